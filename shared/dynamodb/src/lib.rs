@@ -25,8 +25,8 @@ pub use cursor::{Cursor, Page};
 pub use error::RepositoryError;
 pub use item::Consistency;
 pub use links::{
-    CleanupStats, CreateOutcome, Creation, DeleteOutcome, ExpiryMarker, ExpiryOutcome, FirstAnswer, LinkRange,
-    LinkReader, LinksTable, OwnedLinks, PurgeOutcome, Reusable, UpdateOutcome,
+    CleanupStats, CreateOutcome, Creation, DeleteOutcome, Exhaustion, ExpiryMarker, ExpiryOutcome, FirstAnswer,
+    LinkRange, LinkReader, LinkUpdate, LinksTable, OwnedLinks, PurgeOutcome, Reusable, UpdateOutcome, UseOutcome,
 };
 pub use notifications::{Claim, ClaimOutcome, Feed, NotificationsTable};
 pub use stats::{

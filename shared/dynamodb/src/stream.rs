@@ -9,10 +9,13 @@ use linklet_domain::{CorrelationId, Event, Invalid, LinkId, UserId, WorkspaceId}
 use serde::de::DeserializeOwned;
 
 use crate::{
-    ExpiryMarker,
+    Exhaustion, ExpiryMarker,
     clicks::item::{CLICK_PREFIX, ClickItem, MARKER},
     item::Key,
-    links::item::{AVAILABILITY, EXPIRY_PREFIX, ExpiryMarkerItem, LINK_PREFIX, LinkItem, TOMBSTONE, TombstoneItem},
+    links::item::{
+        AVAILABILITY, EXPIRY_PREFIX, ExpiryMarkerItem, LINK_PREFIX, LinkItem, TOMBSTONE, TombstoneItem, USES_PREFIX,
+        UsesItem,
+    },
     stats::{MILESTONE_PREFIX, MilestoneItem},
     users::item::{HANDOVER_PREFIX, RECLAIM, RECLAIM_PREFIX, REVISIT_PREFIX, WORKSPACE_PREFIX},
     watch::item::{TARGET_PREFIX, TargetItem},
@@ -43,6 +46,8 @@ pub enum Change {
     Events(Vec<Event>),
     /// The marker of a link is gone, so the next step of the link's expiry may be due.
     ExpiryDue(LinkId, CorrelationId),
+    /// A link was used as often as it may be.
+    Exhausted(Exhaustion),
 }
 
 impl Change {
@@ -51,7 +56,7 @@ impl Change {
     pub fn into_events(self) -> Vec<Event> {
         match self {
             Self::Events(events) => events,
-            Self::ExpiryDue(..) => Vec::new(),
+            Self::ExpiryDue(..) | Self::Exhausted(_) => Vec::new(),
         }
     }
 }
@@ -118,6 +123,10 @@ pub fn change_of(record: &EventRecord) -> Result<Change, StreamError> {
         "REMOVE" if pk.starts_with(EXPIRY_PREFIX) => {
             let ExpiryMarkerItem { short_code, generation, correlation_id, .. } = image(&change.old_image)?;
             return Ok(Change::ExpiryDue(LinkId { code: short_code, generation }, correlation_id));
+        }
+        "MODIFY" if pk.starts_with(USES_PREFIX) => {
+            let end = image::<UsesItem>(&change.new_image)?.exhaustion()?;
+            return Ok(end.map_or(Change::Events(Vec::new()), Change::Exhausted));
         }
         "MODIFY" if pk.starts_with(TARGET_PREFIX) => {
             let changed = image::<TargetItem>(&change.new_image)?.changed_event(&image(&change.old_image)?);

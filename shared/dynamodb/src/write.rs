@@ -144,7 +144,7 @@ impl Write<'_> {
         self
     }
 
-    /// Has an update sent with these settings, and never again.
+    /// Has an update sent with these settings, and never again, unless a transaction was in its way.
     pub(crate) fn once(mut self, settings: Builder) -> Self {
         self.once = Some(settings);
         self
@@ -195,7 +195,11 @@ impl Write<'_> {
                     .set_return_values(returns_new.then_some(ReturnValue::AllNew))
                     .set_return_values_on_condition_check_failure(if_refused);
                 let sent = match once {
-                    Some(settings) => Box::pin(update.customize().config_override(settings).send()).await,
+                    // What a transaction has kept out was certainly not written.
+                    Some(settings) => {
+                        let send = || update.clone().customize().config_override(settings.clone()).send();
+                        unless_in_conflict(|| Box::pin(send())).await
+                    }
                     None => unless_in_conflict(|| Box::pin(update.clone().send())).await,
                 };
                 match sent.map_err(SdkError::into_service_error) {

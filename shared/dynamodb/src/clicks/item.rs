@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_domain::{
-    Click, ClickId, CorrelationId, CountryCode, Invalid, IpHash, LinkId, Spread, Timestamp, UserId, Visitor,
-    WorkspaceId,
+    Click, ClickId, CorrelationId, CountryCode, DestinationName, Invalid, IpHash, LinkId, Spread, Timestamp, UserId,
+    Visitor, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
@@ -123,6 +123,8 @@ pub(crate) struct ClickItem {
     country: Option<CountryCode>,
     #[serde(rename = "t", default)]
     city: Option<String>,
+    #[serde(rename = "d", default)]
+    destination: Option<DestinationName>,
     #[serde(rename = "x")]
     correlation_id: CorrelationId,
     ttl: i64,
@@ -170,7 +172,7 @@ fn size(item: &Item) -> usize {
 
 impl ClickItem {
     fn new(click: &Click, spread: Spread, kept_for: Duration) -> Self {
-        let Visitor { ip_hash, user_agent, referer, prefetch, country, city } = click.visitor.clone();
+        let Visitor { ip_hash, user_agent, referer, prefetch, country, city, destination } = click.visitor.clone();
         Self {
             key: click_key(&click.link, &click.id, spread),
             workspace: ByteBuf::from(click.workspace.to_bytes()),
@@ -181,6 +183,7 @@ impl ClickItem {
             prefetch,
             country,
             city,
+            destination,
             correlation_id: click.correlation_id.clone(),
             ttl: click.clicked_at().plus(kept_for).unix_seconds(),
         }
@@ -205,6 +208,7 @@ impl ClickItem {
                 prefetch: self.prefetch,
                 country: self.country,
                 city: self.city,
+                destination: self.destination,
             },
             correlation_id: self.correlation_id,
         })

@@ -112,15 +112,18 @@ impl LinksTable {
     ) -> Result<ExpiryOutcome, RepositoryError> {
         const OPERATION: &str = "write the tombstone of an expired link";
         let tombstone = TombstoneItem::new(&Tombstone::of_expired(link, at), &EventId::generate(), correlation_id);
+        // With a fallback, which somebody may just have given it, the link stays until it is deleted.
+        let is_over = format!(
+            "{HAS_SAME_EXPIRY} AND (attribute_not_exists(fallback_url) OR attribute_exists(availability.deleted_at))"
+        );
         let outcome = retry_on_conflict(OPERATION, || async {
             // The total is incremented in the same transaction, so that a marker that is processed again doesn't count again.
             let count = self.0.update(OPERATION, cleanup_key(&link.identity.workspace), "ADD total_cleaned :one");
             let sent = Transaction::new(OPERATION)
-                .and(
-                    self.0.put_if(OPERATION, &tombstone, HAS_SAME_EXPIRY, same_expiry(link))?,
-                    ExpiryOutcome::Unchanged,
-                )
+                .and(self.0.put_if(OPERATION, &tombstone, &is_over, same_expiry(link))?, ExpiryOutcome::Unchanged)
                 .and(count.value(":one", number(&1)).action()?, ExpiryOutcome::Unchanged)
+                .and(self.end_limit(OPERATION, link.id())?, ExpiryOutcome::Unchanged)
+                .and(self.set_lock(OPERATION, link.id(), None)?, ExpiryOutcome::Unchanged)
                 .send(&self.0.client)
                 .await?;
             Ok(match sent {

@@ -5,19 +5,13 @@
 //! left over does no harm, and of two links that want an id at once, one gets it.
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
-use linklet_domain::{
-    CorrelationId, ExternalId, Link, LinkId, LinkPatch, Precondition, Record, Timestamp, WorkspaceId,
-};
+use linklet_domain::{ExternalId, Link, LinkId, Record, WorkspaceId};
 
 use super::{
-    Changes, LinksTable, UpdateOutcome,
+    LinksTable,
     item::{ExternalIdItem, external_id_key},
 };
-use crate::{
-    RepositoryError,
-    item::text,
-    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
-};
+use crate::{RepositoryError, item::text};
 
 /// What is known of an external id.
 enum Standing {
@@ -76,7 +70,7 @@ impl LinksTable {
     }
 
     /// The action that frees the external id of a link, which succeeds also if the entry is gone.
-    fn release_external_id(
+    pub(super) fn release_external_id(
         &self,
         operation: &'static str,
         link: &Link,
@@ -92,76 +86,6 @@ impl LinksTable {
         let Some(id) = &link.metadata.external_id else { return Ok(()) };
         let delete = self.0.delete("free an external id", external_id_key(&link.identity.workspace, id));
         delete.only_if(IS_THE_LINKS).values(of_link(link)).unless_refused().await.map(|_| ())
-    }
-
-    /// Changes a link with a patch that has an external id, in one transaction with the entries of the old id and of the new one.
-    pub(super) async fn change_external_id(
-        &self,
-        link: &LinkId,
-        patch: &LinkPatch,
-        precondition: &Precondition,
-        by: (Timestamp, &CorrelationId),
-    ) -> Result<UpdateOutcome, RepositoryError> {
-        const OPERATION: &str = "change an external id";
-        retry_on_conflict(OPERATION, || self.try_to_change_external_id(OPERATION, link, (patch, precondition), by))
-            .await
-    }
-
-    async fn try_to_change_external_id(
-        &self,
-        operation: &'static str,
-        id: &LinkId,
-        (patch, precondition): (&LinkPatch, &Precondition),
-        (at, correlation_id): (Timestamp, &CorrelationId),
-    ) -> Result<Option<UpdateOutcome>, RepositoryError> {
-        let link = match self.find(&id.code).await? {
-            Some(Record::Link(link)) if link.id() == id && !link.availability.is_deleted() => link,
-            _ => return Ok(Some(UpdateOutcome::Gone)),
-        };
-        let (before, after) = (&link.metadata.external_id, patch.external_id.clone().flatten());
-        if *before == after {
-            // Without the id, which a concurrent request may change.
-            let others = LinkPatch { external_id: None, ..patch.clone() };
-            return self.change(id, &others, precondition, (at, correlation_id)).await.map(Some);
-        }
-        if !precondition.admits(link.revision) {
-            return Ok(Some(UpdateOutcome::Stale));
-        }
-        let changes = Changes::of(operation, patch, at, correlation_id)?;
-        let update = self.update_of_external_id(operation, &link, &changes, precondition)?;
-        let mut transaction = Transaction::new(operation).and(update, ());
-        if let Some(wanted) = &after {
-            let Some(claim) = self.claim_external_id(operation, (&link.identity.workspace, id), wanted).await? else {
-                return Ok(Some(UpdateOutcome::ExternalIdTaken));
-            };
-            transaction = transaction.and(claim, ());
-        }
-        if let Some(old) = before {
-            transaction = transaction.and(self.release_external_id(operation, &link, old)?, ());
-        }
-        match transaction.send(&self.0.client).await? {
-            TransactionOutcome::Refused(()) | TransactionOutcome::InConflict => Ok(None),
-            TransactionOutcome::Committed => Ok(Some(match self.find(&id.code).await? {
-                Some(Record::Link(changed)) if changed.id() == id => UpdateOutcome::Changed(Box::new(changed)),
-                _ => UpdateOutcome::Gone,
-            })),
-        }
-    }
-
-    /// The action that changes a link which still has the external id that was read.
-    fn update_of_external_id(
-        &self,
-        operation: &'static str,
-        link: &Link,
-        changes: &Changes,
-        precondition: &Precondition,
-    ) -> Result<TransactWriteItem, RepositoryError> {
-        let update = changes.made_to(&self.0, operation, link.id(), precondition);
-        match &link.metadata.external_id {
-            Some(before) => update.and_if("external_id = :before").value(":before", text(before)),
-            None => update.and_if("attribute_not_exists(external_id)"),
-        }
-        .action()
     }
 }
 

@@ -4,8 +4,8 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{Link, Record, RedirectTarget, ShortCode};
 
 use super::{
-    LinksTable, code_is_free_for,
-    item::{FoldItem, TOMBSTONE, fold_key, link_key},
+    CODE_IS_FREE, LinksTable, code_is_free_for,
+    item::{FoldItem, fold_key, link_key},
 };
 use crate::{Consistency, RepositoryError, item::text};
 
@@ -25,7 +25,7 @@ impl LinksTable {
     }
 
     /// The actions that reserve a custom code in all cases; `None` if it is taken in one. The code of a purged link can be taken
-    /// again by its workspace, in whichever case; then nothing remains of the one before.
+    /// again by its workspace, and by anybody when its tombstone is gone, in whichever case; then nothing remains of the one before.
     pub(super) async fn claim_fold(
         &self,
         operation: &'static str,
@@ -36,8 +36,11 @@ impl LinksTable {
         let Some(found) = self.0.get::<FoldItem>(operation, fold_key(code)).await? else {
             return Ok(Some(vec![self.0.put_new(operation, &fold)?]));
         };
-        let is_free = found.workspace_id == workspace
-            && self.find(&found.short_code).await?.is_some_and(|record| record.is_purged());
+        let is_free = match self.find(&found.short_code).await? {
+            Some(record) => record.is_purged() && found.workspace_id == workspace,
+            // The tombstone's time is over, so anybody may have the code.
+            None => true,
+        };
         if !is_free {
             return Ok(None);
         }
@@ -46,7 +49,7 @@ impl LinksTable {
         if found.short_code != *code {
             // The code that the purged link had would otherwise be found first, and say that it is gone.
             let delete = self.0.delete(operation, link_key(&found.short_code));
-            let delete = delete.only_if(format!("{TOMBSTONE} = :purged AND workspace_id = :workspace"));
+            let delete = delete.only_if(CODE_IS_FREE);
             actions.push(delete.values(code_is_free_for(&workspace)).action()?);
         }
         Ok(Some(actions))

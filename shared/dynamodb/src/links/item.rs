@@ -3,18 +3,22 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    Availability, CorrelationId, Event, EventDetail, EventId, ExternalId, Generation, Invalid, Link, LinkChanges,
-    LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, NormalizedUrl, RedirectTarget, RemovalReason, Revision,
-    ShortCode, Tags, TargetId, TargetUrl, Timestamp, Tombstone, UrlCreated, UrlDeleted, UrlExpired, UrlPurged,
-    UrlRemoved, UrlSwitched, UrlUnwatched, UrlUpdated, UserId, WorkspaceId,
+    Availability, ClickLimit, CorrelationId, Event, EventDetail, EventId, ExternalId, Extras, Generation, Invalid,
+    LeadingChanges, Link, LinkChanges, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, NormalizedUrl,
+    Preview, RedirectTarget, RemovalReason, Revision, Routing, ShortCode, Tags, TargetId, TargetUrl, Terms, Timestamp,
+    Tombstone, UrlCreated, UrlDeleted, UrlExhausted, UrlExpired, UrlPurged, UrlRemoved, UrlSwitched, UrlUnwatched,
+    UrlUpdated, UserId, Uses, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
+use super::uses::Exhaustion;
 use crate::{Cursor, item::Key, revision::is_first};
 
 pub(crate) const LINK_PREFIX: &str = "LINK#";
 
 pub(crate) const EXPIRY_PREFIX: &str = "EXPIRY#";
+
+pub(crate) const USES_PREFIX: &str = "USES#";
 
 /// The attribute [`TOMBSTONE`] of a purged link.
 pub(super) const PURGED: &str = "purged";
@@ -53,13 +57,92 @@ pub(super) fn fold_key(code: &ShortCode) -> Key {
     Key::new(format!("FOLD#{}", code.folded()), "FOLD")
 }
 
-/// Which code somebody has chosen of those that differ by case alone. It is kept as long as the code is, for ever.
+/// Which code somebody has chosen of those that differ by case alone. It stays when the code is free again, and then means nothing.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct FoldItem {
     #[serde(flatten)]
     pub key: Key,
     pub short_code: ShortCode,
     pub workspace_id: WorkspaceId,
+}
+
+/// `USES#<link>` / `USES`: how often a link with a limit was used. IAM roles in `template.yaml` name the prefix.
+pub(super) fn uses_key(link: &LinkId) -> Key {
+    Key::new(format!("{USES_PREFIX}{link}"), "USES")
+}
+
+/// How often a link with a limit was used. It is apart from the link, so that only this is written when the link is followed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct UsesItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub used: u32,
+    pub max: ClickLimit,
+    /// The limit of which it was noted that it is used up. The filters of the stream let nothing else of this item through.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_for: Option<ClickLimit>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_at: Option<Timestamp>,
+    /// The correlation id of the request that has noted it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<CorrelationId>,
+}
+
+impl UsesItem {
+    /// The link.
+    pub(super) fn link(&self) -> Result<LinkId, Invalid> {
+        LinkId::parse(self.key.pk.strip_prefix(USES_PREFIX).unwrap_or_default())
+    }
+
+    /// The end of the link's uses, if it was noted.
+    pub(crate) fn exhaustion(self) -> Result<Option<Exhaustion>, Invalid> {
+        let link = self.link()?;
+        let noted = self.full_for.zip(self.full_at).zip(self.correlation_id);
+        Ok(noted.map(|((max, at), correlation_id)| Exhaustion { link, max, at, correlation_id }))
+    }
+}
+
+impl From<UsesItem> for Uses {
+    fn from(UsesItem { used, max, full_for, .. }: UsesItem) -> Self {
+        Self { used, max, full_for }
+    }
+}
+
+/// `LOCK#<link>` / `LOCK`: the hash of a link's password. IAM roles in `template.yaml` name the prefix.
+pub(super) fn lock_key(link: &LinkId) -> Key {
+    Key::new(format!("LOCK#{link}"), "LOCK")
+}
+
+/// The hash of a link's password. No index has it, no event source, and no function but the one that verifies passwords may read
+/// it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct LockItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub password_hash: String,
+}
+
+pub(super) fn history_partition(link: &LinkId) -> String {
+    format!("HISTORY#{link}")
+}
+
+/// `HISTORY#<link>` / `<time>#<change id>`: a change of where or whether a link leads. IAM roles in `template.yaml` name the
+/// prefix.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct HistoryItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub changed_at: Timestamp,
+    pub change_id: EventId,
+    pub user_id: UserId,
+    pub changes: LeadingChanges,
+}
+
+impl HistoryItem {
+    pub(super) fn new(link: &LinkId, at: Timestamp, by: UserId, id: &EventId, changes: LeadingChanges) -> Self {
+        let key = Key::new(history_partition(link), Cursor { at, id: id.clone() }.sort_key());
+        Self { key, changed_at: at, change_id: id.clone(), user_id: by, changes }
+    }
 }
 
 /// `CLEANUP#<workspace>` / `CLEANUP`: the statistics of the cleanup.
@@ -88,6 +171,11 @@ pub(crate) struct LinkItem {
     pub expiry_is_published: bool,
     #[serde(flatten)]
     pub metadata: LinkMetadata,
+    #[serde(flatten)]
+    pub terms: Terms,
+    /// Rules and variants as JSON, so that their size is the one that is limited, and a redirect reads them only if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "as_json")]
+    pub routing: Option<Routing>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub watch: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -114,26 +202,57 @@ pub(crate) struct AvailabilityMap {
     is_active: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deleted_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    valid_from: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exhausted_at: Option<Timestamp>,
+    /// Absent where there is no password.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_protected: bool,
 }
 
 impl From<Availability> for AvailabilityMap {
-    fn from(Availability { state, expires_at }: Availability) -> Self {
-        match state {
-            LinkState::Active => Self { expires_at, ..Self::default() },
-            LinkState::Inactive => Self { expires_at, is_active: Some(false), ..Self::default() },
-            LinkState::Deleted(at) => Self { expires_at, deleted_at: Some(at), ..Self::default() },
-        }
+    fn from(availability: Availability) -> Self {
+        let Availability { state, valid_from, expires_at, exhausted_at, is_protected } = availability;
+        let (is_active, deleted_at) = match state {
+            LinkState::Active => (None, None),
+            LinkState::Inactive => (Some(false), None),
+            LinkState::Deleted(at) => (None, Some(at)),
+        };
+        Self { expires_at, is_active, deleted_at, valid_from, exhausted_at, is_protected }
     }
 }
 
 impl From<AvailabilityMap> for Availability {
-    fn from(AvailabilityMap { expires_at, is_active, deleted_at }: AvailabilityMap) -> Self {
+    fn from(stored: AvailabilityMap) -> Self {
+        let AvailabilityMap { expires_at, is_active, deleted_at, valid_from, exhausted_at, is_protected } = stored;
         let state = match deleted_at {
             Some(at) => LinkState::Deleted(at),
             None if is_active == Some(false) => LinkState::Inactive,
             None => LinkState::Active,
         };
-        Self { state, expires_at }
+        Self { state, valid_from, expires_at, exhausted_at, is_protected }
+    }
+}
+
+/// Reads and writes a value as a text of JSON.
+mod as_json {
+    use serde::{
+        Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned, de::Error as _, ser::Error as _,
+    };
+
+    pub(super) fn serialize<T: Serialize, S: Serializer>(value: &Option<T>, serializer: S) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) => serializer.serialize_some(&serde_json::to_string(value).map_err(S::Error::custom)?),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, T: DeserializeOwned, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<T>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        text.map(|text| serde_json::from_str(&text)).transpose().map_err(D::Error::custom)
     }
 }
 
@@ -154,6 +273,8 @@ impl LinkItem {
             availability: link.availability.into(),
             expiry_is_published: link.expiry_is_published,
             metadata: link.metadata.clone(),
+            terms: link.terms.clone(),
+            routing: link.routing.clone(),
             watch: link.watch,
             archived: link.archived,
             deleted_by: None,
@@ -177,6 +298,8 @@ impl LinkItem {
             availability: self.availability.into(),
             expiry_is_published: self.expiry_is_published,
             metadata: self.metadata,
+            terms: self.terms,
+            routing: self.routing,
             watch: self.watch,
             archived: self.archived,
             revision: self.revision,
@@ -218,10 +341,18 @@ struct LinkChange {
 
 impl LinkChange {
     fn events(&self) -> Vec<Event> {
-        [self.updated(), self.switched(), self.unwatched(), self.extended(), self.expired(), self.deleted()]
-            .into_iter()
-            .flatten()
-            .collect()
+        [
+            self.updated(),
+            self.switched(),
+            self.unwatched(),
+            self.extended(),
+            self.expired(),
+            self.exhausted(),
+            self.deleted(),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 
     fn event(&self, kind: &'static str, occurred_at: Timestamp, detail: EventDetail) -> Event {
@@ -237,7 +368,8 @@ impl LinkChange {
     fn updated(&self) -> Option<Event> {
         let changes = LinkChanges::between(&self.before, &self.after)?;
         let (link, user_id) = (self.after.id().clone(), self.after.identity.owner);
-        let detail = EventDetail::UrlUpdated(Box::new(UrlUpdated { link, user_id, changes }));
+        let watch = self.after.watched_target().is_some() && !self.after.expiry_is_published;
+        let detail = EventDetail::UrlUpdated(Box::new(UrlUpdated { link, user_id, changes, watch }));
         Some(self.event("updated", self.after.updated_at, detail))
     }
 
@@ -275,7 +407,20 @@ impl LinkChange {
             user_id: self.after.identity.owner,
             watched_target: self.after.watched_target(),
         });
-        Some(self.event("expired", expired_at, detail))
+        // Whoever has changed meanwhile what the link watches has done that before the watch ends.
+        let changed_at = Some(self.after.updated_at).filter(|changed| *changed != self.after.created_at);
+        Some(self.event("expired", expired_at.max(changed_at.unwrap_or(expired_at)), detail))
+    }
+
+    fn exhausted(&self) -> Option<Event> {
+        let exhausted_at =
+            self.after.availability.exhausted_at.filter(|_| self.before.availability.exhausted_at.is_none())?;
+        let detail = EventDetail::UrlExhausted(UrlExhausted {
+            link: self.after.id().clone(),
+            user_id: self.after.identity.owner,
+            max_clicks: self.after.terms.max_clicks?,
+        });
+        Some(self.event("exhausted", exhausted_at, detail))
     }
 
     fn deleted(&self) -> Option<Event> {
@@ -442,10 +587,19 @@ pub(super) struct RedirectItem {
     pub workspace_id: WorkspaceId,
     pub user_id: UserId,
     pub availability: AvailabilityMap,
+    pub fallback_url: Option<TargetUrl>,
+    pub max_clicks: Option<ClickLimit>,
+    #[serde(default)]
+    pub forward_query: bool,
+    pub preview: Option<Preview>,
+    #[serde(default, with = "as_json")]
+    pub routing: Option<Routing>,
 }
 
 impl From<RedirectItem> for RedirectTarget {
     fn from(item: RedirectItem) -> Self {
+        let RedirectItem { fallback_url, max_clicks, forward_query, preview, .. } = item;
+        let terms = Terms { fallback_url, max_clicks, forward_query, preview };
         Self {
             identity: LinkIdentity {
                 id: LinkId { code: item.short_code, generation: item.generation },
@@ -454,6 +608,7 @@ impl From<RedirectItem> for RedirectTarget {
             },
             target: item.original_url,
             availability: item.availability.into(),
+            extras: Extras::of(terms, item.routing),
         }
     }
 }

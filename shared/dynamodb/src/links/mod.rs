@@ -1,31 +1,38 @@
 //! LinksTable: links and tombstones, which are looked up by code and listed by workspace.
 
+mod changing;
 mod expiry;
 mod external;
 mod folds;
+mod history;
 pub(crate) mod item;
 mod listing;
+mod locks;
 mod ownership;
 mod reuse;
+mod uses;
 
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
 use linklet_domain::{
-    CorrelationId, EventId, Generation, Link, LinkId, LinkPatch, Precondition, Record, RedirectTarget, ShortCode,
-    SortOrder, Timestamp, Tombstone, UserId, WorkspaceId,
+    CorrelationId, EventId, Generation, Invalid, LeadingChanges, Link, LinkId, Precondition, Record, RedirectTarget,
+    ShortCode, SortOrder, Timestamp, Tombstone, UserId, WorkspaceId,
 };
 
 use self::item::{AVAILABILITY, LinkItem, PURGED, RedirectItem, TOMBSTONE, TombstoneItem, link_key};
 pub use self::{
+    changing::LinkUpdate,
     expiry::{CleanupStats, ExpiryMarker, ExpiryOutcome},
     listing::{LinkRange, LinkReader},
     ownership::OwnedLinks,
     reuse::{Creation, FirstAnswer, Reusable},
+    uses::{Exhaustion, UseOutcome},
 };
 use crate::{
     Consistency, Cursor, Page, RepositoryError,
-    item::{Item, Key, Table, from_item, number, text, to_attributes},
-    revision::{Guard, NEXT_REVISION, ONE_MORE, one_more},
-    write::{Outcome, Write},
+    item::{Item, Key, Table, from_item, number, text},
+    revision::{Guard, NEXT_REVISION, ONE_MORE},
+    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
+    write::Outcome,
 };
 
 /// The repository of links: LinksTable.
@@ -56,6 +63,10 @@ pub enum UpdateOutcome {
     Gone,
     /// Another link of the workspace has the external id.
     ExternalIdTaken,
+    /// The link would lead where its workspace lets nobody lead a link that exists.
+    DestinationFixed,
+    /// The link would never redirect.
+    Invalid(Invalid),
 }
 
 /// The outcome of purging a link.
@@ -110,9 +121,25 @@ impl LinksTable {
         }
     }
 
+    /// What a redirect needs, by a strongly consistent read, for those who have found that they know something out of date.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn current_target(&self, code: &ShortCode) -> Result<Option<Record<RedirectTarget>>, RepositoryError> {
+        self.target_by(code, Consistency::Strong).await
+    }
+
     async fn exact_target(&self, code: &ShortCode) -> Result<Option<Record<RedirectTarget>>, RepositoryError> {
+        self.target_by(code, Consistency::Eventual).await
+    }
+
+    async fn target_by(
+        &self,
+        code: &ShortCode,
+        consistency: Consistency,
+    ) -> Result<Option<Record<RedirectTarget>>, RepositoryError> {
         const OPERATION: &str = "read a redirect";
-        let found = self.0.find(OPERATION, link_key(code), Consistency::Eventual).await?;
+        let found = self.0.find(OPERATION, link_key(code), consistency).await?;
         found
             .map(|item| read(OPERATION, item, |item| from_item::<RedirectItem>(OPERATION, item).map(Into::into)))
             .transpose()
@@ -154,59 +181,6 @@ impl LinksTable {
         Ok(Page { next: page.next.or_else(|| reader.rest().cloned()), ..page })
     }
 
-    /// Changes a link of a revision that the change is meant for. One that can be reused after the change becomes the link of its
-    /// URL, if the URL has no other.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn update(
-        &self,
-        link: &LinkId,
-        patch: &LinkPatch,
-        precondition: &Precondition,
-        at: Timestamp,
-        correlation_id: &CorrelationId,
-    ) -> Result<UpdateOutcome, RepositoryError> {
-        let changed = if patch.external_id.is_some() {
-            self.change_external_id(link, patch, precondition, (at, correlation_id)).await?
-        } else {
-            self.change(link, patch, precondition, (at, correlation_id)).await?
-        };
-        if let UpdateOutcome::Changed(link) = &changed
-            && patch.can_make_reusable()
-            && link.is_reusable()
-        {
-            self.claim_reuse_entry(link).await?;
-        }
-        Ok(changed)
-    }
-
-    async fn change(
-        &self,
-        link: &LinkId,
-        patch: &LinkPatch,
-        precondition: &Precondition,
-        (at, correlation_id): (Timestamp, &CorrelationId),
-    ) -> Result<UpdateOutcome, RepositoryError> {
-        const OPERATION: &str = "change a link";
-        let changes = Changes::of(OPERATION, patch, at, correlation_id)?;
-        let changed = changes.made_to(&self.0, OPERATION, link, precondition).returning_new().send().await?;
-        let kept = match changed {
-            Outcome::Done(item) => item,
-            Outcome::Refused(found) => {
-                let Some(kept) = found.filter(|item| is_kept(item, &link.generation)) else {
-                    return Ok(UpdateOutcome::Gone);
-                };
-                // The SDK retries a write whose response was lost. The revision is then the one that the first attempt has made.
-                if changes.change_id().is_none_or(|id| kept.get("change_id") != Some(id)) {
-                    return Ok(UpdateOutcome::Stale);
-                }
-                kept
-            }
-        };
-        Ok(UpdateOutcome::Changed(from_item::<LinkItem>(OPERATION, kept)?.into_link().into()))
-    }
-
     /// Deletes a link: it answers 410 from now on, its statistics are kept, and its URL can get a new code.
     ///
     /// # Errors
@@ -233,36 +207,60 @@ impl LinksTable {
         at: Timestamp,
         correlation_id: &CorrelationId,
     ) -> Result<DeleteOutcome, RepositoryError> {
+        const OPERATION: &str = "delete a link";
+        let deletion = Deletion { precondition, by, at, correlation_id };
+        let outcome = retry_on_conflict(OPERATION, || self.try_to_delete(OPERATION, link, &deletion)).await?;
+        if outcome == DeleteOutcome::AlreadyDeleted {
+            // The entry may be left of a link that has gone another way.
+            self.free_reuse_entry(link).await?;
+        }
+        Ok(outcome)
+    }
+
+    async fn try_to_delete(
+        &self,
+        operation: &'static str,
+        link: &Link,
+        deletion: &Deletion<'_>,
+    ) -> Result<Option<DeleteOutcome>, RepositoryError> {
         // A deleted link isn't archived, so that it is found among the deleted ones.
         const DELETED: &str = "SET availability.deleted_at = :at, updated_at = :at, deleted_by = :by, is_news = :yes, \
                                change_id = :change, correlation_id = :correlation REMOVE archived";
-        let Guard { condition, values } = Guard::of(precondition);
-        let generation = &link.id().generation;
-        let deleted = self
+        let id = link.id();
+        let Some(Record::Link(current)) = self.find(&id.code).await?.filter(|record| record.identity().id == *id)
+        else {
+            return Ok(Some(DeleteOutcome::AlreadyDeleted));
+        };
+        if current.availability.is_deleted() {
+            return Ok(Some(DeleteOutcome::AlreadyDeleted));
+        }
+        if !deletion.precondition.admits(current.revision) {
+            return Ok(Some(DeleteOutcome::Stale));
+        }
+        let (change_id, at) = (EventId::generate(), current.next_change_at(deletion.at));
+        let Guard { condition, values } = Guard::of(&Precondition::only(current.revision));
+        let update = self
             .0
-            .update("delete a link", link_key(link.code()), format!("{DELETED} {NEXT_REVISION}"))
+            .update(operation, link_key(&id.code), format!("{DELETED} {NEXT_REVISION}"))
             .only_if(format!("{IS_KEPT}{condition}"))
             .values(values)
             .values([
                 (ONE_MORE, number(&1)),
-                (":generation", text(generation)),
+                (":generation", text(&id.generation)),
                 (":at", text(&at)),
-                (":by", text(by)),
+                (":by", text(deletion.by)),
                 (":yes", AttributeValue::Bool(true)),
-                (":change", text(&EventId::generate())),
-                (":correlation", text(correlation_id)),
-            ])
-            .send()
+                (":change", text(&change_id)),
+                (":correlation", text(deletion.correlation_id)),
+            ]);
+        let history = (at, *deletion.by);
+        let sent = Transaction::new(operation)
+            .and(update.action()?, ())
+            .and(self.add_to_history(operation, (id, &change_id), history, LeadingChanges::deletion())?, ())
+            .and_each(self.release_reuse_entry(operation, &current).await?, ())
+            .send(&self.0.client)
             .await?;
-        let outcome = match deleted {
-            Outcome::Done(_) => DeleteOutcome::Deleted,
-            // Its URL still leads to it.
-            Outcome::Refused(Some(item)) if is_kept(&item, generation) => return Ok(DeleteOutcome::Stale),
-            Outcome::Refused(_) => DeleteOutcome::AlreadyDeleted,
-        };
-        // Also if the link was deleted before, since that attempt may have failed between the two writes.
-        self.free_reuse_entry(link).await?;
-        Ok(outcome)
+        Ok((sent == TransactionOutcome::Committed).then_some(DeleteOutcome::Deleted))
     }
 
     /// Replaces a link, or the tombstone of a deleted or expired one, with the tombstone of a purged link.
@@ -289,52 +287,59 @@ impl LinksTable {
         at: Timestamp,
         correlation_id: &CorrelationId,
     ) -> Result<PurgeOutcome, RepositoryError> {
-        // The key of the reuse entry is derived from the link's URL, so a purge that is repeated after a failure would not know it:
-        // the entry goes first. With a precondition the link may stay, and then so does its entry. One that is left harms nobody.
-        let is_certain = *precondition == Precondition::None;
-        if let (Record::Link(link), true) = (record, is_certain) {
-            self.free_reuse_entry(link).await?;
-        }
-        let outcome = self.leave_purged(record, precondition, at, correlation_id).await?;
-        if let (Record::Link(link), PurgeOutcome::Purged) = (record, outcome) {
-            if !is_certain {
-                self.free_reuse_entry(link).await?;
-            }
-            // After the link is replaced: freed before, its id could be another link's while this one still had it.
+        const OPERATION: &str = "purge a link";
+        let purge = Purge { precondition, at, correlation_id };
+        let id = &record.identity().id;
+        let (outcome, link) = retry_on_conflict(OPERATION, || self.try_to_purge(OPERATION, id, &purge)).await?;
+        // After the link is replaced: freed before, its id could be another link's while this one still had it. Also if it was
+        // purged before, since that attempt may have failed between the two writes.
+        let read = if let Record::Link(link) = record { Some(link) } else { None };
+        if let (Some(link), PurgeOutcome::Purged) = (link.as_ref().or(read), outcome) {
             self.free_external_id(link).await?;
         }
         Ok(outcome)
     }
 
-    async fn leave_purged(
+    /// Replaces what stands under a code as it is now, with all that belongs to it, and returns it if it was a link; `None` if others
+    /// were faster. What a link leads to may have changed since the request has read it, and with it what it watches.
+    async fn try_to_purge(
         &self,
-        record: &Record<Link>,
-        precondition: &Precondition,
-        at: Timestamp,
-        correlation_id: &CorrelationId,
-    ) -> Result<PurgeOutcome, RepositoryError> {
-        const OPERATION: &str = "purge a link";
-        let tombstone = Tombstone::of_purged(record, at);
-        let generation = text(&tombstone.identity.id.generation);
-        let Guard { condition, values } = Guard::of(precondition);
+        operation: &'static str,
+        id: &LinkId,
+        purge: &Purge<'_>,
+    ) -> Result<Option<(PurgeOutcome, Option<Link>)>, RepositoryError> {
+        let found = self.find(&id.code).await?.filter(|found| found.identity().id == *id && !found.is_purged());
+        let Some(current) = found else { return Ok(Some((PurgeOutcome::Purged, None))) };
+        let (is_meant, guard) = match &current {
+            Record::Link(link) => (purge.precondition.admits(link.revision), Precondition::only(link.revision)),
+            // A tombstone has no revision.
+            Record::Tombstone(_) => (*purge.precondition == Precondition::None, Precondition::None),
+        };
+        if !is_meant {
+            return Ok(Some((PurgeOutcome::Stale, None)));
+        }
+        let Guard { condition, values } = Guard::of(&guard);
+        let tombstone = Tombstone::of_purged(&current, purge.at);
         let purged = self
             .0
-            .put_item(OPERATION, &TombstoneItem::new(&tombstone, &EventId::generate(), correlation_id))?
+            .put_item(operation, &TombstoneItem::new(&tombstone, &EventId::generate(), purge.correlation_id))?
             // Replacing the tombstone of a purged link would publish its event again, and after that the code may have another
             // link.
             .only_if(format!(
                 "generation = :generation AND (attribute_not_exists(tombstone) OR tombstone <> :purged){condition}"
             ))
             .values(values)
-            .values([(":generation", generation.clone()), (":purged", text(PURGED))])
-            .send()
-            .await?;
-        let is_there =
-            |item: &Item| item.get("generation") == Some(&generation) && item.get(TOMBSTONE) != Some(&text(PURGED));
-        Ok(match purged {
-            Outcome::Refused(Some(item)) if is_there(&item) => PurgeOutcome::Stale,
-            Outcome::Done(_) | Outcome::Refused(_) => PurgeOutcome::Purged,
-        })
+            .values([(":generation", text(&id.generation)), (":purged", text(PURGED))]);
+        let mut transaction = Transaction::new(operation)
+            .and(purged.action()?, ())
+            .and(self.end_limit(operation, id)?, ())
+            .and(self.set_lock(operation, id, None)?, ());
+        if let Record::Link(link) = &current {
+            transaction = transaction.and_each(self.release_reuse_entry(operation, link).await?, ());
+        }
+        let is_done = transaction.send(&self.0.client).await? == TransactionOutcome::Committed;
+        let link = if let Record::Link(link) = current { Some(link) } else { None };
+        Ok(is_done.then_some((PurgeOutcome::Purged, link)))
     }
 
     /// Stores a link with a single write, which costs half of a transaction.
@@ -361,6 +366,21 @@ impl LinksTable {
     }
 }
 
+/// Who deletes a link, and when.
+struct Deletion<'a> {
+    precondition: &'a Precondition,
+    by: &'a UserId,
+    at: Timestamp,
+    correlation_id: &'a CorrelationId,
+}
+
+/// Which revisions a purge is meant for, and when it is made.
+struct Purge<'a> {
+    precondition: &'a Precondition,
+    at: Timestamp,
+    correlation_id: &'a CorrelationId,
+}
+
 /// The condition that a link is still the one that was read, and is not deleted. A tombstone isn't listed.
 const IS_KEPT: &str = "attribute_exists(by_workspace_pk) AND attribute_not_exists(availability.deleted_at) \
                        AND generation = :generation";
@@ -380,10 +400,6 @@ fn code_is_free_for(workspace: &WorkspaceId) -> [(&'static str, AttributeValue);
     [(":purged", text(PURGED)), (":workspace", text(workspace))]
 }
 
-fn named((name, value): (&str, AttributeValue)) -> (String, AttributeValue) {
-    (name.to_owned(), value)
-}
-
 /// Deserialises a link or a tombstone, which have the same key.
 fn read<L>(
     operation: &'static str,
@@ -394,85 +410,4 @@ fn read<L>(
         return from_item::<TombstoneItem>(operation, item).map(|item| Record::Tombstone(item.into()));
     }
     link(item).map(Record::Link)
-}
-
-/// The attributes that a patch sets or removes.
-#[derive(Default)]
-struct Changes {
-    set: Vec<(String, AttributeValue)>,
-    remove: Vec<String>,
-}
-
-impl Changes {
-    /// Each member of the patch is the attribute of its name, or [in a map](path_of). Another expiry is not published yet, and a
-    /// link that isn't archived has nothing that says so.
-    fn of(
-        operation: &'static str,
-        patch: &LinkPatch,
-        at: Timestamp,
-        correlation_id: &CorrelationId,
-    ) -> Result<Self, RepositoryError> {
-        let mut attributes: Item = to_attributes(operation, patch)?;
-        if attributes.is_empty() {
-            return Ok(Self::default());
-        }
-        if patch.expires_at.is_some() {
-            attributes.insert("expiry_is_published".to_owned(), AttributeValue::Null(true));
-        }
-        if patch.archived == Some(false) {
-            attributes.insert("archived".to_owned(), AttributeValue::Null(true));
-        }
-        let written = [
-            ("updated_at", text(&at)),
-            // Of the other changes nobody hears.
-            ("is_news", AttributeValue::Bool(patch.expires_at.is_some() || patch.watch.is_some())),
-            ("change_id", text(&EventId::generate())),
-            ("correlation_id", text(correlation_id)),
-        ];
-        attributes.extend(written.map(named));
-        let (remove, set): (Vec<_>, Vec<_>) = attributes.into_iter().partition(|(_, value)| value.is_null());
-        Ok(Self { set, remove: remove.into_iter().map(|(name, _)| name).collect() })
-    }
-
-    /// The id of the change, if anything changes.
-    fn change_id(&self) -> Option<&AttributeValue> {
-        self.set.iter().find(|(name, _)| name == "change_id").map(|(_, value)| value)
-    }
-
-    /// The write that makes the changes to a link that is kept and of a revision that they are meant for. It may be none that changes
-    /// anything, which tells whether the link is so.
-    fn made_to<'a>(
-        &self,
-        table: &'a Table,
-        operation: &'static str,
-        link: &LinkId,
-        precondition: &Precondition,
-    ) -> Write<'a> {
-        let Guard { condition, values } = Guard::of(precondition);
-        let set = self.set.iter().map(|(name, value)| (format!(":{name}"), value.clone()));
-        table
-            .update(operation, link_key(&link.code), self.expression().unwrap_or_default())
-            .only_if(format!("{IS_KEPT}{condition}"))
-            .values(values)
-            .values(set.chain(self.expression().map(|_| one_more())))
-            .value(":generation", text(&link.generation))
-    }
-
-    /// The update expression, or `None` if nothing changes.
-    fn expression(&self) -> Option<String> {
-        let set: Vec<_> = self.set.iter().map(|(name, _)| format!("{} = :{name}", path_of(name))).collect();
-        let remove: Vec<_> = self.remove.iter().map(|name| path_of(name)).collect();
-        let clauses: Vec<_> = [("SET", set), ("REMOVE", remove)]
-            .into_iter()
-            .filter(|(_, paths)| !paths.is_empty())
-            .map(|(clause, paths)| format!("{clause} {}", paths.join(", ")))
-            .collect();
-        (!clauses.is_empty()).then(|| format!("{} {NEXT_REVISION}", clauses.join(" ")))
-    }
-}
-
-/// Where the member of a patch is in the item.
-fn path_of(member: &str) -> String {
-    let is_of_availability = matches!(member, "expires_at" | "is_active");
-    if is_of_availability { format!("{AVAILABILITY}.#{member}") } else { format!("#{member}") }
 }

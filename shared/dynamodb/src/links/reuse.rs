@@ -70,6 +70,8 @@ pub struct Creation<'a> {
     pub reusable: Option<&'a Reusable>,
     /// Whether somebody has chosen the link's code, so that it is found in any case.
     pub is_custom: bool,
+    /// The hash of the password that visitors have to know.
+    pub password_hash: Option<&'a str>,
     /// The idempotency key of the request, and the response to store under it.
     pub answer: Option<(&'a IdempotencyKey, &'a FirstAnswer)>,
 }
@@ -81,10 +83,11 @@ impl LinksTable {
     /// When DynamoDB can't be reached.
     pub async fn create(&self, creation: &Creation<'_>) -> Result<CreateOutcome, RepositoryError> {
         const OPERATION: &str = "create a link";
-        let Creation { link, correlation_id, reusable, is_custom, answer } = creation;
+        let Creation { link, correlation_id, reusable, is_custom, password_hash, answer } = creation;
         let change_id = EventId::generate();
         let external_id = &link.metadata.external_id;
-        if reusable.is_none() && answer.is_none() && external_id.is_none() && !is_custom {
+        let is_alone = reusable.is_none() && answer.is_none() && external_id.is_none() && !is_custom;
+        if is_alone && link.terms.max_clicks.is_none() && password_hash.is_none() {
             return self.put_link(link, &change_id, correlation_id).await;
         }
         let item = LinkItem::new(link, &change_id, correlation_id);
@@ -110,6 +113,12 @@ impl LinksTable {
                 Some(claim) => others = others.and_each(claim, CreateOutcome::CodeTaken),
                 None => return Ok(CreateOutcome::CodeTaken),
             }
+        }
+        if let Some(max) = link.terms.max_clicks {
+            others = others.and(self.set_limit(OPERATION, link.id(), max)?, CreateOutcome::Conflict);
+        }
+        if password_hash.is_some() {
+            others = others.and(self.set_lock(OPERATION, link.id(), *password_hash)?, CreateOutcome::Conflict);
         }
         let put = self.0.put_if(OPERATION, &item, CODE_IS_FREE, code_is_free_for(workspace))?;
         Ok(match others.and(put, CreateOutcome::CodeTaken).send(&self.0.client).await? {
@@ -203,16 +212,41 @@ impl LinksTable {
         }
     }
 
-    /// Makes a link the one of its URL, unless the URL has another one that can be reused. If a concurrent request gives the URL
-    /// a link, that one stays.
-    pub(super) async fn claim_reuse_entry(&self, link: &Link) -> Result<(), RepositoryError> {
-        const OPERATION: &str = "claim a URL";
-        let standing = self.reusable(&link.identity.workspace, &link.target, link.watch, Consistency::Strong).await?;
-        if matches!(standing, Reusable::Link(_)) {
-            return Ok(());
+    /// The actions after which the entries of a link's URLs are as the change of the link demands: what can't be reused any more
+    /// has none, and what can be takes that of its URL, unless the URL has another link that can be reused.
+    pub(super) async fn change_of_reuse_entry(
+        &self,
+        operation: &'static str,
+        before: &Link,
+        after: &Link,
+    ) -> Result<Vec<TransactWriteItem>, RepositoryError> {
+        let is_of_the_same_url = ReuseItem::key_of(before) == ReuseItem::key_of(after);
+        let mut actions = Vec::new();
+        if !is_of_the_same_url || before.is_reusable() && !after.is_reusable() {
+            actions.extend(self.release_reuse_entry(operation, before).await?);
         }
-        let put = self.put_reuse_entry(OPERATION, link, &standing)?;
-        Transaction::new(OPERATION).and(put, ()).send(&self.0.client).await.map(|_| ())
+        if after.is_reusable() && !(is_of_the_same_url && before.is_reusable()) {
+            let (workspace, target) = (&after.identity.workspace, &after.target);
+            match self.reusable(workspace, target, after.watch, Consistency::Strong).await? {
+                Reusable::Link(_) => {}
+                standing => actions.push(self.put_reuse_entry(operation, after, &standing)?),
+            }
+        }
+        Ok(actions)
+    }
+
+    /// The action that deletes the entry of a link's URL; `None` if there is none, or it names another link.
+    pub(super) async fn release_reuse_entry(
+        &self,
+        operation: &'static str,
+        link: &Link,
+    ) -> Result<Option<TransactWriteItem>, RepositoryError> {
+        let entry = self.0.get::<ReuseItem>(operation, ReuseItem::key_of(link)).await?;
+        if entry.is_none_or(|entry| entry.short_code != *link.code()) {
+            return Ok(None);
+        }
+        let delete = self.0.delete(operation, ReuseItem::key_of(link)).only_if("short_code = :code");
+        delete.value(":code", text(link.code())).action().map(Some)
     }
 
     /// Deletes the reuse entry of a link's URL if it names this link. An entry that is left after a crash is harmless, since

@@ -69,6 +69,7 @@ struct Counted {
 pub(super) struct SpentSeconds {
     strangers: AtomicI64,
     known: AtomicI64,
+    links: AtomicI64,
 }
 
 impl SpentSeconds {
@@ -76,6 +77,7 @@ impl SpentSeconds {
         match whose {
             HashFor::Strangers => &self.strangers,
             HashFor::Known => &self.known,
+            HashFor::Links => &self.links,
         }
     }
 }
@@ -158,7 +160,7 @@ impl ThrottleTable {
         if spent.load(Ordering::Relaxed) == second {
             return Ok(false);
         }
-        if !self.spend(sender_hashes_key(sender, now), hashes, budget.per_sender(), now).await? {
+        if !self.spend(sender_hashes_key(whose, sender, now), hashes, budget.per_sender(), now).await? {
             return Ok(false);
         }
         let is_left = self.spend(hashes_key(whose, now), hashes, budget.per_second(), now).await?;

@@ -30,7 +30,9 @@ pub(super) fn guesser_key(kind: GuessKind, guesser: &Guesser) -> Key {
     match guesser {
         Guesser::Sender(subject) => Key::new(format!("GUESS#{}", partition_of(subject)), kind),
         Guesser::Strangers(account) => Key::new(account_partition(account), kind),
-        Guesser::Familiar(account, address) => Key::new(account_partition(account), format!("{kind}#FROM#{address}")),
+        Guesser::Familiar(account, address) | Guesser::AtLink(account, address) => {
+            Key::new(account_partition(account), format!("{kind}#FROM#{address}"))
+        }
     }
 }
 
@@ -48,9 +50,10 @@ pub(super) fn hashes_key(whose: HashFor, now: Timestamp) -> Key {
     Key::new(format!("HASHES#{}", whose.as_str()), now.unix_seconds().to_string())
 }
 
-/// `HASHES#IP#<hash>` / `<second>`: the hashes of a sender in a second.
-pub(super) fn sender_hashes_key(sender: &ThrottleSubject, now: Timestamp) -> Key {
-    Key::new(format!("HASHES#{}", partition_of(sender)), now.unix_seconds().to_string())
+/// `HASHES#IP#<hash>` / `<second>`: the hashes of a sender in a second; `<second>#links` are those of links' passwords.
+pub(super) fn sender_hashes_key(whose: HashFor, sender: &ThrottleSubject, now: Timestamp) -> Key {
+    let class = if whose == HashFor::Links { "#links" } else { "" };
+    Key::new(format!("HASHES#{}", partition_of(sender)), format!("{}{class}", now.unix_seconds()))
 }
 
 /// `MAIL#<hash>` / the count's name: mails of a kind to a mailbox, or by a person.
@@ -125,7 +128,7 @@ mod tests {
             (guesser_key(kind, &Guesser::Sender(address.clone())), "GUESS#"),
             (guesser_key(kind, &Guesser::Strangers(account.clone())), "GUESS#"),
             (hashes_key(HashFor::Strangers, Timestamp::now()), "HASHES#"),
-            (sender_hashes_key(&address, Timestamp::now()), "HASHES#"),
+            (sender_hashes_key(HashFor::Links, &address, Timestamp::now()), "HASHES#"),
             (mails_key(&Correspondent::reader(&mailbox, &salt), MailCount::Resets), "MAIL#"),
         ] {
             assert!(key.pk.starts_with(beginning), "{key:?}");

@@ -1,8 +1,8 @@
 //! Founding workspaces, and listing those of a person.
 
 use linklet_domain::{
-    Account, IdempotencyKey, Member, Membership, Revision, Role, Timestamp, UserId, Workspace, WorkspaceId,
-    WorkspaceName, WorkspaceSettings, WorkspaceSlug,
+    Account, Destinations, IdempotencyKey, Member, Membership, Revision, Role, Timestamp, UserId, Workspace,
+    WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
 };
 
 use super::{
@@ -50,6 +50,7 @@ impl NewWorkspace {
             name,
             slug,
             settings,
+            destinations: Destinations::default(),
             founded_by: self.founder.user,
             created_at,
             updated_at: created_at,

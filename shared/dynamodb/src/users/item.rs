@@ -7,9 +7,9 @@ mod reclaims;
 mod tokens;
 
 use linklet_domain::{
-    Account, EmailAddress, FullName, IdempotencyKey, Invalid, InvitationId, KeyHash, KeyPrefix, Member, Membership,
-    RenewableSession, Revision, Role, SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceName,
-    WorkspaceSettings, WorkspaceSlug, lifetimes,
+    Account, Destinations, EmailAddress, FullName, IdempotencyKey, Invalid, InvitationId, KeyHash, KeyPrefix, Member,
+    Membership, RenewableSession, Revision, Role, SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId,
+    WorkspaceName, WorkspaceSettings, WorkspaceSlug, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -378,6 +378,8 @@ pub(super) struct WorkspaceItem {
     pub slug: WorkspaceSlug,
     #[serde(default)]
     pub settings: WorkspaceSettings,
+    #[serde(default, skip_serializing_if = "Destinations::are_fixed")]
+    pub destinations: Destinations,
     /// Number of members that are admins and not paused; at least 1.
     pub admins: u64,
     pub founded_by: UserId,
@@ -391,13 +393,15 @@ pub(super) struct WorkspaceItem {
 impl WorkspaceItem {
     /// A new workspace, whose founder is its one admin.
     pub(super) fn new(workspace: &Workspace) -> Self {
-        let Workspace { id, name, slug, settings, founded_by, created_at, updated_at, revision } = workspace.clone();
+        let Workspace { id, name, slug, settings, destinations, founded_by, created_at, updated_at, revision } =
+            workspace.clone();
         Self {
             key: workspace_key(&id),
             workspace_id: id,
             name,
             slug,
             settings,
+            destinations,
             admins: 1,
             founded_by,
             created_at,
@@ -414,6 +418,7 @@ impl From<WorkspaceItem> for Workspace {
             name: item.name,
             slug: item.slug,
             settings: item.settings,
+            destinations: item.destinations,
             founded_by: item.founded_by,
             created_at: item.created_at,
             updated_at: item.updated_at,

@@ -118,11 +118,12 @@ impl UsersTable {
         precondition: &Precondition,
         now: Timestamp,
     ) -> Result<TransactWriteItem, RepositoryError> {
-        let WorkspacePatch { name, slug, settings } = patch;
+        let WorkspacePatch { name, slug, settings, destinations } = patch;
         let set: Vec<(&str, AttributeValue)> = [
             name.as_ref().map(|name| ("name", text(name))),
             slug.as_ref().map(|slug| ("slug", text(slug))),
             settings.as_ref().map(|settings| ("settings", text(settings))),
+            destinations.map(|destinations| ("destinations", text(destinations.as_str()))),
             Some(("updated_at", text(&now))),
         ]
         .into_iter()

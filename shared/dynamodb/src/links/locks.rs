@@ -1,0 +1,37 @@
+//! Passwords of links, of which only the hash is stored, apart from the links.
+
+use aws_sdk_dynamodb::types::TransactWriteItem;
+use linklet_domain::LinkId;
+
+use super::{
+    LinksTable,
+    item::{LockItem, lock_key},
+};
+use crate::RepositoryError;
+
+impl LinksTable {
+    /// The hash of a link's password; `None` if it has none.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn password_hash(&self, link: &LinkId) -> Result<Option<String>, RepositoryError> {
+        let found = self.0.get::<LockItem>("read a link's password", lock_key(link)).await?;
+        Ok(found.map(|lock| lock.password_hash))
+    }
+
+    /// The action that gives a link a password, or takes it away.
+    pub(super) fn set_lock(
+        &self,
+        operation: &'static str,
+        link: &LinkId,
+        password_hash: Option<&str>,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        match password_hash {
+            Some(hash) => {
+                let lock = LockItem { key: lock_key(link), password_hash: hash.to_owned() };
+                self.0.put_item(operation, &lock)?.action()
+            }
+            None => self.0.delete(operation, lock_key(link)).action(),
+        }
+    }
+}
