@@ -1,9 +1,7 @@
 //! Registers users, logs them in, and shows the caller's identity.
 
 mod cookie;
-mod limits;
 mod login;
-mod password;
 mod refusal;
 mod registration;
 mod renewal;
@@ -17,17 +15,18 @@ use linklet_domain::{
 use linklet_dynamodb::{PasswordChange, Profile, UsersTable};
 use linklet_lambda::{
     guesses::Attempt,
+    hashing::Limits,
     http::{
         ApiError, BodyLimit, Handler, Method, Problem, Request, Response, StatusCode, json, no_content, with_secret,
     },
     identity::{Person, TokenIssuer, TokenVerifier},
     mail_orders::MailOrders,
+    passwords::Passwords,
 };
 use serde::Deserialize;
 use serde_json::json;
 
-use self::password::Passwords;
-pub use self::{cookie::ApiAddress, limits::Limits};
+pub use self::cookie::ApiAddress;
 
 /// `POST /api/auth/register`, `login`, `refresh`, `logout`, `switch`, `password` and what is below it, `verify` and `verification`, and
 /// `GET /api/auth/registration` and `/api/me`.

@@ -10,11 +10,12 @@ use linklet_dynamodb::{FoundOutcome, NewWorkspace, back_off};
 use linklet_lambda::{
     guesses::Attempt,
     http::{ApiError, BodyLimit, Problem, Request, Response},
+    passwords,
     telemetry::chain,
 };
 use serde::Deserialize;
 
-use crate::{Auth, EMAIL, password, refusal, token_view};
+use crate::{Auth, EMAIL, refusal, token_view};
 
 /// The body of a login.
 #[derive(Deserialize)]
@@ -163,7 +164,7 @@ impl Auth {
 
     /// Replaces an outdated password hash. A failure is only logged, since the next login tries again.
     async fn refresh_hash(&self, account: &Account, password: &str) {
-        let Some(old) = account.password_hash.as_deref().filter(|hash| password::is_outdated(hash)) else { return };
+        let Some(old) = account.password_hash.as_deref().filter(|hash| passwords::is_outdated(hash)) else { return };
         match self.passwords.hash(password.as_bytes()) {
             Ok(hash) => {
                 if let Err(error) = self.users.replace_password_hash(&account.id, old, &hash).await {

@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
-use linklet_auth::{ApiAddress, Auth, Limits};
+use linklet_auth::{ApiAddress, Auth};
 use linklet_domain::RegistrationPolicy;
 use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
     StartError, admission, aws, config,
-    guesses::Guesses,
+    hashing::Limits,
     http,
     identity::{TokenIssuer, TokenVerifier},
     mail_orders::MailOrders,
@@ -20,14 +20,14 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (table, hashes) = (config::required("USERS_TABLE")?, config::parsed("HASHES_PER_SECOND")?);
+    let table = config::required("USERS_TABLE")?;
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     let (verifier, issuer) = (TokenVerifier::from_env(&aws, &tables).await?, TokenIssuer::from_env(&aws).await?);
-    let guesses = Guesses::from_env(&tables, &SecretsManager::new(&aws)).await?;
+    let limits = Limits::from_env(&tables, &SecretsManager::new(&aws)).await?;
     let mails = MailOrders::from_env(&aws);
     let registration = registration(mails.are_placed())?;
-    let auth = Auth::new(UsersTable::new(tables, table), verifier, issuer, Limits { guesses, hashes });
+    let auth = Auth::new(UsersTable::new(tables, table), verifier, issuer, limits);
     let auth = auth.at(ApiAddress::from_env());
     http::serve(auth.with_mails(mails).with_registration(registration).with_founding(admission::founding()?)).await
 }

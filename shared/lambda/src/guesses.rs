@@ -36,6 +36,12 @@ impl<'a> Attempt<'a> {
         Self { kind: GuessKind::Password, account: Some(account) }
     }
 
+    /// The password of a link with this code, or whether there is one.
+    #[must_use]
+    pub fn at_link(link: &'a str) -> Self {
+        Self { kind: GuessKind::Link, account: Some(link) }
+    }
+
     /// A one-time token.
     #[must_use]
     pub fn at_token() -> Self {
@@ -64,6 +70,9 @@ impl<'a> Attempt<'a> {
     fn stays_counted<T>(self, answer: &Result<T, ApiError>) -> bool {
         match answer {
             Ok(_) => matches!(self.kind, GuessKind::Mail | GuessKind::Registration),
+            Err(error) if self.kind == GuessKind::Link => {
+                matches!(error.problem(), Problem::LinkPasswordWrong | Problem::NotFound)
+            }
             Err(error) => matches!(
                 error.problem(),
                 Problem::InvalidCredentials | Problem::EmailTaken | Problem::InvitationInvalid | Problem::TokenInvalid

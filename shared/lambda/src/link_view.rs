@@ -3,10 +3,11 @@
 use std::{collections::HashMap, time::Duration};
 
 use linklet_domain::{
-    Availability, Description, ExternalId, FullName, Link, LinkClicks, LinkId, LinkMetadata, LinkState, LinkStatus,
-    Notes, ShortCode, Tags, TargetId, TargetStatus, TargetUrl, Timestamp, Title, UserId, WorkspaceId,
+    Availability, ClickLimit, Description, ExternalId, FullName, Link, LinkClicks, LinkId, LinkMetadata, LinkPassword,
+    LinkState, LinkStatus, Notes, Preview, PreviewDescription, PreviewTitle, Routing, ShortCode, Tags, TargetId,
+    TargetStatus, TargetUrl, Terms, Timestamp, Title, UserId, Uses, WorkspaceId,
 };
-use linklet_dynamodb::{Health, Names, RepositoryError, StatsTable, WatchTable};
+use linklet_dynamodb::{Health, LinksTable, Names, RepositoryError, StatsTable, WatchTable};
 use serde::Serialize;
 
 use crate::{
@@ -21,7 +22,15 @@ pub const LINK_BODY: BodyLimit = BodyLimit::EMPTY
     .list("tags", Tags::MOST, Tags::MAX_LENGTH)
     .map("metadata", Notes::MOST, Notes::MOST_BYTES)
     .text("external_id", ExternalId::MAX_LENGTH)
-    .time("expires_at");
+    .time("expires_at")
+    .time("valid_from")
+    .text("fallback_url", TargetUrl::MAX_LENGTH)
+    .word("max_clicks")
+    .text("password", LinkPassword::MAX_LENGTH)
+    .word("forward_query")
+    .text("preview", PreviewTitle::MAX_LENGTH)
+    .text("description", PreviewDescription::MAX_LENGTH)
+    .text("image", TargetUrl::MAX_LENGTH);
 
 /// Clicks by link; links without clicks are absent.
 pub type ClickCounts = HashMap<LinkId, LinkClicks>;
@@ -45,13 +54,27 @@ pub struct Surroundings {
     pub clicks: Option<ClickCounts>,
     /// The names of their creators.
     pub names: Option<CreatorNames>,
+    /// How often those with a limit were used.
+    pub uses: Option<LinkUses>,
+}
+
+/// How often links with a limit were used.
+pub type LinkUses = HashMap<LinkId, Uses>;
+
+/// The name of links' uses in the member `degraded`.
+pub const USES: &str = "uses";
+
+/// Reads how often those of these links were used that have a limit, up to 100; `None` if that fails or takes longer than 1 s.
+pub async fn link_uses(table: &LinksTable, links: &[Link]) -> Option<LinkUses> {
+    let limited: Vec<_> = links.iter().filter(|link| link.terms.max_clicks.is_some()).map(Link::id).collect();
+    within_budget(USES, table.uses(&limited)).await
 }
 
 impl Surroundings {
     /// The names of what could not be read.
     #[must_use]
     pub fn degraded(&self) -> Vec<&'static str> {
-        [(CLICKS, self.clicks.is_none()), (NAMES, self.names.is_none())]
+        [(CLICKS, self.clicks.is_none()), (NAMES, self.names.is_none()), (USES, self.uses.is_none())]
             .into_iter()
             .filter_map(|(name, is_missing)| is_missing.then_some(name))
             .collect()
@@ -93,6 +116,29 @@ pub async fn click_counts_of(stats: &StatsTable, workspace: &WorkspaceId, links:
     within_budget(CLICKS, stats.totals(workspace, links)).await
 }
 
+/// Where that is read which is shown with links.
+#[derive(Debug, Clone, Copy)]
+pub struct LinkTables<'a> {
+    /// The repository of links, for their uses.
+    pub links: &'a LinksTable,
+    /// The repository of statistics, for their clicks.
+    pub stats: &'a StatsTable,
+    /// The repository of people's names, for those of their creators.
+    pub people: &'a Names,
+}
+
+impl LinkTables<'_> {
+    /// What is shown with these links of one workspace, up to 100.
+    pub async fn surroundings(self, links: &[Link]) -> Surroundings {
+        let (clicks, names, uses) = tokio::join!(
+            click_counts(self.stats, links),
+            creator_names(self.people, links),
+            link_uses(self.links, links)
+        );
+        Surroundings { clicks, names, uses }
+    }
+}
+
 /// A link with its click count, which is `null` if it could not be read.
 #[derive(Debug, Serialize)]
 pub struct LinkView {
@@ -110,14 +156,40 @@ pub struct LinkView {
     updated_at: Timestamp,
     #[serde(flatten)]
     availability: AvailabilityView,
+    #[serde(flatten)]
+    terms: TermsView,
     total_clicks: Option<u64>,
     created_by: UserId,
     created_by_name: Option<FullName>,
 }
 
+/// On which terms a link is followed.
+#[derive(Debug, Serialize)]
+struct TermsView {
+    fallback_url: Option<TargetUrl>,
+    max_clicks: Option<ClickLimit>,
+    /// How often the link was used; only where there is a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    used: Option<u32>,
+    forward_query: bool,
+    preview: Option<Preview>,
+    has_rules: bool,
+}
+
+impl TermsView {
+    fn new(terms: Terms, routing: Option<&Routing>, uses: Option<&Uses>) -> Self {
+        let Terms { fallback_url, max_clicks, forward_query, preview } = terms;
+        let used = uses.filter(|_| max_clicks.is_some()).map(|uses| uses.used);
+        Self { fallback_url, max_clicks, used, forward_query, preview, has_rules: routing.is_some() }
+    }
+}
+
 /// Whether a link leads to its destination, at the time of a request.
 #[derive(Debug, Serialize)]
 struct AvailabilityView {
+    valid_from: Option<Timestamp>,
+    exhausted_at: Option<Timestamp>,
+    is_protected: bool,
     expires_at: Option<Timestamp>,
     is_active: bool,
     status: &'static str,
@@ -126,6 +198,9 @@ struct AvailabilityView {
 impl AvailabilityView {
     fn at(now: Timestamp, availability: &Availability) -> Self {
         Self {
+            valid_from: availability.valid_from,
+            exhausted_at: availability.exhausted_at,
+            is_protected: availability.is_protected,
             expires_at: availability.expires_at,
             is_active: availability.state == LinkState::Active,
             status: availability.status(now).as_str(),
@@ -137,12 +212,14 @@ impl LinkView {
     /// The representation of a link at the time of the request.
     #[must_use]
     pub fn new(request: &Request, short_urls: &ShortUrls, link: Link, around: &Surroundings) -> Self {
-        let Surroundings { clicks, names } = around;
+        let Surroundings { clicks, names, uses } = around;
+        let used = uses.as_ref().and_then(|uses| uses.get(link.id()));
         Self {
             short_url: short_urls.of(request, link.code()),
             target_id: target_of(request, &link),
             availability: AvailabilityView::at(request.received_at(), &link.availability),
             total_clicks: clicks.as_ref().map(|clicks| clicks.get(link.id()).map_or(0, |clicks| clicks.total)),
+            terms: TermsView::new(link.terms, link.routing.as_ref(), used),
             short_code: link.identity.id.code,
             original_url: link.target,
             metadata: link.metadata,
@@ -203,16 +280,9 @@ pub struct OneLink {
 }
 
 impl OneLink {
-    /// Makes the response for a link, with its click count and its creator's name if these can be read within 1 s.
-    pub async fn load(
-        request: &Request,
-        short_urls: &ShortUrls,
-        (stats, people): (&StatsTable, &Names),
-        link: Link,
-    ) -> Self {
-        let links = std::slice::from_ref(&link);
-        let (clicks, names) = tokio::join!(click_counts(stats, links), creator_names(people, links));
-        let around = Surroundings { clicks, names };
+    /// Makes the response for a link, with its clicks, its uses and its creator's name if these can be read within 1 s.
+    pub async fn load(request: &Request, short_urls: &ShortUrls, tables: LinkTables<'_>, link: Link) -> Self {
+        let around = tables.surroundings(std::slice::from_ref(&link)).await;
         Self { degraded: around.degraded(), link: LinkView::new(request, short_urls, link, &around), health: None }
     }
 
@@ -220,7 +290,7 @@ impl OneLink {
     pub async fn load_with_health(
         request: &Request,
         short_urls: &ShortUrls,
-        tables: (&StatsTable, &Names),
+        tables: LinkTables<'_>,
         targets: &WatchTable,
         link: Link,
     ) -> Self {

@@ -27,6 +27,7 @@ pub fn read(record: &EventRecord) -> Result<Change, StreamError> {
     match &change {
         Change::Events(events) => events.iter().for_each(|event| metrics::concerns(&event.correlation_id)),
         Change::ExpiryDue(_, correlation_id) => metrics::concerns(correlation_id),
+        Change::Exhausted(end) => metrics::concerns(&end.correlation_id),
     }
     Ok(change)
 }

@@ -45,6 +45,12 @@ impl BodyLimit {
         self.bytes(name, 32)
     }
 
+    /// With the members of another body.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 + other.0 - Self::EMPTY.0)
+    }
+
     const fn member(self, name: &str, value: usize) -> Self {
         Self(self.0 + ESCAPE * name.len() + value + PUNCTUATION)
     }

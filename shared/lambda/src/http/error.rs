@@ -62,6 +62,8 @@ impl ApiError {
             LinkStatus::Expired => Problem::LinkExpired,
             LinkStatus::Deleted => Problem::LinkDeleted,
             LinkStatus::Purged => Problem::LinkPurged,
+            LinkStatus::Scheduled => Problem::LinkScheduled,
+            LinkStatus::Exhausted => Problem::LinkExhausted,
             LinkStatus::Inactive | LinkStatus::Active => Problem::LinkInactive,
         })
     }

@@ -4,7 +4,10 @@
 //! its members. Members that it doesn't have do nothing, and the answer [names](super::unread) them. `null` stands for an absent
 //! member.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use linklet_domain::{ExactJson, Invalid};
 use serde::Deserialize;
@@ -114,19 +117,29 @@ impl<'r> JsonObject<'r> {
         self.json.as_str()
     }
 
-    /// A digest of [`Self::canonical`], which tells requests with one idempotency key apart.
+    /// A digest of [`Self::canonical`], which tells requests with one idempotency key apart. It is stored, so it says only whether
+    /// there is a password: a digest that is quick to compute would make it easy to guess.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        hex::encode(Sha256::digest(self.canonical()))
+        const SECRET: &str = "password";
+        let digest = |text: &str| hex::encode(Sha256::digest(text));
+        let members = serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(self.canonical());
+        let mut members = members.unwrap_or_default();
+        match members.remove(SECRET) {
+            Some(_) => digest(&format!("{} and a {SECRET}", serde_json::to_string(&members).unwrap_or_default())),
+            None => digest(self.canonical()),
+        }
     }
 }
 
 /// The member that was refused, with the sentence of its domain type, or with what serde says about a wrong JSON type, in words.
 fn refusal(error: &serde_path_to_error::Error<serde_json::Error>) -> Invalid {
     let (path, reason) = (error.path().to_string(), without_position(error.inner()));
-    let member = match reason.strip_prefix("missing field `") {
-        Some(missing) => missing.trim_end_matches('`'),
-        None => path.split(['[', '.']).next().unwrap_or_default(),
+    let missing = reason.strip_prefix("missing field `").map(|missing| missing.trim_end_matches('`'));
+    let member = match missing {
+        // What is missing in an entry of a list is said of the list.
+        Some(missing) if !path.contains('[') => missing,
+        _ => path.split(['[', '.']).next().unwrap_or_default(),
     };
     Invalid::new(sentence(member, &path, reason.clone())).in_field(member)
 }
@@ -142,8 +155,11 @@ fn sentence(member: &str, path: &str, reason: String) -> String {
     if reason == "number out of range" {
         return format!("{member} has a number that is out of range");
     }
+    if let Some(missing) = reason.strip_prefix("missing field `").filter(|_| path.contains('[')) {
+        return format!("{path} must have {}", missing.trim_end_matches('`'));
+    }
     // A member of a member, which are those of `metadata`.
-    if path.contains('.') && reason.starts_with("invalid type") {
+    if path.contains('.') && !path.contains('[') && reason.starts_with("invalid type") {
         return format!("{member} must have texts only");
     }
     if reason.starts_with("missing field") || reason.starts_with("invalid type: null") {
@@ -151,8 +167,11 @@ fn sentence(member: &str, path: &str, reason: String) -> String {
     }
     match reason.rsplit_once(", expected ") {
         Some((_, expected)) if reason.starts_with("invalid ") => {
-            // An element that is no string makes its member no list of strings, and there are no other lists.
-            let expected = if path.contains('[') { "a sequence" } else { expected };
+            if path.contains('[') && path.contains('.') {
+                return format!("{path} must be {}", in_words(expected));
+            }
+            // An element that is no string makes its member no list of strings, and lists of objects name the object.
+            let expected = if path.contains('[') && expected == "a string" { "a sequence" } else { expected };
             format!("{member} must be {}", in_words(expected))
         }
         _ if reason.starts_with("must ") => format!("{member} {reason}"),
@@ -166,6 +185,7 @@ fn in_words(expected: &str) -> &str {
         "a boolean" => "true or false",
         "a sequence" => "a list of strings",
         "a map" => "an object",
+        "i64" | "u8" => "a whole number",
         expected => expected,
     }
 }
@@ -202,6 +222,17 @@ mod tests {
 
     fn with(member: &str) -> Result<Body, Invalid> {
         read_body(&format!(r#"{{"name": "x", {member}}}"#))
+    }
+
+    #[test]
+    fn a_fingerprint_tells_bodies_apart_and_gives_no_password_away() {
+        let of = |text: &str| JsonObject::parse(text.as_bytes(), &Unread::default()).unwrap().fingerprint();
+
+        assert_eq!(of(r#"{"a": 1, "b": [2]}"#), of(r#"{"b":[2],"a":1}"#));
+        assert_ne!(of(r#"{"a": 1}"#), of(r#"{"a": 2}"#));
+        assert_eq!(of(r#"{"a": 1, "password": "one"}"#), of(r#"{"password": "two", "a": 1}"#));
+        assert_ne!(of(r#"{"a": 1, "password": "one"}"#), of(r#"{"a": 1}"#));
+        assert_ne!(of(r#"{"a": 1, "password": "one"}"#), of(r#"{"a": 2, "password": "one"}"#));
     }
 
     #[test]

@@ -53,9 +53,19 @@ impl Pages {
 /// The `Content-Security-Policy` of a page that has this text as its only style element and needs nothing else.
 #[must_use]
 pub fn policy_of_style(style: &str) -> HeaderValue {
+    policy(style, "'none'")
+}
+
+/// The same of a page with a form, whose answer is a redirect to anywhere. Chromium holds `form-action` against that, too.
+#[must_use]
+pub fn policy_of_form(style: &str) -> HeaderValue {
+    policy(style, "'self' http: https:")
+}
+
+fn policy(style: &str, form_action: &str) -> HeaderValue {
     let hash = STANDARD.encode(Sha256::digest(style));
     let policy = format!(
-        "default-src 'none'; style-src 'sha256-{hash}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+        "default-src 'none'; style-src 'sha256-{hash}'; frame-ancestors 'none'; base-uri 'none'; form-action {form_action}"
     );
     HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
 }

@@ -68,6 +68,8 @@ problems! {
     InvalidInput = BAD_REQUEST "invalid_input" "the request is invalid";
     /// A range of days is longer than this caller may have it.
     RangeTooLong = BAD_REQUEST "range_too_long" "the range of days is too long" in "from";
+    /// Rules and variants take more space than a link has for them.
+    RulesTooLarge = BAD_REQUEST "rules_too_large" "rules and variants must have at most 3 KB together" in "rules";
     /// The token or API key is missing or invalid.
     Unauthorized = UNAUTHORIZED "unauthorized" "unauthorized";
     /// A login failed. The response doesn't reveal why.
@@ -88,6 +90,13 @@ problems! {
     ForeignPage = FORBIDDEN "foreign_page" "only pages of this address may do this";
     /// The address must be verified first.
     AddressUnverified = FORBIDDEN "address_unverified" "verify your address first; a mail tells how";
+    /// The destinations of the workspace's links are fixed.
+    DestinationFixed =
+        FORBIDDEN "destination_fixed" "the links of this workspace lead where they led at first; create another link";
+    /// Visitors have to know the link's password.
+    LinkPasswordRequired = FORBIDDEN "link_password_required" "this link needs a password";
+    /// Somebody has sent another password than the link's.
+    LinkPasswordWrong = FORBIDDEN "link_password_wrong" "this is not the link's password" in "password";
     /// No function has such a route.
     RouteUnknown = NOT_FOUND "route_unknown" "no such route";
     /// There is no such link or target.
@@ -135,6 +144,10 @@ problems! {
     LinkDeleted = GONE "link_deleted" "this link was deleted";
     /// The link was purged, with its statistics.
     LinkPurged = GONE "link_purged" "this link was purged with its statistics";
+    /// The link doesn't redirect yet.
+    LinkScheduled = GONE "link_scheduled" "this link does not redirect yet";
+    /// The link was used as often as it may be.
+    LinkExhausted = GONE "link_exhausted" "this link was used as often as it may be";
     /// The link is switched off.
     LinkInactive = GONE "link_inactive" "this link is switched off";
     /// What is to be changed has another revision than the one in `If-Match`.

@@ -20,6 +20,7 @@ pub struct Request {
     path: String,
     headers: HeaderMap,
     cookies: Vec<String>,
+    raw_query: String,
     query: QueryMap,
     body: Body,
     source_ip: Option<String>,
@@ -38,6 +39,7 @@ impl From<GatewayEvent> for Request {
         let method = event.request_context.http.method;
         let route = event.route_key.map(|key| of_method(key, &method));
         let is_head = method == Method::HEAD;
+        let raw_query = event.raw_query_string.unwrap_or_default();
         Self {
             route,
             method: if is_head { Method::GET } else { method },
@@ -45,7 +47,8 @@ impl From<GatewayEvent> for Request {
             path: event.raw_path.unwrap_or_default(),
             headers: event.headers,
             cookies: event.cookies,
-            query: event.raw_query_string.unwrap_or_default().parse().unwrap_or_default(),
+            query: raw_query.parse().unwrap_or_default(),
+            raw_query,
             body,
             // X-Forwarded-For also holds what the client wrote into it.
             source_ip: event.request_context.http.source_ip,
@@ -92,13 +95,15 @@ impl Request {
         self.route.as_deref()
     }
 
-    /// The short code that the path has where the route expects one.
+    /// The short code that the path has where the route expects one, for log lines. A longer one than anybody can choose is left
+    /// out, since it may be an API key that somebody has pasted into a path.
     #[must_use]
     pub fn short_code(&self) -> Option<ShortCode> {
         let (_, template) = self.route()?.split_once(' ')?;
         // A greedy variable takes a code with a slash behind it.
         let position = template.split('/').position(|part| part == "{code}" || part == "{path+}")?;
-        ShortCode::parse(self.path.split('/').nth(position)?).ok()
+        let is_short = |code: &&str| code.len() <= *ShortCode::CUSTOM_LENGTH.end();
+        ShortCode::parse(self.path.split('/').nth(position).filter(is_short)?).ok()
     }
 
     /// The path's parts, to match routes on.
@@ -141,11 +146,36 @@ impl Request {
         pairs.filter_map(|pair| pair.trim().split_once('=')).find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
+    /// A field of the form that a browser has sent, which is empty if the form has none of this name; `None` if the body is no form.
+    ///
+    /// # Errors
+    /// 413 when the form is longer than `limit`.
+    pub fn form_field(&self, name: &str, limit: BodyLimit) -> Result<Option<String>, ApiError> {
+        if !self.is_of_type("application/x-www-form-urlencoded") {
+            return Ok(None);
+        }
+        if self.body.len() > limit.in_bytes() {
+            return Err(Problem::BodyTooLarge.into());
+        }
+        let field = url::form_urlencoded::parse(&self.body).find(|(field, _)| field == name);
+        Ok(Some(field.map(|(_, value)| value.into_owned()).unwrap_or_default()))
+    }
+
     /// Whether the body says that it is JSON, which no form on a page of another site can say.
     #[must_use]
     pub fn is_json(&self) -> bool {
+        self.is_of_type("application/json")
+    }
+
+    fn is_of_type(&self, wanted: &str) -> bool {
         let media_type = self.header(header::CONTENT_TYPE).and_then(|value| value.split(';').next());
-        media_type.is_some_and(|media_type| media_type.trim().eq_ignore_ascii_case("application/json"))
+        media_type.is_some_and(|media_type| media_type.trim().eq_ignore_ascii_case(wanted))
+    }
+
+    /// The query as it was sent, which nobody has decoded.
+    #[must_use]
+    pub fn raw_query(&self) -> &str {
+        &self.raw_query
     }
 
     /// A query parameter's first value. An empty one is an absent one, since forms send what nobody filled in.

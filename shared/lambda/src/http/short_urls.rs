@@ -58,12 +58,13 @@ impl ShortUrls {
     /// the client reached us.
     ///
     /// # Errors
-    /// When it does. The error names the member `url`.
-    pub fn refuse_own(&self, request: &Request, url: &TargetUrl) -> Result<(), Invalid> {
+    /// When it does. The error names this member of the request.
+    pub fn refuse_own(&self, request: &Request, member: &str, url: &TargetUrl) -> Result<(), Invalid> {
         // Behind an emulator, the server has other paths than ours, and the configured base says which are.
         let is_unknown = |address: &OwnAddress| !self.own.iter().any(|known| known.is_same_server(address));
         let reached = OwnAddress::parse(&request.origin()).filter(is_unknown);
-        url.refuse_own(self.own.iter().chain(&reached)).map_err(|refused| refused.in_field("url"))
+        url.refuse_own(self.own.iter().chain(&reached))
+            .map_err(|rule| Invalid::new(format!("{member} {rule}")).in_field(member))
     }
 }
 
@@ -80,7 +81,7 @@ mod tests {
     }
 
     fn is_own(short_urls: &ShortUrls, request: &Request, url: &str) -> bool {
-        short_urls.refuse_own(request, &TargetUrl::parse(url).unwrap()).is_err()
+        short_urls.refuse_own(request, "url", &TargetUrl::parse(url).unwrap()).is_err()
     }
 
     #[test]

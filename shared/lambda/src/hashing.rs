@@ -1,0 +1,111 @@
+//! Limits on guessing passwords and on hashing them.
+
+use std::time::Duration;
+
+use crate::{
+    StartError, config,
+    guesses::{Attempt, Guesses, must_wait},
+    http::{ApiError, Problem, Request},
+    metrics::{self, Metric},
+    passwords::Passwords,
+    telemetry::chain,
+    throttle::Throttle,
+};
+use linklet_domain::{HashBudget, HashFor, LinkPassword, ShortCode};
+
+/// Hashes the passwords of links within their budget.
+pub struct LinkHashing {
+    limits: Limits,
+    passwords: Passwords,
+}
+
+impl LinkHashing {
+    /// Within these limits.
+    #[must_use]
+    pub fn within(limits: Limits) -> Self {
+        Self { limits, passwords: Passwords::default() }
+    }
+
+    /// Within a budget that is kept in the same table as calls are counted in.
+    #[must_use]
+    pub fn beside(Throttle { table, edge, salt, .. }: &Throttle, hashes: HashBudget) -> Self {
+        let guesses = Guesses { table: table.clone(), edge: *edge, salt: salt.clone() };
+        Self::within(Limits { guesses, hashes })
+    }
+
+    /// The hash of a new password.
+    ///
+    /// # Errors
+    /// 429 if as many passwords are hashed in this second as may be.
+    pub async fn hash(&self, request: &Request, password: &LinkPassword) -> Result<String, ApiError> {
+        self.limits.admit_hashes(request, Some(HashFor::Links), 1).await?;
+        self.passwords.hash(password.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))
+    }
+
+    /// Does what may turn out to be a guess at the password of the link with this code, or at a code. Wrong ones make their sender
+    /// wait longer and longer, at this link and at all, and nobody else.
+    ///
+    /// # Errors
+    /// 429 for those who have to wait, and those of `work`.
+    pub async fn guess<T>(
+        &self,
+        request: &Request,
+        code: &ShortCode,
+        work: impl AsyncFnOnce() -> Result<T, ApiError>,
+    ) -> Result<T, ApiError> {
+        let attempt = Attempt::at_link(code.as_str());
+        self.limits.guesses.limit(request, attempt, async |_| work().await).await
+    }
+
+    /// Whether a password is the one that is stored.
+    ///
+    /// # Errors
+    /// 403 if it is another one, 429 if as many passwords are hashed in this second as may be.
+    pub async fn verify(&self, request: &Request, password: &[u8], stored: Option<&str>) -> Result<(), ApiError> {
+        self.limits.admit_hashes(request, Some(HashFor::Links), 1).await?;
+        let is_right = self.passwords.verify(password, stored);
+        if is_right { Ok(()) } else { Err(Problem::LinkPasswordWrong.into()) }
+    }
+}
+
+/// What keeps people from guessing, and guesses from being in the way of everybody else.
+pub struct Limits {
+    /// Lets those wait who guess, and has the table for hashes as well.
+    pub guesses: Guesses,
+    /// How many passwords are hashed in a second: so many for strangers, and as many for those who are known.
+    pub hashes: HashBudget,
+}
+
+impl Limits {
+    /// The limits with the budget, the table, the salt and the edge that the environment names.
+    ///
+    /// # Errors
+    /// When a variable is missing or wrong, or the salt can't be read.
+    pub async fn from_env(
+        tables: &aws_sdk_dynamodb::Client,
+        secrets: &aws_sdk_secretsmanager::Client,
+    ) -> Result<Self, StartError> {
+        let hashes = config::parsed("HASHES_PER_SECOND")?;
+        Ok(Self { guesses: Guesses::from_env(tables, secrets).await?, hashes })
+    }
+
+    /// Counts hashes before they are computed, unless there is no room for them in this second, so that hashing doesn't take all
+    /// execution environments that the account has. If the table doesn't answer in time, or didn't before (`whose` is `None`
+    /// then), they are allowed and a warning is logged, as with other limits.
+    ///
+    /// # Errors
+    /// 429 if there is no room. Whoever is refused is told to wait for one to three seconds, so that not all come back at once.
+    pub async fn admit_hashes(&self, request: &Request, whose: Option<HashFor>, hashes: u32) -> Result<(), ApiError> {
+        let Some(whose) = whose else { return Ok(()) };
+        let (sender, now) = (self.guesses.sender(request), request.received_at());
+        match self.guesses.table.spend_hashes(whose, &sender, hashes, self.hashes, now).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(must_wait(Duration::from_secs(fastrand::u64(1..=3)))),
+            Err(error) => {
+                metrics::add(Metric::ThrottleUnavailable, 1);
+                tracing::warn!(error = chain(&error), "a password is hashed without being counted");
+                Ok(())
+            }
+        }
+    }
+}
