@@ -1,8 +1,8 @@
 //! The name, slug and settings of a workspace.
 
 use linklet_domain::{
-    Founder, IdempotencyKey, Membership, Role, Timestamp, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch,
-    WorkspaceSettings, WorkspaceSlug, optional,
+    Destinations, Founder, IdempotencyKey, Membership, Role, Timestamp, Workspace, WorkspaceId, WorkspaceName,
+    WorkspacePatch, WorkspaceSettings, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{FoundOutcome, FoundingAnswer, NewWorkspace, WorkspaceOutcome, back_off};
 use linklet_lambda::{
@@ -24,7 +24,12 @@ impl Account {
 
     pub(crate) async fn change_workspace(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let body: Body = request.json_object(Body::LIMIT)?.read_patch(&[IMMUTABLE])?;
-        let patch = WorkspacePatch { name: body.name, slug: body.slug, settings: body.settings };
+        let patch = WorkspacePatch {
+            name: body.name,
+            slug: body.slug,
+            settings: body.settings,
+            destinations: body.destinations,
+        };
         let (id, now) = (caller.workspace(), request.received_at());
         let precondition = request.precondition(id);
         match self.users.change_workspace(id, caller.user(), &patch, &precondition, now).await? {
@@ -161,11 +166,15 @@ struct Body {
     slug: Option<WorkspaceSlug>,
     #[serde(default, deserialize_with = "settings")]
     settings: Option<WorkspaceSettings>,
+    #[serde(default, deserialize_with = "optional")]
+    destinations: Option<Destinations>,
 }
 
 impl Body {
-    const LIMIT: BodyLimit =
-        Founding::LIMIT.bytes("slug", WorkspaceSlug::MAX_LENGTH).bytes("settings", WorkspaceSettings::MAX_BYTES);
+    const LIMIT: BodyLimit = Founding::LIMIT
+        .bytes("slug", WorkspaceSlug::MAX_LENGTH)
+        .bytes("settings", WorkspaceSettings::MAX_BYTES)
+        .word("destinations");
 }
 
 /// Reads settings with their numbers as they were written. `null` and an empty string stand for none.
@@ -184,6 +193,7 @@ struct WorkspaceView<'a> {
     slug: &'a WorkspaceSlug,
     #[serde(serialize_with = "as_json")]
     settings: &'a WorkspaceSettings,
+    destinations: Destinations,
     created_at: Timestamp,
     updated_at: Timestamp,
 }
@@ -201,6 +211,7 @@ impl<'a> From<&'a Workspace> for WorkspaceView<'a> {
             name: &workspace.name,
             slug: &workspace.slug,
             settings: &workspace.settings,
+            destinations: workspace.destinations,
             created_at: workspace.created_at,
             updated_at: workspace.updated_at,
         }

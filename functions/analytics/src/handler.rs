@@ -20,7 +20,7 @@ use std::{
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
 use linklet_domain::{Day, Timestamp};
-use linklet_dynamodb::{ClicksTable, StatsTable};
+use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
     publisher::Publisher,
@@ -41,6 +41,8 @@ pub struct Analytics {
     pub stats: StatsTable,
     /// The raw clicks, to store parked ones and to delete those of purged links.
     pub clicks: ClicksTable,
+    /// The histories of links, to delete those of purged ones.
+    pub links: LinksTable,
     /// The analytics queue itself, for purges that take more than one invocation.
     pub queue: Publisher,
     /// Classifies user agents.

@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_analytics::{Analytics, Clients};
 use linklet_domain::Timestamp;
-use linklet_dynamodb::{ClicksTable, StatsTable};
+use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, publisher::Publisher};
 use linklet_user_agents::Classifier;
 
@@ -18,10 +18,12 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let (stats, clicks) = (config::required("STATS_TABLE")?, config::required("CLICKS_TABLE")?);
     let (queue, dead_letters) = (config::required("ANALYTICS_QUEUE_URL")?, config::required("ANALYTICS_DLQ_URL")?);
+    let links = config::required("LINKS_TABLE")?;
     let aws = aws::load().await;
     let (dynamodb, sqs) = (DynamoDb::new(&aws), Sqs::new(&aws));
     batch::run(Analytics {
         stats: StatsTable::new(dynamodb.clone(), stats),
+        links: LinksTable::new(dynamodb.clone(), links),
         clicks: ClicksTable::new(dynamodb, clicks).keeping_clicks_for(config::raw_clicks_lifetime()?),
         clients: Arc::new(Clients::new(Classifier::load()?)),
         queue: Publisher::new(sqs.clone(), queue),

@@ -1,4 +1,4 @@
-//! Deleting the clicks and statistics of a purged link.
+//! Deleting the clicks, statistics and history of a purged link.
 
 use linklet_domain::{ClickId, Event, LinkId, UrlPurged};
 use linklet_dynamodb::{Purged, RepositoryError};
@@ -47,6 +47,7 @@ impl Analytics {
         let UrlPurged { link, .. } = purged;
         // First the numbers, after which nothing is counted any more; then the clicks, which may be many.
         self.stats.purge(&event.workspace_id, link, event.occurred_at).await?;
+        self.links.delete_history(link).await?;
         while self.clicks.purge_some(link).await? == Purged::Some {
             if Instant::now() >= until {
                 return Ok(Progress::More);

@@ -1,18 +1,20 @@
 //! Lists the links of a workspace with a cursor, or as filtered and sorted pages, and shows single links.
 
+mod history;
 mod management;
 mod matches;
+mod rules;
 
 use linklet_domain::{ArchivedFilter, Link, Record, Scope, ShortCode};
 use linklet_dynamodb::{Cursor, LinksTable, Names, StatsTable, WatchTable};
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json, tagged},
+    http::{ApiError, Edge, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json, tagged},
     identity::{Authenticator, Caller},
-    link_view::{LinkView, OneLink, Surroundings, click_counts, creator_names},
+    link_view::{LinkTables, LinkView, OneLink, Surroundings},
 };
 use serde::Serialize;
 
-/// `GET /api/urls`, `GET /api/links` and `GET /api/links/{code}`.
+/// `GET /api/urls`, `GET /api/links` and what there is to read of a link at `/api/links/{code}`.
 pub struct List {
     /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
@@ -27,6 +29,8 @@ pub struct List {
     pub people: Names,
     /// Builds short URLs.
     pub short_urls: ShortUrls,
+    /// The edge that tells visitors' countries, without which no rule about them holds.
+    pub edge: Edge,
 }
 
 impl Handler for List {
@@ -36,6 +40,9 @@ impl Handler for List {
             (&Method::GET, ["api", "urls"]) => self.feed(request, &caller?).await,
             (&Method::GET, ["api", "links"]) => self.pages(request, &caller?).await,
             (&Method::GET, ["api", "links", code]) => self.one(request, &caller?, code).await,
+            (&Method::GET, ["api", "links", code, "rules"]) => self.rules(&caller?, code).await,
+            (&Method::POST, ["api", "links", code, "rules", "test"]) => self.try_rules(request, &caller?, code).await,
+            (&Method::GET, ["api", "links", code, "history"]) => self.history(request, &caller?, code).await,
             _ => Err(Problem::RouteUnknown.into()),
         }
     }
@@ -51,9 +58,7 @@ impl List {
             status.shows(link.availability.status(request.received_at())) && archived.shows(link.archived)
         };
         let page = self.links.list(caller.workspace(), limit, after, is_shown).await?;
-        let (clicks, names) =
-            tokio::join!(click_counts(&self.stats, &page.items), creator_names(&self.people, &page.items));
-        let around = Surroundings { clicks, names };
+        let around = self.tables().surroundings(&page.items).await;
         let feed = Feed {
             urls: self.views(request, page.items, &around),
             next_cursor: page.next.map(|cursor| cursor.encode()),
@@ -63,6 +68,15 @@ impl List {
     }
 
     async fn one(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
+        let link = self.link(caller, code).await?;
+        let (generation, revision) = (link.id().generation.clone(), link.revision);
+        let (short_urls, tables) = (&self.short_urls, self.tables());
+        let body = OneLink::load_with_health(request, short_urls, tables, &self.targets, link).await;
+        Ok(tagged(json(StatusCode::OK, &body), &generation, revision))
+    }
+
+    /// The link of the caller's workspace with a code.
+    async fn link(&self, caller: &Caller, code: &str) -> Result<Link, ApiError> {
         const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
         let code = ShortCode::parse(code).map_err(|_| UNKNOWN)?;
         let record = self.links.find(&code).await?.ok_or(UNKNOWN)?;
@@ -71,13 +85,12 @@ impl List {
         }
         match record {
             Record::Tombstone(tombstone) => Err(ApiError::gone(tombstone.reason.into())),
-            Record::Link(link) => {
-                let (short_urls, tables) = (&self.short_urls, (&self.stats, &self.people));
-                let (generation, revision) = (link.id().generation.clone(), link.revision);
-                let body = OneLink::load_with_health(request, short_urls, tables, &self.targets, link).await;
-                Ok(tagged(json(StatusCode::OK, &body), &generation, revision))
-            }
+            Record::Link(link) => Ok(link),
         }
+    }
+
+    fn tables(&self) -> LinkTables<'_> {
+        LinkTables { links: &self.links, stats: &self.stats, people: &self.people }
     }
 
     fn views(&self, request: &Request, links: Vec<Link>, around: &Surroundings) -> Vec<LinkView> {

@@ -14,6 +14,7 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let (links, stats) = (config::required("LINKS_TABLE")?, config::required("STATS_TABLE")?);
     let (targets, people) = (config::required("WATCH_TABLE")?, config::required("USERS_TABLE")?);
+    let edge = config::parsed("TRUSTED_EDGE")?;
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     http::serve(List {
@@ -23,6 +24,7 @@ async fn run() -> Result<(), StartError> {
         targets: WatchTable::new(tables.clone(), targets),
         people: Names::new(tables, people),
         short_urls: ShortUrls::from_env(),
+        edge,
     })
     .await
 }

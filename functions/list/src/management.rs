@@ -12,7 +12,9 @@ use linklet_dynamodb::Cursor;
 use linklet_lambda::{
     http::{ApiError, Request, Response, StatusCode, json},
     identity::Caller,
-    link_view::{CLICKS, ClickCounts, LinkView, Surroundings, click_counts_of, creator_names, within_budget},
+    link_view::{
+        CLICKS, ClickCounts, LinkView, Surroundings, click_counts_of, creator_names, link_uses, within_budget,
+    },
     zone::Zone,
 };
 use serde::Serialize;
@@ -105,7 +107,8 @@ impl List {
         links: Vec<Link>,
         clicks: Option<ClickCounts>,
     ) -> Response {
-        let around = Surroundings { clicks, names: creator_names(&self.people, &links).await };
+        let (names, uses) = tokio::join!(creator_names(&self.people, &links), link_uses(&self.links, &links));
+        let around = Surroundings { clicks, names, uses };
         let page = LinkPage {
             links: self.views(request, links, &around),
             total: chosen.total,

@@ -1,37 +1,28 @@
 //! Follows short links and records clicks.
 //!
 //! The answer is decided with one eventually consistent read, or none while many follow the same link, and with no other I/O.
-//! When it has left, the click is stored and calls are merged, both at once. No link is ever deleted or changed on this path.
+//! When it has left, the click is stored and calls are merged, both at once. No link is ever deleted or changed on this path. A link
+//! that may be followed so many times only is the one exception: a use is taken before the answer.
 
 mod hot_links;
 mod limiter;
-mod pace;
-mod page;
-mod recorder;
-mod spreading;
-
-use std::time::Duration;
 
 use linklet_domain::{
-    Click, CountsAs, Decision, Intent, IpHash, LimitedRoute, Record, RedirectTarget, Salt, ShortCode, TargetUrl,
-    ThrottleSubject, Timestamp, Visitor, Window,
+    Caching, Click, CountsAs, Decision, DestinationName, Intent, LimitedRoute, LinkStatus, Record, RedirectTarget,
+    Salt, ShortCode, ThrottleSubject, Timestamp, Window,
 };
-use linklet_dynamodb::{LinksTable, RepositoryError, ThrottleTable};
+use linklet_dynamodb::{Exhaustion, LinksTable, RepositoryError, ThrottleTable};
 use linklet_lambda::{
+    following::{ClickRecording, Recorder, Use, UsedUp, Visit, diverted, led_to, note_end, page},
     http::{
-        Answer, ApiError, DeferringHandler, Edge, HeaderValue, Method, Pages, Problem, Request, Response, StatusCode,
-        header, no_content,
+        Answer, ApiError, DeferringHandler, Edge, HeaderValue, Method, Pages, Problem, Request, Response, ShortUrls,
+        StatusCode, header, no_content,
     },
     metrics::{self, Metric},
     telemetry::chain,
 };
 
-pub use self::{
-    hot_links::HotLinks,
-    limiter::Limiter,
-    recorder::{ClickRecording, Recorder},
-    spreading::{Advice, Spreading},
-};
+pub use self::{hot_links::HotLinks, limiter::Limiter};
 
 /// `GET` and `HEAD` of `/r/{code}` and `/{code}`.
 pub struct Redirect {
@@ -51,8 +42,12 @@ pub struct Redirect {
     pub salt: Salt,
     /// The edge whose headers about visitors are trusted.
     pub edge: Edge,
+    /// Links of which nothing is left.
+    pub used_up: UsedUp,
     /// Answers with pages.
     pub pages: Pages,
+    /// Builds the address that link previews are told.
+    pub short_urls: ShortUrls,
 }
 
 impl DeferringHandler for Redirect {
@@ -67,11 +62,9 @@ impl DeferringHandler for Redirect {
             }
             Err(refusal) => Err(ApiError::Throttled(refusal)),
         };
-        let (clicked, response) = match followed {
-            Ok((clicked, response)) => (clicked, Ok(response)),
-            Err(error) => (None, self.as_page(error, request)),
-        };
-        let deferred = Deferred { senders, clicked };
+        let (visit, response) = followed.unwrap_or_else(|error| (Visited::default(), Err(error)));
+        let response = response.or_else(|error| page::about(error, request, self.pages));
+        let deferred = Deferred { senders, visit };
         match self.recording {
             ClickRecording::AfterResponse => Answer { response, deferred: Some(deferred) },
             ClickRecording::Inline => {
@@ -81,11 +74,18 @@ impl DeferringHandler for Redirect {
         }
     }
 
-    /// Records the click and merges calls, both at once.
-    async fn after_response(&self, request: &Request, Deferred { senders, clicked }: Deferred) {
+    /// Records the click, notes that a link is used up, and merges calls, all at once.
+    async fn after_response(&self, request: &Request, Deferred { senders, visit }: Deferred) {
         let record = async {
-            if let Some(link) = &clicked {
-                self.recorder.record(self.click(request, link)).await;
+            if let Some((link, destination)) = visit.clicked {
+                let visitor = self.visit(request).visitor().led_to(destination);
+                let click = Click::on(&link, request.received_at(), visitor, request.correlation_id().clone());
+                self.recorder.record(click).await;
+            }
+        };
+        let note = async {
+            if let Some(end) = &visit.end {
+                Box::pin(note_end(&self.links, end)).await;
             }
         };
         let merge = async {
@@ -95,11 +95,11 @@ impl DeferringHandler for Redirect {
                 }
             }
         };
-        tokio::join!(record, merge);
+        tokio::join!(record, note, merge);
     }
 }
 
-/// The status of a redirect. Browsers may keep the answer, so its `Cache-Control` says for how long.
+/// The status of a plain link's redirect. Browsers may keep the answer, so its `Cache-Control` says for how long.
 pub const REDIRECT: StatusCode = StatusCode::MOVED_PERMANENTLY;
 
 const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
@@ -109,26 +109,88 @@ const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
 pub struct Deferred {
     /// Whom the call counts for.
     senders: Vec<ThrottleSubject>,
-    /// The link, if following it was a click.
-    clicked: Option<RedirectTarget>,
+    visit: Visited,
+}
+
+/// What has come of a visit.
+#[derive(Debug, Default)]
+struct Visited {
+    /// The link, if following it was a click, and which of several destinations it has led to.
+    clicked: Option<(RedirectTarget, Option<DestinationName>)>,
+    /// The end of the link's uses, if it is to be noted.
+    end: Option<Exhaustion>,
 }
 
 impl Redirect {
-    /// The link, if following it was a click, and the answer.
-    async fn follow(&self, request: &Request) -> Result<(Option<RedirectTarget>, Response), ApiError> {
+    /// What has come of the visit, and the answer.
+    async fn follow(&self, request: &Request) -> Result<(Visited, Result<Response, ApiError>), ApiError> {
         let code = match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["r", code] | ["r", code, ""] | [code]) => ShortCode::parse(code).map_err(|_| UNKNOWN)?,
             (_, ["r", ..]) => return Err(UNKNOWN),
             _ => return Err(Problem::RouteUnknown.into()),
         };
-        let now = request.received_at();
-        let record = self.look_up(&code, now).await?.ok_or(UNKNOWN)?;
-        let intent = if request.is_head() { Intent::Inspect } else { Intent::Visit };
-        match Decision::on(record, intent, now) {
-            Decision::Follow { target, cache, counts_as } => {
-                let response = redirect_to(&target.target, cache)?;
-                Ok((Some(target).filter(|_| counts_as == CountsAs::Click), response))
+        let record = self.look_up(&code, request.received_at()).await?.ok_or(UNKNOWN)?;
+        match self.decide(request, record) {
+            Decision::Follow { target, counts_as, .. } if target.limit().is_some() => {
+                Box::pin(self.follow_limited(request, target, counts_as)).await
             }
+            decision => self.answer_with(request, decision).map(answered),
+        }
+    }
+
+    fn decide(&self, request: &Request, record: Record<RedirectTarget>) -> Decision {
+        let intent = if request.is_head() { Intent::Inspect } else { Intent::Visit };
+        Decision::on(record, intent, request.received_at(), || self.visit(request).asker())
+    }
+
+    /// Takes a use of a link with a limit, if there is one left, before its visitor is led on.
+    async fn follow_limited(
+        &self,
+        request: &Request,
+        target: RedirectTarget,
+        counts_as: CountsAs,
+    ) -> Result<(Visited, Result<Response, ApiError>), ApiError> {
+        let (now, correlation_id) = (request.received_at(), request.correlation_id());
+        match self.used_up.take(&self.links, &target.identity.id, now, correlation_id).await? {
+            Use::Taken { end } => {
+                let (visited, response) =
+                    self.answer_with(request, Decision::Follow { target, cache: Caching::Never, counts_as })?;
+                Ok((Visited { end, ..visited }, Ok(response)))
+            }
+            Use::Refused { end } => {
+                let refused = self.answer_with(request, target.refusal(LinkStatus::Exhausted));
+                Ok((Visited { clicked: None, end }, refused.map(|(_, response)| response)))
+            }
+            // What was read is out of date.
+            Use::Unlimited => {
+                let current = self.links.current_target(&target.identity.id.code).await?.ok_or(UNKNOWN)?;
+                match self.decide(request, current) {
+                    Decision::Follow { target, .. } if target.limit().is_some() => Err(Problem::TryAgain.into()),
+                    decision => self.answer_with(request, decision).map(answered),
+                }
+            }
+        }
+    }
+
+    /// The answer of a decision. Nothing of a use is left to be taken.
+    fn answer_with(&self, request: &Request, decision: Decision) -> Result<(Visited, Response), ApiError> {
+        let clicked = |link, name, counts_as| match counts_as {
+            CountsAs::Click => Visited { clicked: Some((link, name)), end: None },
+            CountsAs::Nothing => Visited::default(),
+        };
+        match decision {
+            Decision::Follow { target, cache, counts_as } => {
+                let lead = self.visit(request).lead(&target);
+                let response = redirect_to(&lead.location, cache)?;
+                Ok((clicked(target, lead.name, counts_as), response))
+            }
+            Decision::Show { target, counts_as } => {
+                let short_url = self.short_urls.of(request, &target.identity.id.code);
+                let response = page::teaser(target.preview(), &short_url, request, self.pages);
+                Ok((clicked(target, None, counts_as), response))
+            }
+            Decision::Lock { .. } => Err(Problem::LinkPasswordRequired.into()),
+            Decision::Divert { fallback } => Ok((Visited::default(), diverted(&fallback)?)),
             Decision::Refuse { why } => Err(ApiError::gone(why)),
         }
     }
@@ -172,47 +234,22 @@ impl Redirect {
         }
     }
 
-    fn click(&self, request: &Request, link: &RedirectTarget) -> Click {
-        Click::on(link, request.received_at(), self.visitor(request), request.correlation_id().clone())
-    }
-
-    fn visitor(&self, request: &Request) -> Visitor {
-        Visitor::new(IpHash::of(&self.edge.address(request), &self.salt))
-            .with_headers(
-                request.header_lossy(header::USER_AGENT).as_deref(),
-                request.header_lossy(header::REFERER).as_deref(),
-            )
-            .at_place(self.edge.country(request), self.edge.city(request).as_deref())
-            .prefetching(request.is_prefetch())
-    }
-
-    /// A page for people whom a link doesn't redirect, with the headers of the problem document that everybody else gets.
-    fn as_page(&self, error: ApiError, request: &Request) -> Result<Response, ApiError> {
-        if !request.wants_html() {
-            return Err(error);
-        }
-        let page = page::of(error.problem());
-        let (parts, _) = error.into_response(request).into_parts();
-        let mut response = self.pages.html(request, parts.status, page, page::policy());
-        for (name, value) in parts.headers.iter().filter(|(name, _)| *name != header::CONTENT_TYPE) {
-            response.headers_mut().insert(name, value.clone());
-        }
-        Ok(noindex(response))
+    fn visit<'a>(&'a self, request: &'a Request) -> Visit<'a> {
+        Visit { request, salt: &self.salt, edge: self.edge }
     }
 }
 
-fn redirect_to(target: &TargetUrl, cache: Duration) -> Result<Response, ApiError> {
+fn answered((visited, response): (Visited, Response)) -> (Visited, Result<Response, ApiError>) {
+    (visited, Ok(response))
+}
+
+fn redirect_to(location: &str, cache: Caching) -> Result<Response, ApiError> {
     let header_value = |text: &str| HeaderValue::from_str(text).map_err(|error| ApiError::Internal(Box::new(error)));
-    let max_age = cache.as_secs();
+    let Caching::For(time) = cache else { return led_to(location, StatusCode::FOUND) };
     let mut response = no_content();
     *response.status_mut() = REDIRECT;
-    response.headers_mut().insert(header::LOCATION, header_value(&target.location())?);
-    response.headers_mut().insert(header::CACHE_CONTROL, header_value(&format!("private, max-age={max_age}"))?);
-    Ok(noindex(response))
-}
-
-/// Search engines should list the target, not the short link.
-fn noindex(mut response: Response) -> Response {
-    response.headers_mut().insert("x-robots-tag", HeaderValue::from_static("noindex"));
-    response
+    response.headers_mut().insert(header::LOCATION, header_value(location)?);
+    let cache_control = format!("private, max-age={}", time.as_secs());
+    response.headers_mut().insert(header::CACHE_CONTROL, header_value(&cache_control)?);
+    Ok(page::noindex(response))
 }

@@ -7,10 +7,9 @@
 use std::{num::NonZeroUsize, time::Duration};
 
 use linklet_domain::{Record, RedirectTarget, ShortCode, Timestamp};
+use linklet_lambda::following::Pace;
 use lru::LruCache;
 use parking_lot::Mutex;
-
-use crate::pace::Pace;
 
 /// The cached records of this execution environment.
 ///
@@ -137,7 +136,8 @@ mod tests {
         Record::Link(RedirectTarget {
             identity: identity(),
             target: TargetUrl::parse("https://example.com").unwrap(),
-            availability: Availability { state, expires_at: None },
+            availability: Availability { state, ..Availability::default() },
+            extras: None,
         })
     }
 

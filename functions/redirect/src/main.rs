@@ -8,11 +8,12 @@ use linklet_domain::Salt;
 use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
 use linklet_lambda::{
     StartError, aws, config,
-    http::{self, Pages},
+    following::{Recorder, Spreading, UsedUp},
+    http::{self, Pages, ShortUrls},
     publisher::Publisher,
     secrets,
 };
-use linklet_redirect::{HotLinks, Limiter, Recorder, Redirect, Spreading};
+use linklet_redirect::{HotLinks, Limiter, Redirect};
 
 #[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
@@ -42,7 +43,9 @@ async fn run() -> Result<(), StartError> {
         calls: ThrottleTable::new(tables, calls),
         limiter: Limiter::new(limit),
         edge,
+        used_up: UsedUp::default(),
         pages: Pages::from_env(),
+        short_urls: ShortUrls::from_env(),
     })
     .await
 }

@@ -13,7 +13,7 @@ use aws_lambda_events::{
 };
 use linklet_domain::{ClickId, Day, Event, EventDetail, LinkId, Part};
 use linklet_dynamodb::{
-    ExpiryMarker, LinksTable,
+    Exhaustion, ExpiryMarker, LinksTable,
     stream::{Change, StreamError, marker_after},
 };
 use linklet_lambda::{
@@ -59,6 +59,7 @@ fn queues(event: &EventDetail) -> &'static [Queue] {
         EventDetail::UrlCreated(_)
         | EventDetail::UrlDeleted(_)
         | EventDetail::UrlExpired(_)
+        | EventDetail::UrlExhausted(_)
         | EventDetail::MilestoneReached(_)
         | EventDetail::TargetDown(_)
         | EventDetail::TargetUp(_) => &[Queue::Notify],
@@ -82,7 +83,7 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
     async fn consume(&self, batch: StreamEvent) -> DynamoDbEventResponse {
         let started = Instant::now();
         let (mut outgoing, mut markings, mut due) = (Vec::with_capacity(batch.records.len()), Vec::new(), Vec::new());
-        let mut failed = Vec::new();
+        let (mut ends, mut failed) = (Vec::new(), Vec::new());
         for (position, record) in batch.records.iter().enumerate() {
             match self.read(record) {
                 Ok(RecordContent { change, marker }) => {
@@ -94,6 +95,7 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
                         Change::ExpiryDue(link, correlation_id) => {
                             due.push(DueExpiry { position, link, correlation_id });
                         }
+                        Change::Exhausted(end) => ends.push((position, end)),
                     }
                 }
                 Err(error) => {
@@ -105,6 +107,7 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
         }
         failed.extend(self.mark(&markings).await);
         failed.extend(self.take_steps(due).await);
+        failed.extend(self.exhaust(&ends).await);
         failed.extend(self.name_owners(&mut outgoing).await);
         let bound_for = |queue| outgoing.iter().filter(move |one| queues(&one.event.detail).contains(&queue)).collect();
         failed.extend(self.publish_packed(&self.analytics, bound_for(Queue::Analytics)).await);
@@ -123,6 +126,19 @@ struct RecordContent {
 impl Relay {
     fn read(&self, record: &EventRecord) -> Result<RecordContent, StreamError> {
         Ok(RecordContent { change: stream::read(record)?, marker: marker_after(record, self.keep_expired)? })
+    }
+
+    /// Writes to links that they are used up. Returns the positions of the records whose links could not be changed.
+    async fn exhaust(&self, ends: &[(usize, Exhaustion)]) -> Vec<usize> {
+        let mut failed = Vec::new();
+        for (position, end) in ends {
+            if let Err(error) = self.links.exhaust(end).await {
+                let (short_code, error) = (end.link.code.as_str(), chain(&error));
+                tracing::error!(short_code, error, "it could not be written that a link is used up");
+                failed.push(*position);
+            }
+        }
+        failed
     }
 
     /// Has milestones told to who owns their link now: a click names who owned it when it was followed, and they may have left the

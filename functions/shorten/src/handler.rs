@@ -4,11 +4,12 @@
 mod new_link;
 
 use linklet_domain::{
-    ExternalId, Generation, IdempotencyKey, LimitedRoute, Link, LinkId, LinkStatus, Notes, Record, RedirectTarget,
-    ReservedCodes, Scope, ShortCode, Tags, TargetId, TargetUrl, Timestamp, Title, Unavailable,
+    ExternalId, Generation, HashBudget, IdempotencyKey, LimitedRoute, Link, LinkId, LinkStatus, Notes, Record,
+    RedirectTarget, ReservedCodes, Scope, ShortCode, Tags, TargetId, TargetUrl, Terms, Timestamp, Title, Unavailable,
 };
 use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable, back_off};
 use linklet_lambda::{
+    hashing::LinkHashing,
     http::{
         ApiError, Handler, MOST_IGNORED, Method, Problem, Request, Response, ShortUrls, StatusCode, json, json_text,
         located, tagged,
@@ -29,6 +30,7 @@ pub struct Shorten {
     short_urls: ShortUrls,
     throttle: Throttle,
     throttle_of_codes: Throttle,
+    hashing: LinkHashing,
     reserved: ReservedCodes,
     generate_code: CodeGenerator,
 }
@@ -48,13 +50,20 @@ impl Shorten {
     ) -> Self {
         let (reserved, generate_code) = (ReservedCodes::default(), ShortCode::generate);
         let throttle_of_codes = throttle.of(LimitedRoute::Codes);
-        Self { links, room, authenticator, short_urls, throttle, throttle_of_codes, reserved, generate_code }
+        let hashing = LinkHashing::beside(&throttle, HashBudget::default());
+        Self { links, room, authenticator, short_urls, throttle, throttle_of_codes, hashing, reserved, generate_code }
     }
 
     /// Gives these codes to no link.
     #[must_use]
     pub fn with_reserved(self, reserved: ReservedCodes) -> Self {
         Self { reserved, ..self }
+    }
+
+    /// Hashes so many passwords of links in a second.
+    #[must_use]
+    pub fn with_hashes(self, budget: HashBudget) -> Self {
+        Self { hashing: LinkHashing::beside(&self.throttle, budget), ..self }
     }
 
     /// This handler with another source of codes.
@@ -94,6 +103,8 @@ struct Submission<'r> {
     request: &'r Request,
     caller: &'r Caller,
     wanted: NewLink,
+    /// The hash of the link's password.
+    password_hash: Option<String>,
     identity: Identity,
     /// The members of the body that do nothing. They are part of the answer that is kept for the idempotency key.
     ignored: Vec<String>,
@@ -119,9 +130,12 @@ impl Shorten {
         if let Some(answer) = self.earlier_answer(&identity, request, caller).await? {
             return self.repeated(answer).await;
         }
-        let wanted = NewLink::read(&body, request, &self.reserved)?;
-        self.short_urls.refuse_own(request, &wanted.target)?;
-        let submission = Submission { request, caller, wanted, identity, ignored: request.ignored() };
+        let wanted = NewLink::read(&body, request, &self.reserved, &self.short_urls)?;
+        let password_hash = match &wanted.password {
+            Some(password) => Some(self.hashing.hash(request, password).await?),
+            None => None,
+        };
+        let submission = Submission { request, caller, wanted, password_hash, identity, ignored: request.ignored() };
 
         let (mut collisions, mut conflicts) = (0, 0);
         while collisions < CODE_TRIES && conflicts < CONFLICT_TRIES {
@@ -147,7 +161,7 @@ impl Shorten {
         {
             return Ok(AttemptOutcome::Answer(answer));
         }
-        if !submission.wanted.is_reusable() {
+        if !submission.wanted.is_reusable {
             return self.create(submission, None).await;
         }
         let NewLink { target, watch, .. } = &submission.wanted;
@@ -235,13 +249,19 @@ impl Shorten {
             correlation_id: submission.request.correlation_id(),
             reusable,
             is_custom: submission.wanted.custom_code.is_some(),
+            password_hash: submission.password_hash.as_deref(),
             answer: submission.identity.key.as_ref().map(|key| (key, &answer)),
         };
         match self.links.create(&creation).await? {
             CreateOutcome::Created => Ok(AttemptOutcome::Answer(answer)),
             CreateOutcome::Conflict => Ok(AttemptOutcome::Conflict),
             CreateOutcome::ExternalIdTaken => Err(Problem::ExternalIdTaken.into()),
-            CreateOutcome::CodeTaken if submission.wanted.custom_code.is_some() => Err(Problem::ShortCodeTaken.into()),
+            CreateOutcome::CodeTaken if submission.wanted.custom_code.is_some() => {
+                // The same request may have taken it that came at the same time.
+                let Submission { identity, request, caller, .. } = submission;
+                let earlier = self.earlier_answer(identity, request, caller).await?;
+                earlier.map(AttemptOutcome::Answer).ok_or(Problem::ShortCodeTaken.into())
+            }
             CreateOutcome::CodeTaken => Ok(AttemptOutcome::Collision),
         }
     }
@@ -266,6 +286,10 @@ impl Shorten {
             original_url: link.target,
             created_at: link.created_at,
             expires_at: link.availability.expires_at,
+            valid_from: link.availability.valid_from,
+            is_protected: link.availability.is_protected,
+            has_rules: link.routing.is_some(),
+            terms: link.terms,
             title: link.metadata.title,
             tags: link.metadata.tags,
             metadata: link.metadata.metadata,
@@ -317,6 +341,14 @@ struct View<'a> {
     created_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    valid_from: Option<Timestamp>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_protected: bool,
+    #[serde(flatten)]
+    terms: Terms,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    has_rules: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<Title>,
     tags: Tags,

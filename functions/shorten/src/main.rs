@@ -29,7 +29,7 @@ async fn run() -> Result<(), StartError> {
     let edge = config::parsed("TRUSTED_EDGE")?;
     let (salt, reserved) = (config::required("CLICK_SALT_ID")?, config::parsed_or_default("RESERVED_CODES")?);
     let (targets, users) = (config::required("WATCH_TABLE")?, config::required("USERS_TABLE")?);
-    let quota = watching::quota_from_env()?;
+    let (quota, hashes) = (watching::quota_from_env()?, config::parsed("HASHES_PER_SECOND")?);
     let aws = aws::load().await;
     let (tables, secrets) = (aws::tables(&aws), SecretsManager::new(&aws));
     let links = LinksTable::new(tables.clone(), links);
@@ -51,5 +51,5 @@ async fn run() -> Result<(), StartError> {
         salt: Salt::parse(&salt?)?,
     };
     let shorten = Shorten::new(links, room, authenticator?, ShortUrls::from_env(), throttle);
-    http::serve(shorten.with_reserved(reserved)).await
+    http::serve(shorten.with_reserved(reserved).with_hashes(hashes)).await
 }

@@ -1,21 +1,23 @@
 use linklet_domain::{
-    Availability, CanonicalUrl, Link, LinkId, LinkIdentity, LinkMetadata, ReservedCodes, Revision, ShortCode,
-    TargetUrl, Timestamp, optional,
+    Availability, CanonicalUrl, Link, LinkId, LinkIdentity, LinkMetadata, LinkPassword, ReservedCodes, Revision,
+    Routing, ShortCode, TargetUrl, Terms, Timestamp, optional,
 };
 use linklet_lambda::{
-    http::{ApiError, BodyLimit, JsonObject, Request},
+    http::{ApiError, BodyLimit, JsonObject, Request, ShortUrls},
     identity::Caller,
     link_view::LINK_BODY,
+    rules::{GivenRules, RULES_BODY, refuse_own},
 };
 use serde::Deserialize;
 
 pub(crate) const BODY_LIMIT: BodyLimit = LINK_BODY
+    .and(RULES_BODY)
     .text("url", TargetUrl::MAX_LENGTH)
     .bytes("custom_code", ShortCode::MAX_LENGTH)
     .word("reuse")
     .word("watch");
 
-/// The members of the body that aren't [`LinkMetadata`].
+/// The members of the body that are neither [`LinkMetadata`] nor [`Terms`], rules or variants.
 #[derive(Deserialize)]
 struct Body {
     url: TargetUrl,
@@ -27,47 +29,75 @@ struct Body {
     watch: Option<bool>,
     #[serde(default, deserialize_with = "optional")]
     expires_at: Option<Timestamp>,
+    #[serde(default, deserialize_with = "optional")]
+    valid_from: Option<Timestamp>,
+    #[serde(default, deserialize_with = "optional")]
+    password: Option<LinkPassword>,
 }
 
 /// The parsed request for a short link.
 pub(crate) struct NewLink {
     pub target: TargetUrl,
     pub custom_code: Option<ShortCode>,
-    /// Whether an existing link of the URL may be returned: not if the request has a custom code or an expiry.
+    /// Whether the new link may be returned to later requests for its URL: it leads everybody there, for ever.
+    pub is_reusable: bool,
+    /// Whether an existing link of the URL may be returned: not if the request wants more of it than the URL.
     pub may_reuse: bool,
     /// Whether the link watches its URL.
     pub watch: bool,
-    expires_at: Option<Timestamp>,
+    pub password: Option<LinkPassword>,
+    availability: Availability,
     pub metadata: LinkMetadata,
+    terms: Terms,
+    routing: Option<Routing>,
 }
 
 impl NewLink {
     /// Reads the body.
-    pub(crate) fn read(object: &JsonObject<'_>, request: &Request, reserved: &ReservedCodes) -> Result<Self, ApiError> {
-        object.refuse(&Link::UNSUPPORTED)?;
-        let (body, metadata) = (object.read::<Body>()?, object.read()?);
+    pub(crate) fn read(
+        object: &JsonObject<'_>,
+        request: &Request,
+        reserved: &ReservedCodes,
+        short_urls: &ShortUrls,
+    ) -> Result<Self, ApiError> {
+        let (body, metadata, terms) = (object.read::<Body>()?, object.read()?, object.read::<Terms>()?);
+        let routing = object.read::<GivenRules>()?.into_routing()?;
         // A code that a person chose obeys stricter rules than a stored one.
         let custom_code = body.custom_code.map(|code| ShortCode::custom(&code, reserved)).transpose();
         let custom_code = custom_code.map_err(|refused| refused.in_field("custom_code"))?;
         request.require_future("expires_at", body.expires_at)?;
+        let availability = Availability {
+            valid_from: body.valid_from,
+            expires_at: body.expires_at,
+            is_protected: body.password.is_some(),
+            ..Availability::default()
+        };
+        availability.check_window()?;
         let watch = body.watch.unwrap_or_default();
         if watch {
             // Not every URL that can be followed can be a target.
             CanonicalUrl::of(&body.url).map_err(|refused| refused.in_field("url"))?;
         }
+        short_urls.refuse_own(request, "url", &body.url)?;
+        if let Some(fallback) = &terms.fallback_url {
+            short_urls.refuse_own(request, "fallback_url", fallback)?;
+        }
+        if let Some(routing) = &routing {
+            refuse_own(short_urls, request, routing)?;
+        }
+        let is_reusable = availability.is_unlimited() && terms.are_none() && routing.is_none();
         Ok(Self {
             target: body.url,
             watch,
-            may_reuse: body.reuse.unwrap_or(true) && custom_code.is_none() && body.expires_at.is_none(),
+            is_reusable,
+            may_reuse: body.reuse.unwrap_or(true) && custom_code.is_none() && is_reusable,
             custom_code,
-            expires_at: body.expires_at,
+            password: body.password,
+            availability,
             metadata,
+            terms,
+            routing,
         })
-    }
-
-    /// Whether the new link may be returned to later requests for its URL: it never expires.
-    pub(crate) fn is_reusable(&self) -> bool {
-        self.expires_at.is_none()
     }
 
     pub(crate) fn link(&self, id: LinkId, caller: &Caller, request: &Request) -> Link {
@@ -76,9 +106,11 @@ impl NewLink {
             target: self.target.clone(),
             created_at: request.received_at(),
             updated_at: request.received_at(),
-            availability: Availability { expires_at: self.expires_at, ..Availability::default() },
+            availability: self.availability,
             expiry_is_published: false,
             metadata: self.metadata.clone(),
+            terms: self.terms.clone(),
+            routing: self.routing.clone(),
             watch: self.watch,
             archived: false,
             revision: Revision::FIRST,

@@ -83,6 +83,11 @@ struct SummaryView<'a> {
 impl<'a> SummaryView<'a> {
     fn new(short_code: &'a ShortCode, summary: &Summary, referrers: (Referrers, usize)) -> Self {
         let shown = |dimension| shown(&summary.profile, dimension, referrers);
+        // Where a link leads whom is nobody's matter but its workspace's, and most links lead to one place.
+        let has_several = summary.profile.by(Dimension::Destination).total() > 0;
+        let is_shown = |dimension: &Dimension| {
+            *dimension != Dimension::Destination || has_several && referrers.0 == Referrers::Pages
+        };
         Self {
             short_code,
             total_clicks: summary.total_clicks,
@@ -90,7 +95,7 @@ impl<'a> SummaryView<'a> {
             unique_visitors: summary.unique_visitors,
             clicks_last_24h: summary.clicks_last_24h,
             clicks_last_7d: summary.clicks_last_7d,
-            breakdowns: Dimension::ALL.into_iter().map(shown).collect(),
+            breakdowns: Dimension::ALL.into_iter().filter(is_shown).map(shown).collect(),
             last_click_at: summary.last_click_at,
         }
     }

@@ -1,18 +1,24 @@
-//! Changes links. The destination can't be changed, so that visitors can trust a link that they have followed before.
+//! Changes links. Where they lead can be changed only in workspaces that allow it, so that visitors of all others can trust a link
+//! that they have followed before.
 
-use linklet_domain::{Link, LinkPatch, LinkStatus, Record, Scope, ShortCode};
-use linklet_dynamodb::{LinksTable, Names, StatsTable, UpdateOutcome};
+use linklet_domain::{
+    CanonicalUrl, Destinations, Link, LinkPassword, LinkPatch, LinkStatus, Record, Scope, ShortCode, TargetUrl, patched,
+};
+use linklet_dynamodb::{LinkUpdate, LinksTable, Names, StatsTable, UpdateOutcome};
 use linklet_lambda::{
+    hashing::LinkHashing,
     http::{
-        ApiError, BodyLimit, Handler, Immutable, Method, Problem, Request, Response, ShortUrls, StatusCode, json,
+        ApiError, BodyLimit, Edge, Handler, Immutable, Method, Problem, Request, Response, ShortUrls, StatusCode, json,
         tagged,
     },
     identity::{Authenticator, Caller},
-    link_view::{LINK_BODY, OneLink},
+    link_view::{LINK_BODY, LinkTables, OneLink},
+    rules::{GivenRules, RULES_BODY, RulesView, refuse_own},
     watching::TargetRoom,
 };
+use serde::Deserialize;
 
-/// `PATCH /api/links/{code}`.
+/// `PATCH /api/links/{code}` and `PUT /api/links/{code}/rules`.
 pub struct Update {
     /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
@@ -26,9 +32,14 @@ pub struct Update {
     pub people: Names,
     /// Builds short URLs.
     pub short_urls: ShortUrls,
+    /// Hashes the passwords of links.
+    pub hashing: LinkHashing,
+    /// The edge that tells visitors' countries, without which no rule about them holds.
+    pub edge: Edge,
 }
 
-const BODY_LIMIT: BodyLimit = LINK_BODY.word("is_active").word("watch").word("archived");
+const BODY_LIMIT: BodyLimit =
+    LINK_BODY.text("url", TargetUrl::MAX_LENGTH).word("is_active").word("watch").word("archived");
 
 impl Handler for Update {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
@@ -37,6 +48,10 @@ impl Handler for Update {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
                 self.update(request, &caller, code).await
             }
+            (&Method::PUT, ["api", "links", code, "rules"]) => {
+                let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
+                self.replace_rules(request, &caller, code).await
+            }
             _ => Err(Problem::RouteUnknown.into()),
         }
     }
@@ -44,33 +59,112 @@ impl Handler for Update {
 
 impl Update {
     async fn update(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
+        let mut change = read_patch(request)?;
+        let link = self.changeable(request, caller, code).await?;
+        self.judge(request, &link, &change.patch)?;
+        let destinations = self.destinations(&link, &change.patch, request).await?;
+        if let Some(password) = change.password {
+            change.patch.password = Some(match password {
+                Some(password) => Some(self.hashing.hash(request, &password).await?),
+                None => None,
+            });
+        }
+        let link = self.change(request, caller, &link, (&change.patch, destinations)).await?;
+        let (generation, revision) = (link.id().generation.clone(), link.revision);
+        let tables = LinkTables { links: &self.links, stats: &self.stats, people: &self.people };
+        let body = OneLink::load(request, &self.short_urls, tables, link).await;
+        Ok(tagged(json(StatusCode::OK, &body), &generation, revision))
+    }
+
+    async fn replace_rules(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
+        let routing = request.json::<GivenRules>(RULES_BODY)?.into_routing()?;
+        if let Some(routing) = &routing {
+            refuse_own(&self.short_urls, request, routing)?;
+        }
+        let link = self.changeable(request, caller, code).await?;
+        let patch = LinkPatch { routing: Some(routing), ..LinkPatch::default() };
+        let destinations = self.destinations(&link, &patch, request).await?;
+        let link = self.change(request, caller, &link, (&patch, destinations)).await?;
+        let view = RulesView::new(link.routing.as_ref(), self.edge);
+        Ok(tagged(json(StatusCode::OK, &view), &link.id().generation, link.revision))
+    }
+
+    /// The link with a code, if the caller may change it.
+    async fn changeable(&self, request: &Request, caller: &Caller, code: &str) -> Result<Link, ApiError> {
         const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
-        let patch = read_patch(request)?;
         let code = ShortCode::parse(code).map_err(|_| UNKNOWN)?;
         let record = self.links.find(&code).await?.ok_or(UNKNOWN)?;
         if !caller.may_change(&record) {
             return Err(ApiError::Problem(Problem::Forbidden));
         }
         self.authenticator.confirm(request, caller, &record.identity().owner, Scope::LinksWrite).await?;
-        let link = match record {
-            Record::Tombstone(tombstone) => return Err(ApiError::gone(tombstone.reason.into())),
-            Record::Link(link) if link.availability.is_deleted() => return Err(ApiError::gone(LinkStatus::Deleted)),
-            Record::Link(link) => link,
-        };
-        let precondition = request.precondition(&link.id().generation);
-        if let Some(target) = link.target_watched_longer(&patch) {
+        match record {
+            Record::Tombstone(tombstone) => Err(ApiError::gone(tombstone.reason.into())),
+            Record::Link(link) if link.availability.is_deleted() => Err(ApiError::gone(LinkStatus::Deleted)),
+            Record::Link(link) => Ok(link),
+        }
+    }
+
+    /// Judges what depends on the link, or on where the shortener is.
+    fn judge(&self, request: &Request, link: &Link, patch: &LinkPatch) -> Result<(), ApiError> {
+        let after = link.changed_by(patch, request.received_at());
+        after.availability.check_window()?;
+        if let Some(url) = &patch.url {
+            self.short_urls.refuse_own(request, "url", url)?;
+            if after.watch {
+                // Not every URL that can be followed can be a target.
+                CanonicalUrl::of(url).map_err(|refused| refused.in_field("url"))?;
+            }
+        }
+        if let Some(fallback) = patch.fallback_url.iter().flatten().next() {
+            self.short_urls.refuse_own(request, "fallback_url", fallback)?;
+        }
+        Ok(())
+    }
+
+    async fn change(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        link: &Link,
+        (patch, destinations): (&LinkPatch, Destinations),
+    ) -> Result<Link, ApiError> {
+        let target = link.target_watched_longer(patch);
+        if let Some(target) = target.or_else(|| link.target_watched_instead(patch)) {
             self.room.require(&link.identity.workspace, &link.identity.owner, &target).await?;
         }
-        let (now, correlation_id) = (request.received_at(), request.correlation_id());
-        let link = match self.links.update(link.id(), &patch, &precondition, now, correlation_id).await? {
-            UpdateOutcome::Changed(link) => *link,
-            UpdateOutcome::Stale => return Err(Problem::PreconditionFailed.into()),
-            UpdateOutcome::Gone => return Err(self.gone_meanwhile(&code).await?),
-            UpdateOutcome::ExternalIdTaken => return Err(Problem::ExternalIdTaken.into()),
+        let update = LinkUpdate {
+            link: link.id(),
+            patch,
+            precondition: &request.precondition(&link.id().generation),
+            destinations,
+            by: caller.user(),
+            at: request.received_at(),
+            correlation_id: request.correlation_id(),
         };
-        let (generation, revision) = (link.id().generation.clone(), link.revision);
-        let body = OneLink::load(request, &self.short_urls, (&self.stats, &self.people), link).await;
-        Ok(tagged(json(StatusCode::OK, &body), &generation, revision))
+        match self.links.update(&update).await? {
+            UpdateOutcome::Changed(link) => Ok(*link),
+            UpdateOutcome::Stale => Err(Problem::PreconditionFailed.into()),
+            UpdateOutcome::Gone => Err(self.gone_meanwhile(link.code()).await?),
+            UpdateOutcome::ExternalIdTaken => Err(Problem::ExternalIdTaken.into()),
+            UpdateOutcome::DestinationFixed => Err(Problem::DestinationFixed.into()),
+            UpdateOutcome::Invalid(invalid) => Err(invalid.into()),
+        }
+    }
+
+    /// Whether the link's workspace lets people lead it elsewhere, which is looked up only for a change that does.
+    ///
+    /// # Errors
+    /// 403 if it doesn't.
+    async fn destinations(&self, link: &Link, patch: &LinkPatch, request: &Request) -> Result<Destinations, ApiError> {
+        if link.changed_by(patch, request.received_at()).leads_only_where(link) {
+            return Ok(Destinations::Fixed);
+        }
+        let workspace = self.room.users.workspace(&link.identity.workspace).await?;
+        match workspace.map(|workspace| workspace.destinations).unwrap_or_default() {
+            Destinations::Fixed => Err(Problem::DestinationFixed.into()),
+            editable @ Destinations::Editable => Ok(editable),
+        }
     }
 }
 
@@ -87,10 +181,11 @@ impl Update {
 }
 
 /// What nobody can change of a link.
-const IMMUTABLE: [Immutable; 3] = [
+const IMMUTABLE: [Immutable; 4] = [
+    Immutable { members: &["original_url"], sentence: Some("the destination of a link is changed with url") },
     Immutable {
-        members: &["url", "original_url"],
-        sentence: Some("the destination of a link never changes; create another link"),
+        members: &["rules", "variants", "has_rules"],
+        sentence: Some("rules and variants are changed with PUT /api/links/{code}/rules"),
     },
     Immutable {
         members: &["custom_code", "short_code", "short_url"],
@@ -107,15 +202,31 @@ const IMMUTABLE: [Immutable; 3] = [
             "updated_at",
             "status",
             "total_clicks",
+            "used",
+            "exhausted_at",
+            "is_protected",
         ],
         sentence: None,
     },
 ];
 
-fn read_patch(request: &Request) -> Result<LinkPatch, ApiError> {
+/// What a request changes.
+struct Change {
+    patch: LinkPatch,
+    password: Option<Option<LinkPassword>>,
+}
+
+/// The member of the body that isn't kept with the link.
+#[derive(Deserialize)]
+struct Secret {
+    #[serde(default, deserialize_with = "patched")]
+    password: Option<Option<LinkPassword>>,
+}
+
+fn read_patch(request: &Request) -> Result<Change, ApiError> {
     let body = request.json_object(BODY_LIMIT)?;
-    body.refuse(&Link::UNSUPPORTED)?;
     let patch: LinkPatch = body.read_patch(&IMMUTABLE)?;
+    let Secret { password } = body.read()?;
     request.require_future("expires_at", patch.expires_at.flatten())?;
-    Ok(patch)
+    Ok(Change { patch, password })
 }

@@ -2,9 +2,12 @@
 
 use std::process::ExitCode;
 
+use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_dynamodb::{LinksTable, Names, StatsTable, UsersTable, WatchTable};
 use linklet_lambda::{
-    StartError, aws, config, http,
+    StartError, aws, config,
+    hashing::{Limits, LinkHashing},
+    http,
     http::ShortUrls,
     identity::Authenticator,
     watching::{self, TargetRoom},
@@ -20,8 +23,10 @@ async fn run() -> Result<(), StartError> {
     let (links, stats) = (config::required("LINKS_TABLE")?, config::required("STATS_TABLE")?);
     let (targets, people) = (config::required("WATCH_TABLE")?, config::required("USERS_TABLE")?);
     let quota = watching::quota_from_env()?;
+    let edge = config::parsed("TRUSTED_EDGE")?;
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
+    let limits = Limits::from_env(&tables, &SecretsManager::new(&aws)).await?;
     http::serve(Update {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
         links: LinksTable::new(tables.clone(), links),
@@ -32,6 +37,8 @@ async fn run() -> Result<(), StartError> {
         },
         people: Names::new(tables, people),
         short_urls: ShortUrls::from_env(),
+        hashing: LinkHashing::within(limits),
+        edge,
     })
     .await
 }

@@ -11,7 +11,8 @@ use aws_lambda_events::{
     streams::DynamoDbEventResponse,
 };
 use linklet_domain::{
-    Event, EventDetail, Invalid, LinkId, Target, TargetId, UrlCreated, UrlDeleted, UrlExpired, UrlPurged, UrlUnwatched,
+    Event, EventDetail, Invalid, LinkId, Target, TargetId, TargetUrl, Transition, UrlCreated, UrlDeleted, UrlExpired,
+    UrlPurged, UrlUnwatched, UrlUpdated, UserId,
 };
 use linklet_dynamodb::{RepositoryError, UsersTable, WatchOutcome, WatchTable};
 use linklet_lambda::{
@@ -47,38 +48,50 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for WatchLinks {
 }
 
 /// The change of a target's watchers that an event causes.
-enum WatcherChange<'e> {
+enum WatcherChange {
     /// The link starts watching the target.
-    Added(Box<Target>, &'e LinkId),
+    Added(Box<Target>, LinkId),
     /// The link stops watching the target, and may start again.
-    Paused(&'e TargetId, &'e LinkId),
+    Paused(TargetId, LinkId),
     /// The link stops watching the target for ever.
-    Removed(&'e TargetId, &'e LinkId),
+    Removed(TargetId, LinkId),
 }
 
-/// The change that an event causes; `None` if the link doesn't watch.
-fn watcher_change(event: &Event) -> Result<Option<WatcherChange<'_>>, Invalid> {
+/// The changes that an event causes; none if the link doesn't watch.
+fn watcher_changes(event: &Event) -> Result<Vec<WatcherChange>, Invalid> {
     Ok(match &event.detail {
         EventDetail::UrlCreated(created @ UrlCreated { watch: true, link, .. })
         | EventDetail::UrlExtended(created @ UrlCreated { watch: true, link, .. }) => {
-            Some(WatcherChange::Added(Box::new(target_of(event, created)?), link))
+            let UrlCreated { original_url, user_id, .. } = created.clone();
+            vec![WatcherChange::Added(Box::new(target_of(event, original_url, user_id)?), link.clone())]
         }
         EventDetail::UrlExpired(UrlExpired { watched_target: Some(target), link, .. }) => {
-            Some(WatcherChange::Paused(target, link))
+            vec![WatcherChange::Paused(target.clone(), link.clone())]
         }
         EventDetail::UrlDeleted(UrlDeleted { watched_target: Some(target), link, .. })
         | EventDetail::UrlPurged(UrlPurged { watched_target: Some(target), link, .. })
         | EventDetail::UrlUnwatched(UrlUnwatched { watched_target: target, link, .. }) => {
-            Some(WatcherChange::Removed(target, link))
+            vec![WatcherChange::Removed(target.clone(), link.clone())]
         }
-        _ => None,
+        EventDetail::UrlUpdated(updated) if updated.watch => moved(event, updated)?,
+        _ => Vec::new(),
     })
 }
 
-/// The target to create for a new link if its URL has none. Its owner is the link's creator, its time of creation the link's.
-fn target_of(event: &Event, created: &UrlCreated) -> Result<Target, Invalid> {
-    let UrlCreated { original_url, user_id, .. } = created.clone();
-    Target::new(original_url, event.workspace_id, user_id, event.occurred_at)
+/// The changes if a link that watches leads elsewhere. It may lead back one day, so it only pauses where it led.
+fn moved(event: &Event, updated: &UrlUpdated) -> Result<Vec<WatcherChange>, Invalid> {
+    let Some(Transition { from, to }) = &updated.changes.original_url else { return Ok(Vec::new()) };
+    let (old, link) = (TargetId::of_url(&event.workspace_id, from)?, &updated.link);
+    let new = target_of(event, to.clone(), updated.user_id)?;
+    if old == new.id {
+        return Ok(Vec::new());
+    }
+    Ok(vec![WatcherChange::Paused(old, link.clone()), WatcherChange::Added(Box::new(new), link.clone())])
+}
+
+/// The target to create for a link if its URL has none. Its owner is the link's creator, its time of creation the link's.
+fn target_of(event: &Event, url: TargetUrl, owner: UserId) -> Result<Target, Invalid> {
+    Target::new(url, event.workspace_id, owner, event.occurred_at)
 }
 
 impl WatchLinks {
@@ -97,9 +110,15 @@ impl WatchLinks {
     }
 
     async fn process_event(&self, record: &EventRecord, event: &Event) -> bool {
-        match watcher_change(event) {
-            Ok(Some(change)) => self.update(event, change).await,
-            Ok(None) => true,
+        match watcher_changes(event) {
+            Ok(changes) => {
+                for change in changes {
+                    if !self.update(event, change).await {
+                        return false;
+                    }
+                }
+                true
+            }
             Err(error) => {
                 let reason = format!("the link's URL can't be monitored: {error}");
                 stream::park(&self.dead_letters, record, &reason).await
@@ -107,7 +126,7 @@ impl WatchLinks {
         }
     }
 
-    async fn update(&self, event: &Event, change: WatcherChange<'_>) -> bool {
+    async fn update(&self, event: &Event, change: WatcherChange) -> bool {
         let (event_id, event_type) = (event.event_id.as_str(), event.event_type());
         let updated = self.apply(event, change).await;
         match &updated {
@@ -120,13 +139,13 @@ impl WatchLinks {
         updated.is_ok()
     }
 
-    async fn apply(&self, event: &Event, change: WatcherChange<'_>) -> Result<(), RepositoryError> {
+    async fn apply(&self, event: &Event, change: WatcherChange) -> Result<(), RepositoryError> {
         let at = event.occurred_at;
         match change {
             WatcherChange::Added(target, link) => {
                 let founder = self.users.founder(&target.workspace).await?.unwrap_or(target.owner);
                 let target = target.founded_by(founder);
-                if self.targets.watch(&target, link, at, &event.correlation_id).await? == WatchOutcome::NoRoom {
+                if self.targets.watch(&target, &link, at, &event.correlation_id).await? == WatchOutcome::NoRoom {
                     let (workspace_id, short_code) = (target.workspace.to_string(), link.code.as_str());
                     tracing::warn!(
                         workspace_id,
@@ -136,8 +155,8 @@ impl WatchLinks {
                 }
                 Ok(())
             }
-            WatcherChange::Paused(target, link) => self.targets.pause(target, link, at).await,
-            WatcherChange::Removed(target, link) => self.targets.unwatch(target, link, at).await,
+            WatcherChange::Paused(target, link) => self.targets.pause(&target, &link, at).await,
+            WatcherChange::Removed(target, link) => self.targets.unwatch(&target, &link, at).await,
         }
     }
 }

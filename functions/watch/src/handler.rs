@@ -74,7 +74,7 @@ impl Watch {
     fn wanted(&self, body: &JsonObject<'_>, request: &Request, caller: &Caller) -> Result<Target, ApiError> {
         let NewTarget { url } = body.read()?;
         // Each check of a short link would count as a click.
-        self.short_urls.refuse_own(request, &url)?;
+        self.short_urls.refuse_own(request, "url", &url)?;
         let (workspace, owner) = (*caller.workspace(), *caller.user());
         let target = Target::new(url, workspace, owner, request.received_at());
         Ok(target.map_err(|refused| refused.in_field("url"))?)

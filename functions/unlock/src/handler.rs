@@ -1,0 +1,139 @@
+//! Leads visitors on who know the password of a link.
+//!
+//! The link's status is judged before the password, since hashing costs most. A wrong password takes no use of the link, and rules
+//! are judged last. The click is stored before the answer, since whoever waits for a hash doesn't notice.
+
+use linklet_domain::{Asker, Click, Decision, Intent, LinkStatus, Record, RedirectTarget, Salt, ShortCode};
+use linklet_dynamodb::LinksTable;
+use linklet_lambda::{
+    following::{Recorder, Use, UsedUp, Visit, diverted, led_to, note_end, page},
+    hashing::LinkHashing,
+    http::{ApiError, BodyLimit, Edge, Handler, Method, Pages, Problem, Request, Response, ShortUrls, StatusCode},
+};
+use serde::Deserialize;
+
+/// `POST` of `/r/{code}` and `/{code}`.
+pub struct Unlock {
+    /// The table of links.
+    pub links: LinksTable,
+    /// Verifies passwords, and lets those wait who guess.
+    pub hashing: LinkHashing,
+    /// Stores clicks.
+    pub recorder: Recorder,
+    /// Links of which nothing is left.
+    pub used_up: UsedUp,
+    /// The salt of hashed addresses.
+    pub salt: Salt,
+    /// The edge whose headers about visitors are trusted.
+    pub edge: Edge,
+    /// Builds the addresses of links.
+    pub short_urls: ShortUrls,
+    /// Answers with pages.
+    pub pages: Pages,
+}
+
+const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
+
+/// The longest body: a password as long as links have, and some room for what somebody else pastes.
+const BODY_LIMIT: BodyLimit = BodyLimit::EMPTY.text("password", 1_024);
+
+#[derive(Deserialize)]
+struct Body {
+    password: String,
+}
+
+impl Handler for Unlock {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        match self.unlock(request).await {
+            Ok(response) => Ok(response),
+            Err(error) => page::about(error, request, self.pages),
+        }
+    }
+}
+
+/// Where somebody is led who has sent a password.
+enum Opened {
+    /// To where the link leads.
+    Target(RedirectTarget),
+    /// To the link's own address, where it is followed like any other: it has no password, as when that was taken away while
+    /// somebody typed it.
+    Link,
+}
+
+impl Unlock {
+    async fn unlock(&self, request: &Request) -> Result<Response, ApiError> {
+        let code = match (request.method(), request.segments().as_slice()) {
+            (&Method::POST, ["r", code] | [code]) => ShortCode::parse(code).map_err(|_| UNKNOWN)?,
+            _ => return Err(Problem::RouteUnknown.into()),
+        };
+        let password = password_in(request)?;
+        match self.open(request, &code, &password).await? {
+            Opened::Target(target) => self.lead(request, target).await,
+            Opened::Link => {
+                let (short_url, query) = (self.short_urls.of(request, &code), request.raw_query());
+                let mark = if query.is_empty() { "" } else { "?" };
+                led_to(&format!("{short_url}{mark}{query}"), StatusCode::SEE_OTHER)
+            }
+        }
+    }
+
+    /// The link with a code, if this is its password. Whoever tries passwords or codes waits longer and longer.
+    async fn open(&self, request: &Request, code: &ShortCode, password: &str) -> Result<Opened, ApiError> {
+        let open = async || {
+            let record = self.links.redirect_target(code).await?.ok_or(UNKNOWN)?;
+            match decide(request, record) {
+                Decision::Lock { target } => {
+                    let stored = self.links.password_hash(&target.identity.id).await?;
+                    self.hashing.verify(request, password.as_bytes(), stored.as_deref()).await?;
+                    Ok(Opened::Target(target))
+                }
+                Decision::Refuse { why } => Err(ApiError::gone(why)),
+                Decision::Follow { .. } | Decision::Show { .. } | Decision::Divert { .. } => Ok(Opened::Link),
+            }
+        };
+        self.hashing.guess(request, code, open).await
+    }
+
+    /// Takes a use of the link, if it has a limit, and leads its visitor on.
+    async fn lead(&self, request: &Request, target: RedirectTarget) -> Result<Response, ApiError> {
+        if target.limit().is_some() {
+            let link = &target.identity.id;
+            let (is_taken, end) =
+                match self.used_up.take(&self.links, link, request.received_at(), request.correlation_id()).await? {
+                    Use::Taken { end } => (true, end),
+                    Use::Refused { end } => (false, end),
+                    // What was read is out of date.
+                    Use::Unlimited => return Err(Problem::TryAgain.into()),
+                };
+            if let Some(end) = &end {
+                note_end(&self.links, end).await;
+            }
+            if !is_taken {
+                return match target.refusal(LinkStatus::Exhausted) {
+                    Decision::Divert { fallback } => diverted(&fallback),
+                    _ => Err(ApiError::gone(LinkStatus::Exhausted)),
+                };
+            }
+        }
+        let visit = Visit { request, salt: &self.salt, edge: self.edge };
+        let lead = visit.lead(&target);
+        let response = led_to(&lead.location, StatusCode::SEE_OTHER)?;
+        let visitor = visit.visitor().led_to(lead.name);
+        let click = Click::on(&target, request.received_at(), visitor, request.correlation_id().clone());
+        self.recorder.record(click).await;
+        Ok(response)
+    }
+}
+
+/// Whoever sends a password is a person.
+fn decide(request: &Request, record: Record<RedirectTarget>) -> Decision {
+    Decision::on(record, Intent::Visit, request.received_at(), || Asker::Person)
+}
+
+/// The password in the form that a page has sent, or in a JSON object.
+fn password_in(request: &Request) -> Result<String, ApiError> {
+    match request.form_field("password", BODY_LIMIT)? {
+        Some(password) => Ok(password),
+        None => Ok(request.json::<Body>(BODY_LIMIT)?.password),
+    }
+}

@@ -1,0 +1,43 @@
+//! Opening protected links. This file only wires; `handler.rs` decides.
+
+use std::process::ExitCode;
+
+use aws_sdk_secretsmanager::Client as SecretsManager;
+use aws_sdk_sqs::Client as Sqs;
+use linklet_dynamodb::{ClicksTable, LinksTable};
+use linklet_lambda::{
+    StartError, aws, config,
+    following::{Recorder, Spreading, UsedUp},
+    hashing::{Limits, LinkHashing},
+    http::{self, Pages, ShortUrls},
+    publisher::Publisher,
+};
+use linklet_unlock::Unlock;
+
+#[tokio::main(flavor = "local")]
+async fn main() -> ExitCode {
+    linklet_lambda::start("unlock", run()).await
+}
+
+async fn run() -> Result<(), StartError> {
+    let (links, clicks) = (config::required("LINKS_TABLE")?, config::required("CLICKS_TABLE")?);
+    let parking = config::required("ANALYTICS_QUEUE_URL")?;
+    let aws = aws::load().await;
+    let tables = aws::tables(&aws);
+    let limits = Limits::from_env(&tables, &SecretsManager::new(&aws)).await?;
+    http::serve(Unlock {
+        salt: limits.guesses.salt.clone(),
+        edge: limits.guesses.edge,
+        hashing: LinkHashing::within(limits),
+        links: LinksTable::new(tables.clone(), links),
+        recorder: Recorder {
+            clicks: ClicksTable::new(tables, clicks).keeping_clicks_for(config::raw_clicks_lifetime()?),
+            parking: Publisher::new(Sqs::new(&aws), parking),
+            spreading: Spreading::default(),
+        },
+        used_up: UsedUp::default(),
+        pages: Pages::from_env(),
+        short_urls: ShortUrls::from_env(),
+    })
+    .await
+}
