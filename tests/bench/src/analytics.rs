@@ -13,7 +13,7 @@ use aws_lambda_events::sqs::SqsEvent;
 use aws_sdk_dynamodb::Client;
 use linklet_analytics::{Analytics, Clients};
 use linklet_domain::{Event, Timestamp};
-use linklet_dynamodb::{ClicksTable, StatsTable};
+use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
     publisher::Publisher,
@@ -142,6 +142,7 @@ async fn consume(client: &Client, queues: &FakeQueues, batches: Vec<SqsEvent>) -
     let analytics = Analytics {
         stats: StatsTable::new(client.clone(), "StatsTable"),
         clicks: ClicksTable::new(client.clone(), "ClicksTable"),
+        links: LinksTable::new(client.clone(), "LinksTable"),
         clients: Arc::new(Clients::new(Classifier::load().expect("the rules compile"))),
         queue: Publisher::new(queues.client(), queues.url("analytics")),
         dead_letters: DeadLetterQueue::new(queues.client(), queues.url("dlq")),

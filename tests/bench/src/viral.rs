@@ -12,7 +12,8 @@ use std::{
 
 use linklet_domain::{ClickId, LinkId, Record, RedirectTarget, ShortCode, Spread, Timestamp};
 use linklet_dynamodb::Partition;
-use linklet_redirect::{Advice, HotLinks, Spreading};
+use linklet_lambda::following::{Advice, Spreading};
+use linklet_redirect::HotLinks;
 use linklet_test_support::LinkBuilder;
 
 use crate::options::Extent;
@@ -255,6 +256,7 @@ impl Simulation {
 fn viral_link() -> (ShortCode, Record<RedirectTarget>) {
     let link = LinkBuilder::new("viral").build();
     let code = link.code().clone();
-    let target = RedirectTarget { identity: link.identity, target: link.target, availability: link.availability };
+    let target =
+        RedirectTarget { identity: link.identity, target: link.target, availability: link.availability, extras: None };
     (code, Record::Link(target))
 }

@@ -137,7 +137,7 @@ async fn failed_logins_cannot_be_told_apart() {
 async fn bodies_over_the_limit_are_413() {
     let api = Api::new();
     let ada = User::new(&api).await;
-    let large = "x".repeat(100_000);
+    let large = "x".repeat(200_000);
 
     let shorten =
         send(ada.request("POST", "/api/shorten").json(&json!({"url": "https://example.com", "title": large}))).await;

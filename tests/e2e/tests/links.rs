@@ -84,7 +84,7 @@ async fn a_link_is_found_changed_switched_off_and_on() {
     assert_eq!(api.get(&format!("/{code}")).await.problem(), (410, "this link is switched off".into()));
     assert_eq!(patch(json!({"is_active": true})).await.status, 200);
     assert!(api.get(&format!("/{code}")).await.is_redirect());
-    assert_eq!(patch(json!({"url": "https://evil.example"})).await.status, 400);
+    assert_eq!(patch(json!({"url": "https://evil.example"})).await.status, 403);
 }
 
 #[tokio::test]

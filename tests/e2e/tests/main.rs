@@ -19,5 +19,6 @@ mod mails;
 mod main_path;
 mod rounds;
 mod targets;
+mod terms;
 mod watch;
 mod workspace;

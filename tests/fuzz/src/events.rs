@@ -42,6 +42,7 @@ pub fn stream_records(input: &[u8]) {
             events.iter().for_each(survives);
         }
         Ok(Change::ExpiryDue(link, _)) => assert_eq!(LinkId::parse(&link.to_string()), Ok(link)),
+        Ok(Change::Exhausted(end)) => assert_eq!(LinkId::parse(&end.link.to_string()), Ok(end.link)),
         Err(error) => hides_the_secret(&error),
     }
     match marker_after(&record, lifetimes::EXPIRED_LINKS) {

@@ -54,7 +54,7 @@ fn reads(request: &Request) {
     assert_eq!((url.username(), url.password()), ("", None), "{short_url}");
     // Nor can one that DNS can't have.
     let Ok(target) = TargetUrl::parse(&short_url) else { return };
-    assert!(short_urls.refuse_own(request, &target).is_err(), "the loop to {short_url} was not seen");
+    assert!(short_urls.refuse_own(request, "url", &target).is_err(), "the loop to {short_url} was not seen");
 }
 
 /// Asks a request for everything that a handler could want.

@@ -8,7 +8,6 @@ use std::{
 use aws_lambda_events::sqs::SqsEvent;
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::{Analytics, Clients};
-use linklet_auth::Limits;
 use linklet_domain::{
     CheckInterval, CheckOutcome, CheckResult, Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute,
     Member, Places, PlannedRound, RateLimit, RefreshToken, RenewableSession, Role, RouteLimits, Salt, SessionId,
@@ -21,7 +20,9 @@ use linklet_dynamodb::{
 use linklet_handover::Handovers;
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
+    following::{ClickRecording, Recorder, Spreading, UsedUp},
     guesses::Guesses,
+    hashing::{Limits, LinkHashing},
     http::{Edge, Pages, ShortUrls},
     mail_orders::MailOrders,
     publisher::Publisher,
@@ -32,13 +33,15 @@ use linklet_list::List;
 use linklet_notify::{Addresses, MailLimit, Mailer, Notify, Topic};
 use linklet_overview::Overviews;
 use linklet_qr::QrCodes;
-use linklet_redirect::{ClickRecording, HotLinks, Limiter, Recorder, Redirect, Spreading};
+use linklet_redirect::{HotLinks, Limiter, Redirect};
 use linklet_relay::Relay;
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
     Answer, FakeNotifiers, FakeQueues, Person, RequestBuilder, TestDynamoDb, a_session, issuer, tokens,
 };
+use linklet_unlock::Unlock;
+use linklet_update::Update;
 use linklet_user_agents::Classifier;
 use linklet_watch::Watch;
 use linklet_watch_check::{Checker, Fetcher, Reach, SystemNetwork};
@@ -83,12 +86,20 @@ pub fn analytics(db: &TestDynamoDb, queues: &FakeQueues) -> Analytics {
     Analytics {
         stats: db.stats(),
         clicks: db.clicks(),
+        links: db.links(),
         clients: clients(),
         queue: Publisher::new(queues.client(), queues.url("analytics")),
         dead_letters: dead_letters(queues),
         purge_turn: Duration::from_secs(15),
         clock: Box::new(Timestamp::now),
     }
+}
+
+/// Counts all clicks of the stream.
+pub async fn count_all(db: &TestDynamoDb, queues: &FakeQueues) {
+    relay(db, queues).consume(db.stream("ClicksTable")).await;
+    let batch = linklet_test_support::queue_batch(&queues.bodies("analytics"));
+    assert!(analytics(db, queues).consume(batch).await.batch_item_failures.is_empty());
 }
 
 /// Delivers a batch as SQS does: what failed comes again.
@@ -255,7 +266,40 @@ pub fn redirect_with(links: LinksTable, clicks: ClicksTable, calls: ThrottleTabl
         limiter: Limiter::new(RateLimit::per_minute(300).unwrap()),
         salt: salt(),
         edge: Edge::None,
+        used_up: UsedUp::default(),
         pages: Pages::default(),
+        short_urls: ShortUrls::new(None),
+    }
+}
+
+pub fn unlock(db: &TestDynamoDb) -> Unlock {
+    Unlock {
+        links: db.links(),
+        hashing: hashing(db),
+        recorder: Recorder { clicks: db.clicks(), parking: nowhere(), spreading: Spreading::default() },
+        used_up: UsedUp::default(),
+        salt: salt(),
+        edge: Edge::None,
+        pages: Pages::default(),
+        short_urls: ShortUrls::new(None),
+    }
+}
+
+/// Hashes the passwords of links, with room for more than a test needs.
+pub fn hashing(db: &TestDynamoDb) -> LinkHashing {
+    LinkHashing::within(limits(db))
+}
+
+pub fn update(db: &TestDynamoDb) -> Update {
+    Update {
+        authenticator: db.authenticator(),
+        links: db.links(),
+        stats: db.stats(),
+        room: room(db, 100),
+        people: db.names(),
+        short_urls: ShortUrls::new(None),
+        hashing: hashing(db),
+        edge: Edge::None,
     }
 }
 
@@ -280,6 +324,7 @@ pub fn shorten(db: &TestDynamoDb) -> Shorten {
 pub fn shorten_limited(db: &TestDynamoDb, by_person: u32, by_address: u32) -> Shorten {
     let throttle = throttle(db.calls(), by_person, by_address);
     Shorten::new(db.links(), room(db, 100), db.authenticator(), ShortUrls::new(None), throttle)
+        .with_hashes("1000".parse().unwrap())
 }
 
 /// Limits of new links per minute, by person and by address.
@@ -316,6 +361,7 @@ pub fn list(db: &TestDynamoDb) -> List {
         targets: db.watch(),
         people: db.names(),
         short_urls: ShortUrls::new(None),
+        edge: Edge::None,
     }
 }
 
@@ -353,8 +399,7 @@ pub async fn damage(db: &TestDynamoDb, id: &TargetId) {
 }
 
 pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) -> Answer {
-    let (authenticator, short_urls) = (db.authenticator(), ShortUrls::new(None));
-    let (links, stats_table) = (db.links(), db.stats());
+    let (authenticator, links) = (db.authenticator(), db.links());
     match function {
         "web" => request.send_to(&web()).await,
         "qr" => request.send_to(&qr_codes()).await,
@@ -367,10 +412,8 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
         "list" => request.send_to(&list(db)).await,
         "overview" => request.send_to(&overviews(db)).await,
         "delete" => request.send_to(&linklet_delete::Delete { authenticator, links }).await,
-        "update" => {
-            let (stats, room, people) = (stats_table, room(db, 100), db.names());
-            request.send_to(&linklet_update::Update { authenticator, links, stats, room, people, short_urls }).await
-        }
+        "update" => request.send_to(&update(db)).await,
+        "unlock" => request.send_to(&unlock(db)).await,
         "stats" => request.send_to(&stats(db)).await,
         "notifications" => {
             let notifications = db.notifications();

@@ -95,8 +95,14 @@ async fn what_fails_in_linkwatch_is_said_under_the_id_of_its_call() {
 async fn each_line_of_watch_links_names_the_request_that_it_is_about() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let link = LinkBuilder::new("launch").watching().build();
-    let creation =
-        Creation { link: &link, correlation_id: &id("creating-1"), reusable: None, is_custom: false, answer: None };
+    let creation = Creation {
+        link: &link,
+        correlation_id: &id("creating-1"),
+        reusable: None,
+        is_custom: false,
+        password_hash: None,
+        answer: None,
+    };
     db.links().create(&creation).await.unwrap();
     let stream = db.stream("LinksTable");
     let mut unreadable = stream.clone();

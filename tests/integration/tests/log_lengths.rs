@@ -76,8 +76,9 @@ impl System {
         system
     }
 
-    async fn of_requests(&self) -> [(&'static str, Lengths); 5] {
-        let (redirect, shorten) = (fixture::redirect(&self.db), fixture::shorten(&self.db));
+    async fn of_requests(&self) -> [(&'static str, Lengths); 6] {
+        let (redirect, unlock) = (fixture::redirect(&self.db), fixture::unlock(&self.db));
+        let shorten = fixture::shorten(&self.db);
         let (list, stats) = (fixture::list(&self.db), fixture::stats(&self.db));
         let auth = Auth::new(self.db.users(), tokens(), issuer(), fixture::limits(&self.db));
         let cookie = fixture::refresh_cookie(&self.db, &self.db.register("ada").await).await;
@@ -86,8 +87,15 @@ impl System {
         let link = serde_json::json!({"url": "https://example.com/"});
         let get = |path: &str| RequestBuilder::new("GET", path).token(&token);
         let create = || RequestBuilder::new("POST", "/api/shorten").token(&token).json(&link);
+        let password = serde_json::json!({"password": "open sesame"});
+        let open = || RequestBuilder::new("POST", "/secret7").json(&password);
+        let protected =
+            serde_json::json!({"url": "https://example.com/", "custom_code": "secret7", "password": "open sesame"});
+        let request = RequestBuilder::new("POST", "/api/shorten").token(&token).json(&protected);
+        assert_eq!(request.send_to(&shorten).await.status, 201);
         [
             ("redirect", lengths(async || drop(get("/launch7").send_to(&redirect).await)).await),
+            ("unlock", lengths(async || drop(open().send_to(&unlock).await)).await),
             ("shorten", lengths(async || drop(create().send_to(&shorten).await)).await),
             ("list", lengths(async || drop(get("/api/urls").send_to(&list).await)).await),
             ("auth", lengths(async || drop(refresh().send_to(&auth).await)).await),

@@ -21,6 +21,7 @@ use linklet_analytics::Analytics;
 use linklet_auth::Auth;
 use linklet_domain::{CorrelationId, Record, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, ThrottleTable};
+use linklet_lambda::following::{Recorder, Spreading};
 use linklet_lambda::{
     batch::Consumer,
     breaker::{Breaker, Circuit},
@@ -29,7 +30,7 @@ use linklet_lambda::{
     metrics,
     publisher::Publisher,
 };
-use linklet_redirect::{Recorder, Redirect, Spreading};
+use linklet_redirect::Redirect;
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{

@@ -6,7 +6,7 @@ use std::time::Duration;
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_smithy_types::base64;
 use linklet_domain::{Click, ParkedClick, Spread};
-use linklet_redirect::Advice;
+use linklet_lambda::following::Advice;
 use serde_json::{Map, Value, json};
 use tokio::time::sleep;
 

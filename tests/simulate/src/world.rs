@@ -12,8 +12,12 @@ use std::{
 use linklet_analytics::{Analytics, Clients, PARTS_AT_ONCE};
 use linklet_domain::{LinkId, Timestamp, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
-use linklet_lambda::{batch::DeadLetterQueue, publisher::Publisher};
-use linklet_redirect::{HotLinks, Recorder, Spreading};
+use linklet_lambda::{
+    batch::DeadLetterQueue,
+    following::{Recorder, Spreading},
+    publisher::Publisher,
+};
+use linklet_redirect::HotLinks;
 use linklet_relay::Relay;
 use linklet_user_agents::Classifier;
 
@@ -175,7 +179,8 @@ fn analytics(
         Analytics {
             // A batch has the clicks of all parts, whichever are played.
             stats: StatsTable::new(tables.clone(), dynamodb::STATS).splitting_from(StatsTable::SPLIT_FROM / parts),
-            clicks: ClicksTable::new(tables, dynamodb::CLICKS),
+            clicks: ClicksTable::new(tables.clone(), dynamodb::CLICKS),
+            links: LinksTable::new(tables, "LinksTable"),
             clients: clients.clone(),
             queue: Publisher::new(sqs.clone(), Queues::url(ANALYTICS)),
             dead_letters: DeadLetterQueue::new(sqs, Queues::url("analytics-dlq")),

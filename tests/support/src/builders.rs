@@ -4,7 +4,7 @@ use aws_lambda_events::sqs::SqsEvent;
 use linklet_domain::{
     ApiKey, ApiKeySecret, Availability, ClickId, CorrelationId, EmailAddress, Event, EventDetail, Generation, IpHash,
     KeyName, KeysLeft, Link, LinkId, LinkIdentity, LinkMetadata, Revision, Salt, Scopes, SessionId, ShortCode, Target,
-    TargetUrl, Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
+    TargetUrl, Terms, Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
 };
 use linklet_dynamodb::Removal;
 use serde::Serialize;
@@ -29,6 +29,8 @@ impl LinkBuilder {
             availability: Availability::default(),
             expiry_is_published: false,
             metadata: LinkMetadata::default(),
+            terms: Terms::default(),
+            routing: None,
             watch: false,
             archived: false,
             revision: Revision::FIRST,
@@ -71,6 +73,33 @@ impl LinkBuilder {
     #[must_use]
     pub fn expires_at(mut self, at: Timestamp) -> Self {
         self.0.availability.expires_at = Some(at);
+        self
+    }
+
+    /// Beginning at this time.
+    #[must_use]
+    pub fn valid_from(mut self, at: Timestamp) -> Self {
+        self.0.availability.valid_from = Some(at);
+        self
+    }
+
+    /// On these terms, as a request has them.
+    ///
+    /// # Panics
+    /// When they are none.
+    #[must_use]
+    pub fn on_terms(mut self, terms: &Value) -> Self {
+        self.0.terms = serde_json::from_value(terms.clone()).expect("terms");
+        self
+    }
+
+    /// With these rules and variants, as an answer has them.
+    ///
+    /// # Panics
+    /// When they are none.
+    #[must_use]
+    pub fn routed(mut self, routing: &Value) -> Self {
+        self.0.routing = Some(serde_json::from_value(routing.clone()).expect("rules and variants"));
         self
     }
 

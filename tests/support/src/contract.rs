@@ -222,8 +222,14 @@ impl Contract {
         }
         let (pointer, _) =
             self.resolved(&format!("{}/requestBody", operation.pointer)).expect("the operation has a body");
-        let schema = format!("{pointer}/content/application~1json/schema");
-        let mut body = serde_json::from_str(exchange.sent).map_err(|error| error.to_string())?;
+        let form = format!("{pointer}/content/application~1x-www-form-urlencoded/schema");
+        let (schema, mut body) = if self.document.pointer(&form).is_some() && !exchange.sent.starts_with('{') {
+            let fields = exchange.sent.parse::<QueryMap>().unwrap_or_default();
+            (form, fields.iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect())
+        } else {
+            let body = serde_json::from_str(exchange.sent).map_err(|error| error.to_string())?;
+            (format!("{pointer}/content/application~1json/schema"), body)
+        };
         self.drop_absent(&schema, &mut body);
         self.check_value(&schema, &body).map_err(|error| format!("the request's body: {error}"))
     }
@@ -298,7 +304,7 @@ impl Contract {
     }
 }
 
-const METHODS: [&str; 5] = ["get", "head", "post", "patch", "delete"];
+const METHODS: [&str; 6] = ["get", "head", "post", "put", "patch", "delete"];
 
 fn members(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
     object.as_object().into_iter().flatten()

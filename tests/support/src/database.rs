@@ -1,14 +1,14 @@
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use aws_sdk_dynamodb::{Client, config::Intercept};
 use linklet_domain::{
-    Account, ApiKey, CorrelationId, EmailAddress, Invitation, Link, LinkId, LinkPatch, Member, Membership,
-    OneTimeToken, Precondition, Record, Role, Target, Timestamp, TokenPurpose, UserId, WorkspaceId, WorkspaceName,
-    WorkspaceSlug,
+    Account, ApiKey, CorrelationId, Destinations, EmailAddress, Invitation, Link, LinkId, LinkPatch, Member,
+    Membership, OneTimeToken, Precondition, Record, Role, Target, Timestamp, TokenPurpose, UserId, WorkspaceId,
+    WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{
     AcceptOutcome, ApiKeys, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, Invitations, InviteOutcome,
-    LinksTable, Names, NotificationsTable, OneTimeTokens, Recipients, RegisterOutcome, RegisteredTarget, Registration,
-    Sessions, StatsTable, TargetRegistration, ThrottleTable, UpdateOutcome, UsersTable, WatchTable,
+    LinkUpdate, LinksTable, Names, NotificationsTable, OneTimeTokens, Recipients, RegisterOutcome, RegisteredTarget,
+    Registration, Sessions, StatsTable, TargetRegistration, ThrottleTable, UpdateOutcome, UsersTable, WatchTable,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -178,8 +178,14 @@ impl TestDynamoDb {
     /// When its code is taken.
     pub async fn store(&self, link: &Link) {
         let correlation_id = CorrelationId::generate();
-        let creation =
-            Creation { link, correlation_id: &correlation_id, reusable: None, is_custom: false, answer: None };
+        let creation = Creation {
+            link,
+            correlation_id: &correlation_id,
+            reusable: None,
+            is_custom: false,
+            password_hash: None,
+            answer: None,
+        };
         let outcome = self.links().create(&creation).await.expect("a link can be stored");
         assert_eq!(outcome, CreateOutcome::Created);
     }
@@ -290,13 +296,21 @@ impl TestDynamoDb {
         }
     }
 
-    /// Changes a link that is there, and returns it.
+    /// Changes a link that is there, wherever it leads then, and returns it.
     ///
     /// # Panics
     /// When it isn't there.
     pub async fn patch(&self, link: &LinkId, patch: &LinkPatch) -> Link {
-        let (any, now, correlation_id) = (Precondition::None, Timestamp::now(), CorrelationId::generate());
-        match self.links().update(link, patch, &any, now, &correlation_id).await.expect("the table can be written") {
+        let update = LinkUpdate {
+            link,
+            patch,
+            precondition: &Precondition::None,
+            destinations: Destinations::Editable,
+            by: &UserId::generate(),
+            at: Timestamp::now(),
+            correlation_id: &CorrelationId::generate(),
+        };
+        match self.links().update(&update).await.expect("the table can be written") {
             UpdateOutcome::Changed(link) => *link,
             other => panic!("the link is not changed but {other:?}"),
         }

@@ -159,6 +159,12 @@ impl RequestBuilder {
         self.header("content-type", "application/json")
     }
 
+    /// With a form as browsers send it, which API Gateway hands on in Base64.
+    #[must_use]
+    pub fn form(self, fields: &str) -> Self {
+        self.bytes(fields.as_bytes()).header("content-type", "application/x-www-form-urlencoded")
+    }
+
     /// With a body of any bytes, which API Gateway hands on in Base64.
     #[must_use]
     pub fn bytes(mut self, body: &[u8]) -> Self {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use aws_sdk_dynamodb::Client;
+use linklet_account::Account;
 use linklet_auth::Auth;
 use linklet_domain::{
     CheckOutcome, CheckResult, Event, EventDetail, EventId, Host, PlannedRound, Role, Standing, TargetId, TargetStatus,
@@ -15,9 +16,12 @@ use linklet_dynamodb::{
 };
 use linklet_lambda::{
     batch::Consumer,
+    following::Recorder,
+    hashing::LinkHashing,
     http::ShortUrls,
     publisher::Publisher,
     schedule::{Call, Job},
+    watching::TargetRoom,
 };
 use linklet_list::List;
 use linklet_notify::Notify;
@@ -26,9 +30,11 @@ use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
     CapacityMeter, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Person, RequestBuilder, TargetBuilder,
-    Template, TestDynamoDb, authenticator, cost_units, event_batch, issuer, item_bytes, link_id, token_for, tokens,
-    write_cost_units,
+    Template, TestDynamoDb, authenticator, cost_units, event_batch, issuer, item_bytes, link_id, token_for, token_of,
+    tokens, write_cost_units,
 };
+use linklet_unlock::Unlock;
+use linklet_update::Update;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -124,7 +130,9 @@ impl Measured {
     async fn all() -> Self {
         let mut measured = Self::default();
         measured.follow().await;
+        measured.unlock().await;
         measured.create_and_list().await;
+        measured.change_a_destination().await;
         measured.count_lone_clicks_and_read().await;
         measured.count_a_full_batch().await;
         measured.notify().await;
@@ -151,24 +159,48 @@ impl Measured {
             ThrottleTable::new(metered.client.clone(), "ThrottleTable"),
         );
         let at = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
-        let follow = async || {
-            let request = RequestBuilder::new("GET", "/launch7").at(at).header("user-agent", ClickBuilder::BROWSER);
+        let follow = async |path: &str, status: u16| {
+            let request = RequestBuilder::new("GET", path).at(at).header("user-agent", ClickBuilder::BROWSER);
             let request = request.header("referer", "https://news.example/2026/03/launch");
-            assert_eq!(request.send_to(&redirect).await.status, fixture::REDIRECT);
+            assert_eq!(request.send_to(&redirect).await.status, status);
             metered.spent()
         };
 
-        self.operation("redirect", follow().await);
+        self.operation("redirect", follow("/launch7", fixture::REDIRECT).await);
         for _ in 1..HotLinks::HOT {
-            follow().await;
+            follow("/launch7", fixture::REDIRECT).await;
         }
-        self.operation("redirect_held", follow().await);
+        self.operation("redirect_held", follow("/launch7", fixture::REDIRECT).await);
         self.stored("click", stored_at(at, db.scan("ClicksTable").first()));
         let queues = FakeQueues::start();
         fixture::relay(&db, &queues).consume(db.stream("ClicksTable")).await;
         let bytes: usize = queues.bodies("analytics").iter().map(String::len).sum();
         self.messages.insert("click".to_owned(), bytes / queues.events("analytics").len());
         self.messages.insert("groups".to_owned(), Publisher::MAX_GROUPS);
+
+        db.store(&LinkBuilder::new("limited").on_terms(&json!({"max_clicks": 100})).build()).await;
+        self.operation("redirect_limited", follow("/limited", 302).await);
+    }
+
+    async fn unlock(&mut self) {
+        let (db, token) = (TestDynamoDb::start(), token_for(&WorkspaceId::generate(), Role::Member));
+        let link = json!({"url": "https://example.com/sale/7", "custom_code": "launch7", "password": "open sesame"});
+        let request = RequestBuilder::new("POST", "/api/shorten").token(&token).json(&link);
+        assert_eq!(request.send_to(&fixture::shorten(&db)).await.status, 201);
+        let (metered, unlock) = (Metered::of(&db), fixture::unlock(&db));
+        let clicks = ClicksTable::new(metered.client.clone(), "ClicksTable");
+        let calls = ThrottleTable::new(metered.client.clone(), "ThrottleTable");
+        let unlock = Unlock {
+            links: LinksTable::new(metered.client.clone(), "LinksTable"),
+            hashing: LinkHashing::within(fixture::limits_with(calls, 1_000)),
+            recorder: Recorder { clicks, ..unlock.recorder },
+            ..unlock
+        };
+
+        let request = RequestBuilder::new("POST", "/launch7").json(&json!({"password": "open sesame"}));
+        assert_eq!(request.send_to(&unlock).await.status, 303);
+
+        self.operation("unlock", metered.spent());
     }
 
     async fn create_and_list(&mut self) {
@@ -206,6 +238,34 @@ impl Measured {
         let request = RequestBuilder::new("GET", &format!("/api/urls?limit={PAGE}")).token(&token);
         assert_eq!(request.send_to(&list).await.json()["urls"].as_array().map(Vec::len), Some(PAGE));
         self.operation("list_page", metered.spent());
+    }
+
+    async fn change_a_destination(&mut self) {
+        let db = TestDynamoDb::start();
+        let ada = db.register("ada").await;
+        let token = token_of(&ada.id, &ada.workspace, Role::Admin);
+        let request =
+            |method: &str, path: &str, body: &Value| RequestBuilder::new(method, path).token(&token).json(body);
+        let account = Account::new(tokens(), db.users(), fixture::guesses(&db));
+        let editable = json!({"destinations": "editable"});
+        assert_eq!(request("PATCH", "/api/workspace", &editable).send_to(&account).await.status, 200);
+        let link = json!({"url": "https://example.com/sale/7", "title": "Summer 42", "tags": ["news"]});
+        let created = request("POST", "/api/shorten", &link).send_to(&fixture::shorten(&db)).await.json();
+        let metered = Metered::of(&db);
+        let users = UsersTable::new(metered.client.clone(), "UsersTable");
+        let update = Update {
+            links: LinksTable::new(metered.client.clone(), "LinksTable"),
+            stats: StatsTable::new(metered.client.clone(), "StatsTable"),
+            people: Names::new(metered.client.clone(), "UsersTable"),
+            room: TargetRoom { users, ..fixture::room(&db, 100) },
+            ..fixture::update(&db)
+        };
+
+        let path = format!("/api/links/{}", created["short_code"].as_str().unwrap());
+        let elsewhere = json!({"url": "https://example.com/sale/8"});
+        assert_eq!(request("PATCH", &path, &elsewhere).send_to(&update).await.status, 200);
+
+        self.operation("change_destination", metered.spent());
     }
 
     async fn count_lone_clicks_and_read(&mut self) {

@@ -17,6 +17,7 @@ const RIGHTS: &str = "
     account         UsersTable                          USER#          GetItem
     account         UsersTable                          WS#            BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem
     analytics       ClicksTable                         *              BatchWriteItem PutItem Query
+    analytics       LinksTable                          HISTORY#       BatchWriteItem Query
     analytics       StatsTable                          *              BatchGetItem BatchWriteItem GetItem PutItem Query UpdateItem
     auth            ThrottleTable                       GUESS#         BatchGetItem UpdateItem
     auth            ThrottleTable                       HASHES#        BatchGetItem UpdateItem
@@ -30,10 +31,15 @@ const RIGHTS: &str = "
     auth            UsersTable                          USER#          BatchGetItem GetItem PutItem UpdateItem
     auth            UsersTable                          VERIFICATION#  DeleteItem GetItem
     auth            UsersTable                          WS#            ConditionCheckItem PutItem UpdateItem
-    delete          LinksTable                          *              DeleteItem GetItem PutItem UpdateItem
+    delete          LinksTable                          EXTERNAL#      DeleteItem
+    delete          LinksTable                          HISTORY#       PutItem
+    delete          LinksTable                          LINK#          GetItem PutItem UpdateItem
+    delete          LinksTable                          LOCK#          DeleteItem
+    delete          LinksTable                          URL#           DeleteItem GetItem
+    delete          LinksTable                          USES#          DeleteItem
     delete          UsersTable                          ACCESS#        BatchGetItem
     delete          UsersTable                          KEY#           GetItem UpdateItem
-    handover        LinksTable                          *              UpdateItem
+    handover        LinksTable                          LINK#          UpdateItem
     handover        LinksTable/index/by-workspace-lean  *              Query
     handover        UsersTable                          ACCESS#        Query UpdateItem
     handover        UsersTable                          INVITATIONS#   DeleteItem Query
@@ -42,7 +48,10 @@ const RIGHTS: &str = "
     handover        UsersTable                          WS#            BatchGetItem DeleteItem GetItem PutItem Query UpdateItem
     handover        WatchTable                          *              BatchGetItem UpdateItem
     handover        WatchTable/index/by-workspace       *              Query
-    list            LinksTable                          *              BatchGetItem GetItem
+    list            LinksTable                          EXTERNAL#      BatchGetItem GetItem
+    list            LinksTable                          HISTORY#       Query
+    list            LinksTable                          LINK#          BatchGetItem GetItem
+    list            LinksTable                          USES#          BatchGetItem GetItem
     list            LinksTable/index/by-workspace       *              Query
     list            LinksTable/index/by-workspace-lean  *              Query
     list            StatsTable                          *              BatchGetItem Query
@@ -68,11 +77,25 @@ const RIGHTS: &str = "
     overview        WatchTable                          TARGET#        BatchGetItem
     overview        WatchTable/index/by-workspace       *              Query
     redirect        ClicksTable                         *              PutItem
-    redirect        LinksTable                          *              GetItem
+    redirect        LinksTable                          FOLD#          GetItem
+    redirect        LinksTable                          LINK#          GetItem
+    redirect        LinksTable                          USES#          UpdateItem
     redirect        ThrottleTable                       IP#            UpdateItem
-    relay           LinksTable                          *              DeleteItem GetItem PutItem UpdateItem
-    shorten         LinksTable                          *              GetItem PutItem
-    shorten         LinksTable                          LINK#          DeleteItem
+    relay           LinksTable                          CLEANUP#       UpdateItem
+    relay           LinksTable                          EXPIRY#        PutItem
+    relay           LinksTable                          EXTERNAL#      DeleteItem
+    relay           LinksTable                          LINK#          GetItem PutItem UpdateItem
+    relay           LinksTable                          LOCK#          DeleteItem
+    relay           LinksTable                          URL#           DeleteItem
+    relay           LinksTable                          USES#          ConditionCheckItem DeleteItem
+    shorten         LinksTable                          EXTERNAL#      GetItem PutItem
+    shorten         LinksTable                          FOLD#          GetItem PutItem
+    shorten         LinksTable                          IDEM#          GetItem PutItem
+    shorten         LinksTable                          LINK#          DeleteItem GetItem PutItem
+    shorten         LinksTable                          LOCK#          PutItem
+    shorten         LinksTable                          URL#           GetItem PutItem
+    shorten         LinksTable                          USES#          UpdateItem
+    shorten         ThrottleTable                       HASHES#        UpdateItem
     shorten         ThrottleTable                       IP#            UpdateItem
     shorten         ThrottleTable                       PERSON#        UpdateItem
     shorten         UsersTable                          ACCESS#        BatchGetItem
@@ -80,13 +103,27 @@ const RIGHTS: &str = "
     shorten         UsersTable                          WS#            GetItem
     shorten         WatchTable                          *              GetItem
     stats           ClicksTable                         *              Query
-    stats           LinksTable                          *              GetItem
+    stats           LinksTable                          CLEANUP#       GetItem
+    stats           LinksTable                          FOLD#          GetItem
+    stats           LinksTable                          LINK#          GetItem
     stats           StatsTable                          *              BatchGetItem Query
     stats           UsersTable                          ACCESS#        BatchGetItem
     stats           UsersTable                          KEY#           GetItem UpdateItem
-    update          LinksTable                          *              GetItem PutItem UpdateItem
-    update          LinksTable                          EXTERNAL#      DeleteItem
+    unlock          ClicksTable                         *              PutItem
+    unlock          LinksTable                          FOLD#          GetItem
+    unlock          LinksTable                          LINK#          GetItem
+    unlock          LinksTable                          LOCK#          GetItem
+    unlock          LinksTable                          USES#          UpdateItem
+    unlock          ThrottleTable                       GUESS#         BatchGetItem UpdateItem
+    unlock          ThrottleTable                       HASHES#        BatchGetItem UpdateItem
+    update          LinksTable                          EXTERNAL#      DeleteItem GetItem PutItem
+    update          LinksTable                          HISTORY#       PutItem
+    update          LinksTable                          LINK#          GetItem UpdateItem
+    update          LinksTable                          LOCK#          DeleteItem PutItem
+    update          LinksTable                          URL#           DeleteItem GetItem PutItem
+    update          LinksTable                          USES#          BatchGetItem DeleteItem UpdateItem
     update          StatsTable                          *              BatchGetItem
+    update          ThrottleTable                       HASHES#        UpdateItem
     update          UsersTable                          ACCESS#        BatchGetItem
     update          UsersTable                          KEY#           GetItem UpdateItem
     update          UsersTable                          WS#            GetItem

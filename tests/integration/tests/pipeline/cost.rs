@@ -294,7 +294,11 @@ fn check_sums(stats: &LinkStats, clicks: u64) {
     assert_eq!((stats.days.len(), stats.whole_life().clicks, day.profile.clicks), (1, clicks, clicks));
     assert_eq!(day.hours.iter().map(|hour| hour.clicks).sum::<u64>(), clicks);
     let profile = &day.profile;
-    assert_eq!(Dimension::ALL.map(|dimension| profile.by(dimension).total()), [clicks; Dimension::ALL.len()]);
+    for dimension in Dimension::ALL {
+        // Links with one destination have no numbers for several.
+        let counted = if dimension == Dimension::Destination { 0 } else { clicks };
+        assert_eq!(profile.by(dimension).total(), counted, "{dimension:?}");
+    }
     // Every second one says that it is a program.
     let visitors = profile.visitors.estimate();
     assert!(visitors.abs_diff(clicks / 2) < clicks / 20, "{visitors}");

@@ -187,6 +187,7 @@ async fn clicks_that_were_on_their_way_leave_no_trace() {
         identity: fixture.link.identity.clone(),
         target: fixture.link.target.clone(),
         availability: fixture.link.availability,
+        extras: None,
     };
     let late = Click::on(&target, Timestamp::now(), visitor(), linklet_domain::CorrelationId::generate());
     fixture.db.clicks().record(&late, Spread::Narrow).await.unwrap();
@@ -290,6 +291,7 @@ async fn a_purge_leaves_the_link_alone_that_has_the_code_by_now() {
         identity: LinkIdentity { id: next.clone(), ..fixture.link.identity.clone() },
         target: fixture.link.target.clone(),
         availability: fixture.link.availability,
+        extras: None,
     };
     fixture.delete().await;
     let purge = queue_batch(&fixture.purge_messages().await);

@@ -22,7 +22,14 @@ fn retry_from(response: &DynamoDbEventResponse) -> Option<String> {
 }
 
 async fn create_link(db: &TestDynamoDb, link: &Link) -> CreateOutcome {
-    let creation = Creation { link, correlation_id: &correlation(), reusable: None, is_custom: false, answer: None };
+    let creation = Creation {
+        link,
+        correlation_id: &correlation(),
+        reusable: None,
+        is_custom: false,
+        password_hash: None,
+        answer: None,
+    };
     db.links().create(&creation).await.unwrap()
 }
 

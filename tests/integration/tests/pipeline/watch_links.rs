@@ -7,7 +7,9 @@ use aws_lambda_events::{
     streams::DynamoDbEventResponse,
 };
 use futures_util::future::join_all;
-use linklet_domain::{Link, LinkIdentity, LinkPatch, NoWatch, Target, TargetId, TargetStatus, Timestamp, UserId};
+use linklet_domain::{
+    Link, LinkIdentity, LinkPatch, NoWatch, Target, TargetId, TargetStatus, TargetUrl, Timestamp, UserId,
+};
 use linklet_dynamodb::WatchTable;
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, Fault, Faults, LinkBuilder, Outage, TargetBuilder, TestDynamoDb};
@@ -496,4 +498,54 @@ async fn the_sample_event_is_let_through_and_understood() {
     assert_eq!(retry_from(&response), None);
     let rows = fixture.db.scan("WatchTable");
     assert!(rows.iter().any(|row| row["url"]["S"] == "https://example.com/"), "{rows:?}");
+}
+
+/// A change of where a link leads.
+fn to(url: &str) -> LinkPatch {
+    LinkPatch { url: Some(TargetUrl::parse(url).unwrap()), ..LinkPatch::default() }
+}
+
+#[tokio::test]
+async fn a_link_that_is_led_elsewhere_watches_there_and_back() {
+    let fixture = Fixture::new();
+    let first = fixture.watching(LinkBuilder::new("launch").to(URL)).await;
+
+    let moved = fixture.db.patch(first.id(), &to("https://example.com/b")).await;
+    fixture.carry().await;
+    fixture.carry().await;
+    assert_eq!((fixture.watchers(&first).await, fixture.watchers(&moved).await), (None, Some(1)));
+
+    let back = fixture.db.patch(first.id(), &to(URL)).await;
+    fixture.carry().await;
+    fixture.carry().await;
+    assert_eq!((fixture.watchers(&back).await, fixture.watchers(&moved).await), (Some(1), None));
+}
+
+#[tokio::test]
+async fn a_link_that_is_led_elsewhere_within_a_page_watches_on_and_one_that_gives_up_watches_nothing() {
+    let fixture = Fixture::new();
+    let link = fixture.watching(LinkBuilder::new("launch").to(URL)).await;
+
+    fixture.db.patch(link.id(), &to(&format!("{URL}#part"))).await;
+    fixture.carry().await;
+    assert_eq!(fixture.watchers(&link).await, Some(1));
+
+    let moved = fixture.db.patch(link.id(), &LinkPatch { watch: Some(NoWatch), ..to("https://example.com/b") }).await;
+    fixture.carry().await;
+    assert_eq!((fixture.watchers(&link).await, moved.watch), (None, false));
+    let target = TargetId::of_url(&moved.identity.workspace, &moved.target).unwrap();
+    assert_eq!(fixture.db.watch().find(&target).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_link_that_is_led_elsewhere_after_its_expiry_watches_nothing_in_the_end() {
+    let fixture = Fixture::new();
+    let link = fixture.watching(LinkBuilder::new("launch").to(URL).expires_at(Timestamp::now())).await;
+
+    let moved = fixture.db.patch(link.id(), &to("https://example.com/b")).await;
+    fixture.carry().await;
+    fixture.db.links().publish_expiry(&moved).await.unwrap();
+    fixture.carry().await;
+
+    assert_eq!(fixture.watchers(&moved).await, None);
 }

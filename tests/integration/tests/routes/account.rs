@@ -132,8 +132,8 @@ async fn a_workspace_shows_itself_and_changes_member_by_member() {
     let first = office.get(&token, WORKSPACE).await;
     let created_at = first["created_at"].clone();
     let expected = json!({
-        "workspace_id": ada.workspace, "name": "ada", "slug": "ada", "settings": {}, "created_at": created_at,
-        "updated_at": created_at,
+        "workspace_id": ada.workspace, "name": "ada", "slug": "ada", "settings": {}, "destinations": "fixed",
+        "created_at": created_at, "updated_at": created_at,
     });
     assert_eq!(first, expected);
 
@@ -141,6 +141,7 @@ async fn a_workspace_shows_itself_and_changes_member_by_member() {
     for (patch, member, value) in [
         (json!({"name": " Engines "}), "name", json!("Engines")),
         (json!({"slug": "engines"}), "slug", json!("engines")),
+        (json!({"destinations": "editable"}), "destinations", json!("editable")),
         (json!({"settings": settings}), "settings", settings),
         (json!({"settings": {"other": true}}), "settings", json!({"other": true})),
         (json!({}), "slug", json!("engines")),

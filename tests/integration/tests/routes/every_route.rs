@@ -158,7 +158,7 @@ async fn whatever_has_no_route_is_a_problem_document_by_a_function_that_calls_no
     for (method, path) in [
         ("GET", "/api/nothing/here"),
         ("HEAD", "/a/b/c/d"),
-        ("POST", "/launch"),
+        ("PUT", "/launch"),
         ("PUT", "/api/shorten"),
         ("DELETE", "/r/launch"),
         ("OPTIONS", "/a/b"),

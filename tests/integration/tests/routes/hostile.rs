@@ -101,6 +101,8 @@ async fn no_header_and_no_authorizer_lets_anybody_change_something() {
         let others = if route.function == "notifications" { 204..=204 } else { 401..=404 };
         // Nor does looking at an invitation change anything.
         let unknown = if Contract::load().is_public(route) { 404..=404 } else { 401..=401 };
+        // Nor does knowing no password.
+        let (unknown, others) = if route.function == "unlock" { (400..=400, 400..=400) } else { (unknown, others) };
         let strangers = [(request(route), unknown), (request(route).token(&stranger), others)];
         for (request, refused) in strangers {
             let answer = send(

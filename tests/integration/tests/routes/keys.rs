@@ -5,7 +5,7 @@ use std::time::Duration;
 use linklet_account::Account;
 use linklet_domain::{ApiKey, ApiKeySecret, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::{ApiKeys, UsersTable};
-use linklet_lambda::{http::ShortUrls, identity::Authenticator};
+use linklet_lambda::identity::Authenticator;
 use linklet_list::List;
 use linklet_test_support::{
     Answer, ApiKeyBuilder, CapacityMeter, Fault, Faults, LinkBuilder, Person, RequestBuilder, TestDynamoDb, token_for,
@@ -67,14 +67,7 @@ impl Office {
 
     /// An execution environment of a function that takes keys, with the keys behind this client.
     fn environment(&self, keys: ApiKeys) -> List {
-        List {
-            authenticator: Authenticator::new(tokens(), keys),
-            links: self.db.links(),
-            stats: self.db.stats(),
-            targets: self.db.watch(),
-            people: self.db.names(),
-            short_urls: ShortUrls::new(None),
-        }
+        List { authenticator: Authenticator::new(tokens(), keys), ..crate::fixture::list(&self.db) }
     }
 
     async fn last_used_at(&self, secret: &ApiKeySecret) -> Option<Timestamp> {

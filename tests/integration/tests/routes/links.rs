@@ -351,7 +351,10 @@ async fn deleted_and_archived_links_leave_no_gap_in_a_chain_of_pages() {
     assert_eq!(fixture.get("/api/links").await.json()["total"], 10);
     assert_eq!(fixture.get("/api/links?sort=clicks&per_page=3").await.json()["total_pages"], 4);
     let refused = fixture.get("/api/urls?status=gone").await;
-    assert_eq!(refused.problem(), (400, "status must be active, inactive, deleted, expired or all".into()));
+    assert_eq!(
+        refused.problem(),
+        (400, "status must be active, inactive, scheduled, exhausted, deleted, expired or all".into())
+    );
     for list in ["urls", "links"] {
         let refused = fixture.get(&format!("/api/{list}?archived=yes")).await;
         assert_eq!(refused.problem(), (400, "archived must be true, false or all".into()), "{list}");
@@ -430,7 +433,7 @@ async fn each_refusal_gives_its_reason() {
         ("sort=last_click_at", "sort must be created_at, clicks or last_click"),
         ("order=down", "order must be desc or asc"),
         ("created_by=ada", "created_by must be a UUID"),
-        ("status=purged", "status must be active, inactive, deleted, expired or all"),
+        ("status=purged", "status must be active, inactive, scheduled, exhausted, deleted, expired or all"),
         ("tag=-", "tag must name a tag"),
         ("tz=Berlin", "tz must be an IANA time zone such as Europe/Berlin"),
         ("created_after=2026-01-16&created_before=2026-01-15", "created_after must not be later than created_before"),
@@ -480,6 +483,8 @@ async fn one_link_is_shown_to_its_workspace_only() {
             "original_url": "https://example.com/landing", "title": null, "description": null, "tags": [], "watch": false, "archived": false,
             "created_at": now, "updated_at": now, "expires_at": null, "is_active": true, "status": "active", "total_clicks": 3,
             "created_by": owner, "created_by_name": null, "metadata": null, "external_id": null,
+            "valid_from": null, "exhausted_at": null, "fallback_url": null, "max_clicks": null, "forward_query": false, "preview": null,
+            "is_protected": false, "has_rules": false,
         })
     );
     assert_eq!(fixture.get("/api/links/foreign").await.problem(), (403, "forbidden".into()));

@@ -57,8 +57,10 @@ async fn a_link_shows_everything_its_owner_needs() {
         json!([{
             "short_code": "launch", "short_url": "https://api.example.com/r/launch",
             "original_url": "https://example.com/landing", "title": null, "description": null, "tags": [], "watch": false, "archived": false,
-            "created_at": now, "updated_at": now, "expires_at": null, "is_active": false, "status": "deleted", "total_clicks": 0,
+            "created_at": now, "updated_at": now.plus(Duration::from_millis(1)), "expires_at": null, "is_active": false, "status": "deleted", "total_clicks": 0,
             "created_by": owner, "created_by_name": null, "metadata": null, "external_id": null,
+            "valid_from": null, "exhausted_at": null, "fallback_url": null, "max_clicks": null, "forward_query": false, "preview": null,
+            "is_protected": false, "has_rules": false,
         }])
     );
 }

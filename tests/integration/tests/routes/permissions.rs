@@ -65,7 +65,7 @@ const NOT_OURS: Statuses = [401, 403, 403, 403, 403, 403, 403, 403];
 
 /// What each route answers: one row for all, or a row for each of [`OWNERS`].
 fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
-    let followed = anybody(fixture::REDIRECT);
+    let (followed, led_on) = (anybody(fixture::REDIRECT), anybody(303));
     let follow = || vec![followed, followed, followed, anybody(404)];
     let look_up = || vec![anybody(200), anybody(200), anybody(200), anybody(404)];
     let read = [401, 200, 200, 200, 200, 403, 403, 200];
@@ -118,11 +118,17 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("HEAD /r/{path+}", none(), follow()),
         ("GET /{code}", none(), follow()),
         ("HEAD /{code}", none(), follow()),
+        ("POST /r/{code}", json!({"password": "none"}), vec![led_on, led_on, led_on, anybody(404)]),
+        ("POST /{code}", json!({"password": "none"}), vec![led_on, led_on, led_on, anybody(404)]),
         ("GET /api/overview", none(), vec![read]),
         ("GET /api/tags", none(), vec![read]),
         ("GET /api/urls", none(), vec![read]),
         ("GET /api/links", none(), vec![read]),
         ("GET /api/links/{code}", none(), look_at()),
+        ("GET /api/links/{code}/rules", none(), look_at()),
+        ("POST /api/links/{code}/rules/test", json!({}), look_at()),
+        ("GET /api/links/{code}/history", none(), look_at()),
+        ("PUT /api/links/{code}/rules", json!({}), write(200, 404)),
         ("PATCH /api/links/{code}", json!({"title": "New"}), write(200, 404)),
         ("DELETE /api/urls/{code}", none(), write(204, 404)),
         ("DELETE /api/links/{code}", none(), write(204, 204)),
@@ -313,7 +319,9 @@ async fn every_route_answers_everybody_about_everybodys_things() {
 
                 let path =
                     if parameter.is_empty() { route.path.clone() } else { route.path.replace(parameter, &thing) };
-                let request = scene.request(who, route, &path, &body).await;
+                // Each has an address of its own, since who tries many codes has to wait.
+                let address = format!("198.51.{}.{}", number / 250, number % 250);
+                let request = scene.request(who, route, &path, &body).await.source_ip(&address);
                 let before = stored(&db);
                 let answer = fixture::send(&db, &route.function, request).await;
 

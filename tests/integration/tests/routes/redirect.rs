@@ -241,6 +241,7 @@ async fn a_custom_code_leads_to_its_target_in_whichever_case_it_is_typed() {
         correlation_id: &fixture::correlation(),
         reusable: None,
         is_custom: true,
+        password_hash: None,
         answer: None,
     };
     db.links().create(&creation).await.unwrap();

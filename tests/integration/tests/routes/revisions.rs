@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use linklet_account::Account;
 use linklet_delete::Delete;
 use linklet_domain::{LinkState, Role, Timestamp, UserId, WorkspaceId};
-use linklet_lambda::http::{DeferringHandler, ShortUrls};
+use linklet_lambda::http::DeferringHandler;
 use linklet_list::List;
 use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_of, tokens};
 use linklet_update::Update;
@@ -28,18 +28,10 @@ impl Fixture {
         let db = TestDynamoDb::start();
         let (workspace, owner) = (WorkspaceId::generate(), UserId::generate());
         db.store(&LinkBuilder::new("launch").in_workspace(&workspace).owned_by(&owner).build()).await;
-        let (links, stats, room) = (db.links(), db.stats(), crate::fixture::room(&db, 100));
         Self {
             token: token_of(&owner, &workspace, Role::Member),
             list: List { authenticator: authenticator(), ..crate::fixture::list(&db) },
-            update: Update {
-                authenticator: authenticator(),
-                links,
-                stats,
-                people: db.names(),
-                room,
-                short_urls: ShortUrls::new(None),
-            },
+            update: Update { authenticator: authenticator(), ..crate::fixture::update(&db) },
             delete: Delete { authenticator: authenticator(), links: db.links() },
             db,
         }

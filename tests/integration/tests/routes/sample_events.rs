@@ -7,7 +7,7 @@ use linklet_domain::{
     UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{Registration, UsersTable};
-use linklet_lambda::http::{DeferringHandler, ShortUrls};
+use linklet_lambda::http::DeferringHandler;
 use linklet_test_support::{
     ApiKeyBuilder, LinkBuilder, Person, TestDynamoDb, a_session, answer, authenticator, issuer, token_of, tokens,
 };
@@ -50,19 +50,11 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     db.store(&link).await;
     register(&db.users(), "linus@example.com", &user, &workspace).await;
     let token = token_of(&user, &workspace, Role::Admin);
-    let short_urls = ShortUrls::new(None);
     let web = fixture::web();
     let auth = linklet_auth::Auth::new(db.users(), tokens(), issuer(), limits(&db));
     let shorten = shorten(&db);
     let redirect = redirect(&db);
-    let update = linklet_update::Update {
-        authenticator: authenticator(),
-        links: db.links(),
-        stats: db.stats(),
-        room: fixture::room(&db, 100),
-        people: db.names(),
-        short_urls,
-    };
+    let update = linklet_update::Update { authenticator: authenticator(), ..fixture::update(&db) };
     let list = list(&db);
     let stats = stats(&db);
     let notifications = linklet_notifications::Notifications { tokens: tokens(), notifications: db.notifications() };

@@ -204,7 +204,7 @@ async fn each_refusal_gives_its_reason_and_stores_nothing() {
     for (body, reason) in cases {
         assert_eq!(post(&shorten, &body).await.problem(), (400, reason.into()), "{body}");
     }
-    let large = post(&shorten, &json!({"url": url, "description": "x".repeat(100_000)})).await;
+    let large = post(&shorten, &json!({"url": url, "description": "x".repeat(300_000)})).await;
     assert_eq!(large.problem(), (413, "request body too large".into()));
     assert!(db.scan("LinksTable").is_empty());
 }
@@ -472,4 +472,29 @@ async fn a_link_that_watches_is_created_also_while_targets_cannot_be_read() {
     let created = post(&shorten, &json!({"url": "https://example.com/a", "watch": true})).await;
 
     assert_eq!((created.status, &created.json()["watch"]), (201, &json!(true)));
+}
+
+#[tokio::test]
+async fn a_code_is_anybodys_when_the_tombstone_of_its_purged_link_is_gone() {
+    let db = TestDynamoDb::start();
+    let (ada, bob) = (db.register("ada").await, db.register("bob").await);
+    let choose = async |who: &linklet_test_support::Person, code: &str| {
+        let body = json!({"url": "https://example.com/a", "custom_code": code});
+        let request = RequestBuilder::new("POST", "/api/shorten").token(&linklet_test_support::token_of(
+            &who.id,
+            &who.workspace,
+            Role::Member,
+        ));
+        fixture::send(&db, "shorten", request.json(&body)).await.status
+    };
+    assert_eq!(choose(&ada, "Launch").await, 201);
+    let record = db.record("Launch").await.unwrap();
+    db.links().purge(&record, Timestamp::now(), &fixture::correlation()).await.unwrap();
+    assert_eq!(choose(&bob, "Launch").await, 409);
+
+    let tombstone = db.scan("LinksTable").into_iter().find(|item| item["pk"]["S"] == "LINK#Launch").unwrap();
+    db.remove("LinksTable", &tombstone);
+
+    assert_eq!(choose(&bob, "launch").await, 201);
+    assert_eq!((choose(&ada, "Launch").await, choose(&ada, "LAUNCH").await), (409, 409));
 }

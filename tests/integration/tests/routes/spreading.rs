@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use linklet_domain::Timestamp;
 use linklet_dynamodb::ClicksTable;
-use linklet_redirect::{ClickRecording, Recorder, Redirect, Spreading};
+use linklet_lambda::following::{ClickRecording, Recorder, Spreading};
+use linklet_redirect::Redirect;
 use linklet_test_support::{Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb};
 use serde_json::Value;
 

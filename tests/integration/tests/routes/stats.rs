@@ -36,8 +36,14 @@ async fn get_as(db: &TestDynamoDb, workspace: &WorkspaceId, path: &str) -> Answe
 async fn a_custom_code_has_its_statistics_in_whichever_case_it_is_typed() {
     let db = TestDynamoDb::start();
     let link = LinkBuilder::new("launch").build();
-    let creation =
-        Creation { link: &link, correlation_id: &correlation(), reusable: None, is_custom: true, answer: None };
+    let creation = Creation {
+        link: &link,
+        correlation_id: &correlation(),
+        reusable: None,
+        is_custom: true,
+        password_hash: None,
+        answer: None,
+    };
     db.links().create(&creation).await.unwrap();
     count(&db, &[ClickBuilder::new("launch").in_workspace(&link.identity.workspace).build()]).await;
 

@@ -1,11 +1,8 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use linklet_domain::{
-    Link, LinkMetadata, LinkPatch, LinkState, Precondition, Record, Role, Timestamp, UserId, WorkspaceId,
-};
-use linklet_dynamodb::{StatsTable, UpdateOutcome, WatchTable};
-use linklet_lambda::http::ShortUrls;
+use linklet_domain::{Destinations, LinkPatch, LinkState, Precondition, Record, Role, Timestamp, UserId, WorkspaceId};
+use linklet_dynamodb::{LinkUpdate, StatsTable, UpdateOutcome, WatchTable};
 use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TargetBuilder, TestDynamoDb, authenticator, token_of};
 use linklet_update::Update;
 use serde_json::{Value, json};
@@ -25,14 +22,7 @@ impl Fixture {
         let db = TestDynamoDb::start();
         let (workspace, owner) = (WorkspaceId::generate(), UserId::generate());
         db.store(&LinkBuilder::new("launch").in_workspace(&workspace).owned_by(&owner).build()).await;
-        let update = Update {
-            authenticator: authenticator(),
-            links: db.links(),
-            stats: db.stats(),
-            room: room(&db, 1),
-            people: db.names(),
-            short_urls: ShortUrls::new(None),
-        };
+        let update = Update { authenticator: authenticator(), room: room(&db, 1), ..crate::fixture::update(&db) };
         Self { db, update, workspace, owner }
     }
 
@@ -247,10 +237,10 @@ async fn an_entry_that_is_left_over_holds_no_external_id() {
     let fixture = Fixture::new().await;
     fixture.patch(&json!({"external_id": "a"})).await;
     let link = fixture.db.link("launch").await;
+    let entry = fixture.db.scan("LinksTable").into_iter().find(|item| item["sk"]["S"] == "EXTERNAL").unwrap();
+    fixture.db.links().purge(&Record::Link(link), Timestamp::now(), &correlation()).await.unwrap();
     // As if freeing the entry had failed after the link was replaced.
-    let without = Link { metadata: LinkMetadata::default(), ..link };
-    fixture.db.links().purge(&Record::Link(without), Timestamp::now(), &correlation()).await.unwrap();
-    assert!(fixture.db.scan("LinksTable").iter().any(|item| item["sk"]["S"] == "EXTERNAL"));
+    fixture.db.put("LinksTable", &entry);
     let second = LinkBuilder::new("second").in_workspace(&fixture.workspace).owned_by(&fixture.owner).build();
     fixture.db.store(&second).await;
     let taken = fixture
@@ -298,8 +288,16 @@ async fn a_change_of_a_link_that_was_purged_since_leaves_the_next_one_with_its_c
     fixture.db.store(&next).await;
 
     let off = LinkPatch { is_active: Some(false), ..LinkPatch::default() };
-    let (any, now) = (Precondition::None, Timestamp::now());
-    let changed = fixture.db.links().update(read.id(), &off, &any, now, &correlation()).await.unwrap();
+    let update = LinkUpdate {
+        link: read.id(),
+        patch: &off,
+        precondition: &Precondition::None,
+        destinations: Destinations::Fixed,
+        by: &fixture.owner,
+        at: Timestamp::now(),
+        correlation_id: &correlation(),
+    };
+    let changed = fixture.db.links().update(&update).await.unwrap();
     fixture.db.links().delete(&read, &read.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
     fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
 
@@ -344,9 +342,10 @@ async fn what_never_changes_is_refused() {
     let fixture = Fixture::new().await;
 
     for (member, value, sentence) in [
-        ("url", json!("https://evil.example"), "the destination of a link never changes; create another link"),
-        ("original_url", json!("https://evil.example"), "the destination of a link never changes; create another link"),
-        ("url", Value::Null, "the destination of a link never changes; create another link"),
+        ("original_url", json!("https://evil.example"), "the destination of a link is changed with url"),
+        ("rules", json!([]), "rules and variants are changed with PUT /api/links/{code}/rules"),
+        ("is_protected", json!(false), "is_protected cannot be changed"),
+        ("exhausted_at", Value::Null, "exhausted_at cannot be changed"),
         ("custom_code", json!("other"), "the code of a link never changes; create another link"),
         ("short_code", json!("launch"), "the code of a link never changes; create another link"),
         ("short_url", json!("x"), "the code of a link never changes; create another link"),
@@ -395,7 +394,7 @@ async fn each_refusal_gives_its_reason() {
     for (body, reason) in cases {
         assert_eq!(fixture.patch(&body).await.problem(), (400, reason.into()), "{body}");
     }
-    assert_eq!(fixture.patch(&json!({"title": "x".repeat(100_000)})).await.status, 413);
+    assert_eq!(fixture.patch(&json!({"title": "x".repeat(200_000)})).await.status, 413);
 }
 
 #[tokio::test]

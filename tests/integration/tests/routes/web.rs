@@ -384,7 +384,9 @@ async fn the_root_leads_to_the_home_that_is_configured() {
 
 #[tokio::test]
 async fn a_slash_behind_a_code_leads_to_the_link() {
-    for (path, leads_to) in [("/launch/", Some("../launch")), ("/a/", None), ("/launch//", None), ("/laun-ch/", None)] {
+    for (path, leads_to) in
+        [("/launch/", Some("../launch")), ("/laun-ch/", Some("../laun-ch")), ("/launch//", None), ("/laun.ch/", None)]
+    {
         let answer = request(path).outside_the_contract().send_to(&web()).await;
 
         assert_eq!(answer.status, if leads_to.is_some() { 302 } else { 404 }, "{path}");

@@ -57,7 +57,14 @@ async fn of_fifty_links_with_one_code_the_first_stays() {
 
     let creations: Vec<_> = links
         .iter()
-        .map(|link| Creation { link, correlation_id: &ids, reusable: None, is_custom: false, answer: None })
+        .map(|link| Creation {
+            link,
+            correlation_id: &ids,
+            reusable: None,
+            is_custom: false,
+            password_hash: None,
+            answer: None,
+        })
         .collect();
     let outcomes = join_all(creations.iter().map(|creation| table.create(creation))).await;
 
@@ -193,7 +200,14 @@ async fn of_links_that_are_read_by_their_ids_those_that_have_gone_are_left_out()
 
 /// Creates a link whose code somebody has chosen.
 async fn choose(db: &TestDynamoDb, link: &Link) -> CreateOutcome {
-    let creation = Creation { link, correlation_id: &correlation(), reusable: None, is_custom: true, answer: None };
+    let creation = Creation {
+        link,
+        correlation_id: &correlation(),
+        reusable: None,
+        is_custom: true,
+        password_hash: None,
+        answer: None,
+    };
     db.links().create(&creation).await.unwrap()
 }
 

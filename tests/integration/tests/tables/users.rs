@@ -2,9 +2,9 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use linklet_domain::{
-    Account, EmailAddress, FullName, Invitation, Member, Membership, OneTimeToken, Precondition, Revision, Role,
-    Timestamp, TokenPurpose, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings,
-    WorkspaceSlug,
+    Account, Destinations, EmailAddress, FullName, Invitation, Member, Membership, OneTimeToken, Precondition,
+    Revision, Role, Timestamp, TokenPurpose, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch,
+    WorkspaceSettings, WorkspaceSlug,
 };
 use linklet_dynamodb::{MemberOutcome, RegisterOutcome, Registration, UsersTable, WorkspaceOutcome};
 use linklet_test_support::{Cancellation, CapacityMeter, Fault, Faults, TestDynamoDb, a_session, removal};
@@ -177,6 +177,7 @@ async fn a_new_workspace_has_its_founder_as_its_only_member() {
         name: ada.workspace_name,
         slug: ada.workspace_slug,
         settings: WorkspaceSettings::default(),
+        destinations: Destinations::Fixed,
         founded_by: ada.account.id,
         created_at: ada.account.created_at,
         updated_at: ada.account.created_at,

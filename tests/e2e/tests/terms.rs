@@ -1,0 +1,120 @@
+//! Links with limits, passwords, rules and other destinations, through the deployed template.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use crate::api::{Answer, Api, User, eventually, send};
+
+/// What a tool of a person's says. Who says nothing may be a machine that opens links of its own accord.
+const TOOL: &str = "curl/8.7.1";
+
+async fn shorten(user: &User, body: Value) -> String {
+    let answer = send(user.request("POST", "/api/shorten").json(&body)).await;
+    answer.json()["short_code"].as_str().unwrap_or_else(|| panic!("{answer:?}")).to_owned()
+}
+
+async fn patch(user: &User, code: &str, body: Value) -> Answer {
+    send(user.request("PATCH", &format!("/api/links/{code}")).json(&body)).await
+}
+
+async fn shown(user: &User, code: &str) -> Value {
+    user.get(&format!("/api/links/{code}")).await.json()
+}
+
+/// What a limit lets through is exact, however many come at once, and the workspace hears of its end.
+#[tokio::test]
+async fn of_a_crowd_exactly_as_many_follow_a_link_as_may() {
+    let ada = User::new(&Api::new()).await;
+    let code = shorten(&ada, json!({"url": "https://example.com/tickets", "max_clicks": 20})).await;
+    let path = format!("/{code}");
+    let visitors = (0..10).map(|_| async {
+        let (visitor, mut followed) = (Api::new(), 0);
+        for _ in 0..4 {
+            let answer = send(visitor.request("GET", &path).header("user-agent", TOOL)).await;
+            followed += usize::from(answer.is_redirect());
+            assert!(matches!(answer.status, 302 | 410), "{answer:?}");
+        }
+        followed
+    });
+
+    let followed: usize = join_all(visitors).await.into_iter().sum();
+
+    assert_eq!(followed, 20);
+    let status = async || shown(&ada, &code).await["status"].clone();
+    eventually("the link is exhausted", json!("exhausted"), status).await;
+    let told = async || ada.notifications("url.exhausted").await.len();
+    eventually("that it is used up is told once", 1, told).await;
+    assert_eq!(patch(&ada, &code, json!({"max_clicks": 21})).await.json()["status"], json!("active"));
+    let follows = async || send(Api::new().request("GET", &path).header("user-agent", TOOL)).await.is_redirect();
+    eventually("one more is led on", true, follows).await;
+}
+
+#[tokio::test]
+async fn a_password_opens_a_link_by_the_form_of_its_page() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let code = shorten(&ada, json!({"url": "https://example.com/secret", "password": "öffne dich"})).await;
+    let path = format!("/{code}");
+    let form = async |password: &str| {
+        let request = api.request("POST", &path).header("accept", "text/html");
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let fields = url::form_urlencoded::Serializer::new(String::new()).append_pair("password", password).finish();
+        send(request.body(fields)).await
+    };
+
+    let page = send(api.request("GET", &path).header("accept", "text/html")).await;
+    assert!(page.status == 403 && page.body.contains("<form method=\"post\">"), "{page:?}");
+    assert_eq!(form("offne dich").await.status, 403);
+    let led = form("öffne dich").await;
+
+    assert_eq!((led.status, led.header("location")), (303, "https://example.com/secret"));
+    let clicks = async || api.get(&format!("/api/stats/{code}")).await.json()["total_clicks"].clone();
+    eventually("the click is counted", json!(1), clicks).await;
+}
+
+#[tokio::test]
+async fn a_link_leads_elsewhere_by_rules_and_when_its_workspace_allows_it() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let code = shorten(&ada, json!({"url": "https://example.com/old", "custom_code": unique("Spring-26_")})).await;
+    let location = async |path: String| api.get(&path).await.header("location").to_owned();
+
+    assert_eq!(patch(&ada, &code, json!({"url": "https://example.com/new"})).await.status, 403);
+    let editable = send(ada.request("PATCH", "/api/workspace").json(&json!({"destinations": "editable"}))).await;
+    assert_eq!(editable.json()["destinations"], json!("editable"));
+    assert_eq!(patch(&ada, &code, json!({"url": "https://example.com/new"})).await.status, 200);
+    let rules = json!({"rules": [{"name": "by mail", "url": "https://example.com/mail", "conditions": [
+        {"type": "query-param", "key": "from", "value": "mail"}]}]});
+    assert_eq!(send(ada.request("PUT", &format!("/api/links/{code}/rules")).json(&rules)).await.status, 200);
+
+    let by_rule = async || location(format!("/{code}?from=mail")).await;
+    eventually("the rule decides", "https://example.com/mail".to_owned(), by_rule).await;
+    // In whichever case somebody has typed it.
+    let other = async || location(format!("/{}", code.to_uppercase())).await;
+    eventually("the new destination is followed", "https://example.com/new".to_owned(), other).await;
+    let history = ada.get(&format!("/api/links/{code}/history")).await.json();
+    assert_eq!(history["history"].as_array().map(Vec::len), Some(2), "{history}");
+    let destinations = async || {
+        let stats = ada.get(&format!("/api/stats/{code}")).await.json();
+        stats["destinations"].as_array().is_some_and(|all| all.iter().any(|one| one["destination"] == "by mail"))
+    };
+    eventually("statistics tell the destinations", true, destinations).await;
+}
+
+#[tokio::test]
+async fn a_link_that_begins_later_leads_to_its_fallback() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let body = json!({"url": "https://example.com/", "valid_from": "2099-01-01T00:00:00Z", "fallback_url": "https://example.com/soon"});
+    let code = shorten(&ada, body).await;
+
+    assert_eq!(api.get(&format!("/{code}")).await.header("location"), "https://example.com/soon");
+    assert_eq!(patch(&ada, &code, json!({"fallback_url": null})).await.json()["status"], json!("scheduled"));
+    let gone = async || api.get(&format!("/{code}")).await.status;
+    eventually("the link says that it doesn't lead yet", 410, gone).await;
+}
+
+/// A code that nobody has taken.
+fn unique(beginning: &str) -> String {
+    format!("{beginning}{}", &uuid::Uuid::new_v4().simple().to_string()[..8])
+}

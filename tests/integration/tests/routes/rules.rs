@@ -1,0 +1,434 @@
+//! Rules and variants, other destinations, and the history of all that.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use futures_util::future::join_all;
+use linklet_domain::{Link, LinkPatch, Record, Role, TargetUrl, Timestamp, UserId};
+use linklet_list::List;
+use linklet_test_support::{Answer, LinkBuilder, Person, RequestBuilder, TestDynamoDb, authenticator, token_of};
+use linklet_update::Update;
+use serde_json::{Value, json};
+
+use crate::fixture::{self, REDIRECT, redirect};
+
+const IPHONE: &str = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) \
+                      Version/18.0 Mobile/15E148 Safari/604.1";
+const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0";
+
+struct Fixture {
+    db: TestDynamoDb,
+    ada: Person,
+    update: Update,
+    list: List,
+}
+
+impl Fixture {
+    async fn new() -> Self {
+        let db = TestDynamoDb::start();
+        let ada = db.register("ada").await;
+        let link = LinkBuilder::new("launch").to("https://example.com/").in_workspace(&ada.workspace).owned_by(&ada.id);
+        db.store(&link.build()).await;
+        let update = Update { authenticator: authenticator(), ..fixture::update(&db) };
+        let list = List { authenticator: authenticator(), ..fixture::list(&db) };
+        Self { db, ada, update, list }
+    }
+
+    /// In a workspace whose links may be led elsewhere.
+    async fn editable() -> Self {
+        let fixture = Self::new().await;
+        let admin = token_of(&fixture.ada.id, &fixture.ada.workspace, Role::Admin);
+        let request =
+            RequestBuilder::new("PATCH", "/api/workspace").token(&admin).json(&json!({"destinations": "editable"}));
+        let account = linklet_account::Account::new(
+            linklet_test_support::tokens(),
+            fixture.db.users(),
+            fixture::guesses(&fixture.db),
+        );
+        assert_eq!(request.send_to(&account).await.json()["destinations"], json!("editable"));
+        fixture
+    }
+
+    fn request(&self, method: &str, path: &str) -> RequestBuilder {
+        let token = token_of(&self.ada.id, &self.ada.workspace, Role::Member);
+        RequestBuilder::new(method, &format!("/api/links/launch{path}")).token(&token)
+    }
+
+    async fn put(&self, rules: &Value) -> Answer {
+        self.request("PUT", "/rules").json(rules).send_to(&self.update).await
+    }
+
+    async fn patch(&self, body: &Value) -> Answer {
+        self.request("PATCH", "").json(body).send_to(&self.update).await
+    }
+
+    async fn read(&self, path: &str) -> Value {
+        self.request("GET", path).send_to(&self.list).await.json()
+    }
+
+    async fn led_to(&self, request: RequestBuilder) -> String {
+        request.send_to(&redirect(&self.db)).await.header("location").to_owned()
+    }
+
+    async fn link(&self) -> Link {
+        self.db.link("launch").await
+    }
+}
+
+fn visit(user_agent: &str) -> RequestBuilder {
+    RequestBuilder::new("GET", "/launch").header("user-agent", user_agent)
+}
+
+fn phones() -> Value {
+    json!({
+        "rules": [
+            {"name": "iPhones", "url": "https://example.com/ios", "conditions": [{"type": "device", "value": "ios"}]},
+            {"url": "https://example.com/fr", "conditions": [
+                {"type": "language", "value": "fr"}, {"type": "query-param", "key": "from", "value": "mail"}]},
+        ],
+        "variants": [],
+    })
+}
+
+#[tokio::test]
+async fn the_first_rule_that_matches_decides_and_no_answer_is_kept() {
+    let fixture = Fixture::editable().await;
+    assert_eq!(fixture.put(&phones()).await.status, 200);
+
+    let led = visit(IPHONE).send_to(&redirect(&fixture.db)).await;
+    assert_eq!((led.status, led.header("location")), (302, "https://example.com/ios"));
+    assert_eq!(led.header("cache-control"), "no-store");
+    let french = || RequestBuilder::new("GET", "/launch?from=mail").header("user-agent", FIREFOX);
+    assert_eq!(fixture.led_to(french().header("accept-language", "fr-CA, en;q=0.5")).await, "https://example.com/fr");
+    assert_eq!(fixture.led_to(french().header("accept-language", "en")).await, "https://example.com/");
+    assert_eq!(fixture.led_to(visit(FIREFOX).header("accept-language", "fr")).await, "https://example.com/");
+}
+
+#[tokio::test]
+async fn variants_share_visitors_by_weight_and_each_address_keeps_its_own() {
+    let fixture = Fixture::editable().await;
+    let variants = json!({"variants": [
+        {"name": "blue", "url": "https://example.com/blue", "weight": 30}, {"url": "https://example.com/green", "weight": 20}]});
+    assert_eq!(fixture.put(&variants).await.status, 200);
+    let handler = redirect(&fixture.db);
+    let led = async |address: u32| {
+        let address = format!("2001:db8:{:x}:{:x}::1", address / 256, address % 256);
+        visit(FIREFOX).source_ip(&address).send_to(&handler).await.header("location").to_owned()
+    };
+
+    let mut counts = BTreeMap::<String, u32>::new();
+    for address in 0..1_000 {
+        *counts.entry(led(address).await).or_default() += 1;
+    }
+
+    let of = |path: &str| counts[&format!("https://example.com/{path}")];
+    assert!((250..350).contains(&of("blue")) && (150..250).contains(&of("green")), "{counts:?}");
+    assert!((450..550).contains(&of("")), "{counts:?}");
+    for address in 0..50 {
+        assert_eq!(led(address).await, led(address).await);
+    }
+}
+
+#[tokio::test]
+async fn statistics_tell_the_workspace_and_nobody_else_where_visitors_were_led() {
+    let fixture = Fixture::editable().await;
+    fixture.put(&phones()).await;
+    for agent in [IPHONE, IPHONE, FIREFOX] {
+        visit(agent).send_to(&redirect(&fixture.db)).await;
+    }
+    let queues = linklet_test_support::FakeQueues::start();
+    fixture::count_all(&fixture.db, &queues).await;
+
+    let token = token_of(&fixture.ada.id, &fixture.ada.workspace, Role::Viewer);
+    let stats = linklet_stats::Stats { authenticator: authenticator(), ..fixture::stats(&fixture.db) };
+    let get = || RequestBuilder::new("GET", "/api/stats/launch");
+    let shown = get().token(&token).send_to(&stats).await.json();
+
+    assert_eq!(
+        shown["destinations"],
+        json!([{"destination": "iPhones", "count": 2}, {"destination": "target", "count": 1}])
+    );
+    assert_eq!(get().send_to(&stats).await.json().get("destinations"), None);
+}
+
+#[tokio::test]
+async fn rules_are_read_replaced_and_taken_away_with_the_etag_of_the_link() {
+    let fixture = Fixture::editable().await;
+    let before = fixture.request("GET", "/rules").send_to(&fixture.list).await;
+    assert_eq!(before.json(), json!({"rules": [], "variants": [], "countries_known": false}));
+
+    let put = fixture.request("PUT", "/rules").json(&phones()).header("if-match", before.header("etag"));
+    let first = put.send_to(&fixture.update).await;
+    assert_eq!((first.status, &first.json()["rules"]), (200, &phones()["rules"]));
+    let stale = fixture.request("PUT", "/rules").json(&json!({})).header("if-match", before.header("etag"));
+    assert_eq!(stale.send_to(&fixture.update).await.status, 412);
+    assert_eq!(fixture.read("").await["has_rules"], json!(true));
+
+    assert_eq!(fixture.put(&json!({"rules": [], "variants": []})).await.status, 200);
+    assert_eq!(fixture.link().await.routing, None);
+    assert_eq!(visit(IPHONE).send_to(&redirect(&fixture.db)).await.status, REDIRECT);
+}
+
+#[tokio::test]
+async fn rules_that_break_a_rule_are_refused_by_name() {
+    let fixture = Fixture::editable().await;
+    let rule = |condition: Value| json!({"rules": [{"url": "https://example.com/a", "conditions": [condition]}]});
+    let many = |rules: usize| {
+        json!({"rules": vec![json!({"url": "https://example.com/a",
+        "conditions": [{"type": "device", "value": "ios"}]}); rules]})
+    };
+    let weights = |weights: &[u32]| {
+        json!({"variants": weights.iter().map(|weight| json!({
+        "url": "https://example.com/a", "weight": weight})).collect::<Vec<_>>()})
+    };
+    for (body, code, field) in [
+        (rule(json!({"type": "device", "value": "toaster"})), "invalid_input", "rules"),
+        (rule(json!({"type": "weather", "value": "rain"})), "invalid_input", "rules"),
+        (rule(json!({"type": "language", "value": "*"})), "invalid_input", "rules"),
+        (rule(json!({"type": "country", "value": "Germany"})), "invalid_input", "rules"),
+        (rule(json!({"type": "query-param", "value": "x"})), "invalid_input", "rules"),
+        (rule(json!({"type": "before-date", "value": "tomorrow"})), "invalid_input", "rules"),
+        (json!({"rules": [{"url": "https://example.com/a", "conditions": []}]}), "invalid_input", "rules"),
+        (
+            json!({"rules": [{"url": "ftp://example.com/a", "conditions": [{"type": "device", "value": "ios"}]}]}),
+            "invalid_input",
+            "rules",
+        ),
+        (many(11), "invalid_input", "rules"),
+        (weights(&[60, 41]), "invalid_input", "variants"),
+        (weights(&[0]), "invalid_input", "variants"),
+        (weights(&[10, 10, 10, 10, 10, 10]), "invalid_input", "variants"),
+        (
+            json!({"rules": vec![json!({"url": format!("https://example.com/{}", "a".repeat(600)),
+            "conditions": [{"type": "device", "value": "ios"}]}); 6]}),
+            "rules_too_large",
+            "rules",
+        ),
+    ] {
+        let refused = fixture.put(&body).await;
+        let problem = refused.json();
+        assert_eq!((refused.status, &problem["code"], &problem["field"]), (400, &json!(code), &json!(field)), "{body}");
+    }
+    assert_eq!(fixture.link().await.routing, None);
+}
+
+#[tokio::test]
+async fn the_tester_says_where_the_redirect_leads() {
+    let fixture = Fixture::editable().await;
+    fixture.put(&phones()).await;
+    let test =
+        async |body: Value| fixture.request("POST", "/rules/test").json(&body).send_to(&fixture.list).await.json();
+
+    let phone = test(json!({"visitor": {"device": "ios", "country": "FR", "at": "2026-05-03T12:00:00Z"}})).await;
+    assert_eq!(phone, json!({"url": "https://example.com/ios", "name": "iPhones", "rule": 1, "variant": null}));
+    let mail = test(json!({"visitor": {"user_agent": FIREFOX, "language": "fr", "query": "?from=mail"}})).await;
+    assert_eq!(json!([mail["name"], mail["rule"]]), json!(["rule 2", 2]));
+    let nobody = test(json!({})).await;
+    assert_eq!(json!([nobody["name"], nobody["url"]]), json!(["target", "https://example.com/"]));
+    // Rules that aren't saved yet.
+    let other = json!({"rules": [{"url": "https://example.com/later", "conditions": [
+        {"type": "after-date", "value": "2030-01-01T00:00:00Z"}]}], "visitor": {"at": "2030-01-01T00:00:00Z"}});
+    assert_eq!(test(other).await["url"], json!("https://example.com/later"));
+}
+
+#[tokio::test]
+async fn in_a_workspace_with_fixed_destinations_nothing_leads_elsewhere_and_much_is_taken_away() {
+    let fixture = Fixture::new().await;
+    let token = token_of(&fixture.ada.id, &fixture.ada.workspace, Role::Member);
+    let mut body = phones();
+    let more = json!({"url": "https://example.com/b", "custom_code": "ruled", "fallback_url": "https://example.com/c"});
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let made =
+        fixture::send(&fixture.db, "shorten", RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body));
+    assert_eq!(made.await.json()["has_rules"], json!(true));
+    let send = async |method: &str, path: &str, body: &Value| {
+        let request = RequestBuilder::new(method, &format!("/api/links/ruled{path}")).token(&token).json(body);
+        let answer = request.send_to(&fixture.update).await;
+        (answer.status, answer.json()["code"].clone())
+    };
+    let fixed = (403, json!("destination_fixed"));
+
+    assert_eq!(send("PATCH", "", &json!({"url": "https://example.com/elsewhere"})).await, fixed);
+    assert_eq!(send("PATCH", "", &json!({"fallback_url": "https://example.com/elsewhere"})).await, fixed);
+    let mut swapped = phones();
+    swapped["rules"].as_array_mut().unwrap().reverse();
+    assert_eq!(send("PUT", "/rules", &swapped).await, fixed);
+
+    let mut fewer = phones();
+    fewer["rules"].as_array_mut().unwrap().pop();
+    assert_eq!(send("PUT", "/rules", &fewer).await.0, 200);
+    assert_eq!(send("PUT", "/rules", &phones()).await, fixed, "what was taken away doesn't come back");
+    assert_eq!(send("PATCH", "", &json!({"fallback_url": null})).await.0, 200);
+    assert_eq!(send("PUT", "/rules", &json!({})).await.0, 200);
+}
+
+#[tokio::test]
+async fn another_destination_takes_the_reuse_of_its_url_and_frees_the_old_one() {
+    let fixture = Fixture::editable().await;
+    let token = token_of(&fixture.ada.id, &fixture.ada.workspace, Role::Member);
+    let shorten = async |url: &str| {
+        let request = RequestBuilder::new("POST", "/api/shorten").token(&token).json(&json!({"url": url}));
+        fixture::send(&fixture.db, "shorten", request).await.json()["short_code"].as_str().unwrap().to_owned()
+    };
+    let code = shorten("https://example.com/old").await;
+    let request = RequestBuilder::new("PATCH", &format!("/api/links/{code}")).token(&token);
+
+    let changed = request.json(&json!({"url": "https://example.com/new"})).send_to(&fixture.update).await;
+
+    assert_eq!(changed.json()["original_url"], json!("https://example.com/new"));
+    assert_eq!(shorten("https://example.com/new").await, code);
+    assert_ne!(shorten("https://example.com/old").await, code);
+}
+
+#[tokio::test]
+async fn every_change_of_where_or_whether_a_link_leads_is_in_its_history() {
+    let fixture = Fixture::editable().await;
+    fixture.patch(&json!({"title": "no news"})).await;
+    fixture.patch(&json!({"url": "https://example.com/new"})).await;
+    fixture.patch(&json!({"is_active": false, "max_clicks": 5})).await;
+    fixture.patch(&json!({"password": "open sesame"})).await;
+    fixture.put(&phones()).await;
+    fixture.patch(&json!({"is_active": false})).await;
+
+    let shown = fixture.read("/history").await;
+
+    let entries = shown["history"].as_array().unwrap();
+    let members: Vec<Vec<&String>> =
+        entries.iter().map(|entry| entry["changes"].as_object().unwrap().keys().collect()).collect();
+    assert_eq!(json!(members), json!([["routing"], ["is_protected"], ["is_active", "max_clicks"], ["original_url"]]));
+    assert_eq!(
+        entries[3]["changes"]["original_url"],
+        json!({"from": "https://example.com/", "to": "https://example.com/new"})
+    );
+    assert_eq!(json!([entries[0]["by"], shown["next_cursor"]]), json!([fixture.ada.id.to_string(), null]));
+
+    let first = fixture.read("/history?limit=3").await;
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let rest = fixture.read(&format!("/history?limit=3&cursor={cursor}")).await;
+    assert_eq!((&rest["history"][0], &rest["next_cursor"]), (&entries[3], &json!(null)));
+    let nonsense = fixture.request("GET", "/history?cursor=%7e%7e").send_to(&fixture.list).await;
+    assert_eq!(nonsense.status, 400);
+}
+
+#[tokio::test]
+async fn two_people_who_change_a_destination_at_once_are_both_in_the_history_in_the_order_that_counts() {
+    let fixture = Fixture::editable().await;
+    let urls: Vec<String> = (0..8).map(|number| format!("https://example.com/{number}")).collect();
+
+    let bodies: Vec<_> = urls.iter().map(|url| json!({"url": url})).collect();
+    let answers = join_all(bodies.iter().map(|body| fixture.patch(body))).await;
+
+    assert!(answers.iter().all(|answer| answer.status == 200));
+    let shown = fixture.read("/history").await;
+    let entries = shown["history"].as_array().unwrap();
+    assert_eq!(entries.len(), urls.len());
+    for pair in entries.windows(2) {
+        let (later, earlier) = (&pair[0], &pair[1]);
+        assert!(later["at"].as_str() > earlier["at"].as_str(), "{later} {earlier}");
+        assert_eq!(later["changes"]["original_url"]["from"], earlier["changes"]["original_url"]["to"]);
+    }
+    assert_eq!(entries[0]["changes"]["original_url"]["to"], json!(fixture.link().await.target.as_str()));
+}
+
+#[tokio::test]
+async fn who_deletes_a_link_is_in_its_history_which_goes_with_a_purge() {
+    let fixture = Fixture::new().await;
+    let link = fixture.link().await;
+    let bob = UserId::generate();
+    fixture.db.links().delete(&link, &bob, Timestamp::now(), &fixture::correlation()).await.unwrap();
+
+    let shown = fixture.read("/history").await;
+    assert_eq!(json!([shown["history"][0]["by"], shown["history"][0]["changes"]]), json!([bob, {"deleted": true}]));
+
+    fixture.db.links().delete_history(link.id()).await.unwrap();
+    assert_eq!(fixture.read("/history").await["history"], json!([]));
+}
+
+#[tokio::test]
+async fn a_purge_ends_what_the_link_watches_now_and_frees_the_url_that_it_has_now() {
+    let fixture = Fixture::editable().await;
+    let link =
+        LinkBuilder::new("watcher").to("https://example.com/a").in_workspace(&fixture.ada.workspace).watching().build();
+    fixture.db.store(&link).await;
+    let read = fixture.db.record("watcher").await.unwrap();
+    let url = TargetUrl::parse("https://example.com/b").unwrap();
+    let moved = fixture.db.patch(link.id(), &LinkPatch { url: Some(url), ..LinkPatch::default() }).await;
+
+    fixture.db.links().purge(&read, Timestamp::now(), &fixture::correlation()).await.unwrap();
+
+    let Some(Record::Tombstone(tombstone)) = fixture.db.record("watcher").await else {
+        panic!("there is no tombstone")
+    };
+    assert_eq!(tombstone.watched_target, moved.watched_target());
+}
+
+#[tokio::test]
+async fn a_change_by_a_clock_that_is_behind_is_later_than_the_one_before() {
+    let fixture = Fixture::editable().await;
+    fixture.patch(&json!({"url": "https://example.com/new"})).await;
+    let link = fixture.link().await;
+    let early = fixture.request("PATCH", "").json(&json!({"title": "Early"})).at(link.created_at);
+
+    let changed = early.send_to(&fixture.update).await;
+
+    assert_eq!(changed.json()["title"], json!("Early"));
+    assert!(fixture.link().await.updated_at > link.updated_at);
+}
+
+/// A small generator of numbers, the same in each run.
+struct Dice(u64);
+
+impl Dice {
+    fn throw(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+
+    fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.throw(choices.len())]
+    }
+}
+
+#[tokio::test]
+async fn the_tester_and_the_redirect_agree_on_random_visitors() {
+    const AGENTS: [&str; 4] = [
+        IPHONE,
+        FIREFOX,
+        "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36 Edg/130.0.0.0",
+        "Mozilla/5.0 (Linux; Android 14; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36",
+    ];
+    const LANGUAGES: [&str; 5] = ["fr", "de-AT, en;q=0.9", "en-US, fr;q=0.5", "*", "pt-BR;q=0.95"];
+    let mut dice = Dice(33);
+    let mut led_by_rules = 0;
+    for _ in 0..20 {
+        let fixture = Fixture::editable().await;
+        let rules: Vec<_> = (0..=dice.throw(4)).map(|rule| {
+            let conditions: Vec<_> = (0..=dice.throw(2)).map(|_| match dice.throw(6) {
+                0 => json!({"type": "device", "value": dice.pick(&["ios", "android", "mobile", "windows", "linux", "desktop"])}),
+                1 => json!({"type": "browser", "value": dice.pick(&["safari", "firefox", "edge", "chrome"])}),
+                2 => json!({"type": "language", "value": dice.pick(&["fr", "de", "en", "pt-BR", "en-US"])}),
+                3 => json!({"type": "query-param", "key": "k", "value": dice.pick(&["1", "2"])}),
+                4 => json!({"type": "before-date", "value": dice.pick(&["2026-05-03T12:00:00Z", "2026-05-04T12:00:00Z"])}),
+                _ => json!({"type": "after-date", "value": dice.pick(&["2026-05-03T12:00:00Z", "2026-05-04T12:00:00Z"])}),
+            }).collect();
+            json!({"url": format!("https://example.com/{rule}"), "conditions": conditions})
+        }).collect();
+        assert_eq!(fixture.put(&json!({"rules": rules})).await.status, 200);
+        let handler = redirect(&fixture.db);
+        for visitor in 0..50 {
+            let (agent, language) = (dice.pick(&AGENTS), dice.pick(&LANGUAGES));
+            let (query, hour) = (dice.pick(&["", "k=1", "k=2&j=1"]), dice.throw(72));
+            let at = Timestamp::parse("2026-05-03T00:00:00Z").unwrap().plus(Duration::from_secs(3_600 * hour as u64));
+            let visit = RequestBuilder::new("GET", &format!("/launch?{query}")).header("user-agent", agent).at(at);
+            let visit = visit.header("accept-language", language).source_ip(&format!("198.51.100.{}", visitor % 250));
+            let tried = json!({"visitor": {"user_agent": agent, "language": language, "query": query, "at": at}});
+
+            let led = visit.outside_the_contract().send_to(&handler).await.header("location").to_owned();
+            let test = fixture.request("POST", "/rules/test").json(&tried).outside_the_contract();
+            let told = test.send_to(&fixture.list).await.json();
+
+            assert_eq!(told["url"], json!(led), "{rules:?} {tried}");
+            led_by_rules += usize::from(told["rule"].is_u64());
+        }
+    }
+    assert!((100..900).contains(&led_by_rules), "{led_by_rules}");
+}

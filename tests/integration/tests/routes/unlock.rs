@@ -1,0 +1,251 @@
+//! Links with a password.
+
+use linklet_domain::{Link, LinkPatch, Role};
+use linklet_dynamodb::Creation;
+use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_of};
+use linklet_unlock::Unlock;
+use serde_json::{Value, json};
+
+use crate::fixture::{self, correlation, redirect, send, unlock, update};
+
+const TARGET: &str = "https://example.com/secret";
+
+/// A link whose password is `open sesame`.
+async fn protected(terms: &Value) -> (TestDynamoDb, Link) {
+    let db = TestDynamoDb::start();
+    let mut link = LinkBuilder::new("launch").to(TARGET).on_terms(terms).build();
+    link.availability.is_protected = true;
+    let hash = linklet_lambda::passwords::Passwords::default().hash(b"open sesame").unwrap();
+    let creation = Creation {
+        link: &link,
+        correlation_id: &correlation(),
+        reusable: None,
+        is_custom: false,
+        password_hash: Some(&hash),
+        answer: None,
+    };
+    db.links().create(&creation).await.unwrap();
+    (db, link)
+}
+
+fn form(password: &str) -> RequestBuilder {
+    let body = format!("password={}", password.replace(' ', "+"));
+    RequestBuilder::new("POST", "/launch").header("accept", "text/html").form(&body)
+}
+
+async fn send_form(unlock: &Unlock, password: &str) -> Answer {
+    form(password).send_to(unlock).await
+}
+
+fn browser(path: &str) -> RequestBuilder {
+    RequestBuilder::new("GET", path).header("accept", "text/html,application/xhtml+xml")
+}
+
+async fn clicks(db: &TestDynamoDb, link: &Link) -> usize {
+    db.clicks().latest(link.id(), 10).await.unwrap().len()
+}
+
+#[tokio::test]
+async fn a_protected_link_shows_a_form_and_nothing_of_its_target() {
+    let preview = json!({"preview": {"title": "Our plans"}});
+    let (db, link) = protected(&preview).await;
+
+    for path in ["/launch", "/r/launch"] {
+        let page = browser(path).send_to(&redirect(&db)).await;
+        assert_eq!((page.status, page.header("cache-control")), (403, "no-store"), "{path}");
+        assert!(
+            page.body.contains(r#"<form method="post">"#) && page.body.contains(r#"name="password""#),
+            "{}",
+            page.body
+        );
+        assert!(page.header("content-security-policy").contains("form-action 'self' http: https:"));
+        assert!(!page.body.contains("secret") && !page.body.contains("Our plans") && !page.body.contains("<script"));
+    }
+    for agent in ["Twitterbot/1.0", "curl/8.7.1"] {
+        let answer = RequestBuilder::new("GET", "/launch").header("user-agent", agent).send_to(&redirect(&db)).await;
+        assert_eq!(answer.problem(), (403, "this link needs a password".to_owned()), "{agent}");
+    }
+    assert_eq!(clicks(&db, &link).await, 0);
+}
+
+#[tokio::test]
+async fn the_right_password_leads_on_once_and_is_a_click() {
+    let (db, link) = protected(&json!({})).await;
+
+    let led = send_form(&unlock(&db), "open sesame").await;
+
+    assert_eq!((led.status, led.header("location"), led.header("cache-control")), (303, TARGET, "no-store"));
+    let json = RequestBuilder::new("POST", "/r/launch").json(&json!({"password": "open sesame"}));
+    assert_eq!(json.send_to(&unlock(&db)).await.status, 303);
+    assert_eq!(clicks(&db, &link).await, 2);
+}
+
+#[tokio::test]
+async fn a_wrong_password_shows_the_form_again_and_uses_nothing_up() {
+    let (db, link) = protected(&json!({"max_clicks": 1})).await;
+    let unlock = unlock(&db);
+
+    for wrong in ["open sesam", "Open sesame", "", "open sesame "] {
+        let page = form(wrong).source_ip("198.51.100.7").send_to(&unlock).await;
+        assert_eq!(page.status, 403, "{wrong:?}");
+        assert!(page.body.contains("That isn’t the password."), "{}", page.body);
+        assert!(!page.body.contains("secret"));
+    }
+    let document = RequestBuilder::new("POST", "/launch").json(&json!({"password": "wrong"})).send_to(&unlock).await;
+    assert_eq!(document.problem(), (403, "this is not the link's password".to_owned()));
+    assert_eq!(db.links().uses(&[link.id()]).await.unwrap()[link.id()].used, 0);
+
+    assert_eq!(send_form(&unlock, "open sesame").await.status, 303);
+    assert_eq!(send_form(&unlock, "open sesame").await.status, 410);
+    assert_eq!((clicks(&db, &link).await, db.links().uses(&[link.id()]).await.unwrap()[link.id()].used), (1, 1));
+}
+
+#[tokio::test]
+async fn who_guesses_waits_and_nobody_else_does() {
+    let (db, _link) = protected(&json!({})).await;
+    let unlock = unlock(&db);
+    let mut refused = 0;
+    for _ in 0..12 {
+        let answer = form("wrong").source_ip("203.0.113.1").send_to(&unlock).await;
+        refused += usize::from(answer.status == 429);
+        if answer.status == 429 {
+            assert!(answer.header("retry-after").parse::<u64>().unwrap() >= 1);
+        }
+    }
+
+    assert!(refused > 3, "{refused}");
+    // Also the right password has to wait there.
+    assert_eq!(form("open sesame").source_ip("203.0.113.1").send_to(&unlock).await.status, 429);
+    assert_eq!(form("open sesame").source_ip("198.51.100.7").send_to(&unlock).await.status, 303);
+}
+
+#[tokio::test]
+async fn five_hundred_wrong_passwords_from_one_address_delay_nobody_else() {
+    let (db, _link) = protected(&json!({})).await;
+    let unlock = Unlock {
+        hashing: linklet_lambda::hashing::LinkHashing::within(fixture::limits_with(db.calls(), 20)),
+        ..unlock(&db)
+    };
+    let (mut hashed, now) = (0, linklet_domain::Timestamp::now());
+    for _ in 0..500 {
+        let answer = form("wrong").source_ip("203.0.113.1").at(now).send_to(&unlock).await;
+        hashed += usize::from(answer.status == 403);
+    }
+
+    // A quarter of the second's budget at most.
+    assert!(hashed <= 5, "{hashed}");
+    assert_eq!(form("open sesame").source_ip("198.51.100.7").at(now).send_to(&unlock).await.status, 303);
+}
+
+#[tokio::test]
+async fn state_and_window_are_judged_before_the_password() {
+    let (db, link) = protected(&json!({})).await;
+    db.patch(link.id(), &LinkPatch { is_active: Some(false), ..LinkPatch::default() }).await;
+
+    assert_eq!(send_form(&unlock(&db), "wrong").await.status, 410);
+    assert_eq!(browser("/launch").send_to(&redirect(&db)).await.status, 410);
+}
+
+#[tokio::test]
+async fn a_password_is_given_changed_and_taken_away() {
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    let token = token_of(&ada.id, &ada.workspace, Role::Member);
+    let body = json!({"url": TARGET, "custom_code": "launch", "password": "open sesame"});
+    let made = send(&db, "shorten", RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body)).await;
+    assert_eq!((made.status, made.json()["is_protected"].clone()), (201, json!(true)));
+    assert!(!made.body.contains("sesame"));
+    let update = linklet_update::Update { authenticator: authenticator(), ..update(&db) };
+    let patch = async |body: Value| {
+        RequestBuilder::new("PATCH", "/api/links/launch").token(&token).json(&body).send_to(&update).await.json()
+    };
+
+    assert_eq!(send_form(&unlock(&db), "open sesame").await.status, 303);
+    assert_eq!(patch(json!({"password": "another one"})).await["is_protected"], json!(true));
+    assert_eq!(send_form(&unlock(&db), "open sesame").await.status, 403);
+    assert_eq!(send_form(&unlock(&db), "another one").await.status, 303);
+    assert_eq!(patch(json!({"password": null})).await["is_protected"], json!(false));
+
+    // Who had the form open is led to the link.
+    let led = send_form(&unlock(&db), "another one").await;
+    assert_eq!((led.status, led.header("location")), (303, "https://api.example.com/r/launch"));
+    assert_eq!(browser("/launch").send_to(&redirect(&db)).await.status, 301);
+    let rows = db.scan("LinksTable").into_iter().filter(|item| item["sk"]["S"] == "LOCK");
+    assert_eq!(rows.count(), 0);
+}
+
+#[tokio::test]
+async fn the_hash_is_nowhere_but_in_the_lock() {
+    let (db, link) = protected(&json!({})).await;
+
+    let holders: Vec<_> = db
+        .scan("LinksTable")
+        .into_iter()
+        .filter(|item| item.to_string().contains("argon2"))
+        .map(|item| item["pk"]["S"].as_str().unwrap().to_owned())
+        .collect();
+
+    assert_eq!(holders, [format!("LOCK#{}", link.id())]);
+    let record = db.record("launch").await.unwrap();
+    db.links().purge(&record, linklet_domain::Timestamp::now(), &correlation()).await.unwrap();
+    assert!(!db.scan("LinksTable").iter().any(|item| item.to_string().contains("argon2")));
+}
+
+#[tokio::test]
+async fn what_is_no_password_is_refused_as_such() {
+    let (db, _) = protected(&json!({})).await;
+    let unlock = unlock(&db);
+
+    assert_eq!(RequestBuilder::new("POST", "/launch").body("password=x").send_to(&unlock).await.status, 400);
+    assert_eq!(RequestBuilder::new("POST", "/launch").json(&json!({"password": 5})).send_to(&unlock).await.status, 400);
+    assert_eq!(
+        RequestBuilder::new("POST", "/unknown").json(&json!({"password": "x"})).send_to(&unlock).await.status,
+        404
+    );
+    assert_eq!(form(&"x".repeat(100_000)).send_to(&unlock).await.status, 413);
+}
+
+#[tokio::test]
+async fn a_link_without_a_password_is_followed_at_its_own_address() {
+    let db = TestDynamoDb::start();
+    let link = LinkBuilder::new("launch").to(TARGET).on_terms(&json!({"max_clicks": 1})).build();
+    db.store(&link).await;
+
+    for _ in 0..3 {
+        let led = RequestBuilder::new("POST", "/r/launch?a=b").form("password=x").send_to(&unlock(&db)).await;
+        assert_eq!((led.status, led.header("location")), (303, "https://api.example.com/r/launch?a=b"));
+    }
+
+    assert_eq!((clicks(&db, &link).await, db.links().uses(&[link.id()]).await.unwrap()[link.id()].used), (0, 0));
+}
+
+#[tokio::test]
+async fn who_tries_codes_waits_as_who_tries_passwords() {
+    let db = TestDynamoDb::start();
+    let unlock = unlock(&db);
+    let mut answers = Vec::new();
+    for number in 0..20 {
+        let request = RequestBuilder::new("POST", &format!("/code{number}")).form("password=x");
+        answers.push(request.send_to(&unlock).await.status);
+    }
+
+    assert!(answers.iter().filter(|status| **status == 404).count() <= 11, "{answers:?}");
+    assert!(answers.ends_with(&[429]), "{answers:?}");
+}
+
+#[tokio::test]
+async fn hashes_of_links_leave_those_of_logins_to_the_same_address() {
+    let (db, _link) = protected(&json!({})).await;
+    let now = linklet_domain::Timestamp::now();
+    let limits = || fixture::limits_with(db.calls(), 4);
+    let hashing = linklet_lambda::hashing::LinkHashing::within(limits());
+    let unlock = Unlock { hashing, ..unlock(&db) };
+    let opened = async || form("open sesame").at(now).send_to(&unlock).await.status;
+    assert_eq!((opened().await, opened().await, opened().await), (303, 303, 429));
+
+    let auth =
+        linklet_auth::Auth::new(db.users(), linklet_test_support::tokens(), linklet_test_support::issuer(), limits());
+    let login = json!({"email": "nobody@example.com", "password": "wrong horse"});
+    let request = RequestBuilder::new("POST", "/api/auth/login").json(&login).at(now);
+    assert_eq!(request.send_to(&auth).await.status, 401);
+}
