@@ -30,10 +30,15 @@ class Size:
 
 @dataclass(frozen=True)
 class Rates:
-    """What there is to do in a second: clicks on average, so many times that at the peak, and checks all the time."""
+    """What there is to do in a second: clicks on average, so many times that at the peak, and checks all the time.
+
+    Of the clicks, some take a use of a limit, and some come with a password.
+    """
 
     lone: float
     burst: float
+    uses: float
+    unlocks: float
     peak: float
     checks: float
 
@@ -43,7 +48,14 @@ class Rates:
 
 
 def rates(load: Load, data: Data) -> Rates:
-    return Rates(load.lone / SECONDS, load.burst / SECONDS, load.peak, checks_a_month(load, data) / SECONDS)
+    return Rates(
+        lone=load.counted_alone / SECONDS,
+        burst=load.burst / SECONDS,
+        uses=load.uses / SECONDS,
+        unlocks=load.unlocks / SECONDS,
+        peak=load.peak,
+        checks=checks_a_month(load, data) / SECONDS,
+    )
 
 
 def size(load: Load, data: Data) -> Size:
@@ -68,6 +80,7 @@ def size(load: Load, data: Data) -> Size:
 
 def fits(candidate: dict[str, Any], wanted: Rates, stored: float, database: dict[str, Any]) -> bool:
     clicks = wanted.lone * database["click_ms"] + wanted.burst * database["hot_click_ms"]
+    clicks += wanted.uses * database["use_ms"] + wanted.unlocks * database["unlock_ms"]
     checks = wanted.checks * database["check_ms"]
     return (
         (clicks * wanted.peak + checks) / 1000 <= candidate["vcpu"] * database["busy"]
@@ -78,7 +91,8 @@ def fits(candidate: dict[str, Any], wanted: Rates, stored: float, database: dict
 
 def tasks(wanted: Rates, data: Data) -> int:
     containers = data.assumed["containers"]
-    milliseconds = wanted.clicks * wanted.peak * containers["click_ms"] + wanted.checks * containers["check_ms"]
+    visits = wanted.clicks * containers["click_ms"] + wanted.unlocks * containers["unlock_ms"]
+    milliseconds = visits * wanted.peak + wanted.checks * containers["check_ms"]
     needed = milliseconds / 1000 / (containers["vcpu"] * containers["busy"])
     count = max(int(containers["least"]), math.ceil(needed) + 1)
     if count > containers["max_tasks"]:
@@ -93,8 +107,8 @@ def data_gb(load: Load, data: Data) -> float:
     def months(name: str) -> float:
         return months_kept(load, name, rows[name]["days"])
 
-    days_of_links = load.lone / data.assumed["traffic"]["clicks_a_day_on_an_ordinary_link"]
-    stored = load.clicks * months("click") * database["click_bytes"]
+    days_of_links = load.counted_alone / data.assumed["traffic"]["clicks_a_day_on_an_ordinary_link"]
+    stored = load.all_clicks * months("click") * database["click_bytes"]
     stored += load.links * months("link") * database["link_bytes"]
     stored += days_of_links * months("day") * database["day_bytes"]
     stored += load.links * months("notification") * database["notification_bytes"]
@@ -105,8 +119,9 @@ def data_gb(load: Load, data: Data) -> float:
 def bill(load: Load, data: Data) -> Bill:
     """Raises TooMuch."""
     wanted, needed, containers = rates(load, data), size(load, data), data.assumed["containers"]
-    requests = load.clicks + load.links + 2 * load.pages
+    requests = load.clicks + 2 * load.unlocks + load.links + 2 * load.pages
     bill = Bill(data, load.is_free_tier)
+    # The form of a password is sent over the connection of its page.
     capacity = wanted.clicks / containers["connections_per_lcu"] * HOURS
     bill.add("Load balancer", alb_hours=HOURS, alb_capacity=capacity)
     bill.add("Public addresses", public_ipv4=(containers["public_addresses"] + needed.tasks) * HOURS)
@@ -139,15 +154,16 @@ def add_database(bill: Bill, load: Load, needed: Size) -> None:
     # The price is that of an instance of which this one is a multiple.
     bill.add(f"RDS {needed.database['name']}", **{needed.database["price"]: instances * HOURS})
     bill.add("RDS storage", rds_storage=needed.storage_gb * zones)
-    changes = load.clicks * database["log_bytes_of_click"] * database["backup_days"] / DAYS / GB
+    changes = load.all_clicks * database["log_bytes_of_click"] * database["backup_days"] / DAYS / GB
     # As much as is provisioned is free.
     bill.add("RDS backups", rds_backup=max(0, needed.data_gb + changes - needed.storage_gb))
 
 
 def add_transfer(bill: Bill, load: Load, requests: float) -> None:
     traffic = bill.data.assumed["traffic"]
-    pages = load.pages
-    sent = ((requests - pages) * traffic["answer_bytes"] + pages * traffic["page_bytes"]) / GB
+    pages, forms = load.pages, load.unlocks
+    answers = (requests - pages - forms) * traffic["answer_bytes"]
+    sent = (answers + pages * traffic["page_bytes"] + forms * traffic["form_bytes"]) / GB
     if load.edge == "cloudfront":
         bill.add("CloudFront", cloudfront_requests=requests, cloudfront_data_out=sent)
     else:

@@ -12,6 +12,8 @@ SECONDS = HOURS * 3600
 # A billion clicks a day and a little more, which docs/scale.md plans for, and the 100 new links a second that the stage lets through.
 MOST_CLICKS = 12_000 * SECONDS
 MOST_LINKS = 100 * SECONDS
+# As many passwords of links as the template's HashesPerSecond may let through.
+MOST_UNLOCKS = 1_000 * SECONDS
 
 
 class Failure(Exception):
@@ -27,6 +29,8 @@ class Load:
     targets: int = 0
     workspace_targets: int = 10
     views: int | None = None
+    limited: int = 0
+    unlocks: int = 0
     hot: float = 0.0
     peak: float = 10.0
     months: int = 13
@@ -54,6 +58,11 @@ class Load:
         return self.free_tier == "yes"
 
     @property
+    def uses(self) -> int:
+        """Clicks that take a use of a limit, also in a comparison with fewer clicks than were asked for."""
+        return min(self.limited, self.clicks)
+
+    @property
     def lone(self) -> float:
         """Clicks that come one by one."""
         return self.clicks * (1 - self.hot)
@@ -63,6 +72,16 @@ class Load:
         """Clicks on links that many people follow at a time."""
         return self.clicks * self.hot
 
+    @property
+    def counted_alone(self) -> float:
+        """What is counted one by one: lone clicks, and those of people who knew a password."""
+        return self.lone + self.unlocks
+
+    @property
+    def all_clicks(self) -> float:
+        """What is stored, with and without a password."""
+        return self.clicks + self.unlocks
+
 
 # From … to …, both included.
 LIMITS: dict[str, tuple[float, float]] = {
@@ -71,6 +90,8 @@ LIMITS: dict[str, tuple[float, float]] = {
     "targets": (0, 1_000_000),
     "workspace_targets": (1, 100_000),
     "views": (0, MOST_LINKS),
+    "limited": (0, MOST_CLICKS),
+    "unlocks": (0, MOST_UNLOCKS),
     "hot": (0, 1),
     "peak": (1, 1_000),
     "months": (1, 120),
@@ -100,7 +121,10 @@ def parse(arguments: list[str], defaults: Load) -> Load:
             names = ", ".join(sorted(each.upper() for each in known))
             raise Failure(f"{argument}: not an input; there are {names}, each as NAME=value")
         changes[member] = value_of(name, text)
-    return replace(defaults, **changes)
+    load = replace(defaults, **changes)
+    if load.limited > load.clicks:
+        raise Failure(f"LIMITED={load.limited}: must be no more than CLICKS, of which there are {load.clicks:,}")
+    return load
 
 
 def value_of(name: str, text: str) -> Any:

@@ -92,9 +92,11 @@ class Usage:
         self.tables.writes += times * self.data.operations[name]["writes"]
 
     def redirect(self, name: str, times: float) -> None:
-        """An operation that writes nothing but a click."""
-        self.tables.reads += times * self.data.operations[name]["reads"]
-        self.click_table.writes += times * self.data.operations[name]["writes"]
+        """An operation that writes a click, and perhaps something else into other tables."""
+        operation, click = self.data.operations[name], self.data.operations["redirect"]["writes"]
+        self.tables.reads += times * operation["reads"]
+        self.tables.writes += times * (operation["writes"] - click)
+        self.click_table.writes += times * click
 
     def store(self, name: str, a_month: float, without: float = 0.0) -> None:
         """What so many of these a month have become by now, each without so many bytes."""
@@ -130,6 +132,8 @@ def traced_share(a_second: float, aws: dict[str, float]) -> float:
 def bill(load: Load, data: Data) -> Bill:
     usage = Usage(load, data)
     follow(usage)
+    take_uses(usage)
+    unlock(usage)
     count_lone(usage)
     count_bursts(usage)
     create(usage)
@@ -158,6 +162,27 @@ def follow(usage: Usage) -> None:
     usage.store("click", load.clicks)
 
 
+def take_uses(usage: Usage) -> None:
+    """What clicks on links with a limit cost more: a write before the answer, which the stream's filter keeps back."""
+    uses, operations = usage.load.uses, usage.data.operations
+    usage.tables.writes += uses * (operations["redirect_limited"]["writes"] - operations["redirect"]["writes"])
+    usage.functions["redirect"].milliseconds += uses * usage.data.assumed["milliseconds"]["redirect_use"]
+    usage.stream_records += uses
+
+
+def unlock(usage: Usage) -> None:
+    """Somebody opens the page that asks for a password, and sends the right one. Their click comes alone."""
+    unlocks, ms, traffic = usage.load.unlocks, usage.data.assumed["milliseconds"], usage.data.assumed["traffic"]
+    usage.http(unlocks, traffic["form_bytes"])
+    usage.call("redirect", unlocks, ms["redirect"], unlocks / SECONDS)
+    usage.tables.reads += unlocks * usage.data.operations["redirect"]["reads"]
+    usage.http(unlocks, traffic["answer_bytes"])
+    usage.call("unlock", unlocks, ms["unlock"], unlocks / SECONDS)
+    usage.redirect("unlock", unlocks)
+    usage.stream_records += unlocks
+    usage.store("click", unlocks)
+
+
 def gather(usage: Usage, clicks: float, a_second: float, most_in_a_message: float = inf) -> tuple[float, float]:
     """Takes clicks that come so often through stream and queue, and returns how many are in a batch of analytics."""
     template, aws, ms = usage.data.template, usage.data.assumed["aws"], usage.data.assumed["milliseconds"]
@@ -179,20 +204,21 @@ def gather(usage: Usage, clicks: float, a_second: float, most_in_a_message: floa
 def count_lone(usage: Usage) -> None:
     """Each click is counted by itself, whatever else is in its batch."""
     load, ms = usage.load, usage.data.assumed["milliseconds"]
-    batch, a_second = gather(usage, load.lone, load.clicks / SECONDS, usage.data.messages["groups"])
+    clicks = load.counted_alone
+    batch, a_second = gather(usage, clicks, load.all_clicks / SECONDS, usage.data.messages["groups"])
     milliseconds = ms["analytics"] + batch * ms["analytics_per_click"]
     info = batch * usage.data.log_bytes["analytics"]["info"] + named_bytes(batch)
-    usage.call("analytics", load.lone / batch, milliseconds, a_second, info)
-    usage.operation("count_lone_click", load.lone)
-    usage.operation("settle", load.lone / usage.data.assumed["traffic"]["lone_clicks_that_settle"])
-    usage.store("day", load.lone / usage.data.assumed["traffic"]["clicks_a_day_on_an_ordinary_link"])
+    usage.call("analytics", clicks / batch, milliseconds, a_second, info)
+    usage.operation("count_lone_click", clicks)
+    usage.operation("settle", clicks / usage.data.assumed["traffic"]["lone_clicks_that_settle"])
+    usage.store("day", clicks / usage.data.assumed["traffic"]["clicks_a_day_on_an_ordinary_link"])
 
 
 def count_bursts(usage: Usage) -> None:
     """A batch is full of clicks on one link, which are counted together."""
     load, ms = usage.load, usage.data.assumed["milliseconds"]
     hot = usage.data.assumed["traffic"]["clicks_a_second_on_a_hot_link"]
-    batch, a_second = gather(usage, load.burst, max(hot, load.clicks / SECONDS))
+    batch, a_second = gather(usage, load.burst, max(hot, load.all_clicks / SECONDS))
     milliseconds = ms["analytics"] + batch * ms["analytics_per_hot_click"]
     info = usage.data.log_bytes["analytics"]["info"] + named_bytes(batch)
     usage.call("analytics", load.burst / batch, milliseconds, a_second, info)

@@ -116,6 +116,22 @@ def links(data: Data) -> list[Line]:
     return per_million(replace(load, links=MILLION), load, MILLION, data)
 
 
+def terms(data: Data) -> Rows:
+    """What a million more of something costs that terms of links bring, and the request units of one."""
+    load, operations = replace(NOTHING, clicks=MILLION), data.operations
+    use = {part: operations["redirect_limited"][part] - operations["redirect"][part] for part in ("reads", "writes")}
+    change = operations["change_destination"]
+    of_changes = MILLION * sum(data.usd(f"dynamodb_{part}", change[part]) for part in ("reads", "writes"))
+    uses = more(load, replace(load, limited=MILLION), data)
+    unlocks = usd(per_million(replace(NOTHING, unlocks=1_000), NOTHING, 1_000, data))
+    answers = {
+        "Clicks on links with a limit": (use, uses),
+        "Passwords that open a link": (operations["unlock"], unlocks),
+        "Changes of where a link leads": (change, of_changes),
+    }
+    return {what: [f"{units['reads']:g}", f"{units['writes']:g}", f"{cost:.2f}"] for what, (units, cost) in answers.items()}
+
+
 def checks(data: Data) -> list[Line]:
     """What a million checks consist of, with the rounds that they are part of."""
     none, thousand = (replace(NOTHING, targets=targets) for targets in (0, report.MORE_TARGETS))
@@ -260,6 +276,7 @@ BLOCKS: dict[str, Callable[[str, Data], str]] = {
     "idle": fixed(idle),
     "clicks": fixed(clicks),
     "links": fixed(lambda data: parts(links(data))),
+    "terms": fixed(terms),
     "shares": fixed(shares),
     "settings": chosen(with_settings),
     "months_of_clicks": chosen(months_of_clicks),

@@ -22,10 +22,12 @@ def text(load: Load, data: Data) -> str:
 def heading(load: Load) -> str:
     counts = f"{load.clicks:,} clicks, {load.links:,} new links, {load.pages:,} page views"
     prices = f", with those of {load.prices}" if load.prices else ""
+    limited = f"{load.limited:,} of the clicks on links with a limit,\n" if load.limited else ""
+    unlocks = f"{load.unlocks:,} more behind a password,\n" if load.unlocks else ""
     free = "after what is free each month" if load.is_free_tier else "without free tiers"
     return (
         f"A month with {counts}, {load.targets:,} monitored URLs,\n"
-        f"after {load.months} months of the same. List prices of us-east-1{prices}, in USD, {free}."
+        f"{limited}{unlocks}after {load.months} months of the same. List prices of us-east-1{prices}, in USD, {free}."
     )
 
 

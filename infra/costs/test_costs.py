@@ -375,6 +375,70 @@ class Links(unittest.TestCase):
         self.assertAlmostEqual(more(views, NOTHING, "API Gateway"), 2 + refreshes)
 
 
+class Terms(unittest.TestCase):
+    """Links with a limit or a password."""
+
+    data = Data.load()
+    few, unlocks = replace(NOTHING, clicks=1_000), replace(NOTHING, unlocks=1_000)
+
+    def added(self, after: Load, before: Load) -> dict[str, float]:
+        """What a thousand of something make longer, per million, by the names of lines."""
+        return {line.name: line.usd for line in pages.per_million(after, before, 1_000, self.data)}
+
+    def test_a_click_on_a_link_with_a_limit_is_one_write_more_and_the_wait_for_it(self) -> None:
+        seconds = self.data.assumed["milliseconds"]["redirect_use"] / 1_000
+        for hot in (0.0, 1.0):
+            before = replace(self.few, hot=hot)
+            added = self.added(replace(before, limited=1_000), before)
+
+            self.assertEqual(set(added), {"DynamoDB writes", "Lambda redirect"})
+            self.assertAlmostEqual(added["DynamoDB writes"], 0.625)
+            time = MILLION * seconds * self.data.template["memory_mb"]["redirect"] / 1024
+            self.assertAlmostEqual(added["Lambda redirect"], self.data.usd("lambda_time", time))
+
+    def test_a_password_is_a_page_an_answer_and_a_click_that_is_stored_and_counted(self) -> None:
+        data, operations = self.data, self.data.operations
+        click, password = self.added(self.few, NOTHING), self.added(self.unlocks, NOTHING)
+
+        # A click has its request and its call of redirect, for which a password has those of the page.
+        self.assertEqual(set(password), {*click, "Lambda unlock"})
+        self.assertAlmostEqual(password["API Gateway"], 2)
+        self.assertAlmostEqual(password["Data transfer"], 0.005 * 0.09 * 1_000)
+        time = MILLION * data.assumed["milliseconds"]["unlock"] / 1_000 * data.template["memory_mb"]["unlock"] / 1024
+        self.assertAlmostEqual(password["Lambda unlock"], 0.20 + data.usd("lambda_time", time))
+        unlock, redirect = operations["unlock"], operations["redirect"]
+        writes = (unlock["writes"] - redirect["writes"]) * 0.625
+        self.assertAlmostEqual(password["DynamoDB writes"] - click["DynamoDB writes"], writes)
+        self.assertAlmostEqual(password["DynamoDB reads"] - click["DynamoDB reads"], unlock["reads"] * 0.125)
+        line = data.log_bytes["unlock"]["line"] + data.log_bytes["unlock"]["info"]
+        self.assertAlmostEqual(password["CloudWatch logs"] - click["CloudWatch logs"], line * 0.53 / 1_000)
+        others = set(click) - {"API Gateway", "Data transfer", "DynamoDB writes", "DynamoDB reads", "CloudWatch logs"}
+        for name in others:
+            self.assertAlmostEqual(password[name], click[name], msg=name)
+
+    def test_fewer_clicks_than_are_asked_for_take_fewer_uses(self) -> None:
+        self.assertEqual(replace(self.few, limited=500).uses, 500)
+        self.assertEqual(replace(self.few, limited=500, clicks=100).uses, 100)
+
+    def test_containers_do_the_same_work(self) -> None:
+        peak = Load(clicks=50 * SECONDS, links=0, months=1)
+        unlocks = replace(NOTHING, unlocks=5 * SECONDS, months=1)
+
+        # 500 clicks a second take 1 of 2 processors, and 50 passwords 2.25 of those of which containers have a quarter.
+        self.assertEqual(containers.size(peak, self.data).database["name"], "db.t4g.small")
+        limited = containers.size(replace(peak, limited=peak.clicks), self.data)
+        self.assertEqual(limited.database["name"], "db.m7g.xlarge")
+        self.assertEqual(containers.size(unlocks, self.data).tasks, 20)
+        stored = [containers.data_gb(load, self.data) for load in (self.few, self.unlocks)]
+        self.assertEqual(*stored)
+
+    def test_the_heading_says_what_there_is(self) -> None:
+        heading = report.heading(Load(limited=2_000, unlocks=3_000))
+
+        self.assertIn("\n2,000 of the clicks on links with a limit,\n3,000 more behind a password,\nafter 13", heading)
+        self.assertIn("0 monitored URLs,\nafter 13 months", report.heading(Load()))
+
+
 class Linkwatch(unittest.TestCase):
     def rounds(self, **load: object) -> linklet.Rounds:
         return linklet.rounds(replace(NOTHING, **load), Data.load())
@@ -654,6 +718,7 @@ class Inputs(unittest.TestCase):
 
     def test_each_input_changes_what_comes_out(self) -> None:
         changed = {
+            "limited": 5_000, "unlocks": 5_000,
             "clicks": 5, "links": 5, "targets": 5, "workspace_targets": 5, "views": 5, "hot": 0.5, "peak": 500.0, "months": 5,
             "max_concurrency": 2, "log_days": 5, "click_days": 5,
         }
@@ -693,6 +758,8 @@ class Inputs(unittest.TestCase):
             "CLICKS=",
             "CLICKS=1.5",
             "CLICKS=99999999999999999999",
+            "LIMITED=1000001",
+            "UNLOCKS=-1",
             "HOT=nan",
             "HOT=1.1",
             "PEAK=inf",
@@ -744,6 +811,11 @@ class Documentation(unittest.TestCase):
             with self.subTest(path.name):
                 self.assertEqual(pages.with_numbers(text, data), text, IF_MEANT)
         self.assertEqual(sorted(found), sorted(pages.BLOCKS))
+
+    def test_each_input_is_explained(self) -> None:
+        rows = re.findall(r"^\| `([A-Z_]+)` \|", self.text, re.MULTILINE)
+
+        self.assertEqual(sorted(rows), sorted(field.name.upper() for field in fields(Load)))
 
     def test_each_row_has_its_words(self) -> None:
         for name, block in pages.BLOCK.findall(self.text + pages.LINKWATCH.read_text() + pages.SCALE.read_text()):
