@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from support.api import Api
 from support.chromium import flags
-from support.studio import DOMAINS, INVITED, NOW, NOWHERE, OTHERS_LINK, RECLAIMED, SESSION, SHORT, STAR, Answer, answer_everything, target_id
+from support.studio import APP, DOMAINS, FIXED, INVITED, NOW, NOWHERE, OTHERS_LINK, RECLAIMED, SESSION, SHORT, STAR, Answer, answer_everything, target_id
 from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 
 CHOSEN = ["links", "link", "overview-dark", "new-link", "qr", "monitoring"]
@@ -64,6 +64,49 @@ def select_three(tab: Tab) -> None:
         tab.page.keyboard.press(key)
 
 
+def write_terms(tab: Tab) -> None:
+    write_link(tab)
+    form = tab.dialog("New link")
+    form.get_by_text("When and for whom").click()
+    form.get_by_role("button", name="On a date").click()
+    form.get_by_label("How often it may be used").fill("250")
+    form.get_by_label("Otherwise, visitors go to").fill("https://shop.fjord.example/waiting-list")
+    form.get_by_label("Password").fill("harbour lights")
+    form.get_by_text("When and for whom").evaluate("(element) => element.scrollIntoView()")
+
+
+def write_preview(tab: Tab) -> None:
+    write_terms(tab)
+    form = tab.dialog("New link")
+    form.get_by_label("Headline").fill("Harbour lamp, second edition")
+    form.get_by_label("Text below it").fill("Blown by hand in Bergen. 200 pieces, numbered and signed.")
+    form.get_by_label("Picture").fill("https://shop.fjord.example/pictures/harbour-lamp.jpg")
+    form.locator("figcaption").scroll_into_view_if_needed()
+
+
+def edit_terms(tab: Tab) -> None:
+    tab.page.keyboard.press("e")
+    tab.page.get_by_text("When and for whom").evaluate("(element) => element.scrollIntoView()")
+
+
+def show_rules(tab: Tab) -> None:
+    tab.page.keyboard.press("r")
+    tab.page.get_by_role("heading", name="Variants", exact=True).wait_for()
+
+
+def try_rules(tab: Tab) -> None:
+    show_rules(tab)
+    tab.page.get_by_text("Try them out").click()
+    tab.page.get_by_label("Device", exact=True).select_option("ios")
+    tab.button("Try").click()
+    tab.page.get_by_text("Leads to apps").scroll_into_view_if_needed()
+
+
+def show_history(tab: Tab) -> None:
+    tab.page.get_by_role("heading", name="History").click()
+    tab.page.get_by_role("button", name="Load more").scroll_into_view_if_needed()
+
+
 def down_to_clicks(tab: Tab) -> None:
     tab.page.get_by_role("table", name="Latest clicks").scroll_into_view_if_needed()
 
@@ -93,6 +136,7 @@ def press(key: str) -> Callable[[Tab], None]:
     return lambda tab: tab.page.keyboard.press(key)
 
 
+APP_LINK = f"links/{APP['short_code']}"
 LINK = f"links/{STAR['short_code']}"
 TOUR = [
     Picture("sign-in", "sign-in", is_public=True),
@@ -120,6 +164,20 @@ TOUR = [
     Picture("link-clicks", LINK, down_to_clicks),
     Picture("link-phone", LINK, size=PHONE),
     Picture("qr", LINK, show_qr),
+    Picture("new-link-terms", "links", write_terms),
+    Picture("new-link-terms-phone", "links", write_terms, size=PHONE),
+    Picture("new-link-preview", "links", write_preview),
+    Picture("edit-link-terms", APP_LINK, edit_terms),
+    Picture("edit-link-terms-fixed", APP_LINK, edit_terms, otherwise=FIXED),
+    Picture("link-terms", APP_LINK),
+    Picture("link-terms-phone", APP_LINK, size=PHONE),
+    Picture("link-history", APP_LINK, show_history),
+    Picture("link-history-phone", APP_LINK, show_history, size=PHONE),
+    Picture("destination", APP_LINK, press("d")),
+    Picture("rules", APP_LINK, show_rules),
+    Picture("rules-phone", APP_LINK, show_rules, size=PHONE),
+    Picture("rules-tried", APP_LINK, try_rules),
+    Picture("rules-fixed", APP_LINK, show_rules, otherwise=FIXED),
     Picture("overview", "overview"),
     Picture("overview-phone", "overview", size=PHONE),
     Picture("monitoring", "monitoring"),

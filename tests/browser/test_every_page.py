@@ -134,9 +134,14 @@ def test_a_form_can_be_used_by_everybody(tabs: Tabs, furnished: Account) -> None
     tab.settled()
     tab.page.keyboard.press("c")
     form = tab.dialog("New link")
-    form.locator("summary").click()
+    for section in ["When and for whom", "Campaign"]:
+        form.locator("summary", has_text=section).click()
+    form.get_by_role("button", name="On a date").click()
+    form.get_by_label("How often it may be used").fill("0")
+    form.get_by_label("Headline").fill("Half price")
+    form.get_by_label("Picture").fill("https://example.com/card.png")
     tab.button("Create link", form).click()
-    expect(form.locator("[aria-invalid=true]")).to_have_count(1)
+    expect(form.locator("[aria-invalid=true]")).to_have_count(2)
     judge(tab, "the form")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -27,6 +28,10 @@ def hostile(api: Api) -> Account:
     """A workspace whose texts are all of somebody who means harm."""
     eve = api.register(IMAGE, name="eve")
     eve.call("PATCH", "/api/workspace", {"name": IMAGE})
+    terms = {"fallback_url": TARGET, "preview": {"title": IMAGE, "description": SCRIPT}}
+    rule = {"name": IMAGE[:30], "url": TARGET, "conditions": [{"type": "query-param", "key": IMAGE, "value": SCRIPT}]}
+    eve.shorten(TARGET, title=IMAGE, rules=[rule], variants=[{"name": SCRIPT[:30], "url": TARGET, "weight": 1}], **terms)
+    eve.call("PATCH", f"/api/links/{eve.links[0]['short_code']}", {"fallback_url": None})
     for number, title in enumerate(TITLES):
         eve.shorten(f"{TARGET}{number}", title=title, description=SCRIPT, tags=[IMAGE[:50], "فصل"])
     code = eve.links[0]["short_code"]
@@ -68,6 +73,18 @@ def test_hostile_texts_do_nothing_in_forms_and_questions(tabs: Tabs, hostile: Ac
     tab.open("keys")
     tab.button(f"Revoke {IMAGE}").click()
     expect(tab.page.get_by_role("dialog")).to_contain_text(IMAGE)
+    assert_untouched(tab)
+
+
+def test_hostile_texts_do_nothing_in_rules_and_histories(tabs: Tabs, hostile: Account) -> None:
+    tab = tabs.open(hostile, f"links/{hostile.links[-1]['short_code']}")
+    tab.settled()
+    tab.page.locator("summary", has_text="Preview in chats").click()
+    tab.page.locator("summary", has_text="History").click()
+    expect(tab.page.get_by_role("list", name="History")).to_contain_text("evil.example")
+    assert_untouched(tab)
+    tab.page.keyboard.press("r")
+    expect(tab.dialog(re.compile("^Rules and variants"))).to_contain_text(IMAGE[:30])
     assert_untouched(tab)
 
 

@@ -309,7 +309,7 @@ def test_a_link_is_made_with_everything_and_changed(tabs: Tabs, account: Account
     use.write(form.get_by_role("combobox", name="Tags"), "spring")
     tab.page.keyboard.press("Enter")
     use.press(form.get_by_role("button", name="30 days"))
-    use.press(form.locator("summary"))
+    use.press(form.locator("summary", has_text="Campaign"))
     use.write(form.get_by_label("Source", exact=True), "newsletter")
     expect(form.get_by_label("Target", exact=True)).to_have_value("https://shop.example.com/sale?page=2&utm_source=newsletter#top")
     use.press(form.get_by_label("Watch the target"))

@@ -134,6 +134,7 @@ def test_problems_come_first(tabs: Tabs, account: Account) -> None:
             told("target.down", BLOG, "https://blog.example.com/ is down: it answered 500.", minutes=9),
             told("url.purged", "gone", "Your short link gone was purged with its statistics.", minutes=10),
             told("url.expired", "gone", "Your short link gone has expired.", hours=20),
+            told("url.exhausted", "tasting", "Your short link tasting was used 100 times, as often as it may be.", hours=21),
             told("target.down", SHOP, "https://shop.example.com/ is down: it answered 503.", hours=40),
             told("url.expired", "openday", "Your short link openday has expired.", days=3),
             told("milestone.reached", "menu", "Your short link menu has reached 10 clicks.", "failed", days=4),
@@ -143,8 +144,8 @@ def test_problems_come_first(tabs: Tabs, account: Account) -> None:
     down = {"as_of": ago(minutes=1), "down": [{"id": SHOP, "url": "https://shop.example.com/", "since": ago(hours=40)}]}
     tab = tabs.open(account, "notifications", answers=feed.answers | {"**/api/overview": down})
     expect(tab.page.locator("main h2").first).to_have_text("Needs attention")
-    expect(section(tab, "Needs attention").get_by_role("listitem")).to_contain_text(["shop.example.com", "openday", "Not delivered"])
-    expect(rows(tab)).to_have_count(9)
+    expect(section(tab, "Needs attention").get_by_role("listitem")).to_contain_text(["Link used up: ", "shop.example.com", "openday", "Not delivered"])
+    expect(rows(tab)).to_have_count(10)
 
 
 def test_what_is_not_monitored_any_more_needs_no_attention(tabs: Tabs, account: Account) -> None:

@@ -7,6 +7,10 @@ from .api import FIREFOX, Account, Api
 PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1"
 CHROME = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"
 BOT = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+RULES = [
+    {"name": "iPhones", "url": "https://apps.example.com/sale", "conditions": [{"type": "device", "value": "ios"}, {"type": "language", "value": "nb"}]},
+    {"url": "https://shop.example.com/mail", "conditions": [{"type": "query-param", "key": "ref", "value": "mail"}, {"type": "after-date", "value": "2026-05-03T10:00:00Z"}]},
+]
 VISITS = [
     (FIREFOX, "https://news.example/today"),
     (CHROME, "https://www.search.example/?q=linklet"),
@@ -17,6 +21,7 @@ VISITS = [
 
 def furnish(api: Api) -> Account:
     ada = api.register("Ada Lovelace")
+    ada.call("PATCH", "/api/workspace", {"destinations": "editable"})
     for number in range(12):
         ada.shorten(f"https://example.com/articles/{number}/how-we-made-everything-faster?ref=mail", tags=["news"] if number % 2 else [])
     ada.shorten("https://doc.rust-lang.org/std/", title="The standard library", tags=["rust", "docs", "reference"], watch=True)
@@ -28,6 +33,7 @@ def furnish(api: Api) -> Account:
     ada.call("POST", "/v1/targets", {"url": "https://status.example.com/health"})
     ada.call("POST", "/api/keys", {"name": "Nightly export", "scopes": ["links:read"]})
     ada.wait_for_clicks(sale, len(VISITS) * 2)
+    ada.call("PUT", f"/api/links/{sale}/rules", {"rules": RULES, "variants": [{"name": "B", "url": "https://shop.example.com/sale/b", "weight": 30}]})
     return ada
 
 

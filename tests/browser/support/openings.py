@@ -49,8 +49,23 @@ def find_nothing(tab: Tab) -> None:
     expect(tab.page.get_by_text("Nothing found", exact=False).last).to_be_visible()
 
 
+def show_terms(tab: Tab) -> None:
+    tab.page.keyboard.press("c")
+    form = tab.dialog("New link")
+    form.locator("summary", has_text="When and for whom").click()
+
+
+def show_rules(tab: Tab) -> None:
+    tab.page.keyboard.press("r")
+    drawer = tab.dialog(re.compile("^Rules and variants"))
+    drawer.locator("summary", has_text="Try them out").click()
+
+
 OPENINGS = {
     "a new link": Opening("links", press("c"), "dialog", "New link"),
+    "when and for whom a link works": Opening("links", show_terms, "dialog", "New link"),
+    "rules and variants": Opening("links/{code}", show_rules, "dialog", re.compile("^Rules and variants")),
+    "another destination": Opening("links/{code}", click("Change destination"), "dialog", "Change destination"),
     "a link that is changed": Opening("links/{code}", press("e"), "dialog", re.compile("^Edit ")),
     "a QR code": Opening("links/{code}", press("q"), "dialog", "QR code"),
     "a click": Opening("links/{code}", lambda tab: tab.page.locator(".click-opener").first.click(), "dialog", "Click"),

@@ -64,7 +64,7 @@ async () => {
         isCut = true;
         const word = (text) => text.replace(/\s+/g, ' ').trim();
         let whole = false;
-        for (let one = element; one && one !== scope; one = one.parentElement) whole ||= [one.title, one.ariaLabel].some((text) => text && word(text).includes(word(node.data)));
+        for (let one = element; one && one !== scope; one = one.parentElement) whole ||= [one.getAttribute('title'), one.ariaLabel].some((text) => text && word(text).includes(word(node.data)));
         if (style.textOverflow !== 'ellipsis') found.push(`cut off: “${node.data.trim().slice(0, 60)}” in ${said(box)}`);
         else if (!whole) found.push(`cut with dots, and nowhere whole: “${node.data.trim().slice(0, 60)}” in ${said(box)}`);
         // A sentence or a control's own words never need be cut, only what others have written.

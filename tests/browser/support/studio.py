@@ -49,6 +49,25 @@ LINKS = [
     link("Qm5tY7a", "https://video.example.com/watch?v=glassblowing-90", "Glassblowing in ninety seconds", 3178, 17, "journal social"),
     link("winter26", f"{SHOP}/collections/winter?{CAMPAIGN}", "Winter collection", 12403, 76, "winter newsletter", watch=True),
     link("openday", "https://tickets.example.com/e/fjord-open-day", "Open day tickets", 2204, 44, "event", expires_at=at(days=4), status="expired"),
+    link("spring27", f"{SHOP}/collections/spring", "Spring collection", 0, 6, "spring newsletter", valid_from=at(days=-96), status="scheduled"),
+    link("tasting", "https://tickets.example.com/e/tasting-menu", "Tasting menu, first hundred", 100, 12, "event café", max_clicks=100, used=100, exhausted_at=at(hours=5), status="exhausted", created_by=JONAS),
+    link(
+        "glass-app",
+        f"{SITE}/app",
+        "The app for collectors",
+        2874,
+        63,
+        "app print",
+        fallback_url=f"{SITE}/app/waiting-list",
+        max_clicks=5000,
+        used=2874,
+        valid_from=at(days=60),
+        expires_at=at(days=-120),
+        is_protected=True,
+        forward_query=True,
+        has_rules=True,
+        preview={"title": "Fjord for collectors", "description": "All pieces, their makers and their prices, in your pocket.", "image": f"{SITE}/app/card.png"},
+    ),
     link("menu", "https://cafe.fjord.example/menu", "Café menu (table cards)", 5310, 96, "print café", watch=True, created_by=JONAS),
     link("jobs", f"{SITE}/jobs", "Jobs", 1930, 121, "hiring", watch=True),
     link("returns", f"{SHOP}/help/returns", "Returns and repairs", 412, 158, "print support", created_by=JONAS),
@@ -63,6 +82,7 @@ ARCHIVED = [
     link("xmas25", f"{SITE}/winter/gifts-2025", "Gifts 2025", 4410, 330, "winter", archived=True, created_by=LIN),
     link("k3PwT9c", "https://tickets.example.com/e/harbour-market-2025", None, 1206, 371, "event", archived=True, is_active=False, status="inactive"),
 ]
+APP = next(one for one in LINKS if one["short_code"] == "glass-app")
 STAR = next(one for one in LINKS if one["short_code"] == "winter26")
 TAGS = [("newsletter", 41), ("press", 26), ("journal", 22), ("print", 19), ("winter", 14), ("social", 12), ("event", 9), ("café", 4)]
 MEMBERS = [
@@ -85,6 +105,7 @@ NOTIFICATIONS = [
     ("target.down", 1.12, f"{SITE}/jobs", f"{SITE}/jobs is down: it did not answer in time."),
     ("url.created", 2.1, "hTz4wVb", "Your short link hTz4wVb to https://www.example.org/awards/2026/shortlist/studios/fjord?year=2026 was created."),
     ("url.deleted", 2.9, "pX9cL3d", "Your short link pX9cL3d to https://docs.example.com/d/price-list-2027 was deleted."),
+    ("url.exhausted", 0.21, "tasting", "Your short link tasting was used 100 times, as often as it may be."),
     ("url.expired", 4.02, "openday", "Your short link openday has expired."),
     ("milestone.reached", 6.3, "menu", "Your short link menu has reached 5,000 clicks."),
 ]
@@ -102,6 +123,7 @@ SHARES: dict[str, list[tuple[str, float]]] = {
     "device": [("mobile", 0.55), ("desktop", 0.26), ("bot", 0.14), ("tablet", 0.05)],
     "browser": [("Mobile Safari", 0.34), ("Chrome", 0.21), ("Chrome Mobile", 0.18), ("Firefox", 0.09), ("Googlebot", 0.08), ("Edge", 0.06), ("Samsung Internet", 0.04)],
     "os": [("iOS", 0.36), ("Android", 0.23), ("Windows", 0.17), ("Mac OS X", 0.1), ("unknown", 0.1), ("Linux", 0.04)],
+    "destination": [("iPhones", 0.41), ("target", 0.22), ("Android", 0.2), ("B", 0.11), ("rule 3", 0.06)],
     "referer": [
         ("https://newsletter.fjord.example/", 0.27),
         ("https://www.search.example/", 0.13),
@@ -168,13 +190,15 @@ def timeline(query: dict[str, str]) -> dict[str, Any]:
     return {"short_code": STAR["short_code"], "interval": "hour", "points": points}
 
 
-def statistics() -> dict[str, Any]:
-    total = STAR["total_clicks"]
+def statistics(code: str) -> dict[str, Any]:
+    total = (APP if code == APP["short_code"] else STAR)["total_clicks"]
     sums = {"human_clicks": people_of(total), "unique_visitors": round(total * 0.6), "clicks_last_24h": 187, "clicks_last_7d": 1504}
     parts = {"countries": counted(total, "country", "country"), "devices": counted(total, "device", "device")}
     parts |= {"browsers": counted(total, "browser", "browser"), "operating_systems": counted(total, "os", "os")}
     parts |= {"top_referers": counted(total, "referer", "referer"), "last_click_at": at(seconds=24)}
-    return {"short_code": STAR["short_code"], "total_clicks": total} | sums | parts
+    if code == APP["short_code"]:
+        parts |= {"destinations": counted(total, "destination", "destination")}
+    return {"short_code": code, "total_clicks": total} | sums | parts
 
 
 def latest_clicks(query: dict[str, str]) -> dict[str, Any]:
@@ -208,7 +232,7 @@ def overview() -> dict[str, Any]:
     down = [{"id": target_id(number), "url": url, "since": at(days=days)} for number, (url, status, days, _) in enumerate(TARGETS) if status == "down"]
     return {
         "as_of": at(seconds=20),
-        "links": {"total": 148, "active": 139, "inactive": 3, "expired": 6, "deleted": 0, "archived": 23},
+        "links": {"total": 148, "active": 137, "inactive": 3, "scheduled": 1, "exhausted": 1, "expired": 6, "deleted": 0, "archived": 23},
         "clicks": clicks,
         "days": [{"date": str(day), "clicks": count, "people": people_of(count)} for day, count in days],
         "top_links": tops,
@@ -275,11 +299,30 @@ def one_link(code: str) -> dict[str, Any] | None:
     return found | ({"health": health} if found["watch"] else {})
 
 
+RULES = [
+    {"name": "iPhones", "url": "https://apps.example.com/fjord-for-collectors/id6448311069", "conditions": [{"type": "device", "value": "ios"}]},
+    {"name": "Android", "url": "https://play.example.com/store/apps/details?id=example.fjord.collectors", "conditions": [{"type": "device", "value": "android"}]},
+    {"url": f"{SITE}/no/app", "conditions": [{"type": "language", "value": "nb"}, {"type": "before-date", "value": at(days=-50)}]},
+]
+ROUTING = {"rules": RULES, "variants": [{"name": "B", "url": f"{SITE}/app/short", "weight": 30}], "countries_known": False}
+HISTORY: list[tuple[float, str, dict[str, Any]]] = [
+    (0.2, "Maya Lindqvist", {"max_clicks": {"from": 2000, "to": 5000}}),
+    (3, "Jonas Weber", {"routing": {"from": {"rules": RULES[:2], "variants": []}, "to": {"rules": RULES, "variants": ROUTING["variants"]}}}),
+    (11, "Maya Lindqvist", {"original_url": {"from": f"{SITE}/app/beta?utm_source=print", "to": f"{SITE}/app"}, "fallback_url": {"from": None, "to": f"{SITE}/app/waiting-list"}}),
+    (19, "Lin Haddad", {"is_protected": {"from": False, "to": True}, "expires_at": {"from": at(days=-30), "to": at(days=-120)}}),
+    (40, "Jonas Weber", {"is_active": {"from": False, "to": True}}),
+]
+
+
+def history() -> dict[str, Any]:
+    return {"history": [{"at": at(days=days), "by": MAYA, "by_name": name, "changes": changes} for days, name, changes in HISTORY], "next_cursor": "20"}
+
+
 ME = {"email": SESSION["email"], "full_name": "Maya Lindqvist", "role": "admin", "user_id": MAYA, "verified": True, "last_login_at": "2026-03-02T08:12:44.310Z", "updated_at": "2026-01-12T09:30:00.000Z", "workspace_id": WORKSPACE}
 MINE = {"workspace_id": WORKSPACE, "name": "Fjord Studio", "slug": "fjord", "role": "admin", "joined_at": at(days=395)}
 OTHER = {"workspace_id": WORKSPACE[:-1] + "1", "name": "Harbour Lamps", "slug": "harbour", "role": "member", "joined_at": at(days=70)}
 PAUSED = {"paused_at": at(hours=3)}
-SPACE = {"workspace_id": WORKSPACE, "name": "Fjord Studio", "slug": "fjord", "settings": {}, "created_at": at(days=395), "updated_at": at(days=395)}
+SPACE = {"workspace_id": WORKSPACE, "name": "Fjord Studio", "slug": "fjord", "destinations": "editable", "settings": {}, "created_at": at(days=395), "updated_at": at(days=395)}
 REGISTRATION = {"registration": "open", "domains": None, "takes_password": True, "sends_mail": True}
 BY_DOMAIN = {"registration": "domains", "domains": ["fjord.example", "fjord-studio.example"], "takes_password": False}
 BY_INVITATION = {"registration": "invited", "takes_password": False, "sends_mail": False}
@@ -306,14 +349,17 @@ ANSWERS: dict[str, Answer] = {
     r"/api/invitations/look": lambda path, query: {"workspace": "Fjord Studio", "invited_by": "Maya Lindqvist", "role": "member", "email": INVITATION["email"], "expires_at": INVITATION["expires_at"]},
     r"/api/keys": lambda path, query: {"keys": KEYS},
     r"/api/links": lambda path, query: links(query),
-    r"/api/links/(\w+)": lambda path, query: one_link(path[0]),
-    r"/api/codes/\w+": lambda path, query: {"available": True},
+    r"/api/links/([\w-]+)": lambda path, query: one_link(path[0]),
+    r"/api/links/[\w-]+/rules": lambda path, query: ROUTING,
+    r"/api/links/[\w-]+/rules/test": lambda path, query: {"url": RULES[0]["url"], "name": "iPhones", "rule": 1, "variant": None},
+    r"/api/links/[\w-]+/history": lambda path, query: history(),
+    r"/api/codes/[\w-]+": lambda path, query: {"available": True},
     r"/api/tags": lambda path, query: {"as_of": at(seconds=20), "tags": [{"tag": tag, "links": count} for tag, count in TAGS]},
     r"/api/overview": lambda path, query: overview(),
-    r"/api/stats/\w+": lambda path, query: statistics(),
-    r"/api/stats/\w+/daily": lambda path, query: daily(query),
-    r"/api/stats/\w+/timeline": lambda path, query: timeline(query),
-    r"/api/stats/\w+/clicks": lambda path, query: latest_clicks(query),
+    r"/api/stats/([\w-]+)": lambda path, query: statistics(path[0]),
+    r"/api/stats/[\w-]+/daily": lambda path, query: daily(query),
+    r"/api/stats/[\w-]+/timeline": lambda path, query: timeline(query),
+    r"/api/stats/[\w-]+/clicks": lambda path, query: latest_clicks(query),
     r"/api/notifications": lambda path, query: notifications(query),
     r"/api/notifications/seen": lambda path, query: {},
     r"/v1/targets": lambda path, query: {"items": [with_health(number) for number in range(len(TARGETS))], "next_page_token": None},
@@ -337,6 +383,7 @@ RECLAIMED: dict[str, Answer] = {
     r"/api/keys": lambda path, query: {"keys": [KEYS[2], KEYS[1] | PAUSED, KEYS[0]]},
     r"/api/me/workspaces": lambda path, query: {"workspaces": [MINE, OTHER | PAUSED]},
 }
+FIXED: dict[str, Answer] = {r"/api/workspace": lambda path, query: SPACE | {"destinations": "fixed"}}
 OTHERS_LINK: dict[str, Answer] = {r"/api/auth/verify": lambda path, query: Refusal(403, "forbidden")}
 
 

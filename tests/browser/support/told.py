@@ -10,7 +10,7 @@ from typing import Any
 from playwright.sync_api import Route
 
 KINDS = {
-    "problem": ["target.down", "target.up", "url.expired"],
+    "problem": ["target.down", "target.up", "url.expired", "url.exhausted"],
     "milestone": ["milestone.reached"],
     "deletion": ["url.deleted", "url.purged"],
     "creation": ["url.created"],

@@ -15,6 +15,7 @@ import { guardChanges } from './version.js';
  * @property {(name: keyof V & string, value: any) => void} set
  * @property {(name: keyof V & string, error: string) => void} setError
  * @property {(name: keyof V & string, sent: string) => void} empty empties a field, unless something else was written than what was sent
+ * @property {(values: V) => void} begin begins anew, with what was read meanwhile
  * @property {(event?: Event) => Promise<void>} submit
  * @property {(name: keyof V & string) => { name: string, value: any, onInput: (event: Event) => void, error?: string }} field what a Field wants
  */
@@ -84,6 +85,10 @@ export function useForm(initial, send, { check = () => ({}), keeps = false } = {
     set,
     setError: (name, error) => setErrors((before) => ({ ...before, [name]: error })),
     empty: (name, sent) => setValues((before) => (before[name] === sent ? { ...before, [name]: '' } : before)),
+    begin(read) {
+      first.current = read;
+      setValues(read);
+    },
     submit,
     field: (name) => ({
       name,

@@ -39,6 +39,12 @@ export function moment(when) {
   return `${relativeDay.format(days, 'day')} ${timeFormat.format(date)}`;
 }
 
+/** As an input for date and time wants it: in the visitor's zone, without saying so. @param {string | Date} when */
+export function localText(when) {
+  const date = new Date(when);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
 /** @param {Date} date */
 const startOfDay = (date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
 

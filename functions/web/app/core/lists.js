@@ -1,6 +1,7 @@
 // What several pages know about the workspace: its tags, its members, and how it does.
 
 import { call } from './api.js';
+import { counted, number } from './format.js';
 import { useResource } from './resource.js';
 import { session } from './session.js';
 
@@ -19,15 +20,44 @@ import { session } from './session.js';
  * @property {boolean} archived whether lists leave it out
  * @property {string} [target_id] what it watches, as long as that is checked
  * @property {string} created_at
+ * @property {string} [updated_at]
+ * @property {string | null} [valid_from] when it begins to work
  * @property {string | null} expires_at
  * @property {boolean} is_active
- * @property {'active' | 'inactive' | 'deleted' | 'expired'} status
+ * @property {'active' | 'inactive' | 'scheduled' | 'exhausted' | 'expired' | 'deleted'} status
  * @property {number | null} total_clicks
  * @property {string} created_by
  * @property {string | null} [created_by_name] what they are called, if they have said so
  * @property {Record<string, string> | null} [metadata] what programs note of it
  * @property {string | null} [external_id] what it is called in another system
+ * @property {string | null} [fallback_url] where it leads while it doesn’t lead to its target
+ * @property {number | null} [max_clicks] how often it may be used
+ * @property {number} [used] how often it was, if there is a limit and that could be read
+ * @property {boolean} [is_protected] whether visitors have to know a password
+ * @property {boolean} [forward_query] whether it passes on the parameters of a visitor’s address
+ * @property {Preview | null} [preview] what chats show of it
+ * @property {boolean} [has_rules] whether it has rules or variants
  */
+
+/** @typedef {{ title?: string, description?: string, image?: string }} Preview */
+
+/** `37 of 100 used`; nothing if there is no limit. @param {Pick<Link, 'used' | 'max_clicks'>} link */
+export function usedOf({ used, max_clicks: most }) {
+  if (!most) return '';
+  return used === undefined ? `at most ${counted(most, 'use')}` : `${number(used)} of ${number(most)} used`;
+}
+
+/**
+ * The status of a link once it is switched on or off: what is over stays so.
+ * @param {Link} link
+ * @param {boolean} isActive
+ * @returns {Link['status']}
+ */
+export function statusIf({ status, valid_from }, isActive) {
+  if (status === 'deleted' || status === 'expired' || status === 'exhausted') return status;
+  if (!isActive) return 'inactive';
+  return valid_from && Date.parse(valid_from) > Date.now() ? 'scheduled' : 'active';
+}
 
 /**
  * The link of an answer to `POST /api/shorten`. One that was archived is needed again, so it is brought back by who may.
@@ -88,7 +118,7 @@ export const knownLinks = () => (shownLinks.whose === whose() && shownLinks.list
  * The numbers of the whole workspace.
  * @typedef {object} Overview
  * @property {string} as_of
- * @property {{ total: number, active: number, inactive: number, expired: number, deleted: number, archived: number }} links those by status aren't archived
+ * @property {{ total: number, active: number, inactive: number, scheduled?: number, exhausted?: number, expired: number, deleted: number, archived: number }} links those by status aren't archived
  * @property {{ today: ComparedClicks, last_7_days: ComparedClicks, last_30_days: ComparedClicks }} clicks
  * @property {{ date: string, clicks: number, people: number }[]} days the last 60
  * @property {(Pick<Link, 'short_code' | 'short_url' | 'original_url' | 'title'> & { clicks: number, people: number })[]} top_links
@@ -98,6 +128,14 @@ export const knownLinks = () => (shownLinks.whose === whose() && shownLinks.list
 
 /** @param {{ isWanted?: boolean, everyMs?: number }} [options] @returns {import('./resource.js').Resource<Overview>} */
 export const useOverview = ({ isWanted = true, ...options } = {}) => useResource(isWanted ? 'overview' : null, () => call('GET /api/overview'), options);
+
+/** @typedef {'fixed' | 'editable'} Destinations whether links lead to their target for ever */
+
+const DESTINATIONS_FRESH_MS = 300_000;
+
+/** Whether links of the workspace may be led elsewhere. @param {{ isWanted?: boolean }} [options] @returns {import('./resource.js').Resource<Destinations>} */
+export const useDestinations = ({ isWanted = true } = {}) =>
+  useResource(isWanted ? 'destinations' : null, async () => (await call('GET /api/workspace')).destinations ?? 'fixed', { freshMs: DESTINATIONS_FRESH_MS });
 
 /** @typedef {{ user_id: string, email: string, full_name?: string, role: string, joined_at: string, paused_at?: string }} Member */
 

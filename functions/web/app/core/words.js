@@ -16,6 +16,8 @@ const WORDS = {
   email_taken: 'This address has an account already.',
   invitation_invalid: 'This invitation was used or withdrawn, is too old, or is for another address.',
   no_workspace: 'You are in no workspace.',
+  destination_fixed: 'Where links lead is fixed in this workspace.',
+  rules_too_large: 'These are too many rules: all together may have 3 KB.',
   founding_closed: 'Whoever runs this Linklet decides who creates workspaces.',
 };
 

@@ -2,7 +2,7 @@ import { html } from '../vendor/preact.js';
 
 /**
  * What is known of something: names with their values.
- * @param {{ rows: ({ name: string, value: unknown } | false | undefined)[] }} props
+ * @param {{ rows: ({ name: string, value: unknown } | false | '' | undefined)[] }} props
  */
 export function Facts({ rows }) {
   return html`<dl class="fact-list">

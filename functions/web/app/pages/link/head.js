@@ -3,7 +3,7 @@
 import { html } from '../../vendor/preact.js';
 import { cutMiddle, day, fullTime, moment, withoutScheme } from '../../core/format.js';
 import { safeUrl } from '../../core/address.js';
-import { nameOf, useMembers } from '../../core/lists.js';
+import { nameOf, useMembers, usedOf } from '../../core/lists.js';
 import { href } from '../../core/router.js';
 import { Button } from '../../ui/button.js';
 import { Chip, Status } from '../../ui/chips.js';
@@ -14,12 +14,14 @@ import { Menu } from '../../ui/menu.js';
 import { SkeletonText } from '../../ui/states.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
-/** @typedef {{ showQr: () => void, edit: () => void, prepareEdit: () => void, toggle: () => void, archive: () => void, delete: () => void, purge: () => void, copyTo: () => void }} LinkActions */
+/** @typedef {{ showQr: () => void, edit: () => void, changeDestination: () => void, showRules: () => void, prepareEdit: () => void, toggle: () => void, archive: () => void, delete: () => void, purge: () => void, copyTo: () => void }} LinkActions */
 
 /** @type {Record<Link['status'], { tone: 'good' | 'warn' | 'bad' | 'muted', text: string, title: string }>} */
 const STATUSES = {
   active: { tone: 'good', text: 'Active', title: 'It leads to its target.' },
   inactive: { tone: 'warn', text: 'Switched off', title: 'Visitors see that it is switched off.' },
+  scheduled: { tone: 'muted', text: 'Scheduled', title: 'Visitors see that it doesn’t work yet.' },
+  exhausted: { tone: 'warn', text: 'Used up', title: 'It was used as often as it may be. Give it a higher limit to bring it back.' },
   expired: { tone: 'warn', text: 'Expired', title: 'Visitors see that it has expired. Give it another expiry to bring it back.' },
   deleted: { tone: 'muted', text: 'Deleted', title: 'Visitors see that it was deleted. Its numbers stay.' },
 };
@@ -32,14 +34,15 @@ export function LinkHeading({ link }) {
   return html`<bdi class="heading-url" title=${link.short_url}><span>${base}</span><span>${link.short_code}</span></bdi>`;
 }
 
-/** @param {{ link: Link, actions: LinkActions, mayChange: boolean }} props */
-export function LinkButtons({ link, actions, mayChange }) {
-  const canSwitch = mayChange && (link.status === 'active' || link.status === 'inactive');
+/** @param {{ link: Link, actions: LinkActions, mayChange: boolean, hasRules: boolean }} props `hasRules` says whether it has rules or may get some */
+export function LinkButtons({ link, actions, mayChange, hasRules }) {
+  const canSwitch = mayChange && ['active', 'inactive', 'scheduled'].includes(link.status);
   const canEdit = mayChange && link.status !== 'deleted';
   const switchText = link.is_active ? 'Switch off' : 'Switch on';
   const items = [
     canSwitch && { label: switchText, icon: /** @type {const} */ ('power'), isNarrow: true, act: actions.toggle },
     canEdit && { label: link.archived ? 'Bring back' : 'Archive', icon: /** @type {const} */ ('archive'), act: actions.archive },
+    hasRules && { label: 'Rules and variants', icon: /** @type {const} */ ('split'), act: actions.showRules },
     { label: 'New link like this one', icon: /** @type {const} */ ('plus'), act: actions.copyTo },
     link.status !== 'deleted' && { label: 'Delete', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.delete },
     { label: 'Delete with statistics', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.purge },
@@ -52,15 +55,19 @@ export function LinkButtons({ link, actions, mayChange }) {
     ${mayChange && html`<${Menu} label="More" class="button square" items=${items}><${Icon} name="more" /><//>`}`;
 }
 
-/** What is below the heading. @param {{ link: import('./link.js').ShownLink }} props */
-export function LinkFacts({ link }) {
+/** What is below the heading. @param {{ link: import('./link.js').ShownLink, actions: LinkActions, mayLeadElsewhere: boolean }} props */
+export function LinkFacts({ link, actions, mayLeadElsewhere }) {
   // Who has given no name is known by an address, which members see.
   const members = useMembers({ isWanted: !link.created_by_name });
   const owner = members.data?.members.find((/** @type {any} */ member) => member.user_id === link.created_by);
   const { tone, text, title } = STATUSES[link.status];
   return html`<div class="about">
     ${link.title && html`<p class="about-title" dir="auto" title=${link.title}>${link.title}</p>`}
-    <p class="about-target"><${Icon} name="right" /><${Target} url=${link.original_url} /></p>
+    <p class="about-target">
+      <${Icon} name="right" /><span><${Target} url=${link.original_url} /></span>
+      ${mayLeadElsewhere && html`<${Button} kind="quiet" class="compact" icon="edit" label="Change destination" onClick=${actions.changeDestination} />`}
+    </p>
+    ${link.fallback_url && html`<p class="about-target"><${Icon} name="right" /><span><span class="muted">otherwise</span> <${Target} url=${link.fallback_url} /></span></p>`}
     ${link.description && html`<p class="about-description" dir="auto">${link.description}</p>`}
     <ul class="about-meta">
       <li><${Status} tone=${tone} title=${title}>${text}<//></li>
@@ -69,16 +76,35 @@ export function LinkFacts({ link }) {
       ${link.created_by_name && html`<li>by <bdi>${link.created_by_name}</bdi></li>`}
       ${!link.created_by_name && !members.error && html`<li>by ${members.data ? html`<bdi>${nameOf(owner)}</bdi>` : html`<${SkeletonText} width=${72} />`}</li>`}
       <li title=${fullTime(link.created_at)}>created ${moment(link.created_at)}</li>
+      ${link.valid_from && html`<li title=${fullTime(link.valid_from)}>${Date.parse(link.valid_from) > Date.now() ? 'begins' : 'began'} ${moment(link.valid_from)}</li>`}
       ${link.expires_at && html`<li title=${fullTime(link.expires_at)}>${link.status === 'expired' ? 'expired' : 'expires'} ${day(link.expires_at)}</li>`}
+      ${usedOf(link) && html`<li>${usedOf(link)}</li>`}
+      ${link.is_protected && html`<li class="about-mark"><${Icon} name="lock" />protected by a password</li>`}
+      ${link.forward_query && html`<li>passes on parameters</li>`}
+      ${link.has_rules && html`<li class="about-mark"><${Icon} name="split" /><button type="button" class="click-opener" onClick=${actions.showRules}>rules and variants</button></li>`}
       ${link.tags.map((tag) => html`<li key=${tag}><${Chip} href=${href('links', { tag })} label=${`Links with the tag ${tag}`}><bdi>${tag}</bdi><//></li>`)}
       ${link.external_id && html`<li>known elsewhere as <bdi>${link.external_id}</bdi></li>`}
     </ul>
+    ${link.preview && html`<${PreviewFacts} preview=${link.preview} />`}
     ${link.metadata &&
     html`<details class="about-notes small">
       <summary>Metadata</summary>
       <${Facts} rows=${Object.entries(link.metadata).map(([name, value]) => ({ name, value: html`<bdi>${value}</bdi>` }))} />
     </details>`}
   </div>`;
+}
+
+/** What chats show of it. @param {{ preview: import('../../core/lists.js').Preview }} props */
+function PreviewFacts({ preview: { title, description, image } }) {
+  const rows = [
+    title && { name: 'Title', value: html`<bdi>${title}</bdi>` },
+    description && { name: 'Description', value: html`<bdi>${description}</bdi>` },
+    image && { name: 'Picture', value: html`<${Target} url=${image} />` },
+  ];
+  return html`<details class="about-notes small">
+    <summary>Preview in chats</summary>
+    <${Facts} rows=${rows} />
+  </details>`;
 }
 
 /** @param {{ url: string }} props */

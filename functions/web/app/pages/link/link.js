@@ -4,6 +4,7 @@ import { html, useRef, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { useResource } from '../../core/resource.js';
 import { href, navigate, route } from '../../core/router.js';
+import { useDestinations } from '../../core/lists.js';
 import { mayAct, session } from '../../core/session.js';
 import { useShortcuts } from '../../core/shortcuts.js';
 import { useStore } from '../../core/store.js';
@@ -15,14 +16,19 @@ import { Page } from '../../ui/page.js';
 import { Empty, Failure, Skeleton } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
 import { LinkButtons, LinkFacts, LinkHeading } from './head.js';
+import { HistoryCard } from './history.js';
 import { Traffic } from './traffic.js';
 
 /** @typedef {import('../../core/lists.js').Link & { health?: import('./health.js').Health }} ShownLink */
+
+/** @typedef {'qr' | 'edit' | 'copy' | 'destination' | 'rules'} Opening what lies over the page */
 
 const READ_EVERY_MS = 30_000;
 
 const loadForm = () => import('../../parts/link-form/link-form.js');
 const loadQr = () => import('../../parts/qr/qr.js');
+const loadRules = () => import('../../parts/rules/rules.js');
+const loadDestination = () => import('../../parts/destination/destination.js');
 
 export function LinkPage() {
   const code = useRef(route.get().parts[1]).current;
@@ -46,15 +52,20 @@ function Nowhere({ code, title, text }) {
 /** @param {{ link: ShownLink, resource: import('../../core/resource.js').Resource<ShownLink> }} props */
 function Known({ link, resource }) {
   const { me } = useStore(session);
-  const [open, setOpen] = useState(/** @type {'' | 'qr' | 'edit' | 'copy'} */ (''));
+  const [open, setOpen] = useState(/** @type {'' | Opening} */ (''));
   const mayChange = mayAct('admin') || (mayAct('member') && me?.user_id === link.created_by);
+  const mayWrite = mayChange && link.status !== 'deleted';
+  const destinations = useDestinations({ isWanted: mayWrite }).data;
+  const mayLeadElsewhere = mayWrite && destinations === 'editable';
   const actions = useActions(resource, setOpen);
   const close = () => setOpen('');
 
   useShortcuts('This link', [
     { keys: 'y', text: 'Copy the short URL', act: async () => (await copyText(link.short_url)) && toast('Copied.') },
     { keys: 'q', text: 'QR code', act: () => setOpen('qr') },
-    ...(mayChange && link.status !== 'deleted'
+    ...(mayLeadElsewhere ? [{ keys: 'd', text: 'Change destination', act: actions.changeDestination }] : []),
+    ...(link.has_rules || mayLeadElsewhere ? [{ keys: 'r', text: 'Rules and variants', act: actions.showRules }] : []),
+    ...(mayWrite
       ? [
           { keys: 'e', text: 'Edit', act: () => setOpen('edit') },
           { keys: 'a', text: link.archived ? 'Bring back' : 'Archive', act: actions.archive },
@@ -66,11 +77,24 @@ function Known({ link, resource }) {
     if (isNew) navigate(href(`links/${saved.short_code}`));
     else resource.change((before) => ({ ...before, ...saved }));
   };
-  const buttons = html`<${LinkButtons} link=${link} actions=${actions} mayChange=${mayChange} />`;
+  const buttons = html`<${LinkButtons} link=${link} actions=${actions} mayChange=${mayChange} hasRules=${Boolean(link.has_rules) || mayLeadElsewhere} />`;
   return html`<${Page} title=${link.title || link.short_code} heading=${html`<${LinkHeading} link=${link} />`} actions=${buttons}>
-    <${LinkFacts} link=${link} />
+    <${LinkFacts} link=${link} actions=${actions} mayLeadElsewhere=${mayLeadElsewhere} />
     <${Traffic} link=${link} showQr=${() => setOpen('qr')} onNews=${resource.reload} />
+    <${HistoryCard} code=${link.short_code} changedAt=${link.updated_at} />
     ${open === 'qr' && html`<${Lazy} load=${loadQr} name="QrDialog" link=${link} onFailure=${close} onClose=${close} />`}
+    ${open === 'destination' && html`<${Lazy} load=${loadDestination} name="DestinationDialog" link=${link} onSaved=${(/** @type {ShownLink} */ saved) => onSaved(saved, false)} onFailure=${close} onClose=${close} />`}
+    ${open === 'rules' &&
+    html`<${Lazy}
+      load=${loadRules}
+      name="RulesDrawer"
+      code=${link.short_code}
+      target=${link.original_url}
+      mode=${mayLeadElsewhere ? 'edit' : mayWrite ? 'remove' : 'read'}
+      onSaved=${() => void resource.reload()}
+      onFailure=${close}
+      onClose=${close}
+    />`}
     ${(open === 'edit' || open === 'copy') &&
     html`<${Lazy}
       load=${loadForm}
@@ -88,7 +112,7 @@ function Known({ link, resource }) {
 /**
  * What the buttons do.
  * @param {import('../../core/resource.js').Resource<ShownLink>} resource
- * @param {(open: 'qr' | 'edit' | 'copy') => void} open
+ * @param {(open: Opening) => void} open
  * @returns {import('./head.js').LinkActions}
  */
 function useActions(resource, open) {
@@ -103,6 +127,8 @@ function useActions(resource, open) {
     edit: () => open('edit'),
     prepareEdit: () => void loadForm().catch(() => {}),
     copyTo: () => open('copy'),
+    changeDestination: () => open('destination'),
+    showRules: () => open('rules'),
     toggle: () => void toggle(link, place),
     archive: () => void archive(link, place),
     delete: () => void deleteLink(link, place),

@@ -16,8 +16,17 @@ export function countryName(code) {
   return SPECIAL[code] ?? (/^[A-Z]{2}$/.test(code) ? countries.of(code) : undefined) ?? code;
 }
 
+/** @param {string} text */
+const capitalized = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** @param {string} device */
-export const deviceName = (device) => device.charAt(0).toUpperCase() + device.slice(1);
+export const deviceName = (device) => capitalized(device);
+
+/** Where a link has led: its own target, a rule or a variant, by name or by number. @param {string} destination */
+export function destinationName(destination) {
+  const hasName = !/^(target|(rule|variant) \d+)$/.test(destination);
+  return SPECIAL[destination] ?? (hasName ? destination : capitalized(destination));
+}
 
 /** @type {Record<string, string>} */
 const AUDIENCES = { human: 'Person', bot: 'Bot', prefetch: 'Preview' };

@@ -3,7 +3,7 @@
 import { withoutScheme } from '../../core/format.js';
 import { HOUR_MS, startsOf } from './period.js';
 import { MOST_CLICKS, MOST_REFERRERS } from './read.js';
-import { countryName, deviceName, pageOfReferer, valueName } from './names.js';
+import { countryName, destinationName, deviceName, pageOfReferer, valueName } from './names.js';
 
 /** @typedef {import('./read.js').Readings} Readings */
 /** @typedef {import('./read.js').Click} Click */
@@ -87,13 +87,26 @@ function visitorsADayOf({ period, days }, hasBefore) {
 /** @typedef {{ title: string, rows: Row[], isAllTime: boolean, total: number }} Panel */
 
 /**
- * What visitors had in common: of the period where that is known, or else of all time.
+ * Where visitors were led, and what they had in common: of the period where that is known, or else of all time.
  * @param {Readings} readings
  * @param {Numbers} numbers
  * @param {Statistics} statistics
  * @returns {Panel[]}
  */
 export function panelsOf(readings, numbers, statistics) {
+  const destinations = destinationsOf(statistics);
+  return [...(destinations ? [destinations] : []), ...commonOf(readings, numbers, statistics)];
+}
+
+/** Where the link has led, if it has several destinations. @param {Statistics} statistics @returns {Panel | undefined} */
+function destinationsOf({ destinations }) {
+  if (!destinations?.length) return undefined;
+  const rows = destinations.map(({ destination, count }) => ({ name: destinationName(destination), count }));
+  return { title: 'Destinations', rows, isAllTime: true, total: sum(rows.map(({ count }) => count)) };
+}
+
+/** @param {Readings} readings @param {Numbers} numbers @param {Statistics} statistics @returns {Panel[]} */
+function commonOf(readings, numbers, statistics) {
   const { clicksOfPeriod } = numbers;
   if (clicksOfPeriod) return panelsOfClicks(clicksOfPeriod);
   const total = statistics.total_clicks;

@@ -31,6 +31,7 @@ import { DAY_MS, dayOf, MOST_DAYS, periodOf } from './period.js';
  * @property {{ device: string, count: number }[]} devices
  * @property {{ browser: string, count: number }[]} browsers
  * @property {{ os: string, count: number }[]} operating_systems
+ * @property {{ destination: string, count: number }[]} [destinations] where it has led, if it has rules or variants
  * @property {string | null} last_click_at
  */
 

@@ -17,7 +17,7 @@
 /** Whether the order needs the clicks of all links, so that the API has numbered pages of it and no cursor. @param {Filter} filter */
 export const isByClicks = ({ sort }) => sort === 'clicks' || sort === 'last_click';
 
-const STATUSES = ['active', 'inactive', 'expired', 'deleted'];
+const STATUSES = ['active', 'inactive', 'scheduled', 'exhausted', 'expired', 'deleted'];
 const SORTS = ['newest', 'oldest', 'clicks', 'last_click'];
 const ARCHIVED = ['true', 'all'];
 

@@ -8,10 +8,12 @@ import { useStore } from '../../core/store.js';
 
 /** @typedef {import('../../core/notifications.js').Notification} Notification */
 
+/** After these, a link leads nowhere any more unless somebody does something. */
+const ENDED = ['url.expired', 'url.exhausted'];
 const RECENT_MS = 7 * 86_400_000;
 
 /**
- * What is down and has not come up again, and of the last week the links that expired and what could not be delivered.
+ * What is down and has not come up again, and of the last week the links that expired or were used up and what could not be delivered.
  * @param {Notification[]} rows newest first
  * @param {(down: Notification) => boolean} isOver whether it is known otherwise that a URL isn't down any more
  */
@@ -24,7 +26,7 @@ export function attentionOf(rows, isOver) {
     const isLatest = !settled.has(about);
     if (row.event_type !== 'milestone.reached') settled.add(about);
     if (row.event_type === 'target.down' && isLatest) return !isOver(row);
-    return row.created_at > since && (row.status === 'failed' || (row.event_type === 'url.expired' && isLatest));
+    return row.created_at > since && (row.status === 'failed' || (ENDED.includes(row.event_type) && isLatest));
   });
 }
 

@@ -13,6 +13,7 @@ const EVENTS = {
   'url.created': { icon: 'plus', tone: '', name: 'New link' },
   'url.deleted': { icon: 'trash', tone: '', name: 'Link deleted' },
   'url.expired': { icon: 'clock', tone: 'warn', name: 'Link expired' },
+  'url.exhausted': { icon: 'clock', tone: 'warn', name: 'Link used up' },
   'url.purged': { icon: 'trash', tone: '', name: 'Link deleted with its statistics' },
   'milestone.reached': { icon: 'chart', tone: 'accent', name: 'Milestone' },
   'target.down': { icon: 'warn', tone: 'bad', name: 'Down' },

@@ -89,10 +89,13 @@ function Waiting() {
 /** @type {Record<string, string>} */
 const PARTS = { links: 'links', clicks: 'clicks', down: 'monitored addresses' };
 
+/** Links that don’t work as they are, or that lists leave out. @type {[keyof Overview['links'], string][]} */
+const OTHER_LINKS = [['inactive', 'switched off'], ['scheduled', 'scheduled'], ['exhausted', 'used up'], ['expired', 'expired'], ['archived', 'archived']];
+
 /** @param {{ overview: Overview }} props */
 function Numbers({ overview }) {
   const { links, clicks, incomplete = [] } = overview;
-  const others = [links.inactive && `${number(links.inactive)} switched off`, links.expired && `${number(links.expired)} expired`, links.archived && `${number(links.archived)} archived`].filter(Boolean);
+  const others = OTHER_LINKS.flatMap(([name, word]) => (links[name] ? `${number(links[name])} ${word}` : []));
   return html`${incomplete.length > 0 &&
     html`<${Notice} tone="warn">This workspace is so large that only a part of its ${incomplete.map((part) => PARTS[part] ?? part).join(' and ')} was counted. The numbers are too small.<//>`}
     <${Figures} label="Numbers">

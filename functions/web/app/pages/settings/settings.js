@@ -15,7 +15,7 @@ import { readWorkspace, WorkspaceFacts, WorkspaceForm } from './workspace-form.j
 
 /** @typedef {import('./workspace-form.js').Workspace} Workspace */
 
-const FORM_HEIGHT = 264;
+const FORM_HEIGHT = 362;
 
 export function SettingsPage() {
   return html`<${Page} title="Settings">

@@ -5,21 +5,24 @@ import { href } from '../../core/router.js';
 import { useForm } from '../../core/form.js';
 import { compact, indented, memberText } from './json.js';
 import { changeUnlessOvertaken } from '../../parts/overtaken/overtaken.js';
+import { invalidate } from '../../core/resource.js';
 import { refreshMe } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { Facts } from '../../ui/facts.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
+import { CHOICES, DestinationsChoice } from './destinations.js';
 
-/** @typedef {{ name: string, slug: string, settings: string, created_at: string }} Workspace its settings as JSON */
+/** @typedef {{ name: string, slug: string, destinations: import('../../core/lists.js').Destinations, settings: string, created_at: string }} Workspace its settings as JSON */
+/** @typedef {Pick<Workspace, 'name' | 'slug' | 'destinations' | 'settings'>} Values */
 
 const SLUG = /^[0-9a-z][0-9a-z-]{0,61}[0-9a-z]$/;
 const SETTINGS_BYTES = 2_048;
 const NO_SETTINGS = '{}';
 
 /** What the form calls the members that can be changed. @type {Record<string, string>} */
-const NAMES = { name: 'name', slug: 'short name', settings: 'settings for programs' };
+const NAMES = { name: 'name', slug: 'short name', destinations: 'destinations', settings: 'settings for programs' };
 
 /** @returns {Promise<import('../../core/api.js').Tagged<Workspace>>} */
 async function readTagged() {
@@ -31,8 +34,8 @@ export const readWorkspace = async () => (await readTagged()).body;
 
 /** Its settings stay as they are written: other programs may have larger numbers than this one. @param {string} json @returns {Workspace} */
 function workspaceOf(json) {
-  const { name, slug, created_at } = JSON.parse(json);
-  return { name, slug, created_at, settings: indented(memberText(json, 'settings') ?? NO_SETTINGS) };
+  const { name, slug, created_at, destinations = 'fixed' } = JSON.parse(json);
+  return { name, slug, created_at, destinations, settings: indented(memberText(json, 'settings') ?? NO_SETTINGS) };
 }
 
 /** For who may only look at it. @param {{ workspace: Workspace }} props */
@@ -40,6 +43,7 @@ export function WorkspaceFacts({ workspace }) {
   const rows = [
     { name: 'Name', value: html`<bdi>${workspace.name}</bdi>` },
     { name: 'Short name', value: html`<code>${workspace.slug}</code>` },
+    { name: 'Destinations', value: CHOICES.find(({ value }) => value === workspace.destinations)?.label },
     { name: 'Created', value: day(workspace.created_at) },
     workspace.settings !== NO_SETTINGS && { name: 'Settings', value: html`<pre class="code">${workspace.settings}</pre>` },
   ];
@@ -54,20 +58,21 @@ export function WorkspaceForm({ workspace, show }) {
   // What the fields were filled with: only what was changed since is sent, so that two admins don't undo each other's changes.
   const base = useRef(workspace);
   const shown = useRef(workspace);
-  const initial = { name: base.current.name, slug: base.current.slug, settings: base.current.settings };
+  const initial = valuesOf(base.current);
   const form = useForm(
     initial,
     async (values) => {
       const changes = changesOf(values, base.current);
       const changed = await changeUnlessOvertaken(shown, {
         members: Object.fromEntries(Object.keys(changes).map((name) => [name, NAMES[name]])),
-        valuesOf: ({ name, slug, settings }) => ({ name, slug, settings }),
+        valuesOf,
         read: readTagged,
         send: async (ifMatch) => workspaceOf(await call('PATCH /api/workspace', { body: objectOf(changes), asText: true, ifMatch })),
       });
       base.current = changed;
       shown.current = changed;
       show(() => changed);
+      invalidate('destinations');
       await refreshMe();
       toast('Workspace saved.');
     },
@@ -85,6 +90,7 @@ export function WorkspaceForm({ workspace, show }) {
       hint="Lower-case letters, digits and hyphens. Scripts that sign in to this workspace by its short name need the new one."
       ...${form.field('slug')}
     />
+    <${DestinationsChoice} value=${form.values.destinations} onChange=${(/** @type {string} */ chosen) => form.set('destinations', chosen)} error=${form.errors.destinations} />
     <details class="more-fields" open=${hasSettings}>
       <summary>Settings for programs</summary>
       <${Field}
@@ -104,7 +110,10 @@ export function WorkspaceForm({ workspace, show }) {
   </form>`;
 }
 
-/** @param {{ name: string, slug: string, settings: string }} values */
+/** @param {Workspace} workspace @returns {Values} */
+const valuesOf = ({ name, slug, destinations, settings }) => ({ name, slug, destinations, settings });
+
+/** @param {Values} values */
 function check({ name, slug, settings }) {
   return {
     name: name.trim() ? undefined : 'Give the workspace a name.',
@@ -132,14 +141,15 @@ function isObject(text) {
 
 /**
  * What has changed: each member's JSON.
- * @param {{ name: string, slug: string, settings: string }} values
+ * @param {Values} values
  * @param {Workspace} workspace
  * @returns {Record<string, string>}
  */
-function changesOf({ name, slug, settings }, workspace) {
+function changesOf({ name, slug, destinations, settings }, workspace) {
   return {
     ...(name.trim() !== workspace.name && { name: JSON.stringify(name.trim()) }),
     ...(slug.trim() !== workspace.slug && { slug: JSON.stringify(slug.trim()) }),
+    ...(destinations !== workspace.destinations && { destinations: JSON.stringify(destinations) }),
     ...(settings !== workspace.settings && { settings: compact(settings) || NO_SETTINGS }),
   };
 }

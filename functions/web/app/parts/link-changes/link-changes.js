@@ -1,6 +1,7 @@
 // What is done to a link: shown at once, and taken back if the server refuses.
 
 import { call } from '../../core/api.js';
+import { statusIf } from '../../core/lists.js';
 import { invalidate } from '../../core/resource.js';
 import { ask } from '../../ui/dialog.js';
 import { toast, toastFailure } from '../../ui/toast.js';
@@ -17,7 +18,7 @@ export function forgetNumbers() {
 /** Switches the link on or off. @param {Link} link @param {LinkList} list */
 export function toggle(link, list) {
   const is_active = !link.is_active;
-  const status = is_active ? /** @type {const} */ ('active') : /** @type {const} */ ('inactive');
+  const status = statusIf(link, is_active);
   const text = is_active ? 'Switched on.' : 'Switched off: visitors see that it is.';
   return turn(link, list, { is_active }, { is_active, status }, text, toggle);
 }

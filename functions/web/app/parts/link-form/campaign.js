@@ -45,7 +45,7 @@ export function Campaign({ url, onUrl }) {
       value=${valueIn(url, name)}
       onInput=${(/** @type {any} */ event) => onUrl(withParameter(url, name, event.target.value))}
     />`;
-  return html`<details class="campaign" open=${hasCampaign(url)}>
+  return html`<details class="fold" open=${hasCampaign(url)}>
     <summary>Campaign</summary>
     <div class="stack">
       <p class="hint">${isUsable ? 'What you type here stands in the target, so that your own analysis can tell where people came from. Such a link is always a new one.' : 'Enter the target first.'}</p>

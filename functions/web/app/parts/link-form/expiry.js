@@ -1,5 +1,5 @@
 import { html } from '../../vendor/preact.js';
-import { moment } from '../../core/format.js';
+import { localText, moment } from '../../core/format.js';
 import { Chip } from '../../ui/chips.js';
 import { useId } from '../../ui/field.js';
 
@@ -9,9 +9,6 @@ const CHOICES = [
   { days: 7, label: '7 days' },
   { days: 30, label: '30 days' },
 ];
-
-/** A moment as `datetime-local` wants it: in the visitor's zone, without saying so. @param {Date} date */
-const localText = (date) => new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
 /**
  * When the link stops working.
@@ -34,7 +31,7 @@ export function Expiry({ value, onChange, error }) {
       type="datetime-local"
       aria-label="Expires on"
       aria-invalid=${error ? 'true' : undefined}
-      value=${localText(new Date(value))}
+      value=${localText(value)}
       onInput=${(/** @type {any} */ event) => event.target.value && onChange(new Date(event.target.value).toISOString())}
     />`}
     ${error && html`<p class="field-error" id=${`${id}-error`}>${error}</p>`}

@@ -5,7 +5,7 @@ import { guessUrl } from '../../core/address.js';
 import { call } from '../../core/api.js';
 import { useForm } from '../../core/form.js';
 import { withoutScheme } from '../../core/format.js';
-import { readMade, rememberTags, useTagNames, wordsOfMade } from '../../core/lists.js';
+import { readMade, rememberTags, useDestinations, useTagNames, wordsOfMade } from '../../core/lists.js';
 import { changeUnlessOvertaken } from '../overtaken/overtaken.js';
 import { newId } from '../../core/random.js';
 import { invalidate } from '../../core/resource.js';
@@ -19,16 +19,30 @@ import { Campaign, hasCampaign } from './campaign.js';
 import { CodeField, codeError } from './code-field.js';
 import { Expiry } from './expiry.js';
 import { TagInput } from './tags.js';
+import { atItsField, termErrors, Terms, termsBody, termsOf } from './terms.js';
 
 export { TagsDialog } from './tags-dialog.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
 
 /** What a form calls the members that can be changed. @type {Record<string, string>} */
-const NAMES = { title: 'title', description: 'description', tags: 'tags', expires_at: 'end', is_active: 'whether the link works', watch: 'watching' };
+const NAMES = {
+  title: 'title',
+  description: 'description',
+  tags: 'tags',
+  expires_at: 'end',
+  is_active: 'whether the link works',
+  watch: 'watching',
+  valid_from: 'beginning',
+  max_clicks: 'limit of uses',
+  fallback_url: 'where visitors go otherwise',
+  password: 'password',
+  forward_query: 'passing on parameters',
+  preview: 'preview',
+};
 
 /**
- * @typedef {object} Values
+ * @typedef {object} OwnValues
  * @property {string} url
  * @property {string} custom_code
  * @property {string} title
@@ -38,6 +52,7 @@ const NAMES = { title: 'title', description: 'description', tags: 'tags', expire
  * @property {boolean} watch
  * @property {boolean} is_active
  */
+/** @typedef {OwnValues & import('./terms.js').TermValues} Values */
 
 /**
  * @param {object} props
@@ -50,9 +65,11 @@ const NAMES = { title: 'title', description: 'description', tags: 'tags', expire
  */
 export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose }) {
   const known = useTagNames();
+  const destinations = useDestinations({ isWanted: link !== undefined });
   const attempt = useRef({ body: '', id: '' });
   const shown = useRef(/** @type {Link} */ (link));
-  const form = useForm(initial(link, url, template), (values) => (link ? change(link, values) : create(values)), { check: (values) => check(values, link), keeps: true });
+  const send = (/** @type {Values} */ values) => (link ? change(link, values) : create(values)).catch((error) => Promise.reject(atItsField(error)));
+  const form = useForm(initial(link, url, template), send, { check: (values) => check(values, link), keeps: true });
 
   /** @param {Values} values */
   async function create(values) {
@@ -75,7 +92,7 @@ export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose })
     const save = () =>
       changeUnlessOvertaken(shown, {
         members: Object.fromEntries(names.map((name) => [name, NAMES[name]])),
-        valuesOf: changeable,
+        valuesOf: comparable,
         read: () => call('GET /api/links/{code}', { path, tagged: true }),
         send: (ifMatch) => call('PATCH /api/links/{code}', { path, body, ifMatch }),
       });
@@ -112,7 +129,7 @@ export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose })
     <${FormFailure} error=${form.failure} />
     ${link
       ? html`<div class="form-target">
-          <p class="small muted">Target – it never changes, so that nobody is led elsewhere</p>
+          <p class="small muted">Target${destinations.data && TARGET_NOTES[destinations.data]}</p>
           <p>${withoutScheme(link.original_url)}</p>
           <${Button} kind="quiet" icon="plus" onClick=${copy}>Make a new link to another target<//>
         </div>`
@@ -121,6 +138,7 @@ export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose })
     <${Field} label="Title" isOptional dir="auto" autofocus=${link !== undefined} ...${field('title')} />
     <${TagInput} label="Tags" isOptional hint="Enter or a comma makes a tag." value=${values.tags} onChange=${(/** @type {string[]} */ tags) => set('tags', tags)} known=${known} error=${errors.tags} />
     <${Expiry} value=${values.expires_at} onChange=${(/** @type {string | null} */ expiry) => set('expires_at', expiry)} error=${errors.expires_at} />
+    <${Terms} form=${form} link=${link} destinations=${destinations} />
     ${!link && html`<${Campaign} url=${guessUrl(values.url) ?? values.url} onUrl=${(/** @type {string} */ changed) => set('url', changed)} />`}
     <${Field} label="Description" isOptional as="textarea" dir="auto" rows="3" ...${field('description')} />
     ${link
@@ -129,6 +147,9 @@ export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose })
       : html`<${Checkbox} label="Watch the target" hint="You are told when it stops answering. This can be given up later, and not begun." checked=${values.watch} onChange=${(/** @type {boolean} */ on) => set('watch', on)} />`}
   <//>`;
 }
+
+/** Whether it stays the target. @type {Record<import('../../core/lists.js').Destinations, string>} */
+const TARGET_NOTES = { fixed: ' – it never changes, so that nobody is led elsewhere', editable: ' – it is changed on the link’s page' };
 
 /** For when several fields are wrong; it takes the focus. @param {{ errors: Record<string, string> }} props */
 function Summary({ errors }) {
@@ -151,33 +172,43 @@ function initial(link, url, template) {
     expires_at: link?.expires_at ?? null,
     watch: link?.watch ?? false,
     is_active: link?.is_active ?? true,
+    ...termsOf(link),
   };
 }
 
 /** @param {Values} values @param {Link | undefined} link */
-function check({ url, custom_code: code, expires_at: expiry }, link) {
+function check(values, link) {
+  const { url, custom_code: code, expires_at: expiry } = values;
   const isOver = expiry !== null && expiry !== link?.expires_at && Date.parse(expiry) <= Date.now();
-  const expires_at = isOver ? 'Choose a moment in the future.' : undefined;
-  if (link) return { expires_at };
-  return { url: guessUrl(url) ? undefined : 'Enter an address that begins with http:// or https://.', custom_code: codeError(code), expires_at };
+  const errors = { expires_at: isOver ? 'Choose a moment in the future.' : undefined, ...termErrors(values, link) };
+  if (link) return errors;
+  return { url: guessUrl(url) ? undefined : 'Enter an address that begins with http:// or https://.', custom_code: codeError(code), ...errors };
 }
 
 /** What the API is given for a new link. @param {Values} values */
-function newLink({ url, custom_code, title, description, tags, expires_at, watch }) {
+function newLink(values) {
+  const { url, custom_code, title, description, tags, expires_at, watch } = values;
+  const terms = Object.entries(termsBody(values, Object.keys(termsOf()))).filter(([, value]) => value);
   const target = guessUrl(url) ?? url;
   // Campaigns are what makes two addresses the same otherwise.
   const reuse = hasCampaign(target) ? false : undefined;
-  return { url: target, custom_code, title, description, tags, expires_at: expires_at ?? undefined, watch: watch || undefined, reuse };
+  return { url: target, custom_code, title, description, tags, expires_at: expires_at ?? undefined, watch: watch || undefined, reuse, ...Object.fromEntries(terms) };
 }
 
 /** What of a link can be changed, as the form has it. @param {Link} link @returns {Record<string, unknown>} */
-function changeable({ title, description, tags, expires_at, is_active, watch }) {
-  return { title: title ?? '', description: description ?? '', tags, expires_at, is_active, watch };
+function changeable(link) {
+  const { title, description, tags, expires_at, is_active, watch } = link;
+  return { title: title ?? '', description: description ?? '', tags, expires_at, is_active, watch, ...termsOf(link) };
 }
+
+/** The same as the API has it, to tell whether somebody has changed it. @param {Link} link @returns {Record<string, unknown>} */
+const comparable = (link) => ({ ...changeable(link), password: link.is_protected ?? false, preview: link.preview ?? null });
 
 /** What has changed. @param {Link} link @param {Values} values */
 function changes(link, values) {
   const before = changeable(link);
   const after = Object.entries(values).filter(([name, value]) => name in before && JSON.stringify(before[name]) !== JSON.stringify(value));
-  return Object.fromEntries(after);
+  const terms = termsOf();
+  const own = after.filter(([name]) => !(name in terms));
+  return { ...Object.fromEntries(own), ...termsBody(values, after.map(([name]) => name)) };
 }

@@ -12,6 +12,8 @@ export const SORTS = [
 export const STATUSES = [
   { value: 'active', label: 'Active' },
   { value: 'inactive', label: 'Switched off' },
+  { value: 'scheduled', label: 'Scheduled' },
+  { value: 'exhausted', label: 'Used up' },
   { value: 'expired', label: 'Expired' },
   { value: 'deleted', label: 'Deleted' },
 ];

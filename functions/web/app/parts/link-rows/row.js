@@ -1,6 +1,7 @@
 import { html } from '../../vendor/preact.js';
 import { safeUrl } from '../../core/address.js';
-import { age, counted, fullTime, hostOf, shortNumber, withoutScheme } from '../../core/format.js';
+import { age, counted, fullTime, hostOf, moment, shortNumber, withoutScheme } from '../../core/format.js';
+import { usedOf } from '../../core/lists.js';
 import { rem } from '../../core/rem.js';
 import { href } from '../../core/router.js';
 import { mayAct, session } from '../../core/session.js';
@@ -21,6 +22,8 @@ const KEPT_END = 12;
 /** @type {Record<string, { word: string, tone: 'muted' | 'warn' | 'bad' }>} */
 export const STATUS_WORDS = {
   inactive: { word: 'Switched off', tone: 'muted' },
+  scheduled: { word: 'Scheduled', tone: 'muted' },
+  exhausted: { word: 'Used up', tone: 'warn' },
   expired: { word: 'Expired', tone: 'warn' },
   deleted: { word: 'Deleted', tone: 'bad' },
 };
@@ -64,8 +67,10 @@ export function LinkRow({ link, index, count, isSelected, isSelecting, isNew, is
       <div class="link-line">
         <${CopyText} class="short-url" text=${url} label=${`Copy ${withoutScheme(url)}`}><${ShortUrl} url=${url} code=${code} /><//>
         ${STATUS_WORDS[link.status] && html`<${Status} tone=${STATUS_WORDS[link.status].tone}>${STATUS_WORDS[link.status].word}<//>`}
+        <${Note} text=${noteOf(link)} />
         ${isPutAway && html`<${Status} tone="muted">Archived<//>`}
         ${link.watch && link.status !== 'deleted' && html`<${Health} isDown=${isDown} />`}
+        ${link.is_protected && html`<span class="locked" title="Protected by a password"><${Icon} name="lock" /><span class="hidden">Protected by a password</span></span>`}
       </div>
       <a class="link-title" dir="auto" href=${page} aria-label=${link.title ? null : withoutScheme(link.original_url)} title=${link.title ? `${link.title}\n${link.original_url}` : link.original_url}>
         ${link.title ? link.title.slice(0, SHOWN_TITLE) : html`<${Target} url=${link.original_url} />`}
@@ -79,6 +84,12 @@ export function LinkRow({ link, index, count, isSelected, isSelecting, isNew, is
     <${Actions} link=${link} actions=${actions} />
   </li>`;
 }
+
+/** When it begins, or how much of its limit is used. @param {Link} link */
+const noteOf = (link) => (link.status === 'scheduled' && link.valid_from ? `begins ${moment(link.valid_from)}` : link.status === 'deleted' ? '' : usedOf(link));
+
+/** @param {{ text: string }} props */
+const Note = ({ text }) => text && html`<span class="link-note" title=${text}>${text}</span>`;
 
 /** @param {{ link: Link, index: number, isSelected: boolean, select: RowActions['select'] }} props */
 function Mark({ link, index, isSelected, select }) {

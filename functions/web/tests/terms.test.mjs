@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import './browser.mjs';
+
+const { statusIf, usedOf } = await import('../app/core/lists.js');
+const { attentionOf } = await import('../app/pages/notifications/attention.js');
+const { ApiError } = await import('../app/core/api.js');
+const { atItsField, termErrors, termsBody, termsOf } = await import('../app/parts/link-form/terms.js');
+const { bodyOf, conditionOf, errorsOf, keyOf, newRule, newVariant, restOf, valuesOf } = await import('../app/parts/rules/routing.js');
+const { sentencesOf } = await import('../app/parts/history/sentences.js');
+
+const HOUR_MS = 3_600_000;
+const hence = (/** @type {number} */ hours) => new Date(Date.now() + hours * HOUR_MS).toISOString();
+
+test('a link that is switched on or off has the status that the API gives it', () => {
+  const link = (/** @type {string} */ status, valid_from = null) => /** @type {any} */ ({ status, valid_from });
+  assert.deepEqual([statusIf(link('inactive'), true), statusIf(link('active'), false)], ['active', 'inactive']);
+  assert.equal(statusIf(link('inactive', hence(1)), true), 'scheduled');
+  assert.equal(statusIf(link('inactive', hence(-1)), true), 'active');
+  for (const over of ['expired', 'exhausted', 'deleted']) assert.deepEqual([statusIf(link(over), true), statusIf(link(over), false)], [over, over]);
+});
+
+test('how much of a limit is used is said if there is one', () => {
+  assert.equal(usedOf({ used: 37, max_clicks: 100 }), '37 of 100 used');
+  // How often it was used may not be known.
+  assert.equal(usedOf({ max_clicks: 5 }), 'at most 5 uses');
+  assert.equal(usedOf({ used: 3, max_clicks: null }), '');
+});
+
+test('a link that is used up needs attention for a week, until something newer is known of it', () => {
+  const told = (/** @type {string} */ event_type, /** @type {number} */ hours) => /** @type {any} */ ({ id: `${hours}`, event_type, short_code: 'tasting', status: 'sent', created_at: hence(-hours) });
+  const idsOf = (/** @type {any[]} */ rows) => attentionOf(rows, () => false).map(({ id }) => id);
+  assert.deepEqual(idsOf([told('url.exhausted', 5)]), ['5']);
+  assert.deepEqual(idsOf([told('url.deleted', 1), told('url.exhausted', 5)]), []);
+  assert.deepEqual(idsOf([told('url.exhausted', 200)]), []);
+});
+
+test('terms are sent as the API has them, and those that were taken away as nothing', () => {
+  const values = { ...termsOf(), max_clicks: ' 25 ', fallback_url: 'example.com/over', password: 'abcd', 'preview.title': ' Ours ' };
+  const all = Object.keys(values);
+  assert.deepEqual(termsBody(values, all), { valid_from: null, max_clicks: 25, fallback_url: 'https://example.com/over', password: 'abcd', forward_query: false, preview: { title: 'Ours' } });
+  assert.deepEqual(termsBody({ ...termsOf(), password: null }, ['password', 'preview.image']), { password: null, preview: null });
+  assert.deepEqual(termsBody(values, []), {});
+});
+
+test('what is wrong with terms is found before they are sent', () => {
+  const wrongIn = (/** @type {object} */ some, link = undefined) =>
+    Object.entries(termErrors({ ...termsOf(), expires_at: null, ...some }, link)).flatMap(([name, error]) => (error ? [name] : []));
+  assert.deepEqual(wrongIn({}), []);
+  for (const max_clicks of ['0', '1.5', '-1', 'many', '1000001']) assert.deepEqual(wrongIn({ max_clicks }), ['max_clicks'], max_clicks);
+  assert.deepEqual(wrongIn({ max_clicks: '1000000', fallback_url: 'example.com', password: '🔑🔑🔑🔑' }), []);
+  assert.deepEqual(wrongIn({ fallback_url: 'ftp://example.com', password: '🔑🔑🔑', 'preview.image': 'nowhere' }), ['fallback_url', 'password', 'preview.image']);
+  const [start, end] = [hence(5), hence(4)];
+  assert.deepEqual(wrongIn({ valid_from: start, expires_at: end }), ['valid_from']);
+  // What is so already is no reason not to change something else.
+  assert.deepEqual(wrongIn({ valid_from: start, expires_at: end }, /** @type {any} */ ({ valid_from: start, expires_at: end })), []);
+});
+
+test('what the API says of a term stands at its field, without its name', () => {
+  const said = (/** @type {string} */ detail, /** @type {string} */ field) => {
+    const { message, field: at } = /** @type {any} */ (atItsField(new ApiError('problem', detail, { field })));
+    return [at, message];
+  };
+  assert.deepEqual(said('Preview.title must have at most 200 characters.', 'preview'), ['preview.title', 'This must have at most 200 characters.']);
+  assert.deepEqual(said('Fallback_url must include scheme and host.', 'fallback_url'), ['fallback_url', 'This must include scheme and host.']);
+  assert.deepEqual(said('Title must have at most 500 characters.', 'title'), ['title', 'Title must have at most 500 characters.']);
+  const lost = new TypeError('no');
+  assert.equal(atItsField(lost), lost);
+});
+
+test('rules and variants come back from the editor as they went in', () => {
+  const routing = {
+    rules: [{ name: 'iPhones', url: 'https://example.com/ios', conditions: [{ type: 'device', value: 'ios' }, { type: 'query-param', key: 'ref', value: '' }] }],
+    variants: [{ url: 'https://example.com/b', weight: 30 }],
+    countries_known: true,
+  };
+  const values = valuesOf(routing);
+  const { countries_known, ...body } = routing;
+  assert.deepEqual(bodyOf(values), body);
+  assert.equal(restOf(values.variants), 70);
+  assert(Object.values(errorsOf(values)).every((error) => error === undefined));
+});
+
+test('each wrong rule and variant is named', () => {
+  const rule = { ...newRule(), url: 'nowhere', conditions: [{ id: 901, ...conditionOf('country'), value: 'Norway' }, { id: 902, ...conditionOf('query-param') }, { id: 903, ...conditionOf('before-date') }] };
+  const variants = [{ ...newVariant(), url: 'example.com', weight: '0' }, { ...newVariant(), url: 'example.com', weight: '101' }];
+  const wrong = Object.entries(errorsOf({ rules: [rule], variants })).flatMap(([key, error]) => (error ? [key] : []));
+  assert.deepEqual(wrong, [keyOf('url', rule.id), keyOf('condition', 901), keyOf('condition', 902), ...variants.map(({ id }) => keyOf('weight', id))]);
+  const shared = [60, 50].map((weight) => ({ ...newVariant(), url: 'example.com', weight: String(weight) }));
+  assert.match(errorsOf({ rules: [], variants: shared }).variants ?? '', /110/);
+});
+
+test('each change of a history has words', () => {
+  const words = (/** @type {any} */ changes) => sentencesOf(changes).filter((sentence) => typeof sentence === 'string');
+  assert.deepEqual(words({ deleted: true }), ['deleted it']);
+  assert.deepEqual(words({ is_protected: { from: true, to: true }, is_active: { from: true, to: false } }), ['changed the password', 'switched it off']);
+  assert.deepEqual(words({ routing: { from: null, to: { rules: [{}], variants: [{}, {}] } } }), ['changed the rules and variants from none to 1 rule and 2 variants']);
+  assert.deepEqual(words({ routing: { from: { rules: [{}] }, to: { rules: [{}], variants: [] } } }), ['changed the rules and variants (1 rule)']);
+  for (const name of ['fallback_url', 'valid_from', 'expires_at', 'max_clicks']) {
+    const [some, other] = name === 'max_clicks' ? [1, 2] : name === 'fallback_url' ? ['https://a.example/', 'https://b.example/'] : [hence(1), hence(2)];
+    for (const [from, to] of [[null, some], [some, null], [some, other]]) assert.equal(sentencesOf({ [name]: { from, to } }).length, 1, name);
+  }
+  assert.deepEqual(words({ something: { from: 1, to: 2 } }), ['changed it']);
+});
