@@ -732,6 +732,7 @@ def test_a_link_is_switched_off_and_on_again(tabs: Tabs, shop: Account, hand: Ca
 def test_keys_move_through_the_list_and_act(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
     expect(rows(tab)).to_have_count(3)
+    tab.settled()
     press = tab.page.keyboard.press
     press("/")
     expect(tab.page.get_by_label("Search links")).to_be_focused()

@@ -3,11 +3,9 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    Availability, ClickLimit, CorrelationId, Event, EventDetail, EventId, ExternalId, Extras, Generation, Invalid,
-    LeadingChanges, Link, LinkChanges, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, NormalizedUrl,
-    Preview, RedirectTarget, RemovalReason, Revision, Routing, ShortCode, Tags, TargetId, TargetUrl, Terms, Timestamp,
-    Tombstone, UrlCreated, UrlDeleted, UrlExhausted, UrlExpired, UrlPurged, UrlRemoved, UrlSwitched, UrlUnwatched,
-    UrlUpdated, UserId, Uses, WorkspaceId,
+    Availability, ClickLimit, CorrelationId, EventId, ExternalId, Extras, Generation, Invalid, LeadingChanges, Link,
+    LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, NormalizedUrl, Preview, RedirectTarget, RemovalReason,
+    Revision, Routing, ShortCode, Tags, TargetId, TargetUrl, Terms, Timestamp, Tombstone, UserId, Uses, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -305,149 +303,6 @@ impl LinkItem {
             revision: self.revision,
         }
     }
-
-    /// The `url.created` event of a new link.
-    pub(crate) fn created_event(self) -> Event {
-        Event {
-            event_id: self.change_id.clone(),
-            occurred_at: self.created_at,
-            correlation_id: self.correlation_id.clone(),
-            workspace_id: self.workspace_id,
-            detail: EventDetail::UrlCreated(state_of_link(self.into_link())),
-        }
-    }
-
-    /// The events of the change from `before` to this item. A write of several members may have several.
-    pub(crate) fn changed_events(self, before: Self) -> Vec<Event> {
-        let change = LinkChange {
-            id: self.change_id.clone(),
-            correlation_id: self.correlation_id.clone(),
-            deleted_by: self.deleted_by,
-            before: before.into_link(),
-            after: self.into_link(),
-        };
-        change.events()
-    }
-}
-
-/// A change of a link that stays a link.
-struct LinkChange {
-    id: EventId,
-    correlation_id: CorrelationId,
-    deleted_by: Option<UserId>,
-    before: Link,
-    after: Link,
-}
-
-impl LinkChange {
-    fn events(&self) -> Vec<Event> {
-        [
-            self.updated(),
-            self.switched(),
-            self.unwatched(),
-            self.extended(),
-            self.expired(),
-            self.exhausted(),
-            self.deleted(),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
-    }
-
-    fn event(&self, kind: &'static str, occurred_at: Timestamp, detail: EventDetail) -> Event {
-        Event {
-            event_id: EventId::of_change(&self.id, kind),
-            occurred_at,
-            correlation_id: self.correlation_id.clone(),
-            workspace_id: self.after.identity.workspace,
-            detail,
-        }
-    }
-
-    fn updated(&self) -> Option<Event> {
-        let changes = LinkChanges::between(&self.before, &self.after)?;
-        let (link, user_id) = (self.after.id().clone(), self.after.identity.owner);
-        let watch = self.after.watched_target().is_some() && !self.after.expiry_is_published;
-        let detail = EventDetail::UrlUpdated(Box::new(UrlUpdated { link, user_id, changes, watch }));
-        Some(self.event("updated", self.after.updated_at, detail))
-    }
-
-    fn switched(&self) -> Option<Event> {
-        let switched = UrlSwitched { link: self.after.id().clone(), user_id: self.after.identity.owner };
-        let (kind, detail) = match (self.before.availability.state, self.after.availability.state) {
-            (LinkState::Inactive, LinkState::Active) => ("activated", EventDetail::UrlActivated(switched)),
-            (LinkState::Active, LinkState::Inactive) => ("deactivated", EventDetail::UrlDeactivated(switched)),
-            _ => return None,
-        };
-        Some(self.event(kind, self.after.updated_at, detail))
-    }
-
-    fn unwatched(&self) -> Option<Event> {
-        let watched_target = self.before.watched_target().filter(|_| !self.after.watch)?;
-        let detail = EventDetail::UrlUnwatched(UrlUnwatched { link: self.after.id().clone(), watched_target });
-        Some(self.event("unwatched", self.after.updated_at, detail))
-    }
-
-    /// The clocks of two hosts differ, and a watch begins again only after it has ended. So the event is later than the expiry in
-    /// any case.
-    fn extended(&self) -> Option<Event> {
-        let was_expired = self.before.expiry_is_published && !self.after.expiry_is_published;
-        let expired_at = self.before.availability.expires_at.filter(|_| was_expired)?;
-        let occurred_at = self.after.updated_at.max(expired_at.plus(Duration::from_millis(1)));
-        let detail = EventDetail::UrlExtended(state_of_link(self.after.clone()));
-        Some(self.event("extended", occurred_at, detail))
-    }
-
-    fn expired(&self) -> Option<Event> {
-        let is_expired = !self.before.expiry_is_published && self.after.expiry_is_published;
-        let expired_at = self.before.availability.expires_at.filter(|_| is_expired)?;
-        let detail = EventDetail::UrlExpired(UrlExpired {
-            link: self.after.id().clone(),
-            user_id: self.after.identity.owner,
-            watched_target: self.after.watched_target(),
-        });
-        // Whoever has changed meanwhile what the link watches has done that before the watch ends.
-        let changed_at = Some(self.after.updated_at).filter(|changed| *changed != self.after.created_at);
-        Some(self.event("expired", expired_at.max(changed_at.unwrap_or(expired_at)), detail))
-    }
-
-    fn exhausted(&self) -> Option<Event> {
-        let exhausted_at =
-            self.after.availability.exhausted_at.filter(|_| self.before.availability.exhausted_at.is_none())?;
-        let detail = EventDetail::UrlExhausted(UrlExhausted {
-            link: self.after.id().clone(),
-            user_id: self.after.identity.owner,
-            max_clicks: self.after.terms.max_clicks?,
-        });
-        Some(self.event("exhausted", exhausted_at, detail))
-    }
-
-    fn deleted(&self) -> Option<Event> {
-        let LinkState::Deleted(deleted_at) = self.after.availability.state else { return None };
-        if self.before.availability.is_deleted() {
-            return None;
-        }
-        let detail = EventDetail::UrlDeleted(UrlDeleted {
-            link: self.after.id().clone(),
-            original_url: self.after.target.clone(),
-            user_id: self.after.identity.owner,
-            deleted_by: self.deleted_by.unwrap_or(self.after.identity.owner),
-            watched_target: self.before.watched_target(),
-        });
-        Some(self.event("deleted", deleted_at, detail))
-    }
-}
-
-/// All that consumers have to know of a link that redirects from now on.
-fn state_of_link(link: Link) -> UrlCreated {
-    UrlCreated {
-        link: link.identity.id,
-        original_url: link.target,
-        user_id: link.identity.owner,
-        expires_at: link.availability.expires_at,
-        watch: link.watch,
-    }
 }
 
 /// What the index `by-workspace-lean` has of a link. Code and time of creation are in the key.
@@ -540,24 +395,6 @@ impl TombstoneItem {
             change_id: change_id.clone(),
             correlation_id: correlation_id.clone(),
             ttl: tombstone.kept_until().map(Timestamp::unix_seconds),
-        }
-    }
-
-    /// The event of a new tombstone.
-    pub(crate) fn removed_event(self) -> Event {
-        let Self { short_code, generation, workspace_id, user_id, watched_target, .. } = self;
-        let link = LinkId { code: short_code, generation };
-        Event {
-            event_id: self.change_id,
-            occurred_at: self.removed_at,
-            correlation_id: self.correlation_id,
-            workspace_id,
-            detail: match self.tombstone {
-                RemovalReason::Purged => EventDetail::UrlPurged(UrlPurged { link, user_id, watched_target }),
-                RemovalReason::Deleted | RemovalReason::Expired => {
-                    EventDetail::UrlRemoved(UrlRemoved { link, user_id })
-                }
-            },
         }
     }
 }

@@ -1,6 +1,7 @@
 //! LinksTable: links and tombstones, which are looked up by code and listed by workspace.
 
 mod changing;
+mod events;
 mod expiry;
 mod external;
 mod folds;

@@ -10,12 +10,12 @@ export const SORTS = [
 ];
 
 export const STATUSES = [
-  { value: 'active', label: 'Active' },
-  { value: 'inactive', label: 'Switched off' },
-  { value: 'scheduled', label: 'Scheduled' },
-  { value: 'exhausted', label: 'Used up' },
-  { value: 'expired', label: 'Expired' },
-  { value: 'deleted', label: 'Deleted' },
+  { value: 'active', label: 'Active', isRare: false },
+  { value: 'inactive', label: 'Switched off', isRare: false },
+  { value: 'scheduled', label: 'Scheduled', isRare: true },
+  { value: 'exhausted', label: 'Used up', isRare: true },
+  { value: 'expired', label: 'Expired', isRare: false },
+  { value: 'deleted', label: 'Deleted', isRare: false },
 ];
 
 /** The query that takes all filters away. */

@@ -41,10 +41,11 @@ export function Filters({ filter, counts, hasColleagues }) {
 /** A chip for each status that links have, and for archived ones; on a phone they are one menu. @param {{ filter: Filter, counts: Record<string, number> | undefined }} props */
 function StatusFilter({ filter: { status, archived }, counts }) {
   const items = [
-    ...STATUSES.map(({ value, label }) => ({ key: value, label, isCurrent: value === status, act: () => setQuery({ status: value === status ? '' : value }) })),
-    { key: 'archived', label: archived === 'all' ? 'With archived' : 'Archived', isCurrent: archived !== '', act: () => setQuery({ archived: archived ? '' : 'true' }) },
+    ...STATUSES.map(({ value, label, isRare }) => ({ key: value, label, isRare, isCurrent: value === status, act: () => setQuery({ status: value === status ? '' : value }) })),
+    { key: 'archived', label: archived === 'all' ? 'With archived' : 'Archived', isRare: false, isCurrent: archived !== '', act: () => setQuery({ archived: archived ? '' : 'true' }) },
   ]
-    .filter(({ key, isCurrent }) => counts?.[key] !== 0 || isCurrent)
+    // Until the counts are there, a status that few workspaces use would take a second line, and all below would move up later.
+    .filter(({ key, isRare, isCurrent }) => (counts ? counts[key] !== 0 : !isRare) || isCurrent)
     // Of archived links it is not known how many have a status.
     .map((item) => ({ ...item, note: counts?.[item.key] === undefined || (archived && item.key !== 'archived') ? undefined : number(counts[item.key]) }));
   const current = items.filter(({ isCurrent }) => isCurrent).map(({ label }) => label);
