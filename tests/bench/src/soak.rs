@@ -68,8 +68,8 @@ const fn task(name: &'static str, function: &'static str, workload: fn(&Tables) 
 }
 
 /// What functions do most that change something with each event, or that more is known of than that they answer. A login takes as
-/// long as a hundred other events.
-const TASKS: [Task; 14] = [
+/// long as a hundred other events, and so does opening a link with a password.
+const TASKS: [Task; 15] = [
     task("account", "account", Workload::workspace),
     Task { events: (100, 1_000), ..task("auth, logins", "auth", |_| Workload::logins()) },
     task("auth, tokens", "auth", Workload::me),
@@ -80,6 +80,7 @@ const TASKS: [Task; 14] = [
     task("redirect", "redirect", |tables| Workload::cold_links(tables.links)),
     task("shorten", "shorten", Workload::shorten),
     task("stats", "stats", |_| Workload::stats()),
+    Task { events: (100, 1_000), ..task("unlock", "unlock", |_| Workload::unlock()) },
     task("update", "update", Workload::rename),
     task("watch", "watch", Workload::register_target),
     Task { events: (20, 200), hosts: HOSTS, ..task("watch-check", "watch-check", |_| Workload::rounds()) },

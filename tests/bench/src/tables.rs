@@ -1,5 +1,6 @@
 //! DynamoDB with the template's tables and what the functions find in them, and stand-ins for the other services.
 
+use linklet_lambda::passwords::Passwords;
 use linklet_test_support::{
     ClickBuilder, FakeQueues, FakeSecret, LinkBuilder, Person, TOKEN_SECRET, TargetBuilder, TestDynamoDb,
 };
@@ -9,6 +10,10 @@ use crate::{analytics, functions::Variables};
 
 /// The link that everybody follows.
 pub const HOT: &str = "hotlink";
+/// The link with a password.
+pub const LOCKED: &str = "locked";
+/// The password of that link, as the sample event of the function has it.
+const PASSWORD: &str = "open sesame";
 /// The link whose statistics are read.
 pub const COUNTED: &str = "counted";
 /// How many clicks it has.
@@ -49,6 +54,7 @@ impl Tables {
         for code in [HOT, COUNTED] {
             tables.add_link(code, &tables.creator).await;
         }
+        tables.add_protected_link(LOCKED).await;
         for number in 0..LISTED {
             tables.add_link(&format!("listed{number}"), &tables.lister).await;
         }
@@ -82,6 +88,13 @@ impl Tables {
     async fn add_link(&self, code: &str, owner: &Person) {
         let link = LinkBuilder::new(code).to(&target(code)).in_workspace(&owner.workspace).owned_by(&owner.id);
         self.db.store(&link.build()).await;
+    }
+
+    async fn add_protected_link(&self, code: &str) {
+        let mut link = LinkBuilder::new(code).to(&target(code)).in_workspace(&self.creator.workspace).build();
+        link.availability.is_protected = true;
+        let hash = Passwords::default().hash(PASSWORD.as_bytes()).expect("a password can be hashed");
+        self.db.store_protected(&link, &hash).await;
     }
 
     /// Creating each as Linklet does would take long, so all but the first are copies with another code.

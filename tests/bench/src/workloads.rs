@@ -6,7 +6,7 @@ use linklet_domain::{Role, Timestamp};
 use linklet_test_support::{Person, token_of};
 use serde_json::Value;
 
-use crate::tables::{CLICKS, COUNTED, HOT, Tables, code, target};
+use crate::tables::{CLICKS, COUNTED, HOT, LOCKED, Tables, code, target};
 
 /// So many visitors follow links.
 const VISITORS: usize = 5_000;
@@ -140,6 +140,15 @@ impl Workload {
     pub fn rename(tables: &Tables) -> Self {
         let (event, links) = (Self::about_links(tables, &sample("update", "change")), tables.links);
         Self::new(event, move |number, answer| body(answer)["title"] == format!("Spring {}", code(number % links)))
+    }
+
+    /// The password of a link is sent again and again, as the page that asks for it does.
+    pub fn unlock() -> Self {
+        let event = with(&sample("unlock", "unlock"), "launch", LOCKED);
+        Self::new(
+            move |_| event.clone(),
+            |_, answer| answer["statusCode"] == 303 && header(answer, "location") == Some(&target(LOCKED)),
+        )
     }
 
     /// The description of the API.

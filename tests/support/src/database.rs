@@ -177,13 +177,25 @@ impl TestDynamoDb {
     /// # Panics
     /// When its code is taken.
     pub async fn store(&self, link: &Link) {
+        self.store_with(link, None).await;
+    }
+
+    /// Stores a protected link with the hash of its password.
+    ///
+    /// # Panics
+    /// When its code is taken.
+    pub async fn store_protected(&self, link: &Link, password_hash: &str) {
+        self.store_with(link, Some(password_hash)).await;
+    }
+
+    async fn store_with(&self, link: &Link, password_hash: Option<&str>) {
         let correlation_id = CorrelationId::generate();
         let creation = Creation {
             link,
             correlation_id: &correlation_id,
             reusable: None,
             is_custom: false,
-            password_hash: None,
+            password_hash,
             answer: None,
         };
         let outcome = self.links().create(&creation).await.expect("a link can be stored");

@@ -1,7 +1,6 @@
 //! Links with a password.
 
 use linklet_domain::{Link, LinkPatch, Role};
-use linklet_dynamodb::Creation;
 use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_of};
 use linklet_unlock::Unlock;
 use serde_json::{Value, json};
@@ -16,15 +15,7 @@ async fn protected(terms: &Value) -> (TestDynamoDb, Link) {
     let mut link = LinkBuilder::new("launch").to(TARGET).on_terms(terms).build();
     link.availability.is_protected = true;
     let hash = linklet_lambda::passwords::Passwords::default().hash(b"open sesame").unwrap();
-    let creation = Creation {
-        link: &link,
-        correlation_id: &correlation(),
-        reusable: None,
-        is_custom: false,
-        password_hash: Some(&hash),
-        answer: None,
-    };
-    db.links().create(&creation).await.unwrap();
+    db.store_protected(&link, &hash).await;
     (db, link)
 }
 
