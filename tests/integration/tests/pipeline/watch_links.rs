@@ -1,6 +1,6 @@
 //! Links that watch: from the change of a link through its stream, with the filter of the template, to the target.
 
-use std::time::Duration;
+use std::{iter, time::Duration};
 
 use aws_lambda_events::{
     dynamodb::{Event as StreamEvent, EventRecord},
@@ -13,6 +13,7 @@ use linklet_domain::{
 use linklet_dynamodb::WatchTable;
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, Fault, Faults, LinkBuilder, Outage, TargetBuilder, TestDynamoDb};
+use linklet_watch_links::WatchLinks;
 use serde_json::{Value, json};
 
 use crate::{
@@ -519,6 +520,33 @@ async fn a_link_that_is_led_elsewhere_watches_there_and_back() {
     fixture.carry().await;
     fixture.carry().await;
     assert_eq!((fixture.watchers(&back).await, fixture.watchers(&moved).await), (Some(1), None));
+}
+
+#[tokio::test]
+async fn a_link_that_is_led_elsewhere_watches_there_alone_at_whichever_call_its_consumer_dies() {
+    for last in [Fault::NotSent, Fault::AnswerLost] {
+        for call in 0.. {
+            let (fixture, faults) = (Fixture::new(), Faults::default());
+            let first = fixture.watching(LinkBuilder::new("launch").to(URL)).await;
+            let moved = fixture.db.patch(first.id(), &to("https://example.com/b")).await;
+            let news = fixture.news();
+            let targets = WatchTable::new(fixture.db.client_with(faults.clone()), "WatchTable");
+            let dying = WatchLinks { targets, ..watch_links(&fixture.db, &fixture.queues) };
+
+            faults.plan_all(
+                iter::once((call, last)).chain((call + 1..call + 1_000).map(|later| (later, Fault::NotSent))),
+            );
+            let is_alive = retry_from(&dying.consume(batch(&news)).await).is_none();
+            assert_eq!(retry_from(&fixture.consume(&news).await), None);
+
+            let watchers = (fixture.watchers(&first).await, fixture.watchers(&moved).await);
+            assert_eq!(watchers, (None, Some(1)), "{last:?} at {call}");
+            if is_alive {
+                assert!(call > 1, "it made calls at which it could die");
+                break;
+            }
+        }
+    }
 }
 
 #[tokio::test]

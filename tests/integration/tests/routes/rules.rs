@@ -1,11 +1,14 @@
 //! Rules and variants, other destinations, and the history of all that.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, iter, time::Duration};
 
 use futures_util::future::join_all;
 use linklet_domain::{Link, LinkPatch, Record, Role, TargetUrl, Timestamp, UserId};
+use linklet_dynamodb::LinksTable;
 use linklet_list::List;
-use linklet_test_support::{Answer, LinkBuilder, Person, RequestBuilder, TestDynamoDb, authenticator, token_of};
+use linklet_test_support::{
+    Answer, Fault, Faults, LinkBuilder, Person, RequestBuilder, TestDynamoDb, authenticator, token_of,
+};
 use linklet_update::Update;
 use serde_json::{Value, json};
 
@@ -49,8 +52,27 @@ impl Fixture {
     }
 
     fn request(&self, method: &str, path: &str) -> RequestBuilder {
-        let token = token_of(&self.ada.id, &self.ada.workspace, Role::Member);
-        RequestBuilder::new(method, &format!("/api/links/launch{path}")).token(&token)
+        self.request_to("launch", method, path)
+    }
+
+    fn request_to(&self, code: &str, method: &str, path: &str) -> RequestBuilder {
+        RequestBuilder::new(method, &format!("/api/links/{code}{path}")).token(&self.token())
+    }
+
+    fn token(&self) -> String {
+        token_of(&self.ada.id, &self.ada.workspace, Role::Member)
+    }
+
+    /// The code of a link to this URL, which may be one that there was.
+    async fn shorten(&self, url: &str) -> String {
+        let request = RequestBuilder::new("POST", "/api/shorten").token(&self.token()).json(&json!({"url": url}));
+        fixture::send(&self.db, "shorten", request).await.json()["short_code"].as_str().unwrap().to_owned()
+    }
+
+    /// How many changes the history of a link has.
+    async fn changes_of(&self, code: &str) -> usize {
+        let shown = self.request_to(code, "GET", "/history").send_to(&self.list).await.json();
+        shown["history"].as_array().unwrap().len()
     }
 
     async fn put(&self, rules: &Value) -> Answer {
@@ -264,19 +286,53 @@ async fn in_a_workspace_with_fixed_destinations_nothing_leads_elsewhere_and_much
 #[tokio::test]
 async fn another_destination_takes_the_reuse_of_its_url_and_frees_the_old_one() {
     let fixture = Fixture::editable().await;
-    let token = token_of(&fixture.ada.id, &fixture.ada.workspace, Role::Member);
-    let shorten = async |url: &str| {
-        let request = RequestBuilder::new("POST", "/api/shorten").token(&token).json(&json!({"url": url}));
-        fixture::send(&fixture.db, "shorten", request).await.json()["short_code"].as_str().unwrap().to_owned()
-    };
-    let code = shorten("https://example.com/old").await;
-    let request = RequestBuilder::new("PATCH", &format!("/api/links/{code}")).token(&token);
+    let code = fixture.shorten("https://example.com/old").await;
 
-    let changed = request.json(&json!({"url": "https://example.com/new"})).send_to(&fixture.update).await;
+    let changed = fixture
+        .request_to(&code, "PATCH", "")
+        .json(&json!({"url": "https://example.com/new"}))
+        .send_to(&fixture.update)
+        .await;
 
     assert_eq!(changed.json()["original_url"], json!("https://example.com/new"));
-    assert_eq!(shorten("https://example.com/new").await, code);
-    assert_ne!(shorten("https://example.com/old").await, code);
+    assert_eq!(fixture.shorten("https://example.com/new").await, code);
+    assert_ne!(fixture.shorten("https://example.com/old").await, code);
+}
+
+/// How a function dies at a call: before it has left, or when it is carried out and nothing is known of it.
+fn death_at(call: usize, last: Fault) -> impl Iterator<Item = (usize, Fault)> {
+    iter::once((call, last)).chain((call + 1..call + 1_000).map(|later| (later, Fault::NotSent)))
+}
+
+#[tokio::test]
+async fn reuse_and_history_agree_with_a_destination_at_whichever_call_its_change_dies() {
+    const OLD: &str = "https://example.com/old";
+    const NEW: &str = "https://example.com/new";
+    for last in [Fault::NotSent, Fault::AnswerLost] {
+        for call in 0.. {
+            let (fixture, faults) = (Fixture::editable().await, Faults::default());
+            let code = fixture.shorten(OLD).await;
+            let links = LinksTable::new(fixture.db.client_with(faults.clone()), "LinksTable");
+            let dying = Update { links, authenticator: authenticator(), ..fixture::update(&fixture.db) };
+            let change = || fixture.request_to(&code, "PATCH", "").json(&json!({"url": NEW}));
+
+            faults.plan_all(death_at(call, last));
+            let is_alive = change().send_to(&dying).await.status == 200;
+
+            let what = format!("{last:?} at {call}");
+            let is_changed = fixture.db.link(&code).await.target.as_str() == NEW;
+            let reused = if is_changed { NEW } else { OLD };
+            assert_eq!(fixture.shorten(reused).await, code, "{what}");
+            assert_eq!(fixture.changes_of(&code).await, usize::from(is_changed), "{what}");
+            assert_eq!(change().send_to(&fixture.update).await.status, 200, "{what}");
+            assert_eq!((fixture.shorten(NEW).await, fixture.changes_of(&code).await), (code.clone(), 1), "{what}");
+            assert_ne!(fixture.shorten(OLD).await, code, "{what}");
+            if is_alive {
+                assert!(call > 1, "it made calls at which it could die");
+                break;
+            }
+        }
+    }
 }
 
 #[tokio::test]
