@@ -58,6 +58,12 @@ def open_rules(tab: Tab, use: Hand) -> Locator:
     return drawer
 
 
+def open_drawer(tab: Tab) -> Locator:
+    tab.settled()
+    tab.page.keyboard.press("r")
+    return tab.dialog(re.compile("^Rules and variants"))
+
+
 def rule(drawer: Locator, number: int) -> Locator:
     return drawer.get_by_role("group", name=f"Rule {number}", exact=True)
 
@@ -212,9 +218,7 @@ def test_rules_and_variants_are_taken_away(tabs: Tabs, editable: Account, hand: 
 
 def test_what_is_wrong_with_rules_stands_at_its_field(tabs: Tabs, editable: Account) -> None:
     tab = tabs.open(editable, page_of(editable))
-    tab.settled()
-    tab.page.keyboard.press("r")
-    drawer = tab.dialog(re.compile("^Rules and variants"))
+    drawer = open_drawer(tab)
     tab.button("Add a rule", drawer).click()
     address, condition = rule(drawer, 1).get_by_label("Leads to"), drawer.get_by_role("group", name="Rule 1, condition 1")
     address.fill("nowhere")
@@ -241,9 +245,7 @@ def test_what_is_wrong_with_rules_stands_at_its_field(tabs: Tabs, editable: Acco
 def test_rules_that_somebody_else_has_changed_are_not_overwritten_at_once(tabs: Tabs, editable: Account) -> None:
     put_rules(editable)
     tab = tabs.open(editable, page_of(editable))
-    tab.settled()
-    tab.page.keyboard.press("r")
-    drawer = tab.dialog(re.compile("^Rules and variants"))
+    drawer = open_drawer(tab)
     rule(drawer, 1).get_by_label("Name").fill("Mine")
     put_rules(editable, RULES[1:])
     tab.button("Save", drawer).click()
@@ -302,9 +304,7 @@ def test_rules_are_tried_before_they_are_saved(tabs: Tabs, editable: Account, ha
 def test_each_kind_of_condition_is_tried(tabs: Tabs, editable: Account, condition: dict[str, str], visitor: tuple[str, str]) -> None:
     put_rules(editable, [{"url": SHORT, "conditions": [condition]}], [])
     tab = tabs.open(editable, page_of(editable))
-    tab.settled()
-    tab.page.keyboard.press("r")
-    drawer = tab.dialog(re.compile("^Rules and variants"))
+    drawer = open_drawer(tab)
     drawer.locator("summary", has_text="Try them out").click()
     name, value = visitor
     field = drawer.get_by_label(name, exact=name == "Browser")
@@ -336,9 +336,7 @@ def test_rules_can_only_be_taken_away_where_destinations_are_fixed(tabs: Tabs, f
 def test_countries_that_nobody_knows_are_said_to_be_unknown(tabs: Tabs, editable: Account) -> None:
     unknown = {"rules": [], "variants": [], "countries_known": False}
     tab = tabs.open(editable, page_of(editable), answers={"**/rules": unknown})
-    tab.settled()
-    tab.page.keyboard.press("r")
-    drawer = tab.dialog(re.compile("^Rules and variants"))
+    drawer = open_drawer(tab)
     note = drawer.get_by_text("Countries aren’t known here: no trusted edge is configured.")
     expect(note).to_be_visible()
     tab.page.keyboard.press("Escape")
@@ -352,9 +350,7 @@ def test_countries_that_nobody_knows_are_said_to_be_unknown(tabs: Tabs, editable
 
 def test_what_was_written_of_rules_is_not_lost_by_chance(tabs: Tabs, editable: Account) -> None:
     tab = tabs.open(editable, page_of(editable))
-    tab.settled()
-    tab.page.keyboard.press("r")
-    drawer = tab.dialog(re.compile("^Rules and variants"))
+    drawer = open_drawer(tab)
     tab.button("Add a rule", drawer).click()
     tab.page.keyboard.press("Escape")
     tab.button("Keep editing", tab.dialog("Close without saving?")).click()
@@ -364,9 +360,7 @@ def test_what_was_written_of_rules_is_not_lost_by_chance(tabs: Tabs, editable: A
 def test_rules_have_room_on_a_phone(tabs: Tabs, editable: Account) -> None:
     put_rules(editable)
     tab = tabs.open(editable, page_of(editable), width=360)
-    tab.settled()
-    tab.page.keyboard.press("r")
-    drawer = tab.dialog(re.compile("^Rules and variants"))
+    drawer = open_drawer(tab)
     expect(rule(drawer, 2)).to_be_visible()
     tab.assert_not_sideways()
     assert drawer.evaluate("(one) => [one, ...one.querySelectorAll('.dialog-body')].every(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)")
