@@ -8,12 +8,12 @@ mod hot_links;
 mod limiter;
 
 use linklet_domain::{
-    Caching, Click, CountsAs, Decision, DestinationName, Intent, LimitedRoute, LinkStatus, Record, RedirectTarget,
-    Salt, ShortCode, ThrottleSubject, Timestamp, Window,
+    Caching, Click, CountsAs, Decision, Intent, LimitedRoute, LinkStatus, Record, RedirectTarget, Salt, ShortCode,
+    ThrottleSubject, Timestamp, Window,
 };
 use linklet_dynamodb::{Exhaustion, LinksTable, RepositoryError, ThrottleTable};
 use linklet_lambda::{
-    following::{ClickRecording, Recorder, Use, UsedUp, Visit, diverted, led_to, note_end, page},
+    following::{ClickRecording, Lead, Recorder, Use, UsedUp, Visit, diverted, led_to, note_end, page},
     http::{
         Answer, ApiError, DeferringHandler, Edge, HeaderValue, Method, Pages, Problem, Request, Response, ShortUrls,
         StatusCode, header, no_content,
@@ -77,8 +77,8 @@ impl DeferringHandler for Redirect {
     /// Records the click, notes that a link is used up, and merges calls, all at once.
     async fn after_response(&self, request: &Request, Deferred { senders, visit }: Deferred) {
         let record = async {
-            if let Some((link, destination)) = visit.clicked {
-                let visitor = self.visit(request).visitor().led_to(destination);
+            if let Some((link, lead)) = visit.clicked {
+                let visitor = self.visit(request).visitor(lead.as_ref());
                 let click = Click::on(&link, request.received_at(), visitor, request.correlation_id().clone());
                 self.recorder.record(click).await;
             }
@@ -115,8 +115,8 @@ pub struct Deferred {
 /// What has come of a visit.
 #[derive(Debug, Default)]
 struct Visited {
-    /// The link, if following it was a click, and which of several destinations it has led to.
-    clicked: Option<(RedirectTarget, Option<DestinationName>)>,
+    /// The link, if following it was a click, and where it has led, if it has.
+    clicked: Option<(RedirectTarget, Option<Lead>)>,
     /// The end of the link's uses, if it is to be noted.
     end: Option<Exhaustion>,
 }
@@ -174,15 +174,15 @@ impl Redirect {
 
     /// The answer of a decision. Nothing of a use is left to be taken.
     fn answer_with(&self, request: &Request, decision: Decision) -> Result<(Visited, Response), ApiError> {
-        let clicked = |link, name, counts_as| match counts_as {
-            CountsAs::Click => Visited { clicked: Some((link, name)), end: None },
+        let clicked = |link, lead, counts_as| match counts_as {
+            CountsAs::Click => Visited { clicked: Some((link, lead)), end: None },
             CountsAs::Nothing => Visited::default(),
         };
         match decision {
             Decision::Follow { target, cache, counts_as } => {
                 let lead = self.visit(request).lead(&target);
                 let response = redirect_to(&lead.location, cache)?;
-                Ok((clicked(target, lead.name, counts_as), response))
+                Ok((clicked(target, Some(lead), counts_as), response))
             }
             Decision::Show { target, counts_as } => {
                 let short_url = self.short_urls.of(request, &target.identity.id.code);

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use linklet_domain::{Audience, Click, ClickId, Client, CountryCode, Device, LinkId, Timestamp};
+use linklet_domain::{Audience, Click, ClickId, Client, CountryCode, Device, LinkId, Source, Timestamp};
 use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
 use linklet_user_agents::{Classifier, LoadError};
 use serde::Serialize;
@@ -40,6 +40,8 @@ struct ClickView {
     country: Option<CountryCode>,
     city: Option<String>,
     referer: Option<String>,
+    source: &'static str,
+    campaign: Option<String>,
     user_agent: String,
 }
 
@@ -48,6 +50,7 @@ impl ClickView {
         let visitor = click.visitor;
         let client = classifier.classify(&visitor.user_agent);
         let audience = Audience::of(&visitor, &client);
+        let source = Source::of(&visitor).as_str();
         let Client { device, browser, version, os } = client;
         Self {
             clicked_at: click.id.at(),
@@ -60,6 +63,8 @@ impl ClickView {
             country: visitor.country,
             city: visitor.city,
             referer: visitor.referer,
+            source,
+            campaign: visitor.campaign.map(|campaign| campaign.to_string()),
             user_agent: visitor.user_agent,
         }
     }

@@ -3,7 +3,8 @@
 use std::{ops::RangeInclusive, time::Duration};
 
 use linklet_domain::{
-    Day, DayStats, Device, Dimension, Interval, Invalid, LinkId, Point, ShortCode, Timestamp, lifetimes, timeline,
+    Crowd, Day, DayStats, Device, Dimension, Interval, Invalid, LinkId, Point, ShortCode, Timestamp, lifetimes,
+    timeline,
 };
 use linklet_lambda::{
     http::{ApiError, Request, Response, StatusCode, json},
@@ -122,12 +123,14 @@ struct DayView {
     bot: u64,
     unknown: u64,
     countries: Vec<ValueCount>,
+    sources: Vec<ValueCount>,
+    campaigns: Vec<ValueCount>,
 }
 
 impl DayView {
     fn new(date: Day, stats: &DayStats) -> Self {
         let profile = &stats.profile;
-        let devices = &profile.by(Dimension::Device).counts;
+        let devices = profile.by(Dimension::Device, Crowd::Everybody).counts;
         let clicks_of = |device: Device| devices.get(device.as_str()).copied().unwrap_or_default();
         Self {
             date,
@@ -140,6 +143,8 @@ impl DayView {
             bot: clicks_of(Device::Bot),
             unknown: clicks_of(Device::Unknown),
             countries: counts(profile, Dimension::Country),
+            sources: counts(profile, Dimension::Source),
+            campaigns: counts(profile, Dimension::Campaign),
         }
     }
 }

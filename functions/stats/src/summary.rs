@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap, time::Duration};
 
-use linklet_domain::{Dimension, Invalid, LinkId, Profile, ShortCode, Summary, Timestamp};
+use linklet_domain::{Crowd, Dimension, Invalid, LinkId, Profile, ShortCode, Summary, Timestamp};
 use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
 use serde::Serialize;
 
@@ -29,7 +29,7 @@ impl Stats {
 const TOP: usize = 5;
 
 fn most_referrers(text: &str) -> Result<usize, Invalid> {
-    let kept = Dimension::Referer.capacity();
+    let kept = Dimension::Referer.capacity(Crowd::Everybody);
     let wanted = text.parse().ok().filter(|wanted| (1..=kept).contains(wanted));
     wanted.ok_or_else(|| Invalid::new(format!("top must be a whole number from 1 to {kept}")))
 }
@@ -46,10 +46,10 @@ pub(crate) enum Referrers {
 impl Referrers {
     /// The most frequent of a link's referrers.
     fn top(self, profile: &Profile, most: usize) -> Vec<ValueCount> {
-        let pages = profile.by(Dimension::Referer).ranked();
+        let pages = profile.by(Dimension::Referer, Crowd::Everybody);
         let ranked = match self {
-            Self::Pages => pages,
-            Self::Hosts => ranked_hosts(pages),
+            Self::Pages => pages.ranked(),
+            Self::Hosts => ranked_hosts(pages.ranked()),
         };
         ranked.into_iter().take(most).map(|(value, count)| ValueCount::new(Dimension::Referer, value, count)).collect()
     }
@@ -83,10 +83,13 @@ struct SummaryView<'a> {
 impl<'a> SummaryView<'a> {
     fn new(short_code: &'a ShortCode, summary: &Summary, referrers: (Referrers, usize)) -> Self {
         let shown = |dimension| shown(&summary.profile, dimension, referrers);
-        // Where a link leads whom is nobody's matter but its workspace's, and most links lead to one place.
-        let has_several = summary.profile.by(Dimension::Destination).total() > 0;
-        let is_shown = |dimension: &Dimension| {
-            *dimension != Dimension::Destination || has_several && referrers.0 == Referrers::Pages
+        let is_member = referrers.0 == Referrers::Pages;
+        // Where a link leads whom, and what its campaigns are called, is nobody's matter but its workspace's.
+        let is_shown = |dimension: &Dimension| match dimension {
+            // Most links lead to one place.
+            Dimension::Destination => is_member && summary.profile.clicks_with(Dimension::Destination) > 0,
+            Dimension::Campaign => is_member,
+            _ => true,
         };
         Self {
             short_code,
@@ -115,7 +118,7 @@ fn shown(
 
 /// All values of a breakdown, most frequent first.
 pub(crate) fn counts(profile: &Profile, dimension: Dimension) -> Vec<ValueCount> {
-    let ranking = profile.by(dimension).ranking();
+    let ranking = profile.by(dimension, Crowd::Everybody).ranking();
     ranking.iter().map(|(value, count)| ValueCount::new(dimension, value, *count)).collect()
 }
 

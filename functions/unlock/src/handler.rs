@@ -118,7 +118,7 @@ impl Unlock {
         let visit = Visit { request, salt: &self.salt, edge: self.edge };
         let lead = visit.lead(&target);
         let response = led_to(&lead.location, StatusCode::SEE_OTHER)?;
-        let visitor = visit.visitor().led_to(lead.name);
+        let visitor = visit.visitor(Some(&lead));
         let click = Click::on(&target, request.received_at(), visitor, request.correlation_id().clone());
         self.recorder.record(click).await;
         Ok(response)

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    ClickId, CorrelationId, DestinationName, Event, EventDetail, Invalid, LinkId, RedirectTarget, Timestamp,
-    UrlClicked, UserId, WorkspaceId, validated::string_newtype,
+    Campaign, ClickId, CorrelationId, DestinationName, Event, EventDetail, Invalid, LinkId, RedirectTarget, Source,
+    Timestamp, UrlClicked, UserId, WorkspaceId, validated::string_newtype,
 };
 
 /// One followed link, as it is stored and counted.
@@ -132,6 +132,12 @@ pub struct Visitor {
     /// Where they were led, if the link has several destinations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination: Option<DestinationName>,
+    /// Whether they have scanned the link's QR code.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_scanned: bool,
+    /// The campaign that they came with, or else the one that the destination names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub campaign: Option<Campaign>,
 }
 
 impl Visitor {
@@ -153,6 +159,8 @@ impl Visitor {
             country: None,
             city: None,
             destination: None,
+            has_scanned: false,
+            campaign: None,
         }
     }
 
@@ -176,6 +184,14 @@ impl Visitor {
     #[must_use]
     pub fn led_to(mut self, destination: Option<DestinationName>) -> Self {
         self.destination = destination;
+        self
+    }
+
+    /// Sets what the query of the short link and the address of the destination tell.
+    #[must_use]
+    pub fn coming_with(mut self, query: &str, destination: &str) -> Self {
+        self.has_scanned = Source::is_scan(query);
+        self.campaign = Campaign::of_query(query).or_else(|| Campaign::of_url(destination));
         self
     }
 

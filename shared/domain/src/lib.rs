@@ -39,6 +39,7 @@ mod registration;
 mod renewal;
 mod revision;
 mod short_code;
+mod source;
 mod stats;
 mod target_url;
 mod terms;
@@ -91,9 +92,10 @@ pub use registration::RegistrationPolicy;
 pub use renewal::{RefreshToken, RenewableSession, Renewal};
 pub use revision::{Precondition, Revision};
 pub use short_code::{GENERATED_LENGTH, RESERVED, ROUTES, ReservedCodes, ShortCode, Unavailable};
+pub use source::{Campaign, Source};
 pub use stats::{
-    Breakdown, ClickCount, DaySlice, DayStats, Dimension, Interval, LinkClicks, LinkStats, Part, Past, Point, Profile,
-    Ranking, Summary, Totals, UniqueVisitors, is_recent, timeline,
+    Breakdown, Breakdowns, ClickCount, Crowd, DaySlice, DayStats, Dimension, Interval, LinkClicks, LinkStats, Part,
+    Past, Point, Profile, Ranking, Summary, Totals, UniqueVisitors, is_recent, timeline,
 };
 pub use target_url::TargetUrl;
 pub use terms::{

@@ -386,6 +386,13 @@ impl ClickBuilder {
         self
     }
 
+    /// By the short link with this query.
+    #[must_use]
+    pub fn coming_with(mut self, query: &str) -> Self {
+        self.detail.visitor = self.detail.visitor.coming_with(query, "");
+        self
+    }
+
     /// Looking ahead.
     #[must_use]
     pub fn prefetching(mut self) -> Self {

@@ -1,4 +1,7 @@
-use crate::{Client, Routing, Visitor};
+use std::borrow::Cow;
+
+use super::Crowd;
+use crate::{Client, Routing, Source, Visitor};
 
 /// A property by which clicks are broken down.
 ///
@@ -18,12 +21,24 @@ pub enum Dimension {
     OperatingSystem,
     /// Where the link has led, if it has several destinations.
     Destination,
+    /// How the visitor came upon the link.
+    Source,
+    /// The campaign that the visitor came with.
+    Campaign,
 }
 
 impl Dimension {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Device, Self::Referer, Self::Country, Self::Browser, Self::OperatingSystem, Self::Destination];
+    pub const ALL: [Self; 8] = [
+        Self::Device,
+        Self::Referer,
+        Self::Country,
+        Self::Browser,
+        Self::OperatingSystem,
+        Self::Destination,
+        Self::Source,
+        Self::Campaign,
+    ];
 
     /// The name of a breakdown by this, in rows and in answers.
     #[must_use]
@@ -35,6 +50,8 @@ impl Dimension {
             Self::Browser => "browsers",
             Self::OperatingSystem => "operating_systems",
             Self::Destination => "destinations",
+            Self::Source => "sources",
+            Self::Campaign => "campaigns",
         }
     }
 
@@ -48,22 +65,27 @@ impl Dimension {
             Self::Browser => "browser",
             Self::OperatingSystem => "os",
             Self::Destination => "destination",
+            Self::Source => "source",
+            Self::Campaign => "campaign",
         }
     }
 
-    /// How many values a breakdown holds: 30, but all of the world's 250 countries, and as many destinations as a link has.
+    /// How many values a breakdown holds: 30, but all of the world's 250 countries, and as many destinations as a link has. Of
+    /// machines it holds 10 values of what they can make up, since they would otherwise make a day's row twice as large.
     #[must_use]
-    pub fn capacity(self) -> usize {
+    pub fn capacity(self, crowd: Crowd) -> usize {
         match self {
             Self::Country => 250,
             Self::Destination => Routing::MOST_RULES + Routing::MOST_VARIANTS + 1,
-            Self::Device | Self::Referer | Self::Browser | Self::OperatingSystem => 30,
+            Self::Source => Source::ALL.len(),
+            Self::Referer | Self::OperatingSystem | Self::Campaign if crowd == Crowd::Machines => 10,
+            Self::Device | Self::Referer | Self::Browser | Self::OperatingSystem | Self::Campaign => 30,
         }
     }
 
     /// The value of a click, or `None` if it has none. Never empty, since DynamoDB has no empty names.
     #[must_use]
-    pub fn value<'a>(self, visitor: &'a Visitor, client: &'a Client) -> Option<&'a str> {
+    pub fn value<'a>(self, visitor: &'a Visitor, client: &'a Client) -> Option<Cow<'a, str>> {
         let value = match self {
             Self::Device => client.device.as_str(),
             Self::Referer => page(visitor.referer.as_deref()?),
@@ -71,8 +93,10 @@ impl Dimension {
             Self::Browser => &client.browser,
             Self::OperatingSystem => &client.os,
             Self::Destination => visitor.destination.as_ref()?.as_str(),
+            Self::Source => Source::of(visitor).as_str(),
+            Self::Campaign => return Some(visitor.campaign.as_ref()?.to_string().into()),
         };
-        (!value.is_empty()).then_some(value)
+        (!value.is_empty()).then_some(value.into())
     }
 }
 

@@ -64,10 +64,26 @@ pub struct Profile {
     pub clicks: u64,
     /// The clicks of people.
     pub human_clicks: u64,
-    /// All of the clicks, by each dimension that has a value in any of them.
-    pub breakdowns: BTreeMap<Dimension, Breakdown>,
+    /// The clicks of people, by each dimension that has a value in any of them.
+    pub people: Breakdowns,
+    /// The clicks of bots and prefetching browsers, in the same way.
+    pub machines: Breakdowns,
     /// The different people among them.
     pub visitors: UniqueVisitors,
+}
+
+/// Clicks by each dimension that has a value in any of them.
+pub type Breakdowns = BTreeMap<Dimension, Breakdown>;
+
+/// Whose clicks are meant. Days tell no more than this, since bots and prefetching browsers are looked at apart by few.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Crowd {
+    /// People, bots and prefetching browsers.
+    Everybody,
+    /// People.
+    People,
+    /// Bots and prefetching browsers.
+    Machines,
 }
 
 impl LinkStats {
@@ -128,42 +144,87 @@ impl Past {
 }
 
 impl Profile {
-    fn count(&mut self, visitor: &Visitor, client: &Client) {
+    /// Counts one click.
+    pub fn count(&mut self, visitor: &Visitor, client: &Client) {
         self.clicks += 1;
-        if Audience::of(visitor, client) == Audience::Human {
+        let crowd = Crowd::of(Audience::of(visitor, client));
+        if crowd == Crowd::People {
             self.human_clicks += 1;
             self.visitors.add(&visitor.ip_hash);
         }
         for dimension in Dimension::ALL {
             if let Some(value) = dimension.value(visitor, client) {
-                self.breakdowns.entry(dimension).or_default().count(value, dimension.capacity());
+                self.breakdowns(crowd).entry(dimension).or_default().count(&value, dimension.capacity(crowd));
             }
         }
+    }
+
+    fn breakdowns(&mut self, crowd: Crowd) -> &mut Breakdowns {
+        if crowd == Crowd::People { &mut self.people } else { &mut self.machines }
     }
 
     /// Adds everything that another profile has counted.
     pub fn merge(&mut self, counted: &Self) {
         self.clicks += counted.clicks;
         self.human_clicks += counted.human_clicks;
-        for (dimension, breakdown) in &counted.breakdowns {
-            self.breakdowns.entry(*dimension).or_default().merge(breakdown, dimension.capacity());
-        }
+        merge(&mut self.people, &counted.people, Crowd::People);
+        merge(&mut self.machines, &counted.machines, Crowd::Machines);
         self.visitors.merge(&counted.visitors);
     }
 
-    /// The clicks by one dimension.
+    /// The clicks of a crowd.
     #[must_use]
-    pub fn by(&self, dimension: Dimension) -> &Breakdown {
-        static NONE: Breakdown = Breakdown { counts: BTreeMap::new(), other: 0 };
-        self.breakdowns.get(&dimension).unwrap_or(&NONE)
+    pub fn clicks_of(&self, crowd: Crowd) -> u64 {
+        match crowd {
+            Crowd::Everybody => self.clicks,
+            Crowd::People => self.human_clicks,
+            Crowd::Machines => self.clicks - self.human_clicks,
+        }
+    }
+
+    /// How many clicks have a value of a dimension.
+    #[must_use]
+    pub fn clicks_with(&self, dimension: Dimension) -> u64 {
+        [&self.people, &self.machines].into_iter().filter_map(|all| all.get(&dimension)).map(Breakdown::total).sum()
+    }
+
+    /// The clicks of a crowd by one dimension.
+    #[must_use]
+    pub fn by(&self, dimension: Dimension, crowd: Crowd) -> Breakdown {
+        let of = |breakdowns: &Breakdowns| breakdowns.get(&dimension).cloned().unwrap_or_default();
+        match crowd {
+            Crowd::People => of(&self.people),
+            Crowd::Machines => of(&self.machines),
+            Crowd::Everybody => {
+                let mut all = of(&self.people);
+                all.merge(&of(&self.machines), dimension.capacity(crowd));
+                all
+            }
+        }
     }
 
     /// Whether both may have counted the same clicks, as far as sketches and full breakdowns tell.
     #[must_use]
     pub fn agrees_with(&self, other: &Self) -> bool {
+        let agree = |crowd| Dimension::ALL.into_iter().all(|by| self.by(by, crowd).agrees_with(&other.by(by, crowd)));
         (self.clicks, self.human_clicks) == (other.clicks, other.human_clicks)
-            && Dimension::ALL.iter().all(|by| self.by(*by).agrees_with(other.by(*by)))
+            && agree(Crowd::People)
+            && agree(Crowd::Machines)
             && self.visitors.agrees_with(&other.visitors)
+    }
+}
+
+fn merge(sum: &mut Breakdowns, counted: &Breakdowns, crowd: Crowd) {
+    for (dimension, breakdown) in counted {
+        sum.entry(*dimension).or_default().merge(breakdown, dimension.capacity(crowd));
+    }
+}
+
+impl Crowd {
+    /// The crowd that somebody belongs to.
+    #[must_use]
+    pub fn of(audience: Audience) -> Self {
+        if audience == Audience::Human { Self::People } else { Self::Machines }
     }
 }
 
@@ -274,7 +335,7 @@ mod tests {
             count(&mut stats, at("2026-03-02T14:30:00Z"), &visitor, &client(Device::Desktop, "Firefox"));
         }
 
-        let top = stats.whole_life().by(Dimension::Referer).ranking();
+        let top = stats.whole_life().by(Dimension::Referer, Crowd::Everybody).ranking();
 
         assert_eq!(
             top,
@@ -292,7 +353,7 @@ mod tests {
         }
 
         assert_eq!(stats.whole_life().clicks, 4);
-        assert_eq!(stats.whole_life().by(Dimension::Referer), &Breakdown::default());
+        assert_eq!(stats.whole_life().by(Dimension::Referer, Crowd::Everybody), &Breakdown::default());
     }
 
     #[test]
@@ -309,7 +370,7 @@ mod tests {
         let summary = stats.summary(now);
 
         assert_eq!((summary.total_clicks, summary.human_clicks, summary.unique_visitors), (4, 2, 1));
-        let ranking = |dimension| stats.whole_life().by(dimension).ranking();
+        let ranking = |dimension| stats.whole_life().by(dimension, Crowd::Everybody).ranking();
         assert_eq!(ranking(Dimension::Device), [("mobile".into(), 3), ("bot".into(), 1)]);
         assert_eq!(ranking(Dimension::Browser), [("Firefox".into(), 3), ("Googlebot".into(), 1)]);
         assert_eq!(ranking(Dimension::OperatingSystem), [("Linux".into(), 4)]);
@@ -324,7 +385,7 @@ mod tests {
             count(&mut stats, at("2026-03-02T14:30:00Z"), &person(1), &client);
         }
 
-        let browsers = stats.whole_life().by(Dimension::Browser).ranking();
+        let browsers = stats.whole_life().by(Dimension::Browser, Crowd::Everybody).ranking();
 
         assert_eq!(browsers.len(), 31);
         assert_eq!(browsers.last(), Some(&("(other)".to_owned(), 20)));
@@ -358,7 +419,7 @@ mod tests {
             prop_assert_eq!(life.clicks, total);
             let latest = clicks.iter().map(|(second, ..)| Timestamp::from_unix_seconds(*second).unwrap()).max();
             prop_assert_eq!(stats.summary(at("2026-03-02T14:00:00Z")).last_click_at, latest);
-            prop_assert_eq!(life.by(Dimension::Device).total(), total);
+            prop_assert_eq!(life.by(Dimension::Device, Crowd::Everybody).total(), total);
             let mut all_days = Profile::default();
             stats.days.values().for_each(|day| all_days.merge(&day.profile));
             prop_assert_eq!(life.visitors.estimate(), all_days.visitors.estimate());

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_domain::{
-    Click, ClickId, CorrelationId, CountryCode, DestinationName, Invalid, IpHash, LinkId, Spread, Timestamp, UserId,
-    Visitor, WorkspaceId,
+    Campaign, Click, ClickId, CorrelationId, CountryCode, DestinationName, Invalid, IpHash, LinkId, Spread, Timestamp,
+    UserId, Visitor, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
@@ -125,6 +125,14 @@ pub(crate) struct ClickItem {
     city: Option<String>,
     #[serde(rename = "d", default)]
     destination: Option<DestinationName>,
+    #[serde(rename = "q", default, skip_serializing_if = "std::ops::Not::not")]
+    has_scanned: bool,
+    #[serde(rename = "s", default)]
+    campaign_source: Option<String>,
+    #[serde(rename = "m", default)]
+    campaign_medium: Option<String>,
+    #[serde(rename = "k", default)]
+    campaign_name: Option<String>,
     #[serde(rename = "x")]
     correlation_id: CorrelationId,
     ttl: i64,
@@ -133,8 +141,8 @@ pub(crate) struct ClickItem {
 /// The most that one write unit pays for, in bytes.
 const WRITE_UNIT: usize = 1_024;
 
-/// A click as an item of one write unit. Only what a visitor sends can be long: the referrer loses its end, and then the
-/// user agent.
+/// A click as an item of one write unit. Only what a visitor sends can be long: the referrer loses its end, then the user agent,
+/// and last the campaign.
 pub(super) fn item_of(
     operation: &'static str,
     click: &Click,
@@ -142,7 +150,7 @@ pub(super) fn item_of(
     kept_for: Duration,
 ) -> Result<Item, RepositoryError> {
     let mut item = to_item(operation, &ClickItem::new(click, spread, kept_for))?;
-    for attribute in ["r", "ua"] {
+    for attribute in ["r", "ua", "k", "m", "s"] {
         let excess = size(&item).saturating_sub(WRITE_UNIT);
         if excess > 0 {
             shorten(&mut item, attribute, excess);
@@ -172,7 +180,9 @@ fn size(item: &Item) -> usize {
 
 impl ClickItem {
     fn new(click: &Click, spread: Spread, kept_for: Duration) -> Self {
-        let Visitor { ip_hash, user_agent, referer, prefetch, country, city, destination } = click.visitor.clone();
+        let Visitor { ip_hash, user_agent, referer, prefetch, country, city, destination, has_scanned, campaign } =
+            click.visitor.clone();
+        let Campaign { source, medium, name } = campaign.unwrap_or_default();
         Self {
             key: click_key(&click.link, &click.id, spread),
             workspace: ByteBuf::from(click.workspace.to_bytes()),
@@ -184,6 +194,10 @@ impl ClickItem {
             country,
             city,
             destination,
+            has_scanned,
+            campaign_source: source,
+            campaign_medium: medium,
+            campaign_name: name,
             correlation_id: click.correlation_id.clone(),
             ttl: click.clicked_at().plus(kept_for).unix_seconds(),
         }
@@ -209,6 +223,8 @@ impl ClickItem {
                 country: self.country,
                 city: self.city,
                 destination: self.destination,
+                has_scanned: self.has_scanned,
+                campaign: Campaign::of_parts(self.campaign_source, self.campaign_medium, self.campaign_name),
             },
             correlation_id: self.correlation_id,
         })

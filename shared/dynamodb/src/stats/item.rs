@@ -6,9 +6,9 @@ use std::{
 };
 
 use linklet_domain::{
-    Breakdown, ClickCount, ClickId, CorrelationId, Day, DaySlice, DayStats, Dimension, Event, EventDetail, EventId,
-    Invalid, LinkClicks, LinkId, MilestoneReached, Part, Past, Profile, Timestamp, Totals, UniqueVisitors, UserId,
-    WorkspaceId,
+    Breakdown, Breakdowns, ClickCount, ClickId, CorrelationId, Day, DaySlice, DayStats, Dimension, Event, EventDetail,
+    EventId, Invalid, LinkClicks, LinkId, MilestoneReached, Part, Past, Profile, Timestamp, Totals, UniqueVisitors,
+    UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
@@ -220,12 +220,12 @@ pub(super) struct ProfileAttributes {
     pub total_clicks: u64,
     #[serde(default)]
     pub human_clicks: u64,
-    /// Counts per value, by the name of the dimension.
-    #[serde(default)]
-    pub breakdowns: BTreeMap<String, BTreeMap<String, u64>>,
-    /// The count of evicted values, by the name of the dimension.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub others: BTreeMap<String, u64>,
+    /// The clicks of people.
+    #[serde(flatten)]
+    people: BreakdownAttributes,
+    /// The clicks of bots and prefetching browsers; absent without any.
+    #[serde(default, skip_serializing_if = "BreakdownAttributes::is_empty")]
+    machines: BreakdownAttributes,
     /// The sketch of unique visitors; absent without clicks by people.
     #[serde(default, skip_serializing_if = "no_bytes")]
     pub visitors: ByteBuf,
@@ -235,40 +235,77 @@ fn no_bytes(bytes: &ByteBuf) -> bool {
     bytes.is_empty()
 }
 
-impl From<&Profile> for ProfileAttributes {
-    fn from(profile: &Profile) -> Self {
+/// Breakdowns as attributes.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct BreakdownAttributes {
+    /// Counts per value, by the name of the dimension.
+    #[serde(default)]
+    breakdowns: BTreeMap<String, BTreeMap<String, u64>>,
+    /// The count of replaced values, by the name of the dimension.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    others: BTreeMap<String, u64>,
+}
+
+impl BreakdownAttributes {
+    fn is_empty(&self) -> bool {
+        self.breakdowns.is_empty() && self.others.is_empty()
+    }
+}
+
+impl From<&Breakdowns> for BreakdownAttributes {
+    fn from(all: &Breakdowns) -> Self {
         Self {
-            total_clicks: profile.clicks,
-            human_clicks: profile.human_clicks,
-            breakdowns: of_each(profile, |breakdown| (!breakdown.counts.is_empty()).then(|| breakdown.counts.clone())),
-            others: of_each(profile, |breakdown| (breakdown.other > 0).then_some(breakdown.other)),
-            visitors: ByteBuf::from(if profile.visitors.is_empty() { Vec::new() } else { profile.visitors.to_bytes() }),
+            breakdowns: of_each(all, |breakdown| (!breakdown.counts.is_empty()).then(|| breakdown.counts.clone())),
+            others: of_each(all, |breakdown| (breakdown.other > 0).then_some(breakdown.other)),
         }
     }
 }
 
 /// A part of each breakdown that has it, by the name of its dimension.
-fn of_each<T>(profile: &Profile, part: impl Fn(&Breakdown) -> Option<T>) -> BTreeMap<String, T> {
-    let parts = profile.breakdowns.iter().filter_map(|(dimension, breakdown)| Some((dimension, part(breakdown)?)));
+fn of_each<T>(all: &Breakdowns, part: impl Fn(&Breakdown) -> Option<T>) -> BTreeMap<String, T> {
+    let parts = all.iter().filter_map(|(dimension, breakdown)| Some((dimension, part(breakdown)?)));
     parts.map(|(dimension, part)| (dimension.name().to_owned(), part)).collect()
+}
+
+impl From<BreakdownAttributes> for Breakdowns {
+    fn from(mut stored: BreakdownAttributes) -> Self {
+        let mut breakdown = |dimension: Dimension| Breakdown {
+            counts: stored.breakdowns.remove(dimension.name()).unwrap_or_default(),
+            other: stored.others.remove(dimension.name()).unwrap_or_default(),
+        };
+        let all = Dimension::ALL.into_iter().map(|dimension| (dimension, breakdown(dimension)));
+        all.filter(|(_, breakdown)| breakdown.total() > 0).collect()
+    }
+}
+
+impl From<&Profile> for ProfileAttributes {
+    fn from(profile: &Profile) -> Self {
+        Self {
+            total_clicks: profile.clicks,
+            human_clicks: profile.human_clicks,
+            people: (&profile.people).into(),
+            machines: (&profile.machines).into(),
+            visitors: ByteBuf::from(if profile.visitors.is_empty() { Vec::new() } else { profile.visitors.to_bytes() }),
+        }
+    }
 }
 
 impl TryFrom<ProfileAttributes> for Profile {
     type Error = Invalid;
 
-    fn try_from(mut item: ProfileAttributes) -> Result<Self, Invalid> {
+    fn try_from(item: ProfileAttributes) -> Result<Self, Invalid> {
         let visitors = if item.visitors.is_empty() {
             UniqueVisitors::default()
         } else {
             UniqueVisitors::from_bytes(&item.visitors)?
         };
-        let mut breakdown = |dimension: Dimension| Breakdown {
-            counts: item.breakdowns.remove(dimension.name()).unwrap_or_default(),
-            other: item.others.remove(dimension.name()).unwrap_or_default(),
-        };
-        let breakdowns = Dimension::ALL.into_iter().map(|dimension| (dimension, breakdown(dimension)));
-        let breakdowns = breakdowns.filter(|(_, breakdown)| breakdown.total() > 0).collect();
-        Ok(Self { clicks: item.total_clicks, human_clicks: item.human_clicks, breakdowns, visitors })
+        Ok(Self {
+            clicks: item.total_clicks,
+            human_clicks: item.human_clicks,
+            people: item.people.into(),
+            machines: item.machines.into(),
+            visitors,
+        })
     }
 }
 

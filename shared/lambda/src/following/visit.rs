@@ -34,9 +34,10 @@ impl Visit<'_> {
         if self.request.is_prefetch() || is_crawler() { Asker::Machine } else { Asker::Person }
     }
 
-    /// What is kept of the visitor with a click.
+    /// What is kept of the visitor with a click that has led them there, or nowhere.
     #[must_use]
-    pub fn visitor(&self) -> Visitor {
+    pub fn visitor(&self, lead: Option<&Lead>) -> Visitor {
+        let destination = lead.map(|lead| lead.location.as_str()).unwrap_or_default();
         Visitor::new(self.address())
             .with_headers(
                 self.request.header_lossy(header::USER_AGENT).as_deref(),
@@ -44,6 +45,8 @@ impl Visit<'_> {
             )
             .at_place(self.edge.country(self.request), self.edge.city(self.request).as_deref())
             .prefetching(self.request.is_prefetch())
+            .coming_with(self.request.raw_query(), destination)
+            .led_to(lead.and_then(|lead| lead.name.clone()))
     }
 
     /// Where the visitor is led by a link that leads them anywhere.

@@ -16,7 +16,7 @@ use proptest::{prelude::RngExt as _, test_runner::TestRng};
 use tokio::{runtime::Builder, time::timeout};
 
 use super::{
-    model::{AGENTS, COUNTRIES, Click, Expected, Link, REFERERS},
+    model::{AGENTS, COUNTRIES, Click, Expected, Link, QUERIES, REFERERS},
     observed::check,
     plan::{answered, packed_batch},
     seed::{random, seed},
@@ -91,6 +91,7 @@ fn clicks(random: &mut TestRng) -> Vec<Click> {
                 agent: &AGENTS[random.random_range(0..AGENTS.len())],
                 referer: REFERERS[random.random_range(0..REFERERS.len())],
                 country: COUNTRIES[random.random_range(0..COUNTRIES.len())],
+                query: QUERIES[random.random_range(0..QUERIES.len())],
                 prefetch: random.random_ratio(1, 10),
                 number,
             }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linklet_domain::{ClickCount, ClickId, Event, LinkClicks, LinkId, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{ClickCount, ClickId, Crowd, Event, LinkClicks, LinkId, Timestamp, UserId, WorkspaceId};
 use linklet_test_support::ClickBuilder;
 
 /// A link that is clicked on.
@@ -61,6 +61,16 @@ pub const REFERERS: [(Option<&str>, Option<&str>); 6] = [
 /// Countries as they are sent.
 pub const COUNTRIES: [Option<&str>; 4] = [None, Some("DE"), Some("FR"), Some("JP")];
 
+/// The queries of short links with which people come, whether that is a scan, and the campaign that is counted.
+pub const QUERIES: [(&str, bool, Option<&str>); 6] = [
+    ("", false, None),
+    ("", false, None),
+    ("qr=1", true, None),
+    ("qr=1&utm_source=poster", true, Some("poster / - / -")),
+    ("ref=1&utm_source=news&utm_medium=mail&utm_campaign=spring%20sale", false, Some("news / mail / spring sale")),
+    ("qr=0&utm_source=", false, None),
+];
+
 /// A click, as it was and not as it is counted.
 #[derive(Debug, Clone)]
 pub struct Click {
@@ -73,6 +83,7 @@ pub struct Click {
     pub agent: &'static Agent,
     pub referer: (Option<&'static str>, Option<&'static str>),
     pub country: Option<&'static str>,
+    pub query: (&'static str, bool, Option<&'static str>),
     pub prefetch: bool,
     /// What tells it from others of the same moment.
     pub number: usize,
@@ -96,7 +107,8 @@ impl Click {
             .owned_by(&link.owner)
             .at(self.at())
             .by(&format!("visitor {}", self.who))
-            .with(self.agent.text);
+            .with(self.agent.text)
+            .coming_with(self.query.0);
         if let Some(referer) = self.referer.0 {
             click = click.from(referer);
         }
@@ -107,6 +119,16 @@ impl Click {
             click = click.prefetching();
         }
         Event { event_id: self.id().into(), ..click.build() }
+    }
+
+    /// One of the four sources.
+    fn source(&self) -> &'static str {
+        match (self.query, self.referer) {
+            ((_, true, _), _) => "qr",
+            ((_, _, Some(_)), _) => "campaign",
+            (_, (_, Some(_))) => "link",
+            _ => "direct",
+        }
     }
 
     fn is_by_a_person(&self) -> bool {
@@ -120,7 +142,8 @@ pub struct Numbers {
     pub clicks: u64,
     pub human_clicks: u64,
     pub visitors: u64,
-    pub breakdowns: BTreeMap<&'static str, BTreeMap<String, u64>>,
+    /// Those of people, and those of machines.
+    pub breakdowns: BTreeMap<(Crowd, &'static str), BTreeMap<String, u64>>,
 }
 
 impl Numbers {
@@ -133,6 +156,7 @@ impl Numbers {
                 numbers.human_clicks += 1;
                 people.insert(click.who);
             }
+            let crowd = if click.is_by_a_person() { Crowd::People } else { Crowd::Machines };
             let Agent { device, browser, os, .. } = click.agent;
             for (name, value) in [
                 ("devices", Some(*device)),
@@ -140,9 +164,11 @@ impl Numbers {
                 ("operating_systems", Some(*os)),
                 ("countries", Some(click.country.unwrap_or("unknown"))),
                 ("referers", click.referer.1),
+                ("sources", Some(click.source())),
+                ("campaigns", click.query.2),
             ] {
                 if let Some(value) = value {
-                    let counts = numbers.breakdowns.entry(name).or_default();
+                    let counts = numbers.breakdowns.entry((crowd, name)).or_default();
                     *counts.entry(value.to_owned()).or_default() += 1;
                 }
             }

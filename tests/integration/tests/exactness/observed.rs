@@ -8,7 +8,8 @@ use std::{
 
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use linklet_domain::{
-    Breakdown, ClickCount, ClickId, Day, Dimension, EventDetail, LinkId, LinkStats, Past, Profile, Timestamp, Totals,
+    Breakdown, ClickCount, ClickId, Crowd, Day, Dimension, EventDetail, LinkId, LinkStats, Past, Profile, Timestamp,
+    Totals,
 };
 use linklet_dynamodb::{Life, stream::change_of};
 use linklet_test_support::TestDynamoDb;
@@ -92,9 +93,9 @@ fn same_numbers(name: &str, profile: &Profile, expected: &Numbers) -> Verdict {
         clicks: profile.clicks,
         human_clicks: profile.human_clicks,
         visitors,
-        breakdowns: Dimension::ALL
-            .map(|dimension| (dimension.name(), counts(profile.by(dimension))))
+        breakdowns: [Crowd::People, Crowd::Machines]
             .into_iter()
+            .flat_map(|crowd| Dimension::ALL.map(|by| ((crowd, by.name()), counts(&profile.by(by, crowd)))))
             .filter(|(_, counts)| !counts.is_empty())
             .collect(),
     };

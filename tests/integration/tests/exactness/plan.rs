@@ -12,7 +12,7 @@ use linklet_test_support::{Cancellation, Fault, event_batch, queue_batch};
 use proptest::{collection::vec, prelude::*, sample::Index};
 use serde_json::json;
 
-use super::model::{AGENTS, COUNTRIES, Click, REFERERS};
+use super::model::{AGENTS, COUNTRIES, Click, QUERIES, REFERERS};
 
 pub const LINKS: usize = 2;
 
@@ -35,6 +35,7 @@ struct Group {
     agent: usize,
     referer: usize,
     country: usize,
+    query: usize,
     prefetch: bool,
 }
 
@@ -169,6 +170,7 @@ impl Group {
                 agent: &AGENTS[self.agent],
                 referer: REFERERS[self.referer],
                 country: COUNTRIES[self.country],
+                query: QUERIES[self.query],
                 prefetch: self.prefetch,
                 number: 0,
             }
@@ -198,9 +200,16 @@ fn groups() -> impl Strategy<Value = Group> {
     let clicks = prop_oneof![12 => Just(1_usize), 6 => 2..12_usize, 1 => BUSY];
     // At once, within the same quarter of a second or a few of them, and each on its own.
     let apart = prop_oneof![1 => Just(0_u64), 1 => Just(40), 2 => Just(60_000)];
-    let people = (0..12_u64, 0..AGENTS.len(), 0..REFERERS.len(), 0..COUNTRIES.len(), prop::bool::weighted(0.1));
+    let people = (
+        0..12_u64,
+        0..AGENTS.len(),
+        0..REFERERS.len(),
+        0..COUNTRIES.len(),
+        0..QUERIES.len(),
+        prop::bool::weighted(0.1),
+    );
     (0..LINKS, days_ago, 0..86_400_u64, clicks, apart, people).prop_map(
-        |(link, days_ago, second, clicks, apart, (who, agent, referer, country, prefetch))| Group {
+        |(link, days_ago, second, clicks, apart, (who, agent, referer, country, query, prefetch))| Group {
             link,
             days_ago,
             second,
@@ -210,6 +219,7 @@ fn groups() -> impl Strategy<Value = Group> {
             agent,
             referer,
             country,
+            query,
             prefetch,
         },
     )

@@ -267,7 +267,8 @@ fn hostile_click(number: u64) -> Event {
         .by(&format!("visitor {number}"))
         .with(&agent)
         .from(&format!("https://{number}.example/{}", "x".repeat(400)))
-        .in_country(&format!("{}{}", letter(number / LETTERS), letter(number)));
+        .in_country(&format!("{}{}", letter(number / LETTERS), letter(number)))
+        .coming_with(&format!("utm_source={number:0>60}&utm_medium={number:0<60}&utm_campaign={number:x<60}"));
     click_at(number / 10, click)
 }
 
@@ -297,7 +298,7 @@ fn check_sums(stats: &LinkStats, clicks: u64) {
     for dimension in Dimension::ALL {
         // Links with one destination have no numbers for several.
         let counted = if dimension == Dimension::Destination { 0 } else { clicks };
-        assert_eq!(profile.by(dimension).total(), counted, "{dimension:?}");
+        assert_eq!(profile.clicks_with(dimension), counted, "{dimension:?}");
     }
     // Every second one says that it is a program.
     let visitors = profile.visitors.estimate();

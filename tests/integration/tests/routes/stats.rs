@@ -66,7 +66,7 @@ async fn a_link_without_clicks_has_zeros_and_empty_lists() {
         json!({
             "short_code": "launch", "total_clicks": 0, "human_clicks": 0, "unique_visitors": 0, "clicks_last_24h": 0,
             "clicks_last_7d": 0, "top_referers": [], "countries": [], "devices": [], "browsers": [],
-            "operating_systems": [], "last_click_at": null,
+            "operating_systems": [], "sources": [], "last_click_at": null,
         })
     );
     assert_eq!(timeline.json(), json!({"short_code": "launch", "interval": "day", "points": []}));
@@ -132,6 +132,8 @@ async fn counted_clicks_show_in_totals_windows_and_referrers() {
             "operating_systems": [
                 {"os": "Windows", "count": 3}, {"os": "iOS", "count": 1}, {"os": "unknown", "count": 1},
             ],
+            "sources": [{"source": "link", "count": 3}, {"source": "direct", "count": 2}],
+            "campaigns": [],
             "last_click_at": now,
         })
     );
@@ -261,10 +263,12 @@ async fn days_show_who_came_and_can_be_narrowed() {
                 "date": "2026-03-01", "total_clicks": 3, "human_clicks": 2, "unique_visitors": 1, "desktop": 1,
                 "mobile": 1, "tablet": 0, "bot": 1, "unknown": 0,
                 "countries": [{"country": "DE", "count": 2}, {"country": "unknown", "count": 1}],
+                "sources": [{"source": "direct", "count": 3}], "campaigns": [],
             },
             {
                 "date": "2026-03-02", "total_clicks": 1, "human_clicks": 1, "unique_visitors": 1, "desktop": 1,
                 "mobile": 0, "tablet": 0, "bot": 0, "unknown": 0, "countries": [{"country": "unknown", "count": 1}],
+                "sources": [{"source": "direct", "count": 1}], "campaigns": [],
             },
         ]})
     );
