@@ -12,10 +12,16 @@ use crate::Stats;
 /// The classifier, which is loaded by the first request that needs it, since loading delays the start.
 static CLASSIFIER: LazyLock<Result<Classifier, LoadError>> = LazyLock::new(Classifier::load);
 
+/// # Errors
+/// When it can't be loaded.
+pub(crate) fn classifier() -> Result<&'static Classifier, ApiError> {
+    CLASSIFIER.as_ref().map_err(|error| ApiError::Internal(Box::new(error)))
+}
+
 impl Stats {
     pub(crate) async fn latest_clicks(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
         let limit = request.page_size()?;
-        let classifier = CLASSIFIER.as_ref().map_err(|error| ApiError::Internal(Box::new(error)))?;
+        let classifier = classifier()?;
         let clicks = self.clicks.latest(link, limit).await?;
         let clicks = clicks.into_iter().map(|click| ClickView::new(click, classifier)).collect();
         Ok(json(StatusCode::OK, &ClicksView { clicks }))

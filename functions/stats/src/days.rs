@@ -3,8 +3,7 @@
 use std::{ops::RangeInclusive, time::Duration};
 
 use linklet_domain::{
-    Crowd, Day, DayStats, Device, Dimension, Interval, Invalid, LinkId, Point, ShortCode, Timestamp, lifetimes,
-    timeline,
+    Crowd, Day, DayStats, Device, Dimension, Interval, Invalid, LinkId, Point, ShortCode, Timestamp, timeline,
 };
 use linklet_lambda::{
     http::{ApiError, Request, Response, StatusCode, json},
@@ -14,11 +13,9 @@ use serde::Serialize;
 
 use crate::{
     Stats,
-    summary::{ValueCount, counts},
+    question::MOST_DAYS,
+    view::{ValueCount, counts},
 };
-
-/// Maximum number of days for callers of the link's workspace: as many as can still be compared with raw clicks.
-const MOST_DAYS: u64 = lifetimes::in_days(lifetimes::RAW_CLICKS);
 
 /// Maximum number of days for anybody else. Each day is an item of several kilobytes that has to be read, so it must not be a
 /// stranger who decides about hundreds of them.
@@ -38,10 +35,13 @@ impl Stats {
         let is_short = asked.days().is_some_and(|days| days <= MOST_PUBLIC_DAYS);
         let is_public = is_short || !may_see_details.await?;
         let days = asked.within(if is_public { Longest::PUBLIC } else { Longest::OF_MEMBERS })?;
-        zone.require_whole_hours(&days)?;
+        let zone = zone.or_utc(&days);
         let stats = self.stats.days(link, &zone.utc_days(&days)).await?;
         let points = timeline(&stats, interval, &days, |hour| zone.local(hour));
-        Ok(json(StatusCode::OK, &TimelineView { short_code: &link.code, interval: interval.as_str(), points }))
+        Ok(json(
+            StatusCode::OK,
+            &TimelineView { short_code: &link.code, interval: interval.as_str(), tz: zone.name(), points },
+        ))
     }
 
     pub(crate) async fn daily(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
@@ -102,6 +102,7 @@ impl DayRange {
 struct TimelineView<'a> {
     short_code: &'a ShortCode,
     interval: &'static str,
+    tz: &'a str,
     points: Vec<Point>,
 }
 
@@ -131,6 +132,7 @@ impl DayView {
     fn new(date: Day, stats: &DayStats) -> Self {
         let profile = &stats.profile;
         let devices = profile.by(Dimension::Device, Crowd::Everybody).counts;
+        let counts_by = |dimension| counts(&profile.by(dimension, Crowd::Everybody), dimension);
         let clicks_of = |device: Device| devices.get(device.as_str()).copied().unwrap_or_default();
         Self {
             date,
@@ -142,9 +144,9 @@ impl DayView {
             tablet: clicks_of(Device::Tablet),
             bot: clicks_of(Device::Bot),
             unknown: clicks_of(Device::Unknown),
-            countries: counts(profile, Dimension::Country),
-            sources: counts(profile, Dimension::Source),
-            campaigns: counts(profile, Dimension::Campaign),
+            countries: counts_by(Dimension::Country),
+            sources: counts_by(Dimension::Source),
+            campaigns: counts_by(Dimension::Campaign),
         }
     }
 }

@@ -3,7 +3,11 @@
 mod cleanup;
 mod clicks;
 mod days;
+mod period;
+mod plan;
+mod question;
 mod summary;
+mod view;
 
 use linklet_domain::{LinkId, LinkStatus, Record, RedirectTarget, Role, Scope, ShortCode};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
@@ -13,7 +17,11 @@ use linklet_lambda::{
     telemetry::chain,
 };
 
-use self::summary::Referrers;
+pub use self::period::MOST_AT_EDGES;
+use self::{
+    question::{Question, TIME},
+    summary::Referrers,
+};
 
 /// `GET /api/stats/{code}`, its `timeline`, `daily` and `clicks`, and `GET /api/admin/cleanup/stats`.
 pub struct Stats {
@@ -30,21 +38,32 @@ pub struct Stats {
 impl Handler for Stats {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         match (request.method(), request.segments().as_slice()) {
+            (&Method::GET, ["api", "stats", code]) if Question::is_in(request) => {
+                let link = self.readable(request, code).await?;
+                request.refuse_unknown(Question::parameters())?;
+                self.period(request, &link).await
+            }
             (&Method::GET, ["api", "stats", code]) => {
                 let record = self.record(code).await?;
                 let link = not_purged(&record)?;
+                request.refuse_unknown(["top"])?;
                 self.summary(request, &link, self.shown_referrers(request, &record).await).await
             }
             (&Method::GET, ["api", "stats", code, "timeline"]) => {
                 let record = self.record(code).await?;
                 let link = not_purged(&record)?;
+                request.refuse_unknown(TIME.into_iter().chain(["interval"]))?;
                 self.timeline(request, &link, self.may_see_details(request, &record)).await
             }
             (&Method::GET, ["api", "stats", code, "daily"]) => {
-                self.daily(request, &self.readable(request, code).await?).await
+                let link = self.readable(request, code).await?;
+                request.refuse_unknown(["from", "to"])?;
+                self.daily(request, &link).await
             }
             (&Method::GET, ["api", "stats", code, "clicks"]) => {
-                self.latest_clicks(request, &self.readable(request, code).await?).await
+                let link = self.readable(request, code).await?;
+                request.refuse_unknown(["limit"])?;
+                self.latest_clicks(request, &link).await
             }
             (&Method::GET, ["api", "admin", "cleanup", "stats"]) => {
                 let admin = self.authenticator.tokens().require(request, Role::Admin).await?;

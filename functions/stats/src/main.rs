@@ -14,12 +14,13 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let (stats, links) = (config::required("STATS_TABLE")?, config::required("LINKS_TABLE")?);
     let clicks = config::required("CLICKS_TABLE")?;
+    let clicks_kept_for = config::raw_clicks_lifetime()?;
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     http::serve(Stats {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
         stats: StatsTable::new(tables.clone(), stats),
-        clicks: ClicksTable::new(tables.clone(), clicks),
+        clicks: ClicksTable::new(tables.clone(), clicks).keeping_clicks_for(clicks_kept_for),
         links: LinksTable::new(tables, links),
     })
     .await

@@ -6,7 +6,10 @@ use linklet_domain::{Crowd, Dimension, Invalid, LinkId, Profile, ShortCode, Summ
 use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
 use serde::Serialize;
 
-use crate::Stats;
+use crate::{
+    Stats,
+    view::{ValueCount, counts},
+};
 
 /// The longest window of the summary.
 const WEEK: Duration = Duration::from_secs(7 * 86_400);
@@ -112,26 +115,6 @@ fn shown(
 ) -> (&'static str, Vec<ValueCount>) {
     match dimension {
         Dimension::Referer => ("top_referers", referrers.top(profile, most)),
-        _ => (dimension.name(), counts(profile, dimension)),
-    }
-}
-
-/// All values of a breakdown, most frequent first.
-pub(crate) fn counts(profile: &Profile, dimension: Dimension) -> Vec<ValueCount> {
-    let ranking = profile.by(dimension, Crowd::Everybody).ranking();
-    ranking.iter().map(|(value, count)| ValueCount::new(dimension, value, *count)).collect()
-}
-
-/// A value under the label of its dimension, and its count: `{"browser": "Firefox", "count": 3}`.
-#[derive(Serialize)]
-pub(crate) struct ValueCount {
-    #[serde(flatten)]
-    value: BTreeMap<&'static str, String>,
-    count: u64,
-}
-
-impl ValueCount {
-    fn new(dimension: Dimension, value: &str, count: u64) -> Self {
-        Self { value: BTreeMap::from([(dimension.label(), value.to_owned())]), count }
+        _ => (dimension.name(), counts(&profile.by(dimension, Crowd::Everybody), dimension)),
     }
 }

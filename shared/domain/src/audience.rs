@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::Visitor;
 
 /// The audience of a click: person, bot or prefetch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Audience {
     /// A person, as far as the request shows.
@@ -17,6 +17,19 @@ pub enum Audience {
 }
 
 impl Audience {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Human, Self::Bot, Self::Prefetch];
+
+    /// The audience's name in the API.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::Bot => "bot",
+            Self::Prefetch => "prefetch",
+        }
+    }
+
     /// Classifies a click. A bot that prefetches counts as a bot.
     #[must_use]
     pub fn of(visitor: &Visitor, client: &Client) -> Self {
@@ -45,6 +58,9 @@ pub enum Device {
 }
 
 impl Device {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Desktop, Self::Mobile, Self::Tablet, Self::Bot, Self::Unknown];
+
     /// The device's name in the API.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -94,8 +94,9 @@ pub use revision::{Precondition, Revision};
 pub use short_code::{GENERATED_LENGTH, RESERVED, ROUTES, ReservedCodes, ShortCode, Unavailable};
 pub use source::{Campaign, Source};
 pub use stats::{
-    Breakdown, Breakdowns, ClickCount, Crowd, DaySlice, DayStats, Dimension, Interval, LinkClicks, LinkStats, Part,
-    Past, Point, Profile, Ranking, Summary, Totals, UniqueVisitors, is_recent, timeline,
+    Breakdown, Breakdowns, ClickCount, ClickFilter, Crowd, DaySlice, DayStats, Dimension, Findings, Interval,
+    LinkClicks, LinkStats, Moment, Part, Past, Point, Profile, Ranking, Summary, Totals, UniqueVisitors, is_recent,
+    timeline,
 };
 pub use target_url::TargetUrl;
 pub use terms::{

@@ -171,6 +171,12 @@ impl Day {
         self.at_hour(23).plus(Duration::from_millis(3_600_000 - 1))
     }
 
+    /// The day of the week; 0 is Monday.
+    #[must_use]
+    pub fn weekday(self) -> u8 {
+        self.0.weekday().number_days_from_monday()
+    }
+
     /// The start of an hour (0–23) of this day; a larger hour counts as 23.
     #[must_use]
     pub fn at_hour(self, hour: u8) -> Timestamp {

@@ -107,6 +107,11 @@ impl Table {
         Ok(items)
     }
 
+    /// A query of which answers are read one after another.
+    pub(crate) fn query_answers(&self, operation: &'static str, query: QueryFluentBuilder) -> Answers {
+        Answers::new(self, operation, query, usize::MAX)
+    }
+
     /// A query for a list that may be of any length, of which [`READ_BUDGET`] is read.
     pub(crate) fn query_within_budget(&self, operation: &'static str, query: QueryFluentBuilder) -> Answers {
         Answers::new(self, operation, query, READ_BUDGET)
@@ -151,6 +156,11 @@ impl Answers {
         const FACTOR: i32 = 4;
         let larger = self.query.get_limit().map(|limit| limit.saturating_mul(FACTOR));
         self.query = self.query.clone().set_limit(larger);
+    }
+
+    /// Has further answers have so many items at most.
+    pub(crate) fn limit_to(&mut self, rows: usize) {
+        self.query = self.query.clone().set_limit(i32::try_from(rows).ok());
     }
 
     /// Whether everything was read.
@@ -310,6 +320,23 @@ pub(crate) fn to_attributes<T: Serialize>(operation: &'static str, value: &T) ->
 
 pub(crate) fn from_item<T: DeserializeOwned>(operation: &'static str, item: Item) -> Result<T, RepositoryError> {
     serde_dynamo::aws_sdk_dynamodb_1::from_item(item).map_err(RepositoryError::unexpected_item(operation))
+}
+
+/// An item's size as DynamoDB counts it: names and values in UTF-8, numbers with one byte per two digits and one more, and maps and
+/// lists with three bytes and one per member.
+pub(crate) fn size(item: &Item) -> usize {
+    item.iter().map(|(name, value)| name.len() + size_of_value(value)).sum()
+}
+
+fn size_of_value(value: &AttributeValue) -> usize {
+    match value {
+        AttributeValue::S(text) => text.len(),
+        AttributeValue::B(bytes) => bytes.as_ref().len(),
+        AttributeValue::N(digits) => digits.len().div_ceil(2) + 1,
+        AttributeValue::M(members) => 3 + members.len() + size(members),
+        AttributeValue::L(members) => 3 + members.len() + members.iter().map(size_of_value).sum::<usize>(),
+        _ => 1,
+    }
 }
 
 pub(crate) fn text(value: &(impl ToString + ?Sized)) -> AttributeValue {

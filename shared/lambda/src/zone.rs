@@ -9,7 +9,7 @@ const DAY: std::time::Duration = std::time::Duration::from_secs(86_400);
 
 /// A time zone from the IANA database that the executable contains.
 ///
-/// Clicks are counted by UTC hours, so of statistics only zones whose hours are UTC's can be told exactly.
+/// Clicks are counted by UTC hours, so counted days tell exactly only of zones whose hours are UTC's.
 #[derive(Debug, Clone)]
 pub struct Zone(TimeZone);
 
@@ -58,20 +58,25 @@ impl Zone {
         Timestamp::from_unix_seconds(start.as_second()).ok()
     }
 
-    /// Checks that the zone is whole hours from UTC on all of these days.
-    ///
-    /// # Errors
-    /// When it isn't.
-    pub fn require_whole_hours(&self, days: &RangeInclusive<Day>) -> Result<(), Invalid> {
+    /// Its name, as the database has it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.0.iana_name().unwrap_or("UTC")
+    }
+
+    /// The zone, or UTC if its clocks don't begin each hour of these days when those of UTC do.
+    #[must_use]
+    pub fn or_utc(&self, days: &RangeInclusive<Day>) -> Self {
+        if self.has_whole_hours(days) { self.clone() } else { Self::utc() }
+    }
+
+    /// Whether clocks of the zone begin each hour of these days when those of UTC do.
+    #[must_use]
+    pub fn has_whole_hours(&self, days: &RangeInclusive<Day>) -> bool {
         let (first, last) = (days.start().at_hour(12), days.end().at_hour(12));
         // Counted beforehand: the last day that there is has no next one at which a walk could end.
         let count = u32::try_from(first.until(last).as_secs() / DAY.as_secs()).unwrap_or(u32::MAX);
-        let is_whole = |noon: Timestamp| self.offset_seconds(noon) % 3_600 == 0;
-        if (0..=count).all(|number| is_whole(first.plus(DAY * number))) {
-            Ok(())
-        } else {
-            Err(Invalid::new("tz must be whole hours from UTC").in_field("tz"))
-        }
+        (0..=count).all(|number| self.offset_seconds(first.plus(DAY * number)) % 3_600 == 0)
     }
 
     /// The UTC days that have hours of these days of the zone.
@@ -136,15 +141,18 @@ mod tests {
     }
 
     #[test]
-    fn a_zone_that_is_not_whole_hours_from_utc_is_refused() {
+    fn clocks_that_are_not_whole_hours_from_utc_are_known() {
         let year = days("2026-01-01", "2026-12-31");
+        let has_whole_hours = |name: &str| Zone::parse(name).unwrap().has_whole_hours(&year);
 
-        for refused in ["Asia/Kolkata", "Australia/Lord_Howe", "Asia/Kathmandu", "America/St_Johns"] {
-            assert!(Zone::parse(refused).unwrap().require_whole_hours(&year).is_err(), "{refused}");
+        for odd in ["Asia/Kolkata", "Australia/Lord_Howe", "Asia/Kathmandu", "America/St_Johns"] {
+            assert!(!has_whole_hours(odd), "{odd}");
         }
-        for accepted in ["UTC", "Europe/London", "Pacific/Kiritimati", "Etc/GMT+12"] {
-            assert!(Zone::parse(accepted).unwrap().require_whole_hours(&year).is_ok(), "{accepted}");
+        for whole in ["UTC", "Europe/London", "Pacific/Kiritimati", "Etc/GMT+12"] {
+            assert!(has_whole_hours(whole), "{whole}");
         }
+        assert_eq!(Zone::parse("Asia/Kolkata").unwrap().or_utc(&year).name(), "UTC");
+        assert_eq!(Zone::parse("europe/berlin").unwrap().or_utc(&year).name(), "Europe/Berlin");
     }
 
     #[test]
@@ -169,7 +177,7 @@ mod tests {
         for day in ["0001-01-01", "9999-12-31"] {
             let day = days(day, day);
 
-            assert!(Zone::utc().require_whole_hours(&day).is_ok());
+            assert!(Zone::utc().has_whole_hours(&day));
             assert_eq!(Zone::utc().utc_days(&day), day);
             assert!(Zone::parse("Etc/GMT+12").unwrap().utc_days(&day).contains(day.start()));
         }

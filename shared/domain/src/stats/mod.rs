@@ -9,6 +9,7 @@
 
 mod breakdown;
 mod dimension;
+mod question;
 mod read;
 mod slice;
 mod totals;
@@ -19,6 +20,7 @@ use std::collections::BTreeMap;
 pub use self::{
     breakdown::Breakdown,
     dimension::Dimension,
+    question::{ClickFilter, Findings, Moment},
     read::{Interval, Point, Ranking, Summary, timeline},
     slice::{DaySlice, Part},
     totals::{ClickCount, LinkClicks, Totals, is_recent},
@@ -353,7 +355,7 @@ mod tests {
         }
 
         assert_eq!(stats.whole_life().clicks, 4);
-        assert_eq!(stats.whole_life().by(Dimension::Referer, Crowd::Everybody), &Breakdown::default());
+        assert_eq!(stats.whole_life().by(Dimension::Referer, Crowd::Everybody), Breakdown::default());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use serde_bytes::ByteBuf;
 
 use crate::{
     RepositoryError,
-    item::{Item, Key, to_item},
+    item::{Item, Key, size, to_item},
 };
 
 pub(crate) const CLICK_PREFIX: &str = "CLICK#";
@@ -139,7 +139,7 @@ pub(crate) struct ClickItem {
 }
 
 /// The most that one write unit pays for, in bytes.
-const WRITE_UNIT: usize = 1_024;
+pub(super) const WRITE_UNIT: usize = 1_024;
 
 /// A click as an item of one write unit. Only what a visitor sends can be long: the referrer loses its end, then the user agent,
 /// and last the campaign.
@@ -165,17 +165,6 @@ fn shorten(item: &mut Item, attribute: &str, bytes: usize) {
     if text.is_empty() {
         item.remove(attribute);
     }
-}
-
-/// An item's size as DynamoDB counts it: names and values in UTF-8, numbers with one byte per two digits and one more.
-fn size(item: &Item) -> usize {
-    let value_size = |value: &AttributeValue| match value {
-        AttributeValue::S(text) => text.len(),
-        AttributeValue::B(bytes) => bytes.as_ref().len(),
-        AttributeValue::N(digits) => digits.len().div_ceil(2) + 1,
-        _ => 1,
-    };
-    item.iter().map(|(name, value)| name.len() + value_size(value)).sum()
 }
 
 impl ClickItem {

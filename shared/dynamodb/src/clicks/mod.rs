@@ -1,14 +1,18 @@
 //! ClicksTable: the raw clicks, written by `redirect` and deleted by `analytics` when a link is purged.
 
 pub(crate) mod item;
+mod reading;
 
 use std::{collections::BTreeSet, ops::Range, time::Duration};
 
 use aws_sdk_dynamodb::{Client, operation::query::builders::QueryFluentBuilder};
 use linklet_domain::{Click, ClickId, LinkId, Spread, Timestamp, lifetimes};
 
-pub use self::item::Partition;
 use self::item::{ClickItem, MARKER, MarkerItem, click_key, item_of};
+pub use self::{
+    item::Partition,
+    reading::{ReadBudget, ReadClicks},
+};
 use crate::{
     RepositoryError,
     item::{Item, Key, SortKeys, Table, from_item, number, text},
@@ -33,6 +37,12 @@ impl ClicksTable {
     #[must_use]
     pub fn keeping_clicks_for(self, kept_for: Duration) -> Self {
         Self { kept_for, ..self }
+    }
+
+    /// How long clicks are kept.
+    #[must_use]
+    pub fn kept_for(&self) -> Duration {
+        self.kept_for
     }
 
     /// Stores a click like this; wide only before the time of a [marker](Self::widen). Repeating it changes nothing, since the

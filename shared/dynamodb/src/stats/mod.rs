@@ -12,7 +12,11 @@ mod overview;
 mod settling;
 mod totals;
 
-use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
+use std::{
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
+    ops::RangeInclusive,
+    time::Duration,
+};
 
 use aws_sdk_dynamodb::{
     Client,
@@ -38,8 +42,10 @@ pub use self::{
 };
 use crate::{
     RepositoryError,
-    item::{Item, Key, SortKeys, Table, from_item},
+    item::{Item, Key, SortKeys, Table, from_item, size},
 };
+
+const DAY: Duration = Duration::from_secs(86_400);
 
 /// The table of statistics.
 #[derive(Debug, Clone)]
@@ -133,12 +139,51 @@ impl StatsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn days(
+    pub async fn days(&self, link: &LinkId, days: &RangeInclusive<Day>) -> Result<LinkStats, RepositoryError> {
+        self.between("read days", link, &day_sort_key(*days.start()), &day_sort_key(*days.end())).await
+    }
+
+    /// Reads a range of days of a link, the last one first, as far as so many bytes go. Returns the days, and the first one that
+    /// was read or known to have no clicks; those before it are left out.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn days_back(
         &self,
         link: &LinkId,
-        days: &std::ops::RangeInclusive<Day>,
-    ) -> Result<LinkStats, RepositoryError> {
-        self.between("read days", link, &day_sort_key(*days.start()), &day_sort_key(*days.end())).await
+        days: &RangeInclusive<Day>,
+        bytes: usize,
+    ) -> Result<(BTreeMap<Day, DayStats>, Day), RepositoryError> {
+        const OPERATION: &str = "read days back";
+        /// As many days as one request reads the parts of.
+        const SPLIT_DAYS: usize = StatsTable::MAX_BATCH / Part::COUNT as usize;
+        let [first, last] = [days.start(), days.end()].map(|day| day_sort_key(*day));
+        let query = self.table.query(&partition(link), SortKeys::Between(&first, &last)).scan_index_forward(false);
+        let mut answers = self.table.query_within_budget(OPERATION, query);
+        let (mut rows, mut left) = (Rows::default(), bytes);
+        while left > 0
+            && let Some(items) = answers.next().await?
+        {
+            left = left.saturating_sub(items.iter().map(size).sum());
+            items.into_iter().try_for_each(|item| rows.add(OPERATION, item))?;
+        }
+        let oldest = rows.slices.keys().next().map_or(*days.end(), |slice| slice.day);
+        let mut read_from = if answers.is_at_end() { *days.start() } else { oldest };
+        let split = rows.slices.iter().rev().filter(|(_, counted)| counted.is_split).map(|(slice, _)| slice.day);
+        let split: Vec<Day> = split.collect();
+        for days in split.chunks(SPLIT_DAYS) {
+            if left == 0 {
+                read_from = days[0].start().plus(DAY).day();
+                break;
+            }
+            let parts = days.iter().flat_map(|day| DaySlice::parts_of(*day)).map(|part| slice_key(link, part));
+            for part in self.items_of(OPERATION, parts.collect(), false).await? {
+                left = left.saturating_sub(size(&part));
+                rows.add(OPERATION, part)?;
+            }
+        }
+        let days = numbers_of(rows.slices);
+        Ok((days.into_iter().filter(|(day, _)| *day >= read_from).collect(), read_from))
     }
 
     /// Reads a link's items between two sort keys.

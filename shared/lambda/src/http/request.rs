@@ -189,6 +189,18 @@ impl Request {
         self.query.all(name).into_iter().flatten().filter(|value| !value.is_empty())
     }
 
+    /// Refuses query parameters that the route doesn't have, where a mistyped one would change what an answer is about.
+    ///
+    /// # Errors
+    /// 400 for the first one that isn't among the known ones.
+    pub fn refuse_unknown<'k>(&self, known: impl IntoIterator<Item = &'k str>) -> Result<(), Invalid> {
+        let known: Vec<_> = known.into_iter().collect();
+        match self.query.iter().find(|(name, _)| !known.contains(name)) {
+            Some((name, _)) => Err(Invalid::new("the query has a parameter that isn't known here").in_field(name)),
+            None => Ok(()),
+        }
+    }
+
     /// A query parameter, read by this function.
     ///
     /// # Errors

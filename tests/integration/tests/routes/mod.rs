@@ -22,6 +22,7 @@ mod overview;
 mod passwords;
 mod permissions;
 mod qr;
+mod questions;
 mod redirect;
 mod registration;
 mod renewal;

@@ -69,7 +69,7 @@ async fn a_link_without_clicks_has_zeros_and_empty_lists() {
             "operating_systems": [], "sources": [], "last_click_at": null,
         })
     );
-    assert_eq!(timeline.json(), json!({"short_code": "launch", "interval": "day", "points": []}));
+    assert_eq!(timeline.json(), json!({"short_code": "launch", "interval": "day", "tz": "UTC", "points": []}));
 }
 
 #[tokio::test]
@@ -398,13 +398,13 @@ async fn a_timeline_has_the_days_of_a_time_zone() {
         ])
     );
     assert_eq!(utc["points"], json!([{"period": "2026-03-02", "clicks": 2, "people": 2}]));
-    for (zone, sentence) in [
-        ("Mars/Olympus", "tz must be an IANA time zone such as Europe/Berlin"),
-        ("Asia/Kolkata", "tz must be whole hours from UTC"),
-    ] {
-        let refused = timeline(&format!("tz={zone}")).await;
-        assert_eq!((refused.problem(), &refused.json()["field"]), ((400, sentence.into()), &json!("tz")));
-    }
+    assert_eq!(json!([berlin["tz"], utc["tz"]]), json!(["Europe/Berlin", "UTC"]));
+    // Clicks are counted by hours, in which these days begin.
+    let kolkata = timeline("tz=Asia/Kolkata&from=2026-03-02&to=2026-03-02").await.json();
+    assert_eq!(json!([kolkata["tz"], kolkata["points"]]), json!(["UTC", utc["points"]]));
+    let refused = timeline("tz=Mars/Olympus").await;
+    let sentence = "tz must be an IANA time zone such as Europe/Berlin";
+    assert_eq!((refused.problem(), &refused.json()["field"]), ((400, sentence.into()), &json!("tz")));
 }
 
 /// Stores clicks, as many as there are times, the oldest first.

@@ -1,0 +1,236 @@
+//! `GET /api/stats/{code}` of a time: all numbers of the clicks that fit.
+//!
+//! Whole days come from what was counted of them, as long as that tells the clicks apart that are asked about. Hours at the edges
+//! come from the raw clicks, and so does everything that only single clicks tell.
+
+use std::{collections::HashMap, ops::Range, time::Duration};
+
+use linklet_domain::{Click, Client, Crowd, Findings, LinkId, Timestamp, Visitor};
+use linklet_dynamodb::{ReadBudget, RepositoryError};
+use linklet_lambda::{
+    http::{ApiError, Request, Response, StatusCode, json},
+    zone::Zone,
+};
+use linklet_user_agents::Classifier;
+use tokio::time::Instant;
+
+use crate::{
+    Stats,
+    clicks::classifier,
+    plan::{Days, Plan, clicks_in},
+    question::{DAY, MOST_DAYS, Question},
+    view::{Covers, PeriodView},
+};
+
+/// How many bytes of clicks, and of days, are read to answer a question.
+const READ_BYTES: usize = 8 << 20;
+
+/// How many clicks are read for hours at the edges. With more of them, whole days are used.
+pub const MOST_AT_EDGES: u64 = 20_000;
+
+/// How long clicks are read. The function may run for ten seconds, and has to judge and show what was read.
+const READ_FOR: Duration = Duration::from_secs(5);
+
+/// The numbers of a time.
+pub(crate) struct Period {
+    /// The time that they are of.
+    pub time: Range<Timestamp>,
+    pub findings: Findings,
+}
+
+/// The answer to a question.
+pub(crate) struct Answer {
+    pub period: Period,
+    /// The time before; `None` if not all of it could be read.
+    pub before: Option<Period>,
+    /// How much the numbers are of, if that isn't all.
+    pub covers: Option<Covers>,
+    /// The zone whose days and hours the points are.
+    pub zone: Zone,
+}
+
+/// A question at a time, and until when it may take.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub question: &'a Question,
+    pub link: &'a LinkId,
+    pub now: Timestamp,
+    until: Instant,
+}
+
+impl Stats {
+    pub(crate) async fn period(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
+        let question = Question::parse(request)?;
+        let asked = Asked { question: &question, link, now: request.received_at(), until: Instant::now() + READ_FOR };
+        let answer = match question.filter.crowd() {
+            Some(crowd) => self.from_days(asked, crowd).await?,
+            None => self.from_clicks(asked).await?,
+        };
+        Ok(json(StatusCode::OK, &PeriodView::new(asked, &answer)))
+    }
+
+    async fn from_days(&self, asked: Asked<'_>, crowd: Crowd) -> Result<Answer, ApiError> {
+        let Asked { question, link, now, .. } = asked;
+        let (time, before) = (question.time.clone(), question.before());
+        let is_compared = before.start.until(time.end) <= DAY * MOST_COMPARED;
+        // If the time becomes longer by what its days have more, the one before begins earlier.
+        let first = if is_compared { before.start.minus(DAY * 2).day() } else { time.start.day() };
+        let last = time.end.minus(Duration::from_millis(1)).day();
+        let (days, read_from) = self.stats.days_back(link, &(first..=last), READ_BYTES).await?;
+        let time = time.start.max(read_from.start())..time.end;
+        let exact = Exact { days: &days, kept_from: self.clicks_kept_from(now), now };
+        let (zone, plan) = exact.plan(question, time);
+        let before =
+            exact.plan_before(&plan, before).filter(|before| is_compared && before.time.start >= read_from.start());
+        let mut left = READ_BYTES;
+        let mut judge = Judge::load()?;
+        let mut found = |plan: &Plan, clicks: &[Click]| {
+            let mut findings = Findings::new(crowd);
+            plan.days(&days).for_each(|(day, stats)| findings.add_day(day, stats, question.moment(&zone)));
+            clicks.iter().for_each(|click| {
+                let client = judge.client(&click.visitor);
+                findings.add_click(click.clicked_at(), &click.visitor, client, question.moment(&zone));
+            });
+            Period { time: plan.time.clone(), findings }
+        };
+        let Some(clicks) = self.edges(asked, &plan, &mut left).await? else {
+            let period = found(&Plan::of_whole_days(&plan.time), &[]);
+            return Ok(Answer { period, before: None, covers: None, zone });
+        };
+        let period = found(&plan, &clicks);
+        let before = match before {
+            Some(before) => self.edges(asked, &before, &mut left).await?.map(|clicks| found(&before, &clicks)),
+            None => None,
+        };
+        Ok(Answer { period, before, covers: None, zone })
+    }
+
+    /// The clicks at the edges of a time; `None` if they are too many.
+    async fn edges(
+        &self,
+        Asked { link, until, .. }: Asked<'_>,
+        plan: &Plan,
+        left: &mut usize,
+    ) -> Result<Option<Vec<Click>>, RepositoryError> {
+        let mut clicks = Vec::new();
+        for edge in &plan.edges {
+            let read = self.clicks.read_back(link, edge, ReadBudget { bytes: *left, until }).await?;
+            if read.since > edge.start {
+                return Ok(None);
+            }
+            *left = left.saturating_sub(read.bytes);
+            clicks.extend(read.clicks);
+        }
+        Ok(Some(clicks))
+    }
+
+    async fn from_clicks(&self, asked: Asked<'_>) -> Result<Answer, ApiError> {
+        let Asked { question, link, now, until } = asked;
+        let (time, before) = (question.time.clone(), question.before());
+        let budget = ReadBudget { bytes: READ_BYTES, until };
+        let read = self.clicks.read_back(link, &(before.start..time.end), budget).await?;
+        let since = read.since.max(self.clicks_kept_from(now));
+        let mut judge = Judge::load()?;
+        let mut found = |time: Range<Timestamp>| {
+            // Single clicks know their crowd, and only those that fit are added.
+            let mut findings = Findings::new(Crowd::Everybody);
+            for click in read.clicks.iter().filter(|click| time.contains(&click.clicked_at())) {
+                let client = judge.client(&click.visitor);
+                if question.filter.fits(&click.visitor, client) {
+                    findings.add_click(click.clicked_at(), &click.visitor, client, question.moment(&question.zone));
+                }
+            }
+            Period { time, findings }
+        };
+        let period = found(time.clone());
+        let before = (since <= before.start).then(|| found(before));
+        let covers = match since <= time.start {
+            true => None,
+            false => {
+                let looked_at =
+                    read.clicks.iter().filter(|click| (since..time.end).contains(&click.clicked_at())).count();
+                Some(self.covered(link, time, since, looked_at as u64).await?)
+            }
+        };
+        Ok(Answer { period, before, covers, zone: question.zone.clone() })
+    }
+
+    /// How much of a time was looked at.
+    async fn covered(
+        &self,
+        link: &LinkId,
+        time: Range<Timestamp>,
+        since: Timestamp,
+        looked_at: u64,
+    ) -> Result<Covers, RepositoryError> {
+        let last = time.end.minus(Duration::from_millis(1)).day();
+        let (days, _) = self.stats.days_back(link, &(time.start.day()..=last), READ_BYTES).await?;
+        Ok(Covers { clicks: looked_at, of: clicks_in(&days, &time).max(looked_at), since })
+    }
+
+    /// Raw clicks before this time may be gone.
+    fn clicks_kept_from(&self, now: Timestamp) -> Timestamp {
+        now.minus(self.clicks.kept_for())
+    }
+}
+
+/// How many days are read at most, of a time and the one before.
+const MOST_COMPARED: u32 = MOST_DAYS as u32 + 1;
+
+/// What can be told exactly.
+struct Exact<'d> {
+    days: &'d Days,
+    kept_from: Timestamp,
+    now: Timestamp,
+}
+
+impl Exact<'_> {
+    /// The parts of a time, and the zone whose days and hours can be told.
+    fn plan(&self, question: &Question, time: Range<Timestamp>) -> (Zone, Plan) {
+        let has_whole_hours = question.zone.has_whole_hours(&(time.start.day()..=time.end.day()));
+        if !has_whole_hours {
+            let plan = Plan::of_clicks(time.clone());
+            if self.can_read(&plan) {
+                return (question.zone.clone(), plan);
+            }
+        }
+        let zone = if has_whole_hours { question.zone.clone() } else { Zone::utc() };
+        let plan = Plan::of(time, self.now);
+        if self.can_read(&plan) { (zone, plan) } else { (zone, Plan::of_whole_days(&plan.time)) }
+    }
+
+    /// The parts of the time before, if it can be told as exactly.
+    fn plan_before(&self, plan: &Plan, before: Range<Timestamp>) -> Option<Plan> {
+        let start = plan.time.start;
+        if start == before.end {
+            let before = Plan::of(before, self.now);
+            let clicks = plan.clicks_at_edges(self.days) + before.clicks_at_edges(self.days);
+            return (self.can_read(&before) && clicks <= MOST_AT_EDGES).then_some(before);
+        }
+        Some(Plan::of_whole_days(&(start.minus(start.until(plan.time.end))..start)))
+    }
+
+    fn can_read(&self, plan: &Plan) -> bool {
+        plan.clicks_at_edges(self.days) <= MOST_AT_EDGES
+            && plan.first_edge().is_none_or(|first| first >= self.kept_from)
+    }
+}
+
+/// Judges user agents, each of them once.
+struct Judge {
+    classifier: &'static Classifier,
+    known: HashMap<String, Client>,
+}
+
+impl Judge {
+    fn load() -> Result<Self, ApiError> {
+        Ok(Self { classifier: classifier()?, known: HashMap::new() })
+    }
+
+    fn client(&mut self, visitor: &Visitor) -> &Client {
+        if !self.known.contains_key(&visitor.user_agent) {
+            self.known.insert(visitor.user_agent.clone(), self.classifier.classify(&visitor.user_agent));
+        }
+        &self.known[&visitor.user_agent]
+    }
+}

@@ -1,0 +1,141 @@
+//! What a request asks about a link's clicks: of which time, of whose, and how it is to be shown.
+
+use std::{ops::Range, time::Duration};
+
+use linklet_domain::{ClickFilter, Day, Dimension, Interval, Invalid, Moment, Timestamp, lifetimes};
+use linklet_lambda::{
+    http::{ApiError, Request},
+    zone::Zone,
+};
+
+/// The longest time that can be asked about.
+pub(crate) const MOST_DAYS: u64 = lifetimes::in_days(lifetimes::RAW_CLICKS);
+
+/// How many days a question is about that says no beginning.
+const DEFAULT_DAYS: u64 = 30;
+
+/// The longest time whose clicks are shown by hour, unless somebody wants days.
+const HOURLY: Duration = Duration::from_secs(3 * 86_400);
+
+pub(crate) const DAY: Duration = Duration::from_secs(86_400);
+
+/// The parameters that narrow a question, and the dimensions that they are about.
+const FILTERS: [(&str, Dimension); 8] = [
+    ("country", Dimension::Country),
+    ("device", Dimension::Device),
+    ("browser", Dimension::Browser),
+    ("os", Dimension::OperatingSystem),
+    ("referrer", Dimension::Referer),
+    ("destination", Dimension::Destination),
+    ("source", Dimension::Source),
+    ("campaign", Dimension::Campaign),
+];
+
+/// The names of all parameters of a time.
+pub(crate) const TIME: [&str; 3] = ["from", "to", "tz"];
+
+/// A question about the clicks of a link.
+#[derive(Debug, Clone)]
+pub(crate) struct Question {
+    /// Its end is exclusive.
+    pub time: Range<Timestamp>,
+    pub zone: Zone,
+    pub interval: Interval,
+    pub filter: ClickFilter,
+}
+
+impl Question {
+    /// The names of all parameters that a question can have.
+    pub(crate) fn parameters() -> impl Iterator<Item = &'static str> {
+        let filters = FILTERS.into_iter().map(|(name, _)| name);
+        TIME.into_iter().chain(["interval", "audience"]).chain(filters)
+    }
+
+    /// Whether the request asks about a time.
+    pub(crate) fn is_in(request: &Request) -> bool {
+        ["from", "to"].into_iter().any(|name| request.query(name).is_some())
+    }
+
+    /// # Errors
+    /// 400 when a parameter has another form, or the time is too long.
+    pub(crate) fn parse(request: &Request) -> Result<Self, ApiError> {
+        let zone = request.parsed("tz", Zone::parse)?.unwrap_or_else(Zone::utc);
+        let time = time(request, &zone)?;
+        let shown = if time.start.until(time.end) <= HOURLY { Interval::Hour } else { Interval::Day };
+        let interval = request.parsed("interval", Interval::parse)?.unwrap_or(shown);
+        Ok(Self { time, zone, interval, filter: filter(request)? })
+    }
+
+    /// The time before, which is as long: as many days, if the time has whole days of the zone.
+    pub(crate) fn before(&self) -> Range<Timestamp> {
+        let Range { start, end } = self.time;
+        let [first, last] = [start, end].map(|at| self.zone.local(at).day());
+        let has_whole_days = self.zone.start_of(first) == start && self.zone.start_of(last) == end;
+        let length = if has_whole_days { first.start().until(last.start()) } else { start.until(end) };
+        let before = match has_whole_days {
+            true => self.zone.start_of(first.start().minus(length).day()),
+            false => start.minus(length),
+        };
+        before..start
+    }
+
+    /// Where clocks of a zone put a click.
+    pub(crate) fn moment(&self, zone: &Zone) -> impl Fn(Timestamp) -> Moment {
+        let (zone, interval) = (zone.clone(), self.interval);
+        move |at| {
+            let local = zone.local(at);
+            let period = match interval {
+                Interval::Day => local.day().to_string(),
+                Interval::Hour => start_of_hour(&zone, at),
+            };
+            Moment { period, weekday: local.day().weekday(), hour: local.hour() }
+        }
+    }
+}
+
+/// When the hour began that clocks of a zone show, as a UTC time without seconds that are always zero.
+fn start_of_hour(zone: &Zone, at: Timestamp) -> String {
+    let local = zone.local(at);
+    let into = local.day().at_hour(local.hour()).until(local);
+    let text = at.minus(into).to_string();
+    format!("{}:00Z", &text[..16])
+}
+
+/// The filter that a request has.
+///
+/// # Errors
+/// When a value is none.
+pub(crate) fn filter(request: &Request) -> Result<ClickFilter, Invalid> {
+    let mut filter = ClickFilter::default();
+    for audience in request.queries("audience") {
+        filter.allow_audience(audience).map_err(|refused| refused.in_field("audience"))?;
+    }
+    for (name, dimension) in FILTERS {
+        for value in request.queries(name) {
+            filter.allow(dimension, value).map_err(|refused| refused.in_field(name))?;
+        }
+    }
+    Ok(filter)
+}
+
+/// The time from `from` up to `to`: moments, or days of the zone, of which the last one is part of the time.
+///
+/// # Errors
+/// 400 when there is no such time, or it is too long.
+pub(crate) fn time(request: &Request, zone: &Zone) -> Result<Range<Timestamp>, ApiError> {
+    let end_of = |day: Day| zone.end_of(day).plus(Duration::from_millis(1));
+    let to = request.moment("to", end_of)?.unwrap_or_else(|| request.received_at());
+    let month_before = || {
+        let last = zone.local(to.minus(Duration::from_millis(1))).day();
+        zone.start_of(last.start().minus(DAY * (DEFAULT_DAYS as u32 - 1)).day())
+    };
+    let from = request.moment("from", |day| zone.start_of(day))?.unwrap_or_else(month_before);
+    if from >= to {
+        return Err(Invalid::new("from must be before to").in_field("from").into());
+    }
+    // Where clocks are set back, a day is longer.
+    if from.until(to) > DAY * MOST_DAYS as u32 + Duration::from_secs(3_600) {
+        return Err(ApiError::RangeTooLong { most: MOST_DAYS, members_get_more: false });
+    }
+    Ok(from..to)
+}

@@ -1,0 +1,120 @@
+//! The JSON representations of answers about a time.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use linklet_domain::{Breakdown, ClickCount, Dimension, Findings, Point, ShortCode, Timestamp};
+use serde::Serialize;
+
+use crate::period::{Answer, Asked, Period};
+
+/// How much of a time was looked at.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Covers {
+    /// How many clicks were looked at.
+    pub clicks: u64,
+    /// How many were counted in the hours of the time.
+    pub of: u64,
+    /// All clicks from this time on were looked at.
+    pub since: Timestamp,
+}
+
+#[derive(Serialize)]
+pub(crate) struct PeriodView<'a> {
+    short_code: &'a ShortCode,
+    from: Timestamp,
+    to: Timestamp,
+    tz: &'a str,
+    interval: &'static str,
+    as_of: Timestamp,
+    total_clicks: u64,
+    human_clicks: u64,
+    unique_visitors: u64,
+    #[serde(flatten)]
+    breakdowns: BTreeMap<&'static str, Vec<ValueCount>>,
+    week: [[u64; 24]; 7],
+    points: Vec<Point>,
+    before: Option<BeforeView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    covers: Option<Covers>,
+}
+
+#[derive(Serialize)]
+struct BeforeView {
+    from: Timestamp,
+    to: Timestamp,
+    total_clicks: u64,
+    human_clicks: u64,
+    unique_visitors: u64,
+    points: Vec<Point>,
+}
+
+impl<'a> PeriodView<'a> {
+    pub(crate) fn new(asked: Asked<'a>, answer: &'a Answer) -> Self {
+        let Period { time, findings } = &answer.period;
+        let ClickCount { clicks, people } = findings.count();
+        let breakdown = |dimension: Dimension| (dimension.name(), counts(&findings.by(dimension), dimension));
+        Self {
+            short_code: &asked.link.code,
+            from: time.start,
+            to: time.end,
+            tz: answer.zone.name(),
+            interval: asked.question.interval.as_str(),
+            as_of: minute_of(asked.now),
+            total_clicks: clicks,
+            human_clicks: people,
+            unique_visitors: findings.visitors(),
+            breakdowns: Dimension::ALL.into_iter().map(breakdown).collect(),
+            week: findings.week,
+            points: points(findings),
+            before: answer.before.as_ref().map(BeforeView::from),
+            covers: answer.covers,
+        }
+    }
+}
+
+/// The minute that a time is in: all clicks that were counted before it are in the answer, which so stays the same for a while.
+fn minute_of(time: Timestamp) -> Timestamp {
+    time.minus(Duration::from_millis(time.unix_millis() % 60_000))
+}
+
+impl From<&Period> for BeforeView {
+    fn from(Period { time, findings }: &Period) -> Self {
+        let ClickCount { clicks, people } = findings.count();
+        Self {
+            from: time.start,
+            to: time.end,
+            total_clicks: clicks,
+            human_clicks: people,
+            unique_visitors: findings.visitors(),
+            points: points(findings),
+        }
+    }
+}
+
+fn points(findings: &Findings) -> Vec<Point> {
+    let point = |(period, count): (&String, &ClickCount)| Point {
+        period: period.clone(),
+        clicks: count.clicks,
+        people: count.people,
+    };
+    findings.points.iter().map(point).collect()
+}
+
+/// All values of a breakdown, most frequent first.
+pub(crate) fn counts(breakdown: &Breakdown, dimension: Dimension) -> Vec<ValueCount> {
+    breakdown.ranking().iter().map(|(value, count)| ValueCount::new(dimension, value, *count)).collect()
+}
+
+/// A value under the label of its dimension, and its count: `{"browser": "Firefox", "count": 3}`.
+#[derive(Serialize)]
+pub(crate) struct ValueCount {
+    #[serde(flatten)]
+    value: BTreeMap<&'static str, String>,
+    count: u64,
+}
+
+impl ValueCount {
+    pub(crate) fn new(dimension: Dimension, value: &str, count: u64) -> Self {
+        Self { value: BTreeMap::from([(dimension.label(), value.to_owned())]), count }
+    }
+}

@@ -1,0 +1,400 @@
+//! Questions about the clicks of a time, compared with a model that knows nothing but the clicks.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use fastrand::Rng;
+use jiff::{Unit, tz::TimeZone};
+use linklet_domain::{Click, Event, Role, Spread, Timestamp, WorkspaceId};
+use linklet_lambda::batch::Consumer;
+use linklet_test_support::{
+    Answer, ClickBuilder, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, event_batch, token_for,
+};
+use serde_json::{Value, json};
+
+use crate::fixture::{analytics, stats};
+
+/// A user agent, and what is known to be behind it.
+struct Agent {
+    text: &'static str,
+    device: &'static str,
+    browser: &'static str,
+    os: &'static str,
+}
+
+const AGENTS: [Agent; 5] = [
+    Agent { text: ClickBuilder::BROWSER, device: "desktop", browser: "Chrome", os: "Windows" },
+    Agent {
+        text: "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0",
+        device: "desktop",
+        browser: "Firefox",
+        os: "Linux",
+    },
+    Agent {
+        text: "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) \
+               Version/17.4.1 Mobile/15E148 Safari/604.1",
+        device: "mobile",
+        browser: "Mobile Safari",
+        os: "iOS",
+    },
+    Agent { text: "curl/8.5.0", device: "bot", browser: "curl", os: "unknown" },
+    Agent {
+        text: "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)",
+        device: "bot",
+        browser: "Slackbot-LinkExpanding",
+        os: "unknown",
+    },
+];
+
+/// Referrers as they are sent, and as they are counted.
+const REFERRERS: [(Option<&str>, Option<&str>); 4] = [
+    (None, None),
+    (Some("https://news.example/"), Some("https://news.example/")),
+    (Some("https://news.example/today?id=7"), Some("https://news.example/today")),
+    (Some("https://forum.example/t/42#comment-7"), Some("https://forum.example/t/42")),
+];
+
+/// Queries of the short link, whether they are a scan, and the campaign that they name.
+const QUERIES: [(&str, bool, Option<&str>); 5] = [
+    ("", false, None),
+    ("", false, None),
+    ("qr=1", true, None),
+    ("utm_source=news&utm_medium=mail&utm_campaign=spring", false, Some("news / mail / spring")),
+    ("qr=1&utm_source=poster", true, Some("poster / - / -")),
+];
+
+const COUNTRIES: [Option<&str>; 4] = [None, Some("DE"), Some("FR"), Some("JP")];
+
+/// Of these, clocks are set forward on 8 and 29 March, back on 5 April by half an hour, and three of them never are.
+const ZONES: [&str; 5] = ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"];
+
+struct Visit {
+    at: Timestamp,
+    who: u32,
+    agent: &'static Agent,
+    referrer: (Option<&'static str>, Option<&'static str>),
+    query: (&'static str, bool, Option<&'static str>),
+    country: Option<&'static str>,
+    prefetch: bool,
+}
+
+impl Visit {
+    fn made_up(random: &mut Rng, from: Timestamp, days: u64) -> Self {
+        Self {
+            at: from.plus(Duration::from_millis(random.u64(0..days * 86_400_000))),
+            who: random.u32(0..200),
+            agent: random.choice(&AGENTS).unwrap(),
+            referrer: random.choice(REFERRERS).unwrap(),
+            query: random.choice(QUERIES).unwrap(),
+            country: random.choice(COUNTRIES).unwrap(),
+            prefetch: random.u8(0..10) == 0,
+        }
+    }
+
+    fn event(&self, workspace: &WorkspaceId) -> Event {
+        let mut click = ClickBuilder::new("launch")
+            .in_workspace(workspace)
+            .at(self.at)
+            .by(&format!("visitor {}", self.who))
+            .with(self.agent.text)
+            .coming_with(self.query.0);
+        if let Some(referrer) = self.referrer.0 {
+            click = click.from(referrer);
+        }
+        if let Some(country) = self.country {
+            click = click.in_country(country);
+        }
+        if self.prefetch {
+            click = click.prefetching();
+        }
+        click.build()
+    }
+
+    fn audience(&self) -> &'static str {
+        match (self.agent.device, self.prefetch) {
+            ("bot", _) => "bot",
+            (_, true) => "prefetch",
+            _ => "human",
+        }
+    }
+
+    fn source(&self) -> &'static str {
+        match (self.query, self.referrer.1) {
+            ((_, true, _), _) => "qr",
+            ((_, _, Some(_)), _) => "campaign",
+            (_, Some(_)) => "link",
+            _ => "direct",
+        }
+    }
+
+    /// Its value by the name of a parameter.
+    fn value(&self, parameter: &str) -> Option<&'static str> {
+        match parameter {
+            "audience" => Some(self.audience()),
+            "device" => Some(self.agent.device),
+            "browser" => Some(self.agent.browser),
+            "os" => Some(self.agent.os),
+            "country" => Some(self.country.unwrap_or("unknown")),
+            "source" => Some(self.source()),
+            "referrer" => self.referrer.1,
+            "campaign" => self.query.2,
+            _ => unreachable!("{parameter}"),
+        }
+    }
+
+    fn fits(&self, filter: &[(&str, &str)]) -> bool {
+        let names: BTreeSet<_> = filter.iter().map(|(name, _)| *name).collect();
+        names.into_iter().all(|name| {
+            let mut wanted = filter.iter().filter(|(given, _)| *given == name).map(|(_, value)| *value);
+            wanted.any(|value| value == self.value(name).unwrap_or("(none)"))
+        })
+    }
+}
+
+/// The breakdowns of an answer: their names, those of their values, and those of the parameters.
+const BREAKDOWNS: [(&str, &str, &str); 7] = [
+    ("devices", "device", "device"),
+    ("browsers", "browser", "browser"),
+    ("operating_systems", "os", "os"),
+    ("countries", "country", "country"),
+    ("sources", "source", "source"),
+    ("referers", "referer", "referrer"),
+    ("campaigns", "campaign", "campaign"),
+];
+
+/// A day or an hour by clocks of a zone.
+fn period(at: Timestamp, zone: &TimeZone, interval: &str) -> String {
+    let local = jiff::Timestamp::from_millisecond(at.unix_millis().try_into().unwrap()).unwrap().to_zoned(zone.clone());
+    match interval {
+        "day" => local.date().to_string(),
+        _ => {
+            let begun =
+                i64::from(local.minute()) * 60_000 + i64::from(local.second()) * 1_000 + i64::from(local.millisecond());
+            let hour = jiff::Timestamp::from_millisecond(local.timestamp().as_millisecond() - begun).unwrap();
+            assert_eq!(hour, hour.round(Unit::Second).unwrap());
+            hour.to_string()
+        }
+    }
+}
+
+/// What an answer says of these visits.
+fn expected(visits: &[&Visit], zone: &TimeZone, interval: &str) -> Value {
+    let people: Vec<_> = visits.iter().filter(|visit| visit.audience() == "human").collect();
+    let mut points: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    for visit in visits {
+        let point = points.entry(period(visit.at, zone, interval)).or_default();
+        point.0 += 1;
+        point.1 += u64::from(visit.audience() == "human");
+    }
+    let points: Vec<_> = points
+        .into_iter()
+        .map(|(period, (clicks, people))| json!({"period": period, "clicks": clicks, "people": people}))
+        .collect();
+    let who: BTreeSet<_> = people.iter().map(|visit| visit.who).collect();
+    json!({
+        "total_clicks": visits.len(), "human_clicks": people.len(), "unique_visitors": who.len(), "points": points,
+    })
+}
+
+fn breakdowns(visits: &[&Visit]) -> BTreeMap<&'static str, BTreeMap<String, u64>> {
+    let mut all = BTreeMap::new();
+    for (name, _, parameter) in BREAKDOWNS {
+        let counts: &mut BTreeMap<String, u64> = all.entry(name).or_default();
+        for value in visits.iter().filter_map(|visit| visit.value(parameter)) {
+            *counts.entry(value.to_owned()).or_default() += 1;
+        }
+    }
+    all
+}
+
+fn observed_breakdowns(answer: &Value) -> BTreeMap<&'static str, BTreeMap<String, u64>> {
+    let counts = |(name, label, _)| {
+        let rows: &Vec<Value> = answer[name].as_array().unwrap();
+        let row = |row: &Value| (row[label].as_str().unwrap().to_owned(), row["count"].as_u64().unwrap());
+        (name, rows.iter().map(row).collect())
+    };
+    BREAKDOWNS.into_iter().map(counts).collect()
+}
+
+/// The members that the model knows.
+fn known(answer: &Value) -> Value {
+    let members = ["total_clicks", "human_clicks", "unique_visitors", "points"];
+    members.into_iter().map(|name| (name.to_owned(), answer[name].clone())).collect::<serde_json::Map<_, _>>().into()
+}
+
+struct Bench {
+    db: TestDynamoDb,
+    workspace: WorkspaceId,
+    now: Timestamp,
+}
+
+impl Bench {
+    async fn with(visits: &[Visit], now: Timestamp) -> Self {
+        let db = TestDynamoDb::without_streams();
+        let link = LinkBuilder::new("launch").build();
+        db.store(&link).await;
+        let workspace = link.identity.workspace;
+        let events: Vec<_> = visits.iter().map(|visit| visit.event(&workspace)).collect();
+        let queues = FakeQueues::start();
+        for events in events.chunks(500) {
+            let response = analytics(&db, &queues).consume(event_batch(events)).await;
+            assert!(response.batch_item_failures.is_empty());
+        }
+        for event in events {
+            db.clicks().record(&Click::from_event(event).unwrap(), Spread::Narrow).await.unwrap();
+        }
+        Self { db, workspace, now }
+    }
+
+    async fn ask(&self, query: &str) -> Answer {
+        let request = RequestBuilder::new("GET", &format!("/api/stats/launch?{query}")).at(self.now);
+        request.token(&token_for(&self.workspace, Role::Viewer)).send_to(&stats(&self.db)).await
+    }
+}
+
+fn at(text: &str) -> Timestamp {
+    Timestamp::parse(text).unwrap()
+}
+
+fn escaped(value: &str) -> String {
+    value.replace('%', "%25").replace(' ', "%20").replace('/', "%2F").replace('+', "%2B")
+}
+
+/// A filter as parameters.
+fn parameters(filter: &[(&str, &str)]) -> String {
+    filter.iter().map(|(name, value)| format!("&{name}={}", escaped(value))).collect()
+}
+
+#[tokio::test]
+async fn every_answer_is_that_of_a_model_for_any_period_zone_and_filter() {
+    let (from, now) = (at("2026-02-10T00:00:00Z"), at("2026-05-20T12:00:00Z"));
+    let mut random = Rng::with_seed(34);
+    let visits: Vec<_> = (0..3_000).map(|_| Visit::made_up(&mut random, from, 90)).collect();
+    let bench = Bench::with(&visits, now).await;
+    let first = from.unix_millis();
+    for number in 0..150 {
+        let mut ends = [0, 0].map(|_| first + random.u64(0..90 * 1_440) * 60_000);
+        ends.sort_unstable();
+        let [start, end] = ends.map(Timestamp::from_unix_millis);
+        if start == end {
+            continue;
+        }
+        let zone = random.choice(ZONES).unwrap();
+        let filter = made_up_filter(&mut random, number);
+        let interval = if random.bool() { "hour" } else { "day" };
+        let query = format!("from={start}&to={end}&tz={zone}&interval={interval}{}", parameters(&filter));
+
+        let answer = bench.ask(&query).await;
+
+        assert_eq!(answer.status, 200, "{query}: {}", answer.body);
+        let answer = answer.json();
+        let found: Vec<&Visit> =
+            visits.iter().filter(|visit| (start..end).contains(&visit.at) && visit.fits(&filter)).collect();
+        let clock = TimeZone::get(zone).unwrap();
+        assert_eq!(known(&answer), expected(&found, &clock, interval), "{query}");
+        assert_eq!(observed_breakdowns(&answer), breakdowns(&found), "{query}");
+        assert_eq!(json!([answer["from"], answer["to"], answer["tz"]]), json!([start, end, zone]));
+        check_before(&answer, &visits, &filter, (&clock, interval), &query);
+        assert_eq!(answer.get("covers"), None, "{query}");
+    }
+}
+
+fn check_before(
+    answer: &Value,
+    visits: &[Visit],
+    filter: &[(&str, &str)],
+    (zone, interval): (&TimeZone, &str),
+    query: &str,
+) {
+    let before = &answer["before"];
+    let [start, end] = ["from", "to"].map(|name| at(before[name].as_str().unwrap()));
+    let found: Vec<&Visit> =
+        visits.iter().filter(|visit| (start..end).contains(&visit.at) && visit.fits(filter)).collect();
+    assert_eq!(end, at(answer["from"].as_str().unwrap()));
+    assert_eq!(known(before), expected(&found, zone, interval), "before {query}");
+}
+
+/// Every third question is about all clicks.
+fn made_up_filter(random: &mut Rng, number: usize) -> Vec<(&'static str, &'static str)> {
+    const VALUES: [(&str, &[&str]); 8] = [
+        ("audience", &["human", "bot", "prefetch"]),
+        ("device", &["desktop", "mobile", "bot"]),
+        ("browser", &["Chrome", "Firefox", "curl"]),
+        ("os", &["Windows", "iOS", "unknown"]),
+        ("country", &["DE", "FR", "unknown"]),
+        ("source", &["qr", "campaign", "link", "direct"]),
+        ("referrer", &["https://news.example/", "https://forum.example/t/42", "(none)"]),
+        ("campaign", &["news / mail / spring", "(none)"]),
+    ];
+    let mut filter = Vec::new();
+    for _ in 0..number % 3 {
+        let (name, values) = random.choice(VALUES).unwrap();
+        filter.extend(random.choose_multiple(values, 2).into_iter().map(|value| (name, *value)));
+    }
+    filter.truncate(random.usize(0..=4));
+    filter
+}
+
+#[tokio::test]
+async fn dates_are_days_of_the_zone_and_the_time_before_has_as_many() {
+    let visits =
+        ["2026-03-27T22:59:59.999Z", "2026-03-27T23:00:00Z", "2026-03-29T21:59:59.999Z", "2026-03-29T22:00:00Z"]
+            .map(|time| Visit { at: at(time), ..Visit::made_up(&mut Rng::with_seed(1), at(time), 1) });
+    let bench = Bench::with(&visits, at("2026-05-20T12:00:00Z")).await;
+
+    let answer = bench.ask("from=2026-03-28&to=2026-03-29&tz=Europe/Berlin&interval=day").await.json();
+
+    // Clocks are set forward on the second day, which so has 23 hours.
+    assert_eq!(
+        (&answer["from"], &answer["to"]),
+        (&json!("2026-03-27T23:00:00.000Z"), &json!("2026-03-29T22:00:00.000Z"))
+    );
+    assert_eq!(answer["total_clicks"], 2);
+    let days: Vec<_> =
+        answer["points"].as_array().unwrap().iter().map(|point| point["period"].as_str().unwrap()).collect();
+    assert_eq!(days, ["2026-03-28", "2026-03-29"]);
+    assert_eq!(answer["before"]["from"], "2026-03-25T23:00:00.000Z");
+    assert_eq!(answer["before"]["total_clicks"], 1);
+}
+
+#[tokio::test]
+async fn who_may_not_see_details_is_asked_for_credentials_and_sees_nothing_new() {
+    let bench = Bench::with(&[], at("2026-05-20T12:00:00Z")).await;
+    let path = "/api/stats/launch?from=2026-05-01";
+    let stranger = RequestBuilder::new("GET", path).send_to(&stats(&bench.db)).await;
+    let other = token_for(&WorkspaceId::generate(), Role::Admin);
+    let of_another = RequestBuilder::new("GET", path).token(&other).send_to(&stats(&bench.db)).await;
+
+    assert_eq!((stranger.status, of_another.status), (401, 403));
+}
+
+#[tokio::test]
+async fn a_parameter_that_is_not_known_or_makes_no_sense_is_refused() {
+    let bench = Bench::with(&[], at("2026-05-20T12:00:00Z")).await;
+    for (query, field) in [
+        ("from=2026-05-01&contry=DE", "contry"),
+        ("from=2026-05-01&top=5", "top"),
+        ("from=2026-05-02&to=2026-05-01", "from"),
+        ("from=2026-05-01T00:00:00Z&to=2026-05-01T00:00:00Z", "from"),
+        ("from=2025-01-01&to=2026-05-01", "from"),
+        ("from=yesterday", "from"),
+        ("to=2026-13-01", "to"),
+        ("from=2026-05-01&tz=Mars/Olympus", "tz"),
+        ("from=2026-05-01&interval=week", "interval"),
+        ("from=2026-05-01&country=Germany", "country"),
+        ("from=2026-05-01&device=phone", "device"),
+        ("from=2026-05-01&audience=everybody", "audience"),
+        ("from=2026-05-01&source=paper", "source"),
+        ("from=2026-05-01&browser=(other)", "browser"),
+        ("country=DE", "country"),
+    ] {
+        let request = RequestBuilder::new("GET", &format!("/api/stats/launch?{query}")).outside_the_contract();
+        let request = request.at(bench.now).token(&token_for(&bench.workspace, Role::Viewer));
+
+        let refused = request.send_to(&stats(&bench.db)).await;
+
+        assert_eq!((refused.status, &refused.json()["field"]), (400, &json!(field)), "{query}: {}", refused.body);
+    }
+}
