@@ -1,13 +1,28 @@
-//! `GET /api/stats/{code}/clicks`: the latest clicks.
+//! `GET /api/stats/{code}/clicks`: single clicks, the latest first.
 
-use std::sync::LazyLock;
+use std::{ops::Range, sync::LazyLock, time::Duration};
 
-use linklet_domain::{Audience, Click, ClickId, Client, CountryCode, Device, LinkId, Source, Timestamp};
-use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use linklet_domain::{
+    Audience, Click, ClickFilter, ClickId, Client, CountryCode, Device, Invalid, LinkId, Source, Timestamp,
+};
+use linklet_dynamodb::{PageOfClicks, ReadBudget};
+use linklet_lambda::{
+    http::{ApiError, Request, Response, StatusCode, json},
+    identity::Caller,
+    zone::Zone,
+};
 use linklet_user_agents::{Classifier, LoadError};
 use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+use tokio::time::Instant;
 
-use crate::Stats;
+use crate::{
+    Stats,
+    csv::{self, Format},
+    judge::Judge,
+    question::{Question, filter, time_ends},
+};
 
 /// The classifier, which is loaded by the first request that needs it, since loading delays the start.
 static CLASSIFIER: LazyLock<Result<Classifier, LoadError>> = LazyLock::new(Classifier::load);
@@ -18,37 +33,142 @@ pub(crate) fn classifier() -> Result<&'static Classifier, ApiError> {
     CLASSIFIER.as_ref().map_err(|error| ApiError::Internal(Box::new(error)))
 }
 
+/// How many bytes of clicks are read for a page of those that fit.
+const READ_BYTES: usize = 8 << 20;
+
+/// How long clicks are read for a page.
+const READ_FOR: Duration = Duration::from_secs(5);
+
+/// How many clicks a page of CSV has at most; its bytes are limited as well.
+const MOST_ROWS: usize = 20_000;
+
 impl Stats {
-    pub(crate) async fn latest_clicks(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
-        let limit = request.page_size()?;
+    pub(crate) async fn list_clicks(
+        &self,
+        request: &Request,
+        link: &LinkId,
+        caller: &Caller,
+    ) -> Result<Response, ApiError> {
+        let asked = AskedClicks::parse(request, link)?;
+        if asked.format == Format::Csv || !asked.filter.is_empty() {
+            self.admit(request, caller).await?;
+        }
+        let limit = match asked.format {
+            Format::Json => request.page_size()?,
+            Format::Csv => MOST_ROWS,
+        };
         let classifier = classifier()?;
-        let clicks = self.clicks.latest(link, limit).await?;
-        let clicks = clicks.into_iter().map(|click| ClickView::new(click, classifier)).collect();
-        Ok(json(StatusCode::OK, &ClicksView { clicks }))
+        let PageOfClicks { clicks, next } = self.page(link, &asked, limit).await?;
+        let clicks = clicks.into_iter().map(|click| ClickView::new(click, classifier));
+        if asked.format == Format::Csv {
+            return csv::of_clicks(request, clicks, next, |id| asked.cursor(id), &asked.zone);
+        }
+        let next_cursor = next.map(|id| asked.cursor(id));
+        Ok(json(StatusCode::OK, &ClicksView { clicks: clicks.collect(), next_cursor }))
     }
+
+    async fn page(&self, link: &LinkId, asked: &AskedClicks, limit: usize) -> Result<PageOfClicks, ApiError> {
+        if asked.is_about_the_latest() && limit <= MOST_LATEST {
+            let clicks = self.clicks.latest(link, limit).await?;
+            let next = clicks.get(limit - 1).map(|last| last.id);
+            return Ok(PageOfClicks { clicks, next });
+        }
+        let mut judge = Judge::load()?;
+        let budget = ReadBudget { bytes: READ_BYTES, until: Instant::now() + READ_FOR };
+        let fits =
+            |click: &Click| asked.filter.is_empty() || asked.filter.fits(&click.visitor, judge.client(&click.visitor));
+        Ok(self.clicks.page_back(link, asked.ids(), limit, budget, fits).await?)
+    }
+}
+
+/// As many as are read by a few rows of each partition.
+const MOST_LATEST: usize = 100;
+
+/// Which clicks somebody wants to see one by one.
+struct AskedClicks {
+    from: Option<Timestamp>,
+    to: Option<Timestamp>,
+    /// The last click of the page before.
+    after: Option<ClickId>,
+    zone: Zone,
+    filter: ClickFilter,
+    format: Format,
+    /// Of the link and all that narrows its clicks.
+    digest: [u8; Self::DIGEST],
+}
+
+impl AskedClicks {
+    const DIGEST: usize = 8;
+
+    /// # Errors
+    /// 400 when a parameter has another form, or a cursor is that of other clicks.
+    fn parse(request: &Request, link: &LinkId) -> Result<Self, ApiError> {
+        let zone = request.parsed("tz", Zone::parse)?.unwrap_or_else(Zone::utc);
+        let (from, to) = time_ends(request, &zone)?;
+        let digest = digest(request, link);
+        let after = request.parsed("after", |text| decode(text, &digest))?;
+        let format = Format::of(request)?;
+        Ok(Self { from, to, after, zone, filter: filter(request)?, format, digest })
+    }
+
+    fn is_about_the_latest(&self) -> bool {
+        self.from.is_none() && self.to.is_none() && self.after.is_none() && self.filter.is_empty()
+    }
+
+    /// Those that the clicks may have; the end is exclusive.
+    fn ids(&self) -> Range<ClickId> {
+        let first = ClickId::first_at(self.from.unwrap_or(Timestamp::EPOCH));
+        let end = ClickId::first_at(self.to.unwrap_or_else(Timestamp::latest));
+        first..self.after.map_or(end, |after| after.min(end)).max(first)
+    }
+
+    /// Says where the next page begins. It is opaque to clients.
+    fn cursor(&self, id: ClickId) -> String {
+        URL_SAFE_NO_PAD.encode([id.to_bytes().as_slice(), &self.digest].concat())
+    }
+}
+
+fn decode(text: &str, digest: &[u8; AskedClicks::DIGEST]) -> Result<ClickId, Invalid> {
+    let refused = || Invalid::new("after is not a cursor of these clicks");
+    let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| refused())?;
+    let id = bytes.strip_suffix(digest).and_then(|id| <[u8; ClickId::BYTES]>::try_from(id).ok());
+    id.map(ClickId::from_bytes).ok_or_else(refused)
+}
+
+/// A digest of a link and of the parameters that narrow its clicks.
+fn digest(request: &Request, link: &LinkId) -> [u8; AskedClicks::DIGEST] {
+    let mut hash = Sha256::new().chain_update(link.to_string());
+    for name in Question::parameters() {
+        for value in request.queries(name) {
+            hash.update(format!("\n{name}={value}"));
+        }
+    }
+    let hash: [u8; 32] = hash.finalize().into();
+    std::array::from_fn(|place| hash[place])
 }
 
 #[derive(Serialize)]
 struct ClicksView {
     clicks: Vec<ClickView>,
+    next_cursor: Option<String>,
 }
 
 /// A click in the API. The hash of the address is left out, since it would show which clicks come from the same person.
 #[derive(Serialize)]
-struct ClickView {
-    id: ClickId,
-    clicked_at: Timestamp,
-    audience: Audience,
-    device: Device,
-    browser: String,
-    browser_version: String,
-    os: String,
-    country: Option<CountryCode>,
-    city: Option<String>,
-    referer: Option<String>,
-    source: &'static str,
-    campaign: Option<String>,
-    user_agent: String,
+pub(crate) struct ClickView {
+    pub id: ClickId,
+    pub clicked_at: Timestamp,
+    pub audience: Audience,
+    pub device: Device,
+    pub browser: String,
+    pub browser_version: String,
+    pub os: String,
+    pub country: Option<CountryCode>,
+    pub city: Option<String>,
+    pub referer: Option<String>,
+    pub source: &'static str,
+    pub campaign: Option<String>,
+    pub user_agent: String,
 }
 
 impl ClickView {

@@ -2,18 +2,23 @@
 
 mod cleanup;
 mod clicks;
+mod csv;
 mod days;
+mod judge;
 mod period;
 mod plan;
 mod question;
 mod summary;
 mod view;
 
-use linklet_domain::{LinkId, LinkStatus, Record, RedirectTarget, Role, Scope, ShortCode};
-use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
+use linklet_domain::{
+    LimitedRoute, LinkId, LinkStatus, RateLimit, Record, RedirectTarget, Role, Scope, ShortCode, ThrottleSubject,
+};
+use linklet_dynamodb::{ClicksTable, CountOutcome, LinksTable, StatsTable, ThrottleTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response},
-    identity::Authenticator,
+    identity::{Authenticator, Caller},
+    metrics::{self, Metric},
     telemetry::chain,
 };
 
@@ -33,15 +38,17 @@ pub struct Stats {
     pub clicks: ClicksTable,
     /// The repository of links, for their existence and workspace, and for the statistics of the cleanup.
     pub links: LinksTable,
+    /// Counts the questions of workspaces that read much.
+    pub calls: ThrottleTable,
 }
 
 impl Handler for Stats {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["api", "stats", code]) if Question::is_in(request) => {
-                let link = self.readable(request, code).await?;
-                request.refuse_unknown(Question::parameters())?;
-                self.period(request, &link).await
+                let (caller, link) = self.readable(request, code).await?;
+                request.refuse_unknown(Question::parameters().chain(["format", "table"]))?;
+                self.period(request, &link, &caller).await
             }
             (&Method::GET, ["api", "stats", code]) => {
                 let record = self.record(code).await?;
@@ -56,14 +63,16 @@ impl Handler for Stats {
                 self.timeline(request, &link, self.may_see_details(request, &record)).await
             }
             (&Method::GET, ["api", "stats", code, "daily"]) => {
-                let link = self.readable(request, code).await?;
+                let (_, link) = self.readable(request, code).await?;
                 request.refuse_unknown(["from", "to"])?;
                 self.daily(request, &link).await
             }
             (&Method::GET, ["api", "stats", code, "clicks"]) => {
-                let link = self.readable(request, code).await?;
-                request.refuse_unknown(["limit"])?;
-                self.latest_clicks(request, &link).await
+                let (caller, link) = self.readable(request, code).await?;
+                let own = ["limit", "after", "format"];
+                let narrowing = Question::parameters().filter(|name| *name != "interval");
+                request.refuse_unknown(narrowing.chain(own))?;
+                self.list_clicks(request, &link, &caller).await
             }
             (&Method::GET, ["api", "admin", "cleanup", "stats"]) => {
                 let admin = self.authenticator.tokens().require(request, Role::Admin).await?;
@@ -81,13 +90,30 @@ impl Stats {
     ///
     /// # Errors
     /// 401 without a valid token or key, 404 for an unknown code, 403 if another workspace owns the link, 410 for a purged link.
-    async fn readable(&self, request: &Request, code: &str) -> Result<LinkId, ApiError> {
+    async fn readable(&self, request: &Request, code: &str) -> Result<(Caller, LinkId), ApiError> {
         let caller = self.authenticator.require(request, Scope::AnalyticsRead).await?;
         let record = self.record(code).await?;
         if record.identity().workspace != *caller.workspace() {
             return Err(ApiError::Problem(Problem::Forbidden));
         }
-        not_purged(&record)
+        Ok((caller, not_purged(&record)?))
+    }
+
+    /// Counts a question that reads many clicks, unless its workspace has asked too many. If that can't be counted, it is answered.
+    ///
+    /// # Errors
+    /// 429 when the workspace has asked too many.
+    pub(crate) async fn admit(&self, request: &Request, caller: &Caller) -> Result<(), ApiError> {
+        let (subject, now) = (ThrottleSubject::Workspace(*caller.workspace()), request.received_at());
+        match self.calls.count(LimitedRoute::Questions, &subject, RateLimit::QUESTIONS, now).await {
+            Ok(CountOutcome::Counted(_)) => Ok(()),
+            Ok(CountOutcome::Refused(window)) => Err(ApiError::Throttled(RateLimit::QUESTIONS.refusal(window, now))),
+            Err(error) => {
+                metrics::add(Metric::ThrottleUnavailable, 1);
+                tracing::warn!(error = chain(&error), "a question was allowed without being counted");
+                Ok(())
+            }
+        }
     }
 
     /// Whether the caller may see details of the link's clicks. Credentials that aren't good for that make the caller a stranger.

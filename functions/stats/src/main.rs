@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
+use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, ThrottleTable};
 use linklet_lambda::{StartError, aws, config, http, identity::Authenticator};
 use linklet_stats::Stats;
 
@@ -14,6 +14,7 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let (stats, links) = (config::required("STATS_TABLE")?, config::required("LINKS_TABLE")?);
     let clicks = config::required("CLICKS_TABLE")?;
+    let calls = config::required("THROTTLE_TABLE")?;
     let clicks_kept_for = config::raw_clicks_lifetime()?;
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
@@ -21,7 +22,8 @@ async fn run() -> Result<(), StartError> {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
         stats: StatsTable::new(tables.clone(), stats),
         clicks: ClicksTable::new(tables.clone(), clicks).keeping_clicks_for(clicks_kept_for),
-        links: LinksTable::new(tables, links),
+        links: LinksTable::new(tables.clone(), links),
+        calls: ThrottleTable::new(tables, calls),
     })
     .await
 }

@@ -3,20 +3,21 @@
 //! Whole days come from what was counted of them, as long as that tells the clicks apart that are asked about. Hours at the edges
 //! come from the raw clicks, and so does everything that only single clicks tell.
 
-use std::{collections::HashMap, ops::Range, time::Duration};
+use std::{ops::Range, time::Duration};
 
-use linklet_domain::{Click, Client, Crowd, Findings, LinkId, Timestamp, Visitor};
+use linklet_domain::{Click, Crowd, Findings, LinkId, Timestamp};
 use linklet_dynamodb::{ReadBudget, RepositoryError};
 use linklet_lambda::{
     http::{ApiError, Request, Response, StatusCode, json},
+    identity::Caller,
     zone::Zone,
 };
-use linklet_user_agents::Classifier;
 use tokio::time::Instant;
 
 use crate::{
     Stats,
-    clicks::classifier,
+    csv::{self, Format},
+    judge::Judge,
     plan::{Days, Plan, clicks_in},
     question::{DAY, MOST_DAYS, Question},
     view::{Covers, PeriodView},
@@ -59,14 +60,21 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Stats {
-    pub(crate) async fn period(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
+    pub(crate) async fn period(&self, request: &Request, link: &LinkId, caller: &Caller) -> Result<Response, ApiError> {
         let question = Question::parse(request)?;
+        let table = csv::table(request)?;
+        if question.filter.crowd().is_none() {
+            self.admit(request, caller).await?;
+        }
         let asked = Asked { question: &question, link, now: request.received_at(), until: Instant::now() + READ_FOR };
         let answer = match question.filter.crowd() {
             Some(crowd) => self.from_days(asked, crowd).await?,
             None => self.from_clicks(asked).await?,
         };
-        Ok(json(StatusCode::OK, &PeriodView::new(asked, &answer)))
+        match Format::of(request)? {
+            Format::Csv => csv::of_table(&answer.period, table),
+            Format::Json => Ok(json(StatusCode::OK, &PeriodView::new(asked, &answer))),
+        }
     }
 
     async fn from_days(&self, asked: Asked<'_>, crowd: Crowd) -> Result<Answer, ApiError> {
@@ -80,8 +88,9 @@ impl Stats {
         let time = time.start.max(read_from.start())..time.end;
         let exact = Exact { days: &days, kept_from: self.clicks_kept_from(now), now };
         let (zone, plan) = exact.plan(question, time);
-        let before =
-            exact.plan_before(&plan, before).filter(|before| is_compared && before.time.start >= read_from.start());
+        let before = exact
+            .plan_before(&plan, &zone, before)
+            .filter(|before| is_compared && before.time.start >= read_from.start());
         let mut left = READ_BYTES;
         let mut judge = Judge::load()?;
         let mut found = |plan: &Plan, clicks: &[Click]| {
@@ -187,7 +196,7 @@ struct Exact<'d> {
 impl Exact<'_> {
     /// The parts of a time, and the zone whose days and hours can be told.
     fn plan(&self, question: &Question, time: Range<Timestamp>) -> (Zone, Plan) {
-        let has_whole_hours = question.zone.has_whole_hours(&(time.start.day()..=time.end.day()));
+        let has_whole_hours = has_whole_hours(&question.zone, &time);
         if !has_whole_hours {
             let plan = Plan::of_clicks(time.clone());
             if self.can_read(&plan) {
@@ -200,10 +209,11 @@ impl Exact<'_> {
     }
 
     /// The parts of the time before, if it can be told as exactly.
-    fn plan_before(&self, plan: &Plan, before: Range<Timestamp>) -> Option<Plan> {
+    fn plan_before(&self, plan: &Plan, zone: &Zone, before: Range<Timestamp>) -> Option<Plan> {
         let start = plan.time.start;
         if start == before.end {
-            let before = Plan::of(before, self.now);
+            let before =
+                if has_whole_hours(zone, &before) { Plan::of(before, self.now) } else { Plan::of_clicks(before) };
             let clicks = plan.clicks_at_edges(self.days) + before.clicks_at_edges(self.days);
             return (self.can_read(&before) && clicks <= MOST_AT_EDGES).then_some(before);
         }
@@ -216,21 +226,6 @@ impl Exact<'_> {
     }
 }
 
-/// Judges user agents, each of them once.
-struct Judge {
-    classifier: &'static Classifier,
-    known: HashMap<String, Client>,
-}
-
-impl Judge {
-    fn load() -> Result<Self, ApiError> {
-        Ok(Self { classifier: classifier()?, known: HashMap::new() })
-    }
-
-    fn client(&mut self, visitor: &Visitor) -> &Client {
-        if !self.known.contains_key(&visitor.user_agent) {
-            self.known.insert(visitor.user_agent.clone(), self.classifier.classify(&visitor.user_agent));
-        }
-        &self.known[&visitor.user_agent]
-    }
+fn has_whole_hours(zone: &Zone, time: &Range<Timestamp>) -> bool {
+    zone.has_whole_hours(&(time.start.day()..=time.end.day()))
 }

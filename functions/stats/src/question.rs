@@ -118,18 +118,31 @@ pub(crate) fn filter(request: &Request) -> Result<ClickFilter, Invalid> {
     Ok(filter)
 }
 
+/// The ends of a time that may have only one, or none: moments, or days of the zone, of which the last one is part of the time.
+///
+/// # Errors
+/// 400 when one is neither, or the time ends before it begins.
+pub(crate) fn time_ends(request: &Request, zone: &Zone) -> Result<(Option<Timestamp>, Option<Timestamp>), Invalid> {
+    let end_of = |day: Day| zone.end_of(day).plus(Duration::from_millis(1));
+    let ends = (request.moment("from", |day| zone.start_of(day))?, request.moment("to", end_of)?);
+    match ends {
+        (Some(from), Some(to)) if from >= to => Err(Invalid::new("from must be before to").in_field("from")),
+        ends => Ok(ends),
+    }
+}
+
 /// The time from `from` up to `to`: moments, or days of the zone, of which the last one is part of the time.
 ///
 /// # Errors
 /// 400 when there is no such time, or it is too long.
 pub(crate) fn time(request: &Request, zone: &Zone) -> Result<Range<Timestamp>, ApiError> {
-    let end_of = |day: Day| zone.end_of(day).plus(Duration::from_millis(1));
-    let to = request.moment("to", end_of)?.unwrap_or_else(|| request.received_at());
+    let (from, to) = time_ends(request, zone)?;
+    let to = to.unwrap_or_else(|| request.received_at());
     let month_before = || {
         let last = zone.local(to.minus(Duration::from_millis(1))).day();
         zone.start_of(last.start().minus(DAY * (DEFAULT_DAYS as u32 - 1)).day())
     };
-    let from = request.moment("from", |day| zone.start_of(day))?.unwrap_or_else(month_before);
+    let from = from.unwrap_or_else(month_before);
     if from >= to {
         return Err(Invalid::new("from must be before to").in_field("from").into());
     }

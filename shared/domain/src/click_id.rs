@@ -38,7 +38,7 @@ impl ClickId {
     /// The lowest id of a click at this time: a lower bound for range queries.
     #[must_use]
     pub fn first_at(time: Timestamp) -> Self {
-        Self { millis: time.unix_millis() % BASE.pow(7), random: 0 }
+        Self { millis: time.unix_millis().min(BASE.pow(7) - 1), random: 0 }
     }
 
     /// Parses an id.

@@ -19,7 +19,7 @@ pub use self::{
     guesses::{AccountHash, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, Patience},
     mails::{Correspondent, MailCount, MailLimit},
 };
-use crate::{Invalid, IpHash, Salt, Timestamp, UserId};
+use crate::{Invalid, IpHash, Salt, Timestamp, UserId, WorkspaceId};
 
 /// A route with a rate limit. Each route is counted separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,6 +30,8 @@ pub enum LimitedRoute {
     Codes,
     /// Following links.
     Redirect,
+    /// Asking what only single clicks tell, or the days of many links.
+    Questions,
 }
 
 impl LimitedRoute {
@@ -40,6 +42,7 @@ impl LimitedRoute {
             Self::Shorten => "shorten",
             Self::Codes => "codes",
             Self::Redirect => "redirect",
+            Self::Questions => "questions",
         }
     }
 }
@@ -51,6 +54,8 @@ pub enum ThrottleSubject {
     Address(Tier, IpHash),
     /// All calls of a person, with whichever token or API key.
     Person(UserId),
+    /// All calls in a workspace.
+    Workspace(WorkspaceId),
 }
 
 /// How large the network is that an address stands for.
@@ -120,7 +125,7 @@ impl ThrottleSubject {
     pub const fn allowances(&self) -> u32 {
         match self {
             Self::Address(tier, _) => tier.allowances(),
-            Self::Person(_) => 1,
+            Self::Person(_) | Self::Workspace(_) => 1,
         }
     }
 }
@@ -158,6 +163,9 @@ impl RateLimit {
     pub fn per_minute(calls: u32) -> Result<Self, Invalid> {
         if calls == 0 { Err(Invalid::new("a limit must be at least 1 per minute")) } else { Ok(Self { calls }) }
     }
+
+    /// How many questions a workspace may ask that read much.
+    pub const QUESTIONS: Self = Self { calls: 30 };
 
     /// The maximum number of calls per window.
     #[must_use]
@@ -214,7 +222,7 @@ impl RouteLimits {
     #[must_use]
     pub fn of(self, subject: &ThrottleSubject) -> RateLimit {
         match subject {
-            ThrottleSubject::Person(_) => self.by_person,
+            ThrottleSubject::Person(_) | ThrottleSubject::Workspace(_) => self.by_person,
             ThrottleSubject::Address(..) => self.by_address.of(subject),
         }
     }

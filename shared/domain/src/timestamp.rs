@@ -20,6 +20,12 @@ impl Timestamp {
     /// 1970-01-01T00:00:00Z.
     pub const EPOCH: Self = Self(OffsetDateTime::UNIX_EPOCH);
 
+    /// The latest time that can be told.
+    #[must_use]
+    pub fn latest() -> Self {
+        Self::EPOCH.plus(Duration::MAX)
+    }
+
     /// The current time.
     #[must_use]
     pub fn now() -> Self {

@@ -20,7 +20,7 @@ mod watch;
 mod write;
 
 pub use backoff::back_off;
-pub use clicks::{ClicksTable, Partition, Purged, ReadBudget, ReadClicks};
+pub use clicks::{ClicksTable, PageOfClicks, Partition, Purged, ReadBudget, ReadClicks};
 pub use cursor::{Cursor, Page};
 pub use error::RepositoryError;
 pub use item::Consistency;

@@ -37,6 +37,14 @@ impl Zone {
         if offset < 0 { at.minus(by) } else { at.plus(by) }
     }
 
+    /// A moment as clocks of the zone show it, with their offset from UTC (RFC 3339).
+    #[must_use]
+    pub fn with_offset(&self, at: Timestamp) -> String {
+        let (local, offset) = (self.local(at).to_string(), self.offset_seconds(at));
+        let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.unsigned_abs() / 60);
+        format!("{}{sign}{:02}:{:02}", local.trim_end_matches('Z'), minutes / 60, minutes % 60)
+    }
+
     /// The first moment of a day of the zone.
     #[must_use]
     pub fn start_of(&self, day: Day) -> Timestamp {
@@ -117,6 +125,8 @@ mod tests {
         let new_york = Zone::parse("america/new_york").unwrap();
         assert_eq!(new_york.local(time("2026-02-01T04:00:00Z")), time("2026-01-31T23:00:00Z"));
         assert_eq!(Zone::utc().local(time("2026-02-01T04:00:00Z")), time("2026-02-01T04:00:00Z"));
+        assert_eq!(berlin.with_offset(time("2026-07-31T22:00:00Z")), "2026-08-01T00:00:00.000+02:00");
+        assert_eq!(new_york.with_offset(time("2026-02-01T04:00:00Z")), "2026-01-31T23:00:00.000-05:00");
     }
 
     #[test]

@@ -376,7 +376,13 @@ pub fn overviews(db: &TestDynamoDb) -> Overviews {
 }
 
 pub fn stats(db: &TestDynamoDb) -> Stats {
-    Stats { authenticator: db.authenticator(), stats: db.stats(), clicks: db.clicks(), links: db.links() }
+    Stats {
+        authenticator: db.authenticator(),
+        stats: db.stats(),
+        clicks: db.clicks(),
+        links: db.links(),
+        calls: db.calls(),
+    }
 }
 
 pub fn watch(db: &TestDynamoDb) -> Watch {

@@ -241,7 +241,13 @@ async fn a_link_without_room_for_its_target_is_one_warning_however_often_it_is_d
 async fn statistics_are_public_also_while_keys_cannot_be_read_and_that_is_one_warning() {
     let db = TestDynamoDb::start();
     db.store(&LinkBuilder::new("launch").build()).await;
-    let stats = Stats { authenticator: authenticator(), stats: db.stats(), clicks: db.clicks(), links: db.links() };
+    let stats = Stats {
+        authenticator: authenticator(),
+        stats: db.stats(),
+        clicks: db.clicks(),
+        links: db.links(),
+        calls: db.calls(),
+    };
     let key = format!("sk_live_{}", "0".repeat(32));
     let logs = CapturedLogs::start();
 

@@ -408,7 +408,7 @@ mod tests {
                 if let Some(until) = until.filter(|until| stats.past.as_ref().is_none_or(|past| past.until < *until)) {
                     settle(&mut stats, until);
                 }
-                let visitor = person(*number).with_headers(None, Some(&format!("https://{}.example/", number % 29)));
+                let visitor = person(*number).with_headers(None, Some(&format!("https://{}.example/", number % 10)));
                 count(&mut stats, Timestamp::from_unix_seconds(*second).unwrap(), &visitor, &clients[*kind]);
             }
 

@@ -56,6 +56,12 @@ impl ClickFilter {
         Ok(())
     }
 
+    /// Whether all clicks are meant.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Whose clicks these are, if counted days tell them apart from others; `None` if only single clicks do.
     #[must_use]
     pub fn crowd(&self) -> Option<Crowd> {

@@ -11,7 +11,7 @@ use linklet_domain::{Click, ClickId, LinkId, Spread, Timestamp, lifetimes};
 use self::item::{ClickItem, MARKER, MarkerItem, click_key, item_of};
 pub use self::{
     item::Partition,
-    reading::{ReadBudget, ReadClicks},
+    reading::{PageOfClicks, ReadBudget, ReadClicks},
 };
 use crate::{
     RepositoryError,
@@ -125,7 +125,7 @@ impl ClicksTable {
         link: &LinkId,
         position: &Position,
         limit: usize,
-    ) -> Result<PageOfClicks, RepositoryError> {
+    ) -> Result<NewestOf, RepositoryError> {
         let partition = position.partition;
         let rows = limit / partition.siblings() + 8;
         let sort_keys = position.before.as_deref().map_or(SortKeys::All, SortKeys::Before);
@@ -137,7 +137,7 @@ impl ClicksTable {
             clicks.into_iter().map(|item| from_item(operation, item)).collect::<Result<_, _>>()?;
         let last = clicks.last().filter(|_| is_full);
         let next = last.map(|last| Position { partition, before: Some(last.key.sk.clone()) });
-        Ok(PageOfClicks { marked_until: marker.map(|marker| marker.until), clicks, next })
+        Ok(NewestOf { marked_until: marker.map(|marker| marker.until), clicks, next })
     }
 
     /// Reads the oldest click of a link.
@@ -255,7 +255,7 @@ impl Position {
 }
 
 /// Clicks of a partition, newest first.
-struct PageOfClicks {
+struct NewestOf {
     /// What the marker says, if it is on the page.
     marked_until: Option<Timestamp>,
     clicks: Vec<ClickItem>,

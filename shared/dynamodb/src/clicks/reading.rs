@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     RepositoryError,
-    item::{Answers, Key, SortKeys, size},
+    item::{Answers, Key, SortKeys, from_item, size},
 };
 
 /// How much is read.
@@ -35,11 +35,13 @@ pub struct ReadClicks {
     pub bytes: usize,
 }
 
-/// A partition that is being read.
-struct Lane {
-    answers: Answers,
-    /// The oldest click that was read.
-    oldest: Option<ClickId>,
+/// A page of clicks that fit, newest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageOfClicks {
+    /// The clicks.
+    pub clicks: Vec<Click>,
+    /// The click before which the next page begins, which need not fit; `None` on the last page.
+    pub next: Option<ClickId>,
 }
 
 impl ClicksTable {
@@ -54,60 +56,123 @@ impl ClicksTable {
         time: &Range<Timestamp>,
         budget: ReadBudget,
     ) -> Result<ReadClicks, RepositoryError> {
-        const OPERATION: &str = "read clicks back";
-        /// Smaller answers cost more for being rounded than they bring.
-        const FEWEST: usize = 8;
-        let mut lanes = self.lanes(OPERATION, link, time).await?;
-        let (mut clicks, mut left) = (Vec::new(), budget.bytes);
+        let before = ClickId::first_at(time.end);
+        let mut reader = self.reader(link, ClickId::first_at(time.start)..before, budget).await?;
+        while reader.read_on(usize::MAX).await? {}
+        // Of the moment of a partition's oldest click there may be others.
+        let since = reader.read_from().map(|oldest| oldest.at().plus(Duration::from_millis(1)).min(time.end));
+        let since = since.unwrap_or(time.start);
+        let mut clicks = reader.clicks;
+        clicks.retain(|click| click.clicked_at() >= since);
+        clicks.sort_by(|one, other| other.id.cmp(&one.id));
+        Ok(ReadClicks { clicks, since, bytes: budget.bytes - reader.left })
+    }
+
+    /// Reads the newest clicks of a time that fit and come before a click, as far as the budget goes.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn page_back(
+        &self,
+        link: &LinkId,
+        ids: Range<ClickId>,
+        limit: usize,
+        budget: ReadBudget,
+        mut fits: impl FnMut(&Click) -> bool,
+    ) -> Result<PageOfClicks, RepositoryError> {
+        let mut reader = self.reader(link, ids, budget).await?;
+        let mut clicks: Vec<Click> = Vec::new();
         loop {
-            let open: Vec<&mut Lane> = lanes.iter_mut().filter(|lane| !lane.answers.is_at_end()).collect();
-            // No click is larger than what a write unit pays for.
-            let rows = left / WRITE_UNIT / open.len().max(1);
-            if open.is_empty() || rows < FEWEST || Instant::now() >= budget.until {
-                break;
-            }
-            for (read, size) in try_join_all(open.into_iter().map(|lane| lane.next(OPERATION, rows))).await? {
-                clicks.extend(read);
-                left = left.saturating_sub(size);
+            let may_go_on = reader.read_on(limit).await?;
+            clicks.extend(reader.clicks.drain(..).filter(&mut fits));
+            let read_from = reader.read_from();
+            let known = clicks.iter().filter(|click| Some(click.id) >= read_from).count();
+            if known > limit || !may_go_on {
+                clicks.retain(|click| Some(click.id) >= read_from);
+                clicks.sort_by(|one, other| other.id.cmp(&one.id));
+                let next = if known > limit { clicks.get(limit - 1).map(|last| last.id) } else { read_from };
+                clicks.truncate(limit);
+                return Ok(PageOfClicks { clicks, next });
             }
         }
-        let unread = lanes.iter().filter(|lane| !lane.answers.is_at_end());
-        // Of the moment of a partition's oldest click there may be others.
-        let until = |lane: &Lane| lane.oldest.map_or(time.end, |oldest| oldest.at().plus(Duration::from_millis(1)));
-        let since = unread.map(until).max().unwrap_or(time.start);
-        clicks.retain(|click: &Click| (since..time.end).contains(&click.clicked_at()));
-        clicks.sort_by(|one, other| other.id.cmp(&one.id));
-        Ok(ReadClicks { clicks, since, bytes: budget.bytes - left })
     }
 
-    /// Each partition in which clicks of this time may be.
-    async fn lanes(
-        &self,
-        operation: &'static str,
-        link: &LinkId,
-        time: &Range<Timestamp>,
-    ) -> Result<Vec<Lane>, RepositoryError> {
+    /// A reader of each partition in which clicks with these ids may be.
+    async fn reader(&self, link: &LinkId, ids: Range<ClickId>, budget: ReadBudget) -> Result<Reader, RepositoryError> {
         let Key { pk, sk } = MarkerItem::key(link);
-        let markers: Vec<MarkerItem> = self.table.list(operation, &pk, SortKeys::From(&sk)).await?;
-        let is_wide = markers.iter().any(|marker| marker.until > time.start);
+        let query = self.table.query(&pk, SortKeys::From(&sk));
+        let markers = self.table.query_all(OPERATION, query, 1).await?.into_iter();
+        let markers: Vec<MarkerItem> = markers.map(|item| from_item(OPERATION, item)).collect::<Result<_, _>>()?;
+        let is_wide = markers.iter().any(|marker| marker.until > ids.start.at());
         let wide = Partition::wide_only().filter(|_| is_wide);
-        Ok(Partition::narrow().chain(wide).map(|partition| self.lane(operation, partition, link, time)).collect())
+        let lanes = Partition::narrow().chain(wide).map(|partition| self.lane(partition, link, &ids)).collect();
+        Ok(Reader { lanes, clicks: Vec::new(), ids, left: budget.bytes, until: budget.until })
     }
 
-    fn lane(&self, operation: &'static str, partition: Partition, link: &LinkId, time: &Range<Timestamp>) -> Lane {
-        let [first, last] = [time.start, time.end].map(|at| ClickId::first_at(at).to_string());
+    fn lane(&self, partition: Partition, link: &LinkId, ids: &Range<ClickId>) -> Lane {
+        let (first, last) = (ids.start.to_string(), ids.end.to_string());
         let query = self.table.query(&partition.key(link), SortKeys::Between(&first, &last)).scan_index_forward(false);
-        Lane { answers: self.table.query_answers(operation, query), oldest: None }
+        Lane { answers: self.table.query_answers(OPERATION, query), siblings: partition.siblings(), oldest: None }
+    }
+}
+
+const OPERATION: &str = "read clicks back";
+
+/// Reads all partitions of a link side by side, newest clicks first.
+struct Reader {
+    lanes: Vec<Lane>,
+    /// What was read and not taken, in no order.
+    clicks: Vec<Click>,
+    ids: Range<ClickId>,
+    /// How many bytes may still be read.
+    left: usize,
+    until: Instant,
+}
+
+/// A partition that is being read.
+struct Lane {
+    answers: Answers,
+    siblings: usize,
+    /// The oldest click that was read.
+    oldest: Option<ClickId>,
+}
+
+impl Reader {
+    /// Reads more of each partition, with so many clicks wanted of all together. Returns whether there may be more to read.
+    async fn read_on(&mut self, wanted: usize) -> Result<bool, RepositoryError> {
+        /// Smaller answers cost more for being rounded than they bring.
+        const FEWEST: usize = 8;
+        let open: Vec<&mut Lane> = self.lanes.iter_mut().filter(|lane| !lane.answers.is_at_end()).collect();
+        // No click is larger than what a write unit pays for.
+        let rows = self.left / WRITE_UNIT / open.len().max(1);
+        if open.is_empty() || rows < FEWEST || Instant::now() >= self.until {
+            return Ok(false);
+        }
+        let reads = open.into_iter().map(|lane| {
+            let share = wanted / lane.siblings + FEWEST;
+            lane.next(rows.min(share))
+        });
+        for (read, size) in try_join_all(reads).await? {
+            self.clicks.extend(read.into_iter().filter(|click| self.ids.contains(&click.id)));
+            self.left = self.left.saturating_sub(size);
+        }
+        Ok(self.lanes.iter().any(|lane| !lane.answers.is_at_end()))
+    }
+
+    /// The click from which on all were read; `None` if all were.
+    fn read_from(&self) -> Option<ClickId> {
+        let unread = self.lanes.iter().filter(|lane| !lane.answers.is_at_end());
+        unread.map(|lane| lane.oldest.unwrap_or(self.ids.end)).max()
     }
 }
 
 impl Lane {
     /// The next clicks, at most so many, and their size in bytes.
-    async fn next(&mut self, operation: &'static str, rows: usize) -> Result<(Vec<Click>, usize), RepositoryError> {
+    async fn next(&mut self, rows: usize) -> Result<(Vec<Click>, usize), RepositoryError> {
         self.answers.limit_to(rows);
         let items = self.answers.next().await?.unwrap_or_default();
         let bytes = items.iter().map(size).sum();
-        let clicks: Vec<Click> = items.into_iter().map(|item| click_of(operation, item)).collect::<Result<_, _>>()?;
+        let clicks: Vec<Click> = items.into_iter().map(|item| click_of(OPERATION, item)).collect::<Result<_, _>>()?;
         self.oldest = clicks.last().map(|click| click.id).or(self.oldest);
         Ok((clicks, bytes))
     }

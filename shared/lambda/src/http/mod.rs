@@ -45,7 +45,9 @@ pub use self::{
     problem::Problem,
     representation::VARIES,
     request::Request,
-    response::{Response, accepted, content, created, json, json_text, located, no_content, not_modified, with_secret},
+    response::{
+        Response, accepted, content, created, json, json_text, located, no_content, not_modified, table, with_secret,
+    },
     revisions::tagged,
     short_urls::ShortUrls,
     unread::MOST_IGNORED,

@@ -1,4 +1,4 @@
-//! What an answer of JSON gets on its way: a tag by which it needn't be sent again, and compression.
+//! What an answer of JSON or CSV gets on its way: a tag by which it needn't be sent again, and compression.
 
 use std::io::Write as _;
 
@@ -9,7 +9,11 @@ use lambda_http::{
 };
 use sha2::{Digest as _, Sha256};
 
-use super::{Method, Request, Response, accepts_gzip, matches, not_modified, response::has_secret, revisions};
+use super::{
+    Method, Request, Response, accepts_gzip, matches, not_modified,
+    response::{CSV, has_secret},
+    revisions,
+};
 
 /// `Vary` of what is compressed for some. With CORS, API Gateway adds headers for some origins only, so an answer to one origin
 /// isn't right for another.
@@ -18,13 +22,13 @@ pub const VARIES: HeaderValue = HeaderValue::from_static("Accept-Encoding, Origi
 /// A shorter answer gets hardly any shorter, and fits into a packet.
 const COMPRESSED_FROM: usize = 1_024;
 
-const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const REPRESENTED: [HeaderValue; 2] = [HeaderValue::from_static("application/json"), HeaderValue::from_static(CSV)];
 
 /// The form of an answer for this request: 304 if the client has this body already, compressed if it takes that and the answer is
 /// worth it.
 pub(super) fn represented(request: &Request, mut response: Response) -> Response {
-    let is_json = response.headers().get(header::CONTENT_TYPE) == Some(&JSON);
-    if !is_json || has_secret(&response) {
+    let is_data = response.headers().get(header::CONTENT_TYPE).is_some_and(|given| REPRESENTED.contains(given));
+    if !is_data || has_secret(&response) {
         return response;
     }
     if request.method() == Method::GET && response.status() == StatusCode::OK {

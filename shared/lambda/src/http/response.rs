@@ -35,6 +35,15 @@ pub fn json_text(status: StatusCode, text: String) -> Response {
     content(status, "application/json", text)
 }
 
+/// The media type of tables (RFC 7111).
+pub(super) const CSV: &str = "text/csv; charset=utf-8";
+
+/// A response with a table as CSV.
+#[must_use]
+pub fn table(text: String) -> Response {
+    content(StatusCode::OK, CSV, text)
+}
+
 /// A response with a problem document (RFC 9457).
 pub(super) fn problem(status: StatusCode, body: &impl Serialize) -> Response {
     typed(status, "application/problem+json", body)

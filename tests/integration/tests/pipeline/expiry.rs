@@ -368,7 +368,7 @@ async fn reading_an_expired_link_in_every_way_writes_nothing() {
         targets: WatchTable::new(client.clone(), "WatchTable"),
         ..crate::fixture::list(&db)
     };
-    let statistics = Stats { authenticator: authenticator(), stats, clicks, links };
+    let statistics = Stats { authenticator: authenticator(), stats, clicks, links, calls: db.calls() };
     let token = token_for(&link.identity.workspace, Role::Viewer);
     let get = |path: &str| RequestBuilder::new("GET", path).token(&token);
 

@@ -272,9 +272,11 @@ async fn every_answer_is_that_of_a_model_for_any_period_zone_and_filter() {
     let (from, now) = (at("2026-02-10T00:00:00Z"), at("2026-05-20T12:00:00Z"));
     let mut random = Rng::with_seed(34);
     let visits: Vec<_> = (0..3_000).map(|_| Visit::made_up(&mut random, from, 90)).collect();
-    let bench = Bench::with(&visits, now).await;
+    let mut bench = Bench::with(&visits, now).await;
     let first = from.unix_millis();
     for number in 0..150 {
+        // As many may be asked in an hour and more.
+        bench.now = bench.now.plus(Duration::from_secs(30));
         let mut ends = [0, 0].map(|_| first + random.u64(0..90 * 1_440) * 60_000);
         ends.sort_unstable();
         let [start, end] = ends.map(Timestamp::from_unix_millis);
@@ -397,4 +399,140 @@ async fn a_parameter_that_is_not_known_or_makes_no_sense_is_refused() {
 
         assert_eq!((refused.status, &refused.json()["field"]), (400, &json!(field)), "{query}: {}", refused.body);
     }
+}
+
+impl Bench {
+    async fn clicks(&self, query: &str) -> Answer {
+        let request = RequestBuilder::new("GET", &format!("/api/stats/launch/clicks?{query}")).at(self.now);
+        request.token(&token_for(&self.workspace, Role::Viewer)).send_to(&stats(&self.db)).await
+    }
+
+    /// The times of the clicks of all pages, and what happens between two of them.
+    async fn all_clicks(&self, query: &str, between: impl AsyncFn()) -> Vec<String> {
+        let (mut times, mut after) = (Vec::new(), String::new());
+        loop {
+            let answer = self.clicks(&format!("{query}{after}")).await;
+            assert_eq!(answer.status, 200, "{query}: {}", answer.body);
+            let page = answer.json();
+            let clicks = page["clicks"].as_array().unwrap();
+            times.extend(clicks.iter().map(|click| click["clicked_at"].as_str().unwrap().to_owned()));
+            let Some(next) = page["next_cursor"].as_str() else { return times };
+            after = format!("&after={next}");
+            between().await;
+        }
+    }
+}
+
+fn some_visits(count: usize) -> (Vec<Visit>, Timestamp) {
+    let (from, now) = (at("2026-05-10T00:00:00Z"), at("2026-05-20T12:00:00Z"));
+    let mut random = Rng::with_seed(35);
+    ((0..count).map(|_| Visit::made_up(&mut random, from, 9)).collect(), now)
+}
+
+#[tokio::test]
+async fn pages_of_clicks_have_no_gaps_and_repeat_nothing_while_new_clicks_come() {
+    let (visits, now) = some_visits(400);
+    let bench = Bench::with(&visits, now).await;
+    let from = at("2026-05-12T06:00:00Z");
+    for (query, filter) in [
+        ("limit=7", vec![]),
+        ("limit=100", vec![]),
+        ("limit=20&country=DE&browser=Chrome", vec![("country", "DE"), ("browser", "Chrome")]),
+        ("limit=3&audience=prefetch&os=iOS", vec![("audience", "prefetch"), ("os", "iOS")]),
+        ("limit=50&from=2026-05-12T06:00:00Z&source=qr", vec![("source", "qr")]),
+    ] {
+        let is_meant = |visit: &&Visit| (!query.contains("from") || visit.at >= from) && visit.fits(&filter);
+        let mut expected: Vec<_> = visits.iter().filter(is_meant).map(|visit| visit.at.to_string()).collect();
+        expected.sort_by(|one, other| other.cmp(one));
+
+        let found = bench
+            .all_clicks(query, async || {
+                let newest = Visit { at: now, ..Visit::made_up(&mut Rng::new(), now, 1) };
+                let click = Click::from_event(newest.event(&bench.workspace)).unwrap();
+                bench.db.clicks().record(&click, Spread::Narrow).await.unwrap();
+            })
+            .await;
+
+        let found: Vec<_> = found.into_iter().filter(|time| *time < now.to_string()).collect();
+        assert_eq!(found, expected, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_is_good_for_the_clicks_that_it_is_of() {
+    let (visits, now) = some_visits(30);
+    let bench = Bench::with(&visits, now).await;
+    bench.db.store(&LinkBuilder::new("other1").in_workspace(&bench.workspace).build()).await;
+    let page = bench.clicks("limit=5&device=desktop").await.json();
+    let cursor = page["next_cursor"].as_str().unwrap();
+
+    for query in ["limit=5", "device=mobile", "device=desktop&from=2026-05-01", "device=desktop&tz=Asia/Tokyo"] {
+        let refused = bench.clicks(&format!("{query}&after={cursor}")).await;
+        assert_eq!((refused.status, &refused.json()["field"]), (400, &json!("after")), "{query}");
+    }
+    for text in ["x", "AAAA", &cursor[1..]] {
+        assert_eq!(bench.clicks(&format!("device=desktop&after={text}")).await.status, 400, "{text}");
+    }
+    let path = format!("/api/stats/other1/clicks?limit=5&device=desktop&after={cursor}");
+    let request = RequestBuilder::new("GET", &path).at(now).token(&token_for(&bench.workspace, Role::Viewer));
+    assert_eq!(request.send_to(&stats(&bench.db)).await.status, 400);
+    assert_eq!(bench.clicks(&format!("limit=5&device=desktop&after={cursor}")).await.status, 200);
+}
+
+#[tokio::test]
+async fn clicks_are_a_table_with_times_of_the_zone_and_without_formulas() {
+    let visit = Visit {
+        at: at("2026-05-12T22:30:00Z"),
+        query: ("utm_source=%3DHYPERLINK(1)&utm_medium=mail", false, None),
+        ..Visit::made_up(&mut Rng::with_seed(2), at("2026-05-12T00:00:00Z"), 1)
+    };
+    let bench = Bench::with(&[visit], at("2026-05-20T12:00:00Z")).await;
+
+    let answer = bench.clicks("format=csv&tz=Europe/Berlin").await;
+
+    assert_eq!((answer.status, answer.header("content-type")), (200, "text/csv; charset=utf-8"));
+    let mut lines = answer.body.lines();
+    assert!(lines.next().unwrap().starts_with("id,clicked_at,audience,device,"));
+    let row = lines.next().unwrap();
+    assert!(row.contains(",2026-05-13T00:30:00.000+02:00,") && row.contains(",'=HYPERLINK(1) / mail / -,"), "{row}");
+    assert_eq!((lines.next(), answer.header("link")), (None, ""));
+}
+
+#[tokio::test]
+async fn a_series_and_each_breakdown_are_tables() {
+    let (visits, now) = some_visits(200);
+    let bench = Bench::with(&visits, now).await;
+    let table = async |query: &str| bench.ask(&format!("from=2026-05-10&to=2026-05-19{query}")).await;
+    let answer = table("&country=DE").await.json();
+    let mut breakdowns = BREAKDOWNS.map(|(name, label, _)| (name, label)).to_vec();
+    breakdowns.push(("destinations", "destination"));
+    for (name, label) in breakdowns {
+        let csv = table(&format!("&country=DE&format=csv&table={name}")).await.body;
+
+        let row = |row: &Value| format!("{},{}\r\n", row[label].as_str().unwrap(), row["count"]);
+        let rows: String = answer[name].as_array().unwrap().iter().map(row).collect();
+        assert_eq!(csv, format!("{label},clicks\r\n{rows}"));
+    }
+    let series = table("&country=DE&format=csv").await.body;
+    let row =
+        |point: &Value| format!("{},{},{}\r\n", point["period"].as_str().unwrap(), point["clicks"], point["people"]);
+    let rows: String = answer["points"].as_array().unwrap().iter().map(row).collect();
+    assert_eq!(series, format!("period,clicks,people\r\n{rows}"));
+}
+
+#[tokio::test]
+async fn a_workspace_asks_thirty_questions_a_minute_that_read_single_clicks() {
+    let (visits, now) = some_visits(10);
+    let bench = Bench::with(&visits, now).await;
+    for _ in 0..15 {
+        assert_eq!(bench.ask("from=2026-05-10&os=iOS").await.status, 200);
+        assert_eq!(bench.clicks("format=csv").await.status, 200);
+    }
+
+    let refused = bench.clicks("country=DE").await;
+
+    assert_eq!((refused.status, bench.ask("from=2026-05-10&os=iOS").await.status), (429, 429));
+    assert!(!refused.header("retry-after").is_empty());
+    // What days tell, and the latest clicks, may be asked further on.
+    assert_eq!((bench.ask("from=2026-05-10&audience=human").await.status, bench.clicks("").await.status), (200, 200));
 }

@@ -348,7 +348,13 @@ async fn a_stranger_gets_31_days_of_the_timeline_and_a_caller_of_the_links_works
 async fn who_asks_for_31_days_is_answered_also_while_keys_cannot_be_read() {
     let db = TestDynamoDb::start();
     db.store(&LinkBuilder::new("launch").build()).await;
-    let stats = Stats { authenticator: authenticator(), stats: db.stats(), clicks: db.clicks(), links: db.links() };
+    let stats = Stats {
+        authenticator: authenticator(),
+        stats: db.stats(),
+        clicks: db.clicks(),
+        links: db.links(),
+        calls: db.calls(),
+    };
     let key = format!("sk_live_{}", "0".repeat(32));
     let status = async |query: &str| {
         let path = format!("/api/stats/launch/timeline{query}");
@@ -366,9 +372,9 @@ async fn the_first_and_the_last_day_that_there_are_can_be_asked_for() {
     let link = LinkBuilder::new("launch").build();
     db.store(&link).await;
 
-    for query in ["from=9999-12-31&to=9999-12-31", "to=0001-01-01", "to=9999-12-31T23:59:59Z&tz=Etc/GMT%2B12"] {
-        for route in ["daily", "timeline"] {
-            let path = format!("/api/stats/launch/{route}?{query}");
+    for query in ["from=9999-12-31&to=9999-12-31", "to=0001-01-01", "to=9999-12-31T23:59:59Z"] {
+        for route in ["/daily?", "/timeline?tz=Etc/GMT%2B12&", "?tz=Etc/GMT%2B12&"] {
+            let path = format!("/api/stats/launch{route}{query}");
             let answer = get_as(&db, &link.identity.workspace, &path).await;
             assert_eq!(answer.status, 200, "{path}: {}", answer.body);
         }
@@ -436,8 +442,8 @@ async fn a_click_shows_what_is_known_about_it_but_no_hash() {
         json!({"clicks": [{
             "id": click.id, "clicked_at": click.clicked_at(), "audience": "human", "device": "mobile",
             "browser": "Mobile Safari", "browser_version": "17.4", "os": "iOS", "country": "DE", "city": "Köln",
-            "referer": "https://news.example/0", "user_agent": IPHONE,
-        }]})
+            "referer": "https://news.example/0", "source": "link", "campaign": null, "user_agent": IPHONE,
+        }], "next_cursor": null})
     );
     assert!(!answer.body.contains(click.visitor.ip_hash.as_str()));
 }
@@ -564,6 +570,7 @@ async fn what_anybody_may_read_costs_little_however_large_the_days_are() {
         stats: StatsTable::new(client.clone(), "StatsTable"),
         clicks: ClicksTable::new(client.clone(), "ClicksTable"),
         links: LinksTable::new(client, "LinksTable"),
+        calls: db.calls(),
     };
     let token = token_for(&link.identity.workspace, Role::Viewer);
     let cost = async |request: RequestBuilder| {
@@ -592,6 +599,7 @@ async fn cost_of_reading(db: &TestDynamoDb, workspace: &WorkspaceId) -> Vec<f64>
         stats: StatsTable::new(client.clone(), "StatsTable"),
         clicks: ClicksTable::new(client.clone(), "ClicksTable"),
         links: LinksTable::new(client, "LinksTable"),
+        calls: db.calls(),
     };
     let mut costs = Vec::new();
     for path in ["launch", "launch/timeline", "launch/daily", "launch/clicks?limit=100"] {
