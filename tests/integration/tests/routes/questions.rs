@@ -8,9 +8,11 @@ use std::{
 use fastrand::Rng;
 use jiff::{Unit, tz::TimeZone};
 use linklet_domain::{Click, Event, Role, Spread, Timestamp, WorkspaceId};
+use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::batch::Consumer;
+use linklet_stats::Stats;
 use linklet_test_support::{
-    Answer, ClickBuilder, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, event_batch, token_for,
+    Answer, CapacityMeter, ClickBuilder, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, event_batch, token_for,
 };
 use serde_json::{Value, json};
 
@@ -231,7 +233,18 @@ struct Bench {
 }
 
 impl Bench {
+    /// These visits are stored and counted.
     async fn with(visits: &[Visit], now: Timestamp) -> Self {
+        let bench = Self::counting(visits, now).await;
+        for visit in visits {
+            let click = Click::from_event(visit.event(&bench.workspace)).unwrap();
+            bench.db.clicks().record(&click, Spread::Narrow).await.unwrap();
+        }
+        bench
+    }
+
+    /// These visits are counted, and nothing else is known of them.
+    async fn counting(visits: &[Visit], now: Timestamp) -> Self {
         let db = TestDynamoDb::without_streams();
         let link = LinkBuilder::new("launch").build();
         db.store(&link).await;
@@ -241,9 +254,6 @@ impl Bench {
         for events in events.chunks(500) {
             let response = analytics(&db, &queues).consume(event_batch(events)).await;
             assert!(response.batch_item_failures.is_empty());
-        }
-        for event in events {
-            db.clicks().record(&Click::from_event(event).unwrap(), Spread::Narrow).await.unwrap();
         }
         Self { db, workspace, now }
     }
@@ -535,4 +545,106 @@ async fn a_workspace_asks_thirty_questions_a_minute_that_read_single_clicks() {
     assert!(!refused.header("retry-after").is_empty());
     // What days tell, and the latest clicks, may be asked further on.
     assert_eq!((bench.ask("from=2026-05-10&audience=human").await.status, bench.clicks("").await.status), (200, 200));
+}
+
+impl Bench {
+    /// An answer, and how many read units it takes.
+    async fn cost(&self, path: &str) -> (Value, f64) {
+        let meter = CapacityMeter::default();
+        let client = self.db.client_with(meter.clone());
+        let metered = Stats {
+            stats: StatsTable::new(client.clone(), "StatsTable"),
+            clicks: ClicksTable::new(client.clone(), "ClicksTable"),
+            links: LinksTable::new(client, "LinksTable"),
+            ..stats(&self.db)
+        };
+        let request = RequestBuilder::new("GET", &format!("/api/stats/launch{path}")).at(self.now);
+        let answer = request.token(&token_for(&self.workspace, Role::Viewer)).send_to(&metered).await;
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        (answer.json(), meter.read_units())
+    }
+}
+
+/// Ten clicks a day.
+fn ordinary_year() -> (Vec<Visit>, Timestamp) {
+    let (from, now) = (at("2025-06-01T00:00:00Z"), at("2026-06-01T12:00:00Z"));
+    let mut random = Rng::with_seed(36);
+    let day = |day: u64| from.plus(Duration::from_secs(day * 86_400));
+    ((0..3_650).map(|number| Visit::made_up(&mut random, day(number / 10), 1)).collect(), now)
+}
+
+#[tokio::test]
+async fn what_days_tell_costs_as_much_as_their_rows_and_hours_at_the_edges_as_their_clicks() {
+    let (visits, now) = ordinary_year();
+    let bench = Bench::with(&visits, now).await;
+
+    let (_, year) = bench.cost("?from=2025-06-01&to=2026-05-31&audience=human").await;
+    let (_, month) = bench.cost("?from=2026-05-01&to=2026-05-31").await;
+    let (_, month_of_zone) = bench.cost("?from=2026-05-01&to=2026-05-31&tz=Europe/Berlin").await;
+    let (_, last_day) = bench.cost("?from=2026-05-30T06:10:00Z&to=2026-05-31T06:10:00Z").await;
+    let (_, filtered) = bench.cost("?from=2026-05-01&to=2026-05-31&os=iOS").await;
+
+    println!(
+        "read units: a year {year}, a month {month}, in another zone {month_of_zone}, 24 hours {last_day}, filtered {filtered}"
+    );
+    assert!(year <= 100.0, "{year}");
+    assert!(month <= 15.0, "{month}");
+    assert!(month_of_zone <= month + 40.0, "{month_of_zone}");
+    assert!(last_day <= 50.0, "{last_day}");
+    assert!(filtered <= 60.0, "{filtered}");
+}
+
+#[tokio::test]
+async fn the_costliest_question_reads_eight_megabytes_and_says_how_far_that_goes() {
+    const CLICKS: u64 = 10_000;
+    let (from, now) = (at("2026-05-10T00:00:00Z"), at("2026-05-20T12:00:00Z"));
+    let bench = Bench::with(&[], now).await;
+    let mut random = Rng::with_seed(37);
+    let times: Vec<_> = (0..CLICKS).map(|_| from.plus(Duration::from_millis(random.u64(0..864_000_000)))).collect();
+    let page = format!("https://news.example/{}", "x".repeat(1_000));
+    for time in &times {
+        let click = ClickBuilder::new("launch").in_workspace(&bench.workspace).at(*time).from(&page).build();
+        bench.db.clicks().record(&Click::from_event(click).unwrap(), Spread::Narrow).await.unwrap();
+    }
+
+    let (answer, units) = bench.cost("?from=2026-05-10&to=2026-05-19&os=Windows").await;
+
+    println!("read units of the costliest question: {units}");
+    assert!((900.0..=1_100.0).contains(&units), "{units}");
+    let since = at(answer["covers"]["since"].as_str().unwrap());
+    let looked_at = times.iter().filter(|time| **time >= since).count();
+    assert_eq!(json!([answer["covers"]["clicks"], answer["total_clicks"]]), json!([looked_at, looked_at]));
+    assert!((6_000..9_000).contains(&looked_at), "{looked_at}");
+    assert_eq!(answer["before"], Value::Null);
+}
+
+#[tokio::test]
+async fn hours_with_too_many_clicks_are_shown_as_whole_days() {
+    let (from, now) = (at("2026-05-10T00:00:00Z"), at("2026-05-20T12:00:00Z"));
+    let mut random = Rng::with_seed(38);
+    let visits: Vec<_> = (0..20_100).map(|_| Visit::made_up(&mut random, from, 1)).collect();
+    let bench = Bench::counting(&visits, now).await;
+
+    let answer = bench.ask("from=2026-05-10T00:30:00Z&to=2026-05-12T08:00:00Z").await.json();
+
+    assert_eq!(json!([answer["from"], answer["to"]]), json!(["2026-05-10T00:00:00.000Z", "2026-05-13T00:00:00.000Z"]));
+    assert_eq!(answer["total_clicks"], 20_100);
+    assert_eq!(answer["before"]["to"], answer["from"]);
+    // Clocks of this zone tell hours that were not counted.
+    let kathmandu = bench.ask("from=2026-05-09&to=2026-05-11&tz=Asia/Kathmandu").await.json();
+    assert_eq!(json!([kathmandu["tz"], kathmandu["total_clicks"]]), json!(["UTC", 20_100]));
+}
+
+#[tokio::test]
+async fn hours_whose_clicks_are_no_longer_kept_are_shown_as_whole_days() {
+    let (visits, _) = some_visits(50);
+    let mut bench = Bench::with(&visits, at("2027-06-15T00:00:00Z")).await;
+    let question = "from=2026-05-11T06:00:00Z&to=2026-05-16T06:00:00Z";
+
+    let late = bench.ask(question).await.json();
+    bench.now = at("2027-06-01T00:00:00Z");
+    let earlier = bench.ask(question).await.json();
+
+    assert_eq!(json!([late["from"], late["to"]]), json!(["2026-05-11T00:00:00.000Z", "2026-05-17T00:00:00.000Z"]));
+    assert_eq!(earlier["from"], "2026-05-11T06:00:00.000Z");
 }
