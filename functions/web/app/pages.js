@@ -10,6 +10,7 @@
  * @property {'work' | 'workspace'} [group] where the rail has it; without one, it isn't there
  * @property {string} [key] with `g` before it, leads there
  * @property {'viewer' | 'member' | 'admin'} [role] who sees it
+ * @property {string} [within] the page that the rail has instead
  * @property {boolean} [isPublic] whether it is for who isn't signed in, and stands alone
  */
 
@@ -25,6 +26,7 @@ export const PAGES = [
   { path: 'keys', title: 'API keys', icon: 'key', group: 'workspace', role: 'admin', component: 'KeysPage', load: () => import('./pages/keys/keys.js') },
   { path: 'settings', title: 'Settings', icon: 'settings', group: 'workspace', component: 'SettingsPage', load: () => import('./pages/settings/settings.js') },
   { path: 'account', title: 'Account', icon: 'account', component: 'AccountPage', load: () => import('./pages/account/account.js') },
+  { path: 'compare', title: 'Compare', within: 'links', component: 'ComparePage', load: () => import('./pages/compare/compare.js') },
   { path: 'sign-in', title: 'Sign in', isPublic: true, component: 'SignInPage', load: entrance },
   { path: 'sign-up', title: 'Create an account', isPublic: true, component: 'SignUpPage', load: entrance },
   { path: 'forgot', title: 'Forgotten password', isPublic: true, component: 'ForgotPage', load: entrance },

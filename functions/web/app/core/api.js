@@ -52,6 +52,7 @@ export class ApiError extends Error {
  * @property {boolean} [withCookie] whether the cookie with the refresh token is sent, and taken from the answer
  * @property {string} [token] the token to call it with, instead of the one of who is signed in
  * @property {boolean} [asText] whether the body of the answer is given as it is
+ * @property {boolean} [withNext] whether the body is given with the query of the next part, as the header `Link` has it
  * @property {boolean} [tagged] whether the body is given with its `ETag`, as a `Tagged`
  * @property {string} [ifMatch] the `ETag` of what is to be changed
  */
@@ -109,6 +110,7 @@ async function callOnce(operation, options) {
   if (!response.ok) throw await failureOf(response);
   const text = await response.text().catch((error) => Promise.reject(failureOfFetch(error)));
   const body = options.asText ? text : text ? JSON.parse(text) : null;
+  if (options.withNext) return { body, next: nextQuery(response) };
   return options.tagged ? { body, tag: strongTag(response) } : body;
 }
 
@@ -174,6 +176,12 @@ function headersOf(options) {
   if (options.ifMatch) headers['If-Match'] = options.ifMatch;
   if (options.idempotencyKey) headers['Idempotency-Key'] = options.idempotencyKey;
   return headers;
+}
+
+/** @param {Response} response */
+function nextQuery(response) {
+  const address = /<([^>]*)>\s*;\s*rel="?next"?/.exec(response.headers.get('link') ?? '')?.[1];
+  return address && new URL(address, response.url || apiUrl('/')).searchParams;
 }
 
 /** @param {Response} response */

@@ -44,7 +44,7 @@ export function Frame({ page }) {
     work: isNowhere ? [NOWHERE, ACCOUNT] : pages.filter(({ group }) => group === 'work'),
     workspace: pages.filter(({ group }) => group === 'workspace'),
     unread,
-    current: isNowhere && page !== ACCOUNT ? NOWHERE.path : path.split('/')[0] || 'links',
+    current: isNowhere && page !== ACCOUNT ? NOWHERE.path : (page?.within ?? (path.split('/')[0] || 'links')),
     account: accountItems(openPalette, openKeys),
     nameWorkspace,
   };

@@ -1,23 +1,25 @@
 import { html } from '../../vendor/preact.js';
-import { number, percents, shortNumber } from '../../core/format.js';
+import { counted, number, percents, shortNumber } from '../../core/format.js';
+import { OTHERS } from './kinds.js';
 
 /**
- * Values with their counts as bars, the largest first.
- * @param {{ label: string, rows: { name: string, title?: string, count: number }[], total?: number, limit?: number }} props `total` is what shares are of
+ * The values of a kind with their counts as bars, the largest first. A press asks for the clicks that have one.
+ * @param {{ kind: import('./kinds.js').Kind, rows: import('./kinds.js').Row[], total: number, limit?: number, choose: (value: string) => void }} props `total` is what shares are of
  */
-export function Bars({ label, rows, total, limit }) {
-  const all = total ?? rows.reduce((sum, row) => sum + row.count, 0);
+export function Bars({ kind, rows, total, limit, choose }) {
   const most = Math.max(1, ...rows.map((row) => row.count));
   const shown = rows.slice(0, limit);
-  const shares = all > 0 ? percents(shown.map((row) => row.count / all)) : [];
-  return html`<ol class="bars" aria-label=${label}>
-    ${shown.map(
-      (row, at) => html`<li key=${row.name}>
-        <span class="bar" aria-hidden="true" style=${{ width: `${(100 * row.count) / most}%` }}></span>
-        <span class="bar-name" dir="auto" title=${row.title ?? row.name}>${row.name}</span>
-        <span class="bar-count" title=${number(row.count)}>${shortNumber(row.count)}</span>
-        <span class="bar-share">${shares[at]}</span>
-      </li>`,
-    )}
+  const shares = total > 0 ? percents(shown.map((row) => row.count / total)) : [];
+  return html`<ol class="bars" aria-label=${kind.title}>
+    ${shown.map(({ value, name, count, isChosen }, at) => {
+      const inner = html`<span class="bar" aria-hidden="true" style=${{ width: `${(100 * count) / most}%` }}></span>
+        <span class="bar-name" dir="auto" title=${name}>${name}</span>
+        <span class="bar-count" title=${number(count)}>${shortNumber(count)}</span>
+        <span class="bar-share">${shares[at]}</span>`;
+      const label = `${kind.one}: ${name}, ${counted(count, 'click')}${shares[at] ? `, ${shares[at]}` : ''}`;
+      return html`<li key=${value}>
+        ${value === OTHERS ? html`<span class="bar-row">${inner}</span>` : html`<button type="button" class="bar-row" aria-pressed=${isChosen} aria-label=${label} onClick=${() => choose(value)}>${inner}</button>`}
+      </li>`;
+    })}
   </ol>`;
 }

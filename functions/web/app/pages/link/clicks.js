@@ -9,7 +9,7 @@ import { Facts } from '../../ui/facts.js';
 import { Card } from '../../ui/page.js';
 import { Loaded } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
-import { audienceName, countryName, deviceName, valueName } from './names.js';
+import { audienceName, countryName, deviceName, sourceName, valueName } from './names.js';
 import { FEW_CLICKS, MOST_CLICKS } from './read.js';
 
 /** @typedef {import('./read.js').Click} Click */
@@ -29,7 +29,7 @@ export function LatestClicks({ resource, onNews }) {
     <${Loaded} of=${resource} what="The clicks can’t be shown.">
       ${(/** @type {Click[]} */ clicks) => html`
         ${clicks.length === 0
-          ? html`<p class="muted">No single clicks are kept.</p>`
+          ? html`<p class="muted">There are none of this time, or none that fit.</p>`
           : html`<${Table} label="Latest clicks" columns=${columnsOf(setOpened)} rows=${clicks.slice(0, limit)} keyOf=${(/** @type {Click} */ { id }) => id} classOf=${(/** @type {Click} */ { id }) => (fresh.has(id) ? 'fresh' : '')} />`}
         ${clicks.length > limit && html`<p class="more"><${Button} class="compact" onClick=${() => setLimit(MOST_CLICKS)}>Show ${clicks.length}<//></p>`}
       `}
@@ -68,15 +68,22 @@ const columnsOf = (open) => [
   { label: 'Who', cell: ({ audience }) => html`<${Status} tone=${audience === 'human' ? 'good' : 'muted'}>${audienceName(audience)}<//>` },
   { label: 'With', cell: (click) => html`<${OpenClick} click=${click} open=${open} />` },
   { label: 'Place', cell: (click) => placeOf(click), isMinor: true },
-  { label: 'Referrer', cell: ({ referer }) => (referer ? html`<bdi class="referrer" title=${referer}>${hostOf(referer) || referer}</bdi>` : html`<span class="muted">–</span>`), isMinor: true },
+  { label: 'Referrer', cell: ({ referer }) => (referer ? html`<${Referrer} referer=${referer} />` : html`<span class="muted">–</span>`), isMinor: true },
 ];
 
 /** @param {{ click: Click, open: (click: Click) => void }} props */
 function OpenClick({ click, open }) {
   return html`<button type="button" class="click-opener two-lines" title=${click.user_agent} aria-haspopup="dialog" onClick=${() => open(click)}>
     <span>${browserOf(click)}</span><span>${systemOf(click)}</span><span class="hidden">: all of the click, ${fullTime(click.clicked_at)}</span>
-  </button>`;
+  </button>
+  ${
+    // A phone has no columns for these.
+    (click.country || click.referer) && html`<p class="only-phone click-more">${click.country && placeOf(click)}${click.country && click.referer && ' · '}${click.referer && html`<${Referrer} referer=${click.referer} />`}</p>`
+  }`;
 }
+
+/** @param {{ referer: string }} props */
+const Referrer = ({ referer }) => html`<bdi class="referrer" title=${referer}>${hostOf(referer) || referer}</bdi>`;
 
 /** All that is known of a click. @param {{ click: Click, onClose: () => void }} props */
 function WholeClick({ click, onClose }) {
@@ -88,6 +95,8 @@ function WholeClick({ click, onClose }) {
     { name: 'System', value: systemOf(click) },
     { name: 'Place', value: placeOf(click) },
     { name: 'Referrer', value: referer ? html`<bdi>${referer}</bdi>` : html`<span class="muted">None</span>` },
+    { name: 'Source', value: sourceName(click.source) },
+    click.campaign && { name: 'Campaign', value: html`<bdi>${click.campaign}</bdi>` },
     { name: 'User agent', value: agent ? html`<bdi>${agent}</bdi>` : html`<span class="muted">None</span>` },
   ];
   return html`<${Dialog} title="Click" onClose=${onClose}><${Facts} rows=${rows} /><//>`;

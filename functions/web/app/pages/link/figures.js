@@ -4,41 +4,30 @@ import { html } from '../../vendor/preact.js';
 import { ago, fullTime, moment, number, shortNumber } from '../../core/format.js';
 import { Figure, Figures } from '../../ui/figures.js';
 
-/** Few have a digit behind the point. @param {number} value */
-const average = (value) => (value < 10 ? number(Math.round(value * 10) / 10) : number(Math.round(value)));
+/** What is left out. @type {Record<import('../../parts/times/audience.js').Audience, string | undefined>} */
+const ONLY = { people: 'by people only', bots: 'by bots and link previews only', all: undefined };
 
 /**
  * @param {object} props
- * @param {import('./numbers.js').Numbers | undefined} props.numbers
- * @param {import('./period.js').Period | undefined} props.period
- * @param {import('./read.js').Statistics | undefined} props.statistics
+ * @param {import('../../parts/times/answer.js').Answer} [props.answer]
+ * @param {import('../../parts/times/period.js').Period} props.period
+ * @param {import('../../parts/times/audience.js').Audience} props.audience whose clicks the answer has
+ * @param {import('./read.js').Click[]} [props.clicks] the latest ones
  */
-export function LinkFigures({ numbers, period, statistics }) {
-  const name = period?.name ?? '';
-  // Beside the same number it would say nothing.
-  const ever = (/** @type {number | undefined} */ count, /** @type {number | undefined} */ now) => (count && count !== now ? `${number(count)} ever` : undefined);
-  const last = statistics?.last_click_at;
-  const perDay = numbers?.visitorsADay;
+export function LinkFigures({ answer, period, audience, clicks }) {
+  // A link that is younger than the time has no time before.
+  const before = period.isYoung ? null : answer?.before;
+  const figure = (/** @type {'total_clicks' | 'human_clicks' | 'unique_visitors'} */ name) => ({
+    value: answer && shortNumber(answer[name]),
+    title: answer && number(answer[name]),
+    change: answer && { now: answer[name], before: before?.[name] ?? null },
+    than: period.range === 'own' ? 'time' : period.name,
+  });
+  const last = clicks?.[0]?.clicked_at;
   return html`<${Figures} label="Numbers">
-    <${Figure} label="Clicks" value=${numbers && shortNumber(numbers.clicks.now)} title=${numbers && number(numbers.clicks.now)} change=${numbers?.clicks} than=${name} note=${ever(statistics?.total_clicks, numbers?.clicks.now)} />
-    <${Figure}
-      label="People"
-      hint="Visits by humans, without bots and link previews."
-      value=${numbers && (numbers.people ? shortNumber(numbers.people.now) : '–')}
-      title=${numbers && (numbers.people ? number(numbers.people.now) : 'With more than 100 clicks, people are counted by whole days.')}
-      change=${numbers?.people ?? undefined}
-      than=${name}
-      note=${ever(statistics?.human_clicks, numbers?.people?.now)}
-    />
-    <${Figure}
-      label="Unique visitors, ever"
-      hint="How many addresses people came from."
-      value=${statistics && shortNumber(statistics.unique_visitors)}
-      title=${statistics && number(statistics.unique_visitors)}
-      change=${perDay ?? undefined}
-      than=${name}
-      note=${perDay && perDay.now >= 0.05 ? `${average(perDay.now)} a day` : undefined}
-    />
-    <${Figure} label="Last click" value=${statistics && (last ? ago(last) : 'none')} isText title=${last ? fullTime(last) : undefined} note=${last ? moment(last) : undefined} />
+    <${Figure} label="Clicks" ...${figure('total_clicks')} note=${ONLY[audience]} />
+    <${Figure} label="People" hint="Visits by humans, without bots and link previews." ...${figure('human_clicks')} />
+    <${Figure} label="Unique visitors" hint="How many addresses people came from." ...${figure('unique_visitors')} />
+    <${Figure} label="Last click" value=${clicks && (last ? ago(last) : 'none')} isText title=${last ? fullTime(last) : undefined} note=${last ? moment(last) : undefined} />
   <//>`;
 }

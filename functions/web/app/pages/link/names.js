@@ -29,6 +29,12 @@ export function destinationName(destination) {
 }
 
 /** @type {Record<string, string>} */
+const SOURCES = { qr: 'QR code', campaign: 'Campaign', link: 'Link on a page', direct: 'Direct' };
+
+/** How a visitor came upon a link. @param {string} source */
+export const sourceName = (source) => SOURCES[source] ?? source;
+
+/** @type {Record<string, string>} */
 const AUDIENCES = { human: 'Person', bot: 'Bot', prefetch: 'Preview' };
 
 /** @param {string} audience */

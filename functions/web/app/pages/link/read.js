@@ -1,10 +1,19 @@
 // What the page reads of the API.
 
 import { call } from '../../core/api.js';
-import { DAY_MS, dayOf, MOST_DAYS, periodOf } from './period.js';
+import { periodOf, queryOf, readAnswer } from '../../parts/times/times.js';
 
-/** @typedef {{ date: string, total_clicks: number, human_clicks: number, unique_visitors: number, desktop: number, mobile: number, tablet: number, bot: number, unknown: number, countries: { country: string, count: number }[] }} Day */
-/** @typedef {{ period: string, clicks: number, people: number }} Point */
+/** @typedef {import('../../parts/times/answer.js').Answer} Answer */
+
+/**
+ * Which clicks of a link are shown.
+ * @typedef {object} View
+ * @property {string} code
+ * @property {string} since when the link was created
+ * @property {URLSearchParams} query what the address says of the time, which goes on while one looks
+ * @property {import('../../parts/times/audience.js').Audience} audience
+ * @property {import('../../parts/times/answer.js').Filter} filter
+ */
 
 /**
  * @typedef {object} Click
@@ -18,77 +27,48 @@ import { DAY_MS, dayOf, MOST_DAYS, periodOf } from './period.js';
  * @property {string | null} country
  * @property {string | null} city
  * @property {string | null} referer
+ * @property {string} source
+ * @property {string | null} campaign
  * @property {string} user_agent
  */
 
-/**
- * @typedef {object} Statistics
- * @property {number} total_clicks
- * @property {number} human_clicks
- * @property {number} unique_visitors
- * @property {{ referer: string, count: number }[]} top_referers
- * @property {{ country: string, count: number }[]} countries
- * @property {{ device: string, count: number }[]} devices
- * @property {{ browser: string, count: number }[]} browsers
- * @property {{ os: string, count: number }[]} operating_systems
- * @property {{ destination: string, count: number }[]} [destinations] where it has led, if it has rules or variants
- * @property {string | null} last_click_at
- */
-
-/**
- * What was read for a period and the one before.
- * @typedef {object} Readings
- * @property {import('./period.js').Period} period
- * @property {Day[] | null} days none for the last 24 hours, which aren't whole days
- * @property {Point[] | null} hours
- */
-
-/** The API shows at most so many single clicks. */
+/** The API shows at most so many single clicks at once. */
 export const MOST_CLICKS = 100;
 /** So many are shown first, and read again and again. */
 export const FEW_CLICKS = 20;
-/** And so many referrers. */
-export const MOST_REFERRERS = 30;
+
+/** What tells views apart. @param {View} view */
+export function keyOf({ code, query, audience, filter }) {
+  const time = ['range', 'interval', 'from', 'to'].map((name) => query.get(name) ?? '');
+  return `answer:${code}:${JSON.stringify([time, audience, filter])}`;
+}
+
+/** @param {View} view */
+export const timeOf = ({ query, since }) => periodOf(query, Date.now(), since);
 
 /**
- * @param {string} code
- * @param {URLSearchParams} query
- * @returns {Promise<Readings>}
+ * An answer, and the time that it is about.
+ * @param {View} view
+ * @returns {Promise<Answer & { period: import('../../parts/times/period.js').Period }>}
  */
-export async function readPeriod(code, query) {
-  const period = periodOf(query, Date.now());
-  const [days, hours] = await Promise.all([
-    period.range === '24h' ? null : readDays(code, period),
-    period.unit === 'hour' ? readHours(code, period) : null,
-  ]);
-  return { period, days, hours };
+export async function readView(view) {
+  const period = timeOf(view);
+  return { ...(await readAnswer(view.code, period, view.audience, view.filter)), period };
 }
 
-/** @param {string} code @param {import('./period.js').Period} period @returns {Promise<Day[]>} */
-async function readDays(code, { before, from, to }) {
-  const spans = to - before > MOST_DAYS * DAY_MS ? [[before, from], [from, to]] : [[before, to]];
-  const read = (/** @type {number[]} */ [first, end]) => call('GET /api/stats/{code}/daily', { path: { code }, query: { from: dayOf(first), to: dayOf(end - 1) } });
-  return (await Promise.all(spans.map(read))).flatMap(({ days }) => days);
-}
-
-/** @param {string} code @param {import('./period.js').Period} period @returns {Promise<Point[]>} */
-async function readHours(code, { before, to }) {
-  const query = { interval: 'hour', from: dayOf(before), to: dayOf(to - 1) };
-  return (await call('GET /api/stats/{code}/timeline', { path: { code }, query })).points;
-}
-
-/** @param {string} code @param {number} limit @returns {Promise<Click[]>} */
-const readClicks = async (code, limit) => (await call('GET /api/stats/{code}/clicks', { path: { code }, query: { limit } })).clicks;
+/** @param {View} view @param {number} limit @returns {Promise<Click[]>} */
+const readClicks = async (view, limit) =>
+  (await call('GET /api/stats/{code}/clicks', { path: { code: view.code }, query: { ...queryOf(timeOf(view), view.audience, view.filter), limit } })).clicks;
 
 /**
  * The latest clicks, and afterwards only those that have come since: the same list, if there are none.
- * @param {string} code
+ * @param {View} view
  * @param {Click[] | undefined} known
  */
-export async function readLatest(code, known) {
-  if (!known) return readClicks(code, MOST_CLICKS);
-  const few = await readClicks(code, FEW_CLICKS);
-  return withNews(known, few) ?? readClicks(code, MOST_CLICKS);
+export async function readLatest(view, known) {
+  if (!known) return readClicks(view, MOST_CLICKS);
+  const few = await readClicks(view, FEW_CLICKS);
+  return withNews(known, few) ?? readClicks(view, MOST_CLICKS);
 }
 
 /**
@@ -105,6 +85,3 @@ export function withNews(known, few) {
 
 /** @param {Click[]} some @param {Click[]} others */
 const isSame = (some, others) => some.length === others.length && some.every(({ id }, index) => id === others[index].id);
-
-/** @param {string} code @returns {Promise<Statistics>} */
-export const readStatistics = (code) => call('GET /api/stats/{code}', { path: { code }, query: { top: MOST_REFERRERS } });

@@ -1,10 +1,12 @@
-// Who follows the link: numbers, chart, panels, and single clicks.
+// Who follows the link: numbers, chart, panels, and single clicks, all of them of the clicks that the address asks for.
 
 import { html, useCallback, useEffect, useMemo, useRef, useState } from '../../vendor/preact.js';
+import { day } from '../../core/format.js';
 import { useResource } from '../../core/resource.js';
 import { route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
 import { prepareCharts, TimeChart } from '../../parts/chart/chart.js';
+import { audienceOf, isOfHere, linesOf, UnitChoice } from '../../parts/times/times.js';
 import { Button } from '../../ui/button.js';
 import { CopyButton } from '../../ui/copy.js';
 import { Card } from '../../ui/page.js';
@@ -12,11 +14,16 @@ import { Empty, Failure, Skeleton } from '../../ui/states.js';
 import { LatestClicks } from './clicks.js';
 import { LinkFigures } from './figures.js';
 import { HealthCard } from './health.js';
-import { numbersOf, panelsOf } from './numbers.js';
+import { filterOf } from './kinds.js';
+import { useLatest } from './latest.js';
 import { Panels } from './panels.js';
-import { periodOf } from './period.js';
-import { RangeChoice } from './range.js';
-import { readLatest, readPeriod, readStatistics } from './read.js';
+import { keyOf, readLatest, readView, timeOf } from './read.js';
+import { ViewBar } from './view-bar.js';
+import { WeekCard } from './week.js';
+
+/** @typedef {import('./read.js').View} View */
+/** @typedef {import('./download-menu.js').Shown} Shown */
+/** @typedef {import('./download-menu.js').ShownAnswer} ShownAnswer */
 
 /** Sums are some seconds behind the single clicks. */
 const SUMS_AFTER_MS = 6_000;
@@ -25,59 +32,77 @@ const CLICKS_EVERY_MS = 5_000;
 
 /** @param {{ link: import('./link.js').ShownLink, showQr: () => void, onNews: () => void }} props */
 export function Traffic({ link, showQr, onNews }) {
-  const code = link.short_code;
   const { query } = useStore(route);
-  const wanted = ['range', 'unit', 'from', 'to'].map((name) => query.get(name) ?? '').join(':');
-  const statistics = useResource(`statistics:${code}`, () => readStatistics(code));
-  const readings = useResource(`readings:${code}:${wanted}`, () => readPeriod(code, query));
-  const clicks = useClicks(code);
-  // Without the single clicks, the numbers come from the sums alone.
-  const known = useLatest(clicks.isLoading ? undefined : readings.data);
-  const hasBefore = known !== undefined && Date.parse(link.created_at) < known.period.from;
-  const numbers = useMemo(() => known && numbersOf(known, clicks.data, hasBefore), [known, clicks.data, hasBefore]);
-  const hear = useNews(() => [statistics.reload, readings.reload, onNews].forEach((reload) => reload()));
+  const view = { code: link.short_code, since: link.created_at, query, audience: audienceOf(query), filter: filterOf(query) };
+  const key = keyOf(view);
+  const answer = useResource(key, () => readView(view));
+  const clicks = useClicks(view, key);
+  // Until another one is read, the answer before it stays.
+  const known = useLatest(answer.data && { answer: answer.data, view });
+  const shown = useMemo(() => known && { answer: known.answer, chart: chartOf(known.answer, known.view.audience) }, [known?.answer]);
+  const hear = useNews(() => [answer.reload, onNews].forEach((reload) => reload()));
 
-  const period = periodOf(query, Date.now());
-  const isUnused = statistics.data?.total_clicks === 0 && numbers?.clicks.now === 0;
-  const isDown = statistics.error && readings.error && !statistics.data && !readings.data;
-  if (isDown) return html`<${Failure} what="The numbers can’t be read." error=${readings.error} retry=${() => void Promise.all([statistics.reload(), readings.reload()])} />`;
+  const isUnused = link.total_clicks === 0 && !known?.answer.total_clicks && !clicks.data?.length && Object.keys(view.filter).length === 0;
+  const failure = answer.error && html`<${Failure} what="The numbers can’t be read." error=${answer.error} retry=${answer.reload} />`;
+  const isWaiting = known !== undefined && answer.data === undefined;
   // What is below the panels comes after them, so that it doesn't move.
-  const isReady = isUnused || (numbers && statistics.data) || statistics.error || readings.error;
-  return html`<${LinkFigures} numbers=${numbers} period=${known?.period} statistics=${statistics.data} />
-    ${statistics.error && html`<${Failure} what="Some numbers can’t be read." error=${statistics.error} retry=${statistics.reload} />`}
-    ${isUnused
-      ? html`<${FirstClick} link=${link} showQr=${showQr} />`
-      : html`<${ChartCard} period=${period} readings=${readings} numbers=${numbers} shown=${known?.period} />
-          ${numbers && known && statistics.data && html`<${Panels} panels=${panelsOf(known, numbers, statistics.data)} name=${known.period.name} />`}`}
-    ${!isReady && html`<div class="panels">${[1, 2, 3].map(() => html`<${Skeleton} height=${240} />`)}</div>`}
+  const isReady = isUnused || known !== undefined || answer.error !== undefined;
+  return html`
+    ${!isUnused && html`<${ViewBar} view=${view} period=${timeOf(view)} shown=${shown} answer=${answer.data} />`}
+    ${failure}
+    ${(known || !answer.error) &&
+    html`<div class=${`traffic stack ${isWaiting ? 'waiting' : ''}`}>
+      <${LinkFigures} answer=${known?.answer} period=${known?.answer.period ?? timeOf(view)} audience=${known?.view.audience ?? view.audience} clicks=${clicks.data} />
+      ${isUnused
+        ? html`<${FirstClick} link=${link} showQr=${showQr} />`
+        : html`<${ChartCard} view=${view} shown=${shown} />
+            ${known ? html`<${Panels} view=${view} answer=${known.answer} /><${WeekCard} week=${known.answer.week} tz=${isOfHere(known.answer) ? undefined : known.answer.tz} />` : html`<div class="panels">${[1, 2, 3].map(() => html`<${Skeleton} height=${240} />`)}</div>`}`}
+    </div>`}
     ${isReady && link.health && html`<${HealthCard} health=${link.health} target=${link.target_id} />`}
-    <div class=${isUnused || !isReady ? 'gone' : ''}><${LatestClicks} resource=${clicks} onNews=${hear} /></div>`;
+    <div class=${isUnused || !isReady ? 'gone' : ''}><${LatestClicks} key=${key} resource=${clicks} onNews=${hear} /></div>`;
 }
 
 /**
  * @param {object} props
- * @param {import('./period.js').Period} props.period what the address says
- * @param {import('../../core/resource.js').Resource<import('./read.js').Readings>} props.readings
- * @param {import('./numbers.js').Numbers | undefined} props.numbers
- * @param {import('./period.js').Period | undefined} props.shown the period of these numbers: until others are read, the one before
+ * @param {View} props.view
+ * @param {Shown} [props.shown] until other numbers are read, those before them
  */
-function ChartCard({ period, readings, numbers, shown }) {
-  const view = route.get().query.has('table') ? 'table' : 'chart';
+function ChartCard({ view, shown }) {
+  const form = view.query.has('table') ? 'table' : 'chart';
   useEffect(prepareCharts, []);
-  return html`<${Card} title="Clicks over time" actions=${html`<${RangeChoice} period=${period} />`} class=${`traffic ${readings.isLoading ? 'waiting' : ''}`}>
-    ${readings.error && html`<${Failure} what="The clicks of this time can’t be read." error=${readings.error} retry=${readings.reload} />`}
-    ${numbers && shown
-      ? html`<${TimeChart} label=${`Clicks by ${shown.unit}, ${shown.name}`} times=${numbers.times} series=${numbers.series} unit=${shown.unit} height=${CHART_HEIGHT} view=${view} onView=${showAs} />
-          <p class="small-print">${noteOf(shown)}</p>`
-      : !readings.error && html`<${Skeleton} height=${CHART_HEIGHT + 24} />`}
+  return html`<${Card} title="Clicks over time" actions=${html`<${UnitChoice} period=${timeOf(view)} />`} class="over-time">
+    ${shown
+      ? html`<${TimeChart} ...${shown.chart} view=${form} onView=${showAs} />
+          <p class="small-print">${noteOf(shown.answer)}</p>`
+      : html`<${Skeleton} height=${CHART_HEIGHT + 24} />`}
   <//>`;
 }
 
-/** @param {string} view */
-const showAs = (view) => setQuery({ table: view === 'table' ? '1' : '' });
+/** @param {string} form */
+const showAs = (form) => setQuery({ table: form === 'table' ? '1' : '' });
 
-/** What one has to know about these numbers. @param {import('./period.js').Period} period */
-const noteOf = ({ unit }) => `${unit === 'day' ? 'Days are those of UTC. ' : ''}People are visits by humans, without bots and link previews.`;
+/** What is drawn. @param {ShownAnswer} answer @param {import('../../parts/times/audience.js').Audience} audience @returns {import('../../parts/chart/chart.js').ChartProps} */
+function chartOf(answer, audience) {
+  const { period, interval: unit } = answer;
+  const { times, clicks, people, before } = linesOf(answer, Date.now());
+  /** @type {import('../../parts/chart/chart.js').Series[]} */
+  const series =
+    audience === 'all'
+      ? [{ label: 'People', look: 'area', values: people }, { label: 'All clicks', look: 'line', values: clicks }]
+      : [{ label: audience === 'people' ? 'People' : 'Bots and previews', look: 'area', values: clicks }];
+  if (before && !period.isYoung) series.push({ label: `The ${period.range === 'own' ? 'time' : period.name} before`, look: 'before', values: before });
+  return { label: `Clicks by ${unit}, ${period.name}`, times, series, unit, height: CHART_HEIGHT };
+}
+
+/** What one has to know about these numbers. @param {ShownAnswer} answer */
+function noteOf(answer) {
+  const { period, from, to } = answer;
+  const zone = isOfHere(answer) ? '' : 'Days and hours are those of UTC. ';
+  // Of so many clicks, the API tells whole days of UTC only.
+  const isOther = Date.parse(from) !== period.start || Date.parse(to) !== period.end;
+  const time = isOther ? `There are so many clicks that these are whole days of UTC, from ${day(from)} to ${day(to)}. ` : '';
+  return `${time}${zone}People are visits by humans, without bots and link previews.`;
+}
 
 /** @param {{ link: import('./link.js').ShownLink, showQr: () => void }} props */
 function FirstClick({ link, showQr }) {
@@ -86,23 +111,15 @@ function FirstClick({ link, showQr }) {
   return html`<${Card}><${Empty} title="Nobody has followed this link yet." action=${action}><p>Share it. The first click appears here by itself, within seconds.</p><//><//>`;
 }
 
-/** The latest clicks, which are read once and then followed. @param {string} code */
-function useClicks(code) {
-  const latest = useRef(/** @type {import('./read.js').Click[] | undefined} */ (undefined));
-  const read = async () => (latest.current = await readLatest(code, latest.current));
-  return useResource(`clicks:${code}`, read, { everyMs: CLICKS_EVERY_MS });
-}
-
-/**
- * What was there last, while something else is read.
- * @template T
- * @param {T | undefined} value
- * @returns {T | undefined}
- */
-function useLatest(value) {
-  const latest = useRef(value);
-  if (value !== undefined) latest.current = value;
-  return latest.current;
+/** The latest clicks, which are read once and then followed. @param {View} view @param {string} key */
+function useClicks(view, key) {
+  const latest = useRef({ key, clicks: /** @type {import('./read.js').Click[] | undefined} */ (undefined) });
+  const read = async () => {
+    const clicks = await readLatest(view, latest.current.key === key ? latest.current.clicks : undefined);
+    latest.current = { key, clicks };
+    return clicks;
+  };
+  return useResource(`clicks:${key}`, read, { everyMs: CLICKS_EVERY_MS });
 }
 
 /** Reads again when something has come, and once more when it is in the sums as well. @param {() => void} reload */

@@ -6,13 +6,15 @@ import { Choice } from '../../ui/chips.js';
 import { Table } from '../../ui/table.js';
 import { momentName } from './moments.js';
 import { Plot } from './plot.js';
+import { Swatch } from './swatch.js';
 import { loadUPlot } from './uplot.js';
 
 /**
- * A line. `area`: the first series, filled. `line`: another one. `before`: the period before, dashed.
+ * A line. `area`: the first series, filled. `line`: another one. `before`: the period before, dashed. The others are lines beside
+ * each other, of which none is more than the others.
  * @typedef {object} Series
  * @property {string} label
- * @property {'area' | 'line' | 'before'} look
+ * @property {'area' | 'line' | 'before' | 'first' | 'second' | 'third' | 'fourth' | 'fifth'} look
  * @property {(number | null)[]} values one for each of the times; `null` where there is none
  */
 
@@ -55,7 +57,7 @@ export function TimeChart({ controls, view: given, onView, ...chart }) {
 /** @param {{ series: Series[] }} props */
 function Legend({ series }) {
   return html`<ul class="legend">
-    ${series.length > 1 && series.map(({ label, look }) => html`<li key=${label}><i class=${`swatch ${look}`} aria-hidden="true"></i>${label}</li>`)}
+    ${series.length > 1 && series.map(({ label, look }) => html`<li key=${label}><${Swatch} look=${look} /><bdi>${label}</bdi></li>`)}
   </ul>`;
 }
 

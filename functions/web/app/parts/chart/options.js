@@ -27,6 +27,11 @@ export function coloursOf(element) {
     fill: resolve('color-mix(in srgb, var(--accent) 14%, transparent)'),
     line: resolve('var(--text)'),
     before: resolve('var(--previous)'),
+    first: resolve('var(--first)'),
+    second: resolve('var(--second)'),
+    third: resolve('var(--third)'),
+    fourth: resolve('var(--fourth)'),
+    fifth: resolve('var(--fifth)'),
     grid: resolve('var(--line)'),
     text: resolve('var(--muted)'),
     ground: resolve('var(--surface)'),
@@ -86,11 +91,18 @@ const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => 
 /** @param {Series} series @param {Colours} colours */
 const strokeOf = ({ look }, colours) => colours[look];
 
+/** What tells lines from each other besides their colours: lengths of dashes and gaps. @type {Partial<Record<Series['look'], number[]>>} */
+const DASHES = { before: [4, 4], second: [8, 4], third: [2, 3], fourth: [12, 4, 2, 4], fifth: [6, 3, 2, 3, 2, 3] };
+
+/** @param {Series['look']} look @returns {number[]} */
+export const dashOf = (look) => DASHES[look] ?? [];
+
 /** @param {Series} series @param {Colours} colours @returns {import('../../vendor/uPlot.js').Series} */
 function styleOf(series, colours) {
-  const points = { show: series.values.length === 1, size: 8, fill: strokeOf(series, colours) };
+  // A single value is no line.
+  const isDot = series.values.filter((value) => value !== null).length === 1;
+  const points = { show: isDot, size: 8, fill: strokeOf(series, colours) };
   const style = { label: series.label, stroke: strokeOf(series, colours), points };
   if (series.look === 'area') return { ...style, width: 2, fill: colours.fill };
-  if (series.look === 'before') return { ...style, width: 1.5, dash: [4, 4] };
-  return { ...style, width: 1.5 };
+  return { ...style, width: series.look === 'line' || series.look === 'before' ? 1.5 : 2, dash: dashOf(series.look) };
 }

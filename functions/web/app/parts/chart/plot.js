@@ -5,6 +5,7 @@ import { number } from '../../core/format.js';
 import { rem } from '../../core/rem.js';
 import { momentName } from './moments.js';
 import { coloursOf, optionsOf } from './options.js';
+import { Swatch } from './swatch.js';
 import { loadUPlot } from './uplot.js';
 
 /** @typedef {import('../../vendor/uPlot.js')} Drawn */
@@ -55,7 +56,7 @@ function useDrawing({ box, times, series, unit, suffix, height, setPoint }) {
   const data = /** @type {import('../../vendor/uPlot.js').AlignedData} */ ([times, ...series.map(({ values }) => values)]);
   const latest = useRef({ data, series });
   latest.current = { data, series };
-  const shape = JSON.stringify([unit, suffix, height, times.length === 1, series.map(({ label, look }) => [label, look])]);
+  const shape = JSON.stringify([unit, suffix, height, series.map(({ label, look, values }) => [label, look, values.filter((value) => value !== null).length === 1])]);
 
   useEffect(() => {
     let isGone = false;
@@ -116,7 +117,7 @@ function Tip({ at, left, plot, times, series, unit, suffix }) {
     <p>${momentName(times[at], unit)}</p>
     ${series.map(({ label, look, values }) => {
       const value = values[at];
-      return html`<div key=${label}><i class=${`swatch ${look}`} aria-hidden="true"></i><span>${label}</span><strong>${value === null || value === undefined ? '–' : number(value) + suffix}</strong></div>`;
+      return html`<div key=${label}><${Swatch} look=${look} /><span><bdi>${label}</bdi></span><strong>${value === null || value === undefined ? '–' : number(value) + suffix}</strong></div>`;
     })}
   </div>`;
 }

@@ -2,6 +2,7 @@
 
 import { html, useEffect, useState } from '../../vendor/preact.js';
 import { counted, number } from '../../core/format.js';
+import { href, navigate } from '../../core/router.js';
 import { Button } from '../../ui/button.js';
 import { Lazy } from '../../ui/lazy.js';
 import { mayChange } from '../link-rows/row.js';
@@ -9,6 +10,9 @@ import { archiveMany, deleteMany, switchMany, tagMany } from './many.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
 /** @typedef {import('./many.js').Progress} Progress */
+
+/** More lines than these can't be told from each other. */
+const MOST_COMPARED = 5;
 
 /**
  * @param {{ links: Link[], list: import('../../pages/links/link-list.js').LinkList, selectAll: () => void, clear: () => void }} props `links` are the selected ones
@@ -35,6 +39,9 @@ export function SelectionBar({ links, list, selectAll, clear }) {
     if (isDone) clear();
   }
 
+  const mayCompare = links.length > 1 && links.length <= MOST_COMPARED;
+  const compare = () => navigate(href('compare', { codes: links.map((link) => link.short_code).join() }));
+
   const text = progress ? `${number(progress[0])} of ${number(progress[1])} …` : `${counted(links.length, 'link')} selected`;
   const action = (/** @type {string} */ label, /** @type {import('../../ui/icons.js').IconName} */ icon, /** @type {() => void} */ act) =>
     html`<${Button} key=${label} class="compact" icon=${icon} disabled=${isStill} onClick=${act}>${label}<//>`;
@@ -43,6 +50,7 @@ export function SelectionBar({ links, list, selectAll, clear }) {
     <p aria-live=${progress ? 'polite' : undefined}>${text}${!progress && changeable.length < links.length && html` <span class="muted">(${number(changeable.length)} that you can change)</span>`}</p>
     ${links.length < list.links.length && html`<${Button} kind="quiet" class="compact" onClick=${selectAll}>All ${number(list.links.length)}<//>`}
     <div class="selection-actions" role="group" aria-label="For the selected links">
+      <${Button} class="compact" icon="chart" disabled=${!mayCompare || progress !== null} title=${mayCompare ? undefined : `Select two to ${MOST_COMPARED} links to compare them.`} onClick=${compare}>Compare<//>
       ${action('Tags', 'tag', () => setTagging(true))}
       ${(here.length > 0 || away.length === 0) && action('Archive', 'archive', () => run((tell) => archiveMany(here, true, list, tell)))}
       ${away.length > 0 && action('Bring back', 'archive', () => run((tell) => archiveMany(away, false, list, tell)))}

@@ -1,4 +1,4 @@
-// What the numbers are about: the range, its own first and last day, and days or hours.
+// What the numbers are about: the range, its own first and last day, and days or hours. Each view can be gone back to.
 
 import { html, useState } from '../../vendor/preact.js';
 import { setQuery } from '../../core/router.js';
@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.js';
 import { Choice } from '../../ui/chips.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
-import { DAY_MS, dayOf, MOST_DAYS, unitsOf } from './period.js';
+import { dayOf, daysBetween, MOST_DAYS } from './period.js';
 
 const RANGES = [
   { value: '24h', label: '24 h' },
@@ -16,35 +16,35 @@ const RANGES = [
   { value: 'own', label: 'Own' },
 ];
 
+const UNITS = [
+  { value: 'day', label: 'Days' },
+  { value: 'hour', label: 'Hours' },
+];
+
 /** @param {{ period: import('./period.js').Period }} props */
 export function RangeChoice({ period }) {
   const [isChoosing, setChoosing] = useState(false);
-  const units = unitsOf(period);
-  const choose = (/** @type {string} */ range) => (range === 'own' ? setChoosing(true) : setQuery({ range, from: '', to: '' }));
-  return html`<div class="range">
-    <${Choice} label="Range" value=${period.range} options=${RANGES} onChange=${choose} />
-    ${units.length > 1 &&
-    html`<${Choice}
-      label="Counted by"
-      value=${period.unit}
-      options=${[{ value: 'day', label: 'Days' }, { value: 'hour', label: 'Hours' }]}
-      onChange=${(/** @type {string} */ unit) => setQuery({ unit })}
-    />`}
-    ${isChoosing && html`<${OwnRange} period=${period} onClose=${() => setChoosing(false)} />`}
-  </div>`;
+  const choose = (/** @type {string} */ range) => (range === 'own' ? setChoosing(true) : setQuery({ range, from: '', to: '' }, { replace: false }));
+  return html`<${Choice} label="Range" value=${period.range} options=${RANGES} onChange=${choose} />
+    ${isChoosing && html`<${OwnRange} period=${period} onClose=${() => setChoosing(false)} />`}`;
+}
+
+/** @param {{ period: import('./period.js').Period }} props */
+export function UnitChoice({ period }) {
+  if (period.units.length < 2) return null;
+  return html`<${Choice} label="Counted by" value=${period.unit} options=${UNITS} onChange=${(/** @type {string} */ interval) => setQuery({ interval }, { replace: false })} />`;
 }
 
 /** @param {{ period: import('./period.js').Period, onClose: () => void }} props */
 function OwnRange({ period, onClose }) {
-  const [from, setFrom] = useState(dayOf(period.from));
-  const [to, setTo] = useState(dayOf(period.to - 1));
+  const [from, setFrom] = useState(dayOf(period.start));
+  const [to, setTo] = useState(dayOf(Math.min(period.end - 1, Date.now())));
   const today = dayOf(Date.now());
-  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
-  const error = errorOf(from, to, days);
+  const error = errorOf(from, to);
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
     if (error) return;
-    setQuery({ range: 'own', from, to });
+    setQuery({ range: 'own', from, to }, { replace: false });
     onClose();
   };
   const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="primary" type="submit" disabled=${Boolean(error)}>Show<//>`;
@@ -53,13 +53,14 @@ function OwnRange({ period, onClose }) {
       <${Field} label="First day" type="date" max=${today} value=${from} onInput=${(/** @type {any} */ event) => setFrom(event.target.value)} />
       <${Field} label="Last day" type="date" max=${today} value=${to} error=${error} onInput=${(/** @type {any} */ event) => setTo(event.target.value)} />
     </div>
-    <p class="small-print">Days are those of UTC. Both are included.</p>
+    <p class="small-print">Both are included.</p>
   <//>`;
 }
 
-/** @param {string} from @param {string} to @param {number} days */
-function errorOf(from, to, days) {
+/** @param {string} from @param {string} to */
+function errorOf(from, to) {
   if (!from || !to) return 'Enter both days.';
+  const days = daysBetween(from, to);
   if (days < 1) return 'The last day is before the first.';
   return days > MOST_DAYS ? `At most ${MOST_DAYS} days can be shown.` : undefined;
 }

@@ -1,0 +1,68 @@
+// Up to five links beside each other: a line for each in one chart, and their numbers.
+
+import { html, useEffect, useMemo } from '../../vendor/preact.js';
+import { useResource } from '../../core/resource.js';
+import { href, route, setQuery } from '../../core/router.js';
+import { useStore } from '../../core/store.js';
+import { prepareCharts, TimeChart } from '../../parts/chart/chart.js';
+import { AudienceChoice, audienceOf, linesOf, mergedLines, periodOf, RangeChoice, UnitChoice } from '../../parts/times/times.js';
+import { Button } from '../../ui/button.js';
+import { Card, Page } from '../../ui/page.js';
+import { Empty, Failure, Skeleton } from '../../ui/states.js';
+import { LOOKS } from './looks.js';
+import { readCompared } from './read.js';
+import { ComparedTable } from './table.js';
+
+/** @typedef {import('./read.js').Compared} Compared */
+
+const CHART_HEIGHT = 320;
+
+export function ComparePage() {
+  const { query } = useStore(route);
+  const audience = audienceOf(query);
+  const codes = codesOf(query);
+  const time = ['range', 'interval', 'from', 'to'].map((name) => query.get(name) ?? '');
+  const resource = useResource(codes.length > 0 ? `compared:${JSON.stringify([codes, time, audience])}` : null, () => readCompared(codes, query, audience));
+  useEffect(prepareCharts, []);
+
+  if (codes.length === 0) {
+    return html`<${Page} title="Compare"><${Empty} title="Choose links to compare." action=${html`<${Button} href=${href('links')}>All links<//>`}><p>Select up to five in the list, and press “Compare”.</p><//><//>`;
+  }
+  const { data, error } = resource;
+  // Until the links are read, nobody knows whether they are younger than the range.
+  const period = data?.period ?? periodOf(query, Date.now());
+  const remove = (/** @type {string} */ code) => setQuery({ codes: codes.filter((other) => other !== code).join() }, { replace: false });
+  return html`<${Page} title="Compare" actions=${html`<${RangeChoice} period=${period} /><${AudienceChoice} audience=${audience} />`}>
+    ${error && html`<${Failure} what="The links can’t be compared." error=${error} retry=${resource.reload} />`}
+    ${data ? html`<${Shown} compared=${data} remove=${remove} />` : !error && html`<${Skeleton} height=${CHART_HEIGHT + 120} /><${Skeleton} rows=${codes.length} height=${56} />`}
+  <//>`;
+}
+
+/** @param {URLSearchParams} query */
+const codesOf = (query) => [...new Set((query.get('codes') ?? '').split(',').filter(Boolean))].slice(0, LOOKS.length);
+
+/** @param {{ compared: Compared, remove: (code: string) => void }} props */
+function Shown({ compared, remove }) {
+  const { period, links } = compared;
+  const form = route.get().query.has('table') ? 'table' : 'chart';
+  const chart = useMemo(() => chartOf(compared), [compared]);
+  return html`<${Card} title="Clicks over time" actions=${html`<${UnitChoice} period=${period} />`}>
+      ${chart.series.length > 0 ? html`<${TimeChart} ...${chart} view=${form} onView=${showAs} />` : html`<p class="muted">None of these links can be shown.</p>`}
+    <//>
+    <${ComparedTable} links=${links} period=${period} remove=${remove} />`;
+}
+
+/** @param {string} form */
+const showAs = (form) => setQuery({ table: form === 'table' ? '1' : '' });
+
+/** A line of each link, which begins with it. @param {Compared} compared @returns {import('../../parts/chart/chart.js').ChartProps} */
+function chartOf({ period, links }) {
+  const found = links.flatMap(({ code, look, link, answer }) => (link && answer ? [{ code, look, link, answer }] : []));
+  const { times, clicks } = mergedLines(found.map(({ answer }) => linesOf(answer, Date.now())));
+  const step = period.unit === 'hour' ? 3_600 : 86_400;
+  const series = found.map(({ code, look, link }, at) => {
+    const born = Date.parse(link.created_at) / 1000;
+    return { label: code, look, values: clicks[at].map((value, index) => (value === 0 && times[index] + step <= born ? null : value)) };
+  });
+  return { label: `Clicks by ${period.unit}, ${period.name}`, times, series, unit: period.unit, height: CHART_HEIGHT };
+}

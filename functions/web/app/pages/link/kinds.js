@@ -1,0 +1,137 @@
+// The kinds of values that clicks have: what the API calls them, how the page does, and which of them its address asks for.
+
+import { countryName, deviceName, destinationName, pageOfReferer, sourceName, valueName } from './names.js';
+
+/** @typedef {import('../../parts/times/answer.js').Answer} Answer */
+/** @typedef {import('../../parts/times/answer.js').Filter} Filter */
+
+/**
+ * @typedef {object} Kind
+ * @property {string} name of the parameter that asks for values of it
+ * @property {string} title
+ * @property {string} one what one value is
+ * @property {(answer: Answer) => [string, number][]} counts of its values
+ * @property {(value: string) => string} nameOf
+ * @property {string} none what is said if no click has a value
+ * @property {string} table the table of the API that has it as CSV
+ */
+
+/** Clicks without a value have this one. */
+const NONE = '(none)';
+/** Stands for values of which only the sum is known, so it can't be asked for. */
+export const OTHERS = '(other)';
+
+/** @type {Kind[]} */
+export const KINDS = [
+  {
+    name: 'destination',
+    title: 'Destinations',
+    one: 'Destination',
+    counts: ({ destinations }) => destinations.map(({ destination, count }) => [destination, count]),
+    nameOf: (value) => (value === NONE ? 'Before there were rules' : destinationName(value)),
+    none: 'None of these clicks met a rule.',
+    table: 'destinations',
+  },
+  {
+    name: 'referrer',
+    title: 'Referrers',
+    one: 'Referrer',
+    counts: (answer) => withDirect(answer.referers.map(({ referer, count }) => [referer, count]), answer.total_clicks),
+    nameOf: (value) => (value === NONE ? 'Direct' : pageOfReferer(valueName(value))),
+    none: 'Nothing yet.',
+    table: 'referers',
+  },
+  {
+    name: 'source',
+    title: 'Sources',
+    one: 'Source',
+    counts: ({ sources }) => sources.map(({ source, count }) => [source, count]),
+    nameOf: sourceName,
+    none: 'Nothing yet.',
+    table: 'sources',
+  },
+  {
+    name: 'campaign',
+    title: 'Campaigns',
+    one: 'Campaign',
+    counts: ({ campaigns }) => campaigns.map(({ campaign, count }) => [campaign, count]),
+    nameOf: (value) => (value === NONE ? 'No campaign' : valueName(value)),
+    none: 'None of these clicks came with a campaign.',
+    table: 'campaigns',
+  },
+  {
+    name: 'country',
+    title: 'Countries',
+    one: 'Country',
+    counts: ({ countries }) => countries.map(({ country, count }) => [country, count]),
+    nameOf: countryName,
+    none: 'Nothing yet.',
+    table: 'countries',
+  },
+  {
+    name: 'device',
+    title: 'Devices',
+    one: 'Device',
+    counts: ({ devices }) => devices.map(({ device, count }) => [device, count]),
+    nameOf: deviceName,
+    none: 'Nothing yet.',
+    table: 'devices',
+  },
+  {
+    name: 'browser',
+    title: 'Browsers',
+    one: 'Browser',
+    counts: ({ browsers }) => browsers.map(({ browser, count }) => [browser, count]),
+    nameOf: valueName,
+    none: 'Nothing yet.',
+    table: 'browsers',
+  },
+  {
+    name: 'os',
+    title: 'Systems',
+    one: 'System',
+    counts: ({ operating_systems: systems }) => systems.map(({ os, count }) => [os, count]),
+    nameOf: valueName,
+    none: 'Nothing yet.',
+    table: 'operating_systems',
+  },
+];
+
+/** Those that came from no page have no row of their own: they are the rest. @param {[string, number][]} pairs @param {number} total @returns {[string, number][]} */
+function withDirect(pairs, total) {
+  const rest = total - pairs.reduce((sum, [, count]) => sum + count, 0);
+  return rest > 0 ? [...pairs, [NONE, rest]] : pairs;
+}
+
+/** @typedef {{ value: string, name: string, count: number, isChosen: boolean }} Row */
+
+/**
+ * The values that an answer has, the most frequent first.
+ * @param {Kind} kind
+ * @param {Answer} answer
+ * @param {string[]} [chosen] what is asked for
+ * @returns {Row[]}
+ */
+export function rowsOf(kind, answer, chosen = []) {
+  const rows = kind.counts(answer).map(([value, count]) => ({ value, name: kind.nameOf(value), count, isChosen: chosen.includes(value) }));
+  // All others together come last, however many they are.
+  return rows.sort((one, other) => Number(one.value === OTHERS) - Number(other.value === OTHERS) || other.count - one.count || one.name.localeCompare(other.name));
+}
+
+/** What an address asks for. @param {URLSearchParams} query @returns {Filter} */
+export function filterOf(query) {
+  const pairs = KINDS.map(({ name }) => [name, [...new Set(query.getAll(name))].filter(Boolean)]);
+  return Object.fromEntries(pairs.filter(([, values]) => values.length > 0));
+}
+
+/** Without what is asked of one kind. @param {Filter} filter @param {string} name @returns {Filter} */
+export function filterWithout(filter, name) {
+  const { [name]: _, ...others } = filter;
+  return others;
+}
+
+/** The values of a kind with one more, or without it if it is there. @param {Filter} filter @param {string} name @param {string} value */
+export function toggled(filter, name, value) {
+  const values = filter[name] ?? [];
+  return values.includes(value) ? values.filter((other) => other !== value) : [...values, value];
+}

@@ -1,0 +1,70 @@
+// What the numbers are about: whose clicks, of which time, and what was pressed; each can be taken away again.
+
+import { html } from '../../vendor/preact.js';
+import { counted, fullTime, moment, number } from '../../core/format.js';
+import { setQuery } from '../../core/router.js';
+import { AudienceChoice, RangeChoice } from '../../parts/times/times.js';
+import { Button } from '../../ui/button.js';
+import { Chip } from '../../ui/chips.js';
+import { useLaterFocus } from '../../ui/later-focus.js';
+import { DownloadMenu } from './download-menu.js';
+import { KINDS, toggled } from './kinds.js';
+
+/** @typedef {import('./read.js').View} View */
+/** @typedef {import('../../parts/times/answer.js').Answer} Answer */
+
+/**
+ * @param {object} props
+ * @param {View} props.view
+ * @param {import('../../parts/times/period.js').Period} props.period
+ * @param {import('./download-menu.js').Shown} [props.shown] what is on the page, once it was read
+ * @param {Answer} [props.answer] of this view
+ */
+export function ViewBar({ view, period, shown, answer }) {
+  return html`<div class="view">
+    <div class="view-bar">
+      <${RangeChoice} period=${period} />
+      <${AudienceChoice} audience=${view.audience} />
+      <${DownloadMenu} view=${view} shown=${shown} />
+    </div>
+    <${Chips} view=${view} />
+    <div class="view-note small-print" role="status"><${Covered} view=${view} answer=${answer} /></div>
+  </div>`;
+}
+
+/** What is asked for: several values of one kind are alternatives. @param {{ view: View }} props */
+function Chips({ view }) {
+  const { filter } = view;
+  const { part, focusLater } = useLaterFocus();
+  const chosen = KINDS.flatMap((kind) => (filter[kind.name] ?? []).map((value) => ({ kind, value, text: `${kind.one}: ${kind.nameOf(value)}` })));
+  /** @param {number} at */
+  const remove = (at) => {
+    const { kind, value } = chosen[at];
+    focusLater(chosen.length > 1 ? `li:nth-child(${Math.min(at + 1, chosen.length - 1)}) button` : '.view-chips');
+    setQuery({ [kind.name]: toggled(filter, kind.name, value) }, { replace: false });
+  };
+  const removeAll = () => {
+    focusLater('.view-chips');
+    setQuery(Object.fromEntries(KINDS.map(({ name }) => [name, ''])), { replace: false });
+  };
+  return html`<div ref=${part}>
+    <div class=${`view-chips ${chosen.length > 0 ? '' : 'none'}`} role="group" aria-label="Only these clicks" tabindex="-1">
+      ${chosen.length > 0 &&
+      html`<ul class="chips">
+          ${chosen.map(({ kind, value, text }, at) => html`<li key=${`${kind.name} ${value}`}><${Chip} isOn removeLabel=${`Remove ${text}`} onRemove=${() => remove(at)}>${text}<//></li>`)}
+        </ul>
+        ${chosen.length > 1 && html`<${Button} kind="quiet" class="compact" onClick=${removeAll}>Remove all<//>`}`}
+    </div>
+  </div>`;
+}
+
+/** How many clicks fit, and of how many, if not all were looked at. @param {{ view: View, answer?: Answer }} props */
+function Covered({ view, answer }) {
+  if (!answer) return null;
+  const { covers } = answer;
+  if (covers) {
+    return html`The latest ${number(covers.clicks)} of ${counted(covers.of, 'click')} were looked at, those since
+      <time datetime=${covers.since} title=${fullTime(covers.since)}> ${moment(covers.since)}</time>.`;
+  }
+  return Object.keys(view.filter).length > 0 && html`<span class="hidden">${counted(answer.total_clicks, 'click')} with this.</span>`;
+}

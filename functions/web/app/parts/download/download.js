@@ -1,0 +1,61 @@
+// Saves what a page shows as files: tables of numbers, as the API writes them, and a chart as it is drawn.
+
+import { ApiError, call } from '../../core/api.js';
+import { number } from '../../core/format.js';
+import { toast } from '../../ui/toast.js';
+import { joined } from './csv.js';
+import { pictureOf } from './picture.js';
+
+/** An answer has a part of the clicks, and says where the next one is. More would take minutes. */
+const MOST_PARTS = 200;
+const CLICKS_AT_ONCE = 100;
+
+/**
+ * A table of a link's statistics.
+ * @param {string} code
+ * @param {string} table as the API calls it
+ * @param {Record<string, unknown>} query what the page asks for, too
+ */
+export async function saveTable(code, table, query) {
+  const text = await call('GET /api/stats/{code}', { path: { code }, query: { ...query, format: 'csv', table }, asText: true });
+  save(new Blob([text], { type: 'text/csv' }), `${code}-${table}.csv`);
+}
+
+/**
+ * The single clicks of a link, part by part.
+ * @param {string} code
+ * @param {Record<string, unknown>} query
+ */
+export async function saveClicks(code, query) {
+  /** @type {string[]} */
+  const parts = [];
+  /** @type {Record<string, unknown> | URLSearchParams | undefined} */
+  let next = { ...query, format: 'csv', limit: CLICKS_AT_ONCE };
+  while (next && parts.length < MOST_PARTS) {
+    const { body, next: further } = await call('GET /api/stats/{code}/clicks', { path: { code }, query: next, asText: true, withNext: true });
+    parts.push(body);
+    next = further;
+  }
+  save(new Blob([joined(parts)], { type: 'text/csv' }), `${code}-clicks.csv`);
+  if (next) toast(`The file has the latest ${number(MOST_PARTS * CLICKS_AT_ONCE)} clicks. Choose a shorter time for older ones.`);
+}
+
+/**
+ * A chart, drawn anew with its title, whatever it is shown as.
+ * @param {string} name
+ * @param {string} title
+ * @param {import('../chart/chart.js').ChartProps} chart
+ */
+export async function savePicture(name, title, chart) {
+  const blob = await pictureOf(title, chart);
+  if (!blob) throw new ApiError('broken', 'Your browser can’t make pictures.');
+  save(blob, `${name}.png`);
+}
+
+/** @param {Blob} blob @param {string} name */
+function save(blob, name) {
+  const href = URL.createObjectURL(blob);
+  Object.assign(document.createElement('a'), { href, download: name }).click();
+  // It is read a moment later.
+  setTimeout(() => URL.revokeObjectURL(href), 10_000);
+}

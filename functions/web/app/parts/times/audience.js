@@ -1,0 +1,30 @@
+// Whose clicks are shown: people's, those of bots and link previews, or all.
+
+import { html } from '../../vendor/preact.js';
+import { setQuery } from '../../core/router.js';
+import { Choice } from '../../ui/chips.js';
+
+/** @typedef {'people' | 'bots' | 'all'} Audience */
+
+/** What the API is asked for, which has no name for all of them. @type {Record<Audience, string[]>} */
+export const AUDIENCES = { people: ['human'], bots: ['bot', 'prefetch'], all: ['human', 'bot', 'prefetch'] };
+
+const CHOICES = [
+  { value: 'people', label: 'People' },
+  { value: 'bots', label: 'Bots' },
+  { value: 'all', label: 'All' },
+];
+
+/** Whose clicks an address is about: those of people, if it says nothing. @param {URLSearchParams} query @returns {Audience} */
+export function audienceOf(query) {
+  const given = query.getAll('audience');
+  const hasMachines = given.includes('bot') || given.includes('prefetch');
+  if (!hasMachines) return 'people';
+  return given.includes('human') ? 'all' : 'bots';
+}
+
+/** @param {{ audience: Audience }} props */
+export function AudienceChoice({ audience }) {
+  const choose = (/** @type {Audience} */ wanted) => setQuery({ audience: wanted === 'people' ? '' : AUDIENCES[wanted] }, { replace: false });
+  return html`<${Choice} label="Whose clicks" value=${audience} options=${CHOICES} onChange=${choose} />`;
+}

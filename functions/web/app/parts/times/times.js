@@ -1,0 +1,7 @@
+// The time that numbers are of: which one an address says, how it is chosen, and what the API knows of it.
+
+export { isOfHere, queryOf, readAnswer } from './answer.js';
+export { AudienceChoice, audienceOf } from './audience.js';
+export { linesOf, mergedLines } from './lines.js';
+export { dayOf, periodOf } from './period.js';
+export { RangeChoice, UnitChoice } from './range.js';
