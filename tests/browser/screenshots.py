@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from support.api import Api
 from support.chromium import flags
-from support.studio import APP, DOMAINS, FIXED, INVITED, NOW, NOWHERE, OTHERS_LINK, RECLAIMED, SESSION, SHORT, STAR, Answer, answer_everything, target_id
+from support.studio import APP, DOMAINS, FIXED, INVITED, NOW, NOWHERE, OTHERS_LINK, PART, RECLAIMED, SESSION, SHORT, STAR, Answer, answer_everything, target_id
 from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 
 CHOSEN = ["links", "link", "overview-dark", "new-link", "qr", "monitoring"]
@@ -111,6 +111,30 @@ def down_to_clicks(tab: Tab) -> None:
     tab.page.get_by_role("table", name="Latest clicks").scroll_into_view_if_needed()
 
 
+def filter_by(*labels: str) -> Callable[[Tab], None]:
+    def press_bars(tab: Tab) -> None:
+        for label in labels:
+            tab.button(re.compile(f"^{label},")).first.click()
+            tab.settled()
+        tab.page.evaluate("scrollTo(0, 0)")
+
+    return press_bars
+
+
+def down_to(heading: str) -> Callable[[Tab], None]:
+    return lambda tab: tab.page.get_by_role("heading", name=heading, exact=True).evaluate("(element) => element.scrollIntoView()")
+
+
+def show_map(tab: Tab) -> None:
+    tab.page.get_by_role("listbox", name="Countries").wait_for()
+    tab.page.get_by_role("listbox", name="Countries").scroll_into_view_if_needed()
+    tab.page.get_by_role("option", name=re.compile("^Germany")).hover()
+
+
+def open_downloads(tab: Tab) -> None:
+    tab.button("Download").click()
+
+
 def sign_up(tab: Tab) -> None:
     tab.page.get_by_label("Email").fill("sofia@fjord.example")
     tab.button("Create account").click()
@@ -138,6 +162,7 @@ def press(key: str) -> Callable[[Tab], None]:
 
 APP_LINK = f"links/{APP['short_code']}"
 LINK = f"links/{STAR['short_code']}"
+COMPARED = "compare?codes=winter26,lamp,menu,Qm5tY7a,gone"
 TOUR = [
     Picture("sign-in", "sign-in", is_public=True),
     Picture("sign-up", "sign-up", is_public=True),
@@ -162,7 +187,24 @@ TOUR = [
     Picture("link", LINK),
     Picture("link-table", f"{LINK}?table=1"),
     Picture("link-clicks", LINK, down_to_clicks),
+    Picture("link-clicks-phone", LINK, down_to_clicks, size=PHONE),
     Picture("link-phone", LINK, size=PHONE),
+    Picture("link-all", f"{LINK}?audience=human&audience=bot&audience=prefetch&range=12m"),
+    Picture("link-filtered", LINK, filter_by("Country: Norway", "Country: Sweden", "Source: Campaign")),
+    Picture("link-filtered-phone", LINK, filter_by("Country: Norway", "Source: Campaign"), size=PHONE),
+    Picture("link-part", f"{LINK}?country=NO&range=12m", otherwise=PART),
+    Picture("link-panels", LINK, down_to("Referrers")),
+    Picture("link-panels-phone", LINK, down_to("Referrers"), size=PHONE),
+    Picture("link-map", f"{LINK}?map=1", show_map),
+    Picture("link-map-phone", f"{LINK}?map=1", show_map, size=PHONE),
+    Picture("link-week", LINK, down_to("Days and hours")),
+    Picture("link-week-phone", LINK, down_to("Days and hours"), size=PHONE),
+    Picture("link-download", LINK, open_downloads),
+    Picture("link-download-phone", LINK, open_downloads, size=PHONE),
+    Picture("compare", COMPARED),
+    Picture("compare-table", f"{COMPARED}&table=1"),
+    Picture("compare-phone", COMPARED, size=PHONE),
+    Picture("compare-none", "compare"),
     Picture("qr", LINK, show_qr),
     Picture("new-link-terms", "links", write_terms),
     Picture("new-link-terms-phone", "links", write_terms, size=PHONE),

@@ -28,7 +28,11 @@ VIEWS = {
     "links?tag=sale&status=inactive&sort=clicks&from=2026-01-01": "Links",
     "links/{code}": re.compile(".+"),
     "links/{code}?table=1": re.compile(".+"),
+    "links/{code}?country=NO&country=DE&source=qr&map=1": re.compile(".+"),
+    "links/{code}?audience=human&audience=bot&audience=prefetch": re.compile(".+"),
     "links/nowhere1": "nowhere1",
+    "compare?codes={code},nowhere1": "Compare",
+    "compare": "Compare",
     "overview": "Overview",
     "monitoring": "Monitoring",
     "monitoring/{target}": re.compile(".+"),
@@ -217,7 +221,7 @@ LETTERS = """
 """
 
 
-@pytest.mark.parametrize("view", ["links", "links/{code}", "overview", "monitoring/{target}", "notifications?kind=all", "members", "keys", "settings", "account"])
+@pytest.mark.parametrize("view", ["links", "links/{code}", "compare?codes={code}", "overview", "monitoring/{target}", "notifications?kind=all", "members", "keys", "settings", "account"])
 def test_all_letters_are_as_large_as_the_browser_is_set_to(tabs: Tabs, furnished: Account, target: str, view: str) -> None:
     tab = tabs.open(furnished, view.format(code=sale_of(furnished), target=target))
     tab.settled()

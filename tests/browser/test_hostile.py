@@ -44,7 +44,7 @@ def hostile(api: Api) -> Account:
     return eve
 
 
-VIEWS = ["links", "links/{code}", "overview", "monitoring", "monitoring/{target}", "notifications?kind=all", "members", "keys", "settings", "account"]
+VIEWS = ["links", "links/{code}", "links/{code}?audience=human&audience=bot&audience=prefetch", "compare?codes={code}", "overview", "monitoring", "monitoring/{target}", "notifications?kind=all", "members", "keys", "settings", "account"]
 
 
 @pytest.mark.parametrize("view", VIEWS)

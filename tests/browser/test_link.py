@@ -8,17 +8,21 @@ from collections.abc import Callable
 from playwright.sync_api import Route, expect
 
 from support.api import FIREFOX, Account, Api
-from support.furniture import sale_of
+from support.furniture import aged, sale_of
 from support.hand import Hand
 from support.tab import Tab, Tabs
 
 
 def test_the_numbers_of_a_link_can_be_read(tabs: Tabs, furnished: Account, hand: Callable[[Tab], Hand]) -> None:
-    tab = tabs.open(furnished, f"links/{sale_of(furnished)}")
+    sale = sale_of(furnished)
+    tab = tabs.open(furnished, f"links/{sale}", answers=aged(furnished, sale))
     use = hand(tab)
     expect(tab.page.get_by_role("link", name="shop.example.com/sale")).to_be_visible()
     numbers = tab.figures()
+    expect(numbers).to_contain_text(re.compile(r"Clicks\s*6"))
+    expect(numbers).to_contain_text(re.compile(r"People\s*6"))
     # Eight visits, of which two are a crawler's.
+    use.press(tab.button("All", tab.page.get_by_role("group", name="Whose clicks")))
     expect(numbers).to_contain_text(re.compile(r"Clicks\s*8"))
     expect(numbers).to_contain_text(re.compile(r"People\s*6"))
 
@@ -26,14 +30,17 @@ def test_the_numbers_of_a_link_can_be_read(tabs: Tabs, furnished: Account, hand:
     table = tab.page.get_by_role("table", name="Clicks by day, 30 days")
     expect(table.get_by_role("row")).to_have_count(31)
     expect(table.get_by_role("row").nth(1)).to_contain_text(re.compile(r"6\s*8"))
+    use.press(tab.button("People", tab.page.get_by_role("group", name="Whose clicks")))
     use.press(tab.button("24 h"))
     expect(tab.page.get_by_role("table", name="Clicks by hour, 24 hours").get_by_role("row")).to_have_count(25)
-    assert tab.view() == f"links/{sale_of(furnished)}?table=1&range=24h"
+    assert tab.view() == f"links/{sale}?table=1&range=24h"
     tab.page.reload()
     expect(tab.page.get_by_role("table", name="Clicks by hour, 24 hours")).to_be_visible()
 
     use.press(tab.button("Own"))
     use.press(tab.button("Show", tab.dialog("Choose the days")))
+    expect(tab.page.get_by_role("table", name=re.compile("^Clicks by hour"))).to_be_visible()
+    use.press(tab.button("Days"))
     expect(tab.page.get_by_role("table", name=re.compile("^Clicks by day"))).to_be_visible()
 
 
@@ -46,7 +53,8 @@ def test_what_visitors_had_in_common_is_named(tabs: Tabs, furnished: Account) ->
 
 
 def test_a_chart_tells_its_numbers_to_who_uses_keys(tabs: Tabs, furnished: Account) -> None:
-    tab = tabs.open(furnished, f"links/{sale_of(furnished)}")
+    sale = sale_of(furnished)
+    tab = tabs.open(furnished, f"links/{sale}?audience=human&audience=bot&audience=prefetch", answers=aged(furnished, sale))
     tab.settled()
     tab.page.get_by_role("img", name=re.compile("^Clicks by day")).focus()
     # The first is today's.
@@ -92,14 +100,19 @@ def test_the_latest_clicks_are_read_once_and_then_followed(tabs: Tabs, furnished
     tab = tabs.open(furnished, "account")
     tab.settled()
     asked: list[str] = []
-    tab.page.on("request", lambda request: asked.append(request.url.partition("/clicks?limit=")[2]) if "/clicks?" in request.url else None)
+    tab.page.on("request", lambda request: asked.append(request.url.partition("limit=")[2]) if "/clicks?" in request.url else None)
     tab.page.evaluate("(hash) => { location.hash = hash; }", f"#/links/{sale_of(furnished)}")
     expect(tab.page.get_by_role("table", name="Latest clicks")).to_be_visible()
     tab.settled()
     assert asked == ["100"]
+    use = hand(tab)
     with tab.page.expect_request("**/clicks?*") as next_one:
-        hand(tab).press(tab.button("7 d"))
-    assert next_one.value.url.endswith("?limit=20")
+        use.press(tab.button("Table"))
+    assert next_one.value.url.endswith("limit=20")
+    # Another time has other clicks.
+    with tab.page.expect_request("**/clicks?*limit=100") as another:
+        use.press(tab.button("7 d"))
+    assert "audience=human" in another.value.url
 
 
 def test_a_short_link_is_opened_beside_its_page(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:

@@ -18,6 +18,7 @@ UNREACHABLE = "Linklet can’t reach its data at the moment."
 READS = {
     "links": "**/api/links?*",
     "links/{code}": "**/api/links/*",
+    "compare?codes={code}": "**/api/links/*",
     "overview": "**/api/overview",
     "monitoring": "**/v1/targets?*",
     # What is new is counted before.

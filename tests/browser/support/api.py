@@ -85,9 +85,9 @@ class Api:
         session = self.call("POST", "/api/auth/login", {"email": email, "password": PASSWORD})
         return Account(self, email, session["token"], session["expires_at"])
 
-    def click(self, code: str, *, agent: str = FIREFOX, referer: str = "", path: str = "") -> None:
+    def click(self, code: str, *, agent: str = FIREFOX, referer: str = "", path: str = "", country: str = "") -> None:
         """Somebody follows a link."""
-        headers = {"User-Agent": agent} | ({"Referer": referer} if referer else {})
+        headers = {"User-Agent": agent} | ({"Referer": referer} if referer else {}) | ({"CloudFront-Viewer-Country": country} if country else {})
         self.call("GET", f"/{code}{path}", headers=headers)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
+from typing import Any
+
 from .api import FIREFOX, Account, Api
 
 PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1"
@@ -11,11 +14,12 @@ RULES = [
     {"name": "iPhones", "url": "https://apps.example.com/sale", "conditions": [{"type": "device", "value": "ios"}, {"type": "language", "value": "nb"}]},
     {"url": "https://shop.example.com/mail", "conditions": [{"type": "query-param", "key": "ref", "value": "mail"}, {"type": "after-date", "value": "2026-05-03T10:00:00Z"}]},
 ]
+# Who comes, from which page and country, and with which parameters.
 VISITS = [
-    (FIREFOX, "https://news.example/today"),
-    (CHROME, "https://www.search.example/?q=linklet"),
-    (PHONE, ""),
-    (BOT, ""),
+    (FIREFOX, "https://news.example/today", "NO", ""),
+    (CHROME, "https://www.search.example/?q=linklet", "DE", "?utm_source=news&utm_medium=email&utm_campaign=spring"),
+    (PHONE, "", "NO", "?qr=1"),
+    (BOT, "", "", ""),
 ]
 
 
@@ -28,8 +32,8 @@ def furnish(api: Api) -> Account:
     sale = ada.shorten("https://shop.example.com/sale", title="Spring sale", tags=["spring", "sale"])
     off = ada.shorten("https://example.org/winter", title="Winter sale", tags=["sale"])
     ada.call("PATCH", f"/api/links/{off}", {"is_active": False})
-    for agent, referer in VISITS * 2:
-        api.click(sale, agent=agent, referer=referer)
+    for agent, referer, country, path in VISITS * 2:
+        api.click(sale, agent=agent, referer=referer, country=country, path=path)
     ada.call("POST", "/v1/targets", {"url": "https://status.example.com/health"})
     ada.call("POST", "/api/keys", {"name": "Nightly export", "scopes": ["links:read"]})
     ada.wait_for_clicks(sale, len(VISITS) * 2)
@@ -40,3 +44,10 @@ def furnish(api: Api) -> Account:
 def sale_of(ada: Account) -> str:
     """The code of the link that people follow."""
     return next(link["short_code"] for link in ada.links if "/sale" in link["original_url"])
+
+
+def aged(ada: Account, code: str) -> dict[str, Any]:
+    """Answers with which a link seems to be half a year old, so that ranges don't begin with it."""
+    link = ada.call("GET", f"/api/links/{code}")
+    created = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=180)
+    return {f"**/api/links/{code}": link | {"created_at": created.strftime("%Y-%m-%dT%H:%M:%S.000Z")}}

@@ -70,6 +70,7 @@ OPENINGS = {
     "a QR code": Opening("links/{code}", press("q"), "dialog", "QR code"),
     "a click": Opening("links/{code}", lambda tab: tab.page.locator(".click-opener").first.click(), "dialog", "Click"),
     "a range": Opening("links/{code}", click("Own"), "dialog", re.compile(".")),
+    "what can be downloaded": Opening("links/{code}", click("Download"), "menu", "Download"),
     "dates": Opening("links", click("Created"), "dialog", "Created between"),
     "a question": Opening("links?tag=spring", delete_selected, "dialog", "Delete 1 link?"),
     "the list of keys": Opening("links", press("?"), "dialog", "Keyboard"),

@@ -16,6 +16,13 @@ from playwright.sync_api import Page, Route
 
 from .told import KINDS
 
+@dataclass(frozen=True)
+class Csv:
+    """An answer that is a table."""
+
+    text: str
+
+
 # The same in each picture, so that they change only if the application does.
 NOW = datetime.datetime(2026, 11, 12, 14, 25, tzinfo=datetime.UTC)
 SHORT = "https://go.fjord.example"
@@ -124,6 +131,8 @@ SHARES: dict[str, list[tuple[str, float]]] = {
     "browser": [("Mobile Safari", 0.34), ("Chrome", 0.21), ("Chrome Mobile", 0.18), ("Firefox", 0.09), ("Googlebot", 0.08), ("Edge", 0.06), ("Samsung Internet", 0.04)],
     "os": [("iOS", 0.36), ("Android", 0.23), ("Windows", 0.17), ("Mac OS X", 0.1), ("unknown", 0.1), ("Linux", 0.04)],
     "destination": [("iPhones", 0.41), ("target", 0.22), ("Android", 0.2), ("B", 0.11), ("rule 3", 0.06)],
+    "source": [("campaign", 0.42), ("link", 0.27), ("direct", 0.2), ("qr", 0.11)],
+    "campaign": [("newsletter / email / winter-2026", 0.29), ("shop / banner / winter-2026", 0.08), ("poster / print / -", 0.05)],
     "referer": [
         ("https://newsletter.fjord.example/", 0.27),
         ("https://www.search.example/", 0.13),
@@ -159,6 +168,23 @@ def people_of(clicks: int) -> int:
     return round(clicks * 0.86)
 
 
+ZONE = datetime.timezone(datetime.timedelta(hours=1), "Europe/Zurich")
+# How much more or less often than the star, whose numbers all have.
+GROWTH = {"winter26": 1.0, "menu": 0.55, "lamp": 0.72, "Qm5tY7a": 0.4, "jobs": 0.22, "glass-app": 0.6}
+PARAMETERS = {"country": "country", "device": "device", "browser": "browser", "os": "os", "destination": "destination", "referrer": "referer", "source": "source", "campaign": "campaign"}
+# What answers call breakdowns, and their values.
+MEMBERS_OF_ANSWERS = {
+    "countries": ("country", "country"),
+    "devices": ("device", "device"),
+    "browsers": ("browser", "browser"),
+    "operating_systems": ("os", "os"),
+    "destinations": ("destination", "destination"),
+    "referers": ("referer", "referer"),
+    "sources": ("source", "source"),
+    "campaigns": ("campaign", "campaign"),
+}
+
+
 def parted(total: int, kind: str) -> list[tuple[str, int]]:
     return [(name, round(total * share)) for name, share in SHARES[kind]]
 
@@ -167,48 +193,85 @@ def counted(total: int, kind: str, name: str) -> list[dict[str, Any]]:
     return [{name: value, "count": count} for value, count in parted(total, kind)]
 
 
-def daily(query: dict[str, str]) -> dict[str, Any]:
-    first, last = (datetime.date.fromisoformat(query[name]) for name in ("from", "to"))
-    days = [first + datetime.timedelta(days=number) for number in range((last - first).days + 1)]
-    return {"short_code": STAR["short_code"], "days": [day_of(day) for day in days if clicks_on(day)]}
+def moment(text: str, is_end: bool = False) -> datetime.datetime:
+    """A moment, or a date for the beginning or the end of that day."""
+    if len(text) > 10:
+        return datetime.datetime.fromisoformat(text)
+    start = datetime.datetime.fromisoformat(text).replace(tzinfo=ZONE)
+    return start + datetime.timedelta(days=int(is_end))
 
 
-def day_of(day: datetime.date) -> dict[str, Any]:
-    clicks = clicks_on(day)
-    numbers = {"total_clicks": clicks, "human_clicks": people_of(clicks), "unique_visitors": round(clicks * 0.71), "unknown": 0}
-    return {"date": str(day)} | numbers | dict(parted(clicks, "device")) | {"countries": counted(clicks, "country", "country")}
+def clicks_at(code: str, hour: datetime.datetime) -> int:
+    """More by day than by night."""
+    if hour > NOW or code not in GROWTH:
+        return 0
+    curve = max(0.05, math.sin((hour.hour - 5) / 24 * 2 * math.pi) * 0.5 + 0.6)
+    dice = random.Random(f"{code} {hour.toordinal()} {hour.hour}")
+    return round(GROWTH[code] * clicks_on(hour.date()) / 14 * curve * dice.uniform(0.7, 1.3))
 
 
-def timeline(query: dict[str, str]) -> dict[str, Any]:
-    start = datetime.datetime.fromisoformat(query["from"]).replace(tzinfo=datetime.UTC)
-    points = []
-    while start <= NOW:
-        day_curve = max(0.05, math.sin((start.hour - 5) / 24 * 2 * math.pi) * 0.5 + 0.6)
-        clicks = round(clicks_on(start.date()) / 14 * day_curve)
-        points.append({"period": start.strftime("%Y-%m-%dT%H:00:00Z"), "clicks": clicks, "people": people_of(clicks)})
-        start += datetime.timedelta(hours=1)
-    return {"short_code": STAR["short_code"], "interval": "hour", "points": points}
+def share_of(query: dict[str, str]) -> float:
+    """How many of all clicks fit."""
+    audiences = query["audience"].split(",")
+    share = (0.86 if "human" in audiences else 0) + (0.14 if "bot" in audiences else 0)
+    for parameter, kind in PARAMETERS.items():
+        shares = dict(SHARES[kind])
+        share *= sum(shares.get(value, 0.2) for value in query[parameter].split(",")) if parameter in query else 1
+    return share
 
 
-def statistics(code: str) -> dict[str, Any]:
-    total = (APP if code == APP["short_code"] else STAR)["total_clicks"]
-    sums = {"human_clicks": people_of(total), "unique_visitors": round(total * 0.6), "clicks_last_24h": 187, "clicks_last_7d": 1504}
-    parts = {"countries": counted(total, "country", "country"), "devices": counted(total, "device", "device")}
-    parts |= {"browsers": counted(total, "browser", "browser"), "operating_systems": counted(total, "os", "os")}
-    parts |= {"top_referers": counted(total, "referer", "referer"), "last_click_at": at(seconds=24)}
-    if code == APP["short_code"]:
-        parts |= {"destinations": counted(total, "destination", "destination")}
-    return {"short_code": code, "total_clicks": total} | sums | parts
+def points_of(code: str, start: datetime.datetime, end: datetime.datetime, query: dict[str, str]) -> tuple[list[dict[str, Any]], list[list[int]]]:
+    share, is_hourly = share_of(query), query["interval"] == "hour"
+    people = 1.0 if query["audience"] == "human" else 0.86 if "human" in query["audience"] else 0.0
+    counts: dict[str, int] = {}
+    week = [[0] * 24 for _ in range(7)]
+    hour = start
+    while hour < end:
+        local = hour.astimezone(ZONE)
+        clicks = round(clicks_at(code, local) * share)
+        period = hour.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:00:00Z") if is_hourly else str(local.date())
+        counts[period] = counts.get(period, 0) + clicks
+        week[local.weekday()][local.hour] += clicks
+        hour += datetime.timedelta(hours=1)
+    return [{"period": period, "clicks": clicks, "people": round(clicks * people)} for period, clicks in counts.items() if clicks], week
+
+
+def sums(points: list[dict[str, Any]]) -> dict[str, Any]:
+    people = sum(point["people"] for point in points)
+    return {"total_clicks": sum(point["clicks"] for point in points), "human_clicks": people, "unique_visitors": round(people * 0.71), "points": points}
+
+
+def answer_of(code: str, query: dict[str, str]) -> dict[str, Any] | Csv:
+    """The numbers of a time."""
+    start, end = moment(query["from"]), moment(query["to"], is_end=True)
+    before = start - (end - start)
+    points, week = points_of(code, start, end, query)
+    if "format" in query:
+        return Csv("period,clicks,people\n" + "".join(f"{point['period']},{point['clicks']},{point['people']}\n" for point in points))
+    total = sum(point["clicks"] for point in points)
+    earlier = {"from": stamp(before), "to": stamp(start)} | sums(points_of(code, before, start, query)[0])
+    shown = {"short_code": code, "from": stamp(start), "to": stamp(end), "tz": query["tz"], "interval": query["interval"], "as_of": stamp(NOW.replace(second=0))}
+    parts = {member: counted(total, kind, name) for member, (kind, name) in MEMBERS_OF_ANSWERS.items()}
+    for member, (kind, name) in MEMBERS_OF_ANSWERS.items():
+        parameter = next(one for one, other in PARAMETERS.items() if other == kind)
+        if parameter in query:
+            parts[member] = [{name: value, "count": total // len(query[parameter].split(","))} for value in query[parameter].split(",")]
+    destinations = parts["destinations"] if code == APP["short_code"] else []
+    return shown | sums(points) | parts | {"destinations": destinations, "week": week, "before": earlier}
 
 
 def latest_clicks(query: dict[str, str]) -> dict[str, Any]:
     dice = random.Random(3)
     ago, clicks = 24.0, []
-    for number in range(min(int(query["limit"]), 100)):
-        device, browser, version, system, country, city, referer = dice.choice(VISITORS)
+    wanted = query.get("audience", "human,bot").split(",")
+    visitors = [one for one in VISITORS if ("bot" if one[0] == "bot" else "human") in wanted and one[4] in query.get("country", one[4]).split(",")]
+    for number in range(min(int(query["limit"]), 100) if visitors else 0):
+        device, browser, version, system, country, city, referer = dice.choice(visitors)
         click = {"id": f"c{number:04}", "clicked_at": at(seconds=ago), "audience": "bot" if device == "bot" else "human"}
         click |= {"device": device, "browser": browser, "browser_version": version, "os": system, "country": country, "city": city}
-        clicks.append(click | {"referer": referer, "user_agent": "Mozilla/5.0"})
+        campaign = "newsletter / email / winter-2026" if referer and "newsletter" in referer else None
+        source = "campaign" if campaign else "link" if referer else "direct"
+        clicks.append(click | {"referer": referer, "source": source, "campaign": campaign, "user_agent": "Mozilla/5.0"})
         ago += dice.expovariate(1 / 400)
     return {"clicks": clicks}
 
@@ -329,7 +392,6 @@ BY_INVITATION = {"registration": "invited", "takes_password": False, "sends_mail
 INVITATION = {"id": "67b5dee7-8515-856f-99c4-a40f93940dfa", "email": "sofia@fjord.example", "role": "member", "created_at": at(days=1), "expires_at": at(days=-6), "invited_by": MAYA, "mailed_at": at(days=1)}
 
 
-
 @dataclass(frozen=True)
 class Refusal:
     """An answer that is a problem document."""
@@ -356,9 +418,7 @@ ANSWERS: dict[str, Answer] = {
     r"/api/codes/[\w-]+": lambda path, query: {"available": True},
     r"/api/tags": lambda path, query: {"as_of": at(seconds=20), "tags": [{"tag": tag, "links": count} for tag, count in TAGS]},
     r"/api/overview": lambda path, query: overview(),
-    r"/api/stats/([\w-]+)": lambda path, query: statistics(path[0]),
-    r"/api/stats/[\w-]+/daily": lambda path, query: daily(query),
-    r"/api/stats/[\w-]+/timeline": lambda path, query: timeline(query),
+    r"/api/stats/([\w-]+)": lambda path, query: answer_of(path[0], query),
     r"/api/stats/[\w-]+/clicks": lambda path, query: latest_clicks(query),
     r"/api/notifications": lambda path, query: notifications(query),
     r"/api/notifications/seen": lambda path, query: {},
@@ -383,6 +443,11 @@ RECLAIMED: dict[str, Answer] = {
     r"/api/keys": lambda path, query: {"keys": [KEYS[2], KEYS[1] | PAUSED, KEYS[0]]},
     r"/api/me/workspaces": lambda path, query: {"workspaces": [MINE, OTHER | PAUSED]},
 }
+# Of so many clicks, only the latest are looked at.
+PART: dict[str, Answer] = {
+    r"/api/stats/([\w-]+)": lambda path, query: answer_of(path[0], query | {"from": str((NOW - datetime.timedelta(days=40)).date())})
+    | {"from": stamp(moment(query["from"])), "before": None, "covers": {"clicks": 18_204, "of": 41_960, "since": at(days=40)}},
+}
 FIXED: dict[str, Answer] = {r"/api/workspace": lambda path, query: SPACE | {"destinations": "fixed"}}
 OTHERS_LINK: dict[str, Answer] = {r"/api/auth/verify": lambda path, query: Refusal(403, "forbidden")}
 
@@ -400,10 +465,14 @@ def answer_everything(page: Page, system: str, otherwise: dict[str, Answer] | No
             found = re.fullmatch(pattern, path)
             if found:
                 body = answer_of(list(found.groups()), {name: ",".join(values) for name, values in urllib.parse.parse_qs(url.query).items()})
+                if body is None:
+                    body = Refusal(404, "short_code_not_found")
+                if isinstance(body, Csv):
+                    return route.fulfill(body=body.text, content_type="text/csv; charset=utf-8")
                 if isinstance(body, Refusal):
                     problem = {"status": body.status, "code": body.code, "detail": "not here"}
                     return route.fulfill(status=body.status, body=json.dumps(problem), content_type="application/problem+json")
-                return route.fulfill(status=404 if body is None else 200, body=json.dumps(body), content_type="application/json")
+                return route.fulfill(body=json.dumps(body), content_type="application/json")
         raise AssertionError(f"Nothing is made up for {path}")
 
     page.route(f"{SHORT}/**", answer)
