@@ -8,7 +8,7 @@ import { Icon } from './icons.js';
 export function Chip({ children, onClick, href, onRemove, removeLabel, isOn, tone = '', title, label }) {
   const classes = `chip ${tone} ${isOn ? 'on' : ''}`;
   if (onRemove) {
-    return html`<span class=${classes}
+    return html`<span class=${classes} title=${title}
       >${onClick
         ? html`<button type="button" class="chip-text" dir="auto" title=${label} aria-label=${label} onClick=${onClick}>${children}</button>`
         : html`<span class="chip-text" dir="auto">${children}</span>`}<button type="button" class="chip-remove" aria-label=${removeLabel ?? 'Remove'} title=${removeLabel} onClick=${onRemove}><${Icon} name="close" /></button

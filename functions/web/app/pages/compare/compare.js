@@ -5,8 +5,9 @@ import { useResource } from '../../core/resource.js';
 import { href, route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
 import { prepareCharts, TimeChart } from '../../parts/chart/chart.js';
-import { AudienceChoice, audienceOf, linesOf, mergedLines, periodOf, RangeChoice, UnitChoice } from '../../parts/times/times.js';
+import { AudienceChoice, audienceOf, linesOf, mergedLines, periodOf, RangeChoice, UnitChoice, useLatest } from '../../parts/times/times.js';
 import { Button } from '../../ui/button.js';
+import { useLaterFocus } from '../../ui/later-focus.js';
 import { Card, Page } from '../../ui/page.js';
 import { Empty, Failure, Skeleton } from '../../ui/states.js';
 import { LOOKS } from './looks.js';
@@ -23,18 +24,25 @@ export function ComparePage() {
   const codes = codesOf(query);
   const time = ['range', 'interval', 'from', 'to'].map((name) => query.get(name) ?? '');
   const resource = useResource(codes.length > 0 ? `compared:${JSON.stringify([codes, time, audience])}` : null, () => readCompared(codes, query, audience));
+  // Until others are read, those before them stay.
+  const known = useLatest(resource.data);
+  const data = useMemo(() => known && { ...known, links: known.links.filter(({ code }) => codes.includes(code)) }, [known, codes.join()]);
+  const { part, focusLater } = useLaterFocus();
   useEffect(prepareCharts, []);
 
   if (codes.length === 0) {
     return html`<${Page} title="Compare"><${Empty} title="Choose links to compare." action=${html`<${Button} href=${href('links')}>All links<//>`}><p>Select up to five in the list, and press “Compare”.</p><//><//>`;
   }
-  const { data, error } = resource;
+  const { error } = resource;
   // Until the links are read, nobody knows whether they are younger than the range.
-  const period = data?.period ?? periodOf(query, Date.now());
-  const remove = (/** @type {string} */ code) => setQuery({ codes: codes.filter((other) => other !== code).join() }, { replace: false });
+  const period = resource.data?.period ?? periodOf(query, Date.now());
+  const remove = (/** @type {string} */ code) => {
+    focusLater(`.compared tbody tr:nth-child(${Math.max(1, Math.min(codes.indexOf(code) + 1, codes.length - 1))}) .button`);
+    setQuery({ codes: codes.filter((other) => other !== code).join() }, { replace: false });
+  };
   return html`<${Page} title="Compare" actions=${html`<${RangeChoice} period=${period} /><${AudienceChoice} audience=${audience} />`}>
     ${error && html`<${Failure} what="The links can’t be compared." error=${error} retry=${resource.reload} />`}
-    ${data ? html`<${Shown} compared=${data} remove=${remove} />` : !error && html`<${Skeleton} height=${CHART_HEIGHT + 120} /><${Skeleton} rows=${codes.length} height=${56} />`}
+    ${data ? html`<div ref=${part} class=${`stack ${resource.data ? '' : 'waiting'}`}><${Shown} compared=${data} remove=${remove} /></div>` : !error && html`<${Skeleton} height=${CHART_HEIGHT + 120} /><${Skeleton} rows=${codes.length} height=${56} />`}
   <//>`;
 }
 

@@ -12,7 +12,7 @@ const ONLY = { people: 'by people only', bots: 'by bots and link previews only',
  * @param {import('../../parts/times/answer.js').Answer} [props.answer]
  * @param {import('../../parts/times/period.js').Period} props.period
  * @param {import('../../parts/times/audience.js').Audience} props.audience whose clicks the answer has
- * @param {import('./read.js').Click[]} [props.clicks] the latest ones
+ * @param {import('./read.js').Click[] | null} [props.clicks] the latest ones; `null` if nobody knows
  */
 export function LinkFigures({ answer, period, audience, clicks }) {
   // A link that is younger than the time has no time before.
@@ -28,6 +28,6 @@ export function LinkFigures({ answer, period, audience, clicks }) {
     <${Figure} label="Clicks" ...${figure('total_clicks')} note=${ONLY[audience]} />
     <${Figure} label="People" hint="Visits by humans, without bots and link previews." ...${figure('human_clicks')} />
     <${Figure} label="Unique visitors" hint="How many addresses people came from." ...${figure('unique_visitors')} />
-    <${Figure} label="Last click" value=${clicks && (last ? ago(last) : 'none')} isText title=${last ? fullTime(last) : undefined} note=${last ? moment(last) : undefined} />
+    <${Figure} label="Last click" value=${clicks === null ? '–' : clicks && (last ? ago(last) : 'none')} isText title=${last ? fullTime(last) : undefined} note=${last ? moment(last) : undefined} />
   <//>`;
 }

@@ -3,6 +3,7 @@
 import { html, useState } from '../../vendor/preact.js';
 import { useResource } from '../../core/resource.js';
 import { route, setQuery } from '../../core/router.js';
+import { useLatest } from '../../parts/times/times.js';
 import { Button } from '../../ui/button.js';
 import { Choice } from '../../ui/chips.js';
 import { Dialog } from '../../ui/dialog.js';
@@ -11,7 +12,6 @@ import { Card } from '../../ui/page.js';
 import { Skeleton } from '../../ui/states.js';
 import { Bars } from './bars.js';
 import { filterWithout, KINDS, rowsOf, toggled } from './kinds.js';
-import { useLatest } from './latest.js';
 import { keyOf, readView } from './read.js';
 
 /** @typedef {import('./kinds.js').Kind} Kind */

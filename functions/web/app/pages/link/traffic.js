@@ -6,7 +6,7 @@ import { useResource } from '../../core/resource.js';
 import { route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
 import { prepareCharts, TimeChart } from '../../parts/chart/chart.js';
-import { audienceOf, isOfHere, linesOf, UnitChoice } from '../../parts/times/times.js';
+import { audienceOf, isOfHere, linesOf, UnitChoice, useLatest } from '../../parts/times/times.js';
 import { Button } from '../../ui/button.js';
 import { CopyButton } from '../../ui/copy.js';
 import { Card } from '../../ui/page.js';
@@ -15,7 +15,6 @@ import { LatestClicks } from './clicks.js';
 import { LinkFigures } from './figures.js';
 import { HealthCard } from './health.js';
 import { filterOf } from './kinds.js';
-import { useLatest } from './latest.js';
 import { Panels } from './panels.js';
 import { keyOf, readLatest, readView, timeOf } from './read.js';
 import { ViewBar } from './view-bar.js';
@@ -52,7 +51,7 @@ export function Traffic({ link, showQr, onNews }) {
     ${failure}
     ${(known || !answer.error) &&
     html`<div class=${`traffic stack ${isWaiting ? 'waiting' : ''}`}>
-      <${LinkFigures} answer=${known?.answer} period=${known?.answer.period ?? timeOf(view)} audience=${known?.view.audience ?? view.audience} clicks=${clicks.data} />
+      <${LinkFigures} answer=${known?.answer} period=${known?.answer.period ?? timeOf(view)} audience=${known?.view.audience ?? view.audience} clicks=${clicks.data ?? (clicks.error ? null : undefined)} />
       ${isUnused
         ? html`<${FirstClick} link=${link} showQr=${showQr} />`
         : html`<${ChartCard} view=${view} shown=${shown} />

@@ -13,6 +13,9 @@ import { KINDS, toggled } from './kinds.js';
 /** @typedef {import('./read.js').View} View */
 /** @typedef {import('../../parts/times/answer.js').Answer} Answer */
 
+/** What has the focus when the last chip is gone. */
+const FIRST = '.view-bar button';
+
 /**
  * @param {object} props
  * @param {View} props.view
@@ -21,40 +24,38 @@ import { KINDS, toggled } from './kinds.js';
  * @param {Answer} [props.answer] of this view
  */
 export function ViewBar({ view, period, shown, answer }) {
-  return html`<div class="view">
+  const { part, focusLater } = useLaterFocus();
+  return html`<div class="view" ref=${part}>
     <div class="view-bar">
       <${RangeChoice} period=${period} />
       <${AudienceChoice} audience=${view.audience} />
       <${DownloadMenu} view=${view} shown=${shown} />
     </div>
-    <${Chips} view=${view} />
+    <${Chips} view=${view} focusLater=${focusLater} />
     <div class="view-note small-print" role="status"><${Covered} view=${view} answer=${answer} /></div>
   </div>`;
 }
 
-/** What is asked for: several values of one kind are alternatives. @param {{ view: View }} props */
-function Chips({ view }) {
+/** What is asked for: several values of one kind are alternatives. @param {{ view: View, focusLater: (selector: string) => void }} props */
+function Chips({ view, focusLater }) {
   const { filter } = view;
-  const { part, focusLater } = useLaterFocus();
   const chosen = KINDS.flatMap((kind) => (filter[kind.name] ?? []).map((value) => ({ kind, value, text: `${kind.one}: ${kind.nameOf(value)}` })));
   /** @param {number} at */
   const remove = (at) => {
     const { kind, value } = chosen[at];
-    focusLater(chosen.length > 1 ? `li:nth-child(${Math.min(at + 1, chosen.length - 1)}) button` : '.view-chips');
+    focusLater(chosen.length > 1 ? `.view-chips li:nth-child(${Math.min(at + 1, chosen.length - 1)}) button` : FIRST);
     setQuery({ [kind.name]: toggled(filter, kind.name, value) }, { replace: false });
   };
   const removeAll = () => {
-    focusLater('.view-chips');
+    focusLater(FIRST);
     setQuery(Object.fromEntries(KINDS.map(({ name }) => [name, ''])), { replace: false });
   };
-  return html`<div ref=${part}>
-    <div class=${`view-chips ${chosen.length > 0 ? '' : 'none'}`} role="group" aria-label="Only these clicks" tabindex="-1">
-      ${chosen.length > 0 &&
-      html`<ul class="chips">
-          ${chosen.map(({ kind, value, text }, at) => html`<li key=${`${kind.name} ${value}`}><${Chip} isOn removeLabel=${`Remove ${text}`} onRemove=${() => remove(at)}>${text}<//></li>`)}
-        </ul>
-        ${chosen.length > 1 && html`<${Button} kind="quiet" class="compact" onClick=${removeAll}>Remove all<//>`}`}
-    </div>
+  if (chosen.length === 0) return null;
+  return html`<div class="view-chips" role="group" aria-label="Only these clicks">
+    <ul class="chips">
+      ${chosen.map(({ kind, value, text }, at) => html`<li key=${`${kind.name} ${value}`}><${Chip} isOn title=${text} removeLabel=${`Remove ${text}`} onRemove=${() => remove(at)}>${text}<//></li>`)}
+    </ul>
+    ${chosen.length > 1 && html`<${Button} kind="quiet" class="compact" onClick=${removeAll}>Remove all<//>`}
   </div>`;
 }
 

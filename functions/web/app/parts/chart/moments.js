@@ -1,4 +1,4 @@
-// How a chart and its table name times. Days are those of UTC, as the API counts them; all else is in the visitor's time zone.
+// How a chart and its table name times. A day stands for its midnight in UTC, whichever zone it is of; all else is in the visitor's time zone.
 
 /** @typedef {'day' | 'hour' | 'minute'} Unit what a value is for: a day, an hour, or a moment */
 

@@ -2,6 +2,7 @@
 
 export { isOfHere, queryOf, readAnswer } from './answer.js';
 export { AudienceChoice, audienceOf } from './audience.js';
+export { useLatest } from './latest.js';
 export { linesOf, mergedLines } from './lines.js';
 export { dayOf, periodOf } from './period.js';
 export { RangeChoice, UnitChoice } from './range.js';
