@@ -14,6 +14,7 @@ from typing import Any
 
 SHAPES = Path(__file__).parents[1] / "parts" / "world-map" / "shapes.js"
 WIDTH = 2000
+EDGE = 16
 # Nobody clicks there, and it would take a third of the height.
 LEFT_OUT = {"AQ"}
 # What ISO 3166 has no number for: Kosovo has the code that everybody gives it, the others are parts of what has one.
@@ -44,7 +45,9 @@ def main(coarse: str, fine: str, codes: str) -> None:
     lines += ["/** @type {Record<string, string>} */", "export const SHAPES = {"]
     lines += [f"  {code}: '{path([[placed(point) for point in ring] for ring in rings])}'," for code, rings in sorted(shapes.items())]
     lines += ["};", "", "/** Where countries are that are too small to have a shape. @type {Record<string, [number, number]>} */", "export const PLACES = {"]
-    lines += [f"  {code}: [{', '.join(map(str, placed(point)))}]," for code, point in sorted(small.items())]
+    # Islands beyond the date line stand at the edge.
+    places = {code: (min(max(x, EDGE), WIDTH - EDGE), y) for code, (x, y) in ((code, placed(point)) for code, point in small.items())}
+    lines += [f"  {code}: [{x}, {y}]," for code, (x, y) in sorted(places.items())]
     SHAPES.write_text("\n".join([*lines, "};", ""]))
 
 
@@ -65,18 +68,16 @@ def decoded(arc: list[list[int]], transform: dict[str, list[float]]) -> Iterator
     x = y = 0
     for dx, dy in arc:
         x, y = x + dx, y + dy
-        yield projected(x * transform["scale"][0] + transform["translate"][0], y * transform["scale"][1] + transform["translate"][1])
+        yield x * transform["scale"][0] + transform["translate"][0], y * transform["scale"][1] + transform["translate"][1]
 
 
 def projected(longitude: float, latitude: float) -> Point:
-    """Equal Earth (Šavrič, Patterson and Jenny, 2018): areas are true to each other."""
-    a1, a2, a3, a4 = 1.340264, -0.081106, 0.000893, 0.003796
-    angle = math.asin(math.sqrt(3) / 2 * math.sin(math.radians(latitude)))
+    """The projection of the Natural Earth map (Šavrič, Jenny, Patterson, Petrovič and Hurni, 2011)."""
+    angle = math.radians(latitude)
     square = angle * angle
-    sixth = square**3
-    slope = a1 + 3 * a2 * square + sixth * (7 * a3 + 9 * a4 * square)
-    x = 2 * math.sqrt(3) * math.radians(longitude) * math.cos(angle) / (3 * slope)
-    return x, -angle * (a1 + a2 * square + sixth * (a3 + a4 * square))
+    length = 0.8707 - 0.131979 * square - 0.013791 * square**2 + 0.003971 * square**5 - 0.001529 * square**6
+    height = angle * (1.007226 + 0.015085 * square - 0.044475 * square**3 + 0.028874 * square**4 - 0.005916 * square**5)
+    return math.radians(longitude) * length, -height
 
 
 def ring_of(indices: list[int], arcs: list[Ring]) -> Ring:
@@ -84,7 +85,9 @@ def ring_of(indices: list[int], arcs: list[Ring]) -> Ring:
     for index in indices:
         arc = arcs[index] if index >= 0 else arcs[~index][::-1]
         ring += arc[1 if ring else 0 :]
-    return ring[:-1]
+    # What crosses the date line goes on beyond it.
+    crosses = any(abs(one[0] - other[0]) > 180 for one, other in zip(ring, ring[1:]))
+    return [projected(x + 360 if crosses and x < 0 else x, y) for x, y in ring[:-1]]
 
 
 def middle(rings: list[Ring]) -> Point:
