@@ -64,8 +64,8 @@ function Covered({ view, answer }) {
   if (!answer) return null;
   const { covers } = answer;
   if (covers) {
-    return html`The latest ${number(covers.clicks)} of ${counted(covers.of, 'click')} were looked at, those since
-      <time datetime=${covers.since} title=${fullTime(covers.since)}> ${moment(covers.since)}</time>.`;
+    const since = html`<time datetime=${covers.since} title=${fullTime(covers.since)}>${moment(covers.since)}</time>`;
+    return html`The latest ${number(covers.clicks)} of ${counted(covers.of, 'click')} were looked at, those since ${since}.`;
   }
   return Object.keys(view.filter).length > 0 && html`<span class="hidden">${counted(answer.total_clicks, 'click')} with this.</span>`;
 }

@@ -1,7 +1,7 @@
 // On which days and at which hours people come: a table whose cells are the darker, the more clicks they have.
 
 import { html, useEffect, useState } from '../../vendor/preact.js';
-import { counted, shortNumber } from '../../core/format.js';
+import { counted } from '../../core/format.js';
 import { Card } from '../../ui/page.js';
 
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
@@ -10,6 +10,9 @@ const MONDAY = Date.UTC(2024, 0, 1);
 const DAY = 86_400_000;
 const STEPS = 5;
 const NARROW = '(max-width: 767px)';
+
+/** `1.4K`: a cell has room for four letters. */
+const briefFormat = new Intl.NumberFormat(undefined, { notation: 'compact', maximumSignificantDigits: 2 });
 
 /** @param {'long' | 'short'} weekday */
 function namesOfDays(weekday) {
@@ -26,7 +29,7 @@ export function WeekCard({ week, tz }) {
   const cell = (/** @type {number} */ day, /** @type {number} */ hour) => {
     const count = week[day][hour];
     const name = `${LONG_DAYS[day]}, ${hour}:00: ${counted(count, 'click')}`;
-    return html`<td key=${`${day}-${hour}`} class=${`shade-${Math.ceil((STEPS * count) / most)}`} title=${name}>${count > 0 ? shortNumber(count) : html`<span class="hidden">0</span>`}</td>`;
+    return html`<td key=${`${day}-${hour}`} class=${`shade-${Math.ceil((STEPS * count) / most)}`} title=${name}>${count > 0 ? briefFormat.format(count) : html`<span class="hidden">0</span>`}</td>`;
   };
   const dayHead = (/** @type {number} */ day, /** @type {'row' | 'col'} */ scope) => html`<th scope=${scope} key=${day}><span aria-hidden="true">${SHORT_DAYS[day]}</span><span class="hidden">${LONG_DAYS[day]}</span></th>`;
   const hourHead = (/** @type {number} */ hour, /** @type {'row' | 'col'} */ scope) => html`<th scope=${scope} key=${hour}>${hour}<span class="hidden">:00</span></th>`;
