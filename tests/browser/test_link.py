@@ -100,7 +100,7 @@ def test_the_latest_clicks_are_read_once_and_then_followed(tabs: Tabs, furnished
     tab = tabs.open(furnished, "account")
     tab.settled()
     asked: list[str] = []
-    tab.page.on("request", lambda request: asked.append(request.url.partition("limit=")[2]) if "/clicks?" in request.url else None)
+    tab.page.on("request", lambda request: asked.append(request.url.partition("/clicks?limit=")[2]) if "/clicks?" in request.url else None)
     tab.page.evaluate("(hash) => { location.hash = hash; }", f"#/links/{sale_of(furnished)}")
     expect(tab.page.get_by_role("table", name="Latest clicks")).to_be_visible()
     tab.settled()
@@ -108,11 +108,10 @@ def test_the_latest_clicks_are_read_once_and_then_followed(tabs: Tabs, furnished
     use = hand(tab)
     with tab.page.expect_request("**/clicks?*") as next_one:
         use.press(tab.button("Table"))
-    assert next_one.value.url.endswith("limit=20")
+    assert next_one.value.url.endswith("?limit=20")
     # Another time has other clicks.
-    with tab.page.expect_request("**/clicks?*limit=100") as another:
+    with tab.page.expect_request("**/clicks?limit=100"):
         use.press(tab.button("7 d"))
-    assert "audience=human" in another.value.url
 
 
 def test_a_short_link_is_opened_beside_its_page(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:

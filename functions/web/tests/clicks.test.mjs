@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import './browser.mjs';
+import { answering } from './browser.mjs';
 
-const { FEW_CLICKS, MOST_CLICKS, withNews } = await import('../app/pages/link/read.js');
+const { FEW_CLICKS, MOST_CLICKS, readLatest, withNews } = await import('../app/pages/link/read.js');
+
+const { fits, isTold } = await import('../app/pages/link/matching.js');
 
 /** Clicks, newest first, of which each has the number of those before it. */
 const clicks = (newest, count) => Array.from({ length: count }, (_, at) => ({ id: String(newest - at) }));
@@ -28,4 +30,45 @@ test('a click that comes late has its place', () => {
 test('where there may be others between, all are read again', () => {
   assert.equal(withNews(clicks(100, MOST_CLICKS), clicks(150, FEW_CLICKS)), undefined);
   assert.equal(withNews([], clicks(20, FEW_CLICKS)), undefined);
+});
+
+const NOW = Date.now();
+const click = (number, more = {}) => ({ id: String(number), clicked_at: new Date(NOW - 3_600_000 + number * 1_000).toISOString(), audience: 'human', device: 'mobile', browser: 'Firefox', os: 'Android', country: 'NO', referer: null, source: 'direct', campaign: null, ...more });
+const many = (newest, count, more) => Array.from({ length: count }, (_, at) => click(newest - at, more));
+const view = (filter = {}, audience = 'people') => ({ code: 'a', since: '2026-01-01T00:00:00Z', query: new URLSearchParams(), audience, filter });
+const ids = (clicks) => clicks.map(({ id }) => Number(id));
+
+test('a click fits as the API judges it', () => {
+  const always = { start: 0, end: Infinity };
+  const fit = (filter, more, audience) => fits(click(1, more), view(filter, audience), always);
+  assert(fit({}, {}) && !fit({}, { audience: 'bot' }) && !fit({}, { audience: 'prefetch' }));
+  assert(fit({}, { audience: 'prefetch' }, 'bots') && fit({}, { audience: 'bot' }, 'all') && !fit({}, {}, 'bots'));
+  assert(fit({ country: ['SE', 'NO'] }, {}) && fit({ country: ['no'] }, {}) && !fit({ country: ['SE'] }, {}) && fit({ country: ['unknown'] }, { country: null }));
+  assert(!fit({ country: ['NO'], browser: ['Chrome'] }, {}));
+  assert(fit({ referrer: ['(none)'] }, {}) && fit({ campaign: ['(none)'] }, {}));
+  const referer = 'https://news.example/today?id=7#top';
+  assert(fit({ referrer: ['https://news.example/today'] }, { referer }) && fit({ referrer: ['news.example'] }, { referer }) && !fit({ referrer: ['https://news.example/'] }, { referer }));
+  const long = `https://news.example/${'é'.repeat(60)}`;
+  assert(fit({ referrer: [`https://news.example/${'é'.repeat(39)}`] }, { referer: long }));
+  assert(!fits(click(1), view(), { start: NOW, end: NOW + 1 }));
+  assert(isTold({ country: ['NO'] }) && !isTold({ destination: ['target'] }));
+});
+
+test('of a link with few clicks, those of a view are picked without a question', async () => {
+  const requests = answering({ body: { clicks: [...many(5, 3), ...many(2, 2, { audience: 'bot' })] } }, { body: { clicks: [click(6), ...many(5, 3), ...many(2, 2, { audience: 'bot' })] } });
+  const known = await readLatest(view(), undefined);
+  assert.deepEqual(ids(known.clicks), [5, 4, 3]);
+  assert.deepEqual(ids((await readLatest(view(), known)).clicks), [6, 5, 4, 3]);
+  assert.deepEqual(requests.map(({ url }) => url.split('?')[1]), ['limit=100', 'limit=20']);
+});
+
+test('where the latest clicks have too few of a view, the API finds them once', async () => {
+  const noise = many(200, MOST_CLICKS, { audience: 'bot' });
+  const requests = answering({ body: { clicks: noise } }, { body: { clicks: many(90, 30) } }, { body: { clicks: noise.slice(0, FEW_CLICKS) } }, { body: { clicks: [click(201), ...noise.slice(0, FEW_CLICKS - 1)] } });
+  const known = await readLatest(view({ country: ['NO'] }), undefined);
+  assert.deepEqual(ids(known.clicks).slice(0, 2), [90, 89]);
+  assert.match(requests[1].url, /audience=human&country=NO&limit=100$/);
+  assert.equal(await readLatest(view({ country: ['NO'] }), known), known);
+  assert.deepEqual(ids((await readLatest(view({ country: ['NO'] }), known)).clicks).slice(0, 2), [201, 90]);
+  assert.equal(requests.length, 4);
 });

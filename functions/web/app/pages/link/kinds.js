@@ -17,7 +17,7 @@ import { countryName, deviceName, destinationName, pageOfReferer, sourceName, va
  */
 
 /** Clicks without a value have this one. */
-const NONE = '(none)';
+export const NONE = '(none)';
 /** Stands for values of which only the sum is known, so it can't be asked for. */
 export const OTHERS = '(other)';
 

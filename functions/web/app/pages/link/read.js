@@ -2,6 +2,7 @@
 
 import { call } from '../../core/api.js';
 import { periodOf, queryOf, readAnswer } from '../../parts/times/times.js';
+import { fits, isTold } from './matching.js';
 
 /** @typedef {import('../../parts/times/answer.js').Answer} Answer */
 
@@ -56,19 +57,51 @@ export async function readView(view) {
   return { ...(await readAnswer(view.code, period, view.audience, view.filter)), period };
 }
 
-/** @param {View} view @param {number} limit @returns {Promise<Click[]>} */
-const readClicks = async (view, limit) =>
-  (await call('GET /api/stats/{code}/clicks', { path: { code: view.code }, query: { ...queryOf(timeOf(view), view.audience, view.filter), limit } })).clicks;
+/**
+ * What was read of single clicks.
+ * @typedef {object} Latest
+ * @property {Click[]} all the latest of the link, whatever the view asks
+ * @property {Click[]} [found] what the API has found of the view, where those don't have enough of it
+ * @property {number} foundAt when it was asked for that
+ * @property {Click[]} clicks those of the view
+ */
+
+/** What only the API can tell is asked so often at most, since that reads many clicks. */
+const FIND_EVERY_MS = 30_000;
+
+/** @param {View} view @param {Record<string, unknown>} query @returns {Promise<Click[]>} */
+const readClicks = async ({ code }, query) => (await call('GET /api/stats/{code}/clicks', { path: { code }, query })).clicks;
+
+/** @param {View} view */
+const findClicks = (view) => readClicks(view, { ...queryOf(timeOf(view), view.audience, view.filter), limit: MOST_CLICKS });
 
 /**
- * The latest clicks, and afterwards only those that have come since: the same list, if there are none.
+ * The latest clicks of a view, and afterwards those that have come since.
  * @param {View} view
- * @param {Click[] | undefined} known
+ * @param {Latest | undefined} known
+ * @returns {Promise<Latest>} the same clicks, if there are no others
  */
 export async function readLatest(view, known) {
-  if (!known) return readClicks(view, MOST_CLICKS);
-  const few = await readClicks(view, FEW_CLICKS);
-  return withNews(known, few) ?? readClicks(view, MOST_CLICKS);
+  const period = timeOf(view);
+  const few = known && (await readClicks(view, { limit: FEW_CLICKS }));
+  const all = (known && few && withNews(known.all, few)) ?? (await readClicks(view, { limit: MOST_CLICKS }));
+  const hasNews = all !== known?.all;
+  if (known && !hasNews) return known;
+  const told = isTold(view.filter) ? all.filter((click) => fits(click, view, period)) : [];
+  // Without these, there are no others.
+  const isEnough = all.length < MOST_CLICKS || told.length >= FEW_CLICKS;
+  let { found, foundAt } = known ?? { found: undefined, foundAt: 0 };
+  const isStale = !found || (!isTold(view.filter) && Date.now() - foundAt > FIND_EVERY_MS);
+  if (isStale && !(isEnough && isTold(view.filter))) [found, foundAt] = [await findClicks(view), Date.now()];
+  const clicks = joinedClicks(told, found ?? []);
+  return { all, found, foundAt, clicks: known && isSame(known.clicks, clicks) ? known.clicks : clicks };
+}
+
+/** Newest first, and each of them once. @param {Click[]} some @param {Click[]} others */
+function joinedClicks(some, others) {
+  const known = new Set(some.map(({ id }) => id));
+  const all = [...some, ...others.filter(({ id }) => !known.has(id))];
+  return all.sort((one, other) => Date.parse(other.clicked_at) - Date.parse(one.clicked_at)).slice(0, MOST_CLICKS);
 }
 
 /**

@@ -26,6 +26,8 @@ import { WeekCard } from './week.js';
 
 /** Sums are some seconds behind the single clicks. */
 const SUMS_AFTER_MS = 6_000;
+/** What single clicks tell takes much reading, and each workspace may ask it some 30 times a minute. */
+const FILTERED_EVERY_MS = 30_000;
 const CHART_HEIGHT = 260;
 const CLICKS_EVERY_MS = 5_000;
 
@@ -39,7 +41,7 @@ export function Traffic({ link, showQr, onNews }) {
   // Until another one is read, the answer before it stays.
   const known = useLatest(answer.data && { answer: answer.data, view });
   const shown = useMemo(() => known && { answer: known.answer, chart: chartOf(known.answer, known.view.audience) }, [known?.answer]);
-  const hear = useNews(() => [answer.reload, onNews].forEach((reload) => reload()));
+  const hear = useNews(() => [answer.reload, onNews].forEach((reload) => reload()), Object.keys(view.filter).length > 0 ? FILTERED_EVERY_MS : 0);
 
   const isUnused = link.total_clicks === 0 && !known?.answer.total_clicks && !clicks.data?.length && Object.keys(view.filter).length === 0;
   const failure = answer.error && html`<${Failure} what="The numbers can’t be read." error=${answer.error} retry=${answer.reload} />`;
@@ -112,25 +114,42 @@ function FirstClick({ link, showQr }) {
 
 /** The latest clicks, which are read once and then followed. @param {View} view @param {string} key */
 function useClicks(view, key) {
-  const latest = useRef({ key, clicks: /** @type {import('./read.js').Click[] | undefined} */ (undefined) });
+  const latest = useRef({ key, known: /** @type {import('./read.js').Latest | undefined} */ (undefined) });
   const read = async () => {
-    const clicks = await readLatest(view, latest.current.key === key ? latest.current.clicks : undefined);
-    latest.current = { key, clicks };
-    return clicks;
+    const known = await readLatest(view, latest.current.key === key ? latest.current.known : undefined);
+    latest.current = { key, known };
+    return known.clicks;
   };
   return useResource(`clicks:${key}`, read, { everyMs: CLICKS_EVERY_MS });
 }
 
-/** Reads again when something has come, and once more when it is in the sums as well. @param {() => void} reload */
-function useNews(reload) {
+/**
+ * Reads again when something has come, and once more when it is in the sums as well.
+ * @param {() => void} reload
+ * @param {number} leastMs how long to wait for the next time, if that takes much reading
+ */
+function useNews(reload, leastMs) {
   const latest = useRef(reload);
   latest.current = reload;
+  const readAt = useRef(0);
   const [count, setCount] = useState(0);
+  const waiting = useRef({ timer: 0, count: 0 });
+  const plan = (/** @type {number} */ upTo) => {
+    const timer = setTimeout(() => {
+      waiting.current.timer = 0;
+      readAt.current = Date.now();
+      latest.current();
+      // What has come meanwhile may not be in the sums.
+      if (waiting.current.count !== upTo) plan(waiting.current.count);
+    }, Math.max(SUMS_AFTER_MS, readAt.current + leastMs - Date.now()));
+    waiting.current.timer = timer;
+  };
   useEffect(() => {
-    if (count === 0) return undefined;
-    latest.current();
-    const timer = setTimeout(() => latest.current(), SUMS_AFTER_MS);
-    return () => clearTimeout(timer);
+    waiting.current.count = count;
+    if (count === 0) return;
+    if (leastMs === 0) latest.current();
+    if (!waiting.current.timer) plan(count);
   }, [count]);
+  useEffect(() => () => clearTimeout(waiting.current.timer), []);
   return useCallback(() => setCount((before) => before + 1), []);
 }

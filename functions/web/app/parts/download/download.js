@@ -1,14 +1,14 @@
 // Saves what a page shows as files: tables of numbers, as the API writes them, and a chart as it is drawn.
 
 import { ApiError, call } from '../../core/api.js';
-import { number } from '../../core/format.js';
+import { counted } from '../../core/format.js';
 import { toast } from '../../ui/toast.js';
 import { joined } from './csv.js';
 import { pictureOf } from './picture.js';
 
-/** An answer has a part of the clicks, and says where the next one is. More would take minutes. */
-const MOST_PARTS = 200;
-const CLICKS_AT_ONCE = 100;
+/** An answer has some thousands of the clicks, and says where the next ones are. More of them than these fill a browser. */
+const MOST_PARTS = 50;
+const TOO_MANY = 429;
 
 /**
  * A table of a link's statistics.
@@ -30,14 +30,33 @@ export async function saveClicks(code, query) {
   /** @type {string[]} */
   const parts = [];
   /** @type {Record<string, unknown> | URLSearchParams | undefined} */
-  let next = { ...query, format: 'csv', limit: CLICKS_AT_ONCE };
+  let next = { ...query, format: 'csv' };
   while (next && parts.length < MOST_PARTS) {
-    const { body, next: further } = await call('GET /api/stats/{code}/clicks', { path: { code }, query: next, asText: true, withNext: true });
+    const { body, next: further } = await patiently(() => call('GET /api/stats/{code}/clicks', { path: { code }, query: next, asText: true, withNext: true }));
     parts.push(body);
     next = further;
   }
   save(new Blob([joined(parts)], { type: 'text/csv' }), `${code}-clicks.csv`);
-  if (next) toast(`The file has the latest ${number(MOST_PARTS * CLICKS_AT_ONCE)} clicks. Choose a shorter time for older ones.`);
+  if (next) toast('The file has the latest clicks only, since there are so many. Choose a shorter time for older ones.');
+}
+
+/**
+ * Waits where the API wants it.
+ * @template T
+ * @param {() => Promise<T>} read
+ * @returns {Promise<T>}
+ */
+async function patiently(read) {
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== TOO_MANY || !error.retryAfter) throw error;
+      const seconds = error.retryAfter;
+      toast(`There are many clicks. This goes on in ${counted(seconds, 'second')}.`);
+      await new Promise((done) => setTimeout(done, seconds * 1000));
+    }
+  }
 }
 
 /**
