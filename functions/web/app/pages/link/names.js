@@ -35,10 +35,10 @@ const SOURCES = { qr: 'QR code', campaign: 'Campaign', link: 'Link on a page', d
 export const sourceName = (source) => SOURCES[source] ?? source;
 
 /** @type {Record<string, string>} */
-const AUDIENCES = { human: 'Person', bot: 'Bot', prefetch: 'Preview' };
+const AUDIENCE_NAMES = { human: 'Person', bot: 'Bot', prefetch: 'Preview' };
 
 /** @param {string} audience */
-export const audienceName = (audience) => AUDIENCES[audience] ?? audience;
+export const audienceName = (audience) => AUDIENCE_NAMES[audience] ?? audience;
 
 /** An address where somebody came from, as breakdowns have it: without query. @param {string} referer */
 export const pageOfReferer = (referer) => withoutScheme(referer.split(/[?#]/)[0]);
