@@ -11,12 +11,22 @@ import pytest
 from playwright.sync_api import Download, Locator, Route, expect
 
 from support.api import FIREFOX, Account, Api
-from support.furniture import BOT, aged, sale_of
+from support.furniture import BOT, VISITS, aged, sale_of
 from support.hand import Hand
 from support.listening import hears, listen
 from support.tab import Tab, Tabs
 
 PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture
+def shop(api: Api, account: Account) -> Account:
+    """A workspace of its own with the link that people follow: what only single clicks tell may be asked 30 times a minute."""
+    code = account.shorten("https://shop.example.com/sale", title="Spring sale")
+    for agent, referer, country, path in VISITS * 2:
+        api.click(code, agent=agent, referer=referer, country=country, path=path)
+    account.wait_for_clicks(code, len(VISITS) * 2)
+    return account
 
 
 def clicks_are(tab: Tab, count: int) -> None:
@@ -25,7 +35,8 @@ def clicks_are(tab: Tab, count: int) -> None:
 
 def bar(tab: Tab, name: str) -> Locator:
     """Such as `Country: Norway`."""
-    return tab.button(re.compile(f"^{re.escape(name)}, "))
+    # Where a slash would end the expression, any letter will do.
+    return tab.button(re.compile("^" + re.escape(name).replace("/", ".") + ", "))
 
 
 def chips(tab: Tab) -> Locator:
@@ -49,9 +60,9 @@ def changed_answers(tab: Tab, code: str, change: Callable[[dict[str, Any]], dict
 # -- which clicks
 
 
-def test_a_press_on_a_bar_filters_all_else_and_can_be_gone_back_from(tabs: Tabs, furnished: Account, hand: Callable[[Tab], Hand]) -> None:
-    sale = sale_of(furnished)
-    tab = tabs.open(furnished, f"links/{sale}")
+def test_a_press_on_a_bar_filters_all_else_and_can_be_gone_back_from(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+    sale = sale_of(shop)
+    tab = tabs.open(shop, f"links/{sale}")
     use = hand(tab)
     clicks_are(tab, 6)
     use.press(bar(tab, "Country: Norway"))
@@ -83,8 +94,8 @@ def test_a_press_on_a_bar_filters_all_else_and_can_be_gone_back_from(tabs: Tabs,
     assert tab.page.evaluate("document.activeElement !== document.body"), "the focus is lost"
 
 
-def test_a_bar_that_is_pressed_again_and_all_chips_are_taken_away(tabs: Tabs, furnished: Account, hand: Callable[[Tab], Hand]) -> None:
-    tab = tabs.open(furnished, f"links/{sale_of(furnished)}?browser=Firefox&device=desktop")
+def test_a_bar_that_is_pressed_again_and_all_chips_are_taken_away(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(shop, f"links/{sale_of(shop)}?browser=Firefox&device=desktop")
     use = hand(tab)
     clicks_are(tab, 2)
     use.press(bar(tab, "Device: Desktop"))
@@ -95,8 +106,8 @@ def test_a_bar_that_is_pressed_again_and_all_chips_are_taken_away(tabs: Tabs, fu
     clicks_are(tab, 6)
 
 
-def test_who_came_from_no_page_can_be_asked_for(tabs: Tabs, furnished: Account, hand: Callable[[Tab], Hand]) -> None:
-    tab = tabs.open(furnished, f"links/{sale_of(furnished)}")
+def test_who_came_from_no_page_can_be_asked_for(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(shop, f"links/{sale_of(shop)}")
     hand(tab).press(bar(tab, "Referrer: Direct"))
     expect(chips(tab)).to_have_text(["Referrer: Direct"])
     clicks_are(tab, 2)
@@ -132,9 +143,9 @@ def test_what_stands_for_others_is_no_filter(tabs: Tabs, furnished: Account) -> 
     expect(campaigns.get_by_role("listitem").last).to_contain_text("All others")
 
 
-def test_how_much_was_looked_at_is_said(tabs: Tabs, furnished: Account) -> None:
-    sale = sale_of(furnished)
-    tab = listen(tabs.open(furnished, "account"))
+def test_how_much_was_looked_at_is_said(tabs: Tabs, shop: Account) -> None:
+    sale = sale_of(shop)
+    tab = listen(tabs.open(shop, "account"))
     tab.settled()
     changed_answers(tab, sale, lambda answer: answer | {"before": None, "covers": {"clicks": 18204, "of": 41960, "since": answer["from"]}})
     tab.page.evaluate("(hash) => { location.hash = hash; }", f"#/links/{sale}?country=NO")
@@ -172,9 +183,9 @@ def test_a_link_that_is_younger_than_the_range_begins_with_its_creation(tabs: Ta
 # -- map and week
 
 
-def test_countries_are_shown_on_a_map_when_asked_for(tabs: Tabs, furnished: Account) -> None:
-    sale = sale_of(furnished)
-    tab = tabs.open(furnished, f"links/{sale}")
+def test_countries_are_shown_on_a_map_when_asked_for(tabs: Tabs, shop: Account) -> None:
+    sale = sale_of(shop)
+    tab = tabs.open(shop, f"links/{sale}")
     loaded: list[str] = []
     tab.page.on("request", lambda request: loaded.append(request.url) if "world-map" in request.url else None)
     tab.settled()
@@ -192,8 +203,8 @@ def test_countries_are_shown_on_a_map_when_asked_for(tabs: Tabs, furnished: Acco
     assert sorted(tab.view().partition("?")[2].split("&")) == ["country=NO", "map=1"]
 
 
-def test_a_map_is_used_with_keys(tabs: Tabs, furnished: Account, hand: Callable[[Tab], Hand]) -> None:
-    tab = tabs.open(furnished, f"links/{sale_of(furnished)}?map=1")
+def test_a_map_is_used_with_keys(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(shop, f"links/{sale_of(shop)}?map=1")
     world = tab.page.get_by_role("listbox", name="Countries")
     expect(world.get_by_role("option")).to_have_count(2)
     world.focus()
@@ -251,10 +262,10 @@ def test_links_are_compared(tabs: Tabs, api: Api, account: Account, hand: Callab
     table = tab.page.get_by_role("table", name="Numbers of each link")
     counts = {codes[0]: 3, codes[1]: 1, codes[2]: 0}
     for code, count in counts.items():
-        expect(table.get_by_role("row").filter(has_text=code).get_by_role("cell").first).to_have_text(str(count))
+        expect(table.get_by_role("row").filter(has_text=code).get_by_role("cell").first).to_contain_text(re.compile(f"{count}$"))
     expect(tab.page.locator(".legend li")).to_have_count(3)
     use.press(tab.button("All", tab.page.get_by_role("group", name="Whose clicks")))
-    expect(table.get_by_role("row").filter(has_text=codes[1]).get_by_role("cell").first).to_have_text("2")
+    expect(table.get_by_role("row").filter(has_text=codes[1]).get_by_role("cell").first).to_contain_text(re.compile("2$"))
     use.press(tab.button("Table"))
     expect(tab.page.get_by_role("table", name=re.compile("^Clicks by hour")).get_by_role("columnheader")).to_have_count(4)
     use.press(tab.button("7 d"))
@@ -270,7 +281,7 @@ def test_links_are_compared(tabs: Tabs, api: Api, account: Account, hand: Callab
 def test_a_link_that_is_gone_keeps_none_from_being_compared(tabs: Tabs, furnished: Account) -> None:
     tab = tabs.open(furnished, f"compare?codes={sale_of(furnished)},nowhere1", refused=[404])
     table = tab.page.get_by_role("table", name="Numbers of each link")
-    expect(table.get_by_role("row").filter(has_text=sale_of(furnished)).get_by_role("cell").first).to_have_text("6")
+    expect(table.get_by_role("row").filter(has_text=sale_of(furnished)).get_by_role("cell").first).to_contain_text(re.compile("6$"))
     expect(table.get_by_role("row").filter(has_text="nowhere1").get_by_role("cell").first).to_have_text("")
 
 
@@ -288,9 +299,9 @@ def content(download: Download) -> bytes:
     return Path(download.path()).read_bytes()
 
 
-def test_what_is_shown_is_saved(tabs: Tabs, furnished: Account, hand: Callable[[Tab], Hand]) -> None:
-    sale = sale_of(furnished)
-    tab = tabs.open(furnished, f"links/{sale}?country=NO")
+def test_what_is_shown_is_saved(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+    sale = sale_of(shop)
+    tab = tabs.open(shop, f"links/{sale}?country=NO")
     use = hand(tab)
     clicks_are(tab, 4)
     series = saved(tab, use, "Clicks over time")

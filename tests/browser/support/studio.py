@@ -38,7 +38,7 @@ def at(**ago: float) -> str:
 
 
 def stamp(moment: datetime.datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    return moment.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
 def link(code: str, url: str, title: str | None, clicks: int, days: float, tags: str = "", **more: Any) -> dict[str, Any]:
