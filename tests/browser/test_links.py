@@ -704,7 +704,7 @@ def test_the_bar_of_a_selection_has_room_on_a_phone(tabs: Tabs, shop: Account) -
         row.locator(".link-mark").tap()
     bar = tab.page.get_by_role("region", name="Selected links")
     buttons = bar.get_by_role("button")
-    expect(buttons).to_have_count(5)
+    expect(buttons).to_have_count(6)
     for button in buttons.all():
         box = button.bounding_box()
         assert box and box["height"] >= 44 and box["width"] >= 44, button

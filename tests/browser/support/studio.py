@@ -8,6 +8,7 @@ import math
 import random
 import re
 import urllib.parse
+import zoneinfo
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -168,7 +169,7 @@ def people_of(clicks: int) -> int:
     return round(clicks * 0.86)
 
 
-ZONE = datetime.timezone(datetime.timedelta(hours=1), "Europe/Zurich")
+ZONE = zoneinfo.ZoneInfo("Europe/Zurich")
 # How much more or less often than the star, whose numbers all have.
 GROWTH = {"winter26": 1.0, "menu": 0.55, "lamp": 0.72, "Qm5tY7a": 0.4, "jobs": 0.22, "glass-app": 0.6}
 PARAMETERS = {"country": "country", "device": "device", "browser": "browser", "os": "os", "destination": "destination", "referrer": "referer", "source": "source", "campaign": "campaign"}
@@ -225,7 +226,7 @@ def points_of(code: str, start: datetime.datetime, end: datetime.datetime, query
     people = 1.0 if query["audience"] == "human" else 0.86 if "human" in query["audience"] else 0.0
     counts: dict[str, int] = {}
     week = [[0] * 24 for _ in range(7)]
-    hour = start
+    hour = start.astimezone(datetime.UTC)
     while hour < end:
         local = hour.astimezone(ZONE)
         clicks = round(clicks_at(code, local) * share)

@@ -1,7 +1,6 @@
 // Who follows the link: numbers, chart, panels, and single clicks, all of them of the clicks that the address asks for.
 
 import { html, useCallback, useEffect, useMemo, useRef, useState } from '../../vendor/preact.js';
-import { day } from '../../core/format.js';
 import { useResource } from '../../core/resource.js';
 import { route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
@@ -95,13 +94,15 @@ function chartOf(answer, audience) {
   return { label: `Clicks by ${unit}, ${period.name}`, times, series, unit, height: CHART_HEIGHT };
 }
 
+const utcDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+
 /** What one has to know about these numbers. @param {ShownAnswer} answer */
 function noteOf(answer) {
   const { period, from, to } = answer;
   const zone = isOfHere(answer) ? '' : 'Days and hours are those of UTC. ';
   // Of so many clicks, the API tells whole days of UTC only.
   const isOther = Date.parse(from) !== period.start || Date.parse(to) !== period.end;
-  const time = isOther ? `There are so many clicks that these are whole days of UTC, from ${day(from)} to ${day(to)}. ` : '';
+  const time = isOther ? `There are so many clicks that these are whole days of UTC, from ${utcDay.format(Date.parse(from))} to ${utcDay.format(Date.parse(to) - 1)}. ` : '';
   return `${time}${zone}People are visits by humans, without bots and link previews.`;
 }
 
