@@ -49,8 +49,8 @@ export function SelectionBar({ links, list, selectAll, clear }) {
     <${Button} class="compact" kind="quiet" icon="close" label="Select none" onClick=${clear} />
     <p aria-live=${progress ? 'polite' : undefined}>${text}${!progress && changeable.length < links.length && html` <span class="muted">(${number(changeable.length)} that you can change)</span>`}</p>
     ${links.length < list.links.length && html`<${Button} kind="quiet" class="compact" onClick=${selectAll}>All ${number(list.links.length)}<//>`}
+    <${Button} class="compact selection-compare" icon="chart" disabled=${!mayCompare || progress !== null} title=${mayCompare ? undefined : `Select two to ${MOST_COMPARED} links to compare them.`} onClick=${compare}>Compare<//>
     <div class="selection-actions" role="group" aria-label="For the selected links">
-      <${Button} class="compact" icon="chart" disabled=${!mayCompare || progress !== null} title=${mayCompare ? undefined : `Select two to ${MOST_COMPARED} links to compare them.`} onClick=${compare}>Compare<//>
       ${action('Tags', 'tag', () => setTagging(true))}
       ${(here.length > 0 || away.length === 0) && action('Archive', 'archive', () => run((tell) => archiveMany(here, true, list, tell)))}
       ${away.length > 0 && action('Bring back', 'archive', () => run((tell) => archiveMany(away, false, list, tell)))}
