@@ -68,8 +68,8 @@ impl Stats {
         }
         let asked = Asked { question: &question, link, now: request.received_at(), until: Instant::now() + READ_FOR };
         let answer = match question.filter.crowd() {
-            Some(crowd) => self.from_days(asked, crowd).await?,
-            None => self.from_clicks(asked).await?,
+            Some(crowd) => self.by_days(asked, crowd).await?,
+            None => self.by_clicks(asked).await?,
         };
         match Format::of(request)? {
             Format::Csv => csv::of_table(&answer.period, table),
@@ -77,7 +77,7 @@ impl Stats {
         }
     }
 
-    async fn from_days(&self, asked: Asked<'_>, crowd: Crowd) -> Result<Answer, ApiError> {
+    async fn by_days(&self, asked: Asked<'_>, crowd: Crowd) -> Result<Answer, ApiError> {
         let Asked { question, link, now, .. } = asked;
         let (time, before) = (question.time.clone(), question.before());
         let is_compared = before.start.until(time.end) <= DAY * MOST_COMPARED;
@@ -133,7 +133,7 @@ impl Stats {
         Ok(Some(clicks))
     }
 
-    async fn from_clicks(&self, asked: Asked<'_>) -> Result<Answer, ApiError> {
+    async fn by_clicks(&self, asked: Asked<'_>) -> Result<Answer, ApiError> {
         let Asked { question, link, now, until } = asked;
         let (time, before) = (question.time.clone(), question.before());
         let budget = ReadBudget { bytes: READ_BYTES, until };

@@ -64,7 +64,7 @@ impl ClicksTable {
         let since = since.unwrap_or(time.start);
         let mut clicks = reader.clicks;
         clicks.retain(|click| click.clicked_at() >= since);
-        clicks.sort_by(|one, other| other.id.cmp(&one.id));
+        clicks.sort_by_key(|click| std::cmp::Reverse(click.id));
         Ok(ReadClicks { clicks, since, bytes: budget.bytes - reader.left })
     }
 
@@ -89,7 +89,7 @@ impl ClicksTable {
             let known = clicks.iter().filter(|click| Some(click.id) >= read_from).count();
             if known > limit || !may_go_on {
                 clicks.retain(|click| Some(click.id) >= read_from);
-                clicks.sort_by(|one, other| other.id.cmp(&one.id));
+                clicks.sort_by_key(|click| std::cmp::Reverse(click.id));
                 let next = if known > limit { clicks.get(limit - 1).map(|last| last.id) } else { read_from };
                 clicks.truncate(limit);
                 return Ok(PageOfClicks { clicks, next });
