@@ -84,7 +84,10 @@ pub use notification::{
     Notification, NotificationKind, NotificationStatus, NotificationSubject, Wording, mail_wording, wording,
 };
 pub use one_time_token::{OneTimeToken, TokenHash, TokenPurpose};
-pub use overview::{DownTarget, LinkCounts, Overview, OverviewPart, Period, TagCount, Tally, TopLink};
+pub use overview::{
+    CoveredLinks, DownTarget, Followed, LinkCounts, Overview, OverviewBreakdowns, OverviewPart, OverviewQuestion,
+    OverviewTime, Period, Tag, TagCount, Tally, TopLink,
+};
 pub use own_address::OwnAddress;
 pub use password::Password;
 pub use redirect::{Asker, Caching, CountsAs, Decision, Extras, Intent, RedirectTarget};

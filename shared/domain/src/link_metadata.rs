@@ -150,8 +150,18 @@ impl Tags {
     /// Whether one of the labels is this one.
     #[must_use]
     pub fn contains(&self, label: &str) -> bool {
+        self.spelling(label).is_some()
+    }
+
+    /// A label as it is spelled here, if it is there.
+    pub(crate) fn spelling(&self, label: &str) -> Option<&str> {
         let label = compared(label);
-        self.iter().any(|known| compared(known) == label)
+        self.iter().find(|known| compared(known) == label)
+    }
+
+    /// What is the same in all spellings of a label.
+    pub(crate) fn compared_label(label: &str) -> String {
+        compared(label)
     }
 }
 

@@ -1,11 +1,13 @@
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 /// Counts per value, limited to a number of distinct values, since clients can send any values.
 ///
 /// When the `capacity` that a method is given is reached, a new value replaces the rarest one, whose count is added to `other`.
 /// So the sum of all counts is always exact and frequent values are kept. With at most `capacity` distinct values each count is
 /// exact; otherwise a count is exact since the value was last added.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Breakdown {
     /// The count of each value.
     pub counts: BTreeMap<String, u64>,

@@ -1,13 +1,16 @@
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use super::Crowd;
-use crate::{Client, Routing, Source, Visitor};
+use crate::{Client, Invalid, Routing, Source, Visitor};
 
 /// A property by which clicks are broken down.
 ///
 /// A new one needs its place in [`Dimension::ALL`] and an arm in each method: counting, merging, storing, comparing and showing
 /// go through all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum Dimension {
     /// The kind of device.
     Device,
@@ -97,6 +100,21 @@ impl Dimension {
             Self::Campaign => return Some(visitor.campaign.as_ref()?.to_string().into()),
         };
         (!value.is_empty()).then_some(value.into())
+    }
+}
+
+impl From<Dimension> for &'static str {
+    fn from(dimension: Dimension) -> Self {
+        dimension.name()
+    }
+}
+
+impl TryFrom<String> for Dimension {
+    type Error = Invalid;
+
+    fn try_from(name: String) -> Result<Self, Invalid> {
+        let known = Self::ALL.into_iter().find(|dimension| dimension.name() == name);
+        known.ok_or_else(|| Invalid::new("there is no such breakdown"))
     }
 }
 

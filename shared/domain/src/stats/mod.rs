@@ -193,16 +193,7 @@ impl Profile {
     /// The clicks of a crowd by one dimension.
     #[must_use]
     pub fn by(&self, dimension: Dimension, crowd: Crowd) -> Breakdown {
-        let of = |breakdowns: &Breakdowns| breakdowns.get(&dimension).cloned().unwrap_or_default();
-        match crowd {
-            Crowd::People => of(&self.people),
-            Crowd::Machines => of(&self.machines),
-            Crowd::Everybody => {
-                let mut all = of(&self.people);
-                all.merge(&of(&self.machines), dimension.capacity(crowd));
-                all
-            }
-        }
+        by(dimension, crowd, &self.people, &self.machines)
     }
 
     /// Whether both may have counted the same clicks, as far as sketches and full breakdowns tell.
@@ -213,6 +204,20 @@ impl Profile {
             && agree(Crowd::People)
             && agree(Crowd::Machines)
             && self.visitors.agrees_with(&other.visitors)
+    }
+}
+
+/// The clicks of a crowd by one dimension, out of those of people and of machines.
+pub(crate) fn by(dimension: Dimension, crowd: Crowd, people: &Breakdowns, machines: &Breakdowns) -> Breakdown {
+    let of = |breakdowns: &Breakdowns| breakdowns.get(&dimension).cloned().unwrap_or_default();
+    match crowd {
+        Crowd::People => of(people),
+        Crowd::Machines => of(machines),
+        Crowd::Everybody => {
+            let mut all = of(people);
+            all.merge(&of(machines), dimension.capacity(crowd));
+            all
+        }
     }
 }
 
