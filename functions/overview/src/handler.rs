@@ -1,22 +1,28 @@
-//! A workspace at a glance: its links by status and tag, its clicks, its most followed links, and what is down.
+//! A workspace at a glance: its links by status and tag, its clicks, its most followed links, and what is down; for all of its links
+//! or those with a tag, and for any time. And what the clicks of many links have in common.
 //!
 //! Adding that up reads something of each link, so the result is kept for a minute, or longer for many links, and whoever asks
 //! meanwhile gets it as it is. Of those who ask when it is too old, one makes the next; the others get the old one.
 
 mod gather;
+mod question;
 mod view;
 
-use linklet_domain::{Overview, Scope, Timestamp, WorkspaceId};
+use linklet_domain::{Overview, OverviewBreakdowns, OverviewQuestion, Scope, WorkspaceId};
 use linklet_dynamodb::{LinksTable, RepositoryError, StatsTable, WatchTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json},
     identity::{Authenticator, Caller},
     telemetry::chain,
+    throttle::Questions,
 };
 
-use self::view::{OverviewView, TagsView};
+use self::{
+    gather::Gathered,
+    view::{BreakdownsView, OverviewView, TagsView},
+};
 
-/// `GET /api/overview` and `GET /api/tags`.
+/// `GET /api/overview`, its `breakdowns`, and `GET /api/tags`.
 pub struct Overviews {
     /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
@@ -26,24 +32,28 @@ pub struct Overviews {
     pub stats: StatsTable,
     /// The repository of monitored URLs.
     pub targets: WatchTable,
+    /// Limits the questions that read days of many links.
+    pub questions: Questions,
     /// Builds short URLs.
     pub short_urls: ShortUrls,
 }
 
 impl Handler for Overviews {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let caller = self.authenticator.require(request, Scope::LinksRead).await;
         match (request.method(), request.segments().as_slice()) {
-            (&Method::GET, ["api", "overview"]) => self.overview(request, &caller?).await,
-            (&Method::GET, ["api", "tags"]) => self.tags(request, &caller?).await,
+            (&Method::GET, ["api", "overview"]) => self.overview(request).await,
+            (&Method::GET, ["api", "overview", "breakdowns"]) => self.breakdowns(request).await,
+            (&Method::GET, ["api", "tags"]) => self.tags(request).await,
             _ => Err(Problem::RouteUnknown.into()),
         }
     }
 }
 
 impl Overviews {
-    async fn overview(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        let overview = self.current(caller.workspace(), request.received_at()).await?;
+    async fn overview(&self, request: &Request) -> Result<Response, ApiError> {
+        let caller = self.authenticator.require(request, Scope::LinksRead).await?;
+        let question = question::of_overview(request)?;
+        let overview: Overview = self.current(request, &caller, &question).await?;
         let top: Vec<_> = overview.top.iter().map(|top| top.id.clone()).collect();
         let mut top = self.links.with_ids(&top).await?;
         // One may have been deleted or archived since, or before the overview was made, if that could not read all links.
@@ -51,39 +61,65 @@ impl Overviews {
         Ok(json(StatusCode::OK, &OverviewView::new(request, &self.short_urls, &overview, top)))
     }
 
-    async fn tags(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        let overview = self.current(caller.workspace(), request.received_at()).await?;
+    async fn breakdowns(&self, request: &Request) -> Result<Response, ApiError> {
+        let caller = self.authenticator.require(request, Scope::AnalyticsRead).await?;
+        let (question, crowd) = question::of_breakdowns(request)?;
+        let breakdowns: OverviewBreakdowns = self.current(request, &caller, &question).await?;
+        Ok(json(StatusCode::OK, &BreakdownsView::new(&breakdowns, crowd)))
+    }
+
+    async fn tags(&self, request: &Request) -> Result<Response, ApiError> {
+        let caller = self.authenticator.require(request, Scope::LinksRead).await?;
+        let overview: Overview = self.current(request, &caller, &OverviewQuestion::default()).await?;
         Ok(json(StatusCode::OK, &TagsView::from(&overview)))
     }
 
-    /// The overview that is kept, or a new one if that is too old.
-    async fn current(&self, workspace: &WorkspaceId, now: Timestamp) -> Result<Overview, ApiError> {
+    /// The answer that is kept, or a new one if that is too old.
+    async fn current<T: Gathered>(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        question: &OverviewQuestion,
+    ) -> Result<T, ApiError> {
+        let workspace = caller.workspace();
         // Without one, there is nothing to answer with while somebody else makes the first.
-        let Some(old) = self.kept(workspace).await? else { return Ok(self.made(workspace, now).await?) };
-        if now < old.fresh_until() {
+        let Some(old) = self.kept::<T>(request, workspace, question).await? else {
+            return self.made(request, workspace, question).await;
+        };
+        if request.received_at() < old.fresh_until() {
             return Ok(old);
         }
-        let next = self.next(workspace, &old, now).await.unwrap_or_else(|error| {
-            tracing::warn!(error = chain(&error), "an overview could not be renewed");
-            None
-        });
-        Ok(next.unwrap_or(old))
+        match self.next(request, workspace, question, &old).await {
+            Ok(next) => Ok(next.unwrap_or(old)),
+            Err(ApiError::Throttled(_)) => Ok(old),
+            Err(error) => {
+                tracing::warn!(error = chain(&error), "an overview could not be renewed");
+                Ok(old)
+            }
+        }
     }
 
-    /// The overview after this one, unless somebody else is making it.
-    async fn next(
+    /// The answer after this one, unless somebody else is making it.
+    async fn next<T: Gathered>(
         &self,
+        request: &Request,
         workspace: &WorkspaceId,
-        old: &Overview,
-        now: Timestamp,
-    ) -> Result<Option<Overview>, RepositoryError> {
-        let is_ours = self.stats.claim_overview(workspace, old.as_of, now).await?;
-        Ok(if is_ours { Some(self.made(workspace, now).await?) } else { None })
+        question: &OverviewQuestion,
+        old: &T,
+    ) -> Result<Option<T>, ApiError> {
+        let now = request.received_at();
+        let is_ours = self.stats.claim_overview::<T>(workspace, question, old.as_of(), now).await?;
+        Ok(if is_ours { Some(self.made(request, workspace, question).await?) } else { None })
     }
 
-    /// The overview that is kept. One that can't be read, since another version has written it, is none.
-    async fn kept(&self, workspace: &WorkspaceId) -> Result<Option<Overview>, RepositoryError> {
-        match self.stats.overview(workspace).await {
+    /// The answer that is kept. One that can't be read, since another version has written it, is none.
+    async fn kept<T: Gathered>(
+        &self,
+        request: &Request,
+        workspace: &WorkspaceId,
+        question: &OverviewQuestion,
+    ) -> Result<Option<T>, RepositoryError> {
+        match self.stats.overview(workspace, question, request.received_at()).await {
             Err(error @ RepositoryError::UnexpectedItem { .. }) => {
                 tracing::warn!(error = chain(&error), "an overview of another form is replaced");
                 Ok(None)
@@ -92,12 +128,24 @@ impl Overviews {
         }
     }
 
-    /// A new overview, which is kept from now on.
-    async fn made(&self, workspace: &WorkspaceId, now: Timestamp) -> Result<Overview, RepositoryError> {
-        let overview = self.gather(workspace, now).await?;
-        if let Err(error) = self.stats.keep_overview(workspace, &overview).await {
+    /// A new answer, which is kept from now on.
+    ///
+    /// # Errors
+    /// 429 when the workspace has asked too much that reads days of many links.
+    async fn made<T: Gathered>(
+        &self,
+        request: &Request,
+        workspace: &WorkspaceId,
+        question: &OverviewQuestion,
+    ) -> Result<T, ApiError> {
+        let now = request.received_at();
+        if T::reads_days(question, now) {
+            self.questions.admit(request, workspace).await?;
+        }
+        let made = T::gather(self, workspace, question, now).await?;
+        if let Err(error) = self.stats.keep_overview(workspace, question, &made).await {
             tracing::warn!(error = chain(&error), "an overview could not be kept");
         }
-        Ok(overview)
+        Ok(made)
     }
 }

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use linklet_dynamodb::{LinksTable, StatsTable, WatchTable};
-use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator};
+use linklet_dynamodb::{LinksTable, StatsTable, ThrottleTable, WatchTable};
+use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator, throttle::Questions};
 use linklet_overview::Overviews;
 
 #[tokio::main(flavor = "local")]
@@ -13,14 +13,15 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (links, stats) = (config::required("LINKS_TABLE")?, config::required("STATS_TABLE")?);
-    let targets = config::required("WATCH_TABLE")?;
+    let (targets, calls) = (config::required("WATCH_TABLE")?, config::required("THROTTLE_TABLE")?);
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     http::serve(Overviews {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
         links: LinksTable::new(tables.clone(), links),
         stats: StatsTable::new(tables.clone(), stats),
-        targets: WatchTable::new(tables, targets),
+        targets: WatchTable::new(tables.clone(), targets),
+        questions: Questions(ThrottleTable::new(tables, calls)),
         short_urls: ShortUrls::from_env(),
     })
     .await

@@ -1,18 +1,26 @@
 //! The JSON representations of an overview.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use linklet_domain::{
-    Day, DownTarget, Link, LinkId, Overview, OverviewPart, Period, ShortCode, TagCount, TargetUrl, Timestamp, Title,
+    ClickCount, CoveredLinks, Crowd, Day, DownTarget, Link, LinkId, Overview, OverviewBreakdowns, OverviewPart,
+    OverviewTime, Period, ShortCode, Tag, TagCount, TargetUrl, Timestamp, Title,
 };
-use linklet_lambda::http::{Request, ShortUrls};
+use linklet_lambda::{
+    breakdown_view::{ValueCount, value_counts},
+    http::{Request, ShortUrls},
+};
 use serde::Serialize;
 
 #[derive(Serialize)]
 pub struct OverviewView<'o> {
     as_of: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tag: Option<&'o Tag>,
     links: LinksView,
     clicks: ClicksView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    period: Option<PeriodView>,
     days: Vec<DayView>,
     top_links: Vec<TopLinkView>,
     down: &'o [DownTarget],
@@ -37,6 +45,34 @@ struct ClicksView {
     today: Period,
     last_7_days: Period,
     last_30_days: Period,
+}
+
+/// The time that somebody asked about.
+#[derive(Serialize)]
+struct PeriodView {
+    from: Day,
+    to: Day,
+    clicks: u64,
+    people: u64,
+    clicks_before: Option<u64>,
+    people_before: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    covers: Option<CoveredLinks>,
+}
+
+impl From<&OverviewTime> for PeriodView {
+    fn from(time: &OverviewTime) -> Self {
+        let ClickCount { clicks, people } = time.count();
+        Self {
+            from: time.first,
+            to: time.last,
+            clicks,
+            people,
+            clicks_before: time.before.map(|before| before.clicks),
+            people_before: time.before.map(|before| before.people),
+            covers: time.covers,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -74,6 +110,8 @@ impl<'o> OverviewView<'o> {
         let links = overview.links;
         Self {
             as_of: overview.as_of,
+            tag: overview.tag.as_ref(),
+            period: overview.time.as_ref().map(PeriodView::from),
             links: LinksView {
                 total: links.total(),
                 active: links.active,
@@ -119,6 +157,42 @@ impl<'o> From<&'o Overview> for TagsView<'o> {
             tags: &overview.tags,
             total: overview.tags_total,
             incomplete: lacks_links.then_some([OverviewPart::Links]),
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub struct BreakdownsView<'b> {
+    as_of: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tag: Option<&'b Tag>,
+    from: Day,
+    to: Day,
+    total_clicks: u64,
+    human_clicks: u64,
+    #[serde(flatten)]
+    breakdowns: BTreeMap<&'static str, Vec<ValueCount>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    covers: Option<CoveredLinks>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    incomplete: &'b [OverviewPart],
+}
+
+impl<'b> BreakdownsView<'b> {
+    /// Those of a crowd.
+    pub fn new(breakdowns: &'b OverviewBreakdowns, crowd: Crowd) -> Self {
+        let ClickCount { clicks, people } = breakdowns.count(crowd);
+        let of = |dimension| value_counts(&breakdowns.by(dimension, crowd), dimension);
+        Self {
+            as_of: breakdowns.as_of,
+            tag: breakdowns.tag.as_ref(),
+            from: breakdowns.first,
+            to: breakdowns.last,
+            total_clicks: clicks,
+            human_clicks: people,
+            breakdowns: OverviewBreakdowns::DIMENSIONS.into_iter().map(|by| (by.name(), of(by))).collect(),
+            covers: breakdowns.covers,
+            incomplete: &breakdowns.incomplete,
         }
     }
 }

@@ -51,7 +51,7 @@ impl Stats {
     ) -> Result<Response, ApiError> {
         let asked = AskedClicks::parse(request, link)?;
         if asked.format == Format::Csv || !asked.filter.is_empty() {
-            self.admit(request, caller).await?;
+            self.questions.admit(request, caller.workspace()).await?;
         }
         let limit = match asked.format {
             Format::Json => request.page_size()?,

@@ -6,16 +6,13 @@ use linklet_domain::{
     Crowd, Day, DayStats, Device, Dimension, Interval, Invalid, LinkId, Point, ShortCode, Timestamp, timeline,
 };
 use linklet_lambda::{
+    breakdown_view::{ValueCount, value_counts},
     http::{ApiError, Request, Response, StatusCode, json},
     zone::Zone,
 };
 use serde::Serialize;
 
-use crate::{
-    Stats,
-    question::MOST_DAYS,
-    view::{ValueCount, counts},
-};
+use crate::{Stats, question::MOST_DAYS};
 
 /// Maximum number of days for anybody else. Each day is an item of several kilobytes that has to be read, so it must not be a
 /// stranger who decides about hundreds of them.
@@ -132,7 +129,7 @@ impl DayView {
     fn new(date: Day, stats: &DayStats) -> Self {
         let profile = &stats.profile;
         let devices = profile.by(Dimension::Device, Crowd::Everybody).counts;
-        let counts_by = |dimension| counts(&profile.by(dimension, Crowd::Everybody), dimension);
+        let counts_by = |dimension| value_counts(&profile.by(dimension, Crowd::Everybody), dimension);
         let clicks_of = |device: Device| devices.get(device.as_str()).copied().unwrap_or_default();
         Self {
             date,

@@ -11,15 +11,13 @@ mod question;
 mod summary;
 mod view;
 
-use linklet_domain::{
-    LimitedRoute, LinkId, LinkStatus, RateLimit, Record, RedirectTarget, Role, Scope, ShortCode, ThrottleSubject,
-};
-use linklet_dynamodb::{ClicksTable, CountOutcome, LinksTable, StatsTable, ThrottleTable};
+use linklet_domain::{LinkId, LinkStatus, Record, RedirectTarget, Role, Scope, ShortCode};
+use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response},
     identity::{Authenticator, Caller},
-    metrics::{self, Metric},
     telemetry::chain,
+    throttle::Questions,
 };
 
 pub use self::period::MOST_AT_EDGES;
@@ -38,8 +36,8 @@ pub struct Stats {
     pub clicks: ClicksTable,
     /// The repository of links, for their existence and workspace, and for the statistics of the cleanup.
     pub links: LinksTable,
-    /// Counts the questions of workspaces that read much.
-    pub calls: ThrottleTable,
+    /// Limits the questions that read much.
+    pub questions: Questions,
 }
 
 impl Handler for Stats {
@@ -97,23 +95,6 @@ impl Stats {
             return Err(ApiError::Problem(Problem::Forbidden));
         }
         Ok((caller, not_purged(&record)?))
-    }
-
-    /// Counts a question that reads many clicks, unless its workspace has asked too many. If that can't be counted, it is answered.
-    ///
-    /// # Errors
-    /// 429 when the workspace has asked too many.
-    pub(crate) async fn admit(&self, request: &Request, caller: &Caller) -> Result<(), ApiError> {
-        let (subject, now) = (ThrottleSubject::Workspace(*caller.workspace()), request.received_at());
-        match self.calls.count(LimitedRoute::Questions, &subject, RateLimit::QUESTIONS, now).await {
-            Ok(CountOutcome::Counted(_)) => Ok(()),
-            Ok(CountOutcome::Refused(window)) => Err(ApiError::Throttled(RateLimit::QUESTIONS.refusal(window, now))),
-            Err(error) => {
-                metrics::add(Metric::ThrottleUnavailable, 1);
-                tracing::warn!(error = chain(&error), "a question was allowed without being counted");
-                Ok(())
-            }
-        }
     }
 
     /// Whether the caller may see details of the link's clicks. Credentials that aren't good for that make the caller a stranger.

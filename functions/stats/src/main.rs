@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, ThrottleTable};
-use linklet_lambda::{StartError, aws, config, http, identity::Authenticator};
+use linklet_lambda::{StartError, aws, config, http, identity::Authenticator, throttle::Questions};
 use linklet_stats::Stats;
 
 #[tokio::main(flavor = "local")]
@@ -23,7 +23,7 @@ async fn run() -> Result<(), StartError> {
         stats: StatsTable::new(tables.clone(), stats),
         clicks: ClicksTable::new(tables.clone(), clicks).keeping_clicks_for(clicks_kept_for),
         links: LinksTable::new(tables.clone(), links),
-        calls: ThrottleTable::new(tables, calls),
+        questions: Questions(ThrottleTable::new(tables, calls)),
     })
     .await
 }

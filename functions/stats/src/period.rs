@@ -6,7 +6,7 @@
 use std::{ops::Range, time::Duration};
 
 use linklet_domain::{Click, Crowd, Findings, LinkId, Timestamp};
-use linklet_dynamodb::{ReadBudget, RepositoryError};
+use linklet_dynamodb::{ByteBudget, ReadBudget, RepositoryError};
 use linklet_lambda::{
     http::{ApiError, Request, Response, StatusCode, json},
     identity::Caller,
@@ -64,7 +64,7 @@ impl Stats {
         let question = Question::parse(request)?;
         let table = csv::table(request)?;
         if question.filter.crowd().is_none() {
-            self.admit(request, caller).await?;
+            self.questions.admit(request, caller.workspace()).await?;
         }
         let asked = Asked { question: &question, link, now: request.received_at(), until: Instant::now() + READ_FOR };
         let answer = match question.filter.crowd() {
@@ -84,7 +84,7 @@ impl Stats {
         // If the time becomes longer by what its days have more, the one before begins earlier.
         let first = if is_compared { before.start.minus(DAY * 2).day() } else { time.start.day() };
         let last = time.end.minus(Duration::from_millis(1)).day();
-        let (days, read_from) = self.stats.days_back(link, &(first..=last), READ_BYTES).await?;
+        let (days, read_from) = self.stats.days_back(link, &(first..=last), &ByteBudget::of(READ_BYTES)).await?;
         let time = time.start.max(read_from.start())..time.end;
         let exact = Exact { days: &days, kept_from: self.clicks_kept_from(now), now };
         let (zone, plan) = exact.plan(question, time);
@@ -173,7 +173,7 @@ impl Stats {
         looked_at: u64,
     ) -> Result<Covers, RepositoryError> {
         let last = time.end.minus(Duration::from_millis(1)).day();
-        let (days, _) = self.stats.days_back(link, &(time.start.day()..=last), READ_BYTES).await?;
+        let (days, _) = self.stats.days_back(link, &(time.start.day()..=last), &ByteBudget::of(READ_BYTES)).await?;
         Ok(Covers { clicks: looked_at, of: clicks_in(&days, &time).max(looked_at), since })
     }
 

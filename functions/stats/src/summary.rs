@@ -3,13 +3,13 @@
 use std::{cmp::Reverse, collections::BTreeMap, time::Duration};
 
 use linklet_domain::{Crowd, Dimension, Invalid, LinkId, Profile, ShortCode, Summary, Timestamp};
-use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
+use linklet_lambda::{
+    breakdown_view::{ValueCount, value_counts},
+    http::{ApiError, Request, Response, StatusCode, json},
+};
 use serde::Serialize;
 
-use crate::{
-    Stats,
-    view::{ValueCount, counts},
-};
+use crate::Stats;
 
 /// The longest window of the summary.
 const WEEK: Duration = Duration::from_secs(7 * 86_400);
@@ -115,6 +115,6 @@ fn shown(
 ) -> (&'static str, Vec<ValueCount>) {
     match dimension {
         Dimension::Referer => ("top_referers", referrers.top(profile, most)),
-        _ => (dimension.name(), counts(&profile.by(dimension, Crowd::Everybody), dimension)),
+        _ => (dimension.name(), value_counts(&profile.by(dimension, Crowd::Everybody), dimension)),
     }
 }

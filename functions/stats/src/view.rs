@@ -2,7 +2,8 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use linklet_domain::{Breakdown, ClickCount, Dimension, Findings, Point, ShortCode, Timestamp};
+use linklet_domain::{ClickCount, Dimension, Findings, Point, ShortCode, Timestamp};
+use linklet_lambda::breakdown_view::{ValueCount, value_counts};
 use serde::Serialize;
 
 use crate::period::{Answer, Asked, Period};
@@ -52,7 +53,7 @@ impl<'a> PeriodView<'a> {
     pub(crate) fn new(asked: Asked<'a>, answer: &'a Answer) -> Self {
         let Period { time, findings } = &answer.period;
         let ClickCount { clicks, people } = findings.count();
-        let breakdown = |dimension: Dimension| (dimension.name(), counts(&findings.by(dimension), dimension));
+        let breakdown = |dimension: Dimension| (dimension.name(), value_counts(&findings.by(dimension), dimension));
         Self {
             short_code: &asked.link.code,
             from: time.start,
@@ -98,23 +99,4 @@ fn points(findings: &Findings) -> Vec<Point> {
         people: count.people,
     };
     findings.points.iter().map(point).collect()
-}
-
-/// All values of a breakdown, most frequent first.
-pub(crate) fn counts(breakdown: &Breakdown, dimension: Dimension) -> Vec<ValueCount> {
-    breakdown.ranking().iter().map(|(value, count)| ValueCount::new(dimension, value, *count)).collect()
-}
-
-/// A value under the label of its dimension, and its count: `{"browser": "Firefox", "count": 3}`.
-#[derive(Serialize)]
-pub(crate) struct ValueCount {
-    #[serde(flatten)]
-    value: BTreeMap<&'static str, String>,
-    count: u64,
-}
-
-impl ValueCount {
-    pub(crate) fn new(dimension: Dimension, value: &str, count: u64) -> Self {
-        Self { value: BTreeMap::from([(dimension.label(), value.to_owned())]), count }
-    }
 }

@@ -23,6 +23,10 @@ pub const ENDED_WATCHES: Duration = Duration::from_secs(40 * DAY);
 /// How long the overview of a workspace is kept after it was made. Somebody who asks later gets a new one in any case.
 pub const OVERVIEWS: Duration = Duration::from_secs(30 * DAY);
 
+/// How long the answer to a question about a workspace is kept after it was made: for as long as somebody looks at it, since a
+/// workspace keeps few.
+pub const QUESTIONS: Duration = Duration::from_secs(3_600);
+
 /// How long a notification is kept.
 pub const NOTIFICATIONS: Duration = Duration::from_secs(90 * DAY);
 

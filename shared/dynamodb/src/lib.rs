@@ -4,6 +4,7 @@
 //! names are used only in this crate. [`stream`] reads the same items from stream records.
 
 mod backoff;
+mod budget;
 mod clicks;
 mod cursor;
 mod error;
@@ -20,6 +21,7 @@ mod watch;
 mod write;
 
 pub use backoff::back_off;
+pub use budget::ByteBudget;
 pub use clicks::{ClicksTable, PageOfClicks, Partition, Purged, ReadBudget, ReadClicks};
 pub use cursor::{Cursor, Page};
 pub use error::RepositoryError;
@@ -30,8 +32,8 @@ pub use links::{
 };
 pub use notifications::{Claim, ClaimOutcome, Feed, NotificationsTable};
 pub use stats::{
-    ClassifiedClick, CommitOutcome, Correction, CountedDay, CountsReader, DayOutcome, DayWork, Life, Loaded, Milestone,
-    StatsTable,
+    ClassifiedClick, CommitOutcome, Correction, CountedDay, CountsReader, DayOutcome, DayWork, Kept, Life, Loaded,
+    Milestone, StatsTable,
 };
 pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, ThrottleTable};
 pub use users::{

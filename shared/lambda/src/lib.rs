@@ -19,6 +19,7 @@ pub mod admission;
 pub mod app;
 pub mod aws;
 pub mod batch;
+pub mod breakdown_view;
 pub mod breaker;
 pub mod config;
 pub mod following;

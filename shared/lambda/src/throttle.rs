@@ -1,9 +1,11 @@
-//! The rate limits of a route, with exact counts in ThrottleTable.
+//! The rate limits of a route or a workspace, with exact counts in ThrottleTable.
 
 use std::iter;
 
-use linklet_domain::{Allowance, LimitedRoute, RouteLimits, Salt, ThrottleSubject, UserId, Window};
-use linklet_dynamodb::{CountOutcome, ThrottleTable};
+use linklet_domain::{
+    Allowance, LimitedRoute, RateLimit, RouteLimits, Salt, ThrottleSubject, UserId, Window, WorkspaceId,
+};
+use linklet_dynamodb::{CountOutcome, RepositoryError, ThrottleTable};
 
 use crate::{
     http::{ApiError, Edge, Request},
@@ -54,8 +56,7 @@ impl Throttle {
                     return Err(ApiError::Throttled(limit.refusal(window, now)));
                 }
                 Err(error) => {
-                    metrics::add(Metric::ThrottleUnavailable, 1);
-                    tracing::warn!(error = chain(&error), "a call was allowed without being counted");
+                    warn_of_uncounted(&error);
                     break;
                 }
             }
@@ -79,4 +80,30 @@ impl Throttle {
             }
         }
     }
+}
+
+/// Limits the questions of a workspace that read much: single clicks, or the days of many links. Each costs a write.
+pub struct Questions(pub ThrottleTable);
+
+impl Questions {
+    /// Counts a question, unless its workspace has asked too many. If ThrottleTable doesn't answer in time, it is answered.
+    ///
+    /// # Errors
+    /// 429 when the workspace has asked too many.
+    pub async fn admit(&self, request: &Request, workspace: &WorkspaceId) -> Result<(), ApiError> {
+        let (subject, now) = (ThrottleSubject::Workspace(*workspace), request.received_at());
+        match self.0.count(LimitedRoute::Questions, &subject, RateLimit::QUESTIONS, now).await {
+            Ok(CountOutcome::Counted(_)) => Ok(()),
+            Ok(CountOutcome::Refused(window)) => Err(ApiError::Throttled(RateLimit::QUESTIONS.refusal(window, now))),
+            Err(error) => {
+                warn_of_uncounted(&error);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn warn_of_uncounted(error: &RepositoryError) {
+    metrics::add(Metric::ThrottleUnavailable, 1);
+    tracing::warn!(error = chain(error), "a call was allowed without being counted");
 }

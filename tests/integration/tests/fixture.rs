@@ -26,7 +26,7 @@ use linklet_lambda::{
     http::{Edge, Pages, ShortUrls},
     mail_orders::MailOrders,
     publisher::Publisher,
-    throttle::Throttle,
+    throttle::{Questions, Throttle},
     watching::TargetRoom,
 };
 use linklet_list::List;
@@ -371,8 +371,13 @@ pub fn overviews(db: &TestDynamoDb) -> Overviews {
         links: db.links(),
         stats: db.stats(),
         targets: db.watch(),
+        questions: questions(db),
         short_urls: ShortUrls::new(None),
     }
+}
+
+fn questions(db: &TestDynamoDb) -> Questions {
+    Questions(db.calls())
 }
 
 pub fn stats(db: &TestDynamoDb) -> Stats {
@@ -381,7 +386,7 @@ pub fn stats(db: &TestDynamoDb) -> Stats {
         stats: db.stats(),
         clicks: db.clicks(),
         links: db.links(),
-        calls: db.calls(),
+        questions: questions(db),
     }
 }
 

@@ -29,6 +29,7 @@ use linklet_lambda::{
     mail_orders::MailOrders,
     metrics,
     publisher::Publisher,
+    throttle::Questions,
 };
 use linklet_redirect::Redirect;
 use linklet_shorten::Shorten;
@@ -246,7 +247,7 @@ async fn statistics_are_public_also_while_keys_cannot_be_read_and_that_is_one_wa
         stats: db.stats(),
         clicks: db.clicks(),
         links: db.links(),
-        calls: db.calls(),
+        questions: Questions(db.calls()),
     };
     let key = format!("sk_live_{}", "0".repeat(32));
     let logs = CapturedLogs::start();

@@ -97,6 +97,16 @@ pub struct OverviewBreakdowns {
     pub incomplete: Vec<OverviewPart>,
 }
 
+impl OverviewTime {
+    /// The clicks of all its days.
+    #[must_use]
+    pub fn count(&self) -> ClickCount {
+        let mut count = ClickCount::default();
+        self.days.values().for_each(|day| count += *day);
+        count
+    }
+}
+
 impl OverviewBreakdowns {
     /// The properties by which the clicks of several links are broken down: all but the places that one link leads to.
     pub const DIMENSIONS: [Dimension; 7] = [

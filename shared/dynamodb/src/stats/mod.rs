@@ -38,10 +38,11 @@ pub use self::{
     correction::{Correction, Life},
     counting::{ClassifiedClick, DayOutcome, DayWork, Loaded},
     item::CountedDay,
+    overview::Kept,
     totals::CountsReader,
 };
 use crate::{
-    RepositoryError,
+    ByteBudget, RepositoryError,
     item::{Item, Key, SortKeys, Table, from_item, size},
 };
 
@@ -143,8 +144,8 @@ impl StatsTable {
         self.between("read days", link, &day_sort_key(*days.start()), &day_sort_key(*days.end())).await
     }
 
-    /// Reads a range of days of a link, the last one first, as far as so many bytes go. Returns the days, and the first one that
-    /// was read or known to have no clicks; those before it are left out.
+    /// Reads a range of days of a link, the last one first, as far as a budget goes. Returns the days, and the first one that was
+    /// read or known to have no clicks; those before it are left out.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -152,35 +153,32 @@ impl StatsTable {
         &self,
         link: &LinkId,
         days: &RangeInclusive<Day>,
-        bytes: usize,
+        budget: &ByteBudget,
     ) -> Result<(BTreeMap<Day, DayStats>, Day), RepositoryError> {
         const OPERATION: &str = "read days back";
         /// As many days as one request reads the parts of.
         const SPLIT_DAYS: usize = StatsTable::MAX_BATCH / Part::COUNT as usize;
         let [first, last] = [days.start(), days.end()].map(|day| day_sort_key(*day));
         let query = self.table.query(&partition(link), SortKeys::Between(&first, &last)).scan_index_forward(false);
-        let mut answers = self.table.query_within_budget(OPERATION, query);
-        let (mut rows, mut left) = (Rows::default(), bytes);
-        while left > 0
-            && let Some(items) = answers.next().await?
-        {
-            left = left.saturating_sub(items.iter().map(size).sum());
+        let (mut answers, mut rows) = (self.table.query_answers(OPERATION, query), Rows::default());
+        while !answers.is_at_end() && budget.take() {
+            let items = answers.next().await?.unwrap_or_default();
+            budget.give_back(items.iter().map(size).sum());
             items.into_iter().try_for_each(|item| rows.add(OPERATION, item))?;
         }
-        let oldest = rows.slices.keys().next().map_or(*days.end(), |slice| slice.day);
+        let oldest = rows.slices.keys().next().map_or_else(|| days.end().start().plus(DAY).day(), |slice| slice.day);
         let mut read_from = if answers.is_at_end() { *days.start() } else { oldest };
         let split = rows.slices.iter().rev().filter(|(_, counted)| counted.is_split).map(|(slice, _)| slice.day);
         let split: Vec<Day> = split.collect();
         for days in split.chunks(SPLIT_DAYS) {
-            if left == 0 {
+            if !budget.take() {
                 read_from = days[0].start().plus(DAY).day();
                 break;
             }
             let parts = days.iter().flat_map(|day| DaySlice::parts_of(*day)).map(|part| slice_key(link, part));
-            for part in self.items_of(OPERATION, parts.collect(), false).await? {
-                left = left.saturating_sub(size(&part));
-                rows.add(OPERATION, part)?;
-            }
+            let parts: Vec<Item> = self.items_of(OPERATION, parts.collect(), false).await?.collect();
+            budget.give_back(parts.iter().map(size).sum());
+            parts.into_iter().try_for_each(|part| rows.add(OPERATION, part))?;
         }
         let days = numbers_of(rows.slices);
         Ok((days.into_iter().filter(|(day, _)| *day >= read_from).collect(), read_from))

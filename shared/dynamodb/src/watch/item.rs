@@ -1,7 +1,7 @@
 //! Keys and attributes of WatchTable.
 
 use linklet_domain::{
-    CanonicalUrl, CheckError, CorrelationId, Event, EventDetail, EventId, Host, IdempotencyKey, Lane, LinkId,
+    CanonicalUrl, CheckError, CorrelationId, Event, EventDetail, EventId, Host, IdempotencyKey, Invalid, Lane, LinkId,
     PageToken, Target, TargetDown, TargetId, TargetStatus, TargetUp, TargetUrl, Timestamp, Track, UserId, Watcher,
     WatcherState, WorkspaceId, lifetimes,
 };
@@ -33,9 +33,16 @@ pub(super) fn list_sort_key(place: &PageToken) -> String {
     Cursor { at: place.created_at, id: place.id.clone() }.sort_key()
 }
 
-pub(super) fn watcher_key(id: &TargetId, link: &LinkId) -> Key {
-    Key::new(format!("WATCHER#{id}"), format!("LINK#{link}"))
+/// The partition of the links that watch a target.
+pub(super) fn watcher_partition(id: &TargetId) -> String {
+    format!("WATCHER#{id}")
 }
+
+pub(super) fn watcher_key(id: &TargetId, link: &LinkId) -> Key {
+    Key::new(watcher_partition(id), format!("{WATCHER_PREFIX}{link}"))
+}
+
+const WATCHER_PREFIX: &str = "LINK#";
 
 pub(super) fn count_key(workspace: &WorkspaceId) -> Key {
     Key::new(workspace_partition(workspace), "TARGETS")
@@ -229,6 +236,12 @@ impl WatcherItem {
         let kept_until = changed_at.plus(lifetimes::ENDED_WATCHES).unix_seconds();
         let ttl = (!watcher.is_watching()).then_some(kept_until);
         Self { key: watcher_key(id, link), link_state: state, changed_at, ttl }
+    }
+
+    /// The link, if it watches.
+    pub(super) fn watching_link(self) -> Result<Option<LinkId>, Invalid> {
+        let link = LinkId::parse(self.key.sk.strip_prefix(WATCHER_PREFIX).unwrap_or_default())?;
+        Ok(Watcher::from(self).is_watching().then_some(link))
     }
 }
 

@@ -11,11 +11,11 @@ use linklet_domain::{CorrelationId, EventId, LinkId, Target, TargetId, Timestamp
 
 use super::{
     WatchTable, WriteOutcome,
-    item::{TargetItem, WatcherItem, target_key, watcher_key},
+    item::{TargetItem, WatcherItem, target_key, watcher_key, watcher_partition},
 };
 use crate::{
     RepositoryError,
-    item::{number, text},
+    item::{SortKeys, from_item, number, text},
     transaction::retry_on_conflict,
 };
 
@@ -127,6 +127,24 @@ impl WatchTable {
             actions.extend(self.decrement_watchers(&target)?);
         }
         self.commit(UNWATCH, actions).await
+    }
+
+    /// The links that watch a target, as far as one request may read.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn watchers(&self, id: &TargetId) -> Result<Vec<LinkId>, RepositoryError> {
+        const OPERATION: &str = "list the links that watch a target";
+        let query = self.table.query(&watcher_partition(id), SortKeys::All);
+        let mut answers = self.table.query_within_budget(OPERATION, query);
+        let mut links = Vec::new();
+        while let Some(items) = answers.next().await? {
+            for item in items {
+                let item: WatcherItem = from_item(OPERATION, item)?;
+                links.extend(item.watching_link().map_err(RepositoryError::unexpected_item(OPERATION))?);
+            }
+        }
+        Ok(links)
     }
 
     /// What is known of a link that watches a target, or did.

@@ -21,6 +21,7 @@ use linklet_lambda::{
     http::ShortUrls,
     publisher::Publisher,
     schedule::{Call, Job},
+    throttle::Questions,
     watching::TargetRoom,
 };
 use linklet_list::List;
@@ -287,7 +288,7 @@ impl Measured {
             stats: StatsTable::new(metered.client.clone(), "StatsTable"),
             clicks: ClicksTable::new(metered.client.clone(), "ClicksTable"),
             links: LinksTable::new(metered.client.clone(), "LinksTable"),
-            calls: bench.db.calls(),
+            questions: Questions(bench.db.calls()),
         };
         let now = i64::try_from((START + 31 * DAY) / 1_000).unwrap();
         let request = RequestBuilder::new("GET", "/api/stats/launch").at(Timestamp::from_unix_seconds(now).unwrap());

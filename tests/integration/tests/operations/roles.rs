@@ -71,10 +71,13 @@ const RIGHTS: &str = "
     overview        LinksTable                          LINK#          BatchGetItem
     overview        LinksTable/index/by-workspace-lean  *              Query
     overview        StatsTable                          OVERVIEW#      GetItem PutItem UpdateItem
+    overview        StatsTable                          STATS#         BatchGetItem Query
     overview        StatsTable                          WS#            Query
+    overview        ThrottleTable                       WORKSPACE#     UpdateItem
     overview        UsersTable                          ACCESS#        BatchGetItem
     overview        UsersTable                          KEY#           GetItem UpdateItem
     overview        WatchTable                          TARGET#        BatchGetItem
+    overview        WatchTable                          WATCHER#       Query
     overview        WatchTable/index/by-workspace       *              Query
     redirect        ClicksTable                         *              PutItem
     redirect        LinksTable                          FOLD#          GetItem

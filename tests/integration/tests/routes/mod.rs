@@ -19,6 +19,7 @@ mod list;
 mod notifications;
 mod outage;
 mod overview;
+mod overview_questions;
 mod passwords;
 mod permissions;
 mod qr;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    CheckError, CheckOutcome, Link, LinkPatch, Role, Tags, Target, Timestamp, WorkspaceId, lifetimes,
+    CheckError, CheckOutcome, Link, LinkPatch, Overview, OverviewQuestion, Role, Tags, Tally, Target, Timestamp,
+    WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{DeleteOutcome, LinksTable, StatsTable, WatchTable};
 use linklet_lambda::batch::Consumer as _;
@@ -16,31 +17,33 @@ use serde_json::{Value, json};
 
 use crate::fixture::{analytics, check, overviews};
 
-const DAY: Duration = Duration::from_secs(86_400);
-const MINUTE: Duration = Duration::from_secs(60);
+pub(super) const DAY: Duration = Duration::from_secs(86_400);
+pub(super) const MINUTE: Duration = Duration::from_secs(60);
+/// What nothing in particular is asked with.
+const PLAIN: OverviewQuestion = OverviewQuestion { tag: None, days: None };
 const BOT: &str = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
 
-struct Fixture {
-    db: TestDynamoDb,
+pub(super) struct Fixture {
+    pub db: TestDynamoDb,
     overviews: Overviews,
-    workspace: WorkspaceId,
-    token: String,
-    now: Timestamp,
+    pub workspace: WorkspaceId,
+    pub token: String,
+    pub now: Timestamp,
 }
 
 impl Fixture {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let db = TestDynamoDb::without_streams();
         let (overviews, workspace) = (overviews(&db), WorkspaceId::generate());
         let token = token_for(&workspace, Role::Viewer);
         Self { db, overviews, workspace, token, now: Timestamp::now() }
     }
 
-    async fn get_at(&self, path: &str, at: Timestamp) -> Answer {
+    pub async fn get_at(&self, path: &str, at: Timestamp) -> Answer {
         RequestBuilder::new("GET", path).token(&self.token).at(at).send_to(&self.overviews).await
     }
 
-    async fn overview_at(&self, at: Timestamp) -> Value {
+    pub async fn overview_at(&self, at: Timestamp) -> Value {
         let answer = self.get_at("/api/overview", at).await;
         assert_eq!(answer.status, 200, "{}", answer.body);
         answer.json()
@@ -50,11 +53,16 @@ impl Fixture {
         self.overview_at(self.now).await
     }
 
+    /// The overview that is kept.
+    async fn kept(&self) -> Option<Overview> {
+        self.db.stats().overview(&self.workspace, &PLAIN, self.now).await.unwrap()
+    }
+
     async fn tags(&self) -> Value {
         self.get_at("/api/tags", self.now).await.json()
     }
 
-    async fn store(&self, code: &str, tags: &[&str]) -> Link {
+    pub async fn store(&self, code: &str, tags: &[&str]) -> Link {
         let mut link = LinkBuilder::new(code).in_workspace(&self.workspace).build();
         link.metadata.tags = Tags::try_from(tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>()).unwrap();
         self.db.store(&link).await;
@@ -65,18 +73,18 @@ impl Fixture {
         self.db.patch(link.id(), &LinkPatch { is_active: Some(false), ..LinkPatch::default() }).await;
     }
 
-    async fn archive(&self, link: &Link) {
+    pub async fn archive(&self, link: &Link) {
         self.db.patch(link.id(), &LinkPatch { archived: Some(true), ..LinkPatch::default() }).await;
     }
 
-    async fn delete(&self, link: &Link) {
+    pub async fn delete(&self, link: &Link) {
         let outcome =
             self.db.links().delete(link, &link.identity.owner, self.now, &crate::fixture::correlation()).await.unwrap();
         assert!(matches!(outcome, DeleteOutcome::Deleted), "{outcome:?}");
     }
 
     /// So many clicks so many days ago.
-    async fn click(&self, code: &str, (people, bots): (usize, usize), days_ago: u32) {
+    pub async fn click(&self, code: &str, (people, bots): (usize, usize), days_ago: u32) {
         let at = self.now.minus(DAY * days_ago);
         let click = || ClickBuilder::new(code).in_workspace(&self.workspace).at(at);
         let people = (0..people).map(|_| click().build());
@@ -85,13 +93,13 @@ impl Fixture {
         assert!(analytics.consume(event_batch(&clicks)).await.batch_item_failures.is_empty());
     }
 
-    async fn target(&self, url: &str) -> Target {
+    pub async fn target(&self, url: &str) -> Target {
         let target = TargetBuilder::new(url).in_workspace(&self.workspace).created_at(self.now.minus(DAY)).build();
         self.db.store_target(&target).await
     }
 
     /// Two rounds in which a target doesn't answer.
-    async fn fail(&self, target: &Target, at: Timestamp) {
+    pub async fn fail(&self, target: &Target, at: Timestamp) {
         for at in [at, at.plus(Duration::from_secs(15))] {
             check(&self.db, &target.id, at, CheckOutcome::Failed(CheckError::Timeout)).await;
         }
@@ -102,7 +110,7 @@ impl Fixture {
         Overviews { links: LinksTable::new(TestDynamoDb::unreachable(), "LinksTable"), ..overviews(&self.db) }
     }
 
-    fn metered(&self) -> (Overviews, CapacityMeter) {
+    pub fn metered(&self) -> (Overviews, CapacityMeter) {
         let meter = CapacityMeter::default();
         let client = self.db.client_with(meter.clone());
         let overviews = Overviews {
@@ -115,7 +123,7 @@ impl Fixture {
     }
 }
 
-fn period(clicks: u64, people: u64, clicks_before: u64, people_before: u64) -> Value {
+pub(super) fn period(clicks: u64, people: u64, clicks_before: u64, people_before: u64) -> Value {
     json!({"clicks": clicks, "people": people, "clicks_before": clicks_before, "people_before": people_before})
 }
 
@@ -321,7 +329,7 @@ async fn while_somebody_makes_the_next_one_others_get_the_old_one() {
     let old = fixture.overview().await;
     fixture.store("first", &[]).await;
     let (later, stats) = (fixture.now.plus(MINUTE), fixture.db.stats());
-    assert!(stats.claim_overview(&fixture.workspace, fixture.now, later).await.unwrap());
+    assert!(stats.claim_overview::<Overview>(&fixture.workspace, &PLAIN, fixture.now, later).await.unwrap());
 
     assert_eq!(fixture.overview_at(later).await, old);
     let soon = later.plus(StatsTable::OVERVIEW_CLAIM).minus(Duration::from_millis(1));
@@ -354,20 +362,22 @@ async fn a_claim_of_somebody_who_knew_an_older_one_is_refused() {
     fixture.overview().await;
     let (later, stats) = (fixture.now.plus(MINUTE), fixture.db.stats());
 
-    assert!(!stats.claim_overview(&fixture.workspace, fixture.now.minus(MINUTE), later).await.unwrap());
-    assert!(stats.claim_overview(&fixture.workspace, fixture.now, later).await.unwrap());
+    assert!(
+        !stats.claim_overview::<Overview>(&fixture.workspace, &PLAIN, fixture.now.minus(MINUTE), later).await.unwrap()
+    );
+    assert!(stats.claim_overview::<Overview>(&fixture.workspace, &PLAIN, fixture.now, later).await.unwrap());
 }
 
 #[tokio::test]
 async fn an_older_overview_never_replaces_a_newer_one() {
     let fixture = Fixture::new();
     fixture.overview().await;
-    let kept = fixture.db.stats().overview(&fixture.workspace).await.unwrap().unwrap();
-    let older = linklet_domain::Tally::new(fixture.now.minus(MINUTE)).finish();
+    let kept = fixture.kept().await.unwrap();
+    let older = Tally::new(PLAIN, fixture.now.minus(MINUTE)).finish();
 
-    fixture.db.stats().keep_overview(&fixture.workspace, &older).await.unwrap();
+    fixture.db.stats().keep_overview(&fixture.workspace, &PLAIN, &older).await.unwrap();
 
-    assert_eq!(fixture.db.stats().overview(&fixture.workspace).await.unwrap(), Some(kept));
+    assert_eq!(fixture.kept().await, Some(kept));
 }
 
 #[tokio::test]
@@ -408,7 +418,7 @@ async fn while_the_row_cannot_be_written_the_old_one_or_the_new_one_is_answered(
     let after = later.plus(StatsTable::OVERVIEW_CLAIM);
     let unkept = RequestBuilder::new("GET", "/api/overview").token(&fixture.token).at(after).send_to(&overviews).await;
     assert_eq!((unkept.status, &unkept.json()["links"]["total"]), (200, &json!(1)), "it can't be kept");
-    assert_eq!(fixture.db.stats().overview(&fixture.workspace).await.unwrap().unwrap().as_of, fixture.now);
+    assert_eq!(fixture.kept().await.unwrap().as_of, fixture.now);
 }
 
 #[tokio::test]

@@ -70,9 +70,9 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
     let look_up = || vec![anybody(200), anybody(200), anybody(200), anybody(404)];
     let read = [401, 200, 200, 200, 200, 403, 403, 200];
     let look_at = || vec![read, read, NOT_OURS, [401, 404, 404, 404, 404, 403, 403, 404]];
+    let analyze = [401, 200, 200, 200, 403, 403, 200, 200];
     let details = || {
-        let own = [401, 200, 200, 200, 403, 403, 200, 200];
-        vec![own, own, NOT_OURS, [401, 404, 404, 404, 403, 403, 404, 404]]
+        vec![analyze, analyze, NOT_OURS, [401, 404, 404, 404, 403, 403, 404, 404]]
     };
     let write = |done: u16, absent: u16| {
         let own = [401, 403, done, done, 403, done, 403, done];
@@ -121,6 +121,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("POST /r/{code}", json!({"password": "none"}), vec![led_on, led_on, led_on, anybody(404)]),
         ("POST /{code}", json!({"password": "none"}), vec![led_on, led_on, led_on, anybody(404)]),
         ("GET /api/overview", none(), vec![read]),
+        ("GET /api/overview/breakdowns", none(), vec![analyze]),
         ("GET /api/tags", none(), vec![read]),
         ("GET /api/urls", none(), vec![read]),
         ("GET /api/links", none(), vec![read]),

@@ -86,6 +86,7 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     assert_eq!(status(&redirect, "redirect", "follow", "").await, REDIRECT);
     assert_eq!(status(&list, "list", "urls", &token).await, 200);
     assert_eq!(status(&fixture::overviews(&db), "overview", "overview", &token).await, 200);
+    assert_eq!(status(&fixture::overviews(&db), "overview", "breakdowns", &token).await, 200);
     assert_eq!(status(&fixture::overviews(&db), "overview", "tags", &token).await, 200);
     assert_eq!(status(&stats, "stats", "summary", "").await, 200);
     assert_eq!(status(&stats, "stats", "timeline", "").await, 200);

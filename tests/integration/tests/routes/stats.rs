@@ -2,7 +2,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use linklet_domain::{Click, Event, EventDetail, Record, Role, Spread, Timestamp, WorkspaceId, lifetimes};
 use linklet_dynamodb::{ClicksTable, Creation, LinksTable, StatsTable};
-use linklet_lambda::batch::Consumer;
+use linklet_lambda::{batch::Consumer, throttle::Questions};
 use linklet_stats::Stats;
 use linklet_test_support::{
     Answer, CapacityMeter, ClickBuilder, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator,
@@ -353,7 +353,7 @@ async fn who_asks_for_31_days_is_answered_also_while_keys_cannot_be_read() {
         stats: db.stats(),
         clicks: db.clicks(),
         links: db.links(),
-        calls: db.calls(),
+        questions: Questions(db.calls()),
     };
     let key = format!("sk_live_{}", "0".repeat(32));
     let status = async |query: &str| {
@@ -570,7 +570,7 @@ async fn what_anybody_may_read_costs_little_however_large_the_days_are() {
         stats: StatsTable::new(client.clone(), "StatsTable"),
         clicks: ClicksTable::new(client.clone(), "ClicksTable"),
         links: LinksTable::new(client, "LinksTable"),
-        calls: db.calls(),
+        questions: Questions(db.calls()),
     };
     let token = token_for(&link.identity.workspace, Role::Viewer);
     let cost = async |request: RequestBuilder| {
@@ -599,7 +599,7 @@ async fn cost_of_reading(db: &TestDynamoDb, workspace: &WorkspaceId) -> Vec<f64>
         stats: StatsTable::new(client.clone(), "StatsTable"),
         clicks: ClicksTable::new(client.clone(), "ClicksTable"),
         links: LinksTable::new(client, "LinksTable"),
-        calls: db.calls(),
+        questions: Questions(db.calls()),
     };
     let mut costs = Vec::new();
     for path in ["launch", "launch/timeline", "launch/daily", "launch/clicks?limit=100"] {

@@ -1,0 +1,64 @@
+//! What a request asks about the links of a workspace.
+
+use std::{ops::RangeInclusive, time::Duration};
+
+use linklet_domain::{Audience, ClickFilter, Crowd, Day, Invalid, OverviewQuestion, Tag, Timestamp, lifetimes};
+use linklet_lambda::http::{ApiError, Request};
+
+/// The longest time that can be asked about.
+const MOST_DAYS: u64 = lifetimes::in_days(lifetimes::RAW_CLICKS);
+
+/// How many days a question is about that says no beginning.
+const DEFAULT_DAYS: u32 = 30;
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// The question of an overview, which is about a time if the request says one.
+///
+/// # Errors
+/// 400 when a parameter is unknown or has another form, or the time is too long.
+pub(crate) fn of_overview(request: &Request) -> Result<OverviewQuestion, ApiError> {
+    request.refuse_unknown(PARAMETERS)?;
+    let is_about_time = ["from", "to"].into_iter().any(|name| request.query(name).is_some());
+    let days = is_about_time.then(|| days(request)).transpose()?;
+    Ok(OverviewQuestion { tag: request.parsed("tag", Tag::parse)?, days })
+}
+
+/// The question of breakdowns, and whose they are.
+///
+/// # Errors
+/// 400 when a parameter is unknown or has another form, or the time is too long.
+pub(crate) fn of_breakdowns(request: &Request) -> Result<(OverviewQuestion, Crowd), ApiError> {
+    request.refuse_unknown(PARAMETERS.into_iter().chain(["audience"]))?;
+    let crowd = crowd(request)?;
+    Ok((OverviewQuestion { tag: request.parsed("tag", Tag::parse)?, days: Some(days(request)?) }, crowd))
+}
+
+const PARAMETERS: [&str; 3] = ["tag", "from", "to"];
+
+fn days(request: &Request) -> Result<RangeInclusive<Day>, ApiError> {
+    let (from, to) = request.time_between(("from", "to"))?;
+    let last = to.unwrap_or_else(|| request.received_at()).day();
+    let first = from.map_or_else(|| last.start().minus(DAY * (DEFAULT_DAYS - 1)).day(), Timestamp::day);
+    if first > last {
+        return Err(Invalid::new("from must not be later than to").in_field("from").into());
+    }
+    if first.start().until(last.start()) >= DAY * MOST_DAYS as u32 {
+        return Err(ApiError::RangeTooLong { most: MOST_DAYS, members_get_more: false });
+    }
+    Ok(first..=last)
+}
+
+/// # Errors
+/// When an audience is none, or days don't tell those apart that are given.
+fn crowd(request: &Request) -> Result<Crowd, Invalid> {
+    let mut filter = ClickFilter::default();
+    for audience in request.queries("audience") {
+        filter.allow_audience(audience).map_err(|refused| refused.in_field("audience"))?;
+    }
+    let together = || {
+        let [bot, prefetch] = [Audience::Bot, Audience::Prefetch].map(Audience::as_str);
+        Invalid::new(format!("days only tell {bot} and {prefetch} together from others")).in_field("audience")
+    };
+    filter.crowd().ok_or_else(together)
+}

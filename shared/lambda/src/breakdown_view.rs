@@ -1,0 +1,28 @@
+//! The JSON representation of breakdowns.
+
+use std::collections::BTreeMap;
+
+use linklet_domain::{Breakdown, Dimension};
+use serde::Serialize;
+
+/// A value under the label of its dimension, and its count: `{"browser": "Firefox", "count": 3}`.
+#[derive(Debug, Serialize)]
+pub struct ValueCount {
+    #[serde(flatten)]
+    value: BTreeMap<&'static str, String>,
+    count: u64,
+}
+
+impl ValueCount {
+    /// How often a dimension has a value.
+    #[must_use]
+    pub fn new(dimension: Dimension, value: &str, count: u64) -> Self {
+        Self { value: BTreeMap::from([(dimension.label(), value.to_owned())]), count }
+    }
+}
+
+/// All values of a breakdown, most frequent first.
+#[must_use]
+pub fn value_counts(breakdown: &Breakdown, dimension: Dimension) -> Vec<ValueCount> {
+    breakdown.ranking().iter().map(|(value, count)| ValueCount::new(dimension, value, *count)).collect()
+}

@@ -1,0 +1,525 @@
+//! Questions about many links: `GET /api/overview` and `/api/overview/breakdowns` of a tag and a time.
+
+use std::time::Duration;
+
+use linklet_domain::{Day, Link, RateLimit, Role, Timestamp, WorkspaceId, lifetimes};
+use linklet_dynamodb::{StatsTable, ThrottleTable, WatchOutcome};
+use linklet_lambda::{batch::Consumer as _, throttle::Questions};
+use linklet_test_support::{Answer, ClickBuilder, FakeQueues, Fault, Faults, RequestBuilder, event_batch, token_for};
+use serde_json::{Value, json};
+
+use super::overview::{DAY, Fixture, MINUTE, period};
+use crate::fixture::{analytics, correlation, overviews};
+
+const CHROME: &str =
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36";
+const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
+const BOT: &str = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
+
+impl Fixture {
+    fn day(&self, days_ago: u32) -> Day {
+        self.now.minus(DAY * days_ago).day()
+    }
+
+    async fn ask_at(&self, path: &str, at: Timestamp) -> Value {
+        let answer = self.get_at(path, at).await;
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        answer.json()
+    }
+
+    async fn ask(&self, path: &str) -> Value {
+        self.ask_at(path, self.now).await
+    }
+
+    /// The parameters of the time between two days.
+    fn between(&self, first: u32, last: u32) -> String {
+        format!("from={}&to={}", self.day(first), self.day(last))
+    }
+
+    async fn count(&self, clicks: Vec<ClickBuilder>) {
+        let clicks: Vec<_> = clicks.into_iter().map(|click| click.in_workspace(&self.workspace).build()).collect();
+        for clicks in clicks.chunks(500) {
+            let analytics = analytics(&self.db, &FakeQueues::start());
+            assert!(analytics.consume(event_batch(clicks)).await.batch_item_failures.is_empty());
+        }
+    }
+
+    fn click_of(&self, code: &str, agent: &str, days_ago: u32) -> ClickBuilder {
+        ClickBuilder::new(code).at(self.now.minus(DAY * days_ago)).with(agent)
+    }
+
+    async fn refused(&self, path: &str) -> (u16, String) {
+        let answer = self.get_at(path, self.now).await;
+        (answer.status, answer.json()["field"].as_str().unwrap_or_default().to_owned())
+    }
+}
+
+fn codes(links: &Value) -> Vec<&str> {
+    links.as_array().unwrap().iter().map(|link| link["short_code"].as_str().unwrap()).collect()
+}
+
+/// The count of each value of a breakdown.
+fn counts<'v>(breakdowns: &'v Value, name: &str, label: &str) -> Vec<(&'v str, u64)> {
+    let values = breakdowns[name].as_array().unwrap().iter();
+    values.map(|value| (value[label].as_str().unwrap(), value["count"].as_u64().unwrap())).collect()
+}
+
+// ------------------------------------------------------------------------------------------------------------- An overview
+
+#[tokio::test]
+async fn an_overview_of_a_tag_is_about_its_links_however_the_tag_is_written() {
+    let fixture = Fixture::new();
+    fixture.store("first", &["launch", "mail"]).await;
+    fixture.store("second", &["Launch"]).await;
+    fixture.store("third", &["mail"]).await;
+    let gone = fixture.store("gone", &["launch"]).await;
+    for (code, clicks) in [("first", 3), ("second", 2), ("third", 7), ("gone", 5)] {
+        fixture.click(code, (clicks, 1), 0).await;
+    }
+    fixture.delete(&gone).await;
+
+    let overview = fixture.ask("/api/overview?tag=LAUNCH").await;
+
+    assert!(overview["tag"].as_str().unwrap().eq_ignore_ascii_case("launch"));
+    assert_eq!((&overview["links"]["total"], &overview["links"]["deleted"]), (&json!(3), &json!(1)));
+    assert_eq!(overview["clicks"]["today"], period(13, 10, 0, 0), "with those of the deleted link");
+    assert_eq!(codes(&overview["top_links"]), ["first", "second"]);
+    assert_eq!(overview.get("period"), None);
+    assert_eq!(overview["days"].as_array().unwrap().len(), 60);
+}
+
+#[tokio::test]
+async fn a_tag_that_no_link_has_has_an_overview_of_nothing() {
+    let fixture = Fixture::new();
+    fixture.store("first", &["launch"]).await;
+    fixture.click("first", (3, 0), 0).await;
+
+    let overview = fixture.ask("/api/overview?tag=other").await;
+    let breakdowns = fixture.ask("/api/overview/breakdowns?tag=other").await;
+
+    assert_eq!((&overview["links"]["total"], &overview["clicks"]["today"]), (&json!(0), &period(0, 0, 0, 0)));
+    assert_eq!((overview.get("tag"), breakdowns.get("tag")), (None, None));
+    assert_eq!((&breakdowns["total_clicks"], &breakdowns["devices"]), (&json!(0), &json!([])));
+}
+
+#[tokio::test]
+async fn a_recent_time_is_compared_with_the_one_before_and_reads_no_days() {
+    let fixture = Fixture::new();
+    for code in ["first", "second"] {
+        fixture.store(code, &[]).await;
+    }
+    for (code, clicks, days_ago) in
+        [("first", (2, 1), 3), ("second", (4, 0), 4), ("first", (9, 0), 2), ("second", (1, 1), 5), ("first", (3, 0), 6)]
+    {
+        fixture.click(code, clicks, days_ago).await;
+    }
+    let (overviews, meter) = fixture.metered();
+    let path = format!("/api/overview?{}", fixture.between(4, 3));
+
+    let overview =
+        RequestBuilder::new("GET", &path).token(&fixture.token).at(fixture.now).send_to(&overviews).await.json();
+
+    let expected = json!({
+        "from": fixture.day(4), "to": fixture.day(3), "clicks": 7, "people": 6, "clicks_before": 5, "people_before": 4,
+    });
+    assert_eq!(overview["period"], expected);
+    let days = json!([
+        {"date": fixture.day(4), "clicks": 4, "people": 4}, {"date": fixture.day(3), "clicks": 3, "people": 2},
+    ]);
+    assert_eq!(overview["days"], days);
+    assert_eq!(codes(&overview["top_links"]), ["second", "first"]);
+    assert_eq!(meter.by_operation()["Query"].calls, 3, "links, totals and monitored URLs: {:?}", meter.by_operation());
+}
+
+#[tokio::test]
+async fn an_older_time_is_added_up_from_the_days_of_its_links() {
+    let fixture = Fixture::new();
+    for code in ["first", "second", "third"] {
+        fixture.store(code, &["launch"]).await;
+    }
+    fixture.store("strange", &[]).await;
+    for (code, clicks, days_ago) in [
+        ("first", (2, 1), 90),
+        ("first", (5, 0), 3),
+        ("second", (4, 0), 80),
+        ("second", (1, 0), 91),
+        ("third", (3, 0), 0),
+        ("strange", (8, 0), 85),
+    ] {
+        fixture.click(code, clicks, days_ago).await;
+    }
+
+    let overview = fixture.ask(&format!("/api/overview?tag=launch&{}", fixture.between(90, 80))).await;
+
+    let expected = json!({
+        "from": fixture.day(90), "to": fixture.day(80), "clicks": 7, "people": 6, "clicks_before": null, "people_before": null,
+    });
+    assert_eq!(overview["period"], expected);
+    assert_eq!(overview["days"].as_array().unwrap().len(), 11);
+    assert_eq!(overview["days"][0], json!({"date": fixture.day(90), "clicks": 3, "people": 2}));
+    assert_eq!(codes(&overview["top_links"]), ["second", "first"]);
+    assert_eq!(overview["clicks"]["last_7_days"], period(8, 8, 0, 0));
+}
+
+#[tokio::test]
+async fn what_is_down_is_what_a_link_with_the_tag_watches() {
+    let fixture = Fixture::new();
+    let (tagged, other) = (fixture.store("tagged", &["launch"]).await, fixture.store("other", &["mail"]).await);
+    for (url, watcher) in [
+        ("https://example.com/1", Some(&tagged)),
+        ("https://example.com/2", Some(&other)),
+        ("https://example.com/3", None),
+    ] {
+        let target = fixture.target(url).await;
+        if let Some(Link { identity, .. }) = watcher {
+            let outcome = fixture.db.watch().watch(&target, &identity.id, fixture.now, &correlation()).await;
+            assert_eq!(outcome.unwrap(), WatchOutcome::Settled);
+        }
+        fixture.fail(&target, fixture.now.minus(MINUTE)).await;
+    }
+
+    let urls = |overview: Value| {
+        let urls = overview["down"].as_array().unwrap().iter().map(|down| down["url"].as_str().unwrap().to_owned());
+        let mut urls: Vec<_> = urls.collect();
+        urls.sort();
+        urls
+    };
+    assert_eq!(urls(fixture.ask("/api/overview?tag=launch").await), ["https://example.com/1"]);
+    assert_eq!(urls(fixture.ask("/api/overview").await).len(), 3);
+}
+
+// ----------------------------------------------------------------------------------------------------------- Its breakdowns
+
+#[tokio::test]
+async fn breakdowns_add_up_the_days_of_all_links_by_whose_clicks_they_are() {
+    let fixture = Fixture::new();
+    fixture.store("first", &["launch"]).await;
+    fixture.store("second", &["launch"]).await;
+    fixture.store("third", &[]).await;
+    fixture
+        .count(vec![
+            fixture.click_of("first", FIREFOX, 1).from("https://news.example/a"),
+            fixture.click_of("first", CHROME, 2).from("https://news.example/a"),
+            fixture.click_of("first", BOT, 2),
+            fixture.click_of("second", CHROME, 3),
+            fixture.click_of("third", CHROME, 3),
+            fixture.click_of("second", CHROME, 40),
+        ])
+        .await;
+
+    let all = fixture.ask("/api/overview/breakdowns").await;
+    let people = fixture.ask("/api/overview/breakdowns?tag=launch&audience=human").await;
+    let machines = fixture.ask("/api/overview/breakdowns?audience=bot&audience=prefetch").await;
+
+    assert_eq!((&all["from"], &all["to"]), (&json!(fixture.day(29)), &json!(fixture.day(0))));
+    assert_eq!((&all["total_clicks"], &all["human_clicks"]), (&json!(5), &json!(4)));
+    assert_eq!(counts(&all, "browsers", "browser"), [("Chrome", 3), ("Firefox", 1), ("Googlebot", 1)]);
+    assert_eq!(counts(&all, "referers", "referer"), [("https://news.example/a", 2)]);
+    assert_eq!(counts(&all, "sources", "source"), [("direct", 3), ("link", 2)]);
+    assert_eq!((all.get("covers"), all.get("destinations")), (None, None));
+    assert_eq!((&people["tag"], &people["total_clicks"]), (&json!("launch"), &json!(3)));
+    assert_eq!(counts(&people, "browsers", "browser"), [("Chrome", 2), ("Firefox", 1)]);
+    assert_eq!((&machines["total_clicks"], &machines["human_clicks"]), (&json!(1), &json!(0)));
+}
+
+/// Each sum is that of the clicks, whatever is asked about.
+#[tokio::test]
+async fn sums_of_breakdowns_equal_the_clicks_of_the_time() {
+    let fixture = Fixture::new();
+    let mut clicks = Vec::new();
+    for number in 0..12_u32 {
+        let (code, tag) = (format!("link{number:02}"), ["launch", "mail"][number as usize % 2]);
+        fixture.store(&code, &[tag]).await;
+        for click in 0..10 {
+            let agent = [CHROME, FIREFOX, BOT][(number + click) as usize % 3];
+            clicks.push(fixture.click_of(&code, agent, (number * 7 + click * 11) % 100));
+        }
+    }
+    fixture.count(clicks).await;
+
+    for (first, last) in [(99, 0), (29, 0), (70, 60), (5, 5), (90, 30)] {
+        for tag in ["", "&tag=launch"] {
+            let query = format!("{}{tag}", fixture.between(first, last));
+            let expected = (0..12_u32).filter(|number| tag.is_empty() || number % 2 == 0);
+            let expected = expected.flat_map(|number| (0..10).map(move |click| (number * 7 + click * 11) % 100));
+            let expected = json!(expected.filter(|ago| (last..=first).contains(ago)).count());
+            let (overview, breakdowns) = (
+                fixture.ask(&format!("/api/overview?{query}")).await,
+                fixture.ask(&format!("/api/overview/breakdowns?{query}")).await,
+            );
+            let sum = |name| {
+                breakdowns[name].as_array().unwrap().iter().map(|value| value["count"].as_u64().unwrap()).sum::<u64>()
+            };
+            let days: u64 =
+                overview["days"].as_array().unwrap().iter().map(|day| day["clicks"].as_u64().unwrap()).sum();
+
+            assert_eq!((&overview["period"]["clicks"], &breakdowns["total_clicks"]), (&expected, &expected), "{query}");
+            for name in ["devices", "browsers", "countries", "operating_systems", "sources"] {
+                assert_eq!(json!(sum(name)), expected, "{name} of {query}");
+            }
+            assert_eq!((json!(days), overview["period"].get("covers")), (expected, None), "{query}");
+        }
+    }
+}
+
+/// Each of 40 links has a day of 300 KB, as none has in truth, so that few links are enough.
+#[tokio::test]
+async fn beyond_eight_megabytes_the_links_with_most_clicks_are_added_up_and_covers_says_so() {
+    let fixture = Fixture::new();
+    fixture.store("link00", &[]).await;
+    fixture.click("link00", (10, 0), 1).await;
+    let is_copied = |row: &Value| {
+        row["sk"]["S"].as_str().is_some_and(|sort_key| sort_key.starts_with("DAY#") || sort_key.starts_with("TOTAL#"))
+    };
+    for row in fixture.db.scan("StatsTable").into_iter().filter(is_copied) {
+        for number in 0..40_u32 {
+            let copy = row.to_string().replace("link00", &format!("link{number:02}"));
+            let mut copy: Value = serde_json::from_str(&copy).unwrap();
+            if copy["sk"]["S"].as_str().unwrap().starts_with("DAY#") {
+                copy["padding"] = json!({"S": "x".repeat(300_000)});
+            } else {
+                copy[fixture.day(1).to_string()] = json!({"L": [{"N": (100 - number).to_string()}, {"N": "0"}]});
+            }
+            fixture.db.put("StatsTable", &copy);
+        }
+    }
+
+    let breakdowns = fixture.ask("/api/overview/breakdowns").await;
+
+    let covers = &breakdowns["covers"];
+    let added = breakdowns["total_clicks"].as_u64().unwrap() / 10;
+    assert!((20..=27).contains(&added), "{added} links of 300 KB");
+    let weight_of = |links: u64| (0..links).map(|number| 100 - number).sum::<u64>();
+    assert_eq!(covers["of"].as_u64(), Some(weight_of(40)));
+    // What several links are read with at a time may be too little for one of them, and enough for the next.
+    let covered = covers["clicks"].as_u64().unwrap();
+    assert!((weight_of(added) - 100..=weight_of(added)).contains(&covered), "{covered} of {added} links");
+}
+
+// -------------------------------------------------------------------------------------------------------------- When it is
+
+#[tokio::test]
+async fn an_answer_is_kept_by_its_question_and_made_anew_after_a_minute() {
+    let fixture = Fixture::new();
+    fixture.store("first", &["launch"]).await;
+    let question = format!("/api/overview/breakdowns?tag=launch&{}", fixture.between(3, 0));
+    let before = fixture.ask(&question).await;
+    fixture.click("first", (2, 0), 1).await;
+
+    let soon = fixture.now.plus(Duration::from_secs(59));
+    assert_eq!(fixture.ask_at(&question, soon).await, before);
+    assert_eq!(fixture.ask_at(&question.replace("launch", "LAUNCH"), soon).await, before);
+    let other = format!("/api/overview/breakdowns?tag=launch&{}", fixture.between(2, 0));
+    assert_eq!(fixture.ask_at(&other, soon).await["total_clicks"], 2);
+    assert_eq!(fixture.ask_at(&question, fixture.now.plus(MINUTE)).await["total_clicks"], 2);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_kept_takes_one_small_read() {
+    let fixture = Fixture::new();
+    fixture.store("first", &["launch"]).await;
+    fixture.click("first", (2, 0), 1).await;
+    fixture.ask("/api/overview/breakdowns").await;
+    let (overviews, meter) = fixture.metered();
+
+    let ask = RequestBuilder::new("GET", "/api/overview/breakdowns").token(&fixture.token).at(fixture.now);
+    ask.send_to(&overviews).await;
+
+    assert_eq!((meter.calls(), meter.read_units(), meter.write_units()), (1, 0.5, 0.0));
+}
+
+#[tokio::test]
+async fn of_many_who_ask_at_once_one_makes_the_next_answer() {
+    let fixture = Fixture::new();
+    fixture.store("first", &[]).await;
+    fixture.ask("/api/overview/breakdowns").await;
+    fixture.click("first", (2, 0), 1).await;
+    let (later, (overviews, meter)) = (fixture.now.plus(MINUTE), fixture.metered());
+
+    let ask =
+        || RequestBuilder::new("GET", "/api/overview/breakdowns").token(&fixture.token).at(later).send_to(&overviews);
+    let answers = futures_util::future::join_all((0..8).map(|_| ask())).await;
+
+    assert!(answers.iter().all(|answer| answer.status == 200), "{answers:?}");
+    assert_eq!(meter.by_operation()["PutItem"].calls, 2, "the answer, and that it is kept: {:?}", meter.by_operation());
+}
+
+#[tokio::test]
+async fn a_workspace_keeps_twenty_answers_and_gets_further_ones_all_the_same() {
+    let fixture = Fixture::new();
+    fixture.store("first", &[]).await;
+    fixture.click("first", (2, 0), 1).await;
+    let question = |number: usize| format!("/api/overview?tag=tag{number}");
+    let kept = || {
+        let rows = fixture.db.scan("StatsTable").into_iter();
+        rows.filter(|row| row["sk"]["S"].as_str().is_some_and(|sort_key| sort_key.starts_with("OVERVIEW#"))).count()
+    };
+    for number in 0..StatsTable::MOST_QUESTIONS + 2 {
+        fixture.ask(&question(number)).await;
+    }
+    assert_eq!(kept(), StatsTable::MOST_QUESTIONS);
+
+    // The places of those that nobody has asked again for an hour are free.
+    let later = fixture.now.plus(lifetimes::QUESTIONS).plus(Duration::from_secs(1));
+    fixture.ask_at(&question(StatsTable::MOST_QUESTIONS), later).await;
+    assert_eq!(kept(), StatsTable::MOST_QUESTIONS + 1, "those that have ended stay until DynamoDB deletes them");
+    let row = fixture.db.scan("StatsTable").into_iter().find(|row| row["sk"]["S"] == "QUESTIONS").unwrap();
+    assert_eq!(row["questions"]["M"].as_object().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn who_asks_many_new_questions_at_once_is_answered_and_no_more_than_twenty_are_kept() {
+    let fixture = Fixture::new();
+    fixture.store("first", &[]).await;
+
+    let questions: Vec<_> = (0..40).map(|number| format!("/api/overview?tag=tag{number}")).collect();
+    let answers = futures_util::future::join_all(questions.iter().map(|question| fixture.ask(question))).await;
+
+    assert_eq!(answers.len(), 40);
+    let row = fixture.db.scan("StatsTable").into_iter().find(|row| row["sk"]["S"] == "QUESTIONS").unwrap();
+    let kept = row["questions"]["M"].as_object().unwrap().len();
+    assert!((1..=StatsTable::MOST_QUESTIONS).contains(&kept), "{kept}");
+}
+
+#[tokio::test]
+async fn a_workspace_asks_thirty_questions_a_minute_that_read_days() {
+    let fixture = Fixture::new();
+    fixture.store("first", &[]).await;
+    let question = |number: u32| format!("/api/overview/breakdowns?{}", fixture.between(number, 0));
+    let most = RateLimit::QUESTIONS.calls();
+    for number in 0..most {
+        fixture.ask(&question(number)).await;
+    }
+
+    let refused = fixture.get_at(&question(most), fixture.now).await;
+    assert_eq!(refused.status, 429, "{}", refused.body);
+    fixture.ask(&question(0)).await;
+    fixture.ask("/api/overview?tag=launch").await;
+    assert_eq!(fixture.get_at(&format!("/api/overview?{}", fixture.between(90, 0)), fixture.now).await.status, 429);
+    // One that is too old is better than none.
+    let (later, old) = (fixture.now.plus(Duration::from_secs(59)), fixture.ask(&question(0)).await);
+    assert_eq!(fixture.ask_at(&question(0), later).await, old);
+    fixture.ask_at(&question(most), fixture.now.plus(MINUTE)).await;
+}
+
+#[tokio::test]
+async fn while_questions_cannot_be_counted_or_kept_they_are_answered() {
+    let fixture = Fixture::new();
+    fixture.store("first", &[]).await;
+    fixture.click("first", (2, 0), 1).await;
+    let ask = async |failing: usize, table: &str| {
+        let faults = Faults::default();
+        faults.plan(Some((failing, Fault::Throttled)));
+        let mut overviews = overviews(&fixture.db);
+        if table == "stats" {
+            overviews.stats = StatsTable::new(fixture.db.client_with(faults), "StatsTable");
+        } else {
+            overviews.questions = Questions(ThrottleTable::new(fixture.db.client_with(faults), "ThrottleTable"));
+        }
+        let path = format!("/api/overview/breakdowns?{}", fixture.between(failing as u32 + 1, 0));
+        RequestBuilder::new("GET", &path).token(&fixture.token).at(fixture.now).send_to(&overviews).await
+    };
+
+    // The row, the totals, the days, the list of questions, and writing that and the row.
+    let mut statuses = Vec::new();
+    for failing in 0..6 {
+        let answer = ask(failing, "stats").await;
+        statuses.push((answer.status, answer.json().get("total_clicks").cloned()));
+    }
+    let (failed, answered) = ((503, None), (200, Some(json!(2))));
+    assert_eq!(statuses, [failed.clone(), failed.clone(), failed, answered.clone(), answered.clone(), answered]);
+    assert_eq!(ask(9, "stats").await.status, 200);
+    assert_eq!(ask(0, "questions").await.status, 200, "it isn't counted");
+}
+
+// ---------------------------------------------------------------------------------------------------------------- Who may
+
+#[tokio::test]
+async fn strangers_others_and_keys_without_the_scope_learn_nothing() {
+    let fixture = Fixture::new();
+    fixture.store("first", &["launch"]).await;
+    fixture.click("first", (2, 0), 1).await;
+    let path = format!("/api/overview/breakdowns?tag=launch&{}", fixture.between(3, 0));
+    let ask = async |token: Option<&str>| {
+        let request = RequestBuilder::new("GET", &path).at(fixture.now);
+        let request = match token {
+            Some(token) => request.token(token),
+            None => request,
+        };
+        request.send_to(&overviews(&fixture.db)).await
+    };
+
+    assert_eq!(ask(None).await.status, 401);
+    let other = ask(Some(&token_for(&WorkspaceId::generate(), Role::Admin))).await;
+    assert_eq!((other.status, &other.json()["total_clicks"]), (200, &json!(0)));
+    let mine: Answer = ask(Some(&fixture.token)).await;
+    assert_eq!((mine.status, &mine.json()["total_clicks"]), (200, &json!(2)));
+}
+
+#[tokio::test]
+async fn a_parameter_that_is_not_known_or_makes_no_sense_is_refused() {
+    let fixture = Fixture::new();
+    let long = format!("tag={}", "x".repeat(51));
+
+    for (query, field) in [
+        ("tags=launch", "tags"),
+        ("tz=Europe/Berlin", "tz"),
+        ("from=yesterday", "from"),
+        ("to=2026-13-01", "to"),
+        ("from=2026-03-02&to=2026-03-01", "from"),
+        ("from=2026-01-01&to=2027-02-01", "from"),
+        (long.as_str(), "tag"),
+        ("tag=%00", "tag"),
+    ] {
+        for path in ["/api/overview", "/api/overview/breakdowns"] {
+            let (status, at) = fixture.refused(&format!("{path}?{query}")).await;
+            assert_eq!((status, at.as_str()), (400, field), "{path}?{query}");
+        }
+    }
+    assert_eq!(fixture.refused("/api/overview?audience=human").await, (400, "audience".into()));
+    for audience in ["people", "bot", "human&audience=bot"] {
+        let refused = fixture.refused(&format!("/api/overview/breakdowns?audience={audience}")).await;
+        assert_eq!(refused, (400, "audience".into()), "{audience}");
+    }
+    fixture.ask("/api/overview?tag=").await;
+}
+
+// ------------------------------------------------------------------------------------------------------------ What it costs
+
+/// Each link has ten ordinary clicks on each of 30 days.
+#[tokio::test]
+async fn breakdowns_of_a_hundred_links_take_some_hundred_units() {
+    let fixture = Fixture::new();
+    fixture.store("link0000", &["launch"]).await;
+    for days_ago in (0..30).rev() {
+        let agents = [CHROME, FIREFOX, CHROME, CHROME, BOT, CHROME, FIREFOX, CHROME, CHROME, CHROME];
+        fixture
+            .count(
+                agents.map(|agent| fixture.click_of("link0000", agent, days_ago).from("https://news.example/a")).into(),
+            )
+            .await;
+    }
+    let is_of_link =
+        |row: &Value| row.to_string().contains("link0000") && !row["pk"]["S"].as_str().unwrap().starts_with("SEEN#");
+    for table in ["LinksTable", "StatsTable"] {
+        for row in fixture.db.scan(table).into_iter().filter(is_of_link) {
+            for number in 1..100 {
+                let copy = row.to_string().replace("link0000", &format!("link{number:04}"));
+                fixture.db.put(table, &serde_json::from_str(&copy).unwrap());
+            }
+        }
+    }
+    let (overviews, meter) = fixture.metered();
+
+    let answer = RequestBuilder::new("GET", "/api/overview/breakdowns")
+        .token(&fixture.token)
+        .at(fixture.now)
+        .send_to(&overviews)
+        .await;
+
+    let (reads, writes) = (meter.read_units(), meter.write_units());
+    println!("breakdowns of 100 links: {reads} read units, {writes} write units, {:?}", meter.by_operation());
+    assert_eq!(answer.json()["total_clicks"], 30_000);
+    assert_eq!(answer.json().get("covers"), None);
+    assert!(reads <= 450.0 && writes <= 8.0, "{reads}, {writes}");
+}
