@@ -142,7 +142,8 @@ impl Overviews {
         if T::reads_days(question, now) {
             self.questions.admit(request, workspace).await?;
         }
-        let made = T::gather(self, workspace, question, now).await?;
+        // On the heap, since what reads so much at a time is larger than what waits for it.
+        let made = Box::pin(T::gather(self, workspace, question, now)).await?;
         if let Err(error) = self.stats.keep_overview(workspace, question, &made).await {
             tracing::warn!(error = chain(&error), "an overview could not be kept");
         }

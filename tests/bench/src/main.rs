@@ -13,6 +13,7 @@
 )]
 
 mod analytics;
+mod answers;
 mod functions;
 mod get_item;
 mod goals;
@@ -26,6 +27,7 @@ mod pages;
 mod peers;
 mod processors;
 mod proxy;
+mod questions;
 mod report;
 mod soak;
 mod subjects;
@@ -158,8 +160,7 @@ impl Bench<'_> {
 async fn report(options: &Options, machine: Machine, subjects: Vec<Figures>) -> Result<(), Box<dyn Error>> {
     let goals = goals(&subjects);
     let [invocations, starts] = [options.invocations, options.starts].map(|count| options.extent.of(count));
-    let (analytics, pages, soak) = (Vec::new(), Vec::new(), Vec::new());
-    let mut report = Report { machine, invocations, starts, subjects, goals, analytics, pages, soak };
+    let mut report = Report { machine, invocations, starts, subjects, goals, ..Report::default() };
     if !report.subjects.is_empty() {
         println!("{}\n{}", report.table(), report.goals());
     }
@@ -173,7 +174,10 @@ async fn report(options: &Options, machine: Machine, subjects: Vec<Figures>) -> 
     let this = env::current_exe()?;
     let programs = this.parent().unwrap_or(&this);
     if options.wants("pages") {
-        report.pages = pages::measure(programs, options.extent).await?;
+        report.pages = pages::measure_pages(programs, options.extent).await?;
+    }
+    if options.wants("questions") {
+        report.questions = questions::measure_questions(programs, options.extent).await?;
     }
     if options.wants("soak") {
         report.soak = soak::soak(programs, options.extent).await?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::functions::Variables;
 
 /// What can be measured.
-pub const SUBJECTS: [&str; 16] = [
+pub const SUBJECTS: [&str; 17] = [
     "noop",
     "noop-extension",
     "noop-calls",
@@ -21,11 +21,12 @@ pub const SUBJECTS: [&str; 16] = [
     "analytics",
     "viral",
     "pages",
+    "questions",
     "soak",
 ];
 
 /// Of these, the ones that come after the rest, with tables and reports of their own.
-pub const APART: [&str; 4] = ["analytics", "viral", "pages", "soak"];
+pub const APART: [&str; 5] = ["analytics", "viral", "pages", "questions", "soak"];
 
 /// All options.
 #[derive(Debug, Clone, PartialEq)]
@@ -200,7 +201,7 @@ mod tests {
     fn what_is_measured_apart_needs_no_rounds() {
         let variant = parse(&["--subjects", "viral", "--variants", "a=/tmp/a"]).unwrap();
 
-        assert!(!parse(&["--subjects", "analytics,viral,pages,soak"]).unwrap().has_rounds());
+        assert!(!parse(&["--subjects", "analytics,viral,pages,questions,soak"]).unwrap().has_rounds());
         assert!(parse(&["--subjects", "viral,get-item"]).unwrap().has_rounds());
         assert!(parse(&[]).unwrap().has_rounds() && variant.has_rounds());
     }

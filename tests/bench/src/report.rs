@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs, io, path::Path, thread, time::Duration};
 
 use serde::Serialize;
 
-use crate::{analytics::Counting, goals::Goal, pages::PageCost, soak::Soaked};
+use crate::{analytics::Counting, answers::AnswerCost, goals::Goal, soak::Soaked};
 
 /// What has been measured of a subject. What doesn't apply to it is missing.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -37,7 +37,7 @@ pub struct Figures {
 }
 
 /// Everything.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Report {
     pub machine: Machine,
     pub invocations: usize,
@@ -45,12 +45,13 @@ pub struct Report {
     pub subjects: Vec<Figures>,
     pub goals: Vec<Goal>,
     pub analytics: Vec<Counting>,
-    pub pages: Vec<PageCost>,
+    pub pages: Vec<AnswerCost>,
+    pub questions: Vec<AnswerCost>,
     pub soak: Vec<Soaked>,
 }
 
 /// Where it was measured.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Machine {
     pub processor: String,
     pub processors: usize,

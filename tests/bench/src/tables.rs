@@ -1,5 +1,9 @@
 //! DynamoDB with the template's tables and what the functions find in them, and stand-ins for the other services.
 
+use std::time::Duration;
+
+use linklet_domain::{Click, Spread, Timestamp};
+use linklet_dynamodb::ClicksTable;
 use linklet_lambda::passwords::Passwords;
 use linklet_test_support::{
     ClickBuilder, FakeQueues, FakeSecret, LinkBuilder, Person, TOKEN_SECRET, TargetBuilder, TestDynamoDb,
@@ -16,6 +20,15 @@ pub const LOCKED: &str = "locked";
 const PASSWORD: &str = "open sesame";
 /// The link whose statistics are read.
 pub const COUNTED: &str = "counted";
+/// The link with many clicks, each of which can be read.
+pub const FOLLOWED: &str = "followed0000";
+/// What follows it.
+const AGENTS: [&str; 4] = [
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36",
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:128.0) Gecko/20100101 Firefox/128.0",
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Mobile/15E148 Safari/604.1",
+    "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+];
 /// How many clicks it has.
 pub const CLICKS: usize = 500;
 /// A page of a list is some of these.
@@ -138,6 +151,39 @@ impl Tables {
         self.db.store(&link).await;
         let click = ClickBuilder::new(code).in_workspace(&owner.workspace).build();
         analytics::count(&self.db.client(), &self.queues, &[click]).await;
+    }
+
+    /// Gives somebody so many links, each with so many clicks in the last 30 days. The first has them one by one, too.
+    pub async fn add_followed_links(&self, links: usize, clicks: usize) -> Person {
+        let owner = self.db.register("follower").await;
+        self.add_link(FOLLOWED, &owner).await;
+        let (now, raw) = (Timestamp::now(), ClicksTable::new(self.db.client(), "ClicksTable"));
+        let click = |number: usize| {
+            let ago = Duration::from_secs(30 * 86_400 / clicks as u64 * number as u64);
+            let click = ClickBuilder::new(FOLLOWED).in_workspace(&owner.workspace).at(now.minus(ago));
+            let page = format!("https://news.example/{}?{}", number % 40, "q".repeat(100));
+            click.by(&format!("203.0.{}", number % 9_000)).with(AGENTS[number % AGENTS.len()]).from(&page).build()
+        };
+        let clicks: Vec<_> = (0..clicks).rev().map(click).collect();
+        for event in &clicks {
+            let click = Click::from_event(event.clone()).expect("it is a click");
+            raw.record(&click, Spread::Narrow).await.expect("a click can be stored");
+        }
+        analytics::count(&self.db.client(), &self.queues, &clicks).await;
+        let is_copied = |item: &Value| {
+            let [partition, sort_key] = ["pk", "sk"].map(|key| item[key]["S"].as_str().unwrap_or_default());
+            let is_meant = ["LINK", "DAY#", "TOTAL#"].iter().any(|kind| sort_key.starts_with(kind));
+            is_meant && (partition.to_owned() + sort_key).contains(FOLLOWED)
+        };
+        for table in ["LinksTable", "StatsTable"] {
+            for item in self.db.scan(table).into_iter().filter(is_copied) {
+                for number in 1..links {
+                    let copy = item.to_string().replace(FOLLOWED, &format!("followed{number:04}"));
+                    self.db.put(table, &serde_json::from_str(&copy).expect("a code needs no escaping"));
+                }
+            }
+        }
+        owner
     }
 
     /// The item whose keys, one after the other, contain this, as JSON.

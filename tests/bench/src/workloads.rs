@@ -6,7 +6,7 @@ use linklet_domain::{Role, Timestamp};
 use linklet_test_support::{Person, token_of};
 use serde_json::Value;
 
-use crate::tables::{CLICKS, COUNTED, HOT, LOCKED, Tables, code, target};
+use crate::tables::{CLICKS, COUNTED, FOLLOWED, HOT, LOCKED, Tables, code, target};
 
 /// So many visitors follow links.
 const VISITORS: usize = 5_000;
@@ -108,6 +108,24 @@ impl Workload {
         Self::new(move |_| event.clone(), |_, answer| body(answer)["total_clicks"] == CLICKS)
     }
 
+    /// What somebody asks about the clicks of their link.
+    pub fn question(owner: &Person, route: &str, query: &str) -> Self {
+        let path = format!("/api/stats/{FOLLOWED}{route}");
+        let event = with(&authorized(&sample("stats", "clicks"), owner), "/api/stats/launch/clicks", &path);
+        let event = asking(&event, query);
+        Self::new(move |_| event.clone(), |_, answer| answer["statusCode"] == 200)
+    }
+
+    /// What the clicks of many links have in common, on other days each time, since answers are kept.
+    pub fn breakdowns(owner: &Person) -> Self {
+        let (event, now) = (authorized(&sample("overview", "breakdowns"), owner), Timestamp::now());
+        let event = move |number: usize| {
+            let from = now.minus(Duration::from_secs(86_400 * (30 + number as u64))).day();
+            asking(&event, &format!("from={from}"))
+        };
+        Self::new(event, |_, answer| body(answer)["total_clicks"].as_u64() > Some(0))
+    }
+
     /// Who the caller is, by their token.
     pub fn me(tables: &Tables) -> Self {
         let (event, id) = (authorized(&sample("auth", "me"), &tables.creator), tables.creator.id.to_string());
@@ -207,6 +225,13 @@ fn sample(function: &str, name: &str) -> String {
     let path = format!("{}/../../functions/{function}/events/{name}.json", env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(path).expect("a function has sample events");
     serde_json::from_str::<Value>(&text).expect("an event is JSON").to_string()
+}
+
+/// A sample event with another query.
+fn asking(event: &str, query: &str) -> String {
+    let mut event: Value = serde_json::from_str(event).expect("an event is JSON");
+    event["rawQueryString"] = query.into();
+    event.to_string()
 }
 
 fn authorized(event: &str, person: &Person) -> String {

@@ -142,6 +142,7 @@ fn lifetimes_are_those_of_the_code() {
         ("raw clicks", lifetimes::RAW_CLICKS),
         ("ids of counted clicks", lifetimes::COUNTED_IDS),
         ("the overview of a workspace", lifetimes::OVERVIEWS),
+        ("the answer to a question about a workspace", lifetimes::QUESTIONS),
         ("notifications", lifetimes::NOTIFICATIONS),
         ("API keys", lifetimes::EXPIRED_API_KEYS),
         ("an invitation, and its tokens", lifetimes::INVITATIONS),

@@ -110,6 +110,7 @@ const RIGHTS: &str = "
     stats           LinksTable                          FOLD#          GetItem
     stats           LinksTable                          LINK#          GetItem
     stats           StatsTable                          *              BatchGetItem Query
+    stats           ThrottleTable                       WORKSPACE#     UpdateItem
     stats           UsersTable                          ACCESS#        BatchGetItem
     stats           UsersTable                          KEY#           GetItem UpdateItem
     unlock          ClicksTable                         *              PutItem

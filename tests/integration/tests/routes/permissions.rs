@@ -71,9 +71,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
     let read = [401, 200, 200, 200, 200, 403, 403, 200];
     let look_at = || vec![read, read, NOT_OURS, [401, 404, 404, 404, 404, 403, 403, 404]];
     let analyze = [401, 200, 200, 200, 403, 403, 200, 200];
-    let details = || {
-        vec![analyze, analyze, NOT_OURS, [401, 404, 404, 404, 403, 403, 404, 404]]
-    };
+    let details = || vec![analyze, analyze, NOT_OURS, [401, 404, 404, 404, 403, 403, 404, 404]];
     let write = |done: u16, absent: u16| {
         let own = [401, 403, done, done, 403, done, 403, done];
         // A key is a member at most, whatever its creator is.
