@@ -5,7 +5,7 @@
 
 use std::{ops::Range, time::Duration};
 
-use linklet_domain::{Click, Crowd, Findings, LinkId, Timestamp};
+use linklet_domain::{Click, Crowd, Day, Findings, LinkId, Timestamp};
 use linklet_dynamodb::{ByteBudget, ReadBudget, RepositoryError};
 use linklet_lambda::{
     http::{ApiError, Request, Response, StatusCode, json},
@@ -78,40 +78,39 @@ impl Stats {
     }
 
     async fn by_days(&self, asked: Asked<'_>, crowd: Crowd) -> Result<Answer, ApiError> {
-        let Asked { question, link, now, .. } = asked;
+        let Asked { question, now, .. } = asked;
         let (time, before) = (question.time.clone(), question.before());
         let is_compared = before.start.until(time.end) <= DAY * MOST_COMPARED;
-        // If the time becomes longer by what its days have more, the one before begins earlier.
-        let first = if is_compared { before.start.minus(DAY * 2).day() } else { time.start.day() };
-        let last = time.end.minus(Duration::from_millis(1)).day();
-        let (days, read_from) = self.stats.days_back(link, &(first..=last), &ByteBudget::of(READ_BYTES)).await?;
-        let time = time.start.max(read_from.start())..time.end;
+        let (days, read_from) = self.days_for(asked, is_compared.then_some(before.start)).await?;
         let exact = Exact { days: &days, kept_from: self.clicks_kept_from(now), now };
-        let (zone, plan) = exact.plan(question, time);
-        let before = exact
-            .plan_before(&plan, &zone, before)
-            .filter(|before| is_compared && before.time.start >= read_from.start());
+        let (zone, plan) = exact.plan(question, time.start.max(read_from.start())..time.end);
+        let before = exact.plan_before(&plan, &zone, before);
+        let before = before.filter(|before| is_compared && before.time.start >= read_from.start());
+        let mut counter = Counter { question, crowd, zone: &zone, days: &days, judge: Judge::load()? };
         let mut left = READ_BYTES;
-        let mut judge = Judge::load()?;
-        let mut found = |plan: &Plan, clicks: &[Click]| {
-            let mut findings = Findings::new(crowd);
-            plan.days(&days).for_each(|(day, stats)| findings.add_day(day, stats, question.moment(&zone)));
-            clicks.iter().for_each(|click| {
-                let client = judge.client(&click.visitor);
-                findings.add_click(click.clicked_at(), &click.visitor, client, question.moment(&zone));
-            });
-            Period { time: plan.time.clone(), findings }
-        };
         let Some(clicks) = self.edges(asked, &plan, &mut left).await? else {
-            let period = found(&Plan::of_whole_days(&plan.time), &[]);
+            let period = counter.period(&Plan::of_whole_days(&plan.time), &[]);
             return Ok(Answer { period, before: None, covers: None, zone });
         };
-        let period = found(&plan, &clicks);
+        let period = counter.period(&plan, &clicks);
         let before = match before {
-            Some(before) => self.edges(asked, &before, &mut left).await?.map(|clicks| found(&before, &clicks)),
+            Some(before) => self.edges(asked, &before, &mut left).await?.map(|clicks| counter.period(&before, &clicks)),
             None => None,
         };
         Ok(Answer { period, before, covers: None, zone })
+    }
+
+    /// The days of a time, and of the time before if that is compared, and the first day that was read.
+    async fn days_for(
+        &self,
+        Asked { question, link, .. }: Asked<'_>,
+        before: Option<Timestamp>,
+    ) -> Result<(Days, Day), RepositoryError> {
+        let Range { start, end } = question.time;
+        // If the time becomes longer by what its days have more, the one before begins earlier.
+        let first = before.map_or(start, |before| before.minus(DAY * 2)).day();
+        let last = end.minus(Duration::from_millis(1)).day();
+        self.stats.days_back(link, &(first..=last), &ByteBudget::of(READ_BYTES)).await
     }
 
     /// The clicks at the edges of a time; `None` if they are too many.
@@ -180,6 +179,27 @@ impl Stats {
     /// Raw clicks before this time may be gone.
     fn clicks_kept_from(&self, now: Timestamp) -> Timestamp {
         now.minus(self.clicks.kept_for())
+    }
+}
+
+/// Counts what days and clicks tell of a time.
+struct Counter<'c> {
+    question: &'c Question,
+    crowd: Crowd,
+    zone: &'c Zone,
+    days: &'c Days,
+    judge: Judge,
+}
+
+impl Counter<'_> {
+    /// The numbers of the days of a plan, and of clicks at its edges.
+    fn period(&mut self, plan: &Plan, clicks: &[Click]) -> Period {
+        let (mut findings, moment) = (Findings::new(self.crowd), self.question.moment(self.zone));
+        plan.days(self.days).for_each(|(day, stats)| findings.add_day(day, stats, &moment));
+        for click in clicks {
+            findings.add_click(click.clicked_at(), &click.visitor, self.judge.client(&click.visitor), &moment);
+        }
+        Period { time: plan.time.clone(), findings }
     }
 }
 

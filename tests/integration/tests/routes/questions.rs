@@ -235,11 +235,8 @@ struct Bench {
 impl Bench {
     /// These visits are stored and counted.
     async fn with(visits: &[Visit], now: Timestamp) -> Self {
-        let bench = Self::counting(visits, now).await;
-        for visit in visits {
-            let click = Click::from_event(visit.event(&bench.workspace)).unwrap();
-            bench.db.clicks().record(&click, Spread::Narrow).await.unwrap();
-        }
+        let bench = Self::counting(&[], now).await;
+        bench.store(&visits.iter().map(|visit| visit.event(&bench.workspace)).collect::<Vec<_>>()).await;
         bench
     }
 
@@ -256,6 +253,17 @@ impl Bench {
             assert!(response.batch_item_failures.is_empty());
         }
         Self { db, workspace, now }
+    }
+
+    /// These clicks are stored and counted.
+    async fn store(&self, events: &[Event]) {
+        for event in events {
+            self.db.clicks().record(&Click::from_event(event.clone()).unwrap(), Spread::Narrow).await.unwrap();
+        }
+        let queues = FakeQueues::start();
+        for events in events.chunks(500) {
+            assert!(analytics(&self.db, &queues).consume(event_batch(events)).await.batch_item_failures.is_empty());
+        }
     }
 
     async fn ask(&self, query: &str) -> Answer {
@@ -310,6 +318,41 @@ async fn every_answer_is_that_of_a_model_for_any_period_zone_and_filter() {
         assert_eq!(json!([answer["from"], answer["to"], answer["tz"]]), json!([start, end, zone]));
         check_before(&answer, &visits, &filter, (&clock, interval), &query);
         assert_eq!(answer.get("covers"), None, "{query}");
+    }
+}
+
+/// Beyond what a breakdown holds, the rarest values are counted together, and beyond 300 people they are estimated.
+#[tokio::test]
+async fn with_more_values_than_places_sums_stay_exact_and_frequent_values_are_kept() {
+    const CLICKS: u64 = 2_400;
+    let (from, now) = (at("2026-05-01T06:00:00Z"), at("2026-05-20T12:00:00Z"));
+    let bench = Bench::with(&[], now).await;
+    let click = |number: u64| {
+        // Every other one is alike, and of the others each value comes six times.
+        let value = if number.is_multiple_of(2) { 0 } else { 1 + number % 399 / 2 };
+        let click = ClickBuilder::new("launch").in_workspace(&bench.workspace);
+        let click = click.at(from.plus(Duration::from_secs(number * 300))).by(&format!("visitor {}", number % 1_200));
+        click
+            .from(&format!("https://news.example/{value}"))
+            .coming_with(&format!("utm_source=news&utm_campaign={value}"))
+            .build()
+    };
+    bench.store(&(0..CLICKS).map(click).collect::<Vec<_>>()).await;
+
+    for query in
+        ["from=2026-05-01", "from=2026-05-01&audience=human&tz=Asia/Kolkata", "from=2026-05-01&country=unknown"]
+    {
+        let answer = bench.ask(query).await.json();
+
+        assert_eq!(answer["total_clicks"], CLICKS, "{query}");
+        let visitors = answer["unique_visitors"].as_f64().unwrap();
+        assert!((visitors / 1_200.0 - 1.0).abs() <= 0.05, "{visitors} visitors of {query}");
+        for (name, first) in [("referers", "https://news.example/0"), ("campaigns", "news / - / 0")] {
+            let counts = &observed_breakdowns(&answer)[name];
+            assert_eq!((counts.values().sum::<u64>(), counts.len()), (CLICKS, 31), "{name} of {query}");
+            assert_eq!(counts[first], CLICKS / 2, "{name} of {query}");
+            assert!(counts["(other)"] > 0, "{name} of {query}");
+        }
     }
 }
 
