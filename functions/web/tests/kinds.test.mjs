@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import './browser.mjs';
 
-const { filterOf, filterWithout, KINDS, rowsOf, toggled } = await import('../app/pages/link/kinds.js');
+const { filterOf, filterWithout, toggled } = await import('../app/pages/link/asked.js');
+const { KINDS, rowsOf } = await import('../app/parts/panels/kinds.js');
 const { audienceOf } = await import('../app/parts/times/audience.js');
 
 const kind = (name) => KINDS.find((one) => one.name === name);

@@ -2,6 +2,7 @@
 
 import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { counted, fullTime, hostOf, moment } from '../../core/format.js';
+import { audienceName, countryName, deviceName, sourceName, valueName } from '../../parts/panels/panels.js';
 import { Button } from '../../ui/button.js';
 import { Status } from '../../ui/chips.js';
 import { Dialog } from '../../ui/dialog.js';
@@ -9,7 +10,6 @@ import { Facts } from '../../ui/facts.js';
 import { Card } from '../../ui/page.js';
 import { Loaded } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
-import { audienceName, countryName, deviceName, sourceName, valueName } from './names.js';
 import { FEW_CLICKS, MOST_CLICKS } from './read.js';
 
 /** @typedef {import('./read.js').Click} Click */

@@ -1,11 +1,11 @@
 // What can be kept of the page: its numbers as CSV, and the chart as a picture.
 
 import { html, useState } from '../../vendor/preact.js';
+import { KINDS } from '../../parts/panels/panels.js';
 import { queryOf } from '../../parts/times/times.js';
 import { Icon } from '../../ui/icons.js';
 import { Menu } from '../../ui/menu.js';
 import { toastFailure } from '../../ui/toast.js';
-import { KINDS } from './kinds.js';
 import { timeOf } from './read.js';
 
 /** @typedef {import('../../parts/times/answer.js').Answer & { period: import('../../parts/times/period.js').Period }} ShownAnswer */

@@ -1,7 +1,7 @@
 // Which of the single clicks that were read fit a view, as the API judges them: what comes needs no question of its own.
 
 import { AUDIENCES } from '../../parts/times/audience.js';
-import { NONE } from './kinds.js';
+import { NONE } from '../../parts/panels/kinds.js';
 
 /** @typedef {import('./read.js').Click} Click */
 

@@ -3,12 +3,13 @@
 import { html } from '../../vendor/preact.js';
 import { counted, fullTime, moment, number } from '../../core/format.js';
 import { setQuery } from '../../core/router.js';
+import { KINDS } from '../../parts/panels/panels.js';
 import { AudienceChoice, RangeChoice } from '../../parts/times/times.js';
 import { Button } from '../../ui/button.js';
 import { Chip } from '../../ui/chips.js';
 import { useLaterFocus } from '../../ui/later-focus.js';
+import { toggled } from './asked.js';
 import { DownloadMenu } from './download-menu.js';
-import { KINDS, toggled } from './kinds.js';
 
 /** @typedef {import('./read.js').View} View */
 /** @typedef {import('../../parts/times/answer.js').Answer} Answer */

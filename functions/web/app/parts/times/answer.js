@@ -17,21 +17,13 @@ import { AUDIENCES } from './audience.js';
  */
 
 /**
- * @typedef {Sums & {
+ * @typedef {Sums & Required<import('../panels/kinds.js').Breakdowns> & {
  *   tz: string,
  *   interval: import('./period.js').PeriodUnit,
  *   as_of: string,
  *   week: number[][],
  *   before: Sums | null,
  *   covers?: { clicks: number, of: number, since: string },
- *   referers: { referer: string, count: number }[],
- *   sources: { source: string, count: number }[],
- *   campaigns: { campaign: string, count: number }[],
- *   countries: { country: string, count: number }[],
- *   devices: { device: string, count: number }[],
- *   browsers: { browser: string, count: number }[],
- *   operating_systems: { os: string, count: number }[],
- *   destinations: { destination: string, count: number }[],
  * }} Answer
  */
 

@@ -12,7 +12,7 @@ const STEPS = 5;
 const SPOT = 14;
 const NONE = -1;
 
-/** @param {{ rows: Row[], total: number, choose: (value: string) => void }} props */
+/** @param {{ rows: Row[], total: number, choose?: (value: string) => void }} props without `choose`, none can be taken */
 export function WorldMap({ rows, total, choose }) {
   const id = useId('map');
   const [active, setActive] = useState(NONE);
@@ -25,7 +25,7 @@ export function WorldMap({ rows, total, choose }) {
   function onKeyDown(event) {
     const to = { ArrowDown: active + 1, ArrowRight: active + 1, ArrowUp: active - 1, ArrowLeft: active - 1, Home: 0, End: shown.length - 1 }[event.key];
     if (to !== undefined) setActive(Math.max(0, Math.min(shown.length - 1, to)));
-    else if ((event.key === 'Enter' || event.key === ' ') && current) choose(current.value);
+    else if ((event.key === 'Enter' || event.key === ' ') && current) choose?.(current.value);
     else return;
     event.preventDefault();
   }
@@ -44,7 +44,7 @@ export function WorldMap({ rows, total, choose }) {
       viewBox=${size}
       role="listbox"
       aria-label="Countries"
-      aria-multiselectable="true"
+      aria-multiselectable=${choose ? 'true' : undefined}
       aria-activedescendant=${current ? `${id}-${current.value}` : undefined}
       tabindex="0"
       onKeyDown=${onKeyDown}
@@ -61,18 +61,19 @@ export function WorldMap({ rows, total, choose }) {
   </div>`;
 }
 
-/** @param {{ id: string, row: Row, total: number, most: number, isActive: boolean, point: () => void, choose: (value: string) => void }} props */
+/** @param {{ id: string, row: Row, total: number, most: number, isActive: boolean, point: () => void, choose?: (value: string) => void }} props */
 function Country({ id, row, total, most, isActive, point, choose }) {
   const { value, name, count, isChosen } = row;
   const shade = Math.max(1, Math.ceil(STEPS * Math.sqrt(count / most)));
   const common = {
     id,
     role: 'option',
-    'aria-selected': isChosen,
+    // Where none can be taken, the one that is shown is the selected one.
+    'aria-selected': choose ? isChosen : isActive,
     'aria-label': `${name}, ${counted(count, 'click')}, ${percent(count / total)}`,
-    class: `world-${shade} ${isActive ? 'active' : ''} ${isChosen ? 'chosen' : ''}`,
+    class: `world-${shade} ${choose ? 'pressable' : ''} ${isActive ? 'active' : ''} ${isChosen ? 'chosen' : ''}`,
     onPointerEnter: point,
-    onClick: () => choose(value),
+    onClick: () => choose?.(value),
   };
   return SHAPES[value] ? html`<path ...${common} d=${SHAPES[value]} />` : html`<circle ...${common} cx=${PLACES[value][0]} cy=${PLACES[value][1]} r=${SPOT} />`;
 }

@@ -3,8 +3,8 @@ import { counted, number, percents, shortNumber } from '../../core/format.js';
 import { OTHERS } from './kinds.js';
 
 /**
- * The values of a kind with their counts as bars, the largest first. A press asks for the clicks that have one.
- * @param {{ kind: import('./kinds.js').Kind, rows: import('./kinds.js').Row[], total: number, limit?: number, choose: (value: string) => void }} props `total` is what shares are of
+ * The values of a kind with their counts as bars, the largest first.
+ * @param {{ kind: import('./kinds.js').Kind, rows: import('./kinds.js').Row[], total: number, limit?: number, choose?: (value: string) => void }} props `total` is what shares are of; without `choose`, none can be pressed
  */
 export function Bars({ kind, rows, total, limit, choose }) {
   const most = Math.max(1, ...rows.map((row) => row.count));
@@ -18,7 +18,7 @@ export function Bars({ kind, rows, total, limit, choose }) {
         <span class="bar-share">${shares[at]}</span>`;
       const label = `${kind.one}: ${name}, ${counted(count, 'click')}${shares[at] ? `, ${shares[at]}` : ''}`;
       return html`<li key=${value}>
-        ${value === OTHERS ? html`<span class="bar-row">${inner}</span>` : html`<button type="button" class="bar-row" aria-pressed=${isChosen} aria-label=${label} onClick=${() => choose(value)}>${inner}</button>`}
+        ${!choose || value === OTHERS ? html`<span class="bar-row">${inner}</span>` : html`<button type="button" class="bar-row" aria-pressed=${isChosen} aria-label=${label} onClick=${() => choose(value)}>${inner}</button>`}
       </li>`;
     })}
   </ol>`;

@@ -1,16 +1,27 @@
-// The kinds of values that clicks have: what the API calls them, how the page does, and which of them its address asks for.
+// The kinds of values that clicks have: what the API calls them, and how pages do.
 
 import { countryName, deviceName, destinationName, pageOfReferer, sourceName, valueName } from './names.js';
 
-/** @typedef {import('../../parts/times/answer.js').Answer} Answer */
-/** @typedef {import('../../parts/times/answer.js').Filter} Filter */
+/**
+ * What clicks had in common.
+ * @typedef {object} Breakdowns
+ * @property {number} total_clicks
+ * @property {{ referer: string, count: number }[]} referers
+ * @property {{ source: string, count: number }[]} sources
+ * @property {{ campaign: string, count: number }[]} campaigns
+ * @property {{ country: string, count: number }[]} countries
+ * @property {{ device: string, count: number }[]} devices
+ * @property {{ browser: string, count: number }[]} browsers
+ * @property {{ os: string, count: number }[]} operating_systems
+ * @property {{ destination: string, count: number }[]} [destinations] those of several links have nothing in common
+ */
 
 /**
  * @typedef {object} Kind
- * @property {string} name of the parameter that asks for values of it
+ * @property {string} name of the parameter that asks for values of it, and of the column of its tables
  * @property {string} title
  * @property {string} one what one value is
- * @property {(answer: Answer) => [string, number][]} counts of its values
+ * @property {(answer: Breakdowns) => [string, number][]} counts of its values
  * @property {(value: string) => string} nameOf
  * @property {string} none what is said if no click has a value
  * @property {string} table the table of the API that has it as CSV
@@ -27,7 +38,7 @@ export const KINDS = [
     name: 'destination',
     title: 'Destinations',
     one: 'Destination',
-    counts: ({ destinations }) => destinations.map(({ destination, count }) => [destination, count]),
+    counts: ({ destinations = [] }) => destinations.map(({ destination, count }) => [destination, count]),
     nameOf: (value) => (value === NONE ? 'Before there were rules' : destinationName(value)),
     none: 'None of these clicks met a rule.',
     table: 'destinations',
@@ -108,7 +119,7 @@ function withDirect(pairs, total) {
 /**
  * The values that an answer has, the most frequent first.
  * @param {Kind} kind
- * @param {Answer} answer
+ * @param {Breakdowns} answer
  * @param {string[]} [chosen] what is asked for
  * @returns {Row[]}
  */
@@ -116,22 +127,4 @@ export function rowsOf(kind, answer, chosen = []) {
   const rows = kind.counts(answer).map(([value, count]) => ({ value, name: kind.nameOf(value), count, isChosen: chosen.includes(value) }));
   // All others together come last, however many they are.
   return rows.sort((one, other) => Number(one.value === OTHERS) - Number(other.value === OTHERS) || other.count - one.count || one.name.localeCompare(other.name));
-}
-
-/** What an address asks for. @param {URLSearchParams} query @returns {Filter} */
-export function filterOf(query) {
-  const pairs = KINDS.map(({ name }) => [name, [...new Set(query.getAll(name))].filter(Boolean)]);
-  return Object.fromEntries(pairs.filter(([, values]) => values.length > 0));
-}
-
-/** Without what is asked of one kind. @param {Filter} filter @param {string} name @returns {Filter} */
-export function filterWithout(filter, name) {
-  const { [name]: _, ...others } = filter;
-  return others;
-}
-
-/** The values of a kind with one more, or without it if it is there. @param {Filter} filter @param {string} name @param {string} value */
-export function toggled(filter, name, value) {
-  const values = filter[name] ?? [];
-  return values.includes(value) ? values.filter((other) => other !== value) : [...values, value];
 }

@@ -1,0 +1,5 @@
+// What clicks had in common: a panel for each kind of values.
+
+export { KINDS, NONE, OTHERS, rowsOf } from './kinds.js';
+export { audienceName, countryName, deviceName, sourceName, valueName } from './names.js';
+export { Panel } from './panel.js';
