@@ -114,20 +114,30 @@ export const knownLinks = () => (shownLinks.whose === whose() && shownLinks.list
 
 /** @typedef {{ clicks: number, people: number, clicks_before: number, people_before: number }} ComparedClicks */
 
+/** Of how many clicks numbers are, if they aren't of all. @typedef {{ clicks: number, of: number }} CoveredLinks */
+
 /**
- * The numbers of the whole workspace.
+ * The numbers of the whole workspace, or of the links with a tag.
  * @typedef {object} Overview
  * @property {string} as_of
+ * @property {string} [tag] as its newest link has it
  * @property {{ total: number, active: number, inactive: number, scheduled?: number, exhausted?: number, expired: number, deleted: number, archived: number }} links those by status aren't archived
  * @property {{ today: ComparedClicks, last_7_days: ComparedClicks, last_30_days: ComparedClicks }} clicks
- * @property {{ date: string, clicks: number, people: number }[]} days the last 60
+ * @property {{ from: string, to: string, clicks: number, people: number, clicks_before: number | null, people_before: number | null, covers?: CoveredLinks }} [period] the time that was asked for
+ * @property {{ date: string, clicks: number, people: number }[]} days the last 60, or those of the time that was asked for
  * @property {(Pick<Link, 'short_code' | 'short_url' | 'original_url' | 'title'> & { clicks: number, people: number })[]} top_links
  * @property {{ id: string, url: string, since: string }[]} down
  * @property {string[]} [incomplete] of what only a part was counted
  */
 
-/** @param {{ isWanted?: boolean, everyMs?: number }} [options] @returns {import('./resource.js').Resource<Overview>} */
-export const useOverview = ({ isWanted = true, ...options } = {}) => useResource(isWanted ? 'overview' : null, () => call('GET /api/overview'), options);
+/** What an overview is about, if not about all links and the last days. @typedef {{ tag?: string, from?: string, to?: string }} OverviewQuery */
+
+/** @param {{ isWanted?: boolean, everyMs?: number, query?: OverviewQuery }} [options] @returns {import('./resource.js').Resource<Overview>} */
+export function useOverview({ isWanted = true, query = {}, ...options } = {}) {
+  const { tag = '', from = '', to = '' } = query;
+  const key = tag || from ? `overview:${JSON.stringify([tag, from, to])}` : 'overview';
+  return useResource(isWanted ? key : null, () => call('GET /api/overview', { query: { tag, from, to } }), options);
+}
 
 /** @typedef {'fixed' | 'editable'} Destinations whether links lead to their target for ever */
 

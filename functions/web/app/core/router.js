@@ -39,14 +39,14 @@ addEventListener('click', (event) => /** @type {Element} */ (event.target).close
 
 /**
  * The address of a view, for `href`.
- * @param {string} path such as `links/TVFpvdN`
+ * @param {string | string[]} path such as `links/TVFpvdN`; its parts, if one of them may have slashes
  * @param {Record<string, string | string[] | undefined>} [query] what is empty is left out
  * @param {string} [workspace] the slug of another workspace than the one that one is in
  */
 export function href(path, query = {}, workspace = here.slug()) {
   const pairs = Object.entries(query).flatMap(([name, value]) => [value ?? ''].flat().map((item) => [name, item]));
   const text = new URLSearchParams(pairs.filter(([, value]) => value !== '')).toString();
-  const all = [...(workspace ? ['w', workspace] : []), ...path.split('/')];
+  const all = [...(workspace ? ['w', workspace] : []), ...(typeof path === 'string' ? path.split('/') : path)];
   return `#/${all.map(encodeURIComponent).join('/')}${text ? `?${text}` : ''}`;
 }
 
@@ -81,9 +81,9 @@ export function completeAddress(slug) {
  * @param {{ replace?: boolean }} [options]
  */
 export function setQuery(changes, { replace = true } = {}) {
-  const { path, query } = route.get();
+  const { parts, query } = route.get();
   /** @type {Record<string, string | string[] | undefined>} */
   const all = {};
   for (const name of query.keys()) all[name] = query.getAll(name);
-  navigate(href(path, { ...all, ...changes }), { replace });
+  navigate(href(parts, { ...all, ...changes }), { replace });
 }

@@ -16,6 +16,15 @@
  * @property {string} name such as `30 days`
  */
 
+/**
+ * Whole days.
+ * @typedef {object} Days
+ * @property {Exclude<Range, '24h'>} range
+ * @property {string} first as the API names days
+ * @property {string} last
+ * @property {string} name such as `30 days`
+ */
+
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
@@ -42,11 +51,14 @@ export function dayOf(time) {
   return new Date(Date.UTC(date.getFullYear(), date.getMonth(), date.getDate())).toISOString().slice(0, 10);
 }
 
+/** The day of a time in UTC. @param {number} time */
+export const utcDayOf = (time) => new Date(time).toISOString().slice(0, 10);
+
 /** When a day begins. @param {string} day */
 const startOf = (day) => new Date(`${day}T00:00:00`).getTime();
 
 /** @param {string} day @param {number} days */
-const dayAfter = (day, days) => new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+const dayAfter = (day, days) => utcDayOf(Date.parse(day) + days * DAY_MS);
 
 /** How many days there are, with both. @param {string} first @param {string} last */
 export const daysBetween = (first, last) => (Date.parse(last) - Date.parse(first)) / DAY_MS + 1;
@@ -62,25 +74,35 @@ const hourOf = (time) => new Date(time).setMinutes(0, 0, 0);
  */
 export function periodOf(query, now, since) {
   const born = since === undefined ? -Infinity : Date.parse(since);
-  const range = query.get('range') ?? DEFAULT_RANGE;
-  if (range === '24h') return lastHours(now, born);
-  if (range === 'own') return ownPeriod(query, now, born) ?? periodOf(new URLSearchParams(), now, since);
-  const known = range === '7d' || range === '12m' ? range : DEFAULT_RANGE;
-  const { days, name } = LENGTHS[known];
-  const today = dayOf(now);
-  return periodOfDays({ range: known, first: dayAfter(today, 1 - days), last: today, name }, query, now, born);
+  if (query.get('range') === '24h') return lastHours(now, born);
+  return periodOfDays(daysOf(query, dayOf(now)), query, now, born);
 }
 
-/** @param {URLSearchParams} query @param {number} now @param {number} born @returns {Period | undefined} */
-function ownPeriod(query, now, born) {
+/**
+ * The days that an address is about, if it isn't about hours.
+ * @param {URLSearchParams} query
+ * @param {string} today
+ * @returns {Days}
+ */
+export function daysOf(query, today) {
+  const range = query.get('range') ?? DEFAULT_RANGE;
+  const own = range === 'own' && ownDays(query, today);
+  if (own) return own;
+  const known = range === '7d' || range === '12m' ? range : DEFAULT_RANGE;
+  const { days, name } = LENGTHS[known];
+  return { range: known, first: dayAfter(today, 1 - days), last: today, name };
+}
+
+/** @param {URLSearchParams} query @param {string} today @returns {Days | undefined} */
+function ownDays(query, today) {
   const given = ['from', 'to'].map((name) => Date.parse(query.get(name) ?? ''));
   if (given.some(Number.isNaN)) return undefined;
-  const [first, wanted] = given.map((time) => new Date(time).toISOString().slice(0, 10));
-  const last = wanted < dayOf(now) ? wanted : dayOf(now);
+  const [first, wanted] = given.map(utcDayOf);
+  const last = wanted < today ? wanted : today;
   const days = daysBetween(first, last);
   if (days < 1 || days > MOST_DAYS) return undefined;
   const name = days === 1 ? dateFormat.format(Date.parse(first)) : dateFormat.formatRange(Date.parse(first), Date.parse(last));
-  return periodOfDays({ range: 'own', first, last, name }, query, now, born);
+  return { range: 'own', first, last, name };
 }
 
 /** @param {number} now @param {number} born @returns {Period} */
@@ -92,7 +114,7 @@ function lastHours(now, born) {
 }
 
 /**
- * @param {{ range: Range, first: string, last: string, name: string }} wanted
+ * @param {Days} wanted
  * @param {URLSearchParams} query
  * @param {number} now
  * @param {number} born

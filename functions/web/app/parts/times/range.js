@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.js';
 import { Choice } from '../../ui/chips.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
-import { dayOf, daysBetween, MOST_DAYS } from './period.js';
+import { dayOf, daysBetween, MOST_DAYS, utcDayOf } from './period.js';
 
 const RANGES = [
   { value: '24h', label: '24 h' },
@@ -15,6 +15,7 @@ const RANGES = [
   { value: '12m', label: '12 mo' },
   { value: 'own', label: 'Own' },
 ];
+const RANGES_OF_DAYS = RANGES.filter(({ value }) => value !== '24h');
 
 const UNITS = [
   { value: 'day', label: 'Days' },
@@ -23,10 +24,23 @@ const UNITS = [
 
 /** @param {{ period: import('./period.js').Period }} props */
 export function RangeChoice({ period }) {
+  const days = { range: period.range, first: dayOf(period.start), last: dayOf(Math.min(period.end - 1, Date.now())) };
+  return html`<${Ranges} ...${days} options=${RANGES} today=${dayOf(Date.now())} note="Both are included." />`;
+}
+
+/** Of whole days of UTC. @param {{ days: import('./period.js').Days }} props */
+export function DaysChoice({ days }) {
+  return html`<${Ranges} ...${days} options=${RANGES_OF_DAYS} today=${utcDayOf(Date.now())} note="Both are included. Days are those of UTC." />`;
+}
+
+/** @typedef {{ first: string, last: string, today: string, note: string }} OwnProps what is shown, and until when there are days */
+
+/** @param {OwnProps & { range: import('./period.js').Range, options: typeof RANGES }} props */
+function Ranges({ range, options, first, last, today, note }) {
   const [isChoosing, setChoosing] = useState(false);
-  const choose = (/** @type {string} */ range) => (range === 'own' ? setChoosing(true) : setQuery({ range, from: '', to: '' }, { replace: false }));
-  return html`<${Choice} label="Range" value=${period.range} options=${RANGES} onChange=${choose} />
-    ${isChoosing && html`<${OwnRange} period=${period} onClose=${() => setChoosing(false)} />`}`;
+  const choose = (/** @type {string} */ wanted) => (wanted === 'own' ? setChoosing(true) : setQuery({ range: wanted, from: '', to: '' }, { replace: false }));
+  return html`<${Choice} label="Range" value=${range} options=${options} onChange=${choose} />
+    ${isChoosing && html`<${OwnRange} first=${first} last=${last} today=${today} note=${note} onClose=${() => setChoosing(false)} />`}`;
 }
 
 /** @param {{ period: import('./period.js').Period }} props */
@@ -35,11 +49,10 @@ export function UnitChoice({ period }) {
   return html`<${Choice} label="Counted by" value=${period.unit} options=${UNITS} onChange=${(/** @type {string} */ interval) => setQuery({ interval }, { replace: false })} />`;
 }
 
-/** @param {{ period: import('./period.js').Period, onClose: () => void }} props */
-function OwnRange({ period, onClose }) {
-  const [from, setFrom] = useState(dayOf(period.start));
-  const [to, setTo] = useState(dayOf(Math.min(period.end - 1, Date.now())));
-  const today = dayOf(Date.now());
+/** @param {OwnProps & { onClose: () => void }} props */
+function OwnRange({ first, last, today, note, onClose }) {
+  const [from, setFrom] = useState(first);
+  const [to, setTo] = useState(last);
   const error = errorOf(from, to);
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
@@ -53,7 +66,7 @@ function OwnRange({ period, onClose }) {
       <${Field} label="First day" type="date" max=${today} value=${from} onInput=${(/** @type {any} */ event) => setFrom(event.target.value)} />
       <${Field} label="Last day" type="date" max=${today} value=${to} error=${error} onInput=${(/** @type {any} */ event) => setTo(event.target.value)} />
     </div>
-    <p class="small-print">Both are included.</p>
+    <p class="small-print">${note}</p>
   <//>`;
 }
 

@@ -4,5 +4,5 @@ export { isOfHere, queryOf, readAnswer } from './answer.js';
 export { AudienceChoice, audienceOf } from './audience.js';
 export { useLatest } from './latest.js';
 export { linesOf, mergedLines } from './lines.js';
-export { dayOf, periodOf } from './period.js';
-export { RangeChoice, UnitChoice } from './range.js';
+export { dayOf, daysBetween, daysOf, periodOf, utcDayOf } from './period.js';
+export { DaysChoice, RangeChoice, UnitChoice } from './range.js';
