@@ -15,11 +15,12 @@
  */
 
 const entrance = () => import('./pages/entrance/entrance.js');
+const overview = () => import('./pages/overview/overview.js');
 
 /** @type {PageEntry[]} */
 export const PAGES = [
   { path: 'links', title: 'Links', icon: 'links', group: 'work', key: 'l', component: 'LinksPage', load: () => import('./pages/links/links.js') },
-  { path: 'overview', title: 'Overview', icon: 'overview', group: 'work', key: 'o', component: 'OverviewPage', load: () => import('./pages/overview/overview.js') },
+  { path: 'overview', title: 'Overview', icon: 'overview', group: 'work', key: 'o', component: 'OverviewPage', load: overview },
   { path: 'monitoring', title: 'Monitoring', icon: 'monitoring', group: 'work', key: 'm', component: 'MonitoringPage', load: () => import('./pages/monitoring/monitoring.js') },
   { path: 'notifications', title: 'Notifications', icon: 'bell', group: 'work', key: 'n', component: 'NotificationsPage', load: () => import('./pages/notifications/notifications.js') },
   { path: 'members', title: 'Members', icon: 'members', group: 'workspace', component: 'MembersPage', load: () => import('./pages/members/members.js') },
@@ -27,6 +28,7 @@ export const PAGES = [
   { path: 'settings', title: 'Settings', icon: 'settings', group: 'workspace', component: 'SettingsPage', load: () => import('./pages/settings/settings.js') },
   { path: 'account', title: 'Account', icon: 'account', component: 'AccountPage', load: () => import('./pages/account/account.js') },
   { path: 'compare', title: 'Compare', within: 'links', component: 'ComparePage', load: () => import('./pages/compare/compare.js') },
+  { path: 'tags', title: 'Tags', within: 'overview', component: 'TagsPage', load: overview },
   { path: 'sign-in', title: 'Sign in', isPublic: true, component: 'SignInPage', load: entrance },
   { path: 'sign-up', title: 'Create an account', isPublic: true, component: 'SignUpPage', load: entrance },
   { path: 'forgot', title: 'Forgotten password', isPublic: true, component: 'ForgotPage', load: entrance },
@@ -45,11 +47,15 @@ export const ELSEWHERE = { path: 'elsewhere', title: 'Another workspace', compon
 /** One link: `#/w/fjord/links/TVFpvdN`. @type {PageEntry} */
 const LINK = { path: 'link', title: 'Link', component: 'LinkPage', load: () => import('./pages/link/link.js') };
 
+/** The links with a tag: `#/w/fjord/tags/winter`. @type {PageEntry} */
+const TAG = { path: 'tag', title: 'Tag', within: 'overview', component: 'TagPage', load: overview };
+
 /**
  * The page of an address; the links are home.
  * @param {string[]} parts
  */
 export function pageOf(parts) {
   if (parts[0] === 'links' && parts.length > 1) return LINK;
+  if (parts[0] === 'tags' && parts.length > 1) return TAG;
   return PAGES.find((page) => page.path === (parts[0] ?? 'links'));
 }

@@ -77,9 +77,9 @@ export function wordsOfMade(made, link) {
   return `You already had this one.${made.archived ? archived : ''}`;
 }
 
-/** The tags that links have, the most used first. */
-export function useTags() {
-  const resource = useResource('tags', () => call('GET /api/tags'));
+/** The tags that links have, the most used first. @param {{ isWanted?: boolean }} [options] */
+export function useTags({ isWanted = true } = {}) {
+  const resource = useResource(isWanted ? 'tags' : null, () => call('GET /api/tags'));
   return /** @type {TagCount[]} */ (resource.data?.tags ?? []);
 }
 

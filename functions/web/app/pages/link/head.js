@@ -82,7 +82,7 @@ export function LinkFacts({ link, actions, mayLeadElsewhere }) {
       ${link.is_protected && html`<li class="about-mark"><${Icon} name="lock" />protected by a password</li>`}
       ${link.forward_query && html`<li>passes on parameters</li>`}
       ${link.has_rules && html`<li class="about-mark"><${Icon} name="split" /><button type="button" onClick=${actions.showRules}>rules and variants</button></li>`}
-      ${link.tags.map((tag) => html`<li key=${tag}><${Chip} href=${href('links', { tag })} label=${`Links with the tag ${tag}`}><bdi>${tag}</bdi><//></li>`)}
+      ${link.tags.map((tag) => html`<li key=${tag}><${Chip} href=${href(['tags', tag])} label=${`Numbers of the tag ${tag}`}><bdi>${tag}</bdi><//></li>`)}
       ${link.external_id && html`<li>known elsewhere as <bdi>${link.external_id}</bdi></li>`}
     </ul>
     ${link.preview && html`<${PreviewFacts} preview=${link.preview} />`}

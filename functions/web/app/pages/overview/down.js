@@ -4,11 +4,11 @@ import { href } from '../../core/router.js';
 import { Status } from '../../ui/chips.js';
 import { Card } from '../../ui/page.js';
 
-/** The monitored addresses that don't answer. @param {{ targets: import('../../core/lists.js').Overview['down'] }} props */
-export function Down({ targets }) {
+/** The monitored addresses that don't answer. @param {{ targets: import('../../core/lists.js').Overview['down'], tag: string }} props `tag` of the links that watch them, if not all are meant */
+export function Down({ targets, tag }) {
   return html`<${Card} title="Down" actions=${html`<a href=${href('monitoring')}>Monitoring</a>`}>
     ${targets.length === 0
-      ? html`<p class="muted">Nothing that is monitored is down.</p>`
+      ? html`<p class="muted">${tag ? 'Nothing that these links watch is down.' : 'Nothing that is monitored is down.'}</p>`
       : html`<ul class="down-list">
           ${targets.map(
             ({ id, url, since }) => html`<li key=${id}>

@@ -1,19 +1,38 @@
 import { html } from '../../vendor/preact.js';
 import { counted, number, shortNumber, withoutScheme } from '../../core/format.js';
+import { useOverview } from '../../core/lists.js';
 import { href } from '../../core/router.js';
 import { Card } from '../../ui/page.js';
+import { Failure, Skeleton } from '../../ui/states.js';
+import { useSeen } from './seen.js';
+import { hasTopLinks, timeQueryOf } from './time.js';
 
-/** The links that were followed most. @param {{ links: import('../../core/lists.js').Overview['top_links'] }} props */
-export function TopLinks({ links }) {
-  const most = Math.max(1, ...links.map(({ clicks }) => clicks));
-  return html`<${Card} title="Top links" actions=${html`<span class="small-print">7 days</span>`}>
-    ${links.length === 0
-      ? html`<p class="muted">Nobody has followed a link in the last 7 days.</p>`
-      : html`<ol class="bars top-links">${links.map((link) => html`<${TopLink} key=${link.short_code} link=${link} most=${most} />`)}</ol>`}
-  <//>`;
+/** @typedef {import('../../core/lists.js').Overview['top_links']} Links */
+
+const SHOWN_LINKS = 5;
+const BAR_HEIGHT = 28;
+
+/** The links that were followed most. @param {import('./look.js').Known} props */
+export function TopLinks({ overview, view }) {
+  const { part, isSeen } = useSeen();
+  const isThere = hasTopLinks(overview, view);
+  const { data, error, reload } = useOverview({ query: timeQueryOf(view), isWanted: isSeen && !isThere });
+  const links = (isThere ? overview : data)?.top_links;
+  return html`<div class="top-links" ref=${part}>
+    <${Card} title="Top links" actions=${html`<span class="small-print">${view.days.name}</span>`}>
+      ${links ? html`<${Ranking} links=${links} />` : error ? html`<${Failure} what="The top links can’t be shown." error=${error} retry=${reload} />` : html`<${Skeleton} rows=${SHOWN_LINKS} height=${BAR_HEIGHT} />`}
+    <//>
+  </div>`;
 }
 
-/** @param {{ link: import('../../core/lists.js').Overview['top_links'][number], most: number }} props */
+/** @param {{ links: Links }} props */
+function Ranking({ links }) {
+  const most = Math.max(1, ...links.map(({ clicks }) => clicks));
+  if (links.length === 0) return html`<p class="muted">Nobody has followed a link in this time.</p>`;
+  return html`<ol class="bars">${links.map((link) => html`<${TopLink} key=${link.short_code} link=${link} most=${most} />`)}</ol>`;
+}
+
+/** @param {{ link: Links[number], most: number }} props */
 function TopLink({ link, most }) {
   return html`<li>
     <span class="bar" aria-hidden="true" style=${{ width: `${(100 * link.clicks) / most}%` }}></span>

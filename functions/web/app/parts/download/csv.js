@@ -1,3 +1,18 @@
+const FORMULA = /^[=+\-@\t\r]/;
+
+/**
+ * A table as the API writes them.
+ * @param {string[]} head
+ * @param {(string | number)[][]} rows
+ */
+export const csvOf = (head, rows) => [head, ...rows].map((cells) => `${cells.map(cellOf).join()}\r\n`).join('');
+
+/** One that spreadsheets take for text, also if it begins as a formula does: visitors choose some of them. @param {string | number} value */
+function cellOf(value) {
+  const text = typeof value === 'string' && FORMULA.test(value) ? `'${value}` : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
 /** Tables below each other, of which each has the same first line. @param {string[]} parts */
 export function joined(parts) {
   const [first = '', ...others] = parts;

@@ -3,7 +3,7 @@
 import { ApiError, call } from '../../core/api.js';
 import { counted } from '../../core/format.js';
 import { toast } from '../../ui/toast.js';
-import { joined } from './csv.js';
+import { csvOf, joined } from './csv.js';
 import { pictureOf } from './picture.js';
 
 /** An answer has some thousands of the clicks, and says where the next ones are. More of them than these fill a browser. */
@@ -60,6 +60,14 @@ async function patiently(read) {
 }
 
 /**
+ * A table of what is shown.
+ * @param {string} name
+ * @param {string[]} head
+ * @param {(string | number)[][]} rows
+ */
+export const saveRows = (name, head, rows) => save(new Blob([csvOf(head, rows)], { type: 'text/csv' }), `${name}.csv`);
+
+/**
  * A chart, drawn anew with its title, whatever it is shown as.
  * @param {string} name
  * @param {string} title
@@ -71,10 +79,13 @@ export async function savePicture(name, title, chart) {
   save(blob, `${name}.png`);
 }
 
+/** What names of files can't have. */
+const NOT_IN_NAMES = /[\\/:*?"<>|\p{C}]+/gu;
+
 /** @param {Blob} blob @param {string} name */
 function save(blob, name) {
   const href = URL.createObjectURL(blob);
-  Object.assign(document.createElement('a'), { href, download: name }).click();
+  Object.assign(document.createElement('a'), { href, download: name.replace(NOT_IN_NAMES, '-') }).click();
   // It is read a moment later.
   setTimeout(() => URL.revokeObjectURL(href), 10_000);
 }

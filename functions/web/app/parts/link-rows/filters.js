@@ -3,7 +3,7 @@
 import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { day, number } from '../../core/format.js';
 import { nameOf, useMembers, useTags } from '../../core/lists.js';
-import { setQuery } from '../../core/router.js';
+import { href, setQuery } from '../../core/router.js';
 import { useShortcuts } from '../../core/shortcuts.js';
 import { isEverything } from '../../pages/links/filter.js';
 import { Button } from '../../ui/button.js';
@@ -119,6 +119,7 @@ function TagFilter({ filter }) {
       onRemove=${() => want(tag, 'either')}
       ><${Icon} name="tag" /> ${isOut && 'not '}<bdi>${tag}</bdi><//>`;
   })}
+  ${tags.length === 1 && not.length === 0 && html`<${Button} kind="quiet" class="compact" icon="overview" href=${href(['tags', tags[0]])} aria-label=${`Numbers of the tag ${tags[0]}`}>Numbers<//>`}
   ${tags.length > 1 &&
   html`<${Menu} class="chip" align="start" items=${ANY_OR_ALL.map(({ value, label }) => ({ label, isCurrent: isAny === (value === 'any'), act: () => setQuery({ tags: value }) }))}
     >${isAny ? 'Any of the tags' : 'All of the tags'}<${Icon} name="down" /><//>`}

@@ -1,7 +1,8 @@
-// What the palette's field finds: what can be done here, pages, workspaces and links.
+// What the palette's field finds: what can be done here, pages, workspaces, links and tags.
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from '../../vendor/preact.js';
 import { counted, withoutScheme } from '../../core/format.js';
+import { useTags } from '../../core/lists.js';
 import { href, navigate } from '../../core/router.js';
 import { session } from '../../core/session.js';
 import { MOD, shortcutGroups } from '../../core/shortcuts.js';
@@ -50,6 +51,7 @@ export function Found({ text, tell, onClose, ...places }) {
   const [known] = useState(() => knownGroups(places));
   const latest = useLatest({ isWanted: !isNowhere });
   const search = useSearch(isNowhere ? '' : wanted);
+  const tags = useTags({ isWanted: !isNowhere && wanted !== '' });
   const isWaiting = !isNowhere && search.wanted !== wanted;
   const links = (wanted ? search.links : latest).map(linkOption);
   // What was found for something else stays meanwhile. What a single word has found has it, if only where nothing looks here.
@@ -57,6 +59,8 @@ export function Found({ text, tell, onClose, ...places }) {
   const groups = [
     ...known.map((group) => ({ ...group, options: ranked(group.options, wanted) })),
     { label: wanted ? 'Links' : 'Latest links', options: [...ranked(links, wanted, worst), ...further(wanted, search)] },
+    // Last, since a tag is mostly typed for its links.
+    { label: 'Tags', options: wanted ? ranked(tags.map(tagOption), wanted).slice(0, MOST_TAGS) : [] },
   ].filter(({ options }) => options.length > 0);
   const options = groups.flatMap((group) => group.options);
 
@@ -102,6 +106,7 @@ export function Found({ text, tell, onClose, ...places }) {
 }
 
 const UNFIT = 4;
+const MOST_TAGS = 5;
 const NO_SEARCH = 'The links can’t be searched.';
 
 /** What a screen reader says. @param {string} wanted @param {Option[]} options @param {Error} [error] */
@@ -150,6 +155,9 @@ function linkOption({ short_code: code, short_url: url, original_url: target, ti
   const to = withoutScheme(target);
   return { id: `link-${code}`, label: title || to, detail: title ? to : '', more: [code, target, description, ...tags].join(' '), note: code, icon: 'links', href: href(`links/${code}`), copies: url };
 }
+
+/** @param {import('../../core/lists.js').TagCount} tag @returns {Option} */
+const tagOption = ({ tag, links }) => ({ id: idOf(`tag-${tag}`), label: tag, note: counted(links, 'link'), icon: 'tag', href: href(['tags', tag]) });
 
 /** What leads on where not all links were found. @param {string} wanted @param {ReturnType<typeof useSearch>} search @returns {Option[]} */
 function further(wanted, { hasMore, error, tryAgain }) {

@@ -1,0 +1,32 @@
+// What can be kept of the page, as it shows it.
+
+import { html, useState } from '../../vendor/preact.js';
+import { rowsOf, SaveMenu } from '../../parts/panels/panels.js';
+import { KINDS_OF_LINKS, readBreakdowns, useBreakdowns } from './breakdowns.js';
+import { chartOf, timeIn } from './time.js';
+
+/** @typedef {import('../../parts/panels/save-menu.js').Keepable} Keepable */
+/** @typedef {import('./breakdowns.js').LinksBreakdowns} LinksBreakdowns */
+
+/** @param {import('./look.js').Known} props */
+export function DownloadMenu({ overview, view }) {
+  const [isWanted, setWanted] = useState(false);
+  const { data } = useBreakdowns(view, isWanted);
+  const name = overview.tag || view.tag || 'overview';
+  const chart = chartOf(overview, view);
+  const days = timeIn(overview, view).days.map(({ date, clicks, people }) => [date, clicks, people]);
+  /** @type {Keepable[]} */
+  const items = [
+    { label: 'Chart as a picture', note: 'PNG', save: (part) => part.savePicture(`${name}-clicks`, view.tag ? `${name}: ${chart.label}` : chart.label, chart) },
+    { label: 'Clicks over time', note: 'CSV', save: (part) => part.saveRows(`${name}-series`, ['period', 'clicks', 'people'], days) },
+    ...KINDS_OF_LINKS.map((kind) => ({
+      label: kind.title,
+      note: 'CSV',
+      save: async (/** @type {import('../../parts/panels/save-menu.js').Download} */ part) => {
+        const rows = rowsOf(kind, data ?? (await readBreakdowns(view)));
+        part.saveRows(`${name}-${kind.table}`, [kind.name, 'clicks'], rows.map(({ value, count }) => [value, count]));
+      },
+    })),
+  ];
+  return html`<${SaveMenu} items=${items} onOpen=${() => setWanted(true)} />`;
+}

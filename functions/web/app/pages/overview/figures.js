@@ -1,0 +1,38 @@
+// The numbers on top of the page, each with what has changed.
+
+import { html } from '../../vendor/preact.js';
+import { counted, number, shortNumber } from '../../core/format.js';
+import { Figure, Figures } from '../../ui/figures.js';
+import { nameBefore, timeIn } from './time.js';
+
+/** @typedef {import('../../core/lists.js').Overview} Overview */
+
+/** Links that don’t work as they are, or that lists leave out. @type {[keyof Overview['links'], string][]} */
+const OTHER_LINKS = [['inactive', 'switched off'], ['scheduled', 'scheduled'], ['exhausted', 'used up'], ['expired', 'expired'], ['archived', 'archived']];
+
+/** @param {import('./look.js').Known} props */
+export function OverviewFigures({ overview, view }) {
+  const { sums } = timeIn(overview, view);
+  const { today } = overview.clicks;
+  const figure = (/** @type {number} */ now, /** @type {number | null} */ before) => ({ ...valueOf(now), change: { now, before }, than: nameBefore(view) });
+  // A day that isn't over can't be compared with a whole one.
+  const note = `${counted(today.people, 'person', 'people')}, yesterday ${counted(today.clicks_before, 'click')}`;
+  return html`<${Figures} label="Numbers">
+    <${Figure} label="Clicks" ...${figure(sums.clicks, sums.clicks_before)} note=${view.days.name} />
+    <${Figure} label="People" hint="Visits by humans, without bots and link previews." ...${figure(sums.people, sums.people_before)} />
+    <${Figure} label="Clicks today" ...${valueOf(today.clicks)} note=${note} />
+    <${Figure} label="Links" ...${valueOf(overview.links.total)} note=${noteOfLinks(overview.links)} />
+  <//>`;
+}
+
+/** What is there until the numbers are. */
+export const WaitingFigures = () => html`<${Figures} label="Numbers">${['Clicks', 'People', 'Clicks today', 'Links'].map((label) => html`<${Figure} label=${label} />`)}<//>`;
+
+/** @param {number} value */
+const valueOf = (value) => ({ value: shortNumber(value), title: number(value) });
+
+/** @param {Overview['links']} links */
+function noteOfLinks(links) {
+  const others = OTHER_LINKS.flatMap(([name, word]) => (links[name] ? `${number(links[name])} ${word}` : []));
+  return [`${number(links.active)} active`, ...others].join(', ');
+}

@@ -1,0 +1,71 @@
+// What is known of the clicks of all links, or of those with a tag: the time that the address is about, and what it has in common.
+
+import { html, useEffect } from '../../vendor/preact.js';
+import { fullTime, moment } from '../../core/format.js';
+import { useOverview } from '../../core/lists.js';
+import { route } from '../../core/router.js';
+import { useStore } from '../../core/store.js';
+import { prepareCharts } from '../../parts/chart/chart.js';
+import { DaysChoice, useLatest } from '../../parts/times/times.js';
+import { Failure, Notice, Skeleton } from '../../ui/states.js';
+import { Visitors } from './breakdowns.js';
+import { ClicksCard } from './clicks-card.js';
+import { Down } from './down.js';
+import { DownloadMenu } from './download-menu.js';
+import { OverviewFigures, WaitingFigures } from './figures.js';
+import { TagChoice, TagsCard } from './tags.js';
+import { chartOf, queryOfView, timeIn, viewOf } from './time.js';
+import { TopLinks } from './top-links.js';
+
+/** @typedef {import('./time.js').View} View */
+/** An answer, and what was asked. @typedef {{ overview: import('../../core/lists.js').Overview, view: View }} Known */
+
+/** The API adds it up once a minute at most. */
+const EVERY_MS = 60_000;
+
+/**
+ * Reads what the address is about. Until another answer is read, the one before it stays.
+ * @param {string} tag empty for all links
+ */
+export function useLook(tag) {
+  const view = viewOf(useStore(route).query, tag, Date.now());
+  const resource = useOverview({ query: queryOfView(view), everyMs: EVERY_MS });
+  const known = useLatest(resource.data && { overview: resource.data, view });
+  useEffect(prepareCharts, []);
+  return { view, resource, known };
+}
+
+/** When it was added up. @param {{ known?: Known }} props */
+export const AsOf = ({ known }) => known && html`<span class="small-print" title=${fullTime(known.overview.as_of)}>As of ${moment(known.overview.as_of)}</span>`;
+
+/** @param {ReturnType<typeof useLook>} props */
+export function Look({ view, resource, known }) {
+  const { data, error, reload } = resource;
+  const what = data ? 'This may be out of date.' : 'The overview can’t be shown.';
+  return html`<div class="view-bar">
+      <${DaysChoice} days=${view.days} />
+      <${TagChoice} tag=${view.tag} />
+      ${known && html`<${DownloadMenu} ...${known} />`}
+    </div>
+    ${error && html`<${Failure} what=${what} error=${error} retry=${reload} />`}
+    ${known ? html`<div class=${`stack ${data ? '' : 'waiting'}`}><${Numbers} ...${known} /></div><${Visitors} view=${view} />` : !error && html`<${WaitingFigures} /><${Skeleton} height=${360} />`}`;
+}
+
+/** @type {Record<string, string>} */
+const PARTS = { links: 'links', clicks: 'clicks', down: 'monitored addresses' };
+
+/** @param {Known} props */
+function Numbers({ overview, view }) {
+  const { incomplete = [] } = overview;
+  return html`${incomplete.length > 0 &&
+    html`<${Notice} tone="warn">This workspace is so large that only a part of its ${incomplete.map((part) => PARTS[part] ?? part).join(' and ')} was counted. The numbers are too small.<//>`}
+    <${OverviewFigures} overview=${overview} view=${view} />
+    <${ClicksCard} chart=${chartOf(overview, view)} covers=${timeIn(overview, view).covers} />
+    <div class="overview-lists">
+      <${TopLinks} overview=${overview} view=${view} />
+      <div class="stack">
+        <${Down} targets=${overview.down} tag=${view.tag} />
+        ${!view.tag && html`<${TagsCard} />`}
+      </div>
+    </div>`;
+}

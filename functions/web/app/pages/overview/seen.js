@@ -1,0 +1,20 @@
+import { useEffect, useRef, useState } from '../../vendor/preact.js';
+
+/** So near to the window, what is below it is read. */
+const NEAR = '300px';
+
+/**
+ * Whether somebody has come to a part of the page, so that it is worth reading.
+ * @returns {{ part: { current: HTMLElement | null }, isSeen: boolean }}
+ */
+export function useSeen() {
+  const part = useRef(/** @type {HTMLElement | null} */ (null));
+  const [isSeen, setSeen] = useState(false);
+  useEffect(() => {
+    if (isSeen || !part.current) return undefined;
+    const observer = new IntersectionObserver((entries) => setSeen(entries.some(({ isIntersecting }) => isIntersecting)), { rootMargin: NEAR });
+    observer.observe(part.current);
+    return () => observer.disconnect();
+  }, [isSeen]);
+  return { part, isSeen };
+}
