@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from support.api import Api
 from support.chromium import flags
-from support.studio import APP, DOMAINS, FIXED, INVITED, NOW, NOWHERE, OTHERS_LINK, PART, RECLAIMED, SESSION, SHORT, STAR, Answer, answer_everything, target_id
+from support.studio import APP, DOMAINS, FIXED, INVITED, LARGE, NOW, NOWHERE, OTHERS_LINK, PART, RECLAIMED, SESSION, SHORT, STAR, Answer, answer_everything, target_id
 from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 
 CHOSEN = ["links", "link", "overview-dark", "new-link", "qr", "monitoring"]
@@ -222,6 +222,14 @@ TOUR = [
     Picture("rules-fixed", APP_LINK, show_rules, otherwise=FIXED),
     Picture("overview", "overview"),
     Picture("overview-phone", "overview", size=PHONE),
+    Picture("overview-panels", "overview", down_to("Visitors")),
+    Picture("overview-panels-phone", "overview", down_to("Visitors"), size=PHONE),
+    Picture("overview-large", "overview?range=12m&audience=human&audience=bot&audience=prefetch", down_to("Clicks over time"), otherwise=LARGE),
+    Picture("tag", "tags/newsletter"),
+    Picture("tag-phone", "tags/newsletter", size=PHONE),
+    Picture("tag-panels", "tags/caf%C3%A9?range=7d&map=1", down_to("Visitors")),
+    Picture("tags", "tags"),
+    Picture("tag-unknown", "tags/no%2Fsuch"),
     Picture("monitoring", "monitoring"),
     Picture("target", f"monitoring/{target_id(3)}"),
     Picture("notifications", "notifications"),

@@ -277,31 +277,68 @@ def latest_clicks(query: dict[str, str]) -> dict[str, Any]:
     return {"clicks": clicks}
 
 
-def compared(days: Iterable[int], before: Iterable[int], factor: float = 2.6) -> dict[str, int]:
+# How much more a whole workspace is followed than its star, and the links with a tag.
+WHOLE, TAGGED = 2.6, 0.8
+
+
+def factor_of(query: dict[str, str]) -> float:
+    return TAGGED if "tag" in query else WHOLE
+
+
+def compared(days: Iterable[int], before: Iterable[int], factor: float) -> dict[str, int]:
     """Of the whole workspace, which has more than one link."""
     clicks, clicks_before = (round(factor * sum(clicks_of_age(age) for age in ages)) for ages in (days, before))
-    return {"clicks": clicks, "people": people_of(clicks), "clicks_before": clicks_before, "people_before": people_of(clicks_before)}
+    return {"clicks": clicks, "people": people_of(clicks), "clicks_before": clicks_before, "people_before": round(0.97 * people_of(clicks_before))}
+
+
+def ages_of(query: dict[str, str]) -> range:
+    """How long ago the days of a time are, the latest first."""
+    first, last = ((NOW.date() - datetime.date.fromisoformat(query[name])).days for name in ("from", "to"))
+    return range(last, first + 1)
 
 
 def clicks_of_age(age: int) -> int:
     return clicks_on(NOW.date() - datetime.timedelta(days=age))
 
 
-def overview() -> dict[str, Any]:
-    clicks = {"today": compared([0], [1]), "last_7_days": compared(range(7), range(7, 14)), "last_30_days": compared(range(30), range(30, 60))}
-    days = [(NOW.date() - datetime.timedelta(days=age), round(2.6 * clicks_of_age(age))) for age in reversed(range(60))]
-    top = sorted((one for one in LINKS if one["status"] == "active"), key=lambda one: -one["total_clicks"])[:5]
+def period(query: dict[str, str], ages: range) -> dict[str, Any]:
+    """A time beside the one before it, which nobody knows if it is long ago."""
+    before = range(ages.stop, ages.stop + len(ages))
+    counts = compared(ages, before, factor_of(query))
+    if before.stop <= 60:
+        return {"from": query["from"], "to": query["to"]} | counts
+    return {"from": query["from"], "to": query["to"]} | counts | {"clicks_before": None, "people_before": None}
+
+
+def overview(query: dict[str, str]) -> dict[str, Any]:
+    factor, tag = factor_of(query), query.get("tag", "")
+    ages = ages_of(query) if "from" in query else range(60)
+    clicks = {"today": compared([0], [1], factor), "last_7_days": compared(range(7), range(7, 14), factor), "last_30_days": compared(range(30), range(30, 60), factor)}
+    days = [(NOW.date() - datetime.timedelta(days=age), round(factor * clicks_of_age(age))) for age in reversed(ages)]
+    top = sorted((one for one in LINKS if one["status"] == "active" and tag in ["", *one["tags"]]), key=lambda one: -one["total_clicks"])[:8]
     names = ("short_code", "short_url", "title", "original_url")
     tops = [{name: one[name] for name in names} | {"clicks": one["total_clicks"] // 5, "people": people_of(one["total_clicks"] // 5)} for one in top]
-    down = [{"id": target_id(number), "url": url, "since": at(days=days)} for number, (url, status, days, _) in enumerate(TARGETS) if status == "down"]
-    return {
+    down = [{"id": target_id(number), "url": url, "since": at(days=days)} for number, (url, status, days, _) in enumerate(TARGETS) if status == "down" and tag in ["", "print"]]
+    counts = {"total": 148, "active": 137, "inactive": 3, "scheduled": 1, "exhausted": 1, "expired": 6, "deleted": 0, "archived": 23}
+    tagged = dict.fromkeys(counts, 0) | {"total": dict(TAGS).get(tag, 0), "active": dict(TAGS).get(tag, 0)}
+    about = ({"tag": tag} if tag else {}) | ({"period": period(query, ages)} if "from" in query else {})
+    return about | {
         "as_of": at(seconds=20),
-        "links": {"total": 148, "active": 137, "inactive": 3, "scheduled": 1, "exhausted": 1, "expired": 6, "deleted": 0, "archived": 23},
+        "links": tagged if tag else counts,
         "clicks": clicks,
         "days": [{"date": str(day), "clicks": count, "people": people_of(count)} for day, count in days],
         "top_links": tops,
         "down": down,
     }
+
+
+def breakdowns(query: dict[str, str]) -> dict[str, Any]:
+    share = share_of(query)
+    total = round(share * factor_of(query) * sum(clicks_of_age(age) for age in ages_of(query)))
+    people = total if query["audience"] == "human" else round(0.86 * total) if "human" in query["audience"] else 0
+    parts = {member: counted(total, kind, name) for member, (kind, name) in MEMBERS_OF_ANSWERS.items() if member != "destinations"}
+    about = {name: query[name] for name in ("tag", "from", "to") if name in query}
+    return {"as_of": at(seconds=20), "total_clicks": total, "human_clicks": people} | about | parts
 
 
 def links(query: dict[str, str]) -> dict[str, Any]:
@@ -418,7 +455,8 @@ ANSWERS: dict[str, Answer] = {
     r"/api/links/[\w-]+/history": lambda path, query: history(),
     r"/api/codes/[\w-]+": lambda path, query: {"available": True},
     r"/api/tags": lambda path, query: {"as_of": at(seconds=20), "tags": [{"tag": tag, "links": count} for tag, count in TAGS]},
-    r"/api/overview": lambda path, query: overview(),
+    r"/api/overview": lambda path, query: overview(query),
+    r"/api/overview/breakdowns": lambda path, query: breakdowns(query),
     r"/api/stats/([\w-]+)": lambda path, query: answer_of(path[0], query),
     r"/api/stats/[\w-]+/clicks": lambda path, query: latest_clicks(query),
     r"/api/notifications": lambda path, query: notifications(query),
@@ -448,6 +486,12 @@ RECLAIMED: dict[str, Answer] = {
 PART: dict[str, Answer] = {
     r"/api/stats/([\w-]+)": lambda path, query: answer_of(path[0], query | {"from": str((NOW - datetime.timedelta(days=40)).date())})
     | {"from": stamp(moment(query["from"])), "before": None, "covers": {"clicks": 18_204, "of": 41_960, "since": at(days=40)}},
+}
+COVERED = {"covers": {"clicks": 40_731, "of": 41_960}}
+# Of so many links, only the days of those with most clicks are added up.
+LARGE: dict[str, Answer] = {
+    r"/api/overview": lambda path, query: overview(query) | ({"period": period(query, ages_of(query)) | COVERED} if "from" in query else {}),
+    r"/api/overview/breakdowns": lambda path, query: breakdowns(query) | COVERED,
 }
 FIXED: dict[str, Answer] = {r"/api/workspace": lambda path, query: SPACE | {"destinations": "fixed"}}
 OTHERS_LINK: dict[str, Answer] = {r"/api/auth/verify": lambda path, query: Refusal(403, "forbidden")}

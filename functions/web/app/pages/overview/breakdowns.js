@@ -50,7 +50,7 @@ export function Visitors({ view }) {
     ${error && html`<${Failure} what="The visitors can’t be shown." error=${error} retry=${reload} />`}
     ${known
       ? html`<div class=${data ? '' : 'waiting'}><${Panels} answer=${known.answer} audience=${known.audience} /></div>`
-      : !error && html`<div class="panels">${[1, 2, 3].map(() => html`<${Skeleton} height=${PANEL_HEIGHT} />`)}</div>`}
+      : !error && html`<div class="panels unseen">${isSeen && [1, 2, 3].map(() => html`<${Skeleton} height=${PANEL_HEIGHT} />`)}</div>`}
   </section>`;
 }
 

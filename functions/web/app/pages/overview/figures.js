@@ -18,7 +18,7 @@ export function OverviewFigures({ overview, view }) {
   // A day that isn't over can't be compared with a whole one.
   const note = `${counted(today.people, 'person', 'people')}, yesterday ${counted(today.clicks_before, 'click')}`;
   return html`<${Figures} label="Numbers">
-    <${Figure} label="Clicks" ...${figure(sums.clicks, sums.clicks_before)} note=${view.days.name} />
+    <${Figure} label="Clicks" ...${figure(sums.clicks, sums.clicks_before)} />
     <${Figure} label="People" hint="Visits by humans, without bots and link previews." ...${figure(sums.people, sums.people_before)} />
     <${Figure} label="Clicks today" ...${valueOf(today.clicks)} note=${note} />
     <${Figure} label="Links" ...${valueOf(overview.links.total)} note=${noteOfLinks(overview.links)} />

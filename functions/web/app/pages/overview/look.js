@@ -43,8 +43,8 @@ export function Look({ view, resource, known }) {
   const { data, error, reload } = resource;
   const what = data ? 'This may be out of date.' : 'The overview can’t be shown.';
   return html`<div class="view-bar">
-      <${DaysChoice} days=${view.days} />
       <${TagChoice} tag=${view.tag} />
+      <${DaysChoice} days=${view.days} />
       ${known && html`<${DownloadMenu} ...${known} />`}
     </div>
     ${error && html`<${Failure} what=${what} error=${error} retry=${reload} />`}

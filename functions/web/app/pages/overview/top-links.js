@@ -20,7 +20,7 @@ export function TopLinks({ overview, view }) {
   const links = (isThere ? overview : data)?.top_links;
   return html`<div class="top-links" ref=${part}>
     <${Card} title="Top links" actions=${html`<span class="small-print">${view.days.name}</span>`}>
-      ${links ? html`<${Ranking} links=${links} />` : error ? html`<${Failure} what="The top links can’t be shown." error=${error} retry=${reload} />` : html`<${Skeleton} rows=${SHOWN_LINKS} height=${BAR_HEIGHT} />`}
+      ${links ? html`<${Ranking} links=${links} />` : error ? html`<${Failure} what="The top links can’t be shown." error=${error} retry=${reload} />` : html`<div class="unseen">${isSeen && html`<${Skeleton} rows=${SHOWN_LINKS} height=${BAR_HEIGHT} />`}</div>`}
     <//>
   </div>`;
 }
