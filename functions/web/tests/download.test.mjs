@@ -3,13 +3,21 @@ import { test } from 'node:test';
 import { answering } from './browser.mjs';
 
 const { call } = await import('../app/core/api.js');
-const { joined } = await import('../app/parts/download/csv.js');
+const { csvOf, joined } = await import('../app/parts/download/csv.js');
 
 test('parts of a table are joined below one head', () => {
   assert.equal(joined(['at,who\n1,a\n', 'at,who\n2,b\n', 'at,who\n']), 'at,who\n1,a\n2,b\n');
   assert.equal(joined(['at,who\r\n1,a', 'at,who\r\n2,b']), 'at,who\r\n1,a\n2,b');
   assert.equal(joined(['at,who\n']), 'at,who\n');
   assert.equal(joined([]), '');
+});
+
+test('a table is written as the API writes them', () => {
+  assert.equal(csvOf(['country', 'clicks'], [['NO', 3], ['a, "b"', 1]]), 'country,clicks\r\nNO,3\r\n"a, ""b""",1\r\n');
+  const written = (/** @type {string | number} */ cell) => csvOf(['value'], [[cell]]).slice('value\r\n'.length, -'\r\n'.length);
+  for (const formula of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1']) assert.equal(written(formula), `'${formula}`);
+  assert.equal(written('\r=1'), `"'\r=1"`);
+  for (const plain of ['1-1', '', "'=1", 'Firefox', -1]) assert.equal(written(plain), String(plain));
 });
 
 test('an answer says where its next part is', async () => {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 // Days are those of the visitor's clock, which is set back on 25 October.
 process.env.TZ = 'Europe/Zurich';
-const { DAY_MS, HOUR_MS, MOST_DAYS, dayOf, periodOf } = await import('../app/parts/times/period.js');
+const { DAY_MS, HOUR_MS, MOST_DAYS, dayOf, daysOf, periodOf, utcDayOf } = await import('../app/parts/times/period.js');
 
 const NOW = Date.parse('2026-10-30T14:25:00Z');
 const period = (query, since) => periodOf(new URLSearchParams(query), NOW, since);
@@ -54,4 +54,12 @@ test('what is younger than the range begins with its creation', () => {
 test('hours are for times that have room for them, and for those that have few days', () => {
   const unit = (from, interval) => period({ range: 'own', from, to: '2026-10-30', interval }).unit;
   assert.deepEqual([unit('2026-10-30', ''), unit('2026-10-28', ''), unit('2026-10-28', 'hour'), unit('2026-09-01', 'hour')], ['hour', 'day', 'hour', 'day']);
+});
+
+test('whole days may be those of UTC, and hours are none', () => {
+  const days = (query, now) => daysOf(new URLSearchParams(query), utcDayOf(Date.parse(now)));
+  // In Zurich, it is tomorrow.
+  assert.deepEqual(days({ range: '7d' }, '2026-10-30T23:30:00Z'), { range: '7d', first: '2026-10-24', last: '2026-10-30', name: '7 days' });
+  assert.equal(days({ range: '24h' }, '2026-10-30T12:00:00Z').range, '30d');
+  assert.equal(days({ range: 'own', from: '2026-10-29', to: '2027-01-01' }, '2026-10-30T12:00:00Z').last, '2026-10-30');
 });

@@ -2,7 +2,7 @@
 
 import { html, useEffect } from '../../vendor/preact.js';
 import { fullTime, moment } from '../../core/format.js';
-import { useOverview } from '../../core/lists.js';
+import { useOverview, useTags } from '../../core/lists.js';
 import { route } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
 import { prepareCharts } from '../../parts/chart/chart.js';
@@ -40,22 +40,23 @@ export const AsOf = ({ known }) => known && html`<span class="small-print" title
 
 /** @param {ReturnType<typeof useLook>} props */
 export function Look({ view, resource, known }) {
+  const tags = useTags();
   const { data, error, reload } = resource;
   const what = data ? 'This may be out of date.' : 'The overview can’t be shown.';
   return html`<div class="view-bar">
-      <${TagChoice} tag=${view.tag} />
+      <${TagChoice} tag=${view.tag} tags=${tags} />
       <${DaysChoice} days=${view.days} />
       ${known && html`<${DownloadMenu} ...${known} />`}
     </div>
     ${error && html`<${Failure} what=${what} error=${error} retry=${reload} />`}
-    ${known ? html`<div class=${`stack ${data ? '' : 'waiting'}`}><${Numbers} ...${known} /></div><${Visitors} view=${view} />` : !error && html`<${WaitingFigures} /><${Skeleton} height=${360} />`}`;
+    ${known ? html`<div class=${`stack ${data ? '' : 'waiting'}`}><${Numbers} ...${known} tags=${tags} /></div><${Visitors} view=${view} />` : !error && html`<${WaitingFigures} /><${Skeleton} height=${360} />`}`;
 }
 
 /** @type {Record<string, string>} */
 const PARTS = { links: 'links', clicks: 'clicks', down: 'monitored addresses' };
 
-/** @param {Known} props */
-function Numbers({ overview, view }) {
+/** @param {Known & { tags: import('./tags.js').Tags }} props */
+function Numbers({ overview, view, tags }) {
   const { incomplete = [] } = overview;
   return html`${incomplete.length > 0 &&
     html`<${Notice} tone="warn">This workspace is so large that only a part of its ${incomplete.map((part) => PARTS[part] ?? part).join(' and ')} was counted. The numbers are too small.<//>`}
@@ -65,7 +66,7 @@ function Numbers({ overview, view }) {
       <${TopLinks} overview=${overview} view=${view} />
       <div class="stack">
         <${Down} targets=${overview.down} tag=${view.tag} />
-        ${!view.tag && html`<${TagsCard} />`}
+        ${!view.tag && html`<${TagsCard} tags=${tags} />`}
       </div>
     </div>`;
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from '../../vendor/preact.js';
 
 /** So near to the window, what is below it is read. */
-const NEAR = '300px';
+const NEAR = '100px';
 
 /**
  * Whether somebody has come to a part of the page, so that it is worth reading.

@@ -2,7 +2,6 @@
 
 import { html } from '../../vendor/preact.js';
 import { counted, number } from '../../core/format.js';
-import { useTags } from '../../core/lists.js';
 import { href, route } from '../../core/router.js';
 import { Chip } from '../../ui/chips.js';
 import { Icon } from '../../ui/icons.js';
@@ -16,9 +15,10 @@ const OFFERED = 50;
 /** The page of a tag, about the same time and people as the present one. @param {string} tag */
 const pageOfTag = (tag) => href(['tags', tag], keptOf(route.get().query));
 
-/** Which links the page is about. @param {{ tag: string }} props empty for all links */
-export function TagChoice({ tag }) {
-  const tags = useTags();
+/** @typedef {import('../../core/lists.js').TagCount[]} Tags the most used first */
+
+/** Which links the page is about. @param {{ tag: string, tags: Tags }} props an empty tag for all links */
+export function TagChoice({ tag, tags }) {
   if (tags.length === 0 && !tag) return null;
   const isShown = (/** @type {string} */ other) => other.toLowerCase() === tag.toLowerCase();
   const items = [
@@ -31,14 +31,13 @@ export function TagChoice({ tag }) {
   <//>`;
 }
 
-/** Those that most links have. */
-export function TagsCard() {
-  const tags = useTags();
+/** Those that most links have. @param {{ tags: Tags }} props */
+export function TagsCard({ tags }) {
   if (tags.length === 0) return null;
   return html`<${Card} title="Tags" actions=${tags.length > SHOWN && html`<a href=${href('tags')}>All tags</a>`}><${TagChips} tags=${tags.slice(0, SHOWN)} /><//>`;
 }
 
-/** @param {{ tags: import('../../core/lists.js').TagCount[] }} props */
+/** @param {{ tags: Tags }} props */
 export const TagChips = ({ tags }) => html`<ul class="chips">
   ${tags.map(({ tag, links }) => html`<li key=${tag}><${Chip} href=${pageOfTag(tag)} title=${tag} label=${`${tag}, ${counted(links, 'link')}`}><bdi>${tag}</bdi> <span class="muted">${number(links)}</span><//></li>`)}
 </ul>`;

@@ -2,7 +2,7 @@
 
 /** @typedef {'day' | 'hour' | 'minute'} Unit what a value is for: a day, an hour, or a moment */
 
-const DAY_SECONDS = 86_400;
+export const DAY_SECONDS = 86_400;
 const MONTH_SECONDS = 28 * DAY_SECONDS;
 
 /** @param {Intl.DateTimeFormatOptions} options */

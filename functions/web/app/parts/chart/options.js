@@ -2,7 +2,7 @@
 
 import { shortNumber } from '../../core/format.js';
 import { rem } from '../../core/rem.js';
-import { markName } from './moments.js';
+import { DAY_SECONDS, markName } from './moments.js';
 
 /** @typedef {import('./chart.js').Series} Series */
 
@@ -10,6 +10,8 @@ const FONT = `${rem(0.75)}px system-ui, sans-serif`;
 const LETTER_WIDTH = rem(0.47);
 const LEAST_TOP = 4;
 const LEAST_STEP = rem(4.5);
+/** Between days, there is nothing to name. */
+const STEPS_OF_DAYS = [1, 2, 3, 4, 5, 6, 7, 10, 15, 30, 60, 90, 120, 180, 365].map((days) => days * DAY_SECONDS);
 
 /**
  * The colours of the theme, as a canvas understands them.
@@ -70,7 +72,15 @@ export function optionsOf({ uPlot, series, unit, suffix, colours, width, height,
     },
     scales: { y: { range: (_, least, most) => [0, Math.max(LEAST_TOP, (most ?? 0) * 1.08, least ?? 0)] } },
     axes: [
-      { ...axis, grid: { show: false }, size: rem(1.75), gap: 10, space: LEAST_STEP, values: (_, marks, _axis, _space, step) => marks.map((mark) => markName(mark, unit, step)) },
+      {
+        ...axis,
+        ...(unit === 'day' ? { incrs: STEPS_OF_DAYS } : {}),
+        grid: { show: false },
+        size: rem(1.75),
+        gap: 10,
+        space: LEAST_STEP,
+        values: (_, marks, _axis, _space, step) => marks.map((mark) => markName(mark, unit, step)),
+      },
       {
         ...axis,
         grid: { stroke: colours.grid, width: 1 },
