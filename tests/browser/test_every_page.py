@@ -34,6 +34,10 @@ VIEWS = {
     "compare?codes={code},nowhere1": "Compare",
     "compare": "Compare",
     "overview": "Overview",
+    "overview?range=12m&table=1&audience=bot&audience=prefetch": "Overview",
+    "tags": "Tags",
+    "tags/sale": "Tag sale",
+    "tags/nowhere": "nowhere",
     "monitoring": "Monitoring",
     "monitoring/{target}": re.compile(".+"),
     "notifications": "Notifications",
@@ -221,7 +225,7 @@ LETTERS = """
 """
 
 
-@pytest.mark.parametrize("view", ["links", "links/{code}", "compare?codes={code}", "overview", "monitoring/{target}", "notifications?kind=all", "members", "keys", "settings", "account"])
+@pytest.mark.parametrize("view", ["links", "links/{code}", "compare?codes={code}", "overview", "tags", "tags/sale", "monitoring/{target}", "notifications?kind=all", "members", "keys", "settings", "account"])
 def test_all_letters_are_as_large_as_the_browser_is_set_to(tabs: Tabs, furnished: Account, target: str, view: str) -> None:
     tab = tabs.open(furnished, view.format(code=sale_of(furnished), target=target))
     tab.settled()

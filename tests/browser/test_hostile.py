@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import urllib.parse
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -44,7 +45,7 @@ def hostile(api: Api) -> Account:
     return eve
 
 
-VIEWS = ["links", "links/{code}", "links/{code}?audience=human&audience=bot&audience=prefetch", "compare?codes={code}", "overview", "monitoring", "monitoring/{target}", "notifications?kind=all", "members", "keys", "settings", "account"]
+VIEWS = ["links", "links/{code}", "links/{code}?audience=human&audience=bot&audience=prefetch", "compare?codes={code}", "overview", "tags", f"tags/{urllib.parse.quote(IMAGE[:50], safe='')}", "monitoring", "monitoring/{target}", "notifications?kind=all", "members", "keys", "settings", "account"]
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -34,14 +34,14 @@ def code_of(slug: str) -> str:
 
 def test_an_address_without_a_workspace_gets_that_of_the_tab(tabs: Tabs, account: Account) -> None:
     slug = own_slug(account)
-    tab = tabs.open(account, "overview?tag=spring")
+    tab = tabs.open(account, "overview?range=7d")
     expect(tab.heading("Overview")).to_be_visible()
     tab.page.wait_for_url(re.compile("#/w/"))
-    assert whole_view(tab) == f"#/w/{slug}/overview?tag=spring"
+    assert whole_view(tab) == f"#/w/{slug}/overview?range=7d"
     expect(tab.page.get_by_role("navigation").get_by_role("link", name="Members").first).to_have_attribute("href", f"#/w/{slug}/members")
     tab.page.reload()
     expect(tab.heading("Overview")).to_be_visible()
-    assert whole_view(tab) == f"#/w/{slug}/overview?tag=spring"
+    assert whole_view(tab) == f"#/w/{slug}/overview?range=7d"
     tab.open("")
     tab.page.wait_for_url(re.compile("#/w/"))
     assert whole_view(tab) == f"#/w/{slug}/links"

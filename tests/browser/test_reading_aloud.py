@@ -201,7 +201,8 @@ def test_what_the_palette_finds_is_said(tabs: Tabs, furnished: Account) -> None:
     tab.page.wait_for_timeout(200)
     forget(tab)
     field.press_sequentially("sale", delay=20)
-    hears(tab, re.compile("^2 results$"))
+    # Two links, and the tag that they have.
+    hears(tab, re.compile("^3 results$"))
     field.press_sequentially("x", delay=20)
     hears(tab, "Nothing found for “salex”.")
     field.fill("settings")

@@ -20,6 +20,8 @@ READS = {
     "links/{code}": "**/api/links/*",
     "compare?codes={code}": "**/api/links/*",
     "overview": "**/api/overview",
+    "tags": "**/api/tags",
+    "tags/sale": "**/api/overview?tag=sale",
     "monitoring": "**/v1/targets?*",
     # What is new is counted before.
     "notifications?kind=all": "**/api/notifications?limit=*",

@@ -70,6 +70,8 @@ OPENINGS = {
     "a QR code": Opening("links/{code}", press("q"), "dialog", "QR code"),
     "a click": Opening("links/{code}", lambda tab: tab.page.locator(".click-opener").first.click(), "dialog", "Click"),
     "a range": Opening("links/{code}", click("Own"), "dialog", re.compile(".")),
+    "days of an overview": Opening("overview", click("Own"), "dialog", "Choose the days"),
+    "tags": Opening("overview", click(re.compile("^Links: ")), "menu", re.compile("^Links: ")),
     "what can be downloaded": Opening("links/{code}", click("Download"), "menu", "Download"),
     "dates": Opening("links", click("Created"), "dialog", "Created between"),
     "a question": Opening("links?tag=spring", delete_selected, "dialog", "Delete 1 link?"),
