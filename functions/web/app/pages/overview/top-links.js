@@ -4,7 +4,6 @@ import { useOverview } from '../../core/lists.js';
 import { href } from '../../core/router.js';
 import { Card } from '../../ui/page.js';
 import { Failure, Skeleton } from '../../ui/states.js';
-import { useSeen } from './seen.js';
 import { hasTopLinks, timeQueryOf } from './time.js';
 
 /** @typedef {import('../../core/lists.js').Overview['top_links']} Links */
@@ -14,15 +13,13 @@ const BAR_HEIGHT = 28;
 
 /** The links that were followed most. @param {import('./look.js').Known} props */
 export function TopLinks({ overview, view }) {
-  const { part, isSeen } = useSeen();
   const isThere = hasTopLinks(overview, view);
-  const { data, error, reload } = useOverview({ query: timeQueryOf(view), isWanted: isSeen && !isThere });
+  // Not only once they are seen: whoever goes by keyboard would be past them when they come.
+  const { data, error, reload } = useOverview({ query: timeQueryOf(view), isWanted: !isThere });
   const links = (isThere ? overview : data)?.top_links;
-  return html`<div class="top-links" ref=${part}>
-    <${Card} title="Top links" actions=${html`<span class="small-print">${view.days.name}</span>`}>
-      ${links ? html`<${Ranking} links=${links} />` : error ? html`<${Failure} what="The top links can’t be shown." error=${error} retry=${reload} />` : html`<div class="unseen">${isSeen && html`<${Skeleton} rows=${SHOWN_LINKS} height=${BAR_HEIGHT} />`}</div>`}
-    <//>
-  </div>`;
+  return html`<${Card} title="Top links" actions=${html`<span class="small-print">${view.days.name}</span>`} class="top-links">
+    ${links ? html`<${Ranking} links=${links} />` : error ? html`<${Failure} what="The top links can’t be shown." error=${error} retry=${reload} />` : html`<${Skeleton} rows=${SHOWN_LINKS} height=${BAR_HEIGHT} />`}
+  <//>`;
 }
 
 /** @param {{ links: Links }} props */
