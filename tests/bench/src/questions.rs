@@ -19,9 +19,9 @@ const REQUESTS: usize = 6;
 /// What is asked about the link, and under which name it is reported.
 const QUERIES: [(&str, &str, &str); 6] = [
     ("summary", "", ""),
-    ("30 days", "", "audience=human"),
-    ("30 days of Berlin", "", "audience=human&tz=Europe/Berlin"),
-    ("a filter", "", "audience=human&browser=Firefox"),
+    ("30 days", "", "DAYS&audience=human"),
+    ("30 days of Berlin", "", "DAYS&audience=human&tz=Europe/Berlin"),
+    ("a filter", "", "DAYS&audience=human&browser=Firefox"),
     ("latest clicks", "/clicks", "limit=20"),
     ("a page of CSV", "/clicks", "format=csv"),
 ];

@@ -108,11 +108,12 @@ impl Workload {
         Self::new(move |_| event.clone(), |_, answer| body(answer)["total_clicks"] == CLICKS)
     }
 
-    /// What somebody asks about the clicks of their link.
+    /// What somebody asks about the clicks of their link, those of 30 days if the query is about a time.
     pub fn question(owner: &Person, route: &str, query: &str) -> Self {
         let path = format!("/api/stats/{FOLLOWED}{route}");
         let event = with(&authorized(&sample("stats", "clicks"), owner), "/api/stats/launch/clicks", &path);
-        let event = asking(&event, query);
+        let first = Timestamp::now().minus(Duration::from_secs(29 * 86_400)).day();
+        let event = asking(&event, &query.replace("DAYS", &format!("from={first}")));
         Self::new(move |_| event.clone(), |_, answer| answer["statusCode"] == 200)
     }
 
