@@ -232,7 +232,17 @@ impl<'m> Joined<'m> {
             }
             joined.add(path)?;
         }
+        joined.refuse_shared_names()?;
         Ok(joined)
+    }
+
+    /// A name of a joined file is one for all of them, so what one declares another one can't import from elsewhere.
+    fn refuse_shared_names(&self) -> Result<(), String> {
+        let imported = self.imports.iter().flat_map(|(bundle, names)| names.iter().map(move |name| (bundle, *name)));
+        let mut shared = imported.filter_map(|(bundle, name)| Some((bundle, name, self.declared.get(name)?)));
+        shared.next().map_or(Ok(()), |(bundle, name, path)| {
+            Err(format!("app/{path} declares {name}, which a file that it is joined with imports from {bundle}.js"))
+        })
     }
 
     /// Adds a file behind all that it imports, as browsers evaluate modules.
@@ -376,6 +386,19 @@ mod tests {
             .expect_err(text);
             assert!(error.contains(complaint), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn a_name_that_a_page_declares_and_imports_from_elsewhere_is_refused() {
+        let error = joined(&[
+            ("main.js", "boot();\nfunction boot() {}\n"),
+            ("core/a.js", "export const a = 1;"),
+            ("pages/in/in.js", "import { a } from '../../core/a.js';\nimport { b } from './b.js';\nrun(a, b);"),
+            ("pages/in/b.js", "const a = 2;\nexport const b = a;"),
+        ])
+        .unwrap_err();
+
+        assert!(error.contains("pages/in/b.js declares a"), "{error}");
     }
 
     #[test]
