@@ -21,11 +21,13 @@ impl LinkBuilder {
     /// When the code is none.
     #[must_use]
     pub fn new(code: &str) -> Self {
+        // One moment for both: a link that was changed later is another matter.
+        let now = Timestamp::now();
         Self(Link {
             identity: LinkIdentity { id: link_id(code), workspace: WorkspaceId::generate(), owner: UserId::generate() },
             target: TargetUrl::parse("https://example.com/landing").expect("a URL"),
-            created_at: Timestamp::now(),
-            updated_at: Timestamp::now(),
+            created_at: now,
+            updated_at: now,
             availability: Availability::default(),
             expiry_is_published: false,
             metadata: LinkMetadata::default(),
