@@ -64,6 +64,16 @@ def names(document: dict[str, Any]) -> Iterator[str]:
                 yield f"{prefix}{name} is what Go's client calls something of {name}: take another name"
 
 
+def constants(document: dict[str, Any]) -> Iterator[str]:
+    kinds = defaultdict(list)
+    for name, schema in document["components"]["schemas"].items():
+        for value in schema.get("enum", []):
+            kinds[str(value).upper()].append(name)
+    for value, found in kinds.items():
+        if len(found) > 1:
+            yield f"{' and '.join(found)} have the value {value}, which is a constant of Go's client: write one of them where it is used"
+
+
 def absent(schema: Any) -> bool:
     """Whether nothing but `null` or an empty string is such a value."""
     return isinstance(schema, dict) and (schema.get("type") == "null" or schema.get("const") == "" or schema.get("maxLength") == 0)
@@ -96,7 +106,7 @@ def servers(document: dict[str, Any]) -> Iterator[str]:
 
 
 def complaints(document: dict[str, Any]) -> list[str]:
-    return [complaint for check in (names, schemas, bodies, servers) for complaint in check(document)]
+    return [complaint for check in (names, constants, schemas, bodies, servers) for complaint in check(document)]
 
 
 def main() -> int:

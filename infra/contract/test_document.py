@@ -45,6 +45,7 @@ class Document(unittest.TestCase):
             (document(link(reference) | {"Tag": {"type": "string", "default": "docs"}}), "schemas/Tag: a default in a request"),
             (document(link(reference, additionalProperties=True) | empty), "schemas/Link: with additionalProperties"),
             (document({}, url="../"), "../: a relative server"),
+            (document({"Kind": {"enum": ["bot"]}, "Device": {"enum": ["bot"]}}), "Kind and Device have the value BOT"),
         ]:
             with self.subTest(complaint):
                 found = complaints(broken)

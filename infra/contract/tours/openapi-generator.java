@@ -39,7 +39,8 @@ class Tour {
                 .send(HttpRequest.newBuilder(URI.create(link.getShortUrl().toString())).build(), HttpResponse.BodyHandlers.discarding());
         expect(followed.headers().firstValue("location").orElse("").equals(DESTINATION), followed);
         var deadline = Instant.now().plus(Duration.ofMinutes(1));
-        while (new StatisticsApi(client).showStatistics(link.getShortCode(), null, null, null).getTotalClicks() != 1) {
+        while (new StatisticsApi(client).showStatistics(
+                link.getShortCode(), null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null).getTotalClicks() != 1) {
             expect(Instant.now().isBefore(deadline), "no click");
             Thread.sleep(500);
         }

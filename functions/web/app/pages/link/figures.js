@@ -26,8 +26,8 @@ export function LinkFigures({ answer, period, audience, clicks }) {
   const last = clicks?.[0]?.clicked_at;
   return html`<${Figures} label="Numbers">
     <${Figure} label="Clicks" ...${figure('total_clicks')} note=${ONLY[audience]} />
-    <${Figure} label="People" hint="Visits by humans, without bots and link previews." ...${figure('human_clicks')} />
-    <${Figure} label="Unique visitors" hint="How many addresses people came from." ...${figure('unique_visitors')} />
+    ${audience === 'all' && html`<${Figure} label="People" hint="Visits by humans, without bots and link previews." ...${figure('human_clicks')} />`}
+    ${audience !== 'bots' && html`<${Figure} label="Unique visitors" hint="How many addresses people came from." ...${figure('unique_visitors')} />`}
     <${Figure} label="Last click" value=${clicks === null ? '–' : clicks && (last ? ago(last) : 'none')} isText title=${last ? fullTime(last) : undefined} note=${last ? moment(last) : undefined} />
   <//>`;
 }
