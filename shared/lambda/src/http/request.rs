@@ -189,13 +189,14 @@ impl Request {
         self.query.all(name).into_iter().flatten().filter(|value| !value.is_empty())
     }
 
-    /// Refuses query parameters that the route doesn't have, where a mistyped one would change what an answer is about.
+    /// Refuses query parameters that the route doesn't have, where a mistyped one would change what an answer is about. One without a
+    /// name is none.
     ///
     /// # Errors
     /// 400 for the first one that isn't among the known ones.
     pub fn refuse_unknown<'k>(&self, known: impl IntoIterator<Item = &'k str>) -> Result<(), Invalid> {
         let known: Vec<_> = known.into_iter().collect();
-        match self.query.iter().find(|(name, _)| !known.contains(name)) {
+        match self.query.iter().find(|(name, _)| !name.is_empty() && !known.contains(name)) {
             Some((name, _)) => Err(Invalid::new("the query has a parameter that isn't known here").in_field(name)),
             None => Ok(()),
         }
@@ -548,6 +549,18 @@ mod tests {
         for refused in ["0", "-1", "ten", "1.5", "1e2", "٣"] {
             let sentence = Invalid::new("limit must be a positive integer").in_field("limit");
             assert_eq!(with_query(&format!("limit={refused}")).page_size(), Err(sentence), "{refused}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_parameter_is_refused_by_its_name() {
+        let refused = |query: &str| {
+            with_query(query).refuse_unknown(["from", "to"]).err().and_then(|error| error.field().map(str::to_owned))
+        };
+
+        assert_eq!(refused("from=1&form=2&to=3"), Some("form".into()));
+        for query in ["", "from=1&to=", "=null", "&&"] {
+            assert_eq!(refused(query), None, "{query}");
         }
     }
 
