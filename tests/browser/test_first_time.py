@@ -52,4 +52,4 @@ def test_a_newcomer_makes_an_account_a_link_and_a_qr_code_and_sees_a_click(
     # It appears by itself.
     clicks = page.get_by_role("table", name="Latest clicks")
     expect(clicks.get_by_role("row").filter(has_text="Firefox")).to_be_visible(timeout=60_000)
-    expect(clicks.get_by_text("news.example")).to_be_visible()
+    expect(clicks.get_by_role("cell", name="news.example", exact=True)).to_be_visible()

@@ -160,7 +160,7 @@ def test_each_number_has_its_own_change(tabs: Tabs, furnished: Account) -> None:
     tab.settled()
     before = {"total_clicks": 12, "human_clicks": 3, "unique_visitors": 1000, "points": []}
     changed_answers(tab, sale, lambda answer: answer | {"before": {"from": "2026-01-01T00:00:00.000Z", "to": answer["from"]} | before})
-    tab.page.evaluate("(hash) => { location.hash = hash; }", f"#/links/{sale}")
+    tab.page.evaluate("(hash) => { location.hash = hash; }", f"#/links/{sale}?audience=human&audience=bot&audience=prefetch")
     numbers = tab.figures()
     expect(numbers).to_contain_text("less than 12 in the 30 days before")
     expect(numbers).to_contain_text("more than 3 in the 30 days before")

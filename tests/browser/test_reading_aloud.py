@@ -375,6 +375,10 @@ def test_the_tabulator_reaches_everything_in_reading_order(tabs: Tabs, furnished
     tab = tabs.open(furnished, view.format(code=sale_of(furnished), target=target), width=width, refused=[404] if "nowhere" in view else [])
     expect(tab.heading(VIEWS[view])).to_be_attached()
     tab.settled()
+    # What is read when somebody comes to it is there before.
+    tab.page.evaluate("document.scrollingElement.scrollTo(0, document.scrollingElement.scrollHeight)")
+    tab.settled()
+    tab.page.evaluate("document.scrollingElement.scrollTo(0, 0)")
     stops: list[dict[str, Any]] = []
     for _ in range(200):
         tab.page.keyboard.press("Tab")
