@@ -112,8 +112,9 @@ impl Workload {
     pub fn question(owner: &Person, route: &str, query: &str) -> Self {
         let path = format!("/api/stats/{FOLLOWED}{route}");
         let event = with(&authorized(&sample("stats", "clicks"), owner), "/api/stats/launch/clicks", &path);
-        let first = Timestamp::now().minus(Duration::from_secs(29 * 86_400)).day();
-        let event = asking(&event, &query.replace("DAYS", &format!("from={first}")));
+        let now = Timestamp::now();
+        let days = format!("from={}&to={}", now.minus(Duration::from_secs(29 * 86_400)).day(), now.day());
+        let event = asking(&event, &query.replace("DAYS", &days));
         Self::new(move |_| event.clone(), |_, answer| answer["statusCode"] == 200)
     }
 
