@@ -1,18 +1,17 @@
 //! `GET /api/stats/{code}/clicks`: single clicks, the latest first.
 
-use std::{ops::Range, sync::LazyLock, time::Duration};
+use std::{ops::Range, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use linklet_domain::{
     Audience, Click, ClickFilter, ClickId, Client, CountryCode, Device, Invalid, LinkId, Source, Timestamp,
 };
-use linklet_dynamodb::{PageOfClicks, ReadBudget};
+use linklet_dynamodb::{PageOfClicks, ReadBudget, RepositoryError};
 use linklet_lambda::{
     http::{ApiError, Request, Response, StatusCode, json},
     identity::Caller,
     zone::Zone,
 };
-use linklet_user_agents::{Classifier, LoadError};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
@@ -23,15 +22,6 @@ use crate::{
     judge::Judge,
     question::{Question, filter, time_ends},
 };
-
-/// The classifier, which is loaded by the first request that needs it, since loading delays the start.
-static CLASSIFIER: LazyLock<Result<Classifier, LoadError>> = LazyLock::new(Classifier::load);
-
-/// # Errors
-/// When it can't be loaded.
-pub(crate) fn classifier() -> Result<&'static Classifier, ApiError> {
-    CLASSIFIER.as_ref().map_err(|error| ApiError::Internal(Box::new(error)))
-}
 
 /// How many bytes of clicks are read for a page of those that fit.
 const READ_BYTES: usize = 8 << 20;
@@ -57,9 +47,9 @@ impl Stats {
             Format::Json => request.page_size()?,
             Format::Csv => MOST_ROWS,
         };
-        let classifier = classifier()?;
-        let PageOfClicks { clicks, next } = self.page(link, &asked, limit).await?;
-        let clicks = clicks.into_iter().map(|click| ClickView::new(click, classifier));
+        let mut judge = Judge::load()?;
+        let PageOfClicks { clicks, next } = self.page(link, &asked, limit, &mut judge).await?;
+        let clicks = clicks.into_iter().map(|click| ClickView::new(click, &mut judge));
         if asked.format == Format::Csv {
             return csv::of_clicks(request, clicks, next, |id| asked.cursor(id), &asked.zone);
         }
@@ -67,17 +57,22 @@ impl Stats {
         Ok(json(StatusCode::OK, &ClicksView { clicks: clicks.collect(), next_cursor }))
     }
 
-    async fn page(&self, link: &LinkId, asked: &AskedClicks, limit: usize) -> Result<PageOfClicks, ApiError> {
+    async fn page(
+        &self,
+        link: &LinkId,
+        asked: &AskedClicks,
+        limit: usize,
+        judge: &mut Judge,
+    ) -> Result<PageOfClicks, RepositoryError> {
         if asked.is_about_the_latest() && limit <= MOST_LATEST {
             let clicks = self.clicks.latest(link, limit).await?;
             let next = clicks.get(limit - 1).map(|last| last.id);
             return Ok(PageOfClicks { clicks, next });
         }
-        let mut judge = Judge::load()?;
         let budget = ReadBudget { bytes: READ_BYTES, until: Instant::now() + READ_FOR };
         let fits =
             |click: &Click| asked.filter.is_empty() || asked.filter.fits(&click.visitor, judge.client(&click.visitor));
-        Ok(self.clicks.page_back(link, asked.ids(), limit, budget, fits).await?)
+        self.clicks.page_back(link, asked.ids(), limit, budget, fits).await
     }
 }
 
@@ -172,9 +167,9 @@ pub(crate) struct ClickView {
 }
 
 impl ClickView {
-    fn new(click: Click, classifier: &Classifier) -> Self {
+    fn new(click: Click, judge: &mut Judge) -> Self {
         let visitor = click.visitor;
-        let client = classifier.classify(&visitor.user_agent);
+        let client = judge.client(&visitor).clone();
         let audience = Audience::of(&visitor, &client);
         let source = Source::of(&visitor).as_str();
         let Client { device, browser, version, os } = client;

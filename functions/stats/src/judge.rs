@@ -1,12 +1,19 @@
 //! Who is behind user agents.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::LazyLock};
 
 use linklet_domain::{Client, Visitor};
 use linklet_lambda::http::ApiError;
-use linklet_user_agents::Classifier;
+use linklet_user_agents::{Classifier, LoadError};
 
-use crate::clicks::classifier;
+/// The classifier, which is loaded by the first request that needs it, since loading delays the start.
+static CLASSIFIER: LazyLock<Result<Classifier, LoadError>> = LazyLock::new(Classifier::load);
+
+/// # Errors
+/// When it can't be loaded.
+fn classifier() -> Result<&'static Classifier, ApiError> {
+    CLASSIFIER.as_ref().map_err(|error| ApiError::Internal(Box::new(error)))
+}
 
 /// Judges user agents, each of them once.
 pub(crate) struct Judge {
