@@ -86,15 +86,18 @@ impl Stats {
         let (zone, plan) = exact.plan(question, time.start.max(read_from.start())..time.end);
         let before = exact.plan_before(&plan, &zone, before);
         let before = before.filter(|before| is_compared && before.time.start >= read_from.start());
-        let mut counter = Counter { question, crowd, zone: &zone, days: &days, judge: Judge::load()? };
+        let mut counter = Counter { question, crowd, zone: &zone, days: &days, judge: None };
         let mut left = READ_BYTES;
         let Some(clicks) = self.edges(asked, &plan, &mut left).await? else {
-            let period = counter.period(&Plan::of_whole_days(&plan.time), &[]);
+            let period = counter.period(&Plan::of_whole_days(&plan.time), &[])?;
             return Ok(Answer { period, before: None, covers: None, zone });
         };
-        let period = counter.period(&plan, &clicks);
+        let period = counter.period(&plan, &clicks)?;
         let before = match before {
-            Some(before) => self.edges(asked, &before, &mut left).await?.map(|clicks| counter.period(&before, &clicks)),
+            Some(before) => {
+                let clicks = self.edges(asked, &before, &mut left).await?;
+                clicks.map(|clicks| counter.period(&before, &clicks)).transpose()?
+            }
             None => None,
         };
         Ok(Answer { period, before, covers: None, zone })
@@ -188,18 +191,26 @@ struct Counter<'c> {
     crowd: Crowd,
     zone: &'c Zone,
     days: &'c Days,
-    judge: Judge,
+    /// Loaded for the first click, since whole days need none.
+    judge: Option<Judge>,
 }
 
 impl Counter<'_> {
     /// The numbers of the days of a plan, and of clicks at its edges.
-    fn period(&mut self, plan: &Plan, clicks: &[Click]) -> Period {
+    ///
+    /// # Errors
+    /// When user agents can't be judged.
+    fn period(&mut self, plan: &Plan, clicks: &[Click]) -> Result<Period, ApiError> {
         let (mut findings, moment) = (Findings::new(self.crowd), self.question.moment(self.zone));
         plan.days(self.days).for_each(|(day, stats)| findings.add_day(day, stats, &moment));
         for click in clicks {
-            findings.add_click(click.clicked_at(), &click.visitor, self.judge.client(&click.visitor), &moment);
+            let judge = match &mut self.judge {
+                Some(judge) => judge,
+                none => none.insert(Judge::load()?),
+            };
+            findings.add_click(click.clicked_at(), &click.visitor, judge.client(&click.visitor), &moment);
         }
-        Period { time: plan.time.clone(), findings }
+        Ok(Period { time: plan.time.clone(), findings })
     }
 }
 
