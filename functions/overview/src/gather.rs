@@ -1,7 +1,7 @@
 //! Adds up what is known of links: of their summaries, counts of clicks, days, and the status of monitored URLs. Each of them has a
 //! bound: what goes beyond is left out, and the answer says so.
 
-use std::{cmp::Reverse, future::ready, time::Duration};
+use std::{cmp::Reverse, time::Duration};
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use linklet_domain::{
@@ -20,7 +20,7 @@ const BUDGET: Duration = Duration::from_secs(8);
 /// How long days of links are read. What takes longer is left out.
 const READ_FOR: Duration = Duration::from_secs(5);
 
-/// How many bytes of days are read.
+/// How many bytes of days are read, and of what watches URLs that are down.
 const READ_BYTES: usize = 8 << 20;
 
 /// Of how many targets that are down it is looked up whether a link with a tag watches them.
@@ -192,7 +192,9 @@ impl<'g> Gathering<'g> {
             targets.sort_unstable_by_key(|target| Reverse(target.since));
             is_complete &= targets.len() <= MOST_JUDGED;
             targets.truncate(MOST_JUDGED);
-            targets = self.watched(targets).await?;
+            let judged = self.watched(targets).await?;
+            is_complete &= judged.is_complete;
+            targets = judged.targets;
         }
         let mut tally = self.tally.lock();
         targets.into_iter().for_each(|target| tally.down(target));
@@ -202,13 +204,19 @@ impl<'g> Gathering<'g> {
         Ok(())
     }
 
-    /// Those of these targets that a link watches that the question is about.
-    async fn watched(&self, targets: Vec<DownTarget>) -> Result<Vec<DownTarget>, RepositoryError> {
-        let judged = stream::iter(targets).map(|target| async move {
-            let watchers = self.overviews.targets.watchers(&target.id).await?;
-            let tally = self.tally.lock();
-            Ok(watchers.iter().any(|link| tally.is_about(link)).then_some(target))
+    /// Those of these targets that a link watches that the question is about, as far as their watchers can be read.
+    async fn watched(&self, targets: Vec<DownTarget>) -> Result<DownTargets, RepositoryError> {
+        let budget = ByteBudget::of(READ_BYTES);
+        let judged = stream::iter(targets).map(|target| {
+            let budget = &budget;
+            async move {
+                let (watchers, is_all) = self.overviews.targets.watchers(&target.id, budget).await?;
+                let is_watched = watchers.iter().any(|link| self.tally.lock().is_about(link));
+                Ok::<_, RepositoryError>((is_watched.then_some(target), is_watched || is_all))
+            }
         });
-        judged.buffered(TARGETS_AT_A_TIME).try_filter_map(|target| ready(Ok(target))).try_collect().await
+        let judged: Vec<_> = judged.buffered(TARGETS_AT_A_TIME).try_collect().await?;
+        let is_complete = judged.iter().all(|(_, is_certain)| *is_certain);
+        Ok(DownTargets { targets: judged.into_iter().filter_map(|(target, _)| target).collect(), is_complete })
     }
 }

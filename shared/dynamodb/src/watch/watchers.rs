@@ -14,8 +14,8 @@ use super::{
     item::{TargetItem, WatcherItem, target_key, watcher_key, watcher_partition},
 };
 use crate::{
-    RepositoryError,
-    item::{SortKeys, from_item, number, text},
+    ByteBudget, RepositoryError,
+    item::{SortKeys, from_item, number, size, text},
     transaction::retry_on_conflict,
 };
 
@@ -129,22 +129,23 @@ impl WatchTable {
         self.commit(UNWATCH, actions).await
     }
 
-    /// The links that watch a target, as far as one request may read.
+    /// The links that watch a target, as far as a budget goes, and whether these are all.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn watchers(&self, id: &TargetId) -> Result<Vec<LinkId>, RepositoryError> {
+    pub async fn watchers(&self, id: &TargetId, budget: &ByteBudget) -> Result<(Vec<LinkId>, bool), RepositoryError> {
         const OPERATION: &str = "list the links that watch a target";
         let query = self.table.query(&watcher_partition(id), SortKeys::All);
-        let mut answers = self.table.query_within_budget(OPERATION, query);
-        let mut links = Vec::new();
-        while let Some(items) = answers.next().await? {
+        let (mut answers, mut links) = (self.table.query_answers(OPERATION, query), Vec::new());
+        while !answers.is_at_end() && budget.take() {
+            let items = answers.next().await?.unwrap_or_default();
+            budget.give_back(items.iter().map(size).sum());
             for item in items {
                 let item: WatcherItem = from_item(OPERATION, item)?;
                 links.extend(item.watching_link().map_err(RepositoryError::unexpected_item(OPERATION))?);
             }
         }
-        Ok(links)
+        Ok((links, answers.is_at_end()))
     }
 
     /// What is known of a link that watches a target, or did.
