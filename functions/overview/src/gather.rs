@@ -9,6 +9,7 @@ use linklet_domain::{
     SortOrder, Tally, Timestamp, WorkspaceId,
 };
 use linklet_dynamodb::{ByteBudget, DownTargets, Kept, LinkRange, RepositoryError};
+use linklet_lambda::throttle::Questions;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
@@ -16,12 +17,6 @@ use crate::Overviews;
 
 /// Whoever waits longer gets the old answer, or an error. The function itself may run for ten seconds.
 const BUDGET: Duration = Duration::from_secs(8);
-
-/// How long days of links are read. What takes longer is left out.
-const READ_FOR: Duration = Duration::from_secs(5);
-
-/// How many bytes of days are read, and of what watches URLs that are down.
-const READ_BYTES: usize = 8 << 20;
 
 /// Of how many targets that are down it is looked up whether a link with a tag watches them.
 const MOST_JUDGED: usize = 100;
@@ -112,7 +107,7 @@ impl<'g> Gathering<'g> {
         now: Timestamp,
     ) -> Self {
         let tally = Mutex::new(Tally::new(question.clone(), now));
-        Self { overviews, workspace, question, tally, until: Instant::now() + READ_FOR }
+        Self { overviews, workspace, question, tally, until: Instant::now() + Questions::READ_FOR }
     }
 
     /// Adds links and their clicks, one after the other if the links tell whose clicks are meant.
@@ -158,7 +153,7 @@ impl<'g> Gathering<'g> {
     /// Adds the days of the links with most clicks, of each link all days or none.
     async fn add_days(&self) -> Result<(), RepositoryError> {
         let Followed { links, clicks: of } = self.tally.lock().followed();
-        let budget = ByteBudget::of(READ_BYTES);
+        let budget = ByteBudget::of(Questions::READ_BYTES);
         let mut covered = 0;
         let reads = stream::iter(links).map(|(link, clicks)| {
             let budget = &budget;
@@ -206,7 +201,7 @@ impl<'g> Gathering<'g> {
 
     /// Those of these targets that a link watches that the question is about, as far as their watchers can be read.
     async fn watched(&self, targets: Vec<DownTarget>) -> Result<DownTargets, RepositoryError> {
-        let budget = ByteBudget::of(READ_BYTES);
+        let budget = ByteBudget::of(Questions::READ_BYTES);
         let judged = stream::iter(targets).map(|target| {
             let budget = &budget;
             async move {

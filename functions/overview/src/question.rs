@@ -2,14 +2,11 @@
 
 use std::{ops::RangeInclusive, time::Duration};
 
-use linklet_domain::{Audience, ClickFilter, Crowd, Day, Invalid, OverviewQuestion, Tag, Timestamp, lifetimes};
-use linklet_lambda::http::{ApiError, Request};
-
-/// The longest time that can be asked about.
-const MOST_DAYS: u64 = lifetimes::in_days(lifetimes::RAW_CLICKS);
-
-/// How many days a question is about that says no beginning.
-const DEFAULT_DAYS: u32 = 30;
+use linklet_domain::{Audience, ClickFilter, Crowd, Day, Invalid, OverviewQuestion, Tag, Timestamp};
+use linklet_lambda::{
+    http::{ApiError, Request},
+    throttle::Questions,
+};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -39,12 +36,12 @@ const PARAMETERS: [&str; 3] = ["tag", "from", "to"];
 fn days(request: &Request) -> Result<RangeInclusive<Day>, ApiError> {
     let (from, to) = request.time_between(("from", "to"))?;
     let last = to.unwrap_or_else(|| request.received_at()).day();
-    let first = from.map_or_else(|| last.start().minus(DAY * (DEFAULT_DAYS - 1)).day(), Timestamp::day);
+    let first = from.map_or_else(|| last.start().minus(DAY * (Questions::DEFAULT_DAYS - 1)).day(), Timestamp::day);
     if first > last {
         return Err(Invalid::new("from must not be later than to").in_field("from").into());
     }
-    if first.start().until(last.start()) >= DAY * MOST_DAYS as u32 {
-        return Err(ApiError::RangeTooLong { most: MOST_DAYS, members_get_more: false });
+    if first.start().until(last.start()) >= DAY * Questions::MOST_DAYS as u32 {
+        return Err(ApiError::RangeTooLong { most: Questions::MOST_DAYS, members_get_more: false });
     }
     Ok(first..=last)
 }

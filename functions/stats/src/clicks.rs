@@ -1,6 +1,6 @@
 //! `GET /api/stats/{code}/clicks`: single clicks, the latest first.
 
-use std::{ops::Range, time::Duration};
+use std::ops::Range;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use linklet_domain::{
@@ -10,6 +10,7 @@ use linklet_dynamodb::{PageOfClicks, ReadBudget, RepositoryError};
 use linklet_lambda::{
     http::{ApiError, Request, Response, StatusCode, json},
     identity::Caller,
+    throttle::Questions,
     zone::Zone,
 };
 use serde::Serialize;
@@ -22,12 +23,6 @@ use crate::{
     judge::Judge,
     question::{Question, filter, time_ends},
 };
-
-/// How many bytes of clicks are read for a page of those that fit.
-const READ_BYTES: usize = 8 << 20;
-
-/// How long clicks are read for a page.
-const READ_FOR: Duration = Duration::from_secs(5);
 
 /// How many clicks a page of CSV has at most; its bytes are limited as well.
 const MOST_ROWS: usize = 20_000;
@@ -69,7 +64,7 @@ impl Stats {
             let next = clicks.get(limit - 1).map(|last| last.id);
             return Ok(PageOfClicks { clicks, next });
         }
-        let budget = ReadBudget { bytes: READ_BYTES, until: Instant::now() + READ_FOR };
+        let budget = ReadBudget { bytes: Questions::READ_BYTES, until: Instant::now() + Questions::READ_FOR };
         let fits =
             |click: &Click| asked.filter.is_empty() || asked.filter.fits(&click.visitor, judge.client(&click.visitor));
         self.clicks.page_back(link, asked.ids(), limit, budget, fits).await

@@ -8,11 +8,12 @@ use linklet_domain::{
 use linklet_lambda::{
     breakdown_view::{ValueCount, value_counts},
     http::{ApiError, Request, Response, StatusCode, json},
+    throttle::Questions,
     zone::Zone,
 };
 use serde::Serialize;
 
-use crate::{Stats, question::MOST_DAYS};
+use crate::Stats;
 
 /// Maximum number of days for anybody else. Each day is an item of several kilobytes that has to be read, so it must not be a
 /// stranger who decides about hundreds of them.
@@ -57,7 +58,7 @@ struct Longest {
 }
 
 impl Longest {
-    const OF_MEMBERS: Self = Self { days: MOST_DAYS, members_get_more: false };
+    const OF_MEMBERS: Self = Self { days: Questions::MOST_DAYS, members_get_more: false };
     const PUBLIC: Self = Self { days: MOST_PUBLIC_DAYS, members_get_more: true };
 }
 

@@ -10,6 +10,7 @@ use linklet_dynamodb::{ByteBudget, ReadBudget, RepositoryError};
 use linklet_lambda::{
     http::{ApiError, Request, Response, StatusCode, json},
     identity::Caller,
+    throttle::Questions,
     zone::Zone,
 };
 use tokio::time::Instant;
@@ -19,18 +20,12 @@ use crate::{
     csv::{self, Format},
     judge::Judge,
     plan::{Days, Plan, clicks_in},
-    question::{DAY, MOST_DAYS, Question},
+    question::{DAY, Question},
     view::{Covers, PeriodView},
 };
 
-/// How many bytes of clicks, and of days, are read to answer a question.
-const READ_BYTES: usize = 8 << 20;
-
 /// How many clicks are read for hours at the edges. With more of them, whole days are used.
 pub const MOST_AT_EDGES: u64 = 20_000;
-
-/// How long clicks are read. The function may run for ten seconds, and has to judge and show what was read.
-const READ_FOR: Duration = Duration::from_secs(5);
 
 /// The numbers of a time.
 pub(crate) struct Period {
@@ -66,7 +61,12 @@ impl Stats {
         if question.filter.crowd().is_none() {
             self.questions.admit(request, caller.workspace()).await?;
         }
-        let asked = Asked { question: &question, link, now: request.received_at(), until: Instant::now() + READ_FOR };
+        let asked = Asked {
+            question: &question,
+            link,
+            now: request.received_at(),
+            until: Instant::now() + Questions::READ_FOR,
+        };
         let answer = match question.filter.crowd() {
             Some(crowd) => self.by_days(asked, crowd).await?,
             None => self.by_clicks(asked).await?,
@@ -87,7 +87,7 @@ impl Stats {
         let before = exact.plan_before(&plan, &zone, before);
         let before = before.filter(|before| is_compared && before.time.start >= read_from.start());
         let mut counter = Counter { question, crowd, zone: &zone, days: &days, judge: None };
-        let mut left = READ_BYTES;
+        let mut left = Questions::READ_BYTES;
         let Some(clicks) = self.edges(asked, &plan, &mut left).await? else {
             let period = counter.period(&Plan::of_whole_days(&plan.time), &[])?;
             return Ok(Answer { period, before: None, covers: None, zone });
@@ -113,7 +113,7 @@ impl Stats {
         // If the time becomes longer by what its days have more, the one before begins earlier.
         let first = before.map_or(start, |before| before.minus(DAY * 2)).day();
         let last = end.minus(Duration::from_millis(1)).day();
-        self.stats.days_back(link, &(first..=last), &ByteBudget::of(READ_BYTES)).await
+        self.stats.days_back(link, &(first..=last), &ByteBudget::of(Questions::READ_BYTES)).await
     }
 
     /// The clicks at the edges of a time; `None` if they are too many.
@@ -138,7 +138,7 @@ impl Stats {
     async fn by_clicks(&self, asked: Asked<'_>) -> Result<Answer, ApiError> {
         let Asked { question, link, now, until } = asked;
         let (time, before) = (question.time.clone(), question.before());
-        let budget = ReadBudget { bytes: READ_BYTES, until };
+        let budget = ReadBudget { bytes: Questions::READ_BYTES, until };
         let read = self.clicks.read_back(link, &(before.start..time.end), budget).await?;
         let since = read.since.max(self.clicks_kept_from(now));
         let mut judge = Judge::load()?;
@@ -175,7 +175,8 @@ impl Stats {
         looked_at: u64,
     ) -> Result<Covers, RepositoryError> {
         let last = time.end.minus(Duration::from_millis(1)).day();
-        let (days, _) = self.stats.days_back(link, &(time.start.day()..=last), &ByteBudget::of(READ_BYTES)).await?;
+        let (days, _) =
+            self.stats.days_back(link, &(time.start.day()..=last), &ByteBudget::of(Questions::READ_BYTES)).await?;
         Ok(Covers { clicks: looked_at, of: clicks_in(&days, &time).max(looked_at), since })
     }
 
@@ -215,7 +216,7 @@ impl Counter<'_> {
 }
 
 /// How many days are read at most, of a time and the one before.
-const MOST_COMPARED: u32 = MOST_DAYS as u32 + 1;
+const MOST_COMPARED: u32 = Questions::MOST_DAYS as u32 + 1;
 
 /// What can be told exactly.
 struct Exact<'d> {

@@ -1,9 +1,9 @@
 //! The rate limits of a route or a workspace, with exact counts in ThrottleTable.
 
-use std::iter;
+use std::{iter, time::Duration};
 
 use linklet_domain::{
-    Allowance, LimitedRoute, RateLimit, RouteLimits, Salt, ThrottleSubject, UserId, Window, WorkspaceId,
+    Allowance, LimitedRoute, RateLimit, RouteLimits, Salt, ThrottleSubject, UserId, Window, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{CountOutcome, RepositoryError, ThrottleTable};
 
@@ -86,6 +86,18 @@ impl Throttle {
 pub struct Questions(pub ThrottleTable);
 
 impl Questions {
+    /// How many bytes of single clicks, or of days, are read for a question: 1,024 read units.
+    pub const READ_BYTES: usize = 8 << 20;
+
+    /// How long is read for a question. A function may run for ten seconds, and has to judge and show what was read.
+    pub const READ_FOR: Duration = Duration::from_secs(5);
+
+    /// The longest time that can be asked about, in days.
+    pub const MOST_DAYS: u64 = lifetimes::in_days(lifetimes::RAW_CLICKS);
+
+    /// How many days a question is about that says no beginning.
+    pub const DEFAULT_DAYS: u32 = 30;
+
     /// Counts a question, unless its workspace has asked too many. If ThrottleTable doesn't answer in time, it is answered.
     ///
     /// # Errors
