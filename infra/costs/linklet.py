@@ -257,7 +257,7 @@ def look(usage: Usage) -> None:
     usage.call("list", pages, ms["list"], pages / SECONDS)
     usage.call("stats", pages, ms["stats"], pages / SECONDS)
     usage.operation("list_page", pages)
-    usage.operation("summary", pages)
+    usage.operation("month", pages)
     refreshes = pages / traffic["pages_a_refresh"]
     usage.http(refreshes, traffic["answer_bytes"])
     usage.call("auth", refreshes, ms["auth"], refreshes / SECONDS)

@@ -364,12 +364,12 @@ class Links(unittest.TestCase):
         self.assertAlmostEqual(more(self.one_million, NOTHING, "SNS"), 0.50)
         self.assertAlmostEqual(more(self.one_million, NOTHING, "SQS"), 1.20)
 
-    def test_a_page_view_is_a_list_a_summary_and_now_and_then_a_refresh(self) -> None:
+    def test_a_page_view_is_a_list_a_month_of_a_link_and_now_and_then_a_refresh(self) -> None:
         views = replace(NOTHING, views=MILLION)
 
         data = Data.load()
         units, refreshes = data.operations, 1 / data.assumed["traffic"]["pages_a_refresh"]
-        reads = units["list_page"]["reads"] + units["summary"]["reads"] + units["refresh"]["reads"] * refreshes
+        reads = units["list_page"]["reads"] + units["month"]["reads"] + units["refresh"]["reads"] * refreshes
         self.assertAlmostEqual(more(views, NOTHING, "DynamoDB reads"), reads * 0.125)
         self.assertAlmostEqual(more(views, NOTHING, "DynamoDB writes"), units["refresh"]["writes"] * refreshes * 0.625)
         self.assertAlmostEqual(more(views, NOTHING, "API Gateway"), 2 + refreshes)
