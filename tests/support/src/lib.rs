@@ -18,6 +18,7 @@ macro_rules! local_config {
     };
 }
 
+mod agents;
 mod broken;
 mod builders;
 mod capacity;
@@ -39,6 +40,7 @@ mod service;
 mod site;
 mod template;
 
+pub use agents::{AGENTS, Agent};
 pub use broken::BrokenDynamoDb;
 pub use builders::{
     ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, TargetBuilder, a_session, click_event, click_in, event_batch,

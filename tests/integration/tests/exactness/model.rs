@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use linklet_domain::{ClickCount, ClickId, Crowd, Event, LinkClicks, LinkId, Timestamp, UserId, WorkspaceId};
-use linklet_test_support::ClickBuilder;
+pub use linklet_test_support::AGENTS;
+use linklet_test_support::{Agent, ClickBuilder};
 
 /// A link that is clicked on.
 #[derive(Debug, Clone)]
@@ -12,41 +13,6 @@ pub struct Link {
     pub workspace: WorkspaceId,
     pub owner: UserId,
 }
-
-/// A user agent, and what is known to be behind it.
-#[derive(Debug, PartialEq)]
-pub struct Agent {
-    pub text: &'static str,
-    pub device: &'static str,
-    pub browser: &'static str,
-    pub os: &'static str,
-}
-
-/// The last one is a program.
-pub const AGENTS: [Agent; 6] = [
-    Agent { text: ClickBuilder::BROWSER, device: "desktop", browser: "Chrome", os: "Windows" },
-    Agent {
-        text: "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0",
-        device: "desktop",
-        browser: "Firefox",
-        os: "Linux",
-    },
-    Agent {
-        text: "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) \
-               Version/17.4.1 Mobile/15E148 Safari/604.1",
-        device: "mobile",
-        browser: "Mobile Safari",
-        os: "iOS",
-    },
-    Agent {
-        text: "Mozilla/5.0 (Android 13; Tablet; rv:131.0) Gecko/131.0 Firefox/131.0",
-        device: "tablet",
-        browser: "Firefox Mobile",
-        os: "Android",
-    },
-    Agent { text: "", device: "bot", browser: "unknown", os: "unknown" },
-    Agent { text: "curl/8.5.0", device: "bot", browser: "curl", os: "unknown" },
-];
 
 /// Referrers as they are sent, and as they are counted.
 pub const REFERERS: [(Option<&str>, Option<&str>); 6] = [

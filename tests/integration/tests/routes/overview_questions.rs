@@ -435,7 +435,7 @@ async fn while_questions_cannot_be_counted_or_kept_they_are_answered() {
 // ---------------------------------------------------------------------------------------------------------------- Who may
 
 #[tokio::test]
-async fn strangers_others_and_keys_without_the_scope_learn_nothing() {
+async fn strangers_and_other_workspaces_learn_nothing() {
     let fixture = Fixture::new();
     fixture.store("first", &["launch"]).await;
     fixture.click("first", (2, 0), 1).await;

@@ -12,43 +12,12 @@ use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::batch::Consumer;
 use linklet_stats::Stats;
 use linklet_test_support::{
-    Answer, CapacityMeter, ClickBuilder, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, event_batch, token_for,
+    AGENTS, Agent, Answer, CapacityMeter, ClickBuilder, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb,
+    event_batch, token_for,
 };
 use serde_json::{Value, json};
 
 use crate::fixture::{analytics, stats};
-
-/// A user agent, and what is known to be behind it.
-struct Agent {
-    text: &'static str,
-    device: &'static str,
-    browser: &'static str,
-    os: &'static str,
-}
-
-const AGENTS: [Agent; 5] = [
-    Agent { text: ClickBuilder::BROWSER, device: "desktop", browser: "Chrome", os: "Windows" },
-    Agent {
-        text: "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0",
-        device: "desktop",
-        browser: "Firefox",
-        os: "Linux",
-    },
-    Agent {
-        text: "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) \
-               Version/17.4.1 Mobile/15E148 Safari/604.1",
-        device: "mobile",
-        browser: "Mobile Safari",
-        os: "iOS",
-    },
-    Agent { text: "curl/8.5.0", device: "bot", browser: "curl", os: "unknown" },
-    Agent {
-        text: "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)",
-        device: "bot",
-        browser: "Slackbot-LinkExpanding",
-        os: "unknown",
-    },
-];
 
 /// Referrers as they are sent, and as they are counted.
 const REFERRERS: [(Option<&str>, Option<&str>); 4] = [

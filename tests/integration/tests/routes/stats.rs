@@ -2,7 +2,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use linklet_domain::{Click, Event, EventDetail, Record, Role, Spread, Timestamp, WorkspaceId, lifetimes};
 use linklet_dynamodb::{ClicksTable, Creation, LinksTable, StatsTable};
-use linklet_lambda::{batch::Consumer, throttle::Questions};
+use linklet_lambda::batch::Consumer;
 use linklet_stats::Stats;
 use linklet_test_support::{
     Answer, CapacityMeter, ClickBuilder, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator,
@@ -348,13 +348,7 @@ async fn a_stranger_gets_31_days_of_the_timeline_and_a_caller_of_the_links_works
 async fn who_asks_for_31_days_is_answered_also_while_keys_cannot_be_read() {
     let db = TestDynamoDb::start();
     db.store(&LinkBuilder::new("launch").build()).await;
-    let stats = Stats {
-        authenticator: authenticator(),
-        stats: db.stats(),
-        clicks: db.clicks(),
-        links: db.links(),
-        questions: Questions(db.calls()),
-    };
+    let stats = Stats { authenticator: authenticator(), ..stats(&db) };
     let key = format!("sk_live_{}", "0".repeat(32));
     let status = async |query: &str| {
         let path = format!("/api/stats/launch/timeline{query}");
@@ -565,13 +559,7 @@ async fn what_anybody_may_read_costs_little_however_large_the_days_are() {
     db.store(&link).await;
     grow_days(&db, now).await;
     let client = db.client_with(meter.clone());
-    let stats = Stats {
-        authenticator: authenticator(),
-        stats: StatsTable::new(client.clone(), "StatsTable"),
-        clicks: ClicksTable::new(client.clone(), "ClicksTable"),
-        links: LinksTable::new(client, "LinksTable"),
-        questions: Questions(db.calls()),
-    };
+    let stats = with_tables_of(&db, &client);
     let token = token_for(&link.identity.workspace, Role::Viewer);
     let cost = async |request: RequestBuilder| {
         meter.reset();
@@ -594,13 +582,7 @@ async fn what_anybody_may_read_costs_little_however_large_the_days_are() {
 async fn cost_of_reading(db: &TestDynamoDb, workspace: &WorkspaceId) -> Vec<f64> {
     let meter = CapacityMeter::default();
     let client = db.client_with(meter.clone());
-    let stats = Stats {
-        authenticator: authenticator(),
-        stats: StatsTable::new(client.clone(), "StatsTable"),
-        clicks: ClicksTable::new(client.clone(), "ClicksTable"),
-        links: LinksTable::new(client, "LinksTable"),
-        questions: Questions(db.calls()),
-    };
+    let stats = with_tables_of(db, &client);
     let mut costs = Vec::new();
     for path in ["launch", "launch/timeline", "launch/daily", "launch/clicks?limit=100"] {
         meter.reset();
@@ -658,4 +640,15 @@ async fn a_counted_click_and_a_listed_one_are_of_the_same_device() {
     let listed = &clicks["clicks"][0];
     let counted = BTreeSet::from([of(&summary["devices"][0]["device"]), of(&summary["browsers"][0]["browser"])]);
     assert_eq!(counted, BTreeSet::from([of(&listed["device"]), of(&listed["browser"])]));
+}
+
+/// The function with a client for what it reads, and verifiers of tokens that read nothing.
+fn with_tables_of(db: &TestDynamoDb, client: &aws_sdk_dynamodb::Client) -> Stats {
+    Stats {
+        authenticator: authenticator(),
+        stats: StatsTable::new(client.clone(), "StatsTable"),
+        clicks: ClicksTable::new(client.clone(), "ClicksTable"),
+        links: LinksTable::new(client.clone(), "LinksTable"),
+        ..stats(db)
+    }
 }
