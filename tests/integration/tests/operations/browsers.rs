@@ -62,7 +62,7 @@ fn an_application_can_read_what_answers_say_in_headers() {
     let rules = rules(Template::load());
 
     let expected =
-        ["etag", "location", "retry-after", "x-correlation-id", "x-ratelimit-limit", "x-ratelimit-remaining"];
+        ["etag", "link", "location", "retry-after", "x-correlation-id", "x-ratelimit-limit", "x-ratelimit-remaining"];
     assert_eq!(texts(&rules["ExposeHeaders"]), expected.into());
 }
 
