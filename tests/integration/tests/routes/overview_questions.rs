@@ -188,6 +188,28 @@ async fn what_is_down_is_what_a_link_with_the_tag_watches() {
     assert_eq!(urls(fixture.ask("/api/overview").await).len(), 3);
 }
 
+/// Each watcher has 300 KB, as none has in truth, so that few are enough.
+#[tokio::test]
+async fn what_too_many_links_watch_is_left_out_of_a_tag_and_that_is_said() {
+    let fixture = Fixture::new();
+    let tagged = fixture.store("zz99", &["launch"]).await;
+    let target = fixture.target("https://example.com/1").await;
+    fixture.db.watch().watch(&target, &tagged.identity.id, fixture.now, &correlation()).await.unwrap();
+    fixture.fail(&target, fixture.now.minus(MINUTE)).await;
+    let is_watcher = |row: &Value| row["pk"]["S"].as_str().unwrap().starts_with("WATCHER#");
+    let watcher = fixture.db.scan("WatchTable").into_iter().find(is_watcher).unwrap();
+    for number in 0..30 {
+        let copy = watcher.to_string().replace("zz99", &format!("aa{number:02}"));
+        let mut copy: Value = serde_json::from_str(&copy).unwrap();
+        copy["padding"] = json!({"S": "x".repeat(300_000)});
+        fixture.db.put("WatchTable", &copy);
+    }
+
+    let overview = fixture.ask("/api/overview?tag=launch").await;
+
+    assert_eq!((&overview["down"], &overview["incomplete"]), (&json!([]), &json!(["down"])));
+}
+
 // ----------------------------------------------------------------------------------------------------------- Its breakdowns
 
 #[tokio::test]
