@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import ast
 import ipaddress
 import json
 import os
 import random
+import threading
 
 import schemathesis
 
 # What there is, by the names of path parameters.
 EXISTING: dict[str, str] = json.loads(os.environ["CONTRACT_EXISTING"])
+
+# Hypothesis parses the source of lambdas in each of Schemathesis's threads. CPython before 3.11.8 and 3.12.2 counts the depth of all
+# parsers in one place, and raises a `SystemError` when a second thread parses while the first one collects garbage
+# (https://github.com/python/cpython/pull/113035).
+ONE_PARSER = threading.RLock()
+parse = ast.parse
+
+
+def parse_alone(*arguments, **named):
+    with ONE_PARSER:
+        return parse(*arguments, **named)
+
+
+ast.parse = parse_alone
 
 
 @schemathesis.hook
