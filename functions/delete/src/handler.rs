@@ -1,18 +1,21 @@
 //! Deletes links, with or without their statistics.
 
-use linklet_domain::{Link, Record, Scope, ShortCode};
+use linklet_domain::{Invalid, Link, Record, Scope, ShortCode};
 use linklet_dynamodb::{DeleteOutcome, LinksTable, PurgeOutcome};
 use linklet_lambda::{
+    bulk::{self, Bulk, require_some},
     http::{ApiError, Handler, Method, Problem, Request, Response, no_content},
     identity::{Authenticator, Caller},
 };
 
-/// `DELETE /api/urls/{code}` deletes, `DELETE /api/links/{code}` purges.
+/// `DELETE /api/urls/{code}` deletes, `DELETE /api/links/{code}` purges, `DELETE /api/links/bulk` does either to many.
 pub struct Delete {
     /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
     /// The repository of links.
     pub links: LinksTable,
+    /// Counts the links of requests about many.
+    pub bulk: Bulk,
 }
 
 impl Handler for Delete {
@@ -21,6 +24,11 @@ impl Handler for Delete {
             (&Method::DELETE, ["api", "urls", code]) => {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
                 self.delete(request, &caller, code).await
+            }
+            (&Method::DELETE, ["api", "links", "bulk"]) => {
+                let caller = self.authenticator.require_now(request, Scope::LinksWrite).await?;
+                // Boxed, so that requests about one link carry no state of those about many.
+                Box::pin(self.remove_many(request, &caller)).await
             }
             (&Method::DELETE, ["api", "links", code]) => {
                 // A purge can't be undone.
@@ -60,6 +68,24 @@ impl Delete {
         Ok(no_content())
     }
 
+    async fn remove_many(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+        let wanted = WantedRemovals::read(request)?;
+        let (codes, part) = (&wanted.codes, request.part(String::new()));
+        let repeated = bulk::repeated(codes.iter().copied());
+        let until = self.bulk.admit(request, caller, codes.len()).await?;
+        let removed = bulk::each(codes.len(), bulk::apart(codes.len()), until, |index| {
+            let (is_named_before, code, part) = (repeated[index], codes[index], &part);
+            async move {
+                match wanted.is_purge {
+                    _ if is_named_before => Err(bulk::named_twice()),
+                    true => self.purge(part, caller, code).await,
+                    false => self.delete(part, caller, code).await,
+                }
+            }
+        });
+        Ok(bulk::results(request, removed.await))
+    }
+
     /// Reads the link or tombstone of a code; an error if the caller may not delete it.
     async fn changeable(&self, caller: &Caller, code: &str) -> Result<Option<Record<Link>>, ApiError> {
         let Ok(code) = ShortCode::parse(code) else { return Ok(None) };
@@ -68,5 +94,32 @@ impl Delete {
             return Err(ApiError::Problem(Problem::Forbidden));
         }
         Ok(record)
+    }
+}
+
+/// Which links a request removes.
+struct WantedRemovals<'r> {
+    codes: Vec<&'r str>,
+    /// Whether their statistics go with them.
+    is_purge: bool,
+}
+
+impl<'r> WantedRemovals<'r> {
+    /// How long the parameters may be together. API Gateway takes a little more, with the headers.
+    const LONGEST_QUERY: usize = 8 << 10;
+
+    fn read(request: &'r Request) -> Result<Self, Invalid> {
+        if request.raw_query().len() > Self::LONGEST_QUERY {
+            return Err(Invalid::new("the parameters must have at most 8 KB; name fewer codes").in_field("codes"));
+        }
+        let codes: Vec<_> = request.query("codes").unwrap_or_default().split(',').map(str::trim).collect();
+        let codes: Vec<_> = codes.into_iter().filter(|code| !code.is_empty()).collect();
+        require_some("codes", codes.len())?;
+        let is_purge = request.parsed("purge", |text| match text {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => Err(Invalid::new("purge must be true or false")),
+        })?;
+        Ok(Self { codes, is_purge: is_purge.unwrap_or_default() })
     }
 }

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use linklet_delete::Delete;
-use linklet_dynamodb::LinksTable;
-use linklet_lambda::{StartError, aws, config, http, identity::Authenticator};
+use linklet_dynamodb::{LinksTable, ThrottleTable};
+use linklet_lambda::{StartError, aws, bulk::Bulk, config, http, identity::Authenticator};
 
 #[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
@@ -12,12 +12,13 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let links = config::required("LINKS_TABLE")?;
+    let (links, calls) = (config::required("LINKS_TABLE")?, config::required("THROTTLE_TABLE")?);
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     http::serve(Delete {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
-        links: LinksTable::new(tables, links),
+        links: LinksTable::new(tables.clone(), links),
+        bulk: Bulk::new(ThrottleTable::new(tables, calls)),
     })
     .await
 }

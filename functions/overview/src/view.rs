@@ -145,18 +145,18 @@ pub struct TagsView<'o> {
     tags: &'o [TagCount],
     /// How many tags there are.
     total: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    incomplete: Option<[OverviewPart; 1]>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    incomplete: Vec<OverviewPart>,
 }
 
 impl<'o> From<&'o Overview> for TagsView<'o> {
     fn from(overview: &'o Overview) -> Self {
-        let lacks_links = overview.incomplete.contains(&OverviewPart::Links);
+        let concerns_tags = |part: &&OverviewPart| matches!(part, OverviewPart::Links | OverviewPart::Clicks);
         Self {
             as_of: overview.as_of,
             tags: &overview.tags,
             total: overview.tags_total,
-            incomplete: lacks_links.then_some([OverviewPart::Links]),
+            incomplete: overview.incomplete.iter().filter(concerns_tags).copied().collect(),
         }
     }
 }

@@ -49,6 +49,7 @@ enum Queue {
 fn queues(event: &EventDetail) -> &'static [Queue] {
     match event {
         EventDetail::UrlClicked(_) => &[Queue::Analytics],
+        EventDetail::UrlCreated(created) if created.quiet => &[],
         EventDetail::UrlUpdated(_)
         | EventDetail::UrlActivated(_)
         | EventDetail::UrlDeactivated(_)

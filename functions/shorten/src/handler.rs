@@ -1,28 +1,26 @@
-//! Creates short links: one code per URL in a workspace, one response per idempotency key, with a rate limit. And tells which codes
-//! are free.
+//! Creates short links, one or many, with rate limits. And tells which codes are free.
 
+mod bulk;
+mod creation;
 mod new_link;
 
 use linklet_domain::{
-    ExternalId, Generation, HashBudget, IdempotencyKey, LimitedRoute, Link, LinkId, LinkStatus, Notes, Record,
-    RedirectTarget, ReservedCodes, Scope, ShortCode, Tags, TargetId, TargetUrl, Terms, Timestamp, Title, Unavailable,
+    AnswerKey, HashBudget, LimitedRoute, Record, RedirectTarget, ReservedCodes, Scope, ShortCode, Unavailable,
 };
-use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable, back_off};
+use linklet_dynamodb::LinksTable;
 use linklet_lambda::{
+    bulk::Bulk,
     hashing::LinkHashing,
-    http::{
-        ApiError, Handler, MOST_IGNORED, Method, Problem, Request, Response, ShortUrls, StatusCode, json, json_text,
-        located, tagged,
-    },
+    http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json},
     identity::{Authenticator, Caller},
     throttle::Throttle,
     watching::TargetRoom,
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use self::new_link::{BODY_LIMIT, NewLink};
+use self::creation::Circumstances;
 
-/// `POST /api/shorten` and `GET /api/codes/{code}`.
+/// `POST /api/shorten`, `POST /api/links/bulk` and `GET /api/codes/{code}`.
 pub struct Shorten {
     links: LinksTable,
     room: TargetRoom,
@@ -30,6 +28,7 @@ pub struct Shorten {
     short_urls: ShortUrls,
     throttle: Throttle,
     throttle_of_codes: Throttle,
+    bulk: Bulk,
     hashing: LinkHashing,
     reserved: ReservedCodes,
     generate_code: CodeGenerator,
@@ -50,8 +49,20 @@ impl Shorten {
     ) -> Self {
         let (reserved, generate_code) = (ReservedCodes::default(), ShortCode::generate);
         let throttle_of_codes = throttle.of(LimitedRoute::Codes);
-        let hashing = LinkHashing::beside(&throttle, HashBudget::default());
-        Self { links, room, authenticator, short_urls, throttle, throttle_of_codes, hashing, reserved, generate_code }
+        let (hashing, bulk) =
+            (LinkHashing::beside(&throttle, HashBudget::default()), Bulk::new(throttle.table.clone()));
+        Self {
+            links,
+            room,
+            authenticator,
+            short_urls,
+            throttle,
+            throttle_of_codes,
+            bulk,
+            hashing,
+            reserved,
+            generate_code,
+        }
     }
 
     /// Gives these codes to no link.
@@ -64,6 +75,12 @@ impl Shorten {
     #[must_use]
     pub fn with_hashes(self, budget: HashBudget) -> Self {
         Self { hashing: LinkHashing::beside(&self.throttle, budget), ..self }
+    }
+
+    /// Begins with further links of a request about many as this says.
+    #[must_use]
+    pub fn with_bulk(self, bulk: Bulk) -> Self {
+        Self { bulk, ..self }
     }
 
     /// This handler with another source of codes.
@@ -79,7 +96,13 @@ impl Handler for Shorten {
             (&Method::POST, ["api", "shorten"]) => {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
                 self.throttle.admit(request, caller.user()).await?;
-                self.shorten(request, &caller).await
+                let key = request.idempotency_key()?.map(|key| AnswerKey { key, index: None });
+                self.link_for(request, &caller, Circumstances { key, among_many_until: None }).await
+            }
+            (&Method::POST, ["api", "links", "bulk"]) => {
+                let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
+                // Boxed, so that requests about one link carry no state of those about many.
+                Box::pin(self.shorten_many(request, &caller)).await
             }
             (&Method::GET, ["api", "codes", code]) => {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
@@ -91,122 +114,7 @@ impl Handler for Shorten {
     }
 }
 
-/// What tells a request from others: its idempotency key, if it has one, and a digest of its body, which must be the same for all
-/// requests with one key.
-struct Identity {
-    key: Option<IdempotencyKey>,
-    fingerprint: String,
-}
-
-/// A validated request for a short link.
-struct Submission<'r> {
-    request: &'r Request,
-    caller: &'r Caller,
-    wanted: NewLink,
-    /// The hash of the link's password.
-    password_hash: Option<String>,
-    identity: Identity,
-    /// The members of the body that do nothing. They are part of the answer that is kept for the idempotency key.
-    ignored: Vec<String>,
-}
-
-/// The outcome of one attempt.
-enum AttemptOutcome {
-    /// The response to send.
-    Answer(FirstAnswer),
-    /// The generated code is taken or reserved; try another.
-    Collision,
-    /// Another request for the same URL or key was faster; look again, since its result may be the response.
-    Conflict,
-}
-
 impl Shorten {
-    async fn shorten(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        const CODE_TRIES: u32 = 5;
-        const CONFLICT_TRIES: u32 = 10;
-        let body = request.json_object(BODY_LIMIT)?;
-        let identity = Identity { key: request.idempotency_key()?, fingerprint: body.fingerprint() };
-        // Before the body is judged: an expiry that was in the future at the first request may have passed since.
-        if let Some(answer) = self.earlier_answer(&identity, request, caller).await? {
-            return self.repeated(answer).await;
-        }
-        let wanted = NewLink::read(&body, request, &self.reserved, &self.short_urls)?;
-        let password_hash = match &wanted.password {
-            Some(password) => Some(self.hashing.hash(request, password).await?),
-            None => None,
-        };
-        let submission = Submission { request, caller, wanted, password_hash, identity, ignored: request.ignored() };
-
-        let (mut collisions, mut conflicts) = (0, 0);
-        while collisions < CODE_TRIES && conflicts < CONFLICT_TRIES {
-            // After a conflict, the result of the other request has to be seen.
-            let consistency = if conflicts == 0 { Consistency::Eventual } else { Consistency::Strong };
-            match self.attempt(&submission, consistency).await? {
-                AttemptOutcome::Answer(answer) => return Ok(into_response(answer)),
-                AttemptOutcome::Collision => collisions += 1,
-                AttemptOutcome::Conflict => {
-                    back_off(conflicts).await;
-                    conflicts += 1;
-                }
-            }
-        }
-        Err(if collisions == CODE_TRIES { Problem::NoFreeCode } else { Problem::TryAgain }.into())
-    }
-
-    async fn attempt(&self, submission: &Submission<'_>, consistency: Consistency) -> Result<AttemptOutcome, ApiError> {
-        // After a conflict, a request with the same key may have been answered.
-        if consistency == Consistency::Strong
-            && let Some(answer) =
-                self.earlier_answer(&submission.identity, submission.request, submission.caller).await?
-        {
-            return Ok(AttemptOutcome::Answer(answer));
-        }
-        if !submission.wanted.is_reusable {
-            return self.create(submission, None).await;
-        }
-        let NewLink { target, watch, .. } = &submission.wanted;
-        match self.links.reusable(submission.caller.workspace(), target, *watch, consistency).await? {
-            Reusable::Link(link) if submission.wanted.may_reuse => self.answer_with(submission, *link).await,
-            // The URL keeps the link that it has.
-            Reusable::Link(_) => self.create(submission, None).await,
-            standing => self.create(submission, Some(&standing)).await,
-        }
-    }
-
-    /// The answer that a request with the same key got.
-    async fn earlier_answer(
-        &self,
-        identity: &Identity,
-        request: &Request,
-        caller: &Caller,
-    ) -> Result<Option<FirstAnswer>, ApiError> {
-        let Some(key) = &identity.key else { return Ok(None) };
-        match self.links.first_answer(caller.workspace(), key, request.received_at()).await? {
-            Some(answer) if answer.fingerprint != identity.fingerprint => Err(Problem::IdempotencyKeyReused.into()),
-            answer => Ok(answer),
-        }
-    }
-
-    /// The first answer again, unless its link was purged since. Its code may even have another link now.
-    async fn repeated(&self, answer: FirstAnswer) -> Result<Response, ApiError> {
-        if let Some(StoredAnswer { short_code }) = StoredAnswer::by(&answer)
-            && let Some(record) = self.links.redirect_target(&short_code).await?
-            && (record.is_purged() || record.identity().id.generation != answer.generation)
-        {
-            return Err(ApiError::gone(LinkStatus::Purged));
-        }
-        Ok(into_response(answer))
-    }
-
-    /// 200 with the link that the URL has.
-    async fn answer_with(&self, submission: &Submission<'_>, link: Link) -> Result<AttemptOutcome, ApiError> {
-        let answer = self.answer(submission, StatusCode::OK, link, true)?;
-        let Some(key) = &submission.identity.key else { return Ok(AttemptOutcome::Answer(answer)) };
-        let (workspace, now) = (submission.caller.workspace(), submission.request.received_at());
-        let is_first = self.links.remember_answer(workspace, key, &answer, now).await?;
-        Ok(if is_first { AttemptOutcome::Answer(answer) } else { AttemptOutcome::Conflict })
-    }
-
     /// Whether a new link of the caller's can have a code. Somebody else may take it the next moment.
     async fn availability(&self, caller: &Caller, text: &str) -> Result<Response, ApiError> {
         let reason = match ShortCode::candidate(text, &self.reserved) {
@@ -221,109 +129,6 @@ impl Shorten {
         };
         Ok(json(StatusCode::OK, &CodeAvailability { available: reason.is_none(), reason }))
     }
-
-    /// 201 with a new link.
-    async fn create(
-        &self,
-        submission: &Submission<'_>,
-        reusable: Option<&Reusable>,
-    ) -> Result<AttemptOutcome, ApiError> {
-        if submission.wanted.watch {
-            let (workspace, user) = (submission.caller.workspace(), submission.caller.user());
-            let target = TargetId::of_url(workspace, &submission.wanted.target)?;
-            self.room.require(workspace, user, &target).await?;
-        }
-        let code = match &submission.wanted.custom_code {
-            Some(code) => code.clone(),
-            None => (self.generate_code)().map_err(|error| ApiError::Internal(Box::new(error)))?,
-        };
-        // A custom code that is reserved was refused before, so this one is generated.
-        if self.reserved.contains(&code) {
-            return Ok(AttemptOutcome::Collision);
-        }
-        let generation = Generation::generate().map_err(|error| ApiError::Internal(Box::new(error)))?;
-        let link = submission.wanted.link(LinkId { code, generation }, submission.caller, submission.request);
-        let answer = self.answer(submission, StatusCode::CREATED, link.clone(), false)?;
-        let creation = Creation {
-            link: &link,
-            correlation_id: submission.request.correlation_id(),
-            reusable,
-            is_custom: submission.wanted.custom_code.is_some(),
-            password_hash: submission.password_hash.as_deref(),
-            answer: submission.identity.key.as_ref().map(|key| (key, &answer)),
-        };
-        match self.links.create(&creation).await? {
-            CreateOutcome::Created => Ok(AttemptOutcome::Answer(answer)),
-            CreateOutcome::Conflict => Ok(AttemptOutcome::Conflict),
-            CreateOutcome::ExternalIdTaken => Err(Problem::ExternalIdTaken.into()),
-            CreateOutcome::CodeTaken if submission.wanted.custom_code.is_some() => {
-                // The same request may have taken it that came at the same time.
-                let Submission { identity, request, caller, .. } = submission;
-                let earlier = self.earlier_answer(identity, request, caller).await?;
-                earlier.map(AttemptOutcome::Answer).ok_or(Problem::ShortCodeTaken.into())
-            }
-            CreateOutcome::CodeTaken => Ok(AttemptOutcome::Collision),
-        }
-    }
-
-    fn answer(
-        &self,
-        submission: &Submission<'_>,
-        status: StatusCode,
-        link: Link,
-        reused: bool,
-    ) -> Result<FirstAnswer, ApiError> {
-        let (generation, revision) = (link.id().generation.clone(), link.revision);
-        let missing = if reused { submission.wanted.metadata.missing_in(&link.metadata) } else { Vec::new() };
-        let view = View {
-            ignored: missing
-                .into_iter()
-                .chain(submission.ignored.iter().map(String::as_str))
-                .take(MOST_IGNORED)
-                .collect(),
-            short_url: self.short_urls.of(submission.request, link.code()),
-            short_code: link.identity.id.code,
-            original_url: link.target,
-            created_at: link.created_at,
-            expires_at: link.availability.expires_at,
-            valid_from: link.availability.valid_from,
-            is_protected: link.availability.is_protected,
-            has_rules: link.routing.is_some(),
-            terms: link.terms,
-            title: link.metadata.title,
-            tags: link.metadata.tags,
-            metadata: link.metadata.metadata,
-            external_id: link.metadata.external_id,
-            watch: link.watch,
-            archived: link.archived,
-            reused,
-        };
-        let body = serde_json::to_string(&view).map_err(|error| ApiError::Internal(Box::new(error)))?;
-        let fingerprint = submission.identity.fingerprint.clone();
-        Ok(FirstAnswer { fingerprint, generation, revision, status: status.as_u16(), body })
-    }
-}
-
-fn into_response(answer: FirstAnswer) -> Response {
-    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
-    let stored = StoredAnswer::by(&answer).filter(|_| status == StatusCode::CREATED);
-    let response = tagged(json_text(status, answer.body), &answer.generation, answer.revision);
-    match stored {
-        Some(StoredAnswer { short_code }) => located(response, &format!("links/{short_code}")),
-        None => response,
-    }
-}
-
-/// What the answer of a first request, which is stored as text, says about the link.
-#[derive(Deserialize)]
-struct StoredAnswer {
-    short_code: ShortCode,
-}
-
-impl StoredAnswer {
-    fn by(answer: &FirstAnswer) -> Option<Self> {
-        serde_json::from_str(&answer.body).ok()
-    }
 }
 
 #[derive(Serialize)]
@@ -331,38 +136,4 @@ struct CodeAvailability {
     available: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<Unavailable>,
-}
-
-#[derive(Serialize)]
-struct View<'a> {
-    short_code: ShortCode,
-    short_url: String,
-    original_url: TargetUrl,
-    created_at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    valid_from: Option<Timestamp>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    is_protected: bool,
-    #[serde(flatten)]
-    terms: Terms,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    has_rules: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<Title>,
-    tags: Tags,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    metadata: Option<Notes>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    external_id: Option<ExternalId>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    watch: bool,
-    /// Whether a reused link is put away. It stays so.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    archived: bool,
-    reused: bool,
-    /// What the request brought and the reused link has not, and what no link has.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    ignored: Vec<&'a str>,
 }

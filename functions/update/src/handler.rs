@@ -1,11 +1,17 @@
 //! Changes links. Where they lead can be changed only in workspaces that allow it, so that visitors of all others can trust a link
 //! that they have followed before.
 
+mod bulk;
+
+use std::time::Instant;
+
 use linklet_domain::{
-    CanonicalUrl, Destinations, Link, LinkPassword, LinkPatch, LinkStatus, Record, Scope, ShortCode, TargetUrl, patched,
+    CanonicalUrl, Destinations, Link, LinkPassword, LinkPatch, LinkStatus, Precondition, Record, Scope, ShortCode,
+    TagChange, TargetUrl, patched,
 };
-use linklet_dynamodb::{LinkUpdate, LinksTable, Names, StatsTable, UpdateOutcome};
+use linklet_dynamodb::{LinkUpdate, LinksTable, Names, StatsTable, UpdateOutcome, back_off};
 use linklet_lambda::{
+    bulk::Bulk,
     hashing::LinkHashing,
     http::{
         ApiError, BodyLimit, Edge, Handler, Immutable, Method, Problem, Request, Response, ShortUrls, StatusCode, json,
@@ -18,7 +24,7 @@ use linklet_lambda::{
 };
 use serde::Deserialize;
 
-/// `PATCH /api/links/{code}` and `PUT /api/links/{code}/rules`.
+/// `PATCH /api/links/{code}`, `PATCH /api/links/bulk` and `PUT /api/links/{code}/rules`.
 pub struct Update {
     /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
@@ -34,6 +40,8 @@ pub struct Update {
     pub short_urls: ShortUrls,
     /// Hashes the passwords of links.
     pub hashing: LinkHashing,
+    /// Counts the links of requests about many.
+    pub bulk: Bulk,
     /// The edge that tells visitors' countries, without which no rule about them holds.
     pub edge: Edge,
 }
@@ -44,6 +52,11 @@ const BODY_LIMIT: BodyLimit =
 impl Handler for Update {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         match (request.method(), request.segments().as_slice()) {
+            (&Method::PATCH, ["api", "links", "bulk"]) => {
+                let caller = self.authenticator.require_now(request, Scope::LinksWrite).await?;
+                // Boxed, so that requests about one link carry no state of those about many.
+                Box::pin(self.update_many(request, &caller)).await
+            }
             (&Method::PATCH, ["api", "links", code]) => {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
                 self.update(request, &caller, code).await
@@ -59,21 +72,69 @@ impl Handler for Update {
 
 impl Update {
     async fn update(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
-        let mut change = read_patch(request)?;
-        let link = self.changeable(request, caller, code).await?;
-        self.judge(request, &link, &change.patch)?;
-        let destinations = self.destinations(&link, &change.patch, request).await?;
-        if let Some(password) = change.password {
-            change.patch.password = Some(match password {
-                Some(password) => Some(self.hashing.hash(request, &password).await?),
-                None => None,
-            });
-        }
-        let link = self.change(request, caller, &link, (&change.patch, destinations)).await?;
+        let link = self.patch(request, caller, code, Waiting::NotAtAll).await?;
         let (generation, revision) = (link.id().generation.clone(), link.revision);
         let tables = LinkTables { links: &self.links, stats: &self.stats, people: &self.people };
         let body = OneLink::load(request, &self.short_urls, tables, link).await;
         Ok(tagged(json(StatusCode::OK, &body), &generation, revision))
+    }
+
+    /// Changes a link as the body says, and returns it as it is then.
+    async fn patch(&self, request: &Request, caller: &Caller, code: &str, waiting: Waiting) -> Result<Link, ApiError> {
+        let mut change = read_patch(request)?;
+        let link = self.changeable(request, caller, code).await?;
+        let precondition = request.precondition(&link.id().generation);
+        self.patch_as_read(request, caller, &link, (&mut change, waiting), &precondition).await
+    }
+
+    /// Changes a link as the body says, and its tags as this says, whatever tags others give it meanwhile.
+    async fn retag(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        code: &str,
+        tags: &TagChange,
+        waiting: Waiting,
+    ) -> Result<Link, ApiError> {
+        const TRIES: u32 = 10;
+        let mut change = read_patch(request)?;
+        for attempt in 0..TRIES {
+            let link = self.changeable(request, caller, code).await?;
+            let changed = tags.made_to(&link.metadata.tags)?;
+            change.patch.tags = (changed != link.metadata.tags).then_some(Some(changed));
+            if change.is_none() {
+                return Ok(link);
+            }
+            let as_read = Precondition::only(link.revision);
+            match self.patch_as_read(request, caller, &link, (&mut change, waiting), &as_read).await {
+                Err(ApiError::Problem(Problem::PreconditionFailed)) => back_off(attempt).await,
+                outcome => return outcome,
+            }
+        }
+        Err(Problem::TryAgain.into())
+    }
+
+    /// Changes a link that was read, if it is of a revision that the change is meant for.
+    async fn patch_as_read(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        link: &Link,
+        (change, waiting): (&mut Change, Waiting),
+        precondition: &Precondition,
+    ) -> Result<Link, ApiError> {
+        self.judge(request, link, &change.patch)?;
+        let destinations = self.destinations(link, &change.patch, request).await?;
+        if let Some(password) = change.password.take() {
+            change.patch.password = Some(match (password, waiting) {
+                (Some(password), Waiting::NotAtAll) => Some(self.hashing.hash(request, &password).await?),
+                (Some(password), Waiting::Until(until)) => {
+                    Some(self.hashing.hash_in_turn(request, &password, until).await?)
+                }
+                (None, _) => None,
+            });
+        }
+        self.change(request, caller, link, (&change.patch, destinations), precondition).await
     }
 
     async fn replace_rules(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
@@ -84,7 +145,8 @@ impl Update {
         let link = self.changeable(request, caller, code).await?;
         let patch = LinkPatch { routing: Some(routing), ..LinkPatch::default() };
         let destinations = self.destinations(&link, &patch, request).await?;
-        let link = self.change(request, caller, &link, (&patch, destinations)).await?;
+        let precondition = request.precondition(&link.id().generation);
+        let link = self.change(request, caller, &link, (&patch, destinations), &precondition).await?;
         let view = RulesView::new(link.routing.as_ref(), self.edge);
         Ok(tagged(json(StatusCode::OK, &view), &link.id().generation, link.revision))
     }
@@ -128,6 +190,7 @@ impl Update {
         caller: &Caller,
         link: &Link,
         (patch, destinations): (&LinkPatch, Destinations),
+        precondition: &Precondition,
     ) -> Result<Link, ApiError> {
         let target = link.target_watched_longer(patch);
         if let Some(target) = target.or_else(|| link.target_watched_instead(patch)) {
@@ -136,7 +199,7 @@ impl Update {
         let update = LinkUpdate {
             link: link.id(),
             patch,
-            precondition: &request.precondition(&link.id().generation),
+            precondition,
             destinations,
             by: caller.user(),
             at: request.received_at(),
@@ -213,7 +276,21 @@ const IMMUTABLE: [Immutable; 4] = [
 /// What a request changes.
 struct Change {
     patch: LinkPatch,
+    /// The new password, until it is hashed.
     password: Option<Option<LinkPassword>>,
+}
+
+impl Change {
+    fn is_none(&self) -> bool {
+        self.patch == LinkPatch::default() && self.password.is_none()
+    }
+}
+
+/// Whether a password waits for its turn among others of the request.
+#[derive(Debug, Clone, Copy)]
+enum Waiting {
+    NotAtAll,
+    Until(Instant),
 }
 
 /// The member of the body that isn't kept with the link.

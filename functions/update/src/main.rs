@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_dynamodb::{LinksTable, Names, StatsTable, UsersTable, WatchTable};
 use linklet_lambda::{
-    StartError, aws, config,
+    StartError, aws,
+    bulk::Bulk,
+    config,
     hashing::{Limits, LinkHashing},
     http,
     http::ShortUrls,
@@ -37,6 +39,7 @@ async fn run() -> Result<(), StartError> {
         },
         people: Names::new(tables, people),
         short_urls: ShortUrls::from_env(),
+        bulk: Bulk::new(limits.guesses.table.clone()),
         hashing: LinkHashing::within(limits),
         edge,
     })

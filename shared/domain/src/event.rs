@@ -116,6 +116,9 @@ pub struct UrlCreated {
     /// Whether it watches where it leads.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub watch: bool,
+    /// Whether nobody is notified of it, as of links that are created many at a time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quiet: bool,
 }
 
 /// A link was followed.

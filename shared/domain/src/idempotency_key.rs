@@ -19,3 +19,13 @@ impl IdempotencyKey {
 }
 
 string_newtype!(IdempotencyKey);
+
+/// What an answer is kept under: the idempotency key of its request, and if that is about many links, which of them the answer is
+/// about. So a request about many never gets the answer of one about a single link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnswerKey {
+    /// The request's key.
+    pub key: IdempotencyKey,
+    /// The position of the link in the request, counted from 0.
+    pub index: Option<usize>,
+}

@@ -64,14 +64,16 @@ pub use event::{
 pub use exact_json::ExactJson;
 pub use founding::{Founder, FoundingPolicy};
 pub use handover::{Handover, KeysLeft, oldest_admin_but};
-pub use idempotency_key::IdempotencyKey;
+pub use idempotency_key::{AnswerKey, IdempotencyKey};
 pub use ids::{EventId, InvitationId, MailOrderId, SessionId, UserId, WorkspaceId};
 pub use invitation::Invitation;
 pub use leading::{HistoryEntry, LeadingChanges};
 pub use link::{ExpiryStep, Link, LinkIdentity, Record, StoredLink, Tombstone};
 pub use link_changes::{LinkChanges, Transition};
 pub use link_id::{Generation, LinkId};
-pub use link_metadata::{Description, ExternalId, Forwards, LinkMetadata, LinkPatch, NoWatch, Notes, Tags, Title};
+pub use link_metadata::{
+    Description, ExternalId, Forwards, LinkMetadata, LinkPatch, NoWatch, Notes, TagChange, Tags, Title,
+};
 pub use link_password::LinkPassword;
 pub use link_query::{
     ArchivedFilter, LinkFilter, LinkSearch, LinkSummary, PageNumber, PageRows, SortBy, SortOrder, StatusFilter,

@@ -187,6 +187,35 @@ impl TryFrom<Vec<String>> for Tags {
     }
 }
 
+/// Labels that links get and lose, whatever others they have.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+pub struct TagChange {
+    /// The labels that a link has afterwards.
+    #[serde(default, rename = "add_tags", deserialize_with = "null_as_default")]
+    pub add: Tags,
+    /// The labels that it hasn't, unless it gets them.
+    #[serde(default, rename = "remove_tags", deserialize_with = "null_as_default")]
+    pub remove: Tags,
+}
+
+impl TagChange {
+    /// Whether no link is changed by it.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        self.add.0.is_empty() && self.remove.0.is_empty()
+    }
+
+    /// The labels of a link after the change. A label that it has already keeps its spelling and its place.
+    ///
+    /// # Errors
+    /// When there would be too many.
+    pub fn made_to(&self, tags: &Tags) -> Result<Tags, Invalid> {
+        let is_kept = |label: &&str| self.add.contains(label) || !self.remove.contains(label);
+        let changed: Vec<_> = tags.iter().filter(is_kept).chain(self.add.iter()).map(str::to_owned).collect();
+        Tags::try_from(changed).map_err(|refused| refused.in_field("tags"))
+    }
+}
+
 /// What is compared of a label.
 fn compared(label: &str) -> String {
     normalized(&label.to_lowercase()).into_owned()
@@ -435,6 +464,21 @@ mod tests {
         assert!(tags(&[" "]).is_err());
         assert!(tags(&[&"x".repeat(51)]).is_err());
         assert!(Tags::try_from(many).is_err());
+    }
+
+    #[test]
+    fn a_change_of_tags_leaves_the_others_and_their_spelling() {
+        let tags =
+            |given: &[&str]| Tags::try_from(given.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>()).unwrap();
+        let change = TagChange { add: tags(&["NEWS", "sale", "Cafe\u{301}"]), remove: tags(&["old", "CAF\u{c9}"]) };
+
+        let changed = change.made_to(&tags(&["News", "Old", "caf\u{e9}", "2026"])).unwrap();
+
+        assert_eq!(changed.iter().collect::<Vec<_>>(), ["News", "caf\u{e9}", "2026", "sale"]);
+        assert!(TagChange::default().is_none() && !change.is_none());
+        let full: Vec<String> = (0..20).map(|number| number.to_string()).collect();
+        let refused = TagChange { add: tags(&["x"]), remove: Tags::default() }.made_to(&full.try_into().unwrap());
+        assert_eq!(refused, Err(Invalid::new("tags must be at most 20").in_field("tags")));
     }
 
     #[test]

@@ -310,6 +310,7 @@ mod tests {
             user_id: UserId::generate(),
             expires_at: None,
             watch: false,
+            quiet: false,
         });
 
         let mail = mail_wording(&created, |code| format!("https://go.example.com/{code}")).unwrap();

@@ -10,7 +10,7 @@ pub const GENERATED_LENGTH: usize = 7;
 /// Reserved words, which no new code can be, in whatever case. A link at such a path, under the company's own domain, is believed
 /// to be the company's own page, as `/security` or `/login`, so it would be good for phishing. Others are paths of the API, now
 /// or later, and files that browsers and crawlers request.
-pub const RESERVED: [&str; 68] = [
+pub const RESERVED: [&str; 69] = [
     "about",
     "abuse",
     "account",
@@ -20,6 +20,7 @@ pub const RESERVED: [&str; 68] = [
     "assets",
     "auth",
     "billing",
+    "bulk",
     "contact",
     "cookies",
     "copyright",

@@ -32,6 +32,8 @@ pub enum LimitedRoute {
     Redirect,
     /// Asking what only single clicks tell, or the days of many links.
     Questions,
+    /// Creating, changing and deleting links, many with one request.
+    Bulk,
 }
 
 impl LimitedRoute {
@@ -43,6 +45,7 @@ impl LimitedRoute {
             Self::Codes => "codes",
             Self::Redirect => "redirect",
             Self::Questions => "questions",
+            Self::Bulk => "bulk",
         }
     }
 }
@@ -167,6 +170,9 @@ impl RateLimit {
     /// How many questions a workspace may ask that read much.
     pub const QUESTIONS: Self = Self { calls: 30 };
 
+    /// How many links a workspace may create, change and delete by requests about many of them.
+    pub const BULK_LINKS: Self = Self { calls: 1_000 };
+
     /// The maximum number of calls per window.
     #[must_use]
     pub fn calls(self) -> u32 {
@@ -188,7 +194,13 @@ impl RateLimit {
     /// Whether the window has no calls left, so that another one is refused.
     #[must_use]
     pub fn is_reached(self, window: Window) -> bool {
-        window.hits >= self.calls
+        self.has_no_room(window, 1)
+    }
+
+    /// Whether the window has fewer calls left than so many, which are then refused together.
+    #[must_use]
+    pub fn has_no_room(self, window: Window, calls: u32) -> bool {
+        window.hits.saturating_add(calls) > self.calls
     }
 
     /// The refusal of a call at `now`, with the time until the window ends.
@@ -381,6 +393,8 @@ mod tests {
         assert_eq!(limit.allowance(window(10, now)), Allowance { limit: 10, remaining: 0 });
         assert_eq!(limit.allowance(window(12, now)), Allowance { limit: 10, remaining: 0 });
         assert!(limit.is_reached(window(10, now)) && !limit.is_reached(window(9, now)));
+        assert!(limit.has_no_room(window(7, now), 4) && !limit.has_no_room(window(7, now), 3));
+        assert!(limit.has_no_room(window(u32::MAX, now), u32::MAX));
     }
 
     #[test]

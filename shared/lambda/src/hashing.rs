@@ -1,6 +1,6 @@
 //! Limits on guessing passwords and on hashing them.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::{
     StartError, config,
@@ -11,19 +11,24 @@ use crate::{
     telemetry::chain,
     throttle::Throttle,
 };
-use linklet_domain::{HashBudget, HashFor, LinkPassword, ShortCode};
+use linklet_domain::{HashBudget, HashFor, LinkPassword, ShortCode, Timestamp};
+use tokio::{sync::Mutex, time::sleep};
+
+/// For so long a [budget](HashBudget) is.
+const A_SECOND: Duration = Duration::from_secs(1);
 
 /// Hashes the passwords of links within their budget.
 pub struct LinkHashing {
     limits: Limits,
     passwords: Passwords,
+    turn: Mutex<()>,
 }
 
 impl LinkHashing {
     /// Within these limits.
     #[must_use]
     pub fn within(limits: Limits) -> Self {
-        Self { limits, passwords: Passwords::default() }
+        Self { limits, passwords: Passwords::default(), turn: Mutex::default() }
     }
 
     /// Within a budget that is kept in the same table as calls are counted in.
@@ -38,8 +43,31 @@ impl LinkHashing {
     /// # Errors
     /// 429 if as many passwords are hashed in this second as may be.
     pub async fn hash(&self, request: &Request, password: &LinkPassword) -> Result<String, ApiError> {
-        self.limits.admit_hashes(request, Some(HashFor::Links), 1).await?;
+        self.hash_at(request, password, request.received_at()).await
+    }
+
+    async fn hash_at(&self, request: &Request, password: &LinkPassword, now: Timestamp) -> Result<String, ApiError> {
+        self.limits.admit_hashes_at(request, Some(HashFor::Links), 1, now).await?;
         self.passwords.hash(password.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))
+    }
+
+    /// Like [`Self::hash`], for one of several passwords of a request: one after another, each as soon as there is room for it.
+    ///
+    /// # Errors
+    /// 429 if there is none until `until`.
+    pub async fn hash_in_turn(
+        &self,
+        request: &Request,
+        password: &LinkPassword,
+        until: Instant,
+    ) -> Result<String, ApiError> {
+        let _turn = self.turn.lock().await;
+        loop {
+            match self.hash_at(request, password, Timestamp::now()).await {
+                Err(ApiError::TooManyAttempts { .. }) if Instant::now() + A_SECOND < until => sleep(A_SECOND).await,
+                hashed => return hashed,
+            }
+        }
     }
 
     /// Does what may turn out to be a guess at the password of the link with this code, or at a code. Wrong ones make their sender
@@ -96,8 +124,18 @@ impl Limits {
     /// # Errors
     /// 429 if there is no room. Whoever is refused is told to wait for one to three seconds, so that not all come back at once.
     pub async fn admit_hashes(&self, request: &Request, whose: Option<HashFor>, hashes: u32) -> Result<(), ApiError> {
+        self.admit_hashes_at(request, whose, hashes, request.received_at()).await
+    }
+
+    async fn admit_hashes_at(
+        &self,
+        request: &Request,
+        whose: Option<HashFor>,
+        hashes: u32,
+        now: Timestamp,
+    ) -> Result<(), ApiError> {
         let Some(whose) = whose else { return Ok(()) };
-        let (sender, now) = (self.guesses.sender(request), request.received_at());
+        let sender = self.guesses.sender(request);
         match self.guesses.table.spend_hashes(whose, &sender, hashes, self.hashes, now).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(must_wait(Duration::from_secs(fastrand::u64(1..=3)))),

@@ -8,6 +8,7 @@
 //! - [`mail_orders`]: ordering mails with tokens, and about changes of accounts
 //! - [`schedule`]: the loop of a function that the scheduler calls
 //! - [`link_view`]: a link as the API shows it
+//! - [`bulk`]: requests about many links
 //! - [`app`]: addresses of pages of the web application
 //! - [`metrics`]: what is counted on the way
 //! - [`breaker`]: what keeps requests from waiting for tables that don't answer
@@ -21,6 +22,7 @@ pub mod aws;
 pub mod batch;
 pub mod breakdown_view;
 pub mod breaker;
+pub mod bulk;
 pub mod config;
 pub mod following;
 pub mod guesses;

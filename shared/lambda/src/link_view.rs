@@ -283,7 +283,13 @@ impl OneLink {
     /// Makes the response for a link, with its clicks, its uses and its creator's name if these can be read within 1 s.
     pub async fn load(request: &Request, short_urls: &ShortUrls, tables: LinkTables<'_>, link: Link) -> Self {
         let around = tables.surroundings(std::slice::from_ref(&link)).await;
-        Self { degraded: around.degraded(), link: LinkView::new(request, short_urls, link, &around), health: None }
+        Self::among(request, short_urls, &around, link)
+    }
+
+    /// The response for one of several links whose surroundings were read together.
+    #[must_use]
+    pub fn among(request: &Request, short_urls: &ShortUrls, around: &Surroundings, link: Link) -> Self {
+        Self { degraded: around.degraded(), link: LinkView::new(request, short_urls, link, around), health: None }
     }
 
     /// Like [`Self::load`], and concurrently reads the health of the target that the link watches.

@@ -82,6 +82,29 @@ impl Throttle {
     }
 }
 
+/// Counts a workspace's calls of a route, so many at once, unless it has made too many: all of them or none. If ThrottleTable doesn't
+/// answer in time, they are allowed.
+///
+/// # Errors
+/// 429 when the workspace has made too many.
+pub async fn admit_workspace(
+    table: &ThrottleTable,
+    (route, limit): (LimitedRoute, RateLimit),
+    request: &Request,
+    workspace: &WorkspaceId,
+    calls: u32,
+) -> Result<(), ApiError> {
+    let (subject, now) = (ThrottleSubject::Workspace(*workspace), request.received_at());
+    match table.count_many(route, &subject, limit, calls, now).await {
+        Ok(CountOutcome::Counted(_)) => Ok(()),
+        Ok(CountOutcome::Refused(window)) => Err(ApiError::Throttled(limit.refusal(window, now))),
+        Err(error) => {
+            warn_of_uncounted(&error);
+            Ok(())
+        }
+    }
+}
+
 /// Limits the questions of a workspace that read much: single clicks, or the days of many links. Each costs a write.
 pub struct Questions(pub ThrottleTable);
 
@@ -103,15 +126,7 @@ impl Questions {
     /// # Errors
     /// 429 when the workspace has asked too many.
     pub async fn admit(&self, request: &Request, workspace: &WorkspaceId) -> Result<(), ApiError> {
-        let (subject, now) = (ThrottleSubject::Workspace(*workspace), request.received_at());
-        match self.0.count(LimitedRoute::Questions, &subject, RateLimit::QUESTIONS, now).await {
-            Ok(CountOutcome::Counted(_)) => Ok(()),
-            Ok(CountOutcome::Refused(window)) => Err(ApiError::Throttled(RateLimit::QUESTIONS.refusal(window, now))),
-            Err(error) => {
-                warn_of_uncounted(&error);
-                Ok(())
-            }
-        }
+        admit_workspace(&self.0, (LimitedRoute::Questions, RateLimit::QUESTIONS), request, workspace, 1).await
     }
 }
 

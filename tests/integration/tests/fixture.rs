@@ -8,6 +8,7 @@ use std::{
 use aws_lambda_events::sqs::SqsEvent;
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::{Analytics, Clients};
+use linklet_delete::Delete;
 use linklet_domain::{
     CheckInterval, CheckOutcome, CheckResult, Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute,
     Member, Places, PlannedRound, RateLimit, RefreshToken, RenewableSession, Role, RouteLimits, Salt, SessionId,
@@ -20,10 +21,12 @@ use linklet_dynamodb::{
 use linklet_handover::Handovers;
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
+    bulk::Bulk,
     following::{ClickRecording, Recorder, Spreading, UsedUp},
     guesses::Guesses,
     hashing::{Limits, LinkHashing},
     http::{Edge, Pages, ShortUrls},
+    identity::Authenticator,
     mail_orders::MailOrders,
     publisher::Publisher,
     throttle::{Questions, Throttle},
@@ -299,8 +302,14 @@ pub fn update(db: &TestDynamoDb) -> Update {
         people: db.names(),
         short_urls: ShortUrls::new(None),
         hashing: hashing(db),
+        bulk: Bulk::new(db.calls()),
         edge: Edge::None,
     }
+}
+
+/// Deletes and purges what these credentials may.
+pub fn delete(db: &TestDynamoDb, authenticator: Authenticator) -> Delete {
+    Delete { authenticator, links: db.links(), bulk: Bulk::new(db.calls()) }
 }
 
 pub fn web() -> Web {
@@ -410,7 +419,6 @@ pub async fn damage(db: &TestDynamoDb, id: &TargetId) {
 }
 
 pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) -> Answer {
-    let (authenticator, links) = (db.authenticator(), db.links());
     match function {
         "web" => request.send_to(&web()).await,
         "qr" => request.send_to(&qr_codes()).await,
@@ -422,7 +430,7 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
         "redirect" => request.send_to(&redirect(db)).await,
         "list" => request.send_to(&list(db)).await,
         "overview" => request.send_to(&overviews(db)).await,
-        "delete" => request.send_to(&linklet_delete::Delete { authenticator, links }).await,
+        "delete" => request.send_to(&delete(db, db.authenticator())).await,
         "update" => request.send_to(&update(db)).await,
         "unlock" => request.send_to(&unlock(db)).await,
         "stats" => request.send_to(&stats(db)).await,

@@ -102,6 +102,7 @@ async fn each_line_of_watch_links_names_the_request_that_it_is_about() {
         is_custom: false,
         password_hash: None,
         answer: None,
+        is_quiet: false,
     };
     db.links().create(&creation).await.unwrap();
     let stream = db.stream("LinksTable");
@@ -163,6 +164,7 @@ fn created(person: &Person, request: &str) -> Event {
         user_id: person.id,
         expires_at: None,
         watch: false,
+        quiet: false,
     };
     Event {
         event_id: EventId::generate(),

@@ -197,6 +197,7 @@ impl TestDynamoDb {
             is_custom: false,
             password_hash,
             answer: None,
+            is_quiet: false,
         };
         let outcome = self.links().create(&creation).await.expect("a link can be stored");
         assert_eq!(outcome, CreateOutcome::Created);

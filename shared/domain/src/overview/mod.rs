@@ -151,13 +151,15 @@ pub struct LinkCounts {
     pub archived: u64,
 }
 
-/// A tag, and how many links have it.
+/// A tag, how many links have it, and how often these were followed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TagCount {
     /// The tag as the newest of the links has it.
     pub tag: String,
     /// The links that are neither deleted nor archived.
     pub links: u64,
+    /// All clicks of these links.
+    pub clicks: u64,
 }
 
 /// A link that is followed much.

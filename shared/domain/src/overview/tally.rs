@@ -27,6 +27,10 @@ pub struct Tally {
     there: HashSet<LinkId>,
     /// The links of each tag, by what is the same in all of its spellings.
     tags: HashMap<String, TagCount>,
+    /// What is the same in all spellings of the tags of each link that has some.
+    tags_of: HashMap<LinkId, Vec<String>>,
+    /// All clicks of each link, which may be known before its tags.
+    clicks_of: HashMap<LinkId, u64>,
     days: BTreeMap<Day, ClickCount>,
     /// The clicks of the days that the question is about, if these had to be read.
     read: Option<(BTreeMap<Day, ClickCount>, Profile)>,
@@ -64,6 +68,8 @@ impl Tally {
             tagged: None,
             there: HashSet::new(),
             tags: HashMap::new(),
+            tags_of: HashMap::new(),
+            clicks_of: HashMap::new(),
             days: BTreeMap::new(),
             read: None,
             covers: None,
@@ -92,7 +98,9 @@ impl Tally {
         self.there.insert(link.id.clone());
         if self.question.is_plain() {
             for (key, tag) in link.tags.compared() {
-                self.tags.entry(key).or_insert_with(|| TagCount { tag: tag.to_owned(), links: 0 }).links += 1;
+                let none = || TagCount { tag: tag.to_owned(), links: 0, clicks: 0 };
+                self.tags.entry(key.clone()).or_insert_with(none).links += 1;
+                self.tags_of.entry(link.id.clone()).or_default().push(key);
             }
         }
     }
@@ -126,6 +134,9 @@ impl Tally {
             if top_days.contains(&day) {
                 lately += count;
             }
+        }
+        if self.question.is_plain() {
+            self.clicks_of.insert(link.clone(), totals.total_clicks());
         }
         let is_known = self.question.is_recent(self.as_of);
         if self.question.days.is_some() {
@@ -182,6 +193,7 @@ impl Tally {
     pub fn finish(mut self) -> Overview {
         self.days.retain(|_, count| count.clicks > 0);
         let (fresh_until, time) = (self.fresh_until(), self.time());
+        self.add_clicks_of_tags();
         let Self { as_of, links, tagged, there, tags, days, mut followed, mut down, mut incomplete, .. } = self;
         let mut tags: Vec<_> = tags.into_values().collect();
         tags.sort_unstable_by(|a, b| b.links.cmp(&a.links).then_with(|| a.tag.cmp(&b.tag)));
@@ -202,6 +214,15 @@ impl Tally {
         down.truncate(Overview::MAX_DOWN);
         let tag = tagged.map(|(tag, _)| tag);
         Overview { as_of, fresh_until, tag, links, tags, tags_total, days, time, top: followed, down, incomplete }
+    }
+
+    fn add_clicks_of_tags(&mut self) {
+        for (link, keys) in &self.tags_of {
+            let clicks = self.clicks_of.get(link).copied().unwrap_or_default();
+            for key in keys {
+                self.tags.entry(key.clone()).and_modify(|tag| tag.clicks += clicks);
+            }
+        }
     }
 
     /// The breakdowns of all days that were added.
@@ -333,6 +354,22 @@ mod tests {
         assert_eq!(overview.links.total(), 4);
         let tags: Vec<_> = overview.tags.iter().map(|tag| (tag.tag.as_str(), tag.links)).collect();
         assert_eq!((tags, overview.tags_total), (vec![("Launch", 2), ("art", 1), ("mail", 1)], 3));
+    }
+
+    #[test]
+    fn the_clicks_of_a_tag_are_all_of_its_links_whichever_is_added_first() {
+        let mut tally = recent();
+        tally.clicks(&id("early"), &Totals { past_clicks: 40, ..totals(&[("2026-03-02", 2, 1)]) });
+        tally.link(&LinkSummary { id: id("early"), ..link(&["mail"], LinkState::Active) });
+        tally.link(&LinkSummary { id: id("late"), ..link(&["Mail", "art"], LinkState::Active) });
+        tally.clicks(&id("late"), &totals(&[("2026-03-01", 3, 3)]));
+        tally.link(&LinkSummary { id: id("gone"), ..link(&["art"], LinkState::Deleted(now())) });
+        tally.clicks(&id("gone"), &totals(&[("2026-03-01", 9, 9)]));
+
+        let overview = tally.finish();
+
+        let tags: Vec<_> = overview.tags.iter().map(|tag| (tag.tag.as_str(), tag.links, tag.clicks)).collect();
+        assert_eq!(tags, [("mail", 2, 45), ("art", 1, 3)]);
     }
 
     #[test]

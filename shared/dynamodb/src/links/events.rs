@@ -18,7 +18,7 @@ impl LinkItem {
             occurred_at: self.created_at,
             correlation_id: self.correlation_id.clone(),
             workspace_id: self.workspace_id,
-            detail: EventDetail::UrlCreated(state_of_link(self.into_link())),
+            detail: EventDetail::UrlCreated(UrlCreated { quiet: self.quiet, ..state_of_link(self.into_link()) }),
         }
     }
 
@@ -172,5 +172,6 @@ fn state_of_link(link: Link) -> UrlCreated {
         user_id: link.identity.owner,
         expires_at: link.availability.expires_at,
         watch: link.watch,
+        quiet: false,
     }
 }

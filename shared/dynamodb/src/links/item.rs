@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    Availability, ClickLimit, CorrelationId, EventId, ExternalId, Extras, Generation, Invalid, LeadingChanges, Link,
-    LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, NormalizedUrl, Preview, RedirectTarget, RemovalReason,
-    Revision, Routing, ShortCode, Tags, TargetId, TargetUrl, Terms, Timestamp, Tombstone, UserId, Uses, WorkspaceId,
+    AnswerKey, Availability, ClickLimit, CorrelationId, EventId, ExternalId, Extras, Generation, Invalid,
+    LeadingChanges, Link, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, NormalizedUrl, Preview,
+    RedirectTarget, RemovalReason, Revision, Routing, ShortCode, Tags, TargetId, TargetUrl, Terms, Timestamp,
+    Tombstone, UserId, Uses, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -40,9 +41,11 @@ pub(super) fn reuse_key(workspace: &WorkspaceId, digest: &str) -> Key {
     Key::new(format!("URL#{workspace}#{digest}"), "URL")
 }
 
-/// `IDEM#<workspace>#<key>` / `IDEM`: the stored response to a request with this idempotency key.
-pub(super) fn idempotency_key(workspace: &WorkspaceId, key: &str) -> Key {
-    Key::new(format!("IDEM#{workspace}#{key}"), "IDEM")
+/// `IDEM#<workspace>#<key>` / `IDEM`: the stored response to a request with this idempotency key. That about one of many links of a
+/// request is at `IDEM#<workspace>#<key>` / `IDEM#<index>`.
+pub(super) fn idempotency_key(workspace: &WorkspaceId, AnswerKey { key, index }: &AnswerKey) -> Key {
+    let sort_key = index.map_or_else(|| "IDEM".to_owned(), |index| format!("IDEM#{index}"));
+    Key::new(format!("IDEM#{workspace}#{key}"), sort_key)
 }
 
 /// `EXTERNAL#<workspace>#<id>` / `EXTERNAL`: the link that is called this elsewhere. IAM roles in `template.yaml` name the prefix.
@@ -183,6 +186,9 @@ pub(crate) struct LinkItem {
     /// Absent as long as nothing was changed.
     #[serde(default, skip_serializing_if = "is_first")]
     pub revision: Revision,
+    /// Whether nobody is notified of the link's creation.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quiet: bool,
     /// Whether the latest write has an event that somebody reads. The filters of the stream leave out what is no news.
     pub is_news: bool,
     /// What the ids of the events of the latest write are made of.
@@ -277,6 +283,7 @@ impl LinkItem {
             archived: link.archived,
             deleted_by: None,
             revision: link.revision,
+            quiet: false,
             is_news: true,
             change_id: change_id.clone(),
             correlation_id: correlation_id.clone(),

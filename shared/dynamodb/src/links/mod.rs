@@ -344,24 +344,16 @@ impl LinksTable {
     }
 
     /// Stores a link with a single write, which costs half of a transaction.
-    async fn put_link(
-        &self,
-        link: &Link,
-        change_id: &EventId,
-        correlation_id: &CorrelationId,
-    ) -> Result<CreateOutcome, RepositoryError> {
+    async fn put_link(&self, link: &LinkItem) -> Result<CreateOutcome, RepositoryError> {
         const OPERATION: &str = "create a link";
-        let created = self
-            .0
-            .put_item(OPERATION, &LinkItem::new(link, change_id, correlation_id))?
-            .only_if(CODE_IS_FREE)
-            .values(code_is_free_for(&link.identity.workspace))
-            .send()
-            .await?;
+        let put = self.0.put_item(OPERATION, link)?.only_if(CODE_IS_FREE);
+        let created = put.values(code_is_free_for(&link.workspace_id)).send().await?;
         Ok(match created {
             Outcome::Done(_) => CreateOutcome::Created,
             // The SDK retries a write whose response was lost. The existing item is then from the first attempt.
-            Outcome::Refused(Some(item)) if item.get("change_id") == Some(&text(change_id)) => CreateOutcome::Created,
+            Outcome::Refused(Some(item)) if item.get("change_id") == Some(&text(&link.change_id)) => {
+                CreateOutcome::Created
+            }
             Outcome::Refused(_) => CreateOutcome::CodeTaken,
         })
     }

@@ -18,7 +18,7 @@
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
-    CorrelationId, EventId, Generation, IdempotencyKey, Link, NormalizedUrl, Record, Revision, ShortCode, TargetUrl,
+    AnswerKey, CorrelationId, EventId, Generation, Link, NormalizedUrl, Record, Revision, ShortCode, TargetUrl,
     Timestamp, WorkspaceId, lifetimes,
 };
 
@@ -73,7 +73,9 @@ pub struct Creation<'a> {
     /// The hash of the password that visitors have to know.
     pub password_hash: Option<&'a str>,
     /// The idempotency key of the request, and the response to store under it.
-    pub answer: Option<(&'a IdempotencyKey, &'a FirstAnswer)>,
+    pub answer: Option<(&'a AnswerKey, &'a FirstAnswer)>,
+    /// Whether nobody is notified of the link, as of those that are created many at a time.
+    pub is_quiet: bool,
 }
 
 impl LinksTable {
@@ -83,14 +85,13 @@ impl LinksTable {
     /// When DynamoDB can't be reached.
     pub async fn create(&self, creation: &Creation<'_>) -> Result<CreateOutcome, RepositoryError> {
         const OPERATION: &str = "create a link";
-        let Creation { link, correlation_id, reusable, is_custom, password_hash, answer } = creation;
-        let change_id = EventId::generate();
+        let Creation { link, correlation_id, reusable, is_custom, password_hash, answer, is_quiet } = creation;
+        let item = LinkItem { quiet: *is_quiet, ..LinkItem::new(link, &EventId::generate(), correlation_id) };
         let external_id = &link.metadata.external_id;
         let is_alone = reusable.is_none() && answer.is_none() && external_id.is_none() && !is_custom;
         if is_alone && link.terms.max_clicks.is_none() && password_hash.is_none() {
-            return self.put_link(link, &change_id, correlation_id).await;
+            return self.put_link(&item).await;
         }
-        let item = LinkItem::new(link, &change_id, correlation_id);
         let workspace = &link.identity.workspace;
         // A concurrent request for the same URL, key or id has to be noticed first: its link may be the answer.
         let mut others = Transaction::new(OPERATION);
@@ -163,11 +164,10 @@ impl LinksTable {
     pub async fn first_answer(
         &self,
         workspace: &WorkspaceId,
-        key: &IdempotencyKey,
+        key: &AnswerKey,
         now: Timestamp,
     ) -> Result<Option<FirstAnswer>, RepositoryError> {
-        let found =
-            self.0.get::<IdempotencyItem>("look up a first answer", idempotency_key(workspace, key.as_str())).await?;
+        let found = self.0.get::<IdempotencyItem>("look up a first answer", idempotency_key(workspace, key)).await?;
         // DynamoDB deletes an item some time after its TTL, so the TTL is checked here as well.
         let current = found.filter(|item| item.ttl > now.unix_seconds());
         Ok(current.map(|item| FirstAnswer {
@@ -186,7 +186,7 @@ impl LinksTable {
     pub async fn remember_answer(
         &self,
         workspace: &WorkspaceId,
-        key: &IdempotencyKey,
+        key: &AnswerKey,
         answer: &FirstAnswer,
         now: Timestamp,
     ) -> Result<bool, RepositoryError> {
@@ -260,14 +260,9 @@ impl LinksTable {
 /// The condition that an idempotency key was not used in the last 24 hours.
 const KEY_IS_FREE: &str = "attribute_not_exists(pk) OR #ttl <= :now";
 
-fn idempotency_item(
-    workspace: &WorkspaceId,
-    key: &IdempotencyKey,
-    answer: &FirstAnswer,
-    now: Timestamp,
-) -> IdempotencyItem {
+fn idempotency_item(workspace: &WorkspaceId, key: &AnswerKey, answer: &FirstAnswer, now: Timestamp) -> IdempotencyItem {
     IdempotencyItem {
-        key: idempotency_key(workspace, key.as_str()),
+        key: idempotency_key(workspace, key),
         fingerprint: answer.fingerprint.clone(),
         generation: answer.generation.clone(),
         revision: answer.revision,

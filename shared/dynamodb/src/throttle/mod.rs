@@ -63,7 +63,7 @@ struct Calls {
 
 impl Calls {
     fn are_refused_by(&self, window: Window) -> bool {
-        self.limit.is_some_and(|limit| limit.is_reached(window))
+        self.limit.is_some_and(|limit| limit.has_no_room(window, self.first.hits))
     }
 }
 
@@ -99,7 +99,22 @@ impl ThrottleTable {
         limit: RateLimit,
         now: Timestamp,
     ) -> Result<CountOutcome, RepositoryError> {
-        let first = Window { hits: 1, ..Window::starting(now) };
+        self.count_many(route, subject, limit, 1, now).await
+    }
+
+    /// Like [`Self::count`], for so many calls at once, which the limit allows or refuses together. A limit is at least as many.
+    ///
+    /// # Errors
+    /// As [`Self::count`].
+    pub async fn count_many(
+        &self,
+        route: LimitedRoute,
+        subject: &ThrottleSubject,
+        limit: RateLimit,
+        calls: u32,
+        now: Timestamp,
+    ) -> Result<CountOutcome, RepositoryError> {
+        let first = Window { hits: calls, ..Window::starting(now) };
         self.add(route, subject, Calls { operation: "count a call", first, limit: Some(limit), now }).await
     }
 
@@ -185,7 +200,10 @@ impl ThrottleTable {
             .only_if("window_ends > :now")
             .values([(":hits", number(&calls.first.hits)), (":now", text(&calls.now))]);
         let update = match calls.limit {
-            Some(limit) => update.and_if("hits < :limit").value(":limit", number(&limit.calls())),
+            Some(limit) => {
+                let room = limit.calls().saturating_sub(calls.first.hits);
+                update.and_if("hits <= :room").value(":room", number(&room))
+            }
             None => update,
         };
         send(calls.operation, update).await

@@ -9,6 +9,12 @@ impl BodyLimit {
     /// Braces, and room for white space and for members that the route doesn't know.
     pub const EMPTY: Self = Self(KIBIBYTE);
 
+    /// A limit of so many bytes, for a route about several things that needn't all be as long as they may be.
+    #[must_use]
+    pub const fn of_bytes(bytes: usize) -> Self {
+        Self(bytes)
+    }
+
     /// With a text of so many characters. One beyond the Basic Multilingual Plane is two escapes, such as `\ud83c\udf31`.
     #[must_use]
     pub const fn text(self, name: &str, characters: usize) -> Self {

@@ -84,6 +84,44 @@ impl<'r> JsonObject<'r> {
         read.map_err(|error| refusal(&error))
     }
 
+    /// Notes that nothing but these members is read, for a route that takes a body apart itself. The answer names the others.
+    pub fn has_only(&self, members: &[&str]) {
+        self.unread.note(self.given.iter().filter(|name| !members.contains(&name.as_str())).cloned().collect());
+    }
+
+    /// The texts of the objects in a list, for a route whose body is about several things; `None` if there is no such list.
+    ///
+    /// # Errors
+    /// When the member is anything else than a list of objects.
+    pub fn objects(&self, member: &'static str) -> Result<Option<Vec<&str>>, Invalid> {
+        let Some(list) = self.value(member) else { return Ok(None) };
+        let objects = serde_json::from_str::<Vec<&RawValue>>(list).unwrap_or_default();
+        if list == "[]" || !objects.is_empty() && objects.iter().all(|object| object.get().starts_with('{')) {
+            return Ok(Some(objects.into_iter().map(RawValue::get).collect()));
+        }
+        Err(Invalid::new(format!("{member} must be a list of objects")).in_field(member))
+    }
+
+    /// The text of the object without a member.
+    #[must_use]
+    pub fn without(&self, member: &str) -> String {
+        let mut members = self.values();
+        members.remove(member);
+        serde_json::to_string(&members).unwrap_or_default()
+    }
+
+    /// The text of a member that isn't absent.
+    #[must_use]
+    pub fn value(&self, member: &str) -> Option<&str> {
+        self.values().get(member).filter(|_| self.given.contains(member)).map(|value| value.get())
+    }
+
+    /// The texts of the members.
+    fn values(&self) -> BTreeMap<Cow<'_, str>, &RawValue> {
+        // An object, as it was when it was parsed.
+        serde_json::from_str(self.canonical()).unwrap_or_default()
+    }
+
     /// Refuses a body with one of these members, whose effect somebody would rely on.
     ///
     /// # Errors
@@ -123,8 +161,7 @@ impl<'r> JsonObject<'r> {
     pub fn fingerprint(&self) -> String {
         const SECRET: &str = "password";
         let digest = |text: &str| hex::encode(Sha256::digest(text));
-        let members = serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(self.canonical());
-        let mut members = members.unwrap_or_default();
+        let mut members = self.values();
         match members.remove(SECRET) {
             Some(_) => digest(&format!("{} and a {SECRET}", serde_json::to_string(&members).unwrap_or_default())),
             None => digest(self.canonical()),

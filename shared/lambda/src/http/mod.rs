@@ -97,10 +97,7 @@ impl<H: Handler> DeferringHandler for H {
         // A route that takes any method gets the preflights of browsers, too. API Gateway adds what they ask for to a success, if
         // `CorsOrigins` allows it, and nothing else.
         let response = if request.is_preflight() { Ok(no_content()) } else { self.handle(request).await };
-        let response = response.map(|mut answered| {
-            unread::named(&request.ignored(), &mut answered);
-            representation::represented(request, answered)
-        });
+        let response = response.map(|answered| representation::represented(request, request.name_ignored(answered)));
         Answer { response, deferred: None }
     }
 

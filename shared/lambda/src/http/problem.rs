@@ -173,8 +173,8 @@ problems! {
     ServiceUnavailable = SERVICE_UNAVAILABLE "service_unavailable" "service unavailable";
     /// Each code that was generated is taken.
     NoFreeCode = SERVICE_UNAVAILABLE "no_free_code" "could not generate unique code; try again";
-    /// Other requests for the same thing got in the way again and again.
-    TryAgain = SERVICE_UNAVAILABLE "try_again" "too many requests for the same thing at once; try again";
+    /// Other requests for the same thing got in the way again and again, or a request about many links had no time left for this one.
+    TryAgain = SERVICE_UNAVAILABLE "try_again" "this could not be done right now; try again";
 }
 
 #[cfg(test)]

@@ -3,12 +3,16 @@ use std::{borrow::Cow, sync::OnceLock};
 use lambda_http::{
     Body,
     aws_lambda_events::query_map::QueryMap,
-    http::{HeaderMap, Method, header},
+    http::{HeaderMap, HeaderName, Method, header},
 };
 use linklet_domain::{Allowance, CorrelationId, Day, IdempotencyKey, Invalid, ShortCode, Timestamp, UserId};
 use serde::de::DeserializeOwned;
 
-use super::{ApiError, BodyLimit, GatewayEvent, JsonObject, Problem, unread::Unread, weighted};
+use super::{
+    ApiError, BodyLimit, GatewayEvent, JsonObject, Problem, Response,
+    unread::{self, Unread},
+    weighted,
+};
 use crate::{identity::Actor, zone::Zone};
 
 /// A request as handlers see it.
@@ -62,6 +66,33 @@ impl From<GatewayEvent> for Request {
 }
 
 impl Request {
+    /// What this request asks of one of several things, with the part of the body that is about it. Preconditions and the
+    /// idempotency key are about the whole, so the part has none.
+    #[must_use]
+    pub fn part(&self, body: String) -> Self {
+        let mut headers = self.headers.clone();
+        for about_the_whole in [header::IF_MATCH, HeaderName::from_static("idempotency-key")] {
+            headers.remove(about_the_whole);
+        }
+        Self {
+            route: self.route.clone(),
+            method: self.method.clone(),
+            is_head: self.is_head,
+            path: self.path.clone(),
+            headers,
+            cookies: Vec::new(),
+            raw_query: String::new(),
+            query: QueryMap::default(),
+            body: body.into(),
+            source_ip: self.source_ip.clone(),
+            correlation_id: self.correlation_id.clone(),
+            received_at: self.received_at,
+            allowance: OnceLock::new(),
+            actor: self.actor.clone(),
+            unread: Unread::default(),
+        }
+    }
+
     /// The method. A HEAD is a GET to its route, and its answer [has no body](super::answer), so that a route which answers one
     /// answers the other alike.
     #[must_use]
@@ -318,6 +349,13 @@ impl Request {
     #[must_use]
     pub fn ignored(&self) -> Vec<String> {
         self.unread.take()
+    }
+
+    /// An answer about a part of a request, which names the members of the part that do nothing.
+    #[must_use]
+    pub fn name_ignored(&self, mut answer: Response) -> Response {
+        unread::named(&self.ignored(), &mut answer);
+        answer
     }
 
     /// Whether the body has been encoded (`Content-Encoding`, RFC 9110, 8.4), as by compression.

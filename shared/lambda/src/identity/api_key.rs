@@ -129,6 +129,7 @@ fn caller_with(key: ApiKey) -> Caller {
         email: key.created_by_email,
         workspace: key.workspace,
         credential: Credential::ApiKey,
+        is_current: false,
     }
 }
 

@@ -68,6 +68,8 @@ pub struct Caller {
     workspace: WorkspaceId,
     role: Role,
     credential: Credential,
+    /// Whether this is what the tables say at the moment of the request.
+    is_current: bool,
 }
 
 /// What a caller has proved their identity with.

@@ -53,7 +53,7 @@ impl Person {
     pub(super) fn into_caller(self) -> Result<Caller, ApiError> {
         let Self { user, email, session, membership, .. } = self;
         let (workspace, role) = membership.ok_or(ApiError::Problem(Problem::NoWorkspace))?;
-        Ok(Caller { user, email, workspace, role, credential: Credential::Session(session) })
+        Ok(Caller { user, email, workspace, role, credential: Credential::Session(session), is_current: false })
     }
 }
 

@@ -415,6 +415,7 @@ fn created(person: &Person) -> Event {
             user_id: person.id,
             expires_at: None,
             watch: false,
+            quiet: false,
         }),
     }
 }

@@ -37,6 +37,7 @@ const RIGHTS: &str = "
     delete          LinksTable                          LOCK#          DeleteItem
     delete          LinksTable                          URL#           DeleteItem GetItem
     delete          LinksTable                          USES#          DeleteItem
+    delete          ThrottleTable                       WORKSPACE#     UpdateItem
     delete          UsersTable                          ACCESS#        BatchGetItem
     delete          UsersTable                          KEY#           GetItem UpdateItem
     handover        LinksTable                          LINK#          UpdateItem
@@ -101,6 +102,7 @@ const RIGHTS: &str = "
     shorten         ThrottleTable                       HASHES#        UpdateItem
     shorten         ThrottleTable                       IP#            UpdateItem
     shorten         ThrottleTable                       PERSON#        UpdateItem
+    shorten         ThrottleTable                       WORKSPACE#     UpdateItem
     shorten         UsersTable                          ACCESS#        BatchGetItem
     shorten         UsersTable                          KEY#           GetItem UpdateItem
     shorten         UsersTable                          WS#            GetItem
@@ -128,6 +130,7 @@ const RIGHTS: &str = "
     update          LinksTable                          USES#          BatchGetItem DeleteItem UpdateItem
     update          StatsTable                          *              BatchGetItem
     update          ThrottleTable                       HASHES#        UpdateItem
+    update          ThrottleTable                       WORKSPACE#     UpdateItem
     update          UsersTable                          ACCESS#        BatchGetItem
     update          UsersTable                          KEY#           GetItem UpdateItem
     update          UsersTable                          WS#            GetItem

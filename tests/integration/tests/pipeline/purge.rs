@@ -55,7 +55,7 @@ impl Fixture {
     }
 
     async fn delete(&self) -> Answer {
-        let delete = linklet_delete::Delete { authenticator: authenticator(), links: self.db.links() };
+        let delete = crate::fixture::delete(&self.db, authenticator());
         let token = token_of(&self.link.identity.owner, &self.link.identity.workspace, Role::Member);
         RequestBuilder::new("DELETE", "/api/links/launch").token(&token).send_to(&delete).await
     }
@@ -355,7 +355,7 @@ async fn a_link_that_has_expired_can_be_purged_with_its_statistics() {
 #[tokio::test]
 async fn others_cannot_purge_and_what_never_was_is_gone_already() {
     let fixture = Fixture::with_clicks(0).await;
-    let delete = linklet_delete::Delete { authenticator: authenticator(), links: fixture.db.links() };
+    let delete = crate::fixture::delete(&fixture.db, authenticator());
     let send = async |code: &str, workspace: &WorkspaceId| {
         let token = token_of(&fixture.link.identity.owner, workspace, Role::Admin);
         RequestBuilder::new("DELETE", &format!("/api/links/{code}")).token(&token).send_to(&delete).await.status

@@ -29,6 +29,7 @@ async fn create_link(db: &TestDynamoDb, link: &Link) -> CreateOutcome {
         is_custom: false,
         password_hash: None,
         answer: None,
+        is_quiet: false,
     };
     db.links().create(&creation).await.unwrap()
 }

@@ -17,7 +17,7 @@ impl Fixture {
         let (workspace, owner) = (WorkspaceId::generate(), UserId::generate());
         let link = LinkBuilder::new("launch").in_workspace(&workspace).owned_by(&owner).build();
         db.store(&link).await;
-        let delete = Delete { authenticator: authenticator(), links: db.links() };
+        let delete = crate::fixture::delete(&db, authenticator());
         Self { db, delete, workspace, owner }
     }
 

@@ -30,7 +30,7 @@ impl Fixture {
         let bob = colleague(&db, &ada, "bob", Role::Admin).await;
         let verifier = || tokens().with_sessions(db.sessions());
         let account = Account::new(verifier(), db.users(), crate::fixture::guesses(&db));
-        let delete = Delete { authenticator: Authenticator::new(verifier(), db.api_keys()), links: db.links() };
+        let delete = crate::fixture::delete(&db, Authenticator::new(verifier(), db.api_keys()));
         let list = List { authenticator: Authenticator::new(verifier(), db.api_keys()), ..list(&db) };
         Self { db, account, delete, list, ada, bob }
     }

@@ -1,6 +1,7 @@
 mod account;
 mod auth;
 mod bodies;
+mod bulk;
 mod confirmation;
 mod delete;
 mod every_route;

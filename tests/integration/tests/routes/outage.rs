@@ -163,6 +163,7 @@ async fn refusals_of_dynamodb_never_open_it() {
         is_custom: false,
         password_hash: None,
         answer: None,
+        is_quiet: false,
     };
 
     for _ in 0..10 {

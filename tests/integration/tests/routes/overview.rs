@@ -168,7 +168,8 @@ async fn links_are_counted_by_status_and_tag() {
     let launch = tags["tags"][0]["tag"].as_str().unwrap();
     assert!(launch.eq_ignore_ascii_case("launch"), "{launch}");
     let expected = json!([
-        {"tag": launch, "links": 2}, {"tag": "art", "links": 1}, {"tag": "mail", "links": 1},
+        {"tag": launch, "links": 2, "clicks": 0}, {"tag": "art", "links": 1, "clicks": 0},
+        {"tag": "mail", "links": 1, "clicks": 0},
     ]);
     assert_eq!((&tags["tags"], &tags["total"]), (&expected, &json!(3)));
 }

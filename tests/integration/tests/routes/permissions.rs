@@ -78,6 +78,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         let colleagues = [401, 403, 403, done, 403, 403, 403, 403];
         vec![own, colleagues, NOT_OURS, [401, 403, absent, absent, 403, absent, 403, absent]]
     };
+    let write_some = |done: u16| [401, 403, done, done, 403, done, 403, done];
     let manage = |done: u16| {
         let (ours, not_ours) = (people(403, 403, done), people(403, 403, 404));
         vec![ours, ours, not_ours, not_ours]
@@ -108,7 +109,11 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("GET /api/me", none(), vec![people(200, 200, 200)]),
         ("GET /api/me/workspaces", none(), vec![people(200, 200, 200)]),
         ("POST /api/workspaces", json!({"name": "Second"}), vec![people(201, 201, 201)]),
-        ("POST /api/shorten", json!({"url": "https://example.com/"}), vec![[401, 403, 201, 201, 403, 201, 403, 201]]),
+        ("POST /api/shorten", json!({"url": "https://example.com/"}), vec![write_some(201)]),
+        ("POST /api/links/bulk", json!({"links": [{"url": "https://example.com/"}]}), vec![write_some(200)]),
+        ("PATCH /api/links/bulk", json!({"codes": ["absent"], "add_tags": ["new"]}), vec![write_some(200)]),
+        // The codes are a parameter.
+        ("DELETE /api/links/bulk", none(), vec![write_some(400)]),
         ("GET /api/codes/{code}", none(), vec![[401, 403, 200, 200, 403, 200, 403, 200]; 4]),
         ("GET /r/{code}", none(), follow()),
         ("HEAD /r/{code}", none(), follow()),

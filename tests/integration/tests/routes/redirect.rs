@@ -243,6 +243,7 @@ async fn a_custom_code_leads_to_its_target_in_whichever_case_it_is_typed() {
         is_custom: true,
         password_hash: None,
         answer: None,
+        is_quiet: false,
     };
     db.links().create(&creation).await.unwrap();
     let meter = CapacityMeter::default();

@@ -32,7 +32,7 @@ impl Fixture {
             token: token_of(&owner, &workspace, Role::Member),
             list: List { authenticator: authenticator(), ..crate::fixture::list(&db) },
             update: Update { authenticator: authenticator(), ..crate::fixture::update(&db) },
-            delete: Delete { authenticator: authenticator(), links: db.links() },
+            delete: crate::fixture::delete(&db, authenticator()),
             db,
         }
     }

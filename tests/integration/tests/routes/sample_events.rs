@@ -58,7 +58,7 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     let list = list(&db);
     let stats = stats(&db);
     let notifications = linklet_notifications::Notifications { tokens: tokens(), notifications: db.notifications() };
-    let delete = linklet_delete::Delete { authenticator: authenticator(), links: db.links() };
+    let delete = crate::fixture::delete(&db, authenticator());
 
     assert_eq!(status(&web, "web", "home", "").await, 302);
     assert_eq!(status(&web, "web", "app", "").await, 200);
@@ -83,6 +83,7 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     assert_eq!(status(&auth, "auth", "logout", &token).await, 204);
     assert_eq!(status(&shorten, "shorten", "shorten", &token).await, 201);
     assert_eq!(status(&shorten, "shorten", "code", &token).await, 200);
+    assert_eq!(status(&shorten, "shorten", "create_many", &token).await, 200);
     assert_eq!(status(&redirect, "redirect", "follow", "").await, REDIRECT);
     assert_eq!(status(&list, "list", "urls", &token).await, 200);
     assert_eq!(status(&fixture::overviews(&db), "overview", "overview", &token).await, 200);
@@ -93,9 +94,11 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     assert_eq!(status(&stats, "stats", "daily", &token).await, 200);
     assert_eq!(status(&stats, "stats", "clicks", &token).await, 200);
     assert_eq!(status(&update, "update", "change", &token).await, 200);
+    assert_eq!(status(&update, "update", "change_many", &token).await, 200);
     assert_eq!(status(&notifications, "notifications", "notifications", &token).await, 200);
     assert_eq!(status(&notifications, "notifications", "seen", &token).await, 204);
     assert_eq!(status(&delete, "delete", "delete", &token).await, 204);
+    assert_eq!(status(&delete, "delete", "remove_many", &token).await, 200);
 }
 
 #[tokio::test]

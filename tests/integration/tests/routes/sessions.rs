@@ -44,7 +44,7 @@ impl Fixture {
         db.store(&link).await;
         let verifier = || tokens().with_sessions(db.sessions());
         let auth = Auth::new(db.users(), verifier(), issuer(), limits(&db));
-        let delete = Delete { authenticator: Authenticator::new(verifier(), db.api_keys()), links: db.links() };
+        let delete = crate::fixture::delete(&db, Authenticator::new(verifier(), db.api_keys()));
         Self { db, auth, delete, grace, ada, link }
     }
 

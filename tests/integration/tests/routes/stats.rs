@@ -43,6 +43,7 @@ async fn a_custom_code_has_its_statistics_in_whichever_case_it_is_typed() {
         is_custom: true,
         password_hash: None,
         answer: None,
+        is_quiet: false,
     };
     db.links().create(&creation).await.unwrap();
     count(&db, &[ClickBuilder::new("launch").in_workspace(&link.identity.workspace).build()]).await;

@@ -64,6 +64,7 @@ async fn of_fifty_links_with_one_code_the_first_stays() {
             is_custom: false,
             password_hash: None,
             answer: None,
+            is_quiet: false,
         })
         .collect();
     let outcomes = join_all(creations.iter().map(|creation| table.create(creation))).await;
@@ -207,6 +208,7 @@ async fn choose(db: &TestDynamoDb, link: &Link) -> CreateOutcome {
         is_custom: true,
         password_hash: None,
         answer: None,
+        is_quiet: false,
     };
     db.links().create(&creation).await.unwrap()
 }

@@ -1,0 +1,43 @@
+//! `POST /api/links/bulk`: creates many links, each as if it were alone.
+
+use std::collections::BTreeMap;
+
+use crate::{Shorten, creation::Circumstances};
+use linklet_domain::{AnswerKey, NormalizedUrl, TargetUrl};
+use linklet_lambda::{
+    bulk::{self, BULK_BODY, limit_passwords, require_some},
+    http::{ApiError, JsonObject, Request, Response},
+    identity::Caller,
+};
+
+impl Shorten {
+    pub(crate) async fn shorten_many(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+        let body = request.json_object(BULK_BODY)?;
+        body.has_only(&["links"]);
+        let links = body.objects("links")?.unwrap_or_default();
+        require_some("links", links.len())?;
+        let key = request.idempotency_key()?;
+        let parts: Vec<_> = links.into_iter().map(|link| request.part(link.to_owned())).collect();
+        let objects = parts.iter().map(|part| part.json_object(BULK_BODY)).collect::<Result<Vec<_>, _>>()?;
+        limit_passwords(&objects)?;
+        let lanes = by_url(&objects);
+        let until = self.bulk.admit(request, caller, parts.len()).await?;
+        let results = bulk::each(parts.len(), lanes, until, |index| {
+            let key = key.clone().map(|key| AnswerKey { key, index: Some(index) });
+            self.link_for(&parts[index], caller, Circumstances { key, among_many_until: Some(until) })
+        });
+        Ok(bulk::results(request, results.await))
+    }
+}
+
+/// The positions of the links, those of one URL together: the first of them makes the link that the others may get.
+fn by_url(links: &[JsonObject<'_>]) -> Vec<Vec<usize>> {
+    let mut lanes: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (index, link) in links.iter().enumerate() {
+        let url = link.value("url").and_then(|url| serde_json::from_str::<TargetUrl>(url).ok());
+        // What is no URL is refused, and has to wait for nobody.
+        let lane = url.map_or_else(|| index.to_string(), |url| NormalizedUrl::of(&url).digest());
+        lanes.entry(lane).or_default().push(index);
+    }
+    lanes.into_values().collect()
+}

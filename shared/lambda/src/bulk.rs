@@ -1,0 +1,170 @@
+//! Requests about many links. Each link is done by itself, with the rules, rights and errors that it has alone, and has a result of its
+//! own.
+
+use std::{
+    collections::HashSet,
+    future::Future,
+    time::{Duration, Instant},
+};
+
+use futures_util::{StreamExt as _, stream};
+use linklet_domain::{Invalid, LimitedRoute, RateLimit};
+use linklet_dynamodb::ThrottleTable;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    http::{ApiError, BodyLimit, JsonObject, Problem, Request, Response, StatusCode, json},
+    identity::Caller,
+    throttle::admit_workspace,
+};
+
+/// How many links a request may be about.
+pub const MOST_LINKS: usize = 100;
+
+/// The longest body of such a request. Not each of its links can have all members at their longest.
+pub const BULK_BODY: BodyLimit = BodyLimit::of_bytes(256 << 10);
+
+/// How many links of a request are worked on at once.
+const AT_ONCE: usize = 16;
+
+/// How many of the links of a request may be given a password, since hashing one takes a while.
+const MOST_PASSWORDS: usize = 20;
+
+/// What requests about many links have in common: how many links a workspace may name in a minute, and how long one begins with
+/// further links.
+pub struct Bulk {
+    throttle: ThrottleTable,
+    begins_for: Duration,
+}
+
+impl Bulk {
+    /// How long a request begins with further links. The functions' timeouts leave room to end what was begun.
+    const BEGINS_FOR: Duration = Duration::from_secs(8);
+
+    /// Counts links in this table.
+    #[must_use]
+    pub fn new(throttle: ThrottleTable) -> Self {
+        Self { throttle, begins_for: Self::BEGINS_FOR }
+    }
+
+    /// Begins with further links for so long.
+    #[must_use]
+    pub fn beginning_for(self, begins_for: Duration) -> Self {
+        Self { begins_for, ..self }
+    }
+
+    /// Counts the links of a request, unless its workspace has named too many. What isn't begun by the time that is returned isn't
+    /// begun any more.
+    ///
+    /// # Errors
+    /// 429 if it has, before anything is done.
+    pub async fn admit(&self, request: &Request, caller: &Caller, links: usize) -> Result<Instant, ApiError> {
+        let until = Instant::now() + self.begins_for;
+        let (limit, links) = ((LimitedRoute::Bulk, RateLimit::BULK_LINKS), u32::try_from(links).unwrap_or(u32::MAX));
+        admit_workspace(&self.throttle, limit, request, caller.workspace(), links).await?;
+        Ok(until)
+    }
+}
+
+/// Refuses a request about no link, or about too many.
+///
+/// # Errors
+/// 400 that names this member.
+pub fn require_some(member: &'static str, links: usize) -> Result<(), Invalid> {
+    if (1..=MOST_LINKS).contains(&links) {
+        return Ok(());
+    }
+    Err(Invalid::new(format!("{member} must be 1–{MOST_LINKS}")).in_field(member))
+}
+
+/// Refuses a request that gives too many links a password.
+///
+/// # Errors
+/// 400.
+pub fn limit_passwords(links: &[JsonObject<'_>]) -> Result<(), Invalid> {
+    if links.iter().filter(|link| link.value("password").is_some()).count() <= MOST_PASSWORDS {
+        return Ok(());
+    }
+    Err(Invalid::new(format!("at most {MOST_PASSWORDS} links may be given a password at once")).in_field("password"))
+}
+
+/// Which of these codes were named before by the same request, so that a link is changed once.
+#[must_use]
+pub fn repeated<'c>(codes: impl IntoIterator<Item = &'c str>) -> Vec<bool> {
+    let mut named = HashSet::new();
+    codes.into_iter().map(|code| !named.insert(code)).collect()
+}
+
+/// The error about a link that was named before.
+#[must_use]
+pub fn named_twice() -> ApiError {
+    Invalid::new("the request names this link twice").in_field("code").into()
+}
+
+/// One lane for each link, for those that don't depend on each other.
+#[must_use]
+pub fn apart(links: usize) -> Vec<Vec<usize>> {
+    (0..links).map(|index| vec![index]).collect()
+}
+
+/// Does something with each of these links, and returns the results in their order. The links of a lane are done one after another, so
+/// that a later one finds what the one before it has made; lanes are done at once.
+pub async fn each<T, F, W>(links: usize, lanes: Vec<Vec<usize>>, until: Instant, work: F) -> Vec<Result<T, ApiError>>
+where
+    F: Fn(usize) -> W,
+    W: Future<Output = Result<T, ApiError>>,
+{
+    let work = &work;
+    // Collected first, since the compiler doesn't see that a stream of borrowing futures can be sent.
+    let begun: Vec<_> = lanes.into_iter().map(|lane| run_lane(lane, until, work)).collect();
+    let mut results: Vec<_> = (0..links).map(|_| None).collect();
+    let done: Vec<_> = stream::iter(begun).buffer_unordered(AT_ONCE).collect().await;
+    for (index, result) in done.into_iter().flatten() {
+        results[index] = Some(result);
+    }
+    results.into_iter().map(|result| result.unwrap_or_else(|| Err(Problem::TryAgain.into()))).collect()
+}
+
+async fn run_lane<T, F, W>(lane: Vec<usize>, until: Instant, work: &F) -> Vec<(usize, Result<T, ApiError>)>
+where
+    F: Fn(usize) -> W,
+    W: Future<Output = Result<T, ApiError>>,
+{
+    let mut done = Vec::with_capacity(lane.len());
+    for index in lane {
+        if Instant::now() >= until {
+            break;
+        }
+        done.push((index, work(index).await));
+    }
+    done
+}
+
+/// The answer with the results of all links: for each its status, and the body that its answer has alone.
+#[must_use]
+pub fn results(request: &Request, results: Vec<Result<Response, ApiError>>) -> Response {
+    let results = results.into_iter().enumerate().map(|(index, result)| {
+        let answer = result.unwrap_or_else(|error| error.into_response(request));
+        let body = std::str::from_utf8(answer.body()).ok().and_then(|text| serde_json::from_str(text).ok());
+        let is_good = answer.status().is_success();
+        let (link, problem) = if is_good { (body, None) } else { (None, body) };
+        LinkResult { index, status: answer.status().as_u16(), link, problem }
+    });
+    json(StatusCode::OK, &Results { results: results.collect() })
+}
+
+#[derive(Serialize)]
+struct Results {
+    results: Vec<LinkResult>,
+}
+
+#[derive(Serialize)]
+struct LinkResult {
+    index: usize,
+    status: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<Box<RawValue>>,
+}
