@@ -163,11 +163,11 @@ fuzz: ## look for inputs that break TARGET, for SECONDS (default 60)
 # compared with this one's, and nothing else. See tests/bench/README.md.
 PROFILE ?= release
 BENCHED := redirect shorten list stats auth linklet-bench-baselines
-# Of these, which are behind the API, memory, pages and questions are measured, and that takes no long build.
+# Of these, which are behind the API, memory, pages, questions and bulk requests are measured, and that takes no long build.
 SOAKED = watch-check $(notdir $(patsubst %/src/main.rs,%,$(shell grep -l http::serve functions/*/src/main.rs)))
 
 bench: ## compare redirect with an empty Lambda and with Node and Python, measure counting, and whether memory levels off
-	$(if $(filter soak pages questions,$(SUBJECTS))$(AGAINST),,cargo build --profile $(PROFILE) $(addprefix --package ,$(BENCHED)))
+	$(if $(filter soak pages questions bulk,$(SUBJECTS))$(AGAINST),,cargo build --profile $(PROFILE) $(addprefix --package ,$(BENCHED)))
 	cargo build --profile measure $(addprefix --package ,linklet-bench $(if $(AGAINST),,$(SOAKED)))
 	$(if $(AGAINST),$(PYTHON) -m infra.against $(AGAINST),PYTHON=$(PYTHON) "$${CARGO_TARGET_DIR:-target}/measure/bench" \
 		--profile $(PROFILE) --subjects "$(SUBJECTS)" --variants "$(VARIANTS)" --invocations "$(INVOCATIONS)" --starts "$(STARTS)")

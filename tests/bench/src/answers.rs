@@ -32,9 +32,10 @@ pub enum AnswersError {
 #[derive(Debug, Serialize)]
 pub struct AnswerCost {
     pub name: &'static str,
-    /// Calls to DynamoDB, and their read units.
+    /// Calls to DynamoDB, and their read and write units.
     pub calls: usize,
     pub rru: f64,
+    pub wru: f64,
     /// From handing the event out to the answer, in milliseconds.
     pub ms_p50: f64,
     pub ms_p90: f64,
@@ -53,7 +54,7 @@ impl AnswerCost {
 
 impl fmt::Display for AnswerCost {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, calls, rru, ms_p50, ms_p90, cpu_ms, rss_mb, memory } = self;
+        let Self { name, calls, rru, ms_p50, ms_p90, cpu_ms, rss_mb, memory, .. } = self;
         write!(
             formatter,
             "{name:<20} {calls:>6} {rru:>8.1} {ms_p50:>8.0} {ms_p90:>8.0} {cpu_ms:>8.0} {rss_mb:>8.1} {:>7.0}%",
@@ -103,6 +104,7 @@ pub async fn measure(
         name: asked.name,
         calls: usage.calls,
         rru: usage.read_units,
+        wru: usage.write_units,
         ms_p50: millis(50),
         ms_p90: millis(90),
         cpu_ms: cpu.as_secs_f64() * 1e3 / requests as f64,

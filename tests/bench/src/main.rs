@@ -14,6 +14,7 @@
 
 mod analytics;
 mod answers;
+mod bulk;
 mod functions;
 mod get_item;
 mod goals;
@@ -178,6 +179,9 @@ async fn report(options: &Options, machine: Machine, subjects: Vec<Figures>) -> 
     }
     if options.wants("questions") {
         report.questions = questions::measure_questions(programs, options.extent).await?;
+    }
+    if options.wants("bulk") {
+        report.bulk = bulk::measure_bulk(programs, options.extent).await?;
     }
     if options.wants("soak") {
         report.soak = soak::soak(programs, options.extent).await?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::functions::Variables;
 
 /// What can be measured.
-pub const SUBJECTS: [&str; 17] = [
+pub const SUBJECTS: [&str; 18] = [
     "noop",
     "noop-extension",
     "noop-calls",
@@ -22,11 +22,12 @@ pub const SUBJECTS: [&str; 17] = [
     "viral",
     "pages",
     "questions",
+    "bulk",
     "soak",
 ];
 
 /// Of these, the ones that come after the rest, with tables and reports of their own.
-pub const APART: [&str; 5] = ["analytics", "viral", "pages", "questions", "soak"];
+pub const APART: [&str; 6] = ["analytics", "viral", "pages", "questions", "bulk", "soak"];
 
 /// All options.
 #[derive(Debug, Clone, PartialEq)]
@@ -201,7 +202,7 @@ mod tests {
     fn what_is_measured_apart_needs_no_rounds() {
         let variant = parse(&["--subjects", "viral", "--variants", "a=/tmp/a"]).unwrap();
 
-        assert!(!parse(&["--subjects", "analytics,viral,pages,questions,soak"]).unwrap().has_rounds());
+        assert!(!parse(&["--subjects", "analytics,viral,pages,questions,bulk,soak"]).unwrap().has_rounds());
         assert!(parse(&["--subjects", "viral,get-item"]).unwrap().has_rounds());
         assert!(parse(&[]).unwrap().has_rounds() && variant.has_rounds());
     }

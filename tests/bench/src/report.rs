@@ -47,6 +47,7 @@ pub struct Report {
     pub analytics: Vec<Counting>,
     pub pages: Vec<AnswerCost>,
     pub questions: Vec<AnswerCost>,
+    pub bulk: Vec<AnswerCost>,
     pub soak: Vec<Soaked>,
 }
 

@@ -4,7 +4,7 @@ use std::{fs, rc::Rc, time::Duration};
 
 use linklet_domain::{Role, Timestamp};
 use linklet_test_support::{Person, token_of};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::tables::{CLICKS, COUNTED, FOLLOWED, HOT, LOCKED, Tables, code, target};
 
@@ -22,6 +22,9 @@ pub struct Workload {
 type Expected = dyn Fn(usize, &Value) -> bool;
 
 impl Workload {
+    /// How many links a request about many names.
+    pub const LINKS: usize = 100;
+
     fn new(event: impl Fn(usize) -> String + 'static, expected: impl Fn(usize, &Value) -> bool + 'static) -> Self {
         Self { event: Rc::new(event), expected: Rc::new(expected) }
     }
@@ -78,6 +81,22 @@ impl Workload {
         };
         Self::new(event, move |number, answer| {
             answer["statusCode"] == 201 && body(answer)["original_url"] == url(number)
+        })
+    }
+
+    /// A hundred new links each time.
+    pub fn shorten_many(tables: &Tables) -> Self {
+        let event = authorized(&sample("shorten", "create_many"), &tables.creator);
+        let event = move |number| {
+            let url = |link| json!({"url": format!("https://example.com/bulk/{number}/{link}"), "tags": ["bulk"]});
+            let links: Vec<_> = (0..Self::LINKS).map(url).collect();
+            let mut event: Value = serde_json::from_str(&event).expect("an event is JSON");
+            event["body"] = json!({ "links": links }).to_string().into();
+            event.to_string()
+        };
+        Self::new(event, |_, answer| {
+            let results = body(answer)["results"].as_array().cloned().unwrap_or_default();
+            results.len() == Self::LINKS && results.iter().all(|result| result["status"] == 201)
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use linklet_domain::{LinkPatch, LinkState, Role, UserId, WorkspaceId};
+use linklet_domain::{LinkPatch, LinkState, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::{LinksTable, ThrottleTable};
 use linklet_lambda::{batch::Consumer as _, bulk::Bulk, http::DeferringHandler};
 use linklet_test_support::{
@@ -429,4 +429,24 @@ async fn a_hundred_links_cost_what_they_cost_alone_and_one_write_more() {
     assert_eq!(statuses(&answer), vec![201; 100]);
     assert!(one > 0.0);
     assert_eq!(meter.write_units(), 100.0 * one + 1.0);
+}
+
+#[tokio::test]
+async fn ten_thousand_links_pass_the_limit_in_less_than_fifteen_minutes() {
+    let fixture = Fixture::new();
+    let (delete, begin) = (fixture::delete(&fixture.db, authenticator()), Timestamp::now());
+    let codes = (0..100).map(|number| format!("absent{number}")).collect::<Vec<_>>().join(",");
+    let (mut now, mut named) = (begin, 0);
+
+    while named < 10_000 {
+        let request = fixture.request("DELETE", &format!("?codes={codes}"), Role::Member).at(now);
+        let answer = request.send_to(&delete).await;
+        match answer.status {
+            200 => named += 100,
+            429 => now = now.plus(Duration::from_secs(answer.header("retry-after").parse().unwrap())),
+            _ => panic!("{}", answer.body),
+        }
+    }
+
+    assert!(begin.until(now) < Duration::from_secs(15 * 60), "{:?}", begin.until(now));
 }
