@@ -163,3 +163,31 @@ async fn the_cleanups_statistics_are_there_for_admins() {
     assert_eq!(stats.status, 200);
     assert!(stats.json()["total_cleaned"].is_u64(), "{}", stats.body);
 }
+
+#[tokio::test]
+async fn many_links_are_created_changed_and_deleted_at_once() {
+    let ada = User::new(&Api::new()).await;
+    let links: Vec<_> = (0..30).map(|number| json!({"url": format!("https://example.com/many/{number}")})).collect();
+
+    let created = send(ada.request("POST", "/api/links/bulk").json(&json!({"links": links}))).await.json();
+    let results = created["results"].as_array().unwrap();
+    let codes: Vec<_> = results.iter().map(|result| result["link"]["short_code"].as_str().unwrap()).collect();
+    let tags = json!({"codes": codes, "add_tags": ["many"]});
+    let changed = send(ada.request("PATCH", "/api/links/bulk").json(&tags)).await;
+    let total = async || send(ada.request("GET", "/api/links?tag=many")).await.json()["total"].clone();
+    eventually("each link is listed by its tag", json!(30), total).await;
+    let removal = format!("/api/links/bulk?codes={}", codes.join(","));
+    let deleted = send(ada.request("DELETE", &removal)).await;
+
+    for (answer, status) in [(&created, 201), (&changed.json(), 200), (&deleted.json(), 204)] {
+        let statuses: Vec<_> = answer["results"].as_array().unwrap().iter().map(|result| &result["status"]).collect();
+        assert_eq!(statuses, vec![&json!(status); 30]);
+    }
+    assert_eq!(send(ada.request("GET", &format!("/r/{}", codes[0]))).await.status, 410);
+    // The deletions come after the creations, of which nobody is told.
+    let told = async || {
+        let answer = send(ada.request("GET", "/api/notifications?limit=100")).await.json();
+        answer["notifications"].as_array().unwrap().iter().map(|one| one["event_type"].clone()).collect::<Vec<_>>()
+    };
+    eventually("the deletions are told", vec![json!("url.deleted"); 30], told).await;
+}
