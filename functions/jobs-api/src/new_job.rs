@@ -1,12 +1,17 @@
 //! The body of a request for a job: each kind has inputs of its own, and what a kind doesn't have is refused, since whoever sends it
 //! expects something else to be done.
 
+use std::fmt;
+
 use linklet_domain::{GivenFilter, Invalid, LinkJob, LinkTask, Tag, Tags, Timestamp, optional, patched};
 use linklet_lambda::{
     http::{ApiError, BodyLimit, Request},
     link_filter::LinkQuery,
 };
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor, value::MapAccessDeserializer},
+};
 
 /// What is asked for.
 pub(crate) struct NewJob {
@@ -31,7 +36,7 @@ const LIMIT: BodyLimit = BodyLimit::EMPTY
 #[serde(deny_unknown_fields)]
 struct Body {
     kind: String,
-    #[serde(default, deserialize_with = "optional")]
+    #[serde(default, deserialize_with = "object")]
     filter: Option<GivenFilter>,
     #[serde(default, deserialize_with = "optional")]
     tag: Option<String>,
@@ -43,6 +48,33 @@ struct Body {
     expires_at: Option<Option<Timestamp>>,
     #[serde(default, deserialize_with = "optional")]
     dry_run: Option<bool>,
+}
+
+/// Reads a filter that is an object. A list would be taken for the values of its members, and `[true]` for all links.
+fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<GivenFilter>, D::Error> {
+    optional::<Object, D>(deserializer).map(|filter| filter.map(|Object(filter)| filter))
+}
+
+struct Object(GivenFilter);
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ObjectVisitor)
+    }
+}
+
+struct ObjectVisitor;
+
+impl<'de> Visitor<'de> for ObjectVisitor {
+    type Value = Object;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Object, A::Error> {
+        GivenFilter::deserialize(MapAccessDeserializer::new(members)).map(Object)
+    }
 }
 
 impl NewJob {
