@@ -3,7 +3,9 @@
 
 use std::fmt;
 
-use linklet_domain::{GivenFilter, Invalid, LinkJob, LinkTask, Tag, Tags, Timestamp, optional, patched};
+use linklet_domain::{
+    ExternalId, GivenFilter, Invalid, LinkJob, LinkSearch, LinkTask, Tag, Tags, Timestamp, optional, patched,
+};
 use linklet_lambda::{
     http::{ApiError, BodyLimit, Request},
     link_filter::LinkQuery,
@@ -29,8 +31,18 @@ const LIMIT: BodyLimit = BodyLimit::EMPTY
     .text("to", Tags::MAX_LENGTH)
     .time("expires_at")
     .word("dry_run")
-    .text("filter", 200)
-    .list("tag", Tags::MOST, 4 * Tags::MAX_LENGTH);
+    .word("filter")
+    .word("all")
+    .text("search", LinkSearch::MAX_LENGTH)
+    // Conditions, of which each may name some tags.
+    .list("tag", Tags::MOST, 4 * Tags::MAX_LENGTH)
+    .text("created_by", 36)
+    .word("status")
+    .word("archived")
+    .time("created_after")
+    .time("created_before")
+    .text("tz", 64)
+    .text("external_id", ExternalId::MAX_LENGTH);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
