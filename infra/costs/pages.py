@@ -132,6 +132,18 @@ def terms(data: Data) -> Rows:
     return {what: [f"{units['reads']:g}", f"{units['writes']:g}", f"{cost:.2f}"] for what, (units, cost) in answers.items()}
 
 
+def jobs(data: Data) -> Rows:
+    """What jobs cost, and their request units."""
+    operations = data.operations
+
+    def row(links: int) -> list[str]:
+        units = {part: operations["job"][part] + links / 100 * operations["rename_hundred"][part] for part in ("reads", "writes")}
+        cost = sum(data.usd(f"dynamodb_{part}", units[part]) for part in units)
+        return [f"{units['reads']:,.0f}", f"{units['writes']:,.0f}", f"{cost:.4f}"]
+
+    return {"A tag that no link has": row(0), "A tag of 100 links": row(100), "A tag of 5,000 links": row(5_000)}
+
+
 def checks(data: Data) -> list[Line]:
     """What a million checks consist of, with the rounds that they are part of."""
     none, thousand = (replace(NOTHING, targets=targets) for targets in (0, report.MORE_TARGETS))
@@ -277,6 +289,7 @@ BLOCKS: dict[str, Callable[[str, Data], str]] = {
     "clicks": fixed(clicks),
     "links": fixed(lambda data: parts(links(data))),
     "terms": fixed(terms),
+    "jobs": fixed(jobs),
     "shares": fixed(shares),
     "settings": chosen(with_settings),
     "months_of_clicks": chosen(months_of_clicks),

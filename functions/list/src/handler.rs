@@ -2,7 +2,6 @@
 
 mod history;
 mod management;
-mod matches;
 mod rules;
 
 use linklet_domain::{ArchivedFilter, Link, Record, Scope, ShortCode};

@@ -1,25 +1,24 @@
 //! `GET /api/links`: pages of filtered and sorted links.
 //!
-//! DynamoDB has no index for filters, substrings or numbers of clicks, so a page goes through the links of its dates one part
-//! after another. For all but a search, these are summaries of links; only the links that the page shows are then read whole.
-//! How much is read for one request is bounded, and a page that ends there has a cursor to go on.
+//! DynamoDB has no index for filters or numbers of clicks, so a page [goes through](Matches) the links of its dates, and only those
+//! that it shows are then read whole. A page that ends where no more may be read for one request has a cursor to go on.
 
 use linklet_domain::{
-    ArchivedFilter, ExternalId, Invalid, Link, LinkFilter, LinkId, LinkSearch, LinkSummary, PageNumber, PageRows,
-    ShortCode, SortBy, SortOrder, StatusFilter, TagTerm, Timestamp, UserId, Verdict, sort_links,
+    ExternalId, GivenFilter, GivenTags, Invalid, Link, LinkId, LinkSummary, PageNumber, PageRows, ShortCode, SortBy,
+    SortOrder, StatusFilter, Verdict, sort_links,
 };
 use linklet_dynamodb::Cursor;
 use linklet_lambda::{
     http::{ApiError, Request, Response, StatusCode, json},
     identity::Caller,
+    link_filter::{LinkOrder, LinkQuery, Matches},
     link_view::{
         CLICKS, ClickCounts, LinkView, Surroundings, click_counts_of, creator_names, link_uses, within_budget,
     },
-    zone::Zone,
 };
 use serde::Serialize;
 
-use crate::{List, matches::Matches};
+use crate::List;
 
 /// Maximum number of links whose click counts are read by key, in batches of 100. For more links, querying the counts of the
 /// whole workspace costs less.
@@ -28,10 +27,11 @@ const MAX_BY_KEY: usize = 500;
 impl List {
     pub(crate) async fn pages(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let wanted = ListQuery::parse(request)?;
-        if let Some(id) = &wanted.external_id {
+        if let Some(id) = &wanted.query.external_id {
             return self.page_of_one(request, &wanted, caller, id).await;
         }
-        let matches = Matches::of(&wanted, &self.links, caller.workspace(), request.received_at());
+        let (query, order) = (&wanted.query, wanted.link_order());
+        let matches = Matches::of(query, order, &self.links, caller.workspace(), request.received_at());
         match wanted.sort {
             SortBy::CreatedAt => {
                 let chosen = choose_by_time(&wanted, matches).await?;
@@ -56,7 +56,7 @@ impl List {
         id: &ExternalId,
     ) -> Result<Response, ApiError> {
         let found = self.links.with_external_id(caller.workspace(), id).await?;
-        let verdict = found.as_ref().map(|link| wanted.verdict(link, request.received_at()));
+        let verdict = found.as_ref().map(|link| wanted.query.verdict(link, request.received_at()));
         let found = found.filter(|_| verdict == Some(Verdict::Shown));
         let left_out = usize::from(verdict == Some(Verdict::LeftOut));
         let (total, mut page) = (usize::from(found.is_some()), PageRows::of(wanted.page));
@@ -167,23 +167,16 @@ struct PageContent {
 }
 
 /// The parsed query parameters.
-pub(crate) struct ListQuery {
+struct ListQuery {
     page: PageNumber,
     sort: SortBy,
-    pub(crate) order: SortOrder,
-    pub(crate) created: (Option<Timestamp>, Option<Timestamp>),
-    pub(crate) after: Option<Cursor<ShortCode>>,
-    pub(crate) search: Option<LinkSearch>,
-    external_id: Option<ExternalId>,
-    pub(crate) filter: LinkFilter,
+    order: SortOrder,
+    after: Option<Cursor<ShortCode>>,
+    query: LinkQuery,
 }
 
 impl ListQuery {
     fn parse(request: &Request) -> Result<Self, Invalid> {
-        let zone = request.parsed("tz", Zone::parse)?.unwrap_or_else(Zone::utc);
-        let external_id = request.parsed("external_id", ExternalId::parse)?.filter(|id| !id.as_str().is_empty());
-        // Who asks for one link by its name asks for it wherever it is: its name is taken.
-        let archived = if external_id.is_some() { ArchivedFilter::All } else { ArchivedFilter::default() };
         let wanted = Self {
             page: PageNumber::new(
                 number(request, "page", 1, "page must be a number from 1 on")?,
@@ -191,16 +184,8 @@ impl ListQuery {
             )?,
             sort: request.parsed("sort", SortBy::parse)?.unwrap_or_default(),
             order: request.parsed("order", SortOrder::parse)?.unwrap_or_default(),
-            created: request.time_between_in(&zone, ("created_after", "created_before"))?,
             after: request.parsed("after", Cursor::decode)?,
-            search: request.parsed("search", LinkSearch::parse)?,
-            external_id,
-            filter: LinkFilter {
-                tags: request.queries("tag").map(tag_term).collect::<Result<_, _>>()?,
-                created_by: request.parsed("created_by", creator)?,
-                status: status(request)?,
-                archived: request.parsed("archived", ArchivedFilter::parse)?.unwrap_or(archived),
-            },
+            query: LinkQuery::of(&given(request))?,
         };
         if wanted.after.is_some() && wanted.sort != SortBy::CreatedAt {
             return Err(Invalid::new("after continues lists that are sorted by created_at").in_field("after"));
@@ -208,33 +193,35 @@ impl ListQuery {
         Ok(wanted)
     }
 
-    /// What is made of a link that was found on another way.
-    fn verdict(&self, link: &Link, now: Timestamp) -> Verdict {
-        let (from, to) = self.created;
-        let is_wanted = from.is_none_or(|from| from <= link.created_at)
-            && to.is_none_or(|to| link.created_at <= to)
-            && self.search.as_ref().is_none_or(|search| search.finds(link));
-        if is_wanted { self.filter.verdict(&link.clone().into(), now) } else { Verdict::Other }
+    /// In which order links are gone through, and how many the page needs, if it takes nearly each that is read. One more tells
+    /// whether there are more.
+    fn link_order(&self) -> LinkOrder {
+        let takes_nearly_each = self.after.is_some() && self.query.means_nearly_all();
+        let needed = takes_nearly_each.then(|| self.page.rows().end + 1);
+        LinkOrder { order: self.order, after: self.after.clone(), needed }
     }
+}
 
-    /// How many links the page needs, if it takes nearly each that is read. One more tells whether there are more.
-    pub(crate) fn needed(&self) -> Option<usize> {
-        let takes_nearly_each = self.after.is_some() && self.search.is_none() && self.filter.matches_nearly_all();
-        takes_nearly_each.then(|| self.page.rows().end + 1)
+/// The parameters that say which links are meant.
+fn given(request: &Request) -> GivenFilter {
+    let text = |name: &str| request.query(name).map(str::to_owned);
+    GivenFilter {
+        all: None,
+        search: text("search"),
+        tag: Some(GivenTags::All(request.queries("tag").map(str::to_owned).collect())),
+        created_by: text("created_by"),
+        status: text("status"),
+        archived: text("archived"),
+        created_after: text("created_after"),
+        created_before: text("created_before"),
+        tz: text("tz"),
+        external_id: text("external_id"),
     }
 }
 
 /// Which links are listed by their status.
 pub(crate) fn status(request: &Request) -> Result<StatusFilter, Invalid> {
     Ok(request.parsed("status", StatusFilter::parse)?.unwrap_or_default())
-}
-
-fn tag_term(text: &str) -> Result<TagTerm, Invalid> {
-    TagTerm::parse(text).map_err(|refused| refused.in_field("tag"))
-}
-
-fn creator(text: &str) -> Result<UserId, Invalid> {
-    UserId::parse(text).map_err(|_| Invalid::new("created_by must be a UUID"))
 }
 
 fn number(request: &Request, name: &'static str, default: usize, sentence: &str) -> Result<usize, Invalid> {

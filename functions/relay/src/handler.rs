@@ -63,7 +63,8 @@ fn queues(event: &EventDetail) -> &'static [Queue] {
         | EventDetail::UrlExhausted(_)
         | EventDetail::MilestoneReached(_)
         | EventDetail::TargetDown(_)
-        | EventDetail::TargetUp(_) => &[Queue::Notify],
+        | EventDetail::TargetUp(_)
+        | EventDetail::JobFinished(_) => &[Queue::Notify],
     }
 }
 

@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CheckError, ClickLimit, CorrelationId, EventId, LinkChanges, LinkId, TargetId, TargetUrl, Timestamp, UserId,
-    Visitor, WorkspaceId,
+    CheckError, ClickLimit, CorrelationId, EventId, JobFailure, JobId, JobState, JobWork, LinkChanges, LinkId,
+    TargetId, TargetUrl, Timestamp, UserId, Visitor, WorkspaceId,
 };
 
 /// Something that has happened, because the table write behind it has committed.
@@ -18,7 +18,7 @@ pub struct Event {
     pub occurred_at: Timestamp,
     /// The correlation id of the request that caused it.
     pub correlation_id: CorrelationId,
-    /// The workspace of the link or target.
+    /// The workspace of the link, target or job.
     pub workspace_id: WorkspaceId,
     /// What happened.
     #[serde(flatten)]
@@ -45,6 +45,7 @@ impl Event {
             EventDetail::MilestoneReached(_) => "milestone.reached",
             EventDetail::TargetDown(_) => "target.down",
             EventDetail::TargetUp(_) => "target.up",
+            EventDetail::JobFinished(_) => "job.finished",
         }
     }
 }
@@ -98,6 +99,9 @@ pub enum EventDetail {
     /// A monitored URL answers again.
     #[serde(rename = "target.up")]
     TargetUp(TargetUp),
+    /// A job is over.
+    #[serde(rename = "job.finished")]
+    JobFinished(Box<JobFinished>),
 }
 
 /// A link was created.
@@ -276,6 +280,26 @@ pub struct TargetUp {
     pub user_id: UserId,
     /// When it was found down.
     pub down_since: Timestamp,
+}
+
+/// A job is over: done, failed or cancelled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobFinished {
+    /// The job.
+    pub job_id: JobId,
+    /// Who has asked for it and is told.
+    pub user_id: UserId,
+    /// What was to be done.
+    pub work: JobWork,
+    /// How it ended.
+    pub state: JobState,
+    /// How many things it has changed.
+    pub changed: u64,
+    /// How many refused.
+    pub failed: u64,
+    /// Why it has failed as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<JobFailure>,
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Identifiers of users, workspaces, invitations, sessions and events.
+//! Identifiers of users, workspaces, invitations, sessions, jobs and events.
 
 use std::{fmt, str::FromStr};
 
@@ -135,6 +135,11 @@ impl SessionId {
 }
 
 uuid_newtype! {
+    /// The id of a job, a UUID that sorts by time of creation.
+    JobId, "id"
+}
+
+uuid_newtype! {
     /// The id of an order of a mail, a UUID. It stays the same in every redelivery.
     MailOrderId, "order_id"
 }
@@ -176,6 +181,12 @@ impl EventId {
     #[must_use]
     pub fn milestone(LinkId { code, generation }: &LinkId, clicks: u64) -> Self {
         Self(format!("milestone:{code}:{generation}:{clicks}"))
+    }
+
+    /// The id of the event that a job is over. A job ends once.
+    #[must_use]
+    pub fn of_job(job: &JobId) -> Self {
+        Self(format!("job:{job}"))
     }
 
     /// The id of one of the events of a change, which may have several: `kind` tells them apart.

@@ -18,6 +18,7 @@ mod handover;
 mod idempotency_key;
 mod ids;
 mod invitation;
+mod job;
 mod leading;
 pub mod lifetimes;
 mod link;
@@ -58,15 +59,18 @@ pub use click::{Click, CountryCode, IpHash, ParkedClick, Salt, Spread, Visitor};
 pub use click_id::ClickId;
 pub use correlation_id::CorrelationId;
 pub use event::{
-    Event, EventDetail, MilestoneReached, TargetDown, TargetUp, UrlClicked, UrlCreated, UrlDeleted, UrlExhausted,
-    UrlExpired, UrlPurged, UrlRemoved, UrlSwitched, UrlUnwatched, UrlUpdated,
+    Event, EventDetail, JobFinished, MilestoneReached, TargetDown, TargetUp, UrlClicked, UrlCreated, UrlDeleted,
+    UrlExhausted, UrlExpired, UrlPurged, UrlRemoved, UrlSwitched, UrlUnwatched, UrlUpdated,
 };
 pub use exact_json::ExactJson;
 pub use founding::{Founder, FoundingPolicy};
 pub use handover::{Handover, KeysLeft, oldest_admin_but};
 pub use idempotency_key::{AnswerKey, IdempotencyKey};
-pub use ids::{EventId, InvitationId, MailOrderId, SessionId, UserId, WorkspaceId};
+pub use ids::{EventId, InvitationId, JobId, MailOrderId, SessionId, UserId, WorkspaceId};
 pub use invitation::Invitation;
+pub use job::{
+    GivenFilter, GivenTags, Job, JobFailure, JobProgress, JobState, JobWork, LinkJob, LinkRefusal, LinkStep, LinkTask,
+};
 pub use leading::{HistoryEntry, LeadingChanges};
 pub use link::{ExpiryStep, Link, LinkIdentity, Record, StoredLink, Tombstone};
 pub use link_changes::{LinkChanges, Transition};

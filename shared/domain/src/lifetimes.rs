@@ -69,6 +69,9 @@ pub const ADDRESS_VERIFICATIONS: Duration = Duration::from_secs(24 * HOUR);
 /// For how long it is remembered that somebody has signed in to an account from an address.
 pub const FAMILIAR_ADDRESSES: Duration = Duration::from_secs(90 * DAY);
 
+/// How long a job is kept after its end.
+pub const ENDED_JOBS: Duration = Duration::from_secs(30 * DAY);
+
 /// How long the count of a rate-limit window is kept after the window's end, to allow for clock differences.
 pub const COUNTED_CALLS: Duration = Duration::from_secs(60);
 

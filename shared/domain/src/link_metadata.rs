@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
-    ClickLimit, Invalid, Preview, Routing, TargetUrl, Timestamp, terms,
+    ClickLimit, Invalid, Preview, Routing, Tag, TargetUrl, Timestamp, terms,
     validated::{
         Shape, bounded_text, disguises_a_line, normalized, null_as_default, optional, optional_text, patched,
         patched_text, readable,
@@ -157,6 +157,45 @@ impl Tags {
     pub(crate) fn spelling(&self, label: &str) -> Option<&str> {
         let label = compared(label);
         self.iter().find(|known| compared(known) == label)
+    }
+
+    /// These labels with one more; as they are if it is among them in whatever spelling.
+    ///
+    /// # Errors
+    /// When there are as many as there may be.
+    pub fn with(&self, tag: &Tag) -> Result<Self, Invalid> {
+        if self.contains(tag.as_str()) {
+            return Ok(self.clone());
+        }
+        if self.0.len() >= Self::MOST {
+            return Err(Invalid::new("tags must be at most 20"));
+        }
+        Ok(Self(self.iter().chain([tag.as_str()]).map(str::to_owned).collect()))
+    }
+
+    /// These labels without one.
+    #[must_use]
+    pub fn without(&self, tag: &Tag) -> Self {
+        let gone = compared(tag.as_str());
+        Self(self.compared().filter(|(label, _)| *label != gone).map(|(_, label)| label.to_owned()).collect())
+    }
+
+    /// These labels with another one in place of one that is among them. If the other one is there, too, it is there once.
+    #[must_use]
+    pub fn renamed(&self, from: &Tag, to: &Tag) -> Self {
+        if !self.contains(from.as_str()) {
+            return self.clone();
+        }
+        let same = [from, to].map(|tag| compared(tag.as_str()));
+        let mut labels = Vec::with_capacity(self.0.len());
+        for (label, spelling) in self.compared() {
+            if !same.contains(&label) {
+                labels.push(spelling.to_owned());
+            } else if !labels.iter().any(|known| known == to.as_str()) {
+                labels.push(to.as_str().to_owned());
+            }
+        }
+        Self(labels)
     }
 
     /// What is the same in all spellings of a label.
@@ -360,6 +399,32 @@ mod tests {
         assert_eq!(kept.iter().collect::<Vec<_>>(), ["Caf\u{e9}", "sale"]);
         assert_eq!(tags(&["cafe\u{301}"]), tags(&["caf\u{e9}"]));
         assert!(kept.contains("CAFE\u{301}") && kept.contains("SALE") && !kept.contains("sal"));
+    }
+
+    #[test]
+    fn a_label_is_added_taken_away_and_renamed_in_whatever_spelling() {
+        let tags =
+            |given: &[&str]| Tags::try_from(given.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>()).unwrap();
+        let tag = |text: &str| Tag::parse(text).unwrap();
+        let kept = tags(&["Caf\u{e9}", "sale", "new"]);
+        let full = tags(
+            &(0..Tags::MOST)
+                .map(|number| number.to_string())
+                .collect::<Vec<_>>()
+                .iter()
+                .map(String::as_str)
+                .collect::<Vec<_>>(),
+        );
+
+        assert_eq!(kept.with(&tag("more")).unwrap(), tags(&["Caf\u{e9}", "sale", "new", "more"]));
+        assert_eq!(kept.with(&tag("CAFE\u{301}")).unwrap(), kept);
+        assert!(full.with(&tag("0")).is_ok() && full.with(&tag("more")).is_err());
+        assert_eq!(kept.without(&tag("cafe\u{301}")), tags(&["sale", "new"]));
+        assert_eq!(kept.without(&tag("none")), kept);
+        assert_eq!(kept.renamed(&tag("SALE"), &tag("Summer")), tags(&["Caf\u{e9}", "Summer", "new"]));
+        assert_eq!(kept.renamed(&tag("none"), &tag("sale")), kept);
+        assert_eq!(kept.renamed(&tag("new"), &tag("SALE")), tags(&["Caf\u{e9}", "SALE"]), "one of both is left");
+        assert_eq!(kept.renamed(&tag("sale"), &tag("Sale")), tags(&["Caf\u{e9}", "Sale", "new"]), "another spelling");
     }
 
     #[test]

@@ -210,14 +210,16 @@ pub struct LinkSearch {
 }
 
 impl LinkSearch {
+    /// Maximum length in characters.
+    pub const MAX_LENGTH: usize = 200;
+
     /// Searches for this text.
     ///
     /// # Errors
     /// When the text is too long.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        const LONGEST: usize = 200;
-        if text.chars().count() > LONGEST {
-            return Err(Invalid::new(format!("search must have at most {LONGEST} characters")));
+        if text.chars().count() > Self::MAX_LENGTH {
+            return Err(Invalid::new(format!("search must have at most {} characters", Self::MAX_LENGTH)));
         }
         Ok(Self { lower_case: text.to_lowercase() })
     }

@@ -1,11 +1,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CorrelationId, Event, EventDetail, EventId, Invalid, LinkId, MilestoneReached, ShortCode, TargetDown, TargetId,
-    TargetUrl, Timestamp, UserId,
+    CorrelationId, Event, EventDetail, EventId, Invalid, JobFailure, JobFinished, JobId, JobState, LinkId,
+    MilestoneReached, ShortCode, TargetDown, TargetId, TargetUrl, Timestamp, UserId,
 };
 
-/// A message to a person about one of their links or monitored URLs.
+/// A message to a person about one of their links, monitored URLs or jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notification {
     /// The event that it tells about; one event never makes two notifications.
@@ -28,7 +28,7 @@ pub struct Notification {
     pub correlation_id: CorrelationId,
 }
 
-/// What a notification tells about. In an object it is one member, `short_code` or `target_id`.
+/// What a notification tells about. In an object it is one member: `short_code`, `target_id` or `job_id`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NotificationSubject {
     /// A link.
@@ -37,6 +37,9 @@ pub enum NotificationSubject {
     /// A monitored URL.
     #[serde(rename = "target_id")]
     Target(TargetId),
+    /// A job.
+    #[serde(rename = "job_id")]
+    Job(JobId),
 }
 
 /// Which notifications somebody wants to see. Each event that people are told about is of one kind.
@@ -50,6 +53,8 @@ pub enum NotificationKind {
     Deletion,
     /// A link was created, which its creator knows.
     Creation,
+    /// A job is over.
+    Job,
 }
 
 impl NotificationKind {
@@ -63,7 +68,8 @@ impl NotificationKind {
             "milestone" => Ok(Self::Milestone),
             "deletion" => Ok(Self::Deletion),
             "creation" => Ok(Self::Creation),
-            _ => Err(Invalid::new("kind must be problem, milestone, deletion or creation")),
+            "job" => Ok(Self::Job),
+            _ => Err(Invalid::new("kind must be problem, milestone, deletion, creation or job")),
         }
     }
 
@@ -75,6 +81,7 @@ impl NotificationKind {
             Self::Milestone => &["milestone.reached"],
             Self::Deletion => &["url.deleted", "url.purged"],
             Self::Creation => &["url.created"],
+            Self::Job => &["job.finished"],
         }
     }
 }
@@ -204,6 +211,12 @@ fn worded(
             "A monitored URL is up again",
             format!("{} is up again. It was down since {}.", url(&up.url), up.down_since),
         ),
+        EventDetail::JobFinished(finished) => (
+            &finished.user_id,
+            NotificationSubject::Job(finished.job_id),
+            "Your job is over",
+            format!("Your job to {} {}.", finished.work.in_words(), ending(finished)),
+        ),
     };
     Some(Wording { user, about, subject, message })
 }
@@ -223,6 +236,21 @@ fn clicks(MilestoneReached { milestone, total_clicks, .. }: &MilestoneReached) -
         format!("{reached} clicks ({} now)", grouped(*total_clicks))
     } else {
         format!("{reached} clicks")
+    }
+}
+
+/// How a job has ended, and what it has done until then.
+fn ending(JobFinished { state, changed, failed, reason, .. }: &JobFinished) -> String {
+    let links = if *changed == 1 { "1 link".to_owned() } else { format!("{} links", grouped(*changed)) };
+    let failed = if *failed == 0 { String::new() } else { format!(", {} failed", grouped(*failed)) };
+    let done = format!("{links} changed{failed}");
+    match state {
+        JobState::Cancelled => format!("was cancelled: {done}"),
+        JobState::Failed => {
+            let reason = reason.unwrap_or(JobFailure::InternalError).sentence();
+            format!("has failed, since {reason}: {done}")
+        }
+        JobState::Queued | JobState::Running | JobState::Cancelling | JobState::Done => format!("is done: {done}"),
     }
 }
 
@@ -298,6 +326,35 @@ mod tests {
         assert_eq!(
             wording(&up).unwrap().message,
             "https://example.com/a is up again. It was down since 2026-03-02T14:05:09.000Z."
+        );
+    }
+
+    #[test]
+    fn a_job_that_is_over_says_in_plain_words_what_came_of_it() {
+        let sentence = |work: serde_json::Value, state, (changed, failed), reason| {
+            let (job_id, user_id) = (JobId::generate(), UserId::generate());
+            let work = serde_json::from_value(work).unwrap();
+            let finished = JobFinished { job_id, user_id, work, state, changed, failed, reason };
+            wording(&EventDetail::JobFinished(Box::new(finished))).unwrap().message
+        };
+        let rename = serde_json::json!({"kind": "rename_tag", "from": "a", "to": "b", "filter": {"all": true}});
+        let archive = serde_json::json!({"kind": "archive", "filter": {"search": "old"}});
+
+        assert_eq!(
+            sentence(rename.clone(), JobState::Done, (5_000, 2), None),
+            "Your job to rename the tag a to b is done: 5,000 links changed, 2 failed."
+        );
+        assert_eq!(
+            sentence(archive.clone(), JobState::Done, (1, 0), None),
+            "Your job to archive links is done: 1 link changed."
+        );
+        assert_eq!(
+            sentence(archive, JobState::Cancelled, (0, 0), None),
+            "Your job to archive links was cancelled: 0 links changed."
+        );
+        assert_eq!(
+            sentence(rename, JobState::Failed, (7, 0), Some(JobFailure::NoProgress)),
+            "Your job to rename the tag a to b has failed, since it came no further for an hour: 7 links changed."
         );
     }
 

@@ -1,5 +1,7 @@
 use std::error::Error;
 
+use linklet_domain::Invalid;
+
 /// An error of a table access. Outcomes that callers act on, such as a code that is taken, are return values instead.
 #[derive(Debug, thiserror::Error)]
 pub enum RepositoryError {
@@ -42,6 +44,11 @@ impl RepositoryError {
     /// The error of a write that nothing should refuse.
     pub(crate) fn refused(operation: &'static str) -> Self {
         Self::Unavailable { operation, source: "the condition of the write has failed".into() }
+    }
+
+    /// Wraps what is wrong with a text of an item, for `map_err`.
+    pub fn unreadable(operation: &'static str) -> impl Fn(Invalid) -> Self {
+        Self::unexpected_item(operation)
     }
 
     /// Wraps a (de)serialisation error, for `map_err`.

@@ -9,6 +9,7 @@ mod clicks;
 mod cursor;
 mod error;
 mod item;
+mod jobs;
 mod links;
 mod notifications;
 mod revision;
@@ -26,9 +27,11 @@ pub use clicks::{ClicksTable, PageOfClicks, Partition, Purged, ReadBudget, ReadC
 pub use cursor::{Cursor, Page};
 pub use error::RepositoryError;
 pub use item::Consistency;
+pub use jobs::{JobEnd, JobSignal, JobsTable, Reached};
 pub use links::{
     CleanupStats, CreateOutcome, Creation, DeleteOutcome, Exhaustion, ExpiryMarker, ExpiryOutcome, FirstAnswer,
-    LinkRange, LinkReader, LinkUpdate, LinksTable, OwnedLinks, PurgeOutcome, Reusable, UpdateOutcome, UseOutcome,
+    LinkRange, LinkReader, LinkUpdate, LinksTable, OwnedLinks, PurgeOutcome, Reusable, TracedLink, UpdateOutcome,
+    UseOutcome,
 };
 pub use notifications::{Claim, ClaimOutcome, Feed, NotificationsTable};
 pub use stats::{

@@ -9,9 +9,10 @@ use linklet_domain::{CorrelationId, Event, Invalid, LinkId, UserId, WorkspaceId}
 use serde::de::DeserializeOwned;
 
 use crate::{
-    Exhaustion, ExpiryMarker,
+    Exhaustion, ExpiryMarker, JobSignal,
     clicks::item::{CLICK_PREFIX, ClickItem, MARKER},
     item::Key,
+    jobs::item::{JOB_PREFIX, JobItem},
     links::item::{
         AVAILABILITY, EXPIRY_PREFIX, ExpiryMarkerItem, LINK_PREFIX, LinkItem, TOMBSTONE, TombstoneItem, USES_PREFIX,
         UsesItem,
@@ -81,6 +82,18 @@ pub struct HandoverSignal {
     pub is_due_again: bool,
 }
 
+/// Which turn of a job a record of JobsTable's stream begins; `None` if it begins none.
+///
+/// # Errors
+/// When the record can't be read.
+pub fn job_signal(record: &EventRecord) -> Result<Option<JobSignal>, StreamError> {
+    let Key { sk, .. } = serde_dynamo::from_item(record.change.keys.clone())?;
+    if record.event_name == "REMOVE" || !sk.starts_with(JOB_PREFIX) {
+        return Ok(None);
+    }
+    Ok(JobSignal::of(&image(&record.change.new_image)?)?)
+}
+
 /// Of what a record brings the next turn; `None` if it is about something else.
 ///
 /// # Errors
@@ -137,6 +150,9 @@ pub fn change_of(record: &EventRecord) -> Result<Change, StreamError> {
         }
         "INSERT" if sk.starts_with(MILESTONE_PREFIX) => {
             vec![image::<MilestoneItem>(&change.new_image)?.reached_event()]
+        }
+        "INSERT" | "MODIFY" if sk.starts_with(JOB_PREFIX) => {
+            image::<JobItem>(&change.new_image)?.finished_event()?.into_iter().collect()
         }
         _ => Vec::new(),
     }))

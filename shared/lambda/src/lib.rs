@@ -9,6 +9,7 @@
 //! - [`schedule`]: the loop of a function that the scheduler calls
 //! - [`link_view`]: a link as the API shows it
 //! - [`bulk`]: requests about many links
+//! - [`link_filter`]: which links a list or a job means
 //! - [`app`]: addresses of pages of the web application
 //! - [`metrics`]: what is counted on the way
 //! - [`breaker`]: what keeps requests from waiting for tables that don't answer
@@ -29,6 +30,7 @@ pub mod guesses;
 pub mod hashing;
 pub mod http;
 pub mod identity;
+pub mod link_filter;
 pub mod link_view;
 pub mod mail_orders;
 pub mod metrics;

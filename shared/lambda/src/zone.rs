@@ -57,6 +57,26 @@ impl Zone {
         self.first_moment(day, 1).map_or_else(|| day.end(), |next| next.minus(std::time::Duration::from_millis(1)))
     }
 
+    /// The ends of a time, of which each is a date-time or a day of the zone. A day as the first end means its first moment, as the
+    /// last end its last one.
+    ///
+    /// # Errors
+    /// When one of them is neither, or the first is later than the last; the sentence has its name.
+    pub fn between(
+        &self,
+        (first, from): (&str, Option<&str>),
+        (last, to): (&str, Option<&str>),
+    ) -> Result<(Option<Timestamp>, Option<Timestamp>), Invalid> {
+        let from = from.filter(|text| !text.is_empty()).map(|text| moment(first, text, |day| self.start_of(day)));
+        let to = to.filter(|text| !text.is_empty()).map(|text| moment(last, text, |day| self.end_of(day)));
+        match (from.transpose()?, to.transpose()?) {
+            (Some(from), Some(to)) if from > to => {
+                Err(Invalid::new(format!("{first} must not be later than {last}")).in_field(first))
+            }
+            between => Ok(between),
+        }
+    }
+
     /// The first moment of the day so many days later; `None` at the ends of time. Where clocks are set forward at midnight, that
     /// is later than 0:00.
     fn first_moment(&self, day: Day, later: i32) -> Option<Timestamp> {
@@ -102,6 +122,15 @@ impl Zone {
         let at = jiff::Timestamp::from_second(at.unix_seconds()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
         self.0.to_offset(at).seconds()
     }
+}
+
+fn moment(name: &str, text: &str, of: impl Fn(Day) -> Timestamp) -> Result<Timestamp, Invalid> {
+    // The plus of an offset that a client didn't encode arrives as a space.
+    let text = text.replace(' ', "+");
+    Day::parse(&text)
+        .map(of)
+        .or_else(|_| Timestamp::parse(&text))
+        .map_err(|_| Invalid::new(format!("{name} must be a date or RFC3339 format")).in_field(name))
 }
 
 #[cfg(test)]

@@ -19,6 +19,8 @@ use linklet_dynamodb::{
     RepositoryError, TargetQuota, ThrottleTable, TrackRange, UsersTable, WatchTable,
 };
 use linklet_handover::Handovers;
+use linklet_jobs::{Kinds, LinkWork, Turns};
+use linklet_jobs_api::JobsApi;
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
     bulk::Bulk,
@@ -254,6 +256,23 @@ pub fn handovers(db: &TestDynamoDb, queues: &FakeQueues) -> Handovers {
     }
 }
 
+/// Carries out jobs, without waiting for the index, which isn't behind here.
+pub fn jobs(db: &TestDynamoDb, queues: &FakeQueues) -> Turns<Kinds> {
+    let links = LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(db.links(), room(db, 100)) };
+    Turns {
+        jobs: db.jobs(),
+        users: db.users(),
+        work: Kinds { links },
+        dead_letters: dead_letters(queues).shared_by("jobs"),
+        turn: Duration::from_secs(20),
+        clock: Box::new(Timestamp::now),
+    }
+}
+
+pub fn jobs_api(db: &TestDynamoDb) -> JobsApi {
+    JobsApi { authenticator: db.authenticator(), jobs: db.jobs(), links: db.links(), people: db.names() }
+}
+
 pub fn redirect(db: &TestDynamoDb) -> Redirect {
     redirect_with(db.links(), db.clicks(), db.calls())
 }
@@ -440,6 +459,7 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
         }
         "account" => request.send_to(&linklet_account::Account::new(tokens(), db.users(), guesses(db))).await,
         "watch" => request.send_to(&watch(db)).await,
+        "jobs-api" => request.send_to(&jobs_api(db)).await,
         unknown => panic!("template.yaml has a function that this test doesn't know: {unknown}"),
     }
 }

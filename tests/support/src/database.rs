@@ -7,8 +7,9 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{
     AcceptOutcome, ApiKeys, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, Invitations, InviteOutcome,
-    LinkUpdate, LinksTable, Names, NotificationsTable, OneTimeTokens, Recipients, RegisterOutcome, RegisteredTarget,
-    Registration, Sessions, StatsTable, TargetRegistration, ThrottleTable, UpdateOutcome, UsersTable, WatchTable,
+    JobsTable, LinkUpdate, LinksTable, Names, NotificationsTable, OneTimeTokens, Recipients, RegisterOutcome,
+    RegisteredTarget, Registration, Sessions, StatsTable, TargetRegistration, ThrottleTable, UpdateOutcome, UsersTable,
+    WatchTable,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -164,6 +165,12 @@ impl TestDynamoDb {
     #[must_use]
     pub fn calls(&self) -> ThrottleTable {
         ThrottleTable::new(self.client(), "ThrottleTable")
+    }
+
+    /// The table of jobs.
+    #[must_use]
+    pub fn jobs(&self) -> JobsTable {
+        JobsTable::new(self.client(), "JobsTable")
     }
 
     /// The table of monitored URLs.

@@ -23,7 +23,7 @@ use self::item::{AVAILABILITY, LinkItem, PURGED, RedirectItem, TOMBSTONE, Tombst
 pub use self::{
     changing::LinkUpdate,
     expiry::{CleanupStats, ExpiryMarker, ExpiryOutcome},
-    listing::{LinkRange, LinkReader},
+    listing::{LinkRange, LinkReader, TracedLink},
     ownership::OwnedLinks,
     reuse::{Creation, FirstAnswer, Reusable},
     uses::{Exhaustion, UseOutcome},

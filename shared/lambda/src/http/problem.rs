@@ -138,6 +138,8 @@ problems! {
         CONFLICT "target_quota_reached" "as many URLs are monitored as allowed, by this workspace or by all of its founder; delete a target first";
     /// Links watch the target that is to be deleted.
     TargetWatched = CONFLICT "target_watched" "links watch this target; delete them first";
+    /// As many jobs of the workspace wait as may.
+    TooManyJobs = CONFLICT "too_many_jobs" "one job of this workspace runs and four wait; try again when one is over";
     /// The link has expired.
     LinkExpired = GONE "link_expired" "this link has expired";
     /// The link was deleted and keeps its statistics.

@@ -11,9 +11,11 @@ use linklet_domain::{
     Timestamp, Track, UrlCreated, WorkspaceId,
 };
 use linklet_dynamodb::{
-    CheckedTarget, ClicksTable, DueTarget, LaneNotes, LinksTable, Names, NotificationsTable, Recipients, StatsTable,
-    ThrottleTable, TrackRange, UsersTable, WatchTable,
+    CheckedTarget, ClicksTable, DueTarget, JobsTable, LaneNotes, LinksTable, Names, NotificationsTable, Recipients,
+    StatsTable, ThrottleTable, TrackRange, UsersTable, WatchTable,
 };
+use linklet_jobs::Turns;
+use linklet_jobs_api::JobsApi;
 use linklet_lambda::{
     batch::Consumer,
     following::Recorder,
@@ -134,6 +136,7 @@ impl Measured {
         measured.unlock().await;
         measured.create_and_list().await;
         measured.change_a_destination().await;
+        measured.rename_a_tag().await;
         measured.count_lone_clicks_and_read().await;
         measured.count_a_full_batch().await;
         measured.notify().await;
@@ -267,6 +270,50 @@ impl Measured {
         assert_eq!(request("PATCH", &path, &elsewhere).send_to(&update).await.status, 200);
 
         self.operation("change_destination", metered.spent());
+    }
+
+    /// A job that finds nothing, and what a page of a hundred links adds.
+    async fn rename_a_tag(&mut self) {
+        const PAGE: usize = 100;
+        let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+        let ada = db.register("ada").await;
+        let token = token_of(&ada.id, &ada.workspace, Role::Admin);
+        let metered = Metered::of(&db);
+        let api = JobsApi {
+            jobs: JobsTable::new(metered.client.clone(), "JobsTable"),
+            links: LinksTable::new(metered.client.clone(), "LinksTable"),
+            people: Names::new(metered.client.clone(), "UsersTable"),
+            ..fixture::jobs_api(&db)
+        };
+        let mut turns = Turns {
+            jobs: JobsTable::new(metered.client.clone(), "JobsTable"),
+            users: UsersTable::new(metered.client.clone(), "UsersTable"),
+            ..fixture::jobs(&db, &queues)
+        };
+        turns.work.links.links = LinksTable::new(metered.client.clone(), "LinksTable");
+        let mut stream = db.stream_reader("JobsTable");
+        let mut rename = async || {
+            let request = RequestBuilder::new("PATCH", "/api/tags/news").token(&token).json(&json!({"name": "press"}));
+            assert_eq!(request.send_to(&api).await.status, 202);
+            assert!(turns.consume(stream.read_on("JOB#")).await.batch_item_failures.is_empty());
+            metered.spent()
+        };
+        // The first one of a workspace also makes its queue.
+        rename().await;
+
+        let empty = rename().await;
+        for number in 0..PAGE {
+            let link = LinkBuilder::new(&format!("launch{number}")).in_workspace(&ada.workspace).owned_by(&ada.id);
+            let mut link = link.to(&format!("https://example.com/sale/{number}")).build();
+            link.metadata.title = "Summer 42".parse().ok();
+            link.metadata.tags = vec!["news".to_owned()].try_into().unwrap();
+            db.store(&link).await;
+        }
+        let full = rename().await;
+
+        self.operation("job", empty);
+        let page = Units { reads: full.reads - empty.reads, writes: full.writes - empty.writes };
+        self.operation("rename_hundred", page);
     }
 
     async fn count_lone_clicks_and_read(&mut self) {

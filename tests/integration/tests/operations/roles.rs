@@ -49,6 +49,26 @@ const RIGHTS: &str = "
     handover        UsersTable                          WS#            BatchGetItem DeleteItem GetItem PutItem Query UpdateItem
     handover        WatchTable                          *              BatchGetItem UpdateItem
     handover        WatchTable/index/by-workspace       *              Query
+    jobs            JobsTable                           WS#            GetItem PutItem UpdateItem
+    jobs            LinksTable                          EXTERNAL#      DeleteItem
+    jobs            LinksTable                          HISTORY#       PutItem
+    jobs            LinksTable                          LINK#          GetItem PutItem UpdateItem
+    jobs            LinksTable                          LOCK#          DeleteItem
+    jobs            LinksTable                          URL#           DeleteItem GetItem PutItem
+    jobs            LinksTable                          USES#          DeleteItem
+    jobs            LinksTable/index/by-workspace       *              Query
+    jobs            UsersTable                          ACCESS#        Query
+    jobs            UsersTable                          WS#            GetItem
+    jobs            WatchTable                          FOUNDER#       GetItem
+    jobs            WatchTable                          TARGET#        GetItem
+    jobs            WatchTable                          WS#            GetItem
+    jobs-api        JobsTable                           WS#            GetItem PutItem Query UpdateItem
+    jobs-api        LinksTable                          EXTERNAL#      GetItem
+    jobs-api        LinksTable                          LINK#          GetItem
+    jobs-api        LinksTable/index/by-workspace       *              Query
+    jobs-api        LinksTable/index/by-workspace-lean  *              Query
+    jobs-api        UsersTable                          ACCESS#        BatchGetItem
+    jobs-api        UsersTable                          KEY#           GetItem UpdateItem
     list            LinksTable                          EXTERNAL#      BatchGetItem GetItem
     list            LinksTable                          HISTORY#       Query
     list            LinksTable                          LINK#          BatchGetItem GetItem

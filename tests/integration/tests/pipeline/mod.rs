@@ -4,6 +4,7 @@ pub(crate) mod cost;
 mod expiry;
 mod handover;
 mod invitation_mail;
+mod jobs;
 mod notify;
 mod parked_clicks;
 mod purge;

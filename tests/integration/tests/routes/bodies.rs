@@ -102,7 +102,9 @@ impl Office {
 
 #[tokio::test]
 async fn every_answer_of_json_to_a_body_names_the_members_that_do_nothing() {
-    let routes: Vec<_> = with_bodies().into_iter().filter(|(_, operation)| answers_with_json(operation)).collect();
+    // Of a job, a member that nobody knows could change what is meant, so it is refused.
+    let tells = |(route, operation): &(String, &Value)| answers_with_json(operation) && route != "POST /api/jobs";
+    let routes: Vec<_> = with_bodies().into_iter().filter(tells).collect();
     assert!(routes.len() >= 13, "only {} routes answer a body with JSON", routes.len());
 
     for (route, _) in &routes {

@@ -11,6 +11,7 @@ mod health;
 mod hostile;
 mod hot_links;
 mod invitations;
+mod jobs;
 mod keys;
 mod large_lists;
 mod leaving;

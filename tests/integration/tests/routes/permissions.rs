@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use linklet_domain::{
-    ApiKeySecret, EmailAddress, Invitation, Member, OneTimeToken, Role, Timestamp, TokenPurpose, UserId,
+    ApiKeySecret, EmailAddress, Invitation, Job, JobId, JobProgress, JobState, Member, OneTimeToken, Role, Timestamp,
+    TokenPurpose, UserId,
 };
 use linklet_dynamodb::InviteOutcome;
 use linklet_test_support::{
@@ -79,6 +80,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         vec![own, colleagues, NOT_OURS, [401, 403, absent, absent, 403, absent, 403, absent]]
     };
     let write_some = |done: u16| [401, 403, done, done, 403, done, 403, done];
+    let begin = write_some(202);
     let manage = |done: u16| {
         let (ours, not_ours) = (people(403, 403, done), people(403, 403, 404));
         vec![ours, ours, not_ours, not_ours]
@@ -126,6 +128,18 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("GET /api/overview", none(), vec![read]),
         ("GET /api/overview/breakdowns", none(), vec![analyze]),
         ("GET /api/tags", none(), vec![read]),
+        ("PATCH /api/tags/{tag}", json!({"name": "new"}), vec![begin; 4]),
+        ("DELETE /api/tags/{tag}", none(), vec![begin; 4]),
+        ("GET /api/jobs", none(), vec![read]),
+        ("POST /api/jobs", json!({"kind": "archive", "filter": {"all": true}}), vec![begin]),
+        ("GET /api/jobs/{id}", none(), {
+            let [own, colleagues, _, absent] = <[Statuses; 4]>::try_from(look_at()).unwrap();
+            vec![own, colleagues, absent, absent]
+        }),
+        ("DELETE /api/jobs/{id}", none(), {
+            let [own, colleagues, _, absent] = <[Statuses; 4]>::try_from(write(200, 404)).unwrap();
+            vec![own, colleagues, absent, absent]
+        }),
         ("GET /api/urls", none(), vec![read]),
         ("GET /api/links", none(), vec![read]),
         ("GET /api/links/{code}", none(), look_at()),
@@ -203,9 +217,17 @@ impl<'d> Scene<'d> {
     }
 
     /// What the path names in place of its parameter.
-    async fn thing(&self, parameter: &str, whose: Whose, number: usize) -> String {
+    async fn thing(&self, path: &str, whose: Whose, number: usize) -> String {
         let owner = self.owner(whose);
-        match parameter {
+        match parameter(path) {
+            "{id}" if path.starts_with("/api/jobs/") => {
+                let job = job_of(owner);
+                if whose != Whose::Absent {
+                    self.db.jobs().create(&job).await.unwrap();
+                }
+                job.id.to_string()
+            }
+            "{tag}" => "launch".to_owned(),
             "" => String::new(),
             "{code}" | "{path+}" if whose == Whose::Absent => "absent".to_owned(),
             "{code}" | "{path+}" => {
@@ -275,6 +297,29 @@ impl<'d> Scene<'d> {
     }
 }
 
+/// A job of this person.
+fn job_of(person: &Person) -> Job {
+    let work = json!({"kind": "archive", "filter": {"all": true}});
+    Job {
+        id: JobId::generate(),
+        workspace: person.workspace,
+        work: serde_json::from_value(work).unwrap(),
+        role: Role::Member,
+        created_by: person.id,
+        correlation_id: fixture::correlation(),
+        created_at: Timestamp::now(),
+        expected: None,
+        state: JobState::Queued,
+        progress: JobProgress::default(),
+        after: None,
+        turn: 0,
+        started_at: None,
+        noted_at: None,
+        ended_at: None,
+        reason: None,
+    }
+}
+
 /// Somebody new in the founder's workspace.
 async fn join(db: &TestDynamoDb, founder: &Person, name: &str, role: Role) -> Person {
     let person = db.register(name).await;
@@ -315,7 +360,7 @@ async fn every_route_answers_everybody_about_everybodys_things() {
                 number += 1;
                 let what = format!("{name} by {who:?}, {whose:?}");
                 let scene = Scene::new(&db, number, who).await;
-                let thing = scene.thing(parameter, whose, number).await;
+                let thing = scene.thing(&route.path, whose, number).await;
                 let body = if body.is_null() { String::new() } else { body.to_string() };
                 let body = body
                     .replace("NEW", &format!("new-{number}@example.com"))
@@ -340,7 +385,7 @@ async fn every_route_answers_everybody_about_everybodys_things() {
 
 /// All that a refused request must not change. When a key was used is noted whatever it opens.
 fn stored(db: &TestDynamoDb) -> Vec<String> {
-    let rows = ["LinksTable", "UsersTable", "WatchTable"].into_iter().flat_map(|table| db.scan(table));
+    let rows = ["LinksTable", "UsersTable", "WatchTable", "JobsTable"].into_iter().flat_map(|table| db.scan(table));
     let mut rows: Vec<_> = rows
         .map(|mut row| {
             row.as_object_mut().unwrap().remove("last_used_at");

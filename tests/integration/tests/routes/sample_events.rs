@@ -142,6 +142,22 @@ async fn every_sample_of_a_workspace_gets_the_answer_it_stands_for() {
 }
 
 #[tokio::test]
+async fn every_sample_of_jobs_gets_the_answer_it_stands_for() {
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    let token = token_of(&ada.id, &ada.workspace, Role::Admin);
+    let api = fixture::jobs_api(&db);
+
+    assert_eq!(status(&api, "jobs-api", "start", &token).await, 202);
+    assert_eq!(status(&api, "jobs-api", "jobs", &token).await, 200);
+    assert_eq!(status(&api, "jobs-api", "rename_tag", &token).await, 202);
+    assert_eq!(status(&api, "jobs-api", "remove_tag", &token).await, 202);
+    // The samples name a job that nobody has started.
+    assert_eq!(status(&api, "jobs-api", "job", &token).await, 404);
+    assert_eq!(status(&api, "jobs-api", "cancel", &token).await, 404);
+}
+
+#[tokio::test]
 async fn every_sample_of_linkwatch_gets_the_answer_it_stands_for() {
     let db = TestDynamoDb::start();
     // The samples name the id that the URL of the first one has in this workspace.

@@ -1,0 +1,42 @@
+//! Jobs of workspaces. This file only wires; `handler.rs` decides.
+
+use std::{process::ExitCode, time::Duration};
+
+use aws_sdk_dynamodb::Client as DynamoDb;
+use aws_sdk_sqs::Client as Sqs;
+use linklet_domain::Timestamp;
+use linklet_dynamodb::{JobsTable, LinksTable, UsersTable, WatchTable};
+use linklet_jobs::{Kinds, LinkWork, Turns};
+use linklet_lambda::{
+    StartError, aws, batch,
+    batch::DeadLetterQueue,
+    config,
+    watching::{self, TargetRoom},
+};
+
+/// How long a turn takes, which leaves the rest of the function's timeout to what a turn has begun.
+const TURN: Duration = Duration::from_secs(20);
+
+#[tokio::main(flavor = "local")]
+async fn main() -> ExitCode {
+    linklet_lambda::start("jobs", run()).await
+}
+
+async fn run() -> Result<(), StartError> {
+    let (jobs, links) = (config::required("JOBS_TABLE")?, config::required("LINKS_TABLE")?);
+    let (targets, users) = (config::required("WATCH_TABLE")?, config::required("USERS_TABLE")?);
+    let (quota, dead_letters) = (watching::quota_from_env()?, config::required("RELAY_DLQ_URL")?);
+    let aws = aws::load().await;
+    let tables = DynamoDb::new(&aws);
+    let users = UsersTable::new(tables.clone(), users);
+    let room = TargetRoom { targets: WatchTable::new(tables.clone(), targets).with_quota(quota), users: users.clone() };
+    batch::run(Turns {
+        jobs: JobsTable::new(tables.clone(), jobs),
+        users,
+        work: Kinds { links: LinkWork::new(LinksTable::new(tables, links), room) },
+        dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters).shared_by("jobs"),
+        turn: TURN,
+        clock: Box::new(Timestamp::now),
+    })
+    .await
+}

@@ -1,0 +1,191 @@
+//! The frame of all jobs: a turn does pieces of work for some time and notes how far that has come. The note is in the stream of the
+//! table, and brings the next turn. So work of any size ends, goes on after a crash where it was, and waits for a table that is
+//! unavailable; and as the notes of all workspaces take turns, none waits for the long job of another.
+
+use std::{
+    future::Future,
+    time::{Duration, Instant},
+};
+
+use aws_lambda_events::{
+    dynamodb::{Event as StreamEvent, EventRecord},
+    streams::DynamoDbEventResponse,
+};
+use linklet_domain::{Job, JobFailure, JobProgress, JobState, Timestamp};
+use linklet_dynamodb::{JobEnd, JobSignal, JobsTable, Reached, RepositoryError, UsersTable, stream::job_signal};
+use linklet_lambda::{
+    batch::{self, Consumer, DeadLetterQueue},
+    metrics, stream as records,
+    telemetry::chain,
+};
+
+/// What is done for a job.
+pub trait Work: Send + Sync {
+    /// Does the next piece of a job: as much as takes some seconds at most. It may have been done before, by a turn that died or lost
+    /// its note, and then has to come to the same.
+    fn next(&self, job: &Job, after: Option<&str>) -> impl Future<Output = Result<Piece, RepositoryError>> + Send;
+}
+
+/// A piece of work that is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// What has come of it.
+    pub progress: JobProgress,
+    /// Where the next one begins; `None` if this was the last.
+    pub after: Option<String>,
+}
+
+/// The consumer of JobsTable's stream, of which the event source's filter leaves what begins a turn.
+pub struct Turns<W> {
+    /// The repository of jobs.
+    pub jobs: JobsTable,
+    /// The repository of members.
+    pub users: UsersTable,
+    /// What the kinds of jobs do.
+    pub work: W,
+    /// The dead-letter queue, for records that can't be read.
+    pub dead_letters: DeadLetterQueue,
+    /// How long a turn takes before it notes how far it has come.
+    pub turn: Duration,
+    /// What time it is.
+    pub clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+impl<W: Work> Consumer<StreamEvent, DynamoDbEventResponse> for Turns<W> {
+    async fn consume(&self, batch: StreamEvent) -> DynamoDbEventResponse {
+        let started = Instant::now();
+        let mut done = 0;
+        for record in &batch.records {
+            if !self.process(record).await {
+                break;
+            }
+            done += 1;
+        }
+        batch::log(batch.records.len(), batch.records.len() - done, started);
+        records::retry_from(batch.records.get(done))
+    }
+}
+
+/// What comes after a piece of work.
+enum Then {
+    GoOn,
+    End(JobState),
+}
+
+impl<W: Work> Turns<W> {
+    /// Processes a record, and returns whether it is done. If not, it has to be delivered again.
+    async fn process(&self, record: &EventRecord) -> bool {
+        let signal = match job_signal(record) {
+            Ok(Some(signal)) => signal,
+            Ok(None) => return true,
+            Err(error) => return records::park(&self.dead_letters, record, &chain(&error)).await,
+        };
+        match self.take(&signal).await {
+            Ok(()) => true,
+            Err(error @ RepositoryError::UnexpectedItem { .. }) => {
+                records::park(&self.dead_letters, record, &chain(&error)).await
+            }
+            Err(error) => {
+                let (workspace_id, job_id) = (signal.workspace.to_string(), signal.job.to_string());
+                tracing::error!(workspace_id, job_id, error = chain(&error), "a turn of a job failed");
+                false
+            }
+        }
+    }
+
+    /// Takes a turn, unless it was taken, or another one has come further, or the job is over: records come twice, in another order,
+    /// and hours late.
+    async fn take(&self, signal: &JobSignal) -> Result<(), RepositoryError> {
+        let Some(job) = self.jobs.find(&signal.workspace, &signal.job).await? else { return Ok(()) };
+        if job.turn != signal.turn || !job.state.is_under_way() {
+            return Ok(());
+        }
+        metrics::concerns(&job.correlation_id);
+        match self.carry_on(&job).await {
+            Err(error @ RepositoryError::UnexpectedItem { .. }) => {
+                log_end(&job, &chain(&error));
+                self.end(&job, JobState::Failed, Some(JobFailure::InternalError), &job.progress).await
+            }
+            Err(error) if job.is_stuck((self.clock)()) => {
+                log_end(&job, &chain(&error));
+                let (state, reason) = job.given_up();
+                self.end(&job, state, reason, &job.progress).await
+            }
+            taken => taken,
+        }
+    }
+
+    /// Does what fits into a turn, and notes how far that has come.
+    async fn carry_on(&self, job: &Job) -> Result<(), RepositoryError> {
+        let ends_at = Instant::now() + self.turn;
+        if job.state == JobState::Cancelling {
+            return self.end(job, JobState::Cancelled, None, &job.progress).await;
+        }
+        if !self.is_backed(job).await? {
+            return self.end(job, JobState::Failed, Some(JobFailure::RightsLost), &job.progress).await;
+        }
+        let mut reached = Reached { progress: job.progress.clone(), after: job.after.clone() };
+        loop {
+            match self.advance(job, &mut reached).await {
+                Ok(Then::End(state)) => return self.end(job, state, None, &reached.progress).await,
+                Ok(Then::GoOn) if Instant::now() < ends_at => {}
+                Ok(Then::GoOn) => break,
+                // What was done is noted, so that the turns of a slow table get somewhere, too.
+                Err(error @ RepositoryError::Unavailable { .. }) if reached.after != job.after => {
+                    tracing::warn!(error = chain(&error), "a turn of a job ended early");
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.jobs.note(job, &reached, (self.clock)()).await
+    }
+
+    /// Does a piece of work, and looks whether somebody has cancelled the job meanwhile.
+    async fn advance(&self, job: &Job, reached: &mut Reached) -> Result<Then, RepositoryError> {
+        let Piece { progress, after } = self.work.next(job, reached.after.as_deref()).await?;
+        reached.progress.add(progress);
+        if after.is_none() {
+            return Ok(Then::End(JobState::Done));
+        }
+        reached.after = after;
+        let now = self.jobs.find(&job.workspace, &job.id).await?;
+        let is_cancelled = now.is_some_and(|now| now.state == JobState::Cancelling);
+        Ok(if is_cancelled { Then::End(JobState::Cancelled) } else { Then::GoOn })
+    }
+
+    /// Whether whoever has asked for the job may still do it, which is looked up with each turn.
+    async fn is_backed(&self, job: &Job) -> Result<bool, RepositoryError> {
+        let memberships = self.users.memberships(&job.created_by).await?;
+        let membership = memberships.iter().find(|one| one.workspace == job.workspace && one.is_active());
+        Ok(job.is_backed_by(membership.map(|one| one.role)))
+    }
+
+    async fn end(
+        &self,
+        job: &Job,
+        state: JobState,
+        reason: Option<JobFailure>,
+        progress: &JobProgress,
+    ) -> Result<(), RepositoryError> {
+        let (JobProgress { seen, changed, failed, .. }, at) = (progress, (self.clock)());
+        self.jobs.end(job, &JobEnd { state, reason, progress, at }).await?;
+        tracing::info!(
+            correlation_id = job.correlation_id.as_str(),
+            workspace_id = %job.workspace,
+            job_id = %job.id,
+            state = state.as_str(),
+            reason = reason.map(JobFailure::code),
+            seen,
+            changed,
+            failed,
+            "a job is over"
+        );
+        Ok(())
+    }
+}
+
+fn log_end(job: &Job, error: &str) {
+    let (workspace_id, job_id) = (job.workspace.to_string(), job.id.to_string());
+    tracing::error!(workspace_id, job_id, error, "a job is given up");
+}

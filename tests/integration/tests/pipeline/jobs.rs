@@ -1,0 +1,796 @@
+//! From a request for a job, through JobsTable's stream with the filters of the template, to links that are as they were wanted, and
+//! to somebody who is told.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    time::Duration,
+};
+
+use aws_lambda_events::{
+    dynamodb::{Event as StreamEvent, EventRecord},
+    streams::DynamoDbEventResponse,
+};
+use futures_util::future::{join, join_all};
+use linklet_domain::{
+    Job, JobFailure, JobId, JobProgress, JobState, Link, LinkPatch, LinkState, Record, Role, Tags, Timestamp,
+};
+use linklet_dynamodb::{LinksTable, MemberOutcome, Removal};
+use linklet_jobs::{Kinds, LinkWork, Turns};
+use linklet_lambda::{batch::Consumer, watching::TargetRoom};
+use linklet_test_support::{
+    Answer, ApiKeyBuilder, FakeNotifiers, FakeQueues, Fault, Faults, LinkBuilder, Person, RequestBuilder, StreamReader,
+    TargetBuilder, TestDynamoDb, WriteCounter, in_role_of, message_batch, removal, token_of,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    fixture::{change_role, colleague, jobs, jobs_api, notify, relay, room},
+    pipeline::is_let_through,
+};
+
+/// Ada's workspace, in which Bob is a member.
+struct Fixture {
+    db: TestDynamoDb,
+    queues: FakeQueues,
+    stream: RefCell<StreamReader>,
+    /// How many turns were taken.
+    turns: Cell<usize>,
+    ada: Person,
+    bob: Person,
+}
+
+impl Fixture {
+    async fn new() -> Self {
+        let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+        let ada = db.register("ada").await;
+        let bob = colleague(&db, &ada, "bob", Role::Member).await;
+        let stream = RefCell::new(db.stream_reader("JobsTable"));
+        Self { db, queues, stream, turns: Cell::new(0), ada, bob }
+    }
+
+    fn link(&self, code: &str, tags: &[&str]) -> Link {
+        self.link_of(&self.ada, code, tags)
+    }
+
+    fn link_of(&self, owner: &Person, code: &str, tags: &[&str]) -> Link {
+        let created_at = Timestamp::now().minus(Duration::from_secs(60));
+        let link = LinkBuilder::new(code).in_workspace(&self.ada.workspace).owned_by(&owner.id).created_at(created_at);
+        let mut link = link.build();
+        link.metadata.tags = tags_of(tags);
+        link
+    }
+
+    async fn store(&self, links: &[Link]) {
+        for some in links.chunks(64) {
+            join_all(some.iter().map(|link| self.db.store(link))).await;
+        }
+    }
+
+    async fn request(&self, person: &Person, role: Role, method: &str, path: &str, body: &Value) -> Answer {
+        let token = token_of(&person.id, &self.ada.workspace, role);
+        let request = RequestBuilder::new(method, path).token(&token);
+        let request = if body.is_null() { request } else { request.json(body) };
+        request.send_to(&jobs_api(&self.db)).await
+    }
+
+    /// Has an admin start a job.
+    async fn start(&self, body: &Value) -> JobId {
+        self.start_as(&self.ada, Role::Admin, body).await
+    }
+
+    async fn start_as(&self, person: &Person, role: Role, body: &Value) -> JobId {
+        let answer = self.request(person, role, "POST", "/api/jobs", body).await;
+        assert_eq!(answer.status, 202, "{}", answer.body);
+        answer.json()["id"].as_str().unwrap().parse().unwrap()
+    }
+
+    async fn cancel(&self, job: &JobId) -> Value {
+        let answer = self.request(&self.ada, Role::Admin, "DELETE", &format!("/api/jobs/{job}"), &Value::Null).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()
+    }
+
+    async fn job(&self, id: &JobId) -> Job {
+        self.db.jobs().find(&self.ada.workspace, id).await.unwrap().unwrap()
+    }
+
+    /// How a job has ended: its state, and how many links it has seen, changed and failed at.
+    async fn outcome(&self, id: &JobId) -> (JobState, [u64; 3]) {
+        let Job { state, progress: JobProgress { seen, changed, failed, .. }, .. } = self.job(id).await;
+        (state, [seen, changed, failed])
+    }
+
+    async fn tags(&self, code: &str) -> Vec<String> {
+        self.db.link(code).await.metadata.tags.iter().map(str::to_owned).collect()
+    }
+
+    /// What is new in the stream, as far as the template's filter lets it through.
+    fn news(&self) -> Vec<EventRecord> {
+        let mut records = self.stream.borrow_mut().read_on("").records;
+        records.retain(|record| is_let_through("JobsStream", record));
+        records
+    }
+
+    /// Hands what is new to the function, also what it writes itself.
+    async fn carry_with(&self, turns: &Turns<Kinds>) {
+        loop {
+            let news = self.news();
+            if news.is_empty() {
+                return;
+            }
+            for record in &news {
+                assert_eq!(retry_from(&consume(turns, record).await), None);
+                self.turns.set(self.turns.get() + 1);
+            }
+        }
+    }
+
+    async fn carry(&self) {
+        self.carry_with(&self.function()).await;
+        assert!(self.queues.bodies("dlq").is_empty());
+    }
+
+    fn function(&self) -> Turns<Kinds> {
+        jobs(&self.db, &self.queues)
+    }
+
+    /// The function, with turns of one page of so many links.
+    fn in_small_turns(&self, links_at_once: usize) -> Turns<Kinds> {
+        let mut function = Turns { turn: Duration::ZERO, ..self.function() };
+        function.work.links.links_at_once = links_at_once;
+        function
+    }
+
+    /// The function, with this table of links.
+    fn with_links(&self, links: LinksTable) -> Turns<Kinds> {
+        let room = TargetRoom { ..room(&self.db, 100) };
+        let work = Kinds { links: LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(links, room) } };
+        Turns { work, ..self.function() }
+    }
+}
+
+fn tags_of(tags: &[&str]) -> Tags {
+    tags.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>().try_into().unwrap()
+}
+
+async fn consume(turns: &Turns<Kinds>, record: &EventRecord) -> DynamoDbEventResponse {
+    let mut batch = StreamEvent::default();
+    batch.records = vec![record.clone()];
+    in_role_of::<Turns<Kinds>, _>(turns.consume(batch)).await
+}
+
+fn retry_from(response: &DynamoDbEventResponse) -> Option<String> {
+    response.batch_item_failures.first().and_then(|failure| failure.item_identifier.clone())
+}
+
+/// Consumes a record until so many writes have left, and dies.
+async fn killed_after(writes: usize, counter: &WriteCounter, turns: &Turns<Kinds>, record: &EventRecord) {
+    let until = counter.count() + writes;
+    tokio::select! {
+        _ = consume(turns, record) => panic!("the turn was over before it could be killed"),
+        () = async {
+            while counter.count() < until {
+                tokio::time::sleep(Duration::from_micros(200)).await;
+            }
+        } => {}
+    }
+}
+
+fn rename(from: &str, to: &str) -> Value {
+    json!({"kind": "rename_tag", "from": from, "to": to})
+}
+
+#[tokio::test]
+async fn each_kind_of_job_does_to_links_what_their_own_routes_do() {
+    let fixture = Fixture::new().await;
+    let later = Timestamp::now().plus(Duration::from_secs(86_400));
+    fixture.store(&[fixture.link("launch", &["Old"]), fixture.link("other", &["else"])]).await;
+    let run = async |kind: Value| {
+        let mut order = json!({"filter": {"search": "launch", "archived": "all", "status": "all"}});
+        order.as_object_mut().unwrap().extend(kind.as_object().unwrap().clone());
+        let job = fixture.start(&order).await;
+        fixture.carry().await;
+        assert_eq!(fixture.outcome(&job).await, (JobState::Done, [1, 1, 0]), "{order}");
+    };
+
+    // A search for the code finds the link with it only, whose URL has the same word as any other's, so that isn't searched for.
+    for link in ["launch", "other"] {
+        let elsewhere = LinkPatch { url: Some("https://example.org/".parse().unwrap()), ..LinkPatch::default() };
+        fixture.db.patch(fixture.db.link(link).await.id(), &elsewhere).await;
+    }
+    run(json!({"kind": "tag", "tag": " new "})).await;
+    assert_eq!(fixture.tags("launch").await, ["Old", "new"]);
+    run(json!({"kind": "untag", "tag": "NEW"})).await;
+    assert_eq!(fixture.tags("launch").await, ["Old"]);
+    run(json!({"kind": "rename_tag", "from": "old", "to": "Spring"})).await;
+    assert_eq!(fixture.tags("launch").await, ["Spring"]);
+    run(json!({"kind": "switch_off"})).await;
+    assert_eq!(fixture.db.link("launch").await.availability.state, LinkState::Inactive);
+    run(json!({"kind": "switch_on"})).await;
+    assert_eq!(fixture.db.link("launch").await.availability.state, LinkState::Active);
+    run(json!({"kind": "archive"})).await;
+    assert!(fixture.db.link("launch").await.archived);
+    run(json!({"kind": "unarchive"})).await;
+    assert!(!fixture.db.link("launch").await.archived);
+    run(json!({"kind": "set_expiry", "expires_at": later})).await;
+    assert_eq!(fixture.db.link("launch").await.availability.expires_at, Some(later));
+    run(json!({"kind": "set_expiry", "expires_at": null})).await;
+    assert_eq!(fixture.db.link("launch").await.availability.expires_at, None);
+    let history = fixture.db.links().history(fixture.db.link("launch").await.id(), 10, None).await.unwrap();
+    assert_eq!(history.items.iter().filter(|entry| entry.by == fixture.ada.id).count(), 4);
+    run(json!({"kind": "delete"})).await;
+    assert!(fixture.db.link("launch").await.availability.is_deleted());
+    run(json!({"kind": "purge"})).await;
+    assert!(fixture.db.record("launch").await.as_ref().is_some_and(Record::is_purged));
+    let other = fixture.db.link("other").await;
+    assert_eq!((fixture.tags("other").await, other.availability.is_unlimited()), (vec!["else".to_owned()], true));
+}
+
+#[tokio::test]
+async fn a_tag_is_the_same_in_any_spelling_and_a_link_with_both_keeps_one() {
+    let fixture = Fixture::new().await;
+    let archived = Link { archived: true, ..fixture.link("archived", &["a"]) };
+    let tagged = [("plain", vec!["x", "A", "y"]), ("both", vec!["B", "a"]), ("to", vec!["B"]), ("none", vec!["c"])];
+    let links = tagged.map(|(code, tags)| fixture.link(code, &tags));
+    fixture.store(&links).await;
+    fixture.store(&[archived]).await;
+
+    let job = fixture.start(&rename("a", "b")).await;
+    fixture.carry().await;
+
+    for (code, tags) in [("plain", vec!["x", "b", "y"]), ("both", vec!["b"]), ("to", vec!["B"]), ("none", vec!["c"])] {
+        assert_eq!(fixture.tags(code).await, tags, "{code}");
+    }
+    assert_eq!(fixture.tags("archived").await, ["b"]);
+    assert_eq!(fixture.outcome(&job).await, (JobState::Done, [3, 3, 0]));
+    let spelling = fixture.start(&rename("b", "Bé")).await;
+    fixture.carry().await;
+    let again = fixture.start(&rename("BE\u{301}", "Bé")).await;
+    fixture.carry().await;
+    assert_eq!(fixture.tags("to").await, ["Bé"]);
+    assert_eq!(fixture.outcome(&spelling).await, (JobState::Done, [4, 4, 0]));
+    assert_eq!(fixture.outcome(&again).await, (JobState::Done, [4, 0, 0]), "they are as they are wanted");
+}
+
+#[tokio::test]
+async fn a_link_that_refuses_is_counted_with_the_reason() {
+    let fixture = Fixture::new().await;
+    let many: Vec<String> = (0..20).map(|number| format!("tag{number}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let mut links: Vec<_> = (0..25).map(|number| fixture.link(&format!("full{number}"), &many)).collect();
+    links.push(fixture.link("roomy", &[]));
+    fixture.store(&links).await;
+    let deleted = fixture.link("deleted", &[]);
+    fixture.store(std::slice::from_ref(&deleted)).await;
+    fixture
+        .db
+        .links()
+        .delete(&deleted, &fixture.ada.id, Timestamp::now(), &crate::fixture::correlation())
+        .await
+        .unwrap();
+
+    let tag = fixture.start(&json!({"kind": "tag", "tag": "more", "filter": {"all": true}})).await;
+    fixture.carry().await;
+    let gone = fixture.start(&json!({"kind": "archive", "filter": {"status": "deleted"}})).await;
+    fixture.carry().await;
+
+    assert_eq!(fixture.outcome(&tag).await, (JobState::Done, [26, 1, 25]));
+    let failures = fixture.job(&tag).await.progress.failures;
+    assert_eq!(failures.len(), 20);
+    assert!(
+        failures
+            .iter()
+            .all(|one| (one.code.as_str(), one.detail.as_str()) == ("invalid_input", "tags must be at most 20"))
+    );
+    assert_eq!(fixture.outcome(&gone).await, (JobState::Done, [1, 0, 1]));
+    assert_eq!(fixture.job(&gone).await.progress.failures[0].code, "link_deleted");
+}
+
+#[tokio::test]
+async fn an_expiry_is_refused_where_there_is_no_room_to_watch_for_longer_or_the_link_would_never_work() {
+    let fixture = Fixture::new().await;
+    let (soon, later) = [3_600, 7_200].map(|seconds| Timestamp::now().plus(Duration::from_secs(seconds))).into();
+    let created_at = Timestamp::now().minus(Duration::from_secs(60));
+    let link = |code: &str| {
+        LinkBuilder::new(code).in_workspace(&fixture.ada.workspace).owned_by(&fixture.ada.id).created_at(created_at)
+    };
+    fixture
+        .store(&[link("watching").expires_at(soon).watching().build(), link("begins").valid_from(later).build()])
+        .await;
+    let target = TargetBuilder::new("https://else.example/").in_workspace(&fixture.ada.workspace).build();
+    fixture.db.store_target(&target).await;
+    let mut function = fixture.function();
+    function.work.links.room = room(&fixture.db, 1);
+
+    let job = fixture.start(&json!({"kind": "set_expiry", "expires_at": later, "filter": {"all": true}})).await;
+    fixture.carry_with(&function).await;
+
+    assert_eq!(fixture.outcome(&job).await, (JobState::Done, [2, 0, 2]));
+    let mut codes: Vec<_> = fixture.job(&job).await.progress.failures.into_iter().map(|one| one.code).collect();
+    codes.sort();
+    assert_eq!(codes, ["invalid_input", "target_quota_reached"]);
+}
+
+#[tokio::test]
+async fn a_members_job_and_that_of_a_key_leave_others_links_alone() {
+    let fixture = Fixture::new().await;
+    let links = [fixture.link("adas", &["a"]), fixture.link_of(&fixture.bob, "bobs", &["a"])];
+    fixture.store(&links).await;
+    let secret = linklet_domain::ApiKeySecret::generate().unwrap();
+    fixture.db.store_key(&ApiKeyBuilder::new(&secret, &fixture.ada).build()).await;
+
+    let bobs = fixture.start_as(&fixture.bob, Role::Member, &rename("a", "b")).await;
+    fixture.carry().await;
+    assert_eq!((fixture.tags("adas").await, fixture.tags("bobs").await), (vec!["a".to_owned()], vec!["b".to_owned()]));
+    let order = json!({"kind": "archive", "filter": {"all": true}});
+    let request = RequestBuilder::new("POST", "/api/jobs").api_key(secret.reveal()).json(&order);
+    let keys = request.send_to(&jobs_api(&fixture.db)).await.json();
+    fixture.carry().await;
+
+    assert_eq!(fixture.outcome(&bobs).await, (JobState::Done, [1, 1, 0]));
+    assert_eq!(keys["expected"], 1);
+    assert_eq!((fixture.db.link("adas").await.archived, fixture.db.link("bobs").await.archived), (true, false));
+}
+
+/// Some links whose tag is renamed, and as many others.
+async fn with_tagged_links(fixture: &Fixture, tagged: usize) {
+    let link = |number: usize| {
+        let tags: &[&str] = if number.is_multiple_of(2) { &["a", "kept"] } else { &["c"] };
+        Link {
+            created_at: Timestamp::now().minus(Duration::from_secs(3_600 - number as u64 / 8)),
+            ..fixture.link(&code(number), tags)
+        }
+    };
+    let links: Vec<_> = (0..2 * tagged).map(link).collect();
+    fixture.store(&links).await;
+}
+
+fn code(number: usize) -> String {
+    format!("link{number:05}")
+}
+
+/// Which tags links have, and how often each was changed.
+fn all_links(fixture: &Fixture) -> BTreeMap<String, (Vec<String>, u64)> {
+    let links = fixture.db.scan("LinksTable").into_iter().filter(|item| item["sk"]["S"] == "LINK");
+    let text = |value: &Value| value["S"].as_str().unwrap().to_owned();
+    links
+        .map(|item| {
+            let tags = item["tags"]["L"].as_array().into_iter().flatten().map(text).collect();
+            let revision = item["revision"]["N"].as_str().map_or(0, |number| number.parse().unwrap());
+            (text(&item["short_code"]), (tags, revision))
+        })
+        .collect()
+}
+
+/// How many records of the stream change each link.
+fn changes(reader: &mut StreamReader) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for record in reader.read_on("LINK").records {
+        let key = serde_json::to_value(&record).unwrap()["dynamodb"]["Keys"]["pk"]["S"].as_str().unwrap().to_owned();
+        *counts.entry(key).or_default() += 1;
+    }
+    counts
+}
+
+/// Half of the links have the tag. `JOB_LINKS` says how many there are to rename; `make test-long` has 5,000 of 10,000.
+#[tokio::test]
+async fn a_rename_changes_each_link_once_though_the_function_is_killed_and_the_table_is_unavailable() {
+    let tagged = std::env::var("JOB_LINKS").map_or(300, |links| links.parse().unwrap());
+    let fixture = Fixture::new().await;
+    with_tagged_links(&fixture, tagged).await;
+    let mut links = fixture.db.stream_reader("LinksTable");
+    links.read_on("");
+    let job = fixture.start(&rename("a", "b")).await;
+    assert_eq!(fixture.job(&job).await.expected, Some(tagged as u64));
+    let record = fixture.news().pop().unwrap();
+
+    let counter = WriteCounter::default();
+    let mortal = fixture.with_links(LinksTable::new(fixture.db.client_with(counter.clone()), "LinksTable"));
+    for writes in [30, 40, 50] {
+        killed_after(writes, &counter, &mortal, &record).await;
+    }
+    let faults = Faults::default();
+    let cut_off = fixture.with_links(LinksTable::new(fixture.db.client_with(faults.clone()), "LinksTable"));
+    faults.plan_all((0..1_000).map(|call| (call, Fault::NotSent)));
+    assert_eq!(retry_from(&consume(&cut_off, &record).await), record.change.sequence_number);
+    // In the middle of a page. Those before it are noted.
+    faults.plan_all((20..1_000).map(|call| (call, Fault::NotSent)));
+    assert_eq!(retry_from(&consume(&cut_off, &record).await), None);
+    let noted = fixture.job(&job).await;
+    assert_eq!((noted.state, noted.turn), (JobState::Running, 1));
+    fixture.carry().await;
+
+    assert_eq!(fixture.outcome(&job).await, (JobState::Done, [tagged as u64, tagged as u64, 0]));
+    for (number, (code, (tags, revision))) in all_links(&fixture).into_iter().enumerate() {
+        let expected = if number.is_multiple_of(2) { (vec!["b", "kept"], 1) } else { (vec!["c"], 0) };
+        assert_eq!((tags.iter().map(String::as_str).collect::<Vec<_>>(), revision), expected, "{code}");
+    }
+    let changes = changes(&mut links);
+    assert_eq!((changes.len(), changes.values().all(|count| *count == 1)), (tagged, true));
+}
+
+#[tokio::test]
+async fn a_turn_that_got_somewhere_before_a_table_failed_notes_that() {
+    let fixture = Fixture::new().await;
+    with_tagged_links(&fixture, 20).await;
+    let job = fixture.start(&rename("a", "b")).await;
+    let record = fixture.news().pop().unwrap();
+    let faults = Faults::default();
+    let mut cut_off = fixture.with_links(LinksTable::new(fixture.db.client_with(faults.clone()), "LinksTable"));
+    cut_off.work.links.links_at_once = 10;
+    // A page is one read and five writes.
+    faults.plan_all((8..1_000).map(|call| (call, Fault::NotSent)));
+
+    assert_eq!(retry_from(&consume(&cut_off, &record).await), None);
+
+    let Job { state, progress, turn, after, .. } = fixture.job(&job).await;
+    assert_eq!((state, progress.changed, turn, after.is_some()), (JobState::Running, 5, 1, true));
+    fixture.carry().await;
+    assert_eq!(fixture.outcome(&job).await, (JobState::Done, [20, 20, 0]));
+}
+
+#[tokio::test]
+async fn a_job_that_is_cancelled_in_the_middle_begins_nothing_more_and_counts_what_is_done() {
+    let fixture = Fixture::new().await;
+    with_tagged_links(&fixture, 50).await;
+    let job = fixture.start(&rename("a", "b")).await;
+    let small = fixture.in_small_turns(20);
+    let record = fixture.news().pop().unwrap();
+    assert_eq!(retry_from(&consume(&small, &record).await), None);
+
+    let shown = fixture.cancel(&job).await;
+    fixture.carry_with(&small).await;
+
+    assert_eq!(shown["state"], "cancelling");
+    let (state, [seen, changed, failed]) = fixture.outcome(&job).await;
+    let renamed = all_links(&fixture).values().filter(|(tags, _)| tags.contains(&"b".to_owned())).count();
+    assert_eq!((state, seen, changed, failed), (JobState::Cancelled, renamed as u64, renamed as u64, 0));
+    assert!((1..50).contains(&renamed), "{renamed}");
+    assert_eq!(fixture.cancel(&job).await["state"], "cancelled", "it stays as it is");
+    let (ended, next) = (fixture.job(&job).await.ended_at, fixture.start(&rename("a", "b")).await);
+    assert!(ended.is_some());
+    fixture.carry().await;
+    assert_eq!(fixture.outcome(&next).await.0, JobState::Done);
+}
+
+#[tokio::test]
+async fn a_cancellation_ends_the_turn_that_runs_after_the_page_that_it_is_at() {
+    let fixture = Fixture::new().await;
+    with_tagged_links(&fixture, 100).await;
+    let job = fixture.start(&rename("a", "b")).await;
+    let record = fixture.news().pop().unwrap();
+    let counter = WriteCounter::default();
+    let mut function = fixture.with_links(LinksTable::new(fixture.db.client_with(counter.clone()), "LinksTable"));
+    function.work.links.links_at_once = 10;
+
+    let cancelled = async {
+        while counter.count() < 12 {
+            tokio::time::sleep(Duration::from_micros(200)).await;
+        }
+        fixture.cancel(&job).await
+    };
+    let (response, _) = join(consume(&function, &record), cancelled).await;
+
+    assert_eq!(retry_from(&response), None);
+    let (state, [_, changed, _]) = fixture.outcome(&job).await;
+    assert_eq!(state, JobState::Cancelled);
+    assert!((12..100).contains(&changed), "{changed}");
+    let renamed = all_links(&fixture).values().filter(|(tags, _)| tags.contains(&"b".to_owned())).count();
+    assert_eq!(changed, renamed as u64);
+}
+
+#[tokio::test]
+async fn whoever_changes_tags_of_the_same_links_meanwhile_loses_nothing() {
+    let fixture = Fixture::new().await;
+    with_tagged_links(&fixture, 60).await;
+    let job = fixture.start(&rename("a", "b")).await;
+    let mut function = fixture.function();
+    function.work.links.links_at_once = 40;
+
+    // Each adds a tag of their own, as the application does: to the tags that it has read, if they still are those.
+    let people = join_all((0..60).map(|number| {
+        let (db, code) = (&fixture.db, code(2 * number));
+        async move {
+            loop {
+                let link = db.link(&code).await;
+                let mut tags: Vec<String> = link.metadata.tags.iter().map(str::to_owned).collect();
+                tags.push("mine".to_owned());
+                let patch = LinkPatch { tags: Some(Some(tags.try_into().unwrap())), ..LinkPatch::default() };
+                if change(db, &link, &patch).await {
+                    return;
+                }
+            }
+        }
+    }));
+    join(fixture.carry_with(&function), people).await;
+
+    assert_eq!(fixture.outcome(&job).await, (JobState::Done, [60, 60, 0]));
+    for (number, (code, (mut tags, revision))) in all_links(&fixture).into_iter().enumerate() {
+        tags.sort();
+        if number.is_multiple_of(2) {
+            assert_eq!((tags, revision), (["b", "kept", "mine"].map(str::to_owned).to_vec(), 2), "{code}");
+        }
+    }
+}
+
+/// Changes a link if it still is as it was read.
+async fn change(db: &TestDynamoDb, link: &Link, patch: &LinkPatch) -> bool {
+    let update = linklet_dynamodb::LinkUpdate {
+        link: link.id(),
+        patch,
+        precondition: &linklet_domain::Precondition::only(link.revision),
+        destinations: linklet_domain::Destinations::Fixed,
+        by: &link.identity.owner,
+        at: Timestamp::now(),
+        correlation_id: &crate::fixture::correlation(),
+    };
+    matches!(db.links().update(&update).await.unwrap(), linklet_dynamodb::UpdateOutcome::Changed(_))
+}
+
+#[tokio::test]
+async fn a_link_that_no_longer_matches_when_its_turn_comes_is_left_alone() {
+    let fixture = Fixture::new().await;
+    let links = ["retagged", "taken", "kept"].map(|code| fixture.link_of(&fixture.bob, code, &["a"]));
+    fixture.store(&links).await;
+    let job = fixture.start_as(&fixture.bob, Role::Member, &rename("a", "b")).await;
+    let retag = LinkPatch { tags: Some(Some(tags_of(&["z"]))), ..LinkPatch::default() };
+    fixture.db.patch(links[0].id(), &retag).await;
+    let correlation = crate::fixture::correlation();
+    fixture.db.links().hand_over(links[1].code(), &fixture.bob.id, &fixture.ada.id, &correlation).await.unwrap();
+
+    fixture.carry().await;
+
+    assert_eq!(fixture.outcome(&job).await, (JobState::Done, [1, 1, 0]));
+    assert_eq!(
+        (fixture.tags("retagged").await, fixture.tags("taken").await),
+        (vec!["z".to_owned()], vec!["a".to_owned()])
+    );
+}
+
+#[tokio::test]
+async fn links_that_came_after_the_job_are_not_meant() {
+    let fixture = Fixture::new().await;
+    fixture.store(&[fixture.link("before", &["a"])]).await;
+    let job = fixture.start(&rename("a", "b")).await;
+    let later = Timestamp::now().plus(Duration::from_millis(20));
+    let after = Link { created_at: later, updated_at: later, ..fixture.link("after", &["a"]) };
+    fixture.store(&[after]).await;
+
+    fixture.carry().await;
+
+    assert_eq!(fixture.tags("after").await, ["a"]);
+    assert_eq!(fixture.outcome(&job).await, (JobState::Done, [1, 1, 0]));
+}
+
+#[tokio::test]
+async fn the_index_is_given_ten_seconds_before_it_is_read() {
+    let fixture = Fixture::new().await;
+    fixture.store(&[fixture.link("launch", &["a"])]).await;
+    fixture.start(&rename("a", "b")).await;
+    let mut function = fixture.function();
+    assert_eq!(LinkWork::new(fixture.db.links(), room(&fixture.db, 1)).index_lags, Duration::from_secs(10));
+    function.work.links.index_lags = Duration::from_millis(300);
+    let started = std::time::Instant::now();
+
+    fixture.carry_with(&function).await;
+
+    assert!(started.elapsed() >= Duration::from_millis(250), "{:?}", started.elapsed());
+    assert_eq!(fixture.tags("launch").await, ["b"]);
+}
+
+#[tokio::test]
+async fn a_record_that_comes_twice_or_out_of_order_or_hours_late_does_nothing() {
+    let fixture = Fixture::new().await;
+    with_tagged_links(&fixture, 20).await;
+    let job = fixture.start(&rename("a", "b")).await;
+    let small = fixture.in_small_turns(10);
+    let mut records = Vec::new();
+    loop {
+        let news = fixture.news();
+        let Some(record) = news.first() else { break };
+        // Twice at once, and once more.
+        let (one, other) = join(consume(&small, record), consume(&small, record)).await;
+        let third = consume(&small, record).await;
+        assert!([one, other, third].iter().all(|response| retry_from(response).is_none()));
+        records.push(record.clone());
+    }
+    let ended = fixture.job(&job).await;
+    assert_eq!((ended.state, ended.progress.changed, ended.progress.seen), (JobState::Done, 20, 20));
+    assert_eq!(records.len(), 5, "four pages, and the end of the last");
+
+    let put_back = LinkPatch { tags: Some(Some(tags_of(&["a"]))), ..LinkPatch::default() };
+    fixture.db.patch(fixture.db.link(&code(0)).await.id(), &put_back).await;
+    for record in records.iter().rev() {
+        assert_eq!(retry_from(&consume(&fixture.function(), record).await), None);
+    }
+
+    assert_eq!(fixture.tags(&code(0)).await, ["a"]);
+    assert_eq!(fixture.job(&job).await, ended);
+    assert!(all_links(&fixture).into_iter().skip(1).all(|(_, (_, revision))| revision <= 1));
+}
+
+#[tokio::test]
+async fn jobs_of_two_workspaces_take_turns() {
+    let fixture = Fixture::new().await;
+    let eve = fixture.db.register("eve").await;
+    with_tagged_links(&fixture, 20).await;
+    let eves = LinkBuilder::new("eves").in_workspace(&eve.workspace).owned_by(&eve.id);
+    let mut eves = eves.created_at(Timestamp::now().minus(Duration::from_secs(9))).build();
+    eves.metadata.tags = tags_of(&["a"]);
+    fixture.store(&[eves]).await;
+    let long = fixture.start(&rename("a", "b")).await;
+    let token = token_of(&eve.id, &eve.workspace, Role::Admin);
+    let request = RequestBuilder::new("POST", "/api/jobs").token(&token).json(&rename("a", "b"));
+    let short: JobId = request.send_to(&jobs_api(&fixture.db)).await.json()["id"].as_str().unwrap().parse().unwrap();
+
+    let small = fixture.in_small_turns(10);
+    for record in fixture.news() {
+        assert_eq!(retry_from(&consume(&small, &record).await), None);
+    }
+
+    let short = fixture.db.jobs().find(&eve.workspace, &short).await.unwrap().unwrap();
+    assert_eq!((short.state, fixture.job(&long).await.state), (JobState::Done, JobState::Running));
+    fixture.carry_with(&small).await;
+    assert_eq!(fixture.outcome(&long).await, (JobState::Done, [20, 20, 0]));
+    assert_eq!(fixture.tags("eves").await, ["b"]);
+}
+
+#[tokio::test]
+async fn a_job_ends_when_its_creator_may_not_do_it_any_more() {
+    for (is_admins, becomes) in [(true, Some(Role::Member)), (false, Some(Role::Viewer)), (false, None)] {
+        let fixture = Fixture::new().await;
+        let carol =
+            colleague(&fixture.db, &fixture.ada, "carol", if is_admins { Role::Admin } else { Role::Member }).await;
+        let links: Vec<_> = (0..20).map(|number| fixture.link_of(&carol, &code(number), &["a"])).collect();
+        fixture.store(&links).await;
+        let role = if is_admins { Role::Admin } else { Role::Member };
+        let job = fixture.start_as(&carol, role, &rename("a", "b")).await;
+        let small = fixture.in_small_turns(6);
+        let record = fixture.news().pop().unwrap();
+        assert_eq!(retry_from(&consume(&small, &record).await), None);
+        let first = fixture.job(&job).await.progress;
+        let (workspace, ada) = (&fixture.ada.workspace, &fixture.ada.id);
+        match becomes {
+            Some(role) => drop(change_role(&fixture.db.users(), workspace, ada, &carol.id, role).await.unwrap()),
+            None => {
+                let removal: Removal<'_> = removal(workspace, ada, &carol.id);
+                let removed = fixture.db.users().remove_member(&removal).await.unwrap();
+                assert!(matches!(removed, MemberOutcome::Done(_)));
+            }
+        }
+
+        fixture.carry_with(&small).await;
+
+        let ended = fixture.job(&job).await;
+        assert_eq!((ended.state, ended.reason), (JobState::Failed, Some(JobFailure::RightsLost)), "{becomes:?}");
+        assert_eq!(ended.progress, first);
+        assert!(first.changed > 0 && first.changed < 20);
+    }
+}
+
+#[tokio::test]
+async fn a_members_job_stays_one_when_its_creator_becomes_an_admin() {
+    let fixture = Fixture::new().await;
+    fixture.store(&[fixture.link("adas", &["a"]), fixture.link_of(&fixture.bob, "bobs", &["a"])]).await;
+    let job = fixture.start_as(&fixture.bob, Role::Member, &rename("a", "b")).await;
+    change_role(&fixture.db.users(), &fixture.ada.workspace, &fixture.ada.id, &fixture.bob.id, Role::Admin)
+        .await
+        .unwrap();
+
+    fixture.carry().await;
+
+    assert_eq!(fixture.outcome(&job).await, (JobState::Done, [1, 1, 0]));
+    assert_eq!(fixture.tags("adas").await, ["a"]);
+}
+
+#[tokio::test]
+async fn a_job_without_progress_for_an_hour_is_given_up_by_the_turn_that_fails_and_the_next_begins() {
+    let fixture = Fixture::new().await;
+    fixture.store(&[fixture.link("launch", &["a"])]).await;
+    let (stuck, next) = (fixture.start(&rename("a", "b")).await, fixture.start(&rename("a", "c")).await);
+    let record = fixture.news().pop().unwrap();
+    let faults = Faults::default();
+    let links = || LinksTable::new(fixture.db.client_with(faults.clone()), "LinksTable");
+    faults.plan_all((0..1_000).map(|call| (call, Fault::NotSent)));
+    let in_minutes = |minutes: u64| {
+        let clock = Box::new(move || Timestamp::now().plus(Duration::from_secs(60 * minutes)));
+        Turns { clock, ..fixture.with_links(links()) }
+    };
+
+    assert_eq!(retry_from(&consume(&in_minutes(59), &record).await), record.change.sequence_number);
+    assert_eq!(retry_from(&consume(&in_minutes(61), &record).await), None);
+
+    let given_up = fixture.job(&stuck).await;
+    assert_eq!((given_up.state, given_up.reason), (JobState::Failed, Some(JobFailure::NoProgress)));
+    fixture.carry().await;
+    assert_eq!(fixture.outcome(&next).await, (JobState::Done, [1, 1, 0]));
+}
+
+#[tokio::test]
+async fn a_job_whose_input_cannot_be_read_fails_and_keeps_nobody_waiting() {
+    let fixture = Fixture::new().await;
+    let broken = fixture.start(&json!({"kind": "archive", "filter": {"search": "x"}})).await;
+    let next = fixture.start(&json!({"kind": "archive", "filter": {"all": true}})).await;
+    let mut item =
+        fixture.db.scan("JobsTable").into_iter().find(|item| item["filter"]["M"]["search"]["S"] == "x").unwrap();
+    item["filter"] = json!({"M": {"status": {"S": "lost"}}});
+    fixture.db.put("JobsTable", &item);
+
+    fixture.carry().await;
+
+    let failed = fixture.job(&broken).await;
+    assert_eq!((failed.state, failed.reason), (JobState::Failed, Some(JobFailure::InternalError)));
+    assert_eq!(fixture.outcome(&next).await.0, JobState::Done);
+}
+
+#[tokio::test]
+async fn a_job_that_cannot_be_read_is_parked() {
+    let fixture = Fixture::new().await;
+    fixture.start(&json!({"kind": "archive", "filter": {"search": "x"}})).await;
+    let mut item = fixture.db.scan("JobsTable").into_iter().find(|item| item.get("kind").is_some()).unwrap();
+    item["kind"] = json!({"S": "unheard_of"});
+    fixture.db.put("JobsTable", &item);
+    let record = fixture.news().pop().unwrap();
+
+    assert_eq!(retry_from(&consume(&fixture.function(), &record).await), None);
+
+    assert_eq!(fixture.queues.messages("dlq")[0]["MessageAttributes"]["consumer"]["StringValue"], "jobs");
+}
+
+#[tokio::test]
+async fn the_end_of_a_job_is_told_to_its_creator_once() {
+    let fixture = Fixture::new().await;
+    fixture.store(&[fixture.link_of(&fixture.bob, "launch", &["a"])]).await;
+    fixture.db.users().verify_address(&fixture.bob.id, &fixture.bob.email, Timestamp::now()).await.unwrap();
+    let job = fixture.start_as(&fixture.bob, Role::Member, &rename("a", "b")).await;
+    fixture.carry().await;
+    let mut ends = fixture.db.stream("JobsTable");
+    let all = ends.records.len();
+    ends.records.retain(|record| is_let_through("JobEndsStream", record));
+    assert_eq!(ends.records.len(), 1, "of {all}");
+
+    let outside = FakeNotifiers::start();
+    let notify = notify(&fixture.db, &fixture.queues, &outside, true);
+    for _ in 0..2 {
+        assert_eq!(retry_from(&relay(&fixture.db, &fixture.queues).consume(ends.clone()).await), None);
+    }
+    let events = fixture.queues.bodies("notify");
+    assert_eq!(events.len(), 2);
+    assert_eq!(events[0], events[1], "it has the same id at every delivery");
+    for body in &events {
+        let message = serde_json::from_str::<Value>(body).unwrap();
+        assert!(notify.consume(message_batch(&[message])).await.batch_item_failures.is_empty());
+    }
+
+    let feed = fixture.db.notifications().list(&fixture.bob.id, &[], 10, None).await.unwrap().page.items;
+    assert_eq!(feed.len(), 1);
+    assert_eq!(feed[0].event_type, "job.finished");
+    assert_eq!(feed[0].about, linklet_domain::NotificationSubject::Job(job));
+    assert_eq!(feed[0].message, "Your job to rename the tag a to b is done: 1 link changed.");
+    assert_eq!(outside.mails().len(), 1);
+}
+
+#[tokio::test]
+async fn the_sample_events_are_let_through_and_understood() {
+    let fixture = Fixture::new().await;
+    for sample in [
+        include_str!("../../../../functions/jobs/events/started.json"),
+        include_str!("../../../../functions/jobs/events/noted.json"),
+        include_str!("../../../../functions/jobs/events/cancelled.json"),
+    ] {
+        let sample: StreamEvent = serde_json::from_str(sample).unwrap();
+        assert!(sample.records.iter().all(|record| is_let_through("JobsStream", record)));
+        assert!(!sample.records.iter().any(|record| is_let_through("JobEndsStream", record)));
+
+        let response = fixture.function().consume(sample).await;
+
+        assert_eq!(retry_from(&response), None);
+    }
+    let sample: StreamEvent =
+        serde_json::from_str(include_str!("../../../../functions/relay/events/job_over.json")).unwrap();
+    assert!(sample.records.iter().all(|record| is_let_through("JobEndsStream", record)));
+    assert_eq!(retry_from(&relay(&fixture.db, &fixture.queues).consume(sample).await), None);
+    assert_eq!(fixture.queues.bodies("notify").len(), 1);
+    assert!(fixture.queues.bodies("dlq").is_empty());
+}

@@ -1,0 +1,380 @@
+//! Starting, showing and cancelling jobs. What they do is tested in `pipeline/jobs.rs`.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use linklet_domain::{Job, JobState, Link, LinkState, Role, Timestamp};
+use linklet_jobs_api::JobsApi;
+use linklet_test_support::{Answer, FakeQueues, LinkBuilder, Person, RequestBuilder, TestDynamoDb, token_of};
+use serde_json::{Value, json};
+
+use crate::fixture::{colleague, jobs_api, list};
+
+/// Ada, who is the admin of a workspace, and Bob, who is a member.
+struct Office {
+    db: TestDynamoDb,
+    api: JobsApi,
+    ada: Person,
+    bob: Person,
+}
+
+impl Office {
+    async fn new() -> Self {
+        let db = TestDynamoDb::start();
+        let ada = db.register("ada").await;
+        let bob = colleague(&db, &ada, "bob", Role::Member).await;
+        Self { api: jobs_api(&db), db, ada, bob }
+    }
+
+    fn request(&self, person: &Person, method: &str, path: &str) -> RequestBuilder {
+        let role = if person.id == self.ada.id { Role::Admin } else { Role::Member };
+        RequestBuilder::new(method, path).token(&token_of(&person.id, &self.ada.workspace, role))
+    }
+
+    async fn post(&self, person: &Person, body: &Value) -> Answer {
+        self.request(person, "POST", "/api/jobs").json(body).send_to(&self.api).await
+    }
+
+    /// Sends what the contract forbids.
+    async fn post_wrong(&self, body: &Value) -> Answer {
+        let request = self.request(&self.ada, "POST", "/api/jobs").json(body);
+        request.send_to(&self.api).await
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        self.request(&self.ada, "GET", path).send_to(&self.api).await
+    }
+
+    async fn cancel(&self, person: &Person, id: &Value) -> Answer {
+        let path = format!("/api/jobs/{}", id.as_str().unwrap());
+        self.request(person, "DELETE", &path).send_to(&self.api).await
+    }
+
+    /// Starts a job of Ada's and returns it.
+    async fn start(&self, body: &Value) -> Value {
+        let answer = self.post(&self.ada, body).await;
+        assert_eq!(answer.status, 202, "{}", answer.body);
+        answer.json()
+    }
+
+    async fn states(&self) -> Vec<String> {
+        let jobs = self.get("/api/jobs").await.json();
+        let mut states: Vec<_> =
+            jobs["jobs"].as_array().unwrap().iter().map(|job| job["state"].as_str().unwrap().to_owned()).collect();
+        states.reverse();
+        states
+    }
+
+    async fn store(&self, links: &[Link]) {
+        join_all(links.iter().map(|link| self.db.store(link))).await;
+    }
+}
+
+fn archive() -> Value {
+    json!({"kind": "archive", "filter": {"all": true}})
+}
+
+#[tokio::test]
+async fn a_job_is_shown_as_it_was_asked_for() {
+    let office = Office::new().await;
+    let order = json!({"kind": "set_expiry", "expires_at": "2099-01-01T01:00:00+01:00", "filter": {"tag": ["a", "-b"], "tz": "UTC"}});
+
+    let answer = office.post(&office.ada, &order).await;
+
+    let job = answer.json();
+    let id = job["id"].as_str().unwrap();
+    assert_eq!((answer.status, answer.header("location")), (202, format!("jobs/{id}").as_str()));
+    assert_eq!(
+        job,
+        json!({
+            "id": id, "kind": "set_expiry", "expires_at": "2099-01-01T00:00:00.000Z",
+            "filter": {"tag": ["a", "-b"], "tz": "UTC"}, "state": "running", "expected": 0, "seen": 0, "changed": 0,
+            "failed": 0, "failures": [], "created_by": office.ada.id, "created_by_name": null,
+            "created_at": job["created_at"], "started_at": job["created_at"], "ended_at": null,
+        })
+    );
+    assert_eq!(office.get(&format!("/api/jobs/{id}")).await.json(), job);
+    assert_eq!(office.get("/api/jobs").await.json(), json!({"jobs": [job], "next_cursor": null}));
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_job_is_told_by_its_name() {
+    let office = Office::new().await;
+    let all = json!({"all": true});
+    for (body, field, sentence) in [
+        (json!({"filter": all}), "kind", "kind is required"),
+        (json!({"kind": "explode", "filter": all}), "kind", "kind must be tag, untag"),
+        (json!({"kind": "archive"}), "filter", "filter is required"),
+        (json!({"kind": "archive", "filter": {}}), "filter", "filter must say which links"),
+        (json!({"kind": "archive", "filter": {"tz": "UTC"}}), "filter", "filter must say which links"),
+        (json!({"kind": "archive", "filter": {"all": false}}), "filter", "filter must say which links"),
+        (json!({"kind": "archive", "filter": {"status": "purged"}}), "filter", "status must be"),
+        (json!({"kind": "archive", "filter": {"tag": "-"}}), "filter", "tag must name a tag"),
+        (json!({"kind": "archive", "filter": {"created_by": "ada"}}), "filter", "created_by must be a UUID"),
+        (json!({"kind": "archive", "filter": {"colour": "red"}}), "filter", "unknown field `colour`"),
+        (json!({"kind": "archive", "filter": [true]}), "filter", "filter must be an object"),
+        (json!({"kind": "archive", "filter": all, "surprise": 1}), "surprise", "unknown field `surprise`"),
+        (json!({"kind": "archive", "filter": all, "tag": "a"}), "tag", "tag is no input of archive"),
+        (json!({"kind": "tag", "filter": all}), "tag", "tag needs tag"),
+        (json!({"kind": "tag", "filter": all, "tag": " "}), "tag", "each of the tags must have 1–50 characters"),
+        (json!({"kind": "untag", "filter": all, "tag": "x".repeat(51)}), "tag", "each of the tags must have 1–50"),
+        (json!({"kind": "tag", "filter": all, "tag": "a\u{202E}b"}), "tag", "tags must not contain"),
+        (json!({"kind": "rename_tag", "from": "a"}), "to", "rename_tag needs to"),
+        (json!({"kind": "rename_tag", "to": "a"}), "from", "rename_tag needs from"),
+        (
+            json!({"kind": "rename_tag", "from": "a", "to": "b", "expires_at": null}),
+            "expires_at",
+            "expires_at is no input",
+        ),
+        (json!({"kind": "set_expiry", "filter": all}), "expires_at", "set_expiry needs expires_at"),
+        (
+            json!({"kind": "set_expiry", "filter": all, "expires_at": "soon"}),
+            "expires_at",
+            "expires_at must be RFC3339",
+        ),
+        (
+            json!({"kind": "set_expiry", "filter": all, "expires_at": "2020-01-01T00:00:00Z"}),
+            "expires_at",
+            "expires_at must be in the future",
+        ),
+    ] {
+        let answer = office.post_wrong(&body).await;
+        let problem = answer.json();
+        assert_eq!((answer.status, problem["field"].as_str()), (400, Some(field)), "{body}: {}", answer.body);
+        assert!(problem["detail"].as_str().unwrap().starts_with(sentence), "{body}: {}", problem["detail"]);
+    }
+    assert_eq!(office.states().await, Vec::<String>::new());
+}
+
+/// Links of Ada's and Bob's in all states.
+async fn with_links(office: &Office) {
+    let created = |days: u64| Timestamp::now().minus(Duration::from_secs(days * 86_400));
+    let build = |code: &str, owner: &Person, days| {
+        let link = LinkBuilder::new(code).in_workspace(&office.ada.workspace).owned_by(&owner.id);
+        link.created_at(created(days))
+    };
+    let tagged = |link: LinkBuilder, tags: &[&str]| {
+        let mut link = link.build();
+        link.metadata.tags = tags.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>().try_into().unwrap();
+        link
+    };
+    let mut off = tagged(build("adas-off", &office.ada, 3), &["a", "b"]);
+    off.availability.state = LinkState::Inactive;
+    let mut deleted = tagged(build("adas-deleted", &office.ada, 4), &["a"]);
+    deleted.availability.state = LinkState::Deleted(Timestamp::now());
+    let mut named = tagged(build("bobs-named", &office.bob, 5), &[]);
+    named.metadata.external_id = "crm-1".parse().ok();
+    office
+        .store(&[
+            tagged(build("adas-plain", &office.ada, 1), &["a"]),
+            tagged(build("adas-put-away", &office.ada, 2).archived(), &["A", "a,b"]),
+            off,
+            deleted,
+            named,
+            tagged(build("bobs-plain", &office.bob, 6), &["b"]),
+        ])
+        .await;
+}
+
+#[tokio::test]
+async fn a_dry_run_and_what_is_expected_count_what_the_list_shows_of_the_callers_own() {
+    let office = Office::new().await;
+    with_links(&office).await;
+    let (listed, yesterday) = (list(&office.db), Timestamp::now().minus(Duration::from_secs(5 * 86_400 / 2)));
+    for (filter, query) in [
+        (json!({"all": true}), String::new()),
+        (json!({"all": true, "archived": "all"}), "archived=all".to_owned()),
+        (json!({"tag": "a"}), "tag=a".to_owned()),
+        (json!({"tag": ["a", "-b"], "archived": "all"}), "tag=a&tag=-b&archived=all".to_owned()),
+        (json!({"tag": r"a\,b", "archived": "true"}), "tag=a%5C,b&archived=true".to_owned()),
+        (json!({"status": "all"}), "status=all".to_owned()),
+        (json!({"status": "inactive"}), "status=inactive".to_owned()),
+        (json!({"search": "PLAIN"}), "search=PLAIN".to_owned()),
+        (json!({"external_id": "crm-1"}), "external_id=crm-1".to_owned()),
+        (json!({"external_id": "crm-2"}), "external_id=crm-2".to_owned()),
+        (json!({"created_by": office.bob.id}), format!("created_by={}", office.bob.id)),
+        (json!({"created_after": yesterday}), format!("created_after={yesterday}")),
+        (json!({"created_before": yesterday, "tz": "Europe/Berlin"}), format!("created_before={yesterday}")),
+    ] {
+        let shown =
+            office.request(&office.ada, "GET", &format!("/api/links?per_page=100&{query}")).send_to(&listed).await;
+        let links = shown.json()["links"].as_array().unwrap().clone();
+        let bobs = links.iter().filter(|link| link["created_by"] == json!(office.bob.id)).count();
+
+        for (person, expected) in [(&office.ada, links.len()), (&office.bob, bobs)] {
+            let order = json!({"kind": "archive", "filter": filter, "dry_run": true});
+            let counted = office.post(person, &order).await;
+            assert_eq!(
+                (counted.status, counted.json()),
+                (200, json!({"matching": expected, "is_exact": true})),
+                "{filter}"
+            );
+        }
+    }
+    assert_eq!(office.states().await, Vec::<String>::new(), "nothing was started");
+    let job = office.post(&office.bob, &json!({"kind": "archive", "filter": {"archived": "all"}})).await.json();
+    assert_eq!(job["expected"], 2);
+}
+
+#[tokio::test]
+async fn one_job_runs_and_four_wait_in_their_order() {
+    let office = Office::new().await;
+    let mut jobs = Vec::new();
+    for _ in 0..5 {
+        jobs.push(office.start(&archive()).await["id"].clone());
+    }
+
+    let refused = office.post(&office.ada, &archive()).await;
+
+    assert_eq!((refused.status, refused.json()["code"].as_str()), (409, Some("too_many_jobs")));
+    assert_eq!(office.states().await, ["running", "queued", "queued", "queued", "queued"]);
+    let cancelled = office.cancel(&office.ada, &jobs[2]).await.json();
+    assert_eq!((cancelled["state"].as_str(), cancelled["started_at"].is_null()), (Some("cancelled"), true));
+    assert!(cancelled["ended_at"].is_string());
+    assert_eq!(office.post(&office.ada, &archive()).await.status, 202, "there is room again");
+    assert_eq!(office.states().await, ["running", "queued", "cancelled", "queued", "queued", "queued"]);
+    assert_eq!(office.cancel(&office.ada, &jobs[0]).await.json()["state"], "cancelling");
+    assert_eq!(office.cancel(&office.ada, &jobs[0]).await.json()["state"], "cancelling");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_jobs_at_once_as_many_are_taken_as_there_is_room_for() {
+    let office = Office::new().await;
+
+    let order = archive();
+    let answers = join_all((0..8).map(|_| office.post(&office.ada, &order))).await;
+
+    let mut statuses: Vec<_> = answers.iter().map(|answer| answer.status).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [202, 202, 202, 202, 202, 409, 409, 409]);
+    let mut states = office.states().await;
+    states.sort_unstable();
+    assert_eq!(states, ["queued", "queued", "queued", "queued", "running"]);
+}
+
+#[tokio::test]
+async fn a_list_of_jobs_has_pages() {
+    let office = Office::new().await;
+    let mut jobs = Vec::new();
+    for _ in 0..3 {
+        jobs.push(office.start(&archive()).await["id"].clone());
+    }
+    jobs.reverse();
+
+    let first = office.get("/api/jobs?limit=2").await.json();
+    let next = office.get(&format!("/api/jobs?limit=2&after={}", first["next_cursor"].as_str().unwrap())).await.json();
+
+    let ids = |page: &Value| page["jobs"].as_array().unwrap().iter().map(|job| job["id"].clone()).collect::<Vec<_>>();
+    assert_eq!((ids(&first), ids(&next)), (jobs[..2].to_vec(), jobs[2..].to_vec()));
+    assert!(next["next_cursor"].is_null());
+    assert_eq!(office.get("/api/jobs?after=x").await.status, 400);
+}
+
+#[tokio::test]
+async fn a_member_cancels_own_jobs_and_an_admin_all() {
+    let office = Office::new().await;
+    let adas = office.start(&archive()).await;
+    let bobs = office.post(&office.bob, &archive()).await.json();
+    let viewer = token_of(&office.bob.id, &office.ada.workspace, Role::Viewer);
+
+    let refused = office.cancel(&office.bob, &adas["id"]).await;
+    let path = format!("/api/jobs/{}", bobs["id"].as_str().unwrap());
+    let as_viewer = RequestBuilder::new("DELETE", &path).token(&viewer).send_to(&office.api).await;
+
+    assert_eq!((refused.status, as_viewer.status), (403, 403));
+    assert_eq!(RequestBuilder::new("GET", &path).token(&viewer).send_to(&office.api).await.status, 200);
+    assert_eq!(office.cancel(&office.ada, &bobs["id"]).await.json()["state"], "cancelled");
+    let eve = office.db.register("eve").await;
+    let elsewhere = token_of(&eve.id, &eve.workspace, Role::Admin);
+    for method in ["GET", "DELETE"] {
+        assert_eq!(RequestBuilder::new(method, &path).token(&elsewhere).send_to(&office.api).await.status, 404);
+    }
+    assert_eq!(office.get("/api/jobs/launch").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_job_that_is_stuck_is_given_up_by_the_next_call_and_the_next_begins() {
+    let office = Office::new().await;
+    let stuck = office.start(&archive()).await;
+    let cancelled = office.start(&archive()).await;
+    office.start(&archive()).await;
+    let in_minutes = |minutes: u64| Timestamp::now().plus(Duration::from_secs(60 * minutes));
+    let look = |at| office.request(&office.bob, "GET", "/api/jobs").at(at);
+
+    look(in_minutes(59)).send_to(&office.api).await;
+    assert_eq!(office.states().await, ["running", "queued", "queued"]);
+    look(in_minutes(61)).send_to(&office.api).await;
+
+    assert_eq!(office.states().await, ["failed", "running", "queued"]);
+    let shown = office.get(&format!("/api/jobs/{}", stuck["id"].as_str().unwrap())).await.json();
+    assert_eq!(shown["reason"], json!({"code": "no_progress", "detail": "it came no further for an hour"}));
+    assert_eq!(office.cancel(&office.ada, &cancelled["id"]).await.json()["state"], "cancelling");
+    look(in_minutes(125)).send_to(&office.api).await;
+    assert_eq!(office.states().await, ["failed", "cancelled", "running"]);
+}
+
+#[tokio::test]
+async fn renaming_and_removing_a_tag_are_jobs_about_all_links_that_have_it() {
+    let office = Office::new().await;
+    with_links(&office).await;
+    let send = async |method: &str, tag: &str, body: Option<Value>| {
+        let request = office.request(&office.ada, method, &format!("/api/tags/{tag}"));
+        body.map_or(request.clone(), |body| request.json(&body)).send_to(&office.api).await
+    };
+
+    let renamed = send("PATCH", "A", Some(json!({"name": " Spring "}))).await;
+    let removed = send("DELETE", "a,b", None).await;
+    let encoded = send("DELETE", "50%25", None).await;
+
+    let job = renamed.json();
+    assert_eq!(
+        (renamed.status, renamed.header("location")),
+        (202, format!("../jobs/{}", job["id"].as_str().unwrap()).as_str())
+    );
+    assert_eq!(json!([job["kind"], job["from"], job["to"], job["expected"]]), json!(["rename_tag", "A", "Spring", 3]));
+    assert_eq!(job["filter"], json!({"tag": "A", "archived": "all"}));
+    let job = removed.json();
+    assert_eq!(json!([job["kind"], job["tag"], job["expected"]]), json!(["untag", "a,b", 1]));
+    assert_eq!(job["filter"], json!({"tag": r"a\,b", "archived": "all"}));
+    assert_eq!(encoded.json()["tag"], "50%");
+    let same = office.start(&json!({"kind": "rename_tag", "from": "A", "to": "Spring"})).await;
+    assert_eq!((&same["filter"], &same["expected"]), (&json!({"tag": "A", "archived": "all"}), &json!(3)));
+}
+
+#[tokio::test]
+async fn a_new_name_that_is_no_tag_is_refused() {
+    let office = Office::new().await;
+    for (body, sentence) in [
+        (json!({}), "name is required"),
+        (json!({"name": ""}), "each of the tags must have 1–50 characters"),
+        (json!({"name": "x".repeat(51)}), "each of the tags must have 1–50 characters"),
+    ] {
+        let answer = office.request(&office.ada, "PATCH", "/api/tags/a").json(&body).send_to(&office.api).await;
+        assert_eq!((answer.status, answer.json()["field"].as_str()), (400, Some("name")), "{}", answer.body);
+        assert_eq!(answer.json()["detail"], sentence);
+    }
+}
+
+#[tokio::test]
+async fn a_job_that_waits_is_forgotten_when_somebody_has_taken_it_away() {
+    let office = Office::new().await;
+    let queues = FakeQueues::start();
+    office.start(&archive()).await;
+    let gone = office.start(&archive()).await;
+    let last = office.start(&archive()).await;
+    let is_gone = |item: &Value| item["sk"]["S"].as_str().unwrap().ends_with(gone["id"].as_str().unwrap());
+    let item = office.db.scan("JobsTable").into_iter().find(is_gone).unwrap();
+    office.db.remove("JobsTable", &item);
+
+    let turns = crate::fixture::jobs(&office.db, &queues);
+    linklet_lambda::batch::Consumer::consume(&turns, office.db.stream("JobsTable")).await;
+
+    let last: Job = office
+        .db
+        .jobs()
+        .find(&office.ada.workspace, &last["id"].as_str().unwrap().parse().unwrap())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(last.state, JobState::Running);
+}
