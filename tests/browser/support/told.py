@@ -14,6 +14,7 @@ KINDS = {
     "milestone": ["milestone.reached"],
     "deletion": ["url.deleted", "url.purged"],
     "creation": ["url.created"],
+    "job": ["job.finished"],
 }
 
 

@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.js';
 import { Status } from '../../ui/chips.js';
 import { useId } from '../../ui/field.js';
 import { Failure, Skeleton } from '../../ui/states.js';
+import { Time } from '../../ui/time.js';
 import { toastFailure } from '../../ui/toast.js';
 import { endOf, failureWords, filterWords, isOver, plain, progressOf, shareOf, STATES, titleOf, Words } from './words.js';
 
@@ -48,20 +49,20 @@ export function useJob(id, given, onEnd) {
 
 /**
  * What a job does, how far it has come, and the way to stop it.
- * @param {{ id?: string, job?: Job, ahead?: number, onEnd?: (job: Job) => void, onHide?: () => void }} props `ahead` is how many come before it while it waits
+ * @param {{ id?: string, job?: Job, ahead?: number, isListed?: boolean, onEnd?: (job: Job) => void, onHide?: () => void }} props `ahead` is how many come before it while it waits
  */
-export function JobProgress({ id, job: given, ahead = 0, onEnd, onHide }) {
+export function JobProgress({ id, job: given, ahead, isListed, onEnd, onHide }) {
   const followed = useJob(given?.id ?? id ?? '', given, onEnd);
-  if (followed.job) return html`<${JobView} ...${followed} job=${followed.job} ahead=${ahead} onHide=${onHide} />`;
+  if (followed.job) return html`<${JobView} ...${followed} job=${followed.job} ahead=${ahead} isListed=${isListed} onHide=${onHide} />`;
   const { error, reload } = followed.resource;
   if (followed.isGone) return html`<p class="muted">${GONE}</p>`;
   return error ? html`<${Failure} what="The job can’t be shown." error=${error} retry=${reload} />` : html`<${Skeleton} height=${VIEW_HEIGHT} />`;
 }
 
-export const GONE = 'This job is no longer known. Jobs are kept for 30 days.';
+const GONE = 'This job is no longer known. Jobs are kept for 30 days.';
 
-/** @param {{ job: Job, isGone: boolean, resource: JobResource, ahead?: number, onHide?: () => void }} props */
-export function JobView({ job, isGone, resource, ahead = 0, onHide }) {
+/** @param {{ job: Job, isGone: boolean, resource: JobResource, ahead?: number, isListed?: boolean, onHide?: () => void }} props `isListed` says when it was begun, and by whom */
+export function JobView({ job, isGone, resource, ahead = 0, isListed = false, onHide }) {
   const id = useId('job');
   const [isStopping, setStopping] = useState(false);
   const title = titleOf(job);
@@ -93,7 +94,7 @@ export function JobView({ job, isGone, resource, ahead = 0, onHide }) {
       ${onHide && html`<${Button} class="compact" kind="quiet" icon="close" label=${`Hide ${name}`} onClick=${onHide} />`}
     </div>
     ${!isDone && html`<${Bar} job=${job} text=${text} labelledby=${id} />`}
-    <p class="job-line"><span class="job-text">${text}</span><${About} job=${job} /></p>
+    <p class="job-line"><span class="job-text">${text}</span><${About} job=${job} isListed=${isListed} /></p>
     ${resource.error && !isDone && html`<p class="small-print">It can’t be read at the moment how far it is. It goes on.</p>`}
     <${JobFailures} job=${job} />
     <${Said} text=${isDone ? '' : spokenOf(job, ahead)} />
@@ -117,24 +118,29 @@ function Bar({ job, text, labelledby }) {
   </div>`;
 }
 
-/** Whose links, and who wanted it. @param {{ job: Job }} props */
-function About({ job }) {
-  const wanted = job.filter?.created_by;
+/** Which links, who wanted it, and when. @param {{ job: Job, isListed: boolean }} props */
+function About({ job, isListed }) {
   const { me } = session.get();
+  const wanted = job.filter?.created_by;
   const members = useMembers({ isWanted: wanted !== undefined && wanted !== me?.user_id });
   const creator = wanted === me?.user_id ? 'you' : nameOf(members.data?.members.find((/** @type {any} */ { user_id }) => user_id === wanted));
   const words = filterWords(job.filter, creator);
-  const by = job.created_by !== me?.user_id && (job.created_by_name || 'a colleague');
-  return html`<span class="muted"><${Words} of=${words} />${words.length > 0 && by && ' · '}${by && html`By <bdi>${by}</bdi>`}</span>`;
+  const isMine = job.created_by === me?.user_id;
+  const parts = [
+    words.length > 0 && html`<${Words} of=${words} />`,
+    (isListed || !isMine) && (isMine ? 'You' : html`<bdi>${job.created_by_name || 'a colleague'}</bdi>`),
+    isListed && html`<${Time} at=${job.created_at} />`,
+  ].filter(Boolean);
+  return html`<span class="muted">${parts.map((part, at) => html`${at > 0 && ' · '}${part}`)}</span>`;
 }
 
-/** The links that couldn't be changed, and why. @param {{ job: Job, isOpen?: boolean }} props */
-export function JobFailures({ job, isOpen = false }) {
+/** The links that couldn't be changed, and why. @param {{ job: Job }} props */
+function JobFailures({ job }) {
   const { failures, failed } = job;
   if (failures.length === 0) return null;
   const more = Math.max(failed - failures.length, 0);
-  return html`<details class="job-failures" open=${isOpen}>
-    <summary>${failed === 1 ? 'The link that couldn’t be changed' : `The ${number(failed)} that couldn’t be changed`}</summary>
+  return html`<details class="job-failures">
+    <summary>Which couldn’t be changed, and why</summary>
     <ul>
       ${failures.map((failure) => html`<li key=${failure.short_code}><a href=${href(`links/${failure.short_code}`)}>${failure.short_code}</a> <span class="muted">${failureWords(failure)}</span></li>`)}
       ${more > 0 && html`<li class="muted">and ${number(more)} more</li>`}

@@ -20,6 +20,13 @@ export const readJobs = (after) => call('GET /api/jobs', { query: { limit: AT_ON
 /** The first of them, the newest first. */
 export const useJobs = () => useResource('jobs', () => readJobs());
 
+/** Reads again what a job has changed, once it has ended. @param {Job} job @param {boolean} [isHidden] whether no more is to be said of it */
+export function noteEnd(job, isHidden = true) {
+  forgetNumbers();
+  invalidate('jobs');
+  noteFollowed(job.id, { job, isHidden });
+}
+
 /**
  * What runs or waits in the workspace, for a page whose links it changes; nothing if that is nothing.
  * @param {{ onEnd?: (job: Job) => void }} props is told when one has ended, and reads again what isn't a resource
@@ -42,12 +49,10 @@ export function RunningJobs({ onEnd }) {
 
   /** @param {Job} job @param {boolean} isHidden */
   function end(job, isHidden) {
-    forgetNumbers();
-    invalidate('jobs');
     onEnd?.(job);
     // Somebody else's is of interest only while it can be seen.
     if (!isHidden && job.created_by === session.get().me?.user_id) toast(endOf(job), { tone: job.state === 'failed' ? 'bad' : 'plain' });
-    withFocus(() => noteFollowed(job.id, { job, isHidden: isHidden || !hasMoreToSay(job) }));
+    withFocus(() => noteEnd(job, isHidden || !hasMoreToSay(job)));
   }
 
   return html`<section class="card flush jobs" aria-label="Jobs" hidden=${followed.every(({ isHidden }) => isHidden)} ref=${part}>

@@ -138,7 +138,7 @@ export function shareOf({ state, changed, failed, expected }) {
 export function progressOf(job, ahead) {
   if (job.state === 'queued') return ahead > 0 ? `Waits behind ${counted(ahead, 'other')}` : 'Begins in a moment';
   const share = shareOf(job);
-  const failed = job.failed > 0 ? `, ${number(job.failed)} not` : '';
+  const failed = job.failed > 0 ? `, ${number(job.failed)} couldn’t be` : '';
   return `${number(job.changed)} ${share ? `of ${number(Math.max(share.most, job.changed))} ` : ''}changed${failed}`;
 }
 

@@ -1,0 +1,73 @@
+// What is done to a tag, for all links that have it: it is renamed, merged with another one, or taken away.
+
+import { html } from '../../vendor/preact.js';
+import { call } from '../../core/api.js';
+import { counted } from '../../core/format.js';
+import { useForm } from '../../core/form.js';
+import { mayAct } from '../../core/session.js';
+import { begun, notBegun } from '../../parts/jobs/jobs.js';
+import { Button } from '../../ui/button.js';
+import { ask, Dialog } from '../../ui/dialog.js';
+import { Field } from '../../ui/field.js';
+import { FormFailure, Notice } from '../../ui/states.js';
+import { otherNamed } from './arranged.js';
+
+/** @typedef {import('../../core/lists.js').TagCount} TagCount */
+/** @typedef {import('./arranged.js').ShownTag} ShownTag */
+
+const MOST_LETTERS = 50;
+const OWN_ONLY = 'You change your own links only: those of others keep it.';
+
+/** @param {ShownTag} tag */
+const linksOf = ({ links }) => (links === undefined ? 'its links' : counted(links, 'link'));
+
+/** @param {{ of: ShownTag, tags: TagCount[], onClose: () => void }} props */
+export function RenameTag({ of: renamed, tags, onClose }) {
+  const { tag } = renamed;
+  const form = useForm(
+    { name: tag },
+    async ({ name }) => {
+      await begun(() => call('PATCH /api/tags/{tag}', { path: { tag }, body: { name: name.trim() } }));
+      onClose();
+    },
+    { check: ({ name }) => ({ name: nameError(tag, name.trim()) }) },
+  );
+  const other = otherNamed(tags, tag, form.values.name);
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//>
+    <${Button} kind="primary" type="submit" isBusy=${form.isBusy}>${other ? 'Merge' : 'Rename'}<//>`;
+  return html`<${Dialog} title=${html`Rename the tag <bdi>${tag}</bdi>`} onClose=${onClose} onSubmit=${form.submit} footer=${footer}>
+    <${FormFailure} error=${form.failure} />
+    <${Field} label="Name" autofocus autocomplete="off" hint="A tag is the same in upper and lower case." ...${form.field('name')} />
+    ${other && html`<${Notice} tone="warn"><${Merge} of=${renamed} other=${other} /><//>`}
+    <p class="muted">${mayAct('admin') ? 'All links that have it change, also archived ones.' : OWN_ONLY}</p>
+  <//>`;
+}
+
+/** @param {{ of: ShownTag, other: TagCount }} props */
+const Merge = ({ of: renamed, other }) => html`<p>${linksOf(other)} ${other.links === 1 ? 'has' : 'have'} the tag “<bdi>${other.tag}</bdi>” already.</p>
+  <p>It is given to ${linksOf(renamed)} instead of “<bdi>${renamed.tag}</bdi>”. The two tags are one then, and can’t be told from each other any more.</p>`;
+
+/** @param {string} tag @param {string} name */
+function nameError(tag, name) {
+  if (!name) return 'Give the tag a name.';
+  if (name === tag) return 'This is its name already.';
+  return [...name].length > MOST_LETTERS ? `A tag has at most ${MOST_LETTERS} characters.` : undefined;
+}
+
+/** @param {ShownTag} deleted */
+export async function deleteTag(deleted) {
+  const { tag, links } = deleted;
+  const loss = `${links === undefined ? 'Its links lose' : `${counted(links, 'link')} ${links === 1 ? 'loses' : 'lose'}`} this tag, and archived ones as well.`;
+  const question = {
+    title: `Delete the tag “${tag}”?`,
+    text: [loss, 'The links stay, with their statistics.', !mayAct('admin') && OWN_ONLY].filter(Boolean).join(' '),
+    action: 'Delete tag',
+    isDanger: true,
+  };
+  if (!(await ask(question))) return;
+  try {
+    await begun(() => call('DELETE /api/tags/{tag}', { path: { tag } }));
+  } catch (error) {
+    notBegun(error);
+  }
+}
