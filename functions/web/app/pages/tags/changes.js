@@ -5,7 +5,7 @@ import { call } from '../../core/api.js';
 import { counted } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
 import { mayAct } from '../../core/session.js';
-import { begun, notBegun } from '../../parts/jobs/jobs.js';
+import { beginJob, begun, notBegun } from '../../parts/jobs/jobs.js';
 import { Button } from '../../ui/button.js';
 import { ask, Dialog } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
@@ -18,6 +18,17 @@ import { otherNamed } from './arranged.js';
 const MOST_LETTERS = 50;
 const OWN_ONLY = 'You change your own links only: those of others keep it.';
 
+/** Browsers take these for folders in a path. */
+const UNADDRESSABLE = ['.', '..'];
+
+/** @param {string} tag @param {string} name */
+const renameTag = (tag, name) =>
+  UNADDRESSABLE.includes(tag) ? beginJob({ kind: 'rename_tag', from: tag, to: name }) : begun(() => call('PATCH /api/tags/{tag}', { path: { tag }, body: { name } }));
+
+/** @param {string} tag */
+const removeTag = (tag) =>
+  UNADDRESSABLE.includes(tag) ? beginJob({ kind: 'untag', tag, filter: { all: true } }) : begun(() => call('DELETE /api/tags/{tag}', { path: { tag } }));
+
 /** @param {ShownTag} tag */
 const linksOf = ({ links }) => (links === undefined ? 'its links' : counted(links, 'link'));
 
@@ -27,7 +38,7 @@ export function RenameTag({ of: renamed, tags, onClose }) {
   const form = useForm(
     { name: tag },
     async ({ name }) => {
-      await begun(() => call('PATCH /api/tags/{tag}', { path: { tag }, body: { name: name.trim() } }));
+      await renameTag(tag, name.trim());
       onClose();
     },
     { check: ({ name }) => ({ name: nameError(tag, name.trim()) }) },
@@ -66,7 +77,7 @@ export async function deleteTag(deleted) {
   };
   if (!(await ask(question))) return;
   try {
-    await begun(() => call('DELETE /api/tags/{tag}', { path: { tag } }));
+    await removeTag(tag);
   } catch (error) {
     notBegun(error);
   }

@@ -1,4 +1,4 @@
-import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
+import { html, useEffect, useLayoutEffect, useRef, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { number } from '../../core/format.js';
 import { nameOf, useMembers } from '../../core/lists.js';
@@ -70,6 +70,12 @@ export function JobView({ job, isGone, resource, ahead = 0, isListed = false, on
   const isDone = isGone || isOver(job);
   const state = isStopping && job.state === 'running' ? 'cancelling' : job.state;
   const text = isGone ? GONE : isOver(job) ? endOf(job) : progressOf(job, ahead);
+  const group = useRef(/** @type {HTMLElement | null} */ (null));
+  const hadFocus = group.current?.contains(document.activeElement);
+  useLayoutEffect(() => {
+    // The button that had it is gone.
+    if (isDone && hadFocus && document.activeElement === document.body) group.current?.focus();
+  }, [isDone]);
 
   async function stop() {
     if (isStopping) return;
@@ -84,7 +90,7 @@ export function JobView({ job, isGone, resource, ahead = 0, isListed = false, on
     }
   }
 
-  return html`<div class="job" role="group" aria-labelledby=${id}>
+  return html`<div class="job" role="group" aria-labelledby=${id} tabindex="-1" ref=${group}>
     <div class="job-head">
       <p class="job-title" id=${id}><${Words} of=${title} /></p>
       ${isDone

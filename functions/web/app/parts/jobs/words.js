@@ -151,11 +151,16 @@ const REASONS = {
 /** How it has ended. @param {Job} job */
 export function endOf(job) {
   const { state, changed, failed, started_at, reason } = job;
-  const links = `${counted(changed, 'link')} ${wordsOf(job).past}`;
-  const not = failed > 0 ? ` ${counted(failed, 'link')} couldn’t be changed.` : '';
-  if (state === 'failed') return [reason && (REASONS[reason.code] ?? wordsFor(reason.code, reason.detail)), `${links} until then.${not}`].filter(Boolean).join(' ');
-  if (state === 'cancelled') return started_at ? `Stopped: ${links} until then.${not}` : 'Stopped before it began.';
-  return changed + failed === 0 ? 'Nothing was left to change.' : `${links}.${not}`;
+  const links = `${changed === 0 ? 'No link' : counted(changed, 'link')} ${wordsOf(job).past}`;
+  const not = failed > 0 && `${counted(failed, 'link')} couldn’t be changed.`;
+  const why = reason && (REASONS[reason.code] ?? wordsFor(reason.code, reason.detail));
+  /** @type {Record<string, unknown[]>} */
+  const sentences = {
+    failed: [why, `${links} until then.`, not],
+    cancelled: started_at ? ['Stopped.', `${links} until then.`, not] : ['Stopped before it began.'],
+    done: changed + failed === 0 ? ['Nothing was left to change.'] : [changed > 0 && `${links}.`, not],
+  };
+  return (sentences[state] ?? []).filter(Boolean).join(' ');
 }
 
 /** @param {JobFailure} failure */
@@ -165,14 +170,15 @@ export const failureWords = ({ code, detail }) => wordsFor(code, detail);
 const STATUSES = { active: 'active', inactive: 'switched off', scheduled: 'scheduled', exhausted: 'used up', expired: 'expired', deleted: 'deleted' };
 
 /**
- * The tags of a parameter `tag`: commas separate those of which one is enough, `-` excludes one, and a backslash takes their meaning from both.
+ * The tags of a parameter `tag`: commas separate those of which one is enough, or with `-` before them none is wanted, and a backslash takes
+ * their meaning from both.
  * @param {string} term
  * @returns {Phrase}
  */
 function tagWords(term) {
-  const tags = (term.match(/(?:\\.|[^\\,])+/gs) ?? []).map((tag) => tag.trim());
-  const isOut = tags[0]?.startsWith('-') ?? false;
-  const names = tags.map((tag) => tag.slice(isOut ? 1 : 0).replace(/\\(.)/gs, '$1'));
+  const isOut = term.startsWith('-');
+  const tags = term.slice(isOut ? 1 : 0).match(/(?:\\.|[^\\,])+/gs) ?? [];
+  const names = tags.map((tag) => tag.trim().replace(/\\(.)/gs, '$1'));
   return phrase`${isOut ? 'without' : 'with'} the tag ${names.flatMap((name, at) => (at > 0 ? [' or ', ...theirs(name)] : theirs(name)))}`;
 }
 
