@@ -4,9 +4,9 @@ import './browser.mjs';
 
 const { ApiError } = await import('../app/core/api.js');
 const { session } = await import('../app/core/session.js');
-const { filterOf } = await import('../app/pages/links/filter.js');
+const { filterOf, mayChangeMatching } = await import('../app/pages/links/filter.js');
 const { piecesOf, sendAll } = await import('../app/parts/bulk/bulk.js');
-const { jobFilterOf, mayChangeMatching } = await import('../app/parts/selection/job-filter.js');
+const { jobFilterOf } = await import('../app/parts/selection/job-filter.js');
 const { tagsBack, valueBack } = await import('../app/parts/selection/undo.js');
 
 const numbers = (count) => Array.from({ length: count }, (_, index) => `code${index}`);

@@ -5,7 +5,7 @@ import { counted, number } from '../../core/format.js';
 import { useOverview } from '../../core/lists.js';
 import { setQuery } from '../../core/router.js';
 import { session } from '../../core/session.js';
-import { isEverything } from '../../pages/links/filter.js';
+import { isEverything, mayChangeMatching } from '../../pages/links/filter.js';
 import { archive, deleteLink, purgeLink, toggle } from '../link-changes/link-changes.js';
 import { Button } from '../../ui/button.js';
 import { Lazy } from '../../ui/lazy.js';
@@ -71,10 +71,12 @@ function Results({ list, filter, fresh, down, openers }) {
     setSelected(new Set());
     setWhole(null);
   };
-  const active = useRowKeys({ list, actions, clear, hasSelection: isAll || selected.size > 0 });
+  const chosen = isAll ? links : links.filter((link) => selected.has(link.short_code));
+  const hasMore = !isAll && chosen.length === links.length && list.next !== null && mayChangeMatching(filter);
+  const selectMore = () => (hasMore ? setWhole(list) : setSelected(codesOf(links)));
+  const active = useRowKeys({ list, actions, selectMore, clear, hasSelection: chosen.length > 0 });
   useEffect(() => setWhole(null), [list]);
 
-  const chosen = isAll ? links : links.filter((link) => selected.has(link.short_code));
   const found = list.total === null ? `${counted(links.length, 'link')} so far` : counted(list.total, 'link');
   const said = isAll ? 'All links that match selected' : chosen.length > 0 ? `${counted(chosen.length, 'link')} selected` : found;
   // It stays whatever is shown below, since what is new with its text isn't read.
@@ -112,8 +114,8 @@ function Results({ list, filter, fresh, down, openers }) {
       links=${chosen}
       list=${list}
       isAll=${isAll}
-      selectRows=${() => setSelected(codesOf(links))}
-      selectAll=${() => setWhole(list)}
+      hasMore=${hasMore}
+      selectMore=${selectMore}
       clear=${clear}
     />`}`;
 }

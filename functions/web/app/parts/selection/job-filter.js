@@ -13,6 +13,3 @@ export function jobFilterOf(filter) {
   const own = { archived: archived || 'false', created_by: created_by || (mayAct('admin') ? '' : (session.get().me?.user_id ?? '')) };
   return Object.fromEntries(Object.entries({ ...others, ...own }).filter(([, value]) => value.length > 0));
 }
-
-/** Whether somebody may change links that match, without having seen them. @param {Filter} filter */
-export const mayChangeMatching = ({ by }) => mayAct('admin') || (mayAct('member') && ['', session.get().me?.user_id].includes(by));

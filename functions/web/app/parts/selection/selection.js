@@ -11,7 +11,7 @@ import { Menu } from '../../ui/menu.js';
 import { ProgressText } from '../bulk/bulk.js';
 import { askAndBegin } from '../jobs/jobs.js';
 import { mayChange } from '../link-rows/row.js';
-import { jobFilterOf, mayChangeMatching } from './job-filter.js';
+import { jobFilterOf } from './job-filter.js';
 import { archiveMany, deleteMany, expireMany, purgeMany, switchMany, tagMany } from './many.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
@@ -30,8 +30,8 @@ const MOST_COMPARED = 5;
  * @param {Link[]} props.links the rows that are selected
  * @param {LinkList} props.list
  * @param {boolean} props.isAll whether all links that match are, also those without a row
- * @param {() => void} props.selectRows selects all rows
- * @param {() => void} props.selectAll
+ * @param {boolean} props.hasMore whether all rows are, and more links match
+ * @param {() => void} props.selectMore selects all rows, or else all that match
  * @param {() => void} props.clear
  */
 export function SelectionBar({ isAll, ...props }) {
@@ -43,8 +43,8 @@ export function SelectionBar({ isAll, ...props }) {
   return isAll ? html`<${MatchingBar} ...${props} />` : html`<${RowsBar} ...${props} />`;
 }
 
-/** @param {{ links: Link[], list: LinkList, selectRows: () => void, selectAll: () => void, clear: () => void }} props */
-function RowsBar({ links, list, selectRows, selectAll, clear }) {
+/** @param {{ links: Link[], list: LinkList, hasMore: boolean, selectMore: () => void, clear: () => void }} props */
+function RowsBar({ links, list, hasMore, selectMore, clear }) {
   const [progress, setProgress] = useState(/** @type {Progress | null} */ (null));
   const mine = links.filter(mayChange);
   const changeable = mine.filter((link) => link.status !== 'deleted');
@@ -62,17 +62,15 @@ function RowsBar({ links, list, selectRows, selectAll, clear }) {
 
   const mayCompare = links.length > 1 && links.length <= MOST_COMPARED;
   const compare = () => navigate(href('compare', { codes: links.map((link) => link.short_code).join() }));
-  const hasMore = links.length === list.links.length && list.next !== null && mayChangeMatching(list.filter);
+  const wider = hasMore ? html`Select all ${list.total !== null && number(list.total)} that match` : links.length < list.links.length && `All ${number(list.links.length)}`;
 
   const text = html`${counted(links.length, 'link')} selected${changeable.length < links.length && html` <span class="muted">(${number(changeable.length)} that you can change)</span>`}`;
   return html`<${Bar}
     text=${progress ? html`<${ProgressText} progress=${progress} />` : text}
     isBusy=${progress !== null}
     clear=${clear}
-    more=${html`${links.length < list.links.length && html`<${Button} kind="quiet" class="compact" disabled=${progress !== null} onClick=${selectRows}>All ${number(list.links.length)}<//>`}
-      ${hasMore
-        ? html`<${Button} kind="quiet" class="compact" disabled=${progress !== null} onClick=${selectAll}>Select all ${list.total !== null && number(list.total)} that match<//>`
-        : html`<${Button} class="compact selection-compare" icon="chart" disabled=${!mayCompare || progress !== null} title=${mayCompare ? undefined : `Select two to ${MOST_COMPARED} links to compare them.`} onClick=${compare}>Compare<//>`}`}
+    more=${html`${wider && html`<${Button} kind="quiet" class="compact" disabled=${progress !== null} onClick=${selectMore}>${wider}<//>`}
+      ${!hasMore && html`<${Button} class="compact selection-compare" icon="chart" disabled=${!mayCompare || progress !== null} title=${mayCompare ? undefined : `Select two to ${MOST_COMPARED} links to compare them.`} onClick=${compare}>Compare<//>`}`}
     isStill=${changeable.length === 0}
     tags=${{ name: 'TagsDialog', links: changeable, onDone: (/** @type {TagChange} */ tags) => run((tell) => tagMany(changeable, tags, list, tell)) }}
     expiry=${{ name: 'ExpiryDialog', count: counted(changeable.length, 'link'), onDone: (/** @type {string | null} */ expiry) => run((tell) => expireMany(changeable, expiry, list, tell)) }}
@@ -90,6 +88,10 @@ function RowsBar({ links, list, selectRows, selectAll, clear }) {
 /** @param {{ list: LinkList, clear: () => void }} props */
 function MatchingBar({ list, clear }) {
   const [isCounting, setCounting] = useState(false);
+  // The button that has led here is gone.
+  useEffect(() => {
+    if (document.activeElement === document.body) /** @type {HTMLElement | null} */ (document.querySelector('.selection-actions button'))?.focus();
+  }, []);
   const { status, archived } = list.filter;
 
   /** @param {import('../jobs/words.js').JobKind} kind @param {{ tag?: string, expires_at?: string | null }} [more] */
