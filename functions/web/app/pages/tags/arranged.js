@@ -16,7 +16,7 @@ export const folded = (tag) => tag.trim().normalize('NFC').toLowerCase();
 /** @param {string | undefined} one @param {string} other */
 const isSame = (one, other) => one !== undefined && folded(one) === folded(other);
 
-/** The other tag that a new name already is, with which the tag would be merged. @param {TagCount[]} tags @param {string} tag @param {string} name */
+/** The other tag that a new name already is, with which the tag would be merged. @param {ShownTag[]} tags @param {string} tag @param {string} name */
 export const otherNamed = (tags, tag, name) => (isSame(tag, name) ? undefined : tags.find((one) => isSame(one.tag, name)));
 
 const byName = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });

@@ -12,7 +12,6 @@ import { Field } from '../../ui/field.js';
 import { FormFailure, Notice } from '../../ui/states.js';
 import { otherNamed } from './arranged.js';
 
-/** @typedef {import('../../core/lists.js').TagCount} TagCount */
 /** @typedef {import('./arranged.js').ShownTag} ShownTag */
 
 const MOST_LETTERS = 50;
@@ -29,10 +28,7 @@ const renameTag = (tag, name) =>
 const removeTag = (tag) =>
   UNADDRESSABLE.includes(tag) ? beginJob({ kind: 'untag', tag, filter: { all: true } }) : begun(() => call('DELETE /api/tags/{tag}', { path: { tag } }));
 
-/** @param {ShownTag} tag */
-const linksOf = ({ links }) => (links === undefined ? 'its links' : counted(links, 'link'));
-
-/** @param {{ of: ShownTag, tags: TagCount[], onClose: () => void }} props */
+/** @param {{ of: ShownTag, tags: ShownTag[], onClose: () => void }} props */
 export function RenameTag({ of: renamed, tags, onClose }) {
   const { tag } = renamed;
   const form = useForm(
@@ -54,9 +50,9 @@ export function RenameTag({ of: renamed, tags, onClose }) {
   <//>`;
 }
 
-/** @param {{ of: ShownTag, other: TagCount }} props */
-const Merge = ({ of: renamed, other }) => html`<p>${linksOf(other)} ${other.links === 1 ? 'has' : 'have'} the tag “<bdi>${other.tag}</bdi>” already.</p>
-  <p>It is given to ${linksOf(renamed)} instead of “<bdi>${renamed.tag}</bdi>”. The two tags are one then, and can’t be told from each other any more.</p>`;
+/** How many have them may not be counted yet. @param {{ of: ShownTag, other: ShownTag }} props */
+const Merge = ({ of: { tag, links }, other }) => html`<p>${other.links === undefined ? 'Links' : counted(other.links, 'link')} ${other.links === 1 ? 'has' : 'have'} the tag “<bdi>${other.tag}</bdi>” already.</p>
+  <p>It is given to ${links === undefined ? 'the links' : counted(links, 'link')} instead of “<bdi>${tag}</bdi>”. The two tags are one then, and can’t be told from each other any more.</p>`;
 
 /** @param {string} tag @param {string} name */
 function nameError(tag, name) {

@@ -36,20 +36,18 @@ export function TagsPage() {
   const jobs = useJobs().data?.jobs ?? [];
   const behind = list.data !== undefined && isBehind(jobs, list.data.as_of);
   useEffect(() => setWaiting(behind), [behind]);
+  // A member's jobs leave out the links of others, which may have the tag, too.
+  const mine = mayAct('admin') ? jobs.filter(({ created_by }) => created_by === me?.user_id) : [];
+  const tags = list.data ? afterJobs(list.data.tags, list.data.as_of, mine) : [];
 
   const waiting = html`<${Skeleton} rows=${8} height=${56} />`;
   return html`<${Page} title="Tags">
     <${RunningJobs} />
     <${Loaded} of=${list} what="The tags can’t be shown." waiting=${waiting}>
-      ${(/** @type {TagList} */ data) => {
-        // A member's jobs leave out the links of others, which may have the tag, too.
-        const mine = mayAct('admin') ? jobs.filter(({ created_by }) => created_by === me?.user_id) : [];
-        const tags = afterJobs(data.tags, data.as_of, mine);
-        if (tags.length === 0) return html`<${NoTags} />`;
-        return html`<${Tags} tags=${tags} data=${data} jobs=${jobs} isBehind=${behind} onRename=${setRenamed} />`;
-      }}
+      ${(/** @type {TagList} */ data) =>
+        tags.length === 0 ? html`<${NoTags} />` : html`<${Tags} tags=${tags} data=${data} jobs=${jobs} isBehind=${behind} onRename=${setRenamed} />`}
     <//>
-    ${renamed && html`<${RenameTag} of=${renamed} tags=${list.data?.tags ?? []} onClose=${() => setRenamed(undefined)} />`}
+    ${renamed && html`<${RenameTag} of=${renamed} tags=${tags} onClose=${() => setRenamed(undefined)} />`}
   <//>`;
 }
 

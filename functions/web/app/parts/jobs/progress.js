@@ -65,6 +65,7 @@ const GONE = 'This job is no longer known. Jobs are kept for 30 days.';
 export function JobView({ job, isGone, resource, ahead = 0, isListed = false, onHide }) {
   const id = useId('job');
   const [isStopping, setStopping] = useState(false);
+  const [wasOver] = useState(isOver(job));
   const title = titleOf(job);
   const name = plain(title);
   const isDone = isGone || isOver(job);
@@ -103,7 +104,7 @@ export function JobView({ job, isGone, resource, ahead = 0, isListed = false, on
     <p class="job-line"><span class="job-text">${text}</span><${About} job=${job} isListed=${isListed} /></p>
     ${resource.error && !isDone && html`<p class="small-print">It can’t be read at the moment how far it is. It goes on.</p>`}
     <${JobFailures} job=${job} />
-    <${Said} text=${isDone ? '' : spokenOf(job, ahead)} />
+    <${Said} text=${isDone ? (isListed && !wasOver ? text : '') : spokenOf(job, ahead)} />
   </div>`;
 }
 
