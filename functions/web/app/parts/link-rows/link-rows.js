@@ -8,7 +8,7 @@ import { session } from '../../core/session.js';
 import { isEverything, mayChangeMatching } from '../../pages/links/filter.js';
 import { archive, deleteLink, purgeLink, toggle } from '../link-changes/link-changes.js';
 import { Button } from '../../ui/button.js';
-import { Lazy } from '../../ui/lazy.js';
+import { Later, Lazy } from '../../ui/lazy.js';
 import { Empty, Failure, Skeleton } from '../../ui/states.js';
 import { NO_FILTER, withTag } from './choices.js';
 import { Filters } from './filters.js';
@@ -27,7 +27,7 @@ export function LinkRows({ list, filter, fresh, openers }) {
   const overview = useOverview().data;
   const hasColleagues = list.links.some((link) => link.created_by !== list.links[0].created_by);
   return html`<${Filters} filter=${filter} counts=${overview?.links} hasColleagues=${hasColleagues} />
-    <${Lazy} load=${loadJobs} name="RunningJobs" onEnd=${() => list.reload()} />
+    <${Later} load=${loadJobs} name="RunningJobs" onEnd=${() => list.reload()} />
     <${Results} list=${list} filter=${filter} fresh=${fresh} down=${downTargets(overview)} openers=${openers} />`;
 }
 
