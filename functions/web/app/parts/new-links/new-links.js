@@ -114,7 +114,7 @@ export function NewLinks({ text = '', onMade, onClose }) {
 
   const action = refused.size > 0 ? `Try ${lines.length === 1 ? 'this one' : `these ${number(lines.length)}`} again` : `Create ${lines.length > 0 ? counted(lines.length, 'link') : 'links'}`;
   const footer = isWriting
-    ? html`<${Button} onClick=${close}>${made.length > 0 ? 'Close' : 'Cancel'}<//>
+    ? html`<${Button} onClick=${close}>${made.length > 0 ? 'Done' : 'Cancel'}<//>
         <${Button} kind="primary" type="submit" isBusy=${isBusy} title="Ctrl or ⌘ and Enter">${action}<//>`
     : html`<${Button} icon="plus" onClick=${writeMore}>More links<//> <${Button} kind="primary" onClick=${close}>Done<//>`;
   return html`<${Dialog} kind="drawer" isWide title="New links" onClose=${close} onSubmit=${isWriting ? form.submit : ignore} footer=${footer}>
@@ -159,7 +159,8 @@ function refusalsOf({ number, text }, refused) {
 /** @param {Made[]} done @param {number} failed */
 function summaryOf(done, failed) {
   const reused = done.filter(({ link }) => link.reused).length;
-  const parts = [counted(done.length - reused, 'link') + ' made', reused > 0 && `${number(reused)} you already had`, failed > 0 && `${number(failed)} not made`];
+  const fresh = done.length - reused;
+  const parts = [fresh > 0 && `${counted(fresh, 'link')} made`, reused > 0 && `${number(reused)} you already had`, failed > 0 && `${number(failed)} not made`];
   return `${parts.filter(Boolean).join(', ')}.`;
 }
 
