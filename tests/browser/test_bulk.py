@@ -350,6 +350,7 @@ def select_matching(tab: Tab, use: Hand, count: str) -> Locator:
     expect(rows(tab).first).to_be_visible()
     bar = tab.page.get_by_role("region", name="Selected links")
     if isinstance(use, Keyboard):
+        use.reach(rows(tab).first.get_by_role("checkbox"))
         tab.page.keyboard.press("*")
         expect(tab.button(f"Select all {count}that match", bar)).to_be_visible()
         tab.page.keyboard.press("*")

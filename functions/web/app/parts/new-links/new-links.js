@@ -95,13 +95,11 @@ export function NewLinks({ text = '', onMade, onClose }) {
   }
 
   async function close() {
-    const question = {
-      title: `Close without making ${counted(lines.length, 'link')}?`,
-      text: 'What you have written will be lost.',
-      action: 'Close',
-      dismiss: 'Keep editing',
-      isDanger: true,
-    };
+    const count = counted(lines.length, 'link');
+    const [title, text] = isBusy
+      ? [`Close before ${count} ${lines.length === 1 ? 'is' : 'are'} made?`, 'You won’t see here what becomes of them.']
+      : [`Close without making ${count}?`, 'What you have written will be lost.'];
+    const question = { title, text, action: 'Close', dismiss: isBusy ? 'Wait' : 'Keep editing', isDanger: true };
     if (lines.length === 0 || (await ask(question))) onClose();
   }
 
