@@ -44,36 +44,32 @@ const setMany = (links, name, value, done, list, tell) =>
   changeMany(sameFor(links, { set: { [name]: value } }), (count) => `${count} ${done}.`, (before) => valueBack(before, name, value), list, tell);
 
 /** @param {Link[]} links @param {LinkList} list @param {Tell} tell */
-export async function deleteMany(links, list, tell) {
-  const question = {
-    title: `Delete ${counted(links.length, 'link')}?`,
-    text: `They stop working for good. Their statistics (${clicksOf(links)}) stay.`,
-    action: `Delete ${number(links.length)}`,
-    isDanger: true,
-    typed: typedFor(links),
-  };
-  if (!(await ask(question))) return false;
-  const outcomes = await sendAll(links, (some) => call('DELETE /api/links/bulk', { query: { codes: codesOf(some).join() } }), { tell });
-  const deleted = wentWell(outcomes);
-  list.changeAll(new Map(codesOf(deleted).map((code) => [code, { is_active: false, status: 'deleted' }])));
-  finish(`${counted(deleted.length, 'link')} deleted.`, outcomes);
-  return true;
+export function deleteMany(links, list, tell) {
+  const question = { title: `Delete ${counted(links.length, 'link')}?`, text: `They stop working for good. Their statistics (${clicksOf(links)}) stay.` };
+  const show = (/** @type {string[]} */ codes) => list.changeAll(new Map(codes.map((code) => [code, { is_active: false, status: 'deleted' }])));
+  return takeAway(links, question, {}, 'deleted', show, tell);
 }
 
 /** @param {Link[]} links @param {LinkList} list @param {Tell} tell */
-export async function purgeMany(links, list, tell) {
-  const question = {
-    title: `Delete ${counted(links.length, 'link')} with statistics?`,
-    text: `The links and their statistics (${clicksOf(links)}) will be lost. This can’t be undone.`,
-    action: `Delete ${number(links.length)}`,
-    isDanger: true,
-    typed: typedFor(links),
-  };
-  if (!(await ask(question))) return false;
-  const outcomes = await sendAll(links, (some) => call('DELETE /api/links/bulk', { query: { codes: codesOf(some).join(), purge: true } }), { tell });
-  const purged = wentWell(outcomes);
-  list.remove(...codesOf(purged));
-  finish(`${counted(purged.length, 'link')} deleted, with statistics.`, outcomes);
+export function purgeMany(links, list, tell) {
+  const question = { title: `Delete ${counted(links.length, 'link')} with statistics?`, text: `The links and their statistics (${clicksOf(links)}) will be lost. This can’t be undone.` };
+  return takeAway(links, question, { purge: true }, 'deleted, with statistics', (codes) => list.remove(...codes), tell);
+}
+
+/**
+ * @param {Link[]} links
+ * @param {{ title: string, text: string }} question
+ * @param {{ purge?: boolean }} query
+ * @param {string} done what they are then
+ * @param {(codes: string[]) => void} show shows which of them are
+ * @param {Tell} tell
+ */
+async function takeAway(links, question, query, done, show, tell) {
+  if (!(await ask({ ...question, action: `Delete ${number(links.length)}`, isDanger: true, typed: typedFor(links) }))) return false;
+  const outcomes = await sendAll(links, (some) => call('DELETE /api/links/bulk', { query: { codes: codesOf(some).join(), ...query } }), { tell });
+  const codes = codesOf(wentWell(outcomes));
+  show(codes);
+  finish(`${counted(codes.length, 'link')} ${done}.`, outcomes);
   return true;
 }
 
