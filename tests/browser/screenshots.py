@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from support.api import Api
 from support.chromium import flags
-from support.studio import APP, DOMAINS, FIXED, INVITED, LARGE, NOW, NOWHERE, OTHERS_LINK, PART, RECLAIMED, SESSION, SHORT, STAR, Answer, answer_everything, target_id
+from support.studio import APP, DOMAINS, FIXED, INVITED, JOBS, LARGE, MANY_TAGS, MORE, NOW, NOWHERE, OTHERS_LINK, PART, PASTED, RECLAIMED, RUNNING, SESSION, SHORT, STAR, UNTAGGED, Answer, answer_everything, target_id
 from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 
 CHOSEN = ["links", "link", "overview-dark", "new-link", "qr", "monitoring"]
@@ -62,6 +62,79 @@ def show_qr(tab: Tab) -> None:
 def select_three(tab: Tab) -> None:
     for key in ["j", "x", "j", "x", "j", "x"]:
         tab.page.keyboard.press(key)
+
+
+def select_all(tab: Tab) -> None:
+    for key in ["j", "x"]:
+        tab.page.keyboard.press(key)
+    tab.button(re.compile(r"^All \d+$")).click()
+
+
+def select_matching(tab: Tab) -> None:
+    select_all(tab)
+    tab.button(re.compile("that match$")).click()
+
+
+def ask_for_matching(tab: Tab) -> None:
+    select_matching(tab)
+    tab.button("Delete").click()
+    tab.dialog(re.compile("^Delete")).wait_for()
+
+
+def tag_matching(tab: Tab) -> None:
+    select_matching(tab)
+    tab.button("Tags").click()
+    tab.page.get_by_role("combobox", name="Tag").fill("winter")
+    tab.page.keyboard.press("Enter")
+
+
+def expire_three(tab: Tab) -> None:
+    select_three(tab)
+    tab.button("More for the selected links").click()
+    tab.page.get_by_role("menuitem", name="Set expiry").click()
+    tab.button("30 days").click()
+
+
+def show_more(tab: Tab) -> None:
+    select_three(tab)
+    tab.button("More for the selected links").click()
+
+
+def write_several(tab: Tab) -> None:
+    tab.page.keyboard.press("C")
+    form = tab.dialog("New links")
+    form.get_by_label("URLs, one a line").fill("\n".join(PASTED))
+    form.get_by_role("combobox", name="Tags of all").fill("summer")
+    tab.page.keyboard.press("Enter")
+
+
+def mistake_several(tab: Tab) -> None:
+    tab.page.keyboard.press("C")
+    form = tab.dialog("New links")
+    form.get_by_label("URLs, one a line").fill("\n".join([PASTED[0], "shop fjord example", PASTED[3], f"{PASTED[1]}\tsummer27", f"{PASTED[2]}\tpi"]))
+    tab.button("Create 5 links").click()
+    form.get_by_text("another look").wait_for()
+
+
+def make_several(tab: Tab) -> None:
+    write_several(tab)
+    send_several(tab, 6)
+
+
+def make_all(tab: Tab) -> None:
+    write_several(tab)
+    tab.dialog("New links").get_by_label("URLs, one a line").fill("\n".join(PASTED[:4]))
+    send_several(tab, 4)
+
+
+def send_several(tab: Tab, count: int) -> None:
+    tab.button(f"Create {count} links").click()
+    tab.page.get_by_role("region", name="Made").wait_for()
+
+
+def begin_several(tab: Tab) -> None:
+    tab.page.keyboard.press("C")
+    tab.dialog("New links").wait_for()
 
 
 def write_terms(tab: Tab) -> None:
@@ -135,6 +208,20 @@ def open_downloads(tab: Tab) -> None:
     tab.button("Download").click()
 
 
+def merge_tags(tab: Tab) -> None:
+    tab.button("Rename journal").click()
+    tab.dialog("Rename the tag journal").get_by_label("Name").fill("Press")
+
+
+def delete_tag(tab: Tab) -> None:
+    tab.button("Delete winter").click()
+
+
+def show_jobs(tab: Tab) -> None:
+    tab.page.locator(".job-wanted summary").click()
+    down_to("Jobs")(tab)
+
+
 def sign_up(tab: Tab) -> None:
     tab.page.get_by_label("Email").fill("sofia@fjord.example")
     tab.button("Create account").click()
@@ -182,6 +269,23 @@ TOUR = [
     Picture("links-archived", "links?archived=true"),
     Picture("links-phone", "links", size=PHONE),
     Picture("links-selected-phone", "links", select_three, size=PHONE),
+    Picture("links-selected-narrow", "links", select_three, size=(320, 640)),
+    Picture("links-selected-more", "links", show_more),
+    Picture("links-selected-all", "links", select_all, otherwise=MORE),
+    Picture("links-selected-all-phone", "links", select_all, size=PHONE, otherwise=MORE),
+    Picture("links-matching", "links", select_matching, otherwise=MORE),
+    Picture("links-matching-phone", "links", select_matching, size=PHONE, otherwise=MORE),
+    Picture("links-matching-question", "links", ask_for_matching, otherwise=MORE),
+    Picture("links-matching-tag", "links", tag_matching, otherwise=MORE),
+    Picture("links-expiry", "links", expire_three),
+    Picture("new-links", "links", begin_several),
+    Picture("new-links-written", "links", write_several),
+    Picture("new-links-written-phone", "links", write_several, size=PHONE),
+    Picture("new-links-mistakes", "links", mistake_several),
+    Picture("new-links-mistakes-phone", "links", mistake_several, size=PHONE),
+    Picture("new-links-made", "links", make_all),
+    Picture("new-links-partly", "links", make_several),
+    Picture("new-links-partly-phone", "links", make_several, size=PHONE),
     Picture("new-link", "links", write_link),
     Picture("new-link-phone", "links", write_link, size=PHONE),
     Picture("link", LINK),
@@ -229,6 +333,14 @@ TOUR = [
     Picture("tag-phone", "tags/newsletter", size=PHONE),
     Picture("tag-panels", "tags/caf%C3%A9?range=7d&map=1", down_to("Visitors")),
     Picture("tags", "tags"),
+    Picture("tags-phone", "tags", size=PHONE),
+    Picture("tags-running", "tags", otherwise=RUNNING),
+    Picture("tags-running-phone", "tags", size=PHONE, otherwise=RUNNING),
+    Picture("tags-many", "tags?sort=name", otherwise=MANY_TAGS),
+    Picture("tags-merge", "tags", merge_tags),
+    Picture("tags-merge-phone", "tags", merge_tags, size=PHONE),
+    Picture("tags-delete", "tags", delete_tag),
+    Picture("tags-none", "tags", otherwise=UNTAGGED),
     Picture("tag-unknown", "tags/no%2Fsuch"),
     Picture("monitoring", "monitoring"),
     Picture("target", f"monitoring/{target_id(3)}"),
@@ -245,6 +357,8 @@ TOUR = [
     Picture("no-workspace-refused", "links", found, otherwise=NOWHERE),
     Picture("no-workspace-phone", "links", size=PHONE, otherwise=NOWHERE),
     Picture("settings", "settings"),
+    Picture("settings-jobs", f"settings?job={JOBS[1]['id']}", show_jobs, otherwise=RUNNING),
+    Picture("settings-jobs-phone", f"settings?job={JOBS[1]['id']}", show_jobs, size=PHONE, otherwise=RUNNING),
     Picture("account", "account"),
     Picture("shortcuts", "links", press("?")),
     Picture("palette", "links", press("Control+k")),

@@ -14,6 +14,7 @@ from screenshots import TOUR
 from support.api import Account, Api
 from support.axe import assert_usable_by_everybody
 from support.furniture import sale_of
+from support.jobs import Jobs, job
 from support.states import DOMAINS, INVITED, REGISTRATION, in_no_workspace, paused_key, paused_member, paused_workspace, public_answers
 from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 from support.told import Told, ago, told
@@ -36,6 +37,8 @@ VIEWS = {
     "overview": "Overview",
     "overview?range=12m&table=1&audience=bot&audience=prefetch": "Overview",
     "tags": "Tags",
+    "tags?q=sa&sort=name": "Tags",
+    "tags?q=nothing-has-this-name": "Tags",
     "tags/sale": "Tag sale",
     "tags/nowhere": "nowhere",
     "monitoring": "Monitoring",
@@ -45,6 +48,7 @@ VIEWS = {
     "members": "Members",
     "keys": "API keys",
     "settings": "Settings",
+    "settings?job=nowhere": "Settings",
     "account": "Account",
     "no-such-page": "There is no such page",
 }
@@ -70,9 +74,19 @@ ELSEWHERE = [
     ("forgot", INVITED, "This Linklet sends no mails."),
 ]
 TOLD = Told([told("target.down", "t_7UJmGlcSOIpXh9XKQroFP8", "https://shop.example.com/ is down: it answered 503."), told("milestone.reached", "launch", "Your short link launch has reached 100 clicks.", hours=1)])
+FAILED_LINKS = [{"short_code": "launch", "code": "invalid_input", "detail": "a link has at most 20 tags"}]
+GRACE = "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a22"
+JOBS = Jobs([
+    job(1, "tag", "queued", by=GRACE, tag="outlet", filter={"tag": ["winter,sale", "-old"], "archived": "all", "created_by": GRACE}),
+    job(2, "rename_tag", "running", by=GRACE, **{"from": "print", "to": "on paper"}, changed=3, failed=2, failures=FAILED_LINKS),
+    job(3, "delete", "running", by=GRACE, filter={"search": "lamp"}, expected=None),
+    job(4, "set_expiry", "failed", by=GRACE, filter={"all": True}, failed=1, failures=FAILED_LINKS, reason={"code": "rights_lost", "detail": "the role was taken away"}),
+])
 # What is rare: the answers that make it so, and a sentence that shows that they have.
 RARE: dict[str, tuple[dict[str, Any], str]] = {
     "links": (in_no_workspace("ada@example.com"), "You are in no workspace"),
+    "tags": (JOBS.answers, "3 of 8 changed, 2 couldn’t be"),
+    "settings": (JOBS.answers, "Whoever began it may no longer change links."),
     "members": ({"**/api/workspace/members": {"members": [paused_member("Bob")]}}, "1 member is paused."),
     "keys": ({"**/api/keys": {"keys": [paused_key("Old script")]}}, "1 key is paused."),
     "verify?token=vrf_0": ({}, "You are signed in as"),

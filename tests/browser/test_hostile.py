@@ -40,6 +40,7 @@ def hostile(api: Api) -> Account:
         for referer in REFERRERS:
             api.click(code, agent=agent, referer=referer)
     eve.call("POST", "/v1/targets", {"url": TARGET})
+    eve.call("PATCH", f"/api/tags/{urllib.parse.quote('فصل')}", {"name": SCRIPT[:50]})
     eve.call("POST", "/api/keys", {"name": IMAGE, "scopes": ["links:read"]})
     eve.wait_for_clicks(code, len(AGENTS) * len(REFERRERS))
     return eve
@@ -74,6 +75,24 @@ def test_hostile_texts_do_nothing_in_forms_and_questions(tabs: Tabs, hostile: Ac
     tab.open("keys")
     tab.button(f"Revoke {IMAGE}").click()
     expect(tab.page.get_by_role("dialog")).to_contain_text(IMAGE)
+    assert_untouched(tab)
+
+
+def test_hostile_texts_do_nothing_in_what_is_done_to_tags(tabs: Tabs, hostile: Account) -> None:
+    hostile.wait_for("/api/tags", lambda answer: IMAGE[:50] in [row["tag"] for row in answer["tags"]])
+    tab = tabs.open(hostile, "tags")
+    tab.button(f"Rename {IMAGE[:50]}").click()
+    form = tab.page.get_by_role("dialog")
+    expect(form).to_contain_text(IMAGE[:50])
+    form.get_by_label("Name").fill(SCRIPT[:50])
+    assert_untouched(tab)
+    tab.page.keyboard.press("Escape")
+    tab.button(f"Delete {IMAGE[:50]}").click()
+    expect(tab.page.get_by_role("dialog")).to_contain_text(IMAGE[:50])
+    assert_untouched(tab)
+    tab.page.keyboard.press("Escape")
+    tab.open("settings")
+    expect(tab.page.get_by_role("group", name=re.compile("^Rename the tag"))).to_contain_text(SCRIPT[:50])
     assert_untouched(tab)
 
 

@@ -85,7 +85,7 @@ def test_a_page_is_read_as_what_it_is(tabs: Tabs, furnished: Account, target: st
     if page in ("account", "no-such-page"):
         return expect(current).to_have_count(0)
     expect(current).to_have_count(1)
-    expect(current).to_have_attribute("href", re.compile({"compare": "links", "tags": "overview"}.get(page, page)))
+    expect(current).to_have_attribute("href", re.compile({"compare": "links"}.get(page, page)))
 
 
 @pytest.mark.parametrize("view", PUBLIC)

@@ -8,6 +8,7 @@
  * @property {string} component the name of its component in that module
  * @property {import('./ui/icons.js').IconName} [icon]
  * @property {'work' | 'workspace'} [group] where the rail has it; without one, it isn't there
+ * @property {boolean} [isUnderMore] whether the bottom bar has no room for it
  * @property {string} [key] with `g` before it, leads there
  * @property {'viewer' | 'member' | 'admin'} [role] who sees it
  * @property {string} [within] the page that the rail has instead
@@ -21,6 +22,7 @@ const overview = () => import('./pages/overview/overview.js');
 export const PAGES = [
   { path: 'links', title: 'Links', icon: 'links', group: 'work', key: 'l', component: 'LinksPage', load: () => import('./pages/links/links.js') },
   { path: 'overview', title: 'Overview', icon: 'overview', group: 'work', key: 'o', component: 'OverviewPage', load: overview },
+  { path: 'tags', title: 'Tags', icon: 'tag', group: 'work', isUnderMore: true, key: 't', component: 'TagsPage', load: () => import('./pages/tags/tags.js') },
   { path: 'monitoring', title: 'Monitoring', icon: 'monitoring', group: 'work', key: 'm', component: 'MonitoringPage', load: () => import('./pages/monitoring/monitoring.js') },
   { path: 'notifications', title: 'Notifications', icon: 'bell', group: 'work', key: 'n', component: 'NotificationsPage', load: () => import('./pages/notifications/notifications.js') },
   { path: 'members', title: 'Members', icon: 'members', group: 'workspace', component: 'MembersPage', load: () => import('./pages/members/members.js') },
@@ -28,7 +30,6 @@ export const PAGES = [
   { path: 'settings', title: 'Settings', icon: 'settings', group: 'workspace', component: 'SettingsPage', load: () => import('./pages/settings/settings.js') },
   { path: 'account', title: 'Account', icon: 'account', component: 'AccountPage', load: () => import('./pages/account/account.js') },
   { path: 'compare', title: 'Compare', within: 'links', component: 'ComparePage', load: () => import('./pages/compare/compare.js') },
-  { path: 'tags', title: 'Tags', within: 'overview', component: 'TagsPage', load: overview },
   { path: 'sign-in', title: 'Sign in', isPublic: true, component: 'SignInPage', load: entrance },
   { path: 'sign-up', title: 'Create an account', isPublic: true, component: 'SignUpPage', load: entrance },
   { path: 'forgot', title: 'Forgotten password', isPublic: true, component: 'ForgotPage', load: entrance },
@@ -48,7 +49,7 @@ export const ELSEWHERE = { path: 'elsewhere', title: 'Another workspace', compon
 const LINK = { path: 'link', title: 'Link', component: 'LinkPage', load: () => import('./pages/link/link.js') };
 
 /** The links with a tag: `#/w/fjord/tags/winter`. @type {PageEntry} */
-const TAG = { path: 'tag', title: 'Tag', within: 'overview', component: 'TagPage', load: overview };
+const TAG = { path: 'tag', title: 'Tag', within: 'tags', component: 'TagPage', load: overview };
 
 /**
  * The page of an address; the links are home.

@@ -10,7 +10,6 @@ const { invitationToken } = await import('../app/pages/nowhere/invitation-token.
 const { pageOf } = await import('../app/pages/notifications/subject.js');
 const { filterOf, isEverything, requestOf } = await import('../app/pages/links/filter.js');
 const { withTag } = await import('../app/parts/link-rows/choices.js');
-const { retagged, tagsBack } = await import('../app/parts/selection/retagged.js');
 
 test('only http and https lead somewhere', () => {
   for (const url of ['https://example.com/', 'http://münchen.de/']) assert(safeUrl(url), url);
@@ -82,18 +81,6 @@ test('archived links are listed alone, with the others, or not', () => {
   assert(!isEverything(filterOf(new URLSearchParams('archived=all'))) && isEverything(filterOf(new URLSearchParams('archived=false'))));
 });
 
-test('tags that links get and lose are taken back, and what others did since stays', () => {
-  const before = ['Spring', 'sale', 'old'];
-  const after = retagged(before, { add: ['SALE', 'new', 'Old'], remove: ['old'] });
-
-  assert.deepEqual(after, ['Spring', 'sale', 'new', 'Old']);
-  assert.deepEqual(retagged(before, { add: ['spring'], remove: [] }), before);
-  assert.deepEqual(tagsBack(after, before, after), before);
-  const added = retagged(before, { add: ['new'], remove: ['old'] });
-  assert.deepEqual(tagsBack(['theirs', ...added], before, added), ['theirs', 'Spring', 'sale', 'old']);
-  assert.deepEqual(tagsBack(['Spring', 'OLD'], before, added), ['Spring', 'OLD']);
-});
-
 test('tags are asked for as the API names them', () => {
   const termsOf = (/** @type {string} */ query) => requestOf(filterOf(new URLSearchParams(query))).tag;
   const filter = filterOf(new URLSearchParams('tag=Sale&tag=b&not=old'));
@@ -113,9 +100,10 @@ test('contrast is what WCAG says', () => {
   assert(contrastOf('#777777', '#888888').ratio < 1.5);
 });
 
-test('a notification leads to its link or its monitored URL, while there is one', () => {
-  assert.equal(pageOf({ event_type: 'url.deleted', short_code: 'TVFpvdN' }), 'links/TVFpvdN');
-  assert.equal(pageOf({ event_type: 'target.down', target_id: 't_7UJmGlcSOIpXh9XKQroFP8' }), 'monitoring/t_7UJmGlcSOIpXh9XKQroFP8');
+test('a notification leads to its link, its monitored URL or its job, while there is one', () => {
+  assert.deepEqual(pageOf({ event_type: 'url.deleted', short_code: 'TVFpvdN' }), ['links/TVFpvdN']);
+  assert.deepEqual(pageOf({ event_type: 'target.down', target_id: 't_7UJmGlcSOIpXh9XKQroFP8' }), ['monitoring/t_7UJmGlcSOIpXh9XKQroFP8']);
+  assert.deepEqual(pageOf({ event_type: 'job.finished', job_id: '019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c00' }), ['settings', { job: '019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c00' }]);
   assert.equal(pageOf({ event_type: 'url.purged', short_code: 'TVFpvdN' }), undefined);
   assert.equal(pageOf({ event_type: 'account.changed' }), undefined);
 });

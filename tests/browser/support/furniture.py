@@ -28,7 +28,7 @@ def furnish(api: Api) -> Account:
     ada.call("PATCH", "/api/workspace", {"destinations": "editable"})
     for number in range(12):
         ada.shorten(f"https://example.com/articles/{number}/how-we-made-everything-faster?ref=mail", tags=["news"] if number % 2 else [])
-    ada.shorten("https://doc.rust-lang.org/std/", title="The standard library", tags=["rust", "docs", "reference"], watch=True)
+    ada.shorten("https://doc.rust-lang.org/std/", title="The standard library", tags=["rust", "docs", "guide"], watch=True)
     sale = ada.shorten("https://shop.example.com/sale", title="Spring sale", tags=["spring", "sale"])
     off = ada.shorten("https://example.org/winter", title="Winter sale", tags=["sale"])
     ada.call("PATCH", f"/api/links/{off}", {"is_active": False})
@@ -36,6 +36,7 @@ def furnish(api: Api) -> Account:
         api.click(sale, agent=agent, referer=referer, country=country, path=path)
     ada.call("POST", "/v1/targets", {"url": "https://status.example.com/health"})
     ada.call("POST", "/api/keys", {"name": "Nightly export", "scopes": ["links:read"]})
+    ada.call("PATCH", "/api/tags/guide", {"name": "reference"})
     ada.wait_for_clicks(sale, len(VISITS) * 2)
     ada.call("PUT", f"/api/links/{sale}/rules", {"rules": RULES, "variants": [{"name": "B", "url": "https://shop.example.com/sale/b", "weight": 30}]})
     return ada

@@ -33,8 +33,23 @@ def click(name: str | re.Pattern[str]) -> Callable[[Tab], object]:
 
 
 def delete_selected(tab: Tab) -> None:
+    show_more_for_selected(tab)
+    delete = tab.page.get_by_role("menuitem", name="Delete", exact=True)
+    if not delete.is_visible():
+        # Where there is room, it is a button.
+        tab.page.keyboard.press("Escape")
+        delete = tab.button("Delete", tab.page.get_by_role("region", name="Selected links"))
+    delete.click()
+
+
+def show_more_for_selected(tab: Tab) -> None:
     press("j", "x")(tab)
-    tab.button("Delete", tab.page.get_by_role("region", name="Selected links")).click()
+    tab.button("More for the selected links").click()
+
+
+def expire_selected(tab: Tab) -> None:
+    show_more_for_selected(tab)
+    tab.page.get_by_role("menuitem", name="Set expiry").click()
 
 
 def find(tab: Tab) -> None:
@@ -47,6 +62,11 @@ def find_nothing(tab: Tab) -> None:
     tab.page.keyboard.press("Control+k")
     tab.page.get_by_role("combobox", name="Find anything").fill("nothing has this name")
     expect(tab.page.get_by_text("Nothing found", exact=False).last).to_be_visible()
+
+
+def merge_tags(tab: Tab) -> None:
+    tab.button("Rename sale").click()
+    tab.dialog("Rename the tag sale").get_by_label("Name").fill("News")
 
 
 def show_terms(tab: Tab) -> None:
@@ -63,6 +83,7 @@ def show_rules(tab: Tab) -> None:
 
 OPENINGS = {
     "a new link": Opening("links", press("c"), "dialog", "New link"),
+    "several new links": Opening("links", press("C"), "dialog", "New links"),
     "when and for whom a link works": Opening("links", show_terms, "dialog", "New link"),
     "rules and variants": Opening("links/{code}", show_rules, "dialog", re.compile("^Rules and variants")),
     "another destination": Opening("links/{code}", click("Change destination"), "dialog", "Change destination"),
@@ -72,9 +93,15 @@ OPENINGS = {
     "a range": Opening("links/{code}", click("Own"), "dialog", re.compile(".")),
     "days of an overview": Opening("overview", click("Own"), "dialog", "Choose the days"),
     "tags": Opening("overview", click(re.compile("^Links: ")), "menu", re.compile("^Links: ")),
+    "a tag that is renamed": Opening("tags", click("Rename sale"), "dialog", "Rename the tag sale"),
+    "tags that are merged": Opening("tags", merge_tags, "dialog", "Rename the tag sale"),
+    "a tag that is deleted": Opening("tags", click("Delete sale"), "dialog", "Delete the tag “sale”?"),
+    "the order of tags": Opening("tags", click(re.compile("^Order")), "menu", re.compile("^Order")),
     "what can be downloaded": Opening("links/{code}", click("Download"), "menu", "Download"),
     "dates": Opening("links", click("Created"), "dialog", "Created between"),
     "a question": Opening("links?tag=spring", delete_selected, "dialog", "Delete 1 link?"),
+    "what else can be done to a selection": Opening("links?tag=spring", show_more_for_selected, "menu", "More for the selected links"),
+    "the expiry of a selection": Opening("links?tag=spring", expire_selected, "dialog", "When 1 link expire"),
     "the list of keys": Opening("links", press("?"), "dialog", "Keyboard"),
     "the palette": Opening("links", press("Control+k"), "dialog", "Find anything"),
     "what the palette finds": Opening("overview", find, "dialog", "Find anything"),

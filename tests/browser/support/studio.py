@@ -93,6 +93,7 @@ ARCHIVED = [
 APP = next(one for one in LINKS if one["short_code"] == "glass-app")
 STAR = next(one for one in LINKS if one["short_code"] == "winter26")
 TAGS = [("newsletter", 41), ("press", 26), ("journal", 22), ("print", 19), ("winter", 14), ("social", 12), ("event", 9), ("café", 4)]
+TAGGED_CLICKS = {"newsletter": 61_204, "press": 4_187, "journal": 9_310, "print": 27_466, "winter": 23_075, "social": 8_020, "event": 3_512, "café": 5_410}
 MEMBERS = [
     {"user_id": MAYA, "email": "maya@fjord.example", "full_name": "Maya Lindqvist", "role": "admin", "joined_at": at(days=395)},
     {"user_id": JONAS, "email": "jonas@fjord.example", "full_name": "Jonas Weber", "role": "member", "joined_at": at(days=310)},
@@ -114,6 +115,7 @@ NOTIFICATIONS = [
     ("url.created", 2.1, "hTz4wVb", "Your short link hTz4wVb to https://www.example.org/awards/2026/shortlist/studios/fjord?year=2026 was created."),
     ("url.deleted", 2.9, "pX9cL3d", "Your short link pX9cL3d to https://docs.example.com/d/price-list-2027 was deleted."),
     ("url.exhausted", 0.21, "tasting", "Your short link tasting was used 100 times, as often as it may be."),
+    ("job.finished", 3.4, "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c02", "Your job to archive links has ended: 312 links were changed, 2 were not."),
     ("url.expired", 4.02, "openday", "Your short link openday has expired."),
     ("milestone.reached", 6.3, "menu", "Your short link menu has reached 5,000 clicks."),
 ]
@@ -385,7 +387,7 @@ def notifications(query: dict[str, str]) -> dict[str, Any]:
     targets = {url: target_id(number) for number, (url, *_) in enumerate(TARGETS)}
     shown = [
         {"id": f"n{number}", "event_type": kind, "status": "sent", "created_at": at(days=days), "sent_at": at(days=days), "message": text}
-        | ({"target_id": targets[about]} if about in targets else {"short_code": about})
+        | ({"target_id": targets[about]} if about in targets else {"job_id" if kind == "job.finished" else "short_code": about})
         for number, (kind, days, about, text) in enumerate(NOTIFICATIONS)
     ]
     types = [each for kind in (query["kind"].split(",") if "kind" in query else KINDS) for each in KINDS[kind]]
@@ -419,6 +421,33 @@ def history() -> dict[str, Any]:
     return {"history": [{"at": at(days=days), "by": MAYA, "by_name": name, "changes": changes} for days, name, changes in HISTORY], "next_cursor": "20"}
 
 
+def job(number: int, kind: str, state: str, minutes: float, *, by: str = MAYA, name: str | None = "Maya Lindqvist", **more: Any) -> dict[str, Any]:
+    """One that was begun so long ago."""
+    is_over = state in ("done", "failed", "cancelled")
+    made = {"id": f"019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c{number:02}", "kind": kind, "state": state, "expected": None, "seen": 0, "changed": 0, "failed": 0, "failures": []}
+    made |= {"created_by": by, "created_by_name": name, "created_at": at(minutes=minutes)}
+    made |= {"started_at": None if state == "queued" else at(minutes=minutes), "ended_at": at(minutes=minutes - 1.5) if is_over else None}
+    return made | more
+
+
+FAILURES = [{"short_code": code, "code": "invalid_input", "detail": "a link has at most 20 tags"} for code in ("menu", "Qm5tY7a")]
+JOBS = [
+    job(1, "rename_tag", "done", 130, **{"from": "Café", "to": "café"}, expected=4, changed=4),
+    job(2, "archive", "done", 4_900, filter={"tag": "summer", "created_before": at(days=300)}, expected=314, changed=312, failed=2, failures=[failure | {"detail": "the link was changed at the same time"} for failure in FAILURES]),
+    job(3, "switch_off", "cancelled", 11_800, by=JONAS, name="Jonas Weber", filter={"search": "autumn", "tag": ["event", "-press"]}, expected=1_840, changed=655),
+    job(4, "set_expiry", "failed", 19_000, by=LIN, name="Lin Haddad", filter={"created_by": LIN}, expires_at=at(days=-49), expected=96, changed=12, reason={"code": "rights_lost", "detail": "the role was taken away"}),
+]
+RUNNING_JOBS = [
+    job(6, "tag", "queued", 0.2, by=JONAS, name="Jonas Weber", tag="outlet", filter={"tag": "winter", "archived": "all"}, expected=14),
+    job(5, "rename_tag", "running", 0.6, **{"from": "print", "to": "on paper"}, expected=4_213, seen=1_200, changed=1_150, failed=2, failures=FAILURES),
+    *JOBS,
+]
+
+
+def one_job(identity: str) -> dict[str, Any]:
+    return next(one for one in RUNNING_JOBS if one["id"] == identity)
+
+
 ME = {"email": SESSION["email"], "full_name": "Maya Lindqvist", "role": "admin", "user_id": MAYA, "verified": True, "last_login_at": "2026-03-02T08:12:44.310Z", "updated_at": "2026-01-12T09:30:00.000Z", "workspace_id": WORKSPACE}
 MINE = {"workspace_id": WORKSPACE, "name": "Fjord Studio", "slug": "fjord", "role": "admin", "joined_at": at(days=395)}
 OTHER = {"workspace_id": WORKSPACE[:-1] + "1", "name": "Harbour Lamps", "slug": "harbour", "role": "member", "joined_at": at(days=70)}
@@ -439,6 +468,40 @@ class Refusal:
 
 
 Answer = Callable[[list[str], dict[str, str]], Any]
+
+
+def made(code: str, url: str, **more: Any) -> dict[str, Any]:
+    link = {"short_code": code, "short_url": f"{SHORT}/{code}", "original_url": url, "created_at": at(), "tags": ["summer"], "reused": False}
+    return {"status": 200 if more.get("reused") else 201, "link": link | more}
+
+
+def refused(status: int, code: str, detail: str) -> dict[str, Any]:
+    return {"status": status, "problem": {"type": f"urn:linklet:problem:{code}", "title": "No", "status": status, "code": code, "detail": detail, "error": detail, "correlation_id": WORKSPACE}}
+
+
+# What somebody pastes from a spreadsheet, and what becomes of it.
+PASTED = [
+    f"{SHOP}/collections/summer?utm_source=newsletter&utm_medium=email&utm_campaign=summer-2027\tsummer27",
+    f"{SHOP}/products/harbour-lamp",
+    f"{SITE}/journal/a-summer-on-the-pier",
+    "https://tickets.example.com/e/midsummer-dinner\tmidsummer",
+    f"{SITE}/jobs\tjobs",
+    f"{SHOP}/products/sea-glass-carafe",
+]
+MADE = [
+    made("summer27", PASTED[0].split("\t")[0]),
+    made("lamp", PASTED[1], tags=["newsletter"], reused=True, ignored=["tags"]),
+    made("Vx8dK2n", PASTED[2]),
+    made("midsummer", PASTED[3].split("\t")[0]),
+    refused(409, "short_code_taken", "this code is taken"),
+    made("c5TyQ9w", PASTED[5]),
+]
+
+
+def several(results: list[dict[str, Any]]) -> Answer:
+    return lambda path, query: {"results": [{"index": index} | result for index, result in enumerate(results)]}
+
+
 ANSWERS: dict[str, Answer] = {
     r"/api/auth/registration": lambda path, query: REGISTRATION,
     r"/api/me": lambda path, query: ME,
@@ -448,13 +511,16 @@ ANSWERS: dict[str, Answer] = {
     r"/api/workspace/invitations": lambda path, query: {"invitations": [INVITATION]},
     r"/api/invitations/look": lambda path, query: {"workspace": "Fjord Studio", "invited_by": "Maya Lindqvist", "role": "member", "email": INVITATION["email"], "expires_at": INVITATION["expires_at"]},
     r"/api/keys": lambda path, query: {"keys": KEYS},
+    r"/api/jobs": lambda path, query: {"jobs": JOBS, "next_cursor": None},
+    r"/api/jobs/([\w-]+)": lambda path, query: one_job(path[0]),
     r"/api/links": lambda path, query: links(query),
+    r"/api/links/bulk": several(MADE),
     r"/api/links/([\w-]+)": lambda path, query: one_link(path[0]),
     r"/api/links/[\w-]+/rules": lambda path, query: ROUTING,
     r"/api/links/[\w-]+/rules/test": lambda path, query: {"url": RULES[0]["url"], "name": "iPhones", "rule": 1, "variant": None},
     r"/api/links/[\w-]+/history": lambda path, query: history(),
     r"/api/codes/[\w-]+": lambda path, query: {"available": True},
-    r"/api/tags": lambda path, query: {"as_of": at(seconds=20), "tags": [{"tag": tag, "links": count} for tag, count in TAGS]},
+    r"/api/tags": lambda path, query: {"as_of": at(seconds=20), "tags": [{"tag": tag, "links": count, "clicks": TAGGED_CLICKS[tag]} for tag, count in TAGS], "total": len(TAGS)},
     r"/api/overview": lambda path, query: overview(query),
     r"/api/overview/breakdowns": lambda path, query: breakdowns(query),
     r"/api/stats/([\w-]+)": lambda path, query: answer_of(path[0], query),
@@ -492,6 +558,17 @@ COVERED = {"covers": {"clicks": 40_731, "of": 41_960}}
 LARGE: dict[str, Answer] = {
     r"/api/overview": lambda path, query: overview(query) | ({"period": period(query, ages_of(query)) | COVERED} if "from" in query else {}),
     r"/api/overview/breakdowns": lambda path, query: breakdowns(query) | COVERED,
+}
+# More links than are read at once.
+MORE: dict[str, Answer] = {
+    r"/api/links": lambda path, query: links(query) | {"total": 4213, "total_pages": 85, "next_cursor": "eyJjIjo1MH0"},
+    # What runs, and how many links would be changed.
+    r"/api/jobs": lambda path, query: {"jobs": [], "next_cursor": None} | {"matching": 4213, "is_exact": True},
+}
+RUNNING: dict[str, Answer] = {r"/api/jobs": lambda path, query: {"jobs": RUNNING_JOBS, "next_cursor": "4"}}
+UNTAGGED: dict[str, Answer] = {r"/api/tags": lambda path, query: {"as_of": at(seconds=20), "tags": [], "total": 0}}
+MANY_TAGS: dict[str, Answer] = {
+    r"/api/tags": lambda path, query: {"as_of": at(minutes=200), "tags": [{"tag": f"campaign {number}", "links": 900 - number, "clicks": 90_000 - 170 * number} for number in range(1, 501)], "total": 1_204},
 }
 FIXED: dict[str, Answer] = {r"/api/workspace": lambda path, query: SPACE | {"destinations": "fixed"}}
 OTHERS_LINK: dict[str, Answer] = {r"/api/auth/verify": lambda path, query: Refusal(403, "forbidden")}

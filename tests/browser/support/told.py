@@ -14,6 +14,7 @@ KINDS = {
     "milestone": ["milestone.reached"],
     "deletion": ["url.deleted", "url.purged"],
     "creation": ["url.created"],
+    "job": ["job.finished"],
 }
 
 
@@ -24,9 +25,9 @@ def ago(**before: float) -> str:
 
 
 def told(event_type: str, about: str, message: str, status: str = "sent", **before: float) -> dict[str, Any]:
-    """One notification about a link, or about a monitored URL, whose id begins with `t_`."""
+    """One notification about a link, a monitored URL, whose id begins with `t_`, or a job."""
     created_at = ago(**before)
-    subject = {"target_id" if about.startswith("t_") else "short_code": about}
+    subject = {"job_id" if event_type == "job.finished" else "target_id" if about.startswith("t_") else "short_code": about}
     return {"id": f"{event_type}:{about}:{created_at}", "event_type": event_type, "status": status, "created_at": created_at, "sent_at": None, "message": message} | subject
 
 

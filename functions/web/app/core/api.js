@@ -190,6 +190,13 @@ function strongTag(response) {
   return tag?.startsWith('"') ? tag : undefined;
 }
 
+/**
+ * What a problem document says, of a whole request or of one thing in it.
+ * @param {{ code: string, detail: string, field?: string }} problem
+ * @param {{ status?: number, correlationId?: string, retryAfter?: number }} more
+ */
+export const refusalOf = ({ code, detail, field }, more) => new ApiError('problem', wordsFor(code, detail), { code, field, ...more });
+
 /** @param {Response} response */
 async function failureOf(response) {
   const correlationId = response.headers.get('x-correlation-id') ?? undefined;
@@ -197,10 +204,7 @@ async function failureOf(response) {
   const { status } = response;
   /** @type {any} */
   const body = await response.json().catch(() => ({}));
-  if (typeof body?.code === 'string') {
-    const { code, field } = body;
-    return new ApiError('problem', wordsFor(code, body.detail), { status, code, field, correlationId, retryAfter });
-  }
+  if (typeof body?.code === 'string') return refusalOf(body, { status, correlationId, retryAfter });
   // API Gateway's own answers have a `message`.
   const detail = status === 429 ? 'Too many requests at once.' : `The server answered with ${status}.`;
   return new ApiError('broken', detail, { status, correlationId, retryAfter: retryAfter ?? (status === 429 ? 2 : undefined) });

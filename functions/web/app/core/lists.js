@@ -5,7 +5,7 @@ import { counted, number } from './format.js';
 import { useResource } from './resource.js';
 import { session } from './session.js';
 
-/** @typedef {{ tag: string, links: number }} TagCount */
+/** @typedef {{ tag: string, links: number, clicks: number }} TagCount */
 
 /**
  * A link as lists have it.

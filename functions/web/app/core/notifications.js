@@ -6,8 +6,8 @@ import { session } from './session.js';
 import { useStore } from './store.js';
 
 /**
- * About a link or about a monitored URL.
- * @typedef {{ id: string, event_type: string, status: 'pending' | 'sent' | 'failed', created_at: string, sent_at: string | null, message: string, short_code?: string, target_id?: string }} Notification
+ * About a link, a monitored URL or a job.
+ * @typedef {{ id: string, event_type: string, status: 'pending' | 'sent' | 'failed', created_at: string, sent_at: string | null, message: string, short_code?: string, target_id?: string, job_id?: string }} Notification
  */
 /** @typedef {{ notifications: Notification[], next_cursor: string | null, seen_at?: string | null }} Feed */
 
@@ -16,7 +16,7 @@ const AT_ONCE = 100;
 export const FRESH_MS = 2_000;
 
 /** All kinds but one's own new links. */
-export const NEWS = ['problem', 'milestone', 'deletion'];
+export const NEWS = ['problem', 'milestone', 'deletion', 'job'];
 
 /** @param {string[]} kind @param {string} [after] @returns {Promise<Feed>} */
 export const readFeed = (kind, after) => call('GET /api/notifications', { query: { kind, limit: AT_ONCE, after } });

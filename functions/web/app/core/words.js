@@ -6,6 +6,7 @@ const WORDS = {
   service_unavailable: 'Linklet can’t reach its data at the moment.',
   internal_error: 'Linklet has made a mistake.',
   rate_limited: 'That was too much at once.',
+  try_again: 'There was no time left for it.',
   short_code_taken: 'This code is taken.',
   link_purged: 'It was deleted, with its statistics.',
   last_admin: 'A workspace needs an admin: make somebody else one first.',
@@ -18,6 +19,7 @@ const WORDS = {
   no_workspace: 'You are in no workspace.',
   destination_fixed: 'Where links lead is fixed in this workspace.',
   rules_too_large: 'These are too many rules: all together may have 3 KB.',
+  too_many_jobs: 'One job runs and four wait already. Try again once one has ended.',
   founding_closed: 'Whoever runs this Linklet decides who creates workspaces.',
 };
 

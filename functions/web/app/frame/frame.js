@@ -85,12 +85,12 @@ function Rail({ work, workspace, unread, current, account, nameWorkspace }) {
 /** @param {RailProps} props */
 function BottomBar({ work, workspace, unread, current, account, nameWorkspace }) {
   const items = [
-    ...workspace.map(({ title, icon, path: to }) => ({ label: title, icon, href: href(to) })),
+    ...[...work.filter(({ isUnderMore }) => isUnderMore), ...workspace].map(({ title, icon, path: to }) => ({ label: title, icon, href: href(to) })),
     ...(session.get().isNowhere ? [] : workspaceItems(nameWorkspace)),
     ...account,
   ];
   return html`<nav class="bottom" aria-label="Pages">
-    ${work.map((page) => html`<${PageLink} page=${page} unread=${unread} current=${current} />`)}
+    ${work.filter(({ isUnderMore }) => !isUnderMore).map((page) => html`<${PageLink} page=${page} unread=${unread} current=${current} />`)}
     <${Menu} class="rail-item" align="end" isUp items=${items}><${Icon} name="more" /><span class="rail-label">More</span><//>
   </nav>`;
 }

@@ -18,3 +18,26 @@ export function Lazy({ load, name, waiting = null, onFailure, ...props }) {
   }, []);
   return module ? html`<${module[name]} ...${props} />` : waiting;
 }
+
+const LATER_MS = 2_000;
+
+/** By what loads it. @type {Map<() => Promise<any>, any>} */
+const loadedLater = new Map();
+
+/**
+ * A component that is loaded once the page has been there for a while, since nobody waits for it or misses it.
+ * @param {{ load: () => Promise<any>, name: string }} props
+ */
+export function Later({ load, name, ...props }) {
+  const [module, setModule] = useState(loadedLater.get(load));
+  useEffect(() => {
+    if (module) return undefined;
+    const take = (/** @type {any} */ taken) => {
+      loadedLater.set(load, taken);
+      setModule(taken);
+    };
+    const timer = setTimeout(() => load().then(take, () => {}), LATER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return module ? html`<${module[name]} ...${props} />` : null;
+}

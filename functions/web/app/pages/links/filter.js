@@ -1,5 +1,7 @@
 // Which links are listed: what the address says, and what the API wants for it.
 
+import { mayAct, session } from '../../core/session.js';
+
 /**
  * @typedef {object} Filter
  * @property {string} q
@@ -70,3 +72,6 @@ const endOf = (day) => (day ? new Date(`${day}T23:59:59.999`).toISOString() : ''
 
 /** Whether all links are meant. @param {Filter} filter */
 export const isEverything = ({ isAny, sort, ...conditions }) => Object.values(conditions).every(({ length }) => length === 0);
+
+/** Whether somebody may change links that match, without having seen them. @param {Filter} filter */
+export const mayChangeMatching = ({ by }) => mayAct('admin') || (mayAct('member') && ['', session.get().me?.user_id].includes(by));

@@ -130,16 +130,22 @@ export class LinkList {
 
   /** Shows a link otherwise, in whichever list it stands. @param {string} code @param {Partial<Link>} change */
   change(code, change) {
+    this.changeAll(new Map([[code, change]]));
+  }
+
+  /** @param {Map<string, Partial<Link>>} changes by code */
+  changeAll(changes) {
     for (const list of new Set([this, ...lists.values()])) {
-      if (!list.known.some((link) => link.short_code === code)) continue;
-      if ('archived' in change && list.top === code) list.top = '';
-      list.replace(list.known.map((link) => (link.short_code === code ? { ...link, ...change } : link)));
+      if (!list.known.some((link) => changes.has(link.short_code))) continue;
+      if ('archived' in (changes.get(list.top) ?? {})) list.top = '';
+      list.replace(list.known.map((link) => (changes.has(link.short_code) ? { ...link, ...changes.get(link.short_code) } : link)));
     }
   }
 
-  /** @param {string} code */
-  remove(code) {
-    this.replace(this.known.filter((link) => link.short_code !== code));
+  /** @param {string[]} codes */
+  remove(...codes) {
+    const gone = new Set(codes);
+    this.replace(this.known.filter((link) => !gone.has(link.short_code)));
   }
 
   /** Puts a link on top. @param {Link} link */

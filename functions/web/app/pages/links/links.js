@@ -61,6 +61,7 @@ export function LinksPage() {
       onUndone=${(/** @type {string} */ code) => list.remove(code)}
       edit=${openers.edit}
       openOptions=${(/** @type {string} */ url) => setForm({ url })}
+      onMany=${() => list.reload()}
       prepareOptions=${openers.prepareEdit}
     />`}
     ${isFirstRun

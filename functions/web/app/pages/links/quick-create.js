@@ -1,6 +1,6 @@
 // The field on top: a long URL goes in, and a short one is in the clipboard.
 
-import { html, useEffect, useRef } from '../../vendor/preact.js';
+import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { guessUrl } from '../../core/address.js';
 import { counted } from '../../core/format.js';
 import { session } from '../../core/session.js';
@@ -8,11 +8,14 @@ import { MOD, usePaste, useShortcuts } from '../../core/shortcuts.js';
 import { useStore } from '../../core/store.js';
 import { Button } from '../../ui/button.js';
 import { Icon } from '../../ui/icons.js';
+import { Lazy } from '../../ui/lazy.js';
 import { FormFailure, Notice, useCountdown } from '../../ui/states.js';
 import { giveUp, makeLink, places, quick, tryAgain } from './quick-queue.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
 /** @typedef {import('./quick-queue.js').QueuedUrl} QueuedUrl */
+
+const loadSeveral = () => import('../../parts/new-links/new-links.js');
 
 /**
  * @param {object} props
@@ -21,9 +24,11 @@ import { giveUp, makeLink, places, quick, tryAgain } from './quick-queue.js';
  * @param {(link: Link) => void} props.edit
  * @param {(url: string) => void} props.openOptions
  * @param {() => void} props.prepareOptions
+ * @param {() => void} [props.onMany] is told when several links were made at once
  */
-export function QuickCreate({ onLink, onUndone, edit, openOptions, prepareOptions }) {
+export function QuickCreate({ onLink, onUndone, edit, openOptions, prepareOptions, onMany = () => {} }) {
   const { text, error, queue } = useStore(quick);
+  const [several, setSeveral] = useState(/** @type {{ text: string } | null} */ (null));
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   const failed = queue.filter((wanted) => wanted.error);
   const count = queue.length - failed.length;
@@ -49,7 +54,18 @@ export function QuickCreate({ onLink, onUndone, edit, openOptions, prepareOption
     input.current?.focus();
   }, []);
 
+  const openSeveral = () => setSeveral({ text: '' });
+  const closeSeveral = () => setSeveral(null);
+  /** Several addresses don't fit into the field. @param {string} pasted */
+  function takeSeveral(pasted) {
+    const areSeveral = pasted.split(/[\r\n]+/).filter((line) => guessUrl(line.split('\t')[0])).length > 1;
+    if (areSeveral) setSeveral({ text: pasted });
+    return areSeveral;
+  }
+  const onPaste = (/** @type {ClipboardEvent} */ event) => takeSeveral(event.clipboardData?.getData('text/plain') ?? '') && event.preventDefault();
+
   usePaste((pasted) => {
+    if (takeSeveral(pasted)) return true;
     if (!guessUrl(pasted)) return false;
     if (text === '') quick.set({ text: pasted });
     // What is there already isn't lost: pasted once more, the text takes its place.
@@ -57,8 +73,9 @@ export function QuickCreate({ onLink, onUndone, edit, openOptions, prepareOption
     input.current?.focus();
     return true;
   });
-  useShortcuts('Links', [{ keys: `${MOD} V`, text: 'Paste a URL' }, { keys: 'c', text: 'Create a link', act: () => openOptions(text) }]);
-  return html`<form class="quick" novalidate onSubmit=${submit}>
+  useShortcuts('Links', [{ keys: `${MOD} V`, text: 'Paste a URL' }, { keys: 'c', text: 'Create a link', act: () => openOptions(text) }, { keys: 'C', text: 'Create several links', act: openSeveral }]);
+  return html`${several && html`<${Lazy} load=${loadSeveral} name="NewLinks" ...${several} onMade=${onMany} onFailure=${closeSeveral} onClose=${closeSeveral} />`}
+  <form class="quick" novalidate onSubmit=${submit}>
     <div class="quick-field">
       <${Icon} name="links" />
       <label class="hidden" for="quick-url">Paste a long URL</label>
@@ -74,8 +91,10 @@ export function QuickCreate({ onLink, onUndone, edit, openOptions, prepareOption
         aria-invalid=${error ? 'true' : undefined}
         aria-describedby=${error ? 'quick-error' : undefined}
         onInput=${(/** @type {any} */ event) => quick.set({ text: event.target.value })}
+        onPaste=${onPaste}
       />
-      <${Button} kind="quiet" icon="settings" class="options" aria-label="Options" onClick=${() => openOptions(text)} onPointerEnter=${prepareOptions} onFocus=${prepareOptions}>Options<//>
+      <${Button} kind="quiet" icon="several" class="quick-other" aria-label="Several" title="Several links at once" onClick=${openSeveral}>Several<//>
+      <${Button} kind="quiet" icon="settings" class="quick-other" aria-label="Options" onClick=${() => openOptions(text)} onPointerEnter=${prepareOptions} onFocus=${prepareOptions}>Options<//>
       <${Button} kind="primary" type="submit" isBusy=${count > 0}>Shorten<//>
     </div>
     <p class="hidden" role="status">${making}</p>

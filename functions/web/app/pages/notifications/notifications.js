@@ -67,7 +67,7 @@ function FeedView({ view, first, seenBefore }) {
   if (!attention) return waiting;
   if (all.length === 0 && !cursor) {
     return html`<${Empty} title=${view.nothing} action=${html`<${Button} href=${href('links')}>To your links<//>`}>
-      Here you read when one of your links expires, is used up or reaches a round number of clicks, and when a URL that you monitor is down.
+      Here you read when one of your links expires, is used up or reaches a round number of clicks, when a URL that you monitor is down, and when a job of yours has ended.
     <//>`;
   }
   const rest = all.filter(({ id }) => !attention.some((row) => row.id === id));

@@ -16,6 +16,7 @@ const EVENTS = {
   'url.exhausted': { icon: 'clock', tone: 'warn', name: 'Link used up' },
   'url.purged': { icon: 'trash', tone: '', name: 'Link deleted with its statistics' },
   'milestone.reached': { icon: 'chart', tone: 'accent', name: 'Milestone' },
+  'job.finished': { icon: 'jobs', tone: '', name: 'Job' },
   'target.down': { icon: 'warn', tone: 'bad', name: 'Down' },
   'target.up': { icon: 'tick', tone: 'good', name: 'Up again' },
 };
@@ -41,7 +42,7 @@ export function NotificationRow({ shown, isNew, hasDay }) {
 function Sentence({ shown }) {
   const text = html`<${Readable} text=${shown.message} />`;
   const page = pageOf(shown);
-  return page ? html`<a href=${href(page)}>${text}</a>` : text;
+  return page ? html`<a href=${href(...page)}>${text}</a>` : text;
 }
 
 const URL_OR_TIME = /(https?:\/\/\S+|\d{4}-\d\d-\d\dT[\d:.]+Z)/;

@@ -10,7 +10,7 @@ import { Create } from './create.js';
 import { AsOf, Look, useLook } from './look.js';
 import { keptOf } from './time.js';
 
-export { TagPage, TagsPage } from './tag.js';
+export { TagPage } from './tag.js';
 
 export function OverviewPage() {
   const tag = useStore(route).query.get('tag');

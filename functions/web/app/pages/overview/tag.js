@@ -1,15 +1,12 @@
-// The links with a tag at a glance, and all tags.
+// The links with a tag at a glance.
 
 import { html, useRef } from '../../vendor/preact.js';
-import { call } from '../../core/api.js';
-import { useResource } from '../../core/resource.js';
 import { href, route } from '../../core/router.js';
 import { Button } from '../../ui/button.js';
 import { Icon } from '../../ui/icons.js';
-import { Card, Page } from '../../ui/page.js';
-import { Empty, Loaded } from '../../ui/states.js';
+import { Page } from '../../ui/page.js';
+import { Empty } from '../../ui/states.js';
 import { AsOf, Look, useLook } from './look.js';
-import { TagChips } from './tags.js';
 
 export function TagPage() {
   const asked = useRef(route.get().parts[1]).current;
@@ -26,13 +23,3 @@ export function TagPage() {
 const Nowhere = ({ tag }) => html`<${Page} title=${tag} isTitleHidden>
   <${Empty} title="No link has this tag." action=${html`<${Button} href=${href('tags')}>All tags<//>`}><p><bdi>${tag}</bdi></p><//>
 <//>`;
-
-export function TagsPage() {
-  const tags = useResource('tags', () => call('GET /api/tags'));
-  return html`<${Page} title="Tags">
-    <${Loaded} of=${tags} what="The tags can’t be shown.">
-      ${(/** @type {{ tags: import('../../core/lists.js').TagCount[] }} */ data) =>
-        data.tags.length === 0 ? html`<${Empty} title="No link has a tag."><p>Give links tags to see the numbers of several links together.</p><//>` : html`<${Card}><${TagChips} tags=${data.tags} /><//>`}
-    <//>
-  <//>`;
-}

@@ -38,6 +38,6 @@ export function TagsCard({ tags }) {
 }
 
 /** @param {{ tags: Tags }} props */
-export const TagChips = ({ tags }) => html`<ul class="chips tag-chips">
+const TagChips = ({ tags }) => html`<ul class="chips tag-chips">
   ${tags.map(({ tag, links }) => html`<li key=${tag}><${Chip} href=${pageOfTag(tag)} title=${tag} label=${`${tag}, ${counted(links, 'link')}`}><bdi>${tag}</bdi> <span class="muted">${number(links)}</span><//></li>`)}
 </ul>`;

@@ -1,4 +1,4 @@
-// The workspace, this browser, and the other workspaces of the person.
+// The workspace, this browser, the other workspaces of the person, and the jobs of this one.
 
 import { html, useState } from '../../vendor/preact.js';
 import { useResource } from '../../core/resource.js';
@@ -11,6 +11,7 @@ import { Chip, Choice, Status } from '../../ui/chips.js';
 import { Lazy } from '../../ui/lazy.js';
 import { Card, Page } from '../../ui/page.js';
 import { Loaded, Skeleton } from '../../ui/states.js';
+import { Jobs } from './jobs.js';
 import { readWorkspace, WorkspaceFacts, WorkspaceForm } from './workspace-form.js';
 
 /** @typedef {import('./workspace-form.js').Workspace} Workspace */
@@ -23,6 +24,7 @@ export function SettingsPage() {
       <${ThisWorkspace} />
       <${ThisBrowser} />
       <${MyWorkspaces} />
+      <${Jobs} />
     </div>
   <//>`;
 }

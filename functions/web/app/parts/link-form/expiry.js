@@ -10,6 +10,9 @@ const CHOICES = [
   { days: 30, label: '30 days' },
 ];
 
+/** @param {string | null} expiry */
+export const expiryError = (expiry) => (expiry !== null && Date.parse(expiry) <= Date.now() ? 'Choose a moment in the future.' : undefined);
+
 /**
  * When the link stops working.
  * @param {{ value: string | null, onChange: (expiry: string | null) => void, error?: string }} props an RFC 3339 moment, or null for never

@@ -17,11 +17,12 @@ import { FormFailure, Notice } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
 import { Campaign, hasCampaign } from './campaign.js';
 import { CodeField, codeError } from './code-field.js';
-import { Expiry } from './expiry.js';
+import { Expiry, expiryError } from './expiry.js';
 import { TagInput } from './tags.js';
 import { atItsField, termErrors, Terms, termsBody, termsOf } from './terms.js';
 
-export { TagsDialog } from './tags-dialog.js';
+export { ExpiryDialog } from './expiry-dialog.js';
+export { TagDialog, TagsDialog } from './tags-dialog.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
 
@@ -179,8 +180,7 @@ function initial(link, url, template) {
 /** @param {Values} values @param {Link | undefined} link */
 function check(values, link) {
   const { url, custom_code: code, expires_at: expiry } = values;
-  const isOver = expiry !== null && expiry !== link?.expires_at && Date.parse(expiry) <= Date.now();
-  const errors = { expires_at: isOver ? 'Choose a moment in the future.' : undefined, ...termErrors(values, link) };
+  const errors = { expires_at: expiry === link?.expires_at ? undefined : expiryError(expiry), ...termErrors(values, link) };
   if (link) return errors;
   return { url: guessUrl(url) ? undefined : 'Enter an address that begins with http:// or https://.', custom_code: codeError(code), ...errors };
 }

@@ -1,14 +1,14 @@
 // The rows of links, and what finds, selects and changes them. Whoever has no links yet doesn't need them.
 
-import { html, useRef, useState } from '../../vendor/preact.js';
+import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { counted, number } from '../../core/format.js';
 import { useOverview } from '../../core/lists.js';
 import { setQuery } from '../../core/router.js';
 import { session } from '../../core/session.js';
-import { isEverything } from '../../pages/links/filter.js';
+import { isEverything, mayChangeMatching } from '../../pages/links/filter.js';
 import { archive, deleteLink, purgeLink, toggle } from '../link-changes/link-changes.js';
 import { Button } from '../../ui/button.js';
-import { Lazy } from '../../ui/lazy.js';
+import { Later, Lazy } from '../../ui/lazy.js';
 import { Empty, Failure, Skeleton } from '../../ui/states.js';
 import { NO_FILTER, withTag } from './choices.js';
 import { Filters } from './filters.js';
@@ -27,6 +27,7 @@ export function LinkRows({ list, filter, fresh, openers }) {
   const overview = useOverview().data;
   const hasColleagues = list.links.some((link) => link.created_by !== list.links[0].created_by);
   return html`<${Filters} filter=${filter} counts=${overview?.links} hasColleagues=${hasColleagues} />
+    <${Later} load=${loadJobs} name="RunningJobs" onEnd=${() => list.reload()} />
     <${Results} list=${list} filter=${filter} fresh=${fresh} down=${downTargets(overview)} openers=${openers} />`;
 }
 
@@ -43,13 +44,17 @@ const downTargets = (overview) => new Set((overview?.down ?? []).map(({ id }) =>
  */
 function Results({ list, filter, fresh, down, openers }) {
   const [selected, setSelected] = useState(/** @type {Set<string>} */ (new Set()));
+  // All that match, also without a row, as long as this list is shown.
+  const [whole, setWhole] = useState(/** @type {LinkList | null} */ (null));
+  const isAll = whole === list;
   const lastSelected = useRef(-1);
   const { links } = list;
   const { me } = session.get();
 
   const select = (/** @type {number} */ index, /** @type {boolean} */ isRange) => {
     const from = isRange ? lastSelected.current : -1;
-    setSelected((before) => selectedWith(before, links, index, from));
+    setSelected((before) => selectedWith(isAll ? codesOf(links) : before, links, index, from));
+    setWhole(null);
     lastSelected.current = index;
   };
   const row = useRows();
@@ -62,12 +67,18 @@ function Results({ list, filter, fresh, down, openers }) {
     filterByTag: (/** @type {string} */ tag) => setQuery(withTag(filter, tag, 'with')),
     select,
   });
-  const clear = () => setSelected(new Set());
-  const active = useRowKeys({ list, actions, clear, hasSelection: selected.size > 0 });
+  const clear = () => {
+    setSelected(new Set());
+    setWhole(null);
+  };
+  const chosen = isAll ? links : links.filter((link) => selected.has(link.short_code));
+  const hasMore = !isAll && chosen.length === links.length && list.next !== null && mayChangeMatching(filter);
+  const selectMore = () => (hasMore ? setWhole(list) : setSelected(codesOf(links)));
+  const active = useRowKeys({ list, actions, selectMore, clear, hasSelection: chosen.length > 0 });
+  useEffect(() => setWhole(null), [list]);
 
-  const chosen = links.filter((link) => selected.has(link.short_code));
   const found = list.total === null ? `${counted(links.length, 'link')} so far` : counted(list.total, 'link');
-  const said = chosen.length > 0 ? `${counted(chosen.length, 'link')} selected` : found;
+  const said = isAll ? 'All links that match selected' : chosen.length > 0 ? `${counted(chosen.length, 'link')} selected` : found;
   // It stays whatever is shown below, since what is new with its text isn't read.
   const status = html`<p class="hidden" role="status">${list.isRead && said}</p>`;
   if (!list.isRead && list.error) return html`${status}<${Failure} what="The links can’t be shown." error=${list.error} retry=${() => list.reload()} />`;
@@ -83,8 +94,8 @@ function Results({ list, filter, fresh, down, openers }) {
             link,
             index,
             count: list.total ?? -1,
-            isSelected: selected.has(code),
-            isSelecting: selected.size > 0,
+            isSelected: isAll || selected.has(code),
+            isSelecting: isAll || selected.size > 0,
             isNew: code === fresh,
             // Where all are, it needs no saying.
             isPutAway: link.archived && link.status !== 'deleted' && filter.archived !== 'true',
@@ -96,9 +107,23 @@ function Results({ list, filter, fresh, down, openers }) {
     </div>
     <${End} list=${list} />
     ${chosen.length > 0 &&
-    html`<${Lazy} load=${loadSelection} name="SelectionBar" onFailure=${clear} links=${chosen} list=${list} selectAll=${() => setSelected(new Set(links.map((link) => link.short_code)))} clear=${clear} />`}`;
+    html`<${Lazy}
+      load=${loadSelection}
+      name="SelectionBar"
+      onFailure=${clear}
+      links=${chosen}
+      list=${list}
+      isAll=${isAll}
+      hasMore=${hasMore}
+      selectMore=${selectMore}
+      clear=${clear}
+    />`}`;
 }
 
+/** @param {Link[]} links */
+const codesOf = (links) => new Set(links.map((link) => link.short_code));
+
+const loadJobs = () => import('../jobs/jobs.js');
 const loadSelection = () => import('../selection/selection.js');
 
 /** @param {Set<string>} before @param {Link[]} links @param {number} index @param {number} from where a range begins, or -1 */

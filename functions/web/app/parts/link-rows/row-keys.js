@@ -12,11 +12,12 @@ import { mayChange, ROW_HEIGHT } from './row.js';
  * @param {object} props
  * @param {import('../../pages/links/link-list.js').LinkList} props.list
  * @param {import('./row.js').RowActions} props.actions
+ * @param {() => void} props.selectMore
  * @param {() => void} props.clear
  * @param {boolean} props.hasSelection
  * @returns {number} the row that has the focus, or -1
  */
-export function useRowKeys({ list, actions, clear, hasSelection }) {
+export function useRowKeys({ list, actions, selectMore, clear, hasSelection }) {
   const [active, setActive] = useState(-1);
   const wanted = useRef(-1);
 
@@ -69,9 +70,17 @@ export function useRowKeys({ list, actions, clear, hasSelection }) {
     { keys: 'x', text: 'Select', act: at((_, index) => actions.select(index, false)) },
     { keys: 'X', text: 'Select up to here', act: at((_, index) => actions.select(index, true)) },
   ].map((one) => ({ ...one, isOffered: (/** @type {Element | null} */ focused) => rowOf(focused) >= 0 }));
-  useShortcuts('Links', [...moves, ...onRow, ...(hasSelection ? [{ keys: 'Escape', text: 'Select none', act: clear }] : [])]);
+  const onSelection = [
+    { keys: 'b', text: 'Go to the bar of what is selected', act: focusBar },
+    { keys: 'Escape', text: 'Select none', act: clear },
+  ];
+  const all = { keys: '*', text: 'Select all rows, then all that match', act: selectMore, isOffered: () => count > 0 };
+  useShortcuts('Links', [...moves, ...onRow, all, ...(hasSelection ? onSelection : [])]);
   return active;
 }
+
+/** It is behind all rows, and so far away for the tabulator. */
+const focusBar = () => /** @type {HTMLElement | null} */ (document.querySelector('.selection button'))?.focus();
 
 /** Where the keys begin if no row has the focus. */
 function firstInView() {

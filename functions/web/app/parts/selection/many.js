@@ -1,154 +1,116 @@
-// What is done to many links, a few at a time. It says how many went well and which didn't, and can be undone where that is possible.
+// What is done to selected links. It says how many went well and which didn't, and can be undone where that is possible.
 
-import { ApiError, call } from '../../core/api.js';
-import { counted, number } from '../../core/format.js';
+import { call } from '../../core/api.js';
+import { counted, moment, number } from '../../core/format.js';
 import { ask } from '../../ui/dialog.js';
 import { toast } from '../../ui/toast.js';
+import { sendAll } from '../bulk/bulk.js';
 import { forgetNumbers } from '../link-changes/link-changes.js';
 import { clicksOf, typedFor } from '../link-changes/loss.js';
-import { retagged, tagsBack } from './retagged.js';
+import { codesOf, sameFor, tagsBack, tagsOf, valueBack } from './undo.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
 /** @typedef {import('../../pages/links/link-list.js').LinkList} LinkList */
-/** @typedef {import('./retagged.js').TagChange} TagChange */
-/** @typedef {(done: number, all: number) => void} Progress */
-/** @typedef {{ before: Link, after: Link, tag: string | undefined }} Edit a link before and after a change, and its `ETag` since */
-/** @typedef {(now: Link, before: Link, after: Link) => object | undefined} Back what takes a change back, whatever else has changed since; nothing if that is so already */
+/** @typedef {import('../bulk/bulk.js').Tell} Tell */
+/** @typedef {import('../bulk/bulk.js').Outcome<Link>} Outcome */
+/** @typedef {import('./undo.js').Step} Step */
 
-const AT_ONCE = 4;
 const NAMED_FAILURES = 3;
-const ATTEMPTS = 3;
-const STALE = 412;
 
-/** @param {Link[]} links @param {TagChange} change @param {LinkList} list @param {Progress} progress */
-export function tagMany(links, change, list, progress) {
-  // All tags of a link are replaced, so they are read first: somebody else may have added some.
-  const edit = (/** @type {Link} */ link) => changed(link.short_code, (now) => bodyOf(now, retagged(now.tags, change)));
-  return changeMany(links, (count) => `Tags of ${count} changed.`, edit, (now, before, after) => bodyOf(now, tagsBack(now.tags, before.tags, after.tags)), list, progress);
+/** @param {Link[]} links @param {import('./undo.js').TagChange} change @param {LinkList} list @param {Tell} tell */
+export function tagMany(links, change, list, tell) {
+  const step = sameFor(links, tagsOf(change.add, change.remove));
+  return changeMany(step, (count) => `Tags of ${count} changed.`, (before) => tagsBack(before, change), list, tell);
 }
 
-/** @param {Link} link @param {string[]} tags */
-const bodyOf = (link, tags) => (tags.join('\n') === link.tags.join('\n') ? undefined : { tags });
+/** @param {Link[]} links @param {boolean} archived @param {LinkList} list @param {Tell} tell */
+export const archiveMany = (links, archived, list, tell) => setMany(links, 'archived', archived, archived ? 'archived' : 'brought back', list, tell);
 
-/** @param {Link[]} links @param {boolean} archived @param {LinkList} list @param {Progress} progress */
-export const archiveMany = (links, archived, list, progress) => setMany(links, { archived }, archived ? 'archived' : 'brought back', list, progress);
+/** @param {Link[]} links @param {boolean} isActive @param {LinkList} list @param {Tell} tell */
+export const switchMany = (links, isActive, list, tell) => setMany(links, 'is_active', isActive, isActive ? 'switched on' : 'switched off', list, tell);
 
-/** @param {Link[]} links @param {boolean} is_active @param {LinkList} list @param {Progress} progress */
-export const switchMany = (links, is_active, list, progress) => setMany(links, { is_active }, is_active ? 'switched on' : 'switched off', list, progress);
+/** @param {Link[]} links @param {string | null} expiry @param {LinkList} list @param {Tell} tell */
+export const expireMany = (links, expiry, list, tell) => setMany(links, 'expires_at', expiry, expiry ? `set to expire ${moment(expiry)}` : 'set to never expire', list, tell);
 
 /**
- * Sets a member that is true or false.
- * @param {Link[]} links those that have it otherwise
- * @param {{ archived: boolean } | { is_active: boolean }} body
+ * @param {Link[]} links
+ * @param {'archived' | 'is_active' | 'expires_at'} name
+ * @param {unknown} value
  * @param {string} done what they are then
  * @param {LinkList} list
- * @param {Progress} progress
+ * @param {Tell} tell
  */
-function setMany(links, body, done, list, progress) {
-  const name = /** @type {'archived' | 'is_active'} */ (Object.keys(body)[0]);
-  const edit = (/** @type {Link} */ link) => changed(link.short_code, () => body, { body: link, tag: undefined });
-  return changeMany(links, (count) => `${count} ${done}.`, edit, (now, before) => (now[name] === before[name] ? undefined : { [name]: before[name] }), list, progress);
+const setMany = (links, name, value, done, list, tell) =>
+  changeMany(sameFor(links, { set: { [name]: value } }), (count) => `${count} ${done}.`, (before) => valueBack(before, name, value), list, tell);
+
+/** @param {Link[]} links @param {LinkList} list @param {Tell} tell */
+export function deleteMany(links, list, tell) {
+  const question = { title: `Delete ${counted(links.length, 'link')}?`, text: `They stop working for good. Their statistics (${clicksOf(links)}) stay.` };
+  const show = (/** @type {string[]} */ codes) => list.changeAll(new Map(codes.map((code) => [code, { is_active: false, status: 'deleted' }])));
+  return takeAway(links, question, {}, 'deleted', show, tell);
 }
 
-/** @param {Link[]} links @param {LinkList} list @param {Progress} progress */
-export async function deleteMany(links, list, progress) {
-  const question = {
-    title: `Delete ${counted(links.length, 'link')}?`,
-    text: `They stop working for good. Their statistics (${clicksOf(links)}) stay.`,
-    action: `Delete ${number(links.length)}`,
-    isDanger: true,
-    typed: typedFor(links),
-  };
-  if (!(await ask(question))) return false;
-  const failed = await each(links, async (link) => {
-    await call('DELETE /api/urls/{code}', { path: { code: link.short_code } });
-    list.change(link.short_code, { is_active: false, status: 'deleted' });
-  }, progress);
-  report(`${counted(links.length - failed.length, 'link')} deleted.`, failed);
-  return true;
+/** @param {Link[]} links @param {LinkList} list @param {Tell} tell */
+export function purgeMany(links, list, tell) {
+  const question = { title: `Delete ${counted(links.length, 'link')} with statistics?`, text: `The links and their statistics (${clicksOf(links)}) will be lost. This can’t be undone.` };
+  return takeAway(links, question, { purge: true }, 'deleted, with statistics', (codes) => list.remove(...codes), tell);
 }
 
 /**
  * @param {Link[]} links
- * @param {(count: string) => string} words what was done to so many links
- * @param {(link: Link) => Promise<Edit>} edit
- * @param {Back} back
- * @param {LinkList} list
- * @param {Progress} progress
+ * @param {{ title: string, text: string }} question
+ * @param {{ purge?: boolean }} query
+ * @param {string} done what they are then
+ * @param {(codes: string[]) => void} show shows which of them are
+ * @param {Tell} tell
  */
-async function changeMany(links, words, edit, back, list, progress) {
-  /** @type {Edit[]} */
-  const edits = [];
-  const failed = await each(links, async (link) => {
-    const edited = await edit(link);
-    list.change(link.short_code, edited.after);
-    if (edited.after !== edited.before) edits.push(edited);
-  }, progress);
-  const actions = edits.length > 0 ? [{ label: 'Undo', act: () => void undo(edits, back, list) }] : [];
-  report(words(counted(links.length - failed.length, 'link')), failed, actions);
+async function takeAway(links, question, query, done, show, tell) {
+  if (!(await ask({ ...question, action: `Delete ${number(links.length)}`, isDanger: true, typed: typedFor(links) }))) return false;
+  const outcomes = await sendAll(links, (some) => call('DELETE /api/links/bulk', { query: { codes: codesOf(some).join(), ...query } }), { tell });
+  const codes = codesOf(wentWell(outcomes));
+  show(codes);
+  finish(`${counted(codes.length, 'link')} ${done}.`, outcomes);
   return true;
 }
 
-/** @param {Edit[]} edits @param {Back} back @param {LinkList} list */
-async function undo(edits, back, list) {
-  const failed = await each(edits.map(({ after }) => after), async (link) => {
-    const { before, after, tag } = /** @type {Edit} */ (edits.find((edit) => edit.after === link));
-    const undone = await changed(link.short_code, (now) => back(now, before, after), { body: after, tag });
-    list.change(link.short_code, undone.after);
-  });
-  report(`Undone for ${counted(edits.length - failed.length, 'link')}.`, failed);
-}
-
 /**
- * Changes a link as it is: if somebody else has changed it since it was read, it is read again.
- * @param {string} code
- * @param {(now: Link) => object | undefined} bodyFor nothing if there is nothing to change
- * @param {import('../../core/api.js').Tagged<Link>} [known] what was read of it; without an `ETag`, it is changed in any case
- * @returns {Promise<Edit>}
+ * @param {Step} step
+ * @param {(count: string) => string} words what was done to so many links
+ * @param {(before: Link[]) => Step[]} back what takes it back for these, as they were before
+ * @param {LinkList} list
+ * @param {Tell} tell
  */
-async function changed(code, bodyFor, known) {
-  const path = { code };
-  for (let attempt = 1; ; attempt += 1) {
-    const { body: before, tag } = (attempt === 1 && known) || (await call('GET /api/links/{code}', { path, tagged: true }));
-    const body = bodyFor(before);
-    if (!body) return { before, after: before, tag };
-    try {
-      const { body: after, tag: next } = await call('PATCH /api/links/{code}', { path, body, ifMatch: tag, tagged: true });
-      return { before, after, tag: next };
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== STALE || attempt === ATTEMPTS) throw error;
-    }
-  }
+async function changeMany(step, words, back, list, tell) {
+  const outcomes = await patch(step, list, tell);
+  const changed = wentWell(outcomes);
+  const steps = back(changed);
+  finish(words(counted(changed.length, 'link')), outcomes, steps.length > 0 ? [{ label: 'Undo', act: () => void undo(steps, list) }] : []);
+  return true;
 }
 
-/** @typedef {{ link: Link, error: unknown }} Failed */
+/** @param {Step[]} steps @param {LinkList} list */
+async function undo(steps, list) {
+  const outcomes = [];
+  for (const step of steps) outcomes.push(...(await patch(step, list)));
+  finish(`Undone for ${counted(wentWell(outcomes).length, 'link')}.`, outcomes);
+}
 
-/** @param {Link[]} links @param {(link: Link) => Promise<void>} act @param {Progress} [progress] */
-async function each(links, act, progress) {
-  const waiting = [...links];
-  /** @type {Failed[]} */
-  const failed = [];
-  let count = 0;
-  const work = async () => {
-    for (let link = waiting.shift(); link; link = waiting.shift()) {
-      try {
-        await act(link);
-      } catch (error) {
-        failed.push({ link, error });
-      }
-      progress?.((count += 1), links.length);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+/** @param {Step} step @param {LinkList} list @param {Tell} [tell] */
+async function patch({ links, bodyOf }, list, tell) {
+  const outcomes = await sendAll(links, (some) => call('PATCH /api/links/bulk', { body: bodyOf(some) }), { tell });
+  list.changeAll(new Map(outcomes.flatMap(({ thing, link }) => (link ? [[thing.short_code, link]] : []))));
+  return outcomes;
+}
+
+/** The links as they were before. @param {Outcome[]} outcomes */
+const wentWell = (outcomes) => outcomes.flatMap(({ thing, error }) => (error ? [] : [thing]));
+
+/** @param {string} text what went well @param {Outcome[]} outcomes @param {import('../../ui/toast.js').ToastAction[]} [actions] */
+function finish(text, outcomes, actions = []) {
   forgetNumbers();
-  return failed;
-}
-
-/** @param {string} text what went well @param {Failed[]} failed @param {import('../../ui/toast.js').ToastAction[]} [actions] */
-function report(text, failed, actions = []) {
+  const failed = outcomes.filter(({ error }) => error);
   if (failed.length === 0) return toast(text, { actions });
-  const names = failed.slice(0, NAMED_FAILURES).map(({ link }) => link.short_code).join(', ');
+  const names = codesOf(failed.slice(0, NAMED_FAILURES).map(({ thing }) => thing)).join(', ');
   const more = failed.length > NAMED_FAILURES ? ` and ${number(failed.length - NAMED_FAILURES)} more` : '';
-  const [{ error }] = failed;
-  toast(`${text} Not ${names}${more}: ${error instanceof Error ? error.message : 'unknown'}`, { tone: 'bad', actions });
+  toast(`${text} Not ${names}${more}: ${failed[0].error?.message}`, { tone: 'bad', actions });
 }

@@ -1,74 +1,174 @@
-// The bar that appears when links are selected.
+// The bar that appears when links are selected: some rows, or all links that match the list's filter, which a job changes then.
 
 import { html, useEffect, useState } from '../../vendor/preact.js';
 import { counted, number } from '../../core/format.js';
 import { href, navigate } from '../../core/router.js';
+import { mayAct } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
+import { Icon } from '../../ui/icons.js';
 import { Lazy } from '../../ui/lazy.js';
+import { Menu } from '../../ui/menu.js';
+import { ProgressText } from '../bulk/bulk.js';
+import { askAndBegin } from '../jobs/jobs.js';
 import { mayChange } from '../link-rows/row.js';
-import { archiveMany, deleteMany, switchMany, tagMany } from './many.js';
+import { jobFilterOf } from './job-filter.js';
+import { archiveMany, deleteMany, expireMany, purgeMany, switchMany, tagMany } from './many.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
-/** @typedef {import('./many.js').Progress} Progress */
+/** @typedef {import('../../pages/links/link-list.js').LinkList} LinkList */
+/** @typedef {import('../bulk/bulk.js').Progress} Progress */
+/** @typedef {import('../bulk/bulk.js').Tell} Tell */
+/** @typedef {import('./undo.js').TagChange} TagChange */
+
+/** What can be done to what is selected; what is missing isn't offered. @typedef {Partial<Record<'archive' | 'bringBack' | 'switchOn' | 'switchOff' | 'delete' | 'purge', () => void>>} Acts */
 
 /** More lines than these can't be told from each other. */
 const MOST_COMPARED = 5;
 
 /**
- * @param {{ links: Link[], list: import('../../pages/links/link-list.js').LinkList, selectAll: () => void, clear: () => void }} props `links` are the selected ones
+ * @param {object} props
+ * @param {Link[]} props.links the rows that are selected
+ * @param {LinkList} props.list
+ * @param {boolean} props.isAll whether all links that match are, also those without a row
+ * @param {boolean} props.hasMore whether all rows are, and more links match
+ * @param {() => void} props.selectMore selects all rows, or else all that match
+ * @param {() => void} props.clear
  */
-export function SelectionBar({ links, list, selectAll, clear }) {
-  const [progress, setProgress] = useState(/** @type {[number, number] | null} */ (null));
-  const [isTagging, setTagging] = useState(false);
-  const changeable = links.filter((link) => mayChange(link) && link.status !== 'deleted');
-  const isStill = changeable.length === 0 || progress !== null;
-  const here = changeable.filter((link) => !link.archived);
-  const away = changeable.filter((link) => link.archived);
-  const on = changeable.filter((link) => link.is_active);
-  const off = changeable.filter((link) => !link.is_active);
+export function SelectionBar({ isAll, ...props }) {
   // Toasts make room for the bar.
   useEffect(() => {
     document.body.classList.add('with-bar');
     return () => document.body.classList.remove('with-bar');
   }, []);
+  return isAll ? html`<${MatchingBar} ...${props} />` : html`<${RowsBar} ...${props} />`;
+}
 
-  /** @param {(progress: Progress) => Promise<boolean>} act */
+/** @param {{ links: Link[], list: LinkList, hasMore: boolean, selectMore: () => void, clear: () => void }} props */
+function RowsBar({ links, list, hasMore, selectMore, clear }) {
+  const [progress, setProgress] = useState(/** @type {Progress | null} */ (null));
+  const mine = links.filter(mayChange);
+  const changeable = mine.filter((link) => link.status !== 'deleted');
+  const here = changeable.filter((link) => !link.archived);
+  const away = changeable.filter((link) => link.archived);
+  const on = changeable.filter((link) => link.is_active);
+  const off = changeable.filter((link) => !link.is_active);
+
+  /** @param {(tell: Tell) => Promise<boolean>} act */
   async function run(act) {
-    const isDone = await act((done, all) => setProgress([done, all]));
+    const isDone = await act(setProgress);
     setProgress(null);
     if (isDone) clear();
   }
 
   const mayCompare = links.length > 1 && links.length <= MOST_COMPARED;
   const compare = () => navigate(href('compare', { codes: links.map((link) => link.short_code).join() }));
+  const wider = hasMore ? html`Select all ${list.total !== null && number(list.total)} that match` : links.length < list.links.length && `All ${number(list.links.length)}`;
 
-  const text = progress ? `${number(progress[0])} of ${number(progress[1])} …` : `${counted(links.length, 'link')} selected`;
-  const action = (/** @type {string} */ label, /** @type {import('../../ui/icons.js').IconName} */ icon, /** @type {() => void} */ act) =>
-    html`<${Button} key=${label} class="compact" icon=${icon} disabled=${isStill} onClick=${act}>${label}<//>`;
+  const text = html`${counted(links.length, 'link')} selected${changeable.length < links.length && html` <span class="muted">(${number(changeable.length)} that you can change)</span>`}`;
+  return html`<${Bar}
+    text=${progress ? html`<${ProgressText} progress=${progress} />` : text}
+    isBusy=${progress !== null}
+    clear=${clear}
+    more=${html`${wider && html`<${Button} kind="quiet" class="compact" disabled=${progress !== null} onClick=${selectMore}>${wider}<//>`}
+      ${!hasMore && html`<${Button} class="compact selection-compare" icon="chart" disabled=${!mayCompare || progress !== null} title=${mayCompare ? undefined : `Select two to ${MOST_COMPARED} links to compare them.`} onClick=${compare}>Compare<//>`}`}
+    isStill=${changeable.length === 0}
+    tags=${{ name: 'TagsDialog', links: changeable, onDone: (/** @type {TagChange} */ tags) => run((tell) => tagMany(changeable, tags, list, tell)) }}
+    expiry=${{ name: 'ExpiryDialog', count: counted(changeable.length, 'link'), onDone: (/** @type {string | null} */ expiry) => run((tell) => expireMany(changeable, expiry, list, tell)) }}
+    acts=${{
+      ...((here.length > 0 || away.length === 0) && { archive: () => run((tell) => archiveMany(here, true, list, tell)) }),
+      ...(away.length > 0 && { bringBack: () => run((tell) => archiveMany(away, false, list, tell)) }),
+      ...(off.length > 0 && { switchOn: () => run((tell) => switchMany(off, true, list, tell)) }),
+      ...((on.length > 0 || off.length === 0) && { switchOff: () => run((tell) => switchMany(on, false, list, tell)) }),
+      delete: () => run((tell) => deleteMany(changeable, list, tell)),
+      ...(mine.length > 0 && { purge: () => run((tell) => purgeMany(mine, list, tell)) }),
+    }}
+  />`;
+}
+
+/** @param {{ list: LinkList, clear: () => void }} props */
+function MatchingBar({ list, clear }) {
+  const [isCounting, setCounting] = useState(false);
+  // The button that has led here is gone.
+  useEffect(() => {
+    if (document.activeElement === document.body) /** @type {HTMLElement | null} */ (document.querySelector('.selection-actions button'))?.focus();
+  }, []);
+  const { status, archived } = list.filter;
+
+  /** @param {import('../jobs/words.js').JobKind} kind @param {{ tag?: string, expires_at?: string | null }} [more] */
+  async function begin(kind, more = {}) {
+    setCounting(true);
+    const job = await askAndBegin({ kind, filter: jobFilterOf(list.filter), ...more });
+    setCounting(false);
+    if (job) clear();
+  }
+
+  const count = list.total === null ? 'all that match' : counted(list.total, 'link');
+  const isOwn = !mayAct('admin') && !list.filter.by;
+  const text = html`All ${list.total !== null && number(list.total)} that match${isOwn && html` <span class="muted">(only yours are changed)</span>`}`;
+  return html`<${Bar}
+    text=${isCounting ? 'Counting …' : text}
+    isBusy=${isCounting}
+    clear=${clear}
+    isStill=${status === 'deleted'}
+    tags=${{ name: 'TagDialog', count, onDone: (/** @type {string} */ tag, /** @type {boolean} */ isAdded) => begin(isAdded ? 'tag' : 'untag', { tag }) }}
+    expiry=${{ name: 'ExpiryDialog', count, onDone: (/** @type {string | null} */ expires_at) => begin('set_expiry', { expires_at }) }}
+    acts=${{
+      ...(archived !== 'true' && { archive: () => begin('archive') }),
+      ...(archived && { bringBack: () => begin('unarchive') }),
+      ...(status !== 'active' && { switchOn: () => begin('switch_on') }),
+      ...(status !== 'inactive' && { switchOff: () => begin('switch_off') }),
+      delete: () => begin('delete'),
+      purge: () => begin('purge'),
+    }}
+  />`;
+}
+
+/** A dialog of the form of links, and what it is given. @typedef {{ name: string, onDone: (...values: any[]) => void, [given: string]: any }} Asked */
+
+/**
+ * @param {object} props
+ * @param {unknown} props.text what is selected, or how far it has come
+ * @param {boolean} props.isBusy
+ * @param {() => void} props.clear
+ * @param {unknown} [props.more] further buttons beside the text
+ * @param {boolean} props.isStill whether nothing can be done but deleting with statistics
+ * @param {Asked} props.tags
+ * @param {Asked} props.expiry
+ * @param {Acts} props.acts
+ */
+function Bar({ text, isBusy, clear, more, isStill, tags, expiry, acts }) {
+  const [dialog, setDialog] = useState(/** @type {Asked | null} */ (null));
+  const close = () => setDialog(null);
+  const open = (/** @type {Asked} */ asked) => () =>
+    setDialog({
+      ...asked,
+      onDone(...values) {
+        close();
+        asked.onDone(...values);
+      },
+    });
+  /** Where there is little room, what is needed less is in the menu. @type {{ label: string, icon: import('../../ui/icons.js').IconName, act?: () => void, isLesser?: boolean }[]} */
+  const actions = [
+    { label: 'Tags', icon: 'tag', act: open(tags) },
+    { label: 'Archive', icon: 'archive', act: acts.archive },
+    { label: 'Bring back', icon: 'archive', act: acts.bringBack, isLesser: acts.archive !== undefined },
+    { label: 'Switch on', icon: 'power', act: acts.switchOn, isLesser: acts.switchOff !== undefined },
+    { label: 'Switch off', icon: 'power', act: acts.switchOff },
+    { label: 'Delete', icon: 'trash', act: acts.delete, isLesser: true },
+  ];
+  const offered = actions.filter(({ act }) => act);
+  const items = [
+    ...(isStill ? [] : [...offered.filter(({ isLesser }) => isLesser).map((action) => ({ ...action, isNarrow: true })), { label: 'Set expiry', icon: /** @type {const} */ ('clock'), act: open(expiry) }]),
+    acts.purge && { label: 'Delete with statistics', icon: /** @type {const} */ ('trash'), isDanger: true, act: acts.purge },
+  ];
   return html`<div class="selection" role="region" aria-label="Selected links">
     <${Button} class="compact" kind="quiet" icon="close" label="Select none" onClick=${clear} />
-    <p aria-live=${progress ? 'polite' : undefined}>${text}${!progress && changeable.length < links.length && html` <span class="muted">(${number(changeable.length)} that you can change)</span>`}</p>
-    ${links.length < list.links.length && html`<${Button} kind="quiet" class="compact" onClick=${selectAll}>All ${number(list.links.length)}<//>`}
-    <${Button} class="compact selection-compare" icon="chart" disabled=${!mayCompare || progress !== null} title=${mayCompare ? undefined : `Select two to ${MOST_COMPARED} links to compare them.`} onClick=${compare}>Compare<//>
+    <p aria-live=${isBusy ? 'polite' : undefined}>${text}</p>
+    ${more}
     <div class="selection-actions" role="group" aria-label="For the selected links">
-      ${action('Tags', 'tag', () => setTagging(true))}
-      ${(here.length > 0 || away.length === 0) && action('Archive', 'archive', () => run((tell) => archiveMany(here, true, list, tell)))}
-      ${away.length > 0 && action('Bring back', 'archive', () => run((tell) => archiveMany(away, false, list, tell)))}
-      ${off.length > 0 && action('Switch on', 'power', () => run((tell) => switchMany(off, true, list, tell)))}
-      ${(on.length > 0 || off.length === 0) && action('Switch off', 'power', () => run((tell) => switchMany(on, false, list, tell)))}
-      ${action('Delete', 'trash', () => run((tell) => deleteMany(changeable, list, tell)))}
+      ${offered.map(({ label, icon, act, isLesser }) => html`<${Button} key=${label} class=${`compact ${isLesser ? 'lesser' : ''}`} icon=${icon} disabled=${isBusy || isStill} onClick=${act}>${label}<//>`)}
+      ${!isBusy && items.some(Boolean) && html`<${Menu} class="button compact square" label="More for the selected links" isUp items=${items}><${Icon} name="more" /><//>`}
     </div>
-    ${isTagging &&
-    html`<${Lazy}
-      load=${() => import('../link-form/link-form.js')}
-      name="TagsDialog"
-      onFailure=${() => setTagging(false)}
-      links=${changeable}
-      onClose=${() => setTagging(false)}
-      onTags=${(/** @type {import('./many.js').TagChange} */ tags) => {
-        setTagging(false);
-        run((tell) => tagMany(changeable, tags, list, tell));
-      }}
-    />`}
+    ${dialog && html`<${Lazy} load=${() => import('../link-form/link-form.js')} onFailure=${close} onClose=${close} ...${dialog} />`}
   </div>`;
 }

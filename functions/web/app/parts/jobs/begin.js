@@ -1,0 +1,55 @@
+// How a job is begun: many links are changed by it, also while nobody looks.
+
+import { ApiError, call } from '../../core/api.js';
+import { invalidate } from '../../core/resource.js';
+import { mayAct } from '../../core/session.js';
+import { ask } from '../../ui/dialog.js';
+import { toast, toastFailure } from '../../ui/toast.js';
+import { follow } from './followed.js';
+import { questionOf } from './words.js';
+
+/** @typedef {import('./words.js').Job} Job */
+/** @typedef {import('./words.js').JobBody} JobBody */
+
+/** How many links it would change. @param {JobBody} body @returns {Promise<{ matching: number, is_exact: boolean }>} */
+export const countJob = (body) => call('POST /api/jobs', { body: { ...body, dry_run: true } });
+
+/** @param {JobBody} body @returns {Promise<Job>} */
+export const beginJob = (body) => begun(() => call('POST /api/jobs', { body }));
+
+/**
+ * Begins a job and follows it.
+ * @param {() => Promise<Job>} send
+ */
+export async function begun(send) {
+  try {
+    const job = await send();
+    follow([job]);
+    return job;
+  } finally {
+    // If the answer was lost, the list has it.
+    invalidate('jobs');
+  }
+}
+
+/**
+ * Counts the links, asks, and begins. What fails is said.
+ * @param {JobBody} body
+ * @returns {Promise<Job | undefined>} nothing if it wasn't begun
+ */
+export async function askAndBegin(body) {
+  try {
+    const count = await countJob(body);
+    if (count.matching === 0) toast('No link matches any more.');
+    else if (await ask(questionOf(body, count, !mayAct('admin')))) return await beginJob(body);
+  } catch (error) {
+    notBegun(error);
+  }
+  return undefined;
+}
+
+/** @param {unknown} error */
+export function notBegun(error) {
+  const isKnown = error instanceof ApiError && error.kind === 'problem';
+  toastFailure(isKnown ? 'Nothing was begun.' : 'It may not have been begun.', error);
+}

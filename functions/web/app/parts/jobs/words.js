@@ -1,0 +1,206 @@
+// Jobs in words: what is done to many links, to which ones, how far it has come, and how it has ended.
+
+import { html } from '../../vendor/preact.js';
+import { counted, day, number } from '../../core/format.js';
+import { wordsFor } from '../../core/words.js';
+
+/** @typedef {'tag' | 'untag' | 'rename_tag' | 'switch_off' | 'switch_on' | 'archive' | 'unarchive' | 'delete' | 'purge' | 'set_expiry'} JobKind */
+/** @typedef {'queued' | 'running' | 'cancelling' | 'done' | 'failed' | 'cancelled'} JobState */
+
+/**
+ * Which links: all, or as the parameters of `GET /api/links`.
+ * @typedef {{ all?: boolean, search?: string, tag?: string | string[], created_by?: string, status?: string, archived?: string | boolean, created_after?: string, created_before?: string, tz?: string, external_id?: string }} JobFilter
+ */
+
+/** What is to be done, as `POST /api/jobs` wants it. @typedef {{ kind: JobKind, filter?: JobFilter, tag?: string, from?: string, to?: string, expires_at?: string | null }} JobBody */
+
+/** @typedef {{ short_code: string, code: string, detail: string }} JobFailure */
+
+/**
+ * @typedef {JobBody & {
+ *   id: string,
+ *   state: JobState,
+ *   expected: number | null,
+ *   seen: number,
+ *   changed: number,
+ *   failed: number,
+ *   failures: JobFailure[],
+ *   reason?: { code: string, detail: string },
+ *   created_by: string,
+ *   created_by_name: string | null,
+ *   created_at: string,
+ *   started_at: string | null,
+ *   ended_at: string | null,
+ * }} Job
+ */
+
+/** Text, and between it what people have written. @typedef {(string | { theirs: string })[]} Phrase */
+
+/** @param {string | undefined} text */
+const theirs = (text) => [{ theirs: text ?? '' }];
+
+/** @param {TemplateStringsArray} texts @param {(string | Phrase)[]} values @returns {Phrase} */
+const phrase = (texts, ...values) => texts.flatMap((text, at) => [text, ...[values[at] ?? []].flat()]);
+
+/** @param {Phrase} words */
+export const plain = (words) => words.map((part) => (typeof part === 'string' ? part : `“${part.theirs}”`)).join('');
+
+/** @param {{ of: Phrase }} props */
+export const Words = ({ of: words }) => html`${words.map((part) => (typeof part === 'string' ? part : html`“<bdi>${part.theirs}</bdi>”`))}`;
+
+/**
+ * @typedef {object} KindWords
+ * @property {(job: JobBody, links: string) => Phrase} title what is done to the links
+ * @property {string} action what the button says that begins it
+ * @property {string} past what `12 links` did
+ * @property {string} [effect] what that means, if it doesn't go without saying
+ * @property {boolean} [isDanger] whether links are lost, so that one types how many
+ */
+
+/** @type {Record<JobKind, KindWords>} */
+const KINDS = {
+  tag: { title: ({ tag }, links) => phrase`Give ${links} the tag ${theirs(tag)}`, action: 'Tag', past: 'got the tag' },
+  untag: { title: ({ tag }, links) => phrase`Take the tag ${theirs(tag)} from ${links}`, action: 'Take it from', past: 'lost the tag' },
+  rename_tag: { title: ({ from, to }) => phrase`Rename the tag ${theirs(from)} to ${theirs(to)}`, action: 'Rename for', past: 'got the new tag' },
+  switch_off: { title: (_, links) => phrase`Switch ${links} off`, action: 'Switch off', past: 'switched off', effect: 'Visitors see that they are.' },
+  switch_on: { title: (_, links) => phrase`Switch ${links} on`, action: 'Switch on', past: 'switched on' },
+  archive: { title: (_, links) => phrase`Archive ${links}`, action: 'Archive', past: 'archived', effect: 'They work as before.' },
+  unarchive: { title: (_, links) => phrase`Bring ${links} back`, action: 'Bring back', past: 'brought back' },
+  delete: { title: (_, links) => phrase`Delete ${links}`, action: 'Delete', past: 'deleted', effect: 'They stop working for good. Their statistics stay.', isDanger: true },
+  purge: {
+    title: (_, links) => phrase`Delete ${links} with their statistics`,
+    action: 'Delete',
+    past: 'deleted, with statistics',
+    effect: 'The links and their statistics will be lost. This can’t be undone.',
+    isDanger: true,
+  },
+  set_expiry: {
+    title: ({ expires_at: at }, links) => (at ? phrase`Let ${links} expire on ${day(at)}` : phrase`Let ${links} never expire`),
+    action: 'Change',
+    past: 'got another expiry',
+  },
+};
+
+/** @type {KindWords} */
+const UNKNOWN_KIND = { title: (_, links) => phrase`Change ${links}`, action: 'Change', past: 'changed' };
+
+/** A newer Linklet may have others. @param {JobBody} job */
+const wordsOf = ({ kind }) => KINDS[kind] ?? UNKNOWN_KIND;
+
+/** `Archive links` @param {JobBody} job */
+export const titleOf = (job) => wordsOf(job).title(job, 'links');
+
+/**
+ * What is asked before it is begun.
+ * @param {JobBody} job
+ * @param {{ matching: number, is_exact: boolean }} count
+ * @param {boolean} isForOwn whether only links of the person are changed
+ * @returns {import('../../ui/dialog.js').Question}
+ */
+export function questionOf(job, { matching, is_exact }, isForOwn) {
+  const { title, action, effect, isDanger = false } = wordsOf(job);
+  const links = `${is_exact ? '' : 'at least '}${counted(matching, 'link')}`;
+  const texts = [effect, isForOwn && 'Of these, only your own are changed.', 'It takes a while, and goes on if you leave this page.'];
+  return {
+    title: `${plain(title(job, links))}?`,
+    text: texts.filter(Boolean).join(' '),
+    action: `${action} ${number(matching)}`,
+    isDanger,
+    typed: isDanger ? number(matching) : undefined,
+  };
+}
+
+/** @type {Record<JobState, { word: string, tone: 'good' | 'warn' | 'bad' | 'muted' }>} */
+export const STATES = {
+  queued: { word: 'Waits', tone: 'muted' },
+  running: { word: 'Runs', tone: 'good' },
+  cancelling: { word: 'Stops', tone: 'warn' },
+  done: { word: 'Done', tone: 'good' },
+  failed: { word: 'Failed', tone: 'bad' },
+  cancelled: { word: 'Stopped', tone: 'muted' },
+};
+
+/** @param {Pick<Job, 'state'>} job */
+export const isOver = ({ state }) => state === 'done' || state === 'failed' || state === 'cancelled';
+
+/**
+ * How far it has come, of so many; nothing if nobody knows.
+ * @param {Pick<Job, 'state' | 'changed' | 'failed' | 'expected'>} job
+ * @returns {{ value: number, most: number } | undefined}
+ */
+export function shareOf({ state, changed, failed, expected }) {
+  if (!expected || state === 'queued') return undefined;
+  // Links that were made since match, too.
+  return { value: Math.min(changed + failed, expected), most: expected };
+}
+
+/** `1,150 of 4,213 changed` @param {Job} job @param {number} ahead how many others come before it, while it waits */
+export function progressOf(job, ahead) {
+  if (job.state === 'queued') return ahead > 0 ? `Waits behind ${counted(ahead, 'other')}` : 'Begins in a moment';
+  const share = shareOf(job);
+  const failed = job.failed > 0 ? `, ${number(job.failed)} couldn’t be` : '';
+  return `${number(job.changed)} ${share ? `of ${number(Math.max(share.most, job.changed))} ` : ''}changed${failed}`;
+}
+
+/** @type {Record<string, string>} */
+const REASONS = {
+  rights_lost: 'Whoever began it may no longer change links.',
+  no_progress: 'It made no progress any more.',
+};
+
+/** How it has ended. @param {Job} job */
+export function endOf(job) {
+  const { state, changed, failed, started_at, reason } = job;
+  const links = `${changed === 0 ? 'No link' : counted(changed, 'link')} ${wordsOf(job).past}`;
+  const not = failed > 0 && `${counted(failed, 'link')} couldn’t be changed.`;
+  const why = reason && (REASONS[reason.code] ?? wordsFor(reason.code, reason.detail));
+  /** @type {Record<string, unknown[]>} */
+  const sentences = {
+    failed: [why, `${links} until then.`, not],
+    cancelled: started_at ? ['Stopped.', `${links} until then.`, not] : ['Stopped before it began.'],
+    done: changed + failed === 0 ? ['Nothing was left to change.'] : [changed > 0 && `${links}.`, not],
+  };
+  return (sentences[state] ?? []).filter(Boolean).join(' ');
+}
+
+/** @param {JobFailure} failure */
+export const failureWords = ({ code, detail }) => wordsFor(code, detail);
+
+/** @type {Record<string, string>} */
+const STATUSES = { active: 'active', inactive: 'switched off', scheduled: 'scheduled', exhausted: 'used up', expired: 'expired', deleted: 'deleted' };
+
+/**
+ * The tags of a parameter `tag`: commas separate those of which one is enough, or with `-` before them none is wanted, and a backslash takes
+ * their meaning from both.
+ * @param {string} term
+ * @returns {Phrase}
+ */
+function tagWords(term) {
+  const isOut = term.startsWith('-');
+  const tags = term.slice(isOut ? 1 : 0).match(/(?:\\.|[^\\,])+/gs) ?? [];
+  const names = tags.map((tag) => tag.trim().replace(/\\(.)/gs, '$1'));
+  return phrase`${isOut ? 'without' : 'with'} the tag ${names.flatMap((name, at) => (at > 0 ? [' or ', ...theirs(name)] : theirs(name)))}`;
+}
+
+/**
+ * Which links a job is for; nothing if its title says so.
+ * @param {JobFilter | undefined} filter
+ * @param {string} [creator] what the one is called whose links they are
+ * @returns {Phrase}
+ */
+export function filterWords(filter, creator = 'one person') {
+  if (!filter) return [];
+  const { search, tag = [], created_by, status, archived, created_after, created_before, external_id } = filter;
+  const terms = [
+    ...[tag].flat().map(tagWords),
+    search && phrase`that contain ${theirs(search)}`,
+    status && [STATUSES[status] ?? status],
+    external_id && phrase`with the external ID ${theirs(external_id)}`,
+    created_by && phrase`made by ${creator}`,
+    created_after && [`made since ${day(created_after)}`],
+    created_before && [`made until ${day(created_before)}`],
+    String(archived) === 'all' && ['also archived ones'],
+  ].filter((term) => typeof term === 'object');
+  const links = String(archived) === 'true' ? 'Archived links' : terms.length > 0 ? 'Links' : 'All links';
+  return [links, ...terms.flatMap((term, at) => [at > 0 ? ', ' : ' ', ...term])];
+}

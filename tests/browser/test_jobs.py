@@ -1,0 +1,190 @@
+"""Jobs, which change many links while somebody looks, and while nobody does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from support.api import Account
+from support.hand import Hand
+from support.jobs import Jobs, job
+from support.tab import Tab, Tabs
+from support.told import Told, told
+
+TITLE = "Rename the tag “print” to “on paper”"
+FAILURES = [{"short_code": "menu", "code": "invalid_input", "detail": "a link has at most 20 tags"}]
+
+
+@pytest.fixture
+def mine(account: Account) -> dict[str, Any]:
+    """One's own job, which runs."""
+    return job(1, "rename_tag", "running", by=account.call("GET", "/api/me")["user_id"], **{"from": "print", "to": "on paper"}, changed=3)
+
+
+def theirs(number: int, kind: str = "archive", state: str = "queued", **more: Any) -> dict[str, Any]:
+    return job(number, kind, state, by="019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a22", name="Grace Hopper", **more)
+
+
+def progress(tab: Tab, text: str, title: str = TITLE) -> None:
+    """Waits until it has come so far."""
+    bar = tab.page.get_by_role("progressbar", name=title)
+    expect(bar).to_have_attribute("aria-valuetext", text)
+    expect(tab.page.get_by_role("group", name=title)).to_contain_text(text)
+
+
+def shown(tab: Tab) -> Locator:
+    return tab.page.get_by_role("region", name="Jobs").get_by_role("group")
+
+
+def test_a_job_is_followed_over_pages_and_reloads_and_stopped(tabs: Tabs, account: Account, mine: dict[str, Any], hand: Callable[[Tab], Hand]) -> None:
+    jobs = Jobs([mine])
+    tab = tabs.open(account, "tags", answers=jobs.answers)
+    use = hand(tab)
+    progress(tab, "3 of 8 changed")
+    jobs.change(0, changed=6)
+    progress(tab, "6 of 8 changed")
+    tab.page.reload()
+    progress(tab, "6 of 8 changed")
+    use.press(tab.page.get_by_role("link", name="Overview"))
+    expect(tab.heading("Overview")).to_be_attached()
+    use.press(tab.page.get_by_role("link", name="Tags"))
+    progress(tab, "6 of 8 changed")
+    use.press(tab.button(f"Stop {TITLE}"))
+    expect(tab.button(f"Stopping {TITLE}")).to_be_focused()
+    assert jobs.stopped == [mine["id"]]
+    jobs.change(0, state="cancelled")
+    tab.says("Stopped. 6 links got the new tag until then.")
+    expect(shown(tab)).to_have_count(0)
+    expect(tab.heading("Tags")).to_be_focused()
+
+
+def test_the_end_of_a_job_is_told_once_and_the_page_is_read_again(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
+    jobs = Jobs([mine])
+    tab = tabs.open(account, "tags", answers=jobs.answers)
+    progress(tab, "3 of 8 changed")
+    tab.settled()
+    with tab.page.expect_request("**/api/tags"):
+        jobs.change(0, state="done", changed=8)
+    tab.says("8 links got the new tag.")
+    expect(shown(tab)).to_have_count(0)
+    tab.button("Dismiss").click()
+    tab.come_back()
+    tab.page.get_by_role("link", name="Overview").click()
+    tab.page.get_by_role("link", name="Tags").click()
+    tab.settled()
+    expect(tab.page.locator(".toast")).to_have_count(0)
+
+
+def test_a_job_that_is_hidden_ends_quietly(tabs: Tabs, account: Account, mine: dict[str, Any], hand: Callable[[Tab], Hand]) -> None:
+    jobs = Jobs([mine])
+    tab = tabs.open(account, "tags", answers=jobs.answers)
+    hand(tab).press(tab.button(f"Hide {TITLE}"))
+    expect(shown(tab)).to_have_count(0)
+    expect(tab.heading("Tags")).to_be_focused()
+    with tab.page.expect_request("**/api/tags"):
+        jobs.change(0, state="done", changed=8)
+    tab.settled()
+    expect(tab.page.locator(".toast")).to_have_count(0)
+
+
+def test_jobs_wait_behind_others(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
+    waiting = mine | {"state": "queued", "started_at": None, "changed": 0}
+    jobs = Jobs([waiting, theirs(2, filter={"tag": ["a,b", "-c"], "archived": "all"}), theirs(3, "delete", "running", expected=None, filter={"all": True})])
+    tab = tabs.open(account, "tags", answers=jobs.answers)
+    progress(tab, "Waits behind 2 others")
+    progress(tab, "Waits behind 1 other", "Archive links")
+    progress(tab, "0 changed", "Delete links")
+    expect(shown(tab).nth(1)).to_contain_text("Links with the tag “a” or “b”, without the tag “c”, also archived ones · Grace Hopper")
+    expect(tab.page.get_by_role("progressbar", name="Delete links")).not_to_have_attribute("aria-valuenow", re.compile("."))
+    # Its end is told to whoever began it.
+    jobs.change(2, state="done", changed=4)
+    progress(tab, "Waits behind 1 other")
+    jobs.change(1, state="done", changed=1)
+    progress(tab, "Begins in a moment")
+    expect(tab.page.locator(".toast")).to_have_count(0)
+
+
+def test_what_went_wrong_stays_until_it_was_read(tabs: Tabs, account: Account, mine: dict[str, Any], hand: Callable[[Tab], Hand]) -> None:
+    jobs = Jobs([mine])
+    tab = tabs.open(account, "tags", answers=jobs.answers)
+    use = hand(tab)
+    progress(tab, "3 of 8 changed")
+    jobs.change(0, state="failed", failed=2, failures=FAILURES, reason={"code": "rights_lost", "detail": "the role was taken away"})
+    tab.says("Whoever began it may no longer change links. 3 links got the new tag until then. 2 links couldn’t be changed.")
+    group = tab.page.get_by_role("group", name=TITLE)
+    expect(group).to_contain_text("Failed")
+    use.press(group.locator("summary"))
+    expect(group.get_by_role("listitem")).to_have_text(["menu A link has at most 20 tags.", "and 1 more"])
+    assert (group.get_by_role("link", name="menu").get_attribute("href") or "").endswith("/links/menu")
+    use.press(tab.button(f"Hide {TITLE}"))
+    expect(shown(tab)).to_have_count(0)
+
+
+def test_progress_that_cannot_be_read_is_said(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
+    tab = tabs.open(account, "tags", answers=Jobs([mine]).answers)
+    progress(tab, "3 of 8 changed")
+    tab.fails("**/api/jobs/*", 503, "service_unavailable")
+    expect(shown(tab)).to_contain_text("It can’t be read at the moment how far it is. It goes on.")
+    tab.recovers("**/api/jobs/*")
+    tab.answers("**/api/jobs/*", mine | {"changed": 7})
+    progress(tab, "7 of 8 changed")
+    expect(shown(tab)).not_to_contain_text("It can’t be read")
+    tab.fails("**/api/jobs/*", 404, "job_not_found")
+    expect(shown(tab)).to_contain_text("This job is no longer known.")
+
+
+def test_a_job_that_may_not_be_stopped_goes_on(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
+    me = account.call("GET", "/api/me") | {"role": "member"}
+    tab = tabs.open(account, "tags", answers=Jobs([mine, theirs(2, state="running")]).answers | {"**/api/me": me})
+    progress(tab, "0 of 8 changed", "Archive links")
+    expect(tab.button("Stop Archive links")).to_have_count(0)
+    tab.refused.add("403")
+    tab.page.route("**/api/jobs/*", lambda route: route.fallback() if route.request.method == "GET" else route.fulfill(status=403, json={"code": "forbidden", "detail": "no"}))
+    tab.button(f"Stop {TITLE}").click()
+    tab.says("It wasn’t stopped. This is another person’s or another workspace’s.")
+    expect(tab.button(f"Stop {TITLE}")).to_be_enabled()
+
+
+def test_the_settings_list_jobs(tabs: Tabs, account: Account, mine: dict[str, Any], hand: Callable[[Tab], Hand]) -> None:
+    done = [theirs(number, "archive", "done", changed=number) for number in range(2, 30)]
+    jobs = Jobs([mine, *done])
+    tab = tabs.open(account, "settings", answers=jobs.answers)
+    use = hand(tab)
+    listed = tab.page.locator("section").filter(has=tab.page.get_by_role("heading", name="Jobs")).get_by_role("group")
+    expect(listed).to_have_count(20)
+    expect(listed.nth(0)).to_contain_text("3 of 8 changed")
+    expect(listed.nth(1)).to_contain_text("2 links archived.")
+    expect(listed.nth(1)).to_contain_text("Grace Hopper")
+    use.press(tab.button("Load more"))
+    expect(listed).to_have_count(29)
+    use.press(tab.button(f"Stop {TITLE}"))
+    jobs.change(0, state="cancelled")
+    expect(listed.nth(0)).to_contain_text("Stopped. 3 links got the new tag until then.")
+    expect(listed).to_have_count(29)
+
+
+def test_a_notification_leads_to_its_job(tabs: Tabs, account: Account, mine: dict[str, Any], hand: Callable[[Tab], Hand]) -> None:
+    ended = mine | {"state": "done", "changed": 8, "ended_at": mine["created_at"]}
+    # It is too long ago for the first page.
+    jobs = Jobs([*(theirs(number, "archive", "done", changed=number) for number in range(2, 30)), ended])
+    feed = Told([told("job.finished", ended["id"], "Your job to rename the tag print has ended: 8 links were changed.", minutes=1)])
+    tab = tabs.open(account, "notifications?kind=job", answers=jobs.answers | feed.answers)
+    hand(tab).press(tab.page.get_by_role("main").get_by_role("link", name=re.compile("Your job to rename")))
+    expect(tab.heading("Settings")).to_be_visible()
+    wanted = tab.page.locator(".job-wanted")
+    expect(wanted).to_contain_text("8 links got the new tag.")
+    expect(wanted).to_be_in_viewport()
+    assert tab.view() == f"settings?job={ended['id']}"
+    # Jobs are kept for a while only.
+    tab.fails("**/api/jobs/*", 404, "job_not_found")
+    tab.page.reload()
+    expect(wanted).to_contain_text("This job is no longer known.")
+
+
+def test_a_workspace_without_jobs_says_what_is_listed(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "settings")
+    expect(tab.page.get_by_text("None yet. What changes many links at once")).to_be_visible()
