@@ -33,11 +33,19 @@ export function arranged(tags, { text, sort }) {
   return found.sort((a, b) => size(b) - size(a) || byName.compare(a.tag, b.tag));
 }
 
-/** Whether a job is about all links with the tag, and not about some. @param {Job} job */
-const isWhole = ({ kind, filter }) => (kind === 'rename_tag' || kind === 'untag') && (!filter || filter.all === true);
-
 /** The tag that a job takes away, or gives another name. @param {Job} job */
 const subjectOf = ({ kind, from, tag }) => (kind === 'rename_tag' ? from : tag);
+
+/** A tag as it stands in a filter, too, which has backslashes before some characters. @param {unknown} tag */
+const unescaped = (tag) => String(tag).replaceAll('\\', '');
+
+/** Whether a job is about all links with the tag, and not about some. @param {Job} job */
+function isWhole(job) {
+  if (job.kind !== 'rename_tag' && job.kind !== 'untag') return false;
+  const { all, archived, tag, ...others } = job.filter ?? { all: true };
+  const isAll = all === true || isSame(unescaped(tag), unescaped(subjectOf(job)));
+  return isAll && archived !== 'true' && Object.keys(others).length === 0;
+}
 
 /** What is being done to a tag. @param {Job[]} jobs @param {string} tag */
 export function underWay(jobs, tag) {
