@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CorrelationId, Invalid, JobId, Link, LinkPatch, LinkState, Role, ShortCode, Tag, Tags, Timestamp, UserId,
-    WorkspaceId, optional,
+    CorrelationId, Invalid, JobId, Link, LinkPatch, LinkState, Role, ShortCode, Tag, TagChange, Tags, Timestamp,
+    UserId, WorkspaceId, optional,
 };
 
 /// A job of a workspace.
@@ -288,8 +288,8 @@ impl LinkTask {
             _ => {}
         }
         let patch = match self {
-            Self::Tag { tag } => retagged(tags, tags.with(tag)?),
-            Self::Untag { tag } => retagged(tags, tags.without(tag)),
+            Self::Tag { tag } => retagged(tags, TagChange::adding(tag).made_to(tags)?),
+            Self::Untag { tag } => retagged(tags, TagChange::removing(tag).made_to(tags)?),
             Self::RenameTag { from, to } => retagged(tags, tags.renamed(from, to)),
             Self::SwitchOff | Self::SwitchOn => {
                 let is_active = matches!(self, Self::SwitchOn);

@@ -159,27 +159,6 @@ impl Tags {
         self.iter().find(|known| compared(known) == label)
     }
 
-    /// These labels with one more; as they are if it is among them in whatever spelling.
-    ///
-    /// # Errors
-    /// When there are as many as there may be.
-    pub fn with(&self, tag: &Tag) -> Result<Self, Invalid> {
-        if self.contains(tag.as_str()) {
-            return Ok(self.clone());
-        }
-        if self.0.len() >= Self::MOST {
-            return Err(Invalid::new("tags must be at most 20"));
-        }
-        Ok(Self(self.iter().chain([tag.as_str()]).map(str::to_owned).collect()))
-    }
-
-    /// These labels without one.
-    #[must_use]
-    pub fn without(&self, tag: &Tag) -> Self {
-        let gone = compared(tag.as_str());
-        Self(self.compared().filter(|(label, _)| *label != gone).map(|(_, label)| label.to_owned()).collect())
-    }
-
     /// These labels with another one in place of one that is among them. If the other one is there, too, it is there once.
     #[must_use]
     pub fn renamed(&self, from: &Tag, to: &Tag) -> Self {
@@ -238,6 +217,18 @@ pub struct TagChange {
 }
 
 impl TagChange {
+    /// That links get a label.
+    #[must_use]
+    pub fn adding(tag: &Tag) -> Self {
+        Self { add: Tags(vec![tag.as_str().to_owned()]), ..Self::default() }
+    }
+
+    /// That links lose a label.
+    #[must_use]
+    pub fn removing(tag: &Tag) -> Self {
+        Self { remove: Tags(vec![tag.as_str().to_owned()]), ..Self::default() }
+    }
+
     /// Whether no link is changed by it.
     #[must_use]
     pub fn is_none(&self) -> bool {
@@ -402,25 +393,11 @@ mod tests {
     }
 
     #[test]
-    fn a_label_is_added_taken_away_and_renamed_in_whatever_spelling() {
+    fn a_label_is_renamed_in_whatever_spelling() {
         let tags =
             |given: &[&str]| Tags::try_from(given.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>()).unwrap();
         let tag = |text: &str| Tag::parse(text).unwrap();
         let kept = tags(&["Caf\u{e9}", "sale", "new"]);
-        let full = tags(
-            &(0..Tags::MOST)
-                .map(|number| number.to_string())
-                .collect::<Vec<_>>()
-                .iter()
-                .map(String::as_str)
-                .collect::<Vec<_>>(),
-        );
-
-        assert_eq!(kept.with(&tag("more")).unwrap(), tags(&["Caf\u{e9}", "sale", "new", "more"]));
-        assert_eq!(kept.with(&tag("CAFE\u{301}")).unwrap(), kept);
-        assert!(full.with(&tag("0")).is_ok() && full.with(&tag("more")).is_err());
-        assert_eq!(kept.without(&tag("cafe\u{301}")), tags(&["sale", "new"]));
-        assert_eq!(kept.without(&tag("none")), kept);
         assert_eq!(kept.renamed(&tag("SALE"), &tag("Summer")), tags(&["Caf\u{e9}", "Summer", "new"]));
         assert_eq!(kept.renamed(&tag("none"), &tag("sale")), kept);
         assert_eq!(kept.renamed(&tag("new"), &tag("SALE")), tags(&["Caf\u{e9}", "SALE"]), "one of both is left");
