@@ -10,6 +10,7 @@ mod api;
 mod behind_the_api;
 mod contract;
 mod guesses;
+mod jobs;
 mod keys;
 mod limits;
 mod links;

@@ -1,6 +1,7 @@
 mod api_keys;
 mod clicks;
 mod guesses;
+mod jobs;
 mod link_events;
 mod links;
 mod notifications;

@@ -1,0 +1,172 @@
+use std::time::Duration;
+
+use linklet_domain::{
+    CorrelationId, Job, JobFailure, JobId, JobProgress, JobState, Role, Timestamp, UserId, WorkspaceId,
+};
+use linklet_dynamodb::{JobEnd, JobsTable, Reached};
+use linklet_test_support::{Rendezvous, TestDynamoDb};
+use serde_json::json;
+
+/// A job that nobody has stored yet.
+fn new_job(workspace: &WorkspaceId) -> Job {
+    let work = json!({"kind": "rename_tag", "from": "a", "to": "b", "filter": {"tag": ["a", "-c"], "archived": "all"}});
+    Job {
+        id: JobId::generate(),
+        workspace: *workspace,
+        work: serde_json::from_value(work).unwrap(),
+        role: Role::Member,
+        created_by: UserId::generate(),
+        correlation_id: CorrelationId::generate(),
+        created_at: Timestamp::now(),
+        expected: Some(12),
+        state: JobState::Queued,
+        progress: JobProgress::default(),
+        after: None,
+        turn: 0,
+        started_at: None,
+        noted_at: None,
+        ended_at: None,
+        reason: None,
+    }
+}
+
+async fn started(jobs: &JobsTable, workspace: &WorkspaceId) -> Job {
+    jobs.create(&new_job(workspace)).await.unwrap().unwrap()
+}
+
+async fn found(jobs: &JobsTable, job: &Job) -> Job {
+    jobs.find(&job.workspace, &job.id).await.unwrap().unwrap()
+}
+
+fn reached(seen: u64, after: &str) -> Reached {
+    Reached { progress: JobProgress { seen, changed: seen, ..JobProgress::default() }, after: Some(after.to_owned()) }
+}
+
+fn end(state: JobState, progress: &JobProgress) -> JobEnd<'_> {
+    JobEnd { state, reason: None, progress, at: Timestamp::now() }
+}
+
+#[tokio::test]
+async fn a_job_is_read_as_it_was_stored() {
+    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
+    let (first, second) = (new_job(&workspace), new_job(&workspace));
+
+    let running = db.jobs().create(&first).await.unwrap().unwrap();
+    let waiting = db.jobs().create(&second).await.unwrap().unwrap();
+
+    let begun = Some(first.created_at);
+    assert_eq!(running, Job { state: JobState::Running, started_at: begun, noted_at: begun, ..first });
+    assert_eq!(waiting, second);
+    assert_eq!((found(&db.jobs(), &running).await, found(&db.jobs(), &waiting).await), (running, waiting));
+}
+
+#[tokio::test]
+async fn only_the_turn_that_was_read_can_be_noted_or_ended() {
+    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
+    let jobs = db.jobs();
+    let job = started(&jobs, &workspace).await;
+    let at = Timestamp::now().plus(Duration::from_secs(5));
+
+    jobs.note(&job, &reached(10, "first"), at).await.unwrap();
+    jobs.note(&job, &reached(99, "again"), at).await.unwrap();
+    jobs.end(&job, &end(JobState::Done, &JobProgress::default())).await.unwrap();
+
+    let noted = found(&jobs, &job).await;
+    let Reached { progress, after } = reached(10, "first");
+    assert_eq!(noted, Job { progress, after, turn: 1, noted_at: Some(at), ..job });
+}
+
+#[tokio::test]
+async fn a_note_keeps_what_somebody_has_cancelled_meanwhile() {
+    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
+    let jobs = db.jobs();
+    let job = started(&jobs, &workspace).await;
+    let cancelled = jobs.cancel(&workspace, &job.id, Timestamp::now()).await.unwrap().unwrap();
+
+    jobs.note(&job, &reached(10, "first"), Timestamp::now()).await.unwrap();
+
+    assert_eq!((cancelled.state, cancelled.turn), (JobState::Cancelling, 0));
+    let noted = found(&jobs, &job).await;
+    assert_eq!((noted.state, noted.turn, noted.progress.seen), (JobState::Cancelling, 1, 10));
+}
+
+#[tokio::test]
+async fn the_end_of_a_job_begins_the_next_and_is_written_once() {
+    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
+    let jobs = db.jobs();
+    let (first, second, third) =
+        (started(&jobs, &workspace).await, started(&jobs, &workspace).await, started(&jobs, &workspace).await);
+    let progress = reached(7, "").progress;
+
+    jobs.end(&first, &end(JobState::Done, &progress)).await.unwrap();
+    let ended = found(&jobs, &first).await;
+    jobs.end(&first, &end(JobState::Failed, &JobProgress::default())).await.unwrap();
+    jobs.note(&first, &reached(99, "late"), Timestamp::now()).await.unwrap();
+
+    assert_eq!((ended.state, &ended.progress, ended.ended_at.is_some()), (JobState::Done, &progress, true));
+    assert_eq!(found(&jobs, &first).await, ended);
+    let states = [&second, &third].map(|job| async { found(&jobs, job).await.state });
+    assert_eq!(futures_util::future::join_all(states).await, [JobState::Running, JobState::Queued]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_is_cancelled_while_the_one_before_ends_doesnt_begin() {
+    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
+    let jobs = db.jobs();
+    let (first, second, third) =
+        (started(&jobs, &workspace).await, started(&jobs, &workspace).await, started(&jobs, &workspace).await);
+    let together = JobsTable::new(db.client_with(Rendezvous::of(2)), "JobsTable");
+    let (ending, cancelling) = (together.clone(), together);
+
+    let (job, id) = (first.clone(), second.id);
+    let ends = tokio::spawn(async move { ending.end(&job, &end(JobState::Done, &JobProgress::default())).await });
+    let cancels = tokio::spawn(async move { cancelling.cancel(&workspace, &id, Timestamp::now()).await });
+    ends.await.unwrap().unwrap();
+    cancels.await.unwrap().unwrap();
+
+    let second = found(&jobs, &second).await.state;
+    let third = found(&jobs, &third).await.state;
+    // It was cancelled before it began, or has begun and is to end.
+    assert!(
+        [(JobState::Cancelled, JobState::Running), (JobState::Cancelling, JobState::Queued)].contains(&(second, third)),
+        "{second:?}, {third:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_job_is_stuck_after_an_hour_and_given_up_once() {
+    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
+    let jobs = db.jobs();
+    let job = started(&jobs, &workspace).await;
+    let after = |minutes: u64| job.created_at.plus(Duration::from_secs(60 * minutes));
+
+    jobs.give_up_stuck(&workspace, after(59)).await.unwrap();
+    assert_eq!(found(&jobs, &job).await, job);
+    jobs.give_up_stuck(&workspace, after(60)).await.unwrap();
+    jobs.give_up_stuck(&workspace, after(61)).await.unwrap();
+
+    let given_up = found(&jobs, &job).await;
+    assert_eq!((given_up.state, given_up.reason), (JobState::Failed, Some(JobFailure::NoProgress)));
+    assert_eq!(given_up.ended_at, Some(after(60)));
+    jobs.give_up_stuck(&WorkspaceId::generate(), after(90)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_job_is_deleted_thirty_days_after_its_end_and_not_before_it() {
+    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
+    let jobs = db.jobs();
+    let long_ago = Timestamp::now().minus(Duration::from_secs(31 * 86_400));
+    let old = started(&jobs, &workspace).await;
+    let (running, waiting) = (started(&jobs, &workspace).await, started(&jobs, &workspace).await);
+    jobs.end(&old, &JobEnd { at: long_ago, ..end(JobState::Done, &JobProgress::default()) }).await.unwrap();
+    jobs.cancel(&workspace, &waiting.id, Timestamp::now()).await.unwrap();
+
+    db.sweep_ttl();
+
+    assert_eq!(jobs.find(&workspace, &old.id).await.unwrap(), None);
+    let left = jobs.list(&workspace, 10, None).await.unwrap().items;
+    assert_eq!(left.iter().map(|job| job.id).collect::<Vec<_>>(), [waiting.id, running.id]);
+    // It runs, and nothing else waits.
+    let states: Vec<_> = left.iter().map(|job| job.state).collect();
+    assert_eq!(states, [JobState::Cancelled, JobState::Running]);
+}
