@@ -6,7 +6,8 @@ mod view;
 use std::collections::BTreeSet;
 
 use linklet_domain::{
-    GivenFilter, Job, JobId, JobProgress, JobState, JobWork, LinkJob, LinkTask, Scope, SortOrder, Tag, UserId, Verdict,
+    GivenFilter, Job, JobId, JobProgress, JobState, JobWork, LinkJob, LinkTask, Scope, SortOrder, Tag, Tags, UserId,
+    Verdict,
 };
 use linklet_dynamodb::{Cursor, JobsTable, LinksTable, Names, RepositoryError};
 use linklet_lambda::{
@@ -55,7 +56,7 @@ struct Renaming {
     name: String,
 }
 
-const RENAMING: BodyLimit = BodyLimit::EMPTY.text("name", linklet_domain::Tags::MAX_LENGTH);
+const RENAMING: BodyLimit = BodyLimit::EMPTY.text("name", Tags::MAX_LENGTH);
 
 impl JobsApi {
     async fn create(&self, request: &Request) -> Result<Response, ApiError> {
