@@ -124,7 +124,11 @@ impl Zone {
     }
 }
 
-fn moment(name: &str, text: &str, of: impl Fn(Day) -> Timestamp) -> Result<Timestamp, Invalid> {
+/// A date-time, or a date, of which a moment is meant.
+///
+/// # Errors
+/// When the text is neither; the sentence has its name.
+pub(crate) fn moment(name: &str, text: &str, of: impl Fn(Day) -> Timestamp) -> Result<Timestamp, Invalid> {
     // The plus of an offset that a client didn't encode arrives as a space.
     let text = text.replace(' ', "+");
     Day::parse(&text)

@@ -13,7 +13,10 @@ use super::{
     unread::{self, Unread},
     weighted,
 };
-use crate::{identity::Actor, zone::Zone};
+use crate::{
+    identity::Actor,
+    zone::{self, Zone},
+};
 
 /// A request as handlers see it.
 #[derive(Debug)]
@@ -282,13 +285,7 @@ impl Request {
         zone: &Zone,
         (first, last): (&'static str, &'static str),
     ) -> Result<(Option<Timestamp>, Option<Timestamp>), Invalid> {
-        let between = (self.moment(first, |day| zone.start_of(day))?, self.moment(last, |day| zone.end_of(day))?);
-        if let (Some(from), Some(to)) = between
-            && from > to
-        {
-            return Err(Invalid::new(format!("{first} must not be later than {last}")).in_field(first));
-        }
-        Ok(between)
+        zone.between((first, self.query(first)), (last, self.query(last)))
     }
 
     /// A query parameter that is a date-time, or a date, of which a moment is meant.
@@ -296,14 +293,7 @@ impl Request {
     /// # Errors
     /// When it is neither.
     pub fn moment(&self, name: &'static str, of: impl Fn(Day) -> Timestamp) -> Result<Option<Timestamp>, Invalid> {
-        self.parsed(name, |text| {
-            // The plus of an offset that a client didn't encode arrives as a space.
-            let text = text.replace(' ', "+");
-            Day::parse(&text)
-                .map(&of)
-                .or_else(|_| Timestamp::parse(&text))
-                .map_err(|_| Invalid::new(format!("{name} must be a date or RFC3339 format")))
-        })
+        self.query(name).map(|text| zone::moment(name, text, of)).transpose()
     }
 
     /// The header `Idempotency-Key`.
