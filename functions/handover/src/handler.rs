@@ -20,7 +20,7 @@ use linklet_dynamodb::{
     stream::{HandoverSignal, TurnSignal, turn_signal},
 };
 use linklet_lambda::{
-    batch::{self, Consumer, DeadLetterQueue},
+    batch::{Consumer, DeadLetterQueue},
     mail_orders::MailOrders,
     metrics, stream as records,
     telemetry::chain,
@@ -65,35 +65,7 @@ impl TurnError {
     }
 }
 
-impl Consumer<StreamEvent, DynamoDbEventResponse> for Handovers {
-    async fn consume(&self, batch: StreamEvent) -> DynamoDbEventResponse {
-        let started = Instant::now();
-        let mut done = 0;
-        for record in &batch.records {
-            if !self.process(record).await {
-                break;
-            }
-            done += 1;
-        }
-        batch::log(batch.records.len(), batch.records.len() - done, started);
-        records::retry_from(batch.records.get(done))
-    }
-}
-
-/// What is handed over in a turn, from whom and to whom.
-struct Turn<'a> {
-    handover: &'a Handover,
-    heir: &'a Member,
-    /// The last time of creation of what is handed over.
-    created_until: Timestamp,
-    ends_at: Instant,
-}
-
-impl Handovers {
-    /// How many links or monitored URLs are written at once.
-    const CONCURRENCY: usize = 16;
-
-    /// Processes a record, and returns whether it is done. If not, it has to be delivered again.
+impl records::InOrder for Handovers {
     async fn process(&self, record: &EventRecord) -> bool {
         let taken = match turn_signal(record) {
             Ok(Some(TurnSignal::Handover(signal))) => self.take_turn(&signal).await.inspect_err(|error| {
@@ -116,6 +88,26 @@ impl Handovers {
             Err(error) => error.is_permanent() && records::park(&self.dead_letters, record, &chain(&error)).await,
         }
     }
+}
+
+impl Consumer<StreamEvent, DynamoDbEventResponse> for Handovers {
+    async fn consume(&self, batch: StreamEvent) -> DynamoDbEventResponse {
+        records::one_by_one(batch, self).await
+    }
+}
+
+/// What is handed over in a turn, from whom and to whom.
+struct Turn<'a> {
+    handover: &'a Handover,
+    heir: &'a Member,
+    /// The last time of creation of what is handed over.
+    created_until: Timestamp,
+    ends_at: Instant,
+}
+
+impl Handovers {
+    /// How many links or monitored URLs are written at once.
+    const CONCURRENCY: usize = 16;
 
     async fn take_turn(&self, signal: &HandoverSignal) -> Result<(), TurnError> {
         let Some(open) = self.users.handover(&signal.workspace, &signal.leaver).await? else { return Ok(()) };

@@ -6,8 +6,7 @@ mod view;
 use std::collections::BTreeSet;
 
 use linklet_domain::{
-    GivenFilter, Job, JobId, JobProgress, JobState, JobWork, LinkJob, LinkTask, Scope, SortOrder, Tag, Tags, UserId,
-    Verdict,
+    GivenFilter, Job, JobId, JobWork, LinkJob, LinkTask, Scope, SortOrder, Tag, Tags, UserId, Verdict,
 };
 use linklet_dynamodb::{Cursor, JobsTable, LinksTable, Names, RepositoryError};
 use linklet_lambda::{
@@ -102,24 +101,10 @@ impl JobsApi {
         jobs: &str,
     ) -> Result<Response, ApiError> {
         let Count { matching, is_exact } = self.count(request, caller, query).await?;
-        let job = Job {
-            id: JobId::generate(),
-            workspace: *caller.workspace(),
-            work: JobWork::Links(work),
-            role: caller.role(),
-            created_by: *caller.user(),
-            correlation_id: request.correlation_id().clone(),
-            created_at: request.received_at(),
-            expected: is_exact.then_some(matching),
-            state: JobState::Queued,
-            progress: JobProgress::default(),
-            after: None,
-            turn: 0,
-            started_at: None,
-            noted_at: None,
-            ended_at: None,
-            reason: None,
-        };
+        let (creator, asked) =
+            ((*caller.user(), caller.role()), (request.received_at(), request.correlation_id().clone()));
+        let expected = is_exact.then_some(matching);
+        let job = Job::new(*caller.workspace(), JobWork::Links(work), creator, asked, expected);
         let job = self.jobs.create(&job).await?.ok_or(ApiError::Problem(Problem::TooManyJobs))?;
         let names = self.names(std::slice::from_ref(&job)).await;
         let location = format!("{jobs}/{}", job.id);

@@ -14,7 +14,7 @@ use aws_lambda_events::{
 use linklet_domain::{Job, JobFailure, JobProgress, JobState, Timestamp};
 use linklet_dynamodb::{JobEnd, JobSignal, JobsTable, Reached, RepositoryError, UsersTable, stream::job_signal};
 use linklet_lambda::{
-    batch::{self, Consumer, DeadLetterQueue},
+    batch::{Consumer, DeadLetterQueue},
     metrics, stream as records,
     telemetry::chain,
 };
@@ -51,29 +51,7 @@ pub struct Turns<W> {
     pub clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
-impl<W: Work> Consumer<StreamEvent, DynamoDbEventResponse> for Turns<W> {
-    async fn consume(&self, batch: StreamEvent) -> DynamoDbEventResponse {
-        let started = Instant::now();
-        let mut done = 0;
-        for record in &batch.records {
-            if !self.process(record).await {
-                break;
-            }
-            done += 1;
-        }
-        batch::log(batch.records.len(), batch.records.len() - done, started);
-        records::retry_from(batch.records.get(done))
-    }
-}
-
-/// What comes after a piece of work.
-enum Then {
-    GoOn,
-    End(JobState),
-}
-
-impl<W: Work> Turns<W> {
-    /// Processes a record, and returns whether it is done. If not, it has to be delivered again.
+impl<W: Work> records::InOrder for Turns<W> {
     async fn process(&self, record: &EventRecord) -> bool {
         let signal = match job_signal(record) {
             Ok(Some(signal)) => signal,
@@ -92,7 +70,21 @@ impl<W: Work> Turns<W> {
             }
         }
     }
+}
 
+impl<W: Work> Consumer<StreamEvent, DynamoDbEventResponse> for Turns<W> {
+    async fn consume(&self, batch: StreamEvent) -> DynamoDbEventResponse {
+        records::one_by_one(batch, self).await
+    }
+}
+
+/// What comes after a piece of work.
+enum Then {
+    GoOn,
+    End(JobState),
+}
+
+impl<W: Work> Turns<W> {
     /// Takes a turn, unless it was taken, or another one has come further, or the job is over: records come twice, in another order,
     /// and hours late.
     async fn take(&self, signal: &JobSignal) -> Result<(), RepositoryError> {

@@ -4,8 +4,6 @@
 //! The records of LinksTable's stream are processed in their order, which is kept for each link. They may come again, and after
 //! a redrive in another order. The table stores which links watch and which have stopped, so that changes nothing.
 
-use std::time::Instant;
-
 use aws_lambda_events::{
     dynamodb::{Event as StreamEvent, EventRecord},
     streams::DynamoDbEventResponse,
@@ -16,7 +14,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{RepositoryError, UsersTable, WatchOutcome, WatchTable};
 use linklet_lambda::{
-    batch::{self, Consumer, DeadLetterQueue},
+    batch::{Consumer, DeadLetterQueue},
     stream,
     telemetry::{chain, span_of},
 };
@@ -32,18 +30,24 @@ pub struct WatchLinks {
     pub dead_letters: DeadLetterQueue,
 }
 
+impl stream::InOrder for WatchLinks {
+    async fn process(&self, record: &EventRecord) -> bool {
+        let events = match stream::read(record) {
+            Ok(change) => change.into_events(),
+            Err(error) => return stream::park_unreadable(&self.dead_letters, record, &error).await,
+        };
+        for event in &events {
+            if !self.process_event(record, event).instrument(span_of(&event.correlation_id)).await {
+                return false;
+            }
+        }
+        true
+    }
+}
+
 impl Consumer<StreamEvent, DynamoDbEventResponse> for WatchLinks {
     async fn consume(&self, batch: StreamEvent) -> DynamoDbEventResponse {
-        let started = Instant::now();
-        let mut done = 0;
-        for record in &batch.records {
-            if !self.process(record).await {
-                break;
-            }
-            done += 1;
-        }
-        batch::log(batch.records.len(), batch.records.len() - done, started);
-        stream::retry_from(batch.records.get(done))
+        stream::one_by_one(batch, self).await
     }
 }
 
@@ -95,20 +99,6 @@ fn target_of(event: &Event, url: TargetUrl, owner: UserId) -> Result<Target, Inv
 }
 
 impl WatchLinks {
-    /// Processes a record, and returns whether it is done. If not, it has to be delivered again.
-    async fn process(&self, record: &EventRecord) -> bool {
-        let events = match stream::read(record) {
-            Ok(change) => change.into_events(),
-            Err(error) => return stream::park_unreadable(&self.dead_letters, record, &error).await,
-        };
-        for event in &events {
-            if !self.process_event(record, event).instrument(span_of(&event.correlation_id)).await {
-                return false;
-            }
-        }
-        true
-    }
-
     async fn process_event(&self, record: &EventRecord, event: &Event) -> bool {
         match watcher_changes(event) {
             Ok(changes) => {

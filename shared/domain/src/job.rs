@@ -54,6 +54,35 @@ impl Job {
     /// For how long a job may come no further before it is given up.
     pub const PATIENCE: Duration = Duration::from_secs(3_600);
 
+    /// A new job of a workspace, whose creator asks for it in this role.
+    #[must_use]
+    pub fn new(
+        workspace: WorkspaceId,
+        work: JobWork,
+        (created_by, role): (UserId, Role),
+        (created_at, correlation_id): (Timestamp, CorrelationId),
+        expected: Option<u64>,
+    ) -> Self {
+        Self {
+            id: JobId::generate(),
+            workspace,
+            work,
+            role,
+            created_by,
+            correlation_id,
+            created_at,
+            expected,
+            state: JobState::Queued,
+            progress: JobProgress::default(),
+            after: None,
+            turn: 0,
+            started_at: None,
+            noted_at: None,
+            ended_at: None,
+            reason: None,
+        }
+    }
+
     /// Whether it has begun and come no further for so long that it is given up.
     #[must_use]
     pub fn is_stuck(&self, now: Timestamp) -> bool {

@@ -3,8 +3,10 @@
 //! Lambda delivers the records of a shard in order, and after a failure again from the first record that failed on. A record
 //! that can never be processed would block its shard, so it is sent whole to the dead-letter queue.
 
+use std::time::Instant;
+
 use aws_lambda_events::{
-    dynamodb::EventRecord,
+    dynamodb::{Event as StreamEvent, EventRecord},
     streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse},
 };
 
@@ -13,7 +15,7 @@ use linklet_dynamodb::stream::{Change, StreamError, change_of};
 use tracing::Instrument as _;
 
 use crate::{
-    batch::DeadLetterQueue,
+    batch::{self, DeadLetterQueue},
     metrics,
     telemetry::{chain, span_of},
 };
@@ -51,6 +53,25 @@ pub async fn park(dead_letters: &DeadLetterQueue, record: &EventRecord, reason: 
             false
         }
     }
+}
+
+/// A consumer for which each record has to wait for the one before.
+pub trait InOrder: Sync {
+    /// Processes a record, and returns whether it is done. If not, it has to be delivered again.
+    fn process(&self, record: &EventRecord) -> impl Future<Output = bool> + Send;
+}
+
+/// Processes the records of a batch one after another, until one has to be delivered again, and writes the batch's log line.
+pub async fn one_by_one(batch: StreamEvent, consumer: &impl InOrder) -> DynamoDbEventResponse {
+    let (started, records) = (Instant::now(), &batch.records);
+    let mut done = 0;
+    while let Some(record) = records.get(done)
+        && consumer.process(record).await
+    {
+        done += 1;
+    }
+    batch::log(records.len(), records.len() - done, started);
+    retry_from(records.get(done))
 }
 
 /// The response that makes Lambda deliver the batch again from this record on; `None` means that all records succeeded.

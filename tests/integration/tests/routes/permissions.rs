@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use linklet_domain::{
-    ApiKeySecret, EmailAddress, Invitation, Job, JobId, JobProgress, JobState, Member, OneTimeToken, Role, Timestamp,
-    TokenPurpose, UserId,
+    ApiKeySecret, EmailAddress, Invitation, Job, Member, OneTimeToken, Role, Timestamp, TokenPurpose, UserId,
 };
 use linklet_dynamodb::InviteOutcome;
 use linklet_test_support::{
@@ -300,24 +299,8 @@ impl<'d> Scene<'d> {
 /// A job of this person.
 fn job_of(person: &Person) -> Job {
     let work = json!({"kind": "archive", "filter": {"all": true}});
-    Job {
-        id: JobId::generate(),
-        workspace: person.workspace,
-        work: serde_json::from_value(work).unwrap(),
-        role: Role::Member,
-        created_by: person.id,
-        correlation_id: fixture::correlation(),
-        created_at: Timestamp::now(),
-        expected: None,
-        state: JobState::Queued,
-        progress: JobProgress::default(),
-        after: None,
-        turn: 0,
-        started_at: None,
-        noted_at: None,
-        ended_at: None,
-        reason: None,
-    }
+    let work = serde_json::from_value(work).unwrap();
+    Job::new(person.workspace, work, (person.id, Role::Member), (Timestamp::now(), fixture::correlation()), None)
 }
 
 /// Somebody new in the founder's workspace.

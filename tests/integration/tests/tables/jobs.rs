@@ -1,8 +1,6 @@
 use std::time::Duration;
 
-use linklet_domain::{
-    CorrelationId, Job, JobFailure, JobId, JobProgress, JobState, Role, Timestamp, UserId, WorkspaceId,
-};
+use linklet_domain::{CorrelationId, Job, JobFailure, JobProgress, JobState, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::{JobEnd, JobsTable, Reached};
 use linklet_test_support::{Rendezvous, TestDynamoDb};
 use serde_json::json;
@@ -10,24 +8,9 @@ use serde_json::json;
 /// A job that nobody has stored yet.
 fn new_job(workspace: &WorkspaceId) -> Job {
     let work = json!({"kind": "rename_tag", "from": "a", "to": "b", "filter": {"tag": ["a", "-c"], "archived": "all"}});
-    Job {
-        id: JobId::generate(),
-        workspace: *workspace,
-        work: serde_json::from_value(work).unwrap(),
-        role: Role::Member,
-        created_by: UserId::generate(),
-        correlation_id: CorrelationId::generate(),
-        created_at: Timestamp::now(),
-        expected: Some(12),
-        state: JobState::Queued,
-        progress: JobProgress::default(),
-        after: None,
-        turn: 0,
-        started_at: None,
-        noted_at: None,
-        ended_at: None,
-        reason: None,
-    }
+    let work = serde_json::from_value(work).unwrap();
+    let asked = (Timestamp::now(), CorrelationId::generate());
+    Job::new(*workspace, work, (UserId::generate(), Role::Member), asked, Some(12))
 }
 
 async fn started(jobs: &JobsTable, workspace: &WorkspaceId) -> Job {

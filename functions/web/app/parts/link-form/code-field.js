@@ -9,7 +9,7 @@ import { Field } from '../../ui/field.js';
 const TYPING_MS = 300;
 // As docs/openapi.yaml has them; a test compares the two. The API knows further words that the operator has reserved.
 const RESERVED = [
-  'about', 'abuse', 'account', 'accounts', 'admin', 'apis', 'assets', 'auth', 'billing', 'contact', 'cookies',
+  'about', 'abuse', 'account', 'accounts', 'admin', 'apis', 'assets', 'auth', 'billing', 'bulk', 'contact', 'cookies',
   'copyright', 'dashboard', 'disclaimer', 'docs', 'favicon', 'fraud', 'gdpr', 'health', 'help', 'helpdesk', 'home',
   'hostmaster', 'impressum', 'imprint', 'index', 'info', 'legal', 'login', 'logoff', 'logon', 'logout', 'mail',
   'metrics', 'noreply', 'oauth', 'openapi', 'password', 'payment', 'phishing', 'policy', 'postmaster', 'privacy',
