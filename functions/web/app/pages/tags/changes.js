@@ -17,16 +17,16 @@ import { otherNamed } from './arranged.js';
 const MOST_LETTERS = 50;
 const OWN_ONLY = 'You change your own links only: those of others keep it.';
 
-/** Browsers take these for folders in a path. */
-const UNADDRESSABLE = ['.', '..'];
+/** Whether a path can name a tag: browsers take dots for folders, and API Gateway decodes a path before it looks for its parts. @param {string} tag */
+const isAddressable = (tag) => !['.', '..'].includes(tag) && !/[/?%]/.test(tag);
 
 /** @param {string} tag @param {string} name */
 const renameTag = (tag, name) =>
-  UNADDRESSABLE.includes(tag) ? beginJob({ kind: 'rename_tag', from: tag, to: name }) : begun(() => call('PATCH /api/tags/{tag}', { path: { tag }, body: { name } }));
+  isAddressable(tag) ? begun(() => call('PATCH /api/tags/{tag}', { path: { tag }, body: { name } })) : beginJob({ kind: 'rename_tag', from: tag, to: name });
 
 /** @param {string} tag */
 const removeTag = (tag) =>
-  UNADDRESSABLE.includes(tag) ? beginJob({ kind: 'untag', tag, filter: { all: true } }) : begun(() => call('DELETE /api/tags/{tag}', { path: { tag } }));
+  isAddressable(tag) ? begun(() => call('DELETE /api/tags/{tag}', { path: { tag } })) : beginJob({ kind: 'untag', tag, filter: { all: true, archived: 'all' } });
 
 /** @param {{ of: ShownTag, tags: ShownTag[], onClose: () => void }} props */
 export function RenameTag({ of: renamed, tags, onClose }) {
