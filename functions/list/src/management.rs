@@ -4,8 +4,8 @@
 //! that it shows are then read whole. A page that ends where no more may be read for one request has a cursor to go on.
 
 use linklet_domain::{
-    ExternalId, GivenFilter, GivenTags, Invalid, Link, LinkId, LinkSummary, PageNumber, PageRows, ShortCode, SortBy,
-    SortOrder, StatusFilter, Verdict, sort_links,
+    ExternalId, GivenFilter, Invalid, Link, LinkId, LinkSummary, PageNumber, PageRows, ShortCode, SortBy, SortOrder,
+    StatusFilter, Verdict, sort_links,
 };
 use linklet_dynamodb::Cursor;
 use linklet_lambda::{
@@ -208,7 +208,7 @@ fn given(request: &Request) -> GivenFilter {
     GivenFilter {
         all: None,
         search: text("search"),
-        tag: Some(GivenTags::All(request.queries("tag").map(str::to_owned).collect())),
+        tag: request.queries("tag").map(str::to_owned).collect(),
         created_by: text("created_by"),
         status: text("status"),
         archived: text("archived"),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CorrelationId, Invalid, JobId, Link, LinkPatch, LinkState, Role, ShortCode, Tag, TagChange, Tags, Timestamp,
-    UserId, WorkspaceId, optional,
+    UserId, WorkspaceId, optional, validated::null_as_default,
 };
 
 /// A job of a workspace.
@@ -384,9 +384,9 @@ pub struct GivenFilter {
     /// A text to find.
     #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
     pub search: Option<String>,
-    /// Conditions on the tags.
-    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
-    pub tag: Option<GivenTags>,
+    /// Conditions on the tags, of which a link has to meet each.
+    #[serde(deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+    pub tag: Vec<String>,
     /// Who has created the link.
     #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
     pub created_by: Option<String>,
@@ -410,34 +410,13 @@ pub struct GivenFilter {
     pub external_id: Option<String>,
 }
 
-/// Conditions on tags, of which a link has to meet each.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum GivenTags {
-    /// One.
-    One(String),
-    /// Several.
-    All(Vec<String>),
-}
-
-impl GivenTags {
-    /// The texts of the conditions, without empty ones.
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
-        let texts = match self {
-            Self::One(text) => std::slice::from_ref(text),
-            Self::All(texts) => texts.as_slice(),
-        };
-        texts.iter().map(String::as_str).filter(|text| !text.is_empty())
-    }
-}
-
 impl GivenFilter {
     /// The links that have a tag, also archived ones.
     #[must_use]
     pub fn of_tag(tag: &Tag) -> Self {
         let escaped = tag.as_str().replace('\\', r"\\").replace(',', r"\,");
         let text = if escaped.starts_with('-') { format!(r"\{escaped}") } else { escaped };
-        Self { tag: Some(GivenTags::One(text)), archived: Some("all".to_owned()), ..Self::default() }
+        Self { tag: vec![text], archived: Some("all".to_owned()), ..Self::default() }
     }
 
     /// Whether it says which links are meant. Nobody is to change all of them by forgetting to say so.
@@ -446,7 +425,7 @@ impl GivenFilter {
         let Self { all, search, tag, created_by, status, archived, created_after, created_before, tz: _, external_id } =
             self;
         *all == Some(true)
-            || tag.as_ref().is_some_and(|tags| tags.iter().next().is_some())
+            || tag.iter().any(|text| !text.is_empty())
             || [search, created_by, status, archived, created_after, created_before, external_id]
                 .iter()
                 .any(|member| member.is_some())
@@ -491,7 +470,7 @@ mod tests {
     #[test]
     fn work_is_written_as_it_is_read_with_the_members_of_its_kind() {
         for written in [
-            json!({"kind": "rename_tag", "from": "a", "to": "b", "filter": {"tag": "a", "archived": "all"}}),
+            json!({"kind": "rename_tag", "from": "a", "to": "b", "filter": {"tag": ["a"], "archived": "all"}}),
             json!({"kind": "switch_off", "filter": {"all": true}}),
             json!({"kind": "set_expiry", "expires_at": "2027-01-01T00:00:00.000Z", "filter": {"tag": ["a", "-b"]}}),
             json!({"kind": "set_expiry", "expires_at": null, "filter": {"search": "x"}}),
@@ -504,7 +483,7 @@ mod tests {
     fn the_filter_of_a_tag_finds_it_whatever_is_in_it() {
         for text in ["a", "a,b", "-a", r"\", r"-\,", "a-b", "50 %"] {
             let filter = GivenFilter::of_tag(&tag(text));
-            let terms: Vec<_> = filter.tag.iter().flat_map(GivenTags::iter).map(TagTerm::parse).collect();
+            let terms: Vec<_> = filter.tag.iter().map(|text| TagTerm::parse(text)).collect();
             assert_eq!(terms, [Ok(TagTerm::AnyOf(vec![text.to_owned()]))], "{text}");
         }
     }
@@ -513,7 +492,8 @@ mod tests {
     fn a_filter_has_to_say_which_links_are_meant() {
         let says = |filter: Value| serde_json::from_value::<GivenFilter>(filter).unwrap().says_which();
 
-        for empty in [json!({}), json!({"all": false}), json!({"tz": "UTC"}), json!({"search": ""}), json!({"tag": []})]
+        for empty in
+            [json!({}), json!({"all": false}), json!({"tz": "UTC"}), json!({"search": ""}), json!({"tag": [""]})]
         {
             assert!(!says(empty.clone()), "{empty}");
         }

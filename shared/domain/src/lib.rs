@@ -68,9 +68,7 @@ pub use handover::{Handover, KeysLeft, oldest_admin_but};
 pub use idempotency_key::{AnswerKey, IdempotencyKey};
 pub use ids::{EventId, InvitationId, JobId, MailOrderId, SessionId, UserId, WorkspaceId};
 pub use invitation::Invitation;
-pub use job::{
-    GivenFilter, GivenTags, Job, JobFailure, JobProgress, JobState, JobWork, LinkJob, LinkRefusal, LinkStep, LinkTask,
-};
+pub use job::{GivenFilter, Job, JobFailure, JobProgress, JobState, JobWork, LinkJob, LinkRefusal, LinkStep, LinkTask};
 pub use leading::{HistoryEntry, LeadingChanges};
 pub use link::{ExpiryStep, Link, LinkIdentity, Record, StoredLink, Tombstone};
 pub use link_changes::{LinkChanges, Transition};

@@ -4,8 +4,8 @@
 //! but a search, these are summaries of links. How much is read for one request is bounded.
 
 use linklet_domain::{
-    ArchivedFilter, ExternalId, GivenFilter, GivenTags, Invalid, Link, LinkFilter, LinkSearch, LinkSummary, ShortCode,
-    SortOrder, StatusFilter, TagTerm, Timestamp, UserId, Verdict, WorkspaceId,
+    ArchivedFilter, ExternalId, GivenFilter, Invalid, Link, LinkFilter, LinkSearch, LinkSummary, ShortCode, SortOrder,
+    StatusFilter, TagTerm, Timestamp, UserId, Verdict, WorkspaceId,
 };
 use linklet_dynamodb::{Cursor, LinkRange, LinkReader, LinksTable, RepositoryError};
 
@@ -36,13 +36,16 @@ impl LinkQuery {
         // Who asks for one link by its name asks for it wherever it is: its name is taken.
         let archived = if external_id.is_some() { ArchivedFilter::All } else { ArchivedFilter::default() };
         let (first, last) = (("created_after", &given.created_after), ("created_before", &given.created_before));
-        let terms = given.tag.iter().flat_map(GivenTags::iter).map(TagTerm::parse);
+        let texts = given.tag.iter().filter(|text| !text.is_empty());
         Ok(Self {
             created: zone.between((first.0, first.1.as_deref()), (last.0, last.1.as_deref()))?,
             search: read("search", given.search.as_deref(), LinkSearch::parse)?,
             external_id,
             filter: LinkFilter {
-                tags: terms.collect::<Result<_, _>>().map_err(|refused| refused.in_field("tag"))?,
+                tags: texts
+                    .map(|text| TagTerm::parse(text))
+                    .collect::<Result<_, _>>()
+                    .map_err(|refused| refused.in_field("tag"))?,
                 created_by: read("created_by", given.created_by.as_deref(), creator)?,
                 status: read("status", given.status.as_deref(), StatusFilter::parse)?.unwrap_or_default(),
                 archived: read("archived", given.archived.as_deref(), ArchivedFilter::parse)?.unwrap_or(archived),

@@ -15,7 +15,7 @@ async fn a_tag_is_renamed_on_all_links_and_its_owner_is_told() {
     }
 
     let rename = json!({"kind": "rename_tag", "from": "frühling 50 %", "to": "Spring"});
-    let counted = json!({"kind": "archive", "filter": {"tag": "FRÜHLING 50 %"}, "dry_run": true});
+    let counted = json!({"kind": "archive", "filter": {"tag": ["FRÜHLING 50 %"]}, "dry_run": true});
     let counted = send(ada.request("POST", "/api/jobs").json(&counted)).await;
     let started = send(ada.request("POST", "/api/jobs").json(&rename)).await;
     let removed = send(ada.request("DELETE", "/api/tags/KEPT")).await;

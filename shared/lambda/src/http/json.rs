@@ -195,9 +195,12 @@ fn sentence(member: &str, path: &str, reason: String) -> String {
     if let Some(missing) = reason.strip_prefix("missing field `").filter(|_| path.contains('[')) {
         return format!("{path} must have {}", missing.trim_end_matches('`'));
     }
-    // A member of a member, which are those of `metadata`.
+    // A member of a member, such as those of `metadata`.
     if path.contains('.') && !path.contains('[') && reason.starts_with("invalid type") {
-        return format!("{member} must have texts only");
+        return match reason.rsplit_once(", expected ") {
+            Some((_, expected)) if expected != "a string" => format!("{path} must be {}", in_words(expected)),
+            _ => format!("{member} must have texts only"),
+        };
     }
     if reason.starts_with("missing field") || reason.starts_with("invalid type: null") {
         return format!("{member} is required");

@@ -109,7 +109,8 @@ async fn what_is_wrong_with_a_job_is_told_by_its_name() {
         (json!({"kind": "archive", "filter": {"tz": "UTC"}}), "filter", "filter must say which links"),
         (json!({"kind": "archive", "filter": {"all": false}}), "filter", "filter must say which links"),
         (json!({"kind": "archive", "filter": {"status": "purged"}}), "filter", "status must be"),
-        (json!({"kind": "archive", "filter": {"tag": "-"}}), "filter", "tag must name a tag"),
+        (json!({"kind": "archive", "filter": {"tag": ["-"]}}), "filter", "tag must name a tag"),
+        (json!({"kind": "archive", "filter": {"tag": "a"}}), "filter", "filter.tag must be a list of strings"),
         (json!({"kind": "archive", "filter": {"created_by": "ada"}}), "filter", "created_by must be a UUID"),
         (json!({"kind": "archive", "filter": {"colour": "red"}}), "filter", "unknown field `colour`"),
         (json!({"kind": "archive", "filter": [true]}), "filter", "filter must be an object"),
@@ -184,9 +185,9 @@ async fn a_dry_run_and_what_is_expected_count_what_the_list_shows_of_the_callers
     for (filter, query) in [
         (json!({"all": true}), String::new()),
         (json!({"all": true, "archived": "all"}), "archived=all".to_owned()),
-        (json!({"tag": "a"}), "tag=a".to_owned()),
+        (json!({"tag": ["a"]}), "tag=a".to_owned()),
         (json!({"tag": ["a", "-b"], "archived": "all"}), "tag=a&tag=-b&archived=all".to_owned()),
-        (json!({"tag": r"a\,b", "archived": "true"}), "tag=a%5C,b&archived=true".to_owned()),
+        (json!({"tag": [r"a\,b"], "archived": "true"}), "tag=a%5C,b&archived=true".to_owned()),
         (json!({"status": "all"}), "status=all".to_owned()),
         (json!({"status": "inactive"}), "status=inactive".to_owned()),
         (json!({"search": "PLAIN"}), "search=PLAIN".to_owned()),
@@ -332,13 +333,13 @@ async fn renaming_and_removing_a_tag_are_jobs_about_all_links_that_have_it() {
         (202, format!("../jobs/{}", job["id"].as_str().unwrap()).as_str())
     );
     assert_eq!(json!([job["kind"], job["from"], job["to"], job["expected"]]), json!(["rename_tag", "A", "Spring", 3]));
-    assert_eq!(job["filter"], json!({"tag": "A", "archived": "all"}));
+    assert_eq!(job["filter"], json!({"tag": ["A"], "archived": "all"}));
     let job = removed.json();
     assert_eq!(json!([job["kind"], job["tag"], job["expected"]]), json!(["untag", "a,b", 1]));
-    assert_eq!(job["filter"], json!({"tag": r"a\,b", "archived": "all"}));
+    assert_eq!(job["filter"], json!({"tag": [r"a\,b"], "archived": "all"}));
     assert_eq!(encoded.json()["tag"], "50%");
     let same = office.start(&json!({"kind": "rename_tag", "from": "A", "to": "Spring"})).await;
-    assert_eq!((&same["filter"], &same["expected"]), (&json!({"tag": "A", "archived": "all"}), &json!(3)));
+    assert_eq!((&same["filter"], &same["expected"]), (&json!({"tag": ["A"], "archived": "all"}), &json!(3)));
 }
 
 #[tokio::test]
