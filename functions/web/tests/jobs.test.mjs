@@ -22,7 +22,7 @@ test('a job says which links it is for', () => {
   const words = (filter, creator) => plain(filterWords(filter, creator));
   assert.equal(words(undefined), '');
   assert.equal(words({ all: true }), 'All links');
-  assert.equal(words({ tag: 'spring', status: 'inactive' }), 'Links with the tag “spring”, switched off');
+  assert.equal(words({ tag: ['spring'], status: 'inactive' }), 'Links with the tag “spring”, switched off');
   assert.equal(words({ tag: ['a,b', '-c,-d'], search: 'lamp', archived: 'all' }), 'Links with the tag “a” or “b”, without the tag “c” or “-d”, that contain “lamp”, also archived ones');
   assert.equal(words({ tag: ['1\\,5', '\\-x', 'a\\\\b'] }), 'Links with the tag “1,5”, with the tag “-x”, with the tag “a\\b”');
   assert.equal(words({ archived: true }), 'Archived links');
@@ -32,7 +32,7 @@ test('a job says which links it is for', () => {
 
 test('before links are lost, one types how many', () => {
   const count = { matching: 4213, is_exact: true };
-  const question = questionOf({ kind: 'delete', filter: { tag: 'a' } }, count, false);
+  const question = questionOf({ kind: 'delete', filter: { tag: ['a'] } }, count, false);
   assert.deepEqual([question.title, question.typed, question.isDanger], [`Delete ${number(4213)} links?`, number(4213), true]);
   assert.doesNotMatch(String(question.text), /your own/);
   const harmless = questionOf({ kind: 'archive' }, { matching: 1, is_exact: false }, true);
@@ -69,8 +69,8 @@ test('a job says how it has ended', () => {
 test('a job that is only counted is not begun', async () => {
   session.set({ status: 'in' });
   const requests = answering({ body: { matching: 2, is_exact: true } }, { status: 202, body: job({ id: '2' }) });
-  assert.equal((await countJob({ kind: 'archive', filter: { tag: 'a' } })).matching, 2);
-  assert.equal((await beginJob({ kind: 'archive', filter: { tag: 'a' } })).id, '2');
+  assert.equal((await countJob({ kind: 'archive', filter: { tag: ['a'] } })).matching, 2);
+  assert.equal((await beginJob({ kind: 'archive', filter: { tag: ['a'] } })).id, '2');
   assert.deepEqual(requests.map(({ method, body }) => [method, JSON.parse(body).dry_run]), [['POST', true], ['POST', undefined]]);
 });
 

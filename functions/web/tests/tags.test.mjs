@@ -52,7 +52,7 @@ test('what was counted, is partial or went wrong is not shown as done', () => {
     job({ from: 'news', to: 'x', state: 'cancelled' }),
     job({ from: 'news', to: 'x', state: 'running', ended_at: null }),
     job({ kind: 'untag', tag: 'news', filter: { search: 'lamp' } }),
-    job({ kind: 'untag', tag: 'news', filter: { tag: 'sale 9' } }),
+    job({ kind: 'untag', tag: 'news', filter: { tag: ['sale 9'] } }),
     job({ kind: 'untag', tag: 'news', filter: { all: true, archived: 'true' } }),
     job({ from: 'nobody', to: 'x' }),
   ];
@@ -63,7 +63,7 @@ test('what was counted, is partial or went wrong is not shown as done', () => {
 test('a tag says what is being done to it', () => {
   assert.equal(underWay([job({ state: 'running', from: 'news', to: 'x' })], 'News'), 'Being renamed');
   assert.equal(underWay([job({ state: 'queued', kind: 'untag', tag: 'news', filter: { all: true } })], 'news'), 'Being deleted');
-  assert.equal(underWay([job({ state: 'queued', kind: 'untag', tag: '-a,b', filter: { tag: '\\-a\\,b', archived: 'all' } })], '-a,b'), 'Being deleted');
-  assert.equal(underWay([job({ state: 'running', kind: 'untag', tag: 'news', filter: { tag: 'news', search: 'a' } })], 'news'), undefined);
+  assert.equal(underWay([job({ state: 'queued', kind: 'untag', tag: '-a,b', filter: { tag: ['\\-a\\,b'], archived: 'all' } })], '-a,b'), 'Being deleted');
+  assert.equal(underWay([job({ state: 'running', kind: 'untag', tag: 'news', filter: { tag: ['news'], search: 'a' } })], 'news'), undefined);
   assert.equal(underWay([job({ from: 'news' })], 'news'), undefined);
 });

@@ -433,12 +433,12 @@ def job(number: int, kind: str, state: str, minutes: float, *, by: str = MAYA, n
 FAILURES = [{"short_code": code, "code": "invalid_input", "detail": "a link has at most 20 tags"} for code in ("menu", "Qm5tY7a")]
 JOBS = [
     job(1, "rename_tag", "done", 130, **{"from": "Café", "to": "café"}, expected=4, changed=4),
-    job(2, "archive", "done", 4_900, filter={"tag": "summer", "created_before": at(days=300)}, expected=314, changed=312, failed=2, failures=[failure | {"detail": "the link was changed at the same time"} for failure in FAILURES]),
+    job(2, "archive", "done", 4_900, filter={"tag": ["summer"], "created_before": at(days=300)}, expected=314, changed=312, failed=2, failures=[failure | {"detail": "the link was changed at the same time"} for failure in FAILURES]),
     job(3, "switch_off", "cancelled", 11_800, by=JONAS, name="Jonas Weber", filter={"search": "autumn", "tag": ["event", "-press"]}, expected=1_840, changed=655),
     job(4, "set_expiry", "failed", 19_000, by=LIN, name="Lin Haddad", filter={"created_by": LIN}, expires_at=at(days=-49), expected=96, changed=12, reason={"code": "rights_lost", "detail": "the role was taken away"}),
 ]
 RUNNING_JOBS = [
-    job(6, "tag", "queued", 0.2, by=JONAS, name="Jonas Weber", tag="outlet", filter={"tag": "winter", "archived": "all"}, expected=14),
+    job(6, "tag", "queued", 0.2, by=JONAS, name="Jonas Weber", tag="outlet", filter={"tag": ["winter"], "archived": "all"}, expected=14),
     job(5, "rename_tag", "running", 0.6, **{"from": "print", "to": "on paper"}, expected=4_213, seen=1_200, changed=1_150, failed=2, failures=FAILURES),
     *JOBS,
 ]

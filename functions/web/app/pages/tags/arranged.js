@@ -1,5 +1,7 @@
 // Which tags are shown, and in which order.
 
+import { folded, isOfWholeTag, isSameTag, subjectOf } from '../../parts/jobs/same-tag.js';
+
 /** @typedef {import('../../core/lists.js').TagCount} TagCount */
 /** @typedef {import('../../parts/jobs/words.js').Job} Job */
 /** What is known of a tag: after it was merged with another one, not how many links and clicks both have. @typedef {{ tag: string, links?: number, clicks?: number }} ShownTag */
@@ -10,14 +12,8 @@ export const SORTS = [
   { value: 'name', label: 'Name' },
 ];
 
-/** What is the same of a tag however it is written. @param {string} tag */
-export const folded = (tag) => tag.trim().normalize('NFC').toLowerCase();
-
-/** @param {string | undefined} one @param {string} other */
-const isSame = (one, other) => one !== undefined && folded(one) === folded(other);
-
 /** The other tag that a new name already is, with which the tag would be merged. @param {ShownTag[]} tags @param {string} tag @param {string} name */
-export const otherNamed = (tags, tag, name) => (isSame(tag, name) ? undefined : tags.find((one) => isSame(one.tag, name)));
+export const otherNamed = (tags, tag, name) => (isSameTag(tag, name) ? undefined : tags.find((one) => isSameTag(one.tag, name)));
 
 const byName = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 
@@ -33,23 +29,9 @@ export function arranged(tags, { text, sort }) {
   return found.sort((a, b) => size(b) - size(a) || byName.compare(a.tag, b.tag));
 }
 
-/** The tag that a job takes away, or gives another name. @param {Job} job */
-const subjectOf = ({ kind, from, tag }) => (kind === 'rename_tag' ? from : tag);
-
-/** A tag as it stands in a filter, too, which has backslashes before some characters. @param {unknown} tag */
-const unescaped = (tag) => String(tag).replaceAll('\\', '');
-
-/** Whether a job is about all links with the tag, and not about some. @param {Job} job */
-function isWhole(job) {
-  if (job.kind !== 'rename_tag' && job.kind !== 'untag') return false;
-  const { all, archived, tag, ...others } = job.filter ?? { all: true };
-  const isAll = all === true || isSame(unescaped(tag), unescaped(subjectOf(job)));
-  return isAll && archived !== 'true' && Object.keys(others).length === 0;
-}
-
 /** What is being done to a tag. @param {Job[]} jobs @param {string} tag */
 export function underWay(jobs, tag) {
-  const job = jobs.find((one) => isWhole(one) && ['queued', 'running'].includes(one.state) && isSame(subjectOf(one), tag));
+  const job = jobs.find((one) => isOfWholeTag(one) && ['queued', 'running'].includes(one.state) && isSameTag(subjectOf(one), tag));
   return job && (job.kind === 'rename_tag' ? 'Being renamed' : 'Being deleted');
 }
 
@@ -64,18 +46,18 @@ export const isBehind = (jobs, asOf) => jobs.some(({ changed, ended_at }) => cha
  * @returns {ShownTag[]}
  */
 export function afterJobs(tags, asOf, jobs) {
-  const done = jobs.filter((job) => isWhole(job) && job.state === 'done' && job.failed === 0 && job.ended_at !== null && job.ended_at > asOf);
+  const done = jobs.filter((job) => isOfWholeTag(job) && job.state === 'done' && job.failed === 0 && job.ended_at !== null && job.ended_at > asOf);
   return done.sort((a, b) => String(a.ended_at).localeCompare(String(b.ended_at))).reduce(afterJob, /** @type {ShownTag[]} */ (tags));
 }
 
 /** @param {ShownTag[]} tags @param {Job} job @returns {ShownTag[]} */
 function afterJob(tags, job) {
-  const subject = tags.find(({ tag }) => isSame(subjectOf(job), tag));
+  const subject = tags.find(({ tag }) => isSameTag(subjectOf(job), tag));
   if (!subject) return tags;
   const others = tags.filter((one) => one !== subject);
   if (job.kind === 'untag') return others;
   const name = job.to ?? '';
-  const isMerged = others.some(({ tag }) => isSame(tag, name));
+  const isMerged = others.some(({ tag }) => isSameTag(tag, name));
   if (!isMerged) return [...others, { ...subject, tag: name }];
-  return others.map((one) => (isSame(one.tag, name) ? { tag: one.tag } : one));
+  return others.map((one) => (isSameTag(one.tag, name) ? { tag: one.tag } : one));
 }

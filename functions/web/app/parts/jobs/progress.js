@@ -11,6 +11,7 @@ import { useId } from '../../ui/field.js';
 import { Failure, Skeleton } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
 import { toastFailure } from '../../ui/toast.js';
+import { isOfWholeTag } from './same-tag.js';
 import { endOf, failureWords, filterWords, isOver, plain, progressOf, shareOf, STATES, titleOf, Words } from './words.js';
 
 /** @typedef {import('./words.js').Job} Job */
@@ -131,7 +132,7 @@ function About({ job, isListed }) {
   const wanted = job.filter?.created_by;
   const members = useMembers({ isWanted: wanted !== undefined && wanted !== me?.user_id });
   const creator = wanted === me?.user_id ? 'you' : nameOf(members.data?.members.find((/** @type {any} */ { user_id }) => user_id === wanted));
-  const words = filterWords(job.filter, creator);
+  const words = isOfWholeTag(job) ? [] : filterWords(job.filter, creator);
   const isMine = job.created_by === me?.user_id;
   const parts = [
     words.length > 0 && html`<${Words} of=${words} />`,

@@ -9,7 +9,7 @@ import { wordsFor } from '../../core/words.js';
 
 /**
  * Which links: all, or as the parameters of `GET /api/links`.
- * @typedef {{ all?: boolean, search?: string, tag?: string | string[], created_by?: string, status?: string, archived?: string | boolean, created_after?: string, created_before?: string, tz?: string, external_id?: string }} JobFilter
+ * @typedef {{ all?: boolean, search?: string, tag?: string[], created_by?: string, status?: string, archived?: string | boolean, created_after?: string, created_before?: string, tz?: string, external_id?: string }} JobFilter
  */
 
 /** What is to be done, as `POST /api/jobs` wants it. @typedef {{ kind: JobKind, filter?: JobFilter, tag?: string, from?: string, to?: string, expires_at?: string | null }} JobBody */
@@ -192,7 +192,7 @@ export function filterWords(filter, creator = 'one person') {
   if (!filter) return [];
   const { search, tag = [], created_by, status, archived, created_after, created_before, external_id } = filter;
   const terms = [
-    ...[tag].flat().map(tagWords),
+    ...tag.map(tagWords),
     search && phrase`that contain ${theirs(search)}`,
     status && [STATUSES[status] ?? status],
     external_id && phrase`with the external ID ${theirs(external_id)}`,
