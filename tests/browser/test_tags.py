@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, expect
 
-from support.api import Account, Api
+from support.api import Account, Api, Refused
 from support.hand import Hand
 from support.tab import Tab, Tabs
 
+# A workspace may make 1,000 links a minute this way, so MANY_LINKS=10000 takes ten minutes before the test begins.
+MANY = int(os.environ.get("MANY_LINKS", "300"))
+AT_ONCE = 100
+# For as long as a job may take here, whose every write takes some hundredths of a second.
+A_WHILE_MS = 10 * 60 * 1_000
 SEVERAL = [{"tag": f"tag {number}", "links": 40 - number, "clicks": 7 * number} for number in range(1, 15)]
 
 
@@ -196,3 +203,44 @@ def test_too_many_jobs_are_said_and_what_was_typed_stays(tabs: Tabs, account: Ac
     tab.button("Delete tag 1").click()
     tab.button("Delete tag").click()
     tab.says("Nothing was begun. One job runs and four wait already.")
+
+
+@pytest.fixture
+def crowded(account: Account) -> Account:
+    """A workspace in which every second link has a tag."""
+    for first in range(0, MANY, AT_ONCE):
+        make(account, [{"url": f"https://shop.example.com/{number}", "tags": ["kept", "sale"][: 1 + number % 2]} for number in range(first, first + AT_ONCE)])
+    account.wait_for("/api/links?tag=sale&per_page=1", lambda answer: answer["total"] == MANY // 2)
+    return account
+
+
+def make(account: Account, links: list[dict[str, Any]]) -> None:
+    while True:
+        try:
+            made = account.call("POST", "/api/links/bulk", {"links": links})
+        except Refused as refused:
+            if " 429" not in str(refused):
+                raise
+            time.sleep(5)
+        else:
+            assert [result["status"] for result in made["results"]] == [201] * len(links)
+            return
+
+
+def test_a_tag_of_every_second_of_many_links_is_renamed_while_one_watches(tabs: Tabs, crowded: Account, hand: Callable[[Tab], Hand]) -> None:
+    half = MANY // 2
+    tab = tabs.open(crowded, "tags")
+    use = hand(tab)
+    use.press(tab.button("Rename sale"))
+    form = tab.dialog("Rename the tag sale")
+    use.write(form.get_by_label("Name"), "Summer")
+    use.press(tab.button("Rename", form))
+    bar = tab.page.get_by_role("progressbar", name="Rename the tag “sale” to “Summer”")
+    expect(bar).to_be_visible()
+    tab.page.reload()
+    expect(bar).to_have_attribute("aria-valuetext", re.compile(f" of {half:,} changed"))
+    expect(bar).to_have_count(0, timeout=A_WHILE_MS)
+    job = crowded.call("GET", "/api/jobs")["jobs"][0]
+    assert (job["state"], job["seen"], job["changed"], job["failed"]) == ("done", half, half, 0)
+    for tag, links in {"sale": 0, "Summer": half, "kept": MANY}.items():
+        assert crowded.call("GET", f"/api/links?tag={tag}&per_page=1")["total"] == links
