@@ -51,6 +51,7 @@ def test_a_job_is_followed_over_pages_and_reloads_and_stopped(tabs: Tabs, accoun
     progress(tab, "6 of 8 changed")
     use.press(tab.page.get_by_role("link", name="Overview"))
     expect(tab.heading("Overview")).to_be_attached()
+    tab.settled()
     use.press(tab.page.get_by_role("link", name="Tags"))
     progress(tab, "6 of 8 changed")
     use.press(tab.button(f"Stop {TITLE}"))

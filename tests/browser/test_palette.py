@@ -237,7 +237,7 @@ def test_it_does_what_the_page_can_do(tabs: Tabs, shop: Account, hand: Callable[
     use = hand(tab)
     open_palette(tab, use, shop)
     # What is done to a row needs one.
-    assert set(options(tab, "On this page")) == {"Create a link", "Search"}
+    assert set(options(tab, "On this page")) == {"Create a link", "Create several links", "Search", "Select all rows, then all that match"}
     use.write(field(tab), "create a l")
     take(tab, use, "Create a link")
     expect(tab.dialog("New link").get_by_label("Target", exact=True)).to_be_focused()
