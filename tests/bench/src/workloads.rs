@@ -214,6 +214,12 @@ impl Workload {
         Self::new(move |_| event.clone(), |_, answer| body(answer)["notifications"].is_array())
     }
 
+    /// A workspace's jobs.
+    pub fn jobs(tables: &Tables) -> Self {
+        let event = authorized(&sample("jobs-api", "jobs"), &tables.creator);
+        Self::new(move |_| event.clone(), |_, answer| body(answer)["jobs"].is_array())
+    }
+
     /// Another URL to monitor each time.
     pub fn register_target(tables: &Tables) -> Self {
         let event = authorized(&sample("watch", "register"), &tables.creator);
