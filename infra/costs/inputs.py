@@ -31,6 +31,7 @@ class Load:
     views: int | None = None
     limited: int = 0
     unlocks: int = 0
+    renamed: int = 0
     hot: float = 0.0
     peak: float = 10.0
     months: int = 13
@@ -92,6 +93,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "views": (0, MOST_LINKS),
     "limited": (0, MOST_CLICKS),
     "unlocks": (0, MOST_UNLOCKS),
+    "renamed": (0, MOST_LINKS),
     "hot": (0, 1),
     "peak": (1, 1_000),
     "months": (1, 120),

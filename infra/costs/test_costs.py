@@ -443,6 +443,18 @@ class Linkwatch(unittest.TestCase):
     def rounds(self, **load: object) -> linklet.Rounds:
         return linklet.rounds(replace(NOTHING, **load), Data.load())
 
+    def test_a_job_costs_its_own_turns_and_the_writes_of_the_links_that_it_renames(self) -> None:
+        data = Data.load()
+        job, hundred = data.operations["job"], data.operations["rename_hundred"]
+        asked = {links: linklet.Usage(replace(NOTHING, renamed=links), data) for links in (0, 5_000)}
+        for usage in asked.values():
+            linklet.rename(usage)
+
+        self.assertEqual((asked[0].tables.writes, asked[0].tables.reads), (0, 0))
+        self.assertEqual(asked[5_000].tables.writes, job["writes"] + 50 * hundred["writes"])
+        self.assertEqual(asked[5_000].stream_records, 5_000)
+        self.assertIn("5,000 links whose tag a job renames", report.heading(Load(renamed=5_000)))
+
     def test_there_are_as_few_lanes_as_have_room_for_all_places(self) -> None:
         lanes = {2: 1, 8: 1, 9: 2, 16: 2, 17: 4, 32: 4, 33: 8, 64: 8, 65: 16, 100: 16}
 
@@ -718,7 +730,7 @@ class Inputs(unittest.TestCase):
 
     def test_each_input_changes_what_comes_out(self) -> None:
         changed = {
-            "limited": 5_000, "unlocks": 5_000,
+            "limited": 5_000, "unlocks": 5_000, "renamed": 50_000,
             "clicks": 5, "links": 5, "targets": 5, "workspace_targets": 5, "views": 5, "hot": 0.5, "peak": 500.0, "months": 5,
             "max_concurrency": 2, "log_days": 5, "click_days": 5,
         }
