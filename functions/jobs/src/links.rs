@@ -99,10 +99,11 @@ impl LinkWork {
         Ok(Piece { progress, after: reader.rest().map(Cursor::encode) })
     }
 
-    /// Waits until the index certainly has all that there was when the job was asked for.
+    /// Waits until the index certainly has all that there was when the job began, also what the job before it has changed.
     async fn let_settle(&self, job: &Job) {
-        let settled_at = job.created_at.plus(self.index_lags);
-        tokio::time::sleep(Timestamp::now().until(settled_at)).await;
+        let settled_at = job.started_at.unwrap_or(job.created_at).plus(self.index_lags);
+        // Another clock has measured when it began, and may be ahead.
+        tokio::time::sleep(Timestamp::now().until(settled_at).min(self.index_lags)).await;
     }
 
     /// Does what is left to do to a link; `None` if it isn't meant.

@@ -82,6 +82,8 @@ impl<W: Work> Consumer<StreamEvent, DynamoDbEventResponse> for Turns<W> {
 enum Then {
     GoOn,
     End(JobState),
+    /// Another turn has come further, or the job is over.
+    Leave,
 }
 
 impl<W: Work> Turns<W> {
@@ -93,15 +95,15 @@ impl<W: Work> Turns<W> {
             return Ok(());
         }
         metrics::concerns(&job.correlation_id);
+        if job.is_stuck((self.clock)()) {
+            // Turns that are killed say nothing, so this one looks before it begins.
+            let (state, reason) = job.given_up();
+            return self.end(&job, state, reason, &job.progress).await;
+        }
         match self.carry_on(&job).await {
             Err(error @ RepositoryError::UnexpectedItem { .. }) => {
                 log_end(&job, &chain(&error));
                 self.end(&job, JobState::Failed, Some(JobFailure::InternalError), &job.progress).await
-            }
-            Err(error) if job.is_stuck((self.clock)()) => {
-                log_end(&job, &chain(&error));
-                let (state, reason) = job.given_up();
-                self.end(&job, state, reason, &job.progress).await
             }
             taken => taken,
         }
@@ -122,6 +124,7 @@ impl<W: Work> Turns<W> {
                 Ok(Then::End(state)) => return self.end(job, state, None, &reached.progress).await,
                 Ok(Then::GoOn) if Instant::now() < ends_at => {}
                 Ok(Then::GoOn) => break,
+                Ok(Then::Leave) => return Ok(()),
                 // What was done is noted, so that the turns of a slow table get somewhere, too.
                 Err(error @ RepositoryError::Unavailable { .. }) if reached.after != job.after => {
                     tracing::warn!(error = chain(&error), "a turn of a job ended early");
@@ -142,8 +145,11 @@ impl<W: Work> Turns<W> {
         }
         reached.after = after;
         let now = self.jobs.find(&job.workspace, &job.id).await?;
-        let is_cancelled = now.is_some_and(|now| now.state == JobState::Cancelling);
-        Ok(if is_cancelled { Then::End(JobState::Cancelled) } else { Then::GoOn })
+        Ok(match now.filter(|now| now.turn == job.turn).map(|now| now.state) {
+            Some(JobState::Running) => Then::GoOn,
+            Some(JobState::Cancelling) => Then::End(JobState::Cancelled),
+            _ => Then::Leave,
+        })
     }
 
     /// Whether whoever has asked for the job may still do it, which is looked up with each turn.

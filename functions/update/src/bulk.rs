@@ -87,7 +87,14 @@ impl Wanted {
         body.has_only(&["links", "codes", "set", "add_tags", "remove_tags"]);
         let (Alike { codes }, tags) = (body.read()?, body.read::<TagChange>()?);
         let wanted = match (body.objects("links")?, codes) {
-            (Some(links), None) => Self { links: each_its_own(request, &links)?, tags: TagChange::default() },
+            (Some(_), None) if body.value("set").is_some() || !tags.is_none() => {
+                return Err(refused(
+                    "links",
+                    "what is set and tagged alike is for codes; each of the links has its own",
+                )
+                .into());
+            }
+            (Some(links), None) => Self { links: each_its_own(request, &links)?, tags },
             (None, Some(codes)) => Self { links: all_alike(request, &body, codes, &tags)?, tags },
             (Some(_), Some(_)) => return Err(refused("codes", "codes can't be given beside links").into()),
             (None, None) => return Err(refused("links", "links or codes is required").into()),

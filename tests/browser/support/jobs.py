@@ -37,6 +37,7 @@ class Jobs:
     def change(self, number: int, **more: Any) -> None:
         """What has become of the one at this place."""
         self.rows[number] |= more | ({"ended_at": ago()} if more.get("state") in OVER else {})
+        self.rows[number]["seen"] = max(self.rows[number]["seen"], self.rows[number]["changed"] + self.rows[number]["failed"])
 
     def list(self, route: Route) -> None:
         query = urllib.parse.parse_qs(urllib.parse.urlsplit(route.request.url).query)

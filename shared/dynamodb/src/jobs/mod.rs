@@ -151,25 +151,36 @@ impl JobsTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn end(&self, job: &Job, end: &JobEnd<'_>) -> Result<(), RepositoryError> {
-        retry_on_conflict(END, || self.try_to_end(job, end)).await
+        let ended = self.ended(job, end)?;
+        retry_on_conflict(END, || self.hand_on(&job.workspace, &job.id, end.at, Some(ended.clone()))).await
     }
 
-    async fn try_to_end(&self, job: &Job, end: &JobEnd<'_>) -> Result<Option<()>, RepositoryError> {
-        let mut queue = self.queue(&job.workspace).await?;
-        let mut transaction = Transaction::new(END).and(self.ended(job, end)?, Refused::Job);
+    /// Lets the next job of a workspace begin in place of one, with the action that ends that one; `None` if others were faster.
+    async fn hand_on(
+        &self,
+        workspace: &WorkspaceId,
+        over: &JobId,
+        at: Timestamp,
+        ended: Option<TransactWriteItem>,
+    ) -> Result<Option<()>, RepositoryError> {
+        let mut queue = self.queue(workspace).await?;
+        if queue.running != Some(*over) && ended.is_none() {
+            return Ok(Some(()));
+        }
+        let mut transaction = Transaction::new(END).and_each(ended, Refused::Job);
         let mut next = None;
-        if queue.running == Some(job.id) {
+        if queue.running == Some(*over) {
             next = (!queue.waiting.is_empty()).then(|| queue.waiting.remove(0));
             queue.running = next;
             transaction = transaction.and(self.queue_as(END, &queue)?, Refused::Queue);
         }
         if let Some(next) = &next {
-            transaction = transaction.and(self.started(&job.workspace, next, end.at)?, Refused::Next);
+            transaction = transaction.and(self.started(workspace, next, at)?, Refused::Next);
         }
         Ok(match (transaction.send(&self.0.client).await?, next) {
             (TransactionOutcome::Committed | TransactionOutcome::Refused(Refused::Job), _) => Some(()),
             (TransactionOutcome::Refused(Refused::Next), Some(next)) => {
-                self.forget(&job.workspace, &next).await?;
+                self.forget(workspace, &next).await?;
                 None
             }
             (TransactionOutcome::Refused(_) | TransactionOutcome::InConflict, _) => None,
@@ -217,18 +228,24 @@ impl JobsTable {
         Ok(transaction.send(&self.0.client).await? == TransactionOutcome::Committed)
     }
 
-    /// Gives up the job of a workspace that runs, if it came no further for too long, and lets the next one begin.
+    /// Gives up the job of a workspace that runs, if it came no further for too long, isn't there or can't be read, and lets the next
+    /// one begin.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn give_up_stuck(&self, workspace: &WorkspaceId, now: Timestamp) -> Result<(), RepositoryError> {
         let Some(running) = self.queue(workspace).await?.running else { return Ok(()) };
-        let Some(job) = self.find(workspace, &running).await? else { return Ok(()) };
-        if !job.is_stuck(now) {
-            return Ok(());
+        match self.find(workspace, &running).await {
+            Ok(Some(job)) if !job.is_stuck(now) => Ok(()),
+            Ok(Some(job)) => {
+                let (state, reason) = job.given_up();
+                self.end(&job, &JobEnd { state, reason, progress: &job.progress, at: now }).await
+            }
+            Ok(None) | Err(RepositoryError::UnexpectedItem { .. }) => {
+                retry_on_conflict(END, || self.hand_on(workspace, &running, now, None)).await
+            }
+            Err(error) => Err(error),
         }
-        let (state, reason) = job.given_up();
-        self.end(&job, &JobEnd { state, reason, progress: &job.progress, at: now }).await
     }
 
     async fn queue(&self, workspace: &WorkspaceId) -> Result<QueueItem, RepositoryError> {

@@ -15,7 +15,7 @@ use futures_util::future::{join, join_all};
 use linklet_domain::{
     Job, JobFailure, JobId, JobProgress, JobState, Link, LinkPatch, LinkState, Record, Role, Tags, Timestamp,
 };
-use linklet_dynamodb::{LinksTable, MemberOutcome, Removal};
+use linklet_dynamodb::{LinksTable, MemberOutcome, Reached, Removal};
 use linklet_jobs::{Kinds, LinkWork, Turns};
 use linklet_lambda::{batch::Consumer, watching::TargetRoom};
 use linklet_test_support::{
@@ -567,16 +567,56 @@ async fn links_that_came_after_the_job_are_not_meant() {
 async fn the_index_is_given_ten_seconds_before_it_is_read() {
     let fixture = Fixture::new().await;
     fixture.store(&[fixture.link("launch", &["a"])]).await;
-    fixture.start(&rename("a", "b")).await;
+    let job = fixture.start(&rename("a", "b")).await;
     let mut function = fixture.function();
     assert_eq!(LinkWork::new(fixture.db.links(), room(&fixture.db, 1)).index_lags, Duration::from_secs(10));
+    let lags = Duration::from_secs(1);
+    function.work.links.index_lags = lags;
+
+    fixture.carry_with(&function).await;
+
+    let begun_at = fixture.job(&job).await.created_at;
+    assert!(begun_at.until(Timestamp::now()) >= lags);
+    assert_eq!(fixture.tags("launch").await, ["b"]);
+}
+
+#[tokio::test]
+async fn a_job_that_has_waited_gives_the_index_time_for_what_the_one_before_has_changed() {
+    let fixture = Fixture::new().await;
+    fixture.store(&[fixture.link("launch", &["a"])]).await;
+    fixture.start(&rename("a", "b")).await;
+    fixture.start(&rename("b", "c")).await;
+    let mut function = fixture.function();
     function.work.links.index_lags = Duration::from_millis(300);
+    tokio::time::sleep(Duration::from_millis(300)).await;
     let started = std::time::Instant::now();
 
     fixture.carry_with(&function).await;
 
     assert!(started.elapsed() >= Duration::from_millis(250), "{:?}", started.elapsed());
-    assert_eq!(fixture.tags("launch").await, ["b"]);
+    assert_eq!(fixture.tags("launch").await, ["c"]);
+}
+
+#[tokio::test]
+async fn a_turn_leaves_what_another_has_taken_further() {
+    let fixture = Fixture::new().await;
+    fixture.store(&["one", "two", "three"].map(|code| fixture.link(code, &["a"]))).await;
+    let job = fixture.start(&rename("a", "b")).await;
+    let record = fixture.news().pop().unwrap();
+    let mut function = fixture.function();
+    function.work.links.links_at_once = 1;
+    let jobs = fixture.db.jobs();
+    let read = fixture.job(&job).await;
+    let further = Reached { progress: JobProgress::default(), after: None };
+
+    let (response, noted) = tokio::join!(consume(&function, &record), jobs.note(&read, &further, Timestamp::now()));
+
+    noted.unwrap();
+    assert_eq!(retry_from(&response), None);
+    let left = fixture.job(&job).await;
+    assert_eq!((left.turn, left.state, left.progress.changed), (1, JobState::Running, 0), "its own note is refused");
+    let changed = join_all(["one", "two", "three"].map(|code| fixture.tags(code))).await;
+    assert!(changed.contains(&vec!["a".to_owned()]), "it has not gone on: {changed:?}");
 }
 
 #[tokio::test]
@@ -736,6 +776,31 @@ async fn a_job_that_cannot_be_read_is_parked() {
     assert_eq!(retry_from(&consume(&fixture.function(), &record).await), None);
 
     assert_eq!(fixture.queues.messages("dlq")[0]["MessageAttributes"]["consumer"]["StringValue"], "jobs");
+}
+
+#[tokio::test]
+async fn a_job_that_cannot_be_read_or_is_gone_keeps_no_other_waiting() {
+    for is_gone in [false, true] {
+        let fixture = Fixture::new().await;
+        fixture.store(&[fixture.link("launch", &["a"])]).await;
+        let lost = fixture.start(&rename("x", "y")).await;
+        let next = fixture.start(&rename("a", "b")).await;
+        let is_lost = |item: &Value| item["sk"]["S"] == format!("JOB#{lost}");
+        let mut item = fixture.db.scan("JobsTable").into_iter().find(is_lost).unwrap();
+        if is_gone {
+            fixture.db.remove("JobsTable", &item);
+        } else {
+            item["kind"] = json!({"S": "unheard_of"});
+            fixture.db.put("JobsTable", &item);
+        }
+
+        let looked =
+            fixture.request(&fixture.ada, Role::Admin, "GET", &format!("/api/jobs/{next}"), &Value::Null).await;
+
+        assert_eq!((looked.status, &looked.json()["state"]), (200, &json!("running")), "{}", looked.body);
+        fixture.news();
+        fixture.db.jobs().find(&fixture.ada.workspace, &next).await.unwrap().unwrap();
+    }
 }
 
 #[tokio::test]

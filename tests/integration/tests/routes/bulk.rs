@@ -212,6 +212,8 @@ async fn a_wrong_shape_of_the_whole_is_refused_and_does_nothing() {
         (json!({"codes": ["launch"], "add_tags": [" "]}), "add_tags"),
         (json!({"codes": many(21), "set": {"password": "open sesame"}}), "password"),
         (json!({"links": [{"code": "launch"}], "codes": ["launch"], "set": {"title": "A"}}), "codes"),
+        (json!({"links": [{"code": "launch", "title": "A"}], "add_tags": ["a"]}), "links"),
+        (json!({"links": [{"code": "launch", "title": "A"}], "set": {"title": "B"}}), "links"),
         (json!({"links": [{"title": "A"}]}), "links"),
         (json!({"links": [{"code": 5, "title": "A"}]}), "links"),
     ] {

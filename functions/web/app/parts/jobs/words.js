@@ -125,13 +125,13 @@ export const isOver = ({ state }) => state === 'done' || state === 'failed' || s
 
 /**
  * How far it has come, of so many; nothing if nobody knows.
- * @param {Pick<Job, 'state' | 'changed' | 'failed' | 'expected'>} job
+ * @param {Pick<Job, 'state' | 'seen' | 'expected'>} job
  * @returns {{ value: number, most: number } | undefined}
  */
-export function shareOf({ state, changed, failed, expected }) {
+export function shareOf({ state, seen, expected }) {
   if (!expected || state === 'queued') return undefined;
-  // Links that were made since match, too.
-  return { value: Math.min(changed + failed, expected), most: expected };
+  // Links that were there when it was asked for may have come to match since.
+  return { value: Math.min(seen, expected), most: expected };
 }
 
 /** `1,150 of 4,213 changed` @param {Job} job @param {number} ahead how many others come before it, while it waits */
