@@ -144,8 +144,15 @@ where
 /// The answer with the results of all links: for each its status, and the body that its answer has alone.
 #[must_use]
 pub fn results(request: &Request, results: Vec<Result<Response, ApiError>>) -> Response {
+    // A table that is away fails each link, and one line says so.
+    let mut logged = HashSet::new();
     let results = results.into_iter().enumerate().map(|(index, result)| {
-        let answer = result.unwrap_or_else(|error| error.into_response(request));
+        let answer = result.unwrap_or_else(|error| {
+            match error.status().is_server_error() && !logged.insert(error.problem().code()) {
+                true => error.into_response_unlogged(request),
+                false => error.into_response(request),
+            }
+        });
         let body = std::str::from_utf8(answer.body()).ok().and_then(|text| serde_json::from_str(text).ok());
         let is_good = answer.status().is_success();
         let (link, problem) = if is_good { (body, None) } else { (None, body) };

@@ -36,7 +36,7 @@ use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
     CapturedLogs, FakeNotifiers, FakeQueues, Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator,
-    issuer, queue_batch, token_of, tokens,
+    issuer, queue_batch, token_for, token_of, tokens,
 };
 use linklet_watch_links::WatchLinks;
 use serde_json::{Value, json};
@@ -221,6 +221,23 @@ async fn a_link_that_is_created_without_a_limit_is_one_warning() {
 
     assert_eq!(logs.messages("WARN"), ["a call was allowed without being counted"]);
     assert_eq!(logs.messages("ERROR"), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_table_that_is_away_is_one_error_of_a_request_about_many_links() {
+    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
+    let links = LinksTable::new(TestDynamoDb::unreachable(), "LinksTable");
+    let update = linklet_update::Update { links, authenticator: authenticator(), ..fixture::update(&db) };
+    let body = json!({"codes": ["one", "two", "three"], "add_tags": ["a"]});
+    let request =
+        RequestBuilder::new("PATCH", "/api/links/bulk").token(&token_for(&workspace, Role::Admin)).json(&body);
+    let logs = CapturedLogs::start();
+
+    let answer = request.send_to(&update).await;
+
+    let results = answer.json()["results"].clone();
+    assert_eq!([0, 1, 2].map(|index| results[index]["status"].clone()), [503, 503, 503]);
+    assert_eq!(logs.messages("ERROR"), ["request failed"]);
 }
 
 #[tokio::test]

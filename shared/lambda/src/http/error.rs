@@ -121,14 +121,20 @@ impl ApiError {
     /// refused access (403) with who wanted it. Verifiers log refused credentials (401), since only they know the reason.
     #[must_use]
     pub fn into_response(self, request: &Request) -> Response {
-        let (kind, sentence) = (self.problem(), self.sentence());
-        let status = kind.status();
-        if status.is_server_error() {
+        if self.status().is_server_error() {
             tracing::error!(error = chain(&self), "request failed");
         }
-        if status == StatusCode::FORBIDDEN {
-            log_refused_access(request, kind);
+        if self.status() == StatusCode::FORBIDDEN {
+            log_refused_access(request, self.problem());
         }
+        self.into_response_unlogged(request)
+    }
+
+    /// Like [`Self::into_response`], for a failure that has its log line already.
+    #[must_use]
+    pub fn into_response_unlogged(self, request: &Request) -> Response {
+        let (kind, sentence) = (self.problem(), self.sentence());
+        let status = kind.status();
         let body = Document {
             kind: kind.urn(),
             title: status.canonical_reason().unwrap_or_default(),
