@@ -167,7 +167,9 @@ impl<W: Work> Turns<W> {
         progress: &JobProgress,
     ) -> Result<(), RepositoryError> {
         let (JobProgress { seen, changed, failed, .. }, at) = (progress, (self.clock)());
-        self.jobs.end(job, &JobEnd { state, reason, progress, at }).await?;
+        if !self.jobs.end(job, &JobEnd { state, reason, progress, at }).await? {
+            return Ok(());
+        }
         tracing::info!(
             correlation_id = job.correlation_id.as_str(),
             workspace_id = %job.workspace,

@@ -146,26 +146,27 @@ impl JobsTable {
     }
 
     /// Ends a job whose turn is this one, and lets the next one of its workspace begin. It changes nothing if another turn has come
-    /// further, or the job is over.
+    /// further, or the job is over; then it returns `false`.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn end(&self, job: &Job, end: &JobEnd<'_>) -> Result<(), RepositoryError> {
+    pub async fn end(&self, job: &Job, end: &JobEnd<'_>) -> Result<bool, RepositoryError> {
         let ended = self.ended(job, end)?;
         retry_on_conflict(END, || self.hand_on(&job.workspace, &job.id, end.at, Some(ended.clone()))).await
     }
 
-    /// Lets the next job of a workspace begin in place of one, with the action that ends that one; `None` if others were faster.
+    /// Lets the next job of a workspace begin in place of one, with the action that ends that one, and says whether it has ended it;
+    /// `None` if others were faster.
     async fn hand_on(
         &self,
         workspace: &WorkspaceId,
         over: &JobId,
         at: Timestamp,
         ended: Option<TransactWriteItem>,
-    ) -> Result<Option<()>, RepositoryError> {
+    ) -> Result<Option<bool>, RepositoryError> {
         let mut queue = self.queue(workspace).await?;
         if queue.running != Some(*over) && ended.is_none() {
-            return Ok(Some(()));
+            return Ok(Some(false));
         }
         let mut transaction = Transaction::new(END).and_each(ended, Refused::Job);
         let mut next = None;
@@ -178,7 +179,8 @@ impl JobsTable {
             transaction = transaction.and(self.started(workspace, next, at)?, Refused::Next);
         }
         Ok(match (transaction.send(&self.0.client).await?, next) {
-            (TransactionOutcome::Committed | TransactionOutcome::Refused(Refused::Job), _) => Some(()),
+            (TransactionOutcome::Committed, _) => Some(true),
+            (TransactionOutcome::Refused(Refused::Job), _) => Some(false),
             (TransactionOutcome::Refused(Refused::Next), Some(next)) => {
                 self.forget(workspace, &next).await?;
                 None
@@ -239,10 +241,10 @@ impl JobsTable {
             Ok(Some(job)) if !job.is_stuck(now) => Ok(()),
             Ok(Some(job)) => {
                 let (state, reason) = job.given_up();
-                self.end(&job, &JobEnd { state, reason, progress: &job.progress, at: now }).await
+                self.end(&job, &JobEnd { state, reason, progress: &job.progress, at: now }).await.map(|_| ())
             }
             Ok(None) | Err(RepositoryError::UnexpectedItem { .. }) => {
-                retry_on_conflict(END, || self.hand_on(workspace, &running, now, None)).await
+                retry_on_conflict(END, || self.hand_on(workspace, &running, now, None)).await.map(|_| ())
             }
             Err(error) => Err(error),
         }

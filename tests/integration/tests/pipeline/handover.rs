@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 use crate::{
     fixture::{analytics, colleague, correlation, handovers, relay},
-    pipeline::is_let_through,
+    pipeline::{is_let_through, retry_from},
 };
 
 /// Ada's workspace, which Bob leaves.
@@ -126,10 +126,6 @@ async fn consume(consumer: &Handovers, record: &EventRecord) -> DynamoDbEventRes
     let mut batch = StreamEvent::default();
     batch.records = vec![record.clone()];
     in_role_of::<Handovers, _>(consumer.consume(batch)).await
-}
-
-fn retry_from(response: &DynamoDbEventResponse) -> Option<String> {
-    response.batch_item_failures.first().and_then(|failure| failure.item_identifier.clone())
 }
 
 fn ago(seconds: u64) -> Timestamp {

@@ -15,9 +15,15 @@ mod watch;
 mod watch_links;
 mod whole;
 
-use aws_lambda_events::dynamodb::EventRecord;
+use aws_lambda_events::{dynamodb::EventRecord, streams::DynamoDbEventResponse};
 use linklet_test_support::Template;
 use serde_json::Value;
+
+/// The sequence number from which Lambda delivers a batch again, if any.
+pub fn retry_from(response: &DynamoDbEventResponse) -> Option<String> {
+    assert!(response.batch_item_failures.len() <= 1);
+    response.batch_item_failures.first().and_then(|failure| failure.item_identifier.clone())
+}
 
 /// Whether an event source hands a record to its function, as Lambda evaluates filters.
 pub fn is_let_through(source: &str, record: &EventRecord) -> bool {

@@ -1,9 +1,6 @@
 use std::{collections::HashSet, time::Duration};
 
-use aws_lambda_events::{
-    dynamodb::{Event as StreamEvent, EventRecord},
-    streams::DynamoDbEventResponse,
-};
+use aws_lambda_events::dynamodb::{Event as StreamEvent, EventRecord};
 use linklet_domain::{CheckOutcome, Click, ClickId, Link, Part, Record, Spread, TargetUrl, Timestamp, UserId};
 use linklet_dynamodb::{CreateOutcome, Creation};
 use linklet_lambda::batch::Consumer;
@@ -12,14 +9,8 @@ use serde_json::{Value, json};
 
 use crate::{
     fixture::{check, correlation, relay, visitor},
-    pipeline::{is_let_through, json_of},
+    pipeline::{is_let_through, json_of, retry_from},
 };
-
-/// The sequence number from which Lambda retries, if any.
-fn retry_from(response: &DynamoDbEventResponse) -> Option<String> {
-    assert!(response.batch_item_failures.len() <= 1);
-    response.batch_item_failures.first().and_then(|failure| failure.item_identifier.clone())
-}
 
 async fn create_link(db: &TestDynamoDb, link: &Link) -> CreateOutcome {
     let creation = Creation {

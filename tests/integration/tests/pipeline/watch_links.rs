@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::{
     fixture::{correlation, due, per, relay, watch_links},
-    pipeline::{is_let_through, json_of},
+    pipeline::{is_let_through, json_of, retry_from},
 };
 
 const URL: &str = "https://example.com/a";
@@ -101,12 +101,6 @@ fn link(code: &str) -> LinkBuilder {
 
 fn target_id(link: &Link) -> TargetId {
     TargetId::of_url(&link.identity.workspace, &link.target).unwrap()
-}
-
-/// The sequence number from which Lambda delivers a batch again, if any.
-fn retry_from(response: &DynamoDbEventResponse) -> Option<String> {
-    assert!(response.batch_item_failures.len() <= 1);
-    response.batch_item_failures.first().and_then(|failure| failure.item_identifier.clone())
 }
 
 /// The records of these links' creation, in this order, as a stream has them.
