@@ -184,7 +184,7 @@ impl JobsApi {
 
 const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
 
-/// The tag that a path names. API Gateway has decoded the path; emulators may not have.
+/// The tag that a path names. API Gateway has decoded the path but for `%25`, so what is left to decode is a per cent sign.
 fn tag_in_path(segment: &str) -> Result<Tag, ApiError> {
     let text = percent_decode_str(segment).decode_utf8().map_err(|_| UNKNOWN)?;
     Ok(tag_in("tag", &text)?)
