@@ -128,7 +128,7 @@ fn caller_with(key: ApiKey) -> Caller {
         user: key.created_by,
         email: key.created_by_email,
         workspace: key.workspace,
-        credential: Credential::ApiKey,
+        credential: Credential::ApiKey(key.prefix),
         is_current: false,
     }
 }
