@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use linklet_domain::{
-    Account, EmailAddress, Founder, Membership, Password, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
-    optional,
+    Account, Actor, EmailAddress, Founder, Membership, Password, Timestamp, UserId, WorkspaceId, WorkspaceName,
+    WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{FoundOutcome, NewWorkspace, back_off};
 use linklet_lambda::{
@@ -135,8 +135,9 @@ impl Auth {
         let (id, name) =
             (WorkspaceId::derived_from(&account.id, request.received_at()), WorkspaceName::personal(&account.email));
         let workspace = NewWorkspace::of(account, id, name, request.received_at());
+        let origin = self.limits.guesses.origin(request, Actor::Person(account.id));
         for attempt in 0..TRIES {
-            if self.users.found_workspace(&workspace, None).await? == FoundOutcome::Founded {
+            if self.users.found_workspace(&workspace, None, &origin).await? == FoundOutcome::Founded {
                 return Ok(Some(workspace.membership()));
             }
             // Another login at the same time was faster.

@@ -43,7 +43,7 @@ use linklet_relay::Relay;
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
-    Answer, FakeNotifiers, FakeQueues, Person, RequestBuilder, TestDynamoDb, a_session, issuer, tokens,
+    Answer, FakeNotifiers, FakeQueues, Person, RequestBuilder, TestDynamoDb, a_session, an_origin, issuer, tokens,
 };
 use linklet_unlock::Unlock;
 use linklet_update::Update;
@@ -144,7 +144,7 @@ pub async fn change_role(
     role: Role,
 ) -> Result<MemberOutcome, RepositoryError> {
     let (session, change) = (a_session(), MemberChange { role: Some(role), ..MemberChange::default() });
-    users.change_member(workspace, Acting { user: caller, session: &session }, user, change).await
+    users.change_member(workspace, Acting { user: caller, session: &session }, user, change, &an_origin(caller)).await
 }
 
 pub fn relay(db: &TestDynamoDb, queues: &FakeQueues) -> Relay {

@@ -7,7 +7,7 @@
 //! [`UsersTable`] uses them.
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
-use linklet_domain::{CorrelationId, EmailAddress, Timestamp, TokenHash, UserId};
+use linklet_domain::{AuditAction, EmailAddress, Origin, Timestamp, TokenHash, UserId};
 
 use super::{
     UsersTable,
@@ -172,6 +172,20 @@ pub enum VerifyOutcome {
 const VERIFY: &str = "verify an address";
 
 impl UsersTable {
+    /// Stores a token for a new password that an operator has made, and shows to somebody.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn show_reset(&self, token: &NewToken<'_>, origin: &Origin) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "store a token for a new password";
+        let sent = Transaction::new(OPERATION)
+            .and(self.0.put_new(OPERATION, &ResetItem::new(token, TokenDelivery::Shown))?, ())
+            .and(self.entry(&origin.of_person(token.user, AuditAction::AccountResetIssued))?, ())
+            .send(&self.0.client)
+            .await?;
+        if sent == TransactionOutcome::Committed { Ok(()) } else { Err(RepositoryError::contention(OPERATION)) }
+    }
+
     /// Looks up a token for a new password. One that has expired is as unknown as one that never was.
     ///
     /// # Errors
@@ -194,7 +208,7 @@ impl UsersTable {
         reset: &PasswordReset,
         new_hash: &str,
         clock: impl Fn() -> Timestamp,
-        correlation_id: &CorrelationId,
+        origin: &Origin,
     ) -> Result<ResetOutcome, RepositoryError> {
         const OPERATION: &str = "set a new password";
         const INVALID: Option<ResetOutcome> = Some(ResetOutcome::TokenInvalid);
@@ -207,10 +221,12 @@ impl UsersTable {
                 .and(self.new_password(OPERATION, reset, new_hash, proof, at)?, INVALID)
                 .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&at))])?, Some(ResetOutcome::Conflict))
                 // It may have been proved a moment ago.
-                .and(self.address_change(&reset.user, &reset.email, proof, at)?, None);
+                .and(self.address_change(&reset.user, &reset.email, proof, at)?, None)
+                .and(self.entry(&origin.of_person(&reset.user, AuditAction::AccountPasswordReset))?, None);
             if proof == AddressProof::First {
-                let reclaim = ReclaimItem::new(&reset.user, at, correlation_id);
-                transaction = transaction.and(self.0.put(OPERATION, &reclaim)?, None);
+                let reclaim = ReclaimItem::new(&reset.user, at, &origin.correlation_id);
+                let verified = origin.of_person(&reset.user, AuditAction::AccountAddressVerified);
+                transaction = transaction.and(self.0.put(OPERATION, &reclaim)?, None).and(self.entry(&verified)?, None);
             }
             Ok(match transaction.send(&self.0.client).await? {
                 TransactionOutcome::Committed => {
@@ -288,6 +304,7 @@ impl UsersTable {
         verification: &AddressVerification,
         first_password: Option<&str>,
         now: Timestamp,
+        origin: &Origin,
     ) -> Result<VerifyOutcome, RepositoryError> {
         let AddressVerification { hash, user, email } = verification;
         retry_on_conflict(VERIFY, async || {
@@ -295,8 +312,13 @@ impl UsersTable {
                 .and(self.used_up(VERIFY, verification_key(hash))?, VerifyOutcome::TokenInvalid)
                 .and(self.address_verification(user, email, now)?, VerifyOutcome::TokenInvalid);
             if let Some(hash) = first_password {
-                transaction = transaction.and(self.first_password(user, hash, now)?, VerifyOutcome::PasswordChosen);
+                let chosen = origin.of_person(user, AuditAction::AccountPasswordChanged);
+                transaction = transaction
+                    .and(self.first_password(user, hash, now)?, VerifyOutcome::PasswordChosen)
+                    .and(self.entry(&chosen)?, VerifyOutcome::TokenInvalid);
             }
+            let verified = origin.of_person(user, AuditAction::AccountAddressVerified);
+            transaction = transaction.and(self.entry(&verified)?, VerifyOutcome::TokenInvalid);
             Ok(match transaction.send(&self.0.client).await? {
                 TransactionOutcome::Committed => Some(VerifyOutcome::Verified),
                 TransactionOutcome::Refused(outcome) => Some(outcome),

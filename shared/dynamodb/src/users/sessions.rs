@@ -6,7 +6,7 @@
 //! [`Sessions`] has only what functions that authenticate requests may do; [`UsersTable`] ends and [renews](super::renewals) them.
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
-use linklet_domain::{Role, SessionId, Timestamp, UserId, WorkspaceId, lifetimes};
+use linklet_domain::{AuditAction, AuditSubject, Origin, Role, SessionId, Timestamp, UserId, WorkspaceId, lifetimes};
 
 use super::{
     UsersTable,
@@ -15,7 +15,7 @@ use super::{
 use crate::{
     Consistency, RepositoryError,
     item::{Key, Table, from_item, number, text},
-    transaction::{Transaction, TransactionOutcome},
+    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
 /// The repository for authentication by token: the items of UsersTable that say what a person may do.
@@ -76,6 +76,8 @@ pub struct PasswordChange<'a> {
     pub at: Timestamp,
     /// The session that goes on.
     pub but: Option<&'a SessionId>,
+    /// Where it comes from.
+    pub origin: &'a Origin,
 }
 
 impl Sessions {
@@ -118,14 +120,25 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn end_session(&self, user: &UserId, session: &SessionId, now: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn end_session(
+        &self,
+        user: &UserId,
+        session: &SessionId,
+        origin: &Origin,
+    ) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "end a session";
         const ENDED: &str = "SET ended_at = if_not_exists(ended_at, :now), #ttl = :ttl";
-        self.0
-            .update("end a session", session_key(user, session), ENDED)
-            .value(":now", text(&now))
-            .value(":ttl", number(&now.plus(lifetimes::SESSIONS).unix_seconds()))
-            .or_fail()
-            .await
+        let entry = origin.of_person(user, AuditAction::SessionEnded).on(AuditSubject::Session(*session));
+        retry_on_conflict(OPERATION, async || {
+            let update = self
+                .0
+                .update(OPERATION, session_key(user, session), ENDED)
+                .value(":now", text(&origin.at))
+                .value(":ttl", number(&origin.at.plus(lifetimes::SESSIONS).unix_seconds()));
+            let transaction = Transaction::new(OPERATION).and(update.action()?, ()).and(self.entry(&entry)?, ());
+            Ok((transaction.send(&self.0.client).await? == TransactionOutcome::Committed).then_some(()))
+        })
+        .await
     }
 
     /// Ends all sessions of a person that have begun by now, but for one.
@@ -135,13 +148,23 @@ impl UsersTable {
     pub async fn end_sessions(
         &self,
         user: &UserId,
-        now: Timestamp,
         but: Option<&SessionId>,
+        origin: &Origin,
     ) -> Result<(), RepositoryError> {
         const OPERATION: &str = "end all sessions";
-        // A concurrent request that ends more is not undone.
-        let put = self.0.put_item(OPERATION, &EndedSessionsItem::new(user, now, but))?.only_if(ENDS_MORE);
-        put.value(":at", text(&now)).unless_refused().await.map(|_| ())
+        let at = origin.at;
+        let ended = EndedSessionsItem::new(user, at, but);
+        let entry = origin.of_person(user, AuditAction::SessionAllEnded);
+        retry_on_conflict(OPERATION, async || {
+            let sent = Transaction::new(OPERATION)
+                // A concurrent request that ends more is not undone.
+                .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&at))])?, ())
+                .and(self.entry(&entry)?, ())
+                .send(&self.0.client)
+                .await?;
+            Ok((sent != TransactionOutcome::InConflict).then_some(()))
+        })
+        .await
     }
 
     /// Condition checks that a session has not ended, as [`Sessions::standing`] has it.
@@ -172,7 +195,8 @@ impl UsersTable {
         let transaction = Transaction::new(OPERATION)
             .and(update.action()?, ())
             // If all sessions were ended since the request came, its own session was, too.
-            .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&change.at))])?, ());
+            .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&change.at))])?, ())
+            .and(self.entry(&change.origin.of_person(change.user, AuditAction::AccountPasswordChanged))?, ());
         Ok(transaction.send(&self.0.client).await? == TransactionOutcome::Committed)
     }
 }
