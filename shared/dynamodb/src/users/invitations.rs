@@ -66,6 +66,10 @@ pub enum AcceptOutcome {
     AlreadyMember,
     /// There is no such invitation for this person's address, or none any more.
     Invalid,
+    /// The person is a member of as many workspaces as one may be.
+    TooMany,
+    /// The person has another name or address by now; a retry may succeed.
+    AccountChanged,
 }
 
 /// A token that works, with what it is for.
@@ -249,7 +253,7 @@ impl UsersTable {
             let sent = Transaction::new(OPERATION)
                 .and(self.caller_is_admin(workspace, caller)?, Some(WithdrawOutcome::CallerNotAdmin))
                 .and(self.deletion(OPERATION, &invitation)?, None)
-                .and(self.entry(&withdrawal(origin, &invitation))?, None)
+                .and(self.entry(&entry_of_withdrawal(origin, &invitation))?, None)
                 .send(&self.0.client)
                 .await?;
             Ok(match sent {
@@ -298,7 +302,7 @@ impl UsersTable {
                 // What refuses it is that it was accepted, replaced or withdrawn meanwhile.
                 let sent = Transaction::new(OPERATION)
                     .and(self.deletion(OPERATION, invitation)?, ())
-                    .and(self.entry(&withdrawal(origin, invitation))?, ())
+                    .and(self.entry(&entry_of_withdrawal(origin, invitation))?, ())
                     .send(&self.0.client)
                     .await?;
                 Ok((sent != TransactionOutcome::InConflict).then_some(()))
@@ -351,7 +355,8 @@ impl UsersTable {
         }
     }
 
-    /// Makes the account a member of the workspace that a token invites its address into, if the session lasts.
+    /// Makes the account a member of the workspace that a token invites its address into, if the session lasts. The memberships are
+    /// counted before the write, so concurrent requests may exceed the maximum by a few, which is harmless.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -377,21 +382,25 @@ impl UsersTable {
         let Some(open) = self.open_invitation(token, &account.email, now).await? else { return Ok(INVALID) };
         let Some(invitation) = &open.into_workspace else { return Ok(INVALID) };
         let Some(workspace) = self.workspace(&invitation.workspace).await? else { return Ok(INVALID) };
+        let memberships = self.memberships(&account.id).await?;
+        let is_member = memberships.iter().any(|membership| membership.workspace == workspace.id);
+        if !is_member && memberships.len() >= Membership::MOST {
+            return Ok(Some(AcceptOutcome::TooMany));
+        }
         // Of what the transaction is refused for, the first counts: a member stays one, and the invitation stays, too.
         let already = Some(AcceptOutcome::AlreadyMember);
         let transaction = self.and_membership(Transaction::new(ACCEPT), ACCEPT, invitation, account, now, &already)?;
         let transaction = transaction.and(self.admission(invitation)?, INVALID);
+        let joining = self.joining(&Member::of(account, invitation.role, now), open.verified_at(now))?;
+        let transaction = transaction.and(joining, Some(AcceptOutcome::AccountChanged));
         // Otherwise somebody whose account is being closed would be a member again.
         let transaction = transaction.and_each(self.session_lasts(Acting { user: &account.id, session })?, INVALID);
         let mut transaction = transaction
             .and(self.deletion(ACCEPT, invitation)?, None)
-            .and(self.entry(&joining(origin, invitation, account))?, None);
-        if let Some(at) = open.verified_at(now) {
-            transaction = transaction.and(self.address_verification(&account.id, &account.email, at)?, INVALID);
-            if self.verified_at(&account.id).await?.is_none() {
-                let entry = origin.of_person(&account.id, AuditAction::AccountAddressVerified);
-                transaction = transaction.and(self.entry(&entry)?, None);
-            }
+            .and(self.entry(&entry_of_joining(origin, invitation, account))?, None);
+        if open.verified_at(now).is_some() && self.verified_at(&account.id).await?.is_none() {
+            let verified = origin.of_person(&account.id, AuditAction::AccountAddressVerified);
+            transaction = transaction.and(self.entry(&verified)?, None);
         }
         Ok(match transaction.send(&self.0.client).await? {
             TransactionOutcome::Committed => Some(AcceptOutcome::Accepted(workspace, invitation.role)),
@@ -419,7 +428,7 @@ impl UsersTable {
         let conflict = RegisterOutcome::Conflict;
         let now = account.created_at;
         let transaction = self.and_membership(transaction, OPERATION, invitation, account, now, &conflict)?;
-        let transaction = transaction.and(self.entry(&joining(origin, invitation, account))?, conflict);
+        let transaction = transaction.and(self.entry(&entry_of_joining(origin, invitation, account))?, conflict);
         Ok(RegisterOutcome::of(transaction.send(&self.0.client).await?))
     }
 
@@ -495,13 +504,13 @@ impl Table {
 }
 
 /// What the trail says of an invitation that is withdrawn.
-fn withdrawal(origin: &Origin, invitation: &Invitation) -> AuditEntry {
+fn entry_of_withdrawal(origin: &Origin, invitation: &Invitation) -> AuditEntry {
     let subject = AuditSubject::Invitation(invitation.id);
     origin.in_workspace(&invitation.workspace, AuditAction::InvitationWithdrawn, subject)
 }
 
 /// What the trail says of an invitation that is accepted.
-fn joining(origin: &Origin, invitation: &Invitation, account: &Account) -> AuditEntry {
+fn entry_of_joining(origin: &Origin, invitation: &Invitation, account: &Account) -> AuditEntry {
     let subject = AuditSubject::Member(account.id);
     let joined = origin.in_workspace(&invitation.workspace, AuditAction::MemberJoined, subject);
     joined.to(invitation.role.as_str())

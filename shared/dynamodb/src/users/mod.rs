@@ -10,6 +10,7 @@ mod keys;
 mod members;
 mod names;
 mod one_time;
+mod people;
 mod recipients;
 mod reclaims;
 mod renewals;
@@ -25,7 +26,7 @@ use linklet_domain::{
 
 use self::item::{AddressItem, EmailItem, SlugItem, UserItem, email_key, slug_key, user_key};
 pub use self::{
-    addresses::Profile,
+    addresses::{Mailbox, Profile},
     founding::{FoundOutcome, FoundingAnswer, NewWorkspace},
     handovers::{HandoverStage, OpenHandover, Removal},
     invitations::{AcceptOutcome, Invitations, InviteOutcome, OpenInvitation, WithdrawOutcome},
@@ -35,9 +36,10 @@ pub use self::{
     one_time::{
         AddressVerification, NewToken, OneTimeTokens, PasswordReset, ResetOutcome, TokenDelivery, VerifyOutcome,
     },
+    people::{AddressStep, PersonChange, PersonOutcome},
     recipients::{MailAddress, Recipient, Recipients},
     reclaims::OpenReclaim,
-    sessions::{Acting, PasswordChange, Session, Sessions, Standing},
+    sessions::{Acting, PasswordChange, Session, Sessions, SignIn, Standing},
     workspace::WorkspaceOutcome,
     workspaces::Workspaces,
 };
@@ -140,7 +142,7 @@ impl UsersTable {
         verified_at: Option<Timestamp>,
         origin: &Origin,
     ) -> Result<Transaction<RegisterOutcome>, RepositoryError> {
-        let email = EmailItem::new(account);
+        let email = EmailItem::new(&account.id, &account.email);
         let address = AddressItem::new(account, verified_at);
         // The ids are new, so items with them can't exist; if they do, the caller retries with other ids.
         Ok(transaction

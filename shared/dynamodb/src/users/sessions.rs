@@ -1,21 +1,27 @@
 //! Sessions: whether the person of a token is still a member, in which role, and whether the session was ended.
 //!
-//! A session has an item if it can be renewed, or was ended by itself. A person has one more item with a time by which all sessions
-//! had ended. With the membership, that makes three items to read for a token, however many workspaces or sessions a person has.
+//! A session has an item, which says where it began. A person has one more item with a time by which all sessions had ended. With the membership, that makes three items to read for a token, however many workspaces or sessions a person has.
 //!
 //! [`Sessions`] has only what functions that authenticate requests may do; [`UsersTable`] ends and [renews](super::renewals) them.
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
-use linklet_domain::{AuditAction, AuditSubject, Origin, Role, SessionId, Timestamp, UserId, WorkspaceId, lifetimes};
+use linklet_domain::{
+    AuditAction, AuditSubject, IpHash, LastingSession, Origin, RefreshToken, Role, SessionId, SignInPlace, Timestamp,
+    UserId, WorkspaceId, lifetimes,
+};
 
 use super::{
     UsersTable,
-    item::{EndedSessionsItem, MemberItem, SessionItem, ended_sessions_key, member_key, session_key, user_key},
+    item::{
+        EndedSessionsItem, MemberItem, SESSION_PREFIX, SessionItem, access_partition, ended_sessions_key, member_key,
+        session_key, user_key,
+    },
 };
 use crate::{
     Consistency, RepositoryError,
-    item::{Key, Table, from_item, number, text},
+    item::{Key, SortKeys, Table, from_item, number, text},
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
+    write::Write,
 };
 
 /// The repository for authentication by token: the items of UsersTable that say what a person may do.
@@ -61,6 +67,17 @@ pub struct Acting<'a> {
     pub user: &'a UserId,
     /// The session in which they do.
     pub session: &'a SessionId,
+}
+
+/// How a session begins.
+#[derive(Debug, Clone)]
+pub struct SignIn {
+    /// Where, in words.
+    pub place: SignInPlace,
+    /// The hash of the network where.
+    pub address: IpHash,
+    /// The first refresh token, if the session can be renewed.
+    pub first_token: Option<RefreshToken>,
 }
 
 /// A new password.
@@ -116,6 +133,54 @@ impl Sessions {
 }
 
 impl UsersTable {
+    /// Stores that a session has begun.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn begin_session(
+        &self,
+        user: &UserId,
+        session: &SessionId,
+        sign_in: SignIn,
+    ) -> Result<(), RepositoryError> {
+        self.0.put_item("begin a session", &SessionItem::new(user, session, sign_in))?.or_fail().await
+    }
+
+    /// The sessions of a person that last, newest first.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn sessions(&self, user: &UserId, now: Timestamp) -> Result<Vec<LastingSession>, RepositoryError> {
+        const OPERATION: &str = "list sessions";
+        let (partition, prefix) = (access_partition(user), SortKeys::Beginning(SESSION_PREFIX));
+        let (items, ended) = tokio::try_join!(
+            self.0.list::<SessionItem>(OPERATION, &partition, prefix),
+            self.0.get::<EndedSessionsItem>(OPERATION, ended_sessions_key(user))
+        )?;
+        let mut lasting = Vec::with_capacity(items.len());
+        for item in items {
+            lasting.extend(item.lasting(now).map_err(RepositoryError::unexpected_item(OPERATION))?);
+        }
+        lasting.retain(|session| !ended.as_ref().is_some_and(|ended| ended.has_ended(&session.id)));
+        lasting.sort_by_key(|session| std::cmp::Reverse(session.id.began_at()));
+        Ok(lasting)
+    }
+
+    /// Ends a session that lasts. Returns `false` if it doesn't, or is unknown.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn end_lasting_session(
+        &self,
+        user: &UserId,
+        session: &SessionId,
+        origin: &Origin,
+    ) -> Result<bool, RepositoryError> {
+        const LASTS: &str = "attribute_exists(pk) AND attribute_not_exists(ended_at) AND #ttl > :seconds";
+        let seconds = number(&origin.at.unix_seconds());
+        self.end_if(user, session, origin, |end| end.only_if(LASTS).value(":seconds", seconds.clone())).await
+    }
+
     /// Ends a session. That is kept for as long as a token of it may be valid; a session without an item isn't renewed in any case.
     ///
     /// # Errors
@@ -126,17 +191,32 @@ impl UsersTable {
         session: &SessionId,
         origin: &Origin,
     ) -> Result<(), RepositoryError> {
-        const OPERATION: &str = "end a session";
+        let is_ended = self.end_if(user, session, origin, |end| end).await?;
+        if is_ended { Ok(()) } else { Err(RepositoryError::refused(END)) }
+    }
+
+    /// Ends a session on a condition. Returns `false` if that doesn't hold.
+    async fn end_if<'t>(
+        &'t self,
+        user: &UserId,
+        session: &SessionId,
+        origin: &Origin,
+        condition: impl Fn(Write<'t>) -> Write<'t>,
+    ) -> Result<bool, RepositoryError> {
         const ENDED: &str = "SET ended_at = if_not_exists(ended_at, :now), #ttl = :ttl";
         let entry = origin.of_person(user, AuditAction::SessionEnded).on(AuditSubject::Session(*session));
-        retry_on_conflict(OPERATION, async || {
-            let update = self
+        retry_on_conflict(END, async || {
+            let end = self
                 .0
-                .update(OPERATION, session_key(user, session), ENDED)
+                .update(END, session_key(user, session), ENDED)
                 .value(":now", text(&origin.at))
                 .value(":ttl", number(&origin.at.plus(lifetimes::SESSIONS).unix_seconds()));
-            let transaction = Transaction::new(OPERATION).and(update.action()?, ()).and(self.entry(&entry)?, ());
-            Ok((transaction.send(&self.0.client).await? == TransactionOutcome::Committed).then_some(()))
+            let transaction = Transaction::new(END).and(condition(end).action()?, ()).and(self.entry(&entry)?, ());
+            Ok(match transaction.send(&self.0.client).await? {
+                TransactionOutcome::Committed => Some(true),
+                TransactionOutcome::Refused(()) => Some(false),
+                TransactionOutcome::InConflict => None,
+            })
         })
         .await
     }
@@ -200,6 +280,8 @@ impl UsersTable {
         Ok(transaction.send(&self.0.client).await? == TransactionOutcome::Committed)
     }
 }
+
+const END: &str = "end a session";
 
 /// The condition that more sessions have ended after a write than before it.
 pub(super) const ENDS_MORE: &str = "attribute_not_exists(ended_at) OR ended_at < :at";

@@ -12,9 +12,7 @@ mod refresh;
 mod sessions;
 mod token;
 
-use linklet_domain::{
-    ApiKey, EmailAddress, KeyPrefix, Link, LinkIdentity, Record, Role, SessionId, UserId, WorkspaceId,
-};
+use linklet_domain::{ApiKey, KeyPrefix, Link, LinkIdentity, Record, Role, SessionId, UserId, WorkspaceId};
 
 use linklet_dynamodb::Session;
 
@@ -64,7 +62,6 @@ impl Actor {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     user: UserId,
-    email: EmailAddress,
     workspace: WorkspaceId,
     role: Role,
     credential: Credential,
@@ -93,12 +90,6 @@ impl Caller {
             Credential::Session(_) => linklet_domain::Actor::Person(self.user),
             Credential::ApiKey(prefix) => linklet_domain::Actor::Key(prefix.clone()),
         }
-    }
-
-    /// The user's email address.
-    #[must_use]
-    pub fn email(&self) -> &EmailAddress {
-        &self.email
     }
 
     /// The workspace to which the token or key gives access.
