@@ -5,6 +5,7 @@
 mod invitations;
 mod keys;
 mod members;
+mod trail;
 mod workspace;
 
 use linklet_domain::{AccountChange, ApiKeySecret, FoundingPolicy, Origin, Role, UserId, WorkspaceId, WorkspaceName};
@@ -18,7 +19,7 @@ use linklet_lambda::{
 };
 
 /// `/api/workspace`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/invitations/accept`, `/api/invitations/look`, `/api/keys`,
-/// `/api/workspaces` and `/api/me/workspaces`.
+/// `/api/workspaces`, `/api/me/workspaces`, `/api/workspace/audit` and `/api/me/audit`.
 pub struct Account {
     tokens: TokenVerifier,
     users: UsersTable,
@@ -128,6 +129,14 @@ impl Handler for Account {
             (&Method::GET, ["api", "me", "workspaces"]) => {
                 let person = self.tokens.person(request).await?;
                 self.list_workspaces(&person).await
+            }
+            (&Method::GET, ["api", "workspace", "audit"]) => {
+                let caller = self.tokens.require(request, Role::Admin).await?;
+                self.show_workspace_trail(request, &caller).await
+            }
+            (&Method::GET, ["api", "me", "audit"]) => {
+                let person = self.tokens.person(request).await?;
+                self.show_own_trail(request, &person).await
             }
             (&Method::POST, ["api", "workspaces"]) => {
                 let person = self.tokens.person_now(request).await?;

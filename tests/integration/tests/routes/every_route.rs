@@ -16,6 +16,7 @@ use crate::fixture;
 /// What opens to somebody who is in no workspace.
 const WITHOUT_WORKSPACE: [&str; 7] = [
     "GET /api/me",
+    "GET /api/me/audit",
     "GET /api/me/workspaces",
     "POST /api/auth/logout",
     "POST /api/auth/switch",
