@@ -8,7 +8,7 @@
 //! issues.
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
-use linklet_domain::{EmailAddress, FullName, Membership, Timestamp, TokenHash, UserId};
+use linklet_domain::{AuditAction, EmailAddress, FullName, Membership, Origin, Timestamp, TokenHash, UserId};
 
 use super::{
     UsersTable,
@@ -28,8 +28,6 @@ pub struct PersonChange {
     pub full_name: Option<Option<FullName>>,
     /// What becomes of the address.
     pub address: AddressStep,
-    /// When.
-    pub at: Timestamp,
 }
 
 /// What becomes of somebody's address.
@@ -54,6 +52,16 @@ pub enum PersonOutcome {
     EmailTaken,
     /// There is no such account, or not any more.
     NoAccount,
+}
+
+/// A token that works, by which somebody keeps their address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddressToKeep {
+    token: TokenHash,
+    /// Whose account it is.
+    pub user: UserId,
+    /// The address that waits.
+    instead: EmailAddress,
 }
 
 /// A person as they are stored, with the workspaces that have copies of it.
@@ -106,6 +114,18 @@ impl Differences {
         self.full_name.is_none() && self.email.is_none() && self.pending.is_none()
     }
 
+    /// What the trail has of it.
+    fn actions(&self) -> impl Iterator<Item = AuditAction> {
+        let renamed = self.full_name.is_some().then_some(AuditAction::AccountRenamed);
+        let address = match (&self.email, &self.pending) {
+            (Some(_), _) => Some(AuditAction::AccountAddressChanged),
+            (None, Some(Some(_))) => Some(AuditAction::AccountAddressRequested),
+            (None, Some(None)) => Some(AuditAction::AccountAddressKept),
+            (None, None) => None,
+        };
+        renamed.into_iter().chain(address)
+    }
+
     /// What others have copies of: the attributes and their values, of which `None` is removed.
     fn of_copies(&self) -> Vec<(&'static str, Option<AttributeValue>)> {
         let name = self.full_name.as_ref().map(|name| ("full_name", name.as_ref().map(text)));
@@ -138,7 +158,12 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn change_person(&self, user: &UserId, change: &PersonChange) -> Result<PersonOutcome, RepositoryError> {
+    pub async fn change_person(
+        &self,
+        user: &UserId,
+        change: &PersonChange,
+        origin: &Origin,
+    ) -> Result<PersonOutcome, RepositoryError> {
         retry_on_conflict(CHANGE, async || {
             let Some(person) = self.stored_person(user).await? else { return Ok(Some(PersonOutcome::NoAccount)) };
             let differences = Differences::of(change, &person.address);
@@ -146,7 +171,10 @@ impl UsersTable {
                 return Ok(Some(PersonOutcome::Changed));
             }
             let taken = PersonOutcome::EmailTaken;
-            let transaction = self.and_person(Transaction::new(CHANGE), &person, &differences, taken, change.at)?;
+            let mut transaction = self.and_person(Transaction::new(CHANGE), &person, &differences, taken, origin.at)?;
+            for action in differences.actions() {
+                transaction = transaction.and(self.entry(&origin.of_person(user, action))?, None);
+            }
             Ok(match transaction.send(&self.0.client).await? {
                 TransactionOutcome::Committed => Some(PersonOutcome::Changed),
                 TransactionOutcome::Refused(refusal) => refusal,
@@ -156,25 +184,40 @@ impl UsersTable {
         .await
     }
 
-    /// Has no other address wait for somebody any more, by a token that was mailed to the one they have. Returns whose that is; `None`
-    /// if the token doesn't work any more.
+    /// Looks up a token that was mailed to the address which somebody has, to keep it. One that has expired is as unknown as one that
+    /// never was.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn keep_address(&self, token: &TokenHash, now: Timestamp) -> Result<Option<UserId>, RepositoryError> {
+    pub async fn address_to_keep(
+        &self,
+        token: &TokenHash,
+        now: Timestamp,
+    ) -> Result<Option<AddressToKeep>, RepositoryError> {
+        let found = self.0.get::<KeepItem>(KEEP, keep_key(token)).await?.filter(|item| now < item.expires_at);
+        Ok(found.map(|item| AddressToKeep { token: token.clone(), user: item.user_id, instead: item.email }))
+    }
+
+    /// Has the address that a token is about wait for somebody no more, and uses the token up. Returns `false` if it was used, or another
+    /// address or none waits by now.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn keep_address(&self, found: &AddressToKeep, origin: &Origin) -> Result<bool, RepositoryError> {
+        let AddressToKeep { token, user, instead } = found;
+        let entry = origin.of_person(user, AuditAction::AccountAddressKept);
         retry_on_conflict(KEEP, async || {
-            let found = self.0.get::<KeepItem>(KEEP, keep_key(token)).await?.filter(|item| now < item.expires_at);
-            let Some(KeepItem { user_id, email, .. }) = found else { return Ok(Some(None)) };
             let change = "REMOVE pending_email, pending_until";
-            let kept = self.0.update(KEEP, address_key(&user_id), change).only_if("pending_email = :email");
+            let kept = self.0.update(KEEP, address_key(user), change).only_if("pending_email = :email");
             let sent = Transaction::new(KEEP)
-                .and(self.used_up(KEEP, keep_key(token))?, ())
-                .and(kept.value(":email", text(&email)).action()?, ())
+                .and(self.used_up(KEEP, keep_key(token))?, Some(false))
+                .and(kept.value(":email", text(instead)).action()?, Some(false))
+                .and(self.entry(&entry)?, None)
                 .send(&self.0.client)
                 .await?;
             Ok(match sent {
-                TransactionOutcome::Committed => Some(Some(user_id)),
-                TransactionOutcome::Refused(()) => Some(None),
+                TransactionOutcome::Committed => Some(true),
+                TransactionOutcome::Refused(refusal) => refusal,
                 TransactionOutcome::InConflict => None,
             })
         })
