@@ -2,7 +2,7 @@
 
 use linklet_domain::{
     Account, Actor, EmailAddress, FullName, HashFor, Invalid, OneTimeToken, OrderedMail, Password, Timestamp,
-    TokenPurpose, lifetimes, optional, patched,
+    TokenPurpose, UserId, lifetimes, optional, patched,
 };
 use linklet_dynamodb::{AddressStep, PersonChange, PersonOutcome, Profile};
 use linklet_lambda::{
@@ -141,12 +141,9 @@ impl Auth {
         let Kept { token } = request.json(TOKEN)?;
         let keep = async |_| {
             let token = OneTimeToken::parse(TokenPurpose::Keep, &token).map_err(|_| TOKEN_INVALID)?;
-            let found = self.users.address_to_keep(&token.hash(), request.received_at()).await?.ok_or(TOKEN_INVALID)?;
-            let origin = self.limits.guesses.origin(request, Actor::Person(found.user));
-            if !self.users.keep_address(&found, &origin).await? {
-                return Err(TOKEN_INVALID);
-            }
-            request.note_account(&found.user);
+            let origin_of = |user: &UserId| self.limits.guesses.origin(request, Actor::Person(*user));
+            let user = self.users.keep_address(&token.hash(), request.received_at(), origin_of).await?;
+            request.note_account(&user.ok_or(TOKEN_INVALID)?);
             Ok(no_content())
         };
         self.limits.guesses.limit(request, Attempt::at_token(), keep).await

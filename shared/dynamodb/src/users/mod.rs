@@ -36,7 +36,7 @@ pub use self::{
     one_time::{
         AddressVerification, NewToken, OneTimeTokens, PasswordReset, ResetOutcome, TokenDelivery, VerifyOutcome,
     },
-    people::{AddressStep, AddressToKeep, PersonChange, PersonOutcome},
+    people::{AddressStep, PersonChange, PersonOutcome},
     recipients::{MailAddress, Recipient, Recipients},
     reclaims::OpenReclaim,
     sessions::{Acting, PasswordChange, Session, Sessions, SignIn, Standing},
