@@ -4,7 +4,7 @@
 //! hashes.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use linklet_domain::{EmailAddress, FullName, Timestamp, UserId};
+use linklet_domain::{EmailAddress, FullName, MailChoice, Timestamp, UserId};
 
 use super::{
     UsersTable,
@@ -14,6 +14,7 @@ use crate::{
     RepositoryError,
     item::{Key, from_item, text},
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
+    write::Outcome,
 };
 
 /// What an account says about its person.
@@ -23,6 +24,8 @@ pub struct Profile {
     pub full_name: Option<FullName>,
     /// When the person showed that the address is theirs.
     pub verified_at: Option<Timestamp>,
+    /// Whether mail to the address has come back since.
+    pub is_undeliverable: bool,
     /// The time of the latest login.
     pub last_login_at: Option<Timestamp>,
     /// When the person last changed something about the account.
@@ -47,12 +50,13 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn profile(&self, user: &UserId) -> Result<Option<Profile>, RepositoryError> {
         const OPERATION: &str = "read a profile";
-        let (mut account, mut verified_at) = (None, None);
+        let (mut account, mut verified_at, mut is_undeliverable) = (None, None, false);
         let address = address_key(user);
         for item in self.0.batch_get(OPERATION, vec![user_key(user), address.clone()], true, None).await? {
             let key: Key = from_item(OPERATION, item.clone())?;
             if key == address {
-                verified_at = from_item::<AddressItem>(OPERATION, item)?.verified_at;
+                let address = from_item::<AddressItem>(OPERATION, item)?;
+                (verified_at, is_undeliverable) = (address.verified_at, address.undeliverable_at.is_some());
             } else {
                 account = Some(from_item::<UserItem>(OPERATION, item)?);
             }
@@ -65,6 +69,7 @@ impl UsersTable {
                 .fold(account.created_at, Timestamp::max),
             full_name: account.full_name,
             verified_at,
+            is_undeliverable,
             last_login_at: account.last_login_at,
         }))
     }
@@ -86,6 +91,28 @@ impl UsersTable {
     pub async fn verified_at(&self, user: &UserId) -> Result<Option<Timestamp>, RepositoryError> {
         let found = self.0.get::<AddressItem>("look up an address", address_key(user)).await?;
         Ok(found.and_then(|address| address.verified_at))
+    }
+
+    /// Which notifications a person gets by mail; `None` if there is no account.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn mail_choice(&self, user: &UserId) -> Result<Option<MailChoice>, RepositoryError> {
+        let found = self.0.get::<AddressItem>("look up a choice of mail", address_key(user)).await?;
+        Ok(found.map(|address| address.mail))
+    }
+
+    /// Sets which notifications a person gets by mail. Returns whether there is such an account, and it isn't closed.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn choose_mail(&self, user: &UserId, choice: MailChoice) -> Result<bool, RepositoryError> {
+        let update = self
+            .0
+            .update("choose mail", address_key(user), "SET mail = :mail")
+            .only_if("attribute_exists(pk) AND attribute_not_exists(closed_at)")
+            .value(":mail", text(choice.as_str()));
+        Ok(matches!(update.send().await?, Outcome::Done(_)))
     }
 
     /// Records that a person has shown that this address is theirs. The first time stays.
@@ -118,7 +145,8 @@ impl UsersTable {
         self.address_change(user, email, AddressProof::Another, at)
     }
 
-    /// The action of a transaction that records what shows whose an address is, and that its account has a password now.
+    /// The action of a transaction that records what shows whose an address is, and that its account has a password now. Who reads
+    /// mail to the address shows as well that it gets there.
     pub(super) fn address_change(
         &self,
         user: &UserId,
@@ -128,8 +156,10 @@ impl UsersTable {
     ) -> Result<TransactWriteItem, RepositoryError> {
         let change = match proof {
             AddressProof::None => "REMOVE awaits_password",
-            AddressProof::First => "SET verified_at = :at REMOVE awaits_password",
-            AddressProof::Another => "SET verified_at = if_not_exists(verified_at, :at) REMOVE awaits_password",
+            AddressProof::First => "SET verified_at = :at, proved_at = :at REMOVE awaits_password, undeliverable_at",
+            AddressProof::Another => {
+                "SET verified_at = if_not_exists(verified_at, :at), proved_at = :at REMOVE awaits_password, undeliverable_at"
+            }
         };
         let update = self
             .0

@@ -7,9 +7,9 @@ mod reclaims;
 mod tokens;
 
 use linklet_domain::{
-    Account, Destinations, EmailAddress, FullName, IdempotencyKey, Invalid, InvitationId, KeyHash, KeyPrefix, Member,
-    Membership, RenewableSession, Revision, Role, SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId,
-    WorkspaceName, WorkspaceSettings, WorkspaceSlug, lifetimes,
+    Account, Destinations, EmailAddress, FullName, IdempotencyKey, Invalid, InvitationId, KeyHash, KeyPrefix,
+    MailChoice, Member, Membership, RenewableSession, Revision, Role, SessionId, Timestamp, TokenHash, UserId,
+    Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -245,6 +245,12 @@ pub(super) struct AddressItem {
     /// Whether the account has no password yet, since it is chosen with a mailed token. What mails tokens can't read the account.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub awaits_password: bool,
+    /// Which notifications the person gets by mail.
+    #[serde(default, skip_serializing_if = "MailChoice::is_default")]
+    pub mail: MailChoice,
+    /// When a mail to the address came back, unless the person has shown since that it is theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undeliverable_at: Option<Timestamp>,
 }
 
 impl AddressItem {
@@ -255,12 +261,9 @@ impl AddressItem {
             full_name: account.full_name.clone(),
             verified_at,
             awaits_password: account.password_hash.is_none(),
+            mail: MailChoice::default(),
+            undeliverable_at: None,
         }
-    }
-
-    /// The address, if the person has shown that it is theirs.
-    pub(super) fn verified(self) -> Option<EmailAddress> {
-        self.verified_at.map(|_| self.email)
     }
 }
 
