@@ -166,7 +166,8 @@ impl Auth {
     async fn me(&self, request: &Request) -> Result<Response, ApiError> {
         let person = self.tokens.person(request).await?;
         let profile = self.users.profile(person.user()).await?;
-        let Profile { full_name, verified_at, last_login_at, updated_at } = profile.ok_or(Problem::Unauthorized)?;
+        let Profile { full_name, verified_at, is_undeliverable, last_login_at, updated_at } =
+            profile.ok_or(Problem::Unauthorized)?;
         let (workspace, role) = person.membership().unzip();
         Ok(json(
             StatusCode::OK,
@@ -175,6 +176,7 @@ impl Auth {
                 "email": person.email(),
                 "full_name": full_name,
                 "verified": verified_at.is_some(),
+                "undeliverable": is_undeliverable,
                 "last_login_at": last_login_at,
                 "updated_at": updated_at,
                 "workspace_id": workspace,

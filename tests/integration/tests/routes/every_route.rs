@@ -14,9 +14,11 @@ use serde_json::{Value, json};
 use crate::fixture;
 
 /// What opens to somebody who is in no workspace.
-const WITHOUT_WORKSPACE: [&str; 7] = [
+const WITHOUT_WORKSPACE: [&str; 9] = [
     "GET /api/me",
     "GET /api/me/workspaces",
+    "GET /api/me/notifications",
+    "PATCH /api/me/notifications",
     "POST /api/auth/logout",
     "POST /api/auth/switch",
     "POST /api/auth/password",
