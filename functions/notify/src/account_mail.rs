@@ -71,7 +71,7 @@ impl Notify {
         email: &EmailAddress,
     ) -> Result<(), DeliveryError> {
         let Some(user) = self.waits_for(order, email, Kind::Verification).await? else { return Ok(()) };
-        let address = self.people.address(&user).await?;
+        let address = self.people.address(&user, (self.clock)()).await?;
         let Some(address) = address.filter(|address| address.reachable().is_none()) else { return Ok(()) };
         let kind = if address.awaits_password { Kind::FirstPassword } else { Kind::Verification };
         self.mail_token(mailer, order, kind, email, &user).await
@@ -85,7 +85,7 @@ impl Notify {
         user: &UserId,
         change: &AccountChange,
     ) -> Result<(), DeliveryError> {
-        let address = self.people.address(user).await?;
+        let address = self.people.address(user, (self.clock)()).await?;
         let Some(email) = address.as_ref().and_then(MailAddress::reachable) else { return Ok(()) };
         if !mailer.admits_of(user, count_of(change), order, (self.clock)()).await? {
             return Ok(());

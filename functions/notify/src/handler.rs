@@ -9,6 +9,7 @@
 //! address is theirs, want such notifications by mail, and mails get there.
 
 mod account_mail;
+mod address_mail;
 mod addresses;
 mod feedback;
 mod invitation_mail;
@@ -157,6 +158,15 @@ impl Notify {
         match &order.mail {
             OrderedMail::PasswordReset { email } => self.mail_reset(mailer, order, email).await,
             OrderedMail::Verification { email } => self.mail_verification(mailer, order, email).await,
+            OrderedMail::AddressChange { user_id, email } => {
+                self.mail_address_change(mailer, order, user_id, email).await
+            }
+            OrderedMail::AddressChangeNotice { user_id, email } => {
+                self.mail_address_notice(mailer, order, user_id, email).await
+            }
+            OrderedMail::AddressChanged { user_id, old } => {
+                self.mail_address_changed(mailer, order, user_id, old).await
+            }
             OrderedMail::Invitation { workspace_id, workspace_name, invitation_id } => {
                 self.mail_invitation(mailer, order, (workspace_id, workspace_name), invitation_id).await
             }
@@ -170,7 +180,7 @@ impl Notify {
         told: &Wording<'_>,
         notification: &Notification,
     ) -> Result<Outcome, DeliveryError> {
-        let address = match self.people.find(told.user, &event.workspace_id).await? {
+        let address = match self.people.find(told.user, &event.workspace_id, (self.clock)()).await? {
             Recipient::NoMember => return Ok(Outcome::NobodyToTell),
             Recipient::Member(address) => address,
         };

@@ -36,9 +36,22 @@ pub struct MailAddress {
     pub awaits_password: bool,
     /// Which notifications they want by mail.
     pub choice: MailChoice,
+    /// The address that they want instead, as long as they can show that it is theirs.
+    pub pending: Option<EmailAddress>,
 }
 
 impl MailAddress {
+    fn new(item: AddressItem, now: Timestamp) -> Self {
+        Self {
+            pending: item.pending(now).cloned(),
+            email: item.email,
+            is_verified: item.verified_at.is_some(),
+            is_undeliverable: item.undeliverable_at.is_some(),
+            awaits_password: item.awaits_password,
+            choice: item.mail,
+        }
+    }
+
     /// The address, if it is the person's.
     #[must_use]
     pub fn verified(&self) -> Option<&EmailAddress> {
@@ -58,18 +71,6 @@ impl MailAddress {
     }
 }
 
-impl From<AddressItem> for MailAddress {
-    fn from(item: AddressItem) -> Self {
-        Self {
-            email: item.email,
-            is_verified: item.verified_at.is_some(),
-            is_undeliverable: item.undeliverable_at.is_some(),
-            awaits_password: item.awaits_password,
-            choice: item.mail,
-        }
-    }
-}
-
 impl Recipients {
     /// A repository for the table with this name.
     #[must_use]
@@ -81,10 +82,15 @@ impl Recipients {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn find(&self, user: &UserId, workspace: &WorkspaceId) -> Result<Recipient, RepositoryError> {
+    pub async fn find(
+        &self,
+        user: &UserId,
+        workspace: &WorkspaceId,
+        now: Timestamp,
+    ) -> Result<Recipient, RepositoryError> {
         // A read that costs half may lack what was written a moment ago: who has just joined is told, too.
-        match self.read(user, workspace, false).await? {
-            Recipient::NoMember => self.read(user, workspace, true).await,
+        match self.read(user, workspace, false, now).await? {
+            Recipient::NoMember => self.read(user, workspace, true, now).await,
             member @ Recipient::Member(_) => Ok(member),
         }
     }
@@ -94,6 +100,7 @@ impl Recipients {
         user: &UserId,
         workspace: &WorkspaceId,
         consistent: bool,
+        now: Timestamp,
     ) -> Result<Recipient, RepositoryError> {
         const OPERATION: &str = "look up a recipient";
         let (membership, address) = (member_key(user, workspace), address_key(user));
@@ -102,7 +109,7 @@ impl Recipients {
         for item in self.0.batch_get(OPERATION, keys, consistent, None).await? {
             let key: Key = from_item(OPERATION, item.clone())?;
             if key == address {
-                found = Some(from_item::<AddressItem>(OPERATION, item)?.into());
+                found = Some(MailAddress::new(from_item(OPERATION, item)?, now));
             } else {
                 is_member = Membership::from(from_item::<MemberItem>(OPERATION, item)?).is_active();
             }
@@ -114,10 +121,10 @@ impl Recipients {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn address(&self, user: &UserId) -> Result<Option<MailAddress>, RepositoryError> {
+    pub async fn address(&self, user: &UserId, now: Timestamp) -> Result<Option<MailAddress>, RepositoryError> {
         const OPERATION: &str = "look up an address";
         let found = self.0.batch_get(OPERATION, vec![address_key(user)], true, None).await?.pop();
-        found.map(|item| from_item::<AddressItem>(OPERATION, item).map(MailAddress::from)).transpose()
+        found.map(|item| Ok(MailAddress::new(from_item(OPERATION, item)?, now))).transpose()
     }
 
     /// Marks the address of a person to which a mail came back, or from which somebody has complained. Nothing changes if they have

@@ -79,7 +79,11 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     assert_eq!(status(&auth, "auth", "reset", "").await, 404);
     assert_eq!(status(&auth, "auth", "verify", "").await, 404);
     assert_eq!(status(&auth, "auth", "refresh", "").await, 401);
+    assert_eq!(status(&auth, "auth", "keep-address", "").await, 404);
     assert_eq!(status(&auth, "auth", "me", &token).await, 200);
+    assert_eq!(status(&auth, "auth", "change-me", &token).await, 200);
+    assert_eq!(status(&auth, "auth", "sessions", &token).await, 200);
+    assert_eq!(status(&auth, "auth", "end-session", &token).await, 404);
     assert_eq!(status(&auth, "auth", "logout", &token).await, 204);
     assert_eq!(status(&shorten, "shorten", "shorten", &token).await, 201);
     assert_eq!(status(&shorten, "shorten", "code", &token).await, 200);
