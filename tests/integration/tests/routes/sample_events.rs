@@ -136,6 +136,10 @@ async fn every_sample_of_a_workspace_gets_the_answer_it_stands_for() {
     assert_eq!(status(&account, "account", "withdraw", &token).await, 204);
     assert_eq!(status(&account, "account", "look", "").await, 200);
     assert_eq!(status(&account, "account", "accept", &token).await, 200);
+    assert_eq!(status(&account, "account", "wanted_mail", &token).await, 200);
+    assert_eq!(status(&account, "account", "choose_mail", &token).await, 200);
+    // Its token is nobody's.
+    assert_eq!(status(&account, "account", "unsubscribe", "").await, 404);
     assert_eq!(status(&account, "account", "promote", &token).await, 200);
     assert_eq!(status(&account, "account", "remove", &token).await, 204);
 
