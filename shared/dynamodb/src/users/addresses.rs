@@ -23,6 +23,8 @@ pub struct Profile {
     pub email: EmailAddress,
     /// The address that the person wants instead, as long as they can show that it is theirs.
     pub pending_email: Option<EmailAddress>,
+    /// How long they can.
+    pub pending_until: Option<Timestamp>,
     /// The person's name, if given.
     pub full_name: Option<FullName>,
     /// When the person showed that the address is theirs.
@@ -77,10 +79,14 @@ impl UsersTable {
             }
         }
         let verified_at = mailbox.as_ref().and_then(|mailbox| mailbox.verified_at);
+        let pending =
+            mailbox.as_ref().and_then(|mailbox| Some((mailbox.pending(now)?.clone(), mailbox.pending_until?)));
+        let (pending_email, pending_until) = pending.unzip();
         let is_undeliverable = mailbox.as_ref().is_some_and(|mailbox| mailbox.undeliverable_at.is_some());
         Ok(account.map(|account| Profile {
             email: account.email,
-            pending_email: mailbox.and_then(|mailbox| mailbox.pending(now).cloned()),
+            pending_email,
+            pending_until,
             // Each change has a time of its own, so the latest needs no attribute that every write would have to move.
             updated_at: [account.password_changed_at, account.updated_at, verified_at]
                 .into_iter()
