@@ -1,6 +1,7 @@
 // Who did what, when and from where.
 
 import { html, useState } from '../../vendor/preact.js';
+import { call } from '../../core/api.js';
 import { counted, exactMoment, regionName } from '../../core/format.js';
 import { nameOf, useMembers } from '../../core/lists.js';
 import { useResource } from '../../core/resource.js';
@@ -10,8 +11,10 @@ import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
 import { sentenceOf } from './words.js';
 
+/** @typedef {import('../../core/lists.js').Member} Member */
 /** @typedef {import('./words.js').TrailEntry} TrailEntry */
 /** @typedef {{ entries: TrailEntry[], next_cursor: string | null }} TrailPart */
+/** Where one finds more of the same actor, given as the API is asked about one. @typedef {(actor: string) => string} PageOf */
 
 /**
  * A trail with what reads on. With other filters it is another one, which its `key` says.
@@ -21,19 +24,20 @@ import { sentenceOf } from './words.js';
  * @param {string} props.label what the table is called
  * @param {string} props.none what is said where there are no entries
  * @param {boolean} [props.isOwn] whether it is of who looks at it, so that it doesn't say who
+ * @param {PageOf} [props.pageOf]
  */
-export function Trail({ resource, read, label, none, isOwn = false }) {
+export function Trail({ resource, read, label, none, isOwn = false, pageOf }) {
   const first = useResource(resource, () => read());
   return html`<${Loaded} of=${first} what="The trail can’t be shown.">
-    ${(/** @type {TrailPart} */ part) => html`<${Parts} first=${part} read=${read} label=${label} none=${none} isOwn=${isOwn} />`}
+    ${(/** @type {TrailPart} */ part) => html`<${Parts} first=${part} read=${read} label=${label} none=${none} isOwn=${isOwn} pageOf=${pageOf} />`}
   <//>`;
 }
 
-/** @param {{ first: TrailPart, read: (cursor?: string) => Promise<TrailPart>, label: string, none: string, isOwn: boolean }} props */
-function Parts({ first, read, label, none, isOwn }) {
+/** @param {{ first: TrailPart, read: (cursor?: string) => Promise<TrailPart>, label: string, none: string, isOwn: boolean, pageOf?: PageOf }} props */
+function Parts({ first, read, label, none, isOwn, pageOf }) {
   const { entries, cursor, more, error, isBusy, hasMore } = useParts(first, read);
   if (entries.length === 0) return html`<p class="muted trail-none">${none}</p>`;
-  return html`<${Entries} label=${label} entries=${entries} isOwn=${isOwn} />
+  return html`<${Entries} label=${label} entries=${entries} isOwn=${isOwn} pageOf=${pageOf} />
     <p class="hidden" role="status">${hasMore && counted(entries.length, 'entry', 'entries')}</p>
     ${error && html`<${Failure} what="No more could be loaded." error=${error} retry=${more} />`}
     ${!error && cursor && html`<p class="row centred trail-more"><${Button} class="compact" isBusy=${isBusy} onClick=${more}>Load more<//></p>`}`;
@@ -67,24 +71,33 @@ function useParts(first, read) {
  * @param {string} props.label
  * @param {TrailEntry[]} props.entries
  * @param {boolean} [props.isOwn]
+ * @param {PageOf} [props.pageOf]
  */
-export function Entries({ label, entries, isOwn = false }) {
+export function Entries({ label, entries, isOwn = false, pageOf }) {
+  const names = (/** @type {string} */ kind) => entries.some(({ subject }) => subject?.kind === kind);
   // Who has given no name is known by an address, which members see.
-  const members = useMembers({ isWanted: !isOwn && entries.some(isNameless) });
-  const personName = (/** @type {string | undefined} */ id) =>
-    members.isLoading ? html`<${SkeletonText} />` : nameOf(members.data?.members.find((/** @type {import('../../core/lists.js').Member} */ member) => member.user_id === id));
+  const members = useMembers({ isWanted: !isOwn && (names('member') || entries.some(isNameless)) });
+  const keys = useResource(!isOwn && names('key') ? 'keys' : null, () => call('GET /api/keys'));
+  const memberOf = (/** @type {string | undefined} */ id) => members.data?.members.find((/** @type {Member} */ { user_id }) => user_id === id);
+  const personName = (/** @type {string | undefined} */ id) => (members.isLoading ? html`<${SkeletonText} />` : nameOf(memberOf(id)));
+  /** @type {import('./words.js').Known['isThere']} */
+  const isThere = ({ kind, id }) => (kind === 'key' ? keys.data?.keys.some((/** @type {{ prefix: string }} */ { prefix }) => prefix === id) : memberOf(id) !== undefined);
   /** @type {(import('../../ui/table.js').Column<TrailEntry> | false)[]} */
   const columns = [
-    { label: 'What', isHeader: true, cell: (entry) => html`${sentenceOf(entry, personName)}${isOwn && entry.actor.kind === 'operator' && html` <span class="muted">${OPERATOR}</span>`}` },
-    !isOwn && { label: 'Who', cell: ({ actor }) => html`<${Who} actor=${actor} personName=${personName} />` },
-    { label: 'Device and country', cell: placeOf },
-    { label: 'When', isNumber: true, cell: ({ at }) => html`<${Time} at=${at}>${exactMoment(at)}<//>` },
+    {
+      label: 'What',
+      isHeader: true,
+      cell: (entry) => html`${sentenceOf(entry, { personName, isThere })}${isOwn && entry.actor.kind === 'operator' && html` <span class="muted">${OPERATOR}</span>`}`,
+    },
+    !isOwn && { label: 'Who', cell: ({ actor }) => html`<${Who} actor=${actor} personName=${personName} pageOf=${pageOf} />` },
+    entries.some(placeOf) && { label: 'Device and country', cell: placeOf },
+    { label: 'When', isNumber: true, cell: ({ at }) => html`<span class="trail-time"><${Time} at=${at}>${exactMoment(at)}<//></span>` },
   ];
   return html`<${Table} isStacked label=${label} columns=${columns.filter(Boolean)} rows=${entries} keyOf=${(/** @type {TrailEntry} */ { id }) => id} />`;
 }
 
 /** @param {TrailEntry} entry */
-const isNameless = ({ actor, subject }) => (actor.kind === 'person' && !actor.name) || (subject?.kind === 'member' && !subject.name);
+const isNameless = ({ actor }) => actor.kind === 'person' && !actor.name;
 
 /** @param {TrailEntry} entry */
 function placeOf({ device, country }) {
@@ -94,10 +107,15 @@ function placeOf({ device, country }) {
 
 const OPERATOR = 'by whoever runs this Linklet';
 
-/** @param {{ actor: import('./words.js').Actor, personName: (userId?: string) => unknown }} props */
-function Who({ actor, personName }) {
+/** @param {{ actor: import('./words.js').Actor, personName: (userId?: string) => unknown, pageOf?: PageOf }} props */
+function Who({ actor, personName, pageOf }) {
   const { kind, name, user_id, key_prefix } = actor;
-  if (kind === 'key') return html`API key <code>${key_prefix}</code>`;
-  if (kind === 'person') return html`<bdi>${name || personName(user_id)}</bdi>`;
-  return kind === 'operator' ? 'Whoever runs this Linklet' : 'Linklet';
+  const page = pageOf?.(user_id ?? key_prefix ?? kind);
+  const text = {
+    key: () => html`API key <code>${key_prefix}</code>`,
+    person: () => html`<bdi>${name || personName(user_id)}</bdi>`,
+    operator: () => 'Whoever runs this Linklet',
+    linklet: () => 'Linklet',
+  }[kind]();
+  return page ? html`<a class="trail-who" href=${page} title="Only what they have done">${text}</a>` : text;
 }

@@ -59,6 +59,7 @@ export const ACTIONS = {
   'account.address_verified': 'Confirmed the address',
   'account.password_changed': 'Changed the password',
   'account.password_reset': 'Set a new password without the old one',
+  'account.reset_issued': 'Made a link with which a new password can be set',
   'account.mail_changed': 'Changed which mail comes',
   'account.undeliverable': 'Mail to the address came back',
   'account.closed': 'Closed the account',
@@ -72,47 +73,64 @@ export const ACTIONS = {
 const AS_ROLE = ['member.joined', 'invitation.created', 'invitation.accepted'];
 
 /** A word of the API's own, which needs no quotation marks, such as a role. */
-const WORD = /^[a-z]+$/;
+const WORD = /^[a-z_]+$/;
+
+/** What has no page any more after these. */
+const GONE = ['link.purged', 'target.deleted', 'key.revoked'];
 
 /**
- * @param {TrailEntry} entry
- * @param {(userId: string) => unknown} personName
+ * Who is called what, and which members and API keys there still are.
+ * @typedef {{ personName: (userId: string) => unknown, isThere: (subject: Subject) => boolean }} Known
  */
-export function sentenceOf({ action, subject, from, to }, personName) {
+
+/** @param {TrailEntry} entry @param {Known} known */
+export function sentenceOf({ action, subject, from, to }, known) {
   const words = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
   if (!words) return html`<code>${action}</code>${transition(from, to)}`;
   const [before, after] = words.split('{}');
-  const what = after === undefined ? '' : html`<${Named} subject=${subject} hasPage=${action !== 'link.purged'} personName=${personName} />`;
+  const what = after === undefined ? '' : html`<${Named} subject=${subject} hasPage=${!GONE.includes(action)} known=${known} />`;
   return html`${before}${what}${after}${AS_ROLE.includes(action) && to ? ` as ${withArticle(to)}` : transition(from, to)}`;
 }
 
 /** @param {string | null} from @param {string | null} to */
 function transition(from, to) {
+  // Of what may be anything, only its name is told.
+  if (from === to) return from ? html`: ${value(from)}` : '';
+  // What has changed, and not how.
+  if (from && from === to) return html`: ${value(to)}`;
   if (from && to) return html` from ${value(from)} to ${value(to)}`;
-  if (!from && !to) return '';
   return html`: ${to ? value(to) : html`no longer ${value(/** @type {string} */ (from))}`}`;
 }
 
 /** @param {string} text */
-const value = (text) => (WORD.test(text) ? text : html`“<bdi>${text}</bdi>”`);
+const value = (text) => (WORD.test(text) ? text.replaceAll('_', ' ') : html`“<bdi>${text}</bdi>”`);
 
-/** @param {{ subject: Subject | null, hasPage: boolean, personName: (userId: string) => unknown }} props */
-function Named({ subject, hasPage, personName }) {
+/** @param {{ subject: Subject | null, hasPage: boolean, known: Known }} props */
+function Named({ subject, hasPage, known }) {
   if (!subject) return html`something`;
-  const { kind, id, name } = subject;
+  const text = textOf(subject, known);
+  const page = hasPage && (!LISTED.includes(subject.kind) || known.isThere(subject)) && PAGES_OF[subject.kind]?.(subject.id);
+  return page ? html`<a href=${page}>${text}</a>` : text;
+}
+
+/** @param {Subject} subject @param {Known} known */
+function textOf({ kind, id, name }, { personName }) {
   if (kind === 'member') return html`<bdi>${name || personName(id)}</bdi>`;
   if (kind === 'key') return name ? html`“<bdi>${name}</bdi>”` : html`<code>${id}</code>`;
-  const text = html`<bdi>${name || NAMELESS[kind] || id}</bdi>`;
-  const page = hasPage && PAGES_OF[kind]?.(id);
-  return page ? html`<a href=${page}>${text}</a>` : text;
+  return html`<bdi>${name || NAMELESS[kind] || id}</bdi>`;
 }
 
 /** Instead of an id that says nothing. @type {Record<string, string>} */
 const NAMELESS = { target: 'a URL', job: 'a job' };
+
+/** What has no page of its own, but is in a list as long as it is there. */
+const LISTED = ['member', 'key'];
 
 /** @type {Record<string, (id: string) => string>} */
 const PAGES_OF = {
   link: (code) => href(['links', code]),
   target: (id) => href(['monitoring', id]),
   job: (id) => href('settings', { job: id }),
+  member: () => href('members'),
+  key: () => href('keys'),
 };
