@@ -27,6 +27,7 @@ export const PAGES = [
   { path: 'notifications', title: 'Notifications', icon: 'bell', group: 'work', key: 'n', component: 'NotificationsPage', load: () => import('./pages/notifications/notifications.js') },
   { path: 'members', title: 'Members', icon: 'members', group: 'workspace', component: 'MembersPage', load: () => import('./pages/members/members.js') },
   { path: 'keys', title: 'API keys', icon: 'key', group: 'workspace', role: 'admin', component: 'KeysPage', load: () => import('./pages/keys/keys.js') },
+  { path: 'activity', title: 'Activity', icon: 'list', group: 'workspace', role: 'admin', component: 'ActivityPage', load: () => import('./pages/activity/activity.js') },
   { path: 'settings', title: 'Settings', icon: 'settings', group: 'workspace', component: 'SettingsPage', load: () => import('./pages/settings/settings.js') },
   { path: 'account', title: 'Account', icon: 'account', component: 'AccountPage', load: () => import('./pages/account/account.js') },
   { path: 'compare', title: 'Compare', within: 'links', component: 'ComparePage', load: () => import('./pages/compare/compare.js') },
