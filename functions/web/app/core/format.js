@@ -1,6 +1,6 @@
 // Numbers, dates and addresses as people read them, in the visitor's locale and time zone.
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 const exact = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const abbreviated = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 const wholePercentage = new Intl.NumberFormat(undefined, { style: 'percent' });
