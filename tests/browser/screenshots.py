@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from support.api import Api
 from support.chromium import flags
-from support.studio import ALONE, APP, BOUNCED, CLOSED_LAST, CLOSED_OTHERS, DOMAINS, FIXED, INVITED, JOBS, JONAS, LARGE, LEAVING, MANY_TAGS, MORE, NOW, NOWHERE, OTHERS_LINK, PART, PASTED, PENDING, RECLAIMED, RUNNING, SESSION, SHORT, SPENT, STAR, TAKEN, UNTAGGED, Answer, answer_everything, target_id
+from support.studio import ALONE, APP, BOUNCED, CLOSED_LAST, CLOSED_OTHERS, DOMAINS, FIXED, INVITED, JOBS, JONAS, LARGE, LEAVING, MANY_TAGS, MORE, NOW, NOWHERE, OTHERS_LINK, PART, PASTED, PENDING, RECLAIMED, RUNNING, SESSION, SHORT, SPENT, STAR, SUSPENDED, TAKEN, UNTAGGED, Answer, answer_everything, target_id
 from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 
 CHOSEN = ["links", "link", "overview-dark", "new-link", "qr", "monitoring"]
@@ -390,6 +390,10 @@ TOUR = [
     Picture("keys", "keys"),
     Picture("keys-paused", "keys", otherwise=RECLAIMED),
     Picture("keys-paused-phone", "keys", size=PHONE, otherwise=RECLAIMED),
+    Picture("links-suspended", "links", otherwise=SUSPENDED),
+    Picture("links-suspended-phone", "links", size=PHONE, otherwise=SUSPENDED),
+    Picture("link-suspended", LINK, otherwise=SUSPENDED),
+    Picture("link-suspended-phone", LINK, size=PHONE, otherwise=SUSPENDED),
     Picture("activity", "activity"),
     Picture("activity-phone", "activity", size=PHONE),
     Picture("activity-narrow", "activity", size=(320, 640)),

@@ -623,6 +623,12 @@ NOWHERE: dict[str, Answer] = {
     r"/api/me/workspaces": lambda path, query: {"workspaces": [MINE | PAUSED]},
     r"/api/workspaces": lambda path, query: Refusal(403, "founding_closed"),
 }
+# Some minutes after the workspace was brought back.
+SUSPENDED: dict[str, Answer] = {
+    r"/api/links": lambda path, query: links(query) | {"links": [one | ({"status": "suspended"} if number % 3 else {}) for number, one in enumerate(LINKS)]},
+    r"/api/links/([\w-]+)": lambda path, query: (one_link(path[0]) or {}) | {"status": "suspended"},
+    r"/api/overview": lambda path, query: overview(query) | {"links": overview(query)["links"] | {"active": 57, "suspended": 80}},
+}
 CLOSED_LAST: dict[str, Answer] = {
     r"/api/me": lambda path, query: ME | {"workspace_id": None, "role": None},
     r"/api/me/workspaces": lambda path, query: {"workspaces": [MINE | CLOSED]},

@@ -44,7 +44,7 @@ function StatusFilter({ filter: { status, archived }, counts }) {
     { key: 'archived', label: archived === 'all' ? 'With archived' : 'Archived', isRare: false, isCurrent: archived !== '', act: () => setQuery({ archived: archived ? '' : 'true' }) },
   ]
     // Until the counts are there, a status that few workspaces use would take a second line, and all below would move up later.
-    .filter(({ key, isRare, isCurrent }) => (counts ? counts[key] !== 0 : !isRare) || isCurrent)
+    .filter(({ key, isRare, isCurrent }) => (counts?.[key] === undefined ? !isRare : counts[key] > 0) || isCurrent)
     // Of archived links it is not known how many have a status.
     .map((item) => ({ ...item, note: counts?.[item.key] === undefined || (archived && item.key !== 'archived') ? undefined : number(counts[item.key]) }));
   const current = items.filter(({ isCurrent }) => isCurrent).map(({ label }) => label);
