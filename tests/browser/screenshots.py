@@ -449,7 +449,7 @@ def take(browser: Browser, api: Api, picture: Picture, theme: str, folder: Path)
     context = tabs.context(width=width, height=height, color_scheme=theme, reduced_motion="reduce")
     if not picture.is_public:
         context.add_init_script(tabs.entering(SESSION))
-    tab = Tab(context, tabs.api, refused=[403, 404])
+    tab = Tab(context, tabs.api, refused=[403, 404, 409])
     tab.expects(TOKEN_FORM_HAS_NO_NAME)
     tab.page.clock.set_fixed_time(NOW)
     answer_everything(tab.page, api.url, picture.otherwise)
