@@ -25,7 +25,7 @@ export function CloseAccount() {
   return html`<${Card} title="Close account">
     <div class="stack">
       <p class="muted">You leave all workspaces, and those in which you are alone are deleted. Nobody can bring your account back.</p>
-      <p><${Button} kind="danger" onClick=${() => setOpen(true)}>Close my account<//></p>
+      <p><${Button} onClick=${() => setOpen(true)}>Close my account<//></p>
     </div>
     ${isOpen && html`<${CloseDialog} onClose=${() => setOpen(false)} />`}
   <//>`;

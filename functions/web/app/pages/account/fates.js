@@ -1,6 +1,7 @@
 // What becomes of a workspace when somebody's account is closed.
 
 import { call } from '../../core/api.js';
+import { lastYear } from '../../core/days.js';
 import { currentWorkspace, session } from '../../core/session.js';
 
 /** @typedef {import('../../core/lists.js').Member} Member */
@@ -14,10 +15,6 @@ import { currentWorkspace, session } from '../../core/session.js';
  * @property {number} [clicks]
  * @property {boolean} [isPart] whether not all clicks were counted
  */
-
-const DAY_MS = 86_400_000;
-/** Of the clicks of a year the overview knows, of older ones nobody. */
-const YEAR_DAYS = 365;
 
 /** @param {MyWorkspace} workspace @returns {Promise<Fate>} */
 export async function readFate(workspace) {
@@ -40,8 +37,6 @@ async function tokenFor(workspace) {
 
 /** @param {string | undefined} token */
 async function allOf(token) {
-  const today = Date.now();
-  const dayOf = (/** @type {number} */ time) => new Date(time).toISOString().slice(0, 10);
-  const { links, period } = await call('GET /api/overview', { token, query: { from: dayOf(today - (YEAR_DAYS - 1) * DAY_MS), to: dayOf(today) } });
+  const { links, period } = await call('GET /api/overview', { token, query: lastYear() });
   return { links: links.total + links.archived, clicks: period?.clicks ?? 0, isPart: period?.covers !== undefined };
 }

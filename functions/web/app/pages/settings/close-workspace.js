@@ -2,7 +2,8 @@
 
 import { html, useState } from '../../vendor/preact.js';
 import { ApiError, call } from '../../core/api.js';
-import { counted, DAY_MS, exactMoment, number } from '../../core/format.js';
+import { lastYear } from '../../core/days.js';
+import { counted, exactMoment, number } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
 import { nameOf, useMembers } from '../../core/lists.js';
 import { useResource } from '../../core/resource.js';
@@ -17,9 +18,6 @@ import { toast } from '../../ui/toast.js';
 
 /** @typedef {import('../../core/lists.js').Member} Member */
 /** @typedef {import('../../core/lists.js').Overview} Overview */
-
-/** Of the clicks of a year the overview knows, of older ones nobody. */
-const YEAR_DAYS = 365;
 
 export function CloseWorkspace() {
   const [isOpen, setOpen] = useState(false);
@@ -77,9 +75,7 @@ async function blame(error) {
 
 /** What there is, read when somebody is about to lose it. */
 function Loss() {
-  const today = Date.now();
-  const dayOf = (/** @type {number} */ time) => new Date(time).toISOString().slice(0, 10);
-  const overview = useResource('overview:closing', () => call('GET /api/overview', { query: { from: dayOf(today - (YEAR_DAYS - 1) * DAY_MS), to: dayOf(today) } }));
+  const overview = useResource('overview:closing', () => call('GET /api/overview', { query: lastYear() }));
   const targets = useResource('targets:closing', () => call('GET /v1/targets', { query: { limit: 100 } }));
   const keys = useResource('keys', () => call('GET /api/keys'));
   const members = useMembers();

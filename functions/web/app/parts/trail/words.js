@@ -96,8 +96,6 @@ export function sentenceOf({ action, subject, from, to }, known) {
 function transition(from, to) {
   // Of what may be anything, only its name is told.
   if (from === to) return from ? html`: ${value(from)}` : '';
-  // What has changed, and not how.
-  if (from && from === to) return html`: ${value(to)}`;
   if (from && to) return html` from ${value(from)} to ${value(to)}`;
   return html`: ${to ? value(to) : html`no longer ${value(/** @type {string} */ (from))}`}`;
 }
