@@ -28,6 +28,9 @@ READS = {
     "members": "**/api/workspace/members",
     "keys": "**/api/keys",
     "settings": "**/api/workspace",
+    "account?view=mail": "**/api/me/notifications",
+    "account?view=sessions": "**/api/me/sessions",
+    "account?view=activity": "**/api/me/audit",
 }
 
 

@@ -193,7 +193,7 @@ def test_a_password_is_changed(tabs: Tabs, api: Api, account: Account, hand: Cal
 
 
 def test_all_sessions_end_at_once(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
-    tab = tabs.open(account, "account")
+    tab = tabs.open(account, "account?view=sessions")
     use = hand(tab)
     use.press(tab.button("Sign out everywhere"))
     use.press(tab.button("Sign out everywhere", tab.dialog("Sign out everywhere?")))

@@ -108,6 +108,7 @@ OPENINGS = {
     "a palette that finds nothing": Opening("overview", find_nothing, "dialog", "Find anything"),
     "a new key": Opening("keys", press("c"), "dialog", re.compile("key")),
     "a key that is renamed": Opening("keys", click("Rename Nightly export"), "dialog", re.compile("Nightly export|Rename")),
+    "an account that is closed": Opening("account?view=data", click("Close my account"), "dialog", "Close your account?"),
     "a new workspace": Opening("settings", click("New workspace"), "dialog", "New workspace"),
     "a row's menu": Opening("links?tag=spring", click(re.compile("^More for ")), "menu", re.compile("^More for ")),
     "a link's menu": Opening("links/{code}", lambda tab: tab.page.get_by_role("main").get_by_role("button", name="More").click(), "menu", "More"),

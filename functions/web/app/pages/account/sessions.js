@@ -60,6 +60,6 @@ function Line({ session: { began_at, renewed_at, expires_at, device, country, is
         ${' '}· ${remembered ? 'stays signed in until' : 'ends'} <${Time} at=${expires_at} />
       </span>
     </span>
-    ${is_current ? html`<${Chip}>This one<//>` : html`<${Button} class="compact" onClick=${onEnd}>Sign out there<span class="hidden">: ${place}</span><//>`}
+    ${is_current ? html`<${Chip}>This one<//>` : html`<${Button} class="compact" onClick=${onEnd}>Sign out there<span class="hidden"> (${place})</span><//>`}
   </li>`;
 }
