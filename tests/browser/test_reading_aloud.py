@@ -355,8 +355,9 @@ PLACE = """
     isSkip: element.matches('.skip'), left, right, top: top + scrollY, bottom: bottom + scrollY, is: element.outerHTML.slice(0, 120) };
 }
 """
+# Of a group of radio buttons, the tabulator reaches one, and arrows the others.
 REACHABLE = """
-() => [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
+() => [...document.querySelectorAll('a[href], button, input:not([type=radio]:not(:checked)), select, textarea, summary, [tabindex="0"]')]
   .filter((element) => element.tabIndex >= 0 && !element.disabled && element.checkVisibility({ visibilityProperty: true }) && !element.tabStop)
   .map((element) => element.outerHTML.slice(0, 120))
 """

@@ -8,9 +8,9 @@ import { useResource } from '../../core/resource.js';
 import { session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
 import { Button } from '../../ui/button.js';
-import { Radios } from '../../ui/field.js';
 import { FormFailure, Loaded, Notice, Skeleton } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
+import { Radios } from './radios.js';
 
 /** @typedef {{ mail: 'none' | 'important' | 'all' }} Chosen */
 
