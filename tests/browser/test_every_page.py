@@ -15,7 +15,7 @@ from support.api import Account, Api
 from support.axe import assert_usable_by_everybody
 from support.furniture import sale_of
 from support.jobs import Jobs, job
-from support.states import DOMAINS, INVITED, REGISTRATION, in_no_workspace, own_session, paused_key, paused_member, paused_workspace, public_answers
+from support.states import DOMAINS, INVITED, REGISTRATION, in_closed_workspace, in_no_workspace, own_session, paused_key, paused_member, paused_workspace, public_answers
 from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 from support.told import Told, ago, told
 from support.trail import Trail, entry
@@ -48,6 +48,8 @@ VIEWS = {
     "notifications?kind=all": "Notifications",
     "members": "Members",
     "keys": "API keys",
+    "activity": "Activity",
+    "activity?what=key&who=nobody&from=2026-01-01": "Activity",
     "settings": "Settings",
     "settings?job=nowhere": "Settings",
     "account": "Account",
@@ -97,6 +99,8 @@ OWN_TRAIL = Trail([entry(number, action, **{"from": "all", "to": "none"}) for nu
 # What is rare: the answers that make it so, and a sentence that shows that they have.
 RARE: dict[str, tuple[dict[str, Any], str]] = {
     "links": (in_no_workspace("ada@example.com"), "You are in no workspace"),
+    "overview": (in_closed_workspace("ada@example.com"), "A workspace was closed"),
+    "activity": ({"**/api/workspace/audit": {"entries": [], "next_cursor": None}}, "Nothing has been done yet."),
     "tags": (JOBS.answers, "3 of 8 changed, 2 couldn’t be"),
     "settings": (JOBS.answers, "Whoever began it may no longer change links."),
     "members": ({"**/api/workspace/members": {"members": [paused_member("Bob")]}}, "1 member is paused."),
@@ -255,7 +259,7 @@ LETTERS = """
 """
 
 
-@pytest.mark.parametrize("view", ["links", "links/{code}", "compare?codes={code}", "overview", "tags", "tags/sale", "monitoring/{target}", "notifications?kind=all", "members", "keys", "settings", "account", "account?view=sessions"])
+@pytest.mark.parametrize("view", ["links", "links/{code}", "compare?codes={code}", "overview", "tags", "tags/sale", "monitoring/{target}", "notifications?kind=all", "members", "keys", "activity", "settings", "account", "account?view=sessions"])
 def test_all_letters_are_as_large_as_the_browser_is_set_to(tabs: Tabs, furnished: Account, target: str, view: str) -> None:
     tab = tabs.open(furnished, view.format(code=sale_of(furnished), target=target))
     tab.settled()

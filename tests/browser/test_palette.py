@@ -88,7 +88,7 @@ def test_it_leads_to_a_page(tabs: Tabs, shop: Account, hand: Callable[[Tab], Han
     tab.settled()
     use = hand(tab)
     open_palette(tab, use, shop)
-    assert options(tab, "Pages") == ["Links", "Overview", "Tags", "Monitoring", "Notifications", "Members", "API keys", "Settings", "Account"]
+    assert options(tab, "Pages") == ["Links", "Overview", "Tags", "Monitoring", "Notifications", "Members", "API keys", "Activity", "Settings", "Account"]
     expect(option(tab, "Monitoring g m")).to_be_visible()
     use.write(field(tab), "memb")
     take(tab, use, "Members")

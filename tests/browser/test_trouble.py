@@ -27,6 +27,7 @@ READS = {
     "notifications?kind=all": "**/api/notifications?limit=*",
     "members": "**/api/workspace/members",
     "keys": "**/api/keys",
+    "activity": "**/api/workspace/audit",
     "settings": "**/api/workspace",
     "account?view=mail": "**/api/me/notifications",
     "account?view=sessions": "**/api/me/sessions",

@@ -6,7 +6,7 @@ import { ApiError, call, identity } from './api.js';
 import { newId } from './random.js';
 import { alone, claimsOf, isRemembered, refreshToken, setRemembered } from './renewal.js';
 import { forgetResources } from './resource.js';
-import { here, href, navigate, route } from './router.js';
+import { followSlug, here, href, navigate, route } from './router.js';
 import { createStore } from './store.js';
 
 const SESSION_KEY = `linklet:session:${basePath}`;
@@ -218,7 +218,10 @@ function keepWhere() {
   const { email, isNowhere } = session.get();
   kept = { ...kept, email, isNowhere, slug };
   sessionStorage.setItem(SESSION_KEY, JSON.stringify(kept));
-  if (session.get().slug !== slug) session.set({ slug });
+  const { slug: before } = session.get();
+  if (before === slug) return;
+  session.set({ slug });
+  if (before && slug) followSlug(before, slug);
 }
 
 /** The workspace of the token, once it is known. */

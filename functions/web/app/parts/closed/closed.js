@@ -42,7 +42,7 @@ export function BringBack({ workspace, kind, class: classes }) {
     await bringBack(workspace);
     setBusy(false);
   };
-  return html`<${Button} kind=${kind} class=${classes} icon="refresh" isBusy=${isBusy} onClick=${act}>Bring it back<span class="hidden">: ${workspace.name}</span><//>`;
+  return html`<${Button} kind=${kind} class=${classes} icon="refresh" isBusy=${isBusy} onClick=${act}>Bring it back<span class="hidden"> (${workspace.name})</span><//>`;
 }
 
 /** Opens it again, and goes there. @param {MyWorkspace} workspace */
