@@ -311,6 +311,14 @@ def sessions_of(tab: Tab) -> Locator:
     return tab.page.get_by_role("list", name="Sessions").get_by_role("listitem")
 
 
+def test_a_session_that_has_ended_by_itself_is_no_failure(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "account?view=sessions", answers={"**/api/me/sessions": {"sessions": [own_session(0), own_session(1)]}})
+    tab.fails("**/api/me/sessions/*", 404, "session_not_found")
+    tab.button(re.compile("^Sign out there")).click()
+    tab.says("That session ends within a minute.")
+    expect(sessions_of(tab)).to_have_count(1)
+
+
 def test_a_session_that_could_not_be_ended_is_shown_again(tabs: Tabs, account: Account) -> None:
     listed = {"sessions": [own_session(0), own_session(1, device="Chrome on Windows")]}
     tab = tabs.open(account, "account?view=sessions", answers={"**/api/me/sessions": listed})
@@ -322,7 +330,7 @@ def test_a_session_that_could_not_be_ended_is_shown_again(tabs: Tabs, account: A
 
 @pytest.mark.parametrize("width", [NARROW, 1280])
 def test_sessions_and_entries_of_others_words_fit_and_do_nothing(tabs: Tabs, account: Account, width: int) -> None:
-    devices = [IMAGE, REVERSED, ARABIC, "x" * 300, None]
+    devices = [IMAGE, REVERSED, ARABIC, "x" * 300, None] * 12
     listed = {"sessions": [own_session(number, device=device, country=device or "ZZ") for number, device in enumerate(devices)]}
     trail = Trail([entry(number, device or "session.began", device=device, country=device, **{"from": device, "to": IMAGE}) for number, device in enumerate(devices)], "**/api/me/audit")
     pending = as_account(account, pending_email=f"{'x' * 240}@example.com", full_name=IMAGE)
@@ -492,7 +500,7 @@ def test_who_leaves_others_is_told_what_goes_to_them(tabs: Tabs, api: Api, accou
     lines = tab.dialog("Close your account?").get_by_role("list", name="What becomes of your workspaces").get_by_role("listitem")
     expect(lines).to_have_count(2)
     expect(lines.filter(has_text="You leave it. You have no links there.")).to_have_count(1)
-    expect(lines.filter(has_text="You are alone in it. 0 links")).to_have_count(1)
+    expect(lines.filter(has_text="You are alone in it, and it has no links.")).to_have_count(1)
 
 
 def test_what_is_lost_can_be_unknown(tabs: Tabs, account: Account) -> None:

@@ -22,7 +22,6 @@ const WORDS = {
   too_many_jobs: 'One job runs and four wait already. Try again once one has ended.',
   workspace_gone: 'It was closed more than 7 days ago, and is deleted for good.',
   account_closing: 'Your account is being closed.',
-  session_not_found: 'This session has ended already.',
   founding_closed: 'Whoever runs this Linklet decides who creates workspaces.',
 };
 

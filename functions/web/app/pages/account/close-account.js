@@ -1,6 +1,6 @@
 // Closing the account: what is lost is said in numbers, and asked for twice.
 
-import { html, useRef, useState } from '../../vendor/preact.js';
+import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { ApiError } from '../../core/api.js';
 import { counted } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
@@ -55,7 +55,6 @@ function CloseDialog({ onClose }) {
   );
   const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="danger" type="submit" isBusy=${form.isBusy}>Close account<//>`;
   return html`<${Dialog} title="Close your account?" onClose=${onClose} onSubmit=${form.submit} footer=${footer}>
-    <${Refusal} error=${form.failure} isUnderWay=${isUnderWay.current} />
     <${Workspaces} />
     <ul class="consequences">
       <li>Your sessions end, your API keys are refused, and your address is free for another account.</li>
@@ -65,12 +64,22 @@ function CloseDialog({ onClose }) {
     <${Field} label=${html`Type <strong><bdi>${email}</bdi></strong> to go on`} type="email" autocomplete="off" ...${form.field('typed')} />
     <input class="hidden" type="email" name="email" autocomplete="username" value=${email} readonly tabindex="-1" aria-hidden="true" />
     <${Field} label="Your password" type="password" autocomplete="current-password" ...${form.field('password')} />
+    <${Refusal} error=${form.failure} isUnderWay=${isUnderWay.current} />
   <//>`;
 }
 
-/** Why it isn't closed. @param {{ error?: ApiError, isUnderWay: boolean }} props */
+/** Why it isn't closed, where one sees it who has just pressed the button. @param {{ error?: ApiError, isUnderWay: boolean }} props */
 function Refusal({ error, isUnderWay }) {
-  if (error?.code === 'last_admin') {
+  const place = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => {
+    if (error) place.current?.scrollIntoView({ block: 'center' });
+  }, [error]);
+  return html`<div ref=${place} class=${error ? 'stack' : 'gone'}>${error && html`<${Why} error=${error} isUnderWay=${isUnderWay} />`}</div>`;
+}
+
+/** @param {{ error: ApiError, isUnderWay: boolean }} props */
+function Why({ error, isUnderWay }) {
+  if (error.code === 'last_admin') {
     const { workspace_id, workspace: name } = error.others;
     const slug = session.get().workspaces?.find((one) => one.workspace_id === workspace_id)?.slug;
     return html`<${Notice} tone="bad">
@@ -78,7 +87,7 @@ function Refusal({ error, isUnderWay }) {
     <//>`;
   }
   return html`<${FormFailure} error=${error} />
-    ${error && isUnderWay && html`<p>Part of it may be done. Close it again: it goes on where it stopped.</p>`}`;
+    ${isUnderWay && html`<p>Part of it may be done. Close it again: it goes on where it stopped.</p>`}`;
 }
 
 function Workspaces() {
@@ -111,6 +120,7 @@ function FateOf({ workspace }) {
 function sentenceOfFate({ kind, links, clicks = 0, isPart }, { slug }) {
   if (kind === 'needs') return html`It has other members, and no other admin. <a href=${href('members', {}, slug)}>Make one of them an admin</a> first.`;
   if (kind === 'stays') return `You leave it. ${linksSentence(links)}`;
+  if (links === 0) return 'You are alone in it, and it has no links. It is deleted.';
   return html`You are alone in it. <strong class="bad">${counted(links ?? 0, 'link')} and ${isPart ? 'more than ' : ''}${counted(clicks, 'click')}</strong> of the last 12 months are lost at once.`;
 }
 

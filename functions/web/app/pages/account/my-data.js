@@ -14,7 +14,7 @@ export function MyData() {
   const { count, error, state, begin, end } = useExport();
   return html`<div class="stack">
     <p>Your account, your workspaces, sessions, API keys, notifications and trail, and the links, monitored URLs and jobs that are yours: one JSON file. It has no passwords and keys.</p>
-    ${error && html`<${Failure} what=${`After ${counted(count, 'entry', 'entries')}, reading failed.`} error=${error} retry=${begin} />`}
+    ${error && html`<${Failure} what=${count ? `After ${counted(count, 'entry', 'entries')}, reading failed.` : 'Your data can’t be read.'} error=${error} retry=${begin} />`}
     <p class="row">
       ${state === 'busy' ? html`<${Button} onClick=${end}>Cancel<//>` : !error && html`<${Button} icon="save" onClick=${begin}>Download my data<//>`}
       <span class="muted" role="status">${state === 'busy' && `${counted(count, 'entry', 'entries')} so far …`}${state === 'done' && `Saved: ${counted(count, 'entry', 'entries')}.`}</span>

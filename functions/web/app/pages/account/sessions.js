@@ -1,7 +1,7 @@
 // The sessions of the person: where each is, and a way to end it.
 
 import { html } from '../../vendor/preact.js';
-import { call } from '../../core/api.js';
+import { ApiError, call } from '../../core/api.js';
 import { regionName } from '../../core/format.js';
 import { useResource } from '../../core/resource.js';
 import { Button } from '../../ui/button.js';
@@ -33,7 +33,7 @@ function SessionList({ sessions, resource }) {
     // The button that was pressed is gone.
     focusLater('.button, .session-none');
     try {
-      await call('DELETE /api/me/sessions/{id}', { path: { id: ended.id } });
+      await call('DELETE /api/me/sessions/{id}', { path: { id: ended.id } }).catch(unlessEnded);
       toast('That session ends within a minute.');
     } catch (error) {
       toastFailure('That session hasn’t ended.', error);
@@ -47,6 +47,11 @@ function SessionList({ sessions, resource }) {
     </ul>
     ${sessions.every(({ is_current }) => is_current) && html`<p class="muted session-none" tabindex="-1">You are signed in nowhere else.</p>`}
   </div>`;
+}
+
+/** It may have ended by itself. @param {unknown} error */
+function unlessEnded(error) {
+  if (!(error instanceof ApiError) || error.code !== 'session_not_found') throw error;
 }
 
 /** @param {{ session: OneSession, onEnd: () => void }} props */
