@@ -535,15 +535,20 @@ def test_closing_goes_on_where_it_stopped(tabs: Tabs, account: Account) -> None:
 def test_the_palette_leads_to_each_part_of_the_account(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
     tab.settled()
-    for text, view in [("sessions", "account?view=sessions"), ("signed in", "account?view=sessions"), ("close your account", "account?view=data"), ("account", "account")]:
+    for text, name, view in [
+        ("sessions", "Your sessions", "account?view=sessions"),
+        ("signed in", "Your sessions", "account?view=sessions"),
+        ("close your account", "Your data", "account?view=data"),
+        ("account", "Account", "account"),
+    ]:
         tab.page.keyboard.press("Control+k")
         tab.page.get_by_role("combobox", name="Find anything").fill(text)
-        expect(tab.page.get_by_role("option", name=re.compile("^Account")).first).to_be_visible()
+        expect(tab.page.get_by_role("option", name=name, exact=True)).to_have_attribute("aria-selected", "true")
         tab.page.keyboard.press("Enter")
         expect(tab.heading("Account")).to_be_visible()
         tab.page.wait_for_function("(view) => location.hash.endsWith(`/${view}`)", arg=view)
     tab.page.keyboard.press("Control+k")
-    expect(tab.page.get_by_role("option", name="Account: Sessions")).to_have_count(0)
+    expect(tab.page.get_by_role("option", name="Your sessions")).to_have_count(0)
 
 
 def test_a_part_of_the_account_has_an_address_and_back_leads_to_the_one_before(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:

@@ -388,7 +388,7 @@ def test_who_is_in_no_workspace_finds_pages_and_workspaces(tabs: Tabs, account: 
     assert options(tab, "Pages") == ["Workspaces", "Account"]
     assert options(tab, "Workspaces") == ["Harbour Lamps"]
     use.write(field(tab), "acc")
-    expect(said(tab)).to_have_text("1 result")
+    expect(said(tab)).to_have_text("5 results")
     take(tab, use, "Account")
     expect(tab.heading("Account")).to_be_visible()
     tab.settled()

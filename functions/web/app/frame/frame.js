@@ -16,7 +16,7 @@ import { WorkspaceSwitcher, workspaceItems } from './workspaces.js';
 
 const ACCOUNT = /** @type {PageEntry} */ (PAGES.find(({ path }) => path === 'account'));
 /** The account's page, and what it has besides the view that it begins with. @type {import('../parts/palette/palette.js').Place[]} */
-const ACCOUNT_PLACES = [ACCOUNT, ...ACCOUNT_VIEWS.slice(1).map(({ value, label, more }) => ({ ...ACCOUNT, title: `Account: ${label}`, more, query: { view: value } }))];
+const ACCOUNT_PLACES = [ACCOUNT, ...ACCOUNT_VIEWS.slice(1).map(({ value, label, more }) => ({ ...ACCOUNT, title: `Your ${label.toLowerCase()}`, more: `${ACCOUNT.title} ${more}`, query: { view: value } }))];
 
 /** @param {{ page: PageEntry | undefined }} props */
 export function Frame({ page }) {
