@@ -9,9 +9,11 @@
 //! address is theirs.
 
 mod account_mail;
+mod address_mail;
 mod addresses;
 mod invitation_mail;
 mod mail;
+mod mailer;
 mod message;
 mod topic;
 
@@ -38,10 +40,14 @@ use tracing::Instrument as _;
 
 pub use self::{
     addresses::Addresses,
-    mail::{MailLimit, Mailer},
+    mailer::{MailLimit, Mailer},
     topic::Topic,
 };
-use self::{mail::Mail, message::Message};
+use self::{
+    mail::{Mail, MailKind},
+    mailer::Addressee,
+    message::Message,
+};
 
 /// Stores, publishes and mails notifications.
 pub struct Notify {
@@ -155,6 +161,15 @@ impl Notify {
         match &order.mail {
             OrderedMail::PasswordReset { email } => self.mail_reset(mailer, order, email).await,
             OrderedMail::Verification { email } => self.mail_verification(mailer, order, email).await,
+            OrderedMail::AddressChange { user_id, email } => {
+                self.mail_address_change(mailer, order, user_id, email).await
+            }
+            OrderedMail::AddressChangeNotice { user_id, email } => {
+                self.mail_address_notice(mailer, order, user_id, email).await
+            }
+            OrderedMail::AddressChanged { user_id, old } => {
+                self.mail_address_changed(mailer, order, user_id, old).await
+            }
             OrderedMail::Invitation { workspace_id, workspace_name, invitation_id } => {
                 self.mail_invitation(mailer, order, (workspace_id, workspace_name), invitation_id).await
             }
@@ -194,8 +209,8 @@ impl Notify {
 
     async fn mail(&self, mailer: &Mailer, event: &Event, address: &EmailAddress) -> Result<(), DeliveryError> {
         let Some(worded) = mail_wording(&event.detail, |code| self.addresses.short_url(code)) else { return Ok(()) };
-        let mail = Mail { subject: worded.subject, text: worded.message };
-        mailer.send(&mail, address).await
+        let mail = Mail::new(MailKind::Notification, worded.subject).paragraph(worded.message);
+        mailer.send(&mail, Addressee { email: address, user: Some(worded.user) }).await
     }
 
     async fn give_up(&self, notification: &Notification) {

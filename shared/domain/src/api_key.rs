@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    EmailAddress, Invalid, Role, Timestamp, UserId, WorkspaceId, base62, lifetimes,
+    Invalid, Role, Timestamp, UserId, WorkspaceId, base62, lifetimes,
     validated::{self, named_enum, string_newtype},
 };
 
@@ -189,6 +189,13 @@ impl Scopes {
     }
 }
 
+impl fmt::Display for Scopes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.0.iter().map(|scope| scope.as_str()).collect();
+        formatter.write_str(&names.join(" "))
+    }
+}
+
 impl TryFrom<BTreeSet<Scope>> for Scopes {
     type Error = Invalid;
 
@@ -241,8 +248,6 @@ pub struct ApiKey {
     pub scopes: Scopes,
     /// The user who created the key and owns the links that it creates.
     pub created_by: UserId,
-    /// The creator's email address when the key was created.
-    pub created_by_email: EmailAddress,
     /// When the key was created.
     pub created_at: Timestamp,
     /// When the key expires; `None` if never. It is invalid from this moment on.
@@ -294,7 +299,6 @@ mod tests {
             name: KeyName::parse("CI").unwrap(),
             scopes: Scopes::parse(scopes).unwrap(),
             created_by: UserId::generate(),
-            created_by_email: EmailAddress::parse("ada@example.com").unwrap(),
             created_at: Timestamp::now(),
             expires_at,
             last_used_at: None,

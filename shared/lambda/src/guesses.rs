@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use linklet_domain::{AccountHash, Guess, GuessKind, HashFor, IpHash, Salt, ThrottleSubject};
+use linklet_domain::{AccountHash, Actor, Guess, GuessKind, HashFor, IpHash, Origin, Salt, ThrottleSubject};
 use linklet_dynamodb::{AdmittedGuess, GuessOutcome, RepositoryError, ThrottleTable};
 
 use crate::{
@@ -58,6 +58,12 @@ impl<'a> Attempt<'a> {
     #[must_use]
     pub fn at_registering(account: &'a str) -> Self {
         Self { kind: GuessKind::Registration, account: Some(account) }
+    }
+
+    /// Whether there is an account with an address, by wanting it for one's own account. Who asks proves nothing about that address.
+    #[must_use]
+    pub fn at_taking() -> Self {
+        Self { kind: GuessKind::Registration, account: None }
     }
 
     /// Nothing, but a mail is sent. Each request counts, since none of them tells whether it was in vain.
@@ -146,6 +152,13 @@ impl Guesses {
     #[must_use]
     pub fn address_hash(&self, request: &Request) -> IpHash {
         IpHash::of(&self.edge.address(request), &self.salt)
+    }
+
+    /// Where what somebody changes by this request comes from, for its entry in the trail.
+    #[must_use]
+    pub fn origin(&self, request: &Request, actor: Actor) -> Origin {
+        let (at, correlation_id) = (request.received_at(), request.correlation_id().clone());
+        Origin { actor, at, address: Some(self.address_hash(request)), correlation_id }
     }
 
     /// The hash of the smallest network that the request comes from, for which it is remembered who has signed in from there.

@@ -11,12 +11,12 @@ use linklet_analytics::{Analytics, Clients};
 use linklet_delete::Delete;
 use linklet_domain::{
     CheckInterval, CheckOutcome, CheckResult, Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute,
-    Member, Places, PlannedRound, RateLimit, RefreshToken, RenewableSession, Role, RouteLimits, Salt, SessionId,
-    TargetId, TargetStatus, Timestamp, Track, UserId, Visitor, WorkspaceId, lifetimes,
+    Member, Places, PlannedRound, RateLimit, RefreshToken, Role, RouteLimits, Salt, SessionId, SignInPlace, TargetId,
+    TargetStatus, Timestamp, Track, UserId, Visitor, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
     Acting, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, LinksTable, MemberChange, MemberOutcome,
-    RepositoryError, TargetQuota, ThrottleTable, TrackRange, UsersTable, WatchTable,
+    RepositoryError, SignIn, TargetQuota, ThrottleTable, TrackRange, UsersTable, WatchTable,
 };
 use linklet_handover::Handovers;
 use linklet_jobs::{Kinds, LinkWork, Turns};
@@ -43,7 +43,7 @@ use linklet_relay::Relay;
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
-    Answer, FakeNotifiers, FakeQueues, Person, RequestBuilder, TestDynamoDb, a_session, issuer, tokens,
+    Answer, FakeNotifiers, FakeQueues, Person, RequestBuilder, TestDynamoDb, a_session, an_origin, issuer, tokens,
 };
 use linklet_unlock::Unlock;
 use linklet_update::Update;
@@ -125,14 +125,19 @@ pub async fn colleague(db: &TestDynamoDb, admin: &Person, name: &str, role: Role
     Person { workspace: admin.workspace, ..person }
 }
 
+/// The first refresh token of a session of a person's.
+pub async fn renewable_session(db: &TestDynamoDb, person: &Person) -> RefreshToken {
+    let token = RefreshToken::first_of(person.id, SessionId::beginning_at(Timestamp::now()));
+    let place = SignInPlace { device: None, country: None };
+    let sign_in = SignIn { place, address: IpHash::of_network("203.0.113.9", &salt()), first_token: Some(token) };
+    db.users().begin_session(&person.id, &token.session, sign_in).await.unwrap();
+    token
+}
+
 /// The cookie of a session of a person's that can be renewed.
 pub async fn refresh_cookie(db: &TestDynamoDb, person: &Person) -> String {
-    let now = Timestamp::now();
-    let token = RefreshToken::first_of(person.id, SessionId::beginning_at(now));
-    let address = IpHash::of_network("203.0.113.9", &salt());
-    let renewable = RenewableSession { generation: token.generation, renewed_at: now, address };
-    db.users().remember_session(&person.id, &token.session, renewable).await.unwrap();
-    format!("linklet_refresh={}", issuer().refresh_token(&token, now).await.unwrap())
+    let token = renewable_session(db, person).await;
+    format!("linklet_refresh={}", issuer().refresh_token(&token, Timestamp::now()).await.unwrap())
 }
 
 /// Lets an admin give somebody another role.
@@ -144,7 +149,7 @@ pub async fn change_role(
     role: Role,
 ) -> Result<MemberOutcome, RepositoryError> {
     let (session, change) = (a_session(), MemberChange { role: Some(role), ..MemberChange::default() });
-    users.change_member(workspace, Acting { user: caller, session: &session }, user, change).await
+    users.change_member(workspace, Acting { user: caller, session: &session }, user, change, &an_origin(caller)).await
 }
 
 pub fn relay(db: &TestDynamoDb, queues: &FakeQueues) -> Relay {
@@ -178,7 +183,11 @@ pub fn notify(db: &TestDynamoDb, queues: &FakeQueues, outside: &FakeNotifiers, w
 }
 
 pub fn watch_links(db: &TestDynamoDb, queues: &FakeQueues) -> WatchLinks {
-    WatchLinks { targets: db.watch(), users: db.users(), dead_letters: dead_letters(queues).shared_by("watch-links") }
+    WatchLinks {
+        targets: db.watch(),
+        users: db.workspaces(),
+        dead_letters: dead_letters(queues).shared_by("watch-links"),
+    }
 }
 
 pub fn tick(targets: WatchTable, queues: &FakeQueues, seconds: u8) -> Tick {
@@ -236,7 +245,7 @@ pub async fn check(db: &TestDynamoDb, id: &TargetId, at: Timestamp, outcome: Che
 
 /// Room for so many targets of a workspace.
 pub fn room(db: &TestDynamoDb, per_workspace: u32) -> TargetRoom {
-    TargetRoom { targets: db.watch().with_quota(per(per_workspace)), users: db.users() }
+    TargetRoom { targets: db.watch().with_quota(per(per_workspace)), users: db.workspaces() }
 }
 
 /// A quota of so many targets of a workspace, and any number of a founder.
@@ -261,7 +270,7 @@ pub fn jobs(db: &TestDynamoDb, queues: &FakeQueues) -> Turns<Kinds> {
     let links = LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(db.links(), room(db, 100)) };
     Turns {
         jobs: db.jobs(),
-        users: db.users(),
+        users: db.workspaces(),
         work: Kinds { links },
         dead_letters: dead_letters(queues).shared_by("jobs"),
         turn: Duration::from_secs(20),
@@ -422,7 +431,7 @@ pub fn watch(db: &TestDynamoDb) -> Watch {
     Watch {
         authenticator: db.authenticator(),
         targets: db.watch(),
-        users: db.users(),
+        users: db.workspaces(),
         short_urls: ShortUrls::new(None),
     }
 }

@@ -1,21 +1,27 @@
 //! Sessions: whether the person of a token is still a member, in which role, and whether the session was ended.
 //!
-//! A session has an item if it can be renewed, or was ended by itself. A person has one more item with a time by which all sessions
-//! had ended. With the membership, that makes three items to read for a token, however many workspaces or sessions a person has.
+//! A session has an item, which says where it began. A person has one more item with a time by which all sessions had ended. With the membership, that makes three items to read for a token, however many workspaces or sessions a person has.
 //!
 //! [`Sessions`] has only what functions that authenticate requests may do; [`UsersTable`] ends and [renews](super::renewals) them.
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
-use linklet_domain::{Role, SessionId, Timestamp, UserId, WorkspaceId, lifetimes};
+use linklet_domain::{
+    AuditAction, AuditSubject, IpHash, LastingSession, Origin, RefreshToken, Role, SessionId, SignInPlace, Timestamp,
+    UserId, WorkspaceId, lifetimes,
+};
 
 use super::{
     UsersTable,
-    item::{EndedSessionsItem, MemberItem, SessionItem, ended_sessions_key, member_key, session_key, user_key},
+    item::{
+        EndedSessionsItem, MemberItem, SESSION_PREFIX, SessionItem, access_partition, ended_sessions_key, member_key,
+        session_key, user_key,
+    },
 };
 use crate::{
     Consistency, RepositoryError,
-    item::{Key, Table, from_item, number, text},
-    transaction::{Transaction, TransactionOutcome},
+    item::{Key, SortKeys, Table, from_item, number, text},
+    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
+    write::Write,
 };
 
 /// The repository for authentication by token: the items of UsersTable that say what a person may do.
@@ -63,6 +69,17 @@ pub struct Acting<'a> {
     pub session: &'a SessionId,
 }
 
+/// How a session begins.
+#[derive(Debug, Clone)]
+pub struct SignIn {
+    /// Where, in words.
+    pub place: SignInPlace,
+    /// The hash of the network where.
+    pub address: IpHash,
+    /// The first refresh token, if the session can be renewed.
+    pub first_token: Option<RefreshToken>,
+}
+
 /// A new password.
 #[derive(Debug, Clone, Copy)]
 pub struct PasswordChange<'a> {
@@ -76,6 +93,8 @@ pub struct PasswordChange<'a> {
     pub at: Timestamp,
     /// The session that goes on.
     pub but: Option<&'a SessionId>,
+    /// Where it comes from.
+    pub origin: &'a Origin,
 }
 
 impl Sessions {
@@ -114,18 +133,95 @@ impl Sessions {
 }
 
 impl UsersTable {
+    /// Stores that a session has begun.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn begin_session(
+        &self,
+        user: &UserId,
+        session: &SessionId,
+        sign_in: SignIn,
+    ) -> Result<(), RepositoryError> {
+        self.0.put_item("begin a session", &SessionItem::new(user, session, sign_in))?.or_fail().await
+    }
+
+    /// The sessions of a person that last, newest first.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn sessions(&self, user: &UserId, now: Timestamp) -> Result<Vec<LastingSession>, RepositoryError> {
+        const OPERATION: &str = "list sessions";
+        let (partition, prefix) = (access_partition(user), SortKeys::Beginning(SESSION_PREFIX));
+        let (items, ended) = tokio::try_join!(
+            self.0.list::<SessionItem>(OPERATION, &partition, prefix),
+            self.0.get::<EndedSessionsItem>(OPERATION, ended_sessions_key(user))
+        )?;
+        let mut lasting = Vec::with_capacity(items.len());
+        for item in items {
+            lasting.extend(item.lasting(now).map_err(RepositoryError::unexpected_item(OPERATION))?);
+        }
+        lasting.retain(|session| !ended.as_ref().is_some_and(|ended| ended.has_ended(&session.id)));
+        lasting.sort_by_key(|session| std::cmp::Reverse(session.id.began_at()));
+        Ok(lasting)
+    }
+
+    /// Ends a session that lasts. Returns `false` if it doesn't, or is unknown.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn end_lasting_session(
+        &self,
+        user: &UserId,
+        session: &SessionId,
+        origin: &Origin,
+    ) -> Result<bool, RepositoryError> {
+        let lasts = "attribute_exists(pk) AND attribute_not_exists(ended_at) AND #ttl > :seconds";
+        let end = self.session_end(user, session, origin).only_if(lasts);
+        self.ended(user, session, &end.value(":seconds", number(&origin.at.unix_seconds())), origin).await
+    }
+
     /// Ends a session. That is kept for as long as a token of it may be valid; a session without an item isn't renewed in any case.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn end_session(&self, user: &UserId, session: &SessionId, now: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn end_session(
+        &self,
+        user: &UserId,
+        session: &SessionId,
+        origin: &Origin,
+    ) -> Result<(), RepositoryError> {
+        let end = self.session_end(user, session, origin);
+        self.ended(user, session, &end, origin).await.map(|_| ())
+    }
+
+    fn session_end(&self, user: &UserId, session: &SessionId, origin: &Origin) -> Write<'_> {
         const ENDED: &str = "SET ended_at = if_not_exists(ended_at, :now), #ttl = :ttl";
         self.0
-            .update("end a session", session_key(user, session), ENDED)
-            .value(":now", text(&now))
-            .value(":ttl", number(&now.plus(lifetimes::SESSIONS).unix_seconds()))
-            .or_fail()
-            .await
+            .update(END_SESSION, session_key(user, session), ENDED)
+            .value(":now", text(&origin.at))
+            .value(":ttl", number(&origin.at.plus(lifetimes::SESSIONS).unix_seconds()))
+    }
+
+    /// Ends a session with its entry. Returns `false` if it may not be ended so.
+    async fn ended(
+        &self,
+        user: &UserId,
+        session: &SessionId,
+        end: &Write<'_>,
+        origin: &Origin,
+    ) -> Result<bool, RepositoryError> {
+        let entry = origin.of_person(user, AuditAction::SessionEnded).on(AuditSubject::Session(*session));
+        retry_on_conflict(END_SESSION, async || {
+            let transaction =
+                Transaction::new(END_SESSION).and(end.clone().action()?, Some(false)).and(self.entry(&entry)?, None);
+            Ok(match transaction.send(&self.0.client).await? {
+                TransactionOutcome::Committed => Some(true),
+                TransactionOutcome::Refused(refusal) => refusal,
+                TransactionOutcome::InConflict => None,
+            })
+        })
+        .await
     }
 
     /// Ends all sessions of a person that have begun by now, but for one.
@@ -135,13 +231,23 @@ impl UsersTable {
     pub async fn end_sessions(
         &self,
         user: &UserId,
-        now: Timestamp,
         but: Option<&SessionId>,
+        origin: &Origin,
     ) -> Result<(), RepositoryError> {
         const OPERATION: &str = "end all sessions";
-        // A concurrent request that ends more is not undone.
-        let put = self.0.put_item(OPERATION, &EndedSessionsItem::new(user, now, but))?.only_if(ENDS_MORE);
-        put.value(":at", text(&now)).unless_refused().await.map(|_| ())
+        let at = origin.at;
+        let ended = EndedSessionsItem::new(user, at, but);
+        let entry = origin.of_person(user, AuditAction::SessionAllEnded);
+        retry_on_conflict(OPERATION, async || {
+            let sent = Transaction::new(OPERATION)
+                // A concurrent request that ends more is not undone.
+                .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&at))])?, ())
+                .and(self.entry(&entry)?, ())
+                .send(&self.0.client)
+                .await?;
+            Ok((sent != TransactionOutcome::InConflict).then_some(()))
+        })
+        .await
     }
 
     /// Condition checks that a session has not ended, as [`Sessions::standing`] has it.
@@ -172,10 +278,13 @@ impl UsersTable {
         let transaction = Transaction::new(OPERATION)
             .and(update.action()?, ())
             // If all sessions were ended since the request came, its own session was, too.
-            .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&change.at))])?, ());
+            .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&change.at))])?, ())
+            .and(self.entry(&change.origin.of_person(change.user, AuditAction::AccountPasswordChanged))?, ());
         Ok(transaction.send(&self.0.client).await? == TransactionOutcome::Committed)
     }
 }
+
+const END_SESSION: &str = "end a session";
 
 /// The condition that more sessions have ended after a write than before it.
 pub(super) const ENDS_MORE: &str = "attribute_not_exists(ended_at) OR ended_at < :at";

@@ -12,9 +12,7 @@ mod refresh;
 mod sessions;
 mod token;
 
-use linklet_domain::{
-    ApiKey, EmailAddress, KeyPrefix, Link, LinkIdentity, Record, Role, SessionId, UserId, WorkspaceId,
-};
+use linklet_domain::{ApiKey, KeyPrefix, Link, LinkIdentity, Record, Role, SessionId, UserId, WorkspaceId};
 
 use linklet_dynamodb::Session;
 
@@ -64,7 +62,6 @@ impl Actor {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     user: UserId,
-    email: EmailAddress,
     workspace: WorkspaceId,
     role: Role,
     credential: Credential,
@@ -76,7 +73,7 @@ pub struct Caller {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Credential {
     Session(SessionId),
-    ApiKey,
+    ApiKey(KeyPrefix),
 }
 
 impl Caller {
@@ -86,10 +83,13 @@ impl Caller {
         &self.user
     }
 
-    /// The user's email address.
+    /// The caller as the trail names them.
     #[must_use]
-    pub fn email(&self) -> &EmailAddress {
-        &self.email
+    pub fn actor(&self) -> linklet_domain::Actor {
+        match &self.credential {
+            Credential::Session(_) => linklet_domain::Actor::Person(self.user),
+            Credential::ApiKey(prefix) => linklet_domain::Actor::Key(prefix.clone()),
+        }
     }
 
     /// The workspace to which the token or key gives access.
@@ -112,7 +112,7 @@ impl Caller {
                 let (user, workspace) = (self.user, Some(self.workspace));
                 Some(Session { id: *id, user, workspace })
             }
-            Credential::ApiKey => None,
+            Credential::ApiKey(_) => None,
         }
     }
 

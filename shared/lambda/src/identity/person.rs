@@ -8,7 +8,8 @@ use crate::http::{ApiError, Problem};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
     pub(super) user: UserId,
-    pub(super) email: EmailAddress,
+    /// What a token of the same session repeats. It may be another address than the account has now.
+    pub(super) claimed_email: EmailAddress,
     pub(super) session: SessionId,
     /// When the token expires.
     pub(super) expires_at: Timestamp,
@@ -22,10 +23,10 @@ impl Person {
         &self.user
     }
 
-    /// Its address.
+    /// The person as the trail names them.
     #[must_use]
-    pub fn email(&self) -> &EmailAddress {
-        &self.email
+    pub fn actor(&self) -> linklet_domain::Actor {
+        linklet_domain::Actor::Person(self.user)
     }
 
     /// The workspace that the token is for, if it is for one, and the role there.
@@ -41,7 +42,8 @@ impl Person {
         Session { id: self.session, user: self.user, workspace }
     }
 
-    pub(super) fn actor(&self) -> Actor {
+    /// The person as log lines name them.
+    pub(super) fn sender(&self) -> Actor {
         let workspace = self.membership.as_ref().map(|(workspace, _)| *workspace);
         Actor { user: self.user, workspace, key: None }
     }
@@ -51,9 +53,9 @@ impl Person {
     /// # Errors
     /// 403 if it is for none.
     pub(super) fn into_caller(self) -> Result<Caller, ApiError> {
-        let Self { user, email, session, membership, .. } = self;
+        let Self { user, session, membership, .. } = self;
         let (workspace, role) = membership.ok_or(ApiError::Problem(Problem::NoWorkspace))?;
-        Ok(Caller { user, email, workspace, role, credential: Credential::Session(session), is_current: false })
+        Ok(Caller { user, workspace, role, credential: Credential::Session(session), is_current: false })
     }
 }
 
@@ -65,7 +67,7 @@ impl Caller {
     pub fn acting(&self) -> Result<Acting<'_>, ApiError> {
         match &self.credential {
             Credential::Session(session) => Ok(Acting { user: &self.user, session }),
-            Credential::ApiKey => Err(ApiError::Problem(Problem::Unauthorized)),
+            Credential::ApiKey(_) => Err(ApiError::Problem(Problem::Unauthorized)),
         }
     }
 }

@@ -20,7 +20,7 @@ use linklet_lambda::batch::Consumer;
 use linklet_relay::Relay;
 use linklet_test_support::{
     ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, Person, StreamReader, TargetBuilder, TestDynamoDb,
-    a_session, click_event, event_batch, in_role_of, removal,
+    a_session, an_origin, click_event, event_batch, in_role_of, removal,
 };
 use serde_json::{Value, json};
 
@@ -338,8 +338,8 @@ async fn keys_are_revoked_by_the_handover_at_the_latest_and_become_the_heirs_if_
 
         let found = fixture.db.api_keys().find(&bobs.hash).await.unwrap();
         let listed = fixture.db.users().keys(&fixture.ada.workspace, Timestamp::now()).await.unwrap();
-        let (created_by, created_by_email) = (fixture.ada.id, fixture.ada.email.clone());
-        let kept = (keys == KeysLeft::Kept).then_some(ApiKey { created_by, created_by_email, ..bobs.clone() });
+        let created_by = fixture.ada.id;
+        let kept = (keys == KeysLeft::Kept).then_some(ApiKey { created_by, ..bobs.clone() });
         assert_eq!(found, kept);
         assert_eq!(listed.iter().find(|key| key.hash == bobs.hash), kept.as_ref());
         assert!(listed.contains(&adas));
@@ -365,7 +365,10 @@ impl Fixture {
         let email = EmailAddress::parse(&format!("{name}@example.com")).unwrap();
         let workspace = &self.ada.workspace;
         let invitation = Invitation::new(workspace, email, Role::Admin, &admin.id, token, Timestamp::now());
-        assert_eq!(self.db.users().invite(&invitation, &a_session()).await.unwrap(), InviteOutcome::Invited);
+        assert_eq!(
+            self.db.users().invite(&invitation, &a_session(), &an_origin(&invitation.invited_by)).await.unwrap(),
+            InviteOutcome::Invited
+        );
         invitation
     }
 }
