@@ -407,6 +407,7 @@ TOUR = [
     Picture("no-workspace-refused", "links", found, otherwise=NOWHERE),
     Picture("no-workspace-phone", "links", size=PHONE, otherwise=NOWHERE),
     Picture("workspace-closed-last", "links", otherwise=CLOSED_LAST),
+    Picture("account-workspace-closed", "account", otherwise=CLOSED_LAST),
     Picture("workspace-closed-last-phone", "links", size=PHONE, otherwise=CLOSED_LAST),
     Picture("settings", "settings"),
     Picture("settings-closed", "settings", down_to("Your workspaces"), otherwise=CLOSED_OTHERS),

@@ -244,6 +244,15 @@ def test_in_no_workspace_the_closed_one_comes_first(tabs: Tabs, account: Account
     tab.says("It was closed more than 7 days ago, and is deleted for good.")
 
 
+def test_the_account_has_what_was_closed(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    closed = Closed(account)
+    tab = tabs.open(account, "account", answers=closed.answers)
+    expect(tab.page.get_by_role("main").get_by_role("listitem").filter(has_text=NAME)).to_contain_text("It can be brought back until")
+    hand(tab).press(tab.button(f"Bring it back ({NAME})"))
+    tab.says(RESTORED)
+    expect(tab.button(re.compile(f"^{NAME}"))).to_be_visible()
+
+
 def test_another_admin_who_was_faster_is_no_failure(tabs: Tabs, account: Account) -> None:
     closed = Closed(account)
     tab = tabs.open(account, f"w/{closed.slug}/links", answers=closed.answers)

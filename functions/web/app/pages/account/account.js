@@ -5,6 +5,7 @@ import { ACCOUNT_VIEWS } from '../../pages.js';
 import { call } from '../../core/api.js';
 import { route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
+import { ClosedWorkspaces } from '../../parts/closed/closed.js';
 import { Trail } from '../../parts/trail/trail.js';
 import { Choice } from '../../ui/chips.js';
 import { Card, Page } from '../../ui/page.js';
@@ -18,7 +19,7 @@ import { WaysOut } from './ways-out.js';
 
 /** @type {Record<string, () => unknown>} */
 const CARDS = {
-  '': () => html`<${Profile} /><${Card} title="Password"><${PasswordForm} /><//>`,
+  '': () => html`<${ClosedWorkspaces} /><${Profile} /><${Card} title="Password"><${PasswordForm} /><//>`,
   mail: () => html`<${Card} title="Mail"><${MailChoices} /><//>`,
   sessions: () => html`<${Card} title="Where you are signed in"><${Sessions} /><//><${Card} title="Sign out"><${WaysOut} /><//>`,
   activity: () => html`<${Card} class="flush"><${Trail} isOwn resource="trail:own" read=${readTrail} label="What has happened to your account" none="Nothing has happened yet." /><//>`,

@@ -99,7 +99,7 @@ function WhoFilter({ who }) {
   const items = [
     ...members.map((member) => ({ key: member.user_id, label: nameOf(member), icon: /** @type {const} */ ('account'), act: () => setQuery({ who: member.user_id }) })),
     ...keys.map(({ prefix, name }) => ({ key: prefix, label: name, note: 'API key', icon: /** @type {const} */ ('key'), act: () => setQuery({ who: prefix }) })),
-    ...OTHERS.map(({ id, name }) => ({ key: id, label: name, act: () => setQuery({ who: id }) })),
+    ...OTHERS.map(({ id, name }) => ({ key: id, label: name, icon: /** @type {const} */ ('settings'), act: () => setQuery({ who: id }) })),
   ];
   return html`<${Menu} class="chip" align="start" items=${items} onOpen=${() => setWanted(true)}>Who<${Icon} name="down" /><//>`;
 }
