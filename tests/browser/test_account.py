@@ -351,7 +351,7 @@ def test_somebody_reads_what_has_happened_to_their_account(tabs: Tabs, account: 
     tab = tabs.open(account, "account")
     hand(tab).press(tab.button("Activity"))
     rows = tab.page.get_by_role("table", name="What has happened to your account").get_by_role("row")
-    expect(rows.nth(1)).to_contain_text("Changed which mail comes from important to none")
+    expect(rows.nth(1)).to_contain_text("Changed the choice of mail from important to none")
     expect(rows.filter(has_text="Changed the name")).to_have_count(1)
     expect(rows.filter(has_text="Signed in").first).to_be_visible()
     # Neither is in an entry.
