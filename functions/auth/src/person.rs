@@ -23,8 +23,16 @@ impl Auth {
 
     async fn show(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
         let profile = self.users.profile(person.user(), request.received_at()).await?;
-        let Profile { email, pending_email, full_name, verified_at, last_login_at, updated_at } =
-            profile.ok_or(Problem::Unauthorized)?;
+        let Profile {
+            email,
+            pending_email,
+            pending_until,
+            full_name,
+            verified_at,
+            is_undeliverable,
+            last_login_at,
+            updated_at,
+        } = profile.ok_or(Problem::Unauthorized)?;
         let (workspace, role) = person.membership().unzip();
         Ok(json(
             StatusCode::OK,
@@ -32,8 +40,10 @@ impl Auth {
                 "user_id": person.user(),
                 "email": email,
                 "pending_email": pending_email,
+                "pending_until": pending_until,
                 "full_name": full_name,
                 "verified": verified_at.is_some(),
+                "undeliverable": is_undeliverable,
                 "last_login_at": last_login_at,
                 "updated_at": updated_at,
                 "workspace_id": workspace,
@@ -156,6 +166,7 @@ const IMMUTABLE: Immutable = Immutable {
         "id",
         "user_id",
         "pending_email",
+        "pending_until",
         "verified",
         "undeliverable",
         "last_login_at",

@@ -8,7 +8,7 @@ use std::time::Duration;
 use linklet_domain::{
     AccountChange, EmailAddress, MailCount, MailOrder, OneTimeToken, Role, Timestamp, TokenPurpose, UserId, lifetimes,
 };
-use linklet_dynamodb::{NewToken, RepositoryError, TokenDelivery};
+use linklet_dynamodb::{MailAddress, NewToken, RepositoryError, TokenDelivery};
 
 use crate::{
     DeliveryError, Mailer, Notify,
@@ -62,7 +62,8 @@ impl Notify {
         self.mail_token(mailer, order, Kind::Reset, email, &user).await
     }
 
-    /// Mails a token that shows whose an address is, if it has an account and isn't verified already. Nobody learns whether it has.
+    /// Mails a token that shows whose an address is, if it has an account and isn't verified already, or mail to it has come back.
+    /// Nobody learns whether it has.
     pub(crate) async fn mail_verification(
         &self,
         mailer: &Mailer,
@@ -70,13 +71,13 @@ impl Notify {
         email: &EmailAddress,
     ) -> Result<(), DeliveryError> {
         let Some(user) = self.waits_for(order, email, Kind::Verification).await? else { return Ok(()) };
-        let address = self.people.address(&user, (self.clock)()).await?.filter(|address| !address.is_verified);
-        let Some(address) = address else { return Ok(()) };
+        let address = self.people.address(&user, (self.clock)()).await?;
+        let Some(address) = address.filter(|address| address.reachable().is_none()) else { return Ok(()) };
         let kind = if address.awaits_password { Kind::FirstPassword } else { Kind::Verification };
         self.mail_token(mailer, order, kind, email, &user).await
     }
 
-    /// Mails somebody what was changed of their account, if they have shown that their address is theirs.
+    /// Mails somebody what was changed of their account, if they have shown that their address is theirs, and mails get there.
     pub(crate) async fn mail_change(
         &self,
         mailer: &Mailer,
@@ -84,13 +85,13 @@ impl Notify {
         user: &UserId,
         change: &AccountChange,
     ) -> Result<(), DeliveryError> {
-        let address = self.people.address(user, (self.clock)()).await?.filter(|address| address.is_verified);
-        let Some(address) = address else { return Ok(()) };
+        let address = self.people.address(user, (self.clock)()).await?;
+        let Some(email) = address.as_ref().and_then(MailAddress::reachable) else { return Ok(()) };
         if !mailer.admits_of(user, count_of(change), order, (self.clock)()).await? {
             return Ok(());
         }
         let mail = change_mail(change, order.ordered_at, &self.addresses);
-        mailer.send(&mail, Addressee { email: &address.email, user: Some(user) }).await
+        mailer.send(&mail, Addressee { email, user: Some(user) }).await
     }
 
     /// The account that an order is for. Whoever has waited for longer than a token works doesn't wait for one any more, as after a

@@ -40,7 +40,7 @@ pub use stats::{
     ClassifiedClick, CommitOutcome, Correction, CountedDay, CountsReader, DayOutcome, DayWork, Kept, Life, Loaded,
     Milestone, StatsTable,
 };
-pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, ThrottleTable};
+pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, MailAdmission, ThrottleTable};
 pub use users::{
     AcceptOutcome, Acting, AddressStep, AddressVerification, ApiKeys, ChangedKey, CreateKeyOutcome, FoundOutcome,
     FoundingAnswer, HandoverStage, Invitations, InviteOutcome, KeyChange, KeyOutcome, MailAddress, Mailbox,

@@ -127,7 +127,9 @@ impl Differences {
     fn of_address(&self) -> Vec<(&'static str, Option<AttributeValue>)> {
         let mut values = self.of_copies();
         if let Some(new) = &self.email {
-            values.push(("verified_at", new.verified_at.as_ref().map(text)));
+            let shown_at = new.verified_at.as_ref().map(text);
+            // That mail has come back is about the old one.
+            values.extend([("verified_at", shown_at.clone()), ("proved_at", shown_at), ("undeliverable_at", None)]);
         }
         if let Some(pending) = &self.pending {
             let (email, until) = (pending.as_ref().map(|one| text(&one.0)), pending.as_ref().map(|one| text(&one.1)));

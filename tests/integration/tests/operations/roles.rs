@@ -87,7 +87,7 @@ const RIGHTS: &str = "
     notifications   UsersTable                          ACCESS#        BatchGetItem
     notify          NotificationsTable                  *              UpdateItem
     notify          ThrottleTable                       MAIL#          UpdateItem
-    notify          UsersTable                          ACCESS#        BatchGetItem
+    notify          UsersTable                          ACCESS#        BatchGetItem UpdateItem
     notify          UsersTable                          EMAIL#         GetItem
     notify          UsersTable                          INVITATION#    PutItem
     notify          UsersTable                          INVITATIONS#   ConditionCheckItem GetItem UpdateItem

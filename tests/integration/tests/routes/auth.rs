@@ -57,6 +57,8 @@ async fn who_registers_can_log_in_and_is_the_admin_of_a_workspace() {
         json!({
             "user_id": registered.json()["user_id"],
             "email": "ada@example.com",
+            "pending_email": null,
+            "pending_until": null,
             "full_name": null,
             "verified": false,
             "last_login_at": myself.json()["last_login_at"],
