@@ -11,6 +11,7 @@ mod purge;
 mod reclaim;
 mod reconcile;
 mod relay;
+mod trail;
 mod watch;
 mod watch_links;
 mod whole;
