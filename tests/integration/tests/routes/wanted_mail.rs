@@ -76,7 +76,7 @@ async fn what_is_no_choice_changes_nothing_and_says_why() {
         (r#"{"mail": null}"#, "mail is required"),
         (r#"{"mail": true}"#, "mail must be a string"),
         ("{}", "mail is required"),
-        ("[]", "the body must be a JSON object"),
+        ("[]", "invalid request body"),
     ] {
         let answer = fixture.choose(body).await;
         assert_eq!((answer.status, answer.json()["detail"].as_str()), (400, Some(sentence)), "{body}");
