@@ -19,10 +19,15 @@ impl Auth {
         session: &SessionId,
         first_token: Option<RefreshToken>,
     ) -> Result<(), ApiError> {
-        let device = request.header(header::USER_AGENT).and_then(linklet_visitors::described);
-        let place = SignInPlace { device, country: self.limits.guesses.edge.country(request) };
-        let sign_in = SignIn { place, address: self.limits.guesses.network_hash(request), first_token };
+        let sign_in =
+            SignIn { place: self.place(request), address: self.limits.guesses.network_hash(request), first_token };
         Ok(self.users.begin_session(user, session, sign_in).await?)
+    }
+
+    /// Where somebody is who signs in, as they may recognise it.
+    pub(crate) fn place(&self, request: &Request) -> SignInPlace {
+        let device = request.header(header::USER_AGENT).and_then(linklet_visitors::described);
+        SignInPlace { device, country: self.limits.guesses.edge.country(request) }
     }
 
     pub(crate) async fn list_sessions(&self, request: &Request) -> Result<Response, ApiError> {

@@ -246,6 +246,7 @@ impl TestDynamoDb {
                 full_name: None,
                 password_hash: Some("none".to_owned()),
                 created_at: now,
+                last_login_at: None,
             },
             verified_at: None,
             membership: Membership::new(person.workspace, Role::Admin, now),
@@ -283,7 +284,7 @@ impl TestDynamoDb {
             .expect("an invitation can be stored");
         assert_eq!(invited, InviteOutcome::Invited);
         let password_hash = Some("none".to_owned());
-        let account = Account { id: user, email, full_name, password_hash, created_at: joined_at };
+        let account = Account { id: user, email, full_name, password_hash, created_at: joined_at, last_login_at: None };
         let origin = Origin { at: joined_at, ..an_origin(&user) };
         let accepted = self.users().accept_invitation(&token, &account, &a_session(), &origin).await;
         let accepted = accepted.expect("an invitation can be accepted");

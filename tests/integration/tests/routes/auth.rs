@@ -302,7 +302,14 @@ async fn store_with_hash(users: &UsersTable, password_hash: String) -> UserId {
     let email = EmailAddress::parse("ada@example.com").unwrap();
     let slug = WorkspaceSlug::derive("ada", &workspace);
     let registration = Registration {
-        account: Account { id, email, full_name: None, password_hash: Some(password_hash), created_at: now },
+        account: Account {
+            id,
+            email,
+            full_name: None,
+            password_hash: Some(password_hash),
+            created_at: now,
+            last_login_at: None,
+        },
         verified_at: None,
         membership: Membership::new(workspace, Role::Admin, now),
         workspace_name: WorkspaceName::parse("Ada").unwrap(),

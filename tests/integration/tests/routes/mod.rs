@@ -42,5 +42,6 @@ mod stats;
 mod throttling;
 mod unlock;
 mod update;
+mod wanted_mail;
 mod watch;
 mod web;

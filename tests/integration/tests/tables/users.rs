@@ -22,6 +22,7 @@ fn registration(email: &str, slug: &str) -> Registration {
             full_name: FullName::parse("Ada Lovelace").ok(),
             password_hash: Some("$argon2id$…".into()),
             created_at: now,
+            last_login_at: None,
         },
         verified_at: None,
         membership: Membership::new(WorkspaceId::generate(), Role::Admin, now),
