@@ -123,6 +123,9 @@ impl Guesses {
     ) -> Result<T, ApiError> {
         let guess = self.guess(request, attempt);
         let Some(admitted) = self.admit(request, &guess).await? else { return work(None).await };
+        if attempt.kind == GuessKind::Password && admitted.begins_wait() {
+            request.note_last_guess();
+        }
         let whose = if admitted.is_familiar() { HashFor::Known } else { HashFor::Strangers };
         let answer = work(Some(whose)).await;
         let give_back = async {
