@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use linklet_domain::{
-    Account, Actor, EmailAddress, Founder, Membership, Password, SessionId, Timestamp, UserId, WorkspaceId,
-    WorkspaceName, WorkspaceSlug, optional,
+    Account, AccountChange, Actor, EmailAddress, Founder, HashFor, Membership, Password, SessionId, Timestamp, UserId,
+    WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{FoundOutcome, NewWorkspace, back_off};
 use linklet_lambda::{
@@ -46,7 +46,7 @@ impl Auth {
         let log_in = async |whose| {
             self.limits.admit_hashes(request, whose, 1).await?;
             let started = Instant::now();
-            let answer = Box::pin(self.log_in(request, &credentials)).await;
+            let answer = Box::pin(self.log_in(request, &credentials, whose)).await;
             if matches!(answer, Err(ApiError::Problem(Problem::InvalidCredentials))) {
                 refusal::at_the_next_step(started).await;
             }
@@ -55,7 +55,12 @@ impl Auth {
         self.limits.guesses.limit(request, attempt, log_in).await
     }
 
-    async fn log_in(&self, request: &Request, credentials: &Credentials) -> Result<Response, ApiError> {
+    async fn log_in(
+        &self,
+        request: &Request,
+        credentials: &Credentials,
+        whose: Option<HashFor>,
+    ) -> Result<Response, ApiError> {
         let Credentials { email, password, workspace, remember } = credentials;
         // An invalid address is treated like an unknown one, so that all refusals take the same time.
         let found = match EmailAddress::parse(email) {
@@ -92,6 +97,10 @@ impl Auth {
         } else {
             self.begin(request, &account, membership.as_ref()).await?
         };
+        // Before the first time, each place is new.
+        if whose == Some(HashFor::Strangers) && account.last_login_at.is_some() {
+            self.mails.tell(request, &account.id, AccountChange::SignedIn(self.place(request))).await;
+        }
         self.note_login(&account.id, now).await;
         let address_hash = self.limits.guesses.address_hash(request);
         tracing::info!(user_id = %account.id, address_hash = address_hash.as_str(), "signed in");

@@ -23,8 +23,7 @@ impl Auth {
         session: &SessionId,
         first_token: Option<RefreshToken>,
     ) -> Result<(), ApiError> {
-        let device = request.header(header::USER_AGENT).and_then(linklet_visitors::described);
-        let place = SignInPlace { device, country: self.limits.guesses.edge.country(request) };
+        let place = self.place(request);
         let began =
             self.limits.guesses.origin(request, Actor::Person(*user)).of_person(user, AuditAction::SessionBegan);
         let began = began.on(AuditSubject::Session(*session)).at_place(place.device.clone(), place.country.clone());
@@ -40,6 +39,12 @@ impl Auth {
             let (error, action) = (chain(&error), entry.action.as_str());
             tracing::warn!(error, action, "an entry of the trail could not be written");
         }
+    }
+
+    /// Where somebody is who signs in, as they may recognise it.
+    pub(crate) fn place(&self, request: &Request) -> SignInPlace {
+        let device = request.header(header::USER_AGENT).and_then(linklet_visitors::described);
+        SignInPlace { device, country: self.limits.guesses.edge.country(request) }
     }
 
     pub(crate) async fn list_sessions(&self, request: &Request) -> Result<Response, ApiError> {

@@ -6,7 +6,8 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    AccountChange, EmailAddress, MailCount, MailOrder, OneTimeToken, Role, Timestamp, TokenPurpose, UserId, lifetimes,
+    AccountChange, EmailAddress, MailCount, MailOrder, OneTimeToken, Role, SignInPlace, Timestamp, TokenPurpose,
+    UserId, lifetimes,
 };
 use linklet_dynamodb::{MailAddress, NewToken, RepositoryError, TokenDelivery};
 
@@ -136,9 +137,10 @@ impl Notify {
 /// With which mails one about a change is counted.
 fn count_of(change: &AccountChange) -> MailCount {
     match change {
-        AccountChange::PasswordChanged | AccountChange::PasswordReset { .. } | AccountChange::SessionsEnded => {
-            MailCount::PasswordChanges
-        }
+        AccountChange::PasswordChanged
+        | AccountChange::PasswordReset { .. }
+        | AccountChange::SignedIn(_)
+        | AccountChange::SessionsEnded => MailCount::PasswordChanges,
         AccountChange::KeyCreated { .. }
         | AccountChange::KeyRevoked { .. }
         | AccountChange::KeyPaused { .. }
@@ -223,6 +225,7 @@ fn changed(change: &AccountChange) -> (&'static str, Vec<String>) {
             "Your password was changed",
             "Your password was changed by somebody who knew the old one. All other sessions have ended.".to_owned(),
         ),
+        AccountChange::SignedIn(place) => ("Your account was used from a new place", signed_in(place)),
         AccountChange::SessionsEnded => (
             "You are signed out everywhere",
             "Somebody who was signed in to your account has ended all its sessions.".to_owned(),
@@ -282,6 +285,15 @@ fn reset_sentences(pauses: bool) -> Vec<String> {
         );
     }
     sentences
+}
+
+fn signed_in(place: &SignInPlace) -> String {
+    let device = place.device.as_deref().unwrap_or("a program");
+    let country = place.country.as_ref().map(|country| format!(" in the country {country}")).unwrap_or_default();
+    let days = lifetimes::in_days(lifetimes::FAMILIAR_ADDRESSES);
+    format!(
+        "Somebody has signed in to your account, with {device}{country}. Nobody has from that network in the last {days} days."
+    )
 }
 
 fn in_words(role: Role) -> &'static str {

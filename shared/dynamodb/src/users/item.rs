@@ -194,7 +194,7 @@ impl From<&Account> for UserItem {
             password_hash: account.password_hash.clone(),
             created_at: account.created_at,
             password_changed_at: None,
-            last_login_at: None,
+            last_login_at: account.last_login_at,
             updated_at: None,
         }
     }
@@ -208,6 +208,7 @@ impl From<UserItem> for Account {
             full_name: item.full_name,
             password_hash: item.password_hash,
             created_at: item.created_at,
+            last_login_at: item.last_login_at,
         }
     }
 }

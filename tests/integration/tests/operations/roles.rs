@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use linklet_test_support::{Template, grants};
+use serde_json::json;
 
 /// What each function may do with which items: function, table or index, what the partition keys begin with (`*` where all may be
 /// touched), actions. Who changes a role changes this, so that a wider one is seen.
@@ -248,4 +249,32 @@ fn a_statement_about_keys_refuses_calls_without_keys() {
         }
     }
     assert!(looked_at > 0);
+}
+
+/// Whoever else could tell of bounces might end anybody's mails.
+#[test]
+fn only_ses_tells_of_bounces_and_only_where_mail_is_sent() {
+    let template = Template::load();
+    for id in ["Topic", "TopicPolicy", "", "Subscription"] {
+        assert_eq!(template.condition(&format!("MailFeedback{id}")), Some("SendsMail"), "{id}");
+    }
+    let allowed = |id: &str| {
+        let statements = template.properties(id)["PolicyDocument"]["Statement"].as_array().unwrap().iter();
+        let statements = statements.map(|statement| statement.get(1).unwrap_or(statement));
+        let allowed: Vec<_> = statements.filter(|statement| statement["Effect"] == "Allow").collect();
+        assert_eq!(allowed.len(), 1, "{id}");
+        allowed[0]
+    };
+
+    let publish = allowed("MailFeedbackTopicPolicy");
+    assert_eq!(publish["Principal"], json!({"Service": "ses.amazonaws.com"}));
+    let condition = publish["Condition"]["StringEquals"].as_object().unwrap();
+    assert_eq!(condition.keys().collect::<Vec<_>>(), ["aws:SourceAccount", "aws:SourceArn"]);
+    assert!(publish["Condition"].to_string().contains(":configuration-set/${MailConfiguration}"), "{publish}");
+    let send = allowed("NotifyQueuePolicy");
+    assert_eq!(send["Principal"], json!({"Service": "sns.amazonaws.com"}));
+    assert!(send["Condition"]["ArnEquals"]["aws:SourceArn"].to_string().contains("MailFeedbackTopic"), "{send}");
+    assert_eq!(template.properties("MailFeedbackSubscription")["RawMessageDelivery"], true);
+    // SES first tells a topic that it may publish there, which is no event.
+    assert!(template.prerequisites("MailFeedbackSubscription").contains(&"MailFeedback"));
 }

@@ -72,7 +72,7 @@ impl Fixture {
     }
 }
 
-fn created(person: &Person) -> Event {
+pub(super) fn created(person: &Person) -> Event {
     Event {
         event_id: EventId::generate(),
         occurred_at: Timestamp::now(),
@@ -89,7 +89,7 @@ fn created(person: &Person) -> Event {
     }
 }
 
-fn milestone(person: &Person) -> Event {
+pub(super) fn milestone(person: &Person) -> Event {
     Event {
         event_id: EventId::milestone(&link_id("launch"), 1_000),
         occurred_at: Timestamp::now(),
@@ -104,7 +104,7 @@ fn milestone(person: &Person) -> Event {
     }
 }
 
-fn target_down(person: &Person) -> Event {
+pub(super) fn target_down(person: &Person) -> Event {
     Event {
         event_id: EventId::generate(),
         occurred_at: Timestamp::now(),

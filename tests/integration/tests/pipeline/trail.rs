@@ -150,8 +150,7 @@ async fn many_links_at_once_are_in_the_trail_one_by_one_whoever_changes_them() {
 #[tokio::test]
 async fn another_rule_is_a_change_too_and_a_later_one_of_the_owner_names_nobody() {
     let office = Office::new().await;
-    let rules =
-        json!({"rules": [{"name": "phones", "conditions": [{"type": "device", "value": "ios"}], "url": "https://example.com/m"}]});
+    let rules = json!({"rules": [{"name": "phones", "conditions": [{"type": "device", "value": "ios"}], "url": "https://example.com/m"}]});
     office.update(&office.ada, "/api/links/launch/rules", rules).await;
     office.deliver(1).await;
     assert_eq!(office.entries().await[0].to.as_deref(), Some("rules"));

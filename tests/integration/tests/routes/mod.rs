@@ -43,5 +43,6 @@ mod throttling;
 mod trail;
 mod unlock;
 mod update;
+mod wanted_mail;
 mod watch;
 mod web;

@@ -35,6 +35,7 @@ async fn register(users: &UsersTable, email: &str, user: &UserId, workspace: &Wo
             full_name: None,
             password_hash: Some("none".to_owned()),
             created_at: now,
+            last_login_at: None,
         },
         verified_at: None,
         membership: Membership::new(*workspace, Role::Admin, now),
