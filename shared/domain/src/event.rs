@@ -404,6 +404,7 @@ mod tests {
             detail: EventDetail::UrlPurged(UrlPurged {
                 link: LinkId::parse("abc1234.x7Kf2a").unwrap(),
                 user_id: UserId::generate(),
+                by: None,
                 watched_target,
             }),
         };
