@@ -25,8 +25,7 @@ impl Auth {
         let profile = self.users.profile(person.user(), request.received_at()).await?;
         let Profile {
             email,
-            pending_email,
-            pending_until,
+            pending,
             full_name,
             verified_at,
             is_undeliverable,
@@ -39,8 +38,8 @@ impl Auth {
             &json!({
                 "user_id": person.user(),
                 "email": email,
-                "pending_email": pending_email,
-                "pending_until": pending_until,
+                "pending_email": pending.as_ref().map(|pending| &pending.email),
+                "pending_until": pending.as_ref().map(|pending| pending.until),
                 "full_name": full_name,
                 "verified": verified_at.is_some(),
                 "undeliverable": is_undeliverable,

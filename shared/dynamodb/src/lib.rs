@@ -45,7 +45,7 @@ pub use users::{
     AcceptOutcome, Acting, AddressStep, AddressVerification, ApiKeys, ChangedKey, CreateKeyOutcome, FoundOutcome,
     FoundingAnswer, HandoverStage, Invitations, InviteOutcome, KeyChange, KeyOutcome, MailAddress, Mailbox,
     MemberChange, MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens, OpenHandover, OpenInvitation,
-    OpenReclaim, PasswordChange, PasswordReset, PersonChange, PersonOutcome, Profile, Recipient, Recipients,
+    OpenReclaim, PasswordChange, PasswordReset, PendingAddress, PersonChange, PersonOutcome, Profile, Recipient, Recipients,
     RegisterOutcome, Registration, Removal, ResetOutcome, Session, Sessions, SignIn, Standing, TokenDelivery,
     UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome, Workspaces,
 };
