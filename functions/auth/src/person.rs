@@ -2,7 +2,7 @@
 
 use linklet_domain::{
     Account, Actor, EmailAddress, FullName, HashFor, Invalid, OneTimeToken, OrderedMail, Password, Timestamp,
-    TokenPurpose, lifetimes, optional, patched,
+    TokenPurpose, UserId, lifetimes, optional, patched,
 };
 use linklet_dynamodb::{AddressStep, PersonChange, PersonOutcome, Profile};
 use linklet_lambda::{
@@ -23,8 +23,16 @@ impl Auth {
 
     async fn show(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
         let profile = self.users.profile(person.user(), request.received_at()).await?;
-        let Profile { email, pending_email, full_name, verified_at, last_login_at, updated_at } =
-            profile.ok_or(Problem::Unauthorized)?;
+        let Profile {
+            email,
+            pending_email,
+            pending_until,
+            full_name,
+            verified_at,
+            is_undeliverable,
+            last_login_at,
+            updated_at,
+        } = profile.ok_or(Problem::Unauthorized)?;
         let (workspace, role) = person.membership().unzip();
         Ok(json(
             StatusCode::OK,
@@ -32,8 +40,10 @@ impl Auth {
                 "user_id": person.user(),
                 "email": email,
                 "pending_email": pending_email,
+                "pending_until": pending_until,
                 "full_name": full_name,
                 "verified": verified_at.is_some(),
+                "undeliverable": is_undeliverable,
                 "last_login_at": last_login_at,
                 "updated_at": updated_at,
                 "workspace_id": workspace,
@@ -112,7 +122,7 @@ impl Auth {
         if self.passwords.verify(password.as_bytes(), account.password_hash.as_deref()) {
             Ok(())
         } else {
-            Err(self.refused(request, Some(&account.id), "wrong password for another address"))
+            Err(self.refused(request, Some(&account.id), "wrong password for another address").await)
         }
     }
 
@@ -141,12 +151,9 @@ impl Auth {
         let Kept { token } = request.json(TOKEN)?;
         let keep = async |_| {
             let token = OneTimeToken::parse(TokenPurpose::Keep, &token).map_err(|_| TOKEN_INVALID)?;
-            let found = self.users.address_to_keep(&token.hash(), request.received_at()).await?.ok_or(TOKEN_INVALID)?;
-            let origin = self.limits.guesses.origin(request, Actor::Person(found.user));
-            if !self.users.keep_address(&found, &origin).await? {
-                return Err(TOKEN_INVALID);
-            }
-            request.note_account(&found.user);
+            let origin_of = |user: &UserId| self.limits.guesses.origin(request, Actor::Person(*user));
+            let user = self.users.keep_address(&token.hash(), request.received_at(), origin_of).await?;
+            request.note_account(&user.ok_or(TOKEN_INVALID)?);
             Ok(no_content())
         };
         self.limits.guesses.limit(request, Attempt::at_token(), keep).await
@@ -159,6 +166,7 @@ const IMMUTABLE: Immutable = Immutable {
         "id",
         "user_id",
         "pending_email",
+        "pending_until",
         "verified",
         "undeliverable",
         "last_login_at",

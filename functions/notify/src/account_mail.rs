@@ -6,9 +6,10 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    AccountChange, EmailAddress, MailCount, MailOrder, OneTimeToken, Role, Timestamp, TokenPurpose, UserId, lifetimes,
+    AccountChange, EmailAddress, MailCount, MailOrder, OneTimeToken, Role, SignInPlace, Timestamp, TokenPurpose,
+    UserId, lifetimes,
 };
-use linklet_dynamodb::{NewToken, RepositoryError, TokenDelivery};
+use linklet_dynamodb::{MailAddress, NewToken, RepositoryError, TokenDelivery};
 
 use crate::{
     DeliveryError, Mailer, Notify,
@@ -62,7 +63,8 @@ impl Notify {
         self.mail_token(mailer, order, Kind::Reset, email, &user).await
     }
 
-    /// Mails a token that shows whose an address is, if it has an account and isn't verified already. Nobody learns whether it has.
+    /// Mails a token that shows whose an address is, if it has an account and isn't verified already, or mail to it has come back.
+    /// Nobody learns whether it has.
     pub(crate) async fn mail_verification(
         &self,
         mailer: &Mailer,
@@ -70,13 +72,13 @@ impl Notify {
         email: &EmailAddress,
     ) -> Result<(), DeliveryError> {
         let Some(user) = self.waits_for(order, email, Kind::Verification).await? else { return Ok(()) };
-        let address = self.people.address(&user, (self.clock)()).await?.filter(|address| !address.is_verified);
-        let Some(address) = address else { return Ok(()) };
+        let address = self.people.address(&user, (self.clock)()).await?;
+        let Some(address) = address.filter(|address| address.reachable().is_none()) else { return Ok(()) };
         let kind = if address.awaits_password { Kind::FirstPassword } else { Kind::Verification };
         self.mail_token(mailer, order, kind, email, &user).await
     }
 
-    /// Mails somebody what was changed of their account, if they have shown that their address is theirs.
+    /// Mails somebody what was changed of their account, if they have shown that their address is theirs, and mails get there.
     pub(crate) async fn mail_change(
         &self,
         mailer: &Mailer,
@@ -84,13 +86,13 @@ impl Notify {
         user: &UserId,
         change: &AccountChange,
     ) -> Result<(), DeliveryError> {
-        let address = self.people.address(user, (self.clock)()).await?.filter(|address| address.is_verified);
-        let Some(address) = address else { return Ok(()) };
+        let address = self.people.address(user, (self.clock)()).await?;
+        let Some(email) = address.as_ref().and_then(MailAddress::reachable) else { return Ok(()) };
         if !mailer.admits_of(user, count_of(change), order, (self.clock)()).await? {
             return Ok(());
         }
         let mail = change_mail(change, order.ordered_at, &self.addresses);
-        mailer.send(&mail, Addressee { email: &address.email, user: Some(user) }).await
+        mailer.send(&mail, Addressee { email, user: Some(user) }).await
     }
 
     /// The account that an order is for. Whoever has waited for longer than a token works doesn't wait for one any more, as after a
@@ -135,9 +137,10 @@ impl Notify {
 /// With which mails one about a change is counted.
 fn count_of(change: &AccountChange) -> MailCount {
     match change {
-        AccountChange::PasswordChanged | AccountChange::PasswordReset { .. } | AccountChange::SessionsEnded => {
-            MailCount::PasswordChanges
-        }
+        AccountChange::PasswordChanged
+        | AccountChange::PasswordReset { .. }
+        | AccountChange::SignedIn(_)
+        | AccountChange::SessionsEnded => MailCount::PasswordChanges,
         AccountChange::KeyCreated { .. }
         | AccountChange::KeyRevoked { .. }
         | AccountChange::KeyPaused { .. }
@@ -222,6 +225,7 @@ fn changed(change: &AccountChange) -> (&'static str, Vec<String>) {
             "Your password was changed",
             "Your password was changed by somebody who knew the old one. All other sessions have ended.".to_owned(),
         ),
+        AccountChange::SignedIn(place) => ("Your account was used from a new place", signed_in(place)),
         AccountChange::SessionsEnded => (
             "You are signed out everywhere",
             "Somebody who was signed in to your account has ended all its sessions.".to_owned(),
@@ -281,6 +285,15 @@ fn reset_sentences(pauses: bool) -> Vec<String> {
         );
     }
     sentences
+}
+
+fn signed_in(place: &SignInPlace) -> String {
+    let device = place.device.as_deref().unwrap_or("a program");
+    let country = place.country.as_ref().map(|country| format!(" in the country {country}")).unwrap_or_default();
+    let days = lifetimes::in_days(lifetimes::FAMILIAR_ADDRESSES);
+    format!(
+        "Somebody has signed in to your account, with {device}{country}. Nobody has from that network in the last {days} days."
+    )
 }
 
 fn in_words(role: Role) -> &'static str {

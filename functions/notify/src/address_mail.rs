@@ -30,6 +30,7 @@ impl Notify {
         }
         let to = Addressee { email, user: Some(user) };
         match self.tokens.account_of(email).await? {
+            Some(owner) if self.is_undeliverable(Some(&owner)).await? => Ok(()),
             Some(owner) => mailer.send(&taken(), Addressee { email, user: Some(&owner) }).await,
             None => {
                 let token = OneTimeToken::generate(TokenPurpose::Verification).map_err(DeliveryError::Token)?;
@@ -40,7 +41,8 @@ impl Notify {
         }
     }
 
-    /// Mails a token that stops another address to the one that somebody has, if they have shown that it is theirs.
+    /// Mails a token that stops another address to the one that somebody has, if they have shown that it is theirs, and
+    /// mails get there.
     pub(crate) async fn mail_address_notice(
         &self,
         mailer: &Mailer,
@@ -49,14 +51,14 @@ impl Notify {
         email: &EmailAddress,
     ) -> Result<(), DeliveryError> {
         let now = (self.clock)();
-        let address = self.waiting_for(user, email).await?.filter(|address| address.is_verified);
-        let Some(address) = address else { return Ok(()) };
+        let address = self.waiting_for(user, email).await?;
+        let Some(own) = address.as_ref().and_then(MailAddress::reachable) else { return Ok(()) };
         if !mailer.admits_of(user, MailCount::PasswordChanges, order, now).await? {
             return Ok(());
         }
         let token = OneTimeToken::generate(TokenPurpose::Keep).map_err(DeliveryError::Token)?;
         self.tokens.issue_keep(&NewToken { hash: &token.hash(), user, email, issued_at: now }).await?;
-        let to = Addressee { email: &address.email, user: Some(user) };
+        let to = Addressee { email: own, user: Some(user) };
         mailer.send(&notice(&self.addresses, email, &token), to).await
     }
 

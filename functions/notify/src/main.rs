@@ -23,7 +23,8 @@ async fn mailer(aws: &SdkConfig, tables: &DynamoDb, sender: String) -> Result<Ma
     let (table, salt) = (config::required("THROTTLE_TABLE")?, config::required("CLICK_SALT_ID")?);
     let salt = Salt::parse(&secrets::current(&SecretsManager::new(aws), &salt).await?)?;
     let limit = MailLimit { table: ThrottleTable::new(tables.clone(), table), salt };
-    Ok(Mailer::new(Ses::new(aws), sender, limit))
+    let mailer = Mailer::new(Ses::new(aws), sender, limit);
+    Ok(mailer.with_configuration_set(config::optional("MAIL_CONFIGURATION_SET")))
 }
 
 async fn run() -> Result<(), StartError> {

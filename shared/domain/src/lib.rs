@@ -28,6 +28,7 @@ mod link_id;
 mod link_metadata;
 mod link_password;
 mod link_query;
+mod mail_choice;
 mod mail_order;
 mod milestone;
 mod normalized_url;
@@ -47,6 +48,7 @@ mod target_url;
 mod terms;
 mod throttle;
 mod timestamp;
+mod unsubscribe_token;
 mod validated;
 mod watch;
 mod workspace;
@@ -83,6 +85,7 @@ pub use link_query::{
     ArchivedFilter, LinkFilter, LinkSearch, LinkSummary, PageNumber, PageRows, SortBy, SortOrder, StatusFilter,
     TagTerm, Verdict, sort_links,
 };
+pub use mail_choice::MailChoice;
 pub use mail_order::{AccountChange, MailOrder, OrderedMail};
 pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;
@@ -117,6 +120,7 @@ pub use throttle::{
     MailCount, MailLimit, Patience, RateLimit, Refusal, RouteLimits, ThrottleSubject, Tier, Window,
 };
 pub use timestamp::{Day, Timestamp};
+pub use unsubscribe_token::UnsubscribeToken;
 pub use validated::{Invalid, disguises_a_line, optional, patched};
 pub use watch::{
     CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckResult, Host, Lane, PageToken, Places, PlannedRound,

@@ -40,11 +40,11 @@ pub use stats::{
     ClassifiedClick, CommitOutcome, Correction, CountedDay, CountsReader, DayOutcome, DayWork, Kept, Life, Loaded,
     Milestone, StatsTable,
 };
-pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, ThrottleTable};
+pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, MailAdmission, ThrottleTable};
 pub use users::{
-    AcceptOutcome, Acting, AddressStep, AddressToKeep, AddressVerification, ApiKeys, ChangedKey, CreateKeyOutcome,
-    FoundOutcome, FoundingAnswer, HandoverStage, Invitations, InviteOutcome, KeyChange, KeyOutcome, MailAddress,
-    Mailbox, MemberChange, MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens, OpenHandover, OpenInvitation,
+    AcceptOutcome, Acting, AddressStep, AddressVerification, ApiKeys, ChangedKey, CreateKeyOutcome, FoundOutcome,
+    FoundingAnswer, HandoverStage, Invitations, InviteOutcome, KeyChange, KeyOutcome, MailAddress, Mailbox,
+    MemberChange, MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens, OpenHandover, OpenInvitation,
     OpenReclaim, PasswordChange, PasswordReset, PersonChange, PersonOutcome, Profile, Recipient, Recipients,
     RegisterOutcome, Registration, Removal, ResetOutcome, Session, Sessions, SignIn, Standing, TokenDelivery,
     UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome, Workspaces,

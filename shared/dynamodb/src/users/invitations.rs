@@ -253,7 +253,7 @@ impl UsersTable {
             let sent = Transaction::new(OPERATION)
                 .and(self.caller_is_admin(workspace, caller)?, Some(WithdrawOutcome::CallerNotAdmin))
                 .and(self.deletion(OPERATION, &invitation)?, None)
-                .and(self.entry(&withdrawal(origin, &invitation))?, None)
+                .and(self.entry(&entry_of_withdrawal(origin, &invitation))?, None)
                 .send(&self.0.client)
                 .await?;
             Ok(match sent {
@@ -302,7 +302,7 @@ impl UsersTable {
                 // What refuses it is that it was accepted, replaced or withdrawn meanwhile.
                 let sent = Transaction::new(OPERATION)
                     .and(self.deletion(OPERATION, invitation)?, ())
-                    .and(self.entry(&withdrawal(origin, invitation))?, ())
+                    .and(self.entry(&entry_of_withdrawal(origin, invitation))?, ())
                     .send(&self.0.client)
                     .await?;
                 Ok((sent != TransactionOutcome::InConflict).then_some(()))
@@ -391,16 +391,16 @@ impl UsersTable {
         let already = Some(AcceptOutcome::AlreadyMember);
         let transaction = self.and_membership(Transaction::new(ACCEPT), ACCEPT, invitation, account, now, &already)?;
         let transaction = transaction.and(self.admission(invitation)?, INVALID);
-        let counted = self.joining(&Member::of(account, invitation.role, now), open.verified_at(now))?;
-        let transaction = transaction.and(counted, Some(AcceptOutcome::AccountChanged));
+        let joining = self.joining(&Member::of(account, invitation.role, now), open.verified_at(now))?;
+        let transaction = transaction.and(joining, Some(AcceptOutcome::AccountChanged));
         // Otherwise somebody whose account is being closed would be a member again.
         let transaction = transaction.and_each(self.session_lasts(Acting { user: &account.id, session })?, INVALID);
         let mut transaction = transaction
             .and(self.deletion(ACCEPT, invitation)?, None)
-            .and(self.entry(&joining(origin, invitation, account))?, None);
+            .and(self.entry(&entry_of_joining(origin, invitation, account))?, None);
         if open.verified_at(now).is_some() && self.verified_at(&account.id).await?.is_none() {
-            let entry = origin.of_person(&account.id, AuditAction::AccountAddressVerified);
-            transaction = transaction.and(self.entry(&entry)?, None);
+            let verified = origin.of_person(&account.id, AuditAction::AccountAddressVerified);
+            transaction = transaction.and(self.entry(&verified)?, None);
         }
         Ok(match transaction.send(&self.0.client).await? {
             TransactionOutcome::Committed => Some(AcceptOutcome::Accepted(workspace, invitation.role)),
@@ -428,7 +428,7 @@ impl UsersTable {
         let conflict = RegisterOutcome::Conflict;
         let now = account.created_at;
         let transaction = self.and_membership(transaction, OPERATION, invitation, account, now, &conflict)?;
-        let transaction = transaction.and(self.entry(&joining(origin, invitation, account))?, conflict);
+        let transaction = transaction.and(self.entry(&entry_of_joining(origin, invitation, account))?, conflict);
         Ok(RegisterOutcome::of(transaction.send(&self.0.client).await?))
     }
 
@@ -504,13 +504,13 @@ impl Table {
 }
 
 /// What the trail says of an invitation that is withdrawn.
-fn withdrawal(origin: &Origin, invitation: &Invitation) -> AuditEntry {
+fn entry_of_withdrawal(origin: &Origin, invitation: &Invitation) -> AuditEntry {
     let subject = AuditSubject::Invitation(invitation.id);
     origin.in_workspace(&invitation.workspace, AuditAction::InvitationWithdrawn, subject)
 }
 
 /// What the trail says of an invitation that is accepted.
-fn joining(origin: &Origin, invitation: &Invitation, account: &Account) -> AuditEntry {
+fn entry_of_joining(origin: &Origin, invitation: &Invitation, account: &Account) -> AuditEntry {
     let subject = AuditSubject::Member(account.id);
     let joined = origin.in_workspace(&invitation.workspace, AuditAction::MemberJoined, subject);
     joined.to(invitation.role.as_str())

@@ -36,7 +36,7 @@ pub use self::{
     one_time::{
         AddressVerification, NewToken, OneTimeTokens, PasswordReset, ResetOutcome, TokenDelivery, VerifyOutcome,
     },
-    people::{AddressStep, AddressToKeep, PersonChange, PersonOutcome},
+    people::{AddressStep, PersonChange, PersonOutcome},
     recipients::{MailAddress, Recipient, Recipients},
     reclaims::OpenReclaim,
     sessions::{Acting, PasswordChange, Session, Sessions, SignIn, Standing},
@@ -106,6 +106,12 @@ impl UsersTable {
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>, trail: AuditTable) -> Self {
         Self(Table { client, name: name.into() }, trail)
+    }
+
+    /// The trail, for what isn't changed here.
+    #[must_use]
+    pub fn trail(&self) -> &AuditTable {
+        &self.1
     }
 
     /// The action of a transaction that puts the entry of what the transaction changes. Its key is new, so nothing refuses it but a

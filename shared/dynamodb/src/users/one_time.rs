@@ -175,7 +175,7 @@ pub enum VerifyOutcome {
     Verified,
     /// The address is verified, and the account's from now on.
     Replaced {
-        /// The address that the account had before, if the person had shown that it was theirs.
+        /// The address that the account had before, if the person had shown that it was theirs, and mails got there.
         verified: Option<EmailAddress>,
     },
     /// Another account has the address by now.
@@ -329,24 +329,25 @@ impl UsersTable {
         retry_on_conflict(VERIFY, async || {
             let Some(person) = self.stored_person(user).await? else { return Ok(INVALID) };
             let mut transaction = Transaction::new(VERIFY).and(self.used_up(VERIFY, verification_key(hash))?, INVALID);
-            let (mut verified, mut shown) = (VerifyOutcome::Verified, AuditAction::AccountAddressVerified);
+            let mut verified = VerifyOutcome::Verified;
             if person.address.email == *email {
-                transaction = transaction.and(self.address_verification(user, email, now)?, INVALID);
+                let entry = origin.of_person(user, AuditAction::AccountAddressVerified);
+                transaction = transaction
+                    .and(self.address_verification(user, email, now)?, INVALID)
+                    .and(self.entry(&entry)?, None);
             } else if person.address.pending(now) == Some(email) {
                 let differences = Differences::shown(email, now);
-                transaction = self.and_person(transaction, &person, &differences, VerifyOutcome::EmailTaken, now)?;
-                verified = VerifyOutcome::Replaced { verified: person.address.verified() };
-                shown = AuditAction::AccountAddressChanged;
+                transaction = self.and_person(transaction, &person, &differences, VerifyOutcome::EmailTaken, origin)?;
+                verified = VerifyOutcome::Replaced { verified: person.address.reachable() };
             } else {
                 return Ok(INVALID);
             }
             if let Some(hash) = first_password {
-                let chosen = origin.of_person(user, AuditAction::AccountPasswordChanged);
-                transaction = transaction
-                    .and(self.first_password(user, hash, now)?, Some(VerifyOutcome::PasswordChosen))
-                    .and(self.entry(&chosen)?, None);
+                let chosen = Some(VerifyOutcome::PasswordChosen);
+                transaction = transaction.and(self.first_password(user, hash, now)?, chosen);
+                let entry = origin.of_person(user, AuditAction::AccountPasswordChanged);
+                transaction = transaction.and(self.entry(&entry)?, None);
             }
-            transaction = transaction.and(self.entry(&origin.of_person(user, shown))?, None);
             Ok(match transaction.send(&self.0.client).await? {
                 TransactionOutcome::Committed => Some(verified),
                 TransactionOutcome::Refused(refusal) => refusal,

@@ -54,16 +54,6 @@ pub enum PersonOutcome {
     NoAccount,
 }
 
-/// A token that works, by which somebody keeps their address.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AddressToKeep {
-    token: TokenHash,
-    /// Whose account it is.
-    pub user: UserId,
-    /// The address that waits.
-    instead: EmailAddress,
-}
-
 /// A person as they are stored, with the workspaces that have copies of it.
 pub(super) struct StoredPerson {
     user: UserId,
@@ -114,9 +104,9 @@ impl Differences {
         self.full_name.is_none() && self.email.is_none() && self.pending.is_none()
     }
 
-    /// What the trail has of it.
+    /// What the trail says of it: neither the name nor an address.
     fn actions(&self) -> impl Iterator<Item = AuditAction> {
-        let renamed = self.full_name.is_some().then_some(AuditAction::AccountRenamed);
+        let renamed = self.full_name.as_ref().map(|_| AuditAction::AccountRenamed);
         let address = match (&self.email, &self.pending) {
             (Some(_), _) => Some(AuditAction::AccountAddressChanged),
             (None, Some(Some(_))) => Some(AuditAction::AccountAddressRequested),
@@ -137,7 +127,9 @@ impl Differences {
     fn of_address(&self) -> Vec<(&'static str, Option<AttributeValue>)> {
         let mut values = self.of_copies();
         if let Some(new) = &self.email {
-            values.push(("verified_at", new.verified_at.as_ref().map(text)));
+            let shown_at = new.verified_at.as_ref().map(text);
+            // That mail has come back is about the old one.
+            values.extend([("verified_at", shown_at.clone()), ("proved_at", shown_at), ("undeliverable_at", None)]);
         }
         if let Some(pending) = &self.pending {
             let (email, until) = (pending.as_ref().map(|one| text(&one.0)), pending.as_ref().map(|one| text(&one.1)));
@@ -171,10 +163,7 @@ impl UsersTable {
                 return Ok(Some(PersonOutcome::Changed));
             }
             let taken = PersonOutcome::EmailTaken;
-            let mut transaction = self.and_person(Transaction::new(CHANGE), &person, &differences, taken, origin.at)?;
-            for action in differences.actions() {
-                transaction = transaction.and(self.entry(&origin.of_person(user, action))?, None);
-            }
+            let transaction = self.and_person(Transaction::new(CHANGE), &person, &differences, taken, origin)?;
             Ok(match transaction.send(&self.0.client).await? {
                 TransactionOutcome::Committed => Some(PersonOutcome::Changed),
                 TransactionOutcome::Refused(refusal) => refusal,
@@ -184,40 +173,31 @@ impl UsersTable {
         .await
     }
 
-    /// Looks up a token that was mailed to the address which somebody has, to keep it. One that has expired is as unknown as one that
-    /// never was.
+    /// Has no other address wait for somebody any more, by a token that was mailed to the one they have. Returns whose that is; `None`
+    /// if the token doesn't work any more. Where it comes from is known as soon as it is known whose it is.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn address_to_keep(
+    pub async fn keep_address(
         &self,
         token: &TokenHash,
         now: Timestamp,
-    ) -> Result<Option<AddressToKeep>, RepositoryError> {
-        let found = self.0.get::<KeepItem>(KEEP, keep_key(token)).await?.filter(|item| now < item.expires_at);
-        Ok(found.map(|item| AddressToKeep { token: token.clone(), user: item.user_id, instead: item.email }))
-    }
-
-    /// Has the address that a token is about wait for somebody no more, and uses the token up. Returns `false` if it was used, or another
-    /// address or none waits by now.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn keep_address(&self, found: &AddressToKeep, origin: &Origin) -> Result<bool, RepositoryError> {
-        let AddressToKeep { token, user, instead } = found;
-        let entry = origin.of_person(user, AuditAction::AccountAddressKept);
+        origin_of: impl Fn(&UserId) -> Origin,
+    ) -> Result<Option<UserId>, RepositoryError> {
         retry_on_conflict(KEEP, async || {
+            let found = self.0.get::<KeepItem>(KEEP, keep_key(token)).await?.filter(|item| now < item.expires_at);
+            let Some(KeepItem { user_id, email, .. }) = found else { return Ok(Some(None)) };
             let change = "REMOVE pending_email, pending_until";
-            let kept = self.0.update(KEEP, address_key(user), change).only_if("pending_email = :email");
+            let kept = self.0.update(KEEP, address_key(&user_id), change).only_if("pending_email = :email");
             let sent = Transaction::new(KEEP)
-                .and(self.used_up(KEEP, keep_key(token))?, Some(false))
-                .and(kept.value(":email", text(instead)).action()?, Some(false))
-                .and(self.entry(&entry)?, None)
+                .and(self.used_up(KEEP, keep_key(token))?, ())
+                .and(kept.value(":email", text(&email)).action()?, ())
+                .and(self.entry(&origin_of(&user_id).of_person(&user_id, AuditAction::AccountAddressKept))?, ())
                 .send(&self.0.client)
                 .await?;
             Ok(match sent {
-                TransactionOutcome::Committed => Some(true),
-                TransactionOutcome::Refused(refusal) => refusal,
+                TransactionOutcome::Committed => Some(Some(user_id)),
+                TransactionOutcome::Refused(()) => Some(None),
                 TransactionOutcome::InConflict => None,
             })
         })
@@ -240,7 +220,7 @@ impl UsersTable {
         person: &StoredPerson,
         differences: &Differences,
         taken: T,
-        at: Timestamp,
+        origin: &Origin,
     ) -> Result<Transaction<Refusal<T>>, RepositoryError> {
         let StoredPerson { user, address, memberships } = person;
         if let Some(NewAddress { email, .. }) = &differences.email {
@@ -251,7 +231,7 @@ impl UsersTable {
         }
         let copies = differences.of_copies();
         if !copies.is_empty() {
-            let account = copies.iter().cloned().chain([("updated_at", Some(text(&at)))]).collect();
+            let account = copies.iter().cloned().chain([("updated_at", Some(text(&origin.at)))]).collect();
             let account = self.changed(user_key(user), account).only_if("email = :old");
             transaction = transaction.and(account.value(":old", text(&address.email)).action()?, None);
             for membership in memberships {
@@ -259,7 +239,11 @@ impl UsersTable {
                 transaction = transaction.and(copy.only_if("attribute_exists(pk)").action()?, None);
             }
         }
-        Ok(transaction.and(self.changed_address(user, address, differences)?, None))
+        transaction = transaction.and(self.changed_address(user, address, differences)?, None);
+        for action in differences.actions() {
+            transaction = transaction.and(self.entry(&origin.of_person(user, action))?, None);
+        }
+        Ok(transaction)
     }
 
     /// The action that changes where a person gets mail, unless that has changed since it was read, or they have joined a workspace.

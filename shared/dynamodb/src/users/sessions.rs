@@ -176,9 +176,9 @@ impl UsersTable {
         session: &SessionId,
         origin: &Origin,
     ) -> Result<bool, RepositoryError> {
-        let lasts = "attribute_exists(pk) AND attribute_not_exists(ended_at) AND #ttl > :seconds";
-        let end = self.session_end(user, session, origin).only_if(lasts);
-        self.ended(user, session, &end.value(":seconds", number(&origin.at.unix_seconds())), origin).await
+        const LASTS: &str = "attribute_exists(pk) AND attribute_not_exists(ended_at) AND #ttl > :seconds";
+        let seconds = number(&origin.at.unix_seconds());
+        self.end_if(user, session, origin, |end| end.only_if(LASTS).value(":seconds", seconds.clone())).await
     }
 
     /// Ends a session. That is kept for as long as a token of it may be valid; a session without an item isn't renewed in any case.
@@ -191,33 +191,30 @@ impl UsersTable {
         session: &SessionId,
         origin: &Origin,
     ) -> Result<(), RepositoryError> {
-        let end = self.session_end(user, session, origin);
-        self.ended(user, session, &end, origin).await.map(|_| ())
+        let is_ended = self.end_if(user, session, origin, |end| end).await?;
+        if is_ended { Ok(()) } else { Err(RepositoryError::refused(END)) }
     }
 
-    fn session_end(&self, user: &UserId, session: &SessionId, origin: &Origin) -> Write<'_> {
-        const ENDED: &str = "SET ended_at = if_not_exists(ended_at, :now), #ttl = :ttl";
-        self.0
-            .update(END_SESSION, session_key(user, session), ENDED)
-            .value(":now", text(&origin.at))
-            .value(":ttl", number(&origin.at.plus(lifetimes::SESSIONS).unix_seconds()))
-    }
-
-    /// Ends a session with its entry. Returns `false` if it may not be ended so.
-    async fn ended(
-        &self,
+    /// Ends a session on a condition. Returns `false` if that doesn't hold.
+    async fn end_if<'t>(
+        &'t self,
         user: &UserId,
         session: &SessionId,
-        end: &Write<'_>,
         origin: &Origin,
+        condition: impl Fn(Write<'t>) -> Write<'t>,
     ) -> Result<bool, RepositoryError> {
+        const ENDED: &str = "SET ended_at = if_not_exists(ended_at, :now), #ttl = :ttl";
         let entry = origin.of_person(user, AuditAction::SessionEnded).on(AuditSubject::Session(*session));
-        retry_on_conflict(END_SESSION, async || {
-            let transaction =
-                Transaction::new(END_SESSION).and(end.clone().action()?, Some(false)).and(self.entry(&entry)?, None);
+        retry_on_conflict(END, async || {
+            let end = self
+                .0
+                .update(END, session_key(user, session), ENDED)
+                .value(":now", text(&origin.at))
+                .value(":ttl", number(&origin.at.plus(lifetimes::SESSIONS).unix_seconds()));
+            let transaction = Transaction::new(END).and(condition(end).action()?, ()).and(self.entry(&entry)?, ());
             Ok(match transaction.send(&self.0.client).await? {
                 TransactionOutcome::Committed => Some(true),
-                TransactionOutcome::Refused(refusal) => refusal,
+                TransactionOutcome::Refused(()) => Some(false),
                 TransactionOutcome::InConflict => None,
             })
         })
@@ -284,7 +281,7 @@ impl UsersTable {
     }
 }
 
-const END_SESSION: &str = "end a session";
+const END: &str = "end a session";
 
 /// The condition that more sessions have ended after a write than before it.
 pub(super) const ENDS_MORE: &str = "attribute_not_exists(ended_at) OR ended_at < :at";

@@ -220,6 +220,9 @@ async fn another_address_waits_until_its_mail_was_read_and_is_the_accounts_then(
 
     let shown = wanted.json();
     assert_eq!((wanted.status, &shown["email"], &shown["pending_email"]), (200, &json!(OLD), &json!(NEW)));
+    let until = Timestamp::parse(shown["pending_until"].as_str().unwrap()).unwrap();
+    let hours = Timestamp::now().until(until).as_secs().div_ceil(3_600);
+    assert_eq!(hours, 24, "{until}");
     assert_eq!(fixture.log_in(NEW).await.status, 401);
     let mails = fixture.mails().await;
     let told: Vec<_> = mails.iter().map(|(to, subject, _)| (to.as_str(), subject.as_str())).collect();
@@ -342,6 +345,7 @@ async fn the_answer_does_not_say_whether_an_address_has_an_account_whose_owner_i
     let without = |answer: &Answer| {
         let mut shown = answer.json();
         shown["pending_email"].take();
+        shown["pending_until"].take();
         (answer.status, shown)
     };
     assert_eq!(without(&taken), without(&free));
