@@ -1,6 +1,6 @@
 //! Which notifications people get by mail, and how they get rid of them.
 
-use linklet_domain::{MailChoice, UnsubscribeToken};
+use linklet_domain::{Actor, MailChoice, UnsubscribeToken};
 use linklet_lambda::{
     app,
     following::led_to,
@@ -22,7 +22,8 @@ impl Account {
 
     pub(crate) async fn change_wanted_mail(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
         let wanted = request.json_object(WantedMail::LIMIT)?.read_patch::<WantedMail>(&[])?;
-        if !self.users.choose_mail(person.user(), wanted.mail).await? {
+        let origin = self.guesses.origin(request, person.actor());
+        if !self.users.choose_mail(person.user(), wanted.mail, &origin).await? {
             return Err(Problem::Unauthorized.into());
         }
         Ok(json(StatusCode::OK, &wanted))
@@ -39,7 +40,8 @@ impl Account {
             let token = request.query("token").unwrap_or_default();
             let user =
                 UnsubscribeToken::person(token, &self.guesses.salt, request.received_at()).ok_or(TOKEN_INVALID)?;
-            if !self.users.choose_mail(&user, MailChoice::None).await? {
+            let origin = self.guesses.origin(request, Actor::Person(user));
+            if !self.users.choose_mail(&user, MailChoice::None, &origin).await? {
                 return Err(TOKEN_INVALID);
             }
             request.note_account(&user);

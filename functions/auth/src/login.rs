@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use linklet_domain::{
-    Account, AccountChange, EmailAddress, Founder, HashFor, Membership, Password, SessionId, Timestamp, UserId,
+    Account, AccountChange, Actor, EmailAddress, Founder, HashFor, Membership, Password, SessionId, Timestamp, UserId,
     WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{FoundOutcome, NewWorkspace, back_off};
@@ -46,7 +46,7 @@ impl Auth {
         let log_in = async |whose| {
             self.limits.admit_hashes(request, whose, 1).await?;
             let started = Instant::now();
-            let answer = self.log_in(request, &credentials, whose).await;
+            let answer = Box::pin(self.log_in(request, &credentials, whose)).await;
             if matches!(answer, Err(ApiError::Problem(Problem::InvalidCredentials))) {
                 refusal::at_the_next_step(started).await;
             }
@@ -159,8 +159,9 @@ impl Auth {
         let (id, name) =
             (WorkspaceId::derived_from(&account.id, request.received_at()), WorkspaceName::personal(&account.email));
         let workspace = NewWorkspace::of(account, id, name, request.received_at());
+        let origin = self.limits.guesses.origin(request, Actor::Person(account.id));
         for attempt in 0..TRIES {
-            match self.users.found_workspace(&workspace, None).await? {
+            match self.users.found_workspace(&workspace, None, &origin).await? {
                 FoundOutcome::Founded => return Ok(Some(workspace.membership())),
                 FoundOutcome::AccountChanged => break,
                 FoundOutcome::Taken | FoundOutcome::KeyTaken => {}

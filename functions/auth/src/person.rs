@@ -1,8 +1,8 @@
 //! What somebody is shown and changes of themselves: name and address.
 
 use linklet_domain::{
-    Account, EmailAddress, FullName, HashFor, Invalid, OneTimeToken, OrderedMail, Password, Timestamp, TokenPurpose,
-    lifetimes, optional, patched,
+    Account, Actor, EmailAddress, FullName, HashFor, Invalid, OneTimeToken, OrderedMail, Password, Timestamp,
+    TokenPurpose, UserId, lifetimes, optional, patched,
 };
 use linklet_dynamodb::{AddressStep, PersonChange, PersonOutcome, Profile};
 use linklet_lambda::{
@@ -23,8 +23,16 @@ impl Auth {
 
     async fn show(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
         let profile = self.users.profile(person.user(), request.received_at()).await?;
-        let Profile { email, pending_email, full_name, verified_at, is_undeliverable, last_login_at, updated_at } =
-            profile.ok_or(Problem::Unauthorized)?;
+        let Profile {
+            email,
+            pending_email,
+            pending_until,
+            full_name,
+            verified_at,
+            is_undeliverable,
+            last_login_at,
+            updated_at,
+        } = profile.ok_or(Problem::Unauthorized)?;
         let (workspace, role) = person.membership().unzip();
         Ok(json(
             StatusCode::OK,
@@ -32,6 +40,7 @@ impl Auth {
                 "user_id": person.user(),
                 "email": email,
                 "pending_email": pending_email,
+                "pending_until": pending_until,
                 "full_name": full_name,
                 "verified": verified_at.is_some(),
                 "undeliverable": is_undeliverable,
@@ -66,8 +75,9 @@ impl Auth {
         wanted: &Body,
         address: AddressStep,
     ) -> Result<(), ApiError> {
-        let change = PersonChange { full_name: wanted.full_name.clone(), address, at: request.received_at() };
-        match self.users.change_person(&account.id, &change).await? {
+        let change = PersonChange { full_name: wanted.full_name.clone(), address };
+        let origin = self.limits.guesses.origin(request, Actor::Person(account.id));
+        match self.users.change_person(&account.id, &change, &origin).await? {
             PersonOutcome::Changed => Ok(()),
             PersonOutcome::EmailTaken => Err(Problem::EmailTaken.into()),
             PersonOutcome::NoAccount => Err(Problem::Unauthorized.into()),
@@ -141,7 +151,8 @@ impl Auth {
         let Kept { token } = request.json(TOKEN)?;
         let keep = async |_| {
             let token = OneTimeToken::parse(TokenPurpose::Keep, &token).map_err(|_| TOKEN_INVALID)?;
-            let user = self.users.keep_address(&token.hash(), request.received_at()).await?;
+            let origin_of = |user: &UserId| self.limits.guesses.origin(request, Actor::Person(*user));
+            let user = self.users.keep_address(&token.hash(), request.received_at(), origin_of).await?;
             request.note_account(&user.ok_or(TOKEN_INVALID)?);
             Ok(no_content())
         };
@@ -155,6 +166,7 @@ const IMMUTABLE: Immutable = Immutable {
         "id",
         "user_id",
         "pending_email",
+        "pending_until",
         "verified",
         "undeliverable",
         "last_login_at",

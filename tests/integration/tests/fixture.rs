@@ -43,7 +43,7 @@ use linklet_relay::Relay;
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
-    Answer, FakeNotifiers, FakeQueues, Person, RequestBuilder, TestDynamoDb, a_session, issuer, tokens,
+    Answer, FakeNotifiers, FakeQueues, Person, RequestBuilder, TestDynamoDb, a_session, an_origin, issuer, tokens,
 };
 use linklet_unlock::Unlock;
 use linklet_update::Update;
@@ -149,7 +149,7 @@ pub async fn change_role(
     role: Role,
 ) -> Result<MemberOutcome, RepositoryError> {
     let (session, change) = (a_session(), MemberChange { role: Some(role), ..MemberChange::default() });
-    users.change_member(workspace, Acting { user: caller, session: &session }, user, change).await
+    users.change_member(workspace, Acting { user: caller, session: &session }, user, change, &an_origin(caller)).await
 }
 
 pub fn relay(db: &TestDynamoDb, queues: &FakeQueues) -> Relay {
@@ -183,7 +183,11 @@ pub fn notify(db: &TestDynamoDb, queues: &FakeQueues, outside: &FakeNotifiers, w
 }
 
 pub fn watch_links(db: &TestDynamoDb, queues: &FakeQueues) -> WatchLinks {
-    WatchLinks { targets: db.watch(), users: db.users(), dead_letters: dead_letters(queues).shared_by("watch-links") }
+    WatchLinks {
+        targets: db.watch(),
+        users: db.workspaces(),
+        dead_letters: dead_letters(queues).shared_by("watch-links"),
+    }
 }
 
 pub fn tick(targets: WatchTable, queues: &FakeQueues, seconds: u8) -> Tick {
@@ -241,7 +245,7 @@ pub async fn check(db: &TestDynamoDb, id: &TargetId, at: Timestamp, outcome: Che
 
 /// Room for so many targets of a workspace.
 pub fn room(db: &TestDynamoDb, per_workspace: u32) -> TargetRoom {
-    TargetRoom { targets: db.watch().with_quota(per(per_workspace)), users: db.users() }
+    TargetRoom { targets: db.watch().with_quota(per(per_workspace)), users: db.workspaces() }
 }
 
 /// A quota of so many targets of a workspace, and any number of a founder.
@@ -266,7 +270,7 @@ pub fn jobs(db: &TestDynamoDb, queues: &FakeQueues) -> Turns<Kinds> {
     let links = LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(db.links(), room(db, 100)) };
     Turns {
         jobs: db.jobs(),
-        users: db.users(),
+        users: db.workspaces(),
         work: Kinds { links },
         dead_letters: dead_letters(queues).shared_by("jobs"),
         turn: Duration::from_secs(20),
@@ -427,7 +431,7 @@ pub fn watch(db: &TestDynamoDb) -> Watch {
     Watch {
         authenticator: db.authenticator(),
         targets: db.watch(),
-        users: db.users(),
+        users: db.workspaces(),
         short_urls: ShortUrls::new(None),
     }
 }

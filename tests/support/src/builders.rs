@@ -1,10 +1,8 @@
-use std::sync::LazyLock;
-
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_domain::{
-    ApiKey, ApiKeySecret, Availability, ClickId, CorrelationId, EmailAddress, Event, EventDetail, Generation, IpHash,
-    KeyName, KeysLeft, Link, LinkId, LinkIdentity, LinkMetadata, Revision, Salt, Scopes, SessionId, ShortCode, Target,
-    TargetUrl, Terms, Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
+    Actor, ApiKey, ApiKeySecret, Availability, ClickId, CorrelationId, EmailAddress, Event, EventDetail, Generation,
+    IpHash, KeyName, KeysLeft, Link, LinkId, LinkIdentity, LinkMetadata, Origin, Revision, Salt, Scopes, SessionId,
+    ShortCode, Target, TargetUrl, Terms, Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
 };
 use linklet_dynamodb::Removal;
 use serde::Serialize;
@@ -147,6 +145,18 @@ pub struct Person {
     pub workspace: WorkspaceId,
 }
 
+/// Where a change of this person's comes from that comes now.
+#[must_use]
+pub fn an_origin(user: &UserId) -> Origin {
+    Origin { actor: Actor::Person(*user), ..operator() }
+}
+
+/// Where what an operator does now comes from.
+#[must_use]
+pub fn operator() -> Origin {
+    Origin::command(Timestamp::now())
+}
+
 /// A session that has just begun.
 #[must_use]
 pub fn a_session() -> SessionId {
@@ -156,8 +166,8 @@ pub fn a_session() -> SessionId {
 /// The removal of a member by this person, or by themselves, who keeps no keys.
 #[must_use]
 pub fn removal<'a>(workspace: &'a WorkspaceId, caller: &'a UserId, user: &'a UserId) -> Removal<'a> {
-    static REQUEST: LazyLock<CorrelationId> = LazyLock::new(CorrelationId::generate);
-    Removal { workspace, caller, user, keys: KeysLeft::Revoked, at: Timestamp::now(), correlation_id: &REQUEST }
+    let origin = an_origin(caller);
+    Removal { workspace, caller, user, keys: KeysLeft::Revoked, at: origin.at, origin }
 }
 
 /// Builds an API key; what a test doesn't say is some valid value.

@@ -34,8 +34,7 @@ export function App() {
     if (isWithoutWorkspace) completeAddress(slug);
   }, [isWithoutWorkspace]);
   useEffect(() => {
-    const there = isNowhere ? 'no workspace' : currentWorkspace()?.name ?? 'another one';
-    if (removals) toast(`You are no longer a member of that workspace. You are in ${there} now.`);
+    if (removals) sayWhatWasLost();
   }, [removals]);
 
   if (status === 'starting') return hasFailed ? html`<main id="main" class="alone"><p role="status">Linklet can’t be reached. Trying again …</p></main>` : null;
@@ -47,4 +46,15 @@ export function App() {
     ${isAlone ? html`<main id="main" class="alone"><${PageHost} page=${shown} /></main>` : html`<${Frame} page=${shown} />`}
     ${status === 'over' && html`<${SessionOver} />`}
     <${Questions} /><${Toasts} />`;
+}
+
+/** Why one isn't in the workspace any more in which one was, and what can be done about it. */
+function sayWhatWasLost() {
+  const { isNowhere, workspaces, lost } = session.get();
+  const there = isNowhere ? 'no workspace' : currentWorkspace()?.name ?? 'another one';
+  const closed = workspaces?.find(({ slug, closed_at }) => closed_at && slug === lost);
+  const why = closed ? `${closed.name} was closed.` : 'You are no longer a member of that workspace.';
+  const look = { label: 'More', act: () => navigate(href('links', {}, lost)) };
+  // In no workspace, one is shown it anyway.
+  toast(`${why} You are in ${there} now.`, { actions: closed && !isNowhere ? [look] : [] });
 }

@@ -1,7 +1,7 @@
 // The frame of the application: rail or bottom bar, and the page in it.
 
 import { html, useState } from '../vendor/preact.js';
-import { NOWHERE, PAGES } from '../pages.js';
+import { ACCOUNT_VIEWS, NOWHERE, PAGES } from '../pages.js';
 import { newCount, useNews } from '../core/notifications.js';
 import { href, navigate, route } from '../core/router.js';
 import { mayAct, session, signOut } from '../core/session.js';
@@ -15,6 +15,8 @@ import { loadPalette, Palette } from './palette.js';
 import { WorkspaceSwitcher, workspaceItems } from './workspaces.js';
 
 const ACCOUNT = /** @type {PageEntry} */ (PAGES.find(({ path }) => path === 'account'));
+/** The account's page, and what it has besides the view that it begins with. @type {import('../parts/palette/palette.js').Place[]} */
+const ACCOUNT_PLACES = [ACCOUNT, ...ACCOUNT_VIEWS.slice(1).map(({ value, label, more }) => ({ ...ACCOUNT, title: `Your ${label.toLowerCase()}`, more: `${ACCOUNT.title} ${more}`, query: { view: value } }))];
 
 /** @param {{ page: PageEntry | undefined }} props */
 export function Frame({ page }) {
@@ -56,7 +58,7 @@ export function Frame({ page }) {
     <${Rail} ...${shown} />
     <main id="main" class="framed"><${PageHost} page=${page} key=${session.get().visit} /></main>
     <${BottomBar} ...${shown} />
-    ${open === 'palette' && html`<${Palette} pages=${isNowhere ? shown.work : [...pages, ACCOUNT]} workspaces=${workspaceItems(nameWorkspace)} others=${LEAVING} onClose=${close} />`}
+    ${open === 'palette' && html`<${Palette} pages=${[...(isNowhere ? [NOWHERE] : pages), ...ACCOUNT_PLACES]} workspaces=${workspaceItems(nameWorkspace)} others=${LEAVING} onClose=${close} />`}
     ${open === 'keys' && html`<${Lazy} load=${loadPalette} name="Help" onFailure=${close} onClose=${close} />`}
     ${open === 'name' && html`<${Lazy} load=${() => import('../parts/new-workspace/new-workspace.js')} name="NewWorkspace" onFailure=${close} onClose=${close} />`}`;
 }
@@ -67,6 +69,7 @@ export function Frame({ page }) {
 /** @param {RailProps} props */
 function Rail({ work, workspace, unread, current, account, nameWorkspace }) {
   const { email, me, isNowhere } = useStore(session);
+  const trouble = troubleOf(me);
   const groups = [work, workspace].filter((group) => group.length > 0);
   return html`<header class="rail">
     ${isNowhere
@@ -75,16 +78,24 @@ function Rail({ work, workspace, unread, current, account, nameWorkspace }) {
     <nav aria-label="Pages">
       ${groups.map((group) => html`<ul>${group.map((page) => html`<li><${PageLink} page=${page} unread=${unread} current=${current} /></li>`)}</ul>`)}
     </nav>
-    ${me?.verified === false && html`<a class="rail-item unconfirmed" href=${href('account')}><${Icon} name="warn" /><span class="rail-label">Confirm your address</span></a>`}
+    ${trouble && html`<a class="rail-item unconfirmed" href=${href('account')}><${Icon} name="warn" /><span class="rail-label">${trouble}</span></a>`}
     <${Menu} class="rail-item" align="start" isUp items=${account}>
       <${Icon} name="account" /><span class="rail-label">${email}</span>
     <//>
   </header>`;
 }
 
+/** Why mails don't reach the person, in short. @param {import('../core/session.js').Me} [me] */
+function troubleOf(me) {
+  if (me?.undeliverable) return 'Mail comes back';
+  return me?.verified === false && 'Confirm your address';
+}
+
 /** @param {RailProps} props */
 function BottomBar({ work, workspace, unread, current, account, nameWorkspace }) {
+  const trouble = troubleOf(session.get().me);
   const items = [
+    ...(trouble ? [{ label: trouble, icon: /** @type {const} */ ('warn'), href: href('account') }] : []),
     ...[...work.filter(({ isUnderMore }) => isUnderMore), ...workspace].map(({ title, icon, path: to }) => ({ label: title, icon, href: href(to) })),
     ...(session.get().isNowhere ? [] : workspaceItems(nameWorkspace)),
     ...account,

@@ -4,7 +4,7 @@
 //! hashes.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use linklet_domain::{EmailAddress, FullName, MailChoice, Member, Timestamp, UserId};
+use linklet_domain::{AuditAction, EmailAddress, FullName, MailChoice, Member, Origin, Timestamp, UserId};
 
 use super::{
     UsersTable,
@@ -14,7 +14,6 @@ use crate::{
     RepositoryError,
     item::{Key, from_item, number, text},
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
-    write::Outcome,
 };
 
 /// What an account says about its person.
@@ -24,6 +23,8 @@ pub struct Profile {
     pub email: EmailAddress,
     /// The address that the person wants instead, as long as they can show that it is theirs.
     pub pending_email: Option<EmailAddress>,
+    /// How long they can.
+    pub pending_until: Option<Timestamp>,
     /// The person's name, if given.
     pub full_name: Option<FullName>,
     /// When the person showed that the address is theirs.
@@ -78,10 +79,14 @@ impl UsersTable {
             }
         }
         let verified_at = mailbox.as_ref().and_then(|mailbox| mailbox.verified_at);
+        let pending =
+            mailbox.as_ref().and_then(|mailbox| Some((mailbox.pending(now)?.clone(), mailbox.pending_until?)));
+        let (pending_email, pending_until) = pending.unzip();
         let is_undeliverable = mailbox.as_ref().is_some_and(|mailbox| mailbox.undeliverable_at.is_some());
         Ok(account.map(|account| Profile {
             email: account.email,
-            pending_email: mailbox.and_then(|mailbox| mailbox.pending(now).cloned()),
+            pending_email,
+            pending_until,
             // Each change has a time of its own, so the latest needs no attribute that every write would have to move.
             updated_at: [account.password_changed_at, account.updated_at, verified_at]
                 .into_iter()
@@ -135,13 +140,33 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn choose_mail(&self, user: &UserId, choice: MailChoice) -> Result<bool, RepositoryError> {
-        let update = self
-            .0
-            .update("choose mail", address_key(user), "SET mail = :mail")
-            .only_if("attribute_exists(pk) AND attribute_not_exists(closed_at)")
-            .value(":mail", text(choice.as_str()));
-        Ok(matches!(update.send().await?, Outcome::Done(_)))
+    pub async fn choose_mail(
+        &self,
+        user: &UserId,
+        choice: MailChoice,
+        origin: &Origin,
+    ) -> Result<bool, RepositoryError> {
+        const OPERATION: &str = "choose mail";
+        let entry = origin.of_person(user, AuditAction::AccountMailChanged).to(choice.as_str());
+        retry_on_conflict(OPERATION, async || {
+            let found = self.0.get::<AddressItem>(OPERATION, address_key(user)).await?;
+            let Some(item) = found.filter(|item| item.closed_at.is_none()) else { return Ok(Some(false)) };
+            if item.mail == choice {
+                return Ok(Some(true));
+            }
+            let update = self
+                .0
+                .update(OPERATION, address_key(user), "SET mail = :mail")
+                .only_if("attribute_exists(pk) AND attribute_not_exists(closed_at)")
+                .value(":mail", text(choice.as_str()));
+            let entry = entry.clone().from(item.mail.as_str());
+            let transaction = Transaction::new(OPERATION).and(update.action()?, ()).and(self.entry(&entry)?, ());
+            Ok(match transaction.send(&self.0.client).await? {
+                TransactionOutcome::Committed => Some(true),
+                TransactionOutcome::Refused(_) | TransactionOutcome::InConflict => None,
+            })
+        })
+        .await
     }
 
     /// Records that a person has shown that this address is theirs. The first time stays.
@@ -152,11 +177,13 @@ impl UsersTable {
         &self,
         user: &UserId,
         email: &EmailAddress,
-        at: Timestamp,
+        origin: &Origin,
     ) -> Result<(), RepositoryError> {
         const OPERATION: &str = "verify an address";
         let attempt = async || {
-            let transaction = Transaction::new(OPERATION).and(self.address_verification(user, email, at)?, ());
+            let transaction = Transaction::new(OPERATION)
+                .and(self.address_verification(user, email, origin.at)?, ())
+                .and(self.entry(&origin.of_person(user, AuditAction::AccountAddressVerified))?, ());
             // What is refused is about another address than the account's, and there is nothing to verify.
             Ok((transaction.send(&self.0.client).await? != TransactionOutcome::InConflict).then_some(()))
         };

@@ -13,8 +13,8 @@ use linklet_lambda::{
 };
 use linklet_notify::Notify;
 use linklet_test_support::{
-    Answer, FakeNotifiers, FakeQueues, RequestBuilder, TestDynamoDb, in_role_of, issuer, message_batch, queue_batch,
-    tokens,
+    Answer, FakeNotifiers, FakeQueues, RequestBuilder, TestDynamoDb, an_origin, in_role_of, issuer, message_batch,
+    queue_batch, tokens,
 };
 use serde_json::{Value, json};
 
@@ -312,9 +312,9 @@ async fn whoever_signs_in_from_a_new_place_is_told_to_the_person_but_not_the_fir
     let fixture = Fixture::new();
     let credentials = json!({"email": "ada@example.com", "password": "correct horse"});
     let registered = fixture.post("/api/auth/register", &credentials).await.json();
-    let ada = registered["user_id"].as_str().unwrap().parse().unwrap();
+    let ada: UserId = registered["user_id"].as_str().unwrap().parse().unwrap();
     let email = EmailAddress::parse("ada@example.com").unwrap();
-    fixture.db.users().verify_address(&ada, &email, Timestamp::now()).await.unwrap();
+    fixture.db.users().verify_address(&ada, &email, &an_origin(&ada)).await.unwrap();
     let sign_in = async |address: &str, password: &str| {
         let orders = MailOrders::to(Publisher::new(fixture.queues.client(), fixture.queues.url("notify")));
         let auth = Auth::new(fixture.db.users(), tokens(), issuer(), fixture::limits(&fixture.db)).with_mails(orders);

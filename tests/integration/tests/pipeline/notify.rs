@@ -17,8 +17,8 @@ use linklet_lambda::{
 };
 use linklet_notify::{Addresses, CLAIMED_FOR, Notify};
 use linklet_test_support::{
-    CapacityMeter, FakeNotifiers, FakeQueues, Fault, Faults, Person, TestDynamoDb, click_event, event_batch, link_id,
-    queue_batch, removal,
+    CapacityMeter, FakeNotifiers, FakeQueues, Fault, Faults, Person, TestDynamoDb, an_origin, click_event, event_batch,
+    link_id, queue_batch, removal,
 };
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ impl Fixture {
     async fn new() -> Self {
         let db = TestDynamoDb::start();
         let ada = db.register_verified("ada").await;
-        assert!(db.users().choose_mail(&ada.id, MailChoice::All).await.unwrap());
+        assert!(db.users().choose_mail(&ada.id, MailChoice::All, &an_origin(&ada.id)).await.unwrap());
         let now = Arc::new(Mutex::new(Timestamp::now()));
         Self { db, queues: FakeQueues::start(), outside: FakeNotifiers::start(), now, ada }
     }
@@ -338,8 +338,8 @@ async fn who_is_no_member_any_more_is_not_told() {
     let fixture = Fixture::new().await;
     let (ada, db) = (&fixture.ada, &fixture.db);
     let bob = fixture::colleague(db, ada, "bob", Role::Member).await;
-    db.users().verify_address(&bob.id, &bob.email, Timestamp::now()).await.unwrap();
-    db.users().choose_mail(&bob.id, MailChoice::All).await.unwrap();
+    db.users().verify_address(&bob.id, &bob.email, &an_origin(&bob.id)).await.unwrap();
+    db.users().choose_mail(&bob.id, MailChoice::All, &an_origin(&bob.id)).await.unwrap();
     let as_member = fixture.notify(true).consume(event_batch(&[created(&bob)])).await;
     let told_as_member = (fixture.list(&bob).await.len(), fixture.outside.mails().len());
 
@@ -490,8 +490,8 @@ async fn the_sample_event_is_told() {
         workspace: WorkspaceId::parse(workspace).unwrap(),
     };
     fixture.db.register_as(&grace, "grace").await;
-    fixture.db.users().verify_address(&grace.id, &grace.email, Timestamp::now()).await.unwrap();
-    fixture.db.users().choose_mail(&grace.id, MailChoice::All).await.unwrap();
+    fixture.db.users().verify_address(&grace.id, &grace.email, &an_origin(&grace.id)).await.unwrap();
+    fixture.db.users().choose_mail(&grace.id, MailChoice::All, &an_origin(&grace.id)).await.unwrap();
 
     let response = fixture.notify(true).consume(serde_json::from_str(sample).unwrap()).await;
 

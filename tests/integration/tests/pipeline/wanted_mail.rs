@@ -11,15 +11,15 @@ use linklet_account::Account;
 use linklet_auth::Auth;
 use linklet_domain::{
     AccountChange, EmailAddress, Event, EventDetail, EventId, JobFinished, JobId, JobState, MailChoice, MailLimit,
-    MailOrder, MailOrderId, NotificationStatus, OrderedMail, Role, TargetUp, Timestamp, UrlDeleted, UrlExhausted,
-    UrlExpired, UrlPurged, UserId, WorkspaceName,
+    MailOrder, MailOrderId, NotificationStatus, OrderedMail, Origin, Role, TargetUp, Timestamp, UrlDeleted,
+    UrlExhausted, UrlExpired, UrlPurged, UserId, WorkspaceName,
 };
 use linklet_dynamodb::Recipients;
 use linklet_lambda::{batch::Consumer, mail_orders::MailOrders, publisher::Publisher};
 use linklet_notify::{CLAIMED_FOR, Notify};
 use linklet_test_support::{
-    Answer, FakeNotifiers, FakeQueues, Fault, Faults, Person, RequestBuilder, TestDynamoDb, event_batch, in_role_of,
-    issuer, link_id, message_batch, queue_batch, token_for, token_of, token_without_workspace, tokens,
+    Answer, FakeNotifiers, FakeQueues, Fault, Faults, Person, RequestBuilder, TestDynamoDb, an_origin, event_batch,
+    in_role_of, issuer, link_id, message_batch, queue_batch, token_for, token_of, token_without_workspace, tokens,
 };
 use serde_json::{Value, json};
 
@@ -100,8 +100,9 @@ impl Post {
 /// Somebody who has confirmed their address an hour before anything else happens.
 async fn verified_before(db: &TestDynamoDb, name: &str) -> Person {
     let person = db.register(name).await;
-    let at = Timestamp::now().minus(Duration::from_secs(60 * 60));
-    db.users().verify_address(&person.id, &person.email, at).await.unwrap();
+    let origin = an_origin(&person.id);
+    let origin = Origin { at: origin.at.minus(Duration::from_secs(60 * 60)), ..origin };
+    db.users().verify_address(&person.id, &person.email, &origin).await.unwrap();
     person
 }
 
@@ -167,7 +168,7 @@ async fn people_get_the_notifications_by_mail_that_they_want() {
     for choice in [None, Some(MailChoice::None), Some(MailChoice::Important), Some(MailChoice::All)] {
         let post = Post::new().await;
         if let Some(choice) = choice {
-            assert!(post.db.users().choose_mail(&post.ada.id, choice).await.unwrap());
+            assert!(post.db.users().choose_mail(&post.ada.id, choice, &an_origin(&post.ada.id)).await.unwrap());
         }
         for (event, is_important) in all_events(&post.ada) {
             let before = post.outside.mails().len();
@@ -190,7 +191,7 @@ async fn people_get_the_notifications_by_mail_that_they_want() {
 #[tokio::test]
 async fn what_is_changed_of_an_account_is_mailed_whatever_somebody_wants() {
     let post = Post::new().await;
-    post.db.users().choose_mail(&post.ada.id, MailChoice::None).await.unwrap();
+    post.db.users().choose_mail(&post.ada.id, MailChoice::None, &an_origin(&post.ada.id)).await.unwrap();
 
     let change = OrderedMail::AccountChange { user_id: post.ada.id, change: AccountChange::PasswordChanged };
     assert_eq!(post.order(change).await, 0);
@@ -463,7 +464,7 @@ async fn nothing_that_people_write_is_more_than_text_in_a_mail() {
     let ada = &post.ada;
     let workspace_name = WorkspaceName::parse("<a href='https://evil.example'>Win</a> & more").unwrap();
     let change = AccountChange::Joined { workspace_name, role: Role::Member };
-    post.db.users().choose_mail(&ada.id, MailChoice::All).await.unwrap();
+    post.db.users().choose_mail(&ada.id, MailChoice::All, &an_origin(&ada.id)).await.unwrap();
 
     post.tell(&job_finished(ada, HOSTILE)).await;
     for (event, _) in all_events(ada) {

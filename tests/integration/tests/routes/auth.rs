@@ -3,7 +3,8 @@ use std::time::{Duration, Instant};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use linklet_auth::Auth;
 use linklet_domain::{
-    Account, EmailAddress, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    Account, EmailAddress, Membership, Origin, Role, SessionId, Timestamp, UserId, WorkspaceId, WorkspaceName,
+    WorkspaceSlug,
 };
 use linklet_dynamodb::{Registration, ThrottleTable, UsersTable};
 use linklet_lambda::{
@@ -11,7 +12,8 @@ use linklet_lambda::{
     telemetry::chain,
 };
 use linklet_test_support::{
-    Answer, FakeSecret, Fault, Faults, RequestBuilder, TOKEN_SECRET, TestDynamoDb, issuer, token_of, tokens,
+    Answer, FakeSecret, Fault, Faults, RequestBuilder, TOKEN_SECRET, TestDynamoDb, an_origin, issuer, token_of, tokens,
+    users_by,
 };
 use serde_json::{Value, json};
 
@@ -55,6 +57,8 @@ async fn who_registers_can_log_in_and_is_the_admin_of_a_workspace() {
         json!({
             "user_id": registered.json()["user_id"],
             "email": "ada@example.com",
+            "pending_email": null,
+            "pending_until": null,
             "full_name": null,
             "verified": false,
             "last_login_at": myself.json()["last_login_at"],
@@ -92,7 +96,7 @@ async fn people_see_when_they_last_logged_in_and_when_they_last_changed_their_ac
     let changed = RequestBuilder::new("POST", "/api/auth/password").token(&token).json(&body).send_to(&auth).await;
     let after_the_change = seen(&token).await;
     let verified = Timestamp::now().plus(Duration::from_secs(60));
-    db.users().verify_address(&user, &email, verified).await.unwrap();
+    db.users().verify_address(&user, &email, &Origin { at: verified, ..an_origin(&user) }).await.unwrap();
     let after_the_proof = seen(&token).await;
 
     assert_eq!(before.0, Value::Null);
@@ -108,7 +112,7 @@ async fn people_see_when_they_last_logged_in_and_when_they_last_changed_their_ac
 async fn a_login_whose_time_cannot_be_noted_succeeds() {
     let db = TestDynamoDb::start();
     let faults = Faults::default();
-    let users = UsersTable::new(db.client_with(faults.clone()), "UsersTable");
+    let users = users_by(db.client_with(faults.clone()));
     let auth = Auth::new(users, tokens(), issuer(), limits(&db));
     let registered = register(&auth, &ada()).await.json();
     let user = UserId::parse(registered["user_id"].as_str().unwrap()).unwrap();
@@ -136,7 +140,7 @@ async fn people_see_their_name_and_whether_their_address_is_verified() {
     let token = login(&auth, &ada()).await.json()["token"].as_str().unwrap().to_owned();
     let before = me(&auth, &token).await.json();
 
-    db.users().verify_address(&user, &email, Timestamp::now()).await.unwrap();
+    db.users().verify_address(&user, &email, &an_origin(&user)).await.unwrap();
 
     let after = me(&auth, &token).await.json();
     assert_eq!((&before["full_name"], &before["verified"]), (&json!("Ada Lovelace"), &json!(false)));
@@ -311,7 +315,7 @@ async fn store_with_hash(users: &UsersTable, password_hash: String) -> UserId {
         workspace_name: WorkspaceName::parse("Ada").unwrap(),
         workspace_slug: slug,
     };
-    users.register(&registration).await.unwrap();
+    users.register(&registration, &an_origin(&registration.account.id)).await.unwrap();
     id
 }
 
@@ -333,7 +337,7 @@ async fn a_bcrypt_hash_works_once_more_and_is_replaced_by_argon2() {
 
 #[tokio::test]
 async fn without_its_table_it_answers_503_and_says_nothing_internal() {
-    let users = UsersTable::new(TestDynamoDb::unreachable(), "linklet-UsersTable-1ABC");
+    let users = users_by(TestDynamoDb::unreachable());
     let auth = Auth::new(
         users,
         tokens(),

@@ -4,14 +4,17 @@ use std::time::Duration;
 
 use linklet_auth::Auth;
 use linklet_delete::Delete;
-use linklet_domain::{ApiKeySecret, Link, Member, Role, SessionId, Timestamp, WorkspaceId, WorkspaceName};
-use linklet_dynamodb::{
-    Consistency, FoundOutcome, MemberOutcome, NewWorkspace, PasswordChange, Session, Sessions, Standing,
+use linklet_domain::{
+    ApiKeySecret, IpHash, Link, Member, Origin, RefreshToken, Role, Salt, SessionId, SignInPlace, Timestamp,
+    WorkspaceId, WorkspaceName,
 };
-use linklet_lambda::identity::Authenticator;
+use linklet_dynamodb::{
+    Consistency, FoundOutcome, MemberOutcome, NewWorkspace, PasswordChange, Session, Sessions, SignIn, Standing,
+};
+use linklet_lambda::{guesses::Guesses, hashing::Limits, http::Edge, identity::Authenticator};
 use linklet_test_support::{
-    Answer, ApiKeyBuilder, CapacityMeter, LinkBuilder, Person, RequestBuilder, TOKEN_SECRET, TestDynamoDb, issuer,
-    removal, token_of, tokens,
+    Answer, ApiKeyBuilder, CapacityMeter, LinkBuilder, Person, RequestBuilder, TOKEN_SECRET, TestDynamoDb, an_origin,
+    issuer, removal, token_of, tokens, users_by,
 };
 use serde_json::{Value, json};
 
@@ -138,8 +141,11 @@ async fn ending_all_sessions_again_does_not_bring_one_back() {
     let token = fixture.token();
     let (users, now) = (fixture.db.users(), Timestamp::now().plus(Duration::from_secs(1)));
 
-    users.end_sessions(&fixture.ada.id, now, None).await.unwrap();
-    users.end_sessions(&fixture.ada.id, now.minus(A_MINUTE), None).await.unwrap();
+    users.end_sessions(&fixture.ada.id, None, &Origin { at: now, ..an_origin(&fixture.ada.id) }).await.unwrap();
+    users
+        .end_sessions(&fixture.ada.id, None, &Origin { at: now.minus(A_MINUTE), ..an_origin(&fixture.ada.id) })
+        .await
+        .unwrap();
 
     assert_eq!(fixture.me(&token).await.status, 401);
 }
@@ -200,7 +206,12 @@ async fn a_revoked_key_purges_nothing_also_within_the_minute() {
     };
     assert_eq!(send("DELETE", "/api/urls/nolink0").await, 404);
 
-    fixture.db.users().revoke_key(&fixture.grace.workspace, &fixture.grace.id, &key.prefix).await.unwrap();
+    fixture
+        .db
+        .users()
+        .revoke_key(&fixture.grace.workspace, &fixture.grace.id, &key.prefix, &an_origin(&fixture.grace.id))
+        .await
+        .unwrap();
 
     assert_eq!(send("DELETE", "/api/urls/nolink0").await, 404, "it is still known here");
     assert_eq!(send("DELETE", "/api/links/launch").await, 401);
@@ -235,11 +246,19 @@ async fn a_token_costs_one_and_a_half_read_units_a_minute() {
     let now = Timestamp::now();
     // Many workspaces and sessions make it no dearer.
     for number in 0..60 {
-        fixture.db.users().end_session(&fixture.ada.id, &SessionId::generate(), now).await.unwrap();
+        fixture
+            .db
+            .users()
+            .end_session(&fixture.ada.id, &SessionId::generate(), &Origin { at: now, ..an_origin(&fixture.ada.id) })
+            .await
+            .unwrap();
         let name = WorkspaceName::parse(&format!("Engines {number}")).unwrap();
         let account = fixture.db.users().account(&fixture.ada.id).await.unwrap().unwrap();
         let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name, now);
-        assert_eq!(fixture.db.users().found_workspace(&workspace, None).await.unwrap(), FoundOutcome::Founded);
+        assert_eq!(
+            fixture.db.users().found_workspace(&workspace, None, &an_origin(&workspace.founder.user)).await.unwrap(),
+            FoundOutcome::Founded
+        );
     }
     let token = fixture.token();
     let me_later = async |seconds: u64| {
@@ -309,7 +328,15 @@ async fn a_changed_password_ends_all_other_sessions() {
 async fn two_changes_of_a_password_at_once_are_one() {
     let fixture = Fixture::new().await;
     let (users, ada) = (fixture.db.users(), &fixture.ada.id);
-    let change = |new_hash| PasswordChange { user: ada, old_hash: "none", new_hash, at: Timestamp::now(), but: None };
+    let origin = an_origin(ada);
+    let change = |new_hash| PasswordChange {
+        user: ada,
+        old_hash: "none",
+        new_hash,
+        at: Timestamp::now(),
+        but: None,
+        origin: &origin,
+    };
 
     let (one, other) = (change("first"), change("second"));
     let changed = tokio::join!(users.change_password(&one), users.change_password(&other));
@@ -322,9 +349,11 @@ async fn a_change_of_the_password_brings_no_session_back_that_was_ended_meanwhil
     let fixture = Fixture::new().await;
     let (users, ada, at) = (fixture.db.users(), &fixture.ada.id, Timestamp::now());
     let mallory = SessionId::beginning_at(at);
-    let change = PasswordChange { user: ada, old_hash: "none", new_hash: "new", at, but: Some(&mallory) };
+    let origin = an_origin(ada);
+    let change =
+        PasswordChange { user: ada, old_hash: "none", new_hash: "new", at, but: Some(&mallory), origin: &origin };
 
-    users.end_sessions(ada, at.plus(Duration::from_millis(5)), None).await.unwrap();
+    users.end_sessions(ada, None, &Origin { at: at.plus(Duration::from_millis(5)), ..an_origin(ada) }).await.unwrap();
     let changed = users.change_password(&change).await.unwrap();
 
     let session = Session { id: mallory, user: *ada, workspace: Some(fixture.grace.workspace) };
@@ -389,7 +418,7 @@ async fn a_token_can_be_exchanged_but_not_renewed() {
 
     let switched = switch().await;
     // Another environment ends it, while this one still holds it.
-    fixture.db.users().end_session(&fixture.ada.id, &session, Timestamp::now()).await.unwrap();
+    fixture.db.users().end_session(&fixture.ada.id, &session, &an_origin(&fixture.ada.id)).await.unwrap();
 
     let expiry = session.began_at().plus(Duration::from_secs(86_400)).unix_seconds();
     let expires_at = Timestamp::parse(switched.json()["expires_at"].as_str().unwrap()).unwrap();
@@ -409,7 +438,12 @@ async fn any_number_of_sign_outs_leaves_other_sessions_alone() {
     };
 
     for one in &ended {
-        fixture.db.users().end_session(&fixture.ada.id, one, now).await.unwrap();
+        fixture
+            .db
+            .users()
+            .end_session(&fixture.ada.id, one, &Origin { at: now, ..an_origin(&fixture.ada.id) })
+            .await
+            .unwrap();
     }
 
     for one in &ended {
@@ -469,4 +503,137 @@ async fn who_has_no_workspace_left_gets_a_new_one_at_the_next_login() {
     let (first, second) = (of(&answer).await, of(&again).await);
     assert_ne!(first["workspace_id"], registered["workspace_id"]);
     assert_eq!((&first["role"], &first["workspace_id"]), (&json!("admin"), &second["workspace_id"]));
+}
+
+const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0";
+
+/// Eve, who can log in.
+struct SignedIn {
+    fixture: Fixture,
+    auth: Auth,
+}
+
+impl SignedIn {
+    async fn new() -> Self {
+        let fixture = Fixture::new().await;
+        let db = &fixture.db;
+        let guesses = Guesses { edge: Edge::CloudFront, ..crate::fixture::guesses(db) };
+        let limits = Limits { guesses, ..limits(db) };
+        let auth = Auth::new(db.users(), tokens().with_sessions(db.sessions()), issuer(), limits);
+        let eve = json!({"email": "eve@example.com", "password": "correct horse"});
+        let registered = RequestBuilder::new("POST", "/api/auth/register").json(&eve).send_to(&auth).await;
+        assert_eq!(registered.status, 201);
+        Self { fixture, auth }
+    }
+
+    /// A token of a new session.
+    async fn log_in(&self, user_agent: &str, remember: bool, at: Timestamp) -> String {
+        let eve = json!({"email": "eve@example.com", "password": "correct horse", "remember": remember});
+        let request = RequestBuilder::new("POST", "/api/auth/login").json(&eve).at(at);
+        let request = request.header("user-agent", user_agent).header("cloudfront-viewer-country", "NL");
+        let answer = request.send_to(&self.auth).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()["token"].as_str().unwrap().to_owned()
+    }
+
+    async fn sessions(&self, token: &str, at: Timestamp) -> Vec<Value> {
+        let answer = RequestBuilder::new("GET", "/api/me/sessions").token(token).at(at).send_to(&self.auth).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()["sessions"].as_array().unwrap().clone()
+    }
+
+    async fn end(&self, token: &str, id: &str) -> Answer {
+        RequestBuilder::new("DELETE", &format!("/api/me/sessions/{id}")).token(token).send_to(&self.auth).await
+    }
+
+    async fn me(&self, token: &str) -> u16 {
+        RequestBuilder::new("GET", "/api/me").token(token).send_to(&self.auth).await.status
+    }
+}
+
+fn id_of(session: &Value) -> &str {
+    session["id"].as_str().unwrap()
+}
+
+#[tokio::test]
+async fn every_session_that_lasts_is_listed_with_where_it_began() {
+    let signed_in = SignedIn::new().await;
+    let now = Timestamp::now();
+    signed_in.log_in("curl/8.5.0", false, now.minus(Duration::from_secs(60))).await;
+    let token = signed_in.log_in(FIREFOX, true, now).await;
+
+    let sessions = signed_in.sessions(&token, now).await;
+
+    assert_eq!(sessions.len(), 2, "{sessions:?}");
+    let firefox = &sessions[0];
+    let expected = json!({
+        "id": firefox["id"], "began_at": now, "renewed_at": now, "expires_at": firefox["expires_at"],
+        "device": "Firefox on Linux", "country": "NL", "is_current": true, "remembered": true,
+    });
+    assert_eq!(*firefox, expected);
+    let program = ["device", "is_current", "remembered", "renewed_at"].map(|member| sessions[1][member].clone());
+    assert_eq!(program, [Value::Null, json!(false), json!(false), Value::Null]);
+    let rows = format!("{:?}", signed_in.fixture.db.scan("UsersTable"));
+    assert!(!rows.contains("Mozilla") && !rows.contains("203.0.113"), "words only, and a hash of the address");
+}
+
+#[tokio::test]
+async fn sessions_that_are_over_are_not_listed_whether_or_not_their_items_are_there() {
+    let signed_in = SignedIn::new().await;
+    let now = Timestamp::now();
+    let (day, month) = (Duration::from_secs(24 * 60 * 60), Duration::from_secs(30 * 24 * 60 * 60));
+    signed_in.log_in(FIREFOX, false, now.minus(day)).await;
+    signed_in.log_in(FIREFOX, true, now.minus(month)).await;
+    let ended = signed_in.log_in(FIREFOX, false, now.minus(Duration::from_secs(2))).await;
+    let token = signed_in.log_in(FIREFOX, false, now).await;
+    let log_out = RequestBuilder::new("POST", "/api/auth/logout").token(&ended);
+    assert_eq!(log_out.send_to(&signed_in.auth).await.status, 204);
+
+    let sessions = signed_in.sessions(&token, now).await;
+
+    assert_eq!(sessions.len(), 1, "{sessions:?}");
+    assert_eq!(sessions[0]["is_current"], true);
+}
+
+#[tokio::test]
+async fn one_session_is_ended_from_another_and_all_others_go_on() {
+    let signed_in = SignedIn::new().await;
+    let now = Timestamp::now();
+    let [lost, other, own] = [3, 2, 1].map(|seconds| now.minus(Duration::from_secs(seconds)));
+    let lost = signed_in.log_in(FIREFOX, true, lost).await;
+    let other = signed_in.log_in(FIREFOX, false, other).await;
+    let own = signed_in.log_in(FIREFOX, false, own).await;
+    assert_eq!(signed_in.me(&lost).await, 200, "it is held from here on");
+    let sessions = signed_in.sessions(&own, now).await;
+    let id = id_of(&sessions[2]);
+
+    assert_eq!(signed_in.end(&own, id).await.status, 204);
+
+    let worth = [signed_in.me(&lost).await, signed_in.me(&other).await, signed_in.me(&own).await];
+    assert_eq!(worth, [401, 200, 200]);
+    assert_eq!(signed_in.sessions(&own, now).await.len(), 2);
+    let gone = (404, "you have no such session, or it is over".to_owned());
+    for absent in [id, "0198c0de-0000-7000-8000-000000000001", "none", "..", &"a".repeat(2_000)] {
+        assert_eq!(signed_in.end(&own, absent).await.problem(), gone, "{absent}");
+    }
+    let ada = signed_in.fixture.token();
+    assert_eq!(signed_in.end(&ada, id_of(&sessions[1])).await.problem(), gone, "it is somebody else's");
+    assert_eq!(signed_in.end(&own, id_of(&sessions[0])).await.status, 204, "one's own may be the one");
+    assert_eq!(signed_in.me(&own).await, 401);
+}
+
+#[tokio::test]
+async fn a_session_costs_one_write_unit_when_it_begins() {
+    let signed_in = SignedIn::new().await;
+    let meter = CapacityMeter::default();
+    let users = users_by(signed_in.fixture.db.client_with(meter.clone()));
+    let user = signed_in.fixture.ada.id;
+    let session = SessionId::beginning_at(Timestamp::now());
+    let place = SignInPlace { device: Some("Samsung Internet on Android".to_owned()), country: None };
+    let address = IpHash::of("203.0.113.9", &Salt::parse(&"salt".repeat(8)).unwrap());
+    let sign_in = SignIn { place, address, first_token: Some(RefreshToken::first_of(user, session)) };
+
+    users.begin_session(&user, &session, sign_in).await.unwrap();
+
+    assert_eq!((meter.calls(), meter.write_units()), (1, 1.0));
 }

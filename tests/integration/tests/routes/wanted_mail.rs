@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use linklet_account::Account;
 use linklet_domain::{MailChoice, Timestamp, UnsubscribeToken};
-use linklet_test_support::{Answer, Person, RequestBuilder, TestDynamoDb, token_without_workspace, tokens};
+use linklet_test_support::{Answer, Person, RequestBuilder, TestDynamoDb, operator, token_without_workspace, tokens};
 use serde_json::{Value, json};
 
 use crate::fixture::{self, salt};
@@ -149,7 +149,7 @@ async fn no_other_token_ends_anybodys_mails() {
 async fn a_closed_account_has_nothing_to_unsubscribe_from() {
     let fixture = Fixture::new().await;
     let token = fixture.token(Timestamp::now());
-    fixture.db.users().close_account(&fixture.ada.email, Timestamp::now()).await.unwrap();
+    fixture.db.users().close_account(&fixture.ada.email, Timestamp::now(), &operator()).await.unwrap();
     let closed = fixture.db.scan("UsersTable");
 
     assert_eq!(fixture.unsubscribe(&token).await, 404);
