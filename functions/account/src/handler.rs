@@ -5,6 +5,7 @@
 mod invitations;
 mod keys;
 mod members;
+mod trail;
 mod wanted_mail;
 mod workspace;
 
@@ -19,7 +20,7 @@ use linklet_lambda::{
 };
 
 /// `/api/workspace`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/invitations/accept`, `/api/invitations/look`, `/api/keys`,
-/// `/api/workspaces`, `/api/me/workspaces`, `/api/me/notifications` and `/api/unsubscribe`.
+/// `/api/workspaces`, `/api/me/workspaces`, `/api/me/notifications`, `/api/unsubscribe`, `/api/workspace/audit` and `/api/me/audit`.
 pub struct Account {
     tokens: TokenVerifier,
     users: UsersTable,
@@ -129,6 +130,14 @@ impl Handler for Account {
             (&Method::GET, ["api", "me", "workspaces"]) => {
                 let person = self.tokens.person(request).await?;
                 self.list_workspaces(&person).await
+            }
+            (&Method::GET, ["api", "workspace", "audit"]) => {
+                let caller = self.tokens.require(request, Role::Admin).await?;
+                self.show_workspace_trail(request, &caller).await
+            }
+            (&Method::GET, ["api", "me", "audit"]) => {
+                let person = self.tokens.person(request).await?;
+                self.show_own_trail(request, &person).await
             }
             (&Method::GET, ["api", "me", "notifications"]) => {
                 let person = self.tokens.person(request).await?;

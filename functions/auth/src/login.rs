@@ -70,24 +70,24 @@ impl Auth {
         let stored_hash = found.as_ref().and_then(|(account, _)| account.password_hash.as_deref());
         let is_right = self.passwords.verify(password.as_bytes(), stored_hash);
         let Some((account, mut memberships)) = found else {
-            return Err(self.refused(request, None, "unknown address"));
+            return Err(self.refused(request, None, "unknown address").await);
         };
         let refused = |reason| self.refused(request, Some(&account.id), reason);
         if !is_right {
-            return Err(refused("wrong password"));
+            return Err(refused("wrong password").await);
         }
         // Somebody may have changed the password, and ended all sessions, while this one was verified.
         let current = self.users.account(&account.id).await?;
         if current.is_none_or(|current| current.password_hash != account.password_hash) {
-            return Err(refused("password changed meanwhile"));
+            return Err(refused("password changed meanwhile").await);
         }
         self.require_usable(&account).await?;
         memberships.retain(Membership::is_active);
         let membership = match workspace {
-            Some(slug) => {
-                let named = self.membership_at(&memberships, slug).await?.cloned();
-                Some(named.ok_or_else(|| refused("unknown workspace"))?)
-            }
+            Some(slug) => match self.membership_at(&memberships, slug).await? {
+                Some(named) => Some(named.clone()),
+                None => return Err(refused("unknown workspace").await),
+            },
             None => self.oldest(&account, memberships, request).await?,
         };
         self.refresh_hash(&account, password).await;
@@ -123,8 +123,13 @@ impl Auth {
         Ok(token_view(&issued))
     }
 
-    /// Writes the line that says why a login was refused, and returns the error, which doesn't.
-    pub(crate) fn refused(&self, request: &Request, user: Option<&UserId>, reason: &'static str) -> ApiError {
+    /// Writes the line that says why a login was refused, and returns the error, which doesn't. If the next guess has to wait, the person
+    /// finds that in their trail.
+    pub(crate) async fn refused(&self, request: &Request, user: Option<&UserId>, reason: &'static str) -> ApiError {
+        if let Some(user) = user.filter(|_| request.is_last_guess()) {
+            // Nobody knows who it was.
+            self.note(&self.limits.guesses.origin(request, Actor::Linklet).guessed(user)).await;
+        }
         let address_hash = self.limits.guesses.address_hash(request);
         let (user_id, address_hash) = (user.map(UserId::to_string), address_hash.as_str());
         tracing::warn!(reason, user_id, address_hash, "a login was refused");

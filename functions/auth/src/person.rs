@@ -122,7 +122,7 @@ impl Auth {
         if self.passwords.verify(password.as_bytes(), account.password_hash.as_deref()) {
             Ok(())
         } else {
-            Err(self.refused(request, Some(&account.id), "wrong password for another address"))
+            Err(self.refused(request, Some(&account.id), "wrong password for another address").await)
         }
     }
 

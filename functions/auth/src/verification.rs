@@ -62,7 +62,7 @@ impl Auth {
         let verify = async |whose| {
             self.limits.admit_hashes(request, whose, 1).await?;
             if !self.passwords.verify(password.as_bytes(), Some(&stored_hash)) {
-                return Err(self.refused(request, Some(found.user()), "wrong password beside a mailed token"));
+                return Err(self.refused(request, Some(found.user()), "wrong password beside a mailed token").await);
             }
             self.verify(request, found, None).await
         };

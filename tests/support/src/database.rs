@@ -276,6 +276,7 @@ impl TestDynamoDb {
     pub async fn add_member(&self, workspace: &WorkspaceId, admin: &UserId, member: &Member) {
         let token = OneTimeToken::generate(TokenPurpose::Invitation).expect("randomness").hash();
         let Member { user, email, full_name, role, joined_at, .. } = member.clone();
+        self.give_address(member);
         let invitation = Invitation::new(workspace, email.clone(), role, admin, token.clone(), joined_at);
         let invited = self
             .users()
@@ -289,6 +290,25 @@ impl TestDynamoDb {
         let accepted = self.users().accept_invitation(&token, &account, &a_session(), &origin).await;
         let accepted = accepted.expect("an invitation can be accepted");
         assert!(matches!(accepted, AcceptOutcome::Accepted(..)), "{accepted:?}");
+    }
+
+    /// Gives somebody without an account the item of an address, which whoever joins a workspace has.
+    ///
+    /// # Panics
+    /// When the row can't be stored.
+    pub fn give_address(&self, member: &Member) {
+        let partition = format!("ACCESS#{}", member.user);
+        let has_one = |row: &Value| row["pk"]["S"] == partition && row["sk"]["S"] == "ADDRESS";
+        if self.scan("UsersTable").iter().any(has_one) {
+            return;
+        }
+        let mut address = json!({
+            "pk": {"S": partition}, "sk": {"S": "ADDRESS"}, "email": {"S": member.email.to_string()},
+        });
+        if let Some(name) = &member.full_name {
+            address["full_name"] = json!({"S": name.to_string()});
+        }
+        self.put("UsersTable", &address);
     }
 
     /// Lets an admin invite an address to their workspace.

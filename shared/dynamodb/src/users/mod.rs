@@ -108,6 +108,12 @@ impl UsersTable {
         Self(Table { client, name: name.into() }, trail)
     }
 
+    /// The trail, for what isn't changed here.
+    #[must_use]
+    pub fn trail(&self) -> &AuditTable {
+        &self.1
+    }
+
     /// The action of a transaction that puts the entry of what the transaction changes. Its key is new, so nothing refuses it but a
     /// collision of random ids, after which the caller tries again.
     pub(super) fn entry(&self, entry: &AuditEntry) -> Result<TransactWriteItem, RepositoryError> {

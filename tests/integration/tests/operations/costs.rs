@@ -405,7 +405,7 @@ impl Measured {
     async fn sign_in(&mut self) {
         let db = TestDynamoDb::start();
         let metered = Metered::of(&db);
-        let limits = fixture::limits_with(ThrottleTable::new(metered.client.clone(), "ThrottleTable"), 10);
+        let limits = fixture::limits_with(ThrottleTable::new(metered.client.clone(), "ThrottleTable"), 100);
         let auth = Auth::new(users_by(metered.client.clone()), tokens(), issuer(), limits);
         let credentials = json!({"email": "ada@example.com", "password": "correct horse battery"});
         let post = async |path: &str| {

@@ -207,6 +207,31 @@ fn nobody_may_touch_all_accounts_or_all_counts() {
     }
 }
 
+/// Who could change an entry could hide what they have done. Functions only put entries and read them; TTL ends them.
+#[test]
+fn nobody_may_change_or_delete_an_entry_of_the_trail() {
+    const ALLOWED: [&str; 2] = ["dynamodb:PutItem", "dynamodb:Query"];
+    let template = Template::load();
+    let mut looked_at = 0;
+    for (role, _) in template.of_type("AWS::IAM::Role") {
+        for statement in template.statements(role) {
+            // `*` would be all tables, this one included.
+            let resource = statement["Resource"].to_string();
+            let is_meant = resource.contains("AuditTable") || resource.contains(r#""*""#);
+            let actions = statement["Action"].as_array().cloned().unwrap_or_else(|| vec![statement["Action"].clone()]);
+            let on_tables = actions
+                .iter()
+                .filter_map(|action| action.as_str())
+                .filter(|action| is_meant && (action.starts_with("dynamodb:") || action.starts_with('*')));
+            for action in on_tables {
+                looked_at += 1;
+                assert!(ALLOWED.contains(&action), "{role} may call {action} on the trail");
+            }
+        }
+    }
+    assert!(looked_at > 0);
+}
+
 /// A condition on all keys of a call is also met by a call that has none, such as a scan.
 #[test]
 fn a_statement_about_keys_refuses_calls_without_keys() {

@@ -61,6 +61,7 @@ async fn who_registers_can_log_in_and_is_the_admin_of_a_workspace() {
             "pending_until": null,
             "full_name": null,
             "verified": false,
+            "undeliverable": false,
             "last_login_at": myself.json()["last_login_at"],
             "updated_at": myself.json()["updated_at"],
             "workspace_id": registered.json()["workspace_id"],

@@ -14,8 +14,9 @@ use serde_json::{Value, json};
 use crate::fixture;
 
 /// What opens to somebody who is in no workspace.
-const WITHOUT_WORKSPACE: [&str; 12] = [
+const WITHOUT_WORKSPACE: [&str; 13] = [
     "GET /api/me",
+    "GET /api/me/audit",
     "PATCH /api/me",
     "GET /api/me/sessions",
     "DELETE /api/me/sessions/{id}",

@@ -40,6 +40,7 @@ mod shorten;
 mod spreading;
 mod stats;
 mod throttling;
+mod trail;
 mod unlock;
 mod update;
 mod wanted_mail;

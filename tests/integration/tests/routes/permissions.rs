@@ -115,6 +115,8 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
             let others = people(404, 404, 404);
             vec![people(204, 204, 204), others, others, others]
         }),
+        ("GET /api/me/audit", none(), vec![people(200, 200, 200)]),
+        ("GET /api/workspace/audit", none(), vec![people(403, 403, 200)]),
         ("GET /api/me/workspaces", none(), vec![people(200, 200, 200)]),
         ("GET /api/me/notifications", none(), vec![people(200, 200, 200)]),
         ("PATCH /api/me/notifications", json!({"mail": "all"}), vec![people(200, 200, 200)]),
