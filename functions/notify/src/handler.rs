@@ -18,6 +18,7 @@ mod mailer;
 mod message;
 mod notification_mail;
 mod topic;
+mod trail;
 
 use std::{
     collections::BTreeMap,
@@ -29,7 +30,8 @@ use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
 use linklet_domain::{Event, MailOrder, Notification, OrderedMail, Timestamp, Wording, wording};
 use linklet_dynamodb::{
-    Claim, ClaimOutcome, Invitations, NotificationsTable, OneTimeTokens, Recipient, Recipients, RepositoryError,
+    AuditTable, Claim, ClaimOutcome, Invitations, Names, NotificationsTable, OneTimeTokens, Recipient, Recipients,
+    RepositoryError,
 };
 use linklet_lambda::{
     aws,
@@ -57,6 +59,10 @@ pub struct Notify {
     pub invitations: Invitations,
     /// The addresses that mails contain.
     pub addresses: Addresses,
+    /// The trail, for what others than their owner have done to links, and for jobs.
+    pub trail: AuditTable,
+    /// What people are called who have changed something of somebody else's.
+    pub names: Names,
     /// Every notification goes here.
     pub topic: Topic,
     /// Notifications and tokens are mailed if there is one.
@@ -131,7 +137,7 @@ impl Notify {
     /// Says whether the message is done with.
     async fn process(&self, received: &ReceivedMessage<Message>) -> bool {
         match &received.event {
-            Message::Event(event) => self.tell(received, event).await,
+            Message::Event(event) => self.write_down_and_tell(received, event).await,
             Message::Order(order) => {
                 let mailed = self.fulfil(order).await;
                 log_order(order, received.receive_count, &mailed);

@@ -9,7 +9,7 @@ use aws_sdk_sesv2::Client as Ses;
 use aws_sdk_sns::Client as Sns;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_domain::{Salt, Timestamp};
-use linklet_dynamodb::{Invitations, NotificationsTable, OneTimeTokens, Recipients, ThrottleTable};
+use linklet_dynamodb::{AuditTable, Invitations, Names, NotificationsTable, OneTimeTokens, Recipients, ThrottleTable};
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, secrets};
 use linklet_notify::{Addresses, MailLimit, Mailer, Notify, Topic};
 
@@ -32,6 +32,7 @@ async fn run() -> Result<(), StartError> {
     let (topic, max_receives) = (config::required("TOPIC_ARN")?, config::parsed("MAX_RECEIVES")?);
     let (users, sender) = (config::required("USERS_TABLE")?, config::optional("MAIL_SENDER"));
     let addresses = Addresses::from_env()?;
+    let trail = config::required("AUDIT_TABLE")?;
     let aws = aws::load().await;
     let tables = DynamoDb::new(&aws);
     let mailer = match sender {
@@ -44,6 +45,8 @@ async fn run() -> Result<(), StartError> {
         tokens: OneTimeTokens::new(tables.clone(), &users),
         invitations: Invitations::new(tables, users),
         addresses,
+        trail: AuditTable::new(tables.clone(), trail),
+        names: Names::new(tables.clone(), &users),
         topic: Topic::new(Sns::new(&aws), topic),
         mailer,
         dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters),

@@ -31,9 +31,9 @@ pub use error::RepositoryError;
 pub use item::Consistency;
 pub use jobs::{JobEnd, JobSignal, JobsTable, Reached};
 pub use links::{
-    CleanupStats, CreateOutcome, Creation, DeleteOutcome, Exhaustion, ExpiryMarker, ExpiryOutcome, FirstAnswer,
-    LinkRange, LinkReader, LinkUpdate, LinksTable, OwnedLinks, PurgeOutcome, Reusable, TracedLink, UpdateOutcome,
-    UseOutcome,
+    CleanupStats, CreateOutcome, Creation, DeleteOutcome, Deletion, Exhaustion, ExpiryMarker, ExpiryOutcome,
+    FirstAnswer, LinkRange, LinkReader, LinkUpdate, LinksTable, OwnedLinks, Purge, PurgeOutcome, Reusable, TracedLink,
+    UpdateOutcome, UseOutcome,
 };
 pub use notifications::{Claim, ClaimOutcome, Feed, NotificationsTable};
 pub use stats::{

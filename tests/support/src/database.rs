@@ -371,6 +371,7 @@ impl TestDynamoDb {
             precondition: &Precondition::None,
             destinations: Destinations::Editable,
             by: &UserId::generate(),
+            named: None,
             at: Timestamp::now(),
             correlation_id: &CorrelationId::generate(),
         };
@@ -411,6 +412,22 @@ impl TestDynamoDb {
     pub fn remove(&self, table: &str, item: &Value) {
         let key = json!({"pk": item["pk"], "sk": item["sk"]});
         self.service.call(Operation::DeleteItem, json!({"TableName": table, "Key": key}));
+    }
+
+    /// Takes a table away, as if it could not be reached. [`Self::make`] makes it anew, empty.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub fn take_away(&self, table: &str) {
+        self.service.call(Operation::DeleteTable, json!({"TableName": table}));
+    }
+
+    /// Makes a table of the template.
+    ///
+    /// # Panics
+    /// When it is there, or the template has none.
+    pub fn make(&self, table: &str) {
+        self.service.call(Operation::CreateTable, Template::load().tables()[table].clone());
     }
 
     /// All items of a table, in no order, in DynamoDB's JSON.

@@ -36,6 +36,7 @@ pub struct Request {
     allowance: OnceLock<Allowance>,
     actor: OnceLock<Actor>,
     last_guess: OnceLock<()>,
+    is_part: bool,
     unread: Unread,
 }
 
@@ -65,6 +66,7 @@ impl From<GatewayEvent> for Request {
             allowance: OnceLock::new(),
             actor: OnceLock::new(),
             last_guess: OnceLock::new(),
+            is_part: false,
             unread: Unread::default(),
         }
     }
@@ -95,8 +97,15 @@ impl Request {
             allowance: OnceLock::new(),
             actor: self.actor.clone(),
             last_guess: OnceLock::new(),
+            is_part: true,
             unread: Unread::default(),
         }
+    }
+
+    /// Whether it is [about one of several things](Self::part) of a request.
+    #[must_use]
+    pub fn is_part(&self) -> bool {
+        self.is_part
     }
 
     /// The method. A HEAD is a GET to its route, and its answer [has no body](super::answer), so that a route which answers one

@@ -86,6 +86,7 @@ const RIGHTS: &str = "
     list            WatchTable                          *              GetItem Query
     notifications   NotificationsTable                  *              Query UpdateItem
     notifications   UsersTable                          ACCESS#        BatchGetItem
+    notify          AuditTable                          *              PutItem
     notify          NotificationsTable                  *              UpdateItem
     notify          ThrottleTable                       MAIL#          UpdateItem
     notify          UsersTable                          ACCESS#        BatchGetItem UpdateItem
@@ -163,6 +164,7 @@ const RIGHTS: &str = "
     update          WatchTable                          FOUNDER#       GetItem
     update          WatchTable                          TARGET#        GetItem
     update          WatchTable                          WS#            GetItem
+    watch           AuditTable                          *              PutItem
     watch           UsersTable                          ACCESS#        BatchGetItem
     watch           UsersTable                          KEY#           GetItem UpdateItem
     watch           UsersTable                          WS#            GetItem

@@ -370,6 +370,7 @@ async fn no_mail_shows_more_of_a_target_than_its_host() {
         original_url: url.clone(),
         user_id: ada.id,
         deleted_by: ada.id,
+        by: None,
         watched_target: None,
     }));
     let up = of(EventDetail::TargetUp(TargetUp {

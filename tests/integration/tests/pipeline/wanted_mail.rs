@@ -140,6 +140,7 @@ fn all_events(person: &Person) -> Vec<(Event, bool)> {
         original_url: "https://example.com/".parse().unwrap(),
         user_id,
         deleted_by: user_id,
+        by: None,
         watched_target: None,
     };
     let up = TargetUp {
@@ -152,7 +153,13 @@ fn all_events(person: &Person) -> Vec<(Event, bool)> {
     vec![
         (created(person), false),
         (of(person, EventDetail::UrlDeleted(deleted)), false),
-        (of(person, EventDetail::UrlPurged(UrlPurged { link: link.clone(), user_id, watched_target: None })), false),
+        (
+            of(
+                person,
+                EventDetail::UrlPurged(UrlPurged { link: link.clone(), user_id, by: None, watched_target: None }),
+            ),
+            false,
+        ),
         (milestone(person), true),
         (target_down(person), true),
         (of(person, EventDetail::TargetUp(up)), true),
