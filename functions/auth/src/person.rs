@@ -23,15 +23,8 @@ impl Auth {
 
     async fn show(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
         let profile = self.users.profile(person.user(), request.received_at()).await?;
-        let Profile {
-            email,
-            pending,
-            full_name,
-            verified_at,
-            is_undeliverable,
-            last_login_at,
-            updated_at,
-        } = profile.ok_or(Problem::Unauthorized)?;
+        let Profile { email, pending, full_name, verified_at, is_undeliverable, last_login_at, updated_at } =
+            profile.ok_or(Problem::Unauthorized)?;
         let (workspace, role) = person.membership().unzip();
         Ok(json(
             StatusCode::OK,

@@ -228,9 +228,7 @@ impl UsersTable {
             let is_free = "attribute_not_exists(pk) OR user_id = :user";
             let claim = self.0.put_if(CHANGE, &EmailItem::new(user, email), is_free, [(":user", text(user))])?;
             let release = self.0.delete(CHANGE, email_key(&address.email)).only_if("user_id = :user");
-            transaction = transaction
-                .and(claim, Some(taken))
-                .and(release.value(":user", text(user)).action()?, None);
+            transaction = transaction.and(claim, Some(taken)).and(release.value(":user", text(user)).action()?, None);
         }
         let copies = differences.of_copies();
         if !copies.is_empty() {
