@@ -405,6 +405,7 @@ mod tests {
                 by: None,
                 link: LinkId::parse("abc1234.x7Kf2a").unwrap(),
                 user_id: UserId::generate(),
+                by: None,
                 watched_target,
             }),
         };
