@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from support.api import Account, Api
 from support.hand import Hand
@@ -116,6 +117,22 @@ def test_more_activity_is_loaded_and_a_failure_is_tried_again(tabs: Tabs, accoun
     use.press(tab.button("Try again", failure))
     expect(rows(tab)).to_have_count(120)
     expect(tab.button("Load more")).to_have_count(0)
+
+
+def test_entries_that_fit_are_found_however_far_back_they_are(tabs: Tabs, account: Account) -> None:
+    def answer(route: Route) -> None:
+        after = int(parse_qs(urlsplit(route.request.url).query).get("after", ["0"])[0])
+        # Of those that are read for a page, none fits, or few do.
+        entries = [entry(after, "key.created", person(GRACE, "Grace"))] if after in (3, 5) else []
+        route.fulfill(json={"entries": entries, "next_cursor": str(after + 1) if after < 6 else None})
+
+    tab = tabs.open(account, "activity?what=key", answers={"**/api/workspace/audit?*": answer})
+    expect(rows(tab)).to_have_count(1)
+    tab.button("Load more").click()
+    expect(rows(tab)).to_have_count(2)
+    tab.button("Load more").click()
+    expect(tab.button("Load more")).to_have_count(0)
+    expect(rows(tab)).to_have_count(2)
 
 
 def test_activity_is_saved_as_it_is_filtered(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand], tmp_path: Path) -> None:

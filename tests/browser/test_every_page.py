@@ -49,7 +49,7 @@ VIEWS = {
     "members": "Members",
     "keys": "API keys",
     "activity": "Activity",
-    "activity?what=key&who=nobody&from=2026-01-01": "Activity",
+    "activity?what=key&who=019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a99&from=2026-01-01": "Activity",
     "settings": "Settings",
     "settings?job=nowhere": "Settings",
     "account": "Account",

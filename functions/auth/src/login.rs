@@ -1,6 +1,6 @@
 //! Logging in.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use linklet_domain::{
     Account, AccountChange, Actor, EmailAddress, Founder, HashFor, Membership, Password, SessionId, Timestamp, UserId,
@@ -16,6 +16,9 @@ use linklet_lambda::{
 use serde::Deserialize;
 
 use crate::{Auth, EMAIL, refusal, token_view};
+
+/// How long a refused login waits for its entry in the trail: less than the steps in which refusals are answered.
+const NOTED_WITHIN: Duration = Duration::from_millis(100);
 
 /// The body of a login.
 #[derive(Deserialize)]
@@ -127,8 +130,11 @@ impl Auth {
     /// finds that in their trail.
     pub(crate) async fn refused(&self, request: &Request, user: Option<&UserId>, reason: &'static str) -> ApiError {
         if let Some(user) = user.filter(|_| request.is_last_guess()) {
-            // Nobody knows who it was.
-            self.note(&self.limits.guesses.origin(request, Actor::Linklet).guessed(user)).await;
+            // Nobody knows who it was. The answer must not come so late that it tells whether there is an account.
+            let entry = self.limits.guesses.origin(request, Actor::Linklet).guessed(user);
+            if tokio::time::timeout(NOTED_WITHIN, self.note(&entry)).await.is_err() {
+                tracing::warn!("an entry of the trail was not written in time");
+            }
         }
         let address_hash = self.limits.guesses.address_hash(request);
         let (user_id, address_hash) = (user.map(UserId::to_string), address_hash.as_str());

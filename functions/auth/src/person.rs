@@ -23,24 +23,16 @@ impl Auth {
 
     async fn show(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
         let profile = self.users.profile(person.user(), request.received_at()).await?;
-        let Profile {
-            email,
-            pending_email,
-            pending_until,
-            full_name,
-            verified_at,
-            is_undeliverable,
-            last_login_at,
-            updated_at,
-        } = profile.ok_or(Problem::Unauthorized)?;
+        let Profile { email, pending, full_name, verified_at, is_undeliverable, last_login_at, updated_at } =
+            profile.ok_or(Problem::Unauthorized)?;
         let (workspace, role) = person.membership().unzip();
         Ok(json(
             StatusCode::OK,
             &json!({
                 "user_id": person.user(),
                 "email": email,
-                "pending_email": pending_email,
-                "pending_until": pending_until,
+                "pending_email": pending.as_ref().map(|pending| &pending.email),
+                "pending_until": pending.as_ref().map(|pending| pending.until),
                 "full_name": full_name,
                 "verified": verified_at.is_some(),
                 "undeliverable": is_undeliverable,

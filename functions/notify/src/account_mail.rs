@@ -137,11 +137,10 @@ impl Notify {
 /// With which mails one about a change is counted.
 fn count_of(change: &AccountChange) -> MailCount {
     match change {
-        AccountChange::PasswordChanged
-        | AccountChange::PasswordReset { .. }
-        | AccountChange::SignedIn(_)
-        | AccountChange::SessionsEnded => MailCount::PasswordChanges,
-        AccountChange::KeyCreated { .. }
+        AccountChange::PasswordChanged | AccountChange::PasswordReset { .. } => MailCount::PasswordChanges,
+        AccountChange::SignedIn(_)
+        | AccountChange::SessionsEnded
+        | AccountChange::KeyCreated { .. }
         | AccountChange::KeyRevoked { .. }
         | AccountChange::KeyPaused { .. }
         | AccountChange::KeyResumed { .. }
@@ -213,7 +212,7 @@ fn change_mail(change: &AccountChange, at: Timestamp, addresses: &Addresses) -> 
 }
 
 /// Such as `2026-03-02 14:05`.
-fn to_the_minute(at: Timestamp) -> String {
+pub(crate) fn to_the_minute(at: Timestamp) -> String {
     at.to_string().chars().take("2026-03-02T14:05".len()).collect::<String>().replace('T', " ")
 }
 
@@ -315,17 +314,17 @@ mod tests {
     }
 
     #[test]
-    fn who_makes_many_keys_hides_no_new_password() {
+    fn who_makes_many_keys_or_signs_in_everywhere_hides_no_new_password_and_no_other_address() {
         let key: AccountChange = serde_json::from_value(serde_json::json!({
             "change": "key_created", "prefix": "sk_live_abcdefgh", "workspace_name": "Analytical Engines",
         }))
         .unwrap();
-        for change in [
-            AccountChange::PasswordChanged,
-            AccountChange::PasswordReset { pauses: false },
-            AccountChange::SessionsEnded,
-        ] {
-            assert_ne!(count_of(&change), count_of(&key), "{change:?}");
+        let signed_in = AccountChange::SignedIn(SignInPlace { device: None, country: None });
+        for often in [key, signed_in, AccountChange::SessionsEnded] {
+            for change in [AccountChange::PasswordChanged, AccountChange::PasswordReset { pauses: false }] {
+                assert_ne!(count_of(&change), count_of(&often), "{change:?} {often:?}");
+            }
+            assert_ne!(MailCount::AddressChanges, count_of(&often), "{often:?}");
         }
     }
 }

@@ -21,6 +21,8 @@ pub(crate) struct Feedback {
 #[serde(rename_all = "camelCase")]
 struct SentMail {
     message_id: String,
+    /// When it was sent.
+    timestamp: Timestamp,
     destination: Vec<String>,
     #[serde(default)]
     tags: Tags,
@@ -37,7 +39,6 @@ struct Tags {
 #[serde(rename_all = "camelCase")]
 struct Bounce {
     bounce_type: String,
-    timestamp: Timestamp,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,13 +54,14 @@ impl Feedback {
         format!("{} {}", self.event_type, self.mail.message_id)
     }
 
-    /// Since when nothing should be mailed to the address, if that is what it says. A mailbox that is full may have room tomorrow,
+    /// Since when nothing should be mailed to the address, if that is what it says: a mail that comes back says how it was when it
+    /// was sent, however long that took. A mailbox that is full may have room tomorrow,
     /// and some who report a mail say that it was taken for spam by mistake.
     fn since(&self) -> Option<Timestamp> {
         let bounced = self.bounce.as_ref().filter(|bounce| bounce.bounce_type == "Permanent");
         let complained =
             self.complaint.as_ref().filter(|about| about.complaint_feedback_type.as_deref() != Some("not-spam"));
-        bounced.map(|bounce| bounce.timestamp).or(complained.map(|complaint| complaint.timestamp))
+        bounced.map(|_| self.mail.timestamp).or(complained.map(|complaint| complaint.timestamp))
     }
 
     /// Whose mail it was, and the address that it was sent to; `None` if it was to somebody without an account. A mail has one
@@ -80,7 +82,8 @@ impl Notify {
         };
         let marked = self.people.mark_undeliverable(&user, &email, since).await;
         match &marked {
-            Ok(is_new) => tracing::info!(event_type, user_id = %user, is_new, "an address is undeliverable"),
+            Ok(true) => tracing::info!(event_type, user_id = %user, "an address is undeliverable"),
+            Ok(false) => tracing::info!(event_type, user_id = %user, "a mail had an end that changes nothing"),
             Err(error) => {
                 let error = chain(error);
                 tracing::error!(event_type, user_id = %user, error, "an undeliverable address could not be marked");
@@ -102,6 +105,7 @@ mod tests {
             "eventType": "Bounce",
             "mail": {
                 "messageId": "0102",
+                "timestamp": "2026-03-02T14:05:08.000Z",
                 "destination": ["ada@example.com"],
                 "tags": {"ses:configuration-set": ["linklet"], "user": ["0195a1f0-0000-7000-8000-00000000000b"]},
             },
@@ -116,7 +120,7 @@ mod tests {
         let bounce = |kind: &str| feedback(&json!({"bounce": {"bounceType": kind, "timestamp": AT}}));
         let complaint = |kind: Value| feedback(&json!({"complaint": {"complaintFeedbackType": kind, "timestamp": AT}}));
 
-        assert_eq!(bounce("Permanent").since(), Timestamp::parse(AT).ok());
+        assert_eq!(bounce("Permanent").since(), Timestamp::parse("2026-03-02T14:05:08.000Z").ok(), "when it was sent");
         assert_eq!(bounce("Transient").since(), None);
         assert_eq!(bounce("Undetermined").since(), None);
         assert_eq!(complaint(json!("abuse")).since(), Timestamp::parse(AT).ok());
@@ -131,9 +135,9 @@ mod tests {
         assert_eq!(feedback(&json!({})).addressee(), Some((user, EmailAddress::parse("ada@example.com").unwrap())));
 
         for mail in [
-            json!({"messageId": "0102", "destination": ["ada@example.com"]}),
-            json!({"messageId": "0102", "destination": ["ada@example.com"], "tags": {"user": ["ada"]}}),
-            json!({"messageId": "0102", "destination": [], "tags": {"user": [user.to_string()]}}),
+            json!({"messageId": "0102", "timestamp": "2026-03-02T14:05:08.000Z", "destination": ["ada@example.com"]}),
+            json!({"messageId": "0102", "timestamp": "2026-03-02T14:05:08.000Z", "destination": ["ada@example.com"], "tags": {"user": ["ada"]}}),
+            json!({"messageId": "0102", "timestamp": "2026-03-02T14:05:08.000Z", "destination": [], "tags": {"user": [user.to_string()]}}),
         ] {
             assert_eq!(feedback(&json!({"mail": mail})).addressee(), None, "{mail}");
         }

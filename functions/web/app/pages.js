@@ -42,15 +42,6 @@ export const PAGES = [
   { path: 'invitation', title: 'Invitation', isPublic: true, component: 'InvitationPage', load: entrance },
 ];
 
-/** What the page of the account has, one at a time: `#/account?view=sessions`. */
-export const ACCOUNT_VIEWS = [
-  { value: '', label: 'Profile', more: 'Name, address and password' },
-  { value: 'mail', label: 'Mail', more: 'Which mail you get' },
-  { value: 'sessions', label: 'Sessions', more: 'Where you are signed in' },
-  { value: 'activity', label: 'Activity', more: 'What has happened to your account' },
-  { value: 'data', label: 'Data', more: 'Download your data, close your account' },
-];
-
 /** Instead of all pages but the account's, for who is in no workspace. @type {PageEntry} */
 export const NOWHERE = { path: 'links', title: 'Workspaces', icon: 'members', component: 'NowherePage', load: () => import('./pages/nowhere/nowhere.js') };
 

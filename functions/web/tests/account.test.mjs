@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { answering } from './browser.mjs';
 
 const { call } = await import('../app/core/api.js');
-const { closeAccount, noteMe, refreshMe, session, signIn } = await import('../app/core/session.js');
+const { noteMe, refreshMe, session, signIn } = await import('../app/core/session.js');
+const { closeAccount } = await import('../app/parts/ways/ways.js');
 const { readFate } = await import('../app/pages/account/fates.js');
 
 const me = { user_id: 'u', email: 'ada@example.com', workspace_id: 'fjord', role: 'admin' };

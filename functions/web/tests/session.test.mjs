@@ -4,7 +4,8 @@ import { answering } from './browser.mjs';
 
 const { call } = await import('../app/core/api.js');
 const { navigate, route } = await import('../app/core/router.js');
-const { closeWorkspace, currentWorkspace, foundWorkspace, joinWorkspace, mayAct, otherWorkspace, refreshMe, session, signIn, signInAgain } = await import('../app/core/session.js');
+const { currentWorkspace, mayAct, otherWorkspace, refreshMe, session, signIn, signInAgain } = await import('../app/core/session.js');
+const { closeWorkspace, foundWorkspace, joinWorkspace } = await import('../app/parts/ways/ways.js');
 
 const login = (token) => ({ body: { token, expires_at: '2126-01-01T00:00:00.000Z' } });
 const me = (workspace_id, role) => ({ body: { user_id: 'u', email: 'ada@example.com', workspace_id, role } });

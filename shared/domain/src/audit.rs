@@ -194,7 +194,7 @@ impl Origin {
     pub fn guessed(&self, user: &UserId) -> AuditEntry {
         const QUARTER: u64 = 15 * 60 * 1_000;
         let at = Timestamp::from_unix_millis(self.at.unix_millis() / QUARTER * QUARTER);
-        AuditEntry { id: EventId::guessed(), at, ..self.of_person(user, AuditAction::SessionGuessed) }
+        AuditEntry { id: EventId::guessed(at), at, ..self.of_person(user, AuditAction::SessionGuessed) }
     }
 }
 

@@ -402,6 +402,7 @@ mod tests {
             correlation_id: CorrelationId::generate(),
             workspace_id: WorkspaceId::generate(),
             detail: EventDetail::UrlPurged(UrlPurged {
+                by: None,
                 link: LinkId::parse("abc1234.x7Kf2a").unwrap(),
                 user_id: UserId::generate(),
                 by: None,

@@ -45,9 +45,9 @@ pub use users::{
     AcceptOutcome, Acting, AddressStep, AddressVerification, ApiKeys, ChangedKey, CreateKeyOutcome, FoundOutcome,
     FoundingAnswer, HandoverStage, Invitations, InviteOutcome, KeyChange, KeyOutcome, MailAddress, Mailbox,
     MemberChange, MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens, OpenHandover, OpenInvitation,
-    OpenReclaim, PasswordChange, PasswordReset, PersonChange, PersonOutcome, Profile, Recipient, Recipients,
-    RegisterOutcome, Registration, Removal, ResetOutcome, Session, Sessions, SignIn, Standing, TokenDelivery,
-    UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome, Workspaces,
+    OpenReclaim, PasswordChange, PasswordReset, PendingAddress, PersonChange, PersonOutcome, Profile, Recipient,
+    Recipients, RegisterOutcome, Registration, Removal, ResetOutcome, Session, Sessions, SignIn, Standing,
+    TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome, Workspaces,
 };
 pub use watch::{
     CheckedTarget, DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, LaneNotes, ListedTarget, OwnedTargets,

@@ -3,7 +3,6 @@
 
 import { basePath } from './address.js';
 import { ApiError, call, identity } from './api.js';
-import { newId } from './random.js';
 import { alone, claimsOf, isRemembered, refreshToken, setRemembered } from './renewal.js';
 import { forgetResources } from './resource.js';
 import { followSlug, here, href, navigate, route } from './router.js';
@@ -44,7 +43,6 @@ export const session = createStore(/** @type {Session} */ ({ status: 'starting',
 let kept;
 /** @type {{ promise: Promise<void>, resolve: () => void, reject: (error: Error) => void } | undefined} */
 let renewal;
-let founding = { name: '', id: '' };
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let renewing;
 const channel = new BroadcastChannel(SESSION_KEY);
@@ -297,31 +295,11 @@ export async function switchWorkspace(slug) {
 }
 
 /**
- * Joins the workspace to which one is invited, and goes there.
- * @param {string} token
- * @returns {Promise<string>} its name
- */
-export async function joinWorkspace(token) {
-  const { slug, name } = await call('POST /api/invitations/accept', { body: { token } });
-  await switchWorkspace(slug);
-  return name;
-}
-
-/** Makes a workspace, and goes there. @param {string} name */
-export async function foundWorkspace(name) {
-  // A repeated attempt is the same one, should the answer have been lost, or the way there have failed.
-  if (founding.name !== name) founding = { name, id: newId() };
-  const { slug } = await call('POST /api/workspaces', { body: { name }, idempotencyKey: founding.id });
-  await switchWorkspace(slug);
-  founding = { name: '', id: '' };
-}
-
-/**
  * Goes to another workspace of the same person: to its links, unless the address is there already.
  * @param {{ token: string, expires_at: string }} answer
  * @param {string} [slug] if it is known
  */
-function enter(answer, slug) {
+export function enter(answer, slug) {
   forgetResources();
   const { workspace, parts } = route.get();
   // An invitation that was used leads nowhere.
@@ -340,64 +318,23 @@ export async function signOut({ everywhere = false } = {}) {
       if (everywhere) throw error;
     });
   }
-  leaveAll();
+  endSession();
+}
+
+/** Ends the session in all tabs, and for good. */
+export function endSession() {
+  if (kept?.isRemembered) setRemembered(false);
+  leaveTabs();
 }
 
 /** Ends the session in all tabs. */
-function leaveAll() {
-  if (kept?.isRemembered) setRemembered(false);
+export function leaveTabs() {
   channel.postMessage({ type: 'out' });
   forget();
 }
 
-/**
- * Closes the account.
- * @param {string} password
- * @param {boolean} isRepeated whether it isn't known what has become of an attempt before this one
- */
-export async function closeAccount(password, isRepeated) {
-  try {
-    // A token of a closed account is refused, and not to be renewed.
-    await call('DELETE /api/me', { body: { password }, token: isRepeated ? kept?.token : undefined });
-  } catch (error) {
-    if (!isRepeated || !(error instanceof ApiError) || error.code !== 'unauthorized') throw error;
-  }
-  leaveAll();
-  navigate('#/sign-in', { replace: true });
-}
-
-/**
- * Leaves the present workspace, and goes to another one; without one, signs out.
- * @param {string} userId one's own
- * @param {string} [next] a slug
- */
-export async function leaveWorkspace(userId, next) {
-  // Asked for first: afterwards, nothing is granted to this token any more.
-  const answer = next && (await call('POST /api/auth/switch', { body: { workspace: next } }));
-  await call('DELETE /api/workspace/members/{user_id}', { path: { user_id: userId } });
-  if (answer) return enter(answer, next);
-  channel.postMessage({ type: 'out' });
-  return forget();
-}
-
-/**
- * Closes the present workspace, and goes to another one, or to none.
- * @param {{ slug: string, password: string }} body
- * @param {string} [next] a slug
- * @returns {Promise<{ closed_at: string, restorable_until: string }>}
- */
-export async function closeWorkspace(body, next) {
-  const there = next && (await call('POST /api/auth/switch', { body: { workspace: next } }));
-  const closed = await call('DELETE /api/workspace', { body });
-  const answer = there || (await tokenForAny(body.password).catch(() => undefined));
-  // It is closed. Should the way out have failed, the password leads on.
-  if (answer) await enter(answer, next);
-  else session.set({ status: 'over' });
-  return closed;
-}
-
 /** A token for whichever workspace there is, or for none. @param {string} password */
-async function tokenForAny(password) {
+export async function tokenForAny(password) {
   const isKept = kept?.isRemembered ?? false;
   return (isKept && (await refreshToken())) || logIn(session.get().email, password, isKept);
 }

@@ -3,11 +3,11 @@
 import { html, useEffect } from '../vendor/preact.js';
 import { ELSEWHERE, NOWHERE, PAGES, pageOf } from '../pages.js';
 import { completeAddress, href, navigate, route } from '../core/router.js';
-import { currentWorkspace, session } from '../core/session.js';
+import { session } from '../core/session.js';
 import { useStore } from '../core/store.js';
 import { applyTheme } from '../core/theme.js';
 import { Questions } from '../ui/dialog.js';
-import { toast, Toasts } from '../ui/toast.js';
+import { Toasts } from '../ui/toast.js';
 import { Frame } from './frame.js';
 import { OfflineBar } from './offline.js';
 import { PageHost } from './page-host.js';
@@ -34,7 +34,7 @@ export function App() {
     if (isWithoutWorkspace) completeAddress(slug);
   }, [isWithoutWorkspace]);
   useEffect(() => {
-    if (removals) sayWhatWasLost();
+    if (removals) import('../parts/closed/closed.js').then(({ sayWhatWasLost }) => sayWhatWasLost(), () => {});
   }, [removals]);
 
   if (status === 'starting') return hasFailed ? html`<main id="main" class="alone"><p role="status">Linklet can’t be reached. Trying again …</p></main>` : null;
@@ -46,15 +46,4 @@ export function App() {
     ${isAlone ? html`<main id="main" class="alone"><${PageHost} page=${shown} /></main>` : html`<${Frame} page=${shown} />`}
     ${status === 'over' && html`<${SessionOver} />`}
     <${Questions} /><${Toasts} />`;
-}
-
-/** Why one isn't in the workspace any more in which one was, and what can be done about it. */
-function sayWhatWasLost() {
-  const { isNowhere, workspaces, lost } = session.get();
-  const there = isNowhere ? 'no workspace' : currentWorkspace()?.name ?? 'another one';
-  const closed = workspaces?.find(({ slug, closed_at }) => closed_at && slug === lost);
-  const why = closed ? `${closed.name} was closed.` : 'You are no longer a member of that workspace.';
-  const look = { label: 'More', act: () => navigate(href('links', {}, lost)) };
-  // In no workspace, one is shown it anyway.
-  toast(`${why} You are in ${there} now.`, { actions: closed && !isNowhere ? [look] : [] });
 }

@@ -1,7 +1,7 @@
 // The frame of the application: rail or bottom bar, and the page in it.
 
 import { html, useState } from '../vendor/preact.js';
-import { ACCOUNT_VIEWS, NOWHERE, PAGES } from '../pages.js';
+import { NOWHERE, PAGES } from '../pages.js';
 import { newCount, useNews } from '../core/notifications.js';
 import { href, navigate, route } from '../core/router.js';
 import { mayAct, session, signOut } from '../core/session.js';
@@ -15,8 +15,6 @@ import { loadPalette, Palette } from './palette.js';
 import { WorkspaceSwitcher, workspaceItems } from './workspaces.js';
 
 const ACCOUNT = /** @type {PageEntry} */ (PAGES.find(({ path }) => path === 'account'));
-/** The account's page, and what it has besides the view that it begins with. @type {import('../parts/palette/palette.js').Place[]} */
-const ACCOUNT_PLACES = [ACCOUNT, ...ACCOUNT_VIEWS.slice(1).map(({ value, label, more }) => ({ ...ACCOUNT, title: `Your ${label.toLowerCase()}`, more: `${ACCOUNT.title} ${more}`, query: { view: value } }))];
 
 /** @param {{ page: PageEntry | undefined }} props */
 export function Frame({ page }) {
@@ -58,7 +56,7 @@ export function Frame({ page }) {
     <${Rail} ...${shown} />
     <main id="main" class="framed"><${PageHost} page=${page} key=${session.get().visit} /></main>
     <${BottomBar} ...${shown} />
-    ${open === 'palette' && html`<${Palette} pages=${[...(isNowhere ? [NOWHERE] : pages), ...ACCOUNT_PLACES]} workspaces=${workspaceItems(nameWorkspace)} others=${LEAVING} onClose=${close} />`}
+    ${open === 'palette' && html`<${Palette} pages=${isNowhere ? shown.work : [...pages, ACCOUNT]} workspaces=${workspaceItems(nameWorkspace)} others=${LEAVING} onClose=${close} />`}
     ${open === 'keys' && html`<${Lazy} load=${loadPalette} name="Help" onFailure=${close} onClose=${close} />`}
     ${open === 'name' && html`<${Lazy} load=${() => import('../parts/new-workspace/new-workspace.js')} name="NewWorkspace" onFailure=${close} onClose=${close} />`}`;
 }

@@ -42,9 +42,11 @@ pub enum MailCount {
     Invitations,
     /// Invitations that a person has mailed, to whomever.
     InvitationsBySender,
-    /// What a person hears about the password and the sessions of their account.
+    /// What a person hears about the password of their account.
     PasswordChanges,
-    /// What else a person hears about their account. Whoever uses this up by API keys hides no new password.
+    /// What a person hears of another address for their account, in which whoever reads their mail may stop it.
+    AddressChanges,
+    /// What else a person hears about their account. Whoever uses this up by API keys or sign-ins hides no new password.
     AccountChanges,
     /// Notifications that a person gets by mail as well.
     Notifications,
@@ -60,6 +62,7 @@ impl MailCount {
             Self::Invitations => "invitations",
             Self::InvitationsBySender => "invitations-by-sender",
             Self::PasswordChanges => "password-changes",
+            Self::AddressChanges => "address-changes",
             Self::AccountChanges => "account-changes",
             Self::Notifications => "notifications",
         }
@@ -70,7 +73,9 @@ impl MailCount {
     pub fn limit(self) -> MailLimit {
         match self {
             Self::Resets | Self::Verifications | Self::Invitations => MailLimit::OF_A_MAILBOX,
-            Self::InvitationsBySender | Self::PasswordChanges | Self::AccountChanges => MailLimit::OF_A_SENDER,
+            Self::InvitationsBySender | Self::PasswordChanges | Self::AddressChanges | Self::AccountChanges => {
+                MailLimit::OF_A_SENDER
+            }
             Self::Notifications => MailLimit::OF_NOTIFICATIONS,
         }
     }

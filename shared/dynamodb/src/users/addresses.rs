@@ -21,10 +21,8 @@ use crate::{
 pub struct Profile {
     /// The person's address.
     pub email: EmailAddress,
-    /// The address that the person wants instead, as long as they can show that it is theirs.
-    pub pending_email: Option<EmailAddress>,
-    /// How long they can.
-    pub pending_until: Option<Timestamp>,
+    /// The address that the person wants instead.
+    pub pending: Option<PendingAddress>,
     /// The person's name, if given.
     pub full_name: Option<FullName>,
     /// When the person showed that the address is theirs.
@@ -37,13 +35,22 @@ pub struct Profile {
     pub updated_at: Timestamp,
 }
 
+/// An address that a person wants instead of theirs, as long as they can show that it is theirs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingAddress {
+    /// The address.
+    pub email: EmailAddress,
+    /// How long they can.
+    pub until: Timestamp,
+}
+
 /// Where a person gets mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mailbox {
     /// Their address.
     pub email: EmailAddress,
-    /// The one that they want instead, as long as they can show that it is theirs.
-    pub pending: Option<EmailAddress>,
+    /// The one that they want instead.
+    pub pending: Option<PendingAddress>,
 }
 
 /// What another proof that an address is its person's changes. The first one's time stays.
@@ -79,14 +86,11 @@ impl UsersTable {
             }
         }
         let verified_at = mailbox.as_ref().and_then(|mailbox| mailbox.verified_at);
-        let pending =
-            mailbox.as_ref().and_then(|mailbox| Some((mailbox.pending(now)?.clone(), mailbox.pending_until?)));
-        let (pending_email, pending_until) = pending.unzip();
+        let pending = mailbox.as_ref().and_then(|mailbox| mailbox.pending(now));
         let is_undeliverable = mailbox.as_ref().is_some_and(|mailbox| mailbox.undeliverable_at.is_some());
         Ok(account.map(|account| Profile {
             email: account.email,
-            pending_email,
-            pending_until,
+            pending,
             // Each change has a time of its own, so the latest needs no attribute that every write would have to move.
             updated_at: [account.password_changed_at, account.updated_at, verified_at]
                 .into_iter()
@@ -105,7 +109,7 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn mailbox(&self, user: &UserId, now: Timestamp) -> Result<Option<Mailbox>, RepositoryError> {
         let found = self.0.get::<AddressItem>("look up an address", address_key(user)).await?;
-        Ok(found.map(|item| Mailbox { pending: item.pending(now).cloned(), email: item.email }))
+        Ok(found.map(|item| Mailbox { pending: item.pending(now), email: item.email }))
     }
 
     /// What a person is called: their name, or else their address; `None` if there is no account.

@@ -20,7 +20,7 @@ pub(super) use self::{
     reclaims::ReclaimItem,
     tokens::{KeepItem, ResetItem, VerificationItem},
 };
-use super::{founding::FoundingAnswer, sessions::SignIn};
+use super::{addresses::PendingAddress, founding::FoundingAnswer, sessions::SignIn};
 use crate::{item::Key, revision::is_first};
 
 pub(super) const USER: &str = "USER";
@@ -299,8 +299,9 @@ impl AddressItem {
     }
 
     /// The address that the person wants instead, as long as they can show that it is theirs.
-    pub(super) fn pending(&self, now: Timestamp) -> Option<&EmailAddress> {
-        self.pending_email.as_ref().filter(|_| self.pending_until.is_some_and(|until| now < until))
+    pub(super) fn pending(&self, now: Timestamp) -> Option<PendingAddress> {
+        let (email, until) = (self.pending_email.clone()?, self.pending_until.filter(|until| now < *until)?);
+        Some(PendingAddress { email, until })
     }
 
     /// The address, if the person has shown that it is theirs, and mails get there.

@@ -26,7 +26,7 @@ use linklet_domain::{
 
 use self::item::{AddressItem, EmailItem, SlugItem, UserItem, email_key, slug_key, user_key};
 pub use self::{
-    addresses::{Mailbox, Profile},
+    addresses::{Mailbox, PendingAddress, Profile},
     founding::{FoundOutcome, FoundingAnswer, NewWorkspace},
     handovers::{HandoverStage, OpenHandover, Removal},
     invitations::{AcceptOutcome, Invitations, InviteOutcome, OpenInvitation, WithdrawOutcome},

@@ -335,7 +335,7 @@ impl UsersTable {
                 transaction = transaction
                     .and(self.address_verification(user, email, now)?, INVALID)
                     .and(self.entry(&entry)?, None);
-            } else if person.address.pending(now) == Some(email) {
+            } else if person.address.pending(now).is_some_and(|pending| pending.email == *email) {
                 let differences = Differences::shown(email, now);
                 transaction = self.and_person(transaction, &person, &differences, VerifyOutcome::EmailTaken, origin)?;
                 verified = VerifyOutcome::Replaced { verified: person.address.reachable() };

@@ -224,10 +224,11 @@ impl UsersTable {
     ) -> Result<Transaction<Refusal<T>>, RepositoryError> {
         let StoredPerson { user, address, memberships } = person;
         if let Some(NewAddress { email, .. }) = &differences.email {
+            // Somebody who asks twice at once has it already.
+            let is_free = "attribute_not_exists(pk) OR user_id = :user";
+            let claim = self.0.put_if(CHANGE, &EmailItem::new(user, email), is_free, [(":user", text(user))])?;
             let release = self.0.delete(CHANGE, email_key(&address.email)).only_if("user_id = :user");
-            transaction = transaction
-                .and(self.0.put_new(CHANGE, &EmailItem::new(user, email))?, Some(taken))
-                .and(release.value(":user", text(user)).action()?, None);
+            transaction = transaction.and(claim, Some(taken)).and(release.value(":user", text(user)).action()?, None);
         }
         let copies = differences.of_copies();
         if !copies.is_empty() {

@@ -3,11 +3,13 @@
 use aws_sdk_dynamodb::Client;
 use linklet_domain::{EmailAddress, MailChoice, Membership, Timestamp, UserId, WorkspaceId};
 
-use super::item::{AddressItem, MemberItem, address_key, member_key};
+use super::{
+    addresses::PendingAddress,
+    item::{AddressItem, MemberItem, address_key, member_key},
+};
 use crate::{
     RepositoryError,
     item::{Key, Table, from_item, text},
-    write::Outcome,
 };
 
 /// The repository for telling people: the items of UsersTable that say what a person may do.
@@ -36,14 +38,14 @@ pub struct MailAddress {
     pub awaits_password: bool,
     /// Which notifications they want by mail.
     pub choice: MailChoice,
-    /// The address that they want instead, as long as they can show that it is theirs.
-    pub pending: Option<EmailAddress>,
+    /// The address that they want instead.
+    pub pending: Option<PendingAddress>,
 }
 
 impl MailAddress {
     fn new(item: AddressItem, now: Timestamp) -> Self {
         Self {
-            pending: item.pending(now).cloned(),
+            pending: item.pending(now),
             email: item.email,
             is_verified: item.verified_at.is_some(),
             is_undeliverable: item.undeliverable_at.is_some(),
@@ -145,6 +147,6 @@ impl Recipients {
             .update("mark an address", address_key(user), "SET undeliverable_at = :at")
             .only_if(CONDITION)
             .values([(":email", text(email)), (":at", text(&at))]);
-        Ok(matches!(update.send().await?, Outcome::Done(_)))
+        update.unless_refused().await
     }
 }

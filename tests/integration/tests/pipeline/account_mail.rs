@@ -312,7 +312,7 @@ async fn whoever_signs_in_from_a_new_place_is_told_to_the_person_but_not_the_fir
     let fixture = Fixture::new();
     let credentials = json!({"email": "ada@example.com", "password": "correct horse"});
     let registered = fixture.post("/api/auth/register", &credentials).await.json();
-    let ada = registered["user_id"].as_str().unwrap().parse().unwrap();
+    let ada: UserId = registered["user_id"].as_str().unwrap().parse().unwrap();
     let email = EmailAddress::parse("ada@example.com").unwrap();
     fixture.db.users().verify_address(&ada, &email, &an_origin(&ada)).await.unwrap();
     let sign_in = async |address: &str, password: &str| {

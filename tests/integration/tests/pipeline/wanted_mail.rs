@@ -498,7 +498,7 @@ async fn nothing_that_people_write_is_more_than_text_in_a_mail() {
 }
 
 #[tokio::test]
-async fn a_token_of_another_workspaces_admin_changes_nobody_elses_mails() {
+async fn a_token_of_somebody_without_an_account_chooses_nothing() {
     let post = Post::new().await;
     let account = Account::new(tokens(), post.db.users(), fixture::guesses(&post.db));
     let stranger = token_for(&post.ada.workspace, Role::Admin);

@@ -1,10 +1,10 @@
 // Who one is, and all that is one's own whatever workspace one is in.
 
 import { html } from '../../vendor/preact.js';
-import { ACCOUNT_VIEWS } from '../../pages.js';
 import { call } from '../../core/api.js';
 import { route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
+import { ACCOUNT_VIEWS } from '../../parts/account-views/account-views.js';
 import { ClosedWorkspaces } from '../../parts/closed/closed.js';
 import { Trail } from '../../parts/trail/trail.js';
 import { Choice } from '../../ui/chips.js';

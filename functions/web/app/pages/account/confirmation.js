@@ -13,7 +13,7 @@ export function Confirmation({ me }) {
   async function send() {
     setSending({ isBusy: true });
     try {
-      await call('POST /api/auth/verification', { body: {} });
+      await call('POST /api/auth/verification', { body: { email: me.email } });
       setSending({ isSent: true });
     } catch (error) {
       setSending({ error });

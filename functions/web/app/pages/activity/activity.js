@@ -56,12 +56,15 @@ export function ActivityPage() {
   <//>`;
 }
 
+/** Whom the API can be asked about. */
+const WHO = /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|sk_live_[0-9A-Za-z]{8}|operator|linklet)$/;
+
 /** @param {URLSearchParams} query @returns {Filter} */
 function filterOf(query) {
-  const what = query.get('what') ?? '';
+  const [what, who] = ['what', 'who'].map((name) => query.get(name) ?? '');
   return {
     what: GROUPS.some(({ value }) => value === what) ? what : '',
-    who: query.get('who') ?? '',
+    who: WHO.test(who) ? who : '',
     from: dayIn(query.get('from')),
     to: dayIn(query.get('to')),
   };

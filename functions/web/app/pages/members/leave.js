@@ -1,6 +1,7 @@
 import { html } from '../../vendor/preact.js';
 import { nameOf } from '../../core/lists.js';
-import { currentWorkspace, leaveWorkspace, otherWorkspace, session } from '../../core/session.js';
+import { currentWorkspace, otherWorkspace, session } from '../../core/session.js';
+import { leaveWorkspace } from '../../parts/ways/ways.js';
 import { ask } from '../../ui/dialog.js';
 import { toast, toastFailure } from '../../ui/toast.js';
 

@@ -3,10 +3,11 @@
 import { html, useState } from '../../vendor/preact.js';
 import { ApiError } from '../../core/api.js';
 import { useForm } from '../../core/form.js';
-import { foundWorkspace, joinWorkspace, session } from '../../core/session.js';
+import { session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
 import { enterWorkspace } from '../../frame/workspaces.js';
 import { ClosedWorkspaces } from '../../parts/closed/closed.js';
+import { foundWorkspace, joinWorkspace } from '../../parts/ways/ways.js';
 import { Button } from '../../ui/button.js';
 import { Status } from '../../ui/chips.js';
 import { Field } from '../../ui/field.js';

@@ -3,7 +3,8 @@
 import { html, useState } from '../../vendor/preact.js';
 import { ApiError, call } from '../../core/api.js';
 import { exactMoment } from '../../core/format.js';
-import { refreshMe, session, switchWorkspace } from '../../core/session.js';
+import { href, navigate } from '../../core/router.js';
+import { currentWorkspace, refreshMe, session, switchWorkspace } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
 import { isLeftWillingly } from '../../frame/workspaces.js';
 import { Button } from '../../ui/button.js';
@@ -74,6 +75,17 @@ async function enterOnceOpen(slug) {
       await new Promise((done) => setTimeout(done, LOOKED_EVERY_MS));
     }
   }
+}
+
+/** Why one isn't in the workspace any more in which one was, and what can be done about it. */
+export function sayWhatWasLost() {
+  const { isNowhere, workspaces, lost } = session.get();
+  const there = isNowhere ? 'no workspace' : currentWorkspace()?.name ?? 'another one';
+  const closed = workspaces?.find(({ slug, closed_at }) => closed_at && slug === lost);
+  const why = closed ? `${closed.name} was closed.` : 'You are no longer a member of that workspace.';
+  const look = { label: 'More', act: () => navigate(href('links', {}, lost)) };
+  // In no workspace, one is shown it anyway.
+  toast(`${why} You are in ${there} now.`, { actions: closed && !isNowhere ? [look] : [] });
 }
 
 /** Those of the person that were closed; nothing if none was. */

@@ -9,6 +9,7 @@ import { MOD, shortcutGroups } from '../../core/shortcuts.js';
 import { copyText } from '../../ui/copy.js';
 import { Icon } from '../../ui/icons.js';
 import { toast } from '../../ui/toast.js';
+import { ACCOUNT_VIEWS } from '../account-views/account-views.js';
 import { useLatest, useSearch } from './links.js';
 import { ranked } from './matching.js';
 
@@ -19,7 +20,7 @@ export { Help } from './help.js';
  * @property {string} text what is looked for
  * @property {Element | null} focused what had the focus before
  * @property {(id: string) => void} tell is told which option would be taken; none is an empty text
- * @property {Place[]} pages
+ * @property {import('../../pages.js').PageEntry[]} pages
  * @property {import('../../ui/menu.js').MenuItem[]} workspaces
  * @property {import('../../ui/menu.js').MenuItem[]} others what else can be done anywhere
  * @property {() => void} onClose
@@ -119,6 +120,12 @@ function said(wanted, options, error) {
   return `${error ? `${NO_SEARCH} ` : ''}${count === 0 ? `Nothing found for “${wanted}”.` : counted(count, 'result')}`;
 }
 
+/** A page, and what that of the account has besides the view that it begins with. @param {import('../../pages.js').PageEntry} page @returns {Place[]} */
+function placesOf(page) {
+  if (page.path !== 'account') return [page];
+  return [page, ...ACCOUNT_VIEWS.slice(1).map(({ value, label, more }) => ({ ...page, title: `Your ${label.toLowerCase()}`, more: `${page.title} ${more}`, query: { view: value } }))];
+}
+
 /** @param {Place} place @returns {Option} */
 const pageOption = ({ path, title, more, icon, key, query }) => ({ id: idOf(`page-${path}-${query?.view ?? ''}`), label: title, more, icon, keys: key ? ['g', key] : [], href: href(path, query), isSought: query !== undefined });
 
@@ -126,7 +133,7 @@ const pageOption = ({ path, title, more, icon, key, query }) => ({ id: idOf(`pag
 function knownGroups({ focused, pages, workspaces, others }) {
   const { isNowhere } = session.get();
   const ways = [
-    { label: 'Pages', options: pages.map(pageOption) },
+    { label: 'Pages', options: pages.flatMap(placesOf).map(pageOption) },
     // Whether one may found one, the page says that is shown to who is in none.
     { label: 'Workspaces', options: workspaces.filter(({ isCurrent, key }) => !isCurrent && (key || !isNowhere)).map(optionOf) },
   ];

@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.js';
 import { Failure, Loaded, SkeletonText } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
-import { sentenceOf } from './words.js';
+import { isPerson, sentenceOf } from './words.js';
 
 /** @typedef {import('../../core/lists.js').Member} Member */
 /** @typedef {import('./words.js').TrailEntry} TrailEntry */
@@ -27,10 +27,17 @@ import { sentenceOf } from './words.js';
  * @param {PageOf} [props.pageOf]
  */
 export function Trail({ resource, read, label, none, isOwn = false, pageOf }) {
-  const first = useResource(resource, () => read());
+  const first = useResource(resource, () => readOn(read));
   return html`<${Loaded} of=${first} what="The trail can’t be shown.">
     ${(/** @type {TrailPart} */ part) => html`<${Parts} first=${part} read=${read} label=${label} none=${none} isOwn=${isOwn} pageOf=${pageOf} />`}
   <//>`;
+}
+
+/** A part with entries, if there are any: of those that were read for one, a filter may have left none. @param {(cursor?: string) => Promise<TrailPart>} read @param {string} [cursor] */
+async function readOn(read, cursor) {
+  let part = await read(cursor);
+  while (part.entries.length === 0 && part.next_cursor) part = await read(part.next_cursor);
+  return part;
 }
 
 /** @param {{ first: TrailPart, read: (cursor?: string) => Promise<TrailPart>, label: string, none: string, isOwn: boolean, pageOf?: PageOf }} props */
@@ -54,7 +61,7 @@ function useParts(first, read) {
     if (!cursor || state.isBusy) return;
     setState({ isBusy: true, error: undefined });
     try {
-      const part = await read(cursor);
+      const part = await readOn(read, cursor);
       setFurther((before) => ({ entries: [...(before?.entries ?? []), ...part.entries], next_cursor: part.next_cursor }));
       setState({ isBusy: false, error: undefined });
     } catch (error) {
@@ -76,7 +83,7 @@ function useParts(first, read) {
 export function Entries({ label, entries, isOwn = false, pageOf }) {
   const names = (/** @type {string} */ kind) => entries.some(({ subject }) => subject?.kind === kind);
   // Who has given no name is known by an address, which members see.
-  const members = useMembers({ isWanted: !isOwn && (names('member') || entries.some(isNameless)) });
+  const members = useMembers({ isWanted: !isOwn && (names('member') || entries.some(hasNameless)) });
   const keys = useResource(!isOwn && names('key') ? 'keys' : null, () => call('GET /api/keys'));
   const memberOf = (/** @type {string | undefined} */ id) => members.data?.members.find((/** @type {Member} */ { user_id }) => user_id === id);
   const personName = (/** @type {string | undefined} */ id) => (members.isLoading ? html`<${SkeletonText} />` : nameOf(memberOf(id)));
@@ -97,7 +104,7 @@ export function Entries({ label, entries, isOwn = false, pageOf }) {
 }
 
 /** @param {TrailEntry} entry */
-const isNameless = ({ actor }) => actor.kind === 'person' && !actor.name;
+const hasNameless = ({ actor, from, to }) => (actor.kind === 'person' && !actor.name) || isPerson(from) || isPerson(to);
 
 /** @param {TrailEntry} entry */
 function placeOf({ device, country }) {

@@ -86,22 +86,29 @@ const GONE = ['link.purged', 'target.deleted', 'key.revoked'];
 /** @param {TrailEntry} entry @param {Known} known */
 export function sentenceOf({ action, subject, from, to }, known) {
   const words = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
-  if (!words) return html`<code>${action}</code>${transition(from, to)}`;
+  if (!words) return html`<code>${action}</code>${transition(from, to, known)}`;
   const [before, after] = words.split('{}');
   const what = after === undefined ? '' : html`<${Named} subject=${subject} hasPage=${!GONE.includes(action)} known=${known} />`;
-  return html`${before}${what}${after}${AS_ROLE.includes(action) && to ? ` as ${withArticle(to)}` : transition(from, to)}`;
+  return html`${before}${what}${after}${AS_ROLE.includes(action) && to ? ` as ${withArticle(to)}` : transition(from, to, known)}`;
 }
 
-/** @param {string | null} from @param {string | null} to */
-function transition(from, to) {
+/** @param {string | null} from @param {string | null} to @param {Known} known */
+function transition(from, to, known) {
+  const value = (/** @type {string} */ text) => valueOf(text, known);
   // Of what may be anything, only its name is told.
   if (from === to) return from ? html`: ${value(from)}` : '';
   if (from && to) return html` from ${value(from)} to ${value(to)}`;
   return html`: ${to ? value(to) : html`no longer ${value(/** @type {string} */ (from))}`}`;
 }
 
-/** @param {string} text */
-const value = (text) => (WORD.test(text) ? text.replaceAll('_', ' ') : html`“<bdi>${text}</bdi>”`);
+/** @param {string} text @param {Known} known */
+function valueOf(text, { personName }) {
+  if (isPerson(text)) return html`<bdi>${personName(text)}</bdi>`;
+  return WORD.test(text) ? text.replaceAll('_', ' ') : html`“<bdi>${text}</bdi>”`;
+}
+
+/** Whether it is the id of a person, such as of whom an API key was. @param {string | null} text */
+export const isPerson = (text) => text !== null && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 
 /** @param {{ subject: Subject | null, hasPage: boolean, known: Known }} props */
 function Named({ subject, hasPage, known }) {
