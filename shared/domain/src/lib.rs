@@ -53,14 +53,14 @@ mod workspace;
 pub use account::{Account, EmailAddress, FullName, Member, Membership, Role};
 pub use api_key::{ApiKey, ApiKeySecret, KeyHash, KeyName, KeyPrefix, Scope, Scopes};
 pub use audience::{Audience, BrowserFamily, Client, Device};
-pub use availability::{Availability, LinkState, LinkStatus, RemovalReason};
+pub use availability::{Availability, LinkState, LinkStatus, RemovalReason, Suspension, Suspensions};
 pub use base62::ALPHABET;
 pub use click::{Click, CountryCode, IpHash, ParkedClick, Salt, Spread, Visitor};
 pub use click_id::ClickId;
 pub use correlation_id::CorrelationId;
 pub use event::{
     Event, EventDetail, JobFinished, MilestoneReached, TargetDown, TargetUp, UrlClicked, UrlCreated, UrlDeleted,
-    UrlExhausted, UrlExpired, UrlPurged, UrlRemoved, UrlSwitched, UrlUnwatched, UrlUpdated,
+    UrlExhausted, UrlExpired, UrlPurged, UrlRemoved, UrlSuspended, UrlSwitched, UrlUnwatched, UrlUpdated,
 };
 pub use exact_json::ExactJson;
 pub use founding::{Founder, FoundingPolicy};

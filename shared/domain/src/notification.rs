@@ -157,6 +157,8 @@ fn worded(
         | EventDetail::UrlActivated(_)
         | EventDetail::UrlDeactivated(_)
         | EventDetail::UrlExtended(_)
+        | EventDetail::UrlSuspended(_)
+        | EventDetail::UrlResumed(_)
         | EventDetail::UrlUnwatched(_)
         | EventDetail::UrlRemoved(_) => return None,
         EventDetail::UrlCreated(created) => (

@@ -30,8 +30,8 @@ pub use item::Consistency;
 pub use jobs::{JobEnd, JobSignal, JobsTable, Reached};
 pub use links::{
     CleanupStats, CreateOutcome, Creation, DeleteOutcome, Exhaustion, ExpiryMarker, ExpiryOutcome, FirstAnswer,
-    LinkRange, LinkReader, LinkUpdate, LinksTable, OwnedLinks, PurgeOutcome, Reusable, TracedLink, UpdateOutcome,
-    UseOutcome,
+    LinkRange, LinkReader, LinkUpdate, LinksTable, OwnedLinks, PurgeOutcome, Reusable, SuspensionChange, TracedLink,
+    UpdateOutcome, UseOutcome,
 };
 pub use notifications::{Claim, ClaimOutcome, Feed, NotificationsTable};
 pub use stats::{

@@ -2,14 +2,14 @@ use aws_lambda_events::dynamodb::Event as StreamEvent;
 use aws_sdk_dynamodb::{Client, config::Intercept};
 use linklet_domain::{
     Account, ApiKey, CorrelationId, Destinations, EmailAddress, Invitation, Link, LinkId, LinkPatch, Member,
-    Membership, OneTimeToken, Precondition, Record, Role, Target, Timestamp, TokenPurpose, UserId, WorkspaceId,
-    WorkspaceName, WorkspaceSlug,
+    Membership, OneTimeToken, Precondition, Record, Role, Suspension, Target, Timestamp, TokenPurpose, UserId,
+    WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{
     AcceptOutcome, ApiKeys, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, Invitations, InviteOutcome,
     JobsTable, LinkUpdate, LinksTable, Names, NotificationsTable, OneTimeTokens, Recipients, RegisterOutcome,
-    RegisteredTarget, Registration, Sessions, StatsTable, TargetRegistration, ThrottleTable, UpdateOutcome, UsersTable,
-    WatchTable,
+    RegisteredTarget, Registration, Sessions, StatsTable, SuspensionChange, TargetRegistration, ThrottleTable,
+    UpdateOutcome, UsersTable, WatchTable,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -314,6 +314,27 @@ impl TestDynamoDb {
             Some(Record::Link(link)) => link,
             other => panic!("{code} is no link but {other:?}"),
         }
+    }
+
+    /// Suspends a link as a closed workspace does.
+    ///
+    /// # Panics
+    /// When the table can't be written.
+    pub async fn suspend(&self, link: &Link) {
+        self.change_suspension(link, SuspensionChange::Suspend(Suspension::Closed)).await;
+    }
+
+    /// Lifts what [`Self::suspend`] has done.
+    ///
+    /// # Panics
+    /// When the table can't be written.
+    pub async fn resume(&self, link: &Link) {
+        self.change_suspension(link, SuspensionChange::Lift(Suspension::Closed)).await;
+    }
+
+    async fn change_suspension(&self, link: &Link, change: SuspensionChange) {
+        let (links, link, id) = (self.links(), self.link(link.code().as_str()).await, CorrelationId::generate());
+        links.change_suspension(&link, change, &id).await.expect("the table can be written");
     }
 
     /// Changes a link that is there, wherever it leads then, and returns it.

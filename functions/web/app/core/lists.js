@@ -24,7 +24,7 @@ import { session } from './session.js';
  * @property {string | null} [valid_from] when it begins to work
  * @property {string | null} expires_at
  * @property {boolean} is_active
- * @property {'active' | 'inactive' | 'scheduled' | 'exhausted' | 'expired' | 'deleted'} status
+ * @property {'active' | 'inactive' | 'scheduled' | 'exhausted' | 'expired' | 'suspended' | 'deleted'} status
  * @property {number | null} total_clicks
  * @property {string} created_by
  * @property {string | null} [created_by_name] what they are called, if they have said so
@@ -54,7 +54,7 @@ export function usedOf({ used, max_clicks: most }) {
  * @returns {Link['status']}
  */
 export function statusIf({ status, valid_from }, isActive) {
-  if (status === 'deleted' || status === 'expired' || status === 'exhausted') return status;
+  if (status !== 'active' && status !== 'inactive' && status !== 'scheduled') return status;
   if (!isActive) return 'inactive';
   return valid_from && Date.parse(valid_from) > Date.now() ? 'scheduled' : 'active';
 }
@@ -121,7 +121,7 @@ export const knownLinks = () => (shownLinks.whose === whose() && shownLinks.list
  * @typedef {object} Overview
  * @property {string} as_of
  * @property {string} [tag] as its newest link has it
- * @property {{ total: number, active: number, inactive: number, scheduled?: number, exhausted?: number, expired: number, deleted: number, archived: number }} links those by status aren't archived
+ * @property {{ total: number, active: number, inactive: number, scheduled?: number, exhausted?: number, expired: number, suspended?: number, deleted: number, archived: number }} links those by status aren't archived
  * @property {{ today: ComparedClicks, last_7_days: ComparedClicks, last_30_days: ComparedClicks }} clicks
  * @property {{ from: string, to: string, clicks: number, people: number, clicks_before: number | null, people_before: number | null, covers?: CoveredLinks }} [period] the time that was asked for
  * @property {{ date: string, clicks: number, people: number }[]} days the last 60, or those of the time that was asked for

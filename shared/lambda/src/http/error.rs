@@ -64,6 +64,7 @@ impl ApiError {
             LinkStatus::Purged => Problem::LinkPurged,
             LinkStatus::Scheduled => Problem::LinkScheduled,
             LinkStatus::Exhausted => Problem::LinkExhausted,
+            LinkStatus::Suspended => Problem::LinkSuspended,
             LinkStatus::Inactive | LinkStatus::Active => Problem::LinkInactive,
         })
     }

@@ -150,6 +150,8 @@ problems! {
     LinkScheduled = GONE "link_scheduled" "this link does not redirect yet";
     /// The link was used as often as it may be.
     LinkExhausted = GONE "link_exhausted" "this link was used as often as it may be";
+    /// Something other than the link's people keeps it from leading anywhere.
+    LinkSuspended = GONE "link_suspended" "this link is not available at the moment";
     /// The link is switched off.
     LinkInactive = GONE "link_inactive" "this link is switched off";
     /// What is to be changed has another revision than the one in `If-Match`.

@@ -38,6 +38,7 @@ mod sessions;
 mod shorten;
 mod spreading;
 mod stats;
+mod suspended;
 mod throttling;
 mod unlock;
 mod update;

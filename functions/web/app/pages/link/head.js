@@ -23,6 +23,7 @@ const STATUSES = {
   scheduled: { tone: 'muted', text: 'Scheduled', title: 'Visitors see that it doesn’t work yet.' },
   exhausted: { tone: 'warn', text: 'Used up', title: 'It was used as often as it may be. Give it a higher limit to bring it back.' },
   expired: { tone: 'warn', text: 'Expired', title: 'Visitors see that it has expired. Give it another expiry to bring it back.' },
+  suspended: { tone: 'bad', text: 'Suspended', title: 'Visitors see that it isn’t available at the moment.' },
   deleted: { tone: 'muted', text: 'Deleted', title: 'Visitors see that it was deleted. Its numbers stay.' },
 };
 const TARGET_LENGTH = 96;

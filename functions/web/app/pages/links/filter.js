@@ -19,7 +19,7 @@ import { mayAct, session } from '../../core/session.js';
 /** Whether the order needs the clicks of all links, so that the API has numbered pages of it and no cursor. @param {Filter} filter */
 export const isByClicks = ({ sort }) => sort === 'clicks' || sort === 'last_click';
 
-const STATUSES = ['active', 'inactive', 'scheduled', 'exhausted', 'expired', 'deleted'];
+const STATUSES = ['active', 'inactive', 'scheduled', 'exhausted', 'expired', 'suspended', 'deleted'];
 const SORTS = ['newest', 'oldest', 'clicks', 'last_click'];
 const ARCHIVED = ['true', 'all'];
 

@@ -8,7 +8,7 @@ import { nameBefore, timeIn } from './time.js';
 /** @typedef {import('../../core/lists.js').Overview} Overview */
 
 /** Links that don’t work as they are, or that lists leave out. @type {[keyof Overview['links'], string][]} */
-const OTHER_LINKS = [['inactive', 'switched off'], ['scheduled', 'scheduled'], ['exhausted', 'used up'], ['expired', 'expired'], ['archived', 'archived']];
+const OTHER_LINKS = [['inactive', 'switched off'], ['scheduled', 'scheduled'], ['exhausted', 'used up'], ['expired', 'expired'], ['suspended', 'suspended'], ['archived', 'archived']];
 
 /** @param {import('./look.js').Known} props */
 export function OverviewFigures({ overview, view }) {

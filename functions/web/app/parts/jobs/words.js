@@ -167,7 +167,7 @@ export function endOf(job) {
 export const failureWords = ({ code, detail }) => wordsFor(code, detail);
 
 /** @type {Record<string, string>} */
-const STATUSES = { active: 'active', inactive: 'switched off', scheduled: 'scheduled', exhausted: 'used up', expired: 'expired', deleted: 'deleted' };
+const STATUSES = { active: 'active', inactive: 'switched off', scheduled: 'scheduled', exhausted: 'used up', expired: 'expired', suspended: 'suspended', deleted: 'deleted' };
 
 /**
  * The tags of a parameter `tag`: commas separate those of which one is enough, or with `-` before them none is wanted, and a backslash takes

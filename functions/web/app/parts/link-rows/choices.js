@@ -15,6 +15,7 @@ export const STATUSES = [
   { value: 'scheduled', label: 'Scheduled', isRare: true },
   { value: 'exhausted', label: 'Used up', isRare: true },
   { value: 'expired', label: 'Expired', isRare: false },
+  { value: 'suspended', label: 'Suspended', isRare: true },
   { value: 'deleted', label: 'Deleted', isRare: false },
 ];
 
