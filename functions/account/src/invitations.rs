@@ -118,6 +118,8 @@ impl Account {
             }
             AcceptOutcome::AlreadyMember => Err(ALREADY),
             AcceptOutcome::Invalid => Err(INVALID),
+            AcceptOutcome::TooMany => Err(Problem::WorkspaceLimit.into()),
+            AcceptOutcome::AccountChanged => Err(Problem::TryAgain.into()),
         }
     }
 }

@@ -161,7 +161,6 @@ impl NewKey {
             name: self.name.clone(),
             scopes: self.scopes.clone(),
             created_by: *caller.user(),
-            created_by_email: caller.email().clone(),
             created_at: now,
             expires_at: self.expires_at,
             last_used_at: None,

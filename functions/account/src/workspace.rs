@@ -1,8 +1,8 @@
 //! The name, slug and settings of a workspace.
 
 use linklet_domain::{
-    Destinations, Founder, IdempotencyKey, Membership, Role, Timestamp, Workspace, WorkspaceId, WorkspaceName,
-    WorkspacePatch, WorkspaceSettings, WorkspaceSlug, optional,
+    self as domain, Destinations, Founder, IdempotencyKey, Membership, Role, Timestamp, Workspace, WorkspaceId,
+    WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{FoundOutcome, FoundingAnswer, NewWorkspace, WorkspaceOutcome, back_off};
 use linklet_lambda::{
@@ -63,8 +63,8 @@ impl Account {
         let Founding { name } = wanted?;
         let account = self.users.account(person.user()).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
         let memberships = self.users.memberships(person.user()).await?;
-        self.require_founder(person, &memberships).await?;
-        if memberships.len() >= MOST_WORKSPACES {
+        self.require_founder(&account, &memberships).await?;
+        if memberships.len() >= Membership::MOST {
             return Err(ApiError::Problem(Problem::WorkspaceLimit));
         }
         for attempt in 0..TRIES {
@@ -78,6 +78,7 @@ impl Account {
                     let first = self.first_founding(request, person, key.as_ref(), &fingerprint).await?;
                     return first.ok_or(ApiError::Problem(Problem::TryAgain));
                 }
+                FoundOutcome::AccountChanged => return Err(ApiError::Problem(Problem::TryAgain)),
                 FoundOutcome::Taken => back_off(attempt).await,
             }
         }
@@ -99,10 +100,10 @@ impl Account {
         }
     }
 
-    async fn require_founder(&self, person: &Person, memberships: &[Membership]) -> Result<(), ApiError> {
-        let is_verified = self.users.verified_at(person.user()).await?.is_some();
+    async fn require_founder(&self, account: &domain::Account, memberships: &[Membership]) -> Result<(), ApiError> {
+        let is_verified = self.users.verified_at(&account.id).await?.is_some();
         let is_admin = memberships.iter().any(|its| its.is_active() && its.role == Role::Admin);
-        let founder = Founder { email: person.email(), is_verified, is_admin };
+        let founder = Founder { email: &account.email, is_verified, is_admin };
         if self.founding.admits(founder) { Ok(()) } else { Err(Problem::FoundingClosed.into()) }
     }
 }
@@ -114,10 +115,6 @@ fn shown(workspace: &Workspace) -> Response {
 fn founded(answer: FoundingAnswer) -> Response {
     located(json_text(StatusCode::CREATED, answer.body), "me/workspaces")
 }
-
-/// How many workspaces a person may be a member of and still found another one. Quotas are those of a workspace, so without a
-/// limit they would be none.
-const MOST_WORKSPACES: usize = 20;
 
 /// The body of a request for a new workspace.
 #[derive(Deserialize)]

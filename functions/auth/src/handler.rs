@@ -2,17 +2,19 @@
 
 mod cookie;
 mod login;
+mod person;
 mod refusal;
 mod registration;
 mod renewal;
 mod reset;
+mod sessions;
 mod verification;
 
 use linklet_domain::{
-    AccountChange, EmailAddress, FoundingPolicy, Membership, OneTimeToken, Password, RegistrationPolicy, Timestamp,
-    WorkspaceSlug, optional,
+    Account, AccountChange, EmailAddress, FoundingPolicy, Membership, OneTimeToken, Password, RegistrationPolicy,
+    Timestamp, WorkspaceSlug, optional,
 };
-use linklet_dynamodb::{PasswordChange, Profile, UsersTable};
+use linklet_dynamodb::{PasswordChange, UsersTable};
 use linklet_lambda::{
     guesses::Attempt,
     hashing::Limits,
@@ -28,8 +30,8 @@ use serde_json::json;
 
 pub use self::cookie::ApiAddress;
 
-/// `POST /api/auth/register`, `login`, `refresh`, `logout`, `switch`, `password` and what is below it, `verify` and `verification`, and
-/// `GET /api/auth/registration` and `/api/me`.
+/// `POST /api/auth/register`, `login`, `refresh`, `logout`, `switch`, `password` and what is below it, `verify`, `verification` and
+/// `address/keep`, `GET /api/auth/registration`, `/api/me` and `/api/me/sessions`.
 pub struct Auth {
     users: UsersTable,
     tokens: TokenVerifier,
@@ -61,7 +63,11 @@ impl Handler for Auth {
             (&Method::POST, ["api", "auth", "password", "reset"]) => self.reset_password(request).await,
             (&Method::POST, ["api", "auth", "verify"]) => self.verify_address(request).await,
             (&Method::POST, ["api", "auth", "verification"]) => self.request_verification(request).await,
+            (&Method::POST, ["api", "auth", "address", "keep"]) => self.keep_address(request).await,
             (&Method::GET, ["api", "me"]) => self.me(request).await,
+            (&Method::PATCH, ["api", "me"]) => self.change_me(request).await,
+            (&Method::GET, ["api", "me", "sessions"]) => self.list_sessions(request).await,
+            (&Method::DELETE, ["api", "me", "sessions", id]) => self.end_one(request, id).await,
             _ => Err(Problem::RouteUnknown.into()),
         }
     }
@@ -115,22 +121,27 @@ impl Auth {
     async fn change_password(&self, request: &Request) -> Result<Response, ApiError> {
         let person = self.tokens.person_now(request).await?;
         let passwords = request.json::<NewPassword>(NewPassword::LIMIT)?;
-        passwords.new.refuse_guessable(person.email()).map_err(|refused| refused.in_field("new"))?;
-        let attempt = Attempt::at_password_of(person.email().as_str());
+        let account = self.users.account(person.user()).await?.ok_or(Problem::Unauthorized)?;
+        passwords.new.refuse_guessable(&account.email).map_err(|refused| refused.in_field("new"))?;
+        let attempt = Attempt::at_password_of(account.email.as_str());
         let replace = async |whose| {
             // The old one and the new one.
             self.limits.admit_hashes(request, whose, 2).await?;
-            self.replace_password(&person, &passwords).await
+            self.replace_password(&person, &account, &passwords).await
         };
         let replaced = self.limits.guesses.limit(request, attempt, replace).await?;
         self.mails.tell(request, person.user(), AccountChange::PasswordChanged).await;
         Ok(replaced)
     }
 
-    async fn replace_password(&self, person: &Person, passwords: &NewPassword) -> Result<Response, ApiError> {
+    async fn replace_password(
+        &self,
+        person: &Person,
+        account: &Account,
+        passwords: &NewPassword,
+    ) -> Result<Response, ApiError> {
         const WRONG: ApiError = ApiError::Problem(Problem::InvalidCredentials);
         let NewPassword { current, new } = passwords;
-        let account = self.users.account(person.user()).await?.ok_or(WRONG)?;
         let old_hash = account.password_hash.as_deref();
         if !self.passwords.verify(current.as_bytes(), old_hash) {
             return Err(WRONG);
@@ -159,28 +170,8 @@ impl Auth {
         } else {
             self.users.end_session(&session.user, &session.id, request.received_at()).await?;
         }
-        self.tokens.forget(&session);
+        self.tokens.forget(&session.id);
         Ok(self.address.without_cookie(no_content(), request))
-    }
-
-    async fn me(&self, request: &Request) -> Result<Response, ApiError> {
-        let person = self.tokens.person(request).await?;
-        let profile = self.users.profile(person.user()).await?;
-        let Profile { full_name, verified_at, last_login_at, updated_at } = profile.ok_or(Problem::Unauthorized)?;
-        let (workspace, role) = person.membership().unzip();
-        Ok(json(
-            StatusCode::OK,
-            &json!({
-                "user_id": person.user(),
-                "email": person.email(),
-                "full_name": full_name,
-                "verified": verified_at.is_some(),
-                "last_login_at": last_login_at,
-                "updated_at": updated_at,
-                "workspace_id": workspace,
-                "role": role,
-            }),
-        ))
     }
 }
 

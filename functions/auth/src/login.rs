@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use linklet_domain::{
-    Account, EmailAddress, Founder, Membership, Password, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
-    optional,
+    Account, EmailAddress, Founder, Membership, Password, SessionId, Timestamp, UserId, WorkspaceId, WorkspaceName,
+    WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{FoundOutcome, NewWorkspace, back_off};
 use linklet_lambda::{
@@ -90,13 +90,28 @@ impl Auth {
         let answer = if *remember == Some(true) {
             self.begin_renewable(request, &account, membership.as_ref()).await?
         } else {
-            token_view(&self.issuer.issue(&account.id, &account.email, membership.as_ref(), now).await?)
+            self.begin(request, &account, membership.as_ref()).await?
         };
         self.note_login(&account.id, now).await;
         let address_hash = self.limits.guesses.address_hash(request);
         tracing::info!(user_id = %account.id, address_hash = address_hash.as_str(), "signed in");
         request.note_account(&account.id);
         Ok(answer)
+    }
+
+    /// Begins a session that can't be renewed, and gives its token.
+    async fn begin(
+        &self,
+        request: &Request,
+        account: &Account,
+        membership: Option<&Membership>,
+    ) -> Result<Response, ApiError> {
+        let now = request.received_at();
+        // The session begins with the request, so ending all sessions also ends one whose password is being verified.
+        let session = SessionId::beginning_at(now);
+        let issued = self.issuer.issue(&session, &account.id, &account.email, membership, now).await?;
+        self.begin_session(request, &account.id, &session, None).await?;
+        Ok(token_view(&issued))
     }
 
     /// Writes the line that says why a login was refused, and returns the error, which doesn't.
@@ -136,8 +151,10 @@ impl Auth {
             (WorkspaceId::derived_from(&account.id, request.received_at()), WorkspaceName::personal(&account.email));
         let workspace = NewWorkspace::of(account, id, name, request.received_at());
         for attempt in 0..TRIES {
-            if self.users.found_workspace(&workspace, None).await? == FoundOutcome::Founded {
-                return Ok(Some(workspace.membership()));
+            match self.users.found_workspace(&workspace, None).await? {
+                FoundOutcome::Founded => return Ok(Some(workspace.membership())),
+                FoundOutcome::AccountChanged => break,
+                FoundOutcome::Taken | FoundOutcome::KeyTaken => {}
             }
             // Another login at the same time was faster.
             let memberships = self.users.memberships(&account.id).await?;

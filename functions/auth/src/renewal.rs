@@ -66,7 +66,7 @@ impl Auth {
         let first = RefreshToken::first_of(account.id, session);
         let issued = self.issuer.issue_renewable(&session, &account.id, &account.email, membership, now).await?;
         let refresh_token = self.issuer.refresh_token(&first, now).await?;
-        self.users.remember_session(&account.id, &session, self.renewed(request, &first)).await?;
+        self.begin_session(request, &account.id, &session, Some(first)).await?;
         Ok(self.address.with_cookie(token_view(&issued), request, &refresh_token))
     }
 

@@ -65,7 +65,7 @@ impl Auth {
             }
             self.verify(request, found, None).await
         };
-        self.limits.guesses.limit(request, Attempt::at_password_of(found.email().as_str()), verify).await
+        self.limits.guesses.limit(request, Attempt::at_password_of(account.email.as_str()), verify).await
     }
 
     /// Sets the first password of an account that has none. Nothing is guessed here, but hashing has its budget.
@@ -96,37 +96,55 @@ impl Auth {
                 request.note_account(found.user());
                 Ok(no_content())
             }
+            VerifyOutcome::Replaced { verified } => {
+                request.note_account(found.user());
+                self.limits.guesses.remember_proof(request, found.email().as_str()).await;
+                if let Some(old) = verified {
+                    self.tell_at_old_address(request, found.user(), old).await;
+                }
+                Ok(no_content())
+            }
+            VerifyOutcome::EmailTaken => Err(Problem::EmailTaken.into()),
             VerifyOutcome::TokenInvalid => Err(TOKEN_INVALID),
             // Another mailed token was faster. The next try takes the password for what it is then.
             VerifyOutcome::PasswordChosen => Err(Problem::TryAgain.into()),
         }
     }
 
-    /// 202, whatever the address is: a mail follows if it has an account that isn't verified. Who is logged in has it sent to their
-    /// own address; others name one, since there may be no logging in before.
+    /// 202, whatever the address is: a mail follows if it has an account that isn't verified. Who is logged in has it sent to the
+    /// address that they want instead of their own, or to that; others name one, since there may be no logging in before.
     pub(crate) async fn request_verification(&self, request: &Request) -> Result<Response, ApiError> {
-        let email = if request.has_header(header::AUTHORIZATION) {
-            let email = self.tokens.person(request).await?.email().clone();
+        let mail = if request.has_header(header::AUTHORIZATION) {
+            let user_id = *self.tokens.person(request).await?.user();
             // It says nothing new, but what is wrong in it is not to be taken for right.
             if request.has_body() {
                 request.json::<AnotherMailBody>(EMAIL)?;
             }
-            email
+            let mailbox = self.users.mailbox(&user_id, request.received_at()).await?.ok_or(Problem::Unauthorized)?;
+            match mailbox.pending {
+                Some(email) => OrderedMail::AddressChange { user_id, email },
+                None => OrderedMail::Verification { email: mailbox.email },
+            }
         } else {
-            request.json::<Requested>(EMAIL)?.email
+            OrderedMail::Verification { email: request.json::<Requested>(EMAIL)?.email }
         };
-        let order = async |_| self.order_verification(request, &email).await;
+        let order = async |_| self.mails.place(request, mail.clone()).await;
         self.limits.guesses.limit(request, Attempt::at_mailing(), order).await?;
         Ok(accepted())
     }
 
-    async fn order_verification(&self, request: &Request, email: &EmailAddress) -> Result<(), ApiError> {
-        self.mails.place(request, OrderedMail::Verification { email: email.clone() }).await
+    /// Has whoever reads the mail of an address told that it is no longer that of the account. The change stands without that, so a
+    /// failure is only logged.
+    async fn tell_at_old_address(&self, request: &Request, user: &UserId, old: EmailAddress) {
+        if let Err(error) = self.mails.place(request, OrderedMail::AddressChanged { user_id: *user, old }).await {
+            tracing::warn!(error = chain(&error), "the mail about a changed address could not be ordered");
+        }
     }
 
     /// Orders the first mail to a new account. It can be ordered again, so the registration doesn't fail with it.
     pub(crate) async fn welcome(&self, request: &Request, email: &EmailAddress) {
-        if let Err(error) = self.order_verification(request, email).await {
+        let order = OrderedMail::Verification { email: email.clone() };
+        if let Err(error) = self.mails.place(request, order).await {
             tracing::warn!(error = chain(&error), "the first mail to a new account could not be ordered");
         }
     }

@@ -12,9 +12,10 @@ use linklet_dynamodb::{NewToken, RepositoryError, TokenDelivery};
 
 use crate::{
     DeliveryError, Mailer, Notify,
-    addresses::{Addresses, Page},
+    addresses::{Addresses, Page, PageAddress},
     invitation_mail::plain_name,
-    mail::Mail,
+    mail::{Mail, MailKind},
+    mailer::Addressee,
 };
 
 /// The mails with a token that are about an account.
@@ -88,7 +89,8 @@ impl Notify {
         if !mailer.admits_of(user, count_of(change), order, (self.clock)()).await? {
             return Ok(());
         }
-        mailer.send(&change_mail(change, order.ordered_at, &self.addresses), &address.email).await
+        let mail = change_mail(change, order.ordered_at, &self.addresses);
+        mailer.send(&mail, Addressee { email: &address.email, user: Some(user) }).await
     }
 
     /// The account that an order is for. Whoever has waited for longer than a token works doesn't wait for one any more, as after a
@@ -119,7 +121,7 @@ impl Notify {
         }
         let token = OneTimeToken::generate(kind.purpose()).map_err(DeliveryError::Token)?;
         self.store(kind, &NewToken { hash: &token.hash(), user, email, issued_at: (self.clock)() }).await?;
-        mailer.send(&kind.mail(&self.addresses, &token), email).await
+        mailer.send(&kind.mail(&self.addresses, &token), Addressee { email, user: Some(user) }).await
     }
 
     async fn store(&self, kind: Kind, token: &NewToken<'_>) -> Result<(), RepositoryError> {
@@ -149,57 +151,62 @@ fn count_of(change: &AccountChange) -> MailCount {
 }
 
 impl Kind {
-    fn mail(self, addresses: &Addresses, token: &OneTimeToken) -> Mail<'static> {
+    fn mail(self, addresses: &Addresses, token: &OneTimeToken) -> Mail {
         match self {
-            Self::Reset => reset(&addresses.page(Page::Reset, token), token),
-            Self::Verification => verification(&addresses.page(Page::Verify, token), token),
-            Self::FirstPassword => first_password(&addresses.page(Page::FirstPassword, token), token),
+            Self::Reset => reset(addresses.page(Page::Reset, token), token),
+            Self::Verification => verification(addresses.page(Page::Verify, token), token),
+            Self::FirstPassword => first_password(addresses.page(Page::FirstPassword, token), token),
         }
     }
 }
 
-fn reset(page: &str, token: &OneTimeToken) -> Mail<'static> {
-    let (minutes, token) = (lifetimes::PASSWORD_RESETS.as_secs() / 60, token.reveal());
-    let text = format!(
-        "Somebody wants to set a new password for your account.\n\n\
-         If it is you, open this page within {minutes} minutes:\n\n{page}\n\n\
-         Or use this token, which works once:\n\n{token}\n\n\
-         If it isn't you, do nothing. Your password stays as it is.\n"
-    );
-    Mail { subject: "Set a new password", text }
+const REGISTERED: &str = "Somebody has registered with this address.";
+/// What stands before the token by itself, for whom the button doesn't help.
+pub(crate) const OR_THIS_TOKEN: &str = "Or use this token, which works once:";
+
+fn reset(page: PageAddress, token: &OneTimeToken) -> Mail {
+    let minutes = lifetimes::PASSWORD_RESETS.as_secs() / 60;
+    Mail::new(MailKind::Reset, "Set a new password")
+        .paragraph("Somebody wants to set a new password for your account.")
+        .paragraph(format!("If it is you, open this page within {minutes} minutes:"))
+        .button("Set a new password", page)
+        .paragraph(OR_THIS_TOKEN)
+        .token(token)
+        .paragraph("If it isn't you, do nothing. Your password stays as it is.")
 }
 
-fn verification(page: &str, token: &OneTimeToken) -> Mail<'static> {
-    let (hours, token) = (lifetimes::ADDRESS_VERIFICATIONS.as_secs() / 3_600, token.reveal());
-    let text = format!(
-        "Somebody has registered with this address.\n\n\
-         If it is you, confirm it on this page within {hours} hours:\n\n{page}\n\n\
-         Or use this token, which works once:\n\n{token}\n\n\
-         If it isn't you, do nothing. Nothing but such tokens is mailed to addresses that nobody has confirmed.\n"
-    );
-    Mail { subject: "Confirm your address", text }
+fn verification(page: PageAddress, token: &OneTimeToken) -> Mail {
+    let hours = lifetimes::ADDRESS_VERIFICATIONS.as_secs() / 3_600;
+    Mail::new(MailKind::Verification, "Confirm your address")
+        .paragraph(REGISTERED)
+        .paragraph(format!("If it is you, confirm it on this page within {hours} hours:"))
+        .button("Confirm your address", page)
+        .paragraph(OR_THIS_TOKEN)
+        .token(token)
+        .paragraph(
+            "If it isn't you, do nothing. Nothing but such tokens is mailed to addresses that nobody has confirmed.",
+        )
 }
 
-fn first_password(page: &str, token: &OneTimeToken) -> Mail<'static> {
-    let (hours, token) = (lifetimes::ADDRESS_VERIFICATIONS.as_secs() / 3_600, token.reveal());
-    let text = format!(
-        "Somebody has registered with this address.\n\n\
-         If it is you, choose a password on this page within {hours} hours:\n\n{page}\n\n\
-         Or use this token, which works once:\n\n{token}\n\n\
-         If it isn't you, do nothing. Nobody can sign in to an account without a password.\n"
-    );
-    Mail { subject: "Choose a password", text }
+fn first_password(page: PageAddress, token: &OneTimeToken) -> Mail {
+    let hours = lifetimes::ADDRESS_VERIFICATIONS.as_secs() / 3_600;
+    Mail::new(MailKind::Verification, "Choose a password")
+        .paragraph(REGISTERED)
+        .paragraph(format!("If it is you, choose a password on this page within {hours} hours:"))
+        .button("Choose a password", page)
+        .paragraph(OR_THIS_TOKEN)
+        .token(token)
+        .paragraph("If it isn't you, do nothing. Nobody can sign in to an account without a password.")
 }
 
 /// A mail about a change. It has no token.
-fn change_mail(change: &AccountChange, at: Timestamp, addresses: &Addresses) -> Mail<'static> {
+fn change_mail(change: &AccountChange, at: Timestamp, addresses: &Addresses) -> Mail {
     let (subject, what) = changed(change);
-    let (at, forgot) = (to_the_minute(at), addresses.forgot());
-    let text = format!(
-        "{what}\n\nThis was on {at} UTC.\n\n\
-         If you know about it, there is nothing to do. If not, set a new password, which ends all sessions:\n\n{forgot}\n"
-    );
-    Mail { subject, text }
+    what.into_iter()
+        .fold(Mail::new(MailKind::AccountChange, subject), Mail::paragraph)
+        .paragraph(format!("This was on {} UTC.", to_the_minute(at)))
+        .paragraph("If you know about it, there is nothing to do. If not, set a new password, which ends all sessions:")
+        .button("Set a new password", addresses.forgot())
 }
 
 /// Such as `2026-03-02 14:05`.
@@ -207,13 +214,14 @@ fn to_the_minute(at: Timestamp) -> String {
     at.to_string().chars().take("2026-03-02T14:05".len()).collect::<String>().replace('T', " ")
 }
 
-fn changed(change: &AccountChange) -> (&'static str, String) {
-    match change {
+/// The subject of the mail about a change, and what has happened.
+fn changed(change: &AccountChange) -> (&'static str, Vec<String>) {
+    let (subject, sentence) = match change {
+        AccountChange::PasswordReset { pauses } => return ("Your password was set anew", reset_sentences(*pauses)),
         AccountChange::PasswordChanged => (
             "Your password was changed",
             "Your password was changed by somebody who knew the old one. All other sessions have ended.".to_owned(),
         ),
-        AccountChange::PasswordReset { pauses } => ("Your password was set anew", reset_text(*pauses)),
         AccountChange::SessionsEnded => (
             "You are signed out everywhere",
             "Somebody who was signed in to your account has ended all its sessions.".to_owned(),
@@ -258,19 +266,21 @@ fn changed(change: &AccountChange) -> (&'static str, String) {
                 plain_name(workspace_name)
             ),
         ),
-    }
+    };
+    (subject, vec![sentence])
 }
 
-fn reset_text(pauses: bool) -> String {
-    let mut text = "Your password was set anew with a token. All sessions have ended.".to_owned();
+fn reset_sentences(pauses: bool) -> Vec<String> {
+    let mut sentences = vec!["Your password was set anew with a token. All sessions have ended.".to_owned()];
     if pauses {
-        text.push_str(
-            "\n\nUntil now, nobody had shown that this address is theirs. Somebody else may have used the account, so all that \
+        sentences.push(
+            "Until now, nobody had shown that this address is theirs. Somebody else may have used the account, so all that \
              could let them in again is paused: its API keys, and other people in workspaces that it has founded. Open \
-             invitations are withdrawn. Sign in, look at Members and API keys, and keep or remove each.",
+             invitations are withdrawn. Sign in, look at Members and API keys, and keep or remove each."
+                .to_owned(),
         );
     }
-    text
+    sentences
 }
 
 fn in_words(role: Role) -> &'static str {

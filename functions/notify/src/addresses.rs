@@ -12,6 +12,16 @@ pub struct Addresses {
     base: String,
 }
 
+/// The address of a page of the web application, in whose fragment all of it is that is about somebody.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PageAddress(String);
+
+impl PageAddress {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// A page of the web application that does something with a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Page {
@@ -43,17 +53,17 @@ impl Addresses {
     }
 
     /// The page on which somebody has a token for a new password mailed.
-    pub(crate) fn forgot(&self) -> String {
-        format!("{}/app#/forgot", self.base)
+    pub(crate) fn forgot(&self) -> PageAddress {
+        PageAddress(format!("{}/app#/forgot", self.base))
     }
 
-    pub(crate) fn page(&self, page: Page, token: &OneTimeToken) -> String {
+    pub(crate) fn page(&self, page: Page, token: &OneTimeToken) -> PageAddress {
         let name = match page {
             Page::Reset => "reset",
             Page::Verify => "verify",
             Page::FirstPassword => "first-password",
             Page::Invitation => "invitation",
         };
-        app::page_with_token(&self.base, name, token)
+        PageAddress(app::page_with_token(&self.base, name, token))
     }
 }

@@ -12,6 +12,7 @@ mod account_mail;
 mod addresses;
 mod invitation_mail;
 mod mail;
+mod mailer;
 mod message;
 mod topic;
 
@@ -38,10 +39,14 @@ use tracing::Instrument as _;
 
 pub use self::{
     addresses::Addresses,
-    mail::{MailLimit, Mailer},
+    mailer::{MailLimit, Mailer},
     topic::Topic,
 };
-use self::{mail::Mail, message::Message};
+use self::{
+    mail::{Mail, MailKind},
+    mailer::Addressee,
+    message::Message,
+};
 
 /// Stores, publishes and mails notifications.
 pub struct Notify {
@@ -194,8 +199,8 @@ impl Notify {
 
     async fn mail(&self, mailer: &Mailer, event: &Event, address: &EmailAddress) -> Result<(), DeliveryError> {
         let Some(worded) = mail_wording(&event.detail, |code| self.addresses.short_url(code)) else { return Ok(()) };
-        let mail = Mail { subject: worded.subject, text: worded.message };
-        mailer.send(&mail, address).await
+        let mail = Mail::new(MailKind::Notification, worded.subject).paragraph(worded.message);
+        mailer.send(&mail, Addressee { email: address, user: Some(worded.user) }).await
     }
 
     async fn give_up(&self, notification: &Notification) {

@@ -13,8 +13,10 @@ use linklet_lambda::telemetry::chain;
 
 use crate::{
     DeliveryError, Mailer, Notify,
+    account_mail::OR_THIS_TOKEN,
     addresses::{Addresses, Page},
-    mail::Mail,
+    mail::{Mail, MailKind},
+    mailer::Addressee,
 };
 
 impl Notify {
@@ -61,7 +63,8 @@ impl Notify {
         if !self.invitations.add_mailed_token(invitation, &token.hash()).await? {
             return Ok(());
         }
-        mailer.send(&mail(&self.addresses, invitation, inviter, workspace, &token), &invitation.email).await?;
+        let mail = mail(&self.addresses, invitation, inviter, workspace, &token);
+        mailer.send(&mail, Addressee { email: &invitation.email, user: None }).await?;
         // Tried again, the mail would be sent twice.
         if let Err(error) = self.invitations.note_mailed(invitation, (self.clock)()).await {
             tracing::warn!(error = chain(&error), "it could not be noted that an invitation was mailed");
@@ -76,17 +79,15 @@ fn mail(
     inviter: &EmailAddress,
     workspace: &WorkspaceName,
     token: &OneTimeToken,
-) -> Mail<'static> {
+) -> Mail {
     let (inviter, workspace) = (plain_address(inviter), plain_name(workspace));
-    let (page, last_day) = (addresses.page(Page::Invitation, token), invitation.expires_at().day());
-    let token = token.reveal();
-    let text = format!(
-        "{inviter} invites you to {workspace} in Linklet, where people shorten URLs.\n\n\
-         If you want to join, open this page before {last_day}:\n\n{page}\n\n\
-         Or use this token, which works once:\n\n{token}\n\n\
-         If you don't know who this is, do nothing.\n"
-    );
-    Mail { subject: "You are invited to a workspace", text }
+    Mail::new(MailKind::Invitation, "You are invited to a workspace")
+        .paragraph(format!("{inviter} invites you to {workspace} in Linklet, where people shorten URLs."))
+        .paragraph(format!("If you want to join, open this page before {}:", invitation.expires_at().day()))
+        .button("Look at the invitation", addresses.page(Page::Invitation, token))
+        .paragraph(OR_THIS_TOKEN)
+        .token(token)
+        .paragraph("If you don't know who this is, do nothing.")
 }
 
 /// A workspace's name in few words without anything that a mail program makes a link or a telephone number of: whoever has named it

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    EmailAddress, Invalid, Role, Timestamp, UserId, WorkspaceId, base62, lifetimes,
+    Invalid, Role, Timestamp, UserId, WorkspaceId, base62, lifetimes,
     validated::{self, named_enum, string_newtype},
 };
 
@@ -241,8 +241,6 @@ pub struct ApiKey {
     pub scopes: Scopes,
     /// The user who created the key and owns the links that it creates.
     pub created_by: UserId,
-    /// The creator's email address when the key was created.
-    pub created_by_email: EmailAddress,
     /// When the key was created.
     pub created_at: Timestamp,
     /// When the key expires; `None` if never. It is invalid from this moment on.
@@ -294,7 +292,6 @@ mod tests {
             name: KeyName::parse("CI").unwrap(),
             scopes: Scopes::parse(scopes).unwrap(),
             created_by: UserId::generate(),
-            created_by_email: EmailAddress::parse("ada@example.com").unwrap(),
             created_at: Timestamp::now(),
             expires_at,
             last_used_at: None,

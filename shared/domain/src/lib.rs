@@ -96,7 +96,7 @@ pub use own_address::OwnAddress;
 pub use password::Password;
 pub use redirect::{Asker, Caching, CountsAs, Decision, Extras, Intent, RedirectTarget};
 pub use registration::RegistrationPolicy;
-pub use renewal::{RefreshToken, RenewableSession, Renewal};
+pub use renewal::{LastingSession, RefreshToken, RenewableSession, Renewal, SignInPlace};
 pub use revision::{Precondition, Revision};
 pub use short_code::{GENERATED_LENGTH, RESERVED, ROUTES, ReservedCodes, ShortCode, Unavailable};
 pub use source::{Campaign, Source};

@@ -37,6 +37,27 @@ pub enum OrderedMail {
         /// The address, of which nobody knows yet whether it has an account.
         email: EmailAddress,
     },
+    /// A token to show that the address is one's own which somebody wants instead of theirs.
+    AddressChange {
+        /// Whose account it is.
+        user_id: UserId,
+        /// The address that they want, of which nobody knows yet whether it has an account.
+        email: EmailAddress,
+    },
+    /// What the owner of an address hears when somebody wants another one for the account, with a token to stop that.
+    AddressChangeNotice {
+        /// Whose account it is.
+        user_id: UserId,
+        /// The address that is wanted instead.
+        email: EmailAddress,
+    },
+    /// What the owner of an address hears that an account has no longer.
+    AddressChanged {
+        /// Whose account it is.
+        user_id: UserId,
+        /// The address that the account had.
+        old: EmailAddress,
+    },
     /// A token to join a workspace.
     Invitation {
         /// The workspace.
@@ -63,6 +84,9 @@ impl OrderedMail {
         match self {
             Self::PasswordReset { .. } => "password_reset",
             Self::Verification { .. } => "verification",
+            Self::AddressChange { .. } => "address_change",
+            Self::AddressChangeNotice { .. } => "address_change_notice",
+            Self::AddressChanged { .. } => "address_changed",
             Self::Invitation { .. } => "invitation",
             Self::AccountChange { .. } => "account_change",
         }

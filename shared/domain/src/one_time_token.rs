@@ -16,6 +16,8 @@ pub enum TokenPurpose {
     Reset,
     /// Showing that an address is one's own.
     Verification,
+    /// Keeping one's address, when somebody has asked for another one instead.
+    Keep,
 }
 
 impl TokenPurpose {
@@ -24,6 +26,7 @@ impl TokenPurpose {
             Self::Invitation => "inv_",
             Self::Reset => "rst_",
             Self::Verification => "vrf_",
+            Self::Keep => "kep_",
         }
     }
 
@@ -32,6 +35,7 @@ impl TokenPurpose {
             Self::Invitation => "an invitation's token is inv_ and 32 characters of 0-9, A-Z and a-z",
             Self::Reset => "a token for a new password is rst_ and 32 characters of 0-9, A-Z and a-z",
             Self::Verification => "a token for an address is vrf_ and 32 characters of 0-9, A-Z and a-z",
+            Self::Keep => "a token to keep an address is kep_ and 32 characters of 0-9, A-Z and a-z",
         })
     }
 }
@@ -110,7 +114,8 @@ string_newtype!(TokenHash);
 mod tests {
     use super::*;
 
-    const PURPOSES: [TokenPurpose; 3] = [TokenPurpose::Invitation, TokenPurpose::Reset, TokenPurpose::Verification];
+    const PURPOSES: [TokenPurpose; 4] =
+        [TokenPurpose::Invitation, TokenPurpose::Reset, TokenPurpose::Verification, TokenPurpose::Keep];
 
     #[test]
     fn a_token_is_read_for_its_own_purpose_only() {

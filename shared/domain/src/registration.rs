@@ -64,6 +64,12 @@ impl RegistrationPolicy {
         }
     }
 
+    /// Whether somebody who has an account may have this address instead of theirs.
+    #[must_use]
+    pub fn admits_instead(&self, email: &EmailAddress) -> bool {
+        self.domains().is_none_or(|domains| domains.contains(email.domain()))
+    }
+
     /// Whether an account is of no use before its address is verified. Otherwise anybody could register an address at a domain.
     #[must_use]
     pub fn needs_verified_addresses(&self) -> bool {
@@ -100,6 +106,7 @@ mod tests {
             assert!(!policy.admits(&email(refused)), "{refused}");
         }
         assert!(policy.needs_verified_addresses());
+        assert!(policy.admits_instead(&email("ada@münchen.de")) && !policy.admits_instead(&email("ada@example.org")));
     }
 
     #[test]
@@ -107,6 +114,7 @@ mod tests {
         for (name, admits) in [("open", true), ("invited", false)] {
             let policy = RegistrationPolicy::parse(name, "").unwrap();
             assert_eq!((policy.admits(&email("ada@example.com")), policy.needs_verified_addresses()), (admits, false));
+            assert!(policy.admits_instead(&email("ada@example.com")), "whoever is in may have another address");
         }
     }
 

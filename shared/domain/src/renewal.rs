@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{IpHash, SessionId, Timestamp, UserId, lifetimes};
+use crate::{CountryCode, IpHash, SessionId, Timestamp, UserId, lifetimes};
 
 /// For how long the refresh token before the latest one still leads to the latest one: two tabs may ask at the same moment, and
 /// an answer may be lost.
@@ -33,6 +33,30 @@ impl RefreshToken {
     pub fn successor(self) -> Self {
         Self { generation: self.generation.saturating_add(1), ..self }
     }
+}
+
+/// Where somebody has signed in, in words by which they recognise it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignInPlace {
+    /// The browser and its system, such as `Firefox on Linux`; `None` for a program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// The country, if a trusted edge has said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub country: Option<CountryCode>,
+}
+
+/// A session that lasts, as its person sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastingSession {
+    /// The session.
+    pub id: SessionId,
+    /// Where it began.
+    pub place: SignInPlace,
+    /// When it was renewed last; `None` if it can't be renewed.
+    pub renewed_at: Option<Timestamp>,
+    /// When it ends, unless it is renewed.
+    pub ends_at: Timestamp,
 }
 
 /// How far the refresh tokens of a session have come.

@@ -40,11 +40,12 @@ pub use stats::{
 };
 pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, ThrottleTable};
 pub use users::{
-    AcceptOutcome, Acting, AddressVerification, ApiKeys, ChangedKey, CreateKeyOutcome, FoundOutcome, FoundingAnswer,
-    HandoverStage, Invitations, InviteOutcome, KeyChange, KeyOutcome, MailAddress, MemberChange, MemberOutcome, Names,
-    NewToken, NewWorkspace, OneTimeTokens, OpenHandover, OpenInvitation, OpenReclaim, PasswordChange, PasswordReset,
-    Profile, Recipient, Recipients, RegisterOutcome, Registration, Removal, ResetOutcome, Session, Sessions, Standing,
-    TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome,
+    AcceptOutcome, Acting, AddressStep, AddressVerification, ApiKeys, ChangedKey, CreateKeyOutcome, FoundOutcome,
+    FoundingAnswer, HandoverStage, Invitations, InviteOutcome, KeyChange, KeyOutcome, MailAddress, Mailbox,
+    MemberChange, MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens, OpenHandover, OpenInvitation,
+    OpenReclaim, PasswordChange, PasswordReset, PersonChange, PersonOutcome, Profile, Recipient, Recipients,
+    RegisterOutcome, Registration, Removal, ResetOutcome, Session, Sessions, SignIn, Standing, TokenDelivery,
+    UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome,
 };
 pub use watch::{
     CheckedTarget, DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, LaneNotes, ListedTarget, OwnedTargets,

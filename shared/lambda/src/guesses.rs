@@ -60,6 +60,12 @@ impl<'a> Attempt<'a> {
         Self { kind: GuessKind::Registration, account: Some(account) }
     }
 
+    /// Whether there is an account with an address, by wanting it for one's own account. Who asks proves nothing about that address.
+    #[must_use]
+    pub fn at_taking() -> Self {
+        Self { kind: GuessKind::Registration, account: None }
+    }
+
     /// Nothing, but a mail is sent. Each request counts, since none of them tells whether it was in vain.
     #[must_use]
     pub fn at_mailing() -> Self {

@@ -8,11 +8,13 @@
 
 mod bots;
 mod browsers;
+mod described;
 mod device;
 mod platform;
 mod words;
 
 pub use bots::{Bot, BotKind};
 pub use browsers::family as browser_family;
+pub use described::described;
 pub use device::of_person as device_of_person;
 pub use platform::platforms;

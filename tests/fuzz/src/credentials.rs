@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use futures_util::FutureExt as _;
 use jsonwebtoken::{Algorithm, EncodingKey};
 use linklet_domain::{
-    ApiKeySecret, EmailAddress, KeyHash, KeyPrefix, Membership, Role, Timestamp, UserId, WorkspaceId,
+    ApiKeySecret, EmailAddress, KeyHash, KeyPrefix, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId,
 };
 use linklet_lambda::{
     http::{GatewayEvent, HeaderValue, Request},
@@ -26,7 +26,9 @@ static GOOD: LazyLock<String> = LazyLock::new(|| {
     let user = UserId::generate();
     let membership = Membership::new(WorkspaceId::generate(), Role::Admin, Timestamp::now());
     let issuer = TokenIssuer::new(&secret());
-    let issued = issuer.issue(&user, &email, Some(&membership), Timestamp::now()).now_or_never();
+    let issued = issuer
+        .issue(&SessionId::beginning_at(Timestamp::now()), &user, &email, Some(&membership), Timestamp::now())
+        .now_or_never();
     issued.expect("there is nothing to wait for").expect("a token").0
 });
 

@@ -1,7 +1,7 @@
 //! What is logged when somebody is refused: one warning, with whoever asked and why, and no secret.
 
 use linklet_account::Account;
-use linklet_domain::{ApiKeySecret, Link, Membership, Role, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{ApiKeySecret, Link, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId};
 use linklet_test_support::{
     ApiKeyBuilder, CapturedLogs, LinkBuilder, Person, RequestBuilder, TargetBuilder, TestDynamoDb, issuer, token_for,
     token_of, tokens,
@@ -111,7 +111,10 @@ async fn a_refused_token_is_one_warning_with_its_reason_and_the_subject_only_if_
     let ada = db.register("ada").await;
     let long_ago = Timestamp::parse("2020-01-01T00:00:00Z").unwrap();
     let membership = Membership::new(ada.workspace, Role::Admin, long_ago);
-    let (expired, _) = issuer().issue(&ada.id, &ada.email, Some(&membership), long_ago).await.unwrap();
+    let (expired, _) = issuer()
+        .issue(&SessionId::beginning_at(long_ago), &ada.id, &ada.email, Some(&membership), long_ago)
+        .await
+        .unwrap();
     let good = token_of(&ada.id, &ada.workspace, Role::Admin);
     let forged = format!("{}.{}", good.rsplit_once('.').unwrap().0, "A".repeat(43));
 

@@ -178,7 +178,6 @@ impl ApiKeyBuilder {
             name: KeyName::parse("CI").expect("a name"),
             scopes: Scopes::parse(&["links:read", "links:write", "analytics:read"]).expect("scopes"),
             created_by: creator.id,
-            created_by_email: creator.email.clone(),
             created_at: Timestamp::now(),
             expires_at: None,
             last_used_at: None,

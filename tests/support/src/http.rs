@@ -1,6 +1,6 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use futures_util::FutureExt as _;
-use linklet_domain::{EmailAddress, Membership, Role, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{EmailAddress, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::ApiKeys;
 use linklet_lambda::{
     http::{self, DeferringHandler, GatewayEvent, Request},
@@ -60,7 +60,8 @@ pub fn token_without_workspace(person: &Person) -> String {
 }
 
 fn signed(user: &UserId, email: &EmailAddress, membership: Option<&Membership>) -> String {
-    let issued = issuer().issue(user, email, membership, Timestamp::now()).now_or_never();
+    let now = Timestamp::now();
+    let issued = issuer().issue(&SessionId::beginning_at(now), user, email, membership, now).now_or_never();
     issued.expect("there is nothing to wait for").expect("a token can be signed").0
 }
 

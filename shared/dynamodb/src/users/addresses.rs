@@ -4,7 +4,7 @@
 //! hashes.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use linklet_domain::{EmailAddress, FullName, Timestamp, UserId};
+use linklet_domain::{EmailAddress, FullName, Member, Timestamp, UserId};
 
 use super::{
     UsersTable,
@@ -12,13 +12,17 @@ use super::{
 };
 use crate::{
     RepositoryError,
-    item::{Key, from_item, text},
+    item::{Key, from_item, number, text},
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
 /// What an account says about its person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
+    /// The person's address.
+    pub email: EmailAddress,
+    /// The address that the person wants instead, as long as they can show that it is theirs.
+    pub pending_email: Option<EmailAddress>,
     /// The person's name, if given.
     pub full_name: Option<FullName>,
     /// When the person showed that the address is theirs.
@@ -27,6 +31,15 @@ pub struct Profile {
     pub last_login_at: Option<Timestamp>,
     /// When the person last changed something about the account.
     pub updated_at: Timestamp,
+}
+
+/// Where a person gets mail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mailbox {
+    /// Their address.
+    pub email: EmailAddress,
+    /// The one that they want instead, as long as they can show that it is theirs.
+    pub pending: Option<EmailAddress>,
 }
 
 /// What something shows about whose an address is.
@@ -45,21 +58,24 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn profile(&self, user: &UserId) -> Result<Option<Profile>, RepositoryError> {
+    pub async fn profile(&self, user: &UserId, now: Timestamp) -> Result<Option<Profile>, RepositoryError> {
         const OPERATION: &str = "read a profile";
-        let (mut account, mut verified_at) = (None, None);
+        let (mut account, mut mailbox) = (None, None);
         let address = address_key(user);
         for item in self.0.batch_get(OPERATION, vec![user_key(user), address.clone()], true, None).await? {
             let key: Key = from_item(OPERATION, item.clone())?;
             if key == address {
-                verified_at = from_item::<AddressItem>(OPERATION, item)?.verified_at;
+                mailbox = Some(from_item::<AddressItem>(OPERATION, item)?);
             } else {
                 account = Some(from_item::<UserItem>(OPERATION, item)?);
             }
         }
+        let verified_at = mailbox.as_ref().and_then(|mailbox| mailbox.verified_at);
         Ok(account.map(|account| Profile {
+            email: account.email,
+            pending_email: mailbox.and_then(|mailbox| mailbox.pending(now).cloned()),
             // Each change has a time of its own, so the latest needs no attribute that every write would have to move.
-            updated_at: [account.password_changed_at, verified_at]
+            updated_at: [account.password_changed_at, account.updated_at, verified_at]
                 .into_iter()
                 .flatten()
                 .fold(account.created_at, Timestamp::max),
@@ -67,6 +83,15 @@ impl UsersTable {
             verified_at,
             last_login_at: account.last_login_at,
         }))
+    }
+
+    /// Where a person gets mail, and the address that they want instead, if they do; `None` if there is no account.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn mailbox(&self, user: &UserId, now: Timestamp) -> Result<Option<Mailbox>, RepositoryError> {
+        let found = self.0.get::<AddressItem>("look up an address", address_key(user)).await?;
+        Ok(found.map(|item| Mailbox { pending: item.pending(now).cloned(), email: item.email }))
     }
 
     /// What a person is called: their name, or else their address; `None` if there is no account.
@@ -116,6 +141,28 @@ impl UsersTable {
         at: Timestamp,
     ) -> Result<TransactWriteItem, RepositoryError> {
         self.address_change(user, email, AddressProof::Another, at)
+    }
+
+    /// The action of a transaction by which a person joins a workspace: it counts that, and is refused if the account has another name
+    /// or address by now, of which the membership would have a wrong copy, or was closed. If something has shown that the address
+    /// is the person's, it records when.
+    pub(super) fn joining(
+        &self,
+        member: &Member,
+        verified_at: Option<Timestamp>,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        let change = match verified_at {
+            Some(_) => "SET verified_at = if_not_exists(verified_at, :at) REMOVE awaits_password ADD joinings :one",
+            None => "ADD joinings :one",
+        };
+        let named = if member.full_name.is_some() { "full_name = :name" } else { "attribute_not_exists(full_name)" };
+        self.0
+            .update("join a workspace", address_key(&member.user), change)
+            .only_if(format!("email = :email AND {named} AND attribute_not_exists(closed_at)"))
+            .values([(":email", text(&member.email)), (":one", number(&1))])
+            .values(member.full_name.as_ref().map(|name| (":name", text(name))))
+            .values(verified_at.map(|at| (":at", text(&at))))
+            .action()
     }
 
     /// The action of a transaction that records what shows whose an address is, and that its account has a password now.

@@ -75,6 +75,8 @@ pub enum FoundOutcome {
     Taken,
     /// Another request with the same idempotency key was faster; its answer is the answer.
     KeyTaken,
+    /// The founder has another name or address by now; a retry may succeed.
+    AccountChanged,
 }
 
 /// What a request to found a workspace was answered, to be answered again to whoever repeats it.
@@ -106,8 +108,9 @@ impl UsersTable {
             let put = self.0.put_if(FOUND, &item, is_free, [(":now", number(&now.unix_seconds()))])?;
             transaction = transaction.and(put, FoundOutcome::KeyTaken);
         }
-        let transaction =
-            self.and_workspace(transaction, FOUND, workspace, FoundOutcome::Taken, FoundOutcome::Taken)?;
+        let transaction = self
+            .and_workspace(transaction, FOUND, workspace, FoundOutcome::Taken, FoundOutcome::Taken)?
+            .and(self.joining(&workspace.founder, None)?, FoundOutcome::AccountChanged);
         Ok(match transaction.send(&self.0.client).await? {
             TransactionOutcome::Committed => FoundOutcome::Founded,
             TransactionOutcome::Refused(outcome) => outcome,

@@ -206,9 +206,9 @@ impl UsersTable {
 
     fn key_handover(&self, key: Key, from: &UserId, to: &Member) -> Result<TransactWriteItem, RepositoryError> {
         self.0
-            .update(SETTLE_KEYS, key, "SET created_by = :heir, created_by_email = :email")
+            .update(SETTLE_KEYS, key, "SET created_by = :heir")
             .only_if("created_by = :leaver")
-            .values([(":leaver", text(from)), (":heir", text(&to.user)), (":email", text(&to.email))])
+            .values([(":leaver", text(from)), (":heir", text(&to.user))])
             .action()
     }
 }

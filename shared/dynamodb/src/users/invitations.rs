@@ -67,6 +67,10 @@ pub enum AcceptOutcome {
     AlreadyMember,
     /// There is no such invitation for this person's address, or none any more.
     Invalid,
+    /// The person is a member of as many workspaces as one may be.
+    TooMany,
+    /// The person has another name or address by now; a retry may succeed.
+    AccountChanged,
 }
 
 /// A token that works, with what it is for.
@@ -332,7 +336,8 @@ impl UsersTable {
         }
     }
 
-    /// Makes the account a member of the workspace that a token invites its address into, if the session lasts.
+    /// Makes the account a member of the workspace that a token invites its address into, if the session lasts. The memberships are
+    /// counted before the write, so concurrent requests may exceed the maximum by a few, which is harmless.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -357,16 +362,20 @@ impl UsersTable {
         let Some(open) = self.open_invitation(token, &account.email, now).await? else { return Ok(INVALID) };
         let Some(invitation) = &open.into_workspace else { return Ok(INVALID) };
         let Some(workspace) = self.workspace(&invitation.workspace).await? else { return Ok(INVALID) };
+        let memberships = self.memberships(&account.id).await?;
+        let is_member = memberships.iter().any(|membership| membership.workspace == workspace.id);
+        if !is_member && memberships.len() >= Membership::MOST {
+            return Ok(Some(AcceptOutcome::TooMany));
+        }
         // Of what the transaction is refused for, the first counts: a member stays one, and the invitation stays, too.
         let already = Some(AcceptOutcome::AlreadyMember);
         let transaction = self.and_membership(Transaction::new(ACCEPT), ACCEPT, invitation, account, now, &already)?;
         let transaction = transaction.and(self.admission(invitation)?, INVALID);
+        let joining = self.joining(&Member::of(account, invitation.role, now), open.verified_at(now))?;
+        let transaction = transaction.and(joining, Some(AcceptOutcome::AccountChanged));
         // Otherwise somebody whose account is being closed would be a member again.
         let transaction = transaction.and_each(self.session_lasts(Acting { user: &account.id, session })?, INVALID);
-        let mut transaction = transaction.and(self.deletion(ACCEPT, invitation).action()?, None);
-        if let Some(at) = open.verified_at(now) {
-            transaction = transaction.and(self.address_verification(&account.id, &account.email, at)?, INVALID);
-        }
+        let transaction = transaction.and(self.deletion(ACCEPT, invitation).action()?, None);
         Ok(match transaction.send(&self.0.client).await? {
             TransactionOutcome::Committed => Some(AcceptOutcome::Accepted(workspace, invitation.role)),
             TransactionOutcome::Refused(refusal) => refusal,

@@ -7,9 +7,9 @@ mod reclaims;
 mod tokens;
 
 use linklet_domain::{
-    Account, Destinations, EmailAddress, FullName, IdempotencyKey, Invalid, InvitationId, KeyHash, KeyPrefix, Member,
-    Membership, RenewableSession, Revision, Role, SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId,
-    WorkspaceName, WorkspaceSettings, WorkspaceSlug, lifetimes,
+    Account, Destinations, EmailAddress, FullName, IdempotencyKey, Invalid, InvitationId, IpHash, KeyHash, KeyPrefix,
+    LastingSession, Member, Membership, RenewableSession, Revision, Role, SessionId, SignInPlace, Timestamp, TokenHash,
+    UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -18,13 +18,14 @@ pub(super) use self::{
     invitations::{InvitationItem, InvitationTokenItem, InvitedTo},
     keys::{ApiKeyItem, LastUse, WorkspaceKeyItem},
     reclaims::ReclaimItem,
-    tokens::{ResetItem, VerificationItem},
+    tokens::{KeepItem, ResetItem, VerificationItem},
 };
-use super::founding::FoundingAnswer;
+use super::{founding::FoundingAnswer, sessions::SignIn};
 use crate::{item::Key, revision::is_first};
 
 pub(super) const USER: &str = "USER";
 pub(super) const MEMBER_PREFIX: &str = "MEMBER#";
+pub(super) const SESSION_PREFIX: &str = "SESSION#";
 pub(super) const KEY_PREFIX: &str = "KEY#";
 pub(crate) const WORKSPACE_PREFIX: &str = "WS#";
 pub(crate) const HANDOVER_PREFIX: &str = "HANDOVER#";
@@ -71,7 +72,7 @@ pub(super) fn ended_sessions_key(user: &UserId) -> Key {
 }
 
 pub(super) fn session_key(user: &UserId, session: &SessionId) -> Key {
-    Key::new(access_partition(user), format!("SESSION#{session}"))
+    Key::new(access_partition(user), format!("{SESSION_PREFIX}{session}"))
 }
 
 pub(super) fn address_key(user: &UserId) -> Key {
@@ -96,6 +97,11 @@ pub(super) fn reset_key(token: &TokenHash) -> Key {
 /// The key of a token's item. IAM roles in `template.yaml` name the prefix of the partition key.
 pub(super) fn verification_key(token: &TokenHash) -> Key {
     Key::new(format!("VERIFICATION#{token}"), "VERIFICATION")
+}
+
+/// The key of a token's item. IAM roles in `template.yaml` name the prefix of the partition key.
+pub(super) fn keep_key(token: &TokenHash) -> Key {
+    Key::new(format!("KEEP#{token}"), "KEEP")
 }
 
 pub(super) fn workspace_member_key(workspace: &WorkspaceId, user: &UserId) -> Key {
@@ -173,6 +179,9 @@ pub(super) struct UserItem {
     pub password_changed_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_login_at: Option<Timestamp>,
+    /// When the person last had another name or address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<Timestamp>,
 }
 
 impl From<&Account> for UserItem {
@@ -186,6 +195,7 @@ impl From<&Account> for UserItem {
             created_at: account.created_at,
             password_changed_at: None,
             last_login_at: None,
+            updated_at: None,
         }
     }
 }
@@ -214,8 +224,8 @@ pub(super) struct EmailItem {
 }
 
 impl EmailItem {
-    pub(super) fn new(account: &Account) -> Self {
-        Self { key: email_key(&account.email), user_id: account.id, closed_at: None }
+    pub(super) fn new(user: &UserId, email: &EmailAddress) -> Self {
+        Self { key: email_key(email), user_id: *user, closed_at: None }
     }
 }
 
@@ -245,6 +255,23 @@ pub(super) struct AddressItem {
     /// Whether the account has no password yet, since it is chosen with a mailed token. What mails tokens can't read the account.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub awaits_password: bool,
+    /// The address that the person wants instead, until they show that it is theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending_email: Option<EmailAddress>,
+    /// How long that can be shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending_until: Option<Timestamp>,
+    /// How often the person has joined a workspace or founded another one, so that a change of the copies which memberships have
+    /// misses none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub joinings: u64,
+    /// When an operator closed the account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed_at: Option<Timestamp>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl AddressItem {
@@ -255,7 +282,16 @@ impl AddressItem {
             full_name: account.full_name.clone(),
             verified_at,
             awaits_password: account.password_hash.is_none(),
+            pending_email: None,
+            pending_until: None,
+            joinings: 0,
+            closed_at: None,
         }
+    }
+
+    /// The address that the person wants instead, as long as they can show that it is theirs.
+    pub(super) fn pending(&self, now: Timestamp) -> Option<&EmailAddress> {
+        self.pending_email.as_ref().filter(|_| self.pending_until.is_some_and(|until| now < until))
     }
 
     /// The address, if the person has shown that it is theirs.
@@ -291,20 +327,55 @@ impl EndedSessionsItem {
     }
 }
 
-/// `ACCESS#<user>` / `SESSION#<session>`: how far the refresh tokens of a session have come, or that it was ended, or both.
-#[derive(Debug, Deserialize)]
-pub(super) struct SessionItem {
-    pub ended_at: Option<Timestamp>,
-}
-
-/// The item of a session that can be renewed, as it is made, and read by who renews it.
+/// `ACCESS#<user>` / `SESSION#<session>`: a session: where it began, how far its refresh tokens have come if it has any, and that it
+/// was ended.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct RenewableSessionItem {
+pub(super) struct SessionItem {
     #[serde(flatten)]
     pub key: Key,
     #[serde(flatten)]
-    pub renewable: RenewableSession,
+    pub place: SignInPlace,
+    /// The hash of the network that has it.
+    pub address: Option<IpHash>,
+    /// The number of the latest refresh token, and when that was made, if the session can be renewed.
+    pub generation: Option<u64>,
+    pub renewed_at: Option<Timestamp>,
+    pub ended_at: Option<Timestamp>,
     pub ttl: i64,
+}
+
+impl SessionItem {
+    /// A session that begins in this place, and has this refresh token if it can be renewed.
+    pub(super) fn new(user: &UserId, session: &SessionId, sign_in: SignIn) -> Self {
+        let SignIn { place, address, first_token } = sign_in;
+        let ends_at = match first_token {
+            Some(_) => session.began_at().plus(lifetimes::RENEWABLE_SESSIONS),
+            None => session.began_at().plus(lifetimes::SESSIONS),
+        };
+        Self {
+            key: session_key(user, session),
+            place,
+            address: Some(address),
+            generation: first_token.map(|token| token.generation),
+            renewed_at: first_token.map(|_| session.began_at()),
+            ended_at: None,
+            ttl: ends_at.unix_seconds(),
+        }
+    }
+
+    /// How far the refresh tokens have come, unless the session was ended, or has none.
+    pub(super) fn renewable(self) -> Option<RenewableSession> {
+        let (generation, renewed_at, address) = (self.generation?, self.renewed_at?, self.address?);
+        self.ended_at.is_none().then_some(RenewableSession { generation, renewed_at, address })
+    }
+
+    /// The session as its person sees it, unless it is over.
+    pub(super) fn lasting(self, now: Timestamp) -> Result<Option<LastingSession>, Invalid> {
+        let id = SessionId::parse(self.key.sk.strip_prefix(SESSION_PREFIX).unwrap_or_default())?;
+        let ends_at = Timestamp::from_unix_seconds(self.ttl)?;
+        let lasts = self.ended_at.is_none() && now < ends_at;
+        Ok(lasts.then_some(LastingSession { id, place: self.place, renewed_at: self.renewed_at, ends_at }))
+    }
 }
 
 impl MemberItem {
@@ -326,7 +397,7 @@ impl From<MemberItem> for Membership {
 }
 
 /// `WS#<id>` / `MEMBER#<user>`: a membership under its workspace, for the member list. Email address and name are copies, so
-/// that the list takes one query. Nothing changes them in an account so far; code that does has to change them here, too.
+/// that the list takes one query. [Changing them](super::UsersTable::change_person) changes them here, too.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct WorkspaceMemberItem {
     #[serde(flatten)]

@@ -10,6 +10,7 @@ mod keys;
 mod members;
 mod names;
 mod one_time;
+mod people;
 mod recipients;
 mod reclaims;
 mod renewals;
@@ -26,7 +27,7 @@ use self::item::{
     user_key,
 };
 pub use self::{
-    addresses::Profile,
+    addresses::{Mailbox, Profile},
     founding::{FoundOutcome, FoundingAnswer, NewWorkspace},
     handovers::{HandoverStage, OpenHandover, Removal},
     invitations::{AcceptOutcome, Invitations, InviteOutcome, OpenInvitation, WithdrawOutcome},
@@ -36,9 +37,10 @@ pub use self::{
     one_time::{
         AddressVerification, NewToken, OneTimeTokens, PasswordReset, ResetOutcome, TokenDelivery, VerifyOutcome,
     },
+    people::{AddressStep, PersonChange, PersonOutcome},
     recipients::{MailAddress, Recipient, Recipients},
     reclaims::OpenReclaim,
-    sessions::{Acting, PasswordChange, Session, Sessions, Standing},
+    sessions::{Acting, PasswordChange, Session, Sessions, SignIn, Standing},
     workspace::WorkspaceOutcome,
 };
 use crate::{
@@ -128,7 +130,7 @@ impl UsersTable {
         account: &Account,
         verified_at: Option<Timestamp>,
     ) -> Result<Transaction<RegisterOutcome>, RepositoryError> {
-        let email = EmailItem::new(account);
+        let email = EmailItem::new(&account.id, &account.email);
         let address = AddressItem::new(account, verified_at);
         // The ids are new, so items with them can't exist; if they do, the caller retries with other ids.
         Ok(transaction

@@ -13,9 +13,10 @@ use super::{
     UsersTable,
     addresses::AddressProof,
     item::{
-        AddressItem, EmailItem, EndedSessionsItem, ReclaimItem, ResetItem, VerificationItem, address_key, email_key,
-        reset_key, user_key, verification_key,
+        AddressItem, EmailItem, EndedSessionsItem, KeepItem, ReclaimItem, ResetItem, VerificationItem, address_key,
+        email_key, reset_key, user_key, verification_key,
     },
+    people::Differences,
     sessions::{ENDS_MORE, SET_PASSWORD},
 };
 use crate::{
@@ -35,7 +36,7 @@ pub struct NewToken<'a> {
     pub hash: &'a TokenHash,
     /// The account.
     pub user: &'a UserId,
-    /// Its address.
+    /// The address that it is about.
     pub email: &'a EmailAddress,
     /// When the token was made.
     pub issued_at: Timestamp,
@@ -73,6 +74,15 @@ impl OneTimeTokens {
     pub async fn issue_reset(&self, token: &NewToken<'_>, delivery: TokenDelivery) -> Result<(), RepositoryError> {
         const OPERATION: &str = "store a token for a new password";
         self.0.put_item(OPERATION, &ResetItem::new(token, delivery))?.only_if(IS_NEW).or_fail().await
+    }
+
+    /// Stores a mailed token with which somebody keeps their address, although another one is wanted.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn issue_keep(&self, token: &NewToken<'_>) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "store a token to keep an address";
+        self.0.put_item(OPERATION, &KeepItem::new(token))?.only_if(IS_NEW).or_fail().await
     }
 
     /// Stores a mailed token for an address.
@@ -151,7 +161,7 @@ impl AddressVerification {
         &self.user
     }
 
-    /// Its address.
+    /// The address, which is the account's or the one that is wanted instead.
     #[must_use]
     pub fn email(&self) -> &EmailAddress {
         &self.email
@@ -159,10 +169,17 @@ impl AddressVerification {
 }
 
 /// The outcome of using a token for an address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VerifyOutcome {
     /// The address is verified, and the account has the password if one was chosen.
     Verified,
+    /// The address is verified, and the account's from now on.
+    Replaced {
+        /// The address that the account had before, if the person had shown that it was theirs.
+        verified: Option<EmailAddress>,
+    },
+    /// Another account has the address by now.
+    EmailTaken,
     /// The token was used, or the account was closed.
     TokenInvalid,
     /// The account has a password already.
@@ -199,7 +216,7 @@ impl UsersTable {
         const OPERATION: &str = "set a new password";
         const INVALID: Option<ResetOutcome> = Some(ResetOutcome::TokenInvalid);
         retry_on_conflict(OPERATION, async || {
-            let proof = self.proof_of(reset).await?;
+            let Some(proof) = self.proof_of(reset).await? else { return Ok(INVALID) };
             let at = clock();
             let ended = EndedSessionsItem::new(&reset.user, at, None);
             let mut transaction = Transaction::new(OPERATION)
@@ -223,15 +240,16 @@ impl UsersTable {
         .await
     }
 
-    /// What a token for a new password shows about the address.
-    async fn proof_of(&self, reset: &PasswordReset) -> Result<AddressProof, RepositoryError> {
-        if reset.delivery == TokenDelivery::Shown {
-            return Ok(AddressProof::None);
-        }
+    /// What a token for a new password shows about the address; `None` if the account has another one by now.
+    async fn proof_of(&self, reset: &PasswordReset) -> Result<Option<AddressProof>, RepositoryError> {
         let address = self.0.get::<AddressItem>("look up an address", address_key(&reset.user)).await?;
-        // Nobody has used an account that has had no password yet, so nothing in it is to be paused.
-        let is_known = address.is_some_and(|address| address.verified_at.is_some() || address.awaits_password);
-        Ok(if is_known { AddressProof::Another } else { AddressProof::First })
+        let current = address.filter(|address| address.email == reset.email);
+        Ok(current.map(|address| match reset.delivery {
+            TokenDelivery::Shown => AddressProof::None,
+            // Nobody has used an account that has had no password yet, so nothing in it is to be paused.
+            TokenDelivery::Mailed if address.verified_at.is_some() || address.awaits_password => AddressProof::Another,
+            TokenDelivery::Mailed => AddressProof::First,
+        }))
     }
 
     /// The action that sets a new password, unless one was set since the token was made. The first proof of whose the address is sets
@@ -289,17 +307,28 @@ impl UsersTable {
         first_password: Option<&str>,
         now: Timestamp,
     ) -> Result<VerifyOutcome, RepositoryError> {
+        const INVALID: Option<VerifyOutcome> = Some(VerifyOutcome::TokenInvalid);
         let AddressVerification { hash, user, email } = verification;
         retry_on_conflict(VERIFY, async || {
-            let mut transaction = Transaction::new(VERIFY)
-                .and(self.used_up(VERIFY, verification_key(hash))?, VerifyOutcome::TokenInvalid)
-                .and(self.address_verification(user, email, now)?, VerifyOutcome::TokenInvalid);
+            let Some(person) = self.stored_person(user).await? else { return Ok(INVALID) };
+            let mut transaction = Transaction::new(VERIFY).and(self.used_up(VERIFY, verification_key(hash))?, INVALID);
+            let mut verified = VerifyOutcome::Verified;
+            if person.address.email == *email {
+                transaction = transaction.and(self.address_verification(user, email, now)?, INVALID);
+            } else if person.address.pending(now) == Some(email) {
+                let differences = Differences::shown(email, now);
+                transaction = self.and_person(transaction, &person, &differences, VerifyOutcome::EmailTaken, now)?;
+                verified = VerifyOutcome::Replaced { verified: person.address.verified() };
+            } else {
+                return Ok(INVALID);
+            }
             if let Some(hash) = first_password {
-                transaction = transaction.and(self.first_password(user, hash, now)?, VerifyOutcome::PasswordChosen);
+                let chosen = Some(VerifyOutcome::PasswordChosen);
+                transaction = transaction.and(self.first_password(user, hash, now)?, chosen);
             }
             Ok(match transaction.send(&self.0.client).await? {
-                TransactionOutcome::Committed => Some(VerifyOutcome::Verified),
-                TransactionOutcome::Refused(outcome) => Some(outcome),
+                TransactionOutcome::Committed => Some(verified),
+                TransactionOutcome::Refused(refusal) => refusal,
                 TransactionOutcome::InConflict => None,
             })
         })

@@ -1,10 +1,10 @@
 //! Sessions that can be renewed: which refresh token is the latest.
 
-use linklet_domain::{RefreshToken, RenewableSession, SessionId, UserId};
+use linklet_domain::{RefreshToken, RenewableSession};
 
 use super::{
     UsersTable,
-    item::{EndedSessionsItem, RenewableSessionItem, SessionItem, ended_sessions_key, session_key},
+    item::{EndedSessionsItem, SessionItem, ended_sessions_key, session_key},
 };
 use crate::{
     RepositoryError,
@@ -12,21 +12,6 @@ use crate::{
 };
 
 impl UsersTable {
-    /// Makes a session one that can be renewed.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn remember_session(
-        &self,
-        user: &UserId,
-        session: &SessionId,
-        renewable: RenewableSession,
-    ) -> Result<(), RepositoryError> {
-        let ttl = renewable.ends_at().unix_seconds();
-        let item = RenewableSessionItem { key: session_key(user, session), renewable, ttl };
-        self.0.put_item("remember a session", &item)?.or_fail().await
-    }
-
     /// How far the refresh tokens of a session have come; `None` if it was ended, or can't be renewed.
     ///
     /// # Errors
@@ -40,10 +25,8 @@ impl UsersTable {
             let Key { sk, .. } = from_item(OPERATION, item.clone())?;
             let has_ended = if sk == ended.sk {
                 from_item::<EndedSessionsItem>(OPERATION, item)?.has_ended(&token.session)
-            } else if from_item::<SessionItem>(OPERATION, item.clone())?.ended_at.is_some() {
-                true
             } else {
-                found = Some(from_item::<RenewableSessionItem>(OPERATION, item)?.renewable);
+                found = from_item::<SessionItem>(OPERATION, item)?.renewable();
                 false
             };
             if has_ended {

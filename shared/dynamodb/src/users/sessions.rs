@@ -1,21 +1,26 @@
 //! Sessions: whether the person of a token is still a member, in which role, and whether the session was ended.
 //!
-//! A session has an item if it can be renewed, or was ended by itself. A person has one more item with a time by which all sessions
-//! had ended. With the membership, that makes three items to read for a token, however many workspaces or sessions a person has.
+//! A session has an item, which says where it began. A person has one more item with a time by which all sessions had ended. With the membership, that makes three items to read for a token, however many workspaces or sessions a person has.
 //!
 //! [`Sessions`] has only what functions that authenticate requests may do; [`UsersTable`] ends and [renews](super::renewals) them.
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
-use linklet_domain::{Role, SessionId, Timestamp, UserId, WorkspaceId, lifetimes};
+use linklet_domain::{
+    IpHash, LastingSession, RefreshToken, Role, SessionId, SignInPlace, Timestamp, UserId, WorkspaceId, lifetimes,
+};
 
 use super::{
     UsersTable,
-    item::{EndedSessionsItem, MemberItem, SessionItem, ended_sessions_key, member_key, session_key, user_key},
+    item::{
+        EndedSessionsItem, MemberItem, SESSION_PREFIX, SessionItem, access_partition, ended_sessions_key, member_key,
+        session_key, user_key,
+    },
 };
 use crate::{
     Consistency, RepositoryError,
-    item::{Key, Table, from_item, number, text},
+    item::{Key, SortKeys, Table, from_item, number, text},
     transaction::{Transaction, TransactionOutcome},
+    write::Write,
 };
 
 /// The repository for authentication by token: the items of UsersTable that say what a person may do.
@@ -61,6 +66,17 @@ pub struct Acting<'a> {
     pub user: &'a UserId,
     /// The session in which they do.
     pub session: &'a SessionId,
+}
+
+/// How a session begins.
+#[derive(Debug, Clone)]
+pub struct SignIn {
+    /// Where, in words.
+    pub place: SignInPlace,
+    /// The hash of the network where.
+    pub address: IpHash,
+    /// The first refresh token, if the session can be renewed.
+    pub first_token: Option<RefreshToken>,
 }
 
 /// A new password.
@@ -114,18 +130,68 @@ impl Sessions {
 }
 
 impl UsersTable {
+    /// Stores that a session has begun.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn begin_session(
+        &self,
+        user: &UserId,
+        session: &SessionId,
+        sign_in: SignIn,
+    ) -> Result<(), RepositoryError> {
+        self.0.put_item("begin a session", &SessionItem::new(user, session, sign_in))?.or_fail().await
+    }
+
+    /// The sessions of a person that last, newest first.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn sessions(&self, user: &UserId, now: Timestamp) -> Result<Vec<LastingSession>, RepositoryError> {
+        const OPERATION: &str = "list sessions";
+        let (partition, prefix) = (access_partition(user), SortKeys::Beginning(SESSION_PREFIX));
+        let (items, ended) = tokio::try_join!(
+            self.0.list::<SessionItem>(OPERATION, &partition, prefix),
+            self.0.get::<EndedSessionsItem>(OPERATION, ended_sessions_key(user))
+        )?;
+        let mut lasting = Vec::with_capacity(items.len());
+        for item in items {
+            lasting.extend(item.lasting(now).map_err(RepositoryError::unexpected_item(OPERATION))?);
+        }
+        lasting.retain(|session| !ended.as_ref().is_some_and(|ended| ended.has_ended(&session.id)));
+        lasting.sort_by_key(|session| std::cmp::Reverse(session.id.began_at()));
+        Ok(lasting)
+    }
+
+    /// Ends a session that lasts. Returns `false` if it doesn't, or is unknown.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn end_lasting_session(
+        &self,
+        user: &UserId,
+        session: &SessionId,
+        now: Timestamp,
+    ) -> Result<bool, RepositoryError> {
+        let lasts = "attribute_exists(pk) AND attribute_not_exists(ended_at) AND #ttl > :seconds";
+        let end = self.session_end(user, session, now).only_if(lasts);
+        end.value(":seconds", number(&now.unix_seconds())).unless_refused().await
+    }
+
     /// Ends a session. That is kept for as long as a token of it may be valid; a session without an item isn't renewed in any case.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn end_session(&self, user: &UserId, session: &SessionId, now: Timestamp) -> Result<(), RepositoryError> {
+        self.session_end(user, session, now).or_fail().await
+    }
+
+    fn session_end(&self, user: &UserId, session: &SessionId, now: Timestamp) -> Write<'_> {
         const ENDED: &str = "SET ended_at = if_not_exists(ended_at, :now), #ttl = :ttl";
         self.0
             .update("end a session", session_key(user, session), ENDED)
             .value(":now", text(&now))
             .value(":ttl", number(&now.plus(lifetimes::SESSIONS).unix_seconds()))
-            .or_fail()
-            .await
     }
 
     /// Ends all sessions of a person that have begun by now, but for one.

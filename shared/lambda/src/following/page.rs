@@ -5,7 +5,8 @@ use std::{borrow::Cow, fmt::Write as _, sync::LazyLock};
 use linklet_domain::Preview;
 
 use crate::http::{
-    ApiError, HeaderValue, Pages, Problem, Request, Response, StatusCode, header, policy_of_form, policy_of_style,
+    ApiError, HeaderValue, Pages, Problem, Request, Response, StatusCode, escaped, header, policy_of_form,
+    policy_of_style,
 };
 
 /// The colours, corners and sizes are those of the web application.
@@ -179,15 +180,6 @@ fn page(title: &str, head: &str, content: &str) -> String {
 </html>
 "#
     )
-}
-
-/// A text of people's as HTML, also in an attribute.
-fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.contains(['&', '<', '>', '"', '\'']) {
-        return Cow::Borrowed(text);
-    }
-    let replaced = [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&#39;")];
-    Cow::Owned(replaced.iter().fold(text.to_owned(), |text, (character, entity)| text.replace(character, entity)))
 }
 
 /// What a page says.

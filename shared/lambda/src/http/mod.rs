@@ -41,7 +41,7 @@ pub use self::{
     gateway::{GatewayEvent, HttpContext, RequestContext},
     json::{Immutable, InvalidBody, JsonObject},
     negotiation::{accepts_gzip, matches, prefers_brotli},
-    pages::{Pages, policy_of_form, policy_of_style},
+    pages::{Pages, escaped, policy_of_form, policy_of_style},
     problem::Problem,
     representation::VARIES,
     request::Request,

@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use lambda_http::http::{HeaderValue, StatusCode, header};
 use sha2::{Digest as _, Sha256};
@@ -68,6 +70,16 @@ fn policy(style: &str, form_action: &str) -> HeaderValue {
         "default-src 'none'; style-src 'sha256-{hash}'; frame-ancestors 'none'; base-uri 'none'; form-action {form_action}"
     );
     HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
+}
+
+/// A text of people's as HTML, also in an attribute.
+#[must_use]
+pub fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(['&', '<', '>', '"', '\'']) {
+        return Cow::Borrowed(text);
+    }
+    let replaced = [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&#39;")];
+    Cow::Owned(replaced.iter().fold(text.to_owned(), |text, (character, entity)| text.replace(character, entity)))
 }
 
 #[cfg(test)]

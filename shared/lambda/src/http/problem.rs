@@ -112,6 +112,8 @@ problems! {
         NOT_FOUND "invitation_invalid" "this invitation does not exist, was used, or has expired, or is for another address";
     /// A one-time token can't be used. The answer doesn't say why.
     TokenInvalid = NOT_FOUND "token_invalid" "this token does not exist, was used, or has expired" in "token";
+    /// The person has no such session that lasts.
+    SessionNotFound = NOT_FOUND "session_not_found" "you have no such session, or it is over";
     /// There is no such API key.
     ApiKeyNotFound = NOT_FOUND "api_key_not_found" "the workspace has no API key with this prefix";
     /// A custom code is taken.
@@ -130,9 +132,9 @@ problems! {
     LastAdmin = CONFLICT "last_admin" "the workspace needs at least one admin";
     /// The workspace has as many API keys as it may have.
     TooManyApiKeys = CONFLICT "too_many_api_keys" "the workspace has 100 API keys; revoke one first";
-    /// The person is a member of as many workspaces as one may found.
+    /// The person is a member of as many workspaces as one may be.
     WorkspaceLimit =
-        CONFLICT "workspace_limit" "you are a member of 20 workspaces; nobody can create more";
+        CONFLICT "workspace_limit" "you are a member of 20 workspaces; leave one first";
     /// The workspace has as many targets as it may have.
     TargetQuotaReached =
         CONFLICT "target_quota_reached" "as many URLs are monitored as allowed, by this workspace or by all of its founder; delete a target first";

@@ -126,7 +126,6 @@ fn caller_with(key: ApiKey) -> Caller {
     Caller {
         role: key.role(),
         user: key.created_by,
-        email: key.created_by_email,
         workspace: key.workspace,
         credential: Credential::ApiKey,
         is_current: false,
@@ -162,7 +161,7 @@ fn is_fresh(since: Timestamp, now: Timestamp) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use linklet_domain::{EmailAddress, KeyName, Scopes, UserId, WorkspaceId};
+    use linklet_domain::{KeyName, Scopes, UserId, WorkspaceId};
 
     use super::*;
 
@@ -175,7 +174,6 @@ mod tests {
             name: KeyName::parse("CI").unwrap(),
             scopes: Scopes::parse(&["links:read"]).unwrap(),
             created_by: UserId::generate(),
-            created_by_email: EmailAddress::parse("ada@example.com").unwrap(),
             created_at: Timestamp::now(),
             expires_at: None,
             last_used_at: None,

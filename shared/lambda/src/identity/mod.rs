@@ -12,9 +12,7 @@ mod refresh;
 mod sessions;
 mod token;
 
-use linklet_domain::{
-    ApiKey, EmailAddress, KeyPrefix, Link, LinkIdentity, Record, Role, SessionId, UserId, WorkspaceId,
-};
+use linklet_domain::{ApiKey, KeyPrefix, Link, LinkIdentity, Record, Role, SessionId, UserId, WorkspaceId};
 
 use linklet_dynamodb::Session;
 
@@ -64,7 +62,6 @@ impl Actor {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     user: UserId,
-    email: EmailAddress,
     workspace: WorkspaceId,
     role: Role,
     credential: Credential,
@@ -84,12 +81,6 @@ impl Caller {
     #[must_use]
     pub fn user(&self) -> &UserId {
         &self.user
-    }
-
-    /// The user's email address.
-    #[must_use]
-    pub fn email(&self) -> &EmailAddress {
-        &self.email
     }
 
     /// The workspace to which the token or key gives access.

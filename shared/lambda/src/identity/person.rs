@@ -8,7 +8,8 @@ use crate::http::{ApiError, Problem};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
     pub(super) user: UserId,
-    pub(super) email: EmailAddress,
+    /// What a token of the same session repeats. It may be another address than the account has now.
+    pub(super) claimed_email: EmailAddress,
     pub(super) session: SessionId,
     /// When the token expires.
     pub(super) expires_at: Timestamp,
@@ -20,12 +21,6 @@ impl Person {
     #[must_use]
     pub fn user(&self) -> &UserId {
         &self.user
-    }
-
-    /// Its address.
-    #[must_use]
-    pub fn email(&self) -> &EmailAddress {
-        &self.email
     }
 
     /// The workspace that the token is for, if it is for one, and the role there.
@@ -51,9 +46,9 @@ impl Person {
     /// # Errors
     /// 403 if it is for none.
     pub(super) fn into_caller(self) -> Result<Caller, ApiError> {
-        let Self { user, email, session, membership, .. } = self;
+        let Self { user, session, membership, .. } = self;
         let (workspace, role) = membership.ok_or(ApiError::Problem(Problem::NoWorkspace))?;
-        Ok(Caller { user, email, workspace, role, credential: Credential::Session(session), is_current: false })
+        Ok(Caller { user, workspace, role, credential: Credential::Session(session), is_current: false })
     }
 }
 

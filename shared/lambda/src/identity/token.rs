@@ -235,9 +235,9 @@ impl TokenVerifier {
     }
 
     /// Forgets a session that was ended. Other environments may hold it for up to a minute.
-    pub fn forget(&self, session: &Session) {
+    pub fn forget(&self, session: &SessionId) {
         if let Some(sessions) = &self.sessions {
-            sessions.forget(&session.id);
+            sessions.forget(session);
         }
     }
 
@@ -392,14 +392,13 @@ impl TokenIssuer {
     /// When signing fails.
     pub async fn issue(
         &self,
+        session: &SessionId,
         user: &UserId,
         email: &EmailAddress,
         membership: Option<&Membership>,
         now: Timestamp,
     ) -> Result<(String, Timestamp), ApiError> {
-        // The session begins with the request, so ending all sessions also ends one whose password is being verified.
-        let expires_at = now.plus(lifetimes::SESSIONS);
-        self.issue_in((&SessionId::beginning_at(now), expires_at), user, email, membership, now).await
+        self.issue_in((session, now.plus(lifetimes::SESSIONS)), user, email, membership, now).await
     }
 
     /// Issues another token of somebody's session, for another workspace of theirs. It expires when the present one does.
@@ -412,7 +411,7 @@ impl TokenIssuer {
         membership: &Membership,
         now: Timestamp,
     ) -> Result<(String, Timestamp), ApiError> {
-        let Person { session, user, email, expires_at, .. } = person;
+        let Person { session, user, claimed_email: email, expires_at, .. } = person;
         self.issue_in((session, *expires_at), user, email, Some(membership), now).await
     }
 
@@ -483,6 +482,7 @@ struct Claims {
     iss: String,
     jti: SessionId,
     sub: UserId,
+    /// For clients that show it. Nothing here goes by it, since it is that of the login.
     email: EmailAddress,
     /// `null` for somebody without a workspace, as is the role. Serde takes an absent member for `null`, unless it is told how to read
     /// it.
@@ -508,6 +508,6 @@ impl From<Claims> for Person {
     fn from(claims: Claims) -> Self {
         let membership = claims.ws.zip(claims.role);
         let expires_at = Timestamp::from_unix_seconds(claims.exp).unwrap_or(Timestamp::EPOCH);
-        Self { user: claims.sub, email: claims.email, session: claims.jti, expires_at, membership }
+        Self { user: claims.sub, claimed_email: claims.email, session: claims.jti, expires_at, membership }
     }
 }

@@ -438,7 +438,7 @@ async fn who_is_a_member_of_twenty_workspaces_founds_no_other() {
         assert_eq!(found().await.status, 201);
     }
 
-    let refusal = "you are a member of 20 workspaces; nobody can create more";
+    let refusal = "you are a member of 20 workspaces; leave one first";
     assert_eq!(found().await.problem(), (409, refusal.into()));
 }
 

@@ -1,6 +1,6 @@
 //! Items of API keys.
 
-use linklet_domain::{ApiKey, EmailAddress, KeyHash, KeyName, KeyPrefix, Scopes, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{ApiKey, KeyHash, KeyName, KeyPrefix, Scopes, Timestamp, UserId, WorkspaceId};
 use serde::{Deserialize, Serialize};
 
 use super::{api_key_key, workspace_api_key_key};
@@ -37,7 +37,6 @@ pub(in crate::users) struct KeyAttributes {
     pub name: KeyName,
     pub scopes: Scopes,
     pub created_by: UserId,
-    pub created_by_email: EmailAddress,
     pub created_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
@@ -70,7 +69,6 @@ impl KeyAttributes {
             name: self.name,
             scopes: self.scopes,
             created_by: self.created_by,
-            created_by_email: self.created_by_email,
             created_at: self.created_at,
             expires_at: self.expires_at,
             last_used_at,
@@ -86,7 +84,6 @@ impl From<&ApiKey> for KeyAttributes {
             name: key.name.clone(),
             scopes: key.scopes.clone(),
             created_by: key.created_by,
-            created_by_email: key.created_by_email.clone(),
             created_at: key.created_at,
             expires_at: key.expires_at,
             paused_at: key.paused_at,

@@ -3,7 +3,7 @@
 use linklet_domain::{EmailAddress, Timestamp, UserId, lifetimes};
 use serde::{Deserialize, Serialize};
 
-use super::{reset_key, verification_key};
+use super::{keep_key, reset_key, verification_key};
 use crate::{
     item::Key,
     users::{NewToken, TokenDelivery},
@@ -34,6 +34,31 @@ impl ResetItem {
             issued_at: token.issued_at,
             expires_at,
             mailed: delivery == TokenDelivery::Mailed,
+            ttl: expires_at.unix_seconds(),
+        }
+    }
+}
+
+/// `KEEP#<sha256>` / `KEEP`: a mailed token with which somebody keeps their address, under its hash.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::users) struct KeepItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub user_id: UserId,
+    /// The address that is wanted instead.
+    pub email: EmailAddress,
+    pub expires_at: Timestamp,
+    pub ttl: i64,
+}
+
+impl KeepItem {
+    pub(in crate::users) fn new(token: &NewToken<'_>) -> Self {
+        let expires_at = token.issued_at.plus(lifetimes::ADDRESS_VERIFICATIONS);
+        Self {
+            key: keep_key(token.hash),
+            user_id: *token.user,
+            email: token.email.clone(),
+            expires_at,
             ttl: expires_at.unix_seconds(),
         }
     }

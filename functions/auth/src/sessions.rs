@@ -1,0 +1,79 @@
+//! The sessions of a person: how one begins, which last, and ending one of them.
+
+use linklet_domain::{CountryCode, LastingSession, RefreshToken, SessionId, SignInPlace, Timestamp, UserId};
+use linklet_dynamodb::SignIn;
+use linklet_lambda::{
+    http::{ApiError, Problem, Request, Response, StatusCode, header, json, no_content},
+    identity::Person,
+};
+use serde::Serialize;
+
+use crate::Auth;
+
+impl Auth {
+    /// Stores that a session has begun with this request.
+    pub(crate) async fn begin_session(
+        &self,
+        request: &Request,
+        user: &UserId,
+        session: &SessionId,
+        first_token: Option<RefreshToken>,
+    ) -> Result<(), ApiError> {
+        let device = request.header(header::USER_AGENT).and_then(linklet_visitors::described);
+        let place = SignInPlace { device, country: self.limits.guesses.edge.country(request) };
+        let sign_in = SignIn { place, address: self.limits.guesses.network_hash(request), first_token };
+        Ok(self.users.begin_session(user, session, sign_in).await?)
+    }
+
+    pub(crate) async fn list_sessions(&self, request: &Request) -> Result<Response, ApiError> {
+        let person = self.tokens.person(request).await?;
+        let lasting = self.users.sessions(person.user(), request.received_at()).await?;
+        let sessions = lasting.iter().map(|session| SessionView::of(session, &person)).collect();
+        Ok(json(StatusCode::OK, &Sessions { sessions }))
+    }
+
+    /// Ends one of the caller's sessions, which may be the one that asks.
+    pub(crate) async fn end_one(&self, request: &Request, id: &str) -> Result<Response, ApiError> {
+        const UNKNOWN: ApiError = ApiError::Problem(Problem::SessionNotFound);
+        let person = self.tokens.person_now(request).await?;
+        let id = SessionId::parse(id).map_err(|_| UNKNOWN)?;
+        if !self.users.end_lasting_session(person.user(), &id, request.received_at()).await? {
+            return Err(UNKNOWN);
+        }
+        self.tokens.forget(&id);
+        Ok(no_content())
+    }
+}
+
+#[derive(Serialize)]
+struct Sessions<'a> {
+    sessions: Vec<SessionView<'a>>,
+}
+
+#[derive(Serialize)]
+struct SessionView<'a> {
+    id: &'a SessionId,
+    began_at: Timestamp,
+    renewed_at: Option<Timestamp>,
+    expires_at: Timestamp,
+    device: Option<&'a str>,
+    country: Option<&'a CountryCode>,
+    is_current: bool,
+    remembered: bool,
+}
+
+impl<'a> SessionView<'a> {
+    fn of(session: &'a LastingSession, person: &Person) -> Self {
+        let LastingSession { id, place, renewed_at, ends_at } = session;
+        Self {
+            id,
+            began_at: id.began_at(),
+            renewed_at: *renewed_at,
+            expires_at: *ends_at,
+            device: place.device.as_deref(),
+            country: place.country.as_ref(),
+            is_current: *id == person.session().id,
+            remembered: renewed_at.is_some(),
+        }
+    }
+}
