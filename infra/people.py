@@ -52,6 +52,7 @@ def perform(what: str, email: str, stack: dict[str, str]) -> int:
         file = Path(folder) / "record.json"
         variables = {
             "USERS_TABLE": stack["UsersTableName"],
+            "AUDIT_TABLE": stack["AuditTableName"],
             "PUBLIC_URL": stack["PublicUrl"],
             "RECORD_FILE": str(file),  # the command leaves there what it has done
         }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_account::Account;
-use linklet_dynamodb::UsersTable;
+use linklet_dynamodb::{AuditTable, UsersTable};
 use linklet_lambda::{
     StartError, admission, aws, config, guesses::Guesses, http, identity::TokenVerifier, mail_orders::MailOrders,
 };
@@ -15,11 +15,12 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let table = config::required("USERS_TABLE")?;
+    let (table, trail) = (config::required("USERS_TABLE")?, config::required("AUDIT_TABLE")?);
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     let verifier = TokenVerifier::from_env(&aws, &tables).await?;
     let guesses = Guesses::from_env(&tables, &SecretsManager::new(&aws)).await?;
-    let account = Account::new(verifier, UsersTable::new(tables, table), guesses);
+    let trail = AuditTable::new(tables.clone(), trail);
+    let account = Account::new(verifier, UsersTable::new(tables, table, trail), guesses);
     http::serve(account.with_founding(admission::founding()?).with_mails(MailOrders::from_env(&aws))).await
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_auth::{ApiAddress, Auth};
 use linklet_domain::RegistrationPolicy;
-use linklet_dynamodb::UsersTable;
+use linklet_dynamodb::{AuditTable, UsersTable};
 use linklet_lambda::{
     StartError, admission, aws, config,
     hashing::Limits,
@@ -20,14 +20,15 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let table = config::required("USERS_TABLE")?;
+    let (table, trail) = (config::required("USERS_TABLE")?, config::required("AUDIT_TABLE")?);
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     let (verifier, issuer) = (TokenVerifier::from_env(&aws, &tables).await?, TokenIssuer::from_env(&aws).await?);
     let limits = Limits::from_env(&tables, &SecretsManager::new(&aws)).await?;
     let mails = MailOrders::from_env(&aws);
     let registration = registration(mails.are_placed())?;
-    let auth = Auth::new(UsersTable::new(tables, table), verifier, issuer, limits);
+    let trail = AuditTable::new(tables.clone(), trail);
+    let auth = Auth::new(UsersTable::new(tables, table, trail), verifier, issuer, limits);
     let auth = auth.at(ApiAddress::from_env());
     http::serve(auth.with_mails(mails).with_registration(registration).with_founding(admission::founding()?)).await
 }

@@ -5,7 +5,7 @@ use std::{process::ExitCode, time::Duration};
 use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_domain::Timestamp;
-use linklet_dynamodb::{JobsTable, LinksTable, UsersTable, WatchTable};
+use linklet_dynamodb::{JobsTable, LinksTable, WatchTable, Workspaces};
 use linklet_jobs::{Kinds, LinkWork, Turns};
 use linklet_lambda::{
     StartError, aws, batch,
@@ -28,7 +28,7 @@ async fn run() -> Result<(), StartError> {
     let (quota, dead_letters) = (watching::quota_from_env()?, config::required("RELAY_DLQ_URL")?);
     let aws = aws::load().await;
     let tables = DynamoDb::new(&aws);
-    let users = UsersTable::new(tables.clone(), users);
+    let users = Workspaces::new(tables.clone(), users);
     let room = TargetRoom { targets: WatchTable::new(tables.clone(), targets).with_quota(quota), users: users.clone() };
     batch::run(Turns {
         jobs: JobsTable::new(tables.clone(), jobs),

@@ -12,7 +12,7 @@ use aws_lambda_events::{
     streams::DynamoDbEventResponse,
 };
 use linklet_domain::{Job, JobFailure, JobProgress, JobState, Timestamp};
-use linklet_dynamodb::{JobEnd, JobSignal, JobsTable, Reached, RepositoryError, UsersTable, stream::job_signal};
+use linklet_dynamodb::{JobEnd, JobSignal, JobsTable, Reached, RepositoryError, Workspaces, stream::job_signal};
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
     metrics, stream as records,
@@ -40,7 +40,7 @@ pub struct Turns<W> {
     /// The repository of jobs.
     pub jobs: JobsTable,
     /// The repository of members.
-    pub users: UsersTable,
+    pub users: Workspaces,
     /// What the kinds of jobs do.
     pub work: W,
     /// The dead-letter queue, for records that can't be read.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_domain::{LimitedRoute, RouteLimits, Salt};
-use linklet_dynamodb::{LinksTable, ThrottleTable, UsersTable, WatchTable};
+use linklet_dynamodb::{LinksTable, ThrottleTable, WatchTable, Workspaces};
 use linklet_lambda::{
     StartError, aws, config, http,
     http::ShortUrls,
@@ -41,7 +41,7 @@ async fn run() -> Result<(), StartError> {
     aws::log_connection(connected);
     let room = TargetRoom {
         targets: WatchTable::new(tables.clone(), targets).with_quota(quota),
-        users: UsersTable::new(tables.clone(), users),
+        users: Workspaces::new(tables.clone(), users),
     };
     let throttle = Throttle {
         table: ThrottleTable::new(tables, calls),

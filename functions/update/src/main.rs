@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
-use linklet_dynamodb::{LinksTable, Names, StatsTable, UsersTable, WatchTable};
+use linklet_dynamodb::{LinksTable, Names, StatsTable, WatchTable, Workspaces};
 use linklet_lambda::{
     StartError, aws,
     bulk::Bulk,
@@ -35,7 +35,7 @@ async fn run() -> Result<(), StartError> {
         stats: StatsTable::new(tables.clone(), stats),
         room: TargetRoom {
             targets: WatchTable::new(tables.clone(), targets).with_quota(quota),
-            users: UsersTable::new(tables.clone(), people.clone()),
+            users: Workspaces::new(tables.clone(), people.clone()),
         },
         people: Names::new(tables, people),
         short_urls: ShortUrls::from_env(),

@@ -12,7 +12,7 @@ use linklet_domain::{
     Event, EventDetail, Invalid, LinkId, Target, TargetId, TargetUrl, Transition, UrlCreated, UrlDeleted, UrlExpired,
     UrlPurged, UrlSuspended, UrlUnwatched, UrlUpdated, UserId,
 };
-use linklet_dynamodb::{RepositoryError, UsersTable, WatchOutcome, WatchTable};
+use linklet_dynamodb::{RepositoryError, WatchOutcome, WatchTable, Workspaces};
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
     stream,
@@ -25,7 +25,7 @@ pub struct WatchLinks {
     /// The repository of targets.
     pub targets: WatchTable,
     /// Knows who founded a workspace.
-    pub users: UsersTable,
+    pub users: Workspaces,
     /// The dead-letter queue, for records that can't be read or whose URL can't be monitored.
     pub dead_letters: DeadLetterQueue,
 }

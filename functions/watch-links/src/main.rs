@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
-use linklet_dynamodb::{UsersTable, WatchTable};
+use linklet_dynamodb::{WatchTable, Workspaces};
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, watching};
 use linklet_watch_links::WatchLinks;
 
@@ -20,7 +20,7 @@ async fn run() -> Result<(), StartError> {
     let tables = DynamoDb::new(&aws);
     batch::run(WatchLinks {
         targets: WatchTable::new(tables.clone(), table).with_quota(quota),
-        users: UsersTable::new(tables, users),
+        users: Workspaces::new(tables, users),
         dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters).shared_by("watch-links"),
     })
     .await

@@ -3,7 +3,7 @@
 mod view;
 
 use linklet_domain::{Day, Host, Invalid, PageToken, Scope, Target, TargetId, TargetUrl};
-use linklet_dynamodb::{DeleteTargetOutcome, RegisteredTarget, RequestKey, TargetRegistration, UsersTable, WatchTable};
+use linklet_dynamodb::{DeleteTargetOutcome, RegisteredTarget, RequestKey, TargetRegistration, WatchTable, Workspaces};
 use linklet_lambda::{
     http::{
         ApiError, BodyLimit, Handler, JsonObject, Method, Problem, Request, Response, ShortUrls, StatusCode, created,
@@ -23,7 +23,7 @@ pub struct Watch {
     /// The repository of targets.
     pub targets: WatchTable,
     /// Knows who founded a workspace.
-    pub users: UsersTable,
+    pub users: Workspaces,
     /// Knows the addresses of the shortener itself.
     pub short_urls: ShortUrls,
 }

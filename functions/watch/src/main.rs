@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use linklet_dynamodb::{UsersTable, WatchTable};
+use linklet_dynamodb::{WatchTable, Workspaces};
 use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator, watching};
 use linklet_watch::Watch;
 
@@ -19,7 +19,7 @@ async fn run() -> Result<(), StartError> {
     http::serve(Watch {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
         targets: WatchTable::new(tables.clone(), targets).with_quota(quota),
-        users: UsersTable::new(tables, users),
+        users: Workspaces::new(tables, users),
         short_urls: ShortUrls::from_env(),
     })
     .await

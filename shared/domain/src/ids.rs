@@ -198,6 +198,12 @@ impl EventId {
         Self(format!("job:{job}"))
     }
 
+    /// The id of the entry in the trail of all wrong passwords of a while, which has a time of its own.
+    #[must_use]
+    pub(crate) fn guessed() -> Self {
+        Self("guessed".to_owned())
+    }
+
     /// The id of one of the events of a change, which may have several: `kind` tells them apart.
     #[must_use]
     pub fn of_change(change: &Self, kind: &'static str) -> Self {

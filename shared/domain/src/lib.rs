@@ -6,6 +6,7 @@
 mod account;
 mod api_key;
 mod audience;
+mod audit;
 mod availability;
 mod base62;
 mod click;
@@ -53,6 +54,7 @@ mod workspace;
 pub use account::{Account, EmailAddress, FullName, Member, Membership, Role};
 pub use api_key::{ApiKey, ApiKeySecret, KeyHash, KeyName, KeyPrefix, Scope, Scopes};
 pub use audience::{Audience, BrowserFamily, Client, Device};
+pub use audit::{ActionFilter, Actor, AuditAction, AuditEntry, AuditFilter, AuditSubject, Origin, Trail};
 pub use availability::{Availability, LinkState, LinkStatus, RemovalReason, Suspension, Suspensions};
 pub use base62::ALPHABET;
 pub use click::{Click, CountryCode, IpHash, ParkedClick, Salt, Spread, Visitor};

@@ -3,6 +3,7 @@
 //! There is one module per table: `item.rs` maps domain types to keys and attributes, `mod.rs` has the queries. Attribute
 //! names are used only in this crate. [`stream`] reads the same items from stream records.
 
+mod audit;
 mod backoff;
 mod budget;
 mod clicks;
@@ -21,6 +22,7 @@ mod users;
 mod watch;
 mod write;
 
+pub use audit::AuditTable;
 pub use backoff::back_off;
 pub use budget::ByteBudget;
 pub use clicks::{ClicksTable, PageOfClicks, Partition, Purged, ReadBudget, ReadClicks};
@@ -45,7 +47,7 @@ pub use users::{
     MemberChange, MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens, OpenHandover, OpenInvitation,
     OpenReclaim, PasswordChange, PasswordReset, PersonChange, PersonOutcome, Profile, Recipient, Recipients,
     RegisterOutcome, Registration, Removal, ResetOutcome, Session, Sessions, SignIn, Standing, TokenDelivery,
-    UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome,
+    UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome, Workspaces,
 };
 pub use watch::{
     CheckedTarget, DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, LaneNotes, ListedTarget, OwnedTargets,

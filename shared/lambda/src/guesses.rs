@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use linklet_domain::{AccountHash, Guess, GuessKind, HashFor, IpHash, Salt, ThrottleSubject};
+use linklet_domain::{AccountHash, Actor, Guess, GuessKind, HashFor, IpHash, Origin, Salt, ThrottleSubject};
 use linklet_dynamodb::{AdmittedGuess, GuessOutcome, RepositoryError, ThrottleTable};
 
 use crate::{
@@ -152,6 +152,13 @@ impl Guesses {
     #[must_use]
     pub fn address_hash(&self, request: &Request) -> IpHash {
         IpHash::of(&self.edge.address(request), &self.salt)
+    }
+
+    /// Where what somebody changes by this request comes from, for its entry in the trail.
+    #[must_use]
+    pub fn origin(&self, request: &Request, actor: Actor) -> Origin {
+        let (at, correlation_id) = (request.received_at(), request.correlation_id().clone());
+        Origin { actor, at, address: Some(self.address_hash(request)), correlation_id }
     }
 
     /// The hash of the smallest network that the request comes from, for which it is remembered who has signed in from there.

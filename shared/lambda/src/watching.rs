@@ -1,7 +1,7 @@
 //! Room for what a link is to watch.
 
 use linklet_domain::{TargetId, UserId, WorkspaceId};
-use linklet_dynamodb::{RepositoryError, TargetQuota, UsersTable, WatchTable};
+use linklet_dynamodb::{RepositoryError, TargetQuota, WatchTable, Workspaces};
 
 use crate::{
     config::{self, ConfigError},
@@ -25,7 +25,7 @@ pub struct TargetRoom {
     /// The repository of targets, with their quota.
     pub targets: WatchTable,
     /// Knows who founded a workspace.
-    pub users: UsersTable,
+    pub users: Workspaces,
 }
 
 impl TargetRoom {

@@ -178,7 +178,11 @@ pub fn notify(db: &TestDynamoDb, queues: &FakeQueues, outside: &FakeNotifiers, w
 }
 
 pub fn watch_links(db: &TestDynamoDb, queues: &FakeQueues) -> WatchLinks {
-    WatchLinks { targets: db.watch(), users: db.users(), dead_letters: dead_letters(queues).shared_by("watch-links") }
+    WatchLinks {
+        targets: db.watch(),
+        users: db.workspaces(),
+        dead_letters: dead_letters(queues).shared_by("watch-links"),
+    }
 }
 
 pub fn tick(targets: WatchTable, queues: &FakeQueues, seconds: u8) -> Tick {
@@ -236,7 +240,7 @@ pub async fn check(db: &TestDynamoDb, id: &TargetId, at: Timestamp, outcome: Che
 
 /// Room for so many targets of a workspace.
 pub fn room(db: &TestDynamoDb, per_workspace: u32) -> TargetRoom {
-    TargetRoom { targets: db.watch().with_quota(per(per_workspace)), users: db.users() }
+    TargetRoom { targets: db.watch().with_quota(per(per_workspace)), users: db.workspaces() }
 }
 
 /// A quota of so many targets of a workspace, and any number of a founder.
@@ -261,7 +265,7 @@ pub fn jobs(db: &TestDynamoDb, queues: &FakeQueues) -> Turns<Kinds> {
     let links = LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(db.links(), room(db, 100)) };
     Turns {
         jobs: db.jobs(),
-        users: db.users(),
+        users: db.workspaces(),
         work: Kinds { links },
         dead_letters: dead_letters(queues).shared_by("jobs"),
         turn: Duration::from_secs(20),
@@ -422,7 +426,7 @@ pub fn watch(db: &TestDynamoDb) -> Watch {
     Watch {
         authenticator: db.authenticator(),
         targets: db.watch(),
-        users: db.users(),
+        users: db.workspaces(),
         short_urls: ShortUrls::new(None),
     }
 }

@@ -2,9 +2,9 @@ use std::sync::LazyLock;
 
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_domain::{
-    ApiKey, ApiKeySecret, Availability, ClickId, CorrelationId, EmailAddress, Event, EventDetail, Generation, IpHash,
-    KeyName, KeysLeft, Link, LinkId, LinkIdentity, LinkMetadata, Revision, Salt, Scopes, SessionId, ShortCode, Target,
-    TargetUrl, Terms, Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
+    Actor, ApiKey, ApiKeySecret, Availability, ClickId, CorrelationId, EmailAddress, Event, EventDetail, Generation,
+    IpHash, KeyName, KeysLeft, Link, LinkId, LinkIdentity, LinkMetadata, Origin, Revision, Salt, Scopes, SessionId,
+    ShortCode, Target, TargetUrl, Terms, Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
 };
 use linklet_dynamodb::Removal;
 use serde::Serialize;
@@ -145,6 +145,18 @@ pub struct Person {
     pub email: EmailAddress,
     /// The workspace of which they are the admin.
     pub workspace: WorkspaceId,
+}
+
+/// Where a change of this person's comes from that comes now.
+#[must_use]
+pub fn an_origin(user: &UserId) -> Origin {
+    Origin { actor: Actor::Person(*user), ..operator() }
+}
+
+/// Where what an operator does now comes from.
+#[must_use]
+pub fn operator() -> Origin {
+    Origin::command(Timestamp::now())
 }
 
 /// A session that has just begun.

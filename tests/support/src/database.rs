@@ -6,10 +6,10 @@ use linklet_domain::{
     WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{
-    AcceptOutcome, ApiKeys, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, Invitations, InviteOutcome,
-    JobsTable, LinkUpdate, LinksTable, Names, NotificationsTable, OneTimeTokens, Recipients, RegisterOutcome,
-    RegisteredTarget, Registration, Sessions, StatsTable, SuspensionChange, TargetRegistration, ThrottleTable,
-    UpdateOutcome, UsersTable, WatchTable,
+    AcceptOutcome, ApiKeys, AuditTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, Invitations,
+    InviteOutcome, JobsTable, LinkUpdate, LinksTable, Names, NotificationsTable, OneTimeTokens, Recipients,
+    RegisterOutcome, RegisteredTarget, Registration, Sessions, StatsTable, SuspensionChange, TargetRegistration,
+    ThrottleTable, UpdateOutcome, UsersTable, WatchTable, Workspaces,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -110,7 +110,19 @@ impl TestDynamoDb {
     /// The table of accounts.
     #[must_use]
     pub fn users(&self) -> UsersTable {
-        UsersTable::new(self.client(), "UsersTable")
+        users_by(self.client())
+    }
+
+    /// The table of accounts, as far as workspaces and memberships are only read.
+    #[must_use]
+    pub fn workspaces(&self) -> Workspaces {
+        Workspaces::new(self.client(), "UsersTable")
+    }
+
+    /// The table of trails.
+    #[must_use]
+    pub fn trail(&self) -> AuditTable {
+        AuditTable::new(self.client(), "AuditTable")
     }
 
     /// The table of accounts, as far as it lets requests in by their keys.
@@ -416,6 +428,12 @@ impl TestDynamoDb {
     pub fn stream_reader(&self, table: &str) -> StreamReader {
         StreamReader::new(self.service.clone(), table)
     }
+}
+
+/// The table of accounts, and its trail, by this client.
+#[must_use]
+pub fn users_by(client: Client) -> UsersTable {
+    UsersTable::new(client.clone(), "UsersTable", AuditTable::new(client, "AuditTable"))
 }
 
 /// Reads a stream on from where it has come to.

@@ -43,13 +43,13 @@ mod template;
 pub use agents::{AGENTS, Agent};
 pub use broken::BrokenDynamoDb;
 pub use builders::{
-    ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, TargetBuilder, a_session, click_event, click_in, event_batch,
-    link_id, message_batch, queue_batch, removal, some_workspace,
+    ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, TargetBuilder, a_session, an_origin, click_event, click_in,
+    event_batch, link_id, message_batch, operator, queue_batch, removal, some_workspace,
 };
 pub use capacity::{CapacityMeter, Consumption, item_bytes};
 pub use contract::{Contract, Exchange};
 pub use cost_units::{cost_units, write_cost_units};
-pub use database::{StreamReader, TestDynamoDb};
+pub use database::{StreamReader, TestDynamoDb, users_by};
 pub use faults::{Cancellation, Fault, Faults, WithoutTokens, WriteCounter};
 pub use http::{
     Answer, RequestBuilder, TOKEN_SECRET, answer, authenticator, issuer, token_for, token_of, token_without_workspace,

@@ -16,16 +16,14 @@ mod reclaims;
 mod renewals;
 mod sessions;
 mod workspace;
+mod workspaces;
 
-use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{
-    Account, EmailAddress, Member, Membership, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    Account, AuditEntry, EmailAddress, Member, Membership, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 
-use self::item::{
-    AddressItem, EmailItem, MEMBER_PREFIX, MemberItem, SlugItem, UserItem, access_partition, email_key, slug_key,
-    user_key,
-};
+use self::item::{AddressItem, EmailItem, SlugItem, UserItem, email_key, slug_key, user_key};
 pub use self::{
     addresses::{Mailbox, Profile},
     founding::{FoundOutcome, FoundingAnswer, NewWorkspace},
@@ -42,16 +40,17 @@ pub use self::{
     reclaims::OpenReclaim,
     sessions::{Acting, PasswordChange, Session, Sessions, SignIn, Standing},
     workspace::WorkspaceOutcome,
+    workspaces::Workspaces,
 };
 use crate::{
-    RepositoryError,
-    item::{SortKeys, Table, text},
+    AuditTable, RepositoryError,
+    item::{Table, text},
     transaction::{Transaction, TransactionOutcome},
 };
 
-/// The repository of accounts, workspaces, memberships and API keys: UsersTable.
+/// The repository of accounts, workspaces, memberships and API keys: UsersTable, with the trail of what changes there.
 #[derive(Debug, Clone)]
-pub struct UsersTable(Table);
+pub struct UsersTable(Table, AuditTable);
 
 /// A new account with its own workspace.
 #[derive(Debug)]
@@ -102,10 +101,16 @@ impl RegisterOutcome {
 }
 
 impl UsersTable {
-    /// A repository for the table with this name.
+    /// A repository for the table with this name, whose changes have entries in this trail.
     #[must_use]
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
+    pub fn new(client: Client, name: impl Into<String>, trail: AuditTable) -> Self {
+        Self(Table { client, name: name.into() }, trail)
+    }
+
+    /// The action of a transaction that puts the entry of what the transaction changes. Its key is new, so nothing refuses it but a
+    /// collision of random ids, after which the caller tries again.
+    pub(super) fn entry(&self, entry: &AuditEntry) -> Result<TransactWriteItem, RepositoryError> {
+        self.1.action(entry)
     }
 
     /// Creates account, email address, workspace, slug and membership in one transaction.
@@ -170,11 +175,7 @@ impl UsersTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>, RepositoryError> {
-        let (partition, prefix) = (access_partition(user), SortKeys::Beginning(MEMBER_PREFIX));
-        let items = self.0.list::<MemberItem>("list memberships", &partition, prefix).await?;
-        let mut memberships: Vec<_> = items.into_iter().map(Membership::from).collect();
-        memberships.sort_by_key(|membership| membership.joined_at);
-        Ok(memberships)
+        self.0.memberships(user).await
     }
 
     /// Reads an account.

@@ -5,7 +5,7 @@ use linklet_domain::{Precondition, Timestamp, UserId, Workspace, WorkspaceId, Wo
 
 use super::{
     UsersTable,
-    item::{SlugItem, WorkspaceItem, slug_key, workspace_key},
+    item::{SlugItem, slug_key, workspace_key},
 };
 use crate::{
     RepositoryError,
@@ -37,15 +37,7 @@ impl UsersTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, RepositoryError> {
-        Ok(self.0.get::<WorkspaceItem>("find a workspace", workspace_key(id)).await?.map(Workspace::from))
-    }
-
-    /// Who founded a workspace, which never changes; `None` if there is no such workspace.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn founder(&self, id: &WorkspaceId) -> Result<Option<UserId>, RepositoryError> {
-        Ok(self.workspace(id).await?.map(|workspace| workspace.founded_by))
+        self.0.workspace(id).await
     }
 
     /// Applies a patch to a workspace at this time, if the caller is an admin, and if it is of a revision that the change is meant for. Reserving a new slug, freeing the old one and changing the

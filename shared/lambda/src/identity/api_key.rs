@@ -127,7 +127,7 @@ fn caller_with(key: ApiKey) -> Caller {
         role: key.role(),
         user: key.created_by,
         workspace: key.workspace,
-        credential: Credential::ApiKey,
+        credential: Credential::ApiKey(key.prefix),
         is_current: false,
     }
 }

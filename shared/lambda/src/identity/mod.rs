@@ -73,7 +73,7 @@ pub struct Caller {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Credential {
     Session(SessionId),
-    ApiKey,
+    ApiKey(KeyPrefix),
 }
 
 impl Caller {
@@ -81,6 +81,15 @@ impl Caller {
     #[must_use]
     pub fn user(&self) -> &UserId {
         &self.user
+    }
+
+    /// The caller as the trail names them.
+    #[must_use]
+    pub fn actor(&self) -> linklet_domain::Actor {
+        match &self.credential {
+            Credential::Session(_) => linklet_domain::Actor::Person(self.user),
+            Credential::ApiKey(prefix) => linklet_domain::Actor::Key(prefix.clone()),
+        }
     }
 
     /// The workspace to which the token or key gives access.
@@ -103,7 +112,7 @@ impl Caller {
                 let (user, workspace) = (self.user, Some(self.workspace));
                 Some(Session { id: *id, user, workspace })
             }
-            Credential::ApiKey => None,
+            Credential::ApiKey(_) => None,
         }
     }
 

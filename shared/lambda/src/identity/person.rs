@@ -23,6 +23,12 @@ impl Person {
         &self.user
     }
 
+    /// The person as the trail names them.
+    #[must_use]
+    pub fn actor(&self) -> linklet_domain::Actor {
+        linklet_domain::Actor::Person(self.user)
+    }
+
     /// The workspace that the token is for, if it is for one, and the role there.
     #[must_use]
     pub fn membership(&self) -> Option<(&WorkspaceId, Role)> {
@@ -36,7 +42,8 @@ impl Person {
         Session { id: self.session, user: self.user, workspace }
     }
 
-    pub(super) fn actor(&self) -> Actor {
+    /// The person as log lines name them.
+    pub(super) fn sender(&self) -> Actor {
         let workspace = self.membership.as_ref().map(|(workspace, _)| *workspace);
         Actor { user: self.user, workspace, key: None }
     }
@@ -60,7 +67,7 @@ impl Caller {
     pub fn acting(&self) -> Result<Acting<'_>, ApiError> {
         match &self.credential {
             Credential::Session(session) => Ok(Acting { user: &self.user, session }),
-            Credential::ApiKey => Err(ApiError::Problem(Problem::Unauthorized)),
+            Credential::ApiKey(_) => Err(ApiError::Problem(Problem::Unauthorized)),
         }
     }
 }

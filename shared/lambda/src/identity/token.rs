@@ -200,7 +200,7 @@ impl TokenVerifier {
         }
         let claims = verified.map_err(TokenRefusal::logged)?;
         let person = self.in_current_role(claims, now, freshness).await?;
-        request.note_actor(person.actor());
+        request.note_actor(person.sender());
         Ok(person)
     }
 
@@ -274,7 +274,7 @@ impl TokenVerifier {
     /// Who a refused token says it belongs to; `None` unless this key has signed it.
     fn claimed(&self, token: &str, key: &DecodingKey) -> Option<Actor> {
         let signed = jsonwebtoken::decode::<Claims>(token, key, &self.signature_only).ok()?;
-        Some(Person::from(signed.claims).actor())
+        Some(Person::from(signed.claims).sender())
     }
 
     /// Reads the secret again if the cached copy has at least this age. Returns whether it was read. If that fails, the cached
@@ -500,7 +500,7 @@ impl Claims {
     }
 
     fn refused(self, reason: &'static str) -> TokenRefusal {
-        TokenRefusal { reason, claimed: Some(Person::from(self).actor()) }
+        TokenRefusal { reason, claimed: Some(Person::from(self).sender()) }
     }
 }
 

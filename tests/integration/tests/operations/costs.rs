@@ -12,7 +12,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{
     CheckedTarget, ClicksTable, DueTarget, JobsTable, LaneNotes, LinksTable, Names, NotificationsTable, Recipients,
-    StatsTable, ThrottleTable, TrackRange, UsersTable, WatchTable,
+    StatsTable, ThrottleTable, TrackRange, WatchTable, Workspaces,
 };
 use linklet_jobs::Turns;
 use linklet_jobs_api::JobsApi;
@@ -34,7 +34,7 @@ use linklet_stats::Stats;
 use linklet_test_support::{
     CapacityMeter, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Person, RequestBuilder, TargetBuilder,
     Template, TestDynamoDb, authenticator, cost_units, event_batch, issuer, item_bytes, link_id, token_for, token_of,
-    tokens, write_cost_units,
+    tokens, users_by, write_cost_units,
 };
 use linklet_unlock::Unlock;
 use linklet_update::Update;
@@ -256,7 +256,7 @@ impl Measured {
         let link = json!({"url": "https://example.com/sale/7", "title": "Summer 42", "tags": ["news"]});
         let created = request("POST", "/api/shorten", &link).send_to(&fixture::shorten(&db)).await.json();
         let metered = Metered::of(&db);
-        let users = UsersTable::new(metered.client.clone(), "UsersTable");
+        let users = Workspaces::new(metered.client.clone(), "UsersTable");
         let update = Update {
             links: LinksTable::new(metered.client.clone(), "LinksTable"),
             stats: StatsTable::new(metered.client.clone(), "StatsTable"),
@@ -287,7 +287,7 @@ impl Measured {
         };
         let mut turns = Turns {
             jobs: JobsTable::new(metered.client.clone(), "JobsTable"),
-            users: UsersTable::new(metered.client.clone(), "UsersTable"),
+            users: Workspaces::new(metered.client.clone(), "UsersTable"),
             ..fixture::jobs(&db, &queues)
         };
         turns.work.links.links = LinksTable::new(metered.client.clone(), "LinksTable");
@@ -390,7 +390,7 @@ impl Measured {
         let cookie = fixture::refresh_cookie(&db, &db.register("ada").await).await;
         let metered = Metered::of(&db);
         let limits = fixture::limits_with(ThrottleTable::new(metered.client.clone(), "ThrottleTable"), 10);
-        let auth = Auth::new(UsersTable::new(metered.client.clone(), "UsersTable"), tokens(), issuer(), limits);
+        let auth = Auth::new(users_by(metered.client.clone()), tokens(), issuer(), limits);
 
         let refresh =
             RequestBuilder::new("POST", "/api/auth/refresh").json(&json!({"workspace": "ada"})).cookie(&cookie);

@@ -8,6 +8,7 @@ use linklet_test_support::{Template, grants};
 /// What each function may do with which items: function, table or index, what the partition keys begin with (`*` where all may be
 /// touched), actions. Who changes a role changes this, so that a wider one is seen.
 const RIGHTS: &str = "
+    account         AuditTable                          *              PutItem Query
     account         ThrottleTable                       GUESS#         BatchGetItem UpdateItem
     account         UsersTable                          ACCESS#        BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem
     account         UsersTable                          INVITATION#    GetItem PutItem
@@ -19,6 +20,7 @@ const RIGHTS: &str = "
     analytics       ClicksTable                         *              BatchWriteItem PutItem Query
     analytics       LinksTable                          HISTORY#       BatchWriteItem Query
     analytics       StatsTable                          *              BatchGetItem BatchWriteItem GetItem PutItem Query UpdateItem
+    auth            AuditTable                          *              PutItem
     auth            ThrottleTable                       GUESS#         BatchGetItem UpdateItem
     auth            ThrottleTable                       HASHES#        BatchGetItem UpdateItem
     auth            UsersTable                          ACCESS#        BatchGetItem GetItem PutItem Query UpdateItem
@@ -40,6 +42,7 @@ const RIGHTS: &str = "
     delete          ThrottleTable                       WORKSPACE#     UpdateItem
     delete          UsersTable                          ACCESS#        BatchGetItem
     delete          UsersTable                          KEY#           GetItem UpdateItem
+    handover        AuditTable                          *              PutItem
     handover        LinksTable                          LINK#          UpdateItem
     handover        LinksTable/index/by-workspace-lean  *              Query
     handover        UsersTable                          ACCESS#        Query UpdateItem

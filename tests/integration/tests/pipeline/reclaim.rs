@@ -11,7 +11,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{
     AcceptOutcome, Acting, CreateKeyOutcome, InviteOutcome, KeyChange, KeyOutcome, MemberChange, MemberOutcome,
-    NewToken, TokenDelivery, UsersTable,
+    NewToken, TokenDelivery,
 };
 use linklet_handover::Handovers;
 use linklet_lambda::{
@@ -19,7 +19,7 @@ use linklet_lambda::{
 };
 use linklet_test_support::{
     Answer, ApiKeyBuilder, FakeQueues, Fault, Faults, Person, RequestBuilder, StreamReader, TestDynamoDb, a_session,
-    in_role_of, issuer, token_of, tokens,
+    in_role_of, issuer, token_of, tokens, users_by,
 };
 use serde_json::{Value, json};
 
@@ -375,7 +375,7 @@ async fn short_turns_and_calls_that_fail_come_to_the_same_end() {
         }
         let key = fixture.key_of(&fixture.ada).await;
         let faults = Faults::default();
-        let users = UsersTable::new(fixture.db.client_with(faults.clone()), "UsersTable");
+        let users = users_by(fixture.db.client_with(faults.clone()));
         let turn = Duration::from_millis(turn);
         let consumer = Handovers { turn, users, ..handovers(&fixture.db, &fixture.queues) };
         fixture.reset(TokenDelivery::Mailed).await;

@@ -2,8 +2,9 @@ use futures_util::future::join_all;
 use linklet_account::Account;
 use linklet_auth::Auth;
 use linklet_domain::{Member, Role, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::UsersTable;
-use linklet_test_support::{Answer, LinkBuilder, Person, RequestBuilder, TestDynamoDb, issuer, token_of, tokens};
+use linklet_test_support::{
+    Answer, LinkBuilder, Person, RequestBuilder, TestDynamoDb, issuer, token_of, tokens, users_by,
+};
 use serde_json::{Value, json};
 
 use crate::fixture::limits;
@@ -395,7 +396,7 @@ async fn a_new_member_logs_in_by_slug_and_otherwise_at_home() {
 
 #[tokio::test]
 async fn without_its_table_it_answers_503_and_says_nothing_internal() {
-    let users = UsersTable::new(TestDynamoDb::unreachable(), "linklet-UsersTable-1ABC");
+    let users = users_by(TestDynamoDb::unreachable());
     let account = Account::new(tokens(), users, crate::fixture::guesses(&TestDynamoDb::start()));
     let token = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Admin);
 

@@ -11,7 +11,7 @@ use linklet_lambda::{
     telemetry::chain,
 };
 use linklet_test_support::{
-    Answer, FakeSecret, Fault, Faults, RequestBuilder, TOKEN_SECRET, TestDynamoDb, issuer, token_of, tokens,
+    Answer, FakeSecret, Fault, Faults, RequestBuilder, TOKEN_SECRET, TestDynamoDb, issuer, token_of, tokens, users_by,
 };
 use serde_json::{Value, json};
 
@@ -108,7 +108,7 @@ async fn people_see_when_they_last_logged_in_and_when_they_last_changed_their_ac
 async fn a_login_whose_time_cannot_be_noted_succeeds() {
     let db = TestDynamoDb::start();
     let faults = Faults::default();
-    let users = UsersTable::new(db.client_with(faults.clone()), "UsersTable");
+    let users = users_by(db.client_with(faults.clone()));
     let auth = Auth::new(users, tokens(), issuer(), limits(&db));
     let registered = register(&auth, &ada()).await.json();
     let user = UserId::parse(registered["user_id"].as_str().unwrap()).unwrap();
@@ -326,7 +326,7 @@ async fn a_bcrypt_hash_works_once_more_and_is_replaced_by_argon2() {
 
 #[tokio::test]
 async fn without_its_table_it_answers_503_and_says_nothing_internal() {
-    let users = UsersTable::new(TestDynamoDb::unreachable(), "linklet-UsersTable-1ABC");
+    let users = users_by(TestDynamoDb::unreachable());
     let auth = Auth::new(
         users,
         tokens(),

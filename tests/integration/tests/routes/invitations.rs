@@ -8,9 +8,10 @@ use linklet_auth::Auth;
 use linklet_domain::{
     EmailAddress, Invitation, InvitationId, Member, OneTimeToken, Role, Timestamp, TokenPurpose, lifetimes,
 };
-use linklet_dynamodb::{AcceptOutcome, InviteOutcome, TokenDelivery, UsersTable};
+use linklet_dynamodb::{AcceptOutcome, InviteOutcome, TokenDelivery};
 use linklet_test_support::{
     Answer, Cancellation, Fault, Faults, Person, RequestBuilder, TestDynamoDb, a_session, issuer, token_of, tokens,
+    users_by,
 };
 use serde_json::{Value, json};
 
@@ -540,7 +541,7 @@ async fn an_acceptance_that_meets_another_transaction_is_tried_again() {
     let token = office.invited_at("bob@example.com", Timestamp::now()).await;
     let account = office.db.users().account(&bob.id).await.unwrap().unwrap();
     let faults = Faults::default();
-    let users = UsersTable::new(office.db.client_with(faults.clone()), "UsersTable");
+    let users = users_by(office.db.client_with(faults.clone()));
     // Each try is three reads and a transaction.
     faults.plan_all([(3, Fault::Cancelled(Cancellation::TransactionConflict))]);
 

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use linklet_account::Account;
 use linklet_domain::{ApiKey, ApiKeySecret, Role, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::{ApiKeys, UsersTable};
+use linklet_dynamodb::ApiKeys;
 use linklet_lambda::identity::Authenticator;
 use linklet_list::List;
 use linklet_test_support::{
     Answer, ApiKeyBuilder, CapacityMeter, Fault, Faults, LinkBuilder, Person, RequestBuilder, TestDynamoDb, token_for,
-    token_of, tokens,
+    token_of, tokens, users_by,
 };
 use serde_json::{Value, json};
 
@@ -329,11 +329,7 @@ async fn whoever_can_not_be_looked_up_gets_503_and_whoever_is_held_is_let_in() {
 #[tokio::test]
 async fn without_its_table_the_management_of_keys_answers_503() {
     let mut office = Office::new().await;
-    office.account = Account::new(
-        tokens(),
-        UsersTable::new(TestDynamoDb::unreachable(), "UsersTable"),
-        crate::fixture::guesses(&office.db),
-    );
+    office.account = Account::new(tokens(), users_by(TestDynamoDb::unreachable()), crate::fixture::guesses(&office.db));
 
     for (method, path) in [("POST", KEYS), ("GET", KEYS), ("DELETE", "/api/keys/sk_live_00000000")] {
         let answer = office.send(method, path, &json!({"name": "CI", "scopes": ["links:read"]})).await;

@@ -3,11 +3,10 @@
 use linklet_account::Account;
 use linklet_delete::Delete;
 use linklet_domain::{ApiKey, ApiKeySecret, KeysLeft, Role, Timestamp};
-use linklet_dynamodb::UsersTable;
 use linklet_lambda::identity::Authenticator;
 use linklet_list::List;
 use linklet_test_support::{
-    Answer, ApiKeyBuilder, Fault, Faults, LinkBuilder, Person, RequestBuilder, TestDynamoDb, token_of, tokens,
+    Answer, ApiKeyBuilder, Fault, Faults, LinkBuilder, Person, RequestBuilder, TestDynamoDb, token_of, tokens, users_by,
 };
 use serde_json::{Value, json};
 
@@ -232,7 +231,7 @@ async fn a_removal_whose_keys_cannot_be_revoked_at_once_is_one_nevertheless() {
     let fixture = Fixture::new().await;
     let (_, key) = fixture.key_of(&fixture.bob).await;
     let faults = Faults::default();
-    let users = UsersTable::new(fixture.db.client_with(faults.clone()), "UsersTable");
+    let users = users_by(fixture.db.client_with(faults.clone()));
     let account = Account::new(tokens(), users, crate::fixture::guesses(&fixture.db));
     // The member and the transaction are read and written; the keys can't be listed.
     faults.plan_all((2..8).map(|call| (call, Fault::NotSent)));

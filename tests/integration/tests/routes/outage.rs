@@ -197,7 +197,7 @@ async fn nobody_hashes_a_password_while_the_table_is_down() {
     let (users, faults) = (TestDynamoDb::start(), Faults::default());
     faults.plan_all((0..2).map(|call| (call, Fault::NotSent)));
     let auth = linklet_auth::Auth::new(
-        linklet_dynamodb::UsersTable::new(users.client_with(faults.clone()), "UsersTable"),
+        linklet_test_support::users_by(users.client_with(faults.clone())),
         linklet_test_support::tokens(),
         linklet_test_support::issuer(),
         crate::fixture::limits(&users),

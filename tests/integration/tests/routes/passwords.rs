@@ -3,7 +3,7 @@ use linklet_domain::{OneTimeToken, Timestamp, TokenPurpose, lifetimes};
 use linklet_dynamodb::{NewToken, TokenDelivery, UsersTable};
 use linklet_lambda::{mail_orders::MailOrders, publisher::Publisher};
 use linklet_test_support::{
-    Answer, CapacityMeter, FakeQueues, Outage, Person, RequestBuilder, TestDynamoDb, issuer, tokens,
+    Answer, CapacityMeter, FakeQueues, Outage, Person, RequestBuilder, TestDynamoDb, issuer, tokens, users_by,
 };
 use serde_json::{Value, json};
 
@@ -75,7 +75,7 @@ fn order(kind: &str, email: &str) -> (String, String) {
 async fn whoever_has_forgotten_a_password_gets_the_same_answer_with_and_without_an_account() {
     let (fixture, meter) = (Fixture::new(), CapacityMeter::default());
     fixture.ada().await;
-    let users = UsersTable::new(fixture.db.client_with(meter.clone()), "UsersTable");
+    let users = users_by(fixture.db.client_with(meter.clone()));
     let (auth, before) = (auth(&fixture.db, users, &fixture.queues), fixture.ordered().len());
 
     for path in ["/api/auth/password/forgot", "/api/auth/verification"] {

@@ -8,7 +8,7 @@ use linklet_domain::{Member, Role, Timestamp};
 use linklet_dynamodb::{MemberOutcome, UsersTable};
 use linklet_lambda::identity::{TokenIssuer, TokenSecret, TokenVerifier};
 use linklet_test_support::{
-    Answer, CapacityMeter, Person, RequestBuilder, TOKEN_SECRET, TestDynamoDb, issuer, removal, tokens,
+    Answer, CapacityMeter, Person, RequestBuilder, TOKEN_SECRET, TestDynamoDb, issuer, removal, tokens, users_by,
 };
 use serde_json::{Value, json};
 
@@ -432,7 +432,7 @@ async fn a_refresh_is_no_guess_and_costs_no_hash() {
 async fn while_the_table_cannot_be_read_nothing_is_used_up() {
     let fixture = Fixture::new().await;
     let first = cookie(&fixture.sign_in().await);
-    let users = UsersTable::new(TestDynamoDb::unreachable(), "UsersTable");
+    let users = users_by(TestDynamoDb::unreachable());
     let without = auth(&fixture.db, users);
 
     let refused = Fixture::refresh(&first).at(fixture.now.plus(SECOND)).send_to(&without).await;

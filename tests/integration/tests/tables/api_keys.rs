@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use linklet_domain::{ApiKey, ApiKeySecret, Member, Role, Timestamp, WorkspaceId, lifetimes};
 use linklet_dynamodb::{ApiKeys, CreateKeyOutcome, KeyOutcome, UsersTable};
 use linklet_test_support::{
-    ApiKeyBuilder, Cancellation, CapacityMeter, Fault, Faults, Person, TestDynamoDb, a_session, removal,
+    ApiKeyBuilder, Cancellation, CapacityMeter, Fault, Faults, Person, TestDynamoDb, a_session, removal, users_by,
 };
 use serde_json::json;
 
@@ -242,7 +242,7 @@ fn faulty(db: &TestDynamoDb) -> (UsersTable, Faults) {
         .with_max_attempts(2)
         .with_initial_backoff(Duration::from_millis(1));
     let config = db.client_with(faults.clone()).config().to_builder().retry_config(retries).build();
-    (UsersTable::new(aws_sdk_dynamodb::Client::from_conf(config), "UsersTable"), faults)
+    (users_by(aws_sdk_dynamodb::Client::from_conf(config)), faults)
 }
 
 #[tokio::test]
@@ -268,7 +268,7 @@ async fn a_change_that_meets_another_transaction_is_tried_again_and_no_other_fai
     let ada = db.register("ada").await;
     let key = key_of(&ada);
     let faults = Faults::default();
-    let users = UsersTable::new(db.client_with(faults.clone()), "UsersTable");
+    let users = users_by(db.client_with(faults.clone()));
     let conflict = Fault::Cancelled(Cancellation::TransactionConflict);
 
     faults.plan_all([(1, conflict), (2, conflict)]);
@@ -293,7 +293,7 @@ async fn a_list_asks_again_for_what_was_left_out_and_never_makes_it_up() {
         db.api_keys().touch(&key.hash, now).await.unwrap();
     }
     let faults = Faults::default();
-    let users = UsersTable::new(db.client_with(faults.clone()), "UsersTable");
+    let users = users_by(db.client_with(faults.clone()));
 
     faults.plan_all([(1, Fault::HalfUnprocessed), (2, Fault::Unprocessed)]);
     let keys = users.keys(&ada.workspace, now).await.unwrap();
@@ -310,7 +310,7 @@ async fn a_key_costs_what_the_chart_says() {
     let ada = db.register("ada").await;
     let (key, now) = (key_of(&ada), Timestamp::now());
     let meter = CapacityMeter::default();
-    let users = UsersTable::new(db.client_with(meter.clone()), "UsersTable");
+    let users = users_by(db.client_with(meter.clone()));
     let keys = ApiKeys::new(db.client_with(meter.clone()), "UsersTable");
     let spent = || {
         let units = (meter.read_units(), meter.write_units());

@@ -3,10 +3,9 @@ use std::{cell::Cell, time::Duration};
 use futures_util::future::join_all;
 use linklet_domain::{OneTimeToken, SessionId, Timestamp, TokenHash, TokenPurpose, lifetimes};
 use linklet_dynamodb::{
-    Consistency, NewToken, PasswordChange, PasswordReset, ResetOutcome, Session, Standing, TokenDelivery, UsersTable,
-    VerifyOutcome,
+    Consistency, NewToken, PasswordChange, PasswordReset, ResetOutcome, Session, Standing, TokenDelivery, VerifyOutcome,
 };
-use linklet_test_support::{Cancellation, Fault, Faults, Person, TestDynamoDb};
+use linklet_test_support::{Cancellation, Fault, Faults, Person, TestDynamoDb, users_by};
 
 use crate::fixture::correlation;
 
@@ -143,7 +142,7 @@ async fn each_try_ends_the_sessions_that_have_begun_by_then() {
     let token = fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await;
     let reset = fixture.found(&token, fixture.now).await.unwrap();
     let faults = Faults::default();
-    let users = UsersTable::new(fixture.db.client_with(faults.clone()), "UsersTable");
+    let users = users_by(fixture.db.client_with(faults.clone()));
     // A try is a read and a transaction.
     faults.plan_all([(1, Fault::Cancelled(Cancellation::TransactionConflict))]);
     let tries = Cell::new(0);

@@ -7,7 +7,7 @@ use linklet_domain::{
     WorkspaceSettings, WorkspaceSlug,
 };
 use linklet_dynamodb::{MemberOutcome, RegisterOutcome, Registration, UsersTable, WorkspaceOutcome};
-use linklet_test_support::{Cancellation, CapacityMeter, Fault, Faults, TestDynamoDb, a_session, removal};
+use linklet_test_support::{Cancellation, CapacityMeter, Fault, Faults, TestDynamoDb, a_session, removal, users_by};
 
 use crate::fixture::change_role;
 
@@ -464,7 +464,7 @@ async fn a_change_that_meets_another_transaction_is_tried_again_and_no_other_fai
     let db = TestDynamoDb::start();
     let (workspace, ada, bob) = two_admins(&db).await;
     let faults = Faults::default();
-    let users = UsersTable::new(db.client_with(faults.clone()), "UsersTable");
+    let users = users_by(db.client_with(faults.clone()));
     // Each try is a read and a transaction.
     let conflicts = [1, 3].map(|call| (call, Fault::Cancelled(Cancellation::TransactionConflict)));
 
@@ -490,7 +490,7 @@ async fn a_change_that_meets_another_transaction_is_tried_again_and_no_other_fai
 async fn a_workspace_costs_what_the_chart_says() {
     let db = TestDynamoDb::start();
     let meter = CapacityMeter::default();
-    let users = UsersTable::new(db.client_with(meter.clone()), "UsersTable");
+    let users = users_by(db.client_with(meter.clone()));
     let ada = registration("ada@example.com", "engines");
     let (workspace, caller) = (&ada.membership.workspace, &ada.account.id);
     let bob = newcomer("bob@example.com", Role::Admin);
