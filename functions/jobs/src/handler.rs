@@ -2,25 +2,38 @@
 
 mod links;
 mod turns;
+mod workspace;
 
 use linklet_domain::{Job, JobWork};
-use linklet_dynamodb::RepositoryError;
+use linklet_dynamodb::{DueMark, RepositoryError};
 
 pub use self::{
     links::LinkWork,
-    turns::{Piece, Turns, Work},
+    turns::{Next, Piece, Turns, Work},
+    workspace::WorkspaceWork,
 };
 
 /// The kinds of jobs that there are.
 pub struct Kinds {
     /// Jobs that do the same to many links.
     pub links: LinkWork,
+    /// Jobs that close workspaces and bring them back.
+    pub workspaces: WorkspaceWork,
 }
 
 impl Work for Kinds {
     async fn next(&self, job: &Job, after: Option<&str>) -> Result<Piece, RepositoryError> {
         match &job.work {
             JobWork::Links(work) => self.links.next(job, work, after).await,
+            JobWork::Workspace(work) => self.workspaces.next(job, *work, after).await,
         }
+    }
+
+    fn rests(&self, job: &Job) -> bool {
+        matches!(job.work, JobWork::Workspace(_)) && workspace::rests(job)
+    }
+
+    async fn wake(&self, due: &DueMark) -> Result<(), RepositoryError> {
+        self.workspaces.wake(due).await
     }
 }

@@ -1,7 +1,9 @@
 //! UsersTable: accounts, workspaces, slugs, memberships, invitations, API keys and handovers of what members leave.
 
 mod addresses;
+mod closed_workspaces;
 mod closing;
+mod closing_workspaces;
 mod founding;
 mod handovers;
 mod invitations;
@@ -26,6 +28,8 @@ use linklet_domain::{
 use self::item::{AddressItem, EmailItem, SlugItem, UserItem, email_key, slug_key, user_key};
 pub use self::{
     addresses::{Mailbox, Profile},
+    closed_workspaces::ClosedWorkspaces,
+    closing_workspaces::{CloseOutcome, RestoreOutcome},
     founding::{FoundOutcome, FoundingAnswer, NewWorkspace},
     handovers::{HandoverStage, OpenHandover, Removal},
     invitations::{AcceptOutcome, Invitations, InviteOutcome, OpenInvitation, WithdrawOutcome},
