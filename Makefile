@@ -98,12 +98,14 @@ conformance: ## the integration tests against AWS's DynamoDB Local (TESTS=… fo
 localstack: ## the integration tests on LocalStack's DynamoDB, SQS and SNS (TESTS=… for some)
 	@$(PYTHON) -m infra.conformance --localstack $(TESTS)
 
-document: ## check docs/openapi.yaml, that generators understand it, and that the web application has all of it
+document: ## check docs/openapi.yaml, that generators understand it, that the web application has all of it, and docs/asvs.md
 	@$(LINKLET) install contract
 	@$(TOOLS)/contract/bin/openapi-spec-validator docs/openapi.yaml
 	@$(TOOLS)/contract/bin/python -m unittest discover --quiet --start-directory infra/contract --top-level-directory .
 	@$(TOOLS)/contract/bin/python -m infra.contract.document
 	@$(TOOLS)/contract/bin/python -m infra.contract.application
+	@$(PYTHON) -m unittest --quiet infra.test_asvs
+	@$(PYTHON) -m infra.asvs
 
 # Go 1.21, JDK 17 with Maven, Node.js 18: what is missing is left out, and a line says so. CLIENTS=required makes that a failure.
 clients: ## make clients of the OpenAPI document with six generators, compile and try them (needs make up, or API_URL=…; CLIENT=… for some)

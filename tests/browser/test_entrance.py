@@ -61,6 +61,37 @@ def test_a_guessable_password_is_refused_at_its_field(tabs: Tabs) -> None:
     expect(tab.page.get_by_label("Password")).to_have_attribute("aria-invalid", "true")
 
 
+def test_a_password_is_seen_until_it_is_sent(tabs: Tabs, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(None, "sign-in", refused=[401])
+    use = hand(tab)
+    password, eye = tab.page.get_by_label("Password"), tab.button("Show what is typed")
+    use.write(tab.page.get_by_label("Email"), new_email())
+    use.write(password, "not my password")
+    expect(password).to_have_attribute("type", "password")
+    use.press(eye)
+    expect(password).to_have_attribute("type", "text")
+    expect(password).to_have_value("not my password")
+    use.press(eye)
+    expect(password).to_have_attribute("type", "password")
+    use.press(eye)
+    use.press(tab.button("Sign in"))
+    expect(tab.page.get_by_role("alert")).to_be_visible()
+    expect(password).to_have_attribute("type", "password")
+
+
+def test_a_new_password_says_how_strong_it_is(tabs: Tabs) -> None:
+    tab = tabs.open(None, "sign-up")
+    password, button = tab.page.get_by_label("Password"), tab.button("Create account")
+    expect(button).to_be_visible()
+    before = button.bounding_box()
+    for value, word in [("short", "Too short"), ("hunter2!", "Weak"), ("correct horse", "Fair"), (PASSWORD, "Strong")]:
+        password.fill(value)
+        expect(password).to_have_accessible_description(re.compile(word))
+    assert button.bounding_box() == before, "nothing moves when one begins to type"
+    password.fill("")
+    expect(tab.page.get_by_role("meter")).to_have_count(0)
+
+
 def test_a_further_tab_takes_the_session(tabs: Tabs, account: Account) -> None:
     first = tabs.open(None, "sign-in")
     first.page.get_by_label("Email").fill(account.email)

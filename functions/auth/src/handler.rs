@@ -65,7 +65,7 @@ impl Handler for Auth {
             (&Method::POST, ["api", "auth", "verification"]) => self.request_verification(request).await,
             (&Method::POST, ["api", "auth", "address", "keep"]) => self.keep_address(request).await,
             (&Method::GET, ["api", "me"]) => self.me(request).await,
-            (&Method::PATCH, ["api", "me"]) => self.change_me(request).await,
+            (&Method::PATCH, ["api", "me"]) => Box::pin(self.change_me(request)).await,
             (&Method::GET, ["api", "me", "sessions"]) => self.list_sessions(request).await,
             (&Method::DELETE, ["api", "me", "sessions", id]) => self.end_one(request, id).await,
             _ => Err(Problem::RouteUnknown.into()),

@@ -46,7 +46,7 @@ impl Auth {
         let log_in = async |whose| {
             self.limits.admit_hashes(request, whose, 1).await?;
             let started = Instant::now();
-            let answer = self.log_in(request, &credentials).await;
+            let answer = Box::pin(self.log_in(request, &credentials)).await;
             if matches!(answer, Err(ApiError::Problem(Problem::InvalidCredentials))) {
                 refusal::at_the_next_step(started).await;
             }

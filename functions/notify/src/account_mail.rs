@@ -70,7 +70,7 @@ impl Notify {
         email: &EmailAddress,
     ) -> Result<(), DeliveryError> {
         let Some(user) = self.waits_for(order, email, Kind::Verification).await? else { return Ok(()) };
-        let address = self.people.address(&user).await?.filter(|address| !address.is_verified);
+        let address = self.people.address(&user, (self.clock)()).await?.filter(|address| !address.is_verified);
         let Some(address) = address else { return Ok(()) };
         let kind = if address.awaits_password { Kind::FirstPassword } else { Kind::Verification };
         self.mail_token(mailer, order, kind, email, &user).await
@@ -84,7 +84,7 @@ impl Notify {
         user: &UserId,
         change: &AccountChange,
     ) -> Result<(), DeliveryError> {
-        let address = self.people.address(user).await?.filter(|address| address.is_verified);
+        let address = self.people.address(user, (self.clock)()).await?.filter(|address| address.is_verified);
         let Some(address) = address else { return Ok(()) };
         if !mailer.admits_of(user, count_of(change), order, (self.clock)()).await? {
             return Ok(());

@@ -29,6 +29,7 @@ pub(crate) enum Page {
     Verify,
     FirstPassword,
     Invitation,
+    KeepAddress,
 }
 
 impl Addresses {
@@ -63,6 +64,7 @@ impl Addresses {
             Page::Verify => "verify",
             Page::FirstPassword => "first-password",
             Page::Invitation => "invitation",
+            Page::KeepAddress => "keep-address",
         };
         PageAddress(app::page_with_token(&self.base, name, token))
     }

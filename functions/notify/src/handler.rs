@@ -9,6 +9,7 @@
 //! address is theirs.
 
 mod account_mail;
+mod address_mail;
 mod addresses;
 mod invitation_mail;
 mod mail;
@@ -160,6 +161,15 @@ impl Notify {
         match &order.mail {
             OrderedMail::PasswordReset { email } => self.mail_reset(mailer, order, email).await,
             OrderedMail::Verification { email } => self.mail_verification(mailer, order, email).await,
+            OrderedMail::AddressChange { user_id, email } => {
+                self.mail_address_change(mailer, order, user_id, email).await
+            }
+            OrderedMail::AddressChangeNotice { user_id, email } => {
+                self.mail_address_notice(mailer, order, user_id, email).await
+            }
+            OrderedMail::AddressChanged { user_id, old } => {
+                self.mail_address_changed(mailer, order, user_id, old).await
+            }
             OrderedMail::Invitation { workspace_id, workspace_name, invitation_id } => {
                 self.mail_invitation(mailer, order, (workspace_id, workspace_name), invitation_id).await
             }

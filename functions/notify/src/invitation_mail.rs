@@ -80,7 +80,7 @@ fn mail(
     workspace: &WorkspaceName,
     token: &OneTimeToken,
 ) -> Mail {
-    let (inviter, workspace) = (plain_address(inviter), plain_name(workspace));
+    let (inviter, workspace) = (plain_address(inviter).unwrap_or("Somebody"), plain_name(workspace));
     Mail::new(MailKind::Invitation, "You are invited to a workspace")
         .paragraph(format!("{inviter} invites you to {workspace} in Linklet, where people shorten URLs."))
         .paragraph(format!("If you want to join, open this page before {}:", invitation.expires_at().day()))
@@ -106,13 +106,13 @@ pub(crate) fn plain_name(name: &WorkspaceName) -> String {
     if words.is_empty() { "a workspace".to_owned() } else { format!("the workspace “{}”", words.trim_end()) }
 }
 
-/// The address of whoever invites, unless it looks like more than an address.
-fn plain_address(address: &EmailAddress) -> &str {
+/// An address that somebody else has chosen, unless it looks like more than an address.
+pub(crate) fn plain_address(address: &EmailAddress) -> Option<&str> {
     const LONGEST: usize = 64;
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'+');
     let local = address.local_part();
     let is_shown = address.as_str().len() <= LONGEST && local.bytes().all(is_plain) && !local.starts_with("www.");
-    if is_shown { address.as_str() } else { "Somebody" }
+    is_shown.then_some(address.as_str())
 }
 
 #[cfg(test)]
@@ -142,12 +142,12 @@ mod tests {
     #[test]
     fn an_address_that_says_more_is_not_shown() {
         for shown in ["ada@example.com", "ada.lovelace+links_1@mail.example.co.uk"] {
-            assert_eq!(plain_address(&EmailAddress::parse(shown).unwrap()), shown);
+            assert_eq!(plain_address(&EmailAddress::parse(shown).unwrap()), Some(shown));
         }
         let long = format!("{}@example.com", "a".repeat(60));
         for hidden in ["www.evil.example@example.com", "evil.example/x@example.com", "\"see evil\"@example.com", &long]
         {
-            assert_eq!(plain_address(&EmailAddress::parse(hidden).unwrap()), "Somebody", "{hidden}");
+            assert_eq!(plain_address(&EmailAddress::parse(hidden).unwrap()), None, "{hidden}");
         }
     }
 }

@@ -136,3 +136,50 @@ async fn a_mailed_invitation_lets_in_once_and_confirms_the_address() {
     let guest = me(&api, &guest).await;
     assert_eq!((&guest["workspace_id"], &guest["verified"]), (&json!(ada.workspace), &json!(true)));
 }
+
+#[tokio::test]
+async fn another_address_is_an_accounts_when_its_mail_was_read_unless_the_old_one_stops_it() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    if confirm(&api, &ada).await.is_none() {
+        return;
+    }
+    let (unwanted, wanted) = (format!("unwanted-{}", ada.email), format!("new-{}", ada.email));
+    let want = async |email: &str| {
+        let body = json!({"email": email, "password": PASSWORD});
+        let answer = send(ada.request("PATCH", "/api/me").json(&body)).await;
+        assert_eq!((answer.status, &answer.json()["pending_email"]), (200, &json!(email)), "{}", answer.body);
+    };
+    let verify =
+        async |token: &str| api.post("/api/auth/verify", &json!({"token": token, "password": PASSWORD})).await.status;
+
+    want(&unwanted).await;
+    let (keep, first) = (token_mailed_to(&ada.email, "kep_").await, token_mailed_to(&unwanted, "vrf_").await);
+    let kept = api.post("/api/auth/address/keep", &json!({"token": keep})).await;
+    assert_eq!((kept.status, verify(&first.unwrap()).await), (204, 404), "{}", kept.body);
+    want(&wanted).await;
+    let second = token_mailed_to(&wanted, "vrf_").await.unwrap();
+    assert_eq!(verify(&second).await, 204);
+
+    assert_eq!(log_in(&api, &ada.email, PASSWORD).await.status, 401);
+    let me = me(&api, &wanted).await;
+    assert_eq!((&me["email"], &me["pending_email"], &me["verified"]), (&json!(wanted), &Value::Null, &json!(true)));
+    mail_to(&ada.email, "Your account has another address now").await;
+}
+
+#[tokio::test]
+async fn a_session_is_ended_where_its_person_is_not() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let lost = log_in(&api, &ada.email, PASSWORD).await.json();
+    let lost = || api.request("GET", "/api/me").bearer_auth(lost["token"].as_str().unwrap());
+    let sessions = send(ada.request("GET", "/api/me/sessions")).await.json();
+    let of_others = |session: &&Value| session["is_current"] == false;
+    let other = sessions["sessions"].as_array().unwrap().iter().find(of_others).unwrap();
+
+    let path = format!("/api/me/sessions/{}", other["id"].as_str().unwrap());
+    assert_eq!(send(ada.request("DELETE", &path)).await.status, 204);
+
+    eventually("the other session is over", 401, async || send(lost()).await.status).await;
+    assert_eq!(send(ada.request("GET", "/api/me")).await.status, 200);
+}

@@ -11,12 +11,12 @@ use linklet_analytics::{Analytics, Clients};
 use linklet_delete::Delete;
 use linklet_domain::{
     CheckInterval, CheckOutcome, CheckResult, Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute,
-    Member, Places, PlannedRound, RateLimit, RefreshToken, RenewableSession, Role, RouteLimits, Salt, SessionId,
-    TargetId, TargetStatus, Timestamp, Track, UserId, Visitor, WorkspaceId, lifetimes,
+    Member, Places, PlannedRound, RateLimit, RefreshToken, Role, RouteLimits, Salt, SessionId, SignInPlace, TargetId,
+    TargetStatus, Timestamp, Track, UserId, Visitor, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
     Acting, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, LinksTable, MemberChange, MemberOutcome,
-    RepositoryError, TargetQuota, ThrottleTable, TrackRange, UsersTable, WatchTable,
+    RepositoryError, SignIn, TargetQuota, ThrottleTable, TrackRange, UsersTable, WatchTable,
 };
 use linklet_handover::Handovers;
 use linklet_jobs::{Kinds, LinkWork, Turns};
@@ -125,14 +125,19 @@ pub async fn colleague(db: &TestDynamoDb, admin: &Person, name: &str, role: Role
     Person { workspace: admin.workspace, ..person }
 }
 
+/// The first refresh token of a session of a person's.
+pub async fn renewable_session(db: &TestDynamoDb, person: &Person) -> RefreshToken {
+    let token = RefreshToken::first_of(person.id, SessionId::beginning_at(Timestamp::now()));
+    let place = SignInPlace { device: None, country: None };
+    let sign_in = SignIn { place, address: IpHash::of_network("203.0.113.9", &salt()), first_token: Some(token) };
+    db.users().begin_session(&person.id, &token.session, sign_in).await.unwrap();
+    token
+}
+
 /// The cookie of a session of a person's that can be renewed.
 pub async fn refresh_cookie(db: &TestDynamoDb, person: &Person) -> String {
-    let now = Timestamp::now();
-    let token = RefreshToken::first_of(person.id, SessionId::beginning_at(now));
-    let address = IpHash::of_network("203.0.113.9", &salt());
-    let renewable = RenewableSession { generation: token.generation, renewed_at: now, address };
-    db.users().remember_session(&person.id, &token.session, renewable).await.unwrap();
-    format!("linklet_refresh={}", issuer().refresh_token(&token, now).await.unwrap())
+    let token = renewable_session(db, person).await;
+    format!("linklet_refresh={}", issuer().refresh_token(&token, Timestamp::now()).await.unwrap())
 }
 
 /// Lets an admin give somebody another role.

@@ -1,4 +1,9 @@
-import { html, useRef } from '../vendor/preact.js';
+import { html, useLayoutEffect, useRef, useState } from '../vendor/preact.js';
+import { strengthOf } from '../core/checks.js';
+import { Icon } from './icons.js';
+
+// While a password can be seen, it is a text: some browsers have a server check how texts are spelled.
+const UNCORRECTED = { spellcheck: false, autocapitalize: 'none', autocorrect: 'off' };
 
 let ids = 0;
 
@@ -10,7 +15,7 @@ export function useId(prefix) {
 }
 
 /**
- * A labelled input with its hint and its error.
+ * A labelled input with its hint and its error. A password can be looked at, and a new one says how strong it is.
  * @param {object} props
  * @param {string} props.label
  * @param {unknown} [props.hint]
@@ -19,18 +24,62 @@ export function useId(prefix) {
  * @param {'textarea' | 'select'} [props.as] instead of an input
  * @param {unknown} [props.children] the options of a select
  * @param {unknown} [props.after] what stands behind the input in its row
+ * @param {string} [props.type]
+ * @param {string} [props.autocomplete]
+ * @param {any} [props.value]
  */
 export function Field({ label, hint, error, isOptional = false, as = /** @type {any} */ ('input'), children, after, ...input }) {
   const id = useId('field');
-  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
+  const [isShown, setShown] = useState(false);
+  const isPassword = input.type === 'password';
+  const isJudged = input.autocomplete === 'new-password' && Boolean(input.value);
+  const described = [hint && `${id}-hint`, isJudged && `${id}-strength`, error && `${id}-error`].filter(Boolean).join(' ');
+  const secret = isPassword ? { ...UNCORRECTED, type: isShown ? 'text' : 'password' } : {};
   return html`<div class="field">
-    <label for=${id}>${label}${isOptional && html` <span class="optional">optional</span>`}</label>
+    <label for=${id} id=${`${id}-label`}>${label}${isOptional && html` <span class="optional">optional</span>`}</label>
+    ${isJudged && html`<${StrengthMeter} id=${`${id}-strength`} of=${input.value} />`}
     <div class="field-row">
-      <${as} ...${input} id=${id} aria-invalid=${error ? 'true' : undefined} aria-describedby=${described || undefined}>${children}<//>
+      <${as} ...${input} ...${secret} id=${id} aria-invalid=${error ? 'true' : undefined} aria-describedby=${described || undefined}>${children}<//>
+      ${isPassword && html`<${Reveal} what=${`${id}-label`} isShown=${isShown} onChange=${setShown} />`}
       ${after}
     </div>
     ${error && html`<p class="field-error" id=${`${id}-error`}>${error}</p>`}
     ${hint && html`<p class="hint" id=${`${id}-hint`}>${hint}</p>`}
+  </div>`;
+}
+
+/**
+ * Shows a password until its form is sent, so that no browser takes it for a text and keeps it.
+ * @param {{ what: string, isShown: boolean, onChange: (isShown: boolean) => void }} props `what` is the id of the field's label
+ */
+function Reveal({ what, isShown, onChange }) {
+  const button = useRef(/** @type {HTMLButtonElement | null} */ (null));
+  // Before somebody can send the form.
+  useLayoutEffect(() => {
+    const form = isShown ? button.current?.form : undefined;
+    const hide = () => onChange(false);
+    form?.addEventListener('submit', hide);
+    return () => form?.removeEventListener('submit', hide);
+  }, [isShown]);
+  return html`<button
+    ref=${button}
+    type="button"
+    class="button quiet square reveal"
+    aria-label="Show what is typed"
+    title="Show what is typed"
+    aria-describedby=${what}
+    aria-pressed=${isShown}
+    onClick=${() => onChange(!isShown)}
+  >
+    <${Icon} name="eye" />
+  </button>`;
+}
+
+/** @param {{ id: string, of: string }} props */
+function StrengthMeter({ id, of }) {
+  const { level, word } = strengthOf(of);
+  return html`<div class="strength" id=${id}>
+    <span>${word}</span><meter aria-label="Strength" min="0" max="3" low="1.5" high="2.5" optimum="3" value=${level}></meter>
   </div>`;
 }
 

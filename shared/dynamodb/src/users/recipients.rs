@@ -1,7 +1,7 @@
 //! Where people get mail, and whether they are to hear of a workspace.
 
 use aws_sdk_dynamodb::Client;
-use linklet_domain::{EmailAddress, Membership, UserId, WorkspaceId};
+use linklet_domain::{EmailAddress, Membership, Timestamp, UserId, WorkspaceId};
 
 use super::item::{AddressItem, MemberItem, address_key, member_key};
 use crate::{
@@ -31,6 +31,8 @@ pub struct MailAddress {
     pub is_verified: bool,
     /// Whether their account has no password yet.
     pub awaits_password: bool,
+    /// The address that they want instead, as long as they can show that it is theirs.
+    pub pending: Option<EmailAddress>,
 }
 
 impl Recipients {
@@ -77,14 +79,15 @@ impl Recipients {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn address(&self, user: &UserId) -> Result<Option<MailAddress>, RepositoryError> {
+    pub async fn address(&self, user: &UserId, now: Timestamp) -> Result<Option<MailAddress>, RepositoryError> {
         const OPERATION: &str = "look up an address";
         let found = self.0.batch_get(OPERATION, vec![address_key(user)], true, None).await?.pop();
         let address = found.map(|item| from_item::<AddressItem>(OPERATION, item)).transpose()?;
-        Ok(address.map(|AddressItem { email, verified_at, awaits_password, .. }| MailAddress {
-            email,
-            is_verified: verified_at.is_some(),
-            awaits_password,
+        Ok(address.map(|item| MailAddress {
+            pending: item.pending(now).cloned(),
+            is_verified: item.verified_at.is_some(),
+            awaits_password: item.awaits_password,
+            email: item.email,
         }))
     }
 }

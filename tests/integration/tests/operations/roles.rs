@@ -24,9 +24,10 @@ const RIGHTS: &str = "
     auth            ThrottleTable                       GUESS#         BatchGetItem UpdateItem
     auth            ThrottleTable                       HASHES#        BatchGetItem UpdateItem
     auth            UsersTable                          ACCESS#        BatchGetItem GetItem PutItem Query UpdateItem
-    auth            UsersTable                          EMAIL#         GetItem PutItem
+    auth            UsersTable                          EMAIL#         DeleteItem GetItem PutItem
     auth            UsersTable                          INVITATION#    DeleteItem GetItem
     auth            UsersTable                          INVITATIONS#   DeleteItem GetItem
+    auth            UsersTable                          KEEP#          DeleteItem GetItem
     auth            UsersTable                          RECLAIM#       PutItem
     auth            UsersTable                          RESET#         DeleteItem GetItem
     auth            UsersTable                          SLUG#          GetItem PutItem
@@ -90,6 +91,7 @@ const RIGHTS: &str = "
     notify          UsersTable                          EMAIL#         GetItem
     notify          UsersTable                          INVITATION#    PutItem
     notify          UsersTable                          INVITATIONS#   ConditionCheckItem GetItem UpdateItem
+    notify          UsersTable                          KEEP#          PutItem
     notify          UsersTable                          RESET#         PutItem
     notify          UsersTable                          VERIFICATION#  PutItem
     overview        LinksTable                          LINK#          BatchGetItem

@@ -74,6 +74,7 @@ impl Office {
                 eve
             }
             "POST /api/auth/switch" | "POST /api/auth/refresh" => json!({"workspace": "ada"}),
+            "PATCH /api/me" => json!({"full_name": "Ada Lovelace"}),
             "POST /api/workspaces" | "PATCH /api/workspace" => json!({"name": "Launches"}),
             "PATCH /api/workspace/members/{user_id}" => json!({"role": "admin"}),
             "POST /api/workspace/invitations" => json!({"email": "eve@example.com"}),

@@ -14,8 +14,11 @@ use serde_json::{Value, json};
 use crate::fixture;
 
 /// What opens to somebody who is in no workspace.
-const WITHOUT_WORKSPACE: [&str; 7] = [
+const WITHOUT_WORKSPACE: [&str; 10] = [
     "GET /api/me",
+    "PATCH /api/me",
+    "GET /api/me/sessions",
+    "DELETE /api/me/sessions/{id}",
     "GET /api/me/workspaces",
     "POST /api/auth/logout",
     "POST /api/auth/switch",

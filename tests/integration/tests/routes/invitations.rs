@@ -8,7 +8,7 @@ use linklet_auth::Auth;
 use linklet_domain::{
     EmailAddress, Invitation, InvitationId, Member, OneTimeToken, Role, Timestamp, TokenPurpose, lifetimes,
 };
-use linklet_dynamodb::{AcceptOutcome, InviteOutcome, TokenDelivery};
+use linklet_dynamodb::{AcceptOutcome, AddressStep, InviteOutcome, PersonChange, TokenDelivery};
 use linklet_test_support::{
     Answer, Cancellation, Fault, Faults, Person, RequestBuilder, TestDynamoDb, a_session, issuer, token_of, tokens,
     users_by,
@@ -298,18 +298,20 @@ async fn a_withdrawn_a_replaced_or_a_used_invitation_is_none() {
 #[tokio::test]
 async fn who_is_a_member_already_leaves_the_invitation_as_it_is() {
     let office = Office::new().await;
-    let bob = office.db.register("bob").await;
-    let email = EmailAddress::parse("bob-before@example.com").unwrap();
+    let bob = office.db.register("bob-before").await;
     let member = Member {
         user: bob.id,
-        email,
+        email: bob.email.clone(),
         full_name: None,
         role: Role::Viewer,
         joined_at: Timestamp::now(),
         paused_at: None,
     };
-    office.db.add_member(&office.ada.workspace, &office.ada.id, &member).await;
     let token = office.token_for("bob@example.com").await;
+    office.db.add_member(&office.ada.workspace, &office.ada.id, &member).await;
+    let address = AddressStep::Replace(EmailAddress::parse("bob@example.com").unwrap());
+    let change = PersonChange { full_name: None, address, at: Timestamp::now() };
+    office.db.users().change_person(&bob.id, &change).await.unwrap();
     let before = office.rows();
 
     let answer = office.accept(&bob, &token).await;
@@ -542,8 +544,8 @@ async fn an_acceptance_that_meets_another_transaction_is_tried_again() {
     let account = office.db.users().account(&bob.id).await.unwrap().unwrap();
     let faults = Faults::default();
     let users = users_by(office.db.client_with(faults.clone()));
-    // Each try is three reads and a transaction.
-    faults.plan_all([(3, Fault::Cancelled(Cancellation::TransactionConflict))]);
+    // Each try is four reads and a transaction.
+    faults.plan_all([(4, Fault::Cancelled(Cancellation::TransactionConflict))]);
 
     let accepted = users.accept_invitation(&token.hash(), &account, &a_session(), Timestamp::now()).await.unwrap();
 

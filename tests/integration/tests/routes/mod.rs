@@ -24,6 +24,7 @@ mod overview;
 mod overview_questions;
 mod passwords;
 mod permissions;
+mod person;
 mod qr;
 mod questions;
 mod redirect;

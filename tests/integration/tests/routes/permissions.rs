@@ -107,7 +107,14 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("POST /api/auth/password/reset", json!({"token": "rst_", "password": "correct horse"}), vec![anybody(404)]),
         ("POST /api/auth/verify", json!({"token": "vrf_", "password": "correct horse"}), vec![anybody(404)]),
         ("POST /api/auth/verification", json!({"email": "nobody@example.com"}), vec![anybody(202)]),
+        ("POST /api/auth/address/keep", json!({"token": "kep_"}), vec![anybody(404)]),
         ("GET /api/me", none(), vec![people(200, 200, 200)]),
+        ("PATCH /api/me", json!({"full_name": "Somebody"}), vec![people(200, 200, 200)]),
+        ("GET /api/me/sessions", none(), vec![people(200, 200, 200)]),
+        ("DELETE /api/me/sessions/{id}", none(), {
+            let others = people(404, 404, 404);
+            vec![people(204, 204, 204), others, others, others]
+        }),
         ("GET /api/me/workspaces", none(), vec![people(200, 200, 200)]),
         ("POST /api/workspaces", json!({"name": "Second"}), vec![people(201, 201, 201)]),
         ("POST /api/shorten", json!({"url": "https://example.com/"}), vec![write_some(201)]),
@@ -225,6 +232,10 @@ impl<'d> Scene<'d> {
                     self.db.jobs().create(&job).await.unwrap();
                 }
                 job.id.to_string()
+            }
+            "{id}" if path.starts_with("/api/me/sessions/") => {
+                let somebody = if whose == Whose::Absent { &self.founder } else { owner };
+                fixture::renewable_session(self.db, somebody).await.session.to_string()
             }
             "{tag}" => "launch".to_owned(),
             "" => String::new(),

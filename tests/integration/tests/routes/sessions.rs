@@ -4,11 +4,15 @@ use std::time::Duration;
 
 use linklet_auth::Auth;
 use linklet_delete::Delete;
-use linklet_domain::{ApiKeySecret, Link, Member, Role, SessionId, Timestamp, WorkspaceId, WorkspaceName};
-use linklet_dynamodb::{
-    Consistency, FoundOutcome, MemberOutcome, NewWorkspace, PasswordChange, Session, Sessions, Standing,
+use linklet_domain::{
+    ApiKeySecret, IpHash, Link, Member, RefreshToken, Role, Salt, SessionId, SignInPlace, Timestamp, WorkspaceId,
+    WorkspaceName,
 };
-use linklet_lambda::identity::Authenticator;
+use linklet_dynamodb::{
+    Consistency, FoundOutcome, MemberOutcome, NewWorkspace, PasswordChange, Session, Sessions, SignIn, Standing,
+    UsersTable,
+};
+use linklet_lambda::{guesses::Guesses, hashing::Limits, http::Edge, identity::Authenticator};
 use linklet_test_support::{
     Answer, ApiKeyBuilder, CapacityMeter, LinkBuilder, Person, RequestBuilder, TOKEN_SECRET, TestDynamoDb, issuer,
     removal, token_of, tokens,
@@ -469,4 +473,137 @@ async fn who_has_no_workspace_left_gets_a_new_one_at_the_next_login() {
     let (first, second) = (of(&answer).await, of(&again).await);
     assert_ne!(first["workspace_id"], registered["workspace_id"]);
     assert_eq!((&first["role"], &first["workspace_id"]), (&json!("admin"), &second["workspace_id"]));
+}
+
+const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0";
+
+/// Eve, who can log in.
+struct SignedIn {
+    fixture: Fixture,
+    auth: Auth,
+}
+
+impl SignedIn {
+    async fn new() -> Self {
+        let fixture = Fixture::new().await;
+        let db = &fixture.db;
+        let guesses = Guesses { edge: Edge::CloudFront, ..crate::fixture::guesses(db) };
+        let limits = Limits { guesses, ..limits(db) };
+        let auth = Auth::new(db.users(), tokens().with_sessions(db.sessions()), issuer(), limits);
+        let eve = json!({"email": "eve@example.com", "password": "correct horse"});
+        let registered = RequestBuilder::new("POST", "/api/auth/register").json(&eve).send_to(&auth).await;
+        assert_eq!(registered.status, 201);
+        Self { fixture, auth }
+    }
+
+    /// A token of a new session.
+    async fn log_in(&self, user_agent: &str, remember: bool, at: Timestamp) -> String {
+        let eve = json!({"email": "eve@example.com", "password": "correct horse", "remember": remember});
+        let request = RequestBuilder::new("POST", "/api/auth/login").json(&eve).at(at);
+        let request = request.header("user-agent", user_agent).header("cloudfront-viewer-country", "NL");
+        let answer = request.send_to(&self.auth).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()["token"].as_str().unwrap().to_owned()
+    }
+
+    async fn sessions(&self, token: &str, at: Timestamp) -> Vec<Value> {
+        let answer = RequestBuilder::new("GET", "/api/me/sessions").token(token).at(at).send_to(&self.auth).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()["sessions"].as_array().unwrap().clone()
+    }
+
+    async fn end(&self, token: &str, id: &str) -> Answer {
+        RequestBuilder::new("DELETE", &format!("/api/me/sessions/{id}")).token(token).send_to(&self.auth).await
+    }
+
+    async fn me(&self, token: &str) -> u16 {
+        RequestBuilder::new("GET", "/api/me").token(token).send_to(&self.auth).await.status
+    }
+}
+
+fn id_of(session: &Value) -> &str {
+    session["id"].as_str().unwrap()
+}
+
+#[tokio::test]
+async fn every_session_that_lasts_is_listed_with_where_it_began() {
+    let signed_in = SignedIn::new().await;
+    let now = Timestamp::now();
+    signed_in.log_in("curl/8.5.0", false, now.minus(Duration::from_secs(60))).await;
+    let token = signed_in.log_in(FIREFOX, true, now).await;
+
+    let sessions = signed_in.sessions(&token, now).await;
+
+    assert_eq!(sessions.len(), 2, "{sessions:?}");
+    let firefox = &sessions[0];
+    let expected = json!({
+        "id": firefox["id"], "began_at": now, "renewed_at": now, "expires_at": firefox["expires_at"],
+        "device": "Firefox on Linux", "country": "NL", "is_current": true, "remembered": true,
+    });
+    assert_eq!(*firefox, expected);
+    let program = ["device", "is_current", "remembered", "renewed_at"].map(|member| sessions[1][member].clone());
+    assert_eq!(program, [Value::Null, json!(false), json!(false), Value::Null]);
+    let rows = format!("{:?}", signed_in.fixture.db.scan("UsersTable"));
+    assert!(!rows.contains("Mozilla") && !rows.contains("203.0.113"), "words only, and a hash of the address");
+}
+
+#[tokio::test]
+async fn sessions_that_are_over_are_not_listed_whether_or_not_their_items_are_there() {
+    let signed_in = SignedIn::new().await;
+    let now = Timestamp::now();
+    let (day, month) = (Duration::from_secs(24 * 60 * 60), Duration::from_secs(30 * 24 * 60 * 60));
+    signed_in.log_in(FIREFOX, false, now.minus(day)).await;
+    signed_in.log_in(FIREFOX, true, now.minus(month)).await;
+    let ended = signed_in.log_in(FIREFOX, false, now.minus(Duration::from_secs(2))).await;
+    let token = signed_in.log_in(FIREFOX, false, now).await;
+    let log_out = RequestBuilder::new("POST", "/api/auth/logout").token(&ended);
+    assert_eq!(log_out.send_to(&signed_in.auth).await.status, 204);
+
+    let sessions = signed_in.sessions(&token, now).await;
+
+    assert_eq!(sessions.len(), 1, "{sessions:?}");
+    assert_eq!(sessions[0]["is_current"], true);
+}
+
+#[tokio::test]
+async fn one_session_is_ended_from_another_and_all_others_go_on() {
+    let signed_in = SignedIn::new().await;
+    let now = Timestamp::now();
+    let [lost, other, own] = [3, 2, 1].map(|seconds| now.minus(Duration::from_secs(seconds)));
+    let lost = signed_in.log_in(FIREFOX, true, lost).await;
+    let other = signed_in.log_in(FIREFOX, false, other).await;
+    let own = signed_in.log_in(FIREFOX, false, own).await;
+    assert_eq!(signed_in.me(&lost).await, 200, "it is held from here on");
+    let sessions = signed_in.sessions(&own, now).await;
+    let id = id_of(&sessions[2]);
+
+    assert_eq!(signed_in.end(&own, id).await.status, 204);
+
+    let worth = [signed_in.me(&lost).await, signed_in.me(&other).await, signed_in.me(&own).await];
+    assert_eq!(worth, [401, 200, 200]);
+    assert_eq!(signed_in.sessions(&own, now).await.len(), 2);
+    let gone = (404, "you have no such session, or it is over".to_owned());
+    for absent in [id, "0198c0de-0000-7000-8000-000000000001", "none", "..", &"a".repeat(2_000)] {
+        assert_eq!(signed_in.end(&own, absent).await.problem(), gone, "{absent}");
+    }
+    let ada = signed_in.fixture.token();
+    assert_eq!(signed_in.end(&ada, id_of(&sessions[1])).await.problem(), gone, "it is somebody else's");
+    assert_eq!(signed_in.end(&own, id_of(&sessions[0])).await.status, 204, "one's own may be the one");
+    assert_eq!(signed_in.me(&own).await, 401);
+}
+
+#[tokio::test]
+async fn a_session_costs_one_write_unit_when_it_begins() {
+    let signed_in = SignedIn::new().await;
+    let meter = CapacityMeter::default();
+    let users = UsersTable::new(signed_in.fixture.db.client_with(meter.clone()), "UsersTable");
+    let user = signed_in.fixture.ada.id;
+    let session = SessionId::beginning_at(Timestamp::now());
+    let place = SignInPlace { device: Some("Samsung Internet on Android".to_owned()), country: None };
+    let address = IpHash::of("203.0.113.9", &Salt::parse(&"salt".repeat(8)).unwrap());
+    let sign_in = SignIn { place, address, first_token: Some(RefreshToken::first_of(user, session)) };
+
+    users.begin_session(&user, &session, sign_in).await.unwrap();
+
+    assert_eq!((meter.calls(), meter.write_units()), (1, 1.0));
 }

@@ -57,7 +57,7 @@ async fn an_address_is_verified_once_and_only_if_it_is_the_accounts() {
 
     assert_eq!(by_another, None);
     assert_eq!(db.users().verified_at(id).await.unwrap(), Some(first));
-    let profile = db.users().profile(id).await.unwrap().unwrap();
+    let profile = db.users().profile(id, Timestamp::now()).await.unwrap().unwrap();
     assert_eq!((profile.full_name, profile.verified_at), (ada.account.full_name, Some(first)));
 }
 
@@ -67,7 +67,7 @@ async fn the_time_of_the_latest_login_never_goes_backwards() {
     let ada = registration("ada@example.com", "engines");
     db.users().register(&ada).await.unwrap();
     let (id, now) = (&ada.account.id, Timestamp::now());
-    let last_login = async || db.users().profile(id).await.unwrap().unwrap().last_login_at;
+    let last_login = async || db.users().profile(id, Timestamp::now()).await.unwrap().unwrap().last_login_at;
 
     let before = last_login().await;
     for seconds in [60, 0, 30] {
@@ -77,7 +77,7 @@ async fn the_time_of_the_latest_login_never_goes_backwards() {
     db.users().note_login(&stranger, now).await.unwrap();
 
     assert_eq!((before, last_login().await), (None, Some(now.plus(Duration::from_secs(60)))));
-    assert_eq!(db.users().profile(&stranger).await.unwrap(), None, "no account is made");
+    assert_eq!(db.users().profile(&stranger, Timestamp::now()).await.unwrap(), None, "no account is made");
 }
 
 #[tokio::test]

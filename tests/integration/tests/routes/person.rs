@@ -1,0 +1,543 @@
+//! Another name and another address: what waits, who is told, and that all copies agree.
+
+use std::{cell::Cell, time::Duration};
+
+use linklet_auth::Auth;
+use linklet_domain::{EmailAddress, FullName, Member, RegistrationPolicy, Role, Timestamp, UserId, lifetimes};
+use linklet_dynamodb::{AcceptOutcome, AddressStep, PersonChange, PersonOutcome};
+use linklet_lambda::{batch::Consumer, mail_orders::MailOrders, publisher::Publisher};
+use linklet_notify::Notify;
+use linklet_test_support::{
+    Answer, FakeNotifiers, FakeQueues, Outage, Person, RequestBuilder, TestDynamoDb, a_session, in_role_of, issuer,
+    queue_batch, tokens,
+};
+use serde_json::{Value, json};
+
+use crate::fixture::{self, limits};
+
+const PASSWORD: &str = "correct horse battery";
+const OLD: &str = "ada@example.com";
+const NEW: &str = "ada@example.org";
+const INVALID: &str = "this token does not exist, was used, or has expired";
+
+/// Ada, who has confirmed her address, and her session.
+struct Fixture {
+    db: TestDynamoDb,
+    queues: FakeQueues,
+    outside: FakeNotifiers,
+    auth: Auth,
+    ada: UserId,
+    session: String,
+    fulfilled: Cell<usize>,
+    read: Cell<usize>,
+}
+
+impl Fixture {
+    async fn new() -> Self {
+        Self::with("open", "", true).await
+    }
+
+    async fn without_mail() -> Self {
+        Self::with("open", "", false).await
+    }
+
+    async fn with(policy: &str, domains: &str, has_mail: bool) -> Self {
+        let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+        let auth = Auth::new(db.users(), tokens().with_sessions(db.sessions()), issuer(), limits(&db));
+        let auth = auth.with_registration(RegistrationPolicy::parse(policy, domains).unwrap());
+        let mails = MailOrders::to(Publisher::new(queues.client(), queues.url("notify")));
+        let auth = if has_mail { auth.with_mails(mails) } else { auth };
+        let outside = FakeNotifiers::start();
+        let (fulfilled, read) = Default::default();
+        let (ada, session) = (UserId::generate(), String::new());
+        let mut fixture = Self { db, queues, outside, auth, ada, session, fulfilled, read };
+        fixture.ada = fixture.register("ada").await.id;
+        fixture.session = fixture.log_in(OLD).await.json()["token"].as_str().unwrap().to_owned();
+        fixture
+    }
+
+    /// Somebody with the password and a confirmed address.
+    async fn register(&self, name: &str) -> Person {
+        let person = self.db.register_verified(name).await;
+        let hash = linklet_lambda::passwords::Passwords::default().hash(PASSWORD.as_bytes()).unwrap();
+        self.db.users().replace_password_hash(&person.id, "none", &hash).await.unwrap();
+        person
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> Answer {
+        RequestBuilder::new("POST", path).json(body).send_to(&self.auth).await
+    }
+
+    async fn log_in(&self, email: &str) -> Answer {
+        self.post("/api/auth/login", &json!({"email": email, "password": PASSWORD})).await
+    }
+
+    async fn me(&self) -> Value {
+        RequestBuilder::new("GET", "/api/me").token(&self.session).send_to(&self.auth).await.json()
+    }
+
+    async fn patch(&self, body: &Value) -> Answer {
+        self.patch_as(&self.session, body).await
+    }
+
+    async fn patch_as(&self, session: &str, body: &Value) -> Answer {
+        RequestBuilder::new("PATCH", "/api/me").token(session).json(body).send_to(&self.auth).await
+    }
+
+    /// Has Ada want another address.
+    async fn want(&self, email: &str) -> Answer {
+        self.patch(&json!({"email": email, "password": PASSWORD})).await
+    }
+
+    async fn confirm(&self, token: &str) -> Answer {
+        self.post("/api/auth/verify", &json!({"token": token, "password": PASSWORD})).await
+    }
+
+    async fn keep(&self, token: &str) -> Answer {
+        self.post("/api/auth/address/keep", &json!({"token": token})).await
+    }
+
+    /// The mails that were ordered since the last look: to whom, their subject and their text.
+    async fn mails(&self) -> Vec<(String, String, String)> {
+        let bodies = self.queues.bodies("notify").split_off(self.fulfilled.get());
+        self.fulfilled.set(self.fulfilled.get() + bodies.len());
+        if !bodies.is_empty() {
+            let notify = fixture::notify(&self.db, &self.queues, &self.outside, true);
+            let answer = in_role_of::<Notify, _>(notify.consume(queue_batch(&bodies))).await;
+            assert!(answer.batch_item_failures.is_empty());
+        }
+        let mails = self.outside.mails().split_off(self.read.get());
+        self.read.set(self.read.get() + mails.len());
+        let told = |mail: Value| {
+            let text = |value: &Value| value.as_str().unwrap().to_owned();
+            let simple = &mail["Content"]["Simple"];
+            let to = text(&mail["Destination"]["ToAddresses"][0]);
+            (to, text(&simple["Subject"]["Data"]), text(&simple["Body"]["Text"]["Data"]))
+        };
+        let mut mails: Vec<_> = mails.into_iter().map(told).collect();
+        mails.sort();
+        mails
+    }
+
+    /// The tokens with this prefix in the mails since the last look.
+    async fn tokens(&self, prefix: &str) -> Vec<String> {
+        let mails = self.mails().await;
+        let token = |text: &str| text.lines().find(|line| line.starts_with(prefix)).map(str::to_owned);
+        mails.iter().filter_map(|(_, _, text)| token(text)).collect()
+    }
+
+    /// Asserts that an address has one owner, and that all copies of somebody's name and address agree.
+    fn assert_consistent(&self, user: &UserId, email: &str, full_name: Option<&str>) {
+        let rows = self.db.scan("UsersTable");
+        let id = user.to_string();
+        let is_of = |row: &&Value, pk: &str, sk: &str| row["pk"]["S"] == *pk && row["sk"]["S"] == *sk;
+        let find = |pk: &str, sk: &str| rows.iter().find(|row| is_of(row, pk, sk)).unwrap();
+        let copies = rows.iter().filter(|row| row["sk"]["S"] == format!("MEMBER#{id}"));
+        let of_person = [find(&format!("USER#{id}"), "USER"), find(&format!("ACCESS#{id}"), "ADDRESS")];
+        for copy in of_person.into_iter().chain(copies) {
+            assert_eq!(copy["email"]["S"], email, "{copy}");
+            assert_eq!(copy["full_name"]["S"].as_str(), full_name, "{copy}");
+        }
+        let reserved: Vec<_> = rows
+            .iter()
+            .filter(|row| row["sk"]["S"] == "EMAIL" && row["user_id"]["S"] == id)
+            .map(|row| row["pk"]["S"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(reserved, [format!("EMAIL#{email}")]);
+    }
+
+    /// Lets Ada join the workspace of somebody new.
+    async fn join(&self, name: &str) -> Person {
+        let admin = self.db.register(name).await;
+        let email = EmailAddress::parse(OLD).unwrap();
+        let (user, role, joined_at) = (self.ada, Role::Member, Timestamp::now());
+        let member = Member { user, email, full_name: None, role, joined_at, paused_at: None };
+        self.db.add_member(&admin.workspace, &admin.id, &member).await;
+        admin
+    }
+}
+
+#[tokio::test]
+async fn another_name_is_shown_everywhere_at_once() {
+    let fixture = Fixture::new().await;
+    fixture.join("grace").await;
+    let before = fixture.me().await;
+
+    let changed = fixture.patch(&json!({"full_name": "  Ada King  "})).await;
+
+    assert_eq!((changed.status, &changed.json()["full_name"]), (200, &json!("Ada King")), "{}", changed.body);
+    assert_eq!(fixture.me().await, changed.json());
+    assert!(changed.json()["updated_at"].as_str() > before["updated_at"].as_str());
+    fixture.assert_consistent(&fixture.ada, OLD, Some("Ada King"));
+
+    assert_eq!(fixture.patch(&json!({"full_name": null})).await.json()["full_name"], Value::Null);
+    fixture.assert_consistent(&fixture.ada, OLD, None);
+    assert!(fixture.mails().await.is_empty());
+}
+
+#[tokio::test]
+async fn what_is_no_name_or_address_or_can_not_be_changed_changes_nothing() {
+    let fixture = Fixture::new().await;
+    for (body, field) in [
+        (json!({"full_name": "x".repeat(256)}), "full_name"),
+        (json!({"full_name": 1}), "full_name"),
+        (json!({"full_name": "Ada\u{202e}King"}), "full_name"),
+        (json!({"full_name": "Ada", "email": "nobody"}), "email"),
+        (json!({"full_name": "Ada", "email": NEW}), "password"),
+        (json!({"full_name": "Ada", "email": NEW, "password": ""}), "password"),
+        (json!({"full_name": "Ada", "verified": true}), "verified"),
+        (json!({"full_name": "Ada", "pending_email": NEW}), "pending_email"),
+    ] {
+        let refused = fixture.patch(&body).await;
+        assert_eq!((refused.status, &refused.json()["field"]), (400, &json!(field)), "{body}: {}", refused.body);
+    }
+    let wrong = fixture.patch(&json!({"full_name": "Ada", "email": NEW, "password": "wrong horse"})).await;
+
+    assert_eq!(wrong.problem(), (401, "invalid credentials".into()));
+    let me = fixture.me().await;
+    assert_eq!((&me["full_name"], &me["email"], &me["pending_email"]), (&Value::Null, &json!(OLD), &Value::Null));
+    assert!(fixture.mails().await.is_empty());
+    assert_eq!(fixture.patch(&json!({})).await.status, 200, "nothing is to be changed");
+}
+
+#[tokio::test]
+async fn another_address_waits_until_its_mail_was_read_and_is_the_accounts_then() {
+    let fixture = Fixture::new().await;
+    fixture.join("grace").await;
+
+    let wanted = fixture.want("Ada@Example.ORG").await;
+
+    let shown = wanted.json();
+    assert_eq!((wanted.status, &shown["email"], &shown["pending_email"]), (200, &json!(OLD), &json!(NEW)));
+    assert_eq!(fixture.log_in(NEW).await.status, 401);
+    let mails = fixture.mails().await;
+    let told: Vec<_> = mails.iter().map(|(to, subject, _)| (to.as_str(), subject.as_str())).collect();
+    assert_eq!(told, [(OLD, "Your account is to have another address"), (NEW, "Confirm your new address")]);
+    assert!(mails[0].2.contains(NEW) && !mails[1].2.contains(OLD), "{mails:?}");
+    let token = mails[1].2.lines().find(|line| line.starts_with("vrf_")).unwrap();
+
+    assert_eq!(fixture.confirm(token).await.status, 204);
+
+    let me = fixture.me().await;
+    assert_eq!(
+        (&me["email"], &me["pending_email"], &me["verified"]),
+        (&json!(NEW), &Value::Null, &json!(true)),
+        "the session goes on, and shows the new address, whatever its token says"
+    );
+    assert_eq!((fixture.log_in(NEW).await.status, fixture.log_in(OLD).await.status), (200, 401));
+    fixture.assert_consistent(&fixture.ada, NEW, None);
+    let mails = fixture.mails().await;
+    assert_eq!(mails.len(), 1, "{mails:?}");
+    assert_eq!((mails[0].0.as_str(), mails[0].1.as_str()), (OLD, "Your account has another address"));
+    assert_eq!(fixture.confirm(token).await.problem(), (404, INVALID.into()), "a token works once");
+    let another = json!({"email": OLD, "password": "another horse battery"});
+    assert_eq!(fixture.post("/api/auth/register", &another).await.status, 201, "the old address is free");
+}
+
+#[tokio::test]
+async fn a_session_confirms_another_address_without_the_password_but_no_other_account_does() {
+    let fixture = Fixture::new().await;
+    fixture.register("eve").await;
+    let eve = fixture.log_in("eve@example.com").await.json()["token"].as_str().unwrap().to_owned();
+    fixture.want(NEW).await;
+    let token = fixture.tokens("vrf_").await.remove(0);
+    let verify = async |session: &str| {
+        let request = RequestBuilder::new("POST", "/api/auth/verify").token(session);
+        request.json(&json!({"token": token})).send_to(&fixture.auth).await.status
+    };
+
+    assert_eq!((verify(&eve).await, verify(&fixture.session).await), (403, 204));
+    fixture.assert_consistent(&fixture.ada, NEW, None);
+}
+
+#[tokio::test]
+async fn whoever_reads_the_mail_of_the_old_address_keeps_it() {
+    let fixture = Fixture::new().await;
+    fixture.want(NEW).await;
+    let mails = fixture.mails().await;
+    let token = |prefix: &str| {
+        let line = mails.iter().flat_map(|(_, _, text)| text.lines()).find(|line| line.starts_with(prefix));
+        line.unwrap().to_owned()
+    };
+
+    assert_eq!(fixture.keep(&token("kep_")).await.status, 204);
+
+    assert_eq!(fixture.me().await["pending_email"], Value::Null);
+    assert_eq!(fixture.confirm(&token("vrf_")).await.problem(), (404, INVALID.into()));
+    assert_eq!(fixture.keep(&token("kep_")).await.problem(), (404, INVALID.into()), "a token works once");
+    for wrong in ["", "kep_", &token("vrf_"), &format!("kep_{}", "0".repeat(32))] {
+        assert_eq!(fixture.keep(wrong).await.problem(), (404, INVALID.into()), "{wrong}");
+    }
+    fixture.assert_consistent(&fixture.ada, OLD, None);
+}
+
+#[tokio::test]
+async fn the_token_to_keep_an_address_stops_only_the_one_that_it_was_mailed_for() {
+    let fixture = Fixture::new().await;
+    fixture.want(NEW).await;
+    let keep = fixture.tokens("kep_").await.remove(0);
+    fixture.want("ada@example.net").await;
+
+    assert_eq!(fixture.keep(&keep).await.problem(), (404, INVALID.into()));
+    assert_eq!(fixture.me().await["pending_email"], "ada@example.net");
+}
+
+#[tokio::test]
+async fn a_token_for_an_address_that_is_wanted_no_more_is_void() {
+    let fixture = Fixture::new().await;
+    fixture.want(NEW).await;
+    let first = fixture.tokens("vrf_").await.remove(0);
+    fixture.want("ada@example.net").await;
+    let second = fixture.tokens("vrf_").await.remove(0);
+
+    assert_eq!(fixture.confirm(&first).await.problem(), (404, INVALID.into()));
+    // The present address needs no password, and takes back what waits.
+    let kept = fixture.patch(&json!({"email": OLD})).await;
+    assert_eq!((kept.status, &kept.json()["pending_email"]), (200, &Value::Null));
+    assert_eq!(fixture.confirm(&second).await.problem(), (404, INVALID.into()));
+    fixture.assert_consistent(&fixture.ada, OLD, None);
+}
+
+#[tokio::test]
+async fn an_address_waits_for_a_day() {
+    let fixture = Fixture::new().await;
+    let until = Timestamp::now().plus(Duration::from_secs(1));
+    let address = AddressStep::Await(EmailAddress::parse(NEW).unwrap(), until);
+    let change = PersonChange { full_name: None, address, at: Timestamp::now() };
+    fixture.db.users().change_person(&fixture.ada, &change).await.unwrap();
+    let pending =
+        async |at: Timestamp| fixture.db.users().profile(&fixture.ada, at).await.unwrap().unwrap().pending_email;
+
+    assert_eq!(pending(until.minus(Duration::from_millis(1))).await, EmailAddress::parse(NEW).ok());
+    assert_eq!(pending(until).await, None);
+    fixture.want(NEW).await;
+    let day = Timestamp::now().plus(lifetimes::ADDRESS_VERIFICATIONS);
+    assert!(pending(day.minus(Duration::from_secs(60))).await.is_some() && pending(day).await.is_none());
+}
+
+#[tokio::test]
+async fn the_answer_does_not_say_whether_an_address_has_an_account_whose_owner_is_told() {
+    let fixture = Fixture::new().await;
+    let eve = fixture.register("eve").await;
+
+    let (taken, free) = (fixture.want("eve@example.com").await, fixture.want(NEW).await);
+
+    let without = |answer: &Answer| {
+        let mut shown = answer.json();
+        shown["pending_email"].take();
+        (answer.status, shown)
+    };
+    assert_eq!(without(&taken), without(&free));
+    let mails = fixture.mails().await;
+    let of_eve: Vec<_> = mails.iter().filter(|(to, ..)| to == "eve@example.com").collect();
+    // Ada wants another address by now, so nobody is told of the first.
+    assert!(of_eve.is_empty(), "{mails:?}");
+    fixture.want("eve@example.com").await;
+    let mails = fixture.mails().await;
+    let (_, subject, text) = mails.iter().find(|(to, ..)| to == "eve@example.com").unwrap();
+    assert_eq!(subject, "Somebody wants to use your address");
+    assert!(!text.contains("vrf_") && !text.contains(OLD), "{text}");
+    fixture.assert_consistent(&eve.id, "eve@example.com", None);
+}
+
+#[tokio::test]
+async fn of_two_people_who_want_the_same_address_one_gets_it() {
+    let fixture = Fixture::new().await;
+    let bob = fixture.register("bob").await;
+    let session = fixture.log_in("bob@example.com").await.json()["token"].as_str().unwrap().to_owned();
+    fixture.want(NEW).await;
+    let adas = fixture.tokens("vrf_").await.remove(0);
+    fixture.patch_as(&session, &json!({"email": NEW, "password": PASSWORD})).await;
+    // The limit of mails to one address holds back the second, whose token an impatient mail program would have.
+    fixture.mails().await;
+    let bobs = linklet_domain::OneTimeToken::generate(linklet_domain::TokenPurpose::Verification).unwrap();
+    let email = EmailAddress::parse(NEW).unwrap();
+    let new =
+        linklet_dynamodb::NewToken { hash: &bobs.hash(), user: &bob.id, email: &email, issued_at: Timestamp::now() };
+    fixture.db.one_time_tokens().issue_verification(&new).await.unwrap();
+
+    let (first, second) = tokio::join!(fixture.confirm(&adas), fixture.confirm(bobs.reveal()));
+
+    let mut statuses = [first.status, second.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [204, 409], "{first:?} {second:?}");
+    let lost = if first.status == 409 { &first } else { &second };
+    assert_eq!((&lost.json()["code"], &lost.json()["field"]), (&json!("email_taken"), &json!("email")));
+    let of = |is_owner: bool, old: &'static str| if is_owner { NEW } else { old };
+    fixture.assert_consistent(&fixture.ada, of(first.status == 204, OLD), None);
+    fixture.assert_consistent(&bob.id, of(second.status == 204, "bob@example.com"), None);
+}
+
+#[tokio::test]
+async fn tokens_that_were_mailed_to_the_old_address_are_void() {
+    let fixture = Fixture::new().await;
+    fixture.post("/api/auth/password/forgot", &json!({"email": OLD})).await;
+    let reset = fixture.tokens("rst_").await.remove(0);
+    fixture.want(NEW).await;
+    let token = fixture.tokens("vrf_").await.remove(0);
+    assert_eq!(fixture.confirm(&token).await.status, 204);
+
+    let body = json!({"token": reset, "password": "another horse battery"});
+    let refused = fixture.post("/api/auth/password/reset", &body).await;
+
+    assert_eq!(refused.problem(), (404, INVALID.into()));
+    assert_eq!(fixture.log_in(NEW).await.status, 200);
+}
+
+#[tokio::test]
+async fn without_mail_another_address_counts_at_once_and_is_not_confirmed() {
+    let fixture = Fixture::without_mail().await;
+    fixture.register("eve").await;
+
+    let taken = fixture.want("eve@example.com").await;
+    let changed = fixture.want(NEW).await;
+
+    assert_eq!(
+        (taken.status, &taken.json()["code"], &taken.json()["field"]),
+        (409, &json!("email_taken"), &json!("email"))
+    );
+    let shown = changed.json();
+    assert_eq!(
+        (changed.status, &shown["email"], &shown["pending_email"], &shown["verified"]),
+        (200, &json!(NEW), &Value::Null, &json!(false))
+    );
+    fixture.assert_consistent(&fixture.ada, NEW, None);
+}
+
+#[tokio::test]
+async fn where_only_some_domains_may_register_another_address_is_at_one_of_them() {
+    let fixture = Fixture::with("domains", "example.com,example.net", true).await;
+
+    let refused = fixture.want(NEW).await;
+
+    assert_eq!((refused.status, &refused.json()["code"]), (403, &json!("registration_closed")));
+    assert_eq!(fixture.want("ada@example.net").await.status, 200);
+    let invited = Fixture::with("invited", "", true).await;
+    assert_eq!(invited.want(NEW).await.status, 200, "whoever is in may have another address");
+}
+
+#[tokio::test]
+async fn nobody_is_told_of_an_address_that_nobody_has_confirmed_but_the_new_one() {
+    let fixture = Fixture::new().await;
+    let pat = fixture.db.register("pat").await;
+    let change = PersonChange {
+        full_name: None,
+        address: AddressStep::Await(EmailAddress::parse(NEW).unwrap(), Timestamp::now().plus(Duration::from_secs(60))),
+        at: Timestamp::now(),
+    };
+    fixture.db.users().change_person(&pat.id, &change).await.unwrap();
+    let session = linklet_test_support::token_of(&pat.id, &pat.workspace, Role::Admin);
+
+    let again = RequestBuilder::new("POST", "/api/auth/verification").token(&session).send_to(&fixture.auth).await;
+
+    assert_eq!(again.status, 202);
+    let mails = fixture.mails().await;
+    assert_eq!(
+        mails.iter().map(|(to, ..)| to.as_str()).collect::<Vec<_>>(),
+        [NEW],
+        "the new address gets another token"
+    );
+}
+
+#[tokio::test]
+async fn wanting_somebodys_address_makes_no_network_familiar_with_their_account() {
+    let fixture = Fixture::new().await;
+    fixture.register("eve").await;
+    let familiar = || {
+        let rows = fixture.db.scan("ThrottleTable");
+        rows.iter().filter(|row| row["sk"]["S"].as_str().unwrap().starts_with("FROM#")).count()
+    };
+    let before = familiar();
+
+    assert_eq!(fixture.want("eve@example.com").await.status, 200);
+
+    assert_eq!(familiar(), before);
+}
+
+#[tokio::test]
+async fn whoever_wants_many_addresses_has_to_wait() {
+    let fixture = Fixture::without_mail().await;
+    let mut answer = fixture.want("a0@example.org").await;
+    for number in 1..100 {
+        if answer.status == 429 {
+            break;
+        }
+        answer = fixture.want(&format!("a{number}@example.org")).await;
+    }
+    assert_eq!(answer.status, 429, "{}", answer.body);
+}
+
+#[tokio::test]
+async fn when_no_mail_can_be_ordered_the_request_says_so_and_can_be_repeated() {
+    let fixture = Fixture::new().await;
+    fixture.queues.fail(Outage::Everything);
+    let failed = fixture.want(NEW).await;
+    fixture.queues.fail(Outage::None);
+
+    let again = fixture.want(NEW).await;
+
+    assert_eq!((failed.status, again.status), (503, 200));
+    assert_eq!(fixture.mails().await.len(), 2);
+}
+
+#[tokio::test]
+async fn whoever_joins_a_workspace_while_they_change_their_name_has_the_right_one_there() {
+    for _ in 0..10 {
+        let fixture = Fixture::new().await;
+        let grace = fixture.db.register("grace").await;
+        let token = linklet_domain::OneTimeToken::generate(linklet_domain::TokenPurpose::Invitation).unwrap().hash();
+        let email = EmailAddress::parse(OLD).unwrap();
+        let invitation = linklet_domain::Invitation::new(
+            &grace.workspace,
+            email,
+            Role::Member,
+            &grace.id,
+            token.clone(),
+            Timestamp::now(),
+        );
+        fixture.db.users().invite(&invitation, &a_session()).await.unwrap();
+        let account = fixture.db.users().account(&fixture.ada).await.unwrap().unwrap();
+        let full_name = Some(FullName::parse("Ada King").ok());
+        let change = PersonChange { full_name, address: AddressStep::None, at: Timestamp::now() };
+        let (users, session) = (fixture.db.users(), a_session());
+
+        let (joined, changed) = tokio::join!(
+            users.accept_invitation(&token, &account, &session, Timestamp::now()),
+            users.change_person(&fixture.ada, &change)
+        );
+
+        assert_eq!(changed.unwrap(), PersonOutcome::Changed);
+        let joined = joined.unwrap();
+        assert!(matches!(joined, AcceptOutcome::Accepted(..) | AcceptOutcome::AccountChanged), "{joined:?}");
+        fixture.assert_consistent(&fixture.ada, OLD, Some("Ada King"));
+    }
+}
+
+#[tokio::test]
+async fn a_name_is_changed_in_as_many_workspaces_as_somebody_may_be_in_and_not_in_more() {
+    let fixture = Fixture::new().await;
+    for number in 0..19 {
+        fixture.join(&format!("admin-{number}")).await;
+    }
+    let admin = fixture.db.register("one-more").await;
+    let token = linklet_domain::OneTimeToken::generate(linklet_domain::TokenPurpose::Invitation).unwrap().hash();
+    let email = EmailAddress::parse(OLD).unwrap();
+    let invitation = linklet_domain::Invitation::new(
+        &admin.workspace,
+        email,
+        Role::Member,
+        &admin.id,
+        token.clone(),
+        Timestamp::now(),
+    );
+    fixture.db.users().invite(&invitation, &a_session()).await.unwrap();
+    let account = fixture.db.users().account(&fixture.ada).await.unwrap().unwrap();
+
+    let joined = fixture.db.users().accept_invitation(&token, &account, &a_session(), Timestamp::now()).await.unwrap();
+    let changed = fixture.patch(&json!({"full_name": "Ada King", "email": NEW, "password": PASSWORD})).await;
+    let token = fixture.tokens("vrf_").await.remove(0);
+
+    assert_eq!((joined, changed.status), (AcceptOutcome::TooMany, 200));
+    assert_eq!(fixture.confirm(&token).await.status, 204);
+    fixture.assert_consistent(&fixture.ada, NEW, Some("Ada King"));
+}
