@@ -7,12 +7,12 @@ mod keys;
 mod members;
 mod workspace;
 
-use linklet_domain::{AccountChange, ApiKeySecret, FoundingPolicy, Role, UserId, WorkspaceId, WorkspaceName};
+use linklet_domain::{AccountChange, ApiKeySecret, FoundingPolicy, Origin, Role, UserId, WorkspaceId, WorkspaceName};
 use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
     guesses::Guesses,
     http::{ApiError, Handler, Method, Problem, Request, Response},
-    identity::TokenVerifier,
+    identity::{Caller, TokenVerifier},
     mail_orders::MailOrders,
     telemetry::chain,
 };
@@ -55,6 +55,11 @@ impl Account {
     #[must_use]
     pub fn with_keys(self, generate_key: KeyGenerator) -> Self {
         Self { generate_key, ..self }
+    }
+
+    /// Where what this caller changes by a request comes from.
+    fn origin(&self, request: &Request, caller: &Caller) -> Origin {
+        self.guesses.origin(request, caller.actor())
     }
 
     /// Has somebody told what was changed of what they have in a workspace, if mail is configured.

@@ -28,7 +28,8 @@ impl Account {
             OneTimeToken::generate(TokenPurpose::Invitation).map_err(|error| ApiError::Internal(Box::new(error)))?;
         let (workspace, role) = (caller.workspace(), role.unwrap_or(Role::Member));
         let invitation = Invitation::new(workspace, email, role, caller.user(), token.hash(), request.received_at());
-        match self.users.invite(&invitation, caller.acting()?.session).await? {
+        let origin = self.origin(request, caller);
+        match self.users.invite(&invitation, caller.acting()?.session, &origin).await? {
             InviteOutcome::Invited => {
                 self.announce(request, &invitation).await;
                 // The list has it: an invitation has no address of its own to read.
@@ -72,8 +73,8 @@ impl Account {
         id: &str,
     ) -> Result<Response, ApiError> {
         let id = InvitationId::parse(id).map_err(|_| NO_INVITATION)?;
-        let (workspace, now) = (caller.workspace(), request.received_at());
-        match self.users.withdraw_invitation(workspace, caller.user(), &id, now).await? {
+        let origin = self.origin(request, caller);
+        match self.users.withdraw_invitation(caller.workspace(), caller.user(), &id, &origin).await? {
             WithdrawOutcome::Withdrawn => Ok(no_content()),
             WithdrawOutcome::NoInvitation => Err(NO_INVITATION),
             WithdrawOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
@@ -110,7 +111,8 @@ impl Account {
     async fn accept(&self, request: &Request, person: &Person, token: &str) -> Result<Response, ApiError> {
         let token = OneTimeToken::parse(TokenPurpose::Invitation, token).map_err(|_| INVALID)?.hash();
         let account = self.users.account(person.user()).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
-        match self.users.accept_invitation(&token, &account, &person.session().id, request.received_at()).await? {
+        let origin = self.guesses.origin(request, person.actor());
+        match self.users.accept_invitation(&token, &account, &person.session().id, &origin).await? {
             AcceptOutcome::Accepted(workspace, role) => {
                 let joined = AccountChange::Joined { workspace_name: workspace.name.clone(), role };
                 self.mails.tell(request, person.user(), joined).await;

@@ -22,10 +22,11 @@ impl Account {
     pub(crate) async fn create_key(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         const TRIES: u32 = 5;
         let wanted = NewKey::read(request)?;
+        let origin = self.origin(request, caller);
         for _ in 0..TRIES {
             let secret = (self.generate_key)().map_err(|error| ApiError::Internal(Box::new(error)))?;
             let key = wanted.key(&secret, caller, request.received_at());
-            match self.users.create_key(&key, caller.acting()?.session).await? {
+            match self.users.create_key(&key, caller.acting()?.session, &origin).await? {
                 CreateKeyOutcome::Created => {
                     let prefix = key.prefix.clone();
                     let created_key = |workspace_name| AccountChange::KeyCreated { prefix, workspace_name };
@@ -57,8 +58,8 @@ impl Account {
     ) -> Result<Response, ApiError> {
         let Patch { name, is_active } = request.json_object(Patch::LIMIT)?.read_patch(&[IMMUTABLE])?;
         let prefix = KeyPrefix::parse(prefix).map_err(|_| NO_KEY)?;
-        let (change, now) = (KeyChange { name, is_active }, request.received_at());
-        let outcome = self.users.change_key(caller.workspace(), caller.acting()?, &prefix, &change, now).await?;
+        let (change, origin) = (KeyChange { name, is_active }, self.origin(request, caller));
+        let outcome = self.users.change_key(caller.workspace(), caller.acting()?, &prefix, &change, &origin).await?;
         let ChangedKey { key, was_active } = done(outcome)?;
         let told = |workspace_name| match key.paused_at {
             None => AccountChange::KeyResumed { prefix, workspace_name },
@@ -77,7 +78,8 @@ impl Account {
         prefix: &str,
     ) -> Result<Response, ApiError> {
         let prefix = KeyPrefix::parse(prefix).map_err(|_| NO_KEY)?;
-        let key = done(self.users.revoke_key(caller.workspace(), caller.user(), &prefix).await?)?;
+        let origin = self.origin(request, caller);
+        let key = done(self.users.revoke_key(caller.workspace(), caller.user(), &prefix, &origin).await?)?;
         let revoked = |workspace_name| AccountChange::KeyRevoked { prefix, workspace_name };
         self.tell(request, &key.created_by, caller.workspace(), revoked).await;
         Ok(no_content())

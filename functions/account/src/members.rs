@@ -30,17 +30,18 @@ impl Account {
     ) -> Result<Response, ApiError> {
         let change = request.json_object(Body::LIMIT)?.read_patch::<Body>(&[IMMUTABLE])?.change()?;
         let (user, workspace) = (UserId::parse(user).map_err(|_| NO_MEMBER)?, caller.workspace());
-        let outcome = self.users.change_member(workspace, caller.acting()?, &user, change).await?;
+        let origin = self.origin(request, caller);
+        let outcome = self.users.change_member(workspace, caller.acting()?, &user, change, &origin).await?;
         let is_unchanged = matches!(outcome, MemberOutcome::Unchanged(_));
         let is_resumed = matches!(outcome, MemberOutcome::Resumed(_));
         let changed = done(outcome)?;
         // Who is no admin any more could have invited themselves again as one.
         if changed.role < Role::Admin {
-            self.users.withdraw_invitations_by(workspace, &user, Timestamp::now()).await?;
+            self.users.withdraw_invitations_by(workspace, &user, Timestamp::now(), &origin).await?;
         }
         // A key acts as a member. If this fails, the change can be sent again.
         if changed.role < Role::Member {
-            self.users.settle_keys(workspace, &user, Timestamp::now(), None).await?;
+            self.users.settle_keys(workspace, &user, Timestamp::now(), None, &origin).await?;
         }
         if !is_unchanged {
             let role = changed.role;
@@ -74,7 +75,7 @@ impl Account {
             user: &user,
             keys,
             at: request.received_at(),
-            correlation_id: request.correlation_id(),
+            origin: self.origin(request, caller),
         };
         done(self.users.remove_member(&removal).await?)?;
         if keys == KeysLeft::Revoked {
@@ -90,7 +91,8 @@ impl Account {
     async fn revoke_keys(&self, removal: &Removal<'_>) {
         // Until now, as for invitations.
         let made_until = Timestamp::now();
-        if let Err(error) = self.users.settle_keys(removal.workspace, removal.user, made_until, None).await {
+        let Removal { workspace, user, origin, .. } = removal;
+        if let Err(error) = self.users.settle_keys(workspace, user, made_until, None, origin).await {
             tracing::warn!(error = chain(&error), "the API keys of a removed member could not be revoked at once");
         }
     }
@@ -99,7 +101,8 @@ impl Account {
     async fn withdraw_invitations(&self, removal: &Removal<'_>) {
         // Until now, since one that was on its way may have come after the request and before the removal.
         let made_until = Timestamp::now();
-        if let Err(error) = self.users.withdraw_invitations_by(removal.workspace, removal.user, made_until).await {
+        let Removal { workspace, user, origin, .. } = removal;
+        if let Err(error) = self.users.withdraw_invitations_by(workspace, user, made_until, origin).await {
             tracing::warn!(error = chain(&error), "the invitations of a removed member could not be withdrawn at once");
         }
     }

@@ -30,9 +30,9 @@ impl Account {
             settings: body.settings,
             destinations: body.destinations,
         };
-        let (id, now) = (caller.workspace(), request.received_at());
+        let (id, origin) = (caller.workspace(), self.origin(request, caller));
         let precondition = request.precondition(id);
-        match self.users.change_workspace(id, caller.user(), &patch, &precondition, now).await? {
+        match self.users.change_workspace(id, caller.user(), &patch, &precondition, &origin).await? {
             WorkspaceOutcome::Changed(workspace) => Ok(shown(&workspace)),
             WorkspaceOutcome::Stale => Err(Problem::PreconditionFailed.into()),
             WorkspaceOutcome::SlugTaken => Err(ApiError::Problem(Problem::SlugTaken)),
@@ -67,12 +67,13 @@ impl Account {
         if memberships.len() >= Membership::MOST {
             return Err(ApiError::Problem(Problem::WorkspaceLimit));
         }
+        let origin = self.guesses.origin(request, person.actor());
         for attempt in 0..TRIES {
             let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name.clone(), request.received_at());
             let body = serde_json::to_string(&WorkspaceView::from(&workspace.workspace()))
                 .map_err(|error| ApiError::Internal(Box::new(error)))?;
             let answer = FoundingAnswer { fingerprint: fingerprint.clone(), body };
-            match self.users.found_workspace(&workspace, key.as_ref().map(|key| (key, &answer))).await? {
+            match self.users.found_workspace(&workspace, key.as_ref().map(|key| (key, &answer)), &origin).await? {
                 FoundOutcome::Founded => return Ok(founded(answer)),
                 FoundOutcome::KeyTaken => {
                     let first = self.first_founding(request, person, key.as_ref(), &fingerprint).await?;

@@ -127,7 +127,7 @@ impl Auth {
         let replace = async |whose| {
             // The old one and the new one.
             self.limits.admit_hashes(request, whose, 2).await?;
-            self.replace_password(&person, &account, &passwords).await
+            self.replace_password(request, &person, &account, &passwords).await
         };
         let replaced = self.limits.guesses.limit(request, attempt, replace).await?;
         self.mails.tell(request, person.user(), AccountChange::PasswordChanged).await;
@@ -136,6 +136,7 @@ impl Auth {
 
     async fn replace_password(
         &self,
+        request: &Request,
         person: &Person,
         account: &Account,
         passwords: &NewPassword,
@@ -155,6 +156,7 @@ impl Auth {
             // Hashing has taken a while, in which others may have logged in.
             at: Timestamp::now(),
             but: Some(&session),
+            origin: &self.limits.guesses.origin(request, person.actor()),
         };
         if self.users.change_password(&change).await? { Ok(no_content()) } else { Err(Problem::TryAgain.into()) }
     }
@@ -163,12 +165,12 @@ impl Auth {
     async fn log_out(&self, request: &Request) -> Result<Response, ApiError> {
         let person = self.tokens.person(request).await?;
         let Logout { everywhere } = if request.has_body() { request.json(Logout::LIMIT)? } else { Logout::default() };
-        let session = person.session();
+        let (session, origin) = (person.session(), self.limits.guesses.origin(request, person.actor()));
         if everywhere.unwrap_or_default() {
-            self.users.end_sessions(person.user(), request.received_at(), None).await?;
+            self.users.end_sessions(person.user(), None, &origin).await?;
             self.mails.tell(request, person.user(), AccountChange::SessionsEnded).await;
         } else {
-            self.users.end_session(&session.user, &session.id, request.received_at()).await?;
+            self.users.end_session(&session.user, &session.id, &origin).await?;
         }
         self.tokens.forget(&session.id);
         Ok(self.address.without_cookie(no_content(), request))

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use linklet_domain::{
-    Account, EmailAddress, Founder, Membership, Password, SessionId, Timestamp, UserId, WorkspaceId, WorkspaceName,
-    WorkspaceSlug, optional,
+    Account, Actor, EmailAddress, Founder, Membership, Password, SessionId, Timestamp, UserId, WorkspaceId,
+    WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{FoundOutcome, NewWorkspace, back_off};
 use linklet_lambda::{
@@ -150,8 +150,9 @@ impl Auth {
         let (id, name) =
             (WorkspaceId::derived_from(&account.id, request.received_at()), WorkspaceName::personal(&account.email));
         let workspace = NewWorkspace::of(account, id, name, request.received_at());
+        let origin = self.limits.guesses.origin(request, Actor::Person(account.id));
         for attempt in 0..TRIES {
-            match self.users.found_workspace(&workspace, None).await? {
+            match self.users.found_workspace(&workspace, None, &origin).await? {
                 FoundOutcome::Founded => return Ok(Some(workspace.membership())),
                 FoundOutcome::AccountChanged => break,
                 FoundOutcome::Taken | FoundOutcome::KeyTaken => {}

@@ -1,8 +1,8 @@
 //! What somebody is shown and changes of themselves: name and address.
 
 use linklet_domain::{
-    Account, EmailAddress, FullName, HashFor, Invalid, OneTimeToken, OrderedMail, Password, Timestamp, TokenPurpose,
-    lifetimes, optional, patched,
+    Account, Actor, EmailAddress, FullName, HashFor, Invalid, OneTimeToken, OrderedMail, Password, Timestamp,
+    TokenPurpose, UserId, lifetimes, optional, patched,
 };
 use linklet_dynamodb::{AddressStep, PersonChange, PersonOutcome, Profile};
 use linklet_lambda::{
@@ -65,8 +65,9 @@ impl Auth {
         wanted: &Body,
         address: AddressStep,
     ) -> Result<(), ApiError> {
-        let change = PersonChange { full_name: wanted.full_name.clone(), address, at: request.received_at() };
-        match self.users.change_person(&account.id, &change).await? {
+        let change = PersonChange { full_name: wanted.full_name.clone(), address };
+        let origin = self.limits.guesses.origin(request, Actor::Person(account.id));
+        match self.users.change_person(&account.id, &change, &origin).await? {
             PersonOutcome::Changed => Ok(()),
             PersonOutcome::EmailTaken => Err(Problem::EmailTaken.into()),
             PersonOutcome::NoAccount => Err(Problem::Unauthorized.into()),
@@ -140,7 +141,8 @@ impl Auth {
         let Kept { token } = request.json(TOKEN)?;
         let keep = async |_| {
             let token = OneTimeToken::parse(TokenPurpose::Keep, &token).map_err(|_| TOKEN_INVALID)?;
-            let user = self.users.keep_address(&token.hash(), request.received_at()).await?;
+            let origin_of = |user: &UserId| self.limits.guesses.origin(request, Actor::Person(*user));
+            let user = self.users.keep_address(&token.hash(), request.received_at(), origin_of).await?;
             request.note_account(&user.ok_or(TOKEN_INVALID)?);
             Ok(no_content())
         };

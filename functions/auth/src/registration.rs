@@ -1,7 +1,7 @@
 //! Registration: with a workspace of one's own, or by an invitation into another one.
 
 use linklet_domain::{
-    Account, EmailAddress, FullName, HashFor, Invalid, Membership, OneTimeToken, Password, Role, Timestamp,
+    Account, Actor, EmailAddress, FullName, HashFor, Invalid, Membership, OneTimeToken, Password, Role, Timestamp,
     TokenPurpose, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{OpenInvitation, RegisterOutcome, Registration, back_off};
@@ -73,7 +73,7 @@ impl Auth {
         for attempt in 0..TRIES {
             let account = wanted.account(password_hash.as_deref(), request);
             let verified_at = invitation.as_ref().and_then(|open| open.verified_at(account.created_at));
-            let (outcome, workspace) = self.store(wanted, &account, verified_at, invitation.as_ref()).await?;
+            let (outcome, workspace) = self.store(request, wanted, &account, verified_at, invitation.as_ref()).await?;
             match outcome {
                 RegisterOutcome::Registered => {
                     if verified_at.is_none() {
@@ -123,19 +123,21 @@ impl Auth {
     /// Stores an account with its membership, and says of which workspace that is.
     async fn store(
         &self,
+        request: &Request,
         wanted: &NewAccount,
         account: &Account,
         verified_at: Option<Timestamp>,
         invitation: Option<&OpenInvitation>,
     ) -> Result<(RegisterOutcome, WorkspaceId), ApiError> {
+        let origin = self.limits.guesses.origin(request, Actor::Person(account.id));
         if let Some(invitation) = invitation.and_then(|open| open.into_workspace.as_ref()) {
-            let outcome = self.users.register_into(invitation, account, verified_at).await?;
+            let outcome = self.users.register_into(invitation, account, verified_at, &origin).await?;
             return Ok((outcome, invitation.workspace));
         }
         let registration = wanted.registration(account, verified_at);
         let outcome = match invitation {
-            Some(right) => self.users.register_by(&right.token, &registration).await?,
-            None => self.users.register(&registration).await?,
+            Some(right) => self.users.register_by(&right.token, &registration, &origin).await?,
+            None => self.users.register(&registration, &origin).await?,
         };
         Ok((outcome, registration.membership.workspace))
     }

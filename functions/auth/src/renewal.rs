@@ -1,7 +1,7 @@
 //! Staying signed in: a session is renewed by the refresh token in a cookie, without the password.
 
 use linklet_domain::{
-    Account, Membership, RefreshToken, RenewableSession, Renewal, SessionId, WorkspaceSlug, optional,
+    Account, Actor, Membership, RefreshToken, RenewableSession, Renewal, SessionId, WorkspaceSlug, optional,
 };
 use linklet_lambda::http::{ApiError, BodyLimit, Problem, Request, Response};
 use serde::Deserialize;
@@ -35,7 +35,9 @@ impl Auth {
             Renewal::Next | Renewal::Again => {}
             Renewal::Over => return Err(refused("ended session", Some(&token))),
             Renewal::Reused => {
-                self.users.end_session(&token.user, &token.session, now).await?;
+                // Somebody else has the cookie, or had it: it isn't the person who ends the session.
+                let origin = self.limits.guesses.origin(request, Actor::Linklet);
+                self.users.end_session(&token.user, &token.session, &origin).await?;
                 return Err(refused("used refresh token", Some(&token)));
             }
         }

@@ -1,7 +1,7 @@
 //! A new password for those who have forgotten theirs.
 
 use linklet_domain::{
-    AccountChange, EmailAddress, HashFor, OneTimeToken, OrderedMail, Password, Timestamp, TokenPurpose,
+    AccountChange, Actor, EmailAddress, HashFor, OneTimeToken, OrderedMail, Password, Timestamp, TokenPurpose,
 };
 use linklet_dynamodb::{ResetOutcome, TokenDelivery};
 use linklet_lambda::{
@@ -46,7 +46,8 @@ impl Auth {
         self.limits.admit_hashes(request, whose, 1).await?;
         let hash = self.passwords.hash(password.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))?;
         // Hashing has taken a while, in which others may have logged in.
-        match self.users.reset_password(&reset, &hash, Timestamp::now, request.correlation_id()).await? {
+        let origin = self.limits.guesses.origin(request, Actor::Person(*reset.user()));
+        match self.users.reset_password(&reset, &hash, Timestamp::now, &origin).await? {
             ResetOutcome::Done { is_first_proof } => {
                 request.note_account(reset.user());
                 // What an operator has shown to somebody says nothing about who uses it.

@@ -37,7 +37,8 @@ impl Auth {
         const UNKNOWN: ApiError = ApiError::Problem(Problem::SessionNotFound);
         let person = self.tokens.person_now(request).await?;
         let id = SessionId::parse(id).map_err(|_| UNKNOWN)?;
-        if !self.users.end_lasting_session(person.user(), &id, request.received_at()).await? {
+        let origin = self.limits.guesses.origin(request, person.actor());
+        if !self.users.end_lasting_session(person.user(), &id, &origin).await? {
             return Err(UNKNOWN);
         }
         self.tokens.forget(&id);

@@ -1,7 +1,8 @@
 //! Showing that an address is one's own.
 
 use linklet_domain::{
-    EmailAddress, HashFor, Invalid, OneTimeToken, OrderedMail, Password, Timestamp, TokenPurpose, UserId, optional,
+    Actor, EmailAddress, HashFor, Invalid, OneTimeToken, OrderedMail, Password, Timestamp, TokenPurpose, UserId,
+    optional,
 };
 use linklet_dynamodb::{AddressVerification, VerifyOutcome};
 use linklet_lambda::{
@@ -91,7 +92,8 @@ impl Auth {
         first_password: Option<&str>,
     ) -> Result<Response, ApiError> {
         // Hashing has taken a while.
-        match self.users.verify_with(found, first_password, Timestamp::now()).await? {
+        let origin = self.limits.guesses.origin(request, Actor::Person(*found.user()));
+        match self.users.verify_with(found, first_password, Timestamp::now(), &origin).await? {
             VerifyOutcome::Verified => {
                 request.note_account(found.user());
                 Ok(no_content())

@@ -14,7 +14,7 @@ use aws_lambda_events::{
     streams::DynamoDbEventResponse,
 };
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use linklet_domain::{Handover, KeysLeft, Member, PageToken, ShortCode, Timestamp};
+use linklet_domain::{Handover, KeysLeft, Member, Origin, PageToken, ShortCode, Timestamp};
 use linklet_dynamodb::{
     Cursor, HandoverStage, LinksTable, OpenHandover, RepositoryError, UsersTable, WatchTable,
     stream::{HandoverSignal, TurnSignal, turn_signal},
@@ -131,7 +131,8 @@ impl Handovers {
         if open.stage == HandoverStage::Links(None) {
             self.settle_keys(&turn).await?;
             let Handover { workspace, leaver, .. } = handover;
-            self.users.withdraw_invitations_by(workspace, leaver, turn.created_until).await?;
+            let (until, origin) = (turn.created_until, turn.origin());
+            self.users.withdraw_invitations_by(workspace, leaver, until, &origin).await?;
         }
         match self.hand_over(&turn, open.stage.clone()).await? {
             HandoverStage::Rests if open.is_last => self.users.end_handover(open).await?,
@@ -144,7 +145,7 @@ impl Handovers {
     async fn settle_keys(&self, turn: &Turn<'_>) -> Result<(), RepositoryError> {
         let Handover { workspace, leaver, keys, .. } = turn.handover;
         let heir = (*keys == KeysLeft::Kept).then_some(turn.heir);
-        self.users.settle_keys(workspace, leaver, turn.created_until, heir).await
+        self.users.settle_keys(workspace, leaver, turn.created_until, heir, &turn.origin()).await
     }
 
     /// Hands over from this stage on. Returns the stage that comes after the turn: the pass is complete if that is to rest.
@@ -203,6 +204,11 @@ impl Handovers {
 }
 
 impl Turn<'_> {
+    /// Where what the turn changes comes from: from the removal.
+    fn origin(&self) -> Origin {
+        Origin::consequence(&self.handover.correlation_id, Timestamp::now())
+    }
+
     /// Logs what was handed over, unless that is nothing.
     fn log(&self, what: &'static str, number: usize) {
         let Handover { workspace, leaver, correlation_id, .. } = self.handover;

@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use linklet_domain::{AccountChange, Member, Role, UserId, Workspace, WorkspaceId};
+use linklet_domain::{AccountChange, Invitation, Member, Role, UserId, Workspace, WorkspaceId};
 use linklet_dynamodb::{OpenReclaim, RepositoryError};
 use linklet_lambda::metrics;
 
@@ -40,11 +40,13 @@ impl Handovers {
     ) -> Result<bool, RepositoryError> {
         let (id, at) = (&workspace.id, open.reclaimed_at());
         loop {
+            let origin = open.origin();
             let is_theirs = self.is_theirs(workspace, open.user()).await?;
             let is_meant = |by: &UserId, made_at| open.concerns(is_theirs, by, made_at);
             // Keys come before members, of whom there may be many.
-            let keys = self.users.pause_keys(id, at, is_meant).await?;
-            let invitations = self.users.withdraw_all(id, at, |one| is_meant(&one.invited_by, one.created_at)).await?;
+            let keys = self.users.pause_keys(id, at, is_meant, &origin).await?;
+            let is_meant = |one: &Invitation| is_meant(&one.invited_by, one.created_at);
+            let invitations = self.users.withdraw_all(id, at, is_meant, &origin).await?;
             let others = if is_theirs { self.others(id, open.user()).await? } else { Vec::new() };
             if keys + invitations + others.len() == 0 {
                 let (user_id, workspace_id) = (open.user().to_string(), id.to_string());
@@ -83,7 +85,8 @@ impl Handovers {
         open: &OpenReclaim,
         member: &Member,
     ) -> Result<(), RepositoryError> {
-        let paused = self.users.pause_member(&workspace.id, &member.user, open.reclaimed_at()).await?;
+        let (at, origin) = (open.reclaimed_at(), open.origin());
+        let paused = self.users.pause_member(&workspace.id, &member.user, at, &origin).await?;
         if paused.is_some() {
             let change = AccountChange::MembershipPaused { workspace_name: workspace.name.clone() };
             self.mails.tell_of(open.correlation_id(), &member.user, change).await;

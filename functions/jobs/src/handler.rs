@@ -24,8 +24,9 @@ pub struct Kinds {
 impl Work for Kinds {
     async fn next(&self, job: &Job, after: Option<&str>) -> Result<Piece, RepositoryError> {
         match &job.work {
-            JobWork::Links(work) => self.links.next(job, work, after).await,
-            JobWork::Workspace(work) => self.workspaces.next(job, *work, after).await,
+            // Either has a large future, of which only one is needed.
+            JobWork::Links(work) => Box::pin(self.links.next(job, work, after)).await,
+            JobWork::Workspace(work) => Box::pin(self.workspaces.next(job, *work, after)).await,
         }
     }
 
@@ -34,6 +35,6 @@ impl Work for Kinds {
     }
 
     async fn wake(&self, due: &DueMark) -> Result<(), RepositoryError> {
-        self.workspaces.wake(due).await
+        Box::pin(self.workspaces.wake(due)).await
     }
 }

@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    CorrelationId, EmailAddress, KeysLeft, OneTimeToken, Timestamp, TokenPurpose, UserId, Workspace, lifetimes,
+    EmailAddress, KeysLeft, OneTimeToken, Origin, Timestamp, TokenPurpose, UserId, Workspace, lifetimes,
 };
-use linklet_dynamodb::{MemberOutcome, NewToken, OneTimeTokens, Removal, RepositoryError, TokenDelivery, UsersTable};
+use linklet_dynamodb::{MemberOutcome, NewToken, OneTimeTokens, Removal, RepositoryError, UsersTable};
 use linklet_lambda::app;
 use serde::Serialize;
 
@@ -86,7 +86,7 @@ impl People {
         let user = self.tokens.account_of(email).await?.ok_or(PeopleError::NotRegistered)?;
         let token = OneTimeToken::generate(TokenPurpose::Reset)?;
         let new = NewToken { hash: &token.hash(), user: &user, email, issued_at: now };
-        self.tokens.issue_reset(&new, TokenDelivery::Shown).await?;
+        self.users.show_reset(&new, &Origin::command(now)).await?;
         Ok(Issued { token, email: email.clone(), right: Right::SetPassword(user) })
     }
 }
@@ -103,15 +103,14 @@ impl People {
     /// When the address has no account, or the table can't be used.
     pub async fn close(&self, email: &EmailAddress) -> Result<Closed, PeopleError> {
         let at = Timestamp::now().plus(CLOCK_DIFFERENCE);
-        let user = self.users.close_account(email, at).await?.ok_or(PeopleError::NotRegistered)?;
-        let correlation_id = CorrelationId::generate();
+        let origin = Origin::command(Timestamp::now());
+        let user = self.users.close_account(email, at, &origin).await?.ok_or(PeopleError::NotRegistered)?;
         let mut last_admin_of = Vec::new();
         for (_, workspace) in self.users.workspaces_of(&user).await? {
-            self.users.settle_keys(&workspace.id, &user, at, None).await?;
-            self.users.withdraw_invitations_by(&workspace.id, &user, at).await?;
-            let (caller, keys) = (&user, KeysLeft::Revoked);
-            let removal =
-                Removal { workspace: &workspace.id, caller, user: &user, keys, at, correlation_id: &correlation_id };
+            self.users.settle_keys(&workspace.id, &user, at, None, &origin).await?;
+            self.users.withdraw_invitations_by(&workspace.id, &user, at, &origin).await?;
+            let (caller, keys, origin) = (&user, KeysLeft::Revoked, origin.clone());
+            let removal = Removal { workspace: &workspace.id, caller, user: &user, keys, at, origin };
             if self.users.remove_member(&removal).await? == MemberOutcome::LastAdmin {
                 last_admin_of.push(workspace);
             }

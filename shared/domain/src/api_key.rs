@@ -189,6 +189,13 @@ impl Scopes {
     }
 }
 
+impl fmt::Display for Scopes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.0.iter().map(|scope| scope.as_str()).collect();
+        formatter.write_str(&names.join(" "))
+    }
+}
+
 impl TryFrom<BTreeSet<Scope>> for Scopes {
     type Error = Invalid;
 

@@ -191,13 +191,13 @@ impl AuditEntry {
 
     /// With what it was before.
     #[must_use]
-    pub fn from(self, before: impl ToString) -> Self {
+    pub fn from(self, before: &(impl ToString + ?Sized)) -> Self {
         Self { from: Some(before.to_string()), ..self }
     }
 
     /// With what it is since.
     #[must_use]
-    pub fn to(self, after: impl ToString) -> Self {
+    pub fn to(self, after: &(impl ToString + ?Sized)) -> Self {
         Self { to: Some(after.to_string()), ..self }
     }
 

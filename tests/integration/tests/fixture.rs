@@ -19,7 +19,7 @@ use linklet_dynamodb::{
     RepositoryError, SignIn, TargetQuota, ThrottleTable, TrackRange, UsersTable, WatchTable,
 };
 use linklet_handover::Handovers;
-use linklet_jobs::{Kinds, LinkWork, Turns};
+use linklet_jobs::{Kinds, LinkWork, Turns, WorkspaceWork};
 use linklet_jobs_api::JobsApi;
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
@@ -43,7 +43,7 @@ use linklet_relay::Relay;
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
-    Answer, FakeNotifiers, FakeQueues, Person, RequestBuilder, TestDynamoDb, a_session, issuer, tokens,
+    Answer, FakeNotifiers, FakeQueues, Person, RequestBuilder, TestDynamoDb, a_session, an_origin, issuer, tokens,
 };
 use linklet_unlock::Unlock;
 use linklet_update::Update;
@@ -149,7 +149,7 @@ pub async fn change_role(
     role: Role,
 ) -> Result<MemberOutcome, RepositoryError> {
     let (session, change) = (a_session(), MemberChange { role: Some(role), ..MemberChange::default() });
-    users.change_member(workspace, Acting { user: caller, session: &session }, user, change).await
+    users.change_member(workspace, Acting { user: caller, session: &session }, user, change, &an_origin(caller)).await
 }
 
 pub fn relay(db: &TestDynamoDb, queues: &FakeQueues) -> Relay {
@@ -268,10 +268,13 @@ pub fn handovers(db: &TestDynamoDb, queues: &FakeQueues) -> Handovers {
 /// Carries out jobs, without waiting for the index, which isn't behind here.
 pub fn jobs(db: &TestDynamoDb, queues: &FakeQueues) -> Turns<Kinds> {
     let links = LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(db.links(), room(db, 100)) };
+    let mails = MailOrders::to(Publisher::new(queues.client(), queues.url("notify")));
+    let had = (db.links(), db.stats(), db.watch());
+    let workspaces = WorkspaceWork::new(db.closed_workspaces(), db.jobs(), had, mails);
     Turns {
         jobs: db.jobs(),
         users: db.workspaces(),
-        work: Kinds { links },
+        work: Kinds { links, workspaces },
         dead_letters: dead_letters(queues).shared_by("jobs"),
         turn: Duration::from_secs(20),
         clock: Box::new(Timestamp::now),

@@ -1,5 +1,3 @@
-use std::sync::LazyLock;
-
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_domain::{
     Actor, ApiKey, ApiKeySecret, Availability, ClickId, CorrelationId, EmailAddress, Event, EventDetail, Generation,
@@ -168,8 +166,8 @@ pub fn a_session() -> SessionId {
 /// The removal of a member by this person, or by themselves, who keeps no keys.
 #[must_use]
 pub fn removal<'a>(workspace: &'a WorkspaceId, caller: &'a UserId, user: &'a UserId) -> Removal<'a> {
-    static REQUEST: LazyLock<CorrelationId> = LazyLock::new(CorrelationId::generate);
-    Removal { workspace, caller, user, keys: KeysLeft::Revoked, at: Timestamp::now(), correlation_id: &REQUEST }
+    let origin = an_origin(caller);
+    Removal { workspace, caller, user, keys: KeysLeft::Revoked, at: origin.at, origin }
 }
 
 /// Builds an API key; what a test doesn't say is some valid value.

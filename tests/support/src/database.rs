@@ -2,20 +2,20 @@ use aws_lambda_events::dynamodb::Event as StreamEvent;
 use aws_sdk_dynamodb::{Client, config::Intercept};
 use linklet_domain::{
     Account, ApiKey, CorrelationId, Destinations, EmailAddress, Invitation, Link, LinkId, LinkPatch, Member,
-    Membership, OneTimeToken, Precondition, Record, Role, Suspension, Target, Timestamp, TokenPurpose, UserId,
-    WorkspaceId, WorkspaceName, WorkspaceSlug,
+    Membership, OneTimeToken, Origin, Precondition, Record, Role, Suspension, Target, Timestamp, TokenHash,
+    TokenPurpose, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{
-    AcceptOutcome, ApiKeys, AuditTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, Invitations,
-    InviteOutcome, JobsTable, LinkUpdate, LinksTable, Names, NotificationsTable, OneTimeTokens, Recipients,
-    RegisterOutcome, RegisteredTarget, Registration, Sessions, StatsTable, SuspensionChange, TargetRegistration,
-    ThrottleTable, UpdateOutcome, UsersTable, WatchTable, Workspaces,
+    AcceptOutcome, ApiKeys, AuditTable, ClicksTable, ClosedWorkspaces, CreateKeyOutcome, CreateOutcome, Creation,
+    Invitations, InviteOutcome, JobsTable, LinkUpdate, LinksTable, Names, NotificationsTable, OneTimeTokens,
+    Recipients, RegisterOutcome, RegisteredTarget, Registration, Sessions, StatsTable, SuspensionChange,
+    TargetRegistration, ThrottleTable, UpdateOutcome, UsersTable, WatchTable, Workspaces,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
 
 use crate::{
-    Person, Template, a_session,
+    Person, Template, a_session, an_origin,
     service::{Operation, Service, config},
     tokens,
 };
@@ -117,6 +117,12 @@ impl TestDynamoDb {
     #[must_use]
     pub fn workspaces(&self) -> Workspaces {
         Workspaces::new(self.client(), "UsersTable")
+    }
+
+    /// The table of accounts, as far as closing workspaces concerns it.
+    #[must_use]
+    pub fn closed_workspaces(&self) -> ClosedWorkspaces {
+        ClosedWorkspaces::new(self.client(), "UsersTable")
     }
 
     /// The table of trails.
@@ -252,7 +258,8 @@ impl TestDynamoDb {
             workspace_name: WorkspaceName::parse(name).expect("a name"),
             workspace_slug: WorkspaceSlug::parse(name).expect("a slug"),
         };
-        let outcome = self.users().register(&registration).await.expect("an account can be stored");
+        let outcome =
+            self.users().register(&registration, &an_origin(&person.id)).await.expect("an account can be stored");
         assert_eq!(outcome, RegisterOutcome::Registered);
     }
 
@@ -262,7 +269,7 @@ impl TestDynamoDb {
     /// As [`Self::register`].
     pub async fn register_verified(&self, name: &str) -> Person {
         let person = self.register(name).await;
-        let verified = self.users().verify_address(&person.id, &person.email, Timestamp::now()).await;
+        let verified = self.users().verify_address(&person.id, &person.email, &an_origin(&person.id)).await;
         verified.expect("an address can be verified");
         person
     }
@@ -275,11 +282,16 @@ impl TestDynamoDb {
         let token = OneTimeToken::generate(TokenPurpose::Invitation).expect("randomness").hash();
         let Member { user, email, full_name, role, joined_at, .. } = member.clone();
         let invitation = Invitation::new(workspace, email.clone(), role, admin, token.clone(), joined_at);
-        let invited = self.users().invite(&invitation, &a_session()).await.expect("an invitation can be stored");
+        let invited = self
+            .users()
+            .invite(&invitation, &a_session(), &an_origin(admin))
+            .await
+            .expect("an invitation can be stored");
         assert_eq!(invited, InviteOutcome::Invited);
         let password_hash = Some("none".to_owned());
         let account = Account { id: user, email, full_name, password_hash, created_at: joined_at };
-        let accepted = self.users().accept_invitation(&token, &account, &a_session(), joined_at).await;
+        let origin = Origin { at: joined_at, ..an_origin(&user) };
+        let accepted = self.users().accept_invitation(&token, &account, &a_session(), &origin).await;
         let accepted = accepted.expect("an invitation can be accepted");
         assert!(matches!(accepted, AcceptOutcome::Accepted(..)), "{accepted:?}");
     }
@@ -288,12 +300,17 @@ impl TestDynamoDb {
     ///
     /// # Panics
     /// When the person is no admin there, or the address is a member's already.
-    pub async fn invite(&self, admin: &Person, email: &str, role: Role) {
+    pub async fn invite(&self, admin: &Person, email: &str, role: Role) -> TokenHash {
         let token = OneTimeToken::generate(TokenPurpose::Invitation).expect("randomness").hash();
         let email = EmailAddress::parse(email).expect("an address");
-        let invitation = Invitation::new(&admin.workspace, email, role, &admin.id, token, Timestamp::now());
-        let invited = self.users().invite(&invitation, &a_session()).await.expect("an invitation can be stored");
+        let invitation = Invitation::new(&admin.workspace, email, role, &admin.id, token.clone(), Timestamp::now());
+        let invited = self
+            .users()
+            .invite(&invitation, &a_session(), &an_origin(&admin.id))
+            .await
+            .expect("an invitation can be stored");
         assert_eq!(invited, InviteOutcome::Invited);
+        token
     }
 
     /// Stores an API key as it is.
@@ -301,7 +318,8 @@ impl TestDynamoDb {
     /// # Panics
     /// When its creator isn't an admin of its workspace.
     pub async fn store_key(&self, key: &ApiKey) {
-        let outcome = self.users().create_key(key, &a_session()).await.expect("a key can be stored");
+        let outcome =
+            self.users().create_key(key, &a_session(), &an_origin(&key.created_by)).await.expect("a key can be stored");
         assert_eq!(outcome, CreateKeyOutcome::Created);
     }
 

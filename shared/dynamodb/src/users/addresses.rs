@@ -4,7 +4,7 @@
 //! hashes.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use linklet_domain::{EmailAddress, FullName, Member, Timestamp, UserId};
+use linklet_domain::{AuditAction, EmailAddress, FullName, Member, Origin, Timestamp, UserId};
 
 use super::{
     UsersTable,
@@ -121,11 +121,13 @@ impl UsersTable {
         &self,
         user: &UserId,
         email: &EmailAddress,
-        at: Timestamp,
+        origin: &Origin,
     ) -> Result<(), RepositoryError> {
         const OPERATION: &str = "verify an address";
         let attempt = async || {
-            let transaction = Transaction::new(OPERATION).and(self.address_verification(user, email, at)?, ());
+            let transaction = Transaction::new(OPERATION)
+                .and(self.address_verification(user, email, origin.at)?, ())
+                .and(self.entry(&origin.of_person(user, AuditAction::AccountAddressVerified))?, ());
             // What is refused is about another address than the account's, and there is nothing to verify.
             Ok((transaction.send(&self.0.client).await? != TransactionOutcome::InConflict).then_some(()))
         };

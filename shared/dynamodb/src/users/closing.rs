@@ -4,7 +4,7 @@
 //! address and in the account makes all mailed tokens void.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use linklet_domain::{EmailAddress, Timestamp, UserId};
+use linklet_domain::{AuditAction, EmailAddress, Origin, Timestamp, UserId};
 
 use super::{
     UsersTable,
@@ -31,20 +31,25 @@ impl UsersTable {
         &self,
         email: &EmailAddress,
         ends: Timestamp,
+        origin: &Origin,
     ) -> Result<Option<UserId>, RepositoryError> {
         retry_on_conflict(CLOSE, async || {
-            let Some(EmailItem { user_id, .. }) = self.0.get::<EmailItem>(CLOSE, email_key(email)).await? else {
+            let Some(EmailItem { user_id, closed_at, .. }) = self.0.get::<EmailItem>(CLOSE, email_key(email)).await?
+            else {
                 return Ok(Some(None));
             };
             let now = Timestamp::now();
             let ended = EndedSessionsItem::new(&user_id, ends, None);
-            let sent = Transaction::new(CLOSE)
+            let mut transaction = Transaction::new(CLOSE)
                 .and(self.marked(user_key(&user_id), ", password_changed_at = :at REMOVE password_hash", now)?, ())
                 .and(self.marked(email_key(email), "", now)?, ())
                 .and(self.marked(address_key(&user_id), " REMOVE verified_at, awaits_password", now)?, ())
-                .and(self.0.put_if(CLOSE, &ended, ENDS_MORE, [(":at", text(&ends))])?, ())
-                .send(&self.0.client)
-                .await?;
+                .and(self.0.put_if(CLOSE, &ended, ENDS_MORE, [(":at", text(&ends))])?, ());
+            if closed_at.is_none() {
+                let closed = origin.of_person(&user_id, AuditAction::AccountClosed);
+                transaction = transaction.and(self.entry(&closed)?, ());
+            }
+            let sent = transaction.send(&self.0.client).await?;
             Ok((sent == TransactionOutcome::Committed).then_some(Some(user_id)))
         })
         .await

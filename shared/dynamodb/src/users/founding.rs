@@ -1,8 +1,8 @@
 //! Founding workspaces, and listing those of a person.
 
 use linklet_domain::{
-    Account, Destinations, IdempotencyKey, Member, Membership, Revision, Role, Timestamp, UserId, Workspace,
-    WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
+    Account, AuditAction, AuditSubject, Destinations, IdempotencyKey, Member, Membership, Origin, Revision, Role,
+    Timestamp, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
 };
 
 use super::{
@@ -99,6 +99,7 @@ impl UsersTable {
         &self,
         workspace: &NewWorkspace,
         answer: Option<(&IdempotencyKey, &FoundingAnswer)>,
+        origin: &Origin,
     ) -> Result<FoundOutcome, RepositoryError> {
         let mut transaction = Transaction::new(FOUND);
         // The first, so that of a repeated request it is the key that is refused, whatever else is.
@@ -110,7 +111,7 @@ impl UsersTable {
             transaction = transaction.and(put, FoundOutcome::KeyTaken);
         }
         let transaction = self
-            .and_workspace(transaction, FOUND, workspace, FoundOutcome::Taken, FoundOutcome::Taken)?
+            .and_workspace(transaction, FOUND, workspace, FoundOutcome::Taken, FoundOutcome::Taken, origin)?
             .and(self.joining(&workspace.founder, None)?, FoundOutcome::AccountChanged);
         Ok(match transaction.send(&self.0.client).await? {
             TransactionOutcome::Committed => FoundOutcome::Founded,
@@ -143,16 +144,19 @@ impl UsersTable {
         workspace: &NewWorkspace,
         slug_taken: T,
         id_taken: T,
+        origin: &Origin,
     ) -> Result<Transaction<T>, RepositoryError> {
         let NewWorkspace { id, slug, founder, .. } = workspace;
         let slug_item = SlugItem { key: slug_key(slug), workspace_id: *id };
         let workspace_item = WorkspaceItem::new(&workspace.workspace());
         let membership = MemberItem::new(&founder.user, &workspace.membership());
+        let founded = origin.in_workspace(id, AuditAction::WorkspaceFounded, AuditSubject::Workspace(*id));
         Ok(transaction
             .and(self.0.put_new(operation, &slug_item)?, slug_taken)
             .and(self.0.put_new(operation, &workspace_item)?, id_taken)
             .and(self.0.put_new(operation, &membership)?, id_taken)
-            .and(self.0.put_new(operation, &WorkspaceMemberItem::new(id, founder))?, id_taken))
+            .and(self.0.put_new(operation, &WorkspaceMemberItem::new(id, founder))?, id_taken)
+            .and(self.entry(&founded)?, id_taken))
     }
 
     /// The workspaces of a person with their memberships, in the order in which the person joined.

@@ -11,7 +11,9 @@
 //! that comes late, or one for an earlier removal of the same person, changes nothing.
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
-use linklet_domain::{CorrelationId, Handover, KeysLeft, Member, PageToken, ShortCode, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{
+    AuditAction, AuditSubject, Handover, KeysLeft, Member, Origin, PageToken, ShortCode, Timestamp, UserId, WorkspaceId,
+};
 
 use super::{
     UsersTable,
@@ -25,7 +27,7 @@ use crate::{
 };
 
 /// The end of a membership.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Removal<'a> {
     /// The workspace.
     pub workspace: &'a WorkspaceId,
@@ -37,8 +39,8 @@ pub struct Removal<'a> {
     pub keys: KeysLeft,
     /// The time of the request.
     pub at: Timestamp,
-    /// The correlation id of the request.
-    pub correlation_id: &'a CorrelationId,
+    /// Where it comes from.
+    pub origin: Origin,
 }
 
 impl Removal<'_> {
@@ -49,7 +51,7 @@ impl Removal<'_> {
             heir,
             keys: self.keys,
             left_at: self.at,
-            correlation_id: self.correlation_id.clone(),
+            correlation_id: self.origin.correlation_id.clone(),
         }
     }
 }
@@ -167,8 +169,9 @@ impl UsersTable {
         leaver: &UserId,
         until: Timestamp,
         heir: Option<&Member>,
+        origin: &Origin,
     ) -> Result<(), RepositoryError> {
-        retry_on_conflict(SETTLE_KEYS, || self.try_to_settle_keys(workspace, leaver, until, heir)).await
+        retry_on_conflict(SETTLE_KEYS, || self.try_to_settle_keys(workspace, leaver, until, heir, origin)).await
     }
 
     async fn try_to_settle_keys(
@@ -177,6 +180,7 @@ impl UsersTable {
         leaver: &UserId,
         until: Timestamp,
         heir: Option<&Member>,
+        origin: &Origin,
     ) -> Result<Option<()>, RepositoryError> {
         let mut rows = self.key_rows(workspace, Timestamp::now()).await?;
         rows.retain(|row| row.attributes.created_by == *leaver && row.attributes.created_at <= until);
@@ -186,6 +190,15 @@ impl UsersTable {
                 for action in self.key_settlement(row, heir)? {
                     transaction = transaction.and(action, ());
                 }
+                let subject = AuditSubject::Key(row.attributes.prefix.clone());
+                let entry = match heir {
+                    Some(heir) => {
+                        let kept = origin.in_workspace(workspace, AuditAction::KeyKept, subject);
+                        kept.from(leaver).to(&heir.user)
+                    }
+                    None => origin.in_workspace(workspace, AuditAction::KeyRevoked, subject),
+                };
+                transaction = transaction.and(self.entry(&entry)?, ());
             }
             if transaction.send(&self.0.client).await? != TransactionOutcome::Committed {
                 return Ok(None);

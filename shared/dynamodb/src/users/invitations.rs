@@ -11,8 +11,8 @@
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{
-    Account, EmailAddress, Invitation, InvitationId, Member, Membership, Role, SessionId, Timestamp, TokenHash, UserId,
-    Workspace, WorkspaceId,
+    Account, AuditAction, AuditEntry, AuditSubject, EmailAddress, Invitation, InvitationId, Member, Membership, Origin,
+    Role, SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId,
 };
 
 use super::{
@@ -27,7 +27,6 @@ use crate::{
     RepositoryError,
     item::{Key, SortKeys, Table, number, text},
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
-    write::Write,
 };
 
 /// The repository for mails about invitations: the items of UsersTable under workspaces' invitations and under tokens.
@@ -161,7 +160,12 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached. The invitation may be stored then, but nobody knows its token.
-    pub async fn invite(&self, invitation: &Invitation, session: &SessionId) -> Result<InviteOutcome, RepositoryError> {
+    pub async fn invite(
+        &self,
+        invitation: &Invitation,
+        session: &SessionId,
+        origin: &Origin,
+    ) -> Result<InviteOutcome, RepositoryError> {
         const OPERATION: &str = "invite somebody";
         let inviter = Acting { user: &invitation.invited_by, session };
         let (members, open) = tokio::try_join!(
@@ -176,6 +180,8 @@ impl UsersTable {
             return Ok(InviteOutcome::TooMany);
         }
         let token = InvitationTokenItem::of(invitation, &invitation.token, false);
+        let (action, subject) = (AuditAction::InvitationCreated, AuditSubject::Invitation(invitation.id));
+        let entry = origin.in_workspace(&invitation.workspace, action, subject).to(invitation.role.as_str());
         retry_on_conflict(OPERATION, || async {
             let not_admin = InviteOutcome::CallerNotAdmin;
             let sent = Transaction::new(OPERATION)
@@ -183,6 +189,7 @@ impl UsersTable {
                 .and_each(self.session_lasts(inviter)?, not_admin)
                 .and(self.0.put(OPERATION, &InvitationItem::from(invitation))?, not_admin)
                 .and(self.0.put(OPERATION, &token)?, not_admin)
+                .and(self.entry(&entry)?, not_admin)
                 .send(&self.0.client)
                 .await?;
             Ok(match sent {
@@ -236,16 +243,17 @@ impl UsersTable {
         workspace: &WorkspaceId,
         caller: &UserId,
         id: &InvitationId,
-        now: Timestamp,
+        origin: &Origin,
     ) -> Result<WithdrawOutcome, RepositoryError> {
         const OPERATION: &str = "withdraw an invitation";
         retry_on_conflict(OPERATION, || async {
-            let Some(invitation) = self.0.open_invitation(workspace, id, now).await? else {
+            let Some(invitation) = self.0.open_invitation(workspace, id, origin.at).await? else {
                 return Ok(Some(WithdrawOutcome::NoInvitation));
             };
             let sent = Transaction::new(OPERATION)
                 .and(self.caller_is_admin(workspace, caller)?, Some(WithdrawOutcome::CallerNotAdmin))
-                .and(self.deletion(OPERATION, &invitation).action()?, None)
+                .and(self.deletion(OPERATION, &invitation)?, None)
+                .and(self.entry(&entry_of_withdrawal(origin, &invitation))?, None)
                 .send(&self.0.client)
                 .await?;
             Ok(match sent {
@@ -267,10 +275,11 @@ impl UsersTable {
         workspace: &WorkspaceId,
         inviter: &UserId,
         made_until: Timestamp,
+        origin: &Origin,
     ) -> Result<(), RepositoryError> {
         let by_them =
             |invitation: &Invitation| invitation.invited_by == *inviter && invitation.created_at <= made_until;
-        self.withdraw_all(workspace, made_until, by_them).await?;
+        self.withdraw_all(workspace, made_until, by_them, origin).await?;
         Ok(())
     }
 
@@ -283,12 +292,22 @@ impl UsersTable {
         workspace: &WorkspaceId,
         now: Timestamp,
         is_meant: impl Fn(&Invitation) -> bool,
+        origin: &Origin,
     ) -> Result<usize, RepositoryError> {
         const OPERATION: &str = "withdraw invitations";
         let mut open = self.invitations(workspace, now).await?;
         open.retain(is_meant);
         for invitation in &open {
-            self.deletion(OPERATION, invitation).unless_refused().await?;
+            retry_on_conflict(OPERATION, async || {
+                // What refuses it is that it was accepted, replaced or withdrawn meanwhile.
+                let sent = Transaction::new(OPERATION)
+                    .and(self.deletion(OPERATION, invitation)?, ())
+                    .and(self.entry(&entry_of_withdrawal(origin, invitation))?, ())
+                    .send(&self.0.client)
+                    .await?;
+                Ok((sent != TransactionOutcome::InConflict).then_some(()))
+            })
+            .await?;
         }
         Ok(open.len())
     }
@@ -346,9 +365,9 @@ impl UsersTable {
         token: &TokenHash,
         account: &Account,
         session: &SessionId,
-        now: Timestamp,
+        origin: &Origin,
     ) -> Result<AcceptOutcome, RepositoryError> {
-        retry_on_conflict(ACCEPT, || self.try_to_accept(token, account, session, now)).await
+        retry_on_conflict(ACCEPT, || self.try_to_accept(token, account, session, origin)).await
     }
 
     async fn try_to_accept(
@@ -356,9 +375,10 @@ impl UsersTable {
         token: &TokenHash,
         account: &Account,
         session: &SessionId,
-        now: Timestamp,
+        origin: &Origin,
     ) -> Result<Option<AcceptOutcome>, RepositoryError> {
         const INVALID: Option<AcceptOutcome> = Some(AcceptOutcome::Invalid);
+        let now = origin.at;
         let Some(open) = self.open_invitation(token, &account.email, now).await? else { return Ok(INVALID) };
         let Some(invitation) = &open.into_workspace else { return Ok(INVALID) };
         let Some(workspace) = self.workspace(&invitation.workspace).await? else { return Ok(INVALID) };
@@ -375,7 +395,13 @@ impl UsersTable {
         let transaction = transaction.and(joining, Some(AcceptOutcome::AccountChanged));
         // Otherwise somebody whose account is being closed would be a member again.
         let transaction = transaction.and_each(self.session_lasts(Acting { user: &account.id, session })?, INVALID);
-        let transaction = transaction.and(self.deletion(ACCEPT, invitation).action()?, None);
+        let mut transaction = transaction
+            .and(self.deletion(ACCEPT, invitation)?, None)
+            .and(self.entry(&entry_of_joining(origin, invitation, account))?, None);
+        if open.verified_at(now).is_some() && self.verified_at(&account.id).await?.is_none() {
+            let verified = origin.of_person(&account.id, AuditAction::AccountAddressVerified);
+            transaction = transaction.and(self.entry(&verified)?, None);
+        }
         Ok(match transaction.send(&self.0.client).await? {
             TransactionOutcome::Committed => Some(AcceptOutcome::Accepted(workspace, invitation.role)),
             TransactionOutcome::Refused(refusal) => refusal,
@@ -392,15 +418,17 @@ impl UsersTable {
         invitation: &Invitation,
         account: &Account,
         verified_at: Option<Timestamp>,
+        origin: &Origin,
     ) -> Result<RegisterOutcome, RepositoryError> {
         const OPERATION: &str = "register an invited account";
         const INVALID: RegisterOutcome = RegisterOutcome::InvitationInvalid;
-        let transaction = self.and_account(Transaction::new(OPERATION), OPERATION, account, verified_at)?;
-        let transaction = transaction.and(self.deletion(OPERATION, invitation).action()?, INVALID);
+        let transaction = self.and_account(Transaction::new(OPERATION), OPERATION, account, verified_at, origin)?;
+        let transaction = transaction.and(self.deletion(OPERATION, invitation)?, INVALID);
         let transaction = transaction.and(self.admission(invitation)?, INVALID);
         let conflict = RegisterOutcome::Conflict;
         let now = account.created_at;
         let transaction = self.and_membership(transaction, OPERATION, invitation, account, now, &conflict)?;
+        let transaction = transaction.and(self.entry(&entry_of_joining(origin, invitation, account))?, conflict);
         Ok(RegisterOutcome::of(transaction.send(&self.0.client).await?))
     }
 
@@ -412,14 +440,16 @@ impl UsersTable {
         &self,
         token: &TokenHash,
         registration: &Registration,
+        origin: &Origin,
     ) -> Result<RegisterOutcome, RepositoryError> {
         const OPERATION: &str = "register by an invitation";
         let Registration { account, verified_at, .. } = registration;
-        let transaction = self.and_account(Transaction::new(OPERATION), OPERATION, account, *verified_at)?;
+        let transaction = self.and_account(Transaction::new(OPERATION), OPERATION, account, *verified_at, origin)?;
         let used = self.used_up(OPERATION, invitation_token_key(token))?;
         let transaction = transaction.and(used, RegisterOutcome::InvitationInvalid);
         let (taken, conflict) = (RegisterOutcome::SlugTaken, RegisterOutcome::Conflict);
-        let transaction = self.and_workspace(transaction, OPERATION, &registration.workspace(), taken, conflict)?;
+        let workspace = registration.workspace();
+        let transaction = self.and_workspace(transaction, OPERATION, &workspace, taken, conflict, origin)?;
         Ok(RegisterOutcome::of(transaction.send(&self.0.client).await?))
     }
 
@@ -453,8 +483,8 @@ impl UsersTable {
     }
 
     /// Deletes an invitation, if it is still this one.
-    fn deletion(&self, operation: &'static str, invitation: &Invitation) -> Write<'_> {
-        self.0.delete(operation, key_of(invitation)).only_if(IS_STILL).value(":token", text(&invitation.token))
+    fn deletion(&self, operation: &'static str, invitation: &Invitation) -> Result<TransactWriteItem, RepositoryError> {
+        self.0.delete(operation, key_of(invitation)).only_if(IS_STILL).value(":token", text(&invitation.token)).action()
     }
 }
 
@@ -473,6 +503,19 @@ impl Table {
     fn is_still(&self, operation: &'static str, invitation: &Invitation) -> Result<TransactWriteItem, RepositoryError> {
         self.check(operation, key_of(invitation), IS_STILL, [(":token", text(&invitation.token))])
     }
+}
+
+/// What the trail says of an invitation that is withdrawn.
+fn entry_of_withdrawal(origin: &Origin, invitation: &Invitation) -> AuditEntry {
+    let subject = AuditSubject::Invitation(invitation.id);
+    origin.in_workspace(&invitation.workspace, AuditAction::InvitationWithdrawn, subject)
+}
+
+/// What the trail says of an invitation that is accepted.
+fn entry_of_joining(origin: &Origin, invitation: &Invitation, account: &Account) -> AuditEntry {
+    let subject = AuditSubject::Member(account.id);
+    let joined = origin.in_workspace(&invitation.workspace, AuditAction::MemberJoined, subject);
+    joined.to(invitation.role.as_str())
 }
 
 /// The condition that an invitation is the one that was read, and no later one for the same address.

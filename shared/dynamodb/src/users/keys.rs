@@ -8,7 +8,10 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
-use linklet_domain::{ApiKey, KeyHash, KeyName, KeyPrefix, SessionId, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{
+    ApiKey, AuditAction, AuditEntry, AuditSubject, KeyHash, KeyName, KeyPrefix, Origin, SessionId, Timestamp, UserId,
+    WorkspaceId,
+};
 
 use super::{
     Acting, UsersTable,
@@ -112,18 +115,27 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached. The key may be stored then, but nobody knows it, so nobody can use it.
-    pub async fn create_key(&self, key: &ApiKey, session: &SessionId) -> Result<CreateKeyOutcome, RepositoryError> {
+    pub async fn create_key(
+        &self,
+        key: &ApiKey,
+        session: &SessionId,
+        origin: &Origin,
+    ) -> Result<CreateKeyOutcome, RepositoryError> {
         const OPERATION: &str = "create an API key";
         if self.key_rows(&key.workspace, key.created_at).await?.len() >= ApiKey::MAX_PER_WORKSPACE {
             return Ok(CreateKeyOutcome::TooMany);
         }
         let creator = Acting { user: &key.created_by, session };
+        let created =
+            origin.in_workspace(&key.workspace, AuditAction::KeyCreated, AuditSubject::Key(key.prefix.clone()));
+        let created = created.to(&key.scopes);
         retry_on_conflict(OPERATION, || async {
             let sent = Transaction::new(OPERATION)
                 .and(self.caller_is_admin(&key.workspace, creator.user)?, CreateKeyOutcome::CallerNotAdmin)
                 .and_each(self.session_lasts(creator)?, CreateKeyOutcome::CallerNotAdmin)
                 .and(self.0.put_new(OPERATION, &WorkspaceKeyItem::from(key))?, CreateKeyOutcome::PrefixTaken)
                 .and(self.0.put_new(OPERATION, &ApiKeyItem::from(key))?, CreateKeyOutcome::PrefixTaken)
+                .and(self.entry(&created)?, CreateKeyOutcome::PrefixTaken)
                 .send(&self.0.client)
                 .await?;
             Ok(match sent {
@@ -164,11 +176,12 @@ impl UsersTable {
         workspace: &WorkspaceId,
         caller: &UserId,
         prefix: &KeyPrefix,
+        origin: &Origin,
     ) -> Result<KeyOutcome<ApiKey>, RepositoryError> {
-        retry_on_conflict(REVOKE, || self.try_to_revoke(workspace, caller, prefix)).await
+        retry_on_conflict(REVOKE, || self.try_to_revoke(workspace, caller, prefix, origin)).await
     }
 
-    /// Renames an API key, pauses it from `now` on, or lets it open its routes again, if the caller is an admin.
+    /// Renames an API key, pauses it from now on, or lets it open its routes again, if the caller is an admin.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -178,9 +191,9 @@ impl UsersTable {
         caller: Acting<'_>,
         prefix: &KeyPrefix,
         change: &KeyChange,
-        now: Timestamp,
+        origin: &Origin,
     ) -> Result<KeyOutcome<ChangedKey>, RepositoryError> {
-        retry_on_conflict(CHANGE, || self.try_to_change_key(workspace, caller, prefix, change, now)).await
+        retry_on_conflict(CHANGE, || self.try_to_change_key(workspace, caller, prefix, change, origin)).await
     }
 
     async fn try_to_change_key(
@@ -189,8 +202,9 @@ impl UsersTable {
         caller: Acting<'_>,
         prefix: &KeyPrefix,
         change: &KeyChange,
-        now: Timestamp,
+        origin: &Origin,
     ) -> Result<Option<KeyOutcome<ChangedKey>>, RepositoryError> {
+        let now = origin.at;
         let key = workspace_api_key_key(workspace, prefix);
         let found = self.0.get::<WorkspaceKeyItem>(CHANGE, key).await?;
         let Some(row) = found.filter(|row| row.is_kept(now)) else { return Ok(Some(KeyOutcome::NoKey)) };
@@ -205,6 +219,9 @@ impl UsersTable {
             for action in self.key_update(&row, name, paused)? {
                 transaction = transaction.and(action, None);
             }
+        }
+        for entry in entries_of_change(origin, workspace, &row, name, paused) {
+            transaction = transaction.and(self.entry(&entry)?, None);
         }
         let sent = transaction.send(&self.0.client).await?;
         Ok(match sent {
@@ -230,6 +247,7 @@ impl UsersTable {
         workspace: &WorkspaceId,
         at: Timestamp,
         is_meant: impl Fn(&UserId, Timestamp) -> bool,
+        origin: &Origin,
     ) -> Result<usize, RepositoryError> {
         retry_on_conflict(PAUSE, async || {
             let mut rows = self.key_rows(workspace, Timestamp::now()).await?;
@@ -240,8 +258,12 @@ impl UsersTable {
             for some in rows.chunks(KEYS_AT_ONCE) {
                 let mut transaction = Transaction::new(PAUSE);
                 for row in some {
-                    for action in self.key_update(row, None, Some(Some(at)))? {
+                    let paused = Some(Some(at));
+                    for action in self.key_update(row, None, paused)? {
                         transaction = transaction.and(action, ());
+                    }
+                    for entry in entries_of_change(origin, workspace, row, None, paused) {
+                        transaction = transaction.and(self.entry(&entry)?, ());
                     }
                 }
                 if transaction.send(&self.0.client).await? != TransactionOutcome::Committed {
@@ -286,13 +308,16 @@ impl UsersTable {
         workspace: &WorkspaceId,
         caller: &UserId,
         prefix: &KeyPrefix,
+        origin: &Origin,
     ) -> Result<Option<KeyOutcome<ApiKey>>, RepositoryError> {
         let key = workspace_api_key_key(workspace, prefix);
         let Some(row) = self.0.get::<WorkspaceKeyItem>(REVOKE, key).await? else { return Ok(Some(KeyOutcome::NoKey)) };
+        let revoked = origin.in_workspace(workspace, AuditAction::KeyRevoked, AuditSubject::Key(prefix.clone()));
         let sent = Transaction::new(REVOKE)
             .and(self.caller_is_admin(workspace, caller)?, Some(KeyOutcome::CallerNotAdmin))
             .and(self.key_row_deletion(&row)?, None)
             .and(self.key_deletion(&row.key_hash)?, None)
+            .and(self.entry(&revoked)?, None)
             .send(&self.0.client)
             .await?;
         Ok(match sent {
@@ -339,4 +364,19 @@ impl UsersTable {
     pub(super) fn key_deletion(&self, hash: &KeyHash) -> Result<TransactWriteItem, RepositoryError> {
         self.0.delete(REVOKE, api_key_key(hash)).action()
     }
+}
+
+/// What the trail says of a key that gets another name, or is paused from a time on or, without one, goes on.
+fn entries_of_change(
+    origin: &Origin,
+    workspace: &WorkspaceId,
+    row: &WorkspaceKeyItem,
+    name: Option<&KeyName>,
+    paused: Option<Option<Timestamp>>,
+) -> impl Iterator<Item = AuditEntry> {
+    let (prefix, old_name) = (&row.attributes.prefix, &row.attributes.name);
+    let entry = |action| origin.in_workspace(workspace, action, AuditSubject::Key(prefix.clone()));
+    let renamed = name.map(|name| entry(AuditAction::KeyChanged).from(old_name).to(name));
+    let paused = paused.map(|at| entry(if at.is_some() { AuditAction::KeyPaused } else { AuditAction::KeyResumed }));
+    renamed.into_iter().chain(paused)
 }

@@ -10,7 +10,10 @@
 //! A membership can be [paused](super::reclaims). It opens nothing then, and an admin whose membership is paused isn't counted.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use linklet_domain::{Member, Role, Timestamp, UserId, WorkspaceId, oldest_admin_but};
+use linklet_domain::{
+    Actor, AuditAction, AuditEntry, AuditSubject, Member, Origin, Role, Timestamp, UserId, WorkspaceId,
+    oldest_admin_but,
+};
 
 use super::{
     Acting, Removal, UsersTable,
@@ -83,8 +86,10 @@ impl UsersTable {
         caller: Acting<'_>,
         user: &UserId,
         change: MemberChange,
+        origin: &Origin,
     ) -> Result<MemberOutcome, RepositoryError> {
-        retry_on_conflict("change a member", || self.try_to_change_member(workspace, caller, user, change)).await
+        retry_on_conflict("change a member", || self.try_to_change_member(workspace, caller, user, change, origin))
+            .await
     }
 
     /// Pauses a membership, and returns it; `None` if there is none that isn't paused.
@@ -96,6 +101,7 @@ impl UsersTable {
         workspace: &WorkspaceId,
         user: &UserId,
         at: Timestamp,
+        origin: &Origin,
     ) -> Result<Option<Member>, RepositoryError> {
         let outcome = retry_on_conflict("pause a member", async || {
             let Some(member) = self.member(workspace, user).await? else { return Ok(Some(MemberOutcome::NoMember)) };
@@ -104,7 +110,8 @@ impl UsersTable {
             }
             let paused = Member { paused_at: Some(at), ..member.clone() };
             let transaction = self.transition("pause a member", workspace, &member, &paused)?;
-            self.settled(transaction, &paused).await
+            let entry = origin.in_workspace(workspace, AuditAction::MemberPaused, AuditSubject::Member(*user));
+            self.settled(transaction.and(self.entry(&entry)?, None), &paused).await
         });
         match outcome.await? {
             MemberOutcome::Done(member) => Ok(Some(member)),
@@ -127,6 +134,7 @@ impl UsersTable {
         caller: Acting<'_>,
         user: &UserId,
         change: MemberChange,
+        origin: &Origin,
     ) -> Result<Option<MemberOutcome>, RepositoryError> {
         let Some(member) = self.member(workspace, user).await? else { return Ok(Some(MemberOutcome::NoMember)) };
         if user == caller.user && member.active_role() < Some(Role::Admin) {
@@ -143,6 +151,9 @@ impl UsersTable {
             transaction = transaction.and(self.caller_is_admin(workspace, caller.user)?, CALLER_NOT_ADMIN);
         }
         let is_resumed = member.paused_at.is_some() && changed.paused_at.is_none();
+        for entry in entries_of_change(origin, workspace, &member, &changed) {
+            transaction = transaction.and(self.entry(&entry)?, None);
+        }
         Ok(self.settled(transaction, &changed).await?.map(|outcome| match outcome {
             MemberOutcome::Done(member) if is_resumed => MemberOutcome::Resumed(member),
             outcome => outcome,
@@ -179,7 +190,10 @@ impl UsersTable {
             true => (None, self.heir_is_admin(workspace, &heir)?),
             false => (CALLER_NOT_ADMIN, self.caller_is_admin(workspace, &heir)?),
         };
-        let transaction = transaction.and(heirs_role, not_admin).and(self.open_handover(removal.handover(heir))?, None);
+        let transaction = transaction
+            .and(heirs_role, not_admin)
+            .and(self.open_handover(removal.handover(heir))?, None)
+            .and(self.entry(&entry_of_removal(removal, &member))?, None);
         self.settled(transaction, &member).await
     }
 
@@ -294,6 +308,29 @@ impl UsersTable {
         let delete = self.0.delete(operation, key).only_if(is_as_read(member));
         delete.value(":role", text(member.role.as_str())).action()
     }
+}
+
+/// What the trail says of the end of a membership.
+fn entry_of_removal(removal: &Removal<'_>, member: &Member) -> AuditEntry {
+    let Removal { workspace, user, origin, .. } = removal;
+    let action =
+        if origin.actor == Actor::Person(**user) { AuditAction::MemberLeft } else { AuditAction::MemberRemoved };
+    origin.in_workspace(workspace, action, AuditSubject::Member(**user)).from(member.role.as_str())
+}
+
+/// What the trail says of a change of a membership.
+fn entries_of_change(
+    origin: &Origin,
+    workspace: &WorkspaceId,
+    before: &Member,
+    after: &Member,
+) -> impl Iterator<Item = AuditEntry> {
+    let entry = |action| origin.in_workspace(workspace, action, AuditSubject::Member(before.user));
+    let resumed = before.paused_at != after.paused_at;
+    let resumed = resumed.then(|| entry(AuditAction::MemberResumed));
+    let role = (before.role != after.role)
+        .then(|| entry(AuditAction::MemberRoleChanged).from(before.role.as_str()).to(after.role.as_str()));
+    resumed.into_iter().chain(role)
 }
 
 /// The condition that a workspace has at least so many admins.

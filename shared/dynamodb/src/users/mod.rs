@@ -22,7 +22,8 @@ mod workspaces;
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{
-    Account, AuditEntry, EmailAddress, Member, Membership, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    Account, AuditAction, AuditEntry, EmailAddress, Member, Membership, Origin, Timestamp, UserId, WorkspaceId,
+    WorkspaceName, WorkspaceSlug,
 };
 
 use self::item::{AddressItem, EmailItem, SlugItem, UserItem, email_key, slug_key, user_key};
@@ -122,12 +123,17 @@ impl UsersTable {
     /// # Errors
     /// When DynamoDB can't be reached. The SDK retries the transaction with the same client request token, so it is applied at
     /// most once.
-    pub async fn register(&self, registration: &Registration) -> Result<RegisterOutcome, RepositoryError> {
+    pub async fn register(
+        &self,
+        registration: &Registration,
+        origin: &Origin,
+    ) -> Result<RegisterOutcome, RepositoryError> {
         const OPERATION: &str = "register an account";
-        let transaction =
-            self.and_account(Transaction::new(OPERATION), OPERATION, &registration.account, registration.verified_at)?;
+        let Registration { account, verified_at, .. } = registration;
+        let transaction = self.and_account(Transaction::new(OPERATION), OPERATION, account, *verified_at, origin)?;
         let (taken, conflict) = (RegisterOutcome::SlugTaken, RegisterOutcome::Conflict);
-        let transaction = self.and_workspace(transaction, OPERATION, &registration.workspace(), taken, conflict)?;
+        let workspace = registration.workspace();
+        let transaction = self.and_workspace(transaction, OPERATION, &workspace, taken, conflict, origin)?;
         Ok(RegisterOutcome::of(transaction.send(&self.0.client).await?))
     }
 
@@ -138,6 +144,7 @@ impl UsersTable {
         operation: &'static str,
         account: &Account,
         verified_at: Option<Timestamp>,
+        origin: &Origin,
     ) -> Result<Transaction<RegisterOutcome>, RepositoryError> {
         let email = EmailItem::new(&account.id, &account.email);
         let address = AddressItem::new(account, verified_at);
@@ -145,7 +152,11 @@ impl UsersTable {
         Ok(transaction
             .and(self.0.put_new(operation, &email)?, RegisterOutcome::EmailTaken)
             .and(self.0.put_new(operation, &UserItem::from(account))?, RegisterOutcome::Conflict)
-            .and(self.0.put_new(operation, &address)?, RegisterOutcome::Conflict))
+            .and(self.0.put_new(operation, &address)?, RegisterOutcome::Conflict)
+            .and(
+                self.entry(&origin.of_person(&account.id, AuditAction::AccountRegistered))?,
+                RegisterOutcome::Conflict,
+            ))
     }
 
     /// Whether an account has this email address.

@@ -7,7 +7,7 @@
 //! [`UsersTable`] uses them.
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
-use linklet_domain::{CorrelationId, EmailAddress, Timestamp, TokenHash, UserId};
+use linklet_domain::{AuditAction, EmailAddress, Origin, Timestamp, TokenHash, UserId};
 
 use super::{
     UsersTable,
@@ -189,6 +189,20 @@ pub enum VerifyOutcome {
 const VERIFY: &str = "verify an address";
 
 impl UsersTable {
+    /// Stores a token for a new password that an operator has made, and shows to somebody.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn show_reset(&self, token: &NewToken<'_>, origin: &Origin) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "store a token for a new password";
+        let sent = Transaction::new(OPERATION)
+            .and(self.0.put_new(OPERATION, &ResetItem::new(token, TokenDelivery::Shown))?, ())
+            .and(self.entry(&origin.of_person(token.user, AuditAction::AccountResetIssued))?, ())
+            .send(&self.0.client)
+            .await?;
+        if sent == TransactionOutcome::Committed { Ok(()) } else { Err(RepositoryError::contention(OPERATION)) }
+    }
+
     /// Looks up a token for a new password. One that has expired is as unknown as one that never was.
     ///
     /// # Errors
@@ -211,7 +225,7 @@ impl UsersTable {
         reset: &PasswordReset,
         new_hash: &str,
         clock: impl Fn() -> Timestamp,
-        correlation_id: &CorrelationId,
+        origin: &Origin,
     ) -> Result<ResetOutcome, RepositoryError> {
         const OPERATION: &str = "set a new password";
         const INVALID: Option<ResetOutcome> = Some(ResetOutcome::TokenInvalid);
@@ -224,10 +238,12 @@ impl UsersTable {
                 .and(self.new_password(OPERATION, reset, new_hash, proof, at)?, INVALID)
                 .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&at))])?, Some(ResetOutcome::Conflict))
                 // It may have been proved a moment ago.
-                .and(self.address_change(&reset.user, &reset.email, proof, at)?, None);
+                .and(self.address_change(&reset.user, &reset.email, proof, at)?, None)
+                .and(self.entry(&origin.of_person(&reset.user, AuditAction::AccountPasswordReset))?, None);
             if proof == AddressProof::First {
-                let reclaim = ReclaimItem::new(&reset.user, at, correlation_id);
-                transaction = transaction.and(self.0.put(OPERATION, &reclaim)?, None);
+                let reclaim = ReclaimItem::new(&reset.user, at, &origin.correlation_id);
+                let verified = origin.of_person(&reset.user, AuditAction::AccountAddressVerified);
+                transaction = transaction.and(self.0.put(OPERATION, &reclaim)?, None).and(self.entry(&verified)?, None);
             }
             Ok(match transaction.send(&self.0.client).await? {
                 TransactionOutcome::Committed => {
@@ -306,6 +322,7 @@ impl UsersTable {
         verification: &AddressVerification,
         first_password: Option<&str>,
         now: Timestamp,
+        origin: &Origin,
     ) -> Result<VerifyOutcome, RepositoryError> {
         const INVALID: Option<VerifyOutcome> = Some(VerifyOutcome::TokenInvalid);
         let AddressVerification { hash, user, email } = verification;
@@ -314,10 +331,13 @@ impl UsersTable {
             let mut transaction = Transaction::new(VERIFY).and(self.used_up(VERIFY, verification_key(hash))?, INVALID);
             let mut verified = VerifyOutcome::Verified;
             if person.address.email == *email {
-                transaction = transaction.and(self.address_verification(user, email, now)?, INVALID);
+                let entry = origin.of_person(user, AuditAction::AccountAddressVerified);
+                transaction = transaction
+                    .and(self.address_verification(user, email, now)?, INVALID)
+                    .and(self.entry(&entry)?, None);
             } else if person.address.pending(now) == Some(email) {
                 let differences = Differences::shown(email, now);
-                transaction = self.and_person(transaction, &person, &differences, VerifyOutcome::EmailTaken, now)?;
+                transaction = self.and_person(transaction, &person, &differences, VerifyOutcome::EmailTaken, origin)?;
                 verified = VerifyOutcome::Replaced { verified: person.address.verified() };
             } else {
                 return Ok(INVALID);
@@ -325,6 +345,8 @@ impl UsersTable {
             if let Some(hash) = first_password {
                 let chosen = Some(VerifyOutcome::PasswordChosen);
                 transaction = transaction.and(self.first_password(user, hash, now)?, chosen);
+                let entry = origin.of_person(user, AuditAction::AccountPasswordChanged);
+                transaction = transaction.and(self.entry(&entry)?, None);
             }
             Ok(match transaction.send(&self.0.client).await? {
                 TransactionOutcome::Committed => Some(verified),

@@ -8,7 +8,7 @@
 //! issues.
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
-use linklet_domain::{EmailAddress, FullName, Membership, Timestamp, TokenHash, UserId};
+use linklet_domain::{AuditAction, EmailAddress, FullName, Membership, Origin, Timestamp, TokenHash, UserId};
 
 use super::{
     UsersTable,
@@ -28,8 +28,6 @@ pub struct PersonChange {
     pub full_name: Option<Option<FullName>>,
     /// What becomes of the address.
     pub address: AddressStep,
-    /// When.
-    pub at: Timestamp,
 }
 
 /// What becomes of somebody's address.
@@ -106,6 +104,18 @@ impl Differences {
         self.full_name.is_none() && self.email.is_none() && self.pending.is_none()
     }
 
+    /// What the trail says of it: neither the name nor an address.
+    fn actions(&self) -> impl Iterator<Item = AuditAction> {
+        let renamed = self.full_name.as_ref().map(|_| AuditAction::AccountRenamed);
+        let address = match (&self.email, &self.pending) {
+            (Some(_), _) => Some(AuditAction::AccountAddressChanged),
+            (None, Some(Some(_))) => Some(AuditAction::AccountAddressRequested),
+            (None, Some(None)) => Some(AuditAction::AccountAddressKept),
+            (None, None) => None,
+        };
+        renamed.into_iter().chain(address)
+    }
+
     /// What others have copies of: the attributes and their values, of which `None` is removed.
     fn of_copies(&self) -> Vec<(&'static str, Option<AttributeValue>)> {
         let name = self.full_name.as_ref().map(|name| ("full_name", name.as_ref().map(text)));
@@ -138,7 +148,12 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn change_person(&self, user: &UserId, change: &PersonChange) -> Result<PersonOutcome, RepositoryError> {
+    pub async fn change_person(
+        &self,
+        user: &UserId,
+        change: &PersonChange,
+        origin: &Origin,
+    ) -> Result<PersonOutcome, RepositoryError> {
         retry_on_conflict(CHANGE, async || {
             let Some(person) = self.stored_person(user).await? else { return Ok(Some(PersonOutcome::NoAccount)) };
             let differences = Differences::of(change, &person.address);
@@ -146,7 +161,7 @@ impl UsersTable {
                 return Ok(Some(PersonOutcome::Changed));
             }
             let taken = PersonOutcome::EmailTaken;
-            let transaction = self.and_person(Transaction::new(CHANGE), &person, &differences, taken, change.at)?;
+            let transaction = self.and_person(Transaction::new(CHANGE), &person, &differences, taken, origin)?;
             Ok(match transaction.send(&self.0.client).await? {
                 TransactionOutcome::Committed => Some(PersonOutcome::Changed),
                 TransactionOutcome::Refused(refusal) => refusal,
@@ -157,11 +172,16 @@ impl UsersTable {
     }
 
     /// Has no other address wait for somebody any more, by a token that was mailed to the one they have. Returns whose that is; `None`
-    /// if the token doesn't work any more.
+    /// if the token doesn't work any more. Where it comes from is known as soon as it is known whose it is.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn keep_address(&self, token: &TokenHash, now: Timestamp) -> Result<Option<UserId>, RepositoryError> {
+    pub async fn keep_address(
+        &self,
+        token: &TokenHash,
+        now: Timestamp,
+        origin_of: impl Fn(&UserId) -> Origin,
+    ) -> Result<Option<UserId>, RepositoryError> {
         retry_on_conflict(KEEP, async || {
             let found = self.0.get::<KeepItem>(KEEP, keep_key(token)).await?.filter(|item| now < item.expires_at);
             let Some(KeepItem { user_id, email, .. }) = found else { return Ok(Some(None)) };
@@ -170,6 +190,7 @@ impl UsersTable {
             let sent = Transaction::new(KEEP)
                 .and(self.used_up(KEEP, keep_key(token))?, ())
                 .and(kept.value(":email", text(&email)).action()?, ())
+                .and(self.entry(&origin_of(&user_id).of_person(&user_id, AuditAction::AccountAddressKept))?, ())
                 .send(&self.0.client)
                 .await?;
             Ok(match sent {
@@ -197,7 +218,7 @@ impl UsersTable {
         person: &StoredPerson,
         differences: &Differences,
         taken: T,
-        at: Timestamp,
+        origin: &Origin,
     ) -> Result<Transaction<Refusal<T>>, RepositoryError> {
         let StoredPerson { user, address, memberships } = person;
         if let Some(NewAddress { email, .. }) = &differences.email {
@@ -208,7 +229,7 @@ impl UsersTable {
         }
         let copies = differences.of_copies();
         if !copies.is_empty() {
-            let account = copies.iter().cloned().chain([("updated_at", Some(text(&at)))]).collect();
+            let account = copies.iter().cloned().chain([("updated_at", Some(text(&origin.at)))]).collect();
             let account = self.changed(user_key(user), account).only_if("email = :old");
             transaction = transaction.and(account.value(":old", text(&address.email)).action()?, None);
             for membership in memberships {
@@ -216,7 +237,11 @@ impl UsersTable {
                 transaction = transaction.and(copy.only_if("attribute_exists(pk)").action()?, None);
             }
         }
-        Ok(transaction.and(self.changed_address(user, address, differences)?, None))
+        transaction = transaction.and(self.changed_address(user, address, differences)?, None);
+        for action in differences.actions() {
+            transaction = transaction.and(self.entry(&origin.of_person(user, action))?, None);
+        }
+        Ok(transaction)
     }
 
     /// The action that changes where a person gets mail, unless that has changed since it was read, or they have joined a workspace.

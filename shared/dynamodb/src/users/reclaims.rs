@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
-use linklet_domain::{CorrelationId, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{CorrelationId, Origin, Timestamp, UserId, WorkspaceId};
 
 use super::{
     UsersTable,
@@ -48,6 +48,12 @@ impl OpenReclaim {
     #[must_use]
     pub fn concerns(&self, is_theirs: bool, made_by: &UserId, made_at: Timestamp) -> bool {
         if *made_by == self.0.user_id { made_at <= self.0.reclaimed_at.plus(CLOCK_DIFFERENCE) } else { is_theirs }
+    }
+
+    /// Where what is paused comes from: from the request that did it.
+    #[must_use]
+    pub fn origin(&self) -> Origin {
+        Origin::consequence(&self.0.correlation_id, Timestamp::now())
     }
 
     /// The correlation id of the request that did it.

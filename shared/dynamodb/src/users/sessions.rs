@@ -6,7 +6,8 @@
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{
-    IpHash, LastingSession, RefreshToken, Role, SessionId, SignInPlace, Timestamp, UserId, WorkspaceId, lifetimes,
+    AuditAction, AuditSubject, IpHash, LastingSession, Origin, RefreshToken, Role, SessionId, SignInPlace, Timestamp,
+    UserId, WorkspaceId, lifetimes,
 };
 
 use super::{
@@ -19,7 +20,7 @@ use super::{
 use crate::{
     Consistency, RepositoryError,
     item::{Key, SortKeys, Table, from_item, number, text},
-    transaction::{Transaction, TransactionOutcome},
+    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
     write::Write,
 };
 
@@ -98,6 +99,8 @@ pub struct PasswordChange<'a> {
     pub at: Timestamp,
     /// The session that goes on.
     pub but: Option<&'a SessionId>,
+    /// Where it comes from.
+    pub origin: &'a Origin,
 }
 
 impl Sessions {
@@ -177,27 +180,51 @@ impl UsersTable {
         &self,
         user: &UserId,
         session: &SessionId,
-        now: Timestamp,
+        origin: &Origin,
     ) -> Result<bool, RepositoryError> {
-        let lasts = "attribute_exists(pk) AND attribute_not_exists(ended_at) AND #ttl > :seconds";
-        let end = self.session_end(user, session, now).only_if(lasts);
-        end.value(":seconds", number(&now.unix_seconds())).unless_refused().await
+        const LASTS: &str = "attribute_exists(pk) AND attribute_not_exists(ended_at) AND #ttl > :seconds";
+        let seconds = number(&origin.at.unix_seconds());
+        self.end_if(user, session, origin, |end| end.only_if(LASTS).value(":seconds", seconds.clone())).await
     }
 
     /// Ends a session. That is kept for as long as a token of it may be valid; a session without an item isn't renewed in any case.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn end_session(&self, user: &UserId, session: &SessionId, now: Timestamp) -> Result<(), RepositoryError> {
-        self.session_end(user, session, now).or_fail().await
+    pub async fn end_session(
+        &self,
+        user: &UserId,
+        session: &SessionId,
+        origin: &Origin,
+    ) -> Result<(), RepositoryError> {
+        let is_ended = self.end_if(user, session, origin, |end| end).await?;
+        if is_ended { Ok(()) } else { Err(RepositoryError::refused(END)) }
     }
 
-    fn session_end(&self, user: &UserId, session: &SessionId, now: Timestamp) -> Write<'_> {
+    /// Ends a session on a condition. Returns `false` if that doesn't hold.
+    async fn end_if<'t>(
+        &'t self,
+        user: &UserId,
+        session: &SessionId,
+        origin: &Origin,
+        condition: impl Fn(Write<'t>) -> Write<'t>,
+    ) -> Result<bool, RepositoryError> {
         const ENDED: &str = "SET ended_at = if_not_exists(ended_at, :now), #ttl = :ttl";
-        self.0
-            .update("end a session", session_key(user, session), ENDED)
-            .value(":now", text(&now))
-            .value(":ttl", number(&now.plus(lifetimes::SESSIONS).unix_seconds()))
+        let entry = origin.of_person(user, AuditAction::SessionEnded).on(AuditSubject::Session(*session));
+        retry_on_conflict(END, async || {
+            let end = self
+                .0
+                .update(END, session_key(user, session), ENDED)
+                .value(":now", text(&origin.at))
+                .value(":ttl", number(&origin.at.plus(lifetimes::SESSIONS).unix_seconds()));
+            let transaction = Transaction::new(END).and(condition(end).action()?, ()).and(self.entry(&entry)?, ());
+            Ok(match transaction.send(&self.0.client).await? {
+                TransactionOutcome::Committed => Some(true),
+                TransactionOutcome::Refused(()) => Some(false),
+                TransactionOutcome::InConflict => None,
+            })
+        })
+        .await
     }
 
     /// Ends all sessions of a person that have begun by now, but for one.
@@ -207,13 +234,23 @@ impl UsersTable {
     pub async fn end_sessions(
         &self,
         user: &UserId,
-        now: Timestamp,
         but: Option<&SessionId>,
+        origin: &Origin,
     ) -> Result<(), RepositoryError> {
         const OPERATION: &str = "end all sessions";
-        // A concurrent request that ends more is not undone.
-        let put = self.0.put_item(OPERATION, &EndedSessionsItem::new(user, now, but))?.only_if(ENDS_MORE);
-        put.value(":at", text(&now)).unless_refused().await.map(|_| ())
+        let at = origin.at;
+        let ended = EndedSessionsItem::new(user, at, but);
+        let entry = origin.of_person(user, AuditAction::SessionAllEnded);
+        retry_on_conflict(OPERATION, async || {
+            let sent = Transaction::new(OPERATION)
+                // A concurrent request that ends more is not undone.
+                .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&at))])?, ())
+                .and(self.entry(&entry)?, ())
+                .send(&self.0.client)
+                .await?;
+            Ok((sent != TransactionOutcome::InConflict).then_some(()))
+        })
+        .await
     }
 
     /// Condition checks that a session has not ended, as [`Sessions::standing`] has it.
@@ -244,10 +281,13 @@ impl UsersTable {
         let transaction = Transaction::new(OPERATION)
             .and(update.action()?, ())
             // If all sessions were ended since the request came, its own session was, too.
-            .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&change.at))])?, ());
+            .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&change.at))])?, ())
+            .and(self.entry(&change.origin.of_person(change.user, AuditAction::AccountPasswordChanged))?, ());
         Ok(transaction.send(&self.0.client).await? == TransactionOutcome::Committed)
     }
 }
+
+const END: &str = "end a session";
 
 /// The condition that more sessions have ended after a write than before it.
 pub(super) const ENDS_MORE: &str = "attribute_not_exists(ended_at) OR ended_at < :at";

@@ -1,7 +1,10 @@
 //! A workspace's name, slug and settings.
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
-use linklet_domain::{Precondition, Timestamp, UserId, Workspace, WorkspaceId, WorkspacePatch, WorkspaceSlug};
+use linklet_domain::{
+    AuditAction, AuditEntry, AuditSubject, Origin, Precondition, Timestamp, UserId, Workspace, WorkspaceId,
+    WorkspacePatch, WorkspaceSlug,
+};
 
 use super::{
     UsersTable,
@@ -40,7 +43,7 @@ impl UsersTable {
         self.0.workspace(id).await
     }
 
-    /// Applies a patch to a workspace at this time, if the caller is an admin, and if it is of a revision that the change is meant for. Reserving a new slug, freeing the old one and changing the
+    /// Applies a patch to a workspace, if the caller is an admin, and if it is of a revision that the change is meant for. Reserving a new slug, freeing the old one and changing the
     /// workspace are one transaction.
     ///
     /// # Errors
@@ -51,9 +54,9 @@ impl UsersTable {
         caller: &UserId,
         patch: &WorkspacePatch,
         precondition: &Precondition,
-        now: Timestamp,
+        origin: &Origin,
     ) -> Result<WorkspaceOutcome, RepositoryError> {
-        retry_on_conflict(CHANGE, || self.try_to_change(id, caller, patch, precondition, now)).await
+        retry_on_conflict(CHANGE, || self.try_to_change(id, caller, patch, precondition, origin)).await
     }
 
     /// Returns `None` if a concurrent request has changed the slug, or the revision that the change is meant for.
@@ -63,24 +66,26 @@ impl UsersTable {
         caller: &UserId,
         patch: &WorkspacePatch,
         precondition: &Precondition,
-        now: Timestamp,
+        origin: &Origin,
     ) -> Result<Option<WorkspaceOutcome>, RepositoryError> {
         let Some(current) = self.workspace(id).await? else { return Ok(Some(WorkspaceOutcome::NoWorkspace)) };
         // What decides is the condition of the write, which names the revision. A patch that changes nothing has no write.
         if !precondition.admits(current.revision) {
             return Ok(Some(WorkspaceOutcome::Stale));
         }
-        if current.changed_by(patch) == current {
+        let changed = current.changed_by(patch);
+        if changed == current {
             return Ok(Some(WorkspaceOutcome::Changed(current)));
         }
         let mut transaction = Transaction::new(CHANGE)
             .and(self.caller_is_admin(id, caller)?, Some(WorkspaceOutcome::CallerNotAdmin))
-            .and(self.workspace_change(&current, patch, precondition, now)?, None);
+            .and(self.workspace_change(&current, patch, precondition, origin.at)?, None);
         if let Some(slug) = patch.slug.as_ref().filter(|slug| **slug != current.slug) {
             transaction = transaction
                 .and(self.slug_claim(&current, slug)?, Some(WorkspaceOutcome::SlugTaken))
                 .and(self.slug_release(&current)?, None);
         }
+        let transaction = transaction.and(self.entry(&entry_of_change(origin, &current, &changed))?, None);
         Ok(match transaction.send(&self.0.client).await? {
             // Read again, since a concurrent request may have changed name or settings as well.
             TransactionOutcome::Committed => self.workspace(id).await?.map(WorkspaceOutcome::Changed),
@@ -131,4 +136,19 @@ impl UsersTable {
             .value(":current", text(&current.slug))
             .action()
     }
+}
+
+/// What the trail says of a change of a workspace: the members that were changed, each with its value. Of settings, which are
+/// whatever clients store, it says only that they were.
+fn entry_of_change(origin: &Origin, before: &Workspace, after: &Workspace) -> AuditEntry {
+    let said = |workspace: &Workspace| {
+        let name = (before.name != after.name).then(|| format!("name: {}", workspace.name));
+        let slug = (before.slug != after.slug).then(|| format!("slug: {}", workspace.slug));
+        let settings = (before.settings != after.settings).then(|| "settings".to_owned());
+        let destinations = before.destinations != after.destinations;
+        let destinations = destinations.then(|| format!("destinations: {}", workspace.destinations.as_str()));
+        [name, slug, destinations, settings].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    };
+    let subject = AuditSubject::Workspace(before.id);
+    origin.in_workspace(&before.id, AuditAction::WorkspaceChanged, subject).from(&said(before)).to(&said(after))
 }

@@ -53,7 +53,8 @@ const RIGHTS: &str = "
     handover        UsersTable                          WS#            BatchGetItem DeleteItem GetItem PutItem Query UpdateItem
     handover        WatchTable                          *              BatchGetItem UpdateItem
     handover        WatchTable/index/by-workspace       *              Query
-    jobs            JobsTable                           WS#            GetItem PutItem UpdateItem
+    jobs            JobsTable                           WS#            BatchWriteItem GetItem PutItem Query UpdateItem
+    jobs            LinksTable                          CLEANUP#       DeleteItem
     jobs            LinksTable                          EXTERNAL#      DeleteItem
     jobs            LinksTable                          HISTORY#       PutItem
     jobs            LinksTable                          LINK#          GetItem PutItem UpdateItem
@@ -61,11 +62,17 @@ const RIGHTS: &str = "
     jobs            LinksTable                          URL#           DeleteItem GetItem PutItem
     jobs            LinksTable                          USES#          DeleteItem
     jobs            LinksTable/index/by-workspace       *              Query
-    jobs            UsersTable                          ACCESS#        Query
-    jobs            UsersTable                          WS#            GetItem
-    jobs            WatchTable                          FOUNDER#       GetItem
-    jobs            WatchTable                          TARGET#        GetItem
-    jobs            WatchTable                          WS#            GetItem
+    jobs            StatsTable                          OVERVIEW#      BatchWriteItem Query
+    jobs            StatsTable                          WS#            Query
+    jobs            UsersTable                          ACCESS#        BatchWriteItem Query UpdateItem
+    jobs            UsersTable                          INVITATIONS#   BatchWriteItem Query
+    jobs            UsersTable                          KEY#           BatchWriteItem UpdateItem
+    jobs            UsersTable                          SLUG#          DeleteItem
+    jobs            UsersTable                          WS#            BatchWriteItem ConditionCheckItem DeleteItem GetItem Query UpdateItem
+    jobs            WatchTable                          FOUNDER#       GetItem UpdateItem
+    jobs            WatchTable                          TARGET#        DeleteItem GetItem
+    jobs            WatchTable                          WS#            DeleteItem GetItem UpdateItem
+    jobs            WatchTable/index/by-workspace       *              Query
     jobs-api        JobsTable                           WS#            GetItem PutItem Query UpdateItem
     jobs-api        LinksTable                          EXTERNAL#      GetItem
     jobs-api        LinksTable                          LINK#          GetItem

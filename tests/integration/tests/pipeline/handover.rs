@@ -20,7 +20,7 @@ use linklet_lambda::batch::Consumer;
 use linklet_relay::Relay;
 use linklet_test_support::{
     ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, Person, StreamReader, TargetBuilder, TestDynamoDb,
-    a_session, click_event, event_batch, in_role_of, removal,
+    a_session, an_origin, click_event, event_batch, in_role_of, removal,
 };
 use serde_json::{Value, json};
 
@@ -365,7 +365,10 @@ impl Fixture {
         let email = EmailAddress::parse(&format!("{name}@example.com")).unwrap();
         let workspace = &self.ada.workspace;
         let invitation = Invitation::new(workspace, email, Role::Admin, &admin.id, token, Timestamp::now());
-        assert_eq!(self.db.users().invite(&invitation, &a_session()).await.unwrap(), InviteOutcome::Invited);
+        assert_eq!(
+            self.db.users().invite(&invitation, &a_session(), &an_origin(&invitation.invited_by)).await.unwrap(),
+            InviteOutcome::Invited
+        );
         invitation
     }
 }

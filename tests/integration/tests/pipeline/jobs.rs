@@ -20,7 +20,7 @@ use linklet_jobs::{Kinds, LinkWork, Turns};
 use linklet_lambda::{batch::Consumer, watching::TargetRoom};
 use linklet_test_support::{
     Answer, ApiKeyBuilder, FakeNotifiers, FakeQueues, Fault, Faults, LinkBuilder, Person, RequestBuilder, StreamReader,
-    TargetBuilder, TestDynamoDb, WriteCounter, in_role_of, message_batch, removal, token_of,
+    TargetBuilder, TestDynamoDb, WriteCounter, an_origin, in_role_of, message_batch, removal, token_of,
 };
 use serde_json::{Value, json};
 
@@ -145,8 +145,9 @@ impl Fixture {
     /// The function, with this table of links.
     fn with_links(&self, links: LinksTable) -> Turns<Kinds> {
         let room = TargetRoom { ..room(&self.db, 100) };
-        let work = Kinds { links: LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(links, room) } };
-        Turns { work, ..self.function() }
+        let mut function = self.function();
+        function.work.links = LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(links, room) };
+        function
     }
 }
 
@@ -803,7 +804,7 @@ async fn a_job_that_cannot_be_read_or_is_gone_keeps_no_other_waiting() {
 async fn the_end_of_a_job_is_told_to_its_creator_once() {
     let fixture = Fixture::new().await;
     fixture.store(&[fixture.link_of(&fixture.bob, "launch", &["a"])]).await;
-    fixture.db.users().verify_address(&fixture.bob.id, &fixture.bob.email, Timestamp::now()).await.unwrap();
+    fixture.db.users().verify_address(&fixture.bob.id, &fixture.bob.email, &an_origin(&fixture.bob.id)).await.unwrap();
     let job = fixture.start_as(&fixture.bob, Role::Member, &rename("a", "b")).await;
     fixture.carry().await;
     let mut ends = fixture.db.stream("JobsTable");

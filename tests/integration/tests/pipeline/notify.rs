@@ -17,8 +17,8 @@ use linklet_lambda::{
 };
 use linklet_notify::{Addresses, CLAIMED_FOR, Notify};
 use linklet_test_support::{
-    CapacityMeter, FakeNotifiers, FakeQueues, Fault, Faults, Person, TestDynamoDb, click_event, event_batch, link_id,
-    queue_batch, removal,
+    CapacityMeter, FakeNotifiers, FakeQueues, Fault, Faults, Person, TestDynamoDb, an_origin, click_event, event_batch,
+    link_id, queue_batch, removal,
 };
 use serde_json::Value;
 
@@ -326,7 +326,7 @@ async fn who_is_no_member_any_more_is_not_told() {
     let fixture = Fixture::new().await;
     let (ada, db) = (&fixture.ada, &fixture.db);
     let bob = fixture::colleague(db, ada, "bob", Role::Member).await;
-    db.users().verify_address(&bob.id, &bob.email, Timestamp::now()).await.unwrap();
+    db.users().verify_address(&bob.id, &bob.email, &an_origin(&bob.id)).await.unwrap();
     let as_member = fixture.notify(true).consume(event_batch(&[created(&bob)])).await;
     let told_as_member = (fixture.list(&bob).await.len(), fixture.outside.mails().len());
 
@@ -477,7 +477,7 @@ async fn the_sample_event_is_told() {
         workspace: WorkspaceId::parse(workspace).unwrap(),
     };
     fixture.db.register_as(&grace, "grace").await;
-    fixture.db.users().verify_address(&grace.id, &grace.email, Timestamp::now()).await.unwrap();
+    fixture.db.users().verify_address(&grace.id, &grace.email, &an_origin(&grace.id)).await.unwrap();
 
     let response = fixture.notify(true).consume(serde_json::from_str(sample).unwrap()).await;
 

@@ -19,7 +19,7 @@ use linklet_lambda::{
 };
 use linklet_test_support::{
     Answer, ApiKeyBuilder, FakeQueues, Fault, Faults, Person, RequestBuilder, StreamReader, TestDynamoDb, a_session,
-    in_role_of, issuer, token_of, tokens, users_by,
+    an_origin, in_role_of, issuer, token_of, tokens, users_by,
 };
 use serde_json::{Value, json};
 
@@ -114,7 +114,7 @@ impl Fixture {
         let email = email.parse().unwrap();
         let invitation =
             Invitation::new(&inviter.workspace, email, Role::Admin, &inviter.id, token.hash(), Timestamp::now());
-        (self.db.users().invite(&invitation, &a_session()).await.unwrap(), token)
+        (self.db.users().invite(&invitation, &a_session(), &an_origin(&invitation.invited_by)).await.unwrap(), token)
     }
 
     fn token(&self, person: &Person) -> String {
@@ -172,7 +172,7 @@ async fn the_first_proof_of_an_address_pauses_what_others_may_have_made_in_its_n
         let accepted = fixture
             .db
             .users()
-            .accept_invitation(&token.hash(), &account, &a_session(), Timestamp::now())
+            .accept_invitation(&token.hash(), &account, &a_session(), &an_origin(&account.id))
             .await
             .unwrap();
         assert_eq!(accepted, AcceptOutcome::Invalid, "{name}");
@@ -220,7 +220,7 @@ async fn only_a_mailed_reset_of_an_address_that_nothing_has_proved_pauses_anythi
         let key = fixture.key_of(&fixture.ada).await;
         if is_verified {
             let Person { id, email, .. } = &fixture.ada;
-            fixture.db.users().verify_address(id, email, Timestamp::now()).await.unwrap();
+            fixture.db.users().verify_address(id, email, &an_origin(id)).await.unwrap();
         }
 
         fixture.reset(delivery).await;
@@ -349,19 +349,31 @@ async fn nothing_that_gives_access_is_made_in_a_session_that_has_ended() {
 
     fixture.reclaim().await;
 
-    let key = users.create_key(&ApiKeyBuilder::new(&secret, &fixture.ada).build(), &session).await.unwrap();
-    let invited = users.invite(&invitation, &session).await.unwrap();
+    let key = users
+        .create_key(
+            &ApiKeyBuilder::new(&secret, &fixture.ada).build(),
+            &session,
+            &an_origin(&(ApiKeyBuilder::new(&secret, &fixture.ada).build()).created_by),
+        )
+        .await
+        .unwrap();
+    let invited = users.invite(&invitation, &session, &an_origin(&invitation.invited_by)).await.unwrap();
     assert_eq!((key, invited), (CreateKeyOutcome::CallerNotAdmin, InviteOutcome::CallerNotAdmin));
-    let accepted = users.accept_invitation(&by_bob.hash(), &account, &session, Timestamp::now()).await.unwrap();
+    let accepted = users.accept_invitation(&by_bob.hash(), &account, &session, &an_origin(&account.id)).await.unwrap();
     assert_eq!(accepted, AcceptOutcome::Invalid);
     let (caller, resumes) = (Acting { user: id, session: &session }, MemberChange { role: None, resumes: true });
-    let changed = users.change_member(workspace, caller, &fixture.eve.id, resumes).await.unwrap();
+    let changed =
+        users.change_member(workspace, caller, &fixture.eve.id, resumes, &an_origin((caller).user)).await.unwrap();
     assert_eq!(changed, MemberOutcome::CallerNotAdmin);
     let resume = KeyChange { is_active: Some(true), ..KeyChange::default() };
-    let resumed = users.change_key(workspace, caller, &paused.prefix(), &resume, Timestamp::now()).await.unwrap();
+    let resumed =
+        users.change_key(workspace, caller, &paused.prefix(), &resume, &an_origin((caller).user)).await.unwrap();
     assert_eq!(resumed, KeyOutcome::CallerNotAdmin);
     let now = ApiKeyBuilder::new(&secret, &fixture.ada).build();
-    assert_eq!(users.create_key(&now, &a_session()).await.unwrap(), CreateKeyOutcome::Created);
+    assert_eq!(
+        users.create_key(&now, &a_session(), &an_origin(&now.created_by)).await.unwrap(),
+        CreateKeyOutcome::Created
+    );
     let (by_eve, _) = fixture.invite(&fixture.eve, "carol@example.com").await;
     assert_eq!(by_eve, InviteOutcome::CallerNotAdmin, "a paused admin invites nobody");
 }

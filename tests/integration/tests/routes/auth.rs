@@ -3,7 +3,8 @@ use std::time::{Duration, Instant};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use linklet_auth::Auth;
 use linklet_domain::{
-    Account, EmailAddress, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    Account, EmailAddress, Membership, Origin, Role, SessionId, Timestamp, UserId, WorkspaceId, WorkspaceName,
+    WorkspaceSlug,
 };
 use linklet_dynamodb::{Registration, ThrottleTable, UsersTable};
 use linklet_lambda::{
@@ -11,7 +12,8 @@ use linklet_lambda::{
     telemetry::chain,
 };
 use linklet_test_support::{
-    Answer, FakeSecret, Fault, Faults, RequestBuilder, TOKEN_SECRET, TestDynamoDb, issuer, token_of, tokens, users_by,
+    Answer, FakeSecret, Fault, Faults, RequestBuilder, TOKEN_SECRET, TestDynamoDb, an_origin, issuer, token_of, tokens,
+    users_by,
 };
 use serde_json::{Value, json};
 
@@ -93,7 +95,7 @@ async fn people_see_when_they_last_logged_in_and_when_they_last_changed_their_ac
     let changed = RequestBuilder::new("POST", "/api/auth/password").token(&token).json(&body).send_to(&auth).await;
     let after_the_change = seen(&token).await;
     let verified = Timestamp::now().plus(Duration::from_secs(60));
-    db.users().verify_address(&user, &email, verified).await.unwrap();
+    db.users().verify_address(&user, &email, &Origin { at: verified, ..an_origin(&user) }).await.unwrap();
     let after_the_proof = seen(&token).await;
 
     assert_eq!(before.0, Value::Null);
@@ -137,7 +139,7 @@ async fn people_see_their_name_and_whether_their_address_is_verified() {
     let token = login(&auth, &ada()).await.json()["token"].as_str().unwrap().to_owned();
     let before = me(&auth, &token).await.json();
 
-    db.users().verify_address(&user, &email, Timestamp::now()).await.unwrap();
+    db.users().verify_address(&user, &email, &an_origin(&user)).await.unwrap();
 
     let after = me(&auth, &token).await.json();
     assert_eq!((&before["full_name"], &before["verified"]), (&json!("Ada Lovelace"), &json!(false)));
@@ -305,7 +307,7 @@ async fn store_with_hash(users: &UsersTable, password_hash: String) -> UserId {
         workspace_name: WorkspaceName::parse("Ada").unwrap(),
         workspace_slug: slug,
     };
-    users.register(&registration).await.unwrap();
+    users.register(&registration, &an_origin(&registration.account.id)).await.unwrap();
     id
 }
 

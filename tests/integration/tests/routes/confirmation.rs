@@ -4,7 +4,7 @@ use linklet_auth::Auth;
 use linklet_domain::{EmailAddress, OneTimeToken, RegistrationPolicy, Timestamp, TokenPurpose, UserId};
 use linklet_dynamodb::NewToken;
 use linklet_lambda::{mail_orders::MailOrders, publisher::Publisher};
-use linklet_test_support::{Answer, FakeQueues, RequestBuilder, TestDynamoDb, issuer, tokens};
+use linklet_test_support::{Answer, FakeQueues, RequestBuilder, TestDynamoDb, an_origin, issuer, tokens};
 use serde_json::{Value, json};
 
 use crate::fixture::limits;
@@ -163,7 +163,7 @@ async fn an_ended_session_confirms_nothing() {
     let ada = fixture.register("ada@example.com", PASSWORD).await;
     let (token, session) =
         (fixture.mailed(&ada, "ada@example.com").await, fixture.session("ada@example.com", PASSWORD).await);
-    fixture.db.users().end_sessions(&ada, Timestamp::now(), None).await.unwrap();
+    fixture.db.users().end_sessions(&ada, None, &an_origin(&ada)).await.unwrap();
 
     assert_eq!(fixture.confirm_as(&session, &token).await.status, 401);
     assert!(!fixture.is_verified(&ada).await);

@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use futures_util::future::join_all;
 use linklet_account::Account;
 use linklet_auth::Auth;
-use linklet_domain::{FoundingPolicy, OneTimeToken, RegistrationPolicy, Role, Timestamp, TokenPurpose};
-use linklet_test_support::{Answer, Person, RequestBuilder, TestDynamoDb, issuer, removal, token_of, tokens};
+use linklet_domain::{FoundingPolicy, OneTimeToken, Origin, RegistrationPolicy, Role, Timestamp, TokenPurpose};
+use linklet_test_support::{
+    Answer, Person, RequestBuilder, TestDynamoDb, an_origin, issuer, removal, token_of, tokens,
+};
 use serde_json::{Value, json};
 
 use crate::fixture::{colleague, guesses, limits};
@@ -42,7 +44,7 @@ impl Deployment {
         assert_eq!(answer.status, 201, "{}", answer.body);
         let parsed = |member: &str| answer.json()[member].as_str().unwrap().to_owned();
         let id = parsed("user_id").parse().unwrap();
-        self.db.users().verify_address(&id, &email, now).await.unwrap();
+        self.db.users().verify_address(&id, &email, &Origin { at: now, ..an_origin(&id) }).await.unwrap();
         Person { id, email, workspace: parsed("workspace_id").parse().unwrap() }
     }
 
@@ -144,7 +146,7 @@ async fn without_a_verified_address_at_a_domain_nobody_founds_where_domains_regi
 
     let session = token_of(&ada.id, &ada.workspace, Role::Admin);
     let before = deployment.found(&session).await;
-    deployment.db.users().verify_address(&ada.id, &ada.email, Timestamp::now()).await.unwrap();
+    deployment.db.users().verify_address(&ada.id, &ada.email, &an_origin(&ada.id)).await.unwrap();
     let after = deployment.found(&session).await;
 
     assert_eq!((before.status, after.status), (403, 201));

@@ -10,8 +10,8 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{AcceptOutcome, AddressStep, InviteOutcome, PersonChange, TokenDelivery};
 use linklet_test_support::{
-    Answer, Cancellation, Fault, Faults, Person, RequestBuilder, TestDynamoDb, a_session, issuer, token_of, tokens,
-    users_by,
+    Answer, Cancellation, Fault, Faults, Person, RequestBuilder, TestDynamoDb, a_session, an_origin, issuer, token_of,
+    tokens, users_by,
 };
 use serde_json::{Value, json};
 
@@ -88,7 +88,10 @@ impl Office {
             token.hash(),
             at,
         );
-        assert_eq!(self.db.users().invite(&invitation, &a_session()).await.unwrap(), InviteOutcome::Invited);
+        assert_eq!(
+            self.db.users().invite(&invitation, &a_session(), &an_origin(&invitation.invited_by)).await.unwrap(),
+            InviteOutcome::Invited
+        );
         token
     }
 
@@ -310,8 +313,8 @@ async fn who_is_a_member_already_leaves_the_invitation_as_it_is() {
     let token = office.token_for("bob@example.com").await;
     office.db.add_member(&office.ada.workspace, &office.ada.id, &member).await;
     let address = AddressStep::Replace(EmailAddress::parse("bob@example.com").unwrap());
-    let change = PersonChange { full_name: None, address, at: Timestamp::now() };
-    office.db.users().change_person(&bob.id, &change).await.unwrap();
+    let change = PersonChange { full_name: None, address };
+    office.db.users().change_person(&bob.id, &change, &an_origin(&bob.id)).await.unwrap();
     let before = office.rows();
 
     let answer = office.accept(&bob, &token).await;
@@ -487,7 +490,7 @@ async fn withdrawing_a_persons_invitations_leaves_those_that_others_made_instead
 
     for _ in 0..2 {
         let (users, now) = (office.db.users(), Timestamp::now());
-        users.withdraw_invitations_by(&office.ada.workspace, &bob.id, now).await.unwrap();
+        users.withdraw_invitations_by(&office.ada.workspace, &bob.id, now, &an_origin(&bob.id)).await.unwrap();
     }
 
     let listed = office.listed().await;
@@ -547,7 +550,8 @@ async fn an_acceptance_that_meets_another_transaction_is_tried_again() {
     // Each try is four reads and a transaction.
     faults.plan_all([(4, Fault::Cancelled(Cancellation::TransactionConflict))]);
 
-    let accepted = users.accept_invitation(&token.hash(), &account, &a_session(), Timestamp::now()).await.unwrap();
+    let accepted =
+        users.accept_invitation(&token.hash(), &account, &a_session(), &an_origin(&account.id)).await.unwrap();
 
     assert!(matches!(accepted, AcceptOutcome::Accepted(_, Role::Member)), "{accepted:?}");
 }

@@ -3,7 +3,8 @@ use linklet_domain::{OneTimeToken, Timestamp, TokenPurpose, lifetimes};
 use linklet_dynamodb::{NewToken, TokenDelivery, UsersTable};
 use linklet_lambda::{mail_orders::MailOrders, publisher::Publisher};
 use linklet_test_support::{
-    Answer, CapacityMeter, FakeQueues, Outage, Person, RequestBuilder, TestDynamoDb, issuer, tokens, users_by,
+    Answer, CapacityMeter, FakeQueues, Outage, Person, RequestBuilder, TestDynamoDb, an_origin, issuer, tokens,
+    users_by,
 };
 use serde_json::{Value, json};
 
@@ -221,7 +222,7 @@ async fn a_token_that_cannot_be_used_gets_one_answer_whatever_the_reason() {
 async fn a_changed_password_makes_tokens_useless_that_were_made_before() {
     let fixture = Fixture::new();
     let ada = fixture.ada().await;
-    fixture.db.users().verify_address(&ada.id, &ada.email, Timestamp::now()).await.unwrap();
+    fixture.db.users().verify_address(&ada.id, &ada.email, &an_origin(&ada.id)).await.unwrap();
     let token = fixture.reset_token(&ada, Timestamp::now()).await;
     let session = fixture.login("correct horse").await.json()["token"].as_str().unwrap().to_owned();
     let body = json!({"current": "correct horse", "new": "a longer horse"});

@@ -8,7 +8,7 @@ use linklet_domain::{
 use linklet_dynamodb::InviteOutcome;
 use linklet_test_support::{
     ApiKeyBuilder, Contract, LinkBuilder, Person, RequestBuilder, Route, TargetBuilder, Template, TestDynamoDb,
-    a_session, token_of,
+    a_session, an_origin, token_of,
 };
 use serde_json::{Value, json};
 
@@ -256,7 +256,11 @@ impl<'d> Scene<'d> {
                 let invitation = Invitation::new(workspace, email, Role::Viewer, &inviter.id, token, Timestamp::now());
                 if whose != Whose::Absent {
                     assert_eq!(
-                        self.db.users().invite(&invitation, &a_session()).await.unwrap(),
+                        self.db
+                            .users()
+                            .invite(&invitation, &a_session(), &an_origin(&invitation.invited_by))
+                            .await
+                            .unwrap(),
                         InviteOutcome::Invited
                     );
                 }

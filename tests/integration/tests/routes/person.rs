@@ -8,8 +8,8 @@ use linklet_dynamodb::{AcceptOutcome, AddressStep, PersonChange, PersonOutcome};
 use linklet_lambda::{batch::Consumer, mail_orders::MailOrders, publisher::Publisher};
 use linklet_notify::Notify;
 use linklet_test_support::{
-    Answer, FakeNotifiers, FakeQueues, Outage, Person, RequestBuilder, TestDynamoDb, a_session, in_role_of, issuer,
-    queue_batch, tokens,
+    Answer, FakeNotifiers, FakeQueues, Outage, Person, RequestBuilder, TestDynamoDb, a_session, an_origin, in_role_of,
+    issuer, queue_batch, tokens,
 };
 use serde_json::{Value, json};
 
@@ -303,8 +303,8 @@ async fn an_address_waits_for_a_day() {
     let fixture = Fixture::new().await;
     let until = Timestamp::now().plus(Duration::from_secs(1));
     let address = AddressStep::Await(EmailAddress::parse(NEW).unwrap(), until);
-    let change = PersonChange { full_name: None, address, at: Timestamp::now() };
-    fixture.db.users().change_person(&fixture.ada, &change).await.unwrap();
+    let change = PersonChange { full_name: None, address };
+    fixture.db.users().change_person(&fixture.ada, &change, &an_origin(&fixture.ada)).await.unwrap();
     let pending =
         async |at: Timestamp| fixture.db.users().profile(&fixture.ada, at).await.unwrap().unwrap().pending_email;
 
@@ -423,9 +423,8 @@ async fn nobody_is_told_of_an_address_that_nobody_has_confirmed_but_the_new_one(
     let change = PersonChange {
         full_name: None,
         address: AddressStep::Await(EmailAddress::parse(NEW).unwrap(), Timestamp::now().plus(Duration::from_secs(60))),
-        at: Timestamp::now(),
     };
-    fixture.db.users().change_person(&pat.id, &change).await.unwrap();
+    fixture.db.users().change_person(&pat.id, &change, &an_origin(&pat.id)).await.unwrap();
     let session = linklet_test_support::token_of(&pat.id, &pat.workspace, Role::Admin);
 
     let again = RequestBuilder::new("POST", "/api/auth/verification").token(&session).send_to(&fixture.auth).await;
@@ -495,15 +494,15 @@ async fn whoever_joins_a_workspace_while_they_change_their_name_has_the_right_on
             token.clone(),
             Timestamp::now(),
         );
-        fixture.db.users().invite(&invitation, &a_session()).await.unwrap();
+        fixture.db.users().invite(&invitation, &a_session(), &an_origin(&invitation.invited_by)).await.unwrap();
         let account = fixture.db.users().account(&fixture.ada).await.unwrap().unwrap();
         let full_name = Some(FullName::parse("Ada King").ok());
-        let change = PersonChange { full_name, address: AddressStep::None, at: Timestamp::now() };
-        let (users, session) = (fixture.db.users(), a_session());
+        let change = PersonChange { full_name, address: AddressStep::None };
+        let (users, session, origin) = (fixture.db.users(), a_session(), an_origin(&fixture.ada));
 
         let (joined, changed) = tokio::join!(
-            users.accept_invitation(&token, &account, &session, Timestamp::now()),
-            users.change_person(&fixture.ada, &change)
+            users.accept_invitation(&token, &account, &session, &origin),
+            users.change_person(&fixture.ada, &change, &origin)
         );
 
         assert_eq!(changed.unwrap(), PersonOutcome::Changed);
@@ -530,10 +529,11 @@ async fn a_name_is_changed_in_as_many_workspaces_as_somebody_may_be_in_and_not_i
         token.clone(),
         Timestamp::now(),
     );
-    fixture.db.users().invite(&invitation, &a_session()).await.unwrap();
+    fixture.db.users().invite(&invitation, &a_session(), &an_origin(&invitation.invited_by)).await.unwrap();
     let account = fixture.db.users().account(&fixture.ada).await.unwrap().unwrap();
 
-    let joined = fixture.db.users().accept_invitation(&token, &account, &a_session(), Timestamp::now()).await.unwrap();
+    let joined =
+        fixture.db.users().accept_invitation(&token, &account, &a_session(), &an_origin(&account.id)).await.unwrap();
     let changed = fixture.patch(&json!({"full_name": "Ada King", "email": NEW, "password": PASSWORD})).await;
     let token = fixture.tokens("vrf_").await.remove(0);
 

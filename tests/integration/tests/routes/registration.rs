@@ -5,15 +5,17 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use linklet_auth::Auth;
 use linklet_domain::{
-    ApiKeySecret, EmailAddress, Invitation, OneTimeToken, RegistrationPolicy, Role, SessionId, Timestamp, TokenPurpose,
-    UserId, lifetimes,
+    ApiKeySecret, EmailAddress, Invitation, OneTimeToken, Origin, RegistrationPolicy, Role, SessionId, Timestamp,
+    TokenPurpose, UserId, lifetimes,
 };
 use linklet_dynamodb::{Consistency, NewToken, ResetOutcome, Session, Standing, TokenDelivery};
 use linklet_people::{People, PeopleError};
-use linklet_test_support::{Answer, ApiKeyBuilder, Person, RequestBuilder, TestDynamoDb, a_session, issuer, tokens};
+use linklet_test_support::{
+    Answer, ApiKeyBuilder, Person, RequestBuilder, TestDynamoDb, a_session, an_origin, issuer, operator, tokens,
+};
 use serde_json::{Value, json};
 
-use crate::fixture::{colleague, correlation, limits, list};
+use crate::fixture::{colleague, limits, list};
 
 const PASSWORD: &str = "correct horse battery";
 const CLOSED: &str = "registering with this address needs an invitation";
@@ -60,7 +62,7 @@ impl Entrance {
         let [shown, mailed] = [(), ()].map(|()| OneTimeToken::generate(TokenPurpose::Invitation).unwrap());
         let email = EmailAddress::parse(email).unwrap();
         let invitation = Invitation::new(&admin.workspace, email, Role::Member, &admin.id, shown.hash(), now);
-        self.db.users().invite(&invitation, &a_session()).await.unwrap();
+        self.db.users().invite(&invitation, &a_session(), &an_origin(&invitation.invited_by)).await.unwrap();
         assert!(self.db.invitations().add_mailed_token(&invitation, &mailed.hash()).await.unwrap());
         (admin, if delivery == TokenDelivery::Mailed { mailed } else { shown })
     }
@@ -134,7 +136,7 @@ async fn where_domains_are_named_nothing_works_before_the_address_is_verified() 
     let before = entrance.log_in("ada@example.com", PASSWORD).await;
     let wrong = entrance.log_in("ada@example.com", "wrong horse battery").await;
     let unknown = entrance.log_in("bob@example.com", PASSWORD).await;
-    entrance.db.users().verify_address(&ada, &email("ada@example.com"), Timestamp::now()).await.unwrap();
+    entrance.db.users().verify_address(&ada, &email("ada@example.com"), &an_origin(&ada)).await.unwrap();
     let after = entrance.log_in("ada@example.com", PASSWORD).await;
 
     assert_eq!(
@@ -203,7 +205,7 @@ async fn an_operator_lets_somebody_set_a_new_password_who_has_an_account() {
     let reset = users.reset(&issued.token.hash(), now).await.unwrap().unwrap();
     assert_eq!(reset.email(), &ada.email);
     assert_eq!(users.reset(&issued.token.hash(), now.plus(lifetimes::PASSWORD_RESETS)).await.unwrap(), None);
-    users.reset_password(&reset, "a new hash", Timestamp::now, &correlation()).await.unwrap();
+    users.reset_password(&reset, "a new hash", Timestamp::now, &operator()).await.unwrap();
     assert_eq!(users.verified_at(&ada.id).await.unwrap(), None, "the operator has seen the token");
     assert!(matches!(people.reset(&email("bob@example.com"), now).await, Err(PeopleError::NotRegistered)));
 }
@@ -219,7 +221,7 @@ async fn a_first_password_by_the_way_of_a_forgotten_one_is_no_alarm() {
     entrance.db.one_time_tokens().issue_reset(&new, TokenDelivery::Mailed).await.unwrap();
     let reset = users.reset(&hash, now).await.unwrap().unwrap();
 
-    let done = users.reset_password(&reset, "a first hash", Timestamp::now, &correlation()).await.unwrap();
+    let done = users.reset_password(&reset, "a first hash", Timestamp::now, &operator()).await.unwrap();
 
     assert_eq!(done, ResetOutcome::Done { is_first_proof: false });
     assert!(users.verified_at(&ada).await.unwrap().is_some());
@@ -234,7 +236,7 @@ async fn a_closed_account_opens_nothing_and_its_address_is_nobodys() {
         let (people, now, users) = (entrance.people(), Timestamp::now(), entrance.db.users());
         let right = people.invite(&email("ada@example.com"), now).await.unwrap();
         let ada = user(&entrance.register("ada@example.com", Some(&right.token)).await);
-        users.verify_address(&ada, &email("ada@example.com"), now).await.unwrap();
+        users.verify_address(&ada, &email("ada@example.com"), &Origin { at: now, ..an_origin(&ada) }).await.unwrap();
         let workspace = users.memberships(&ada).await.unwrap().remove(0).workspace;
         let person = Person { id: ada, email: email("ada@example.com"), workspace };
         let secret = ApiKeySecret::generate().unwrap();

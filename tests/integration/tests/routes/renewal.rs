@@ -8,7 +8,8 @@ use linklet_domain::{Member, Role, Timestamp};
 use linklet_dynamodb::{MemberOutcome, UsersTable};
 use linklet_lambda::identity::{TokenIssuer, TokenSecret, TokenVerifier};
 use linklet_test_support::{
-    Answer, CapacityMeter, Person, RequestBuilder, TOKEN_SECRET, TestDynamoDb, issuer, removal, tokens, users_by,
+    Answer, CapacityMeter, Person, RequestBuilder, TOKEN_SECRET, TestDynamoDb, an_origin, issuer, operator, removal,
+    tokens, users_by,
 };
 use serde_json::{Value, json};
 
@@ -227,7 +228,7 @@ async fn fifty_one_sign_outs_leave_another_session_that_is_older_alone() {
 
     for _ in 0..51 {
         let session = claims(&token(&fixture.sign_in().await))["jti"].as_str().unwrap().parse().unwrap();
-        fixture.db.users().end_session(&fixture.ada.id, &session, Timestamp::now()).await.unwrap();
+        fixture.db.users().end_session(&fixture.ada.id, &session, &an_origin(&fixture.ada.id)).await.unwrap();
     }
 
     assert_eq!(fixture.refresh_after(&cookie(&kept), 10 * SECOND).await.status, 200);
@@ -265,7 +266,7 @@ async fn a_closed_account_renews_nothing() {
     let fixture = Fixture::new().await;
     let signed_in = fixture.sign_in().await;
 
-    fixture.db.users().close_account(&fixture.ada.email, Timestamp::now()).await.unwrap().unwrap();
+    fixture.db.users().close_account(&fixture.ada.email, Timestamp::now(), &operator()).await.unwrap().unwrap();
 
     assert_eq!(fixture.refresh_after(&cookie(&signed_in), SECOND).await.status, 401);
 }

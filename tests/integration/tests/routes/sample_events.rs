@@ -9,7 +9,8 @@ use linklet_domain::{
 use linklet_dynamodb::{Registration, UsersTable};
 use linklet_lambda::http::DeferringHandler;
 use linklet_test_support::{
-    ApiKeyBuilder, LinkBuilder, Person, TestDynamoDb, a_session, answer, authenticator, issuer, token_of, tokens,
+    ApiKeyBuilder, LinkBuilder, Person, TestDynamoDb, a_session, an_origin, answer, authenticator, issuer, token_of,
+    tokens,
 };
 
 use crate::fixture::{self, REDIRECT, limits, list, redirect, shorten, stats, watch};
@@ -40,7 +41,7 @@ async fn register(users: &UsersTable, email: &str, user: &UserId, workspace: &Wo
         workspace_name: WorkspaceName::parse(email).unwrap(),
         workspace_slug: WorkspaceSlug::derive(email, workspace),
     };
-    users.register(&registration).await.unwrap();
+    users.register(&registration, &an_origin(&registration.account.id)).await.unwrap();
 }
 
 #[tokio::test]
@@ -123,7 +124,7 @@ async fn every_sample_of_a_workspace_gets_the_answer_it_stands_for() {
     let invitation = OneTimeToken::parse(TokenPurpose::Invitation, &format!("inv_{}", "0".repeat(32))).unwrap().hash();
     let email = EmailAddress::parse("ada@example.com").unwrap();
     let invitation = Invitation::new(&graces, email, Role::Member, &grace, invitation, joined_at);
-    db.users().invite(&invitation, &a_session()).await.unwrap();
+    db.users().invite(&invitation, &a_session(), &an_origin(&invitation.invited_by)).await.unwrap();
     let token = token_of(&user, &workspace, Role::Admin);
     let account = linklet_account::Account::new(tokens(), db.users(), crate::fixture::guesses(&db));
 

@@ -5,17 +5,16 @@ use std::time::Duration;
 use linklet_auth::Auth;
 use linklet_delete::Delete;
 use linklet_domain::{
-    ApiKeySecret, IpHash, Link, Member, RefreshToken, Role, Salt, SessionId, SignInPlace, Timestamp, WorkspaceId,
-    WorkspaceName,
+    ApiKeySecret, IpHash, Link, Member, Origin, RefreshToken, Role, Salt, SessionId, SignInPlace, Timestamp,
+    WorkspaceId, WorkspaceName,
 };
 use linklet_dynamodb::{
     Consistency, FoundOutcome, MemberOutcome, NewWorkspace, PasswordChange, Session, Sessions, SignIn, Standing,
-    UsersTable,
 };
 use linklet_lambda::{guesses::Guesses, hashing::Limits, http::Edge, identity::Authenticator};
 use linklet_test_support::{
-    Answer, ApiKeyBuilder, CapacityMeter, LinkBuilder, Person, RequestBuilder, TOKEN_SECRET, TestDynamoDb, issuer,
-    removal, token_of, tokens,
+    Answer, ApiKeyBuilder, CapacityMeter, LinkBuilder, Person, RequestBuilder, TOKEN_SECRET, TestDynamoDb, an_origin,
+    issuer, removal, token_of, tokens, users_by,
 };
 use serde_json::{Value, json};
 
@@ -142,8 +141,11 @@ async fn ending_all_sessions_again_does_not_bring_one_back() {
     let token = fixture.token();
     let (users, now) = (fixture.db.users(), Timestamp::now().plus(Duration::from_secs(1)));
 
-    users.end_sessions(&fixture.ada.id, now, None).await.unwrap();
-    users.end_sessions(&fixture.ada.id, now.minus(A_MINUTE), None).await.unwrap();
+    users.end_sessions(&fixture.ada.id, None, &Origin { at: now, ..an_origin(&fixture.ada.id) }).await.unwrap();
+    users
+        .end_sessions(&fixture.ada.id, None, &Origin { at: now.minus(A_MINUTE), ..an_origin(&fixture.ada.id) })
+        .await
+        .unwrap();
 
     assert_eq!(fixture.me(&token).await.status, 401);
 }
@@ -204,7 +206,12 @@ async fn a_revoked_key_purges_nothing_also_within_the_minute() {
     };
     assert_eq!(send("DELETE", "/api/urls/nolink0").await, 404);
 
-    fixture.db.users().revoke_key(&fixture.grace.workspace, &fixture.grace.id, &key.prefix).await.unwrap();
+    fixture
+        .db
+        .users()
+        .revoke_key(&fixture.grace.workspace, &fixture.grace.id, &key.prefix, &an_origin(&fixture.grace.id))
+        .await
+        .unwrap();
 
     assert_eq!(send("DELETE", "/api/urls/nolink0").await, 404, "it is still known here");
     assert_eq!(send("DELETE", "/api/links/launch").await, 401);
@@ -239,11 +246,19 @@ async fn a_token_costs_one_and_a_half_read_units_a_minute() {
     let now = Timestamp::now();
     // Many workspaces and sessions make it no dearer.
     for number in 0..60 {
-        fixture.db.users().end_session(&fixture.ada.id, &SessionId::generate(), now).await.unwrap();
+        fixture
+            .db
+            .users()
+            .end_session(&fixture.ada.id, &SessionId::generate(), &Origin { at: now, ..an_origin(&fixture.ada.id) })
+            .await
+            .unwrap();
         let name = WorkspaceName::parse(&format!("Engines {number}")).unwrap();
         let account = fixture.db.users().account(&fixture.ada.id).await.unwrap().unwrap();
         let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name, now);
-        assert_eq!(fixture.db.users().found_workspace(&workspace, None).await.unwrap(), FoundOutcome::Founded);
+        assert_eq!(
+            fixture.db.users().found_workspace(&workspace, None, &an_origin(&workspace.founder.user)).await.unwrap(),
+            FoundOutcome::Founded
+        );
     }
     let token = fixture.token();
     let me_later = async |seconds: u64| {
@@ -313,7 +328,15 @@ async fn a_changed_password_ends_all_other_sessions() {
 async fn two_changes_of_a_password_at_once_are_one() {
     let fixture = Fixture::new().await;
     let (users, ada) = (fixture.db.users(), &fixture.ada.id);
-    let change = |new_hash| PasswordChange { user: ada, old_hash: "none", new_hash, at: Timestamp::now(), but: None };
+    let origin = an_origin(ada);
+    let change = |new_hash| PasswordChange {
+        user: ada,
+        old_hash: "none",
+        new_hash,
+        at: Timestamp::now(),
+        but: None,
+        origin: &origin,
+    };
 
     let (one, other) = (change("first"), change("second"));
     let changed = tokio::join!(users.change_password(&one), users.change_password(&other));
@@ -326,9 +349,11 @@ async fn a_change_of_the_password_brings_no_session_back_that_was_ended_meanwhil
     let fixture = Fixture::new().await;
     let (users, ada, at) = (fixture.db.users(), &fixture.ada.id, Timestamp::now());
     let mallory = SessionId::beginning_at(at);
-    let change = PasswordChange { user: ada, old_hash: "none", new_hash: "new", at, but: Some(&mallory) };
+    let origin = an_origin(ada);
+    let change =
+        PasswordChange { user: ada, old_hash: "none", new_hash: "new", at, but: Some(&mallory), origin: &origin };
 
-    users.end_sessions(ada, at.plus(Duration::from_millis(5)), None).await.unwrap();
+    users.end_sessions(ada, None, &Origin { at: at.plus(Duration::from_millis(5)), ..an_origin(ada) }).await.unwrap();
     let changed = users.change_password(&change).await.unwrap();
 
     let session = Session { id: mallory, user: *ada, workspace: Some(fixture.grace.workspace) };
@@ -393,7 +418,7 @@ async fn a_token_can_be_exchanged_but_not_renewed() {
 
     let switched = switch().await;
     // Another environment ends it, while this one still holds it.
-    fixture.db.users().end_session(&fixture.ada.id, &session, Timestamp::now()).await.unwrap();
+    fixture.db.users().end_session(&fixture.ada.id, &session, &an_origin(&fixture.ada.id)).await.unwrap();
 
     let expiry = session.began_at().plus(Duration::from_secs(86_400)).unix_seconds();
     let expires_at = Timestamp::parse(switched.json()["expires_at"].as_str().unwrap()).unwrap();
@@ -413,7 +438,12 @@ async fn any_number_of_sign_outs_leaves_other_sessions_alone() {
     };
 
     for one in &ended {
-        fixture.db.users().end_session(&fixture.ada.id, one, now).await.unwrap();
+        fixture
+            .db
+            .users()
+            .end_session(&fixture.ada.id, one, &Origin { at: now, ..an_origin(&fixture.ada.id) })
+            .await
+            .unwrap();
     }
 
     for one in &ended {
@@ -596,7 +626,7 @@ async fn one_session_is_ended_from_another_and_all_others_go_on() {
 async fn a_session_costs_one_write_unit_when_it_begins() {
     let signed_in = SignedIn::new().await;
     let meter = CapacityMeter::default();
-    let users = UsersTable::new(signed_in.fixture.db.client_with(meter.clone()), "UsersTable");
+    let users = users_by(signed_in.fixture.db.client_with(meter.clone()));
     let user = signed_in.fixture.ada.id;
     let session = SessionId::beginning_at(Timestamp::now());
     let place = SignInPlace { device: Some("Samsung Internet on Android".to_owned()), country: None };

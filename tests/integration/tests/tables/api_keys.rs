@@ -4,7 +4,8 @@ use futures_util::future::join_all;
 use linklet_domain::{ApiKey, ApiKeySecret, Member, Role, Timestamp, WorkspaceId, lifetimes};
 use linklet_dynamodb::{ApiKeys, CreateKeyOutcome, KeyOutcome, UsersTable};
 use linklet_test_support::{
-    ApiKeyBuilder, Cancellation, CapacityMeter, Fault, Faults, Person, TestDynamoDb, a_session, removal, users_by,
+    ApiKeyBuilder, Cancellation, CapacityMeter, Fault, Faults, Person, TestDynamoDb, a_session, an_origin, removal,
+    users_by,
 };
 use serde_json::json;
 
@@ -55,7 +56,10 @@ async fn a_key_is_found_by_its_hash_and_listed_by_its_workspace() {
         ApiKeyBuilder::new(&secret(), &ada).expires_at(Timestamp::now().plus(Duration::from_secs(60))).build();
 
     for key in [&lasting, &expiring] {
-        assert_eq!(db.users().create_key(key, &a_session()).await.unwrap(), CreateKeyOutcome::Created);
+        assert_eq!(
+            db.users().create_key(key, &a_session(), &an_origin(&key.created_by)).await.unwrap(),
+            CreateKeyOutcome::Created
+        );
         assert_eq!(db.api_keys().find(&key.hash).await.unwrap().as_ref(), Some(key));
     }
 
@@ -87,8 +91,9 @@ async fn a_revoked_key_leaves_nothing_behind() {
     let (key, other) = (key_of(&ada), key_of(&ada));
     db.store_key(&key).await;
     db.store_key(&other).await;
-    let revoke =
-        async |person: &Person| db.users().revoke_key(&person.workspace, &person.id, &key.prefix).await.unwrap();
+    let revoke = async |person: &Person| {
+        db.users().revoke_key(&person.workspace, &person.id, &key.prefix, &an_origin(&person.id)).await.unwrap()
+    };
 
     assert_eq!(revoke(&bob).await, KeyOutcome::NoKey);
     assert!(matches!(revoke(&ada).await, KeyOutcome::Done(_)));
@@ -105,7 +110,14 @@ async fn a_prefix_is_given_out_once_in_a_workspace_and_again_in_another() {
     let (ada, bob) = (db.register("ada").await, db.register("bob").await);
     let alike = |last: char| ApiKeySecret::parse(&format!("sk_live_{}{last}", "a".repeat(31))).unwrap();
     let create = async |secret: ApiKeySecret, person: &Person| {
-        db.users().create_key(&ApiKeyBuilder::new(&secret, person).build(), &a_session()).await.unwrap()
+        db.users()
+            .create_key(
+                &ApiKeyBuilder::new(&secret, person).build(),
+                &a_session(),
+                &an_origin(&(ApiKeyBuilder::new(&secret, person).build()).created_by),
+            )
+            .await
+            .unwrap()
     };
 
     assert_eq!(create(alike('1'), &ada).await, CreateKeyOutcome::Created);
@@ -125,8 +137,9 @@ async fn whoever_is_no_admin_any_more_neither_creates_nor_revokes() {
     db.store_key(&key).await;
     let refused = async || {
         let before = db.scan("UsersTable");
-        let created = db.users().create_key(&key_of(&bob), &a_session()).await.unwrap();
-        let revoked = db.users().revoke_key(&ada.workspace, &bob.id, &key.prefix).await.unwrap();
+        let created =
+            db.users().create_key(&key_of(&bob), &a_session(), &an_origin(&(key_of(&bob)).created_by)).await.unwrap();
+        let revoked = db.users().revoke_key(&ada.workspace, &bob.id, &key.prefix, &an_origin(&bob.id)).await.unwrap();
         assert_eq!(db.scan("UsersTable"), before);
         (created, revoked)
     };
@@ -149,12 +162,21 @@ async fn a_workspace_has_a_hundred_keys_at_most_and_no_other_workspace_counts() 
     }
     let one_more = key_of(&ada);
 
-    assert_eq!(db.users().create_key(&one_more, &a_session()).await.unwrap(), CreateKeyOutcome::TooMany);
-    assert_eq!(db.users().create_key(&key_of(&bob), &a_session()).await.unwrap(), CreateKeyOutcome::Created);
+    assert_eq!(
+        db.users().create_key(&one_more, &a_session(), &an_origin(&one_more.created_by)).await.unwrap(),
+        CreateKeyOutcome::TooMany
+    );
+    assert_eq!(
+        db.users().create_key(&key_of(&bob), &a_session(), &an_origin(&(key_of(&bob)).created_by)).await.unwrap(),
+        CreateKeyOutcome::Created
+    );
     let keys = listed(&db, &ada.workspace).await;
     assert_eq!(keys.len(), ApiKey::MAX_PER_WORKSPACE);
-    db.users().revoke_key(&ada.workspace, &ada.id, &keys[0].prefix).await.unwrap();
-    assert_eq!(db.users().create_key(&one_more, &a_session()).await.unwrap(), CreateKeyOutcome::Created);
+    db.users().revoke_key(&ada.workspace, &ada.id, &keys[0].prefix, &an_origin(&ada.id)).await.unwrap();
+    assert_eq!(
+        db.users().create_key(&one_more, &a_session(), &an_origin(&one_more.created_by)).await.unwrap(),
+        CreateKeyOutcome::Created
+    );
 }
 
 #[tokio::test]
@@ -177,7 +199,7 @@ async fn a_use_is_noted_once_a_minute_and_brings_no_revoked_key_back() {
     assert!(last_uses.contains(&(key.hash.clone(), Some(start.plus(Duration::from_secs(60))))));
     assert!(last_uses.contains(&(unused.hash, None)));
 
-    db.users().revoke_key(&ada.workspace, &ada.id, &key.prefix).await.unwrap();
+    db.users().revoke_key(&ada.workspace, &ada.id, &key.prefix, &an_origin(&ada.id)).await.unwrap();
     db.api_keys().touch(&key.hash, start.plus(Duration::from_secs(600))).await.unwrap();
     assert_eq!(db.api_keys().find(&key.hash).await.unwrap(), None);
     assert_eq!(rows(&db), (1, 1));
@@ -215,7 +237,7 @@ async fn a_key_whose_hash_is_gone_already_can_be_revoked() {
     let row = json!({"pk": {"S": format!("KEY#{}", key.hash)}, "sk": {"S": "KEY"}});
     db.remove("UsersTable", &row);
 
-    let revoked = db.users().revoke_key(&ada.workspace, &ada.id, &key.prefix).await.unwrap();
+    let revoked = db.users().revoke_key(&ada.workspace, &ada.id, &key.prefix, &an_origin(&ada.id)).await.unwrap();
 
     assert!(matches!(revoked, KeyOutcome::Done(_)));
     assert_eq!(rows(&db), (0, 0));
@@ -227,9 +249,9 @@ async fn of_two_revocations_at_once_one_finds_the_key() {
     let ada = db.register("ada").await;
     let key = key_of(&ada);
     db.store_key(&key).await;
-    let users = db.users();
+    let (users, origin) = (db.users(), an_origin(&ada.id));
 
-    let outcomes = join_all((0..2).map(|_| users.revoke_key(&ada.workspace, &ada.id, &key.prefix))).await;
+    let outcomes = join_all((0..2).map(|_| users.revoke_key(&ada.workspace, &ada.id, &key.prefix, &origin))).await;
 
     let revoked = outcomes.iter().filter(|outcome| matches!(outcome, Ok(KeyOutcome::Done(_)))).count();
     assert_eq!((revoked, outcomes.iter().filter(|outcome| outcome.is_err()).count(), rows(&db)), (1, 0, (0, 0)));
@@ -254,10 +276,13 @@ async fn a_lost_answer_creates_and_revokes_once() {
 
     // Counting comes first, then the transaction.
     faults.plan(Some((1, Fault::AnswerLost)));
-    assert_eq!(users.create_key(&key, &a_session()).await.unwrap(), CreateKeyOutcome::Created);
+    assert_eq!(
+        users.create_key(&key, &a_session(), &an_origin(&key.created_by)).await.unwrap(),
+        CreateKeyOutcome::Created
+    );
     assert_eq!(rows(&db), (1, 1));
     faults.plan(Some((1, Fault::AnswerLost)));
-    let revoked = users.revoke_key(&ada.workspace, &ada.id, &key.prefix).await.unwrap();
+    let revoked = users.revoke_key(&ada.workspace, &ada.id, &key.prefix, &an_origin(&ada.id)).await.unwrap();
     assert!(matches!(revoked, KeyOutcome::Done(_)));
     assert_eq!(rows(&db), (0, 0));
 }
@@ -272,13 +297,16 @@ async fn a_change_that_meets_another_transaction_is_tried_again_and_no_other_fai
     let conflict = Fault::Cancelled(Cancellation::TransactionConflict);
 
     faults.plan_all([(1, conflict), (2, conflict)]);
-    assert_eq!(users.create_key(&key, &a_session()).await.unwrap(), CreateKeyOutcome::Created);
+    assert_eq!(
+        users.create_key(&key, &a_session(), &an_origin(&key.created_by)).await.unwrap(),
+        CreateKeyOutcome::Created
+    );
     faults.plan_all([(1, conflict), (3, conflict)]);
-    let revoked = users.revoke_key(&ada.workspace, &ada.id, &key.prefix).await.unwrap();
+    let revoked = users.revoke_key(&ada.workspace, &ada.id, &key.prefix, &an_origin(&ada.id)).await.unwrap();
     assert!(matches!(revoked, KeyOutcome::Done(_)));
 
     faults.plan(Some((1, Fault::Cancelled(Cancellation::Throttling))));
-    assert!(users.create_key(&key, &a_session()).await.is_err());
+    assert!(users.create_key(&key, &a_session(), &an_origin(&key.created_by)).await.is_err());
     assert_eq!(rows(&db), (0, 0));
 }
 
@@ -318,7 +346,7 @@ async fn a_key_costs_what_the_chart_says() {
         units
     };
 
-    users.create_key(&key, &a_session()).await.unwrap();
+    users.create_key(&key, &a_session(), &an_origin(&key.created_by)).await.unwrap();
     assert_eq!(spent(), (1.0, 10.0), "creating");
     keys.find(&key.hash).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "finding");
@@ -326,6 +354,6 @@ async fn a_key_costs_what_the_chart_says() {
     assert_eq!(spent(), (0.0, 1.0), "noting its use");
     users.keys(&ada.workspace, now).await.unwrap();
     assert_eq!(spent(), (1.5, 0.0), "listing one");
-    users.revoke_key(&ada.workspace, &ada.id, &key.prefix).await.unwrap();
+    users.revoke_key(&ada.workspace, &ada.id, &key.prefix, &an_origin(&ada.id)).await.unwrap();
     assert_eq!(spent(), (1.0, 6.0), "revoking");
 }

@@ -1,13 +1,11 @@
 use std::{cell::Cell, time::Duration};
 
 use futures_util::future::join_all;
-use linklet_domain::{OneTimeToken, SessionId, Timestamp, TokenHash, TokenPurpose, lifetimes};
+use linklet_domain::{OneTimeToken, Origin, SessionId, Timestamp, TokenHash, TokenPurpose, lifetimes};
 use linklet_dynamodb::{
     Consistency, NewToken, PasswordChange, PasswordReset, ResetOutcome, Session, Standing, TokenDelivery, VerifyOutcome,
 };
-use linklet_test_support::{Cancellation, Fault, Faults, Person, TestDynamoDb, users_by};
-
-use crate::fixture::correlation;
+use linklet_test_support::{Cancellation, Fault, Faults, Person, TestDynamoDb, an_origin, operator, users_by};
 
 const DONE: ResetOutcome = ResetOutcome::Done { is_first_proof: false };
 const FIRST_PROOF: ResetOutcome = ResetOutcome::Done { is_first_proof: true };
@@ -52,7 +50,7 @@ impl Fixture {
     }
 
     async fn reset(&self, reset: &PasswordReset, hash: &str, at: Timestamp) -> ResetOutcome {
-        self.db.users().reset_password(reset, hash, || at, &correlation()).await.unwrap()
+        self.db.users().reset_password(reset, hash, || at, &operator()).await.unwrap()
     }
 
     async fn password_hash(&self) -> String {
@@ -123,7 +121,15 @@ async fn who_changes_the_password_does_not_keep_an_account_from_the_owner_of_its
     let [mailed, other, shown] =
         join_all([&mailed, &other, &shown].map(|token| fixture.found(token, fixture.now))).await.try_into().unwrap();
     let (user, old_hash) = (&fixture.ada.id, fixture.password_hash().await);
-    let change = PasswordChange { user, old_hash: &old_hash, new_hash: "eve", at: fixture.in_minutes(1), but: None };
+    let origin = an_origin(user);
+    let change = PasswordChange {
+        user,
+        old_hash: &old_hash,
+        new_hash: "eve",
+        at: fixture.in_minutes(1),
+        but: None,
+        origin: &origin,
+    };
     assert!(fixture.db.users().change_password(&change).await.unwrap());
 
     let by_shown = fixture.reset(&shown.unwrap(), "shown", fixture.in_minutes(2)).await;
@@ -151,7 +157,7 @@ async fn each_try_ends_the_sessions_that_have_begun_by_then() {
         fixture.in_minutes(tries.get())
     };
 
-    let done = users.reset_password(&reset, "new", clock, &correlation()).await.unwrap();
+    let done = users.reset_password(&reset, "new", clock, &operator()).await.unwrap();
 
     assert_eq!((done, tries.get()), (FIRST_PROOF, 2));
     let session = Session {
@@ -168,7 +174,12 @@ async fn a_new_password_makes_the_tokens_that_were_made_before_useless() {
     for by_token in [true, false] {
         let fixture = Fixture::new().await;
         let email = &fixture.ada.email;
-        fixture.db.users().verify_address(&fixture.ada.id, email, fixture.now).await.unwrap();
+        fixture
+            .db
+            .users()
+            .verify_address(&fixture.ada.id, email, &Origin { at: fixture.now, ..an_origin(&fixture.ada.id) })
+            .await
+            .unwrap();
         let [earlier, used] = [
             fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await,
             fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await,
@@ -180,7 +191,15 @@ async fn a_new_password_makes_the_tokens_that_were_made_before_useless() {
             assert_eq!(fixture.reset(&used, "new", changed_at).await, DONE);
         } else {
             let (user, old_hash) = (&fixture.ada.id, fixture.password_hash().await);
-            let change = PasswordChange { user, old_hash: &old_hash, new_hash: "new", at: changed_at, but: None };
+            let origin = an_origin(user);
+            let change = PasswordChange {
+                user,
+                old_hash: &old_hash,
+                new_hash: "new",
+                at: changed_at,
+                but: None,
+                origin: &origin,
+            };
             assert!(fixture.db.users().change_password(&change).await.unwrap());
         }
 
@@ -213,7 +232,12 @@ async fn whoever_ends_all_sessions_at_the_same_time_leaves_the_token_usable() {
     let fixture = Fixture::new().await;
     let token = fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await;
     let reset = fixture.found(&token, fixture.now).await.unwrap();
-    fixture.db.users().end_sessions(&fixture.ada.id, fixture.in_minutes(1), None).await.unwrap();
+    fixture
+        .db
+        .users()
+        .end_sessions(&fixture.ada.id, None, &Origin { at: fixture.in_minutes(1), ..an_origin(&fixture.ada.id) })
+        .await
+        .unwrap();
 
     let at_once = fixture.reset(&reset, "new", fixture.in_minutes(1)).await;
     let again = fixture.reset(&reset, "new", fixture.in_minutes(2)).await;
@@ -229,8 +253,8 @@ async fn an_address_is_verified_with_a_token_once_and_within_a_day() {
 
     let too_late = users.verification(&late, fixture.now.plus(lifetimes::ADDRESS_VERIFICATIONS)).await.unwrap();
     let found = users.verification(&token, fixture.in_minutes(5)).await.unwrap().unwrap();
-    let first = users.verify_with(&found, None, fixture.in_minutes(5)).await.unwrap();
-    let second = users.verify_with(&found, None, fixture.in_minutes(6)).await.unwrap();
+    let first = users.verify_with(&found, None, fixture.in_minutes(5), &operator()).await.unwrap();
+    let second = users.verify_with(&found, None, fixture.in_minutes(6), &operator()).await.unwrap();
 
     assert_eq!((too_late, users.verification(&token, fixture.in_minutes(6)).await.unwrap()), (None, None));
     assert_eq!((first, second), (VerifyOutcome::Verified, VerifyOutcome::TokenInvalid));

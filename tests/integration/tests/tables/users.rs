@@ -2,12 +2,14 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use linklet_domain::{
-    Account, Destinations, EmailAddress, FullName, Invitation, Member, Membership, OneTimeToken, Precondition,
+    Account, Destinations, EmailAddress, FullName, Invitation, Member, Membership, OneTimeToken, Origin, Precondition,
     Revision, Role, Timestamp, TokenPurpose, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch,
     WorkspaceSettings, WorkspaceSlug,
 };
 use linklet_dynamodb::{MemberOutcome, RegisterOutcome, Registration, UsersTable, WorkspaceOutcome};
-use linklet_test_support::{Cancellation, CapacityMeter, Fault, Faults, TestDynamoDb, a_session, removal, users_by};
+use linklet_test_support::{
+    Cancellation, CapacityMeter, Fault, Faults, TestDynamoDb, a_session, an_origin, removal, users_by,
+};
 
 use crate::fixture::change_role;
 
@@ -33,7 +35,7 @@ async fn an_account_is_found_by_its_address_with_its_membership() {
     let db = TestDynamoDb::start();
     let ada = registration("ada@example.com", "engines");
 
-    assert_eq!(db.users().register(&ada).await.unwrap(), RegisterOutcome::Registered);
+    assert_eq!(db.users().register(&ada, &an_origin(&ada.account.id)).await.unwrap(), RegisterOutcome::Registered);
 
     let found = db.users().find_by_email(&ada.account.email).await.unwrap();
     assert_eq!(found, Some((ada.account, vec![ada.membership.clone()])));
@@ -45,15 +47,21 @@ async fn an_account_is_found_by_its_address_with_its_membership() {
 async fn an_address_is_verified_once_and_only_if_it_is_the_accounts() {
     let db = TestDynamoDb::start();
     let ada = registration("ada@example.com", "engines");
-    db.users().register(&ada).await.unwrap();
+    db.users().register(&ada, &an_origin(&ada.account.id)).await.unwrap();
     let (id, email) = (&ada.account.id, &ada.account.email);
     let first = Timestamp::now();
     assert_eq!(db.users().verified_at(id).await.unwrap(), None);
 
-    db.users().verify_address(id, &EmailAddress::parse("eve@example.com").unwrap(), first).await.unwrap();
+    db.users()
+        .verify_address(id, &EmailAddress::parse("eve@example.com").unwrap(), &Origin { at: first, ..an_origin(id) })
+        .await
+        .unwrap();
     let by_another = db.users().verified_at(id).await.unwrap();
-    db.users().verify_address(id, email, first).await.unwrap();
-    db.users().verify_address(id, email, first.plus(Duration::from_secs(60))).await.unwrap();
+    db.users().verify_address(id, email, &Origin { at: first, ..an_origin(id) }).await.unwrap();
+    db.users()
+        .verify_address(id, email, &Origin { at: first.plus(Duration::from_secs(60)), ..an_origin(id) })
+        .await
+        .unwrap();
 
     assert_eq!(by_another, None);
     assert_eq!(db.users().verified_at(id).await.unwrap(), Some(first));
@@ -65,7 +73,7 @@ async fn an_address_is_verified_once_and_only_if_it_is_the_accounts() {
 async fn the_time_of_the_latest_login_never_goes_backwards() {
     let db = TestDynamoDb::start();
     let ada = registration("ada@example.com", "engines");
-    db.users().register(&ada).await.unwrap();
+    db.users().register(&ada, &an_origin(&ada.account.id)).await.unwrap();
     let (id, now) = (&ada.account.id, Timestamp::now());
     let last_login = async || db.users().profile(id, Timestamp::now()).await.unwrap().unwrap().last_login_at;
 
@@ -83,11 +91,31 @@ async fn the_time_of_the_latest_login_never_goes_backwards() {
 #[tokio::test]
 async fn a_taken_address_or_slug_leaves_nothing_behind() {
     let db = TestDynamoDb::start();
-    db.users().register(&registration("ada@example.com", "engines")).await.unwrap();
+    db.users()
+        .register(
+            &registration("ada@example.com", "engines"),
+            &an_origin(&(registration("ada@example.com", "engines")).account.id),
+        )
+        .await
+        .unwrap();
     let before = db.scan("UsersTable").len();
 
-    let same_email = db.users().register(&registration("ada@example.com", "other")).await.unwrap();
-    let same_slug = db.users().register(&registration("bob@example.com", "engines")).await.unwrap();
+    let same_email = db
+        .users()
+        .register(
+            &registration("ada@example.com", "other"),
+            &an_origin(&(registration("ada@example.com", "other")).account.id),
+        )
+        .await
+        .unwrap();
+    let same_slug = db
+        .users()
+        .register(
+            &registration("bob@example.com", "engines"),
+            &an_origin(&(registration("bob@example.com", "engines")).account.id),
+        )
+        .await
+        .unwrap();
 
     assert_eq!((same_email, same_slug), (RegisterOutcome::EmailTaken, RegisterOutcome::SlugTaken));
     assert_eq!(db.scan("UsersTable").len(), before);
@@ -97,7 +125,7 @@ async fn a_taken_address_or_slug_leaves_nothing_behind() {
 async fn a_hash_is_replaced_only_if_it_is_still_the_old_one() {
     let db = TestDynamoDb::start();
     let ada = registration("ada@example.com", "engines");
-    db.users().register(&ada).await.unwrap();
+    db.users().register(&ada, &an_origin(&ada.account.id)).await.unwrap();
     let replace = async |old: &str, new: &str| db.users().replace_password_hash(&ada.account.id, old, new).await;
 
     assert!(replace("$argon2id$…", "new").await.is_ok());
@@ -110,7 +138,10 @@ async fn a_hash_is_replaced_only_if_it_is_still_the_old_one() {
 /// A workspace with these slug and founder.
 async fn found(db: &TestDynamoDb, email: &str, slug: &str) -> Registration {
     let registration = registration(email, slug);
-    assert_eq!(db.users().register(&registration).await.unwrap(), RegisterOutcome::Registered);
+    assert_eq!(
+        db.users().register(&registration, &an_origin(&registration.account.id)).await.unwrap(),
+        RegisterOutcome::Registered
+    );
     registration
 }
 
@@ -182,6 +213,7 @@ async fn a_new_workspace_has_its_founder_as_its_only_member() {
         created_at: ada.account.created_at,
         updated_at: ada.account.created_at,
         revision: Revision::FIRST,
+        closure: None,
     };
     assert_eq!(workspace, Some(expected));
     let founder = Member {
@@ -204,7 +236,16 @@ async fn a_new_slug_frees_the_old_one_and_a_taken_one_changes_nothing() {
     let later = ada.account.created_at.plus(Duration::from_secs(60));
     let change = async |somebody: &Registration, patch: WorkspacePatch| {
         let workspace = &somebody.membership.workspace;
-        db.users().change_workspace(workspace, &somebody.account.id, &patch, &Precondition::None, later).await.unwrap()
+        db.users()
+            .change_workspace(
+                workspace,
+                &somebody.account.id,
+                &patch,
+                &Precondition::None,
+                &Origin { at: later, ..an_origin(&somebody.account.id) },
+            )
+            .await
+            .unwrap()
     };
 
     let before = db.users().workspace(&ada.membership.workspace).await.unwrap().unwrap();
@@ -224,7 +265,13 @@ async fn a_new_slug_frees_the_old_one_and_a_taken_one_changes_nothing() {
     let nowhere = WorkspaceId::generate();
     let nowhere = db
         .users()
-        .change_workspace(&nowhere, &ada.account.id, &to_slug("nowhere"), &Precondition::None, later)
+        .change_workspace(
+            &nowhere,
+            &ada.account.id,
+            &to_slug("nowhere"),
+            &Precondition::None,
+            &Origin { at: later, ..an_origin(&ada.account.id) },
+        )
         .await
         .unwrap();
     assert_eq!(nowhere, WorkspaceOutcome::NoWorkspace);
@@ -244,9 +291,12 @@ async fn changes_at_once_lose_no_slug_and_leave_no_second_one() {
         WorkspacePatch { settings: Some(settings.clone()), ..to_slug("wheels") },
     ];
 
-    let outcomes = join_all(patches.iter().map(|patch| {
-        users.change_workspace(&ada.membership.workspace, &ada.account.id, patch, &Precondition::None, Timestamp::now())
-    }))
+    let (id, origin) = (&ada.account.id, an_origin(&ada.account.id));
+    let outcomes = join_all(
+        patches
+            .iter()
+            .map(|patch| users.change_workspace(&ada.membership.workspace, id, patch, &Precondition::None, &origin)),
+    )
     .await;
 
     for (patch, outcome) in patches.iter().zip(outcomes) {
@@ -264,14 +314,9 @@ async fn of_two_workspaces_one_gets_a_slug() {
     let bob = found(&db, "bob@example.com", "mills").await;
     let (users, patch) = (db.users(), to_slug("looms"));
 
-    let outcomes = join_all([&ada, &bob].map(|one| {
-        users.change_workspace(
-            &one.membership.workspace,
-            &one.account.id,
-            &patch,
-            &Precondition::None,
-            Timestamp::now(),
-        )
+    let outcomes = join_all([&ada, &bob].map(async |one| {
+        let (id, origin) = (&one.account.id, an_origin(&one.account.id));
+        users.change_workspace(&one.membership.workspace, id, &patch, &Precondition::None, &origin).await
     }))
     .await;
 
@@ -292,7 +337,7 @@ async fn whoever_is_no_admin_any_more_changes_nothing() {
 
     for (who, patch) in [(&bob, to_slug("looms")), (&bob, name), (&UserId::generate(), to_slug("looms"))] {
         let outcome =
-            db.users().change_workspace(&workspace, who, &patch, &Precondition::None, Timestamp::now()).await.unwrap();
+            db.users().change_workspace(&workspace, who, &patch, &Precondition::None, &an_origin(who)).await.unwrap();
         assert_eq!(outcome, WorkspaceOutcome::CallerNotAdmin, "{patch:?}");
     }
 
@@ -473,7 +518,7 @@ async fn a_change_that_meets_another_transaction_is_tried_again_and_no_other_fai
     assert!(matches!(demoted, MemberOutcome::Done(Member { role: Role::Member, .. })));
     faults.plan_all(conflicts);
     let changed = users
-        .change_workspace(&workspace, &ada, &to_slug("looms"), &Precondition::None, Timestamp::now())
+        .change_workspace(&workspace, &ada, &to_slug("looms"), &Precondition::None, &an_origin(&ada))
         .await
         .unwrap();
     assert!(matches!(changed, WorkspaceOutcome::Changed(_)));
@@ -500,26 +545,29 @@ async fn a_workspace_costs_what_the_chart_says() {
         units
     };
 
-    users.register(&ada).await.unwrap();
+    users.register(&ada, &an_origin(&ada.account.id)).await.unwrap();
     assert_eq!(spent(), (0.0, 14.0), "registration");
     users.workspace(workspace).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "reading it");
     let name = WorkspacePatch { name: Some(WorkspaceName::parse("Looms").unwrap()), ..WorkspacePatch::default() };
-    users.change_workspace(workspace, caller, &name, &Precondition::None, Timestamp::now()).await.unwrap();
+    users.change_workspace(workspace, caller, &name, &Precondition::None, &an_origin(caller)).await.unwrap();
     assert_eq!(spent(), (2.0, 4.0), "a new name");
-    users.change_workspace(workspace, caller, &to_slug("looms"), &Precondition::None, Timestamp::now()).await.unwrap();
+    users
+        .change_workspace(workspace, caller, &to_slug("looms"), &Precondition::None, &an_origin(caller))
+        .await
+        .unwrap();
     assert_eq!(spent(), (2.0, 8.0), "a new slug");
     users.members(workspace).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "the members");
     let token = OneTimeToken::generate(TokenPurpose::Invitation).unwrap().hash();
     let invitation =
         Invitation::new(workspace, bob.email.clone(), Role::Admin, caller, token.clone(), Timestamp::now());
-    users.invite(&invitation, &a_session()).await.unwrap();
+    users.invite(&invitation, &a_session(), &an_origin(&invitation.invited_by)).await.unwrap();
     assert_eq!(spent(), (2.0, 10.0), "an invitation");
     users.invitations(workspace, Timestamp::now()).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "the invitations");
     let account = Account { id: bob.user, email: bob.email.clone(), ..ada.account.clone() };
-    users.accept_invitation(&token, &account, &a_session(), Timestamp::now()).await.unwrap();
+    users.accept_invitation(&token, &account, &a_session(), &an_origin(&account.id)).await.unwrap();
     assert_eq!(spent(), (3.0, 12.0), "an admin joins");
     change_role(&users, workspace, caller, &bob.user, Role::Member).await.unwrap();
     assert_eq!(spent(), (1.0, 12.0), "an admin becomes a member");
