@@ -1,14 +1,16 @@
 //! Carries out jobs of workspaces, in [turns](turns). What a turn does is up to the kind of the job.
 
 mod links;
+mod person;
 mod turns;
 mod workspace;
 
-use linklet_domain::{Job, JobWork};
+use linklet_domain::{Job, JobWork, UserId};
 use linklet_dynamodb::{DueMark, RepositoryError};
 
 pub use self::{
     links::LinkWork,
+    person::PersonWork,
     turns::{Next, Piece, Turns, Work},
     workspace::WorkspaceWork,
 };
@@ -19,6 +21,8 @@ pub struct Kinds {
     pub links: LinkWork,
     /// Jobs that close workspaces and bring them back.
     pub workspaces: WorkspaceWork,
+    /// What is deleted about people whose accounts are closed.
+    pub people: PersonWork,
 }
 
 impl Work for Kinds {
@@ -36,5 +40,9 @@ impl Work for Kinds {
 
     async fn wake(&self, due: &DueMark) -> Result<(), RepositoryError> {
         Box::pin(self.workspaces.wake(due)).await
+    }
+
+    async fn forget(&self, user: &UserId) -> Result<(), RepositoryError> {
+        self.people.forget(user).await
     }
 }

@@ -11,7 +11,7 @@ use aws_lambda_events::{
     dynamodb::{Event as StreamEvent, EventRecord},
     streams::DynamoDbEventResponse,
 };
-use linklet_domain::{Job, JobFailure, JobProgress, JobState, Timestamp};
+use linklet_domain::{Job, JobFailure, JobProgress, JobState, Timestamp, UserId};
 use linklet_dynamodb::{
     DueMark, JobEnd, JobSignal, JobTurn, JobsTable, Reached, RepositoryError, Workspaces, stream::job_signal,
 };
@@ -32,6 +32,9 @@ pub trait Work: Send + Sync {
 
     /// Lets a job go on whose mark is gone.
     fn wake(&self, due: &DueMark) -> impl Future<Output = Result<(), RepositoryError>> + Send;
+
+    /// Deletes what is stored about a person whose account is closed.
+    fn forget(&self, user: &UserId) -> impl Future<Output = Result<(), RepositoryError>> + Send;
 }
 
 /// A piece of work that is done.
@@ -94,6 +97,7 @@ impl<W: Work> records::InOrder for Turns<W> {
         let taken = match &signal {
             JobSignal::Turn(turn) => self.take(turn).await,
             JobSignal::Due(due) => self.work.wake(due).await,
+            JobSignal::Forget(user) => self.work.forget(user).await,
         };
         match taken {
             Ok(()) => true,
@@ -101,9 +105,7 @@ impl<W: Work> records::InOrder for Turns<W> {
                 records::park(&self.dead_letters, record, &chain(&error)).await
             }
             Err(error) => {
-                let (workspace_id, job_id) = signal.about();
-                let (workspace_id, job_id) = (workspace_id.to_string(), job_id.to_string());
-                tracing::error!(workspace_id, job_id, error = chain(&error), "a turn of a job failed");
+                log_failure(&signal, &error);
                 false
             }
         }
@@ -225,6 +227,16 @@ impl<W: Work> Turns<W> {
         );
         Ok(())
     }
+}
+
+fn log_failure(signal: &JobSignal, error: &RepositoryError) {
+    let (workspace_id, job_id, user_id) = match signal {
+        JobSignal::Turn(JobTurn { workspace, job, .. }) | JobSignal::Due(DueMark { workspace, job, .. }) => {
+            (Some(workspace.to_string()), Some(job.to_string()), None)
+        }
+        JobSignal::Forget(user) => (None, None, Some(user.to_string())),
+    };
+    tracing::error!(workspace_id, job_id, user_id, error = chain(error), "a turn of a job failed");
 }
 
 fn log_end(job: &Job, error: &str) {

@@ -29,7 +29,7 @@ pub use clicks::{ClicksTable, PageOfClicks, Partition, Purged, ReadBudget, ReadC
 pub use cursor::{Cursor, Page};
 pub use error::RepositoryError;
 pub use item::Consistency;
-pub use jobs::{DueMark, JobEnd, JobMark, JobSignal, JobTurn, JobsTable, Reached};
+pub use jobs::{ClosedPerson, DueMark, JobEnd, JobMark, JobSignal, JobTurn, JobsTable, Reached};
 pub use links::{
     CleanupStats, CreateOutcome, Creation, DeleteOutcome, Exhaustion, ExpiryMarker, ExpiryOutcome, FirstAnswer,
     LinkRange, LinkReader, LinkUpdate, LinksTable, OwnedLinks, PurgeOutcome, Reusable, SuspensionChange, TracedLink,
@@ -43,11 +43,11 @@ pub use stats::{
 pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, ThrottleTable};
 pub use users::{
     AcceptOutcome, Acting, AddressStep, AddressVerification, ApiKeys, ChangedKey, CloseOutcome, ClosedWorkspaces,
-    CreateKeyOutcome, FoundOutcome, FoundingAnswer, HandoverStage, Invitations, InviteOutcome, KeyChange, KeyOutcome,
-    MailAddress, Mailbox, MemberChange, MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens, OpenHandover,
-    OpenInvitation, OpenReclaim, PasswordChange, PasswordReset, PersonChange, PersonOutcome, Profile, Recipient,
-    Recipients, RegisterOutcome, Registration, Removal, ResetOutcome, RestoreOutcome, Session, Sessions, SignIn,
-    Standing, TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome, Workspaces,
+    CreateKeyOutcome, Forgotten, FoundOutcome, FoundingAnswer, HandoverStage, Invitations, InviteOutcome, KeyChange,
+    KeyOutcome, MailAddress, Mailbox, MemberChange, MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens,
+    OpenHandover, OpenInvitation, OpenReclaim, PasswordChange, PasswordReset, PersonChange, PersonOutcome, Profile,
+    Recipient, Recipients, RegisterOutcome, Registration, Removal, ResetOutcome, RestoreOutcome, Session, Sessions,
+    SignIn, Standing, Tie, TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome, Workspaces,
 };
 pub use watch::{
     CheckedTarget, DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, LaneNotes, ListedTarget, OwnedTargets,

@@ -92,7 +92,7 @@ pub fn job_signal(record: &EventRecord) -> Result<Option<JobSignal>, StreamError
         return Ok(JobSignal::of_gone(&key)?);
     }
     if !key.sk.starts_with(JOB_PREFIX) {
-        return Ok(None);
+        return Ok(JobSignal::of_other(&key)?);
     }
     Ok(JobSignal::of(&image(&record.change.new_image)?)?)
 }

@@ -9,18 +9,22 @@
 //! what waits changes in one transaction with the jobs themselves.
 
 mod closing;
+mod forgetting;
 pub(crate) mod item;
 
 use aws_sdk_dynamodb::{
     Client,
     types::{AttributeValue, TransactWriteItem},
 };
-use linklet_domain::{Invalid, Job, JobFailure, JobId, JobProgress, JobState, Timestamp, WorkspaceId};
+use linklet_domain::{Invalid, Job, JobFailure, JobId, JobProgress, JobState, Timestamp, UserId, WorkspaceId};
 
-pub use self::closing::{DueMark, JobMark};
 use self::item::{
     JOB_PREFIX, JobItem, QueueItem, WORKSPACE_PREFIX, job_key, job_of, job_sort_key, kept_until, queue_key,
     workspace_partition,
+};
+pub use self::{
+    closing::{DueMark, JobMark},
+    forgetting::ClosedPerson,
 };
 use crate::{
     Cursor, Page, RepositoryError,
@@ -358,6 +362,8 @@ pub enum JobSignal {
     Turn(JobTurn),
     /// The mark beside a job is gone.
     Due(DueMark),
+    /// What is stored about this person is to be deleted.
+    Forget(UserId),
 }
 
 /// Which turn of which job begins.
@@ -378,18 +384,15 @@ impl JobSignal {
         Ok(item.state.is_under_way().then_some(Self::Turn(JobTurn { workspace, job, turn: item.turn })))
     }
 
+    /// What it means that there is an item with this key which is no job.
+    pub(crate) fn of_other(key: &Key) -> Result<Option<Self>, Invalid> {
+        Ok(forgetting::person_of(key)?.map(Self::Forget))
+    }
+
     /// What it means that the item with this key is gone. Also if somebody has deleted it by hand.
     pub(crate) fn of_gone(Key { pk, sk }: &Key) -> Result<Option<Self>, Invalid> {
         let Some((mark, job)) = JobMark::of(sk) else { return Ok(None) };
         let workspace = WorkspaceId::parse(pk.strip_prefix(WORKSPACE_PREFIX).unwrap_or_default())?;
         Ok(Some(Self::Due(DueMark { workspace, job: JobId::parse(job)?, mark })))
-    }
-
-    /// The workspace and the job.
-    #[must_use]
-    pub fn about(&self) -> (&WorkspaceId, &JobId) {
-        match self {
-            Self::Turn(JobTurn { workspace, job, .. }) | Self::Due(DueMark { workspace, job, .. }) => (workspace, job),
-        }
     }
 }

@@ -268,6 +268,9 @@ pub(super) struct AddressItem {
     /// misses none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub joinings: u64,
+    /// Since when the person is closing their account, and joins nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closing_at: Option<Timestamp>,
     /// When an operator closed the account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed_at: Option<Timestamp>,
@@ -288,6 +291,7 @@ impl AddressItem {
             pending_email: None,
             pending_until: None,
             joinings: 0,
+            closing_at: None,
             closed_at: None,
         }
     }

@@ -343,11 +343,11 @@ pub(super) const IS_OPEN: &str = "attribute_not_exists(closed_at)";
 pub(super) const IS_ACTIVE: &str = "#role = :role AND attribute_not_exists(paused_at)";
 
 /// The condition that a member still has the same role, and is paused or not as before.
-fn is_as_read(member: &Member) -> &'static str {
+pub(super) fn is_as_read(member: &Member) -> &'static str {
     if member.paused_at.is_some() { "#role = :role AND attribute_exists(paused_at)" } else { IS_ACTIVE }
 }
 
 /// The keys of a membership's two items.
-fn membership_keys(workspace: &WorkspaceId, user: &UserId) -> [Key; 2] {
+pub(super) fn membership_keys(workspace: &WorkspaceId, user: &UserId) -> [Key; 2] {
     [member_key(user, workspace), workspace_member_key(workspace, user)]
 }

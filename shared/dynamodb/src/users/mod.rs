@@ -4,11 +4,13 @@ mod addresses;
 mod closed_workspaces;
 mod closing;
 mod closing_workspaces;
+mod forgotten;
 mod founding;
 mod handovers;
 mod invitations;
 pub(crate) mod item;
 mod keys;
+mod leaving;
 mod members;
 mod names;
 mod one_time;
@@ -31,10 +33,12 @@ pub use self::{
     addresses::{Mailbox, Profile},
     closed_workspaces::ClosedWorkspaces,
     closing_workspaces::{CloseOutcome, RestoreOutcome},
+    forgotten::Forgotten,
     founding::{FoundOutcome, FoundingAnswer, NewWorkspace},
     handovers::{HandoverStage, OpenHandover, Removal},
     invitations::{AcceptOutcome, Invitations, InviteOutcome, OpenInvitation, WithdrawOutcome},
     keys::{ApiKeys, ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome},
+    leaving::Tie,
     members::{MemberChange, MemberOutcome},
     names::Names,
     one_time::{

@@ -1,6 +1,6 @@
 mod account_mail;
 mod analytics;
-mod closing;
+pub(crate) mod closing;
 pub(crate) mod cost;
 mod expiry;
 mod handover;

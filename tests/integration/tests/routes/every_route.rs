@@ -14,7 +14,9 @@ use serde_json::{Value, json};
 use crate::fixture;
 
 /// What opens to somebody who is in no workspace.
-const WITHOUT_WORKSPACE: [&str; 10] = [
+const WITHOUT_WORKSPACE: [&str; 12] = [
+    "DELETE /api/me",
+    "POST /api/workspaces/{workspace_id}/restore",
     "GET /api/me",
     "PATCH /api/me",
     "GET /api/me/sessions",

@@ -2,6 +2,7 @@ mod account;
 mod auth;
 mod bodies;
 mod bulk;
+mod closing;
 mod confirmation;
 mod delete;
 mod every_route;
