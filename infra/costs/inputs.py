@@ -32,6 +32,7 @@ class Load:
     limited: int = 0
     unlocks: int = 0
     renamed: int = 0
+    logins: int = 0
     hot: float = 0.0
     peak: float = 10.0
     months: int = 13
@@ -94,6 +95,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "limited": (0, MOST_CLICKS),
     "unlocks": (0, MOST_UNLOCKS),
     "renamed": (0, MOST_LINKS),
+    "logins": (0, MOST_LINKS),
     "hot": (0, 1),
     "peak": (1, 1_000),
     "months": (1, 120),

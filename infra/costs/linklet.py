@@ -139,6 +139,7 @@ def bill(load: Load, data: Data) -> Bill:
     create(usage)
     rename(usage)
     look(usage)
+    log_in(usage)
     watch(usage)
     poll(usage)
     return priced(usage)
@@ -257,6 +258,14 @@ def rename(usage: Usage) -> None:
     usage.operation("job", 1 if renamed else 0)
     usage.operation("rename_hundred", renamed / 100)
     usage.stream_records += renamed
+
+
+def log_in(usage: Usage) -> None:
+    """People sign in with the right password, from where they have done so before."""
+    logins, ms = usage.load.logins, usage.data.assumed["milliseconds"]
+    usage.http(logins, usage.data.assumed["traffic"]["answer_bytes"])
+    usage.call("auth", logins, ms["login"], logins / SECONDS)
+    usage.operation("login", logins)
 
 
 def look(usage: Usage) -> None:

@@ -132,6 +132,15 @@ def terms(data: Data) -> Rows:
     return {what: [f"{units['reads']:g}", f"{units['writes']:g}", f"{cost:.2f}"] for what, (units, cost) in answers.items()}
 
 
+def people(data: Data) -> Rows:
+    """What a million logins cost, and a million changes of members, and the request units of one."""
+    login, member = data.operations["login"], data.operations["change_member"]
+    logins = usd(per_million(replace(NOTHING, logins=1_000), NOTHING, 1_000, data))
+    of_members = MILLION * sum(data.usd(f"dynamodb_{part}", member[part]) for part in ("reads", "writes"))
+    answers = {"Logins": (login, logins), "Changes of a member": (member, of_members)}
+    return {what: [f"{units['reads']:g}", f"{units['writes']:g}", f"{cost:.2f}"] for what, (units, cost) in answers.items()}
+
+
 def jobs(data: Data) -> Rows:
     """What jobs cost, and their request units."""
     operations = data.operations
@@ -289,6 +298,7 @@ BLOCKS: dict[str, Callable[[str, Data], str]] = {
     "clicks": fixed(clicks),
     "links": fixed(lambda data: parts(links(data))),
     "terms": fixed(terms),
+    "people": fixed(people),
     "jobs": fixed(jobs),
     "shares": fixed(shares),
     "settings": chosen(with_settings),

@@ -25,10 +25,11 @@ def heading(load: Load) -> str:
     limited = f"{load.limited:,} of the clicks on links with a limit,\n" if load.limited else ""
     unlocks = f"{load.unlocks:,} more behind a password,\n" if load.unlocks else ""
     renamed = f"{load.renamed:,} links whose tag a job renames,\n" if load.renamed else ""
+    logins = f"{load.logins:,} logins,\n" if load.logins else ""
     free = "after what is free each month" if load.is_free_tier else "without free tiers"
     return (
         f"A month with {counts}, {load.targets:,} monitored URLs,\n"
-        f"{limited}{unlocks}{renamed}after {load.months} months of the same. List prices of us-east-1{prices}, in USD, {free}."
+        f"{limited}{unlocks}{renamed}{logins}after {load.months} months of the same. List prices of us-east-1{prices}, in USD, {free}."
     )
 
 

@@ -455,6 +455,16 @@ class Linkwatch(unittest.TestCase):
         self.assertEqual(asked[5_000].stream_records, 5_000)
         self.assertIn("5,000 links whose tag a job renames", report.heading(Load(renamed=5_000)))
 
+    def test_a_login_costs_its_reads_and_writes_and_the_time_of_a_hash(self) -> None:
+        data = Data.load()
+        usage = linklet.Usage(replace(NOTHING, logins=1_000), data)
+        linklet.log_in(usage)
+
+        self.assertEqual(usage.tables.writes, 1_000 * data.operations["login"]["writes"])
+        self.assertEqual(usage.functions["auth"].count, 1_000)
+        self.assertGreater(usage.functions["auth"].milliseconds, 80 * 1_000)
+        self.assertIn("1,000 logins", report.heading(Load(logins=1_000)))
+
     def test_there_are_as_few_lanes_as_have_room_for_all_places(self) -> None:
         lanes = {2: 1, 8: 1, 9: 2, 16: 2, 17: 4, 32: 4, 33: 8, 64: 8, 65: 16, 100: 16}
 
@@ -730,7 +740,7 @@ class Inputs(unittest.TestCase):
 
     def test_each_input_changes_what_comes_out(self) -> None:
         changed = {
-            "limited": 5_000, "unlocks": 5_000, "renamed": 50_000,
+            "limited": 5_000, "unlocks": 5_000, "renamed": 50_000, "logins": 50_000,
             "clicks": 5, "links": 5, "targets": 5, "workspace_targets": 5, "views": 5, "hot": 0.5, "peak": 500.0, "months": 5,
             "max_concurrency": 2, "log_days": 5, "click_days": 5,
         }

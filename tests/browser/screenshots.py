@@ -19,12 +19,13 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from support.api import Api
 from support.chromium import flags
-from support.studio import APP, DOMAINS, FIXED, INVITED, JOBS, LARGE, MANY_TAGS, MORE, NOW, NOWHERE, OTHERS_LINK, PART, PASTED, RECLAIMED, RUNNING, SESSION, SHORT, STAR, UNTAGGED, Answer, answer_everything, target_id
+from support.studio import ALONE, APP, BOUNCED, CLOSED_LAST, CLOSED_OTHERS, DOMAINS, FIXED, INVITED, JOBS, JONAS, LARGE, LEAVING, MANY_TAGS, MORE, NOW, NOWHERE, OTHERS_LINK, PART, PASTED, PENDING, RECLAIMED, RUNNING, SESSION, SHORT, SPENT, STAR, SUSPENDED, TAKEN, UNTAGGED, Answer, answer_everything, target_id
 from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 
 CHOSEN = ["links", "link", "overview-dark", "new-link", "qr", "monitoring"]
 WIDE = (1280, 800)
 PHONE = (390, 844)
+NARROW = (320, 640)
 COLOURS = 256
 
 
@@ -222,6 +223,20 @@ def show_jobs(tab: Tab) -> None:
     down_to("Jobs")(tab)
 
 
+def close_workspace(tab: Tab) -> None:
+    tab.button("Close this workspace").click()
+    form = tab.dialog("Close Fjord Studio?")
+    form.get_by_label("Type fjord to go on").fill("fjord")
+    form.get_by_label("Your password").fill("harbour lights")
+
+
+def mistake_closing(tab: Tab) -> None:
+    tab.button("Close this workspace").click()
+    form = tab.dialog("Close Fjord Studio?")
+    form.get_by_label("Type fjord to go on").fill("Fjord Studio")
+    tab.button("Close workspace", form).click()
+
+
 def sign_up(tab: Tab) -> None:
     tab.page.get_by_label("Email").fill("sofia@fjord.example")
     tab.button("Create account").click()
@@ -231,6 +246,20 @@ def sign_up(tab: Tab) -> None:
 def confirm(tab: Tab) -> None:
     tab.button("Confirm this address").click()
     tab.page.get_by_label("Password of that account").wait_for()
+
+
+def change_address(tab: Tab) -> None:
+    tab.button("Change your address").click()
+    tab.page.get_by_label("New address").fill("maya.lindqvist@northern-glass.example")
+    tab.page.get_by_label("Your password").fill("harbour lights")
+
+
+def close_account(tab: Tab) -> None:
+    tab.button("Close my account").click()
+    tab.settled()
+    form = tab.dialog("Close your account?")
+    form.get_by_label("Your password").fill("harbour lights")
+    tab.button("Close account", form).click()
 
 
 def found(tab: Tab) -> None:
@@ -263,6 +292,15 @@ TOUR = [
     Picture("verify", "verify?token=vrf_0", is_public=True),
     Picture("verify-signed-in", "verify?token=vrf_0"),
     Picture("verify-others", "verify?token=vrf_0", confirm, otherwise=OTHERS_LINK),
+    Picture("verify-taken", "verify?token=vrf_0", lambda tab: tab.button("Confirm this address").click(), otherwise=TAKEN | PENDING),
+    Picture("verify-pending", "verify?token=vrf_0", otherwise=PENDING),
+    Picture("keep-address", "keep-address?token=kep_0", is_public=True),
+    Picture("keep-address-kept", "keep-address?token=kep_0", lambda tab: tab.button("Keep my address").click(), is_public=True),
+    Picture("keep-address-spent", "keep-address?token=kep_0", lambda tab: tab.button("Keep my address").click(), is_public=True, otherwise=SPENT),
+    Picture("unsubscribe", "unsubscribe?token=uns_0", is_public=True),
+    Picture("unsubscribe-phone", "unsubscribe?token=uns_0", is_public=True, size=PHONE),
+    Picture("unsubscribed", "unsubscribe?token=uns_0", lambda tab: tab.button("Stop these mails").click(), is_public=True),
+    Picture("unsubscribe-spent", "unsubscribe?token=uns_0", lambda tab: tab.button("Stop these mails").click(), is_public=True, otherwise=SPENT),
     Picture("invitation", "invitation?token=inv_0", is_public=True),
     Picture("links", "links"),
     Picture("links-selected", "links", select_three),
@@ -352,14 +390,53 @@ TOUR = [
     Picture("keys", "keys"),
     Picture("keys-paused", "keys", otherwise=RECLAIMED),
     Picture("keys-paused-phone", "keys", size=PHONE, otherwise=RECLAIMED),
+    Picture("links-suspended", "links", otherwise=SUSPENDED),
+    Picture("links-suspended-phone", "links", size=PHONE, otherwise=SUSPENDED),
+    Picture("link-suspended", LINK, otherwise=SUSPENDED),
+    Picture("link-suspended-phone", LINK, size=PHONE, otherwise=SUSPENDED),
+    Picture("activity", "activity"),
+    Picture("activity-phone", "activity", size=PHONE),
+    Picture("activity-narrow", "activity", size=(320, 640)),
+    Picture("activity-filtered", f"activity?what=key&who={JONAS}&from=2026-08-01"),
+    Picture("activity-filtered-phone", f"activity?what=key&who={JONAS}&from=2026-08-01", size=PHONE),
+    Picture("activity-who", "activity", lambda tab: tab.button("Who").click()),
+    Picture("workspaces-closed", "links", switch, otherwise=CLOSED_OTHERS),
+    Picture("workspace-closed", "w/harbour/links", otherwise=CLOSED_OTHERS),
     Picture("workspaces-paused", "links", switch, otherwise=RECLAIMED),
     Picture("no-workspace", "links", otherwise=NOWHERE),
     Picture("no-workspace-refused", "links", found, otherwise=NOWHERE),
     Picture("no-workspace-phone", "links", size=PHONE, otherwise=NOWHERE),
+    Picture("workspace-closed-last", "links", otherwise=CLOSED_LAST),
+    Picture("account-workspace-closed", "account", otherwise=CLOSED_LAST),
+    Picture("workspace-closed-last-phone", "links", size=PHONE, otherwise=CLOSED_LAST),
     Picture("settings", "settings"),
+    Picture("settings-closed", "settings", down_to("Your workspaces"), otherwise=CLOSED_OTHERS),
+    Picture("close-workspace", "settings", close_workspace),
+    Picture("close-workspace-phone", "settings", close_workspace, size=PHONE),
+    Picture("close-workspace-mistake", "settings", mistake_closing),
     Picture("settings-jobs", f"settings?job={JOBS[1]['id']}", show_jobs, otherwise=RUNNING),
     Picture("settings-jobs-phone", f"settings?job={JOBS[1]['id']}", show_jobs, size=PHONE, otherwise=RUNNING),
     Picture("account", "account"),
+    Picture("account-phone", "account", size=PHONE),
+    Picture("account-name", "account", lambda tab: tab.button("Change your name").click()),
+    Picture("account-address", "account", change_address),
+    Picture("account-address-phone", "account", change_address, size=PHONE),
+    Picture("account-pending", "account", otherwise=PENDING),
+    Picture("account-pending-narrow", "account", size=NARROW, otherwise=PENDING),
+    Picture("account-bounced", "account", otherwise=BOUNCED),
+    Picture("account-mail", "account?view=mail"),
+    Picture("account-mail-phone", "account?view=mail", size=PHONE),
+    Picture("account-mail-bounced", "account?view=mail", otherwise=BOUNCED),
+    Picture("account-sessions", "account?view=sessions"),
+    Picture("account-sessions-phone", "account?view=sessions", size=PHONE),
+    Picture("account-sessions-narrow", "account?view=sessions", size=NARROW),
+    Picture("account-activity", "account?view=activity"),
+    Picture("account-activity-phone", "account?view=activity", size=PHONE),
+    Picture("account-data", "account?view=data"),
+    Picture("account-data-phone", "account?view=data", size=PHONE),
+    Picture("close-account", "account?view=data", close_account, otherwise=LEAVING),
+    Picture("close-account-alone", "account?view=data", close_account, otherwise=ALONE),
+    Picture("close-account-phone", "account?view=data", close_account, size=PHONE, otherwise=ALONE),
     Picture("shortcuts", "links", press("?")),
     Picture("palette", "links", press("Control+k")),
     Picture("palette-phone", "links", press("Control+k"), size=PHONE),
@@ -373,7 +450,7 @@ def take(browser: Browser, api: Api, picture: Picture, theme: str, folder: Path)
     context = tabs.context(width=width, height=height, color_scheme=theme, reduced_motion="reduce")
     if not picture.is_public:
         context.add_init_script(tabs.entering(SESSION))
-    tab = Tab(context, tabs.api, refused=[403, 404])
+    tab = Tab(context, tabs.api, refused=[403, 404, 409])
     tab.expects(TOKEN_FORM_HAS_NO_NAME)
     tab.page.clock.set_fixed_time(NOW)
     answer_everything(tab.page, api.url, picture.otherwise)

@@ -15,9 +15,10 @@ from support.api import Account, Api
 from support.axe import assert_usable_by_everybody
 from support.furniture import sale_of
 from support.jobs import Jobs, job
-from support.states import DOMAINS, INVITED, REGISTRATION, in_no_workspace, paused_key, paused_member, paused_workspace, public_answers
+from support.states import DOMAINS, INVITED, REGISTRATION, in_closed_workspace, in_no_workspace, own_session, paused_key, paused_member, paused_workspace, public_answers
 from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 from support.told import Told, ago, told
+from support.trail import Trail, entry
 from test_hostile import VIEWS as SHOWING_TEXTS
 from test_trouble import READS
 
@@ -47,9 +48,15 @@ VIEWS = {
     "notifications?kind=all": "Notifications",
     "members": "Members",
     "keys": "API keys",
+    "activity": "Activity",
+    "activity?what=key&who=019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a99&from=2026-01-01": "Activity",
     "settings": "Settings",
     "settings?job=nowhere": "Settings",
     "account": "Account",
+    "account?view=mail": "Account",
+    "account?view=sessions": "Account",
+    "account?view=activity": "Account",
+    "account?view=data": "Account",
     "no-such-page": "There is no such page",
 }
 # Views of whoever comes.
@@ -63,6 +70,10 @@ PUBLIC = {
     "first-password": "Choose a password",
     "verify?token=vrf_0": "Confirm your address",
     "verify": "Confirm your address",
+    "keep-address?token=kep_0": "Keep your address",
+    "keep-address": "Keep your address",
+    "unsubscribe?token=uns_0": "No more mail?",
+    "unsubscribe": "No more mail?",
     "invitation?token=inv_0": "You are invited",
     "invitation?token=inv_0&email=ada%40example.com": "You are invited",
 }
@@ -82,14 +93,23 @@ JOBS = Jobs([
     job(3, "delete", "running", by=GRACE, filter={"search": "lamp"}, expected=None),
     job(4, "set_expiry", "failed", by=GRACE, filter={"all": True}, failed=1, failures=FAILED_LINKS, reason={"code": "rights_lost", "detail": "the role was taken away"}),
 ])
+# Another address waits, and mail to the present one came back.
+WAITING = in_no_workspace("ada@example.com")["**/api/me"] | {"pending_email": "an-address-that-is-wider-than-the-narrowest-phone@example.com", "undeliverable": True}
+OWN_TRAIL = Trail([entry(number, action, **{"from": "all", "to": "none"}) for number, action in enumerate(["session.guessed", "account.mail_changed", "account.cloned"])], "**/api/me/audit")
 # What is rare: the answers that make it so, and a sentence that shows that they have.
 RARE: dict[str, tuple[dict[str, Any], str]] = {
     "links": (in_no_workspace("ada@example.com"), "You are in no workspace"),
+    "overview": (in_closed_workspace("ada@example.com"), "A workspace was closed"),
+    "activity": ({"**/api/workspace/audit": {"entries": [], "next_cursor": None}}, "Nothing has been done yet."),
     "tags": (JOBS.answers, "3 of 8 changed, 2 couldn’t be"),
     "settings": (JOBS.answers, "Whoever began it may no longer change links."),
     "members": ({"**/api/workspace/members": {"members": [paused_member("Bob")]}}, "1 member is paused."),
     "keys": ({"**/api/keys": {"keys": [paused_key("Old script")]}}, "1 key is paused."),
     "verify?token=vrf_0": ({}, "You are signed in as"),
+    "account": ({"**/api/me": WAITING}, "Waiting for"),
+    "account?view=mail": ({"**/api/me": WAITING}, "mail to it came back"),
+    "account?view=sessions": ({"**/api/me/sessions": {"sessions": [own_session(0), own_session(1, device=None, country=None, remembered=True)]}}, "Unknown device"),
+    "account?view=activity": (OWN_TRAIL.answers, "Several wrong passwords"),
     "notifications": (TOLD.answers | {"**/api/overview": {"as_of": ago(hours=1), "down": []}}, "Needs attention"),
 }
 WIDE = {"width": 1280, "height": 800}
@@ -239,7 +259,7 @@ LETTERS = """
 """
 
 
-@pytest.mark.parametrize("view", ["links", "links/{code}", "compare?codes={code}", "overview", "tags", "tags/sale", "monitoring/{target}", "notifications?kind=all", "members", "keys", "settings", "account"])
+@pytest.mark.parametrize("view", ["links", "links/{code}", "compare?codes={code}", "overview", "tags", "tags/sale", "monitoring/{target}", "notifications?kind=all", "members", "keys", "activity", "settings", "account", "account?view=sessions"])
 def test_all_letters_are_as_large_as_the_browser_is_set_to(tabs: Tabs, furnished: Account, target: str, view: str) -> None:
     tab = tabs.open(furnished, view.format(code=sale_of(furnished), target=target))
     tab.settled()

@@ -46,7 +46,7 @@ def hostile(api: Api) -> Account:
     return eve
 
 
-VIEWS = ["links", "links/{code}", "links/{code}?audience=human&audience=bot&audience=prefetch", "compare?codes={code}", "overview", "tags", f"tags/{urllib.parse.quote(IMAGE[:50], safe='')}", "monitoring", "monitoring/{target}", "notifications?kind=all", "members", "keys", "settings", "account"]
+VIEWS = ["links", "links/{code}", "links/{code}?audience=human&audience=bot&audience=prefetch", "compare?codes={code}", "overview", "tags", f"tags/{urllib.parse.quote(IMAGE[:50], safe='')}", "monitoring", "monitoring/{target}", "notifications?kind=all", "members", "keys", "activity", "settings", "account", "account?view=sessions", "account?view=activity"]
 
 
 @pytest.mark.parametrize("view", VIEWS)

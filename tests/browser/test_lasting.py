@@ -50,7 +50,7 @@ def close(tab: Tab, dialog: Locator) -> None:
 
 def go_round(tab: Tab, code: str) -> None:
     """Every page, a search, a form, a dialog and the palette."""
-    for name in ("Overview", "Tags", "Monitoring", "Notifications", "Members", "API keys", "Settings", "Links"):
+    for name in ("Overview", "Tags", "Monitoring", "Notifications", "Members", "API keys", "Activity", "Settings", "Links"):
         tab.page.get_by_role("navigation", name="Pages").get_by_role("link", name=name).first.click()
         expect(tab.heading(name)).to_be_attached()
     tab.page.get_by_role("searchbox", name="Search links").fill("sale")

@@ -88,7 +88,7 @@ def test_it_leads_to_a_page(tabs: Tabs, shop: Account, hand: Callable[[Tab], Han
     tab.settled()
     use = hand(tab)
     open_palette(tab, use, shop)
-    assert options(tab, "Pages") == ["Links", "Overview", "Tags", "Monitoring", "Notifications", "Members", "API keys", "Settings", "Account"]
+    assert options(tab, "Pages") == ["Links", "Overview", "Tags", "Monitoring", "Notifications", "Members", "API keys", "Activity", "Settings", "Account"]
     expect(option(tab, "Monitoring g m")).to_be_visible()
     use.write(field(tab), "memb")
     take(tab, use, "Members")
@@ -388,7 +388,7 @@ def test_who_is_in_no_workspace_finds_pages_and_workspaces(tabs: Tabs, account: 
     assert options(tab, "Pages") == ["Workspaces", "Account"]
     assert options(tab, "Workspaces") == ["Harbour Lamps"]
     use.write(field(tab), "acc")
-    expect(said(tab)).to_have_text("1 result")
+    expect(said(tab)).to_have_text("5 results")
     take(tab, use, "Account")
     expect(tab.heading("Account")).to_be_visible()
     tab.settled()

@@ -45,7 +45,8 @@ def wrong_names(tree: Node) -> list[str]:
         if node.role in CONTROLS | IMAGES | {"table", "dialog", "menu", "heading", "columnheader", "region", "listbox"} and not node.name:
             wrong.append(f"a {node.role} in {node.parent} has no name")
         if node.role in CONTROLS and not SAME_EFFECT.match(node.name):
-            effects[id(group_of(node)), node.role, node.name].append(node.states.get("url", node.element))
+            # A description says what it is about, too.
+            effects[id(group_of(node)), node.role, f"{node.name} {node.description}".strip()].append(node.states.get("url", node.element))
     wrong += [f"{role} “{name}” does {len(set(does))} things" for (_, role, name), does in effects.items() if len(set(does)) > 1]
     wrong += [f"{table} has no headers" for table in tree.find("table") if not table.find("columnheader")]
     wrong += [f"{list_} has nothing but {child}" for list_ in tree.find("listbox") for child in list_.children if child.role not in ("option", "group")]
@@ -355,8 +356,9 @@ PLACE = """
     isSkip: element.matches('.skip'), left, right, top: top + scrollY, bottom: bottom + scrollY, is: element.outerHTML.slice(0, 120) };
 }
 """
+# Of a group of radio buttons, the tabulator reaches one, and arrows the others.
 REACHABLE = """
-() => [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
+() => [...document.querySelectorAll('a[href], button, input:not([type=radio]:not(:checked)), select, textarea, summary, [tabindex="0"]')]
   .filter((element) => element.tabIndex >= 0 && !element.disabled && element.checkVisibility({ visibilityProperty: true }) && !element.tabStop)
   .map((element) => element.outerHTML.slice(0, 120))
 """

@@ -27,7 +27,11 @@ READS = {
     "notifications?kind=all": "**/api/notifications?limit=*",
     "members": "**/api/workspace/members",
     "keys": "**/api/keys",
+    "activity": "**/api/workspace/audit",
     "settings": "**/api/workspace",
+    "account?view=mail": "**/api/me/notifications",
+    "account?view=sessions": "**/api/me/sessions",
+    "account?view=activity": "**/api/me/audit",
 }
 
 

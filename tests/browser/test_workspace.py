@@ -154,6 +154,19 @@ def test_a_workspace_gets_another_name(tabs: Tabs, account: Account, hand: Calla
     assert account.call("GET", "/api/workspace")["name"] == "Marketing"
 
 
+def test_a_workspace_with_another_short_name_is_at_another_address(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    slug = account.call("GET", "/api/workspace")["slug"]
+    tab = tabs.open(account, "settings")
+    tab.settled()
+    use = hand(tab)
+    use.write(tab.page.get_by_label("Short name"), f"{slug}-x")
+    use.press(tab.button("Save"))
+    tab.says("Workspace saved.")
+    expect(tab.page).to_have_url(re.compile(f"#/w/{slug}-x/settings$"))
+    expect(tab.heading("Settings")).to_be_visible()
+    expect(tab.page.get_by_label("Short name")).to_have_value(f"{slug}-x")
+
+
 def test_an_admin_is_told_what_another_has_changed_meanwhile(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "settings")
     name = tab.page.get_by_label("Name", exact=True)
@@ -193,7 +206,7 @@ def test_a_password_is_changed(tabs: Tabs, api: Api, account: Account, hand: Cal
 
 
 def test_all_sessions_end_at_once(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
-    tab = tabs.open(account, "account")
+    tab = tabs.open(account, "account?view=sessions")
     use = hand(tab)
     use.press(tab.button("Sign out everywhere"))
     use.press(tab.button("Sign out everywhere", tab.dialog("Sign out everywhere?")))

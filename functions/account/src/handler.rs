@@ -1,10 +1,12 @@
-//! Manages a workspace, its members, invitations and API keys.
+//! Manages a workspace, its members, invitations and API keys, and which mails a person gets.
 //!
 //! What changes who may do what looks at the caller's role of this moment.
 
 mod invitations;
 mod keys;
 mod members;
+mod trail;
+mod wanted_mail;
 mod workspace;
 
 use linklet_domain::{AccountChange, ApiKeySecret, FoundingPolicy, Origin, Role, UserId, WorkspaceId, WorkspaceName};
@@ -18,7 +20,7 @@ use linklet_lambda::{
 };
 
 /// `/api/workspace`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/invitations/accept`, `/api/invitations/look`, `/api/keys`,
-/// `/api/workspaces` and `/api/me/workspaces`.
+/// `/api/workspaces`, `/api/me/workspaces`, `/api/me/notifications`, `/api/unsubscribe`, `/api/workspace/audit` and `/api/me/audit`.
 pub struct Account {
     tokens: TokenVerifier,
     users: UsersTable,
@@ -135,6 +137,24 @@ impl Handler for Account {
                 let person = self.tokens.person(request).await?;
                 self.list_workspaces(&person).await
             }
+            (&Method::GET, ["api", "workspace", "audit"]) => {
+                let caller = self.tokens.require(request, Role::Admin).await?;
+                self.show_workspace_trail(request, &caller).await
+            }
+            (&Method::GET, ["api", "me", "audit"]) => {
+                let person = self.tokens.person(request).await?;
+                self.show_own_trail(request, &person).await
+            }
+            (&Method::GET, ["api", "me", "notifications"]) => {
+                let person = self.tokens.person(request).await?;
+                self.show_wanted_mail(&person).await
+            }
+            (&Method::PATCH, ["api", "me", "notifications"]) => {
+                let person = self.tokens.person_now(request).await?;
+                self.change_wanted_mail(request, &person).await
+            }
+            (&Method::GET, ["api", "unsubscribe"]) => self.show_unsubscribing(request),
+            (&Method::POST, ["api", "unsubscribe"]) => self.unsubscribe(request).await,
             (&Method::POST, ["api", "workspaces"]) => {
                 let person = self.tokens.person_now(request).await?;
                 self.found_workspace(request, &person).await

@@ -145,7 +145,7 @@ impl Auth {
         let NewPassword { current, new } = passwords;
         let old_hash = account.password_hash.as_deref();
         if !self.passwords.verify(current.as_bytes(), old_hash) {
-            return Err(WRONG);
+            return Err(self.refused(request, Some(person.user()), "wrong password for another one").await);
         }
         let hash = self.passwords.hash(new.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))?;
         let session = person.session().id;

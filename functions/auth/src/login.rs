@@ -1,10 +1,10 @@
 //! Logging in.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use linklet_domain::{
-    Account, Actor, EmailAddress, Founder, Membership, Password, SessionId, Timestamp, UserId, WorkspaceId,
-    WorkspaceName, WorkspaceSlug, optional,
+    Account, AccountChange, Actor, EmailAddress, Founder, HashFor, Membership, Password, SessionId, Timestamp, UserId,
+    WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{FoundOutcome, NewWorkspace, back_off};
 use linklet_lambda::{
@@ -16,6 +16,9 @@ use linklet_lambda::{
 use serde::Deserialize;
 
 use crate::{Auth, EMAIL, refusal, token_view};
+
+/// How long a refused login waits for its entry in the trail: less than the steps in which refusals are answered.
+const NOTED_WITHIN: Duration = Duration::from_millis(100);
 
 /// The body of a login.
 #[derive(Deserialize)]
@@ -46,7 +49,7 @@ impl Auth {
         let log_in = async |whose| {
             self.limits.admit_hashes(request, whose, 1).await?;
             let started = Instant::now();
-            let answer = Box::pin(self.log_in(request, &credentials)).await;
+            let answer = Box::pin(self.log_in(request, &credentials, whose)).await;
             if matches!(answer, Err(ApiError::Problem(Problem::InvalidCredentials))) {
                 refusal::at_the_next_step(started).await;
             }
@@ -55,7 +58,12 @@ impl Auth {
         self.limits.guesses.limit(request, attempt, log_in).await
     }
 
-    async fn log_in(&self, request: &Request, credentials: &Credentials) -> Result<Response, ApiError> {
+    async fn log_in(
+        &self,
+        request: &Request,
+        credentials: &Credentials,
+        whose: Option<HashFor>,
+    ) -> Result<Response, ApiError> {
         let Credentials { email, password, workspace, remember } = credentials;
         // An invalid address is treated like an unknown one, so that all refusals take the same time.
         let found = match EmailAddress::parse(email) {
@@ -65,24 +73,24 @@ impl Auth {
         let stored_hash = found.as_ref().and_then(|(account, _)| account.password_hash.as_deref());
         let is_right = self.passwords.verify(password.as_bytes(), stored_hash);
         let Some((account, mut memberships)) = found else {
-            return Err(self.refused(request, None, "unknown address"));
+            return Err(self.refused(request, None, "unknown address").await);
         };
         let refused = |reason| self.refused(request, Some(&account.id), reason);
         if !is_right {
-            return Err(refused("wrong password"));
+            return Err(refused("wrong password").await);
         }
         // Somebody may have changed the password, and ended all sessions, while this one was verified.
         let current = self.users.account(&account.id).await?;
         if current.is_none_or(|current| current.password_hash != account.password_hash) {
-            return Err(refused("password changed meanwhile"));
+            return Err(refused("password changed meanwhile").await);
         }
         self.require_usable(&account).await?;
         memberships.retain(Membership::is_active);
         let membership = match workspace {
-            Some(slug) => {
-                let named = self.membership_at(&memberships, slug).await?.cloned();
-                Some(named.ok_or_else(|| refused("unknown workspace"))?)
-            }
+            Some(slug) => match self.membership_at(&memberships, slug).await? {
+                Some(named) => Some(named.clone()),
+                None => return Err(refused("unknown workspace").await),
+            },
             None => self.oldest(&account, memberships, request).await?,
         };
         self.refresh_hash(&account, password).await;
@@ -92,6 +100,10 @@ impl Auth {
         } else {
             self.begin(request, &account, membership.as_ref()).await?
         };
+        // Before the first time, each place is new.
+        if whose == Some(HashFor::Strangers) && account.last_login_at.is_some() {
+            self.mails.tell(request, &account.id, AccountChange::SignedIn(self.place(request))).await;
+        }
         self.note_login(&account.id, now).await;
         let address_hash = self.limits.guesses.address_hash(request);
         tracing::info!(user_id = %account.id, address_hash = address_hash.as_str(), "signed in");
@@ -114,8 +126,16 @@ impl Auth {
         Ok(token_view(&issued))
     }
 
-    /// Writes the line that says why a login was refused, and returns the error, which doesn't.
-    pub(crate) fn refused(&self, request: &Request, user: Option<&UserId>, reason: &'static str) -> ApiError {
+    /// Writes the line that says why a login was refused, and returns the error, which doesn't. If the next guess has to wait, the person
+    /// finds that in their trail.
+    pub(crate) async fn refused(&self, request: &Request, user: Option<&UserId>, reason: &'static str) -> ApiError {
+        if let Some(user) = user.filter(|_| request.is_last_guess()) {
+            // Nobody knows who it was. The answer must not come so late that it tells whether there is an account.
+            let entry = self.limits.guesses.origin(request, Actor::Linklet).guessed(user);
+            if tokio::time::timeout(NOTED_WITHIN, self.note(&entry)).await.is_err() {
+                tracing::warn!("an entry of the trail was not written in time");
+            }
+        }
         let address_hash = self.limits.guesses.address_hash(request);
         let (user_id, address_hash) = (user.map(UserId::to_string), address_hash.as_str());
         tracing::warn!(reason, user_id, address_hash, "a login was refused");

@@ -23,7 +23,7 @@ impl Auth {
 
     async fn show(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
         let profile = self.users.profile(person.user(), request.received_at()).await?;
-        let Profile { email, pending_email, full_name, verified_at, last_login_at, updated_at } =
+        let Profile { email, pending, full_name, verified_at, is_undeliverable, last_login_at, updated_at } =
             profile.ok_or(Problem::Unauthorized)?;
         let (workspace, role) = person.membership().unzip();
         Ok(json(
@@ -31,9 +31,11 @@ impl Auth {
             &json!({
                 "user_id": person.user(),
                 "email": email,
-                "pending_email": pending_email,
+                "pending_email": pending.as_ref().map(|pending| &pending.email),
+                "pending_until": pending.as_ref().map(|pending| pending.until),
                 "full_name": full_name,
                 "verified": verified_at.is_some(),
+                "undeliverable": is_undeliverable,
                 "last_login_at": last_login_at,
                 "updated_at": updated_at,
                 "workspace_id": workspace,
@@ -112,7 +114,7 @@ impl Auth {
         if self.passwords.verify(password.as_bytes(), account.password_hash.as_deref()) {
             Ok(())
         } else {
-            Err(self.refused(request, Some(&account.id), "wrong password for another address"))
+            Err(self.refused(request, Some(&account.id), "wrong password for another address").await)
         }
     }
 
@@ -156,6 +158,7 @@ const IMMUTABLE: Immutable = Immutable {
         "id",
         "user_id",
         "pending_email",
+        "pending_until",
         "verified",
         "undeliverable",
         "last_login_at",

@@ -192,6 +192,7 @@ impl NewAccount {
             full_name: self.full_name.clone(),
             password_hash: password_hash.map(str::to_owned),
             created_at: request.received_at(),
+            last_login_at: None,
         }
     }
 

@@ -1,10 +1,14 @@
 //! The sessions of a person: how one begins, which last, and ending one of them.
 
-use linklet_domain::{CountryCode, LastingSession, RefreshToken, SessionId, SignInPlace, Timestamp, UserId};
+use linklet_domain::{
+    Actor, AuditAction, AuditEntry, AuditSubject, CountryCode, LastingSession, RefreshToken, SessionId, SignInPlace,
+    Timestamp, UserId,
+};
 use linklet_dynamodb::SignIn;
 use linklet_lambda::{
     http::{ApiError, Problem, Request, Response, StatusCode, header, json, no_content},
     identity::Person,
+    telemetry::chain,
 };
 use serde::Serialize;
 
@@ -19,10 +23,28 @@ impl Auth {
         session: &SessionId,
         first_token: Option<RefreshToken>,
     ) -> Result<(), ApiError> {
-        let device = request.header(header::USER_AGENT).and_then(linklet_visitors::described);
-        let place = SignInPlace { device, country: self.limits.guesses.edge.country(request) };
+        let place = self.place(request);
+        let began =
+            self.limits.guesses.origin(request, Actor::Person(*user)).of_person(user, AuditAction::SessionBegan);
+        let began = began.on(AuditSubject::Session(*session)).at_place(place.device.clone(), place.country.clone());
         let sign_in = SignIn { place, address: self.limits.guesses.network_hash(request), first_token };
-        Ok(self.users.begin_session(user, session, sign_in).await?)
+        self.users.begin_session(user, session, sign_in).await?;
+        self.note(&began).await;
+        Ok(())
+    }
+
+    /// Writes an entry of what changes nothing about who may do what. A failure is only logged.
+    pub(crate) async fn note(&self, entry: &AuditEntry) {
+        if let Err(error) = self.users.trail().put(entry).await {
+            let (error, action) = (chain(&error), entry.action.as_str());
+            tracing::warn!(error, action, "an entry of the trail could not be written");
+        }
+    }
+
+    /// Where somebody is who signs in, as they may recognise it.
+    pub(crate) fn place(&self, request: &Request) -> SignInPlace {
+        let device = request.header(header::USER_AGENT).and_then(linklet_visitors::described);
+        SignInPlace { device, country: self.limits.guesses.edge.country(request) }
     }
 
     pub(crate) async fn list_sessions(&self, request: &Request) -> Result<Response, ApiError> {

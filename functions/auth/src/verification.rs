@@ -62,7 +62,7 @@ impl Auth {
         let verify = async |whose| {
             self.limits.admit_hashes(request, whose, 1).await?;
             if !self.passwords.verify(password.as_bytes(), Some(&stored_hash)) {
-                return Err(self.refused(request, Some(found.user()), "wrong password beside a mailed token"));
+                return Err(self.refused(request, Some(found.user()), "wrong password beside a mailed token").await);
             }
             self.verify(request, found, None).await
         };
@@ -114,17 +114,14 @@ impl Auth {
     }
 
     /// 202, whatever the address is: a mail follows if it has an account that isn't verified. Who is logged in has it sent to the
-    /// address that they want instead of their own, or to that; others name one, since there may be no logging in before.
+    /// address that they want instead of their own, unless they name that; others name one, since there may be no logging in before.
     pub(crate) async fn request_verification(&self, request: &Request) -> Result<Response, ApiError> {
         let mail = if request.has_header(header::AUTHORIZATION) {
             let user_id = *self.tokens.person(request).await?.user();
-            // It says nothing new, but what is wrong in it is not to be taken for right.
-            if request.has_body() {
-                request.json::<AnotherMailBody>(EMAIL)?;
-            }
+            let named = if request.has_body() { request.json::<AnotherMailBody>(EMAIL)?.email } else { None };
             let mailbox = self.users.mailbox(&user_id, request.received_at()).await?.ok_or(Problem::Unauthorized)?;
-            match mailbox.pending {
-                Some(email) => OrderedMail::AddressChange { user_id, email },
+            match mailbox.pending.filter(|_| named.as_ref() != Some(&mailbox.email)) {
+                Some(pending) => OrderedMail::AddressChange { user_id, email: pending.email },
                 None => OrderedMail::Verification { email: mailbox.email },
             }
         } else {
@@ -177,7 +174,6 @@ struct Requested {
 /// The body of a request for another mail from somebody whose address is known.
 #[derive(Deserialize)]
 struct AnotherMailBody {
-    #[expect(dead_code, reason = "it is only judged")]
     #[serde(default, deserialize_with = "optional")]
     email: Option<EmailAddress>,
 }

@@ -1,7 +1,7 @@
 //! Deletes links, with or without their statistics.
 
 use linklet_domain::{Invalid, Link, Record, Scope, ShortCode};
-use linklet_dynamodb::{DeleteOutcome, LinksTable, PurgeOutcome};
+use linklet_dynamodb::{DeleteOutcome, Deletion, LinksTable, Purge, PurgeOutcome};
 use linklet_lambda::{
     bulk::{self, Bulk, require_some},
     http::{ApiError, Handler, Method, Problem, Request, Response, no_content},
@@ -47,8 +47,11 @@ impl Delete {
         // The response is the same if the link was deleted or has expired before, so that the request is idempotent.
         if let Record::Link(link) = record {
             let precondition = request.precondition(&link.id().generation);
-            let (now, correlation_id) = (request.received_at(), request.correlation_id());
-            let outcome = self.links.delete_if(&link, &precondition, caller.user(), now, correlation_id).await?;
+            let (at, correlation_id) = (request.received_at(), request.correlation_id());
+            let named = caller.named_to(&link.identity.owner, request);
+            let (precondition, by, named) = (&precondition, caller.user(), named.as_ref());
+            let deletion = Deletion { precondition, by, named, at, correlation_id };
+            let outcome = self.links.delete_if(&link, &deletion).await?;
             if outcome == DeleteOutcome::Stale {
                 return Err(Problem::PreconditionFailed.into());
             }
@@ -60,8 +63,9 @@ impl Delete {
     async fn purge(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
         if let Some(record) = self.changeable(caller, code).await? {
             let precondition = request.precondition(&record.identity().id.generation);
-            let (now, correlation_id) = (request.received_at(), request.correlation_id());
-            if self.links.purge_if(&record, &precondition, now, correlation_id).await? == PurgeOutcome::Stale {
+            let (at, correlation_id, by) = (request.received_at(), request.correlation_id(), caller.changer());
+            let purge = Purge { precondition: &precondition, named: Some(&by), at, correlation_id };
+            if self.links.purge_if(&record, &purge).await? == PurgeOutcome::Stale {
                 return Err(Problem::PreconditionFailed.into());
             }
         }

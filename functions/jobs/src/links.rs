@@ -11,8 +11,8 @@ use linklet_domain::{
     ShortCode, SortOrder, Timestamp, Verdict,
 };
 use linklet_dynamodb::{
-    Cursor, DeleteOutcome, LinkRange, LinkUpdate, LinksTable, PurgeOutcome, RepositoryError, TracedLink, UpdateOutcome,
-    back_off,
+    Cursor, DeleteOutcome, Deletion, LinkRange, LinkUpdate, LinksTable, Purge, PurgeOutcome, RepositoryError,
+    TracedLink, UpdateOutcome, back_off,
 };
 use linklet_lambda::{
     http::{ApiError, Problem},
@@ -142,16 +142,18 @@ impl LinkWork {
         if link.availability.is_deleted() && !task.concerns_deleted() {
             return Err(Again::Refused(Problem::LinkDeleted.into()));
         }
-        let (only, by) = (Precondition::only(link.revision), &job.created_by);
+        let (only, by, correlation_id) = (Precondition::only(link.revision), &job.created_by, &job.correlation_id);
         let is_stale = match task.step(link, now).map_err(refused)? {
             LinkStep::Nothing => return Ok(Some(Treated::Kept)),
             LinkStep::Change(patch) => self.change(meant, found, &patch, (&only, now)).await?,
             LinkStep::Delete => {
-                self.links.delete_if(link, &only, by, now, &job.correlation_id).await? != DeleteOutcome::Deleted
+                let deletion = Deletion { precondition: &only, by, named: None, at: now, correlation_id };
+                self.links.delete_if(link, &deletion).await? != DeleteOutcome::Deleted
             }
             LinkStep::Purge => {
                 let record = Record::Link(link.clone());
-                self.links.purge_if(&record, &only, now, &job.correlation_id).await? == PurgeOutcome::Stale
+                let purge = Purge { precondition: &only, named: None, at: now, correlation_id };
+                self.links.purge_if(&record, &purge).await? == PurgeOutcome::Stale
             }
         };
         if is_stale { Err(Again::Stale) } else { Ok(Some(Treated::Changed)) }
@@ -175,6 +177,7 @@ impl LinkWork {
             precondition,
             destinations: Destinations::Fixed,
             by: &job.created_by,
+            named: None,
             at,
             correlation_id: &job.correlation_id,
         };

@@ -6,9 +6,10 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    AccountChange, EmailAddress, MailCount, MailOrder, OneTimeToken, Role, Timestamp, TokenPurpose, UserId, lifetimes,
+    AccountChange, EmailAddress, MailCount, MailOrder, OneTimeToken, Role, SignInPlace, Timestamp, TokenPurpose,
+    UserId, lifetimes,
 };
-use linklet_dynamodb::{NewToken, RepositoryError, TokenDelivery};
+use linklet_dynamodb::{MailAddress, NewToken, RepositoryError, TokenDelivery};
 
 use crate::{
     DeliveryError, Mailer, Notify,
@@ -62,7 +63,8 @@ impl Notify {
         self.mail_token(mailer, order, Kind::Reset, email, &user).await
     }
 
-    /// Mails a token that shows whose an address is, if it has an account and isn't verified already. Nobody learns whether it has.
+    /// Mails a token that shows whose an address is, if it has an account and isn't verified already, or mail to it has come back.
+    /// Nobody learns whether it has.
     pub(crate) async fn mail_verification(
         &self,
         mailer: &Mailer,
@@ -70,13 +72,13 @@ impl Notify {
         email: &EmailAddress,
     ) -> Result<(), DeliveryError> {
         let Some(user) = self.waits_for(order, email, Kind::Verification).await? else { return Ok(()) };
-        let address = self.people.address(&user, (self.clock)()).await?.filter(|address| !address.is_verified);
-        let Some(address) = address else { return Ok(()) };
+        let address = self.people.address(&user, (self.clock)()).await?;
+        let Some(address) = address.filter(|address| address.reachable().is_none()) else { return Ok(()) };
         let kind = if address.awaits_password { Kind::FirstPassword } else { Kind::Verification };
         self.mail_token(mailer, order, kind, email, &user).await
     }
 
-    /// Mails somebody what was changed of their account, if they have shown that their address is theirs.
+    /// Mails somebody what was changed of their account, if they have shown that their address is theirs, and mails get there.
     pub(crate) async fn mail_change(
         &self,
         mailer: &Mailer,
@@ -84,13 +86,13 @@ impl Notify {
         user: &UserId,
         change: &AccountChange,
     ) -> Result<(), DeliveryError> {
-        let address = self.people.address(user, (self.clock)()).await?.filter(|address| address.is_verified);
-        let Some(address) = address else { return Ok(()) };
+        let address = self.people.address(user, (self.clock)()).await?;
+        let Some(email) = address.as_ref().and_then(MailAddress::reachable) else { return Ok(()) };
         if !mailer.admits_of(user, count_of(change), order, (self.clock)()).await? {
             return Ok(());
         }
         let mail = change_mail(change, order.ordered_at, &self.addresses);
-        mailer.send(&mail, Addressee { email: &address.email, user: Some(user) }).await
+        mailer.send(&mail, Addressee { email, user: Some(user) }).await
     }
 
     /// The account that an order is for. Whoever has waited for longer than a token works doesn't wait for one any more, as after a
@@ -135,10 +137,10 @@ impl Notify {
 /// With which mails one about a change is counted.
 fn count_of(change: &AccountChange) -> MailCount {
     match change {
-        AccountChange::PasswordChanged | AccountChange::PasswordReset { .. } | AccountChange::SessionsEnded => {
-            MailCount::PasswordChanges
-        }
-        AccountChange::KeyCreated { .. }
+        AccountChange::PasswordChanged | AccountChange::PasswordReset { .. } => MailCount::PasswordChanges,
+        AccountChange::SignedIn(_)
+        | AccountChange::SessionsEnded
+        | AccountChange::KeyCreated { .. }
         | AccountChange::KeyRevoked { .. }
         | AccountChange::KeyPaused { .. }
         | AccountChange::KeyResumed { .. }
@@ -212,7 +214,7 @@ fn change_mail(change: &AccountChange, at: Timestamp, addresses: &Addresses) -> 
 }
 
 /// Such as `2026-03-02 14:05`.
-fn to_the_minute(at: Timestamp) -> String {
+pub(crate) fn to_the_minute(at: Timestamp) -> String {
     at.to_string().chars().take("2026-03-02T14:05".len()).collect::<String>().replace('T', " ")
 }
 
@@ -224,6 +226,7 @@ fn changed(change: &AccountChange) -> (&'static str, Vec<String>) {
             "Your password was changed",
             "Your password was changed by somebody who knew the old one. All other sessions have ended.".to_owned(),
         ),
+        AccountChange::SignedIn(place) => ("Your account was used from a new place", signed_in(place)),
         AccountChange::SessionsEnded => (
             "You are signed out everywhere",
             "Somebody who was signed in to your account has ended all its sessions.".to_owned(),
@@ -298,6 +301,15 @@ fn reset_sentences(pauses: bool) -> Vec<String> {
     sentences
 }
 
+fn signed_in(place: &SignInPlace) -> String {
+    let device = place.device.as_deref().unwrap_or("a program");
+    let country = place.country.as_ref().map(|country| format!(" in the country {country}")).unwrap_or_default();
+    let days = lifetimes::in_days(lifetimes::FAMILIAR_ADDRESSES);
+    format!(
+        "Somebody has signed in to your account, with {device}{country}. Nobody has from that network in the last {days} days."
+    )
+}
+
 fn in_words(role: Role) -> &'static str {
     match role {
         Role::Viewer => "a viewer",
@@ -317,17 +329,17 @@ mod tests {
     }
 
     #[test]
-    fn who_makes_many_keys_hides_no_new_password() {
+    fn who_makes_many_keys_or_signs_in_everywhere_hides_no_new_password_and_no_other_address() {
         let key: AccountChange = serde_json::from_value(serde_json::json!({
             "change": "key_created", "prefix": "sk_live_abcdefgh", "workspace_name": "Analytical Engines",
         }))
         .unwrap();
-        for change in [
-            AccountChange::PasswordChanged,
-            AccountChange::PasswordReset { pauses: false },
-            AccountChange::SessionsEnded,
-        ] {
-            assert_ne!(count_of(&change), count_of(&key), "{change:?}");
+        let signed_in = AccountChange::SignedIn(SignInPlace { device: None, country: None });
+        for often in [key, signed_in, AccountChange::SessionsEnded] {
+            for change in [AccountChange::PasswordChanged, AccountChange::PasswordReset { pauses: false }] {
+                assert_ne!(count_of(&change), count_of(&often), "{change:?} {often:?}");
+            }
+            assert_ne!(MailCount::AddressChanges, count_of(&often), "{often:?}");
         }
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! Each goes by an order of its own, so that one of them that fails is tried again without the others.
 
-use linklet_domain::{EmailAddress, MailCount, MailOrder, OneTimeToken, TokenPurpose, UserId, lifetimes};
+use linklet_domain::{EmailAddress, MailCount, MailOrder, OneTimeToken, Timestamp, TokenPurpose, UserId};
 use linklet_dynamodb::{MailAddress, NewToken};
 
 use crate::{
     DeliveryError, Mailer, Notify,
-    account_mail::OR_THIS_TOKEN,
+    account_mail::{OR_THIS_TOKEN, to_the_minute},
     addresses::{Addresses, Page},
     invitation_mail::plain_address,
     mail::{Mail, MailKind},
@@ -24,23 +24,25 @@ impl Notify {
         email: &EmailAddress,
     ) -> Result<(), DeliveryError> {
         let now = (self.clock)();
-        let wanted = self.waiting_for(user, email).await?.is_some();
-        if !wanted || !mailer.admits_to(email, MailCount::Verifications, order, now).await? {
+        let Some((_, until)) = self.waiting_for(user, email).await? else { return Ok(()) };
+        if !mailer.admits_to(email, MailCount::Verifications, order, now).await? {
             return Ok(());
         }
         let to = Addressee { email, user: Some(user) };
         match self.tokens.account_of(email).await? {
+            Some(owner) if self.is_undeliverable(Some(&owner)).await? => Ok(()),
             Some(owner) => mailer.send(&taken(), Addressee { email, user: Some(&owner) }).await,
             None => {
                 let token = OneTimeToken::generate(TokenPurpose::Verification).map_err(DeliveryError::Token)?;
                 let new = NewToken { hash: &token.hash(), user, email, issued_at: now };
                 self.tokens.issue_verification(&new).await?;
-                mailer.send(&confirm(&self.addresses, &token), to).await
+                mailer.send(&confirm(&self.addresses, &token, until), to).await
             }
         }
     }
 
-    /// Mails a token that stops another address to the one that somebody has, if they have shown that it is theirs.
+    /// Mails a token that stops another address to the one that somebody has, if they have shown that it is theirs, and
+    /// mails get there.
     pub(crate) async fn mail_address_notice(
         &self,
         mailer: &Mailer,
@@ -49,15 +51,15 @@ impl Notify {
         email: &EmailAddress,
     ) -> Result<(), DeliveryError> {
         let now = (self.clock)();
-        let address = self.waiting_for(user, email).await?.filter(|address| address.is_verified);
-        let Some(address) = address else { return Ok(()) };
-        if !mailer.admits_of(user, MailCount::PasswordChanges, order, now).await? {
+        let Some((address, until)) = self.waiting_for(user, email).await? else { return Ok(()) };
+        let Some(own) = address.reachable() else { return Ok(()) };
+        if !mailer.admits_of(user, MailCount::AddressChanges, order, now).await? {
             return Ok(());
         }
         let token = OneTimeToken::generate(TokenPurpose::Keep).map_err(DeliveryError::Token)?;
         self.tokens.issue_keep(&NewToken { hash: &token.hash(), user, email, issued_at: now }).await?;
-        let to = Addressee { email: &address.email, user: Some(user) };
-        mailer.send(&notice(&self.addresses, email, &token), to).await
+        let to = Addressee { email: own, user: Some(user) };
+        mailer.send(&notice(&self.addresses, email, &token, until), to).await
     }
 
     /// Mails to the address that an account had that it has another one.
@@ -68,27 +70,28 @@ impl Notify {
         user: &UserId,
         old: &EmailAddress,
     ) -> Result<(), DeliveryError> {
-        if !mailer.admits_of(user, MailCount::PasswordChanges, order, (self.clock)()).await? {
+        if !mailer.admits_of(user, MailCount::AddressChanges, order, (self.clock)()).await? {
             return Ok(());
         }
         mailer.send(&changed(), Addressee { email: old, user: Some(user) }).await
     }
 
-    /// Where somebody gets mail for whom this address waits still.
-    async fn waiting_for(&self, user: &UserId, email: &EmailAddress) -> Result<Option<MailAddress>, DeliveryError> {
-        let address = self.people.address(user, (self.clock)()).await?;
-        Ok(address.filter(|address| address.pending.as_ref() == Some(email)))
+    /// Where somebody gets mail for whom this address waits still, and until when it does.
+    async fn waiting_for(
+        &self,
+        user: &UserId,
+        email: &EmailAddress,
+    ) -> Result<Option<(MailAddress, Timestamp)>, DeliveryError> {
+        let Some(address) = self.people.address(user, (self.clock)()).await? else { return Ok(None) };
+        let until = address.pending.as_ref().filter(|pending| pending.email == *email).map(|pending| pending.until);
+        Ok(until.map(|until| (address, until)))
     }
 }
 
-fn hours() -> u64 {
-    lifetimes::ADDRESS_VERIFICATIONS.as_secs() / 3_600
-}
-
-fn confirm(addresses: &Addresses, token: &OneTimeToken) -> Mail {
+fn confirm(addresses: &Addresses, token: &OneTimeToken, until: Timestamp) -> Mail {
     Mail::new(MailKind::Verification, "Confirm your new address")
         .paragraph("Somebody wants this to be the address of their account.")
-        .paragraph(format!("If it is you, confirm it on this page within {} hours:", hours()))
+        .paragraph(format!("If it is you, confirm it on this page until {} UTC:", to_the_minute(until)))
         .button("Confirm your address", addresses.page(Page::Verify, token))
         .paragraph(OR_THIS_TOKEN)
         .token(token)
@@ -104,13 +107,13 @@ fn taken() -> Mail {
         )
 }
 
-fn notice(addresses: &Addresses, wanted: &EmailAddress, token: &OneTimeToken) -> Mail {
+fn notice(addresses: &Addresses, wanted: &EmailAddress, token: &OneTimeToken, until: Timestamp) -> Mail {
     let wanted = plain_address(wanted).unwrap_or("another address");
     Mail::new(MailKind::AccountChange, "Your account is to have another address")
         .paragraph(format!(
             "Somebody who knows your password wants {wanted} to be the address of your account instead of this one. \
-             It will be when they confirm it, which they can do for {} hours.",
-            hours()
+             It will be when they confirm it, which they can do until {} UTC.",
+            to_the_minute(until)
         ))
         .paragraph("If it is you, there is nothing to do here. If not, keep your address on this page:")
         .button("Keep my address", addresses.page(Page::KeepAddress, token))

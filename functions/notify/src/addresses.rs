@@ -1,4 +1,4 @@
-use linklet_domain::{OneTimeToken, ShortCode};
+use linklet_domain::{NotificationSubject, OneTimeToken, ShortCode, UnsubscribeToken};
 use linklet_lambda::{
     app,
     config::{self, ConfigError},
@@ -49,8 +49,30 @@ impl Addresses {
         Self { short_urls: ShortUrls::new(public_base), base }
     }
 
-    pub(crate) fn short_url(&self, code: &ShortCode) -> String {
-        self.short_urls.at_origin(&self.base, code)
+    /// A short link as it is shown: its host and its code.
+    pub(crate) fn short_link(&self, code: &ShortCode) -> String {
+        let short_url = self.short_urls.at_origin(&self.base, code);
+        short_url.split_once("://").map_or(short_url.clone(), |(_, shown)| shown.to_owned())
+    }
+
+    /// The page of what a notification is about.
+    pub(crate) fn about(&self, subject: &NotificationSubject) -> PageAddress {
+        let page = match subject {
+            NotificationSubject::Link(code) => format!("links/{code}"),
+            NotificationSubject::Target(id) => format!("monitoring/{id}"),
+            NotificationSubject::Job(id) => format!("settings?job={id}"),
+        };
+        PageAddress(format!("{}/app#/{page}", self.base))
+    }
+
+    /// The page on which somebody gets rid of notifications by mail.
+    pub(crate) fn unsubscribe(&self, token: &UnsubscribeToken) -> PageAddress {
+        PageAddress(app::unsubscribe_page(&self.base, token.reveal()))
+    }
+
+    /// What a mail program calls that has a button for the same (RFC 8058). It is the only address with a token in its query.
+    pub(crate) fn one_click(&self, token: &UnsubscribeToken) -> String {
+        format!("{}/api/unsubscribe?token={}", self.base, token.reveal())
     }
 
     /// The page on which somebody has a token for a new password mailed.

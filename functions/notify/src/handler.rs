@@ -6,16 +6,19 @@
 //! the list and waits in the dead-letter queue.
 //!
 //! Who is no member of an event's workspace any more isn't told at all. Others are, and by mail only where they have shown that the
-//! address is theirs.
+//! address is theirs, want such notifications by mail, and mails get there.
 
 mod account_mail;
 mod address_mail;
 mod addresses;
+mod feedback;
 mod invitation_mail;
 mod mail;
 mod mailer;
 mod message;
+mod notification_mail;
 mod topic;
+mod trail;
 
 use std::{
     collections::BTreeMap,
@@ -25,11 +28,10 @@ use std::{
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
-use linklet_domain::{
-    EmailAddress, Event, MailOrder, Notification, OrderedMail, Timestamp, Wording, mail_wording, wording,
-};
+use linklet_domain::{Event, MailOrder, Notification, OrderedMail, Timestamp, Wording, wording};
 use linklet_dynamodb::{
-    Claim, ClaimOutcome, Invitations, NotificationsTable, OneTimeTokens, Recipient, Recipients, RepositoryError,
+    AuditTable, Claim, ClaimOutcome, Invitations, Names, NotificationsTable, OneTimeTokens, Recipient, Recipients,
+    RepositoryError,
 };
 use linklet_lambda::{
     aws,
@@ -38,15 +40,11 @@ use linklet_lambda::{
 };
 use tracing::Instrument as _;
 
+use self::message::Message;
 pub use self::{
     addresses::Addresses,
     mailer::{MailLimit, Mailer},
     topic::Topic,
-};
-use self::{
-    mail::{Mail, MailKind},
-    mailer::Addressee,
-    message::Message,
 };
 
 /// Stores, publishes and mails notifications.
@@ -61,6 +59,10 @@ pub struct Notify {
     pub invitations: Invitations,
     /// The addresses that mails contain.
     pub addresses: Addresses,
+    /// The trail, for what others than their owner have done to links, and for jobs.
+    pub trail: AuditTable,
+    /// What people are called who have changed something of somebody else's.
+    pub names: Names,
     /// Every notification goes here.
     pub topic: Topic,
     /// Notifications and tokens are mailed if there is one.
@@ -73,10 +75,10 @@ pub struct Notify {
     pub clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
-/// How long a delivery has a notification for itself. It takes five calls at most: the claim, the topic and its note, the mail and
-/// its note; the sixth lets clocks differ. The queue hides a message for longer, so that one whose
+/// How long a delivery has a notification for itself. It takes seven calls at most: the claim, the topic and its note, the two that
+/// count the mail, the mail and its note; the eighth lets clocks differ. The queue hides a message for longer, so that one whose
 /// delivery failed doesn't come again before the claim has run out.
-pub const CLAIMED_FOR: Duration = aws::OPERATION_TIMEOUT.saturating_mul(6);
+pub const CLAIMED_FOR: Duration = aws::OPERATION_TIMEOUT.saturating_mul(8);
 
 /// Why a notification was not delivered everywhere.
 #[derive(Debug, thiserror::Error)]
@@ -135,12 +137,13 @@ impl Notify {
     /// Says whether the message is done with.
     async fn process(&self, received: &ReceivedMessage<Message>) -> bool {
         match &received.event {
-            Message::Event(event) => self.tell(received, event).await,
+            Message::Event(event) => self.write_down_and_tell(received, event).await,
             Message::Order(order) => {
                 let mailed = self.fulfil(order).await;
                 log_order(order, received.receive_count, &mailed);
                 mailed.is_ok()
             }
+            Message::Feedback(feedback) => self.hear(feedback).await,
         }
     }
 
@@ -183,7 +186,7 @@ impl Notify {
         told: &Wording<'_>,
         notification: &Notification,
     ) -> Result<Outcome, DeliveryError> {
-        let address = match self.people.find(told.user, &event.workspace_id).await? {
+        let address = match self.people.find(told.user, &event.workspace_id, (self.clock)()).await? {
             Recipient::NoMember => return Ok(Outcome::NobodyToTell),
             Recipient::Member(address) => address,
         };
@@ -196,21 +199,16 @@ impl Notify {
         if !published {
             self.topic.publish(notification).await?;
         }
-        if let (Some(mailer), Some(address)) = (&self.mailer, address) {
+        let email = address.as_ref().and_then(|address| address.for_notification(&notification.event_type));
+        if let (Some(mailer), Some(email)) = (&self.mailer, email) {
             // Without a mail there is no step between this note and the last one, which says the same.
             if !published {
                 self.notifications.mark_published(notification, (self.clock)()).await?;
             }
-            self.mail(mailer, event, &address).await?;
+            self.mail_notification(mailer, event, email).await?;
         }
         self.notifications.mark_sent(notification, (self.clock)()).await?;
         Ok(Outcome::Delivered)
-    }
-
-    async fn mail(&self, mailer: &Mailer, event: &Event, address: &EmailAddress) -> Result<(), DeliveryError> {
-        let Some(worded) = mail_wording(&event.detail, |code| self.addresses.short_url(code)) else { return Ok(()) };
-        let mail = Mail::new(MailKind::Notification, worded.subject).paragraph(worded.message);
-        mailer.send(&mail, Addressee { email: address, user: Some(worded.user) }).await
     }
 
     async fn give_up(&self, notification: &Notification) {

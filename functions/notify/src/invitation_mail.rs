@@ -5,10 +5,10 @@
 //! nowhere.
 
 use linklet_domain::{
-    EmailAddress, Invitation, InvitationId, MailCount, MailOrder, OneTimeToken, TokenPurpose, WorkspaceId,
+    EmailAddress, Invitation, InvitationId, MailCount, MailOrder, OneTimeToken, TokenPurpose, UserId, WorkspaceId,
     WorkspaceName,
 };
-use linklet_dynamodb::Recipient;
+use linklet_dynamodb::{MailAddress, Recipient};
 use linklet_lambda::telemetry::chain;
 
 use crate::{
@@ -30,14 +30,31 @@ impl Notify {
     ) -> Result<(), DeliveryError> {
         let open = self.invitations.open(workspace, id, (self.clock)()).await?;
         let Some(invitation) = open else { return Ok(()) };
-        let Recipient::Member(Some(inviter)) = self.people.find(&invitation.invited_by, workspace).await? else {
+        let inviter = match self.people.find(&invitation.invited_by, workspace, (self.clock)()).await? {
+            Recipient::Member(address) => address,
+            Recipient::NoMember => None,
+        };
+        let Some(inviter) = inviter.as_ref().and_then(MailAddress::verified) else {
             tracing::info!(order_id = %order.order_id, "no mail: the inviter has not confirmed an address");
             return Ok(());
         };
+        // Somebody who is invited may have an account, to whose address mails don't get.
+        let account = self.tokens.account_of(&invitation.email).await?;
+        if self.is_undeliverable(account.as_ref()).await? {
+            tracing::info!(order_id = %order.order_id, "no mail: mail to the address has come back");
+            return Ok(());
+        }
         if self.admits_invitation(mailer, order, &invitation).await? {
-            self.mail_invitation_token(mailer, &invitation, &inviter, name).await?;
+            let to = Addressee { email: &invitation.email, user: account.as_ref() };
+            self.mail_invitation_token(mailer, &invitation, to, (inviter, name)).await?;
         }
         Ok(())
+    }
+
+    /// Whether mail to the address of an account has come back, if there is one.
+    pub(crate) async fn is_undeliverable(&self, account: Option<&UserId>) -> Result<bool, DeliveryError> {
+        let Some(user) = account else { return Ok(false) };
+        Ok(self.people.address(user, (self.clock)()).await?.is_some_and(|address| address.is_undeliverable))
     }
 
     async fn admits_invitation(
@@ -55,8 +72,8 @@ impl Notify {
         &self,
         mailer: &Mailer,
         invitation: &Invitation,
-        inviter: &EmailAddress,
-        workspace: &WorkspaceName,
+        to: Addressee<'_>,
+        (inviter, workspace): (&EmailAddress, &WorkspaceName),
     ) -> Result<(), DeliveryError> {
         let token = OneTimeToken::generate(TokenPurpose::Invitation).map_err(DeliveryError::Token)?;
         // Somebody may have withdrawn or used it since it was read.
@@ -64,7 +81,7 @@ impl Notify {
             return Ok(());
         }
         let mail = mail(&self.addresses, invitation, inviter, workspace, &token);
-        mailer.send(&mail, Addressee { email: &invitation.email, user: None }).await?;
+        mailer.send(&mail, to).await?;
         // Tried again, the mail would be sent twice.
         if let Err(error) = self.invitations.note_mailed(invitation, (self.clock)()).await {
             tracing::warn!(error = chain(&error), "it could not be noted that an invitation was mailed");

@@ -14,6 +14,8 @@ use crate::addresses::PageAddress;
 pub(crate) struct Mail {
     pub kind: MailKind,
     pub subject: &'static str,
+    /// What a mail program calls that has a button to get no more of these.
+    pub unsubscribe_url: Option<String>,
     blocks: Vec<Block>,
 }
 
@@ -58,7 +60,7 @@ enum Block {
 impl Mail {
     /// A mail without content yet.
     pub(crate) fn new(kind: MailKind, subject: &'static str) -> Self {
-        Self { kind, subject, blocks: Vec::new() }
+        Self { kind, subject, unsubscribe_url: None, blocks: Vec::new() }
     }
 
     pub(crate) fn paragraph(self, text: impl Into<Cow<'static, str>>) -> Self {
@@ -76,6 +78,10 @@ impl Mail {
 
     pub(crate) fn footnote(self, sentence: &'static str, words: &'static str, page: PageAddress) -> Self {
         self.with(Block::Footnote { sentence, words, page })
+    }
+
+    pub(crate) fn unsubscribed_at(self, url: String) -> Self {
+        Self { unsubscribe_url: Some(url), ..self }
     }
 
     fn with(mut self, block: Block) -> Self {

@@ -3,10 +3,10 @@ use std::error::Error;
 use aws_sdk_sesv2::{
     Client,
     error::BuildError,
-    types::{Body, Content, Destination, EmailContent, Message, MessageTag},
+    types::{Body, Content, Destination, EmailContent, Message, MessageHeader, MessageTag},
 };
-use linklet_domain::{Correspondent, EmailAddress, MailCount, MailOrder, Salt, Timestamp, UserId};
-use linklet_dynamodb::{RepositoryError, ThrottleTable};
+use linklet_domain::{Correspondent, EmailAddress, MailCount, MailOrder, Salt, Timestamp, UnsubscribeToken, UserId};
+use linklet_dynamodb::{MailAdmission, RepositoryError, ThrottleTable};
 use linklet_lambda::metrics::{self, Metric};
 
 use crate::{DeliveryError, mail::Mail};
@@ -15,14 +15,15 @@ use crate::{DeliveryError, mail::Mail};
 pub struct Mailer {
     client: Client,
     sender: String,
+    configuration_set: Option<String>,
     limit: MailLimit,
 }
 
-/// Limits the mails that somebody can have sent by asking for them.
+/// Limits the mails that somebody gets.
 pub struct MailLimit {
     /// The table that counts them.
     pub table: ThrottleTable,
-    /// The salt for the hashes of addresses.
+    /// The salt for the hashes of addresses, and for the tokens with which people unsubscribe.
     pub salt: Salt,
 }
 
@@ -38,7 +39,13 @@ impl Mailer {
     /// Sends from this address, which SES must know as verified.
     #[must_use]
     pub fn new(client: Client, sender: impl Into<String>, limit: MailLimit) -> Self {
-        Self { client, sender: sender.into(), limit }
+        Self { client, sender: sender.into(), configuration_set: None, limit }
+    }
+
+    /// Sends with this configuration set, which says where SES tells of bounces and complaints.
+    #[must_use]
+    pub fn with_configuration_set(self, configuration_set: Option<String>) -> Self {
+        Self { configuration_set, ..self }
     }
 
     /// Whether there may be one more mail to this address that was ordered. It is counted, but for one order only once.
@@ -49,7 +56,8 @@ impl Mailer {
         order: &MailOrder,
         now: Timestamp,
     ) -> Result<bool, RepositoryError> {
-        self.admits(&Correspondent::reader(address, &self.limit.salt), count, order, now).await
+        let reader = Correspondent::reader(address, &self.limit.salt);
+        Ok(self.admit(&reader, count, &order.order_id.to_string(), now).await? != MailAdmission::Refused)
     }
 
     /// Whether there may be one more mail of those that are counted for a person and not for an address.
@@ -60,22 +68,37 @@ impl Mailer {
         order: &MailOrder,
         now: Timestamp,
     ) -> Result<bool, RepositoryError> {
-        self.admits(&Correspondent::person(user, &self.limit.salt), count, order, now).await
+        Ok(self.admission(user, count, &order.order_id.to_string(), now).await? != MailAdmission::Refused)
     }
 
-    async fn admits(
+    /// The same, for the message with this id, and whether it is the last one for now.
+    pub(crate) async fn admission(
+        &self,
+        user: &UserId,
+        count: MailCount,
+        id: &str,
+        now: Timestamp,
+    ) -> Result<MailAdmission, RepositoryError> {
+        self.admit(&Correspondent::person(user, &self.limit.salt), count, id, now).await
+    }
+
+    async fn admit(
         &self,
         whose: &Correspondent,
         count: MailCount,
-        order: &MailOrder,
+        id: &str,
         now: Timestamp,
-    ) -> Result<bool, RepositoryError> {
-        let is_admitted = self.limit.table.admit_mail(whose, count, &order.order_id, now).await?;
-        if !is_admitted {
-            let (order_id, limit) = (order.order_id.to_string(), count.as_str());
-            tracing::info!(order_id, limit, "no mail: there were as many as there may be");
+    ) -> Result<MailAdmission, RepositoryError> {
+        let admission = self.limit.table.admit_mail(whose, count, id, now).await?;
+        if admission == MailAdmission::Refused {
+            tracing::info!(id, limit = count.as_str(), "no mail: there were as many as there may be");
         }
-        Ok(is_admitted)
+        Ok(admission)
+    }
+
+    /// The token with which a person unsubscribes.
+    pub(crate) fn unsubscribe_token(&self, user: &UserId, now: Timestamp) -> UnsubscribeToken {
+        UnsubscribeToken::of(user, now, &self.limit.salt)
     }
 
     /// Sends a mail, and counts whether it was sent.
@@ -88,18 +111,28 @@ impl Mailer {
     async fn post(&self, mail: &Mail, to: Addressee<'_>) -> Result<(), DeliveryError> {
         let content = |text: &str| Content::builder().data(text).charset("UTF-8").build().map_err(unmailed);
         let body = Body::builder().text(content(&mail.text())?).html(content(&mail.html())?).build();
-        let message = Message::builder().subject(content(mail.subject)?).body(body).build();
+        let headers = unsubscribing(mail).map_err(unmailed)?;
+        let message = Message::builder().subject(content(mail.subject)?).body(body).set_headers(headers).build();
         self.client
             .send_email()
             .from_email_address(&self.sender)
             .destination(Destination::builder().to_addresses(to.email.as_str()).build())
             .content(EmailContent::builder().simple(message).build())
+            .set_configuration_set_name(self.configuration_set.clone())
             .set_email_tags(Some(tags(mail, to).map_err(unmailed)?))
             .send()
             .await
             .map_err(unmailed)?;
         Ok(())
     }
+}
+
+/// With which mail programs offer to unsubscribe by one click (RFC 8058).
+fn unsubscribing(mail: &Mail) -> Result<Option<Vec<MessageHeader>>, BuildError> {
+    let Some(url) = &mail.unsubscribe_url else { return Ok(None) };
+    let header = |name: &str, value: &str| MessageHeader::builder().name(name).value(value).build();
+    let where_to = header("List-Unsubscribe", &format!("<{url}>"))?;
+    Ok(Some(vec![where_to, header("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")?]))
 }
 
 /// What SES says with a bounce, so that nobody has to read the mail to know whose it is.

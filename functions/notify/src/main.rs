@@ -9,7 +9,7 @@ use aws_sdk_sesv2::Client as Ses;
 use aws_sdk_sns::Client as Sns;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_domain::{Salt, Timestamp};
-use linklet_dynamodb::{Invitations, NotificationsTable, OneTimeTokens, Recipients, ThrottleTable};
+use linklet_dynamodb::{AuditTable, Invitations, Names, NotificationsTable, OneTimeTokens, Recipients, ThrottleTable};
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, secrets};
 use linklet_notify::{Addresses, MailLimit, Mailer, Notify, Topic};
 
@@ -23,7 +23,8 @@ async fn mailer(aws: &SdkConfig, tables: &DynamoDb, sender: String) -> Result<Ma
     let (table, salt) = (config::required("THROTTLE_TABLE")?, config::required("CLICK_SALT_ID")?);
     let salt = Salt::parse(&secrets::current(&SecretsManager::new(aws), &salt).await?)?;
     let limit = MailLimit { table: ThrottleTable::new(tables.clone(), table), salt };
-    Ok(Mailer::new(Ses::new(aws), sender, limit))
+    let mailer = Mailer::new(Ses::new(aws), sender, limit);
+    Ok(mailer.with_configuration_set(config::optional("MAIL_CONFIGURATION_SET")))
 }
 
 async fn run() -> Result<(), StartError> {
@@ -31,6 +32,7 @@ async fn run() -> Result<(), StartError> {
     let (topic, max_receives) = (config::required("TOPIC_ARN")?, config::parsed("MAX_RECEIVES")?);
     let (users, sender) = (config::required("USERS_TABLE")?, config::optional("MAIL_SENDER"));
     let addresses = Addresses::from_env()?;
+    let trail = config::required("AUDIT_TABLE")?;
     let aws = aws::load().await;
     let tables = DynamoDb::new(&aws);
     let mailer = match sender {
@@ -41,8 +43,10 @@ async fn run() -> Result<(), StartError> {
         notifications: NotificationsTable::new(tables.clone(), table),
         people: Recipients::new(tables.clone(), &users),
         tokens: OneTimeTokens::new(tables.clone(), &users),
-        invitations: Invitations::new(tables, users),
+        invitations: Invitations::new(tables.clone(), &users),
         addresses,
+        trail: AuditTable::new(tables.clone(), trail),
+        names: Names::new(tables, users),
         topic: Topic::new(Sns::new(&aws), topic),
         mailer,
         dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters),

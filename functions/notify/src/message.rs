@@ -2,6 +2,8 @@ use linklet_domain::{CorrelationId, Event, MailOrder};
 use linklet_lambda::batch::Content;
 use serde::{Deserialize, Serialize};
 
+use crate::feedback::Feedback;
+
 /// A message of the notify queue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -10,6 +12,8 @@ pub(crate) enum Message {
     Event(Box<Event>),
     /// A function orders a mail.
     Order(MailOrder),
+    /// SES says what became of a mail.
+    Feedback(Feedback),
 }
 
 impl Message {
@@ -18,6 +22,7 @@ impl Message {
         match self {
             Self::Event(event) => event.event_id.to_string(),
             Self::Order(order) => order.order_id.to_string(),
+            Self::Feedback(feedback) => feedback.id(),
         }
     }
 }
@@ -28,9 +33,10 @@ impl Content for Message {
     }
 
     fn correlation_ids(&self) -> Vec<&CorrelationId> {
-        vec![match self {
-            Self::Event(event) => &event.correlation_id,
-            Self::Order(order) => &order.correlation_id,
-        }]
+        match self {
+            Self::Event(event) => vec![&event.correlation_id],
+            Self::Order(order) => vec![&order.correlation_id],
+            Self::Feedback(_) => Vec::new(),
+        }
     }
 }

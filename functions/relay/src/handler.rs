@@ -50,6 +50,10 @@ fn queues(event: &EventDetail) -> &'static [Queue] {
     match event {
         EventDetail::UrlClicked(_) => &[Queue::Analytics],
         EventDetail::UrlCreated(created) if created.quiet => &[],
+        EventDetail::UrlUpdated(updated) if updated.by.is_some() => &[Queue::Notify],
+        EventDetail::UrlActivated(switched) | EventDetail::UrlDeactivated(switched) if switched.by.is_some() => {
+            &[Queue::Notify]
+        }
         EventDetail::UrlUpdated(_)
         | EventDetail::UrlActivated(_)
         | EventDetail::UrlDeactivated(_)

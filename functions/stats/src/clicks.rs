@@ -8,7 +8,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{PageOfClicks, ReadBudget, RepositoryError};
 use linklet_lambda::{
-    http::{ApiError, Request, Response, StatusCode, json},
+    http::{ApiError, Format, Request, Response, StatusCode, json},
     identity::Caller,
     throttle::Questions,
     zone::Zone,
@@ -18,8 +18,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
 
 use crate::{
-    Stats,
-    csv::{self, Format},
+    Stats, csv,
     judge::Judge,
     question::{Question, filter, time_ends},
 };

@@ -8,7 +8,7 @@ use std::{ops::Range, time::Duration};
 use linklet_domain::{Click, Crowd, Day, Findings, LinkId, Timestamp};
 use linklet_dynamodb::{ByteBudget, ReadBudget, RepositoryError};
 use linklet_lambda::{
-    http::{ApiError, Request, Response, StatusCode, json},
+    http::{ApiError, Format, Request, Response, StatusCode, json},
     identity::Caller,
     throttle::Questions,
     zone::Zone,
@@ -16,8 +16,7 @@ use linklet_lambda::{
 use tokio::time::Instant;
 
 use crate::{
-    Stats,
-    csv::{self, Format},
+    Stats, csv,
     judge::Judge,
     plan::{Days, Plan, clicks_in},
     question::{DAY, Question},

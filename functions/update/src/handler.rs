@@ -196,12 +196,14 @@ impl Update {
         if let Some(target) = target.or_else(|| link.target_watched_instead(patch)) {
             self.room.require(&link.identity.workspace, &link.identity.owner, &target).await?;
         }
+        let named = caller.named_to(&link.identity.owner, request);
         let update = LinkUpdate {
             link: link.id(),
             patch,
             precondition,
             destinations,
             by: caller.user(),
+            named: named.as_ref(),
             at: request.received_at(),
             correlation_id: request.correlation_id(),
         };

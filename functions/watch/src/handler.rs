@@ -2,8 +2,12 @@
 
 mod view;
 
-use linklet_domain::{Day, Host, Invalid, PageToken, Scope, Target, TargetId, TargetUrl};
-use linklet_dynamodb::{DeleteTargetOutcome, RegisteredTarget, RequestKey, TargetRegistration, WatchTable, Workspaces};
+use linklet_domain::{
+    AuditAction, AuditSubject, Day, Host, Invalid, Origin, PageToken, Scope, Target, TargetId, TargetUrl,
+};
+use linklet_dynamodb::{
+    AuditTable, DeleteTargetOutcome, RegisteredTarget, RequestKey, TargetRegistration, WatchTable, Workspaces,
+};
 use linklet_lambda::{
     http::{
         ApiError, BodyLimit, Handler, JsonObject, Method, Problem, Request, Response, ShortUrls, StatusCode, created,
@@ -22,6 +26,8 @@ pub struct Watch {
     pub authenticator: Authenticator,
     /// The repository of targets.
     pub targets: WatchTable,
+    /// The trail, for what others than their owner do to targets.
+    pub trail: AuditTable,
     /// Knows who founded a workspace.
     pub users: Workspaces,
     /// Knows the addresses of the shortener itself.
@@ -104,7 +110,20 @@ impl Watch {
             return Err(FORBIDDEN);
         }
         self.authenticator.confirm(request, caller, &target.owner, Scope::LinksWrite).await?;
-        match self.targets.delete(&target).await? {
+        let deleted = if target.owner == *caller.user() {
+            self.targets.delete(&target).await
+        } else {
+            let origin = Origin {
+                actor: caller.actor(),
+                at: request.received_at(),
+                address: None,
+                correlation_id: request.correlation_id().clone(),
+            };
+            let subject = AuditSubject::Target(target.id.clone());
+            let entry = origin.in_workspace(&target.workspace, AuditAction::TargetDeleted, subject);
+            self.targets.delete_anothers(&target, &self.trail, &entry).await
+        };
+        match deleted? {
             DeleteTargetOutcome::Deleted => Ok(no_content()),
             DeleteTargetOutcome::Watched => Err(ApiError::Problem(Problem::TargetWatched)),
         }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use linklet_dynamodb::{WatchTable, Workspaces};
+use linklet_dynamodb::{AuditTable, WatchTable, Workspaces};
 use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator, watching};
 use linklet_watch::Watch;
 
@@ -13,12 +13,14 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (targets, users) = (config::required("WATCH_TABLE")?, config::required("USERS_TABLE")?);
+    let trail = config::required("AUDIT_TABLE")?;
     let quota = watching::quota_from_env()?;
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     http::serve(Watch {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
         targets: WatchTable::new(tables.clone(), targets).with_quota(quota),
+        trail: AuditTable::new(tables.clone(), trail),
         users: Workspaces::new(tables, users),
         short_urls: ShortUrls::from_env(),
     })

@@ -27,6 +27,7 @@ export const PAGES = [
   { path: 'notifications', title: 'Notifications', icon: 'bell', group: 'work', key: 'n', component: 'NotificationsPage', load: () => import('./pages/notifications/notifications.js') },
   { path: 'members', title: 'Members', icon: 'members', group: 'workspace', component: 'MembersPage', load: () => import('./pages/members/members.js') },
   { path: 'keys', title: 'API keys', icon: 'key', group: 'workspace', role: 'admin', component: 'KeysPage', load: () => import('./pages/keys/keys.js') },
+  { path: 'activity', title: 'Activity', icon: 'list', group: 'workspace', role: 'admin', component: 'ActivityPage', load: () => import('./pages/activity/activity.js') },
   { path: 'settings', title: 'Settings', icon: 'settings', group: 'workspace', component: 'SettingsPage', load: () => import('./pages/settings/settings.js') },
   { path: 'account', title: 'Account', icon: 'account', component: 'AccountPage', load: () => import('./pages/account/account.js') },
   { path: 'compare', title: 'Compare', within: 'links', component: 'ComparePage', load: () => import('./pages/compare/compare.js') },
@@ -35,6 +36,8 @@ export const PAGES = [
   { path: 'forgot', title: 'Forgotten password', isPublic: true, component: 'ForgotPage', load: entrance },
   { path: 'reset', title: 'New password', isPublic: true, component: 'ResetPage', load: entrance },
   { path: 'first-password', title: 'Choose a password', isPublic: true, component: 'FirstPasswordPage', load: entrance },
+  { path: 'keep-address', title: 'Keep your address', isPublic: true, component: 'KeepAddressPage', load: entrance },
+  { path: 'unsubscribe', title: 'No more mail', isPublic: true, component: 'UnsubscribePage', load: entrance },
   { path: 'verify', title: 'Confirm your address', isPublic: true, component: 'VerifyPage', load: entrance },
   { path: 'invitation', title: 'Invitation', isPublic: true, component: 'InvitationPage', load: entrance },
 ];

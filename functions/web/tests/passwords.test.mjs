@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import './browser.mjs';
 
-const { strengthOf } = await import('../app/core/checks.js');
+const { strengthOf } = await import('../app/parts/strength/strength.js');
 
 const APP = new URL('../app/', import.meta.url);
 const sources = readdirSync(APP, { recursive: true }).filter((path) => path.endsWith('.js') && !path.startsWith('vendor'));

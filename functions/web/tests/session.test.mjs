@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { answering } from './browser.mjs';
 
 const { call } = await import('../app/core/api.js');
-const { route } = await import('../app/core/router.js');
-const { currentWorkspace, foundWorkspace, joinWorkspace, mayAct, session, signIn, signInAgain } = await import('../app/core/session.js');
+const { navigate, route } = await import('../app/core/router.js');
+const { currentWorkspace, mayAct, otherWorkspace, refreshMe, session, signIn, signInAgain } = await import('../app/core/session.js');
+const { closeWorkspace, foundWorkspace, joinWorkspace } = await import('../app/parts/ways/ways.js');
 
 const login = (token) => ({ body: { token, expires_at: '2126-01-01T00:00:00.000Z' } });
 const me = (workspace_id, role) => ({ body: { user_id: 'u', email: 'ada@example.com', workspace_id, role } });
@@ -193,7 +194,7 @@ test('who was removed from the workspace is in another one, and what they asked 
   await new Promise((done) => setTimeout(done, 5));
 
   assert.deepEqual(paths(requests).filter((path) => path === '/api/shorten').length, 1);
-  assert.deepEqual([currentWorkspace().slug, session.get().removals], ['harbour', removals + 1]);
+  assert.deepEqual([currentWorkspace().slug, session.get().removals, session.get().lost], ['harbour', removals + 1, 'fjord']);
   assert.equal(route.get().path, 'links');
 });
 
@@ -205,4 +206,73 @@ test('who goes to another workspace is at an address of it', async () => {
 
   assert.equal(location.hash, '#/w/harbour/links');
   assert.deepEqual([route.get().workspace, route.get().parts], ['harbour', ['links']]);
+});
+
+test('a workspace that is called otherwise keeps its view, at its new address', async () => {
+  await stayingSignedIn();
+  navigate('#/w/fjord/settings?job=1');
+  answering(me('fjord', 'admin'), mine({ ...workspace('fjord'), slug: 'fjord-2' }));
+
+  await refreshMe();
+
+  assert.deepEqual([session.get().slug, location.hash], ['fjord-2', '#/w/fjord-2/settings?job=1']);
+});
+
+// -- closing the workspace
+
+const closed = { closed_at: '2026-11-12T11:25:00.000Z', restorable_until: '2026-11-19T11:25:00.000Z' };
+
+test('another workspace to be in is one that is neither paused nor closed', async () => {
+  const others = [workspace('paused', { paused_at: closed.closed_at }), workspace('closed', closed)];
+  answering(login('nine'), me('fjord', 'admin'), mine(...others, workspace('fjord')));
+  await signIn('ada@example.com', 'secret');
+  assert.equal(otherWorkspace(), undefined);
+
+  answering(login('ten'), me('fjord', 'admin'), mine(...others, workspace('fjord'), workspace('harbour')));
+  await signIn('ada@example.com', 'secret');
+  assert.equal(otherWorkspace().slug, 'harbour');
+});
+
+test('who closes their workspace has asked for the way into another one before', async () => {
+  await stayingSignedIn();
+  const requests = answering(refreshed('ada', 'harbour', 5), { status: 202, body: closed }, me('harbour', 'admin'), mine(workspace('fjord', closed), workspace('harbour')));
+
+  assert.deepEqual(await closeWorkspace({ slug: 'fjord', password: 'secret' }, 'harbour'), closed);
+
+  assert.deepEqual(paths(requests), ['/api/auth/switch', '/api/workspace', '/api/me', '/api/me/workspaces']);
+  assert.deepEqual([requests[1].method, requests[1].body], ['DELETE', '{"slug":"fjord","password":"secret"}']);
+  assert.equal(requests[1].headers.Authorization, `Bearer ${tokenOf('ada', 'fjord', 1)}`);
+  assert.equal(currentWorkspace().slug, 'harbour');
+});
+
+test('who closes their only workspace is in none, and goes on without signing in', async () => {
+  for (const [remember, path] of [[true, '/api/auth/refresh'], [false, '/api/auth/login']]) {
+    answering(refreshed('ada', 'fjord', 1), me('fjord', 'admin'), mine(workspace('fjord')));
+    await signIn('ada@example.com', 'secret', remember);
+    const requests = answering({ status: 202, body: closed }, refreshed('ada', null, 2), me(null, null), mine(workspace('fjord', closed)));
+
+    await closeWorkspace({ slug: 'fjord', password: 'secret' });
+
+    assert.deepEqual(paths(requests).slice(0, 2), ['/api/workspace', path]);
+    assert.deepEqual([session.get().status, session.get().isNowhere, location.hash], ['in', true, '#/links']);
+  }
+});
+
+test('a wrong password closes nothing and moves nobody', async () => {
+  await stayingSignedIn();
+  answering(refreshed('ada', 'harbour', 5), { status: 401, body: { code: 'invalid_credentials', detail: 'no' } });
+
+  await assert.rejects(closeWorkspace({ slug: 'fjord', password: 'wrong' }, 'harbour'), { code: 'invalid_credentials' });
+
+  assert.deepEqual([session.get().status, currentWorkspace().slug], ['in', 'fjord']);
+});
+
+test('a workspace that was closed stays so when the way out has failed, and the password leads on', async () => {
+  answering(login('eleven'), me('fjord', 'admin'), mine(workspace('fjord')));
+  await signIn('ada@example.com', 'secret');
+  answering({ status: 202, body: closed }, { status: 503, body: { code: 'service_unavailable', detail: 'no' } });
+
+  assert.deepEqual(await closeWorkspace({ slug: 'fjord', password: 'secret' }), closed);
+
+  assert.equal(session.get().status, 'over');
 });

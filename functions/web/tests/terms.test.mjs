@@ -17,7 +17,7 @@ test('a link that is switched on or off has the status that the API gives it', (
   assert.deepEqual([statusIf(link('inactive'), true), statusIf(link('active'), false)], ['active', 'inactive']);
   assert.equal(statusIf(link('inactive', hence(1)), true), 'scheduled');
   assert.equal(statusIf(link('inactive', hence(-1)), true), 'active');
-  for (const over of ['expired', 'exhausted', 'deleted']) assert.deepEqual([statusIf(link(over), true), statusIf(link(over), false)], [over, over]);
+  for (const over of ['expired', 'exhausted', 'suspended', 'deleted']) assert.deepEqual([statusIf(link(over), true), statusIf(link(over), false)], [over, over]);
 });
 
 test('how much of a limit is used is said if there is one', () => {

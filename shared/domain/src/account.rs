@@ -160,6 +160,8 @@ pub struct Account {
     pub password_hash: Option<String>,
     /// When the user registered.
     pub created_at: Timestamp,
+    /// When the user logged in last; `None` before the first time.
+    pub last_login_at: Option<Timestamp>,
 }
 
 /// A user's membership in a workspace.

@@ -8,8 +8,8 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CorrelationId, CountryCode, EventId, Invalid, InvitationId, IpHash, JobId, KeyPrefix, SessionId, ShortCode,
-    TargetId, Timestamp, UserId, WorkspaceId,
+    CorrelationId, CountryCode, Event, EventDetail, EventId, FullName, Invalid, InvitationId, IpHash, JobId, KeyPrefix,
+    LinkId, SessionId, ShortCode, TargetId, Timestamp, UrlDeleted, UrlPurged, UrlSwitched, UserId, WorkspaceId,
 };
 
 /// Whose trail it is.
@@ -86,6 +86,51 @@ impl fmt::Display for Actor {
     }
 }
 
+/// Who has changed something of which others are to hear. As text it is the id of the person, and behind it the prefix of the API key that
+/// they have used, if it was one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Changer {
+    /// The person; of an API key, its creator.
+    pub user: UserId,
+    /// The API key.
+    pub key: Option<KeyPrefix>,
+    /// What the person is called, as soon as somebody has looked it up. It isn't part of the text.
+    pub name: Option<FullName>,
+}
+
+impl Changer {
+    /// Reads a person's id, and a key's prefix if there is one behind it.
+    ///
+    /// # Errors
+    /// When the text is anything else.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let (user, key) = text.split_once(' ').map_or((text, None), |(user, key)| (user, Some(key)));
+        Ok(Self { user: UserId::parse(user)?, key: key.map(KeyPrefix::parse).transpose()?, name: None })
+    }
+
+    /// As the trail names them.
+    #[must_use]
+    pub fn actor(&self) -> Actor {
+        self.key.clone().map_or(Actor::Person(self.user), Actor::Key)
+    }
+
+    /// What others call them.
+    #[must_use]
+    pub fn called(&self) -> &str {
+        self.name.as_ref().map_or("somebody else", FullName::as_str)
+    }
+}
+
+impl fmt::Display for Changer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.key {
+            Some(key) => write!(formatter, "{} {key}", self.user),
+            None => self.user.fmt(formatter),
+        }
+    }
+}
+
 /// Where a change comes from. Whatever changes who may do what takes one, since the change has an entry in the same transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
@@ -149,7 +194,7 @@ impl Origin {
     pub fn guessed(&self, user: &UserId) -> AuditEntry {
         const QUARTER: u64 = 15 * 60 * 1_000;
         let at = Timestamp::from_unix_millis(self.at.unix_millis() / QUARTER * QUARTER);
-        AuditEntry { id: EventId::guessed(), at, ..self.of_person(user, AuditAction::SessionGuessed) }
+        AuditEntry { id: EventId::guessed(at), at, ..self.of_person(user, AuditAction::SessionGuessed) }
     }
 }
 
@@ -205,6 +250,42 @@ impl AuditEntry {
     #[must_use]
     pub fn at_place(self, device: Option<String>, country: Option<CountryCode>) -> Self {
         Self { device, country, ..self }
+    }
+}
+
+impl AuditEntry {
+    /// The entry that an event makes, under its id; `None` for one of which the trail says nothing.
+    #[must_use]
+    pub fn from_event(event: &Event) -> Option<Self> {
+        let link = |link: &LinkId| AuditSubject::Link(link.code.clone());
+        let (actor, action, subject, (from, to)) = match &event.detail {
+            EventDetail::UrlUpdated(updated) => {
+                let names = updated.changes.names().join(", ");
+                let actor = updated.by.as_ref()?.actor();
+                (actor, AuditAction::LinkChanged, link(&updated.link), (Some(names.clone()), Some(names)))
+            }
+            EventDetail::UrlActivated(UrlSwitched { link: id, by: Some(by), .. }) => {
+                (by.actor(), AuditAction::LinkChanged, link(id), (Some("inactive".into()), Some("active".into())))
+            }
+            EventDetail::UrlDeactivated(UrlSwitched { link: id, by: Some(by), .. }) => {
+                (by.actor(), AuditAction::LinkChanged, link(id), (Some("active".into()), Some("inactive".into())))
+            }
+            EventDetail::UrlDeleted(UrlDeleted { link: id, by: Some(by), .. }) => {
+                (by.actor(), AuditAction::LinkDeleted, link(id), (None, None))
+            }
+            EventDetail::UrlPurged(UrlPurged { link: id, by: Some(by), .. }) => {
+                (by.actor(), AuditAction::LinkPurged, link(id), (None, None))
+            }
+            EventDetail::JobFinished(finished) => {
+                let (actor, subject) = (Actor::Person(finished.user_id), AuditSubject::Job(finished.job_id));
+                (actor, AuditAction::JobFinished, subject, (None, Some(finished.state.as_str().to_owned())))
+            }
+            _ => return None,
+        };
+        let origin =
+            Origin { actor, at: event.occurred_at, address: None, correlation_id: event.correlation_id.clone() };
+        let entry = origin.in_workspace(&event.workspace_id, action, subject);
+        Some(Self { id: event.event_id.clone(), from, to, ..entry })
     }
 }
 
@@ -450,6 +531,7 @@ macro_rules! as_text {
 
 as_text! {
     Actor: Actor::to_string,
+    Changer: Changer::to_string,
     AuditSubject: AuditSubject::to_string,
     AuditAction: |action: &AuditAction| action.as_str().to_owned(),
 }
@@ -524,6 +606,17 @@ mod tests {
             assert_eq!(AuditSubject::parse(&subject.to_string()), Ok(subject));
         }
         assert!(AuditSubject::parse("member").is_err());
+    }
+
+    #[test]
+    fn who_has_changed_something_survives_the_text_and_the_name_isnt_in_it() {
+        let (user, name) = (UserId::generate(), FullName::parse("Ada").ok());
+        for key in [None, KeyPrefix::parse("sk_live_a1B2c3D4").ok()] {
+            let changer = Changer { user, key, name: name.clone() };
+
+            assert_eq!(Changer::parse(&changer.to_string()), Ok(Changer { name: None, ..changer }));
+        }
+        assert!(Changer::parse(&format!("{user} Ada")).is_err());
     }
 
     #[test]

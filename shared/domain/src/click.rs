@@ -271,6 +271,11 @@ impl Salt {
     pub(crate) fn hash(&self, text: &str) -> String {
         hex::encode(Sha256::new().chain_update(text).chain_update(&self.0).finalize())
     }
+
+    /// A key for one purpose. It is the hash of no text: there, the salt comes last.
+    pub(crate) fn key_for(&self, purpose: &[u8]) -> [u8; 32] {
+        Sha256::new().chain_update(&self.0).chain_update(purpose).finalize().into()
+    }
 }
 
 impl fmt::Debug for Salt {

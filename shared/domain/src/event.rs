@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CheckError, ClickLimit, CorrelationId, EventId, JobFailure, JobId, JobState, JobWork, LinkChanges, LinkId,
+    Changer, CheckError, ClickLimit, CorrelationId, EventId, JobFailure, JobId, JobState, JobWork, LinkChanges, LinkId,
     TargetId, TargetUrl, Timestamp, UserId, Visitor, WorkspaceId,
 };
 
@@ -26,6 +26,17 @@ pub struct Event {
 }
 
 impl Event {
+    /// Who has changed what it is about, if others hear of that.
+    pub fn changer_mut(&mut self) -> Option<&mut Changer> {
+        match &mut self.detail {
+            EventDetail::UrlUpdated(updated) => updated.by.as_mut(),
+            EventDetail::UrlActivated(switched) | EventDetail::UrlDeactivated(switched) => switched.by.as_mut(),
+            EventDetail::UrlDeleted(deleted) => deleted.by.as_mut(),
+            EventDetail::UrlPurged(purged) => purged.by.as_mut(),
+            _ => None,
+        }
+    }
+
     /// The routing key, such as `url.created`.
     #[must_use]
     pub fn event_type(&self) -> &'static str {
@@ -156,6 +167,9 @@ pub struct UrlUpdated {
     pub user_id: UserId,
     /// The members that have changed.
     pub changes: LinkChanges,
+    /// Who has changed it, if others hear of that: somebody else than its owner, or the owner if it was one of many at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Changer>,
     /// Whether the link watches where it leads from now on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub watch: bool,
@@ -169,6 +183,9 @@ pub struct UrlSwitched {
     pub link: LinkId,
     /// Whose link it is.
     pub user_id: UserId,
+    /// Who has changed it, if others hear of that: somebody else than its owner, or the owner if it was one of many at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Changer>,
 }
 
 /// A link was deleted.
@@ -183,6 +200,9 @@ pub struct UrlDeleted {
     pub user_id: UserId,
     /// Who deleted it.
     pub deleted_by: UserId,
+    /// Who has changed it, if others hear of that: somebody else than its owner, or the owner if it was one of many at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Changer>,
     /// The target that it watched until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watched_target: Option<TargetId>,
@@ -254,6 +274,9 @@ pub struct UrlPurged {
     pub link: LinkId,
     /// Who created it and is told.
     pub user_id: UserId,
+    /// Who has purged it; nobody, if a job has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Changer>,
     /// The target that it watched until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watched_target: Option<TargetId>,
@@ -400,6 +423,7 @@ mod tests {
             correlation_id: CorrelationId::generate(),
             workspace_id: WorkspaceId::generate(),
             detail: EventDetail::UrlPurged(UrlPurged {
+                by: None,
                 link: LinkId::parse("abc1234.x7Kf2a").unwrap(),
                 user_id: UserId::generate(),
                 watched_target,

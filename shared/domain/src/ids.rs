@@ -198,10 +198,10 @@ impl EventId {
         Self(format!("job:{job}"))
     }
 
-    /// The id of the entry in the trail of all wrong passwords of a while, which has a time of its own.
+    /// The id of the entry in the trail of all wrong passwords of a while, which begins at this time.
     #[must_use]
-    pub(crate) fn guessed() -> Self {
-        Self("guessed".to_owned())
+    pub(crate) fn guessed(since: Timestamp) -> Self {
+        Self(format!("guessed:{}", since.unix_seconds()))
     }
 
     /// The id of one of the events of a change, which may have several: `kind` tells them apart.

@@ -29,6 +29,7 @@ mod link_id;
 mod link_metadata;
 mod link_password;
 mod link_query;
+mod mail_choice;
 mod mail_order;
 mod milestone;
 mod normalized_url;
@@ -48,6 +49,7 @@ mod target_url;
 mod terms;
 mod throttle;
 mod timestamp;
+mod unsubscribe_token;
 mod validated;
 mod watch;
 mod workspace;
@@ -55,7 +57,7 @@ mod workspace;
 pub use account::{Account, EmailAddress, FullName, Member, Membership, Role};
 pub use api_key::{ApiKey, ApiKeySecret, KeyHash, KeyName, KeyPrefix, Scope, Scopes};
 pub use audience::{Audience, BrowserFamily, Client, Device};
-pub use audit::{ActionFilter, Actor, AuditAction, AuditEntry, AuditFilter, AuditSubject, Origin, Trail};
+pub use audit::{ActionFilter, Actor, AuditAction, AuditEntry, AuditFilter, AuditSubject, Changer, Origin, Trail};
 pub use availability::{Availability, LinkState, LinkStatus, RemovalReason, Suspension, Suspensions};
 pub use base62::ALPHABET;
 pub use click::{Click, CountryCode, IpHash, ParkedClick, Salt, Spread, Visitor};
@@ -88,6 +90,7 @@ pub use link_query::{
     ArchivedFilter, LinkFilter, LinkSearch, LinkSummary, PageNumber, PageRows, SortBy, SortOrder, StatusFilter,
     TagTerm, Verdict, sort_links,
 };
+pub use mail_choice::MailChoice;
 pub use mail_order::{AccountChange, MailOrder, OrderedMail};
 pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;
@@ -122,6 +125,7 @@ pub use throttle::{
     MailCount, MailLimit, Patience, RateLimit, Refusal, RouteLimits, ThrottleSubject, Tier, Window,
 };
 pub use timestamp::{Day, Timestamp};
+pub use unsubscribe_token::UnsubscribeToken;
 pub use validated::{Invalid, disguises_a_line, optional, patched};
 pub use watch::{
     CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckResult, Host, Lane, PageToken, Places, PlannedRound,

@@ -1,6 +1,7 @@
 //! What a write has changed of a link.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     ClickLimit, Description, ExternalId, Link, LinkMetadata, Notes, Preview, Tags, TargetUrl, Terms, Timestamp, Title,
@@ -72,12 +73,22 @@ pub struct LinkChanges {
     /// Whether lists leave it out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived: Option<Transition<bool>>,
+    /// Whether its rules or variants are others, which may be many.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rules: bool,
     /// Whose link it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_id: Option<Transition<UserId>>,
 }
 
 impl LinkChanges {
+    /// The names of what has changed, as the API calls them.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let members = serde_json::to_value(self).ok();
+        members.iter().filter_map(Value::as_object).flat_map(|members| members.keys().cloned()).collect()
+    }
+
     /// What has changed from one state of a link to another; `None` if none of the members has.
     #[must_use]
     pub fn between(before: &Link, after: &Link) -> Option<Self> {
@@ -102,6 +113,7 @@ impl LinkChanges {
             is_protected: Transition::between(&was.is_protected, &is.is_protected),
             watch: Transition::between(&before.watch, &after.watch),
             archived: Transition::between(&before.archived, &after.archived),
+            rules: before.routing != after.routing,
             user_id: Transition::between(&before.identity.owner, &after.identity.owner),
         };
         (changes != Self::default()).then_some(changes)

@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CorrelationId, EmailAddress, InvitationId, KeyPrefix, MailOrderId, Role, Timestamp, UserId, WorkspaceId,
-    WorkspaceName,
+    CorrelationId, EmailAddress, InvitationId, KeyPrefix, MailOrderId, Role, SignInPlace, Timestamp, UserId,
+    WorkspaceId, WorkspaceName,
 };
 
 /// An order of a mail. A token for it is made when the mail is, and never is in a message.
@@ -105,6 +105,8 @@ pub enum AccountChange {
         /// name is paused.
         pauses: bool,
     },
+    /// A session that has begun at a network from which nobody had logged in for long.
+    SignedIn(SignInPlace),
     /// All sessions ended, since somebody has logged out everywhere.
     SessionsEnded,
     /// A new API key.

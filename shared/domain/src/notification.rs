@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CorrelationId, Event, EventDetail, EventId, Invalid, JobFailure, JobFinished, JobId, JobState, LinkId,
+    Changer, CorrelationId, Event, EventDetail, EventId, Invalid, JobFailure, JobFinished, JobId, JobState, LinkId,
     MilestoneReached, ShortCode, TargetDown, TargetId, TargetUrl, Timestamp, UserId,
 };
 
@@ -51,6 +51,8 @@ pub enum NotificationKind {
     Milestone,
     /// A link was deleted.
     Deletion,
+    /// Somebody else has changed a link, or switched it on or off.
+    Change,
     /// A link was created, which its creator knows.
     Creation,
     /// A job is over.
@@ -67,9 +69,10 @@ impl NotificationKind {
             "problem" => Ok(Self::Problem),
             "milestone" => Ok(Self::Milestone),
             "deletion" => Ok(Self::Deletion),
+            "change" => Ok(Self::Change),
             "creation" => Ok(Self::Creation),
             "job" => Ok(Self::Job),
-            _ => Err(Invalid::new("kind must be problem, milestone, deletion, creation or job")),
+            _ => Err(Invalid::new("kind must be problem, milestone, deletion, change, creation or job")),
         }
     }
 
@@ -80,6 +83,7 @@ impl NotificationKind {
             Self::Problem => &["target.down", "target.up", "url.expired", "url.exhausted"],
             Self::Milestone => &["milestone.reached"],
             Self::Deletion => &["url.deleted", "url.purged"],
+            Self::Change => &["url.updated", "url.activated", "url.deactivated"],
             Self::Creation => &["url.created"],
             Self::Job => &["job.finished"],
         }
@@ -152,10 +156,22 @@ fn worded(
     let of_link = |link: &LinkId| NotificationSubject::Link(link.code.clone());
     let of_target = |target: &TargetId| NotificationSubject::Target(target.clone());
     let (user, about, subject, message) = match detail {
+        EventDetail::UrlUpdated(updated) => {
+            let by = other_than(&updated.user_id, updated.by.as_ref())?;
+            let message = format!("Your short link {} was changed by {}.", link(&updated.link.code), by.called());
+            (&updated.user_id, of_link(&updated.link), "Your short link was changed", message)
+        }
+        EventDetail::UrlActivated(switched) => {
+            let by = other_than(&switched.user_id, switched.by.as_ref())?;
+            let message = format!("Your short link {} was switched on by {}.", link(&switched.link.code), by.called());
+            (&switched.user_id, of_link(&switched.link), "Your short link was switched on", message)
+        }
+        EventDetail::UrlDeactivated(switched) => {
+            let by = other_than(&switched.user_id, switched.by.as_ref())?;
+            let message = format!("Your short link {} was switched off by {}.", link(&switched.link.code), by.called());
+            (&switched.user_id, of_link(&switched.link), "Your short link was switched off", message)
+        }
         EventDetail::UrlClicked(_)
-        | EventDetail::UrlUpdated(_)
-        | EventDetail::UrlActivated(_)
-        | EventDetail::UrlDeactivated(_)
         | EventDetail::UrlExtended(_)
         | EventDetail::UrlSuspended(_)
         | EventDetail::UrlResumed(_)
@@ -171,7 +187,12 @@ fn worded(
             &deleted.user_id,
             of_link(&deleted.link),
             "Your short link was deleted",
-            format!("Your short link {} to {} was deleted.", link(&deleted.link.code), url(&deleted.original_url)),
+            format!(
+                "Your short link {} to {} was deleted{}.",
+                link(&deleted.link.code),
+                url(&deleted.original_url),
+                by_other(&deleted.user_id, deleted.by.as_ref())
+            ),
         ),
         EventDetail::UrlExpired(expired) => (
             &expired.user_id,
@@ -193,7 +214,11 @@ fn worded(
             &purged.user_id,
             of_link(&purged.link),
             "Your short link was purged with its statistics",
-            format!("Your short link {} was purged with its statistics.", link(&purged.link.code)),
+            format!(
+                "Your short link {} was purged with its statistics{}.",
+                link(&purged.link.code),
+                by_other(&purged.user_id, purged.by.as_ref())
+            ),
         ),
         EventDetail::MilestoneReached(reached) => (
             &reached.user_id,
@@ -221,6 +246,16 @@ fn worded(
         ),
     };
     Some(Wording { user, about, subject, message })
+}
+
+/// Who has changed something of this person's, unless they have done it themselves.
+fn other_than<'e>(owner: &UserId, by: Option<&'e Changer>) -> Option<&'e Changer> {
+    by.filter(|by| by.user != *owner)
+}
+
+/// The end of a sentence that says who has done it, unless its person has.
+fn by_other(owner: &UserId, by: Option<&Changer>) -> String {
+    other_than(owner, by).map_or_else(String::new, |by| format!(" by {}", by.called()))
 }
 
 fn reason(down: &TargetDown) -> String {
@@ -290,7 +325,7 @@ mod tests {
     fn a_mail_about_a_link_that_is_gone_says_so_in_its_subject() {
         let (link, user_id) = (LinkId::parse("launch.x7Kf2a").unwrap(), UserId::generate());
         let expired = EventDetail::UrlExpired(UrlExpired { link: link.clone(), user_id, watched_target: None });
-        let purged = EventDetail::UrlPurged(UrlPurged { link, user_id, watched_target: None });
+        let purged = EventDetail::UrlPurged(UrlPurged { link, user_id, by: None, watched_target: None });
 
         assert_eq!(wording(&expired).unwrap().subject, "Your short link has expired");
         assert_eq!(wording(&purged).unwrap().subject, "Your short link was purged with its statistics");

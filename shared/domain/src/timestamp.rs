@@ -177,6 +177,13 @@ impl Day {
         self.at_hour(23).plus(Duration::from_millis(3_600_000 - 1))
     }
 
+    /// The last day of this day's month.
+    #[must_use]
+    pub fn end_of_month(self) -> Self {
+        let last = self.0.month().length(self.0.year());
+        Self(self.0.replace_day(last).unwrap_or(self.0))
+    }
+
     /// The day of the week; 0 is Monday.
     #[must_use]
     pub fn weekday(self) -> u8 {

@@ -31,23 +31,24 @@ pub use error::RepositoryError;
 pub use item::Consistency;
 pub use jobs::{ClosedPerson, DueMark, JobEnd, JobMark, JobSignal, JobTurn, JobsTable, Reached};
 pub use links::{
-    CleanupStats, CreateOutcome, Creation, DeleteOutcome, Exhaustion, ExpiryMarker, ExpiryOutcome, FirstAnswer,
-    LinkRange, LinkReader, LinkUpdate, LinksTable, OwnedLinks, PurgeOutcome, Reusable, SuspensionChange, TracedLink,
-    UpdateOutcome, UseOutcome,
+    CleanupStats, CreateOutcome, Creation, DeleteOutcome, Deletion, Exhaustion, ExpiryMarker, ExpiryOutcome,
+    FirstAnswer, LinkRange, LinkReader, LinkUpdate, LinksTable, OwnedLinks, Purge, PurgeOutcome, Reusable,
+    SuspensionChange, TracedLink, UpdateOutcome, UseOutcome,
 };
 pub use notifications::{Claim, ClaimOutcome, Feed, NotificationsTable};
 pub use stats::{
     ClassifiedClick, CommitOutcome, Correction, CountedDay, CountsReader, DayOutcome, DayWork, Kept, Life, Loaded,
     Milestone, StatsTable,
 };
-pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, ThrottleTable};
+pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, MailAdmission, ThrottleTable};
 pub use users::{
     AcceptOutcome, Acting, AddressStep, AddressVerification, ApiKeys, ChangedKey, CloseOutcome, ClosedWorkspaces,
     CreateKeyOutcome, Forgotten, FoundOutcome, FoundingAnswer, HandoverStage, Invitations, InviteOutcome, KeyChange,
     KeyOutcome, MailAddress, Mailbox, MemberChange, MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens,
-    OpenHandover, OpenInvitation, OpenReclaim, PasswordChange, PasswordReset, PersonChange, PersonOutcome, Profile,
-    Recipient, Recipients, RegisterOutcome, Registration, Removal, ResetOutcome, RestoreOutcome, Session, Sessions,
-    SignIn, Standing, Tie, TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome, Workspaces,
+    OpenHandover, OpenInvitation, OpenReclaim, PasswordChange, PasswordReset, PendingAddress, PersonChange,
+    PersonOutcome, Profile, Recipient, Recipients, RegisterOutcome, Registration, Removal, ResetOutcome,
+    RestoreOutcome, Session, Sessions, SignIn, Standing, Tie, TokenDelivery, UsersTable, VerifyOutcome,
+    WithdrawOutcome, WorkspaceOutcome, Workspaces,
 };
 pub use watch::{
     CheckedTarget, DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, LaneNotes, ListedTarget, OwnedTargets,

@@ -14,6 +14,12 @@ pub fn page_with_token(base: &str, page: &str, token: &OneTimeToken) -> String {
     format!("{}/app#/{page}?token={}", base.trim_end_matches('/'), token.reveal())
 }
 
+/// The page on which somebody gets rid of notifications by mail, with what may be their token.
+#[must_use]
+pub fn unsubscribe_page(base: &str, token: &str) -> String {
+    format!("{}/app#/unsubscribe?token={}", base.trim_end_matches('/'), utf8_percent_encode(token, ENCODED))
+}
+
 /// The page on which somebody registers with this address, by a token that is the right to and leads into no workspace.
 #[must_use]
 pub fn registration_page(base: &str, email: &EmailAddress, token: &OneTimeToken) -> String {

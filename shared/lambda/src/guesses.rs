@@ -123,8 +123,17 @@ impl Guesses {
     ) -> Result<T, ApiError> {
         let guess = self.guess(request, attempt);
         let Some(admitted) = self.admit(request, &guess).await? else { return work(None).await };
+        if attempt.kind == GuessKind::Password && admitted.begins_wait() {
+            request.note_last_guess();
+        }
         let whose = if admitted.is_familiar() { HashFor::Known } else { HashFor::Strangers };
         let answer = work(Some(whose)).await;
+        if let Err(error) = &answer
+            && matches!(error.problem(), Problem::TokenInvalid | Problem::InvitationInvalid)
+        {
+            let (code, address_hash) = (error.problem().code(), self.address_hash(request));
+            tracing::warn!(code, address_hash = address_hash.as_str(), "a one-time token was refused");
+        }
         let give_back = async {
             if !attempt.stays_counted(&answer) {
                 warn_about(self.table.give_back(&admitted).await, "a guess that wasn't wrong stays counted");
@@ -189,6 +198,8 @@ impl Guesses {
         match self.table.admit_guess(guess, request.received_at()).await {
             Ok(GuessOutcome::Admitted(admitted)) => Ok(Some(admitted)),
             Ok(GuessOutcome::MustWait { wait, counted }) => {
+                let (kind, address_hash) = (guess.kind.as_str(), self.address_hash(request));
+                tracing::warn!(kind, address_hash = address_hash.as_str(), "a guess has to wait");
                 warn_about(self.table.give_back(&counted).await, "a refused guess stays counted");
                 Err(must_wait(wait))
             }

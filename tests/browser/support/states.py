@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .told import ago
+
+from .api import Account
+
 PAUSED_AT = "2026-11-12T11:25:00.000Z"
 
 # How people register: `GET /api/auth/registration`.
@@ -24,8 +28,18 @@ def public_answers(view: str) -> dict[str, Any]:
 
 def in_no_workspace(email: str) -> dict[str, Any]:
     """For somebody whose only membership is paused."""
-    me = {"user_id": "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a21", "email": email, "full_name": None, "verified": True, "last_login_at": None, "updated_at": "2026-01-12T09:30:00.000Z", "workspace_id": None, "role": None}
+    me = {"user_id": "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a21", "email": email, "full_name": None, "verified": True, "pending_email": None, "undeliverable": False, "last_login_at": None, "updated_at": "2026-01-12T09:30:00.000Z", "workspace_id": None, "role": None}
     return {"**/api/me": me, "**/api/me/workspaces": {"workspaces": [paused_workspace()]}}
+
+
+def as_account(account: Account, **more: Any) -> dict[str, Any]:
+    """The account as it is, but for this."""
+    return {"**/api/me": lambda route: route.fulfill(json=account.call("GET", "/api/me") | more) if route.request.method == "GET" else route.fallback()}
+
+
+def own_session(number: int, **more: Any) -> dict[str, Any]:
+    made = {"id": f"s{number}", "began_at": PAUSED_AT, "renewed_at": None, "expires_at": "2126-11-28T16:41:12.105Z"}
+    return made | {"device": "Firefox on Linux", "country": "NO", "is_current": number == 0, "remembered": False} | more
 
 
 def paused_workspace() -> dict[str, Any]:
@@ -37,6 +51,17 @@ def paused_workspace() -> dict[str, Any]:
         "joined_at": "2026-08-03T09:00:00.000Z",
         "paused_at": PAUSED_AT,
     }
+
+
+def closed_workspace(role: str = "admin") -> dict[str, Any]:
+    """It was closed two days ago."""
+    row = {name: value for name, value in paused_workspace().items() if name != "paused_at"}
+    return row | {"role": role, "closed_at": ago(hours=48), "restorable_until": ago(hours=-120)}
+
+
+def in_closed_workspace(email: str) -> dict[str, Any]:
+    """For somebody whose only workspace is closed."""
+    return in_no_workspace(email) | {"**/api/me/workspaces": {"workspaces": [closed_workspace()]}}
 
 
 def paused_member(name: str) -> dict[str, Any]:

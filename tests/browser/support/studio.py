@@ -30,6 +30,7 @@ SHORT = "https://go.fjord.example"
 SITE, SHOP = "https://www.fjord.example", "https://shop.fjord.example"
 MAYA, JONAS, LIN = (f"019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a2{number}" for number in range(3))
 WORKSPACE = "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7b00"
+INVITATION_ID = "67b5dee7-8515-856f-99c4-a40f93940dfa"
 SESSION = {"token": "eyJ.made.up", "expires_at": "2030-01-01T00:00:00.000Z", "email": "maya@fjord.example"}
 
 
@@ -448,15 +449,75 @@ def one_job(identity: str) -> dict[str, Any]:
     return next(one for one in RUNNING_JOBS if one["id"] == identity)
 
 
-ME = {"email": SESSION["email"], "full_name": "Maya Lindqvist", "role": "admin", "user_id": MAYA, "verified": True, "last_login_at": "2026-03-02T08:12:44.310Z", "updated_at": "2026-01-12T09:30:00.000Z", "workspace_id": WORKSPACE}
+def entry(number: int, days: float, who: str | None, action: str, subject: tuple[str, str, str | None] | None = None, **more: Any) -> dict[str, Any]:
+    """Of the workspace's trail: what a person has done, or else a key, whose prefix begins with `sk_`, or Linklet itself."""
+    people = {member["user_id"]: member.get("full_name") for member in MEMBERS}
+    actor = {"kind": "linklet"} if who is None else {"kind": "key", "key_prefix": who} if who.startswith("sk_") else {"kind": "person", "user_id": who, "name": people.get(who)}
+    about = subject and dict(zip(("kind", "id", "name"), subject, strict=True))
+    made = {"id": f"e{number}", "at": at(days=days), "actor": actor, "action": action, "subject": about, "from": None, "to": None}
+    return made | {"address_hash": f"{number:016x}", "correlation_id": WORKSPACE[:-2] + f"{number:02}"} | more
+
+
+GONE = "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a99"
+TRAIL = [
+    entry(1, 0.02, MAYA, "member.role_changed", ("member", JONAS, "Jonas Weber"), **{"from": "viewer", "to": "member"}),
+    entry(2, 0.11, MAYA, "link.changed", ("link", "tasting", None), **{"from": "max_clicks", "to": "max_clicks"}),
+    entry(3, 0.9, "sk_live_Tq8ZbR2m", "link.deleted", ("link", "openday", None)),
+    entry(4, 2, MAYA, "key.created", ("key", "sk_live_0pLm7VcE", "Newsletter import")),
+    entry(5, 3.4, None, "job.finished", ("job", JOBS[1]["id"], None), to="done"),
+    entry(6, 5, MAYA, "invitation.created", ("invitation", INVITATION_ID, None), to="member"),
+    entry(7, 9, GONE, "member.left", ("member", GONE, None)),
+    entry(8, 12, MAYA, "member.removed", ("member", GONE[:-1] + "8", None)),
+    entry(9, 31, LIN[:-1] + "9", "member.joined", ("member", LIN[:-1] + "9", None), to="viewer"),
+    entry(10, 40, MAYA, "workspace.changed", ("workspace", WORKSPACE, "Fjord Studio"), **{"from": "name: Fjord", "to": "name: Fjord Studio"}),
+    entry(11, 60, GONE, "link.purged", ("link", "xmas24", None)),
+    entry(12, 88, JONAS, "key.created", ("key", "sk_live_h3KdW9xa", "Weekly report")),
+    entry(13, 120, GONE, "target.deleted", ("target", "t_2hxlieh6rcTXYNb8u8Fu29", "https://www.fjord.example/sale")),
+    entry(14, 395, MAYA, "workspace.founded", ("workspace", WORKSPACE, "Fjord Studio")),
+]
+
+
+def trail(query: dict[str, str]) -> dict[str, Any] | Csv:
+    """What fits, by its beginning."""
+    if "format" in query:
+        return Csv("id,at,actor,action\r\n" + "".join(f"{one['id']},{one['at']},{one['actor']['kind']},{one['action']}\r\n" for one in TRAIL))
+    fits = [one for one in TRAIL if one["action"].startswith(query.get("action", "")) and query.get("actor", "") in ["", *one["actor"].values()]]
+    return {"entries": fits, "next_cursor": "14" if fits == TRAIL else None}
+
+
+ME = {"email": SESSION["email"], "full_name": "Maya Lindqvist", "role": "admin", "user_id": MAYA, "verified": True, "last_login_at": "2026-03-02T08:12:44.310Z", "updated_at": "2026-01-12T09:30:00.000Z", "workspace_id": WORKSPACE, "pending_email": None, "undeliverable": False}
 MINE = {"workspace_id": WORKSPACE, "name": "Fjord Studio", "slug": "fjord", "role": "admin", "joined_at": at(days=395)}
 OTHER = {"workspace_id": WORKSPACE[:-1] + "1", "name": "Harbour Lamps", "slug": "harbour", "role": "member", "joined_at": at(days=70)}
+THIRD = {"workspace_id": WORKSPACE[:-1] + "2", "name": "Nordic Ceramics Fair 2026", "slug": "ceramics-fair", "role": "viewer", "joined_at": at(days=61)}
 PAUSED = {"paused_at": at(hours=3)}
+CLOSED = {"closed_at": at(hours=3), "restorable_until": at(days=-7, hours=3)}
 SPACE = {"workspace_id": WORKSPACE, "name": "Fjord Studio", "slug": "fjord", "destinations": "editable", "settings": {}, "created_at": at(days=395), "updated_at": at(days=395)}
+def own_entry(number: int, days: float, action: str, device: str = "Firefox on Linux", country: str = "NO", **more: Any) -> dict[str, Any]:
+    """Of the person's own trail."""
+    made = entry(number, days, MAYA, action, (action.split(".")[0], MAYA, None))
+    return made | {"device": device, "country": country} | more
+
+
+OWN_TRAIL = [
+    own_entry(1, 0.2, "session.began"),
+    own_entry(2, 1.4, "account.mail_changed", **{"from": "all", "to": "important"}),
+    own_entry(3, 6, "session.guessed", "Chrome on Windows", "DE"),
+    own_entry(4, 9, "session.began", "Mobile Safari on iOS"),
+    own_entry(5, 30, "account.password_changed"),
+    own_entry(6, 30.01, "session.ended", "Edge on Windows", "SE"),
+    own_entry(7, 71, "account.undeliverable", "", "") | {"actor": {"kind": "linklet"}},
+    own_entry(8, 120, "account.password_reset", "", "") | {"actor": {"kind": "operator"}},
+    own_entry(9, 213, "account.address_changed"),
+    own_entry(10, 395, "account.registered"),
+]
+SESSIONS = [
+    {"id": f"s{number}", "began_at": at(days=days), "renewed_at": None if renewed is None else at(days=renewed), "expires_at": at(days=days - 90 if remembered else days - 1), "device": device, "country": country, "is_current": number == 2, "remembered": remembered}
+    for number, (days, renewed, device, country, remembered) in enumerate([(0.1, None, "Chrome on Windows", "DE", False), (9, 0.3, "Mobile Safari on iOS", "NO", True), (62, 0.01, "Firefox on Linux", "NO", True), (75, 31, None, None, True)])
+]
 REGISTRATION = {"registration": "open", "domains": None, "takes_password": True, "sends_mail": True}
 BY_DOMAIN = {"registration": "domains", "domains": ["fjord.example", "fjord-studio.example"], "takes_password": False}
 BY_INVITATION = {"registration": "invited", "takes_password": False, "sends_mail": False}
-INVITATION = {"id": "67b5dee7-8515-856f-99c4-a40f93940dfa", "email": "sofia@fjord.example", "role": "member", "created_at": at(days=1), "expires_at": at(days=-6), "invited_by": MAYA, "mailed_at": at(days=1)}
+INVITATION = {"id": INVITATION_ID, "email": "sofia@fjord.example", "role": "member", "created_at": at(days=1), "expires_at": at(days=-6), "invited_by": MAYA, "mailed_at": at(days=1)}
 
 
 @dataclass(frozen=True)
@@ -506,8 +567,16 @@ ANSWERS: dict[str, Answer] = {
     r"/api/auth/registration": lambda path, query: REGISTRATION,
     r"/api/me": lambda path, query: ME,
     r"/api/me/workspaces": lambda path, query: {"workspaces": [MINE]},
+    r"/api/me/sessions": lambda path, query: {"sessions": SESSIONS},
+    r"/api/me/notifications": lambda path, query: {"mail": "important"},
+    r"/api/me/audit": lambda path, query: {"entries": OWN_TRAIL, "next_cursor": "10"},
+    r"/api/me/export": lambda path, query: {"items": [{"kind": "account"} | ME], "next_cursor": None},
+    r"/api/auth/switch": lambda path, query: {"token": SESSION["token"], "expires_at": SESSION["expires_at"]},
+    r"/api/auth/address/keep": lambda path, query: {},
+    r"/api/unsubscribe": lambda path, query: {},
     r"/api/workspace": lambda path, query: SPACE,
     r"/api/workspace/members": lambda path, query: {"members": MEMBERS},
+    r"/api/workspace/audit": lambda path, query: trail(query),
     r"/api/workspace/invitations": lambda path, query: {"invitations": [INVITATION]},
     r"/api/invitations/look": lambda path, query: {"workspace": "Fjord Studio", "invited_by": "Maya Lindqvist", "role": "member", "email": INVITATION["email"], "expires_at": INVITATION["expires_at"]},
     r"/api/keys": lambda path, query: {"keys": KEYS},
@@ -537,11 +606,36 @@ DOMAINS: dict[str, Answer] = {
     r"/api/auth/registration": lambda path, query: REGISTRATION | BY_DOMAIN,
     r"/api/auth/register": lambda path, query: {"user_id": MAYA, "email": "sofia@fjord.example", "workspace_id": WORKSPACE},
 }
+# Another address waits, and mail to the present one came back.
+PENDING: dict[str, Answer] = {r"/api/me": lambda path, query: ME | {"pending_email": "maya.lindqvist@northern-glass.example", "pending_until": at(hours=-20)}}
+BOUNCED: dict[str, Answer] = {r"/api/me": lambda path, query: ME | {"undeliverable": True}}
+SPENT: dict[str, Answer] = {path: lambda path, query: Refusal(404, "token_invalid") for path in (r"/api/auth/address/keep", r"/api/unsubscribe")}
+TAKEN: dict[str, Answer] = {r"/api/auth/verify": lambda path, query: Refusal(409, "email_taken")}
+# Alone in one, with others in another, and the only admin of a third one.
+LEAVING: dict[str, Answer] = {
+    r"/api/me": lambda path, query: ME | {"workspace_id": OTHER["workspace_id"], "role": "member"},
+    r"/api/me/workspaces": lambda path, query: {"workspaces": [OTHER, THIRD | PAUSED]},
+}
+ALONE: dict[str, Answer] = {r"/api/workspace/members": lambda path, query: {"members": MEMBERS[:1]}}
 INVITED: dict[str, Answer] = {r"/api/auth/registration": lambda path, query: REGISTRATION | BY_INVITATION}
 NOWHERE: dict[str, Answer] = {
     r"/api/me": lambda path, query: ME | {"workspace_id": None, "role": None},
     r"/api/me/workspaces": lambda path, query: {"workspaces": [MINE | PAUSED]},
     r"/api/workspaces": lambda path, query: Refusal(403, "founding_closed"),
+}
+# Some minutes after the workspace was brought back.
+SUSPENDED: dict[str, Answer] = {
+    r"/api/links": lambda path, query: links(query) | {"links": [one | ({"status": "suspended"} if number % 3 else {}) for number, one in enumerate(LINKS)]},
+    r"/api/links/([\w-]+)": lambda path, query: (one_link(path[0]) or {}) | {"status": "suspended"},
+    r"/api/overview": lambda path, query: overview(query) | {"links": overview(query)["links"] | {"active": 57, "suspended": 80}},
+}
+CLOSED_LAST: dict[str, Answer] = {
+    r"/api/me": lambda path, query: ME | {"workspace_id": None, "role": None},
+    r"/api/me/workspaces": lambda path, query: {"workspaces": [MINE | CLOSED]},
+}
+# One of which the person was an admin, and one of which they were none.
+CLOSED_OTHERS: dict[str, Answer] = {
+    r"/api/me/workspaces": lambda path, query: {"workspaces": [MINE, OTHER | CLOSED | {"role": "admin"}, THIRD | CLOSED]},
 }
 RECLAIMED: dict[str, Answer] = {
     r"/api/workspace/members": lambda path, query: {"members": [MEMBERS[0], *(one | PAUSED for one in MEMBERS[2:]), MEMBERS[1]]},

@@ -115,12 +115,20 @@ class Tab:
 
         self.page.route(pattern, body if callable(body) else answer)
 
-    def fails(self, pattern: str, status: int, code: str, detail: str = "not now", headers: dict[str, str] | None = None, **more: Any) -> None:
-        """From now on, such a request is answered with a problem document."""
+    def fails(
+        self, pattern: str, status: int, code: str, detail: str = "not now", headers: dict[str, str] | None = None, method: str = "", **more: Any
+    ) -> None:
+        """From now on, such a request is answered with a problem document, if it has the method, or any."""
         body = {"type": f"urn:linklet:problem:{code}", "title": code, "status": status, "detail": detail, "code": code} | more
         head = {"content-type": "application/problem+json", "x-correlation-id": "98427fd6-d8a3-4a97-a872-9f752e65f6c0"}
         self.refused.add(str(status))
-        self.page.route(pattern, lambda route: route.fulfill(status=status, headers=head | (headers or {}), body=json.dumps(body)))
+
+        def refuse(route: Route) -> None:
+            if method not in ("", route.request.method):
+                return route.fallback()
+            return route.fulfill(status=status, headers=head | (headers or {}), body=json.dumps(body))
+
+        self.page.route(pattern, refuse)
 
     def recovers(self, pattern: str) -> None:
         self.page.unroute(pattern)

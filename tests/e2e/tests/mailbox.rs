@@ -12,22 +12,27 @@ pub async fn token_mailed_to(email: &str, kind: &str) -> Option<String> {
     text.find(kind).map(|at| text[at..at + TOKEN_CHARACTERS].to_owned())
 }
 
-/// The text of a mail to an address that has these words, or `None` without an emulator.
+/// The text of a mail to an address that has these words, or `None` without an emulator. The mail's HTML has them, too.
 pub async fn mail_to(email: &str, words: &str) -> Option<String> {
-    let Ok(endpoint) = env::var("AWS_ENDPOINT_URL") else {
-        eprintln!("skipped: AWS_ENDPOINT_URL is not set, so mails can't be read");
-        return None;
-    };
     for _ in 0..240 {
-        let kept: Value =
-            reqwest::get(format!("{endpoint}/_ministack/ses/messages")).await.unwrap().json().await.unwrap();
-        let mails = kept["messages"].as_object().unwrap().values().flat_map(|mails| mails.as_array().unwrap());
-        let mut texts =
-            mails.filter(|mail| mail["To"] == json!([email])).map(|mail| mail["BodyText"].as_str().unwrap());
-        if let Some(text) = texts.find(|text| text.contains(words)) {
-            return Some(text.to_owned());
+        let mails = mails_to(email).await?;
+        let found = mails.iter().find(|mail| mail["BodyText"].as_str().unwrap().contains(words));
+        if let Some(mail) = found {
+            assert!(mail["BodyHtml"].as_str().unwrap().contains(words), "{mail}");
+            return mail["BodyText"].as_str().map(str::to_owned);
         }
         tokio::time::sleep(Duration::from_millis(250)).await;
     }
     panic!("{email} gets no mail with {words}");
+}
+
+/// All mails to an address so far, or `None` without an emulator.
+pub async fn mails_to(email: &str) -> Option<Vec<Value>> {
+    let Ok(endpoint) = env::var("AWS_ENDPOINT_URL") else {
+        eprintln!("skipped: AWS_ENDPOINT_URL is not set, so mails can't be read");
+        return None;
+    };
+    let kept: Value = reqwest::get(format!("{endpoint}/_ministack/ses/messages")).await.unwrap().json().await.unwrap();
+    let mails = kept["messages"].as_object().unwrap().values().flat_map(|mails| mails.as_array().unwrap());
+    Some(mails.filter(|mail| mail["To"] == json!([email])).cloned().collect())
 }

@@ -175,6 +175,8 @@ pub fn notify(db: &TestDynamoDb, queues: &FakeQueues, outside: &FakeNotifiers, w
         tokens: db.one_time_tokens(),
         invitations: db.invitations(),
         addresses: Addresses::new(Some("https://go.example.com"), "https://api.example.com"),
+        trail: db.trail(),
+        names: db.names(),
         topic: Topic::new(outside.sns(), "arn:aws:sns:eu-central-1:123456789012:notifications"),
         mailer: with_mail.then(|| mailer(db, outside)),
         dead_letters: dead_letters(queues),
@@ -457,6 +459,7 @@ pub fn watch(db: &TestDynamoDb) -> Watch {
     Watch {
         authenticator: db.authenticator(),
         targets: db.watch(),
+        trail: db.trail(),
         users: db.workspaces(),
         short_urls: ShortUrls::new(None),
     }

@@ -87,3 +87,48 @@ async fn a_login_names_the_account_and_the_hashed_address_and_says_why_it_was_re
         assert!(!all.contains("198.51.100.77") && !all.contains("@example.com") && !all.contains("horse"), "{all}");
     }
 }
+
+#[tokio::test]
+async fn a_guess_that_has_to_wait_is_a_line_with_the_hashed_address() {
+    let db = TestDynamoDb::start();
+    let auth = Auth::new(db.users(), tokens(), issuer(), limits(&db));
+    let guess = async || {
+        let body = json!({"email": "ada@example.com", "password": "wrong horse"});
+        RequestBuilder::new("POST", "/api/auth/login")
+            .json(&body)
+            .source_ip("198.51.100.77")
+            .send_to(&auth)
+            .await
+            .status
+    };
+    while guess().await != 429 {}
+    let logs = CapturedLogs::start();
+
+    assert_eq!(guess().await, 429);
+
+    let mut lines = logs.lines();
+    lines.retain(|line| line["message"] == "a guess has to wait");
+    assert_eq!(lines.len(), 1, "{:?}", logs.lines());
+    assert_eq!(lines[0]["address_hash"], IpHash::of("198.51.100.77", &salt()).as_str());
+    assert_eq!(lines[0]["kind"], "passwords");
+    let all = format!("{:?}", logs.lines());
+    assert!(!all.contains("198.51.100.77") && !all.contains("@example.com") && !all.contains("horse"), "{all}");
+}
+
+#[tokio::test]
+async fn a_one_time_token_that_does_not_work_is_a_line_with_the_hashed_address_and_without_the_token() {
+    let db = TestDynamoDb::start();
+    let auth = Auth::new(db.users(), tokens(), issuer(), limits(&db));
+    let logs = CapturedLogs::start();
+    let token = format!("rst_{}", "0".repeat(32));
+    let body = json!({"token": token, "password": PASSWORD});
+
+    let reset = RequestBuilder::new("POST", "/api/auth/password/reset").json(&body).source_ip("198.51.100.77");
+    assert_eq!(reset.send_to(&auth).await.status, 404);
+
+    let mut lines = logs.lines();
+    lines.retain(|line| line["message"] == "a one-time token was refused");
+    assert_eq!(lines.len(), 1, "{:?}", logs.lines());
+    assert_eq!(lines[0]["address_hash"], IpHash::of("198.51.100.77", &salt()).as_str());
+    assert!(!format!("{:?}", logs.lines()).contains(&token));
+}

@@ -1,14 +1,16 @@
 //! What is logged when somebody is refused: one warning, with whoever asked and why, and no secret.
 
 use linklet_account::Account;
-use linklet_domain::{ApiKeySecret, Link, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{
+    ApiKeySecret, Link, Membership, Role, SessionId, Timestamp, UnsubscribeToken, UserId, WorkspaceId,
+};
 use linklet_test_support::{
     ApiKeyBuilder, CapturedLogs, LinkBuilder, Person, RequestBuilder, TargetBuilder, TestDynamoDb, issuer, token_for,
     token_of, tokens,
 };
 use serde_json::{Value, json};
 
-use crate::fixture::send;
+use crate::fixture::{salt, send};
 
 /// The only warning so far.
 fn warning(logs: &CapturedLogs) -> Value {
@@ -205,4 +207,24 @@ async fn what_somebody_puts_into_a_path_or_a_user_agent_is_not_logged() {
     let followed = logs.lines().pop().unwrap();
     assert_eq!((&followed["route"], &followed["short_code"]), (&json!("GET /r/{code}"), &json!("launch")));
     assert!(logs.text().lines().all(|line| line.len() < 600), "no line is as long as a client likes");
+}
+
+/// It is in the query of the address that mail programs call.
+#[tokio::test]
+async fn the_token_with_which_somebody_unsubscribes_is_in_no_line() {
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    let token = UnsubscribeToken::of(&ada.id, Timestamp::now(), &salt()).reveal().to_owned();
+    let logs = CapturedLogs::start();
+
+    for (method, offered, status) in
+        [("GET", token.clone(), 303), ("POST", token.clone(), 204), ("POST", format!("{token}A"), 404)]
+    {
+        let request = RequestBuilder::new(method, &format!("/api/unsubscribe?token={offered}"));
+        assert_eq!(send(&db, "account", request).await.status, status, "{method}");
+    }
+
+    let text = logs.text();
+    assert_eq!(text.matches("request answered").count(), 3, "{text}");
+    assert!(!text.contains(&token) && !text.contains("token="), "{text}");
 }

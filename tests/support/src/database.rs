@@ -252,6 +252,7 @@ impl TestDynamoDb {
                 full_name: None,
                 password_hash: Some("none".to_owned()),
                 created_at: now,
+                last_login_at: None,
             },
             verified_at: None,
             membership: Membership::new(person.workspace, Role::Admin, now),
@@ -281,6 +282,7 @@ impl TestDynamoDb {
     pub async fn add_member(&self, workspace: &WorkspaceId, admin: &UserId, member: &Member) {
         let token = OneTimeToken::generate(TokenPurpose::Invitation).expect("randomness").hash();
         let Member { user, email, full_name, role, joined_at, .. } = member.clone();
+        self.give_address(member);
         let invitation = Invitation::new(workspace, email.clone(), role, admin, token.clone(), joined_at);
         let invited = self
             .users()
@@ -289,11 +291,30 @@ impl TestDynamoDb {
             .expect("an invitation can be stored");
         assert_eq!(invited, InviteOutcome::Invited);
         let password_hash = Some("none".to_owned());
-        let account = Account { id: user, email, full_name, password_hash, created_at: joined_at };
+        let account = Account { id: user, email, full_name, password_hash, created_at: joined_at, last_login_at: None };
         let origin = Origin { at: joined_at, ..an_origin(&user) };
         let accepted = self.users().accept_invitation(&token, &account, &a_session(), &origin).await;
         let accepted = accepted.expect("an invitation can be accepted");
         assert!(matches!(accepted, AcceptOutcome::Accepted(..)), "{accepted:?}");
+    }
+
+    /// Gives somebody without an account the item of an address, which whoever joins a workspace has.
+    ///
+    /// # Panics
+    /// When the row can't be stored.
+    pub fn give_address(&self, member: &Member) {
+        let partition = format!("ACCESS#{}", member.user);
+        let has_one = |row: &Value| row["pk"]["S"] == partition && row["sk"]["S"] == "ADDRESS";
+        if self.scan("UsersTable").iter().any(has_one) {
+            return;
+        }
+        let mut address = json!({
+            "pk": {"S": partition}, "sk": {"S": "ADDRESS"}, "email": {"S": member.email.to_string()},
+        });
+        if let Some(name) = &member.full_name {
+            address["full_name"] = json!({"S": name.to_string()});
+        }
+        self.put("UsersTable", &address);
     }
 
     /// Lets an admin invite an address to their workspace.
@@ -378,6 +399,7 @@ impl TestDynamoDb {
             precondition: &Precondition::None,
             destinations: Destinations::Editable,
             by: &UserId::generate(),
+            named: None,
             at: Timestamp::now(),
             correlation_id: &CorrelationId::generate(),
         };
@@ -418,6 +440,22 @@ impl TestDynamoDb {
     pub fn remove(&self, table: &str, item: &Value) {
         let key = json!({"pk": item["pk"], "sk": item["sk"]});
         self.service.call(Operation::DeleteItem, json!({"TableName": table, "Key": key}));
+    }
+
+    /// Takes a table away, as if it could not be reached. [`Self::make`] makes it anew, empty.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub fn take_away(&self, table: &str) {
+        self.service.call(Operation::DeleteTable, json!({"TableName": table}));
+    }
+
+    /// Makes a table of the template.
+    ///
+    /// # Panics
+    /// When it is there, or the template has none.
+    pub fn make(&self, table: &str) {
+        self.service.call(Operation::CreateTable, Template::load().tables()[table].clone());
     }
 
     /// All items of a table, in no order, in DynamoDB's JSON.

@@ -162,6 +162,22 @@ pub async fn in_role_of<H, F: Future>(answer: F) -> F::Output {
     }
 }
 
+/// Ends a test that changes an entry of the trail, or could: IAM can't demand that a put has a condition.
+fn require_that_entries_stay(operation: &str, request: &Value) {
+    const TABLE: &str = "AuditTable";
+    let in_transaction = members(&request["TransactItems"]).filter_map(Value::as_object).flatten();
+    let in_transaction = in_transaction.filter(|(_, detail)| detail["TableName"] == TABLE);
+    let mut writes: Vec<_> = in_transaction.map(|(member, detail)| (member.as_str(), detail)).collect();
+    if request["TableName"] == TABLE && !["Query", "Scan", "GetItem"].contains(&operation) {
+        writes.push((operation.trim_end_matches("Item"), request));
+    }
+    assert!(request["RequestItems"].get(TABLE).is_none(), "a batch has no conditions: {request}");
+    for (write, detail) in writes {
+        let is_new = detail["ConditionExpression"] == "attribute_not_exists(pk)";
+        assert!(write == "Put" && is_new, "an entry of the trail may be changed: {write} {detail}");
+    }
+}
+
 /// Ends a test whose function calls what its role doesn't allow. On AWS, that call would be refused.
 #[derive(Debug)]
 pub(crate) struct RoleGuard;
@@ -177,8 +193,10 @@ impl Intercept for RoleGuard {
         _components: &RuntimeComponents,
         _config: &mut ConfigBag,
     ) -> Result<(), BoxError> {
+        let (operation, request) = (operation_of(context.request()), json_of(context.request())?);
+        require_that_entries_stay(&operation, &request);
         let Ok(function) = ANSWERING.try_with(Clone::clone) else { return Ok(()) };
-        for call in Call::all_of(&operation_of(context.request()), &json_of(context.request())?) {
+        for call in Call::all_of(&operation, &request) {
             let is_allowed = grants()[&function].iter().any(|grant| grant.allows(&call));
             assert!(is_allowed, "the role of {function} in template.yaml doesn't allow {call:?}");
         }
@@ -212,6 +230,31 @@ mod tests {
         assert!(!allowed("DeleteItem", &update("GUESS#IP#hash")));
         assert!(!allowed("PutItem", &json!({"TableName": "UsersTable", "Item": item("KEY#hash")})));
         assert!(!allowed("UpdateItem", &json!({"TableName": "LinksTable", "Key": item("LINK#code")})));
+    }
+
+    #[test]
+    fn whatever_may_change_an_entry_of_the_trail_ends_a_test() {
+        let stays = |operation: &str, request: Value| {
+            let check = std::panic::AssertUnwindSafe(|| require_that_entries_stay(operation, &request));
+            std::panic::catch_unwind(check).is_ok()
+        };
+        let new = json!({"TableName": "AuditTable", "ConditionExpression": "attribute_not_exists(pk)"});
+        let bare = json!({"TableName": "AuditTable", "Item": item("WS#a")});
+        let among = |write: &str, detail: &Value| {
+            let other = json!({"Update": {"TableName": "UsersTable", "Key": item("WS#a")}});
+            json!({"TransactItems": [other, {write: detail}]})
+        };
+
+        assert!(stays("PutItem", new.clone()) && stays("TransactWriteItems", among("Put", &new)));
+        assert!(stays("Query", bare.clone()) && stays("PutItem", json!({"TableName": "UsersTable"})));
+        assert!(!stays("PutItem", bare.clone()) && !stays("TransactWriteItems", among("Put", &bare)));
+        for write in ["Update", "Delete", "ConditionCheck"] {
+            assert!(!stays("TransactWriteItems", among(write, &new)), "{write}");
+        }
+        for operation in ["UpdateItem", "DeleteItem"] {
+            assert!(!stays(operation, new.clone()), "{operation}");
+        }
+        assert!(!stays("BatchWriteItem", json!({"RequestItems": {"AuditTable": []}})));
     }
 
     #[test]

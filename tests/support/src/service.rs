@@ -41,6 +41,7 @@ enum Implementation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     CreateTable,
+    DeleteTable,
     UpdateTimeToLive,
     DescribeTable,
     PutItem,
@@ -115,6 +116,7 @@ impl Service {
         };
         match operation {
             Operation::CreateTable => answer(database.create_table(typed(request))),
+            Operation::DeleteTable => answer(database.delete_table(typed(request))),
             Operation::UpdateTimeToLive => answer(database.update_time_to_live(typed(request))),
             Operation::DescribeTable => answer(database.describe_table(typed(request))),
             Operation::PutItem => answer(database.put_item(typed(request))),

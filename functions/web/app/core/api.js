@@ -21,7 +21,7 @@ export class ApiError extends Error {
   /**
    * @param {FailureKind} kind
    * @param {string} detail a sentence
-   * @param {{ status?: number, code?: string, field?: string, correlationId?: string, retryAfter?: number }} [more]
+   * @param {{ status?: number, code?: string, field?: string, correlationId?: string, retryAfter?: number, others?: Record<string, any> }} [more]
    */
   constructor(kind, detail, more = {}) {
     super(detail);
@@ -33,6 +33,8 @@ export class ApiError extends Error {
     this.correlationId = more.correlationId;
     /** After how many seconds it makes sense to try again. */
     this.retryAfter = more.retryAfter;
+    /** What else a problem document says. */
+    this.others = more.others ?? {};
   }
 
   /** Whether the same call may succeed a moment later. */
@@ -192,10 +194,10 @@ function strongTag(response) {
 
 /**
  * What a problem document says, of a whole request or of one thing in it.
- * @param {{ code: string, detail: string, field?: string }} problem
+ * @param {{ code: string, detail: string, field?: string } & Record<string, any>} problem
  * @param {{ status?: number, correlationId?: string, retryAfter?: number }} more
  */
-export const refusalOf = ({ code, detail, field }, more) => new ApiError('problem', wordsFor(code, detail), { code, field, ...more });
+export const refusalOf = ({ code, detail, field, ...others }, more) => new ApiError('problem', wordsFor(code, detail), { code, field, others, ...more });
 
 /** @param {Response} response */
 async function failureOf(response) {

@@ -1,6 +1,6 @@
 // Numbers, dates and addresses as people read them, in the visitor's locale and time zone.
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 const exact = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const abbreviated = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 const wholePercentage = new Intl.NumberFormat(undefined, { style: 'percent' });
@@ -9,6 +9,7 @@ const dayFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 's
 const timeFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const fullFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'medium' });
 const relativeDay = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+const regions = new Intl.DisplayNames(undefined, { type: 'region', fallback: 'code' });
 
 /** `12,403` @param {number} value */
 export const number = (value) => exact.format(value);
@@ -37,6 +38,13 @@ export function moment(when) {
   const days = Math.round((startOfDay(date) - startOfDay(new Date())) / DAY_MS);
   if (Math.abs(days) > 1) return dayFormat.format(date);
   return `${relativeDay.format(days, 'day')} ${timeFormat.format(date)}`;
+}
+
+/** The same with the time of the day, however long ago it is: `3 Mar 2026 14:05` @param {string | Date} when */
+export function exactMoment(when) {
+  const text = moment(when);
+  const time = timeFormat.format(new Date(when));
+  return text.endsWith(time) ? text : `${text} ${time}`;
 }
 
 /** As an input for date and time wants it: in the visitor's zone, without saying so. @param {string | Date} when */
@@ -72,6 +80,9 @@ export const ago = (when) => (age(when) === 'now' ? 'just now' : `${age(when)} a
 
 /** `1 link`, `2 links` @param {number} count @param {string} one @param {string} [many] */
 export const counted = (count, one, many = `${one}s`) => `${exact.format(count)} ${count === 1 ? one : many}`;
+
+/** `Norway`; what is no country stays as it is. @param {string} code */
+export const regionName = (code) => (/^[A-Z]{2}$/.test(code) ? regions.of(code) : undefined) ?? code;
 
 /** The host of an address as people read it, without `www.` @param {string} url */
 export function hostOf(url) {

@@ -16,7 +16,7 @@ const AT_ONCE = 100;
 export const FRESH_MS = 2_000;
 
 /** All kinds but one's own new links. */
-export const NEWS = ['problem', 'milestone', 'deletion', 'job'];
+export const NEWS = ['problem', 'milestone', 'deletion', 'change', 'job'];
 
 /** @param {string[]} kind @param {string} [after] @returns {Promise<Feed>} */
 export const readFeed = (kind, after) => call('GET /api/notifications', { query: { kind, limit: AT_ONCE, after } });

@@ -76,6 +76,17 @@ export function completeAddress(slug) {
 }
 
 /**
+ * Gives the present address another slug of its workspace, which is called otherwise now.
+ * @param {string} before
+ * @param {string} slug
+ */
+export function followSlug(before, slug) {
+  if (parse().workspace !== before) return;
+  history.replaceState(history.state, '', location.hash.replace(/^#\/?w\/[^/?]*/, `#/w/${slug}`));
+  route.set(parse());
+}
+
+/**
  * Changes the query of the present view.
  * @param {Record<string, string | string[] | undefined>} changes what is empty is taken away
  * @param {{ replace?: boolean }} [options]

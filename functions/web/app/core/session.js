@@ -3,10 +3,9 @@
 
 import { basePath } from './address.js';
 import { ApiError, call, identity } from './api.js';
-import { newId } from './random.js';
 import { alone, claimsOf, isRemembered, refreshToken, setRemembered } from './renewal.js';
 import { forgetResources } from './resource.js';
-import { here, href, navigate, route } from './router.js';
+import { followSlug, here, href, navigate, route } from './router.js';
 import { createStore } from './store.js';
 
 const SESSION_KEY = `linklet:session:${basePath}`;
@@ -17,8 +16,8 @@ const AHEAD_MS = 5 * 60_000;
 const RENEW_AGAIN_MS = 30_000;
 
 /** @typedef {'viewer' | 'member' | 'admin'} RoleName */
-/** @typedef {{ user_id: string, email: string, workspace_id: string | null, role: RoleName | null, full_name?: string | null, verified?: boolean, last_login_at?: string | null }} Me */
-/** @typedef {{ workspace_id: string, name: string, slug: string, role: string, paused_at?: string }} MyWorkspace */
+/** @typedef {{ user_id: string, email: string, workspace_id: string | null, role: RoleName | null, full_name?: string | null, verified?: boolean, last_login_at?: string | null, pending_email?: string | null, pending_until?: string | null, undeliverable?: boolean }} Me */
+/** @typedef {{ workspace_id: string, name: string, slug: string, role: string, paused_at?: string, closed_at?: string, restorable_until?: string }} MyWorkspace */
 /** @typedef {{ token: string, expires_at: string, email: string, slug?: string, isNowhere?: boolean, isRemembered?: boolean }} Kept what is kept of a session */
 
 /**
@@ -32,7 +31,8 @@ const RENEW_AGAIN_MS = 30_000;
  * @property {string} [slug] of the workspace that one is in, as far as is known
  * @property {boolean} isNowhere whether the session is for no workspace, as far as is known
  * @property {boolean} [hasFailed] whether it couldn't be read who that is
- * @property {number} [removals] how often one was found to be no member of the workspace any more, and went to another one
+ * @property {number} [removals] how often the workspace was found to be closed, or oneself no member of it any more, so that one went to another one
+ * @property {string} [lost] the slug of the last one that was left like that
  * @property {number} visit
  * @property {boolean} [isNewcomer] whether somebody has just made their account
  */
@@ -43,7 +43,6 @@ export const session = createStore(/** @type {Session} */ ({ status: 'starting',
 let kept;
 /** @type {{ promise: Promise<void>, resolve: () => void, reject: (error: Error) => void } | undefined} */
 let renewal;
-let founding = { name: '', id: '' };
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let renewing;
 const channel = new BroadcastChannel(SESSION_KEY);
@@ -195,7 +194,7 @@ function forget() {
 export async function refreshMe() {
   try {
     const [me, mine] = await Promise.all([call('GET /api/me'), call('GET /api/me/workspaces')]);
-    session.set({ me, workspaces: mine.workspaces, isNowhere: me.workspace_id === null, hasFailed: false });
+    session.set({ me, email: me.email, workspaces: mine.workspaces, isNowhere: me.workspace_id === null, hasFailed: false });
     keepWhere();
   } catch {
     // Each page says by itself that the API can't be reached.
@@ -204,19 +203,38 @@ export async function refreshMe() {
   }
 }
 
-/** Keeps for which workspace the session is, or that it is for none: loaded again, the page begins with the right view. */
+/** Takes note of who one is now: the address may have changed. @param {Me} me */
+export function noteMe(me) {
+  session.set({ me, email: me.email });
+  keepWhere();
+}
+
+/** Keeps whose session it is and for which workspace, or that it is for none: loaded again, the page begins with the right view. */
 function keepWhere() {
   if (!kept) return;
   const slug = currentWorkspace()?.slug ?? kept.slug;
-  kept = { ...kept, isNowhere: session.get().isNowhere, slug };
+  const { email, isNowhere } = session.get();
+  kept = { ...kept, email, isNowhere, slug };
   sessionStorage.setItem(SESSION_KEY, JSON.stringify(kept));
-  if (session.get().slug !== slug) session.set({ slug });
+  const { slug: before } = session.get();
+  if (before === slug) return;
+  session.set({ slug });
+  if (before && slug) followSlug(before, slug);
 }
 
 /** The workspace of the token, once it is known. */
 export function currentWorkspace() {
   const { me, workspaces } = session.get();
   return workspaces?.find((workspace) => workspace.workspace_id === me?.workspace_id);
+}
+
+/** Whether one can be in it. @param {MyWorkspace} workspace */
+export const isOpen = ({ paused_at, closed_at }) => !paused_at && !closed_at;
+
+/** Another workspace that one can be in, if there is one. */
+export function otherWorkspace() {
+  const here = currentWorkspace();
+  return session.get().workspaces?.find((workspace) => workspace !== here && isOpen(workspace));
 }
 
 /**
@@ -244,8 +262,8 @@ function give(taken) {
 }
 
 /**
- * Goes on with a session that is over, in the same workspace. Who was removed from it can't enter it any more, and goes on in
- * another one. The password is sent once, without the workspace: sent to one that is refused it would have to be sent again, and
+ * Goes on with a session that is over, in the same workspace. Who was removed from it can't enter it any more, nor can anybody if
+ * it is closed: they go on in another one. The password is sent once, without the workspace: sent to one that is refused it would have to be sent again, and
  * a wrong one would count as two guesses.
  * @param {string} password
  */
@@ -262,13 +280,13 @@ export async function signInAgain(password) {
   }
 }
 
-/** Goes to another workspace, since one was removed from the present one. @param {{ token: string, expires_at: string }} answer */
+/** Goes to another workspace, since the present one was closed, or one was removed from it. @param {{ token: string, expires_at: string }} answer */
 async function goElsewhere(answer) {
-  const { isNowhere, removals = 0 } = session.get();
+  const { isNowhere, removals = 0, slug } = session.get();
   // What was being done belongs to the workspace that is left.
-  endRenewal(new ApiError('problem', 'You are no longer a member of that workspace.', { status: 401, code: 'signed_out' }));
+  endRenewal(new ApiError('problem', 'You can’t use that workspace any more.', { status: 401, code: 'signed_out' }));
   await enter(answer);
-  if (!isNowhere) session.set({ removals: removals + 1 });
+  if (!isNowhere) session.set({ removals: removals + 1, lost: slug });
 }
 
 /** @param {string} slug */
@@ -277,31 +295,11 @@ export async function switchWorkspace(slug) {
 }
 
 /**
- * Joins the workspace to which one is invited, and goes there.
- * @param {string} token
- * @returns {Promise<string>} its name
- */
-export async function joinWorkspace(token) {
-  const { slug, name } = await call('POST /api/invitations/accept', { body: { token } });
-  await switchWorkspace(slug);
-  return name;
-}
-
-/** Makes a workspace, and goes there. @param {string} name */
-export async function foundWorkspace(name) {
-  // A repeated attempt is the same one, should the answer have been lost, or the way there have failed.
-  if (founding.name !== name) founding = { name, id: newId() };
-  const { slug } = await call('POST /api/workspaces', { body: { name }, idempotencyKey: founding.id });
-  await switchWorkspace(slug);
-  founding = { name: '', id: '' };
-}
-
-/**
  * Goes to another workspace of the same person: to its links, unless the address is there already.
  * @param {{ token: string, expires_at: string }} answer
  * @param {string} [slug] if it is known
  */
-function enter(answer, slug) {
+export function enter(answer, slug) {
   forgetResources();
   const { workspace, parts } = route.get();
   // An invitation that was used leads nowhere.
@@ -320,23 +318,25 @@ export async function signOut({ everywhere = false } = {}) {
       if (everywhere) throw error;
     });
   }
+  endSession();
+}
+
+/** Ends the session in all tabs, and for good. */
+export function endSession() {
   if (kept?.isRemembered) setRemembered(false);
+  leaveTabs();
+}
+
+/** Ends the session in all tabs. */
+export function leaveTabs() {
   channel.postMessage({ type: 'out' });
   forget();
 }
 
-/**
- * Leaves the present workspace, and goes to another one; without one, signs out.
- * @param {string} userId one's own
- * @param {string} [next] a slug
- */
-export async function leaveWorkspace(userId, next) {
-  // Asked for first: afterwards, nothing is granted to this token any more.
-  const answer = next && (await call('POST /api/auth/switch', { body: { workspace: next } }));
-  await call('DELETE /api/workspace/members/{user_id}', { path: { user_id: userId } });
-  if (answer) return enter(answer, next);
-  channel.postMessage({ type: 'out' });
-  return forget();
+/** A token for whichever workspace there is, or for none. @param {string} password */
+export async function tokenForAny(password) {
+  const isKept = kept?.isRemembered ?? false;
+  return (isKept && (await refreshToken())) || logIn(session.get().email, password, isKept);
 }
 
 /**

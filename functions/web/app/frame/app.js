@@ -3,11 +3,11 @@
 import { html, useEffect } from '../vendor/preact.js';
 import { ELSEWHERE, NOWHERE, PAGES, pageOf } from '../pages.js';
 import { completeAddress, href, navigate, route } from '../core/router.js';
-import { currentWorkspace, session } from '../core/session.js';
+import { session } from '../core/session.js';
 import { useStore } from '../core/store.js';
 import { applyTheme } from '../core/theme.js';
 import { Questions } from '../ui/dialog.js';
-import { toast, Toasts } from '../ui/toast.js';
+import { Toasts } from '../ui/toast.js';
 import { Frame } from './frame.js';
 import { OfflineBar } from './offline.js';
 import { PageHost } from './page-host.js';
@@ -34,8 +34,7 @@ export function App() {
     if (isWithoutWorkspace) completeAddress(slug);
   }, [isWithoutWorkspace]);
   useEffect(() => {
-    const there = isNowhere ? 'no workspace' : currentWorkspace()?.name ?? 'another one';
-    if (removals) toast(`You are no longer a member of that workspace. You are in ${there} now.`);
+    if (removals) import('../parts/closed/closed.js').then(({ sayWhatWasLost }) => sayWhatWasLost(), () => {});
   }, [removals]);
 
   if (status === 'starting') return hasFailed ? html`<main id="main" class="alone"><p role="status">Linklet can’t be reached. Trying again …</p></main>` : null;

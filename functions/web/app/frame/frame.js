@@ -67,6 +67,7 @@ export function Frame({ page }) {
 /** @param {RailProps} props */
 function Rail({ work, workspace, unread, current, account, nameWorkspace }) {
   const { email, me, isNowhere } = useStore(session);
+  const trouble = troubleOf(me);
   const groups = [work, workspace].filter((group) => group.length > 0);
   return html`<header class="rail">
     ${isNowhere
@@ -75,16 +76,24 @@ function Rail({ work, workspace, unread, current, account, nameWorkspace }) {
     <nav aria-label="Pages">
       ${groups.map((group) => html`<ul>${group.map((page) => html`<li><${PageLink} page=${page} unread=${unread} current=${current} /></li>`)}</ul>`)}
     </nav>
-    ${me?.verified === false && html`<a class="rail-item unconfirmed" href=${href('account')}><${Icon} name="warn" /><span class="rail-label">Confirm your address</span></a>`}
+    ${trouble && html`<a class="rail-item unconfirmed" href=${href('account')}><${Icon} name="warn" /><span class="rail-label">${trouble}</span></a>`}
     <${Menu} class="rail-item" align="start" isUp items=${account}>
       <${Icon} name="account" /><span class="rail-label">${email}</span>
     <//>
   </header>`;
 }
 
+/** Why mails don't reach the person, in short. @param {import('../core/session.js').Me} [me] */
+function troubleOf(me) {
+  if (me?.undeliverable) return 'Mail comes back';
+  return me?.verified === false && 'Confirm your address';
+}
+
 /** @param {RailProps} props */
 function BottomBar({ work, workspace, unread, current, account, nameWorkspace }) {
+  const trouble = troubleOf(session.get().me);
   const items = [
+    ...(trouble ? [{ label: trouble, icon: /** @type {const} */ ('warn'), href: href('account') }] : []),
     ...[...work.filter(({ isUnderMore }) => isUnderMore), ...workspace].map(({ title, icon, path: to }) => ({ label: title, icon, href: href(to) })),
     ...(session.get().isNowhere ? [] : workspaceItems(nameWorkspace)),
     ...account,

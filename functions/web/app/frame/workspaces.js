@@ -1,6 +1,8 @@
 // The workspaces of a person, and the way from one to another.
 
 import { html } from '../vendor/preact.js';
+import { counted, DAY_MS } from '../core/format.js';
+import { href, navigate } from '../core/router.js';
 import { currentWorkspace, session, switchWorkspace } from '../core/session.js';
 import { useStore } from '../core/store.js';
 import { hasUnsavedChanges } from '../core/version.js';
@@ -29,20 +31,33 @@ export function workspaceItems(nameWorkspace) {
     ...workspaces.map((workspace) => ({
       key: workspace.workspace_id,
       label: workspace.name,
-      note: workspace.paused_at ? 'Paused' : workspace.role,
+      note: noteOf(workspace),
       isCurrent: workspace === current,
       isDisabled: workspace.paused_at !== undefined,
-      act: () => void enterWorkspace(workspace.slug, workspace.name),
+      // The address of a closed one says what can be done about that.
+      act: () => (workspace.closed_at ? navigate(href('links', {}, workspace.slug)) : void enterWorkspace(workspace.slug, workspace.name)),
     })),
     { label: 'New workspace', icon: 'plus', act: nameWorkspace },
   ];
 }
 
+/** @param {import('../core/session.js').MyWorkspace} workspace */
+function noteOf({ role, paused_at, closed_at, restorable_until }) {
+  if (!closed_at) return paused_at ? 'Paused' : role;
+  const left = Date.parse(restorable_until ?? '') - Date.now();
+  // Until when to the minute, its page says.
+  return left > 0 ? `Closed, ${left < DAY_MS ? 'less than a day' : counted(Math.ceil(left / DAY_MS), 'day')} left` : 'Closed';
+}
+
+const LEAVE = { title: 'Leave your changes?', text: 'What you have typed isn’t saved yet.', action: 'Leave', isDanger: true };
+
+/** Whether nothing would be lost, or somebody doesn't mind. */
+export const isLeftWillingly = async () => !hasUnsavedChanges() || ask(LEAVE);
+
 /** Goes there, unless something would be lost. @param {string} slug @param {string} name */
 export async function enterWorkspace(slug, name) {
   if (slug === currentWorkspace()?.slug) return;
-  const question = { title: 'Leave your changes?', text: 'What you have typed isn’t saved yet.', action: 'Leave', isDanger: true };
-  if (hasUnsavedChanges() && !(await ask(question))) return;
+  if (!(await isLeftWillingly())) return;
   try {
     await switchWorkspace(slug);
     toast(`You are in ${name} now.`);

@@ -1,6 +1,6 @@
 import { html, useLayoutEffect, useRef, useState } from '../vendor/preact.js';
-import { strengthOf } from '../core/checks.js';
 import { Icon } from './icons.js';
+import { Lazy } from './lazy.js';
 
 // While a password can be seen, it is a text: some browsers have a server check how texts are spelled.
 const UNCORRECTED = { spellcheck: false, autocapitalize: 'none', autocorrect: 'off' };
@@ -37,7 +37,7 @@ export function Field({ label, hint, error, isOptional = false, as = /** @type {
   const secret = isPassword ? { ...UNCORRECTED, type: isShown ? 'text' : 'password' } : {};
   return html`<div class="field">
     <label for=${id} id=${`${id}-label`}>${label}${isOptional && html` <span class="optional">optional</span>`}</label>
-    ${isJudged && html`<${StrengthMeter} id=${`${id}-strength`} of=${input.value} />`}
+    ${isJudged && html`<${Lazy} load=${() => import('../parts/strength/strength.js')} name="StrengthMeter" id=${`${id}-strength`} of=${input.value} />`}
     <div class="field-row">
       <${as} ...${input} ...${secret} id=${id} aria-invalid=${error ? 'true' : undefined} aria-describedby=${described || undefined}>${children}<//>
       ${isPassword && html`<${Reveal} what=${`${id}-label`} isShown=${isShown} onChange=${setShown} />`}
@@ -73,14 +73,6 @@ function Reveal({ what, isShown, onChange }) {
   >
     <${Icon} name="eye" />
   </button>`;
-}
-
-/** @param {{ id: string, of: string }} props */
-function StrengthMeter({ id, of }) {
-  const { level, word } = strengthOf(of);
-  return html`<div class="strength" id=${id}>
-    <span>${word}</span><meter aria-label="Strength" min="0" max="3" low="1.5" high="2.5" optimum="3" value=${level}></meter>
-  </div>`;
 }
 
 /**

@@ -1,4 +1,4 @@
-//! Limits on mails that somebody has sent by asking for them.
+//! Limits on mails.
 
 use std::time::Duration;
 
@@ -42,10 +42,14 @@ pub enum MailCount {
     Invitations,
     /// Invitations that a person has mailed, to whomever.
     InvitationsBySender,
-    /// What a person hears about the password and the sessions of their account.
+    /// What a person hears about the password of their account.
     PasswordChanges,
-    /// What else a person hears about their account. Whoever uses this up by API keys hides no new password.
+    /// What a person hears of another address for their account, in which whoever reads their mail may stop it.
+    AddressChanges,
+    /// What else a person hears about their account. Whoever uses this up by API keys or sign-ins hides no new password.
     AccountChanges,
+    /// Notifications that a person gets by mail as well.
+    Notifications,
 }
 
 impl MailCount {
@@ -58,7 +62,9 @@ impl MailCount {
             Self::Invitations => "invitations",
             Self::InvitationsBySender => "invitations-by-sender",
             Self::PasswordChanges => "password-changes",
+            Self::AddressChanges => "address-changes",
             Self::AccountChanges => "account-changes",
+            Self::Notifications => "notifications",
         }
     }
 
@@ -67,12 +73,15 @@ impl MailCount {
     pub fn limit(self) -> MailLimit {
         match self {
             Self::Resets | Self::Verifications | Self::Invitations => MailLimit::OF_A_MAILBOX,
-            Self::InvitationsBySender | Self::PasswordChanges | Self::AccountChanges => MailLimit::OF_A_SENDER,
+            Self::InvitationsBySender | Self::PasswordChanges | Self::AddressChanges | Self::AccountChanges => {
+                MailLimit::OF_A_SENDER
+            }
+            Self::Notifications => MailLimit::OF_NOTIFICATIONS,
         }
     }
 }
 
-/// How many mails are sent because somebody asked for them. A window begins with a mail.
+/// How many mails are sent. A window begins with a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MailLimit {
     /// The number of mails in a window.
@@ -89,6 +98,9 @@ impl MailLimit {
     /// What one person has mailed to others, or hears about their own account: a team may be invited at a time, and no list of
     /// strangers.
     pub const OF_A_SENDER: Self = Self { mails: 50, pause: None };
+
+    /// What one person gets of notifications. Who has more to hear looks into the application.
+    pub const OF_NOTIFICATIONS: Self = Self { mails: 20, pause: None };
 
     /// When the window of a mail ends that is sent now, if it begins with it.
     #[must_use]

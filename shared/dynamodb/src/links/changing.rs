@@ -3,8 +3,8 @@
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{
-    CorrelationId, Destinations, EventId, LeadingChanges, Link, LinkId, LinkPatch, Precondition, Record, Timestamp,
-    UserId,
+    Changer, CorrelationId, Destinations, EventId, LeadingChanges, Link, LinkId, LinkPatch, Precondition, Record,
+    Timestamp, UserId,
 };
 
 use super::{
@@ -32,6 +32,8 @@ pub struct LinkUpdate<'a> {
     pub destinations: Destinations,
     /// Who changes it.
     pub by: &'a UserId,
+    /// Who is named to others that hear of it: not the owner, unless it is one of many links at once, and nobody for a job.
+    pub named: Option<&'a Changer>,
     /// When.
     pub at: Timestamp,
     /// The correlation id of the request.
@@ -211,13 +213,17 @@ impl Changes {
             attributes.insert("archived".to_owned(), AttributeValue::Null(true));
         }
         // Of the other changes nobody hears.
-        let is_news =
-            patch.expires_at.is_some() || patch.watch.is_some() || patch.url.is_some() || patch.fallback_url.is_some();
+        let is_news = patch.expires_at.is_some()
+            || patch.watch.is_some()
+            || patch.url.is_some()
+            || patch.fallback_url.is_some()
+            || update.named.is_some();
         let written = [
             ("updated_at", text(&at)),
             ("is_news", AttributeValue::Bool(is_news)),
             ("change_id", text(&id)),
             ("correlation_id", text(update.correlation_id)),
+            ("changed_by", update.named.map_or(AttributeValue::Null(true), text)),
         ];
         attributes.extend(written.map(|(name, value)| (name.to_owned(), value)));
         let (remove, set): (Vec<_>, Vec<_>) = attributes.into_iter().partition(|(_, value)| value.is_null());

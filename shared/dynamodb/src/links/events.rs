@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    CorrelationId, Event, EventDetail, EventId, Link, LinkChanges, LinkId, LinkState, RemovalReason, Timestamp,
-    UrlCreated, UrlDeleted, UrlExhausted, UrlExpired, UrlPurged, UrlRemoved, UrlSuspended, UrlSwitched, UrlUnwatched,
-    UrlUpdated, UserId,
+    Changer, CorrelationId, Event, EventDetail, EventId, Link, LinkChanges, LinkId, LinkState, RemovalReason,
+    Timestamp, UrlCreated, UrlDeleted, UrlExhausted, UrlExpired, UrlPurged, UrlRemoved, UrlSuspended, UrlSwitched,
+    UrlUnwatched, UrlUpdated, UserId,
 };
 
 use super::item::{LinkItem, TombstoneItem};
@@ -28,6 +28,7 @@ impl LinkItem {
             id: self.change_id.clone(),
             correlation_id: self.correlation_id.clone(),
             deleted_by: self.deleted_by,
+            by: self.changed_by.clone(),
             before: before.into_link(),
             after: self.into_link(),
         };
@@ -38,7 +39,7 @@ impl LinkItem {
 impl TombstoneItem {
     /// The event of a new tombstone.
     pub(crate) fn removed_event(self) -> Event {
-        let Self { short_code, generation, workspace_id, user_id, watched_target, .. } = self;
+        let Self { short_code, generation, workspace_id, user_id, watched_target, purged_by: by, .. } = self;
         let link = LinkId { code: short_code, generation };
         Event {
             event_id: self.change_id,
@@ -46,7 +47,7 @@ impl TombstoneItem {
             correlation_id: self.correlation_id,
             workspace_id,
             detail: match self.tombstone {
-                RemovalReason::Purged => EventDetail::UrlPurged(UrlPurged { link, user_id, watched_target }),
+                RemovalReason::Purged => EventDetail::UrlPurged(UrlPurged { link, user_id, by, watched_target }),
                 RemovalReason::Deleted | RemovalReason::Expired => {
                     EventDetail::UrlRemoved(UrlRemoved { link, user_id })
                 }
@@ -60,6 +61,7 @@ struct LinkChange {
     id: EventId,
     correlation_id: CorrelationId,
     deleted_by: Option<UserId>,
+    by: Option<Changer>,
     before: Link,
     after: Link,
 }
@@ -96,12 +98,14 @@ impl LinkChange {
         let changes = LinkChanges::between(&self.before, &self.after)?;
         let (link, user_id) = (self.after.id().clone(), self.after.identity.owner);
         let watch = watches(&self.after) && !self.after.expiry_is_published;
-        let detail = EventDetail::UrlUpdated(Box::new(UrlUpdated { link, user_id, changes, watch }));
+        let detail =
+            EventDetail::UrlUpdated(Box::new(UrlUpdated { link, user_id, changes, by: self.by.clone(), watch }));
         Some(self.event("updated", self.after.updated_at, detail))
     }
 
     fn switched(&self) -> Option<Event> {
-        let switched = UrlSwitched { link: self.after.id().clone(), user_id: self.after.identity.owner };
+        let (link, user_id, by) = (self.after.id().clone(), self.after.identity.owner, self.by.clone());
+        let switched = UrlSwitched { link, user_id, by };
         let (kind, detail) = match (self.before.availability.state, self.after.availability.state) {
             (LinkState::Inactive, LinkState::Active) => ("activated", EventDetail::UrlActivated(switched)),
             (LinkState::Active, LinkState::Inactive) => ("deactivated", EventDetail::UrlDeactivated(switched)),
@@ -189,6 +193,7 @@ impl LinkChange {
             original_url: self.after.target.clone(),
             user_id: self.after.identity.owner,
             deleted_by: self.deleted_by.unwrap_or(self.after.identity.owner),
+            by: self.by.clone(),
             watched_target: self.before.watched_target(),
         });
         Some(self.event("deleted", deleted_at, detail))

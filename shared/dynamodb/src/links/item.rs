@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    AnswerKey, Availability, ClickLimit, CorrelationId, EventId, ExternalId, Extras, Generation, Invalid,
+    AnswerKey, Availability, Changer, ClickLimit, CorrelationId, EventId, ExternalId, Extras, Generation, Invalid,
     LeadingChanges, Link, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, NormalizedUrl, Preview,
     RedirectTarget, RemovalReason, Revision, Routing, ShortCode, Suspensions, Tags, TargetId, TargetUrl, Terms,
     Timestamp, Tombstone, UserId, Uses, WorkspaceId,
@@ -183,6 +183,9 @@ pub(crate) struct LinkItem {
     pub archived: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_by: Option<UserId>,
+    /// Who has made the latest change, if others hear of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_by: Option<Changer>,
     /// Absent as long as nothing was changed.
     #[serde(default, skip_serializing_if = "is_first")]
     pub revision: Revision,
@@ -312,6 +315,7 @@ impl LinkItem {
             watch: link.watch,
             archived: link.archived,
             deleted_by: None,
+            changed_by: None,
             revision: link.revision,
             quiet: false,
             is_news: true,
@@ -406,6 +410,9 @@ pub(crate) struct TombstoneItem {
     pub user_id: UserId,
     pub tombstone: RemovalReason,
     pub removed_at: Timestamp,
+    /// Who has purged it, if it was a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purged_by: Option<Changer>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watched_target: Option<TargetId>,
     /// As of a link.
@@ -427,6 +434,7 @@ impl TombstoneItem {
             user_id: owner,
             tombstone: tombstone.reason,
             removed_at: tombstone.removed_at,
+            purged_by: None,
             watched_target: tombstone.watched_target.clone(),
             is_news: tombstone.reason == RemovalReason::Purged,
             change_id: change_id.clone(),

@@ -16,8 +16,8 @@ mod uses;
 
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
 use linklet_domain::{
-    CorrelationId, EventId, Generation, Invalid, LeadingChanges, Link, LinkId, Precondition, Record, RedirectTarget,
-    ShortCode, SortOrder, Timestamp, Tombstone, UserId, WorkspaceId,
+    Changer, CorrelationId, EventId, Generation, Invalid, LeadingChanges, Link, LinkId, Precondition, Record,
+    RedirectTarget, ShortCode, SortOrder, Timestamp, Tombstone, UserId, WorkspaceId,
 };
 
 use self::item::{AVAILABILITY, LinkItem, PURGED, RedirectItem, TOMBSTONE, TombstoneItem, link_key};
@@ -195,24 +195,17 @@ impl LinksTable {
         at: Timestamp,
         correlation_id: &CorrelationId,
     ) -> Result<DeleteOutcome, RepositoryError> {
-        self.delete_if(link, &Precondition::None, by, at, correlation_id).await
+        let deletion = Deletion { precondition: &Precondition::None, by, named: None, at, correlation_id };
+        self.delete_if(link, &deletion).await
     }
 
     /// Like [`Self::delete`], if the link is of a revision that the request is meant for.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn delete_if(
-        &self,
-        link: &Link,
-        precondition: &Precondition,
-        by: &UserId,
-        at: Timestamp,
-        correlation_id: &CorrelationId,
-    ) -> Result<DeleteOutcome, RepositoryError> {
+    pub async fn delete_if(&self, link: &Link, deletion: &Deletion<'_>) -> Result<DeleteOutcome, RepositoryError> {
         const OPERATION: &str = "delete a link";
-        let deletion = Deletion { precondition, by, at, correlation_id };
-        let outcome = retry_on_conflict(OPERATION, || self.try_to_delete(OPERATION, link, &deletion)).await?;
+        let outcome = retry_on_conflict(OPERATION, || self.try_to_delete(OPERATION, link, deletion)).await?;
         if outcome == DeleteOutcome::AlreadyDeleted {
             // The entry may be left of a link that has gone another way.
             self.free_reuse_entry(link).await?;
@@ -228,7 +221,12 @@ impl LinksTable {
     ) -> Result<Option<DeleteOutcome>, RepositoryError> {
         // A deleted link isn't archived, so that it is found among the deleted ones.
         const DELETED: &str = "SET availability.deleted_at = :at, updated_at = :at, deleted_by = :by, is_news = :yes, \
-                               change_id = :change, correlation_id = :correlation REMOVE archived";
+                               change_id = :change, correlation_id = :correlation";
+        let named = if deletion.named.is_some() {
+            ", changed_by = :named REMOVE archived"
+        } else {
+            " REMOVE archived, changed_by"
+        };
         let id = link.id();
         let Some(Record::Link(current)) = self.find(&id.code).await?.filter(|record| record.identity().id == *id)
         else {
@@ -244,7 +242,7 @@ impl LinksTable {
         let Guard { condition, values } = Guard::of(&Precondition::only(current.revision));
         let update = self
             .0
-            .update(operation, link_key(&id.code), format!("{DELETED} {NEXT_REVISION}"))
+            .update(operation, link_key(&id.code), format!("{DELETED}{named} {NEXT_REVISION}"))
             .only_if(format!("{IS_KEPT}{condition}"))
             .values(values)
             .values([
@@ -255,7 +253,8 @@ impl LinksTable {
                 (":yes", AttributeValue::Bool(true)),
                 (":change", text(&change_id)),
                 (":correlation", text(deletion.correlation_id)),
-            ]);
+            ])
+            .values(deletion.named.map(|named| (":named", text(named))));
         let history = (at, *deletion.by);
         let sent = Transaction::new(operation)
             .and(update.action()?, ())
@@ -276,24 +275,19 @@ impl LinksTable {
         at: Timestamp,
         correlation_id: &CorrelationId,
     ) -> Result<(), RepositoryError> {
-        self.purge_if(record, &Precondition::None, at, correlation_id).await.map(|_| ())
+        self.purge_if(record, &Purge { precondition: &Precondition::None, named: None, at, correlation_id })
+            .await
+            .map(|_| ())
     }
 
     /// Like [`Self::purge`], if the link is of a revision that the request is meant for.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn purge_if(
-        &self,
-        record: &Record<Link>,
-        precondition: &Precondition,
-        at: Timestamp,
-        correlation_id: &CorrelationId,
-    ) -> Result<PurgeOutcome, RepositoryError> {
+    pub async fn purge_if(&self, record: &Record<Link>, purge: &Purge<'_>) -> Result<PurgeOutcome, RepositoryError> {
         const OPERATION: &str = "purge a link";
-        let purge = Purge { precondition, at, correlation_id };
         let id = &record.identity().id;
-        let (outcome, link) = retry_on_conflict(OPERATION, || self.try_to_purge(OPERATION, id, &purge)).await?;
+        let (outcome, link) = retry_on_conflict(OPERATION, || self.try_to_purge(OPERATION, id, purge)).await?;
         // After the link is replaced: freed before, its id could be another link's while this one still had it. Also if it was
         // purged before, since that attempt may have failed between the two writes.
         let read = if let Record::Link(link) = record { Some(link) } else { None };
@@ -323,9 +317,11 @@ impl LinksTable {
         }
         let Guard { condition, values } = Guard::of(&guard);
         let tombstone = Tombstone::of_purged(&current, purge.at);
+        let item = TombstoneItem::new(&tombstone, &EventId::generate(), purge.correlation_id);
+        let item = TombstoneItem { purged_by: purge.named.cloned(), ..item };
         let purged = self
             .0
-            .put_item(operation, &TombstoneItem::new(&tombstone, &EventId::generate(), purge.correlation_id))?
+            .put_item(operation, &item)?
             // Replacing the tombstone of a purged link would publish its event again, and after that the code may have another
             // link.
             .only_if(format!(
@@ -361,19 +357,32 @@ impl LinksTable {
     }
 }
 
-/// Who deletes a link, and when.
-struct Deletion<'a> {
-    precondition: &'a Precondition,
-    by: &'a UserId,
-    at: Timestamp,
-    correlation_id: &'a CorrelationId,
+/// The deletion of a link.
+#[derive(Debug, Clone, Copy)]
+pub struct Deletion<'a> {
+    /// Which revisions it is meant for.
+    pub precondition: &'a Precondition,
+    /// Who deletes it.
+    pub by: &'a UserId,
+    /// Who is named to others that hear of it, as in a [`LinkUpdate`].
+    pub named: Option<&'a Changer>,
+    /// When.
+    pub at: Timestamp,
+    /// The correlation id of the request.
+    pub correlation_id: &'a CorrelationId,
 }
 
-/// Which revisions a purge is meant for, and when it is made.
-struct Purge<'a> {
-    precondition: &'a Precondition,
-    at: Timestamp,
-    correlation_id: &'a CorrelationId,
+/// The purge of a link.
+#[derive(Debug, Clone, Copy)]
+pub struct Purge<'a> {
+    /// Which revisions it is meant for.
+    pub precondition: &'a Precondition,
+    /// Who purges it; nobody, for a job.
+    pub named: Option<&'a Changer>,
+    /// When.
+    pub at: Timestamp,
+    /// The correlation id of the request.
+    pub correlation_id: &'a CorrelationId,
 }
 
 /// The condition that a link is still the one that was read, and is not deleted. A tombstone isn't listed.

@@ -76,7 +76,8 @@ impl LinksTable {
         heir: &UserId,
         correlation_id: &CorrelationId,
     ) -> Result<(), RepositoryError> {
-        const HANDED: &str = "SET user_id = :heir, is_news = :no, change_id = :change, correlation_id = :correlation";
+        const HANDED: &str = "SET user_id = :heir, is_news = :no, change_id = :change, correlation_id = :correlation \
+                              REMOVE changed_by";
         let update = self
             .0
             .update("hand over a link", link_key(code), HANDED)

@@ -56,6 +56,12 @@ impl AdmittedGuess {
     pub fn is_familiar(&self) -> bool {
         self.familiar_until.is_some()
     }
+
+    /// Whether the next guess has to wait unless this one is given back.
+    #[must_use]
+    pub fn begins_wait(&self) -> bool {
+        self.counted.iter().any(|counted| counted.wait_until.is_some())
+    }
 }
 
 /// A failure that a guess was counted as.

@@ -20,11 +20,14 @@ use aws_sdk_dynamodb::{
 };
 use linklet_domain::{LimitedRoute, RateLimit, ThrottleSubject, Timestamp, Window};
 
-pub use self::guesses::{AdmittedGuess, GuessOutcome};
 use self::{
     guesses::SpentSeconds,
     item::{WindowItem, ttl, window_key},
     known::KnownWindows,
+};
+pub use self::{
+    guesses::{AdmittedGuess, GuessOutcome},
+    mails::MailAdmission,
 };
 use crate::{
     RepositoryError,

@@ -4,7 +4,7 @@
 //! hashes.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use linklet_domain::{AuditAction, EmailAddress, FullName, Member, Origin, Timestamp, UserId};
+use linklet_domain::{AuditAction, EmailAddress, FullName, MailChoice, Member, Origin, Timestamp, UserId};
 
 use super::{
     UsersTable,
@@ -21,16 +21,27 @@ use crate::{
 pub struct Profile {
     /// The person's address.
     pub email: EmailAddress,
-    /// The address that the person wants instead, as long as they can show that it is theirs.
-    pub pending_email: Option<EmailAddress>,
+    /// The address that the person wants instead.
+    pub pending: Option<PendingAddress>,
     /// The person's name, if given.
     pub full_name: Option<FullName>,
     /// When the person showed that the address is theirs.
     pub verified_at: Option<Timestamp>,
+    /// Whether mail to the address has come back since.
+    pub is_undeliverable: bool,
     /// The time of the latest login.
     pub last_login_at: Option<Timestamp>,
     /// When the person last changed something about the account.
     pub updated_at: Timestamp,
+}
+
+/// An address that a person wants instead of theirs, as long as they can show that it is theirs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingAddress {
+    /// The address.
+    pub email: EmailAddress,
+    /// How long they can.
+    pub until: Timestamp,
 }
 
 /// Where a person gets mail.
@@ -38,9 +49,13 @@ pub struct Profile {
 pub struct Mailbox {
     /// Their address.
     pub email: EmailAddress,
-    /// The one that they want instead, as long as they can show that it is theirs.
-    pub pending: Option<EmailAddress>,
+    /// The one that they want instead.
+    pub pending: Option<PendingAddress>,
 }
+
+/// What another proof that an address is its person's changes. The first one's time stays.
+const PROVED_AGAIN: &str =
+    "SET verified_at = if_not_exists(verified_at, :at), proved_at = :at REMOVE awaits_password, undeliverable_at";
 
 /// What something shows about whose an address is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,9 +86,11 @@ impl UsersTable {
             }
         }
         let verified_at = mailbox.as_ref().and_then(|mailbox| mailbox.verified_at);
+        let pending = mailbox.as_ref().and_then(|mailbox| mailbox.pending(now));
+        let is_undeliverable = mailbox.as_ref().is_some_and(|mailbox| mailbox.undeliverable_at.is_some());
         Ok(account.map(|account| Profile {
             email: account.email,
-            pending_email: mailbox.and_then(|mailbox| mailbox.pending(now).cloned()),
+            pending,
             // Each change has a time of its own, so the latest needs no attribute that every write would have to move.
             updated_at: [account.password_changed_at, account.updated_at, verified_at]
                 .into_iter()
@@ -81,6 +98,7 @@ impl UsersTable {
                 .fold(account.created_at, Timestamp::max),
             full_name: account.full_name,
             verified_at,
+            is_undeliverable,
             last_login_at: account.last_login_at,
         }))
     }
@@ -91,7 +109,7 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn mailbox(&self, user: &UserId, now: Timestamp) -> Result<Option<Mailbox>, RepositoryError> {
         let found = self.0.get::<AddressItem>("look up an address", address_key(user)).await?;
-        Ok(found.map(|item| Mailbox { pending: item.pending(now).cloned(), email: item.email }))
+        Ok(found.map(|item| Mailbox { pending: item.pending(now), email: item.email }))
     }
 
     /// What a person is called: their name, or else their address; `None` if there is no account.
@@ -111,6 +129,48 @@ impl UsersTable {
     pub async fn verified_at(&self, user: &UserId) -> Result<Option<Timestamp>, RepositoryError> {
         let found = self.0.get::<AddressItem>("look up an address", address_key(user)).await?;
         Ok(found.and_then(|address| address.verified_at))
+    }
+
+    /// Which notifications a person gets by mail; `None` if there is no account.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn mail_choice(&self, user: &UserId) -> Result<Option<MailChoice>, RepositoryError> {
+        let found = self.0.get::<AddressItem>("look up a choice of mail", address_key(user)).await?;
+        Ok(found.map(|address| address.mail))
+    }
+
+    /// Sets which notifications a person gets by mail. Returns whether there is such an account, and it isn't closed.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn choose_mail(
+        &self,
+        user: &UserId,
+        choice: MailChoice,
+        origin: &Origin,
+    ) -> Result<bool, RepositoryError> {
+        const OPERATION: &str = "choose mail";
+        let entry = origin.of_person(user, AuditAction::AccountMailChanged).to(choice.as_str());
+        retry_on_conflict(OPERATION, async || {
+            let found = self.0.get::<AddressItem>(OPERATION, address_key(user)).await?;
+            let Some(item) = found.filter(|item| item.closed_at.is_none()) else { return Ok(Some(false)) };
+            if item.mail == choice {
+                return Ok(Some(true));
+            }
+            let update = self
+                .0
+                .update(OPERATION, address_key(user), "SET mail = :mail")
+                .only_if("attribute_exists(pk) AND attribute_not_exists(closed_at)")
+                .value(":mail", text(choice.as_str()));
+            let entry = entry.clone().from(item.mail.as_str());
+            let transaction = Transaction::new(OPERATION).and(update.action()?, ()).and(self.entry(&entry)?, ());
+            Ok(match transaction.send(&self.0.client).await? {
+                TransactionOutcome::Committed => Some(true),
+                TransactionOutcome::Refused(_) | TransactionOutcome::InConflict => None,
+            })
+        })
+        .await
     }
 
     /// Records that a person has shown that this address is theirs. The first time stays.
@@ -154,8 +214,8 @@ impl UsersTable {
         verified_at: Option<Timestamp>,
     ) -> Result<TransactWriteItem, RepositoryError> {
         let change = match verified_at {
-            Some(_) => "SET verified_at = if_not_exists(verified_at, :at) REMOVE awaits_password ADD joinings :one",
-            None => "ADD joinings :one",
+            Some(_) => format!("{PROVED_AGAIN} ADD joinings :one"),
+            None => "ADD joinings :one".to_owned(),
         };
         let named = if member.full_name.is_some() { "full_name = :name" } else { "attribute_not_exists(full_name)" };
         self.0
@@ -169,7 +229,8 @@ impl UsersTable {
             .action()
     }
 
-    /// The action of a transaction that records what shows whose an address is, and that its account has a password now.
+    /// The action of a transaction that records what shows whose an address is, and that its account has a password now. Who reads
+    /// mail to the address shows as well that it gets there.
     pub(super) fn address_change(
         &self,
         user: &UserId,
@@ -179,8 +240,8 @@ impl UsersTable {
     ) -> Result<TransactWriteItem, RepositoryError> {
         let change = match proof {
             AddressProof::None => "REMOVE awaits_password",
-            AddressProof::First => "SET verified_at = :at REMOVE awaits_password",
-            AddressProof::Another => "SET verified_at = if_not_exists(verified_at, :at) REMOVE awaits_password",
+            AddressProof::First => "SET verified_at = :at, proved_at = :at REMOVE awaits_password, undeliverable_at",
+            AddressProof::Another => PROVED_AGAIN,
         };
         let update = self
             .0

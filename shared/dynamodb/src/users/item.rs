@@ -8,8 +8,9 @@ mod tokens;
 
 use linklet_domain::{
     Account, Closure, Destinations, EmailAddress, FullName, IdempotencyKey, Invalid, InvitationId, IpHash, JobId,
-    KeyHash, KeyPrefix, LastingSession, Member, Membership, RenewableSession, Revision, Role, SessionId, SignInPlace,
-    Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug, lifetimes,
+    KeyHash, KeyPrefix, LastingSession, MailChoice, Member, Membership, RenewableSession, Revision, Role, SessionId,
+    SignInPlace, Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
+    lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +21,7 @@ pub(super) use self::{
     reclaims::ReclaimItem,
     tokens::{KeepItem, ResetItem, VerificationItem},
 };
-use super::{founding::FoundingAnswer, sessions::SignIn};
+use super::{addresses::PendingAddress, founding::FoundingAnswer, sessions::SignIn};
 use crate::{item::Key, revision::is_first};
 
 pub(super) const USER: &str = "USER";
@@ -194,7 +195,7 @@ impl From<&Account> for UserItem {
             password_hash: account.password_hash.clone(),
             created_at: account.created_at,
             password_changed_at: None,
-            last_login_at: None,
+            last_login_at: account.last_login_at,
             updated_at: None,
         }
     }
@@ -208,6 +209,7 @@ impl From<UserItem> for Account {
             full_name: item.full_name,
             password_hash: item.password_hash,
             created_at: item.created_at,
+            last_login_at: item.last_login_at,
         }
     }
 }
@@ -258,6 +260,12 @@ pub(super) struct AddressItem {
     /// Whether the account has no password yet, since it is chosen with a mailed token. What mails tokens can't read the account.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub awaits_password: bool,
+    /// Which notifications the person gets by mail.
+    #[serde(default, skip_serializing_if = "MailChoice::is_default")]
+    pub mail: MailChoice,
+    /// When a mail to the address came back, unless the person has shown since that it is theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undeliverable_at: Option<Timestamp>,
     /// The address that the person wants instead, until they show that it is theirs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_email: Option<EmailAddress>,
@@ -288,6 +296,8 @@ impl AddressItem {
             full_name: account.full_name.clone(),
             verified_at,
             awaits_password: account.password_hash.is_none(),
+            mail: MailChoice::default(),
+            undeliverable_at: None,
             pending_email: None,
             pending_until: None,
             joinings: 0,
@@ -297,13 +307,14 @@ impl AddressItem {
     }
 
     /// The address that the person wants instead, as long as they can show that it is theirs.
-    pub(super) fn pending(&self, now: Timestamp) -> Option<&EmailAddress> {
-        self.pending_email.as_ref().filter(|_| self.pending_until.is_some_and(|until| now < until))
+    pub(super) fn pending(&self, now: Timestamp) -> Option<PendingAddress> {
+        let (email, until) = (self.pending_email.clone()?, self.pending_until.filter(|until| now < *until)?);
+        Some(PendingAddress { email, until })
     }
 
-    /// The address, if the person has shown that it is theirs.
-    pub(super) fn verified(self) -> Option<EmailAddress> {
-        self.verified_at.map(|_| self.email)
+    /// The address, if the person has shown that it is theirs, and mails get there.
+    pub(super) fn reachable(self) -> Option<EmailAddress> {
+        Some(self.email).filter(|_| self.verified_at.is_some() && self.undeliverable_at.is_none())
     }
 }
 

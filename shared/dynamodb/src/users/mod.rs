@@ -30,7 +30,7 @@ use linklet_domain::{
 
 use self::item::{AddressItem, EmailItem, SlugItem, UserItem, email_key, slug_key, user_key};
 pub use self::{
-    addresses::{Mailbox, Profile},
+    addresses::{Mailbox, PendingAddress, Profile},
     closed_workspaces::ClosedWorkspaces,
     closing_workspaces::{CloseOutcome, RestoreOutcome},
     forgotten::Forgotten,
@@ -114,6 +114,12 @@ impl UsersTable {
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>, trail: AuditTable) -> Self {
         Self(Table { client, name: name.into() }, trail)
+    }
+
+    /// The trail, for what isn't changed here.
+    #[must_use]
+    pub fn trail(&self) -> &AuditTable {
+        &self.1
     }
 
     /// The action of a transaction that puts the entry of what the transaction changes. Its key is new, so nothing refuses it but a

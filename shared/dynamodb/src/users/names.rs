@@ -5,7 +5,10 @@ use std::collections::{BTreeSet, HashMap};
 use aws_sdk_dynamodb::Client;
 use linklet_domain::{FullName, UserId};
 
-use super::item::{AddressItem, address_key, user_of_address};
+use super::{
+    UsersTable,
+    item::{AddressItem, address_key, user_of_address},
+};
 use crate::{
     RepositoryError,
     item::{Key, Table, from_item},
@@ -20,6 +23,20 @@ impl Names {
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
+    }
+
+    /// The names of these people, however many they are.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn all(&self, people: &BTreeSet<UserId>) -> Result<HashMap<UserId, FullName>, RepositoryError> {
+        /// As many as one BatchGetItem reads.
+        const BATCH: usize = 100;
+        let mut names = HashMap::new();
+        for some in Vec::from_iter(people).chunks(BATCH) {
+            names.extend(self.names(some.iter().copied().collect()).await?);
+        }
+        Ok(names)
     }
 
     /// The names of these people, who are at most 100. Who has none, or no account, is left out.
@@ -40,5 +57,13 @@ impl Names {
             names.extend(full_name.map(|name| (user, name)));
         }
         Ok(names)
+    }
+}
+
+impl UsersTable {
+    /// The names of people.
+    #[must_use]
+    pub fn names(&self) -> Names {
+        Names(self.0.clone())
     }
 }

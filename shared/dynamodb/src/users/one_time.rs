@@ -175,7 +175,7 @@ pub enum VerifyOutcome {
     Verified,
     /// The address is verified, and the account's from now on.
     Replaced {
-        /// The address that the account had before, if the person had shown that it was theirs.
+        /// The address that the account had before, if the person had shown that it was theirs, and mails got there.
         verified: Option<EmailAddress>,
     },
     /// Another account has the address by now.
@@ -335,10 +335,10 @@ impl UsersTable {
                 transaction = transaction
                     .and(self.address_verification(user, email, now)?, INVALID)
                     .and(self.entry(&entry)?, None);
-            } else if person.address.pending(now) == Some(email) {
+            } else if person.address.pending(now).is_some_and(|pending| pending.email == *email) {
                 let differences = Differences::shown(email, now);
                 transaction = self.and_person(transaction, &person, &differences, VerifyOutcome::EmailTaken, origin)?;
-                verified = VerifyOutcome::Replaced { verified: person.address.verified() };
+                verified = VerifyOutcome::Replaced { verified: person.address.reachable() };
             } else {
                 return Ok(INVALID);
             }

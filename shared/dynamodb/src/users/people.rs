@@ -127,7 +127,9 @@ impl Differences {
     fn of_address(&self) -> Vec<(&'static str, Option<AttributeValue>)> {
         let mut values = self.of_copies();
         if let Some(new) = &self.email {
-            values.push(("verified_at", new.verified_at.as_ref().map(text)));
+            let shown_at = new.verified_at.as_ref().map(text);
+            // That mail has come back is about the old one.
+            values.extend([("verified_at", shown_at.clone()), ("proved_at", shown_at), ("undeliverable_at", None)]);
         }
         if let Some(pending) = &self.pending {
             let (email, until) = (pending.as_ref().map(|one| text(&one.0)), pending.as_ref().map(|one| text(&one.1)));
@@ -222,10 +224,11 @@ impl UsersTable {
     ) -> Result<Transaction<Refusal<T>>, RepositoryError> {
         let StoredPerson { user, address, memberships } = person;
         if let Some(NewAddress { email, .. }) = &differences.email {
+            // Somebody who asks twice at once has it already.
+            let is_free = "attribute_not_exists(pk) OR user_id = :user";
+            let claim = self.0.put_if(CHANGE, &EmailItem::new(user, email), is_free, [(":user", text(user))])?;
             let release = self.0.delete(CHANGE, email_key(&address.email)).only_if("user_id = :user");
-            transaction = transaction
-                .and(self.0.put_new(CHANGE, &EmailItem::new(user, email))?, Some(taken))
-                .and(release.value(":user", text(user)).action()?, None);
+            transaction = transaction.and(claim, Some(taken)).and(release.value(":user", text(user)).action()?, None);
         }
         let copies = differences.of_copies();
         if !copies.is_empty() {

@@ -1,12 +1,15 @@
 //! Where people get mail, and whether they are to hear of a workspace.
 
 use aws_sdk_dynamodb::Client;
-use linklet_domain::{EmailAddress, Membership, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{EmailAddress, MailChoice, Membership, Timestamp, UserId, WorkspaceId};
 
-use super::item::{AddressItem, MemberItem, address_key, member_key};
+use super::{
+    addresses::PendingAddress,
+    item::{AddressItem, MemberItem, address_key, member_key},
+};
 use crate::{
     RepositoryError,
-    item::{Key, Table, from_item},
+    item::{Key, Table, from_item, text},
 };
 
 /// The repository for telling people: the items of UsersTable that say what a person may do.
@@ -18,8 +21,8 @@ pub struct Recipients(Table);
 pub enum Recipient {
     /// No: the person is no member, or not any more, or their membership is paused.
     NoMember,
-    /// Yes, and by mail at this address if they have shown that it is theirs.
-    Member(Option<EmailAddress>),
+    /// Yes, and perhaps by mail at this address.
+    Member(Option<MailAddress>),
 }
 
 /// The address of a person, to whom something is to be mailed.
@@ -29,10 +32,45 @@ pub struct MailAddress {
     pub email: EmailAddress,
     /// Whether they have shown that it is theirs.
     pub is_verified: bool,
+    /// Whether mail to it has come back since they have shown that.
+    pub is_undeliverable: bool,
     /// Whether their account has no password yet.
     pub awaits_password: bool,
-    /// The address that they want instead, as long as they can show that it is theirs.
-    pub pending: Option<EmailAddress>,
+    /// Which notifications they want by mail.
+    pub choice: MailChoice,
+    /// The address that they want instead.
+    pub pending: Option<PendingAddress>,
+}
+
+impl MailAddress {
+    fn new(item: AddressItem, now: Timestamp) -> Self {
+        Self {
+            pending: item.pending(now),
+            email: item.email,
+            is_verified: item.verified_at.is_some(),
+            is_undeliverable: item.undeliverable_at.is_some(),
+            awaits_password: item.awaits_password,
+            choice: item.mail,
+        }
+    }
+
+    /// The address, if it is the person's.
+    #[must_use]
+    pub fn verified(&self) -> Option<&EmailAddress> {
+        Some(&self.email).filter(|_| self.is_verified)
+    }
+
+    /// The address, if it is the person's and mails get there: nothing else is mailed than what somebody asks for.
+    #[must_use]
+    pub fn reachable(&self) -> Option<&EmailAddress> {
+        self.verified().filter(|_| !self.is_undeliverable)
+    }
+
+    /// The address, if the person gets notifications of events of this type there.
+    #[must_use]
+    pub fn for_notification(&self, event_type: &str) -> Option<&EmailAddress> {
+        self.reachable().filter(|_| self.choice.includes(event_type))
+    }
 }
 
 impl Recipients {
@@ -46,10 +84,15 @@ impl Recipients {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn find(&self, user: &UserId, workspace: &WorkspaceId) -> Result<Recipient, RepositoryError> {
+    pub async fn find(
+        &self,
+        user: &UserId,
+        workspace: &WorkspaceId,
+        now: Timestamp,
+    ) -> Result<Recipient, RepositoryError> {
         // A read that costs half may lack what was written a moment ago: who has just joined is told, too.
-        match self.read(user, workspace, false).await? {
-            Recipient::NoMember => self.read(user, workspace, true).await,
+        match self.read(user, workspace, false, now).await? {
+            Recipient::NoMember => self.read(user, workspace, true, now).await,
             member @ Recipient::Member(_) => Ok(member),
         }
     }
@@ -59,20 +102,21 @@ impl Recipients {
         user: &UserId,
         workspace: &WorkspaceId,
         consistent: bool,
+        now: Timestamp,
     ) -> Result<Recipient, RepositoryError> {
         const OPERATION: &str = "look up a recipient";
         let (membership, address) = (member_key(user, workspace), address_key(user));
         let keys = vec![membership.clone(), address.clone()];
-        let (mut is_member, mut verified) = (false, None);
+        let (mut is_member, mut found) = (false, None);
         for item in self.0.batch_get(OPERATION, keys, consistent, None).await? {
             let key: Key = from_item(OPERATION, item.clone())?;
             if key == address {
-                verified = from_item::<AddressItem>(OPERATION, item)?.verified();
+                found = Some(MailAddress::new(from_item(OPERATION, item)?, now));
             } else {
                 is_member = Membership::from(from_item::<MemberItem>(OPERATION, item)?).is_active();
             }
         }
-        Ok(if is_member { Recipient::Member(verified) } else { Recipient::NoMember })
+        Ok(if is_member { Recipient::Member(found) } else { Recipient::NoMember })
     }
 
     /// What is known about the address of a person; `None` if there is no such account.
@@ -82,12 +126,27 @@ impl Recipients {
     pub async fn address(&self, user: &UserId, now: Timestamp) -> Result<Option<MailAddress>, RepositoryError> {
         const OPERATION: &str = "look up an address";
         let found = self.0.batch_get(OPERATION, vec![address_key(user)], true, None).await?.pop();
-        let address = found.map(|item| from_item::<AddressItem>(OPERATION, item)).transpose()?;
-        Ok(address.map(|item| MailAddress {
-            pending: item.pending(now).cloned(),
-            is_verified: item.verified_at.is_some(),
-            awaits_password: item.awaits_password,
-            email: item.email,
-        }))
+        found.map(|item| Ok(MailAddress::new(from_item(OPERATION, item)?, now))).transpose()
+    }
+
+    /// Marks the address of a person to which a mail came back, or from which somebody has complained. Nothing changes if they have
+    /// another address by now, or have shown since then that it is theirs, or if it is marked already, as when the event comes again.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn mark_undeliverable(
+        &self,
+        user: &UserId,
+        email: &EmailAddress,
+        at: Timestamp,
+    ) -> Result<bool, RepositoryError> {
+        const CONDITION: &str = "email = :email AND attribute_not_exists(undeliverable_at) AND \
+             (attribute_not_exists(proved_at) OR proved_at < :at)";
+        let update = self
+            .0
+            .update("mark an address", address_key(user), "SET undeliverable_at = :at")
+            .only_if(CONDITION)
+            .values([(":email", text(email)), (":at", text(&at))]);
+        update.unless_refused().await
     }
 }

@@ -152,23 +152,25 @@ impl UsersTable {
         self.0.put_item("begin a session", &SessionItem::new(user, session, sign_in))?.or_fail().await
     }
 
-    /// The sessions of a person that last, newest first.
+    /// The sessions of a person that last, newest first, among the latest 100 that have begun: a program may log in each second.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn sessions(&self, user: &UserId, now: Timestamp) -> Result<Vec<LastingSession>, RepositoryError> {
         const OPERATION: &str = "list sessions";
-        let (partition, prefix) = (access_partition(user), SortKeys::Beginning(SESSION_PREFIX));
+        let query = self.0.query(&access_partition(user), SortKeys::Beginning(SESSION_PREFIX));
+        // The ids of sessions sort by the time at which they began.
+        let query = query.consistent_read(true).scan_index_forward(false);
         let (items, ended) = tokio::try_join!(
-            self.0.list::<SessionItem>(OPERATION, &partition, prefix),
+            self.0.query_all(OPERATION, query, MOST_LISTED),
             self.0.get::<EndedSessionsItem>(OPERATION, ended_sessions_key(user))
         )?;
         let mut lasting = Vec::with_capacity(items.len());
         for item in items {
+            let item = from_item::<SessionItem>(OPERATION, item)?;
             lasting.extend(item.lasting(now).map_err(RepositoryError::unexpected_item(OPERATION))?);
         }
         lasting.retain(|session| !ended.as_ref().is_some_and(|ended| ended.has_ended(&session.id)));
-        lasting.sort_by_key(|session| std::cmp::Reverse(session.id.began_at()));
         Ok(lasting)
     }
 
@@ -183,6 +185,10 @@ impl UsersTable {
         origin: &Origin,
     ) -> Result<bool, RepositoryError> {
         const LASTS: &str = "attribute_exists(pk) AND attribute_not_exists(ended_at) AND #ttl > :seconds";
+        let ended = self.0.get::<EndedSessionsItem>(END, ended_sessions_key(user)).await?;
+        if ended.is_some_and(|ended| ended.has_ended(session)) {
+            return Ok(false);
+        }
         let seconds = number(&origin.at.unix_seconds());
         self.end_if(user, session, origin, |end| end.only_if(LASTS).value(":seconds", seconds.clone())).await
     }
@@ -288,6 +294,9 @@ impl UsersTable {
 }
 
 const END: &str = "end a session";
+
+/// Among how many sessions those are looked for that are listed.
+const MOST_LISTED: usize = 100;
 
 /// The condition that more sessions have ended after a write than before it.
 pub(super) const ENDS_MORE: &str = "attribute_not_exists(ended_at) OR ended_at < :at";

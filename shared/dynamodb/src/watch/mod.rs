@@ -14,7 +14,7 @@ mod standing;
 mod watchers;
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
-use linklet_domain::{CanonicalUrl, Host, PageToken, Target, TargetId, TargetUrl, Timestamp, WorkspaceId};
+use linklet_domain::{AuditEntry, CanonicalUrl, Host, PageToken, Target, TargetId, TargetUrl, Timestamp, WorkspaceId};
 
 use self::item::{ListedItem, TargetItem, count_key, host_partition, list_sort_key, target_key, workspace_partition};
 pub use self::{
@@ -29,7 +29,7 @@ pub use self::{
     watchers::WatchOutcome,
 };
 use crate::{
-    RepositoryError,
+    AuditTable, RepositoryError,
     item::{Item, Table, from_item, number, text},
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
@@ -173,13 +173,31 @@ impl WatchTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn delete(&self, target: &Target) -> Result<DeleteTargetOutcome, RepositoryError> {
-        retry_on_conflict(DELETE, || self.try_to_delete(target)).await
+        retry_on_conflict(DELETE, || self.try_to_delete(target, None)).await
     }
 
-    async fn try_to_delete(&self, target: &Target) -> Result<Option<DeleteTargetOutcome>, RepositoryError> {
+    /// Deletes a target that is somebody else's, with an entry in the trail.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn delete_anothers(
+        &self,
+        target: &Target,
+        trail: &AuditTable,
+        entry: &AuditEntry,
+    ) -> Result<DeleteTargetOutcome, RepositoryError> {
+        retry_on_conflict(DELETE, || self.try_to_delete(target, Some((trail, entry)))).await
+    }
+
+    async fn try_to_delete(
+        &self,
+        target: &Target,
+        entry: Option<(&AuditTable, &AuditEntry)>,
+    ) -> Result<Option<DeleteTargetOutcome>, RepositoryError> {
         let delete = self.table.delete(DELETE, target_key(&target.id));
         let delete = delete.only_if("watchers = :none").value(":none", number(&0)).action()?;
-        let actions = [delete].into_iter().chain(self.count_out(DELETE, target)?).collect();
+        let entry = entry.map(|(trail, entry)| trail.action(entry)).transpose()?;
+        let actions = [delete].into_iter().chain(self.count_out(DELETE, target)?).chain(entry).collect();
         if self.commit(DELETE, actions).await?.is_some() {
             return Ok(Some(DeleteTargetOutcome::Deleted));
         }

@@ -4,6 +4,7 @@
 //! once: the correlation id, problem documents, the log line, empty bodies for HEAD, the members of a body that do nothing.
 
 mod body_limit;
+mod csv;
 mod edge;
 mod error;
 mod gateway;
@@ -36,6 +37,7 @@ use tracing::{Instrument as _, Span};
 use self::gateway::GatewayAnswer;
 pub use self::{
     body_limit::BodyLimit,
+    csv::{Format, TableRows},
     edge::Edge,
     error::ApiError,
     gateway::{GatewayEvent, HttpContext, RequestContext},
@@ -45,9 +47,7 @@ pub use self::{
     problem::Problem,
     representation::VARIES,
     request::Request,
-    response::{
-        Response, accepted, content, created, json, json_text, located, no_content, not_modified, table, with_secret,
-    },
+    response::{Response, accepted, content, created, json, json_text, located, no_content, not_modified, with_secret},
     revisions::tagged,
     short_urls::ShortUrls,
     unread::MOST_IGNORED,

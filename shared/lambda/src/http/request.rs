@@ -35,6 +35,8 @@ pub struct Request {
     received_at: Timestamp,
     allowance: OnceLock<Allowance>,
     actor: OnceLock<Actor>,
+    last_guess: OnceLock<()>,
+    is_part: bool,
     unread: Unread,
 }
 
@@ -63,6 +65,8 @@ impl From<GatewayEvent> for Request {
             received_at: Timestamp::now(),
             allowance: OnceLock::new(),
             actor: OnceLock::new(),
+            last_guess: OnceLock::new(),
+            is_part: false,
             unread: Unread::default(),
         }
     }
@@ -92,8 +96,16 @@ impl Request {
             received_at: self.received_at,
             allowance: OnceLock::new(),
             actor: self.actor.clone(),
+            last_guess: OnceLock::new(),
+            is_part: true,
             unread: Unread::default(),
         }
+    }
+
+    /// Whether it is [about one of several things](Self::part) of a request.
+    #[must_use]
+    pub fn is_part(&self) -> bool {
+        self.is_part
     }
 
     /// The method. A HEAD is a GET to its route, and its answer [has no body](super::answer), so that a route which answers one
@@ -254,6 +266,14 @@ impl Request {
     /// When it is no whole number from 1 on.
     pub fn page_size(&self) -> Result<usize, Invalid> {
         const DEFAULT: usize = 20;
+        self.page_size_or(DEFAULT)
+    }
+
+    /// The query parameter `limit`: this number if it is missing, and at most 100, whatever it says.
+    ///
+    /// # Errors
+    /// When it is no whole number from 1 on.
+    pub fn page_size_or(&self, default: usize) -> Result<usize, Invalid> {
         const MOST: usize = 100;
         let limit = self.parsed("limit", |text| {
             let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
@@ -261,7 +281,7 @@ impl Request {
             let limit = if is_number { text.parse().unwrap_or(MOST) } else { 0 };
             if limit == 0 { Err(Invalid::new("limit must be a positive integer")) } else { Ok(limit.min(MOST)) }
         })?;
-        Ok(limit.unwrap_or(DEFAULT))
+        Ok(limit.unwrap_or(default))
     }
 
     /// Two query parameters that are the ends of a time: dates or date-times. A date as the first end means its first moment, as
@@ -438,6 +458,17 @@ impl Request {
     /// Notes whose account a request is about that has proved it without a token, as a login does, for log lines.
     pub fn note_account(&self, user: &UserId) {
         self.note_actor(Actor::with_account(user));
+    }
+
+    /// Notes that the next guess at the password has to wait if that of this request is wrong.
+    pub(crate) fn note_last_guess(&self) {
+        self.last_guess.get_or_init(|| ());
+    }
+
+    /// Whether the next guess at the password has to wait if that of this request is wrong.
+    #[must_use]
+    pub fn is_last_guess(&self) -> bool {
+        self.last_guess.get().is_some()
     }
 
     /// Who has sent the request, if its credentials were verified.

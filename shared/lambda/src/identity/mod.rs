@@ -12,11 +12,11 @@ mod refresh;
 mod sessions;
 mod token;
 
-use linklet_domain::{ApiKey, KeyPrefix, Link, LinkIdentity, Record, Role, SessionId, UserId, WorkspaceId};
+use linklet_domain::{ApiKey, Changer, KeyPrefix, Link, LinkIdentity, Record, Role, SessionId, UserId, WorkspaceId};
 
 use linklet_dynamodb::Session;
 
-use crate::http::{ApiError, Problem};
+use crate::http::{ApiError, Problem, Request};
 
 pub use self::{
     api_key::KeyVerifier,
@@ -86,10 +86,24 @@ impl Caller {
     /// The caller as the trail names them.
     #[must_use]
     pub fn actor(&self) -> linklet_domain::Actor {
-        match &self.credential {
-            Credential::Session(_) => linklet_domain::Actor::Person(self.user),
-            Credential::ApiKey(prefix) => linklet_domain::Actor::Key(prefix.clone()),
-        }
+        self.changer().actor()
+    }
+
+    /// The caller as others hear of them of whom they change something.
+    #[must_use]
+    pub fn changer(&self) -> Changer {
+        let key = match &self.credential {
+            Credential::Session(_) => None,
+            Credential::ApiKey(prefix) => Some(prefix.clone()),
+        };
+        Changer { user: self.user, key, name: None }
+    }
+
+    /// Who is named to others that hear of a change of something that this person owns: nobody if it is the owner who changes it, unless
+    /// it is one of many things at once.
+    #[must_use]
+    pub fn named_to(&self, owner: &UserId, request: &Request) -> Option<Changer> {
+        (self.user != *owner || request.is_part()).then(|| self.changer())
     }
 
     /// The workspace to which the token or key gives access.

@@ -11,8 +11,8 @@ use linklet_domain::{
     Timestamp, Track, UrlCreated, WorkspaceId,
 };
 use linklet_dynamodb::{
-    CheckedTarget, ClicksTable, DueTarget, JobsTable, LaneNotes, LinksTable, Names, NotificationsTable, Recipients,
-    StatsTable, ThrottleTable, TrackRange, WatchTable, Workspaces,
+    Acting, CheckedTarget, ClicksTable, DueTarget, JobsTable, LaneNotes, LinksTable, MemberChange, Names,
+    NotificationsTable, Recipients, StatsTable, ThrottleTable, TrackRange, WatchTable, Workspaces,
 };
 use linklet_jobs::Turns;
 use linklet_jobs_api::JobsApi;
@@ -33,8 +33,8 @@ use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
     CapacityMeter, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Person, RequestBuilder, TargetBuilder,
-    Template, TestDynamoDb, authenticator, cost_units, event_batch, issuer, item_bytes, link_id, token_for, token_of,
-    tokens, users_by, write_cost_units,
+    Template, TestDynamoDb, a_session, an_origin, authenticator, cost_units, event_batch, issuer, item_bytes, link_id,
+    token_for, token_of, tokens, users_by, write_cost_units,
 };
 use linklet_unlock::Unlock;
 use linklet_update::Update;
@@ -141,6 +141,8 @@ impl Measured {
         measured.count_a_full_batch().await;
         measured.notify().await;
         measured.stay_signed_in().await;
+        measured.sign_in().await;
+        measured.change_a_member().await;
         measured.watch().await;
         measured
     }
@@ -397,6 +399,41 @@ impl Measured {
         assert_eq!(refresh.send_to(&auth).await.status, 200);
 
         self.operation("refresh", metered.spent());
+    }
+
+    /// Somebody who has signed in from there before, as nearly everybody has.
+    async fn sign_in(&mut self) {
+        let db = TestDynamoDb::start();
+        let metered = Metered::of(&db);
+        let limits = fixture::limits_with(ThrottleTable::new(metered.client.clone(), "ThrottleTable"), 100);
+        let auth = Auth::new(users_by(metered.client.clone()), tokens(), issuer(), limits);
+        let credentials = json!({"email": "ada@example.com", "password": "correct horse battery"});
+        let post = async |path: &str| {
+            let answer = RequestBuilder::new("POST", path).json(&credentials).send_to(&auth).await;
+            assert!(answer.status < 300, "{}", answer.body);
+        };
+        post("/api/auth/register").await;
+        post("/api/auth/login").await;
+        metered.spent();
+
+        post("/api/auth/login").await;
+
+        self.operation("login", metered.spent());
+    }
+
+    async fn change_a_member(&mut self) {
+        let db = TestDynamoDb::start();
+        let ada = db.register("ada").await;
+        let bob = fixture::colleague(&db, &ada, "bob", Role::Viewer).await;
+        let metered = Metered::of(&db);
+        let users = users_by(metered.client.clone());
+        let (session, origin) = (a_session(), an_origin(&ada.id));
+        let caller = Acting { user: &ada.id, session: &session };
+        let change = MemberChange { role: Some(Role::Member), resumes: false };
+
+        users.change_member(&ada.workspace, caller, &bob.id, change, &origin).await.unwrap();
+
+        self.operation("change_member", metered.spent());
     }
 
     async fn watch(&mut self) {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use linklet_test_support::{Template, grants};
+use serde_json::json;
 
 /// What each function may do with which items: function, table or index, what the partition keys begin with (`*` where all may be
 /// touched), actions. Who changes a role changes this, so that a wider one is seen.
@@ -106,9 +107,10 @@ const RIGHTS: &str = "
     list            WatchTable                          *              GetItem Query
     notifications   NotificationsTable                  *              Query UpdateItem
     notifications   UsersTable                          ACCESS#        BatchGetItem
+    notify          AuditTable                          *              PutItem
     notify          NotificationsTable                  *              UpdateItem
     notify          ThrottleTable                       MAIL#          UpdateItem
-    notify          UsersTable                          ACCESS#        BatchGetItem
+    notify          UsersTable                          ACCESS#        BatchGetItem UpdateItem
     notify          UsersTable                          EMAIL#         GetItem
     notify          UsersTable                          INVITATION#    PutItem
     notify          UsersTable                          INVITATIONS#   ConditionCheckItem GetItem UpdateItem
@@ -183,6 +185,7 @@ const RIGHTS: &str = "
     update          WatchTable                          FOUNDER#       GetItem
     update          WatchTable                          TARGET#        GetItem
     update          WatchTable                          WS#            GetItem
+    watch           AuditTable                          *              PutItem
     watch           UsersTable                          ACCESS#        BatchGetItem
     watch           UsersTable                          KEY#           GetItem UpdateItem
     watch           UsersTable                          WS#            GetItem
@@ -227,6 +230,31 @@ fn nobody_may_touch_all_accounts_or_all_counts() {
     }
 }
 
+/// Who could change an entry could hide what they have done. Functions only put entries and read them; TTL ends them.
+#[test]
+fn nobody_may_change_or_delete_an_entry_of_the_trail() {
+    const ALLOWED: [&str; 2] = ["dynamodb:PutItem", "dynamodb:Query"];
+    let template = Template::load();
+    let mut looked_at = 0;
+    for (role, _) in template.of_type("AWS::IAM::Role") {
+        for statement in template.statements(role) {
+            // `*` would be all tables, this one included.
+            let resource = statement["Resource"].to_string();
+            let is_meant = resource.contains("AuditTable") || resource.contains(r#""*""#);
+            let actions = statement["Action"].as_array().cloned().unwrap_or_else(|| vec![statement["Action"].clone()]);
+            let on_tables = actions
+                .iter()
+                .filter_map(|action| action.as_str())
+                .filter(|action| is_meant && (action.starts_with("dynamodb:") || action.starts_with('*')));
+            for action in on_tables {
+                looked_at += 1;
+                assert!(ALLOWED.contains(&action), "{role} may call {action} on the trail");
+            }
+        }
+    }
+    assert!(looked_at > 0);
+}
+
 /// A condition on all keys of a call is also met by a call that has none, such as a scan.
 #[test]
 fn a_statement_about_keys_refuses_calls_without_keys() {
@@ -242,4 +270,32 @@ fn a_statement_about_keys_refuses_calls_without_keys() {
         }
     }
     assert!(looked_at > 0);
+}
+
+/// Whoever else could tell of bounces might end anybody's mails.
+#[test]
+fn only_ses_tells_of_bounces_and_only_where_mail_is_sent() {
+    let template = Template::load();
+    for id in ["Topic", "TopicPolicy", "", "Subscription"] {
+        assert_eq!(template.condition(&format!("MailFeedback{id}")), Some("SendsMail"), "{id}");
+    }
+    let allowed = |id: &str| {
+        let statements = template.properties(id)["PolicyDocument"]["Statement"].as_array().unwrap().iter();
+        let statements = statements.map(|statement| statement.get(1).unwrap_or(statement));
+        let allowed: Vec<_> = statements.filter(|statement| statement["Effect"] == "Allow").collect();
+        assert_eq!(allowed.len(), 1, "{id}");
+        allowed[0]
+    };
+
+    let publish = allowed("MailFeedbackTopicPolicy");
+    assert_eq!(publish["Principal"], json!({"Service": "ses.amazonaws.com"}));
+    let condition = publish["Condition"]["StringEquals"].as_object().unwrap();
+    assert_eq!(condition.keys().collect::<Vec<_>>(), ["aws:SourceAccount", "aws:SourceArn"]);
+    assert!(publish["Condition"].to_string().contains(":configuration-set/${MailConfiguration}"), "{publish}");
+    let send = allowed("NotifyQueuePolicy");
+    assert_eq!(send["Principal"], json!({"Service": "sns.amazonaws.com"}));
+    assert!(send["Condition"]["ArnEquals"]["aws:SourceArn"].to_string().contains("MailFeedbackTopic"), "{send}");
+    assert_eq!(template.properties("MailFeedbackSubscription")["RawMessageDelivery"], true);
+    // SES first tells a topic that it may publish there, which is no event.
+    assert!(template.prerequisites("MailFeedbackSubscription").contains(&"MailFeedback"));
 }

@@ -2,8 +2,8 @@ use std::{collections::BTreeSet, time::Duration};
 
 use linklet_auth::Auth;
 use linklet_domain::{
-    AccountChange, ApiKeySecret, CorrelationId, EmailAddress, MailOrder, MailOrderId, OrderedMail, RegistrationPolicy,
-    Role, Timestamp, UserId, WorkspaceName, lifetimes,
+    AccountChange, ApiKeySecret, CorrelationId, CountryCode, EmailAddress, MailOrder, MailOrderId, OrderedMail,
+    RegistrationPolicy, Role, SignInPlace, Timestamp, UserId, WorkspaceName, lifetimes,
 };
 use linklet_lambda::{
     batch::Consumer,
@@ -13,8 +13,8 @@ use linklet_lambda::{
 };
 use linklet_notify::Notify;
 use linklet_test_support::{
-    Answer, FakeNotifiers, FakeQueues, RequestBuilder, TestDynamoDb, in_role_of, issuer, message_batch, queue_batch,
-    tokens,
+    Answer, FakeNotifiers, FakeQueues, RequestBuilder, TestDynamoDb, an_origin, in_role_of, issuer, message_batch,
+    queue_batch, tokens,
 };
 use serde_json::{Value, json};
 
@@ -271,6 +271,10 @@ async fn whoever_has_confirmed_an_address_hears_of_each_change_of_their_account(
         (AccountChange::PasswordChanged, "Your password was changed"),
         (AccountChange::PasswordReset { pauses: false }, "Your password was set anew"),
         (AccountChange::SessionsEnded, "You are signed out everywhere"),
+        (
+            AccountChange::SignedIn(SignInPlace { device: None, country: None }),
+            "Your account was used from a new place",
+        ),
         (AccountChange::KeyCreated { prefix: prefix(), workspace_name: workspace_name() }, "You have a new API key"),
         (AccountChange::KeyRevoked { prefix: prefix(), workspace_name: workspace_name() }, "Your API key was revoked"),
         (AccountChange::KeyPaused { prefix: prefix(), workspace_name: workspace_name() }, "Your API key is paused"),
@@ -305,6 +309,55 @@ async fn whoever_has_confirmed_an_address_hears_of_each_change_of_their_account(
         assert!(text.contains("https://go.example.com/app#/forgot") && !text.contains("evil.example"), "{text}");
         assert!(!text.contains("token="), "{text}");
     }
+}
+
+#[tokio::test]
+async fn whoever_signs_in_from_a_new_place_is_told_to_the_person_but_not_the_first_time() {
+    const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+    let fixture = Fixture::new();
+    let credentials = json!({"email": "ada@example.com", "password": "correct horse"});
+    let registered = fixture.post("/api/auth/register", &credentials).await.json();
+    let ada: UserId = registered["user_id"].as_str().unwrap().parse().unwrap();
+    let email = EmailAddress::parse("ada@example.com").unwrap();
+    fixture.db.users().verify_address(&ada, &email, &an_origin(&ada)).await.unwrap();
+    let sign_in = async |address: &str, password: &str| {
+        let orders = MailOrders::to(Publisher::new(fixture.queues.client(), fixture.queues.url("notify")));
+        let auth = Auth::new(fixture.db.users(), tokens(), issuer(), fixture::limits(&fixture.db)).with_mails(orders);
+        let body = json!({"email": "ada@example.com", "password": password});
+        let login = RequestBuilder::new("POST", "/api/auth/login").json(&body).header("user-agent", FIREFOX);
+        let status = login.source_ip(address).send_to(&auth).await.status;
+        let told = fixture.queues.bodies("notify").iter().filter(|body| body.contains("signed_in")).count();
+        (status, told)
+    };
+
+    assert_eq!(sign_in("198.51.100.1", "correct horse").await, (200, 0), "the first time, each place is new");
+    assert_eq!(sign_in("198.51.100.1", "correct horse").await, (200, 0), "known by now");
+    assert_eq!(sign_in("198.51.100.2", "a wrong horse").await, (401, 0));
+    assert_eq!(sign_in("198.51.100.2", "correct horse").await, (200, 1));
+    assert_eq!(sign_in("198.51.100.2", "correct horse").await, (200, 1));
+    assert_eq!(sign_in("2001:db8:1:2::1", "correct horse").await, (200, 2));
+    assert_eq!(sign_in("2001:db8:1:2::ffff", "correct horse").await, (200, 2), "the same network");
+
+    let told = fixture.queues.bodies("notify").into_iter().find(|body| body.contains("signed_in")).unwrap();
+    let notify = fixture::notify(&fixture.db, &fixture.queues, &fixture.outside, true);
+    assert!(notify.consume(queue_batch(&[told])).await.batch_item_failures.is_empty());
+    let text = Fixture::text(&fixture.outside.mails()[0]);
+    assert!(text.contains("with Firefox on Linux. Nobody has from that network in the last 90 days."), "{text}");
+}
+
+#[tokio::test]
+async fn the_mail_about_a_sign_in_names_what_is_known_of_it() {
+    let fixture = Fixture::new();
+    let ada = fixture.db.register_verified("ada").await;
+    let place = SignInPlace { device: Some("Safari on iOS".to_owned()), country: CountryCode::parse("nl").ok() };
+
+    for place in [place, SignInPlace { device: None, country: None }] {
+        fixture.deliver(&[changed(&ada.id, AccountChange::SignedIn(place))]).await;
+    }
+
+    let texts: Vec<_> = fixture.outside.mails().iter().map(Fixture::text).collect();
+    assert!(texts[0].contains("with Safari on iOS in the country NL."), "{}", texts[0]);
+    assert!(texts[1].contains("with a program."), "{}", texts[1]);
 }
 
 #[tokio::test]

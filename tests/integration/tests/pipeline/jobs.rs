@@ -519,6 +519,7 @@ async fn change(db: &TestDynamoDb, link: &Link, patch: &LinkPatch) -> bool {
         precondition: &linklet_domain::Precondition::only(link.revision),
         destinations: linklet_domain::Destinations::Fixed,
         by: &link.identity.owner,
+        named: None,
         at: Timestamp::now(),
         correlation_id: &crate::fixture::correlation(),
     };

@@ -12,6 +12,8 @@ mod purge;
 mod reclaim;
 mod reconcile;
 mod relay;
+mod trail;
+mod wanted_mail;
 mod watch;
 mod watch_links;
 mod whole;

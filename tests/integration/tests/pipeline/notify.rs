@@ -6,7 +6,7 @@ use std::{
 use aws_lambda_events::sqs::SqsBatchResponse;
 use futures_util::future::join_all;
 use linklet_domain::{
-    CheckError, CorrelationId, EmailAddress, Event, EventDetail, EventId, MilestoneReached, Notification,
+    CheckError, CorrelationId, EmailAddress, Event, EventDetail, EventId, MailChoice, MilestoneReached, Notification,
     NotificationStatus, NotificationSubject, Role, TargetDown, TargetId, TargetUp, TargetUrl, Timestamp, UrlCreated,
     UrlDeleted, UserId, WorkspaceId,
 };
@@ -29,7 +29,7 @@ struct Fixture {
     queues: FakeQueues,
     outside: FakeNotifiers,
     now: Arc<Mutex<Timestamp>>,
-    /// Who has shown that her address is hers.
+    /// Who has shown that her address is hers, and wants all mails.
     ada: Person,
 }
 
@@ -37,6 +37,7 @@ impl Fixture {
     async fn new() -> Self {
         let db = TestDynamoDb::start();
         let ada = db.register_verified("ada").await;
+        assert!(db.users().choose_mail(&ada.id, MailChoice::All, &an_origin(&ada.id)).await.unwrap());
         let now = Arc::new(Mutex::new(Timestamp::now()));
         Self { db, queues: FakeQueues::start(), outside: FakeNotifiers::start(), now, ada }
     }
@@ -64,9 +65,14 @@ impl Fixture {
         let text = |mail: &Value| mail["Content"]["Simple"]["Body"]["Text"]["Data"].as_str().unwrap().to_owned();
         self.outside.mails().iter().map(text).collect()
     }
+
+    /// One of the mails in HTML.
+    fn html(&self, number: usize) -> String {
+        self.outside.mails()[number]["Content"]["Simple"]["Body"]["Html"]["Data"].as_str().unwrap().to_owned()
+    }
 }
 
-fn created(person: &Person) -> Event {
+pub(super) fn created(person: &Person) -> Event {
     Event {
         event_id: EventId::generate(),
         occurred_at: Timestamp::now(),
@@ -83,7 +89,7 @@ fn created(person: &Person) -> Event {
     }
 }
 
-fn milestone(person: &Person) -> Event {
+pub(super) fn milestone(person: &Person) -> Event {
     Event {
         event_id: EventId::milestone(&link_id("launch"), 1_000),
         occurred_at: Timestamp::now(),
@@ -98,7 +104,7 @@ fn milestone(person: &Person) -> Event {
     }
 }
 
-fn target_down(person: &Person) -> Event {
+pub(super) fn target_down(person: &Person) -> Event {
     Event {
         event_id: EventId::generate(),
         occurred_at: Timestamp::now(),
@@ -141,7 +147,11 @@ async fn an_event_is_stored_published_and_mailed() {
     assert_eq!(mails[0]["FromEmailAddress"], "links@example.com");
     assert_eq!(mails[0]["Destination"]["ToAddresses"][0], "ada@example.com");
     assert_eq!(mails[0]["Content"]["Simple"]["Subject"]["Data"], "Your short link is ready");
-    assert_eq!(fixture.texts(), ["Your short link https://go.example.com/launch to example.com was created."]);
+    let (text, html) = (fixture.texts().remove(0), fixture.html(0));
+    assert!(text.starts_with("Your short link go.example.com/launch to example.com was created.\n"), "{text}");
+    assert!(text.contains("\nhttps://go.example.com/app#/links/launch\n"), "{text}");
+    assert!(html.contains(">Your short link go.example.com/launch to example.com was created.<"), "{html}");
+    assert!(html.contains("href=\"https://go.example.com/app#/links/launch\""), "{html}");
 }
 
 #[tokio::test]
@@ -159,7 +169,9 @@ async fn whoever_monitors_a_url_is_mailed_without_ever_having_had_a_link() {
     let mails = fixture.outside.mails();
     assert_eq!(mails[0]["Destination"]["ToAddresses"][0], "ada@example.com");
     assert_eq!(mails[0]["Content"]["Simple"]["Subject"]["Data"], "A monitored URL is down");
-    assert_eq!(fixture.texts(), ["example.com is down: it did not answer in time."]);
+    let text = fixture.texts().remove(0);
+    assert!(text.starts_with("example.com is down: it did not answer in time.\n"), "{text}");
+    assert!(text.contains("\nhttps://go.example.com/app#/monitoring/t_0000000000000000000007\n"), "{text}");
 }
 
 #[tokio::test]
@@ -327,6 +339,7 @@ async fn who_is_no_member_any_more_is_not_told() {
     let (ada, db) = (&fixture.ada, &fixture.db);
     let bob = fixture::colleague(db, ada, "bob", Role::Member).await;
     db.users().verify_address(&bob.id, &bob.email, &an_origin(&bob.id)).await.unwrap();
+    db.users().choose_mail(&bob.id, MailChoice::All, &an_origin(&bob.id)).await.unwrap();
     let as_member = fixture.notify(true).consume(event_batch(&[created(&bob)])).await;
     let told_as_member = (fixture.list(&bob).await.len(), fixture.outside.mails().len());
 
@@ -357,6 +370,7 @@ async fn no_mail_shows_more_of_a_target_than_its_host() {
         original_url: url.clone(),
         user_id: ada.id,
         deleted_by: ada.id,
+        by: None,
         watched_target: None,
     }));
     let up = of(EventDetail::TargetUp(TargetUp {
@@ -384,9 +398,10 @@ async fn a_milestone_is_mailed_with_the_short_url() {
     fixture.notify(true).consume(event_batch(&[milestone(ada)])).await;
 
     assert_eq!(fixture.list(ada).await[0].message, "Your short link launch has reached 1,000 clicks (1,003 now).");
-    assert_eq!(
-        fixture.texts(),
-        ["Your short link https://go.example.com/launch has reached 1,000 clicks (1,003 now)."]
+    let text = fixture.texts().remove(0);
+    assert!(
+        text.starts_with("Your short link go.example.com/launch has reached 1,000 clicks (1,003 now).\n"),
+        "{text}"
     );
 }
 
@@ -398,10 +413,9 @@ async fn without_a_base_of_their_own_short_urls_are_those_of_the_api() {
 
     notify.consume(event_batch(&[milestone(&fixture.ada)])).await;
 
-    assert_eq!(
-        fixture.texts(),
-        ["Your short link https://api.example.com/r/launch has reached 1,000 clicks (1,003 now)."]
-    );
+    let text = fixture.texts().remove(0);
+    assert!(text.starts_with("Your short link api.example.com/r/launch has reached"), "{text}");
+    assert!(text.contains("\nhttps://api.example.com/app#/links/launch\n"), "{text}");
 }
 
 #[tokio::test]
@@ -478,6 +492,7 @@ async fn the_sample_event_is_told() {
     };
     fixture.db.register_as(&grace, "grace").await;
     fixture.db.users().verify_address(&grace.id, &grace.email, &an_origin(&grace.id)).await.unwrap();
+    fixture.db.users().choose_mail(&grace.id, MailChoice::All, &an_origin(&grace.id)).await.unwrap();
 
     let response = fixture.notify(true).consume(serde_json::from_str(sample).unwrap()).await;
 

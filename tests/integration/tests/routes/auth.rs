@@ -58,8 +58,10 @@ async fn who_registers_can_log_in_and_is_the_admin_of_a_workspace() {
             "user_id": registered.json()["user_id"],
             "email": "ada@example.com",
             "pending_email": null,
+            "pending_until": null,
             "full_name": null,
             "verified": false,
+            "undeliverable": false,
             "last_login_at": myself.json()["last_login_at"],
             "updated_at": myself.json()["updated_at"],
             "workspace_id": registered.json()["workspace_id"],
@@ -301,7 +303,14 @@ async fn store_with_hash(users: &UsersTable, password_hash: String) -> UserId {
     let email = EmailAddress::parse("ada@example.com").unwrap();
     let slug = WorkspaceSlug::derive("ada", &workspace);
     let registration = Registration {
-        account: Account { id, email, full_name: None, password_hash: Some(password_hash), created_at: now },
+        account: Account {
+            id,
+            email,
+            full_name: None,
+            password_hash: Some(password_hash),
+            created_at: now,
+            last_login_at: None,
+        },
         verified_at: None,
         membership: Membership::new(workspace, Role::Admin, now),
         workspace_name: WorkspaceName::parse("Ada").unwrap(),

@@ -76,6 +76,7 @@ impl Office {
             "POST /api/auth/switch" | "POST /api/auth/refresh" => json!({"workspace": "ada"}),
             "PATCH /api/me" => json!({"full_name": "Ada Lovelace"}),
             "POST /api/workspaces" | "PATCH /api/workspace" => json!({"name": "Launches"}),
+            "PATCH /api/me/notifications" => json!({"mail": "all"}),
             "PATCH /api/workspace/members/{user_id}" => json!({"role": "admin"}),
             "POST /api/workspace/invitations" => json!({"email": "eve@example.com"}),
             "POST /api/invitations/accept" | "POST /api/invitations/look" => json!({"token": self.invitation().await}),

@@ -14,14 +14,17 @@ use serde_json::{Value, json};
 use crate::fixture;
 
 /// What opens to somebody who is in no workspace.
-const WITHOUT_WORKSPACE: [&str; 12] = [
+const WITHOUT_WORKSPACE: [&str; 15] = [
     "DELETE /api/me",
-    "POST /api/workspaces/{workspace_id}/restore",
+    "POST /api/workspaces/{id}/restore",
     "GET /api/me",
+    "GET /api/me/audit",
     "PATCH /api/me",
     "GET /api/me/sessions",
     "DELETE /api/me/sessions/{id}",
     "GET /api/me/workspaces",
+    "GET /api/me/notifications",
+    "PATCH /api/me/notifications",
     "POST /api/auth/logout",
     "POST /api/auth/switch",
     "POST /api/auth/password",

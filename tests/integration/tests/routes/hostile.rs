@@ -89,7 +89,7 @@ async fn no_header_and_no_authorizer_lets_anybody_change_something() {
     let body = json!({
         "url": "https://example.com/", "is_active": false, "name": "Eve", "email": "eve@example.com", "role": "admin",
         "workspace_id": link.identity.workspace, "user_id": link.identity.owner, "sub": link.identity.owner, "ws": link.identity.workspace,
-        "token": "inv_00000000000000000000000000000000", "seen_at": Timestamp::now(),
+        "token": "inv_00000000000000000000000000000000", "seen_at": Timestamp::now(), "mail": "none",
     });
     let before: Vec<_> = ["LinksTable", "UsersTable"].iter().map(|table| db.scan(table)).collect();
 

@@ -117,7 +117,13 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
             vec![people(204, 204, 204), others, others, others]
         }),
         ("DELETE /api/me", json!({"password": "wrong horse"}), vec![anybody(401)]),
+        ("GET /api/me/audit", none(), vec![people(200, 200, 200)]),
+        ("GET /api/workspace/audit", none(), vec![people(403, 403, 200)]),
         ("GET /api/me/workspaces", none(), vec![people(200, 200, 200)]),
+        ("GET /api/me/notifications", none(), vec![people(200, 200, 200)]),
+        ("PATCH /api/me/notifications", json!({"mail": "all"}), vec![people(200, 200, 200)]),
+        ("GET /api/unsubscribe", none(), vec![anybody(303)]),
+        ("POST /api/unsubscribe", none(), vec![anybody(404)]),
         ("POST /api/workspaces", json!({"name": "Second"}), vec![people(201, 201, 201)]),
         ("POST /api/shorten", json!({"url": "https://example.com/"}), vec![write_some(201)]),
         ("POST /api/links/bulk", json!({"links": [{"url": "https://example.com/"}]}), vec![write_some(200)]),
@@ -168,7 +174,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("GET /api/workspace", none(), vec![people(200, 200, 200)]),
         ("PATCH /api/workspace", json!({"name": "New"}), vec![people(403, 403, 200)]),
         ("DELETE /api/workspace", json!({"slug": "another", "password": "wrong"}), vec![people(403, 403, 400)]),
-        ("POST /api/workspaces/{workspace_id}/restore", none(), {
+        ("POST /api/workspaces/{id}/restore", none(), {
             // Nothing is closed here.
             let (own, others) = (people(404, 404, 409), people(404, 404, 404));
             vec![own, own, others, others]
@@ -245,8 +251,10 @@ impl<'d> Scene<'d> {
                 let somebody = if whose == Whose::Absent { &self.founder } else { owner };
                 fixture::renewable_session(self.db, somebody).await.session.to_string()
             }
-            "{workspace_id}" if whose == Whose::Absent => WorkspaceId::generate().to_string(),
-            "{workspace_id}" => owner.workspace.to_string(),
+            "{id}" if path.starts_with("/api/workspaces/") && whose == Whose::Absent => {
+                WorkspaceId::generate().to_string()
+            }
+            "{id}" if path.starts_with("/api/workspaces/") => owner.workspace.to_string(),
             "{tag}" => "launch".to_owned(),
             "" => String::new(),
             "{code}" | "{path+}" if whose == Whose::Absent => "absent".to_owned(),

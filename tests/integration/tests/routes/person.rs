@@ -126,6 +126,15 @@ impl Fixture {
         mails.iter().filter_map(|(_, _, text)| token(text)).collect()
     }
 
+    /// What the trail of Ada has, in the order of its names.
+    fn actions(&self) -> Vec<String> {
+        let rows = self.db.scan("AuditTable").into_iter().filter(|row| row["pk"]["S"] == format!("USER#{}", self.ada));
+        let mut actions: Vec<_> = rows.map(|row| row["action"]["S"].as_str().unwrap().to_owned()).collect();
+        actions.sort();
+        actions.retain(|action| action.starts_with("account.") || action == "session.ended");
+        actions
+    }
+
     /// Asserts that an address has one owner, and that all copies of somebody's name and address agree.
     fn assert_consistent(&self, user: &UserId, email: &str, full_name: Option<&str>) {
         let rows = self.db.scan("UsersTable");
@@ -173,6 +182,8 @@ async fn another_name_is_shown_everywhere_at_once() {
     assert_eq!(fixture.patch(&json!({"full_name": null})).await.json()["full_name"], Value::Null);
     fixture.assert_consistent(&fixture.ada, OLD, None);
     assert!(fixture.mails().await.is_empty());
+    let renamed = fixture.actions().into_iter().filter(|action| action == "account.renamed").count();
+    assert_eq!(renamed, 2, "{:?}", fixture.actions());
 }
 
 #[tokio::test]
@@ -209,6 +220,9 @@ async fn another_address_waits_until_its_mail_was_read_and_is_the_accounts_then(
 
     let shown = wanted.json();
     assert_eq!((wanted.status, &shown["email"], &shown["pending_email"]), (200, &json!(OLD), &json!(NEW)));
+    let until = Timestamp::parse(shown["pending_until"].as_str().unwrap()).unwrap();
+    let hours = Timestamp::now().until(until).as_secs().div_ceil(3_600);
+    assert_eq!(hours, 24, "{until}");
     assert_eq!(fixture.log_in(NEW).await.status, 401);
     let mails = fixture.mails().await;
     let told: Vec<_> = mails.iter().map(|(to, subject, _)| (to.as_str(), subject.as_str())).collect();
@@ -232,6 +246,11 @@ async fn another_address_waits_until_its_mail_was_read_and_is_the_accounts_then(
     assert_eq!(fixture.confirm(token).await.problem(), (404, INVALID.into()), "a token works once");
     let another = json!({"email": OLD, "password": "another horse battery"});
     assert_eq!(fixture.post("/api/auth/register", &another).await.status, 201, "the old address is free");
+    let actions = fixture.actions();
+    let has = |action: &str| actions.iter().any(|one| one == action);
+    assert!(has("account.address_requested") && has("account.address_changed"), "{actions:?}");
+    let trail = format!("{:?}", fixture.db.scan("AuditTable"));
+    assert!(!trail.contains(OLD) && !trail.contains(NEW) && !trail.contains(token), "{trail}");
 }
 
 #[tokio::test]
@@ -263,6 +282,7 @@ async fn whoever_reads_the_mail_of_the_old_address_keeps_it() {
     assert_eq!(fixture.keep(&token("kep_")).await.status, 204);
 
     assert_eq!(fixture.me().await["pending_email"], Value::Null);
+    assert!(fixture.actions().contains(&"account.address_kept".to_owned()), "{:?}", fixture.actions());
     assert_eq!(fixture.confirm(&token("vrf_")).await.problem(), (404, INVALID.into()));
     assert_eq!(fixture.keep(&token("kep_")).await.problem(), (404, INVALID.into()), "a token works once");
     for wrong in ["", "kep_", &token("vrf_"), &format!("kep_{}", "0".repeat(32))] {
@@ -305,10 +325,10 @@ async fn an_address_waits_for_a_day() {
     let address = AddressStep::Await(EmailAddress::parse(NEW).unwrap(), until);
     let change = PersonChange { full_name: None, address };
     fixture.db.users().change_person(&fixture.ada, &change, &an_origin(&fixture.ada)).await.unwrap();
-    let pending =
-        async |at: Timestamp| fixture.db.users().profile(&fixture.ada, at).await.unwrap().unwrap().pending_email;
+    let pending = async |at: Timestamp| fixture.db.users().profile(&fixture.ada, at).await.unwrap().unwrap().pending;
 
-    assert_eq!(pending(until.minus(Duration::from_millis(1))).await, EmailAddress::parse(NEW).ok());
+    let pending_before = pending(until.minus(Duration::from_millis(1))).await;
+    assert_eq!(pending_before.map(|pending| pending.email), EmailAddress::parse(NEW).ok());
     assert_eq!(pending(until).await, None);
     fixture.want(NEW).await;
     let day = Timestamp::now().plus(lifetimes::ADDRESS_VERIFICATIONS);
@@ -325,6 +345,7 @@ async fn the_answer_does_not_say_whether_an_address_has_an_account_whose_owner_i
     let without = |answer: &Answer| {
         let mut shown = answer.json();
         shown["pending_email"].take();
+        shown["pending_until"].take();
         (answer.status, shown)
     };
     assert_eq!(without(&taken), without(&free));
@@ -533,7 +554,7 @@ async fn a_name_is_changed_in_as_many_workspaces_as_somebody_may_be_in_and_not_i
     let account = fixture.db.users().account(&fixture.ada).await.unwrap().unwrap();
 
     let joined =
-        fixture.db.users().accept_invitation(&token, &account, &a_session(), &an_origin(&account.id)).await.unwrap();
+        fixture.db.users().accept_invitation(&token, &account, &a_session(), &an_origin(&fixture.ada)).await.unwrap();
     let changed = fixture.patch(&json!({"full_name": "Ada King", "email": NEW, "password": PASSWORD})).await;
     let token = fixture.tokens("vrf_").await.remove(0);
 

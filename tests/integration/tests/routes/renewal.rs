@@ -136,7 +136,9 @@ async fn without_the_wish_a_session_is_as_long_as_its_token_and_there_is_no_cook
     let wrong = Fixture::login(&json!("yes")).send_to(&fixture.auth).await;
     assert_eq!(wrong.problem(), (400, "remember must be true or false".into()));
     let rows = fixture.db.scan("UsersTable");
-    assert!(!rows.iter().any(|row| row["sk"]["S"].as_str().unwrap().starts_with("SESSION#")));
+    let sessions: Vec<_> = rows.iter().filter(|row| row["sk"]["S"].as_str().unwrap().starts_with("SESSION#")).collect();
+    assert_eq!(sessions.len(), 2);
+    assert!(sessions.iter().all(|session| session.get("generation").is_none()), "{sessions:?}");
 }
 
 #[tokio::test]

@@ -35,6 +35,7 @@ async fn register(users: &UsersTable, email: &str, user: &UserId, workspace: &Wo
             full_name: None,
             password_hash: Some("none".to_owned()),
             created_at: now,
+            last_login_at: None,
         },
         verified_at: None,
         membership: Membership::new(*workspace, Role::Admin, now),
@@ -131,11 +132,17 @@ async fn every_sample_of_a_workspace_gets_the_answer_it_stands_for() {
     assert_eq!(status(&account, "account", "workspace", &token).await, 200);
     assert_eq!(status(&account, "account", "change", &token).await, 200);
     assert_eq!(status(&account, "account", "members", &token).await, 200);
+    assert_eq!(status(&account, "account", "trail", &token).await, 200);
+    assert_eq!(status(&account, "account", "own_trail", &token).await, 200);
     assert_eq!(status(&account, "account", "invite", &token).await, 201);
     assert_eq!(status(&account, "account", "invitations", &token).await, 200);
     assert_eq!(status(&account, "account", "withdraw", &token).await, 204);
     assert_eq!(status(&account, "account", "look", "").await, 200);
     assert_eq!(status(&account, "account", "accept", &token).await, 200);
+    assert_eq!(status(&account, "account", "wanted_mail", &token).await, 200);
+    assert_eq!(status(&account, "account", "choose_mail", &token).await, 200);
+    // Its token is nobody's.
+    assert_eq!(status(&account, "account", "unsubscribe", "").await, 404);
     assert_eq!(status(&account, "account", "promote", &token).await, 200);
     assert_eq!(status(&account, "account", "remove", &token).await, 204);
 

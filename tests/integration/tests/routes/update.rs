@@ -294,6 +294,7 @@ async fn a_change_of_a_link_that_was_purged_since_leaves_the_next_one_with_its_c
         precondition: &Precondition::None,
         destinations: Destinations::Fixed,
         by: &fixture.owner,
+        named: None,
         at: Timestamp::now(),
         correlation_id: &correlation(),
     };

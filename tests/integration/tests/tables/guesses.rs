@@ -3,9 +3,9 @@ use std::time::Duration;
 use futures_util::{StreamExt, future::join_all, stream};
 use linklet_domain::{
     AccountHash, Correspondent, EmailAddress, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, MailCount,
-    MailLimit, MailOrderId, Patience, ThrottleSubject, Timestamp, lifetimes,
+    MailLimit, MailOrderId, Patience, ThrottleSubject, Timestamp, UserId, lifetimes,
 };
-use linklet_dynamodb::{AdmittedGuess, GuessOutcome, ThrottleTable};
+use linklet_dynamodb::{AdmittedGuess, GuessOutcome, MailAdmission, ThrottleTable};
 use linklet_test_support::{CapacityMeter, Faults, TestDynamoDb};
 
 use crate::fixture::salt;
@@ -201,7 +201,7 @@ async fn nothing_readable_is_stored_and_ttl_removes_what_is_forgotten() {
     admitted(&table, &guess(ADA, ADDRESS), 7, long_ago).await;
     table.remember_sign_in(&guess(ADA, ADDRESS), None, long_ago).await.unwrap();
     table.spend_hashes(HashFor::Known, &sender(0), 1, "20".parse().unwrap(), long_ago).await.unwrap();
-    table.admit_mail(&reader(ADA), MailCount::Resets, &MailOrderId::generate(), long_ago).await.unwrap();
+    table.admit_mail(&reader(ADA), MailCount::Resets, "long ago", long_ago).await.unwrap();
     let stored = format!("{:?}", db.scan("ThrottleTable"));
     assert!(!stored.contains("ada@") && !stored.contains("203.0"), "{stored}");
     assert_eq!(db.scan("ThrottleTable").len(), 6);
@@ -314,7 +314,17 @@ fn reader(address: &str) -> Correspondent {
 }
 
 async fn mail(db: &TestDynamoDb, address: &str, count: MailCount, now: Timestamp) -> bool {
-    db.calls().admit_mail(&reader(address), count, &MailOrderId::generate(), now).await.unwrap()
+    admission(db, &reader(address), count, &MailOrderId::generate().to_string(), now).await != MailAdmission::Refused
+}
+
+async fn admission(
+    db: &TestDynamoDb,
+    whose: &Correspondent,
+    count: MailCount,
+    id: &str,
+    now: Timestamp,
+) -> MailAdmission {
+    db.calls().admit_mail(whose, count, id, now).await.unwrap()
 }
 
 async fn reset(db: &TestDynamoDb, address: &str, now: Timestamp) -> bool {
@@ -370,26 +380,41 @@ async fn of_ten_mails_at_once_one_is_sent() {
 #[tokio::test]
 async fn a_mail_that_could_not_be_sent_is_tried_again_without_being_counted_again() {
     let db = TestDynamoDb::start();
-    let (request, ada) = (MailOrderId::generate(), reader(ADA));
-    let again = async |now| db.calls().admit_mail(&ada, MailCount::Resets, &request, now).await.unwrap();
+    let again = async |now| admission(&db, &reader(ADA), MailCount::Resets, "again", now).await;
     for _ in 0..10 {
-        assert!(again(noon()).await);
+        assert_eq!(again(noon()).await, MailAdmission::Admitted);
     }
 
     assert!(reset(&db, ADA, noon().plus(PAUSE)).await);
-    assert!(again(noon().plus(PAUSE)).await, "also after another one was counted");
+    assert_eq!(again(noon().plus(PAUSE)).await, MailAdmission::Admitted, "also after another one was counted");
 }
 
 #[tokio::test]
 async fn mails_that_are_tried_again_in_turns_are_counted_once_each() {
     let (db, ada) = (TestDynamoDb::start(), reader(ADA));
     let most = MailLimit::OF_A_SENDER.mails;
-    let requests: Vec<_> = (0..most).map(|_| MailOrderId::generate()).collect();
     for _ in 0..2 {
-        for request in &requests {
-            assert!(db.calls().admit_mail(&ada, MailCount::InvitationsBySender, request, noon()).await.unwrap());
+        for request in 0..most {
+            let admitted = admission(&db, &ada, MailCount::InvitationsBySender, &request.to_string(), noon()).await;
+            assert_ne!(admitted, MailAdmission::Refused, "{request}");
         }
     }
 
     assert!(!mail(&db, ADA, MailCount::InvitationsBySender, noon()).await, "one more");
+}
+
+/// Each message comes twice, as when the first try of its mail fails, and once more after the last.
+#[tokio::test]
+async fn of_as_many_as_there_may_be_one_is_the_last_and_stays_it() {
+    let (db, ada) = (TestDynamoDb::start(), Correspondent::person(&UserId::generate(), &salt()));
+    let most = MailLimit::OF_NOTIFICATIONS.mails;
+    let ask = async |id: u32, now| admission(&db, &ada, MailCount::Notifications, &id.to_string(), now).await;
+    for id in 1..most {
+        assert_eq!([ask(id, noon()).await, ask(id, noon()).await], [MailAdmission::Admitted; 2], "{id}");
+    }
+
+    assert_eq!([ask(most, noon()).await, ask(most, noon()).await], [MailAdmission::Last; 2]);
+    assert_eq!([ask(most + 1, noon()).await, ask(1, noon()).await], [MailAdmission::Refused, MailAdmission::Admitted]);
+    assert_eq!(ask(most, noon()).await, MailAdmission::Last);
+    assert_eq!(ask(most + 1, noon().plus(MailLimit::WINDOW)).await, MailAdmission::Admitted, "an hour later");
 }

@@ -1,4 +1,5 @@
 mod api_keys;
+mod audit;
 mod clicks;
 mod guesses;
 mod jobs;

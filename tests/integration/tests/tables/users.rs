@@ -22,6 +22,7 @@ fn registration(email: &str, slug: &str) -> Registration {
             full_name: FullName::parse("Ada Lovelace").ok(),
             password_hash: Some("$argon2id$…".into()),
             created_at: now,
+            last_login_at: None,
         },
         verified_at: None,
         membership: Membership::new(WorkspaceId::generate(), Role::Admin, now),
@@ -350,7 +351,8 @@ async fn a_member_joins_changes_and_leaves_in_both_rows() {
     let ada = found(&db, "ada@example.com", "engines").await;
     let bob = found(&db, "bob@example.com", "mills").await;
     let (workspace, caller, user) = (&ada.membership.workspace, &ada.account.id, &bob.account.id);
-    let member = Member { user: *user, ..newcomer("bob@example.com", Role::Viewer) };
+    let full_name = bob.account.full_name.clone();
+    let member = Member { user: *user, full_name, ..newcomer("bob@example.com", Role::Viewer) };
     let users = db.users();
     let memberships = async || {
         let (_, memberships) = users.find_by_email(&bob.account.email).await.unwrap().unwrap();
@@ -566,9 +568,10 @@ async fn a_workspace_costs_what_the_chart_says() {
     assert_eq!(spent(), (2.0, 10.0), "an invitation");
     users.invitations(workspace, Timestamp::now()).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "the invitations");
-    let account = Account { id: bob.user, email: bob.email.clone(), ..ada.account.clone() };
+    let account = Account { id: bob.user, email: bob.email.clone(), full_name: None, ..ada.account.clone() };
+    db.give_address(&bob);
     users.accept_invitation(&token, &account, &a_session(), &an_origin(&account.id)).await.unwrap();
-    assert_eq!(spent(), (3.0, 12.0), "an admin joins");
+    assert_eq!(spent(), (4.0, 14.0), "an admin joins");
     change_role(&users, workspace, caller, &bob.user, Role::Member).await.unwrap();
     assert_eq!(spent(), (1.0, 12.0), "an admin becomes a member");
     change_role(&users, workspace, caller, &bob.user, Role::Viewer).await.unwrap();

@@ -22,7 +22,7 @@ export function PasswordForm() {
   const form = useForm(
     { current: '', new: '' },
     async (values) => {
-      await call('POST /api/auth/password', { body: values }).catch(rethrow);
+      await call('POST /api/auth/password', { body: values }).catch(blamePassword('current'));
       toast('Password changed. All your other sessions end within a minute.');
       form.set('current', '');
       form.set('new', '');
@@ -38,8 +38,8 @@ export function PasswordForm() {
   </form>`;
 }
 
-/** A wrong password is the field's fault. @param {unknown} error */
-function rethrow(error) {
+/** A wrong password is a field's fault. @param {string} field */
+export const blamePassword = (field) => (/** @type {unknown} */ error) => {
   if (!(error instanceof ApiError) || error.code !== 'invalid_credentials') throw error;
-  throw new ApiError('problem', 'This isn’t your password.', { status: error.status, code: error.code, field: 'current' });
-}
+  throw new ApiError('problem', 'This isn’t your password.', { status: error.status, code: error.code, field });
+};

@@ -5,7 +5,7 @@ import { number, shortNumber, withoutScheme } from '../../core/format.js';
 import { href } from '../../core/router.js';
 import { Swatch } from '../../parts/chart/swatch.js';
 import { Button } from '../../ui/button.js';
-import { Change } from '../../ui/figures.js';
+import { Change } from '../../parts/chart/chart.js';
 import { Card } from '../../ui/page.js';
 import { Table } from '../../ui/table.js';
 

@@ -1,23 +1,31 @@
 // Shown while the address is of another workspace than the tab is in: goes there, or says why it can't.
 
 import { html, useEffect, useState } from '../../vendor/preact.js';
+import { ApiError } from '../../core/api.js';
 import { href, route } from '../../core/router.js';
-import { session, switchWorkspace } from '../../core/session.js';
+import { refreshMe, session, switchWorkspace } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
+import { BringBack, ClosedWords, mayRestore } from '../../parts/closed/closed.js';
 import { Button } from '../../ui/button.js';
 import { Page } from '../../ui/page.js';
 import { Empty, Failure, Skeleton } from '../../ui/states.js';
 
 export function ElsewherePage() {
-  const { slug } = useStore(session);
+  const { slug, workspaces } = useStore(session);
   const { workspace } = useStore(route);
   const [failure, setFailure] = useState(/** @type {{ of: string, error: any } | undefined} */ (undefined));
   const error = failure?.of === workspace ? failure?.error : undefined;
+  const closed = workspaces?.find((one) => one.slug === workspace && one.closed_at);
   useEffect(() => {
     // Which workspace the tab is in may not be known yet, and may turn out to be this one.
-    if (workspace && slug && !error) switchWorkspace(workspace).catch((reason) => setFailure({ of: workspace, error: reason }));
-  }, [workspace, slug, error]);
+    if (workspace && slug && !closed && !error) enter(workspace).catch((reason) => setFailure({ of: workspace, error: reason }));
+  }, [workspace, slug, closed === undefined, error]);
+  useEffect(() => {
+    // Somebody else may have brought it back.
+    if (closed) void refreshMe();
+  }, [workspace]);
 
+  if (closed) return html`<${Closed} workspace=${closed} />`;
   if (error?.code === 'workspace_not_found') {
     return html`<${Page} title="Not one of your workspaces">
       <${Empty} title=${html`This address is of “<bdi>${workspace}</bdi>”`} action=${html`<${Button} href=${href('links')}>To your links<//>`}>
@@ -29,4 +37,29 @@ export function ElsewherePage() {
     return html`<${Page} title="Another workspace"><${Failure} what="The workspace couldn’t be opened." error=${error} retry=${() => setFailure(undefined)} /><//>`;
   }
   return html`<${Page} title="Another workspace"><${Skeleton} rows=${5} height=${56} /><//>`;
+}
+
+/** Goes there. Why that can't be, the list of workspaces may say once it is read again. @param {string} slug */
+async function enter(slug) {
+  try {
+    await switchWorkspace(slug);
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'workspace_not_found') await refreshMe();
+    throw error;
+  }
+}
+
+/** @param {{ workspace: import('../../core/session.js').MyWorkspace }} props */
+function Closed({ workspace }) {
+  const title = `${workspace.name} is closed`;
+  const actions = html`<p class="row centred">
+    ${mayRestore(workspace) && html`<${BringBack} workspace=${workspace} kind="primary" />`}
+    <${Button} href=${href('links')}>To your links<//>
+  </p>`;
+  return html`<${Page} title=${title} heading=${html`<bdi>${workspace.name}</bdi> is closed`}>
+    <${Empty} title="Visitors of its links see that they don’t work" action=${actions}>
+      <${ClosedWords} workspace=${workspace} />
+      ${mayRestore(workspace) && ' After that it is deleted for good, with its statistics.'}
+    <//>
+  <//>`;
 }

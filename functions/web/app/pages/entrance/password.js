@@ -4,12 +4,12 @@ import { html, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { emailError, PASSWORD_HINT } from '../../core/checks.js';
 import { useForm } from '../../core/form.js';
+import { useRegistration } from '../../core/registration.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure, Notice, Skeleton } from '../../ui/states.js';
 import { Door, Outcome } from './door.js';
 import { useNewPassword } from './new-password.js';
-import { useRegistration } from './registration.js';
 
 const back = html`<a href="#/sign-in">Back to signing in</a>`;
 

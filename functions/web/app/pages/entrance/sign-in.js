@@ -2,12 +2,12 @@ import { html, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { emailError } from '../../core/checks.js';
 import { useForm } from '../../core/form.js';
+import { useRegistration } from '../../core/registration.js';
 import { signIn } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure, Notice } from '../../ui/states.js';
 import { Door } from './door.js';
-import { useRegistration } from './registration.js';
 import { StaySignedIn } from './stay-signed-in.js';
 
 export function SignInPage() {

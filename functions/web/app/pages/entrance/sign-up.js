@@ -2,12 +2,12 @@ import { html, useState } from '../../vendor/preact.js';
 import { ApiError, call } from '../../core/api.js';
 import { emailError, PASSWORD_HINT, passwordError } from '../../core/checks.js';
 import { useForm } from '../../core/form.js';
+import { useRegistration } from '../../core/registration.js';
 import { session, signIn } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure, Notice, Skeleton } from '../../ui/states.js';
 import { Door, Outcome } from './door.js';
-import { useRegistration } from './registration.js';
 import { StaySignedIn } from './stay-signed-in.js';
 
 // As high as the form that most will see, so that nothing moves when it is there.
@@ -20,7 +20,7 @@ export function SignUpPage() {
   <//>`;
 }
 
-/** @param {{ rules: import('./registration.js').Rules }} props */
+/** @param {{ rules: import('../../core/registration.js').Rules }} props */
 function WayIn({ rules }) {
   if (rules.registration === 'invited') {
     return html`<p>Accounts are made by invitation here. Ask somebody who uses this Linklet for one, and open its link.</p>`;

@@ -17,7 +17,7 @@ export function VerifyPage() {
   const { query } = useStore(route);
   const { status } = useStore(session);
   const token = query.get('token') ?? '';
-  const [state, setState] = useState(/** @type {'open' | 'others' | 'spent' | 'done'} */ ('open'));
+  const [state, setState] = useState(/** @type {'open' | 'others' | 'spent' | 'taken' | 'done'} */ ('open'));
   const isIn = status === 'in' || status === 'over';
 
   /** @param {string} [password] */
@@ -27,6 +27,7 @@ export function VerifyPage() {
     } catch (error) {
       const code = error instanceof ApiError ? error.code : '';
       if (code === 'token_invalid') return setState('spent');
+      if (code === 'email_taken') return setState('taken');
       if (code === 'forbidden') return setState('others');
       throw error;
     }
@@ -40,6 +41,11 @@ export function VerifyPage() {
       <p><${Button} kind="primary" class="whole" href=${isIn ? '#/links' : '#/sign-in'}>${isIn ? 'To your links' : 'Sign in'}<//></p>
     <//>`;
   }
+  if (state === 'taken') {
+    return html`<${Door} title="Confirm your address" below=${html`<a href=${isIn ? '#/account' : '#/sign-in'}>${isIn ? 'To your account' : 'Back to signing in'}</a>`}>
+      <${Notice} tone="warn">Somebody has made an account with this address meanwhile. Yours keeps the address that it has.<//>
+    <//>`;
+  }
   return html`<${Door} title="Confirm your address" below=${isIn ? html`<a href="#/links">Not now</a>` : html`<a href="#/sign-in">Back to signing in</a>`}>
     ${!token || state === 'spent'
       ? html`<${Notice} tone="warn">This link was used already, or is too old. You get another one under <a href="#/account">Account</a>, or when you sign in.<//>`
@@ -51,14 +57,16 @@ export function VerifyPage() {
 
 /** @param {{ confirm: () => Promise<void> }} props */
 function BySession({ confirm }) {
-  const { email } = useStore(session);
+  const { email, me } = useStore(session);
   const form = useForm({}, () => confirm());
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
-    <p>You are signed in as <strong><bdi>${email}</bdi></strong>. Confirm that this address is yours, and mails about your links will reach you.</p>
+    <p>You are signed in as <strong><bdi>${email}</bdi></strong>. ${me?.pending_email ? html`Confirm that <strong><bdi>${me.pending_email}</bdi></strong> is yours, and your account has that address from now on.` : CONFIRM}</p>
     <${FormFailure} error=${form.failure} />
     <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Confirm this address<//>
   </form>`;
 }
+
+const CONFIRM = 'Confirm that this address is yours, and mails about your links will reach you.';
 
 /** @param {{ confirm: (password: string) => Promise<void>, isOthers: boolean }} props `isOthers`: somebody is signed in, to another account */
 function ByPassword({ confirm, isOthers }) {
@@ -69,7 +77,7 @@ function ByPassword({ confirm, isOthers }) {
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
     ${isOthers
       ? html`<${Notice} tone="warn">This link is for another account. You are signed in as <strong><bdi>${email}</bdi></strong>.<//>`
-      : html`<p>Somebody has registered here with the address to which this link was mailed. If it was you, enter the password that you have chosen.</p>`}
+      : html`<p>The address to which this link was mailed was given here as somebody’s. If it was you, enter the password of your account.</p>`}
     <${FormFailure} error=${form.failure} />
     <${Field} label=${isOthers ? 'Password of that account' : 'Password'} type="password" autocomplete="current-password" autofocus ...${form.field('password')} />
     <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Confirm this address<//>

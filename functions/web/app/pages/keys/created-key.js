@@ -1,7 +1,7 @@
 import { html } from '../../vendor/preact.js';
 import { day } from '../../core/format.js';
+import { CopyField } from '../../parts/copy-field/copy-field.js';
 import { Button } from '../../ui/button.js';
-import { CopyField } from '../../ui/copy-field.js';
 import { Dialog } from '../../ui/dialog.js';
 import { CodeExample, examplesFor } from './examples.js';
 

@@ -2,7 +2,7 @@
 
 import { html } from '../../vendor/preact.js';
 import { ago, fullTime, moment, number, shortNumber } from '../../core/format.js';
-import { Figure, Figures } from '../../ui/figures.js';
+import { Figure, Figures } from '../../parts/chart/chart.js';
 
 /** What is left out. @type {Record<import('../../parts/times/audience.js').Audience, string | undefined>} */
 const ONLY = { people: 'by people only', bots: 'by bots and link previews only', all: undefined };

@@ -11,7 +11,7 @@ import { CopyButton } from '../../ui/copy.js';
 import { Facts } from '../../ui/facts.js';
 import { Icon } from '../../ui/icons.js';
 import { Menu } from '../../ui/menu.js';
-import { SkeletonText } from '../../ui/states.js';
+import { Notice, SkeletonText } from '../../ui/states.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
 /** @typedef {{ showQr: () => void, edit: () => void, changeDestination: () => void, showRules: () => void, prepareEdit: () => void, toggle: () => void, archive: () => void, delete: () => void, purge: () => void, copyTo: () => void }} LinkActions */
@@ -23,9 +23,10 @@ const STATUSES = {
   scheduled: { tone: 'muted', text: 'Scheduled', title: 'Visitors see that it doesn’t work yet.' },
   exhausted: { tone: 'warn', text: 'Used up', title: 'It was used as often as it may be. Give it a higher limit to bring it back.' },
   expired: { tone: 'warn', text: 'Expired', title: 'Visitors see that it has expired. Give it another expiry to bring it back.' },
-  suspended: { tone: 'bad', text: 'Suspended', title: 'Visitors see that it isn’t available at the moment.' },
+  suspended: { tone: 'warn', text: 'Suspended', title: 'Visitors see that it doesn’t work.' },
   deleted: { tone: 'muted', text: 'Deleted', title: 'Visitors see that it was deleted. Its numbers stay.' },
 };
+const WHY_SUSPENDED = 'Its workspace was closed. Visitors see that it doesn’t work, and programs get the status 410, until some minutes after the workspace was brought back.';
 const TARGET_LENGTH = 96;
 
 /** The short URL as the page's heading. @param {{ link: Link }} props */
@@ -92,7 +93,8 @@ export function LinkFacts({ link, actions, mayLeadElsewhere }) {
       <summary>Metadata</summary>
       <${Facts} rows=${Object.entries(link.metadata).map(([name, value]) => ({ name, value: html`<bdi>${value}</bdi>` }))} />
     </details>`}
-  </div>`;
+  </div>
+  ${link.status === 'suspended' && html`<${Notice} tone="warn"><p><strong>This link is suspended.</strong> ${WHY_SUSPENDED}</p><//>`}`;
 }
 
 /** What chats show of it. @param {{ preview: import('../../core/lists.js').Preview }} props */

@@ -1,5 +1,6 @@
 // Which links are listed: what the address says, and what the API wants for it.
 
+import { beginningOf, dayIn, endOf } from '../../core/days.js';
 import { mayAct, session } from '../../core/session.js';
 
 /**
@@ -33,17 +34,14 @@ export function filterOf(query) {
     isAny: query.get('tags') === 'any',
     not: query.getAll('not'),
     by: query.get('by') ?? '',
-    from: dayOf(query.get('from')),
-    to: dayOf(query.get('to')),
+    from: dayIn(query.get('from')),
+    to: dayIn(query.get('to')),
     sort: /** @type {any} */ (oneOf(SORTS, query.get('sort')) || 'newest'),
   };
 }
 
 /** @param {string[]} known @param {string | null} text */
 const oneOf = (known, text) => (text !== null && known.includes(text) ? text : '');
-
-/** @param {string | null} text */
-const dayOf = (text) => (text && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : '');
 
 /** What the API is asked for. @param {Filter} filter */
 export function requestOf(filter) {
@@ -54,7 +52,7 @@ export function requestOf(filter) {
     archived,
     tag: [...(isAny && tags.length ? [tags.map(tagTerm).join()] : tags.map(tagTerm)), ...not.map((tag) => `-${tagTerm(tag)}`)],
     created_by: by,
-    created_after: startOf(from),
+    created_after: beginningOf(from),
     created_before: endOf(to),
     sort: isByClicks(filter) ? sort : 'created_at',
     order: sort === 'oldest' ? 'asc' : 'desc',
@@ -63,12 +61,6 @@ export function requestOf(filter) {
 
 /** A tag as the API takes it, where commas separate tags and `-` excludes them. @param {string} tag */
 const tagTerm = (tag) => tag.replace(/[\\,]/g, '\\$&').replace(/^-/, '\\-');
-
-// Days are the visitor's, so they are given as moments.
-/** @param {string} day */
-const startOf = (day) => (day ? new Date(`${day}T00:00:00`).toISOString() : '');
-/** @param {string} day */
-const endOf = (day) => (day ? new Date(`${day}T23:59:59.999`).toISOString() : '');
 
 /** Whether all links are meant. @param {Filter} filter */
 export const isEverything = ({ isAny, sort, ...conditions }) => Object.values(conditions).every(({ length }) => length === 0);

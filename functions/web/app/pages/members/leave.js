@@ -1,6 +1,7 @@
 import { html } from '../../vendor/preact.js';
 import { nameOf } from '../../core/lists.js';
-import { currentWorkspace, leaveWorkspace, session } from '../../core/session.js';
+import { currentWorkspace, otherWorkspace, session } from '../../core/session.js';
+import { leaveWorkspace } from '../../parts/ways/ways.js';
 import { ask } from '../../ui/dialog.js';
 import { toast, toastFailure } from '../../ui/toast.js';
 
@@ -11,10 +12,10 @@ import { toast, toastFailure } from '../../ui/toast.js';
  * @param {Member[]} members in the order in which they joined
  */
 export async function leave(members) {
-  const { me, workspaces } = session.get();
+  const { me } = session.get();
   const here = currentWorkspace();
   if (!me || !here) return;
-  const next = workspaces?.find((workspace) => workspace !== here && !workspace.paused_at);
+  const next = otherWorkspace();
   const heir = members.find((member) => member.role === 'admin' && !member.paused_at && member.user_id !== me.user_id);
   const afterwards = next
     ? html`You go on in <bdi>${next.name}</bdi>.`

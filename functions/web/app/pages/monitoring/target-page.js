@@ -8,7 +8,7 @@ import { mayAct } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { ask } from '../../ui/dialog.js';
 import { Facts } from '../../ui/facts.js';
-import { Figure, Figures } from '../../ui/figures.js';
+import { Figure, Figures } from '../../parts/chart/chart.js';
 import { Card, Page } from '../../ui/page.js';
 import { Empty, Loaded, Skeleton } from '../../ui/states.js';
 import { toast, toastFailure } from '../../ui/toast.js';

@@ -75,7 +75,7 @@ function FeedView({ view, first, seenBefore }) {
     <h2>${title}</h2>
     <${Card} class="flush"><ul class="feed">${rows.map((row) => html`<${NotificationRow} key=${row.id} shown=${row} isNew=${isNew(row, seenBefore)} hasDay=${hasDay} />`)}</ul><//>
   </section>`;
-  return html`${me?.verified === false &&
+  return html`${(me?.verified === false || me?.undeliverable) &&
     html`<p class="muted">You read this here only, and not by mail, until you <a href=${href('account')}>confirm your address</a>.</p>`}
     ${attention.length > 0 && list('Needs attention', attention, true)}
     ${byDay(rest).map(({ title, rows }) => list(title, rows, false))}

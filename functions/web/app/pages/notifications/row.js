@@ -11,6 +11,9 @@ import { pageOf } from './subject.js';
 /** @type {Record<string, { icon: import('../../ui/icons.js').IconName, tone: string, name: string }>} */
 const EVENTS = {
   'url.created': { icon: 'plus', tone: '', name: 'New link' },
+  'url.updated': { icon: 'edit', tone: '', name: 'Link changed' },
+  'url.activated': { icon: 'power', tone: '', name: 'Link switched on' },
+  'url.deactivated': { icon: 'power', tone: '', name: 'Link switched off' },
   'url.deleted': { icon: 'trash', tone: '', name: 'Link deleted' },
   'url.expired': { icon: 'clock', tone: 'warn', name: 'Link expired' },
   'url.exhausted': { icon: 'clock', tone: 'warn', name: 'Link used up' },

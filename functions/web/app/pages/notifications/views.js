@@ -10,6 +10,7 @@ export const VIEWS = [
   { value: 'problem', label: 'Problems', kinds: ['problem'], nothing: 'No problems' },
   { value: 'milestone', label: 'Milestones', kinds: ['milestone'], nothing: 'No milestones yet' },
   { value: 'deletion', label: 'Deleted links', kinds: ['deletion'], nothing: 'No link was deleted' },
+  { value: 'change', label: 'Changed by others', kinds: ['change'], nothing: 'Nobody else has changed a link of yours' },
   { value: 'job', label: 'Jobs', kinds: ['job'], nothing: 'No job has ended yet' },
   { value: 'all', label: 'All', kinds: [], nothing: 'Nothing has happened yet' },
 ];

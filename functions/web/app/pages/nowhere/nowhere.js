@@ -3,9 +3,11 @@
 import { html, useState } from '../../vendor/preact.js';
 import { ApiError } from '../../core/api.js';
 import { useForm } from '../../core/form.js';
-import { foundWorkspace, joinWorkspace, session } from '../../core/session.js';
+import { session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
 import { enterWorkspace } from '../../frame/workspaces.js';
+import { ClosedWorkspaces } from '../../parts/closed/closed.js';
+import { foundWorkspace, joinWorkspace } from '../../parts/ways/ways.js';
 import { Button } from '../../ui/button.js';
 import { Status } from '../../ui/chips.js';
 import { Field } from '../../ui/field.js';
@@ -17,11 +19,12 @@ import { invitationToken } from './invitation-token.js';
 /** @typedef {import('../../core/session.js').MyWorkspace} MyWorkspace */
 
 export function NowherePage() {
-  const { workspaces = [] } = useStore(session);
+  const memberships = (useStore(session).workspaces ?? []).filter(({ closed_at }) => !closed_at);
   return html`<${Page} title="You are in no workspace">
     <div class="narrow">
       <p class="muted">Links and their numbers are in workspaces. Join one, or create your own.</p>
-      ${workspaces.length > 0 && html`<${Mine} workspaces=${workspaces} />`}
+      <${ClosedWorkspaces} />
+      ${memberships.length > 0 && html`<${Mine} workspaces=${memberships} />`}
       <${Card} title="Join a workspace"><${JoinForm} /><//>
       <${Card} title="Create a workspace"><${FoundForm} /><//>
     </div>

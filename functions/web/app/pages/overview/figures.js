@@ -2,7 +2,7 @@
 
 import { html } from '../../vendor/preact.js';
 import { counted, number, shortNumber } from '../../core/format.js';
-import { Figure, Figures } from '../../ui/figures.js';
+import { Figure, Figures } from '../../parts/chart/chart.js';
 import { nameBefore, timeIn } from './time.js';
 
 /** @typedef {import('../../core/lists.js').Overview} Overview */

@@ -1,4 +1,4 @@
-// The workspace, this browser, the other workspaces of the person, and the jobs of this one.
+// The workspace, this browser, the other workspaces of the person, the jobs of this one, and closing it.
 
 import { html, useState } from '../../vendor/preact.js';
 import { useResource } from '../../core/resource.js';
@@ -6,11 +6,13 @@ import { currentWorkspace, mayAct, session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
 import { chooseTheme, chosenTheme } from '../../core/theme.js';
 import { enterWorkspace } from '../../frame/workspaces.js';
+import { BringBack, ClosedWords } from '../../parts/closed/closed.js';
 import { Button } from '../../ui/button.js';
 import { Chip, Choice, Status } from '../../ui/chips.js';
 import { Lazy } from '../../ui/lazy.js';
 import { Card, Page } from '../../ui/page.js';
 import { Loaded, Skeleton } from '../../ui/states.js';
+import { CloseWorkspace } from './close-workspace.js';
 import { Jobs } from './jobs.js';
 import { readWorkspace, WorkspaceFacts, WorkspaceForm } from './workspace-form.js';
 
@@ -19,12 +21,14 @@ import { readWorkspace, WorkspaceFacts, WorkspaceForm } from './workspace-form.j
 const FORM_HEIGHT = 362;
 
 export function SettingsPage() {
+  useStore(session);
   return html`<${Page} title="Settings">
     <div class="narrow">
       <${ThisWorkspace} />
       <${ThisBrowser} />
       <${MyWorkspaces} />
       <${Jobs} />
+      ${mayAct('admin') && html`<${CloseWorkspace} />`}
     </div>
   <//>`;
 }
@@ -78,7 +82,7 @@ function MyWorkspaces() {
               <span class="workspace-mark" aria-hidden="true">${[...workspace.name][0].toUpperCase()}</span>
               <span class="line-text">
                 <bdi class="line-title">${workspace.name}</bdi>
-                <span class="small-print">${workspace.slug} · ${workspace.role}</span>
+                <span class="small-print">${workspace.closed_at ? html`<${ClosedWords} workspace=${workspace} />` : `${workspace.slug} · ${workspace.role}`}</span>
               </span>
               <${Way} workspace=${workspace} isHere=${workspace === current} />
             </li>`,
@@ -92,6 +96,7 @@ function MyWorkspaces() {
 /** @param {{ workspace: import('../../core/session.js').MyWorkspace, isHere: boolean }} props */
 function Way({ workspace, isHere }) {
   if (isHere) return html`<${Chip}>You are here<//>`;
+  if (workspace.closed_at) return html`<${BringBack} workspace=${workspace} class="compact" />`;
   if (workspace.paused_at) return html`<${Status} tone="warn" title="Until whoever founded it keeps you as a member">Paused<//>`;
   return html`<${Button} class="compact" onClick=${() => enterWorkspace(workspace.slug, workspace.name)}>
     Switch<span class="hidden"> to ${workspace.name}</span>

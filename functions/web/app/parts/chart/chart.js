@@ -9,6 +9,8 @@ import { Plot } from './plot.js';
 import { Swatch } from './swatch.js';
 import { loadUPlot } from './uplot.js';
 
+export { Change, Figure, Figures } from './figures.js';
+
 /**
  * A line. `area`: the first series, filled. `line`: another one. `before`: the period before, dashed. The others are lines beside
  * each other, of which none is more than the others.

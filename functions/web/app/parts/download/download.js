@@ -6,9 +6,12 @@ import { toast } from '../../ui/toast.js';
 import { csvOf, joined } from './csv.js';
 import { pictureOf } from './picture.js';
 
-/** An answer has some thousands of the clicks, and says where the next ones are. More of them than these fill a browser. */
+/** An answer has some thousands of rows, and says where the next ones are. More of them than these fill a browser. */
 const MOST_PARTS = 50;
 const TOO_MANY = 429;
+
+/** @typedef {Record<string, unknown> | URLSearchParams} Query */
+/** @typedef {{ body: string, next?: URLSearchParams }} Part */
 
 /**
  * A table of a link's statistics.
@@ -26,34 +29,52 @@ export async function saveTable(code, table, query) {
  * @param {string} code
  * @param {Record<string, unknown>} query
  */
-export async function saveClicks(code, query) {
+export const saveClicks = (code, query) =>
+  saveParts(`${code}-clicks`, 'clicks', query, (part) => call('GET /api/stats/{code}/clicks', { path: { code }, query: part, asText: true, withNext: true }));
+
+/** Who has done what in the workspace. @param {Record<string, unknown>} query */
+export const saveActivity = (query) =>
+  saveParts('activity', 'entries', query, (part) => call('GET /api/workspace/audit', { query: part, asText: true, withNext: true }));
+
+/**
+ * A table that the API gives part by part.
+ * @param {string} name
+ * @param {string} rows what they are called
+ * @param {Query} query
+ * @param {(query: Query) => Promise<Part>} read
+ */
+async function saveParts(name, rows, query, read) {
   /** @type {string[]} */
   const parts = [];
-  /** @type {Record<string, unknown> | URLSearchParams | undefined} */
+  /** @type {Query | undefined} */
   let next = { ...query, format: 'csv' };
   while (next && parts.length < MOST_PARTS) {
-    const { body, next: further } = await patiently(() => call('GET /api/stats/{code}/clicks', { path: { code }, query: next, asText: true, withNext: true }));
+    /** @type {Query} */
+    const asked = next;
+    /** @type {Part} */
+    const { body, next: further } = await patiently(rows, () => read(asked));
     parts.push(body);
     next = further;
   }
-  save(new Blob([joined(parts)], { type: 'text/csv' }), `${code}-clicks.csv`);
-  if (next) toast('The file has the latest clicks only, since there are so many. Choose a shorter time for older ones.');
+  save(new Blob([joined(parts)], { type: 'text/csv' }), `${name}.csv`);
+  if (next) toast(`The file has the latest ${rows} only, since there are so many. Choose a shorter time for older ones.`);
 }
 
 /**
  * Waits where the API wants it.
  * @template T
+ * @param {string} rows
  * @param {() => Promise<T>} read
  * @returns {Promise<T>}
  */
-async function patiently(read) {
+export async function patiently(rows, read) {
   for (;;) {
     try {
       return await read();
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== TOO_MANY || !error.retryAfter) throw error;
       const seconds = error.retryAfter;
-      toast(`There are many clicks. This goes on in ${counted(seconds, 'second')}.`);
+      toast(`There are many ${rows}. This goes on in ${counted(seconds, 'second')}.`);
       await new Promise((done) => setTimeout(done, seconds * 1000));
     }
   }
@@ -66,6 +87,13 @@ async function patiently(read) {
  * @param {(string | number)[][]} rows
  */
 export const saveRows = (name, head, rows) => save(new Blob([csvOf(head, rows)], { type: 'text/csv' }), `${name}.csv`);
+
+/**
+ * Something as JSON that people can read, too.
+ * @param {string} name
+ * @param {object} content
+ */
+export const saveJson = (name, content) => save(new Blob([JSON.stringify(content, null, 2)], { type: 'application/json' }), `${name}.json`);
 
 /**
  * A chart, drawn anew with its title, whatever it is shown as.

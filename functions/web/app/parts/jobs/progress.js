@@ -8,7 +8,7 @@ import { mayAct, session } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { Status } from '../../ui/chips.js';
 import { useId } from '../../ui/field.js';
-import { Failure, Skeleton } from '../../ui/states.js';
+import { Failure, Skeleton, SkeletonText } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
 import { toastFailure } from '../../ui/toast.js';
 import { isOfWholeTag } from './same-tag.js';
@@ -130,13 +130,15 @@ function Bar({ job, text, labelledby }) {
 function About({ job, isListed }) {
   const { me } = session.get();
   const wanted = job.filter?.created_by;
-  const members = useMembers({ isWanted: wanted !== undefined && wanted !== me?.user_id });
-  const creator = wanted === me?.user_id ? 'you' : nameOf(members.data?.members.find((/** @type {any} */ { user_id }) => user_id === wanted));
-  const words = isOfWholeTag(job) ? [] : filterWords(job.filter, creator);
   const isMine = job.created_by === me?.user_id;
+  const isNameless = !isMine && !job.created_by_name;
+  const members = useMembers({ isWanted: isNameless || (wanted !== undefined && wanted !== me?.user_id) });
+  const memberName = (/** @type {string | undefined} */ id) => nameOf(members.data?.members.find((/** @type {any} */ { user_id }) => user_id === id));
+  const words = isOfWholeTag(job) ? [] : filterWords(job.filter, wanted === me?.user_id ? 'you' : memberName(wanted));
+  const creatorName = isNameless && members.isLoading ? html`<${SkeletonText} />` : html`<bdi>${job.created_by_name || memberName(job.created_by)}</bdi>`;
   const parts = [
     words.length > 0 && html`<${Words} of=${words} />`,
-    (isListed || !isMine) && (isMine ? 'You' : html`<bdi>${job.created_by_name || 'a colleague'}</bdi>`),
+    (isListed || !isMine) && (isMine ? 'You' : creatorName),
     isListed && html`<${Time} at=${job.created_at} />`,
   ].filter(Boolean);
   return html`<span class="muted">${parts.map((part, at) => html`${at > 0 && ' · '}${part}`)}</span>`;

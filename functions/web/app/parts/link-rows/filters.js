@@ -1,15 +1,14 @@
 // The filters above the list: each is a chip, and each is in the address.
 
 import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
-import { day, number } from '../../core/format.js';
+import { number } from '../../core/format.js';
 import { nameOf, useMembers, useTags } from '../../core/lists.js';
 import { href, setQuery } from '../../core/router.js';
 import { useShortcuts } from '../../core/shortcuts.js';
 import { isEverything } from '../../pages/links/filter.js';
 import { Button } from '../../ui/button.js';
 import { Chip } from '../../ui/chips.js';
-import { Dialog } from '../../ui/dialog.js';
-import { Field } from '../../ui/field.js';
+import { DateFilter } from '../../ui/dates.js';
 import { Icon } from '../../ui/icons.js';
 import { Menu } from '../../ui/menu.js';
 import { NO_FILTER, SORTS, STATUSES, withTag } from './choices.js';
@@ -29,7 +28,7 @@ export function Filters({ filter, counts, hasColleagues }) {
       <${StatusFilter} filter=${filter} counts=${counts} />
       <${TagFilter} filter=${filter} />
       ${(hasColleagues || filter.by) && html`<${CreatorFilter} by=${filter.by} />`}
-      <${DateFilter} from=${filter.from} to=${filter.to} />
+      <${DateFilter} label="Created" title="Created between" from=${filter.from} to=${filter.to} />
       ${!isEverything(filter) && html`<${Button} kind="quiet" class="compact" onClick=${() => setQuery(NO_FILTER)}>Clear<//>`}
     </div>
     <${Menu} class="button quiet compact sort" items=${SORTS.map(({ value, label }) => ({ label, isCurrent: filter.sort === value, act: () => setQuery({ sort: value === 'newest' ? '' : value }) }))}>
@@ -45,7 +44,7 @@ function StatusFilter({ filter: { status, archived }, counts }) {
     { key: 'archived', label: archived === 'all' ? 'With archived' : 'Archived', isRare: false, isCurrent: archived !== '', act: () => setQuery({ archived: archived ? '' : 'true' }) },
   ]
     // Until the counts are there, a status that few workspaces use would take a second line, and all below would move up later.
-    .filter(({ key, isRare, isCurrent }) => (counts ? counts[key] !== 0 : !isRare) || isCurrent)
+    .filter(({ key, isRare, isCurrent }) => (counts?.[key] === undefined ? !isRare : counts[key] > 0) || isCurrent)
     // Of archived links it is not known how many have a status.
     .map((item) => ({ ...item, note: counts?.[item.key] === undefined || (archived && item.key !== 'archived') ? undefined : number(counts[item.key]) }));
   const current = items.filter(({ isCurrent }) => isCurrent).map(({ label }) => label);
@@ -143,37 +142,4 @@ function CreatorFilter({ by }) {
   }
   const items = members.map((/** @type {any} */ member) => ({ label: nameOf(member), act: () => setQuery({ by: member.user_id }) }));
   return html`<${Menu} class="chip" align="start" items=${items} onOpen=${() => setWanted(true)}>Creator<${Icon} name="down" /><//>`;
-}
-
-/** @param {{ from: string, to: string }} props */
-function DateFilter({ from, to }) {
-  const [isOpen, setOpen] = useState(false);
-  const [first, last] = [from, to].map((text) => text && day(`${text}T12:00`));
-  const words = first && last ? `${first} – ${last}` : first ? `Since ${first}` : `Until ${last}`;
-  return html`${from || to
-    ? html`<${Chip} tone="on" removeLabel="From any time" onRemove=${() => setQuery({ from: '', to: '' })}>${words}<//>`
-    : html`<${Chip} onClick=${() => setOpen(true)}>Created<//>`}
-  ${isOpen && html`<${DatesDialog} from=${from} to=${to} onClose=${() => setOpen(false)} />`}`;
-}
-
-/** @param {{ from: string, to: string, onClose: () => void }} props */
-function DatesDialog({ from, to, onClose }) {
-  const [dates, setDates] = useState({ from, to });
-  const isBackwards = Boolean(dates.from && dates.to && dates.from > dates.to);
-  const submit = (/** @type {Event} */ event) => {
-    event.preventDefault();
-    if (isBackwards) return;
-    setQuery(dates);
-    onClose();
-  };
-  const field = (/** @type {'from' | 'to'} */ name) => ({
-    type: 'date',
-    value: dates[name],
-    onInput: (/** @type {any} */ event) => setDates({ ...dates, [name]: event.target.value }),
-  });
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="primary" type="submit">Show<//>`;
-  return html`<${Dialog} title="Created between" onClose=${onClose} onSubmit=${submit} footer=${footer}>
-    <${Field} label="From" ...${field('from')} />
-    <${Field} label="To, with that day" error=${isBackwards && 'This is before the first day.'} ...${field('to')} />
-  <//>`;
 }

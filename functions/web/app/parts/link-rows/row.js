@@ -25,7 +25,7 @@ export const STATUS_WORDS = {
   scheduled: { word: 'Scheduled', tone: 'muted' },
   exhausted: { word: 'Used up', tone: 'warn' },
   expired: { word: 'Expired', tone: 'warn' },
-  suspended: { word: 'Suspended', tone: 'bad' },
+  suspended: { word: 'Suspended', tone: 'warn' },
   deleted: { word: 'Deleted', tone: 'bad' },
 };
 

@@ -1,11 +1,11 @@
 import { html } from '../../vendor/preact.js';
 import { useForm } from '../../core/form.js';
-import { foundWorkspace } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
+import { foundWorkspace } from '../ways/ways.js';
 
 /** Makes a workspace, and goes there. @param {{ onClose: () => void }} props */
 export function NewWorkspace({ onClose }) {

@@ -9,6 +9,7 @@ import { MOD, shortcutGroups } from '../../core/shortcuts.js';
 import { copyText } from '../../ui/copy.js';
 import { Icon } from '../../ui/icons.js';
 import { toast } from '../../ui/toast.js';
+import { ACCOUNT_VIEWS } from '../account-views/account-views.js';
 import { useLatest, useSearch } from './links.js';
 import { ranked } from './matching.js';
 
@@ -25,6 +26,8 @@ export { Help } from './help.js';
  * @property {() => void} onClose
  */
 
+/** A page, or one of its views, which may also be found by what is in it. @typedef {import('../../pages.js').PageEntry & { query?: Record<string, string>, more?: string }} Place */
+
 /**
  * @typedef {object} Option
  * @property {string} id
@@ -38,6 +41,7 @@ export { Help } from './help.js';
  * @property {() => void} [act]
  * @property {string} [copies] what the keys for copying copy
  * @property {boolean} [isDisabled]
+ * @property {boolean} [isSought] whether it is shown only if somebody looks for it
  * @property {boolean} [stays] whether the palette stays open
  * @property {number} [rank]
  */
@@ -57,7 +61,7 @@ export function Found({ text, tell, onClose, ...places }) {
   // What was found for something else stays meanwhile. What a single word has found has it, if only where nothing looks here.
   const worst = isWaiting || (!search.error && !/\s/.test(wanted)) ? UNFIT : Infinity;
   const groups = [
-    ...known.map((group) => ({ ...group, options: ranked(group.options, wanted) })),
+    ...known.map((group) => ({ ...group, options: ranked(group.options.filter(({ isSought }) => wanted || !isSought), wanted) })),
     { label: wanted ? 'Links' : 'Latest links', options: [...ranked(links, wanted, worst), ...further(wanted, search)] },
     // Last, since a tag is mostly typed for its links.
     { label: 'Tags', options: wanted ? ranked(tags.map(tagOption), wanted).slice(0, MOST_TAGS) : [] },
@@ -116,11 +120,20 @@ function said(wanted, options, error) {
   return `${error ? `${NO_SEARCH} ` : ''}${count === 0 ? `Nothing found for “${wanted}”.` : counted(count, 'result')}`;
 }
 
+/** A page, and what that of the account has besides the view that it begins with. @param {import('../../pages.js').PageEntry} page @returns {Place[]} */
+function placesOf(page) {
+  if (page.path !== 'account') return [page];
+  return [page, ...ACCOUNT_VIEWS.slice(1).map(({ value, label, more }) => ({ ...page, title: `Your ${label.toLowerCase()}`, more: `${page.title} ${more}`, query: { view: value } }))];
+}
+
+/** @param {Place} place @returns {Option} */
+const pageOption = ({ path, title, more, icon, key, query }) => ({ id: idOf(`page-${path}-${query?.view ?? ''}`), label: title, more, icon, keys: key ? ['g', key] : [], href: href(path, query), isSought: query !== undefined });
+
 /** What can be found without asking the API. @param {Pick<PaletteProps, 'focused' | 'pages' | 'workspaces' | 'others'>} places @returns {Group[]} */
 function knownGroups({ focused, pages, workspaces, others }) {
   const { isNowhere } = session.get();
   const ways = [
-    { label: 'Pages', options: pages.map(({ path, title, icon, key }) => ({ id: `page-${path}`, label: title, icon, keys: key ? ['g', key] : [], href: href(path) })) },
+    { label: 'Pages', options: pages.flatMap(placesOf).map(pageOption) },
     // Whether one may found one, the page says that is shown to who is in none.
     { label: 'Workspaces', options: workspaces.filter(({ isCurrent, key }) => !isCurrent && (key || !isNowhere)).map(optionOf) },
   ];

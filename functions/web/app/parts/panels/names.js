@@ -1,8 +1,6 @@
 // How values of clicks are called.
 
-import { withoutScheme } from '../../core/format.js';
-
-const countries = new Intl.DisplayNames(undefined, { type: 'region', fallback: 'code' });
+import { regionName, withoutScheme } from '../../core/format.js';
 
 /** @type {Record<string, string>} */
 const SPECIAL = { unknown: 'Unknown', '(other)': 'All others' };
@@ -13,7 +11,7 @@ export const valueName = (value) => SPECIAL[value] ?? value;
 /** @param {string | null} code */
 export function countryName(code) {
   if (code === null) return 'Unknown';
-  return SPECIAL[code] ?? (/^[A-Z]{2}$/.test(code) ? countries.of(code) : undefined) ?? code;
+  return SPECIAL[code] ?? regionName(code);
 }
 
 /** @param {string} text */

@@ -1,8 +1,8 @@
 // Big numbers side by side, each with what has changed since the time before.
 
-import { html } from '../vendor/preact.js';
-import { number } from '../core/format.js';
-import { SkeletonText } from './states.js';
+import { html } from '../../vendor/preact.js';
+import { number } from '../../core/format.js';
+import { SkeletonText } from '../../ui/states.js';
 
 const changeFormat = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 });
 const MOST_PERCENT = 10;

@@ -1,5 +1,5 @@
-import { call } from '../../core/api.js';
-import { useResource } from '../../core/resource.js';
+import { call } from './api.js';
+import { useResource } from './resource.js';
 
 /** @typedef {{ registration: 'open' | 'domains' | 'invited', domains: string[] | null, takes_password: boolean, sends_mail: boolean }} Rules */
 

@@ -1,6 +1,6 @@
-import { html } from '../vendor/preact.js';
-import { CopyButton } from './copy.js';
-import { Field } from './field.js';
+import { html } from '../../vendor/preact.js';
+import { CopyButton } from '../../ui/copy.js';
+import { Field } from '../../ui/field.js';
 
 /**
  * A text that somebody has to take with them: it is selected at a click, and copied by the button.

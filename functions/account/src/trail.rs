@@ -1,0 +1,184 @@
+//! The trail of a workspace, for its admins, and that of a person, for themselves.
+
+use std::collections::{BTreeSet, HashMap};
+
+use linklet_domain::{
+    ActionFilter, Actor, AuditAction, AuditEntry, AuditFilter, AuditSubject, CorrelationId, CountryCode, EventId,
+    FullName, IpHash, Timestamp, Trail, UserId,
+};
+use linklet_dynamodb::{Cursor, Page};
+use linklet_lambda::{
+    http::{ApiError, Format, Request, Response, StatusCode, TableRows, json},
+    identity::{Caller, Person},
+    link_view::within_budget,
+};
+use serde::Serialize;
+
+use crate::Account;
+
+/// How many entries a page has unless `limit` says otherwise.
+const PAGE: usize = 50;
+
+/// How many entries a page of a table has.
+const ROWS: usize = 1_000;
+
+/// What narrows both trails, and says in which form they are wanted.
+const PARAMETERS: [&str; 6] = ["limit", "after", "from", "to", "action", "format"];
+
+impl Account {
+    pub(crate) async fn show_workspace_trail(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+        request.refuse_unknown(PARAMETERS.into_iter().chain(["actor"]))?;
+        let actor = request.parsed("actor", Actor::parse)?;
+        self.show_trail(request, &Trail::Workspace(*caller.workspace()), actor).await
+    }
+
+    pub(crate) async fn show_own_trail(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
+        request.refuse_unknown(PARAMETERS)?;
+        self.show_trail(request, &Trail::Person(*person.user()), None).await
+    }
+
+    async fn show_trail(&self, request: &Request, trail: &Trail, actor: Option<Actor>) -> Result<Response, ApiError> {
+        let (from, to) = request.time_between(("from", "to"))?;
+        let action = request.parsed("action", ActionFilter::parse)?;
+        let filter = AuditFilter { from, to, actor, action };
+        let after = request.parsed("after", Cursor::<EventId>::decode)?;
+        let (format, page_size) = (Format::of(request)?, request.page_size_or(PAGE)?);
+        let limit = if format == Format::Csv { ROWS } else { page_size };
+        let Page { items, next } = self.users.trail().list(trail, &filter, limit, after.as_ref()).await?;
+        let names = within_budget("names", self.users.names().all(&people_in(&items))).await.unwrap_or_default();
+        let entries: Vec<_> = items.iter().map(|entry| EntryView::new(entry, &names)).collect();
+        let next_cursor = next.map(|cursor| cursor.encode());
+        match format {
+            Format::Json => Ok(json(StatusCode::OK, &TrailView { entries, next_cursor })),
+            Format::Csv => {
+                let mut rows = TableRows::new();
+                rows.add(COLUMNS)?;
+                entries.iter().try_for_each(|entry| rows.add(entry.row()))?;
+                rows.page(request, next_cursor.as_deref())
+            }
+        }
+    }
+}
+
+/// Whose names are shown.
+fn people_in(entries: &[AuditEntry]) -> BTreeSet<UserId> {
+    let actors = entries.iter().filter_map(|entry| entry.actor.person());
+    let subjects = entries.iter().filter_map(|entry| entry.subject.as_ref()?.person());
+    actors.chain(subjects).copied().collect()
+}
+
+#[derive(Serialize)]
+struct TrailView<'a> {
+    entries: Vec<EntryView<'a>>,
+    next_cursor: Option<String>,
+}
+
+#[derive(Serialize)]
+struct EntryView<'a> {
+    id: &'a EventId,
+    at: Timestamp,
+    actor: ActorView<'a>,
+    action: AuditAction,
+    subject: Option<SubjectView<'a>>,
+    from: Option<&'a str>,
+    to: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    country: Option<&'a CountryCode>,
+    address_hash: Option<&'a IpHash>,
+    correlation_id: &'a CorrelationId,
+}
+
+/// Who has acted. Only a person has an id and a name, which is `null` if they have none or are gone.
+#[derive(Serialize)]
+struct ActorView<'a> {
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_id: Option<&'a UserId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<Option<&'a FullName>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_prefix: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct SubjectView<'a> {
+    kind: &'static str,
+    id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a FullName>,
+}
+
+const COLUMNS: [&str; 15] = [
+    "at",
+    "action",
+    "actor_kind",
+    "actor_id",
+    "actor_name",
+    "subject_kind",
+    "subject_id",
+    "subject_name",
+    "from",
+    "to",
+    "device",
+    "country",
+    "address_hash",
+    "correlation_id",
+    "id",
+];
+
+impl<'a> EntryView<'a> {
+    fn new(entry: &'a AuditEntry, names: &'a HashMap<UserId, FullName>) -> Self {
+        let name_of = |user: Option<&UserId>| user.and_then(|user| names.get(user));
+        let key_prefix = match &entry.actor {
+            Actor::Key(prefix) => Some(prefix.as_str()),
+            Actor::Person(_) | Actor::Operator | Actor::Linklet => None,
+        };
+        let user_id = entry.actor.person();
+        let name = user_id.map(|user| names.get(user));
+        let actor = ActorView { kind: entry.actor.kind(), user_id, name, key_prefix };
+        let subject = |subject: &'a AuditSubject| SubjectView {
+            kind: subject.kind(),
+            id: subject.id(),
+            name: name_of(subject.person()),
+        };
+        Self {
+            id: &entry.id,
+            at: entry.at,
+            actor,
+            action: entry.action,
+            subject: entry.subject.as_ref().map(subject),
+            from: entry.from.as_deref(),
+            to: entry.to.as_deref(),
+            device: entry.device.as_deref(),
+            country: entry.country.as_ref(),
+            address_hash: entry.address.as_ref(),
+            correlation_id: &entry.correlation_id,
+        }
+    }
+
+    /// The entry as a row of a table, in which what it hasn't is empty.
+    fn row(&self) -> [String; COLUMNS.len()] {
+        let Self { actor, subject, .. } = self;
+        let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
+        let actor_id = actor.user_id.map(UserId::to_string).or_else(|| actor.key_prefix.map(str::to_owned));
+        [
+            self.at.to_string(),
+            self.action.as_str().to_owned(),
+            actor.kind.to_owned(),
+            actor_id.unwrap_or_default(),
+            text(actor.name.flatten().map(FullName::as_str)),
+            text(subject.as_ref().map(|subject| subject.kind)),
+            text(subject.as_ref().map(|subject| subject.id.as_str())),
+            text(subject.as_ref().and_then(|subject| subject.name).map(FullName::as_str)),
+            text(self.from),
+            text(self.to),
+            text(self.device),
+            text(self.country.map(CountryCode::as_str)),
+            text(self.address_hash.map(IpHash::as_str)),
+            self.correlation_id.to_string(),
+            self.id.to_string(),
+        ]
+    }
+}

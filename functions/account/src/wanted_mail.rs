@@ -1,0 +1,62 @@
+//! Which notifications people get by mail, and how they get rid of them.
+
+use linklet_domain::{Actor, MailChoice, UnsubscribeToken};
+use linklet_lambda::{
+    app,
+    following::led_to,
+    guesses::Attempt,
+    http::{ApiError, BodyLimit, Problem, Request, Response, StatusCode, json, no_content},
+    identity::Person,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::Account;
+
+const TOKEN_INVALID: ApiError = ApiError::Problem(Problem::TokenInvalid);
+
+impl Account {
+    pub(crate) async fn show_wanted_mail(&self, person: &Person) -> Result<Response, ApiError> {
+        let mail = self.users.mail_choice(person.user()).await?.ok_or(Problem::Unauthorized)?;
+        Ok(json(StatusCode::OK, &WantedMail { mail }))
+    }
+
+    pub(crate) async fn change_wanted_mail(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
+        let wanted = request.json_object(WantedMail::LIMIT)?.read_patch::<WantedMail>(&[])?;
+        let origin = self.guesses.origin(request, person.actor());
+        if !self.users.choose_mail(person.user(), wanted.mail, &origin).await? {
+            return Err(Problem::Unauthorized.into());
+        }
+        Ok(json(StatusCode::OK, &wanted))
+    }
+
+    /// Leads whoever follows the link in a mail to the page that asks. Programs that open each link must change nothing.
+    pub(crate) fn show_unsubscribing(&self, request: &Request) -> Result<Response, ApiError> {
+        led_to(&app::unsubscribe_page("..", request.query("token").unwrap_or_default()), StatusCode::SEE_OTHER)
+    }
+
+    /// Ends notifications by mail. Mail programs ask for it, without a session and with a form that nobody needs (RFC 8058).
+    pub(crate) async fn unsubscribe(&self, request: &Request) -> Result<Response, ApiError> {
+        let end = async |_| {
+            let token = request.query("token").unwrap_or_default();
+            let user =
+                UnsubscribeToken::person(token, &self.guesses.salt, request.received_at()).ok_or(TOKEN_INVALID)?;
+            let origin = self.guesses.origin(request, Actor::Person(user));
+            if !self.users.choose_mail(&user, MailChoice::None, &origin).await? {
+                return Err(TOKEN_INVALID);
+            }
+            request.note_account(&user);
+            Ok(no_content())
+        };
+        self.guesses.limit(request, Attempt::at_token(), end).await
+    }
+}
+
+/// Which notifications somebody gets by mail, as it is shown and changed.
+#[derive(Serialize, Deserialize)]
+struct WantedMail {
+    mail: MailChoice,
+}
+
+impl WantedMail {
+    const LIMIT: BodyLimit = BodyLimit::EMPTY.word("mail");
+}

@@ -1,0 +1,58 @@
+//! Notifications by mail, of which people choose which they get, and can get rid of with one click.
+
+use linklet_domain::{
+    EmailAddress, Event, EventDetail, MailCount, NotificationSubject, UnsubscribeToken, Wording, mail_wording,
+};
+use linklet_dynamodb::MailAdmission;
+
+use crate::{
+    DeliveryError, Mailer, Notify,
+    addresses::Addresses,
+    mail::{Mail, MailKind},
+    mailer::Addressee,
+};
+
+impl Notify {
+    /// Mails a notification, unless its person got as many within an hour as anybody wants.
+    pub(crate) async fn mail_notification(
+        &self,
+        mailer: &Mailer,
+        event: &Event,
+        email: &EmailAddress,
+    ) -> Result<(), DeliveryError> {
+        let Some(worded) = mail_wording(&event.detail, |code| self.addresses.short_link(code)) else { return Ok(()) };
+        let (user, now) = (worded.user, (self.clock)());
+        let admission = mailer.admission(user, MailCount::Notifications, event.event_id.as_str(), now).await?;
+        if admission == MailAdmission::Refused {
+            return Ok(());
+        }
+        let token = mailer.unsubscribe_token(user, now);
+        let mail = mail(&self.addresses, event, &worded, admission == MailAdmission::Last, &token);
+        mailer.send(&mail, Addressee { email, user: Some(user) }).await
+    }
+}
+
+fn mail(addresses: &Addresses, event: &Event, worded: &Wording<'_>, is_last: bool, token: &UnsubscribeToken) -> Mail {
+    let mut mail = Mail::new(MailKind::Notification, worded.subject).paragraph(worded.message.clone());
+    // There is nothing left to look at.
+    if !matches!(event.detail, EventDetail::UrlPurged(_)) {
+        let words = match worded.about {
+            NotificationSubject::Link(_) => "Look at the link",
+            NotificationSubject::Target(_) => "Look at the monitored URL",
+            NotificationSubject::Job(_) => "Look at the job",
+        };
+        mail = mail.button(words, addresses.about(&worded.about));
+    }
+    if is_last {
+        let mails = MailCount::Notifications.limit().mails;
+        mail = mail.paragraph(format!(
+            "This is the {mails}th such mail within an hour. Until the hour is over, further notifications are in the application only."
+        ));
+    }
+    mail.footnote(
+        "Notifications like this one are mailed to you until you want it otherwise.",
+        "Get none by mail",
+        addresses.unsubscribe(token),
+    )
+    .unsubscribed_at(addresses.one_click(token))
+}

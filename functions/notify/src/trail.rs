@@ -1,0 +1,44 @@
+//! What others than their owner have done to links, and jobs that are over, are written into the trail. Whoever owns such a link is told by
+//! whom.
+
+use std::collections::{BTreeSet, HashMap};
+
+use linklet_domain::{AuditEntry, Event, wording};
+use linklet_lambda::{batch::ReceivedMessage, telemetry::chain};
+
+use crate::{Notify, message::Message};
+
+impl Notify {
+    /// Writes the entry that an event makes, if it makes one, and tells its person, if there is somebody to tell. An entry has the
+    /// event's id, so it is written once however often the event is delivered.
+    pub(crate) async fn write_down_and_tell(&self, received: &ReceivedMessage<Message>, event: &Event) -> bool {
+        let entry = AuditEntry::from_event(event);
+        if let Some(entry) = &entry
+            && let Err(error) = self.trail.put(entry).await
+        {
+            tracing::error!(
+                event_id = event.event_id.as_str(),
+                error = chain(&error),
+                "an entry of the trail could not be written"
+            );
+            return false;
+        }
+        if entry.is_some() && wording(&event.detail).is_none() {
+            return true;
+        }
+        self.tell(received, &self.naming_changer(event).await).await
+    }
+
+    /// The event with the name of who has changed something. Without it, it was somebody else.
+    async fn naming_changer(&self, event: &Event) -> Event {
+        let mut named = event.clone();
+        if let Some(by) = named.changer_mut() {
+            let names = self.names.names(BTreeSet::from([&by.user])).await.unwrap_or_else(|error| {
+                tracing::warn!(error = chain(&error), "who has changed a link could not be looked up");
+                HashMap::new()
+            });
+            by.name = names.get(&by.user).cloned();
+        }
+        named
+    }
+}

@@ -1,0 +1,83 @@
+// The address, another one, and what waits until that is confirmed.
+
+import { html, useState } from '../../vendor/preact.js';
+import { ApiError, call } from '../../core/api.js';
+import { emailError } from '../../core/checks.js';
+import { useForm } from '../../core/form.js';
+import { exactMoment } from '../../core/format.js';
+import { useRegistration } from '../../core/registration.js';
+import { invalidate } from '../../core/resource.js';
+import { noteMe } from '../../core/session.js';
+import { Button } from '../../ui/button.js';
+import { Field } from '../../ui/field.js';
+import { FormFailure, Notice } from '../../ui/states.js';
+import { toast, toastFailure } from '../../ui/toast.js';
+import { Changeable } from './changeable.js';
+import { blamePassword } from './password-form.js';
+
+/** @typedef {import('../../core/session.js').Me} Me */
+
+/** @param {{ me: Me }} props */
+export function Address({ me }) {
+  return html`<${Changeable} what="address" value=${html`<bdi>${me.email}</bdi>`}>
+      ${(/** @type {() => void} */ close) => html`<${AddressForm} email=${me.email} close=${close} />`}
+    <//>
+    <div role="status" class="pending">${me.pending_email && html`<${Pending} me=${me} />`}</div>`;
+}
+
+/** @param {{ me: Me }} props */
+function Pending({ me }) {
+  const [isBusy, setBusy] = useState(false);
+  const takeBack = async () => {
+    setBusy(true);
+    try {
+      noteMe(await call('PATCH /api/me', { body: { email: me.email } }));
+      toast(`Your address stays ${me.email}.`);
+      /** @type {HTMLElement | null} */ (document.querySelector('main h1'))?.focus();
+    } catch (error) {
+      toastFailure('It wasn’t taken back.', error);
+      setBusy(false);
+    }
+  };
+  return html`<${Notice}>
+    <div class="stack tight">
+      <p>Waiting for <strong><bdi>${me.pending_email}</bdi></strong>${me.pending_until && ` until ${exactMoment(me.pending_until)}`}. Open the link in the mail.</p>
+      <p><${Button} class="compact" isBusy=${isBusy} onClick=${takeBack}>Take back<//></p>
+    </div>
+  <//>`;
+}
+
+/** @param {{ email: string, close: () => void }} props */
+function AddressForm({ email: present, close }) {
+  const { rules } = useRegistration();
+  const form = useForm(
+    { email: '', password: '' },
+    async ({ email, password }) => {
+      const me = await call('PATCH /api/me', { body: { email: email.trim(), password } }).catch(blameField(rules));
+      noteMe(me);
+      invalidate('members');
+      close();
+      toast(me.pending_email ? `A mail is on its way to ${me.pending_email}.` : `Your address is ${me.email} now.`);
+    },
+    { check: (values) => ({ email: newAddressError(values.email, present), password: values.password ? undefined : 'Enter your password.' }), keeps: true },
+  );
+  return html`<form class="stack" novalidate onSubmit=${form.submit}>
+    <${FormFailure} error=${form.failure} />
+    <input class="hidden" type="email" name="username" autocomplete="username" value=${present} readonly tabindex="-1" aria-hidden="true" />
+    <${Field} label="New address" type="email" autocomplete="email" hint=${rules.sends_mail ? MAILED : 'It is your address at once.'} ...${form.field('email')} />
+    <${Field} label="Your password" type="password" autocomplete="current-password" ...${form.field('password')} />
+    <p class="row"><${Button} kind="primary" type="submit" isBusy=${form.isBusy}>Change address<//><${Button} onClick=${close}>Cancel<//></p>
+  </form>`;
+}
+
+const MAILED = 'We send a link there. Once you open it, within 24 hours, it is your address; until then, the present one stays, and is told.';
+
+/** @param {string} email @param {string} present */
+const newAddressError = (email, present) => (email.trim().toLowerCase() === present.toLowerCase() ? 'This is your address already.' : emailError(email));
+
+/** @param {import('../../core/registration.js').Rules} rules */
+const blameField = ({ domains }) => (/** @type {unknown} */ error) => {
+  if (!(error instanceof ApiError) || error.code !== 'registration_closed' || !domains) return blamePassword('password')(error);
+  const listed = new Intl.ListFormat('en', { type: 'disjunction' }).format(domains);
+  throw new ApiError('problem', `Use an address at ${listed}.`, { status: error.status, code: error.code, field: 'email' });
+};

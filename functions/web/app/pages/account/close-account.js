@@ -1,0 +1,133 @@
+// Closing the account: what is lost is said in numbers, and asked for twice.
+
+import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
+import { ApiError } from '../../core/api.js';
+import { counted } from '../../core/format.js';
+import { useForm } from '../../core/form.js';
+import { useResource } from '../../core/resource.js';
+import { href } from '../../core/router.js';
+import { session } from '../../core/session.js';
+import { useStore } from '../../core/store.js';
+import { closeAccount } from '../../parts/ways/ways.js';
+import { Button } from '../../ui/button.js';
+import { Dialog } from '../../ui/dialog.js';
+import { Field } from '../../ui/field.js';
+import { Card } from '../../ui/page.js';
+import { FormFailure, Notice, SkeletonText } from '../../ui/states.js';
+import { toast } from '../../ui/toast.js';
+import { readFate } from './fates.js';
+import { blamePassword } from './password-form.js';
+
+/** @typedef {import('./fates.js').Fate} Fate */
+/** @typedef {import('../../core/session.js').MyWorkspace} MyWorkspace */
+
+export function CloseAccount() {
+  const [isOpen, setOpen] = useState(false);
+  return html`<${Card} title="Close account">
+    <div class="stack">
+      <p class="muted">You leave all workspaces, and those in which you are alone are deleted. Nobody can bring your account back.</p>
+      <p><${Button} onClick=${() => setOpen(true)}>Close my account<//></p>
+    </div>
+    ${isOpen && html`<${CloseDialog} onClose=${() => setOpen(false)} />`}
+  <//>`;
+}
+
+/** @param {{ onClose: () => void }} props */
+function CloseDialog({ onClose }) {
+  const { email } = useStore(session);
+  const isUnderWay = useRef(false);
+  const form = useForm(
+    { typed: '', password: '' },
+    async ({ password }) => {
+      try {
+        await closeAccount(password, isUnderWay.current);
+      } catch (error) {
+        if (error instanceof ApiError && (error.isTemporary || error.code === 'try_again')) isUnderWay.current = true;
+        blamePassword('password')(error);
+      }
+      toast('Your account is closed.');
+    },
+    {
+      check: ({ typed, password }) => ({
+        typed: typed.trim().toLowerCase() === email.toLowerCase() ? undefined : `Type ${email}, your address.`,
+        password: password ? undefined : 'Enter your password.',
+      }),
+    },
+  );
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="danger" type="submit" isBusy=${form.isBusy}>Close account<//>`;
+  return html`<${Dialog} title="Close your account?" onClose=${onClose} onSubmit=${form.submit} footer=${footer}>
+    <${Workspaces} />
+    <ul class="consequences">
+      <li>Your sessions end, your API keys are refused, and your address is free for another account.</li>
+      <li>What you have done in workspaces of others stays, as that of a former member.</li>
+      <li>Nobody can bring it back. Download your data first, if you want to keep them.</li>
+    </ul>
+    <${Field} label=${html`Type <strong><bdi>${email}</bdi></strong> to go on`} type="email" autocomplete="off" ...${form.field('typed')} />
+    <input class="hidden" type="email" name="email" autocomplete="username" value=${email} readonly tabindex="-1" aria-hidden="true" />
+    <${Field} label="Your password" type="password" autocomplete="current-password" ...${form.field('password')} />
+    <${Refusal} error=${form.failure} isUnderWay=${isUnderWay.current} />
+  <//>`;
+}
+
+/** Why it isn't closed, where one sees it who has just pressed the button. @param {{ error?: ApiError, isUnderWay: boolean }} props */
+function Refusal({ error, isUnderWay }) {
+  const place = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => {
+    if (error) place.current?.scrollIntoView({ block: 'center' });
+  }, [error]);
+  return html`<div ref=${place} class=${error ? 'stack' : 'gone'}>${error && html`<${Why} error=${error} isUnderWay=${isUnderWay} />`}</div>`;
+}
+
+/** @param {{ error: ApiError, isUnderWay: boolean }} props */
+function Why({ error, isUnderWay }) {
+  if (error.code === 'last_admin') {
+    const { workspace_id, workspace: name } = error.others;
+    const slug = session.get().workspaces?.find((one) => one.workspace_id === workspace_id)?.slug;
+    return html`<${Notice} tone="bad">
+      <strong><bdi>${name ?? 'A workspace'}</bdi></strong> has other members, and no other admin. <a href=${href('members', {}, slug)}>Make one of them an admin</a> first, or remove them.
+    <//>`;
+  }
+  return html`<${FormFailure} error=${error} />
+    ${isUnderWay && html`<p>Part of it may be done. Close it again: it goes on where it stopped.</p>`}`;
+}
+
+function Workspaces() {
+  const { workspaces } = useStore(session);
+  if (!workspaces) return html`<p class="muted">Your workspaces can’t be read at the moment.</p>`;
+  if (workspaces.length === 0) return html`<p>You are in no workspace.</p>`;
+  return html`<ul class="lines fates" aria-label="What becomes of your workspaces">
+    ${workspaces.map(
+      (workspace) => html`<li key=${workspace.workspace_id}>
+        <span class="workspace-mark" aria-hidden="true">${[...workspace.name][0].toUpperCase()}</span>
+        <span class="line-text">
+          <bdi class="line-title">${workspace.name}</bdi>
+          <span>${workspace.paused_at || workspace.closed_at ? GONE[workspace.closed_at ? 'closed' : 'paused'] : html`<${FateOf} workspace=${workspace} />`}</span>
+        </span>
+      </li>`,
+    )}
+  </ul>`;
+}
+
+const GONE = { closed: 'It is closed. You can’t bring it back any more.', paused: 'You leave it.' };
+
+/** @param {{ workspace: MyWorkspace }} props */
+function FateOf({ workspace }) {
+  const { data, error } = useResource(`fate:${workspace.workspace_id}`, () => readFate(workspace));
+  if (!data) return error ? html`<span class="muted">What is lost can’t be read at the moment. ${error.message}</span>` : html`<${SkeletonText} width=${200} />`;
+  return sentenceOfFate(data, workspace);
+}
+
+/** @param {Fate} fate @param {MyWorkspace} workspace */
+function sentenceOfFate({ kind, links, clicks = 0, isPart }, { slug }) {
+  if (kind === 'needs') return html`It has other members, and no other admin. <a href=${href('members', {}, slug)}>Make one of them an admin</a> first.`;
+  if (kind === 'stays') return `You leave it. ${linksSentence(links)}`;
+  if (links === 0) return 'You are alone in it, and it has no links. It is deleted.';
+  return html`You are alone in it. <strong class="bad">${counted(links ?? 0, 'link')} and ${isPart ? 'more than ' : ''}${counted(clicks, 'click')}</strong> of the last 12 months are lost at once.`;
+}
+
+/** @param {number | undefined} links */
+function linksSentence(links) {
+  if (links === 0) return 'You have no links there.';
+  if (links === 1) return 'Your link there goes to an admin, and goes on working.';
+  return `Your ${links ? counted(links, 'link') : 'links'} there go to an admin, and go on working.`;
+}

@@ -1,0 +1,70 @@
+// The sessions of the person: where each is, and a way to end it.
+
+import { html } from '../../vendor/preact.js';
+import { ApiError, call } from '../../core/api.js';
+import { regionName } from '../../core/format.js';
+import { useResource } from '../../core/resource.js';
+import { Button } from '../../ui/button.js';
+import { Chip } from '../../ui/chips.js';
+import { Loaded } from '../../ui/states.js';
+import { Time } from '../../ui/time.js';
+import { useLaterFocus } from '../../ui/later-focus.js';
+import { toast, toastFailure } from '../../ui/toast.js';
+
+/** @typedef {{ id: string, began_at: string, renewed_at: string | null, expires_at: string, device: string | null, country: string | null, is_current: boolean, remembered: boolean }} OneSession */
+
+export function Sessions() {
+  const resource = useResource('sessions', () => call('GET /api/me/sessions'));
+  return html`<${Loaded} of=${resource} what="Your sessions can’t be shown.">
+    ${(/** @type {{ sessions: OneSession[] }} */ { sessions }) => html`<${SessionList} sessions=${currentFirst(sessions)} resource=${resource} />`}
+  <//>`;
+}
+
+/** @param {OneSession[]} sessions */
+const currentFirst = (sessions) => [...sessions.filter(({ is_current }) => is_current), ...sessions.filter(({ is_current }) => !is_current)];
+
+/** @param {{ sessions: OneSession[], resource: import('../../core/resource.js').Resource<{ sessions: OneSession[] }> }} props */
+function SessionList({ sessions, resource }) {
+  const { part, focusLater } = useLaterFocus();
+
+  /** @param {OneSession} ended */
+  async function end(ended) {
+    resource.change((list) => ({ sessions: list.sessions.filter(({ id }) => id !== ended.id) }));
+    // The button that was pressed is gone.
+    focusLater('.button, .session-none');
+    try {
+      await call('DELETE /api/me/sessions/{id}', { path: { id: ended.id } }).catch(unlessEnded);
+      toast('That session ends within a minute.');
+    } catch (error) {
+      toastFailure('That session hasn’t ended.', error);
+      await resource.reload();
+    }
+  }
+
+  return html`<div ref=${part}>
+    <ul class="lines" aria-label="Sessions">
+      ${sessions.map((one) => html`<${Line} key=${one.id} session=${one} onEnd=${() => end(one)} />`)}
+    </ul>
+    ${sessions.every(({ is_current }) => is_current) && html`<p class="muted session-none" tabindex="-1">You are signed in nowhere else.</p>`}
+  </div>`;
+}
+
+/** It may have ended by itself. @param {unknown} error */
+function unlessEnded(error) {
+  if (!(error instanceof ApiError) || error.code !== 'session_not_found') throw error;
+}
+
+/** @param {{ session: OneSession, onEnd: () => void }} props */
+function Line({ session: { began_at, renewed_at, expires_at, device, country, is_current, remembered }, onEnd }) {
+  const place = [device ?? 'Unknown device', country && regionName(country)].filter(Boolean).join(', ');
+  return html`<li>
+    <span class="line-text">
+      <bdi class="line-title">${place}</bdi>
+      <span class="small-print">
+        Since <${Time} at=${began_at} />${renewed_at && html` · last used <${Time} at=${renewed_at} />`}
+        ${' '}· ${remembered ? 'stays signed in until' : 'ends'} <${Time} at=${expires_at} />
+      </span>
+    </span>
+    ${is_current ? html`<${Chip}>This one<//>` : html`<${Button} class="compact" onClick=${onEnd}>Sign out there<span class="hidden"> (${place})</span><//>`}
+  </li>`;
+}

@@ -1,0 +1,132 @@
+// Who has done what in the workspace, newest first.
+
+import { html, useState } from '../../vendor/preact.js';
+import { call } from '../../core/api.js';
+import { beginningOf, dayIn, endOf } from '../../core/days.js';
+import { nameOf, useMembers } from '../../core/lists.js';
+import { useResource } from '../../core/resource.js';
+import { href, route, setQuery } from '../../core/router.js';
+import { useStore } from '../../core/store.js';
+import { Trail } from '../../parts/trail/trail.js';
+import { Button } from '../../ui/button.js';
+import { Chip } from '../../ui/chips.js';
+import { DateFilter } from '../../ui/dates.js';
+import { Icon } from '../../ui/icons.js';
+import { Menu } from '../../ui/menu.js';
+import { Card, Page } from '../../ui/page.js';
+import { toastFailure } from '../../ui/toast.js';
+
+/** @typedef {import('../../core/lists.js').Member} Member */
+/** @typedef {{ prefix: string, name: string }} Key */
+/** What the address says. @typedef {{ what: string, who: string, from: string, to: string }} Filter `who` is the id of a person or the prefix of a key */
+
+const KEPT_MONTHS = 13;
+const NO_FILTER = { what: '', who: '', from: '', to: '' };
+
+/** What can be chosen: actions that begin with the same word. */
+const GROUPS = [
+  { value: 'workspace', label: 'Workspace' },
+  { value: 'member', label: 'Members' },
+  { value: 'invitation', label: 'Invitations' },
+  { value: 'key', label: 'API keys' },
+  { value: 'link', label: 'Links' },
+  { value: 'target', label: 'Monitoring' },
+  { value: 'job', label: 'Jobs' },
+];
+
+export function ActivityPage() {
+  const { query } = useStore(route);
+  const filter = filterOf(query);
+  const asked = { action: filter.what, actor: filter.who, from: beginningOf(filter.from), to: endOf(filter.to) };
+  const isFiltered = Object.values(filter).some(Boolean);
+  const read = (/** @type {string} */ after) => call('GET /api/workspace/audit', { query: { ...asked, after } });
+  return html`<${Page} title="Activity" actions=${html`<${Save} asked=${asked} />`}>
+    <p class="muted">Who has changed members, API keys and settings, or links and monitored URLs of somebody else, in the last ${KEPT_MONTHS} months.</p>
+    <${Filters} filter=${filter} isFiltered=${isFiltered} />
+    <${Card} class="flush">
+      <${Trail}
+        key=${JSON.stringify(asked)}
+        resource=${`activity:${JSON.stringify(asked)}`}
+        read=${read}
+        label="Activity"
+        pageOf=${(/** @type {string} */ actor) => href('activity', { ...filter, who: actor })}
+        none=${isFiltered ? 'Nothing was done that matches these filters.' : 'Nothing has been done yet.'}
+      />
+    <//>
+  <//>`;
+}
+
+/** Whom the API can be asked about. */
+const WHO = /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|sk_live_[0-9A-Za-z]{8}|operator|linklet)$/;
+
+/** @param {URLSearchParams} query @returns {Filter} */
+function filterOf(query) {
+  const [what, who] = ['what', 'who'].map((name) => query.get(name) ?? '');
+  return {
+    what: GROUPS.some(({ value }) => value === what) ? what : '',
+    who: WHO.test(who) ? who : '',
+    from: dayIn(query.get('from')),
+    to: dayIn(query.get('to')),
+  };
+}
+
+/** @param {{ filter: Filter, isFiltered: boolean }} props */
+function Filters({ filter: { what, who, from, to }, isFiltered }) {
+  return html`<div class="chips" role="search" aria-label="Activity">
+    <${WhatFilter} what=${what} />
+    <${WhoFilter} who=${who} />
+    <${DateFilter} label="When" title="Done between" from=${from} to=${to} />
+    ${isFiltered && html`<${Button} kind="quiet" class="compact" onClick=${() => setQuery(NO_FILTER)}>Clear<//>`}
+  </div>`;
+}
+
+/** @param {{ what: string }} props */
+function WhatFilter({ what }) {
+  const chosen = GROUPS.find(({ value }) => value === what);
+  const items = GROUPS.map(({ value, label }) => ({ label, isCurrent: value === what, act: () => setQuery({ what: value === what ? '' : value }) }));
+  return html`<${Menu} class=${`chip ${chosen ? 'on' : ''}`} align="start" items=${items}>${chosen?.label ?? 'What'}<${Icon} name="down" /><//>`;
+}
+
+/** @param {{ who: string }} props */
+function WhoFilter({ who }) {
+  const [isWanted, setWanted] = useState(Boolean(who));
+  /** @type {Member[]} */
+  const members = useMembers({ isWanted }).data?.members ?? [];
+  /** @type {Key[]} */
+  const keys = useResource(isWanted ? 'keys' : null, () => call('GET /api/keys')).data?.keys ?? [];
+  if (who) {
+    const known = [...members.map((member) => ({ id: member.user_id, name: nameOf(member) })), ...keys.map(({ prefix, name }) => ({ id: prefix, name })), ...OTHERS];
+    const name = known.find(({ id }) => id === who)?.name ?? (who.startsWith(KEY_PREFIX) ? who : nameOf(undefined));
+    return html`<${Chip} tone="on" removeLabel="By anybody" onRemove=${() => setQuery({ who: '' })}>By <bdi>${name}</bdi><//>`;
+  }
+  const items = [
+    ...members.map((member) => ({ key: member.user_id, label: nameOf(member), icon: /** @type {const} */ ('account'), act: () => setQuery({ who: member.user_id }) })),
+    ...keys.map(({ prefix, name }) => ({ key: prefix, label: name, note: 'API key', icon: /** @type {const} */ ('key'), act: () => setQuery({ who: prefix }) })),
+    ...OTHERS.map(({ id, name }) => ({ key: id, label: name, icon: /** @type {const} */ ('settings'), act: () => setQuery({ who: id }) })),
+  ];
+  return html`<${Menu} class="chip" align="start" items=${items} onOpen=${() => setWanted(true)}>Who<${Icon} name="down" /><//>`;
+}
+
+const KEY_PREFIX = 'sk_';
+
+const OTHERS = [
+  { id: 'linklet', name: 'Linklet' },
+  { id: 'operator', name: 'Whoever runs this Linklet' },
+];
+
+/** @param {{ asked: Record<string, string> }} props */
+function Save({ asked }) {
+  const [isBusy, setBusy] = useState(false);
+  async function save() {
+    setBusy(true);
+    try {
+      const { saveActivity } = await import('../../parts/download/download.js');
+      await saveActivity(asked);
+    } catch (error) {
+      toastFailure('This couldn’t be saved.', error);
+    } finally {
+      setBusy(false);
+    }
+  }
+  return html`<${Button} icon="save" isBusy=${isBusy} onClick=${save}>Download<//>`;
+}

@@ -1,0 +1,124 @@
+// Closing the workspace: what is lost is said in numbers, and asked for twice.
+
+import { html, useState } from '../../vendor/preact.js';
+import { ApiError, call } from '../../core/api.js';
+import { lastYear } from '../../core/days.js';
+import { counted, exactMoment, number } from '../../core/format.js';
+import { useForm } from '../../core/form.js';
+import { nameOf, useMembers } from '../../core/lists.js';
+import { useResource } from '../../core/resource.js';
+import { currentWorkspace, otherWorkspace, refreshMe, session } from '../../core/session.js';
+import { useStore } from '../../core/store.js';
+import { closeWorkspace } from '../../parts/ways/ways.js';
+import { Button } from '../../ui/button.js';
+import { Dialog } from '../../ui/dialog.js';
+import { Field } from '../../ui/field.js';
+import { Card } from '../../ui/page.js';
+import { FormFailure, SkeletonText } from '../../ui/states.js';
+import { toast } from '../../ui/toast.js';
+
+/** @typedef {import('../../core/lists.js').Member} Member */
+/** @typedef {import('../../core/lists.js').Overview} Overview */
+
+export function CloseWorkspace() {
+  const [isOpen, setOpen] = useState(false);
+  return html`<${Card} title="Close workspace">
+    <div class="stack">
+      <p class="muted">Its links stop working at once. For 7 days an admin can bring it back; then it is deleted for good, with its statistics.</p>
+      <p><${Button} onClick=${() => setOpen(true)}>Close this workspace<//></p>
+    </div>
+    ${isOpen && html`<${CloseDialog} onClose=${() => setOpen(false)} />`}
+  <//>`;
+}
+
+/** @param {{ onClose: () => void }} props */
+function CloseDialog({ onClose }) {
+  const { email } = useStore(session);
+  const { name = 'This workspace', slug = '' } = currentWorkspace() ?? {};
+  const form = useForm(
+    { slug: '', password: '' },
+    async (values) => {
+      const closed = await closeWorkspace({ slug: values.slug.trim(), password: values.password }, otherWorkspace()?.slug).catch(blame);
+      toast(`${name} is closed. It can be brought back until ${exactMoment(closed.restorable_until)}.`);
+    },
+    {
+      check: (values) => ({
+        slug: values.slug.trim() === slug ? undefined : `Type ${slug}, its short name.`,
+        password: values.password ? undefined : 'Enter your password.',
+      }),
+    },
+  );
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//>
+    <${Button} kind="danger" type="submit" isBusy=${form.isBusy}>Close workspace<//>`;
+  return html`<${Dialog} title=${html`Close <bdi>${name}</bdi>?`} onClose=${onClose} onSubmit=${form.submit} footer=${footer}>
+    <${FormFailure} error=${form.failure} />
+    <${Loss} />
+    <${Consequences} />
+    <${Field} label=${html`Type <code>${slug}</code> to go on`} autocomplete="off" autocapitalize="none" spellcheck="false" ...${form.field('slug')} />
+    <input class="hidden" type="email" name="email" autocomplete="username" value=${email} readonly tabindex="-1" aria-hidden="true" />
+    <${Field} label="Your password" type="password" autocomplete="current-password" ...${form.field('password')} />
+  <//>`;
+}
+
+/**
+ * Which field is to blame. Another admin may have given the workspace another short name meanwhile.
+ * @param {unknown} error
+ * @returns {Promise<never>}
+ */
+async function blame(error) {
+  if (!(error instanceof ApiError)) throw error;
+  const { status, code } = error;
+  if (code === 'invalid_credentials') throw new ApiError('problem', 'This isn’t your password.', { status, code, field: 'password' });
+  if (error.field !== 'slug') throw error;
+  await refreshMe();
+  throw new ApiError('problem', `Its short name is ${currentWorkspace()?.slug} now. Type that one.`, { status, code, field: 'slug' });
+}
+
+/** What there is, read when somebody is about to lose it. */
+function Loss() {
+  const overview = useResource('overview:closing', () => call('GET /api/overview', { query: lastYear() }));
+  const targets = useResource('targets:closing', () => call('GET /v1/targets', { query: { limit: 100 } }));
+  const keys = useResource('keys', () => call('GET /api/keys'));
+  const members = useMembers();
+  return html`<div class="loss">
+    <p class="small-print">Lost for good after 7 days</p>
+    <dl>
+      <${Count} label="Links" of=${overview} count=${(/** @type {Overview} */ { links }) => number(links.total + links.archived)} />
+      <${Count} label="Clicks in 12 months" of=${overview} count=${clicksOf} />
+      <${Count} label="Monitored URLs" of=${targets} count=${(/** @type {{ items: unknown[], next_page_token: string | null }} */ { items, next_page_token }) => `${number(items.length)}${next_page_token ? '+' : ''}`} />
+      <${Count} label="Members" of=${members} count=${(/** @type {{ members: Member[] }} */ { members: list }) => number(list.length)} />
+      <${Count} label="API keys" of=${keys} count=${(/** @type {{ keys: unknown[] }} */ { keys: list }) => number(list.length)} />
+    </dl>
+  </div>`;
+}
+
+/** @param {Overview} overview */
+const clicksOf = ({ period }) => (period ? `${number(period.clicks)}${period.covers ? '+' : ''}` : '–');
+
+/** @param {{ label: string, of: import('../../core/resource.js').Resource<any>, count: (data: any) => string }} props */
+function Count({ label, of: { data, error }, count }) {
+  const value = data ? count(data) : error ? html`<span title=${error.message}>–<span class="hidden">can’t be read at the moment</span></span>` : html`<${SkeletonText} width=${40} />`;
+  return html`<div><dt>${label}</dt><dd>${value}</dd></div>`;
+}
+
+function Consequences() {
+  const { me } = useStore(session);
+  /** @type {Member[]} */
+  const members = useMembers().data?.members ?? [];
+  const admins = members.filter(({ user_id, role, paused_at }) => user_id !== me?.user_id && role === 'admin' && !paused_at);
+  const others = members.length - 1;
+  return html`<ul class="consequences">
+    <li>Visitors of its links see at once that they don’t work. Programs get the status 410.</li>
+    <li>Within a minute, ${others > 0 && `${counted(others, 'other member')} and `}its API keys are shut out.${others > 0 && ' Members are told.'}</li>
+    <li>For 7 days, ${admins.length > 0 ? html`<${AnyOf} admins=${admins} />` : 'only you'} can bring it back. Then all of this is deleted for good.</li>
+  </ul>`;
+}
+
+const NAMED_ADMINS = 3;
+
+/** `you, Ada or Bob` @param {{ admins: Member[] }} props the others */
+function AnyOf({ admins }) {
+  if (admins.length > NAMED_ADMINS) return html`any of its ${number(admins.length + 1)} admins`;
+  const parts = new Intl.ListFormat(undefined, { type: 'disjunction' }).formatToParts(['you', ...admins.map(nameOf)]);
+  return parts.map(({ type, value }) => (type === 'element' ? html`<bdi>${value}</bdi>` : value));
+}

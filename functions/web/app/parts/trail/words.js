@@ -1,0 +1,141 @@
+// What was done, in words. A sentence stands beside the name of who has done it.
+
+import { html } from '../../vendor/preact.js';
+import { href } from '../../core/router.js';
+import { withArticle } from '../../core/words.js';
+
+/** @typedef {{ kind: 'person' | 'key' | 'operator' | 'linklet', user_id?: string, name?: string | null, key_prefix?: string }} Actor */
+/** @typedef {{ kind: 'member' | 'invitation' | 'key' | 'workspace' | 'link' | 'target' | 'job' | 'account' | 'session', id: string, name?: string | null }} Subject */
+
+/**
+ * One thing that was done, as `GET /api/me/audit` and `GET /api/workspace/audit` have it.
+ * @typedef {object} TrailEntry
+ * @property {string} id
+ * @property {string} at
+ * @property {Actor} actor
+ * @property {string} action
+ * @property {Subject | null} subject
+ * @property {string | null} from
+ * @property {string | null} to
+ * @property {string} [device]
+ * @property {string} [country]
+ * @property {string | null} address_hash the same for all that came from one network
+ * @property {string} correlation_id
+ */
+
+/** `{}` stands for what it was done to. What it was before and became is told behind it. @type {Record<string, string>} */
+export const ACTIONS = {
+  'workspace.founded': 'Created the workspace',
+  'workspace.changed': 'Changed the workspace',
+  'workspace.closed': 'Closed the workspace',
+  'workspace.restored': 'Brought the workspace back',
+  'member.joined': 'Joined the workspace',
+  'member.role_changed': 'Changed the role of {}',
+  'member.resumed': 'Kept {} as a member',
+  'member.paused': 'Paused the membership of {}',
+  'member.removed': 'Removed {}',
+  'member.left': 'Left the workspace',
+  'invitation.created': 'Invited somebody',
+  'invitation.withdrawn': 'Withdrew an invitation',
+  'invitation.accepted': 'Accepted an invitation',
+  'key.created': 'Created the API key {}',
+  'key.changed': 'Changed the API key {}',
+  'key.paused': 'Paused the API key {}',
+  'key.resumed': 'Let the API key {} work again',
+  'key.kept': 'Kept the API key {}',
+  'key.revoked': 'Revoked the API key {}',
+  'link.changed': 'Changed the link {}',
+  'link.deleted': 'Deleted the link {}',
+  'link.purged': 'Deleted the link {} with its statistics',
+  'target.created': 'Began to monitor {}',
+  'target.changed': 'Changed how {} is monitored',
+  'target.deleted': 'Stopped monitoring {}',
+  'job.finished': 'Finished {}',
+  'account.registered': 'Created the account',
+  'account.renamed': 'Changed the name',
+  'account.address_requested': 'Asked for another address',
+  'account.address_changed': 'Changed the address',
+  'account.address_kept': 'Kept the address, and stopped another one',
+  'account.address_verified': 'Confirmed the address',
+  'account.password_changed': 'Changed the password',
+  'account.password_reset': 'Set a new password without the old one',
+  'account.reset_issued': 'Made a link with which a new password can be set',
+  'account.mail_changed': 'Changed the choice of mail',
+  'account.undeliverable': 'Mail to the address came back',
+  'account.closed': 'Closed the account',
+  'session.began': 'Signed in',
+  'session.ended': 'Ended a session',
+  'session.all_ended': 'Ended all sessions',
+  'session.guessed': 'Several wrong passwords, so that the next attempt had to wait',
+};
+
+/** What somebody becomes by these. */
+const AS_ROLE = ['member.joined', 'invitation.created', 'invitation.accepted'];
+
+/** A word of the API's own, which needs no quotation marks, such as a role. */
+const WORD = /^[a-z_]+$/;
+
+/** What has no page any more after these. */
+const GONE = ['link.purged', 'target.deleted', 'key.revoked'];
+
+/**
+ * Who is called what, and which members and API keys there still are.
+ * @typedef {{ personName: (userId: string) => unknown, isThere: (subject: Subject) => boolean }} Known
+ */
+
+/** @param {TrailEntry} entry @param {Known} known */
+export function sentenceOf({ action, subject, from, to }, known) {
+  const words = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
+  if (!words) return html`<code>${action}</code>${transition(from, to, known)}`;
+  const [before, after] = words.split('{}');
+  const what = after === undefined ? '' : html`<${Named} subject=${subject} hasPage=${!GONE.includes(action)} known=${known} />`;
+  return html`${before}${what}${after}${AS_ROLE.includes(action) && to ? ` as ${withArticle(to)}` : transition(from, to, known)}`;
+}
+
+/** @param {string | null} from @param {string | null} to @param {Known} known */
+function transition(from, to, known) {
+  const value = (/** @type {string} */ text) => valueOf(text, known);
+  // Of what may be anything, only its name is told.
+  if (from === to) return from ? html`: ${value(from)}` : '';
+  if (from && to) return html` from ${value(from)} to ${value(to)}`;
+  return html`: ${to ? value(to) : html`no longer ${value(/** @type {string} */ (from))}`}`;
+}
+
+/** @param {string} text @param {Known} known */
+function valueOf(text, { personName }) {
+  if (isPerson(text)) return html`<bdi>${personName(text)}</bdi>`;
+  return WORD.test(text) ? text.replaceAll('_', ' ') : html`“<bdi>${text}</bdi>”`;
+}
+
+/** Whether it is the id of a person, such as of whom an API key was. @param {string | null} text */
+export const isPerson = (text) => text !== null && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+
+/** @param {{ subject: Subject | null, hasPage: boolean, known: Known }} props */
+function Named({ subject, hasPage, known }) {
+  if (!subject) return html`something`;
+  const text = textOf(subject, known);
+  const page = hasPage && (!LISTED.includes(subject.kind) || known.isThere(subject)) && PAGES_OF[subject.kind]?.(subject.id);
+  return page ? html`<a href=${page}>${text}</a>` : text;
+}
+
+/** @param {Subject} subject @param {Known} known */
+function textOf({ kind, id, name }, { personName }) {
+  if (kind === 'member') return html`<bdi>${name || personName(id)}</bdi>`;
+  if (kind === 'key') return name ? html`“<bdi>${name}</bdi>”` : html`<code>${id}</code>`;
+  return html`<bdi>${name || NAMELESS[kind] || id}</bdi>`;
+}
+
+/** Instead of an id that says nothing. @type {Record<string, string>} */
+const NAMELESS = { target: 'a URL', job: 'a job' };
+
+/** What has no page of its own, but is in a list as long as it is there. */
+const LISTED = ['member', 'key'];
+
+/** @type {Record<string, (id: string) => string>} */
+const PAGES_OF = {
+  link: (code) => href(['links', code]),
+  target: (id) => href(['monitoring', id]),
+  job: (id) => href('settings', { job: id }),
+  member: () => href('members'),
+  key: () => href('keys'),
+};

@@ -1,0 +1,119 @@
+//! Answers as tables for spreadsheets (RFC 4180).
+
+use std::borrow::Cow;
+
+use csv::{Terminator, Writer, WriterBuilder};
+use lambda_http::http::{HeaderValue, header};
+use linklet_domain::Invalid;
+
+use super::{ApiError, Request, Response, response::table};
+
+/// How many bytes a page has at most. Lambda answers 6 MB, and what is compressed comes as Base64.
+const MOST_BYTES: usize = 4 << 20;
+
+/// In which form an answer is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// An object.
+    Json,
+    /// A table.
+    Csv,
+}
+
+impl Format {
+    /// The form that the query parameter `format` names: JSON unless it names another one.
+    ///
+    /// # Errors
+    /// 400 when the parameter is none.
+    pub fn of(request: &Request) -> Result<Self, Invalid> {
+        let format = request.parsed("format", |text| match text {
+            "json" => Ok(Self::Json),
+            "csv" => Ok(Self::Csv),
+            _ => Err(Invalid::new("format must be json or csv")),
+        })?;
+        Ok(format.unwrap_or(Self::Json))
+    }
+}
+
+/// Rows of a table.
+#[derive(Debug)]
+pub struct TableRows(Writer<Vec<u8>>);
+
+impl Default for TableRows {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TableRows {
+    /// No rows yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new()))
+    }
+
+    /// Adds a row. A cell that begins as a formula does is text.
+    ///
+    /// # Errors
+    /// Never: texts can be written.
+    pub fn add<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) -> Result<(), ApiError> {
+        let cells = cells.into_iter().map(|cell| plain(cell.as_ref()).into_owned());
+        self.0.write_record(cells).map_err(|error| ApiError::Internal(Box::new(error)))
+    }
+
+    /// Whether there are as many rows as an answer holds.
+    pub fn is_full(&mut self) -> bool {
+        // What the writer still holds is small.
+        self.0.get_ref().len() >= MOST_BYTES - (64 << 10)
+    }
+
+    /// The answer with these rows.
+    ///
+    /// # Errors
+    /// Never: texts can be written.
+    pub fn answer(self) -> Result<Response, ApiError> {
+        let bytes = self.0.into_inner().map_err(|error| ApiError::Internal(error.to_string().into()))?;
+        Ok(table(String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// The answer with these rows, and with a link to the next page (RFC 8288) if there is one behind this cursor.
+    ///
+    /// # Errors
+    /// When the cursor can't be in a header.
+    pub fn page(self, request: &Request, next: Option<&str>) -> Result<Response, ApiError> {
+        let mut response = self.answer()?;
+        if let Some(cursor) = next {
+            let link = format!("<{}>; rel=\"next\"", next_page(request, cursor));
+            let link = HeaderValue::from_str(&link).map_err(|error| ApiError::Internal(Box::new(error)))?;
+            response.headers_mut().insert(header::LINK, link);
+        }
+        Ok(response)
+    }
+}
+
+/// The same query with another cursor, relative to the request's address.
+fn next_page(request: &Request, cursor: &str) -> String {
+    let others = request.raw_query().split('&').filter(|pair| !pair.is_empty() && !pair.starts_with("after="));
+    let cursor = format!("after={cursor}");
+    format!("?{}", others.chain([cursor.as_str()]).collect::<Vec<_>>().join("&"))
+}
+
+/// A cell that spreadsheets take for text, also if it begins as a formula does: whoever clicks on a link chooses some of them.
+fn plain(cell: &str) -> Cow<'_, str> {
+    if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{cell}").into() } else { cell.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_that_begins_as_a_formula_is_text() {
+        for formula in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"] {
+            assert_eq!(plain(formula), format!("'{formula}"));
+        }
+        for text in ["", "Firefox", "1-1", "'=1"] {
+            assert_eq!(plain(text), text);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+"""What admins see of who has done what in the workspace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Locator, Route, expect
+
+from support.api import Account, Api
+from support.hand import Hand
+from support.listening import hears, listen
+from support.tab import Tab, Tabs
+from support.trail import Trail, entry, person
+from test_hostile import IMAGE, SCRIPT, assert_untouched
+from test_workspace import join
+
+GRACE = "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a22"
+GONE = "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a99"
+LINK = {"kind": "link", "id": "launch"}
+
+
+def rows(tab: Tab) -> Locator:
+    return tab.page.get_by_role("table", name="Activity").locator("tbody tr")
+
+
+def test_what_an_admin_does_is_in_the_activity(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    join(api, account)
+    account.call("POST", "/api/keys", {"name": "Nightly export"})
+    account.call("PATCH", "/api/workspace", {"name": "Marketing"})
+    tab = tabs.open(account, "members")
+    use = hand(tab)
+    use.press(tab.page.get_by_role("link", name="Activity"))
+    expect(tab.heading("Activity")).to_be_visible()
+    expect(rows(tab).filter(has_text="Joined the workspace as a member")).to_contain_text("Bob")
+    expect(rows(tab).filter(has_text="Created the API key “Nightly export”")).to_contain_text(account.email)
+    expect(rows(tab).filter(has_text="Changed the workspace")).to_contain_text("“name: Marketing”")
+    expect(rows(tab).last).to_contain_text("Created the workspace")
+
+    use.pick(tab.button("What"), "API keys")
+    expect(rows(tab)).to_have_count(1)
+    use.press(tab.page.get_by_role("link", name="“Nightly export”"))
+    expect(tab.heading("API keys")).to_be_visible()
+
+
+def test_activity_is_narrowed_by_what_who_and_when(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    [me] = account.call("GET", "/api/workspace/members")["members"]
+    mine, hers = person(me["user_id"]), person(GRACE, "Grace")
+    trail = Trail([entry(1, "key.created", mine), entry(2, "member.removed", mine), entry(3, "member.left", hers), entry(4, "job.finished"), entry(900, "member.joined", hers)])
+    tab = tabs.open(account, "activity", answers=trail.answers)
+    use = hand(tab)
+    expect(rows(tab)).to_have_count(5)
+    use.pick(tab.button("What"), "Members")
+    expect(rows(tab)).to_have_count(3)
+    assert tab.view() == "activity?what=member"
+
+    use.press(rows(tab).get_by_role("link", name="Grace").first)
+    expect(rows(tab)).to_have_count(2)
+    use.press(tab.button("When"))
+    tab.dialog("Done between").get_by_label("To, with that day").fill("2020-01-31")
+    use.press(tab.button("Show"))
+    expect(tab.page.get_by_text("Nothing was done that matches these filters.")).to_be_visible()
+    assert tab.view() == f"activity?what=member&who={GRACE}&to=2020-01-31"
+    # The day is the visitor's.
+    assert trail.asked[-1] == {"action": "member", "actor": GRACE, "to": "2020-01-31T22:59:59.999Z"}
+
+    tab.page.reload()
+    expect(tab.page.get_by_text("Until 31 Jan 2020")).to_be_visible()
+    # Who is no member any more is in no list, and has no name.
+    expect(tab.page.get_by_text("By a former member")).to_be_visible()
+    use.press(tab.button("Clear"))
+    expect(rows(tab)).to_have_count(5)
+    assert tab.view() == "activity"
+    use.pick(tab.button("Who"), "Linklet")
+    expect(rows(tab)).to_have_count(1)
+
+
+def test_an_entry_leads_to_what_it_names_as_long_as_that_is_there(tabs: Tabs, account: Account) -> None:
+    account.call("POST", "/api/keys", {"name": "Nightly export"})
+    [key] = account.call("GET", "/api/keys")["keys"]
+    [me] = account.call("GET", "/api/workspace/members")["members"]
+    mine = person(me["user_id"], "Ada")
+    trail = Trail([
+        entry(1, "link.changed", mine, LINK),
+        entry(2, "link.purged", mine, LINK | {"id": "gone"}),
+        entry(3, "key.paused", mine, {"kind": "key", "id": key["prefix"], "name": "Nightly export"}),
+        entry(4, "key.created", mine, {"kind": "key", "id": "sk_live_gone", "name": "Gone"}),
+        entry(5, "member.role_changed", mine, {"kind": "member", "id": me["user_id"], "name": "Ada"}, **{"from": "member", "to": "admin"}),
+        entry(6, "member.removed", mine, {"kind": "member", "id": GONE}),
+        entry(7, "job.finished", None, {"kind": "job", "id": "j1"}, to="done"),
+    ])
+    tab = tabs.open(account, "activity", answers=trail.answers)
+    first = rows(tab).locator("th").get_by_role("link")
+    expect(first).to_have_count(4)
+    assert [link.get_attribute("href").split("/", 3)[-1] for link in first.all()] == ["links/launch", "keys", "members", "settings?job=j1"]
+    expect(rows(tab).nth(5)).to_contain_text("Removed a former member")
+
+
+def test_more_activity_is_loaded_and_a_failure_is_tried_again(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    trail = Trail([entry(number, "link.deleted", person(GRACE, "Grace"), LINK | {"id": f"link-{number}"}) for number in range(120)])
+    tab = listen(tabs.open(account, "activity", answers=trail.answers))
+    use = hand(tab)
+    expect(rows(tab)).to_have_count(50)
+    use.press(tab.button("Load more"))
+    expect(rows(tab)).to_have_count(100)
+    hears(tab, "100 entries")
+    tab.fails("**/api/workspace/audit?*", 503, "service_unavailable")
+    use.press(tab.button("Load more"))
+    failure = tab.page.get_by_role("main").get_by_role("alert")
+    expect(failure).to_contain_text("No more could be loaded.")
+    expect(rows(tab)).to_have_count(100)
+    tab.recovers("**/api/workspace/audit?*")
+    tab.answers("**/api/workspace/audit?*", trail.answer)
+    use.press(tab.button("Try again", failure))
+    expect(rows(tab)).to_have_count(120)
+    expect(tab.button("Load more")).to_have_count(0)
+
+
+def test_entries_that_fit_are_found_however_far_back_they_are(tabs: Tabs, account: Account) -> None:
+    def answer(route: Route) -> None:
+        after = int(parse_qs(urlsplit(route.request.url).query).get("after", ["0"])[0])
+        # Of those that are read for a page, none fits, or few do.
+        entries = [entry(after, "key.created", person(GRACE, "Grace"))] if after in (3, 5) else []
+        route.fulfill(json={"entries": entries, "next_cursor": str(after + 1) if after < 6 else None})
+
+    tab = tabs.open(account, "activity?what=key", answers={"**/api/workspace/audit?*": answer})
+    expect(rows(tab)).to_have_count(1)
+    tab.button("Load more").click()
+    expect(rows(tab)).to_have_count(2)
+    tab.button("Load more").click()
+    expect(tab.button("Load more")).to_have_count(0)
+    expect(rows(tab)).to_have_count(2)
+
+
+def test_activity_is_saved_as_it_is_filtered(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand], tmp_path: Path) -> None:
+    trail = Trail([entry(number, "link.deleted" if number % 2 else "key.created", person(GRACE, "Grace")) for number in range(240)])
+    tab = tabs.open(account, "activity?what=link", answers=trail.answers)
+    expect(rows(tab)).to_have_count(50)
+    with tab.page.expect_download() as saving:
+        hand(tab).press(tab.button("Download"))
+    assert saving.value.suggested_filename == "activity.csv"
+    saving.value.save_as(tmp_path / "activity.csv")
+    lines = (tmp_path / "activity.csv").read_text().splitlines()
+    assert lines[0] == "id,action"
+    assert (len(lines), {line.split(",")[1] for line in lines[1:]}) == (121, {"link.deleted"})
+
+
+def test_what_cannot_be_saved_is_said(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "activity", answers=Trail([entry(1, "job.finished")]).answers)
+    expect(rows(tab)).to_have_count(1)
+    tab.fails("**/api/workspace/audit?*", 503, "service_unavailable")
+    tab.button("Download").click()
+    tab.says("This couldn’t be saved. Linklet can’t reach its data at the moment.")
+    expect(tab.button("Download")).to_have_attribute("aria-busy", "false")
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_hostile_names_in_the_activity_do_nothing_and_fit(tabs: Tabs, account: Account, width: int) -> None:
+    hostile = person(GRACE, IMAGE * 4)
+    trail = Trail([
+        entry(1, "key.created", hostile, {"kind": "key", "id": "sk_live_x", "name": SCRIPT * 3}),
+        entry(2, "workspace.changed", hostile, None, **{"from": f"name: {IMAGE}", "to": f"name: {'x' * 200}"}),
+        entry(3, "member.removed", hostile, {"kind": "member", "id": GONE, "name": "\u202egnp.exe"}),
+        entry(4, f"link.{SCRIPT}", hostile, LINK),
+        entry(5, "target.changed", hostile, {"kind": "target", "id": "t_1", "name": f"https://evil.example/{'a' * 300}"}),
+    ])
+    tab = tabs.open(account, "activity", width=width, answers=trail.answers)
+    expect(rows(tab)).to_have_count(5)
+    assert_untouched(tab)
+    tab.assert_not_sideways()
+
+
+def test_only_admins_are_offered_the_activity(tabs: Tabs, api: Api, account: Account) -> None:
+    bob = join(api, account)
+    slug = account.call("GET", "/api/workspace")["slug"]
+    bob.token = bob.call("POST", "/api/auth/switch", {"workspace": slug})["token"]
+    tab = tabs.open(bob, "members")
+    expect(tab.heading("Members")).to_be_visible()
+    tab.settled()
+    expect(tab.page.get_by_role("link", name="Activity")).to_have_count(0)
+    tab.refused.add("403")
+    tab.open("activity")
+    expect(tab.page.get_by_role("main").get_by_role("alert")).to_contain_text("Your role doesn’t allow this.")
+    expect(tab.page.get_by_role("main").get_by_role("row").filter(has_text=re.compile("."))).to_have_count(0)

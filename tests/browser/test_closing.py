@@ -1,0 +1,359 @@
+"""Closing a workspace, and bringing it back."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Route, expect
+
+from support.answers import made_up_links
+from support.api import PASSWORD, Account, Api
+from support.closing import NAME, Closed
+from support.hand import HANDS, Hand
+from support.states import closed_workspace, in_closed_workspace
+from support.tab import Tab, Tabs
+from test_every_page import judge
+from test_hostile import IMAGE, assert_untouched
+from test_workspace import join
+
+RESTORED = re.compile("is open again. Its links come back within some minutes.")
+CLOSE = "**/api/workspace"
+POINTER = HANDS["pointer"]
+# After so many seconds, no token of a closed workspace is taken any more.
+REFUSED_WITHIN = 90
+
+
+def begin_closing(tab: Tab, use: Hand) -> Locator:
+    use.press(tab.button("Close this workspace"))
+    dialog = tab.page.get_by_role("dialog", name=re.compile("^Close .+"))
+    expect(dialog).to_be_visible()
+    return dialog
+
+
+def slug_of(account: Account) -> str:
+    return account.call("GET", "/api/workspace")["slug"]
+
+
+def fill_in(dialog: Locator, use: Hand, slug: str, password: str) -> None:
+    use.write(dialog.get_by_label("to go on"), slug)
+    use.write(dialog.get_by_label("Your password"), password)
+    use.press(dialog.get_by_role("button", name="Close workspace"))
+
+
+# -- against the system
+
+
+def test_a_workspace_is_closed_and_brought_back(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    other = account.call("POST", "/api/workspaces", {"name": "Side project"})
+    here = account.call("GET", "/api/workspace")
+    tab = tabs.open(account, "settings")
+    use = hand(tab)
+    fill_in(begin_closing(tab, use), use, here["slug"], PASSWORD)
+    tab.says(re.compile("is closed. It can be brought back until"))
+    expect(tab.button(re.compile("^Side project"))).to_be_visible()
+    expect(tab.page).to_have_url(re.compile(f"/w/{other['slug']}/links"))
+
+    use.press(tab.button(re.compile("Switch workspace")))
+    item = tab.page.get_by_role("menuitemradio", name=re.compile(re.escape(here["name"])))
+    expect(item).to_contain_text("Closed, 7 days left")
+    tab.page.keyboard.press("Escape")
+    use.pick(tab.button(re.compile("Switch workspace")), here["name"])
+    expect(tab.heading(f"{here['name']} is closed")).to_be_visible()
+    # Until it is known everywhere that it is open, it isn't to be entered.
+    tab.refused.add("404")
+    use.press(tab.button(f"Bring it back ({here['name']})"))
+    tab.says(RESTORED)
+    expect(tab.page).to_have_url(re.compile(f"/w/{here['slug']}/links"))
+    assert [one for one in account.call("GET", "/api/me/workspaces")["workspaces"] if "closed_at" in one] == []
+
+
+def test_who_closes_their_only_workspace_can_bring_it_back(tabs: Tabs, account: Account) -> None:
+    here = account.call("GET", "/api/workspace")
+    tab = tabs.open(account, "settings", refused=[401, 404])
+    use = POINTER(tab)
+    fill_in(begin_closing(tab, use), use, here["slug"], PASSWORD)
+    tab.says(re.compile("is closed. It can be brought back until"))
+    # Where everybody may found one, they may be in a new one.
+    closed = tab.button(f"Bring it back ({here['name']})")
+    if tab.page.get_by_role("heading", name="You are in no workspace").count() == 0:
+        tab.open("settings")
+    closed.click()
+    tab.says(RESTORED)
+    expect(tab.page).to_have_url(re.compile(f"/w/{here['slug']}/links"))
+
+
+def test_whose_workspace_somebody_else_closes_is_told(tabs: Tabs, api: Api, account: Account) -> None:
+    bob = join(api, account)
+    here = account.call("GET", "/api/workspace")
+    own = slug_of(bob)
+    bob.token = bob.call("POST", "/api/auth/switch", {"workspace": here["slug"]})["token"]
+    tab = tabs.open(bob, "members", refused=[401, 404])
+    expect(tab.heading("Members")).to_be_visible()
+    tab.settled()
+    account.call("DELETE", "/api/workspace", {"slug": here["slug"], "password": PASSWORD})
+
+    over = tab.dialog("Your session is over")
+    until = time.monotonic() + REFUSED_WITHIN
+    while not over.is_visible() and time.monotonic() < until:
+        tab.come_back()
+        tab.page.wait_for_timeout(1_000)
+    over.get_by_label("Password").fill(PASSWORD)
+    tab.button("Go on", over).click()
+    tab.says(f"{here['name']} was closed. You are in")
+    tab.button("More").click()
+    expect(tab.heading(f"{here['name']} is closed")).to_be_visible()
+    expect(tab.page.get_by_text("Whoever was its admin can bring it back until")).to_be_visible()
+    expect(tab.button(re.compile("^Bring it back"))).to_have_count(0)
+    tab.page.get_by_role("link", name="To your links").click()
+    expect(tab.page).to_have_url(re.compile(f"/w/{own}/links"))
+
+
+# -- what is asked before
+
+
+def test_what_is_lost_is_said_in_numbers(tabs: Tabs, api: Api, account: Account) -> None:
+    join(api, account)
+    account.call("POST", "/api/keys", {"name": "Nightly export"})
+    numbers = {"links": {"total": 1_204, "archived": 30}, "period": {"clicks": 48_211, "covers": {"clicks": 48_211, "of": 50_000}}}
+    targets = {"items": [{"id": f"t_{number}"} for number in range(100)], "next_page_token": "more"}
+    tab = tabs.open(account, "settings", answers={"**/api/overview?*": numbers, "**/v1/targets?*": targets})
+    dialog = begin_closing(tab, POINTER(tab))
+    lost = dialog.get_by_role("definition")
+    expect(lost).to_have_text(["1,234", "48,211+", "100+", "2", "1"])
+    expect(dialog).to_contain_text("1 other member and its API keys are shut out")
+    expect(dialog).to_contain_text("only you can bring it back")
+
+
+def test_numbers_that_cannot_be_read_keep_nobody_from_closing(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "settings")
+    tab.settled()
+    for reads in ("**/api/overview?*", "**/v1/targets?*"):
+        tab.fails(reads, 503, "service_unavailable")
+    dialog = begin_closing(tab, POINTER(tab))
+    expect(dialog.get_by_role("definition").filter(has_text="can’t be read at the moment")).to_have_count(3)
+    expect(dialog.get_by_role("button", name="Close workspace")).to_be_enabled()
+
+
+def test_who_else_can_bring_it_back_is_named(tabs: Tabs, account: Account) -> None:
+    me = account.call("GET", "/api/workspace/members")["members"]
+    admin = {"email": "x@example.com", "role": "admin", "joined_at": "2026-08-03T09:00:00.000Z"}
+    others = [admin | {"user_id": f"u{number}", "full_name": name} for number, name in enumerate(["Grace", IMAGE, "Lin", "Maya"])]
+    few = tabs.open(account, "settings", answers={"**/api/workspace/members": {"members": [*me, *others[:2]]}})
+    dialog = begin_closing(few, POINTER(few))
+    expect(dialog).to_contain_text(f"For 7 days, you, Grace or {IMAGE} can bring it back.")
+    assert_untouched(few)
+    many = tabs.open(account, "settings", answers={"**/api/workspace/members": {"members": [*me, *others]}})
+    expect(begin_closing(many, POINTER(many))).to_contain_text("any of its 5 admins can bring it back")
+
+
+def test_what_is_wrong_is_said_at_its_field(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(account, "settings")
+    tab.settled()
+    use = hand(tab)
+    slug = slug_of(account)
+    dialog = begin_closing(tab, use)
+    typed, password = dialog.get_by_label("to go on"), dialog.get_by_label("Your password")
+    use.press(dialog.get_by_role("button", name="Close workspace"))
+    expect(typed).to_have_accessible_description(f"Type {slug}, its short name.")
+    expect(typed).to_be_focused()
+    expect(password).to_have_accessible_description("Enter your password.")
+
+    tab.fails(CLOSE, 401, "invalid_credentials")
+    fill_in(dialog, use, f" {slug} ", "not my password")
+    expect(password).to_have_accessible_description("This isn’t your password.")
+    expect(password).to_be_focused()
+    tab.recovers(CLOSE)
+
+    tab.fails(CLOSE, 429, "rate_limited", headers={"retry-after": "30"})
+    fill_in(dialog, use, slug, PASSWORD)
+    expect(dialog.get_by_role("alert")).to_contain_text("That was too much at once. You can try again in")
+    tab.recovers(CLOSE)
+
+    tab.fails(CLOSE, 403, "role_too_low")
+    use.press(dialog.get_by_role("button", name="Close workspace"))
+    expect(dialog.get_by_role("alert")).to_contain_text("Your role doesn’t allow this.")
+
+
+def test_a_short_name_that_another_admin_has_changed_meanwhile_is_named(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "settings")
+    tab.settled()
+    use = POINTER(tab)
+    before = slug_of(account)
+    dialog = begin_closing(tab, use)
+    after = f"{before}-x"
+    account.call("PATCH", "/api/workspace", {"slug": after})
+    tab.refused.add("400")
+    fill_in(dialog, use, before, PASSWORD)
+    expect(dialog.get_by_label("to go on")).to_have_accessible_description(f"Its short name is {after} now. Type that one.")
+    expect(dialog).to_contain_text(f"Type {after} to go on")
+
+
+def test_only_admins_are_offered_to_close(tabs: Tabs, api: Api, account: Account) -> None:
+    bob = join(api, account)
+    bob.token = bob.call("POST", "/api/auth/switch", {"workspace": slug_of(account)})["token"]
+    tab = tabs.open(bob, "settings")
+    expect(tab.page.get_by_role("heading", name="Jobs")).to_be_visible()
+    tab.settled()
+    expect(tab.button("Close this workspace")).to_have_count(0)
+
+
+# -- what was closed
+
+
+def test_a_closed_workspace_is_brought_back_from_its_address(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    closed = Closed(account, unknown=1)
+    tab = tabs.open(account, "settings", answers=closed.answers, refused=[404])
+    tab.settled()
+    tab.open(f"w/{closed.slug}/members")
+    expect(tab.heading(f"{NAME} is closed")).to_be_visible()
+    expect(tab.page.get_by_text("It can be brought back until")).to_be_visible()
+    hand(tab).press(tab.button(f"Bring it back ({NAME})"))
+    tab.says(RESTORED)
+    # At the address that was wanted.
+    expect(tab.heading("Members")).to_be_visible()
+    expect(tab.page).to_have_url(re.compile(f"/w/{closed.slug}/members"))
+
+
+def test_settings_bring_a_closed_workspace_back_unless_something_would_be_lost(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    closed = Closed(account)
+    tab = tabs.open(account, "settings", answers=closed.answers)
+    use = hand(tab)
+    use.write(tab.page.get_by_label("Name", exact=True), "Not saved yet")
+    use.press(tab.button(f"Bring it back ({NAME})"))
+    question = tab.dialog("Leave your changes?")
+    use.press(tab.button("Cancel", question))
+    assert closed.is_closed
+    use.press(tab.button(f"Bring it back ({NAME})"))
+    use.press(tab.button("Leave", question))
+    tab.says(RESTORED)
+    expect(tab.button(re.compile(f"^{NAME}"))).to_be_visible()
+
+
+def test_in_no_workspace_the_closed_one_comes_first(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "overview", answers=in_closed_workspace(account.email))
+    expect(tab.heading("You are in no workspace")).to_be_visible()
+    card = tab.page.get_by_role("main").locator("section").first
+    expect(card).to_contain_text("A workspace was closed")
+    expect(card.get_by_role("listitem")).to_contain_text("It can be brought back until")
+    tab.fails("**/api/workspaces/*/restore", 410, "workspace_gone")
+    tab.button(f"Bring it back ({NAME})").click()
+    tab.says("It was closed more than 7 days ago, and is deleted for good.")
+
+
+def test_the_account_has_what_was_closed(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    closed = Closed(account)
+    tab = tabs.open(account, "account", answers=closed.answers)
+    expect(tab.page.get_by_role("main").get_by_role("listitem").filter(has_text=NAME)).to_contain_text("It can be brought back until")
+    hand(tab).press(tab.button(f"Bring it back ({NAME})"))
+    tab.says(RESTORED)
+    expect(tab.button(re.compile(f"^{NAME}"))).to_be_visible()
+
+
+def test_another_admin_who_was_faster_is_no_failure(tabs: Tabs, account: Account) -> None:
+    closed = Closed(account)
+    tab = tabs.open(account, f"w/{closed.slug}/links", answers=closed.answers)
+    tab.fails("**/api/workspaces/*/restore", 409, "workspace_open")
+    button = tab.button(f"Bring it back ({NAME})")
+    expect(button).to_be_visible()
+    closed.is_closed = False
+    button.click()
+    tab.says(RESTORED)
+
+
+def test_what_somebody_else_has_brought_back_is_entered(tabs: Tabs, account: Account) -> None:
+    closed = Closed(account)
+    tab = tabs.open(account, "links", answers=closed.answers)
+    tab.settled()
+    closed.is_closed = False
+    tab.button(re.compile("Switch workspace")).click()
+    tab.page.get_by_role("menuitemradio", name=re.compile(NAME)).click()
+    expect(tab.button(re.compile(f"^{NAME}"))).to_be_visible()
+
+
+@pytest.mark.parametrize(("hours", "note"), [(160, "Closed, 7 days left"), (25, "Closed, 2 days left"), (2, "Closed, less than a day left"), (-1, "Closed")])
+def test_the_switcher_says_how_long_it_can_be_brought_back(tabs: Tabs, account: Account, hours: float, note: str) -> None:
+    tab = tabs.open(account, "links", answers=Closed(account, hours=hours).answers)
+    tab.settled()
+    tab.button(re.compile("Switch workspace")).click()
+    expect(tab.page.get_by_role("menuitemradio", name=re.compile(NAME)).locator(".menu-note")).to_have_text(note)
+
+
+@pytest.mark.parametrize(("more", "sentence"), [({"role": "member"}, "Whoever was its admin can bring it back until"), ({"hours": -1}, "It is deleted for good.")])
+def test_who_cannot_bring_it_back_is_told_why(tabs: Tabs, account: Account, more: dict[str, Any], sentence: str) -> None:
+    closed = Closed(account, **more)
+    tab = tabs.open(account, f"w/{closed.slug}/links", answers=closed.answers)
+    expect(tab.heading(f"{NAME} is closed")).to_be_visible()
+    expect(tab.page.get_by_text(sentence)).to_be_visible()
+    expect(tab.button(re.compile("^Bring it back"))).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_hostile_names_of_closed_workspaces_do_nothing_and_fit(tabs: Tabs, account: Account, width: int) -> None:
+    mine = account.call("GET", "/api/me/workspaces")["workspaces"]
+    names = [IMAGE, "x" * 100, "\u202egnp.exe", *(f"Workspace {number}" for number in range(20))]
+    rows = [closed_workspace() | {"workspace_id": f"w{number}", "slug": f"slug-{number}", "name": name, "role": "admin"} for number, name in enumerate(names)]
+    tab = tabs.open(account, "settings", width=width, answers={"**/api/me/workspaces": {"workspaces": [*mine, *rows]}})
+    expect(tab.button(re.compile("^Bring it back"))).to_have_count(len(rows))
+    assert_untouched(tab)
+    tab.assert_not_sideways()
+    for slug in ("slug-0", "slug-1"):
+        tab.open(f"w/{slug}/links")
+        expect(tab.heading(re.compile("is closed$"))).to_be_visible()
+        tab.settled()
+        assert_untouched(tab)
+        tab.assert_not_sideways()
+
+    nowhere = tabs.open(account, "links", width=width, answers=in_closed_workspace(account.email) | {"**/api/me/workspaces": {"workspaces": rows}})
+    expect(nowhere.button(re.compile("^Bring it back"))).to_have_count(len(rows))
+    assert_untouched(nowhere)
+    nowhere.assert_not_sideways()
+
+
+def test_what_is_closed_can_be_used_by_everybody(tabs: Tabs, account: Account) -> None:
+    closed = Closed(account)
+    tab = tabs.open(account, f"w/{closed.slug}/links", answers=closed.answers)
+    expect(tab.heading(f"{NAME} is closed")).to_be_visible()
+    judge(tab, "a closed workspace")
+    tab.open("settings")
+    expect(tab.button(f"Bring it back ({NAME})")).to_be_visible()
+    judge(tab, "the settings with a closed workspace")
+    dialog = begin_closing(tab, POINTER(tab))
+    dialog.get_by_role("button", name="Close workspace").click()
+    expect(dialog.locator("[aria-invalid=true]")).to_have_count(2)
+    judge(tab, "closing a workspace")
+
+
+# -- what its links look like
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_a_suspended_link_is_marked_and_says_what_visitors_see(tabs: Tabs, account: Account, width: int) -> None:
+    link = made_up_links(1)[0] | {"status": "suspended"}
+    code = link["short_code"]
+    asked: list[str] = []
+
+    def answer(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(json={"links": [link], "total": 1, "page": 1, "per_page": 50, "total_pages": 1, "next_cursor": None, "archived_left_out": 0})
+
+    counts = account.call("GET", "/api/overview")
+    counts["links"] |= {"total": 1, "active": 0, "suspended": 1}
+    tab = tabs.open(account, "links", width=width, answers={"**/api/links?*": answer, f"**/api/links/{code}": link, "**/api/overview": counts})
+    row = tab.page.get_by_role("list", name="Links").get_by_role("listitem")
+    expect(row).to_contain_text("Suspended")
+    if width == 320:
+        tab.button("Status").click()
+        tab.page.get_by_role("menuitemradio", name=re.compile("^Suspended")).click()
+    else:
+        tab.button(re.compile("^Suspended")).click()
+    expect(tab.page).to_have_url(re.compile("status=suspended"))
+    tab.settled()
+    assert "status=suspended" in asked[-1]
+    tab.fails(f"**/api/stats/{code}**", 404, "short_code_not_found")
+    tab.open(f"links/{code}")
+    expect(tab.page.get_by_role("alert").filter(has_text="suspended")).to_contain_text("This link is suspended. Its workspace was closed. Visitors see that it doesn’t work")
+    tab.assert_not_sideways()

@@ -1,0 +1,441 @@
+//! Each change of who may do what has its entry in the trail, in the same transaction.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use linklet_domain::{
+    ApiKeySecret, AuditFilter, EmailAddress, Invitation, KeyPrefix, OneTimeToken, Role, Timestamp, TokenPurpose, Trail,
+    UnsubscribeToken,
+};
+use linklet_dynamodb::{AddressStep, NewToken, PersonChange, TokenDelivery, UsersTable};
+use linklet_lambda::passwords::Passwords;
+use linklet_test_support::{
+    Answer, ApiKeyBuilder, Contract, Fault, Faults, Person, RequestBuilder, TestDynamoDb, a_session, an_origin, issuer,
+    token_of, tokens,
+};
+use serde_json::{Value, json};
+
+use crate::fixture::{colleague, guesses, limits, refresh_cookie, salt};
+
+const PASSWORD: &str = "correct horse battery";
+
+/// What the trail says of an operation.
+#[derive(Debug, Clone, Copy)]
+enum Said {
+    /// These actions, in the transaction of the change.
+    Within(&'static [&'static str]),
+    /// This one, beside what is done: without the trail, it is done all the same.
+    Beside(&'static str),
+    /// Another suite shows it.
+    Elsewhere(&'static str),
+    /// Nothing, since this is true.
+    Nothing(&'static str),
+}
+
+/// Each operation that isn't a GET. A new one has to say what the trail says of it.
+const OPERATIONS: [(&str, Said); 46] = {
+    use Said::{Beside, Elsewhere, Nothing, Within};
+    const BY_EVENT: Said = Elsewhere("pipeline::trail: it comes of the event, if it wasn't the owner");
+    [
+        ("POST /api/auth/register", Within(&["account.registered", "workspace.founded"])),
+        ("POST /api/auth/login", Beside("session.began")),
+        ("POST /api/auth/refresh", Within(&["session.ended"])),
+        ("POST /api/auth/logout", Within(&["session.ended"])),
+        ("POST /api/auth/switch", Nothing("the session goes on, with a token for another workspace")),
+        ("POST /api/auth/password", Within(&["account.password_changed"])),
+        ("POST /api/auth/password/forgot", Nothing("a mail is ordered, by anybody")),
+        ("POST /api/auth/password/reset", Within(&["account.password_reset", "account.address_verified"])),
+        ("POST /api/auth/verify", Within(&["account.address_verified"])),
+        ("POST /api/auth/address/keep", Within(&["account.address_kept"])),
+        ("POST /api/auth/verification", Nothing("a mail is ordered, by anybody")),
+        ("PATCH /api/me", Within(&["account.renamed"])),
+        ("DELETE /api/me/sessions/{id}", Within(&["session.ended"])),
+        ("PATCH /api/me/notifications", Within(&["account.mail_changed"])),
+        ("POST /api/unsubscribe", Within(&["account.mail_changed"])),
+        ("POST /api/workspaces", Within(&["workspace.founded"])),
+        ("PATCH /api/workspace", Within(&["workspace.changed"])),
+        ("DELETE /api/workspace", Elsewhere("the suite of closing")),
+        ("POST /api/workspaces/{id}/restore", Elsewhere("the suite of closing")),
+        ("PATCH /api/workspace/members/{user_id}", Within(&["member.role_changed"])),
+        ("DELETE /api/workspace/members/{user_id}", Within(&["member.removed"])),
+        ("POST /api/workspace/invitations", Within(&["invitation.created"])),
+        ("DELETE /api/workspace/invitations/{invitation_id}", Within(&["invitation.withdrawn"])),
+        ("POST /api/invitations/look", Nothing("it is only looked at")),
+        ("POST /api/invitations/accept", Within(&["member.joined"])),
+        ("POST /api/keys", Within(&["key.created"])),
+        ("PATCH /api/keys/{prefix}", Within(&["key.changed", "key.paused"])),
+        ("DELETE /api/keys/{prefix}", Within(&["key.revoked"])),
+        ("POST /api/shorten", Nothing("a new link is its maker's, which it says itself")),
+        ("PATCH /api/tags/{tag}", BY_EVENT),
+        ("DELETE /api/tags/{tag}", BY_EVENT),
+        ("POST /api/jobs", BY_EVENT),
+        ("DELETE /api/jobs/{id}", BY_EVENT),
+        ("DELETE /api/urls/{code}", BY_EVENT),
+        ("POST /api/links/bulk", Nothing("new links are their maker's, which they say themselves")),
+        ("PATCH /api/links/bulk", BY_EVENT),
+        ("DELETE /api/links/bulk", BY_EVENT),
+        ("PATCH /api/links/{code}", BY_EVENT),
+        ("DELETE /api/links/{code}", BY_EVENT),
+        ("PUT /api/links/{code}/rules", BY_EVENT),
+        ("POST /api/links/{code}/rules/test", Nothing("it is only tried out")),
+        ("POST /r/{code}", Nothing("a visitor follows a link")),
+        ("POST /{code}", Nothing("a visitor follows a link")),
+        ("POST /api/notifications/seen", Nothing("it says what somebody has seen")),
+        ("POST /v1/targets", Nothing("a new target is its maker's, which it says itself")),
+        ("DELETE /v1/targets/{id}", Elsewhere("pipeline::trail: in its transaction, if it wasn't the owner")),
+    ]
+};
+
+/// Ada, who leads a workspace with Bob in it, and has confirmed her address.
+struct Office {
+    db: TestDynamoDb,
+    ada: Person,
+    bob: Person,
+    session: String,
+}
+
+impl Office {
+    async fn new() -> Self {
+        let db = TestDynamoDb::start();
+        let ada = db.register("ada").await;
+        let hash = Passwords::default().hash(PASSWORD.as_bytes()).unwrap();
+        db.users().replace_password_hash(&ada.id, "none", &hash).await.unwrap();
+        let bob = colleague(&db, &ada, "bob", Role::Member).await;
+        let session = token_of(&ada.id, &ada.workspace, Role::Admin);
+        Self { db, ada, bob, session }
+    }
+
+    /// A token that is only known here, and its hash.
+    fn token(purpose: TokenPurpose) -> OneTimeToken {
+        OneTimeToken::generate(purpose).unwrap()
+    }
+
+    /// Does what has to be done before, and returns the request of an operation. It is sent with an address that must not be stored.
+    async fn request(&self, operation: &str) -> RequestBuilder {
+        let (method, path) = operation.split_once(' ').unwrap();
+        let send = |path: &str| {
+            RequestBuilder::new(method, path)
+                .header("user-agent", "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0")
+        };
+        let as_ada = |path: &str| send(path).token(&self.session);
+        let (users, tokens, now) = (self.db.users(), self.db.one_time_tokens(), Timestamp::now());
+        let (ada, email) = (&self.ada.id, &self.ada.email);
+        match operation {
+            "POST /api/auth/register" => send(path).json(&json!({"email": "new@example.com", "password": PASSWORD})),
+            "POST /api/auth/login" => send(path).json(&json!({"email": email, "password": PASSWORD})),
+            "POST /api/auth/refresh" => {
+                // The second time that the cookie comes after its successor, somebody else has it.
+                let cookie = refresh_cookie(&self.db, &self.ada).await;
+                let renew = |cookie: &str, at| own_page(send(path)).json(&json!({})).cookie(cookie).at(at);
+                let successor = renew(&cookie, now).send_to(&self.auth()).await;
+                let successor = successor.header("set-cookie").split(';').next().unwrap().to_owned();
+                let minutes = |number: u64| now.plus(Duration::from_secs(60 * number));
+                renew(&successor, minutes(10)).send_to(&self.auth()).await;
+                renew(&cookie, minutes(20))
+            }
+            "POST /api/auth/logout" => as_ada(path),
+            "POST /api/auth/password" => {
+                as_ada(path).json(&json!({"current": PASSWORD, "new": "another horse battery"}))
+            }
+            "POST /api/auth/password/reset" => {
+                let token = Self::token(TokenPurpose::Reset);
+                let new = NewToken { hash: &token.hash(), user: ada, email, issued_at: now };
+                tokens.issue_reset(&new, TokenDelivery::Mailed).await.unwrap();
+                send(path).json(&json!({"token": token.reveal(), "password": "another horse battery"}))
+            }
+            "POST /api/auth/verify" => {
+                let token = Self::token(TokenPurpose::Verification);
+                let new = NewToken { hash: &token.hash(), user: ada, email, issued_at: now };
+                tokens.issue_verification(&new).await.unwrap();
+                as_ada(path).json(&json!({"token": token.reveal()}))
+            }
+            "POST /api/auth/address/keep" => {
+                let (token, other) = (Self::token(TokenPurpose::Keep), EmailAddress::parse("ada@example.org").unwrap());
+                let until = now.plus(Duration::from_secs(3_600));
+                let change = PersonChange { full_name: None, address: AddressStep::Await(other.clone(), until) };
+                users.change_person(ada, &change, &an_origin(ada)).await.unwrap();
+                let new = NewToken { hash: &token.hash(), user: ada, email: &other, issued_at: now };
+                tokens.issue_keep(&new).await.unwrap();
+                send(path).json(&json!({"token": token.reveal()}))
+            }
+            "PATCH /api/me" => as_ada(path).json(&json!({"full_name": "Ada Lovelace"})),
+            "DELETE /api/me/sessions/{id}" => {
+                let body = json!({"email": email, "password": PASSWORD});
+                let login = RequestBuilder::new("POST", "/api/auth/login").json(&body);
+                assert_eq!(login.send_to(&self.auth()).await.status, 200);
+                let lasting = users.sessions(ada, now).await.unwrap();
+                as_ada(&path.replace("{id}", &lasting[0].id.to_string()))
+            }
+            "PATCH /api/me/notifications" => as_ada(path).json(&json!({"mail": "all"})),
+            "POST /api/unsubscribe" => {
+                send(&format!("{path}?token={}", UnsubscribeToken::of(ada, now, &salt()).reveal()))
+            }
+            "POST /api/workspaces" => as_ada(path).json(&json!({"name": "Second"})),
+            "PATCH /api/workspace" => as_ada(path).json(&json!({"name": "Looms", "settings": {"secret": "plans"}})),
+            "PATCH /api/workspace/members/{user_id}" => {
+                as_ada(&path.replace("{user_id}", &self.bob.id.to_string())).json(&json!({"role": "viewer"}))
+            }
+            "DELETE /api/workspace/members/{user_id}" => as_ada(&path.replace("{user_id}", &self.bob.id.to_string())),
+            "POST /api/workspace/invitations" => as_ada(path).json(&json!({"email": "eve@example.com"})),
+            "DELETE /api/workspace/invitations/{invitation_id}" => {
+                let (_, id) = self.invitation("eve@example.com").await;
+                as_ada(&path.replace("{invitation_id}", &id))
+            }
+            "POST /api/invitations/accept" => {
+                let eve = self.db.register("eve").await;
+                let (token, _) = self.invitation("eve@example.com").await;
+                let session = token_of(&eve.id, &eve.workspace, Role::Admin);
+                send(path).token(&session).json(&json!({"token": token}))
+            }
+            "POST /api/keys" => as_ada(path).json(&json!({"name": "CI"})),
+            "PATCH /api/keys/{prefix}" => {
+                let prefix = self.key().await;
+                as_ada(&path.replace("{prefix}", prefix.as_str())).json(&json!({"name": "CD", "is_active": false}))
+            }
+            "DELETE /api/keys/{prefix}" => as_ada(&path.replace("{prefix}", self.key().await.as_str())),
+            unknown => panic!("this test doesn't know how to call {unknown}"),
+        }
+    }
+
+    async fn invitation(&self, email: &str) -> (String, String) {
+        let (token, email) = (Self::token(TokenPurpose::Invitation), EmailAddress::parse(email).unwrap());
+        let (workspace, ada, now) = (&self.ada.workspace, &self.ada.id, Timestamp::now());
+        let invitation = Invitation::new(workspace, email, Role::Member, ada, token.hash(), now);
+        self.db.users().invite(&invitation, &a_session(), &an_origin(ada)).await.unwrap();
+        (token.reveal().to_owned(), invitation.id.to_string())
+    }
+
+    async fn key(&self) -> KeyPrefix {
+        let key = ApiKeyBuilder::new(&ApiKeySecret::generate().unwrap(), &self.ada).build();
+        self.db.store_key(&key).await;
+        key.prefix
+    }
+
+    fn auth(&self) -> linklet_auth::Auth {
+        linklet_auth::Auth::new(self.db.users(), tokens(), issuer(), limits(&self.db))
+    }
+
+    /// Sends a request to the function whose it is.
+    async fn send(&self, operation: &str, request: RequestBuilder) -> Answer {
+        let path = operation.split_once(' ').unwrap().1;
+        if path.starts_with("/api/auth/") || path == "/api/me" || path.starts_with("/api/me/sessions") {
+            return request.send_to(&self.auth()).await;
+        }
+        let account = linklet_account::Account::new(tokens(), self.db.users(), guesses(&self.db));
+        request.send_to(&account).await
+    }
+
+    /// The actions that all trails have, each with the item of its entry.
+    fn entries(&self) -> Vec<(String, Value)> {
+        let entry = |item: Value| (item["action"]["S"].as_str().unwrap().to_owned(), item);
+        self.db.scan("AuditTable").into_iter().map(entry).collect()
+    }
+
+    fn rows(&self) -> BTreeSet<String> {
+        self.db.scan("UsersTable").iter().map(Value::to_string).collect()
+    }
+}
+
+/// With what a browser says about requests of a page to its own host.
+fn own_page(request: RequestBuilder) -> RequestBuilder {
+    request.header("sec-fetch-site", "same-origin").header("origin", "https://api.example.com")
+}
+
+#[test]
+fn every_operation_says_what_the_trail_says_of_it() {
+    let known: BTreeSet<_> = OPERATIONS.iter().map(|(operation, _)| (*operation).to_owned()).collect();
+    let is_read = |method: &str| ["GET", "HEAD"].contains(&method);
+    let routes = Contract::load().routes().into_iter().filter(|(method, _)| !is_read(method));
+    let documented: BTreeSet<_> = routes.map(|(method, path)| format!("{method} {path}")).collect();
+
+    assert_eq!(known, documented);
+    for (operation, said) in OPERATIONS {
+        if let Said::Nothing(why) | Said::Elsewhere(why) = said {
+            assert!(why.len() > 10, "{operation}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_change_of_who_may_do_what_has_its_entry_with_who_when_and_from_where() {
+    for (operation, said) in OPERATIONS {
+        let expected = match said {
+            Said::Within(actions) => actions.to_vec(),
+            Said::Beside(action) => vec![action],
+            Said::Elsewhere(_) | Said::Nothing(_) => continue,
+        };
+        let office = Office::new().await;
+        let request = office.request(operation).await.header("x-correlation-id", "req-trail");
+        let before: BTreeSet<_> = office.entries().into_iter().map(|(_, item)| item["sk"].to_string()).collect();
+
+        let answer = office.send(operation, request).await;
+
+        let is_refused = operation == "POST /api/auth/refresh";
+        assert!(is_refused || answer.status < 300, "{operation}: {} {}", answer.status, answer.body);
+        let new = office.entries().into_iter().filter(|(_, item)| !before.contains(&item["sk"].to_string()));
+        let mut new: Vec<_> = new.collect();
+        new.sort_by_key(|(action, _)| expected.iter().position(|known| known == action));
+        assert_eq!(new.iter().map(|(action, _)| action.as_str()).collect::<Vec<_>>(), expected, "{operation}");
+        for (_, item) in &new {
+            assert_eq!(item["correlation_id"]["S"], "req-trail", "{operation}");
+            assert_eq!(item["address_hash"]["S"].as_str().map(str::len), Some(64), "{operation}");
+            assert!(item["actor"]["S"].is_string() && item["subject"]["S"].is_string(), "{operation}");
+            let text = item.to_string();
+            for secret in [PASSWORD, "another horse", "@", "Lovelace", "203.0.113", "plans", "rst_", "inv_", "vrf_"] {
+                assert!(!text.contains(secret), "{operation} has {secret}: {text}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn without_the_trail_nobody_changes_who_may_do_what() {
+    for (operation, said) in OPERATIONS {
+        let Said::Within(_) = said else { continue };
+        let office = Office::new().await;
+        let request = office.request(operation).await;
+        let rows = office.rows();
+        office.db.take_away("AuditTable");
+
+        let answer = office.send(operation, request.clone()).await;
+
+        assert_eq!(answer.status, 503, "{operation}: {}", answer.body);
+        assert_eq!(office.rows(), rows, "{operation} has changed something");
+        office.db.make("AuditTable");
+        let repeated = office.send(operation, request).await;
+        let is_refused = operation == "POST /api/auth/refresh";
+        assert!(is_refused || repeated.status < 300, "{operation} is lost: {} {}", repeated.status, repeated.body);
+    }
+}
+
+#[tokio::test]
+async fn without_the_trail_people_sign_in_all_the_same() {
+    let office = Office::new().await;
+    let request = office.request("POST /api/auth/login").await;
+    office.db.take_away("AuditTable");
+
+    let answer = office.send("POST /api/auth/login", request).await;
+
+    assert_eq!(answer.status, 200);
+    assert_eq!(office.db.users().sessions(&office.ada.id, Timestamp::now()).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn wrong_passwords_are_one_entry_as_soon_as_the_next_guess_has_to_wait() {
+    let office = Office::new().await;
+    let noon = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
+    let guessed = async |seconds, email: &str| {
+        let body = json!({"email": email, "password": "wrong horse battery"});
+        let guess = RequestBuilder::new("POST", "/api/auth/login").json(&body);
+        let guess = guess.source_ip("198.51.100.7").at(noon.plus(Duration::from_secs(seconds)));
+        guess.send_to(&office.auth()).await;
+        office.entries().iter().filter(|(action, _)| action == "session.guessed").count()
+    };
+
+    for seconds in 0..4 {
+        assert_eq!(guessed(seconds, "ada@example.com").await, 0, "{seconds}");
+    }
+    assert_eq!(guessed(4, "ada@example.com").await, 1, "the next one has to wait");
+    assert_eq!(guessed(60, "ada@example.com").await, 1, "in the same quarter of an hour");
+    assert_eq!(guessed(900, "ada@example.com").await, 2, "in the next one");
+    assert_eq!(guessed(901, "nobody@example.com").await, 2, "nobody's trail");
+}
+
+/// What an admin reads of the workspace.
+async fn read(office: &Office, token: &str, path: &str) -> Answer {
+    let account = linklet_account::Account::new(tokens(), office.db.users(), guesses(&office.db));
+    RequestBuilder::new("GET", path).token(token).send_to(&account).await
+}
+
+#[tokio::test]
+async fn an_admin_reads_who_has_done_what_by_name_and_filter() {
+    let office = Office::new().await;
+    for operation in
+        ["PATCH /api/me", "PATCH /api/workspace/members/{user_id}", "POST /api/keys", "PATCH /api/workspace"]
+    {
+        let request = office.request(operation).await;
+        assert!(office.send(operation, request).await.status < 300, "{operation}");
+    }
+    let actions = async |path: &str| {
+        let answer = read(&office, &office.session, path).await;
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        let entries = answer.json()["entries"].as_array().unwrap().clone();
+        entries.iter().map(|entry| entry["action"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+
+    let all = read(&office, &office.session, "/api/workspace/audit").await.json();
+    let entry = |action: &str| {
+        all["entries"].as_array().unwrap().iter().find(|entry| entry["action"] == action).cloned().unwrap()
+    };
+    let changed = entry("member.role_changed");
+    assert_eq!(changed["actor"], json!({"kind": "person", "user_id": office.ada.id, "name": "Ada Lovelace"}));
+    assert_eq!(changed["subject"], json!({"kind": "member", "id": office.bob.id}));
+    assert_eq!((&changed["from"], &changed["to"]), (&json!("member"), &json!("viewer")));
+    let renamed = entry("workspace.changed");
+    assert_eq!((&renamed["from"], &renamed["to"]), (&json!("name: ada, settings"), &json!("name: Looms, settings")));
+    assert_eq!(entry("key.created")["to"], "links:read");
+    assert_eq!(all["next_cursor"], Value::Null);
+
+    assert_eq!(actions("/api/workspace/audit?action=member").await, ["member.role_changed", "member.joined"]);
+    assert_eq!(actions("/api/workspace/audit?action=key.created").await, ["key.created"]);
+    assert_eq!(actions(&format!("/api/workspace/audit?actor={}", office.bob.id)).await, ["member.joined"]);
+    assert_eq!(actions("/api/workspace/audit?to=2026-01-01").await, [""; 0]);
+    let first = read(&office, &office.session, "/api/workspace/audit?limit=2").await.json();
+    assert_eq!(first["entries"].as_array().unwrap().len(), 2);
+    let rest = format!("/api/workspace/audit?after={}", first["next_cursor"].as_str().unwrap());
+    assert_eq!(actions(&rest).await.len(), all["entries"].as_array().unwrap().len() - 2);
+    for refused in ["action=members", "actor=ada", "from=yesterday", "after=x", "format=xml", "limit=0", "actors=x"] {
+        let answer = read(&office, &office.session, &format!("/api/workspace/audit?{refused}")).await;
+        assert_eq!((answer.status, &answer.json()["field"]), (400, &json!(refused.split('=').next())), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn the_trail_is_a_table_for_a_spreadsheet_too() {
+    let office = Office::new().await;
+    let request = office.request("PATCH /api/workspace/members/{user_id}").await;
+    office.send("PATCH /api/workspace/members/{user_id}", request).await;
+
+    let table = read(&office, &office.session, "/api/workspace/audit?action=member.role_changed&format=csv").await;
+
+    assert_eq!((table.status, table.header("content-type")), (200, "text/csv; charset=utf-8"));
+    let lines: Vec<_> = table.body.lines().collect();
+    assert_eq!(lines.len(), 2);
+    assert!(lines[0].starts_with("at,action,actor_kind,actor_id,actor_name,subject_kind,subject_id"), "{}", lines[0]);
+    let (ada, bob) = (office.ada.id, office.bob.id);
+    let row = format!(",member.role_changed,person,{ada},,member,{bob},,member,viewer,,,");
+    assert!(lines[1].contains(&row), "{}", lines[1]);
+    assert_eq!(table.header("link"), "");
+}
+
+#[tokio::test]
+async fn people_read_their_own_trail_and_nobody_elses() {
+    let office = Office::new().await;
+    let login = office.request("POST /api/auth/login").await;
+    office.send("POST /api/auth/login", login).await;
+
+    let own = read(&office, &office.session, "/api/me/audit?action=session").await.json();
+    let bobs = token_of(&office.bob.id, &office.bob.workspace, Role::Member);
+    let others = read(&office, &bobs, "/api/me/audit?action=session").await.json();
+
+    let entry = &own["entries"][0];
+    assert_eq!((&entry["action"], &entry["device"]), (&json!("session.began"), &json!("Firefox on Linux")));
+    assert_eq!((&entry["subject"]["kind"], entry.get("country")), (&json!("session"), None));
+    assert_eq!(others["entries"], json!([]));
+    assert_eq!(read(&office, &bobs, "/api/me/audit?actor=linklet").await.status, 400);
+}
+
+#[tokio::test]
+async fn names_that_cant_be_read_are_left_out_of_a_trail() {
+    let office = Office::new().await;
+    let trail = Trail::Workspace(office.ada.workspace);
+    assert!(!office.db.trail().list(&trail, &AuditFilter::default(), 1, None).await.unwrap().items.is_empty());
+    let faults = Faults::default();
+    faults.plan(Some((0, Fault::NotSent)));
+    let users = UsersTable::new(office.db.client_with(faults), "UsersTable", office.db.trail());
+    let account = linklet_account::Account::new(tokens(), users, guesses(&office.db));
+
+    let answer = RequestBuilder::new("GET", "/api/workspace/audit").token(&office.session).send_to(&account).await;
+
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    assert_eq!(answer.json()["entries"][0]["actor"]["name"], Value::Null);
+}
