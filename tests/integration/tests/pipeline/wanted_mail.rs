@@ -314,6 +314,9 @@ async fn to_where_mail_came_back_only_what_somebody_asks_for_is_mailed_until_it_
     let marked = post.db.scan("UsersTable");
     assert_eq!(post.deliver(queue_batch(std::slice::from_ref(&bounced))).await, 0);
     assert_eq!(post.db.scan("UsersTable"), marked, "the same event again changes nothing");
+    let entries = post.db.scan("AuditTable");
+    let said = |entry: &&Value| entry.to_string().contains("account.undeliverable");
+    assert_eq!(entries.iter().filter(said).count(), 1, "{entries:?}");
 
     post.tell(&milestone(&post.ada)).await;
     post.order(change()).await;
