@@ -14,7 +14,7 @@ use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
     guesses::Guesses,
     http::{ApiError, Handler, Method, Problem, Request, Response},
-    identity::{Caller, TokenVerifier},
+    identity::{Caller, Person, TokenVerifier},
     mail_orders::MailOrders,
     telemetry::chain,
 };
@@ -57,6 +57,12 @@ impl Account {
     #[must_use]
     pub fn with_keys(self, generate_key: KeyGenerator) -> Self {
         Self { generate_key, ..self }
+    }
+
+    /// Why somebody can't join or found a workspace whose account has changed meanwhile.
+    async fn joins_nothing(&self, person: &Person) -> Result<ApiError, ApiError> {
+        let is_leaving = self.users.is_leaving(person.user()).await?;
+        Ok(if is_leaving { Problem::AccountClosing.into() } else { Problem::TryAgain.into() })
     }
 
     /// Where what this caller changes by a request comes from.

@@ -121,7 +121,7 @@ impl Account {
             AcceptOutcome::AlreadyMember => Err(ALREADY),
             AcceptOutcome::Invalid => Err(INVALID),
             AcceptOutcome::TooMany => Err(Problem::WorkspaceLimit.into()),
-            AcceptOutcome::AccountChanged => Err(Problem::TryAgain.into()),
+            AcceptOutcome::AccountChanged => Err(self.joins_nothing(person).await?),
         }
     }
 }

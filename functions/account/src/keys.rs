@@ -167,6 +167,7 @@ impl NewKey {
             expires_at: self.expires_at,
             last_used_at: None,
             paused_at: None,
+            closed_at: None,
         }
     }
 }

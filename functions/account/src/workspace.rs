@@ -79,7 +79,7 @@ impl Account {
                     let first = self.first_founding(request, person, key.as_ref(), &fingerprint).await?;
                     return first.ok_or(ApiError::Problem(Problem::TryAgain));
                 }
-                FoundOutcome::AccountChanged => return Err(ApiError::Problem(Problem::TryAgain)),
+                FoundOutcome::AccountChanged => return Err(self.joins_nothing(person).await?),
                 FoundOutcome::Taken => back_off(attempt).await,
             }
         }
@@ -142,12 +142,20 @@ struct MyWorkspace<'a> {
     joined_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     paused_at: Option<Timestamp>,
+    /// Both only of a closed one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    closed_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    restorable_until: Option<Timestamp>,
 }
 
 impl<'a> From<&'a (Membership, Workspace)> for MyWorkspace<'a> {
     fn from((membership, workspace): &'a (Membership, Workspace)) -> Self {
         let Membership { role, joined_at, paused_at, .. } = *membership;
-        Self { workspace_id: &workspace.id, name: &workspace.name, slug: &workspace.slug, role, joined_at, paused_at }
+        let (closed_at, restorable_until) =
+            workspace.closure.map(|closure| (closure.closed_at, closure.restorable_until)).unzip();
+        let Workspace { id: workspace_id, name, slug, .. } = workspace;
+        Self { workspace_id, name, slug, role, joined_at, paused_at, closed_at, restorable_until }
     }
 }
 

@@ -131,7 +131,9 @@ impl JobsApi {
     async fn cancel(&self, request: &Request, id: &str) -> Result<Response, ApiError> {
         let caller = self.admit(request, Scope::LinksWrite).await?;
         let job = self.find(&caller, id).await?;
-        if !caller.role().may_change(&job.created_by, caller.user()) {
+        let is_theirs = caller.role().may_change(&job.created_by, caller.user());
+        // What becomes of a workspace is changed by asking for something else.
+        if !is_theirs || !job.work.is_of_links() {
             return Err(Problem::Forbidden.into());
         }
         self.authenticator.confirm(request, &caller, &job.created_by, Scope::LinksWrite).await?;

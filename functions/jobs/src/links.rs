@@ -20,7 +20,7 @@ use linklet_lambda::{
     watching::TargetRoom,
 };
 
-use crate::Piece;
+use crate::{Next, Piece};
 
 /// The kind of job that changes links.
 pub struct LinkWork {
@@ -96,7 +96,7 @@ impl LinkWork {
                 progress.add(counted(code, treated));
             }
         }
-        Ok(Piece { progress, after: reader.rest().map(Cursor::encode) })
+        Ok(Piece { progress, next: reader.rest().map(Cursor::encode).map_or(Next::End, Next::GoOn) })
     }
 
     /// Waits until the index certainly has all that there was when the job began, also what the job before it has changed.

@@ -11,8 +11,10 @@ use aws_lambda_events::{
     dynamodb::{Event as StreamEvent, EventRecord},
     streams::DynamoDbEventResponse,
 };
-use linklet_domain::{Job, JobFailure, JobProgress, JobState, Timestamp};
-use linklet_dynamodb::{JobEnd, JobSignal, JobsTable, Reached, RepositoryError, Workspaces, stream::job_signal};
+use linklet_domain::{Job, JobFailure, JobProgress, JobState, Timestamp, UserId};
+use linklet_dynamodb::{
+    DueMark, JobEnd, JobSignal, JobTurn, JobsTable, Reached, RepositoryError, Workspaces, stream::job_signal,
+};
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
     metrics, stream as records,
@@ -24,6 +26,15 @@ pub trait Work: Send + Sync {
     /// Does the next piece of a job: as much as takes some seconds at most. It may have been done before, by a turn that died or lost
     /// its note, and then has to come to the same.
     fn next(&self, job: &Job, after: Option<&str>) -> impl Future<Output = Result<Piece, RepositoryError>> + Send;
+
+    /// Whether a job waits until it is [woken](Self::wake).
+    fn rests(&self, job: &Job) -> bool;
+
+    /// Lets a job go on whose mark is gone.
+    fn wake(&self, due: &DueMark) -> impl Future<Output = Result<(), RepositoryError>> + Send;
+
+    /// Deletes what is stored about a person whose account is closed.
+    fn forget(&self, user: &UserId) -> impl Future<Output = Result<(), RepositoryError>> + Send;
 }
 
 /// A piece of work that is done.
@@ -31,8 +42,33 @@ pub trait Work: Send + Sync {
 pub struct Piece {
     /// What has come of it.
     pub progress: JobProgress,
-    /// Where the next one begins; `None` if this was the last.
-    pub after: Option<String>,
+    /// What comes next.
+    pub next: Next,
+}
+
+/// What comes after a piece of work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// The piece that begins here.
+    GoOn(String),
+    /// Nothing until the job is woken, which is then here.
+    Rest(String),
+    /// Nothing: all is done.
+    End,
+    /// Nothing: another job is to do the rest.
+    Overtaken,
+}
+
+impl Piece {
+    /// Nothing was left to do.
+    pub(crate) fn last() -> Self {
+        Self { progress: JobProgress::default(), next: Next::End }
+    }
+
+    /// Nothing is left to do for this job.
+    pub(crate) fn overtaken() -> Self {
+        Self { progress: JobProgress::default(), next: Next::Overtaken }
+    }
 }
 
 /// The consumer of JobsTable's stream, of which the event source's filter leaves what begins a turn.
@@ -58,14 +94,18 @@ impl<W: Work> records::InOrder for Turns<W> {
             Ok(None) => return true,
             Err(error) => return records::park(&self.dead_letters, record, &chain(&error)).await,
         };
-        match self.take(&signal).await {
+        let taken = match &signal {
+            JobSignal::Turn(turn) => self.take(turn).await,
+            JobSignal::Due(due) => self.work.wake(due).await,
+            JobSignal::Forget(user) => self.work.forget(user).await,
+        };
+        match taken {
             Ok(()) => true,
             Err(error @ RepositoryError::UnexpectedItem { .. }) => {
                 records::park(&self.dead_letters, record, &chain(&error)).await
             }
             Err(error) => {
-                let (workspace_id, job_id) = (signal.workspace.to_string(), signal.job.to_string());
-                tracing::error!(workspace_id, job_id, error = chain(&error), "a turn of a job failed");
+                log_failure(&signal, &error);
                 false
             }
         }
@@ -81,6 +121,7 @@ impl<W: Work> Consumer<StreamEvent, DynamoDbEventResponse> for Turns<W> {
 /// What comes after a piece of work.
 enum Then {
     GoOn,
+    Rest,
     End(JobState),
     /// Another turn has come further, or the job is over.
     Leave,
@@ -89,9 +130,9 @@ enum Then {
 impl<W: Work> Turns<W> {
     /// Takes a turn, unless it was taken, or another one has come further, or the job is over: records come twice, in another order,
     /// and hours late.
-    async fn take(&self, signal: &JobSignal) -> Result<(), RepositoryError> {
+    async fn take(&self, signal: &JobTurn) -> Result<(), RepositoryError> {
         let Some(job) = self.jobs.find(&signal.workspace, &signal.job).await? else { return Ok(()) };
-        if job.turn != signal.turn || !job.state.is_under_way() {
+        if job.turn != signal.turn || !job.state.is_under_way() || self.work.rests(&job) {
             return Ok(());
         }
         metrics::concerns(&job.correlation_id);
@@ -115,7 +156,7 @@ impl<W: Work> Turns<W> {
         if job.state == JobState::Cancelling {
             return self.end(job, JobState::Cancelled, None, &job.progress).await;
         }
-        if !self.is_backed(job).await? {
+        if job.work.is_of_links() && !self.is_backed(job).await? {
             return self.end(job, JobState::Failed, Some(JobFailure::RightsLost), &job.progress).await;
         }
         let mut reached = Reached { progress: job.progress.clone(), after: job.after.clone() };
@@ -123,7 +164,7 @@ impl<W: Work> Turns<W> {
             match self.advance(job, &mut reached).await {
                 Ok(Then::End(state)) => return self.end(job, state, None, &reached.progress).await,
                 Ok(Then::GoOn) if Instant::now() < ends_at => {}
-                Ok(Then::GoOn) => break,
+                Ok(Then::GoOn | Then::Rest) => break,
                 Ok(Then::Leave) => return Ok(()),
                 // What was done is noted, so that the turns of a slow table get somewhere, too.
                 Err(error @ RepositoryError::Unavailable { .. }) if reached.after != job.after => {
@@ -138,15 +179,18 @@ impl<W: Work> Turns<W> {
 
     /// Does a piece of work, and looks whether somebody has cancelled the job meanwhile.
     async fn advance(&self, job: &Job, reached: &mut Reached) -> Result<Then, RepositoryError> {
-        let Piece { progress, after } = self.work.next(job, reached.after.as_deref()).await?;
+        let Piece { progress, next } = self.work.next(job, reached.after.as_deref()).await?;
         reached.progress.add(progress);
-        if after.is_none() {
-            return Ok(Then::End(JobState::Done));
-        }
-        reached.after = after;
+        let (after, then) = match next {
+            Next::End => return Ok(Then::End(JobState::Done)),
+            Next::Overtaken => return Ok(Then::End(JobState::Cancelled)),
+            Next::Rest(after) => (after, Then::Rest),
+            Next::GoOn(after) => (after, Then::GoOn),
+        };
+        reached.after = Some(after);
         let now = self.jobs.find(&job.workspace, &job.id).await?;
         Ok(match now.filter(|now| now.turn == job.turn).map(|now| now.state) {
-            Some(JobState::Running) => Then::GoOn,
+            Some(JobState::Running) => then,
             Some(JobState::Cancelling) => Then::End(JobState::Cancelled),
             _ => Then::Leave,
         })
@@ -183,6 +227,16 @@ impl<W: Work> Turns<W> {
         );
         Ok(())
     }
+}
+
+fn log_failure(signal: &JobSignal, error: &RepositoryError) {
+    let (workspace_id, job_id, user_id) = match signal {
+        JobSignal::Turn(JobTurn { workspace, job, .. }) | JobSignal::Due(DueMark { workspace, job, .. }) => {
+            (Some(workspace.to_string()), Some(job.to_string()), None)
+        }
+        JobSignal::Forget(user) => (None, None, Some(user.to_string())),
+    };
+    tracing::error!(workspace_id, job_id, user_id, error = chain(error), "a turn of a job failed");
 }
 
 fn log_end(job: &Job, error: &str) {

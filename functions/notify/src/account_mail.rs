@@ -148,6 +148,8 @@ fn count_of(change: &AccountChange) -> MailCount {
         | AccountChange::RoleChanged { .. }
         | AccountChange::MembershipPaused { .. }
         | AccountChange::MembershipResumed { .. }
+        | AccountChange::WorkspaceClosed { .. }
+        | AccountChange::WorkspaceRestored { .. }
         | AccountChange::Removed { .. } => MailCount::AccountChanges,
     }
 }
@@ -262,6 +264,19 @@ fn changed(change: &AccountChange) -> (&'static str, Vec<String>) {
         AccountChange::MembershipResumed { workspace_name, role } => {
             ("Your membership goes on", format!("You are {} of {} again.", in_words(*role), plain_name(workspace_name)))
         }
+        AccountChange::WorkspaceClosed { workspace_name, restorable_until } => (
+            "A workspace was closed",
+            format!(
+                "{} was closed by an admin. Its links lead nowhere now, and its API keys open nothing. Until {} UTC, one of \
+                 its admins can bring it back. Then all that it has is deleted for good.",
+                plain_name(workspace_name),
+                to_the_minute(*restorable_until)
+            ),
+        ),
+        AccountChange::WorkspaceRestored { workspace_name } => (
+            "A workspace is back",
+            format!("{} was closed, and is open again with all that it had.", plain_name(workspace_name)),
+        ),
         AccountChange::Removed { workspace_name } => (
             "You have left a workspace",
             format!(

@@ -36,6 +36,7 @@ struct LinksView {
     scheduled: u64,
     exhausted: u64,
     expired: u64,
+    suspended: u64,
     deleted: u64,
     archived: u64,
 }
@@ -119,6 +120,7 @@ impl<'o> OverviewView<'o> {
                 scheduled: links.scheduled,
                 exhausted: links.exhausted,
                 expired: links.expired,
+                suspended: links.suspended,
                 deleted: links.deleted,
                 archived: links.archived,
             },

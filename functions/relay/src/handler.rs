@@ -58,6 +58,8 @@ fn queues(event: &EventDetail) -> &'static [Queue] {
         | EventDetail::UrlActivated(_)
         | EventDetail::UrlDeactivated(_)
         | EventDetail::UrlExtended(_)
+        | EventDetail::UrlSuspended(_)
+        | EventDetail::UrlResumed(_)
         | EventDetail::UrlUnwatched(_)
         | EventDetail::UrlRemoved(_) => &[],
         EventDetail::UrlPurged(_) => &[Queue::Analytics, Queue::Notify],

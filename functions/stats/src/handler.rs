@@ -50,13 +50,13 @@ impl Handler for Stats {
             }
             (&Method::GET, ["api", "stats", code]) => {
                 let record = self.record(code).await?;
-                let link = not_purged(&record)?;
+                let link = shown_to_anybody(request, &record)?;
                 request.refuse_unknown(["top"])?;
                 self.summary(request, &link, self.shown_referrers(request, &record).await).await
             }
             (&Method::GET, ["api", "stats", code, "timeline"]) => {
                 let record = self.record(code).await?;
-                let link = not_purged(&record)?;
+                let link = shown_to_anybody(request, &record)?;
                 request.refuse_unknown(TIME.into_iter().chain(["interval"]))?;
                 self.timeline(request, &link, self.may_see_details(request, &record)).await
             }
@@ -128,6 +128,16 @@ impl Stats {
     async fn record(&self, code: &str) -> Result<Record<RedirectTarget>, ApiError> {
         let code = ShortCode::parse(code).map_err(|_| UNKNOWN)?;
         self.links.redirect_target(&code).await?.ok_or(UNKNOWN)
+    }
+}
+
+/// The link, unless it was purged or is suspended.
+fn shown_to_anybody(request: &Request, record: &Record<RedirectTarget>) -> Result<LinkId, ApiError> {
+    match record {
+        Record::Link(link) if link.availability.status(request.received_at()) == LinkStatus::Suspended => {
+            Err(ApiError::gone(LinkStatus::Suspended))
+        }
+        _ => not_purged(record),
     }
 }
 

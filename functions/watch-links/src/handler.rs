@@ -1,5 +1,5 @@
-//! Adds links to the watchers of their targets when they are created or extended, and removes them when they are deleted,
-//! expire or give it up.
+//! Adds links to the watchers of their targets when they are created, extended or no longer suspended, and removes them when they are
+//! deleted, expire, are suspended or give it up.
 //!
 //! The records of LinksTable's stream are processed in their order, which is kept for each link. They may come again, and after
 //! a redrive in another order. The table stores which links watch and which have stopped, so that changes nothing.
@@ -10,7 +10,7 @@ use aws_lambda_events::{
 };
 use linklet_domain::{
     Event, EventDetail, Invalid, LinkId, Target, TargetId, TargetUrl, Transition, UrlCreated, UrlDeleted, UrlExpired,
-    UrlPurged, UrlUnwatched, UrlUpdated, UserId,
+    UrlPurged, UrlSuspended, UrlUnwatched, UrlUpdated, UserId,
 };
 use linklet_dynamodb::{RepositoryError, WatchOutcome, WatchTable, Workspaces};
 use linklet_lambda::{
@@ -65,11 +65,13 @@ enum WatcherChange {
 fn watcher_changes(event: &Event) -> Result<Vec<WatcherChange>, Invalid> {
     Ok(match &event.detail {
         EventDetail::UrlCreated(created @ UrlCreated { watch: true, link, .. })
-        | EventDetail::UrlExtended(created @ UrlCreated { watch: true, link, .. }) => {
+        | EventDetail::UrlExtended(created @ UrlCreated { watch: true, link, .. })
+        | EventDetail::UrlResumed(created @ UrlCreated { watch: true, link, .. }) => {
             let UrlCreated { original_url, user_id, .. } = created.clone();
             vec![WatcherChange::Added(Box::new(target_of(event, original_url, user_id)?), link.clone())]
         }
-        EventDetail::UrlExpired(UrlExpired { watched_target: Some(target), link, .. }) => {
+        EventDetail::UrlExpired(UrlExpired { watched_target: Some(target), link, .. })
+        | EventDetail::UrlSuspended(UrlSuspended { watched_target: Some(target), link, .. }) => {
             vec![WatcherChange::Paused(target.clone(), link.clone())]
         }
         EventDetail::UrlDeleted(UrlDeleted { watched_target: Some(target), link, .. })

@@ -175,6 +175,8 @@ pub struct Membership {
     pub joined_at: Timestamp,
     /// Since when the membership is paused; `None` if it isn't. A paused one opens nothing.
     pub paused_at: Option<Timestamp>,
+    /// Since when the workspace is closed; `None` if it isn't. What is closed opens nothing.
+    pub closed_at: Option<Timestamp>,
 }
 
 impl Membership {
@@ -185,13 +187,13 @@ impl Membership {
     /// A membership that begins now.
     #[must_use]
     pub fn new(workspace: WorkspaceId, role: Role, joined_at: Timestamp) -> Self {
-        Self { workspace, role, joined_at, paused_at: None }
+        Self { workspace, role, joined_at, paused_at: None, closed_at: None }
     }
 
     /// Whether it opens the workspace.
     #[must_use]
     pub fn is_active(&self) -> bool {
-        self.paused_at.is_none()
+        self.paused_at.is_none() && self.closed_at.is_none()
     }
 }
 

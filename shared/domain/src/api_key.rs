@@ -256,6 +256,8 @@ pub struct ApiKey {
     pub last_used_at: Option<Timestamp>,
     /// Since when the key is paused; `None` if it isn't. A paused key opens nothing.
     pub paused_at: Option<Timestamp>,
+    /// Since when the workspace is closed; `None` if it isn't. A key of a closed workspace opens nothing.
+    pub closed_at: Option<Timestamp>,
 }
 
 impl ApiKey {
@@ -265,10 +267,10 @@ impl ApiKey {
     /// Precision of [`Self::last_used_at`]: one minute, so that a busy key costs at most one write per minute.
     pub const LAST_USED_PRECISION: Duration = Duration::from_secs(60);
 
-    /// Whether the key has not expired at `now`, and isn't paused.
+    /// Whether the key has not expired at `now`, and neither is it paused nor its workspace closed.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
-        self.paused_at.is_none() && self.expires_at.is_none_or(|expiry| now < expiry)
+        self.paused_at.is_none() && self.closed_at.is_none() && self.expires_at.is_none_or(|expiry| now < expiry)
     }
 
     /// When the key may be removed from storage; `None` if it never expires.
@@ -303,6 +305,7 @@ mod tests {
             expires_at,
             last_used_at: None,
             paused_at: None,
+            closed_at: None,
         }
     }
 
@@ -385,7 +388,8 @@ mod tests {
         assert_eq!(expiring.kept_until(), Timestamp::parse("2026-04-01T12:00:00Z").ok());
         let lasting = key(&["links:read"], None);
         assert!(lasting.is_valid_at(expiry) && lasting.kept_until().is_none());
-        assert!(!ApiKey { paused_at: Some(expiry), ..lasting }.is_valid_at(expiry));
+        assert!(!ApiKey { paused_at: Some(expiry), ..lasting.clone() }.is_valid_at(expiry));
+        assert!(!ApiKey { closed_at: Some(expiry), ..lasting }.is_valid_at(expiry));
     }
 
     #[test]

@@ -18,6 +18,78 @@ pub struct Availability {
     pub exhausted_at: Option<Timestamp>,
     /// Whether visitors have to know a password.
     pub is_protected: bool,
+    /// Why the link leads nowhere for a while, whatever its people want.
+    pub suspensions: Suspensions,
+}
+
+/// Why a link is suspended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Suspension {
+    /// Its workspace is closed.
+    Closed,
+}
+
+impl Suspension {
+    /// All that there are.
+    pub const ALL: [Self; 1] = [Self::Closed];
+
+    /// Its word in items.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// All that suspends a link: a set, so that what is lifted for one reason stays for the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Suspensions {
+    closed: bool,
+}
+
+impl Suspensions {
+    /// These, and one more.
+    #[must_use]
+    pub fn with(mut self, suspension: Suspension) -> Self {
+        *self.member(suspension) = true;
+        self
+    }
+
+    /// These without one.
+    #[must_use]
+    pub fn without(mut self, suspension: Suspension) -> Self {
+        *self.member(suspension) = false;
+        self
+    }
+
+    /// Whether nothing suspends the link.
+    #[must_use]
+    pub fn are_none(self) -> bool {
+        self == Self::default()
+    }
+
+    /// The words of all of them.
+    pub fn words(mut self) -> impl Iterator<Item = &'static str> {
+        Suspension::ALL.into_iter().filter(move |one| *self.member(*one)).map(Suspension::as_str)
+    }
+
+    /// Those with these words.
+    ///
+    /// # Errors
+    /// When a word is none.
+    pub fn parse(words: &[String]) -> Result<Self, Invalid> {
+        words.iter().try_fold(Self::default(), |all, word| {
+            let known = Suspension::ALL.into_iter().find(|one| one.as_str() == word);
+            known.map(|one| all.with(one)).ok_or_else(|| Invalid::new("suspended_by must be closed"))
+        })
+    }
+
+    fn member(&mut self, suspension: Suspension) -> &mut bool {
+        match suspension {
+            Suspension::Closed => &mut self.closed,
+        }
+    }
 }
 
 /// The state of a link that people control.
@@ -46,6 +118,8 @@ pub enum LinkStatus {
     Exhausted,
     /// The link was deleted. Its statistics stay.
     Deleted,
+    /// The link leads nowhere until what suspends it is over.
+    Suspended,
     /// The link has expired.
     Expired,
     /// The link was deleted with its statistics.
@@ -80,6 +154,7 @@ impl Availability {
     pub fn status(&self, now: Timestamp) -> LinkStatus {
         match self.state {
             LinkState::Deleted(_) => LinkStatus::Deleted,
+            _ if !self.suspensions.are_none() => LinkStatus::Suspended,
             _ if self.expires_at.is_some_and(|expiry| expiry <= now) => LinkStatus::Expired,
             _ if self.exhausted_at.is_some() => LinkStatus::Exhausted,
             LinkState::Inactive => LinkStatus::Inactive,
@@ -124,6 +199,7 @@ impl LinkStatus {
             Self::Scheduled => "scheduled",
             Self::Exhausted => "exhausted",
             Self::Deleted => "deleted",
+            Self::Suspended => "suspended",
             Self::Expired => "expired",
             Self::Purged => "purged",
         }
@@ -134,10 +210,12 @@ impl LinkStatus {
     /// # Errors
     /// When the text is anything else.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        [Self::Active, Self::Inactive, Self::Scheduled, Self::Exhausted, Self::Deleted, Self::Expired]
+        [Self::Active, Self::Inactive, Self::Scheduled, Self::Exhausted, Self::Expired, Self::Suspended, Self::Deleted]
             .into_iter()
             .find(|status| status.as_str() == text)
-            .ok_or_else(|| Invalid::new("status must be active, inactive, scheduled, exhausted, deleted or expired"))
+            .ok_or_else(|| {
+                Invalid::new("status must be active, inactive, scheduled, exhausted, expired, suspended or deleted")
+            })
     }
 }
 
@@ -189,6 +267,34 @@ mod tests {
     }
 
     #[test]
+    fn a_suspended_link_says_so_whatever_else_it_is_unless_it_is_deleted() {
+        let now = Timestamp::now();
+        let suspended =
+            Availability { suspensions: Suspensions::default().with(Suspension::Closed), ..Availability::default() };
+
+        for availability in [
+            suspended,
+            Availability { state: LinkState::Inactive, ..suspended },
+            Availability { expires_at: Some(now), ..suspended },
+            Availability { exhausted_at: Some(now), ..suspended },
+            Availability { valid_from: Some(now.plus(Duration::from_secs(1))), ..suspended },
+        ] {
+            assert_eq!(availability.status(now), LinkStatus::Suspended, "{availability:?}");
+        }
+        assert_eq!(Availability { state: LinkState::Deleted(now), ..suspended }.status(now), LinkStatus::Deleted);
+    }
+
+    #[test]
+    fn what_suspends_a_link_is_written_as_it_is_read() {
+        let closed = Suspensions::default().with(Suspension::Closed);
+        let written: Vec<String> = closed.words().map(str::to_owned).collect();
+
+        assert_eq!(Suspensions::parse(&written), Ok(closed));
+        assert!(Suspensions::parse(&["else".to_owned()]).is_err());
+        assert!(closed.without(Suspension::Closed).are_none() && Suspensions::default().words().next().is_none());
+    }
+
+    #[test]
     fn a_link_must_begin_before_it_expires() {
         let now = Timestamp::now();
         let window = |from: Timestamp, until: Timestamp| {
@@ -212,6 +318,7 @@ mod tests {
             Availability { valid_from: Some(now), ..Availability::default() },
             Availability { exhausted_at: Some(now), ..Availability::default() },
             Availability { is_protected: true, ..Availability::default() },
+            Availability { suspensions: Suspensions::default().with(Suspension::Closed), ..Availability::default() },
         ] {
             assert!(!limited.is_unlimited(), "{limited:?}");
         }

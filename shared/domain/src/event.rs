@@ -50,6 +50,8 @@ impl Event {
             EventDetail::UrlExpired(_) => "url.expired",
             EventDetail::UrlExhausted(_) => "url.exhausted",
             EventDetail::UrlExtended(_) => "url.extended",
+            EventDetail::UrlSuspended(_) => "url.suspended",
+            EventDetail::UrlResumed(_) => "url.resumed",
             EventDetail::UrlUnwatched(_) => "url.unwatched",
             EventDetail::UrlRemoved(_) => "url.removed",
             EventDetail::UrlPurged(_) => "url.purged",
@@ -92,6 +94,12 @@ pub enum EventDetail {
     /// An expired link was given more time, and redirects again. The event says what the link is now, as that of a new one does.
     #[serde(rename = "url.extended")]
     UrlExtended(UrlCreated),
+    /// A link leads nowhere until what suspends it is over.
+    #[serde(rename = "url.suspended")]
+    UrlSuspended(UrlSuspended),
+    /// Nothing suspends a link any more. The event says what the link is now, as that of a new one does.
+    #[serde(rename = "url.resumed")]
+    UrlResumed(UrlCreated),
     /// A link has given up watching where it leads.
     #[serde(rename = "url.unwatched")]
     UrlUnwatched(UrlUnwatched),
@@ -223,6 +231,19 @@ pub struct UrlExhausted {
     pub user_id: UserId,
     /// How often it may be used.
     pub max_clicks: ClickLimit,
+}
+
+/// A link is suspended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UrlSuspended {
+    /// The link.
+    #[serde(flatten)]
+    pub link: LinkId,
+    /// Whose link it is.
+    pub user_id: UserId,
+    /// The target that it watched until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watched_target: Option<TargetId>,
 }
 
 /// A link has given up watching, for ever.
@@ -405,7 +426,6 @@ mod tests {
                 by: None,
                 link: LinkId::parse("abc1234.x7Kf2a").unwrap(),
                 user_id: UserId::generate(),
-                by: None,
                 watched_target,
             }),
         };

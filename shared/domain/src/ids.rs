@@ -127,10 +127,7 @@ impl SessionId {
     /// id that isn't of ours has no time; its session is as old as can be, and so over.
     #[must_use]
     pub fn began_at(&self) -> Timestamp {
-        self.0.get_timestamp().map_or(Timestamp::EPOCH, |began| {
-            let (seconds, nanos) = began.to_unix();
-            Timestamp::from_unix_millis(seconds * 1_000 + u64::from(nanos) / 1_000_000)
-        })
+        time_of(&self.0).unwrap_or(Timestamp::EPOCH)
     }
 }
 
@@ -142,6 +139,12 @@ uuid_newtype! {
 uuid_newtype! {
     /// The id of an order of a mail, a UUID. It stays the same in every redelivery.
     MailOrderId, "order_id"
+}
+
+/// The time that an id of a time has.
+fn time_of(id: &Uuid) -> Option<Timestamp> {
+    let (seconds, nanos) = id.get_timestamp()?.to_unix();
+    Some(Timestamp::from_unix_millis(seconds * 1_000 + u64::from(nanos) / 1_000_000))
 }
 
 /// The UUID that a digest begins with (version 8, RFC 9562).
@@ -177,6 +180,12 @@ impl EventId {
         Self(Uuid::now_v7().to_string())
     }
 
+    /// When the id was generated; `None` for an id that follows from something else.
+    #[must_use]
+    pub fn generated_at(&self) -> Option<Timestamp> {
+        Uuid::try_parse(&self.0).ok().as_ref().and_then(time_of)
+    }
+
     /// The id of the event that a link has reached this number of clicks, derived from both.
     #[must_use]
     pub fn milestone(LinkId { code, generation }: &LinkId, clicks: u64) -> Self {
@@ -187,6 +196,12 @@ impl EventId {
     #[must_use]
     pub fn of_job(job: &JobId) -> Self {
         Self(format!("job:{job}"))
+    }
+
+    /// The id of the entry in the trail that mail to a person came back, of which there is one for a time.
+    #[must_use]
+    pub(crate) fn undeliverable() -> Self {
+        Self("undeliverable".to_owned())
     }
 
     /// The id of the entry in the trail of all wrong passwords of a while, which begins at this time.

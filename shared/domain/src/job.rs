@@ -86,7 +86,9 @@ impl Job {
     /// Whether it has begun and come no further for so long that it is given up.
     #[must_use]
     pub fn is_stuck(&self, now: Timestamp) -> bool {
-        self.state.is_under_way() && self.noted_at.is_some_and(|noted| noted.plus(Self::PATIENCE) <= now)
+        self.work.is_of_links()
+            && self.state.is_under_way()
+            && self.noted_at.is_some_and(|noted| noted.plus(Self::PATIENCE) <= now)
     }
 
     /// What becomes of a job that is given up: if it was to be cancelled, it is.
@@ -229,14 +231,35 @@ pub struct LinkRefusal {
 pub enum JobWork {
     /// Doing the same to many links.
     Links(LinkJob),
+    /// Closing a workspace, or bringing it back.
+    Workspace(WorkspaceJob),
+}
+
+/// What becomes of a workspace. A turn does what the workspace itself says then, so this is what was asked for, and no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum WorkspaceJob {
+    /// It is closed, and purged when nobody can bring it back any more.
+    CloseWorkspace,
+    /// It is open again.
+    ReopenWorkspace,
 }
 
 impl JobWork {
+    /// Whether it concerns links alone. Such a job needs whoever has asked for it to be a member still, can be cancelled, and is given up
+    /// when it comes no further. What becomes of a workspace is settled when it was asked for.
+    #[must_use]
+    pub fn is_of_links(&self) -> bool {
+        matches!(self, Self::Links(_))
+    }
+
     /// What is to be done, in words that come after `to`.
     #[must_use]
     pub fn in_words(&self) -> String {
         match self {
             Self::Links(job) => job.task.in_words(),
+            Self::Workspace(WorkspaceJob::CloseWorkspace) => "close the workspace".to_owned(),
+            Self::Workspace(WorkspaceJob::ReopenWorkspace) => "bring the workspace back".to_owned(),
         }
     }
 }
@@ -474,6 +497,8 @@ mod tests {
             json!({"kind": "switch_off", "filter": {"all": true}}),
             json!({"kind": "set_expiry", "expires_at": "2027-01-01T00:00:00.000Z", "filter": {"tag": ["a", "-b"]}}),
             json!({"kind": "set_expiry", "expires_at": null, "filter": {"search": "x"}}),
+            json!({"kind": "close_workspace"}),
+            json!({"kind": "reopen_workspace"}),
         ] {
             assert_eq!(serde_json::to_value(work(written.clone())).unwrap(), written);
         }

@@ -11,6 +11,7 @@ mod availability;
 mod base62;
 mod click;
 mod click_id;
+mod closure;
 mod correlation_id;
 mod event;
 mod exact_json;
@@ -57,14 +58,15 @@ pub use account::{Account, EmailAddress, FullName, Member, Membership, Role};
 pub use api_key::{ApiKey, ApiKeySecret, KeyHash, KeyName, KeyPrefix, Scope, Scopes};
 pub use audience::{Audience, BrowserFamily, Client, Device};
 pub use audit::{ActionFilter, Actor, AuditAction, AuditEntry, AuditFilter, AuditSubject, Changer, Origin, Trail};
-pub use availability::{Availability, LinkState, LinkStatus, RemovalReason};
+pub use availability::{Availability, LinkState, LinkStatus, RemovalReason, Suspension, Suspensions};
 pub use base62::ALPHABET;
 pub use click::{Click, CountryCode, IpHash, ParkedClick, Salt, Spread, Visitor};
 pub use click_id::ClickId;
+pub use closure::Closure;
 pub use correlation_id::CorrelationId;
 pub use event::{
     Event, EventDetail, JobFinished, MilestoneReached, TargetDown, TargetUp, UrlClicked, UrlCreated, UrlDeleted,
-    UrlExhausted, UrlExpired, UrlPurged, UrlRemoved, UrlSwitched, UrlUnwatched, UrlUpdated,
+    UrlExhausted, UrlExpired, UrlPurged, UrlRemoved, UrlSuspended, UrlSwitched, UrlUnwatched, UrlUpdated,
 };
 pub use exact_json::ExactJson;
 pub use founding::{Founder, FoundingPolicy};
@@ -72,7 +74,10 @@ pub use handover::{Handover, KeysLeft, oldest_admin_but};
 pub use idempotency_key::{AnswerKey, IdempotencyKey};
 pub use ids::{EventId, InvitationId, JobId, MailOrderId, SessionId, UserId, WorkspaceId};
 pub use invitation::Invitation;
-pub use job::{GivenFilter, Job, JobFailure, JobProgress, JobState, JobWork, LinkJob, LinkRefusal, LinkStep, LinkTask};
+pub use job::{
+    GivenFilter, Job, JobFailure, JobProgress, JobState, JobWork, LinkJob, LinkRefusal, LinkStep, LinkTask,
+    WorkspaceJob,
+};
 pub use leading::{HistoryEntry, LeadingChanges};
 pub use link::{ExpiryStep, Link, LinkIdentity, Record, StoredLink, Tombstone};
 pub use link_changes::{LinkChanges, Transition};

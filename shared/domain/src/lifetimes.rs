@@ -72,6 +72,9 @@ pub const ADDRESS_VERIFICATIONS: Duration = Duration::from_secs(24 * HOUR);
 /// For how long it is remembered that somebody has signed in to an account from an address.
 pub const FAMILIAR_ADDRESSES: Duration = Duration::from_secs(90 * DAY);
 
+/// How long a closed workspace can be brought back before it is purged.
+pub const CLOSED_WORKSPACES: Duration = Duration::from_secs(7 * DAY);
+
 /// How long a job is kept after its end.
 pub const ENDED_JOBS: Duration = Duration::from_secs(30 * DAY);
 

@@ -102,6 +102,7 @@ impl Link {
                 expires_at: patch.expires_at.unwrap_or(was.expires_at),
                 exhausted_at: was.exhausted_at.filter(|_| max_clicks == terms.max_clicks),
                 is_protected: patch.password.as_ref().map_or(was.is_protected, Option::is_some),
+                suspensions: was.suspensions,
             },
             expiry_is_published: self.expiry_is_published && patch.expires_at.is_none(),
             metadata: LinkMetadata {

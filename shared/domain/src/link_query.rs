@@ -73,9 +73,9 @@ impl StatusFilter {
         if text == "all" {
             return Ok(Self::All);
         }
-        let refused =
-            |_| Invalid::new("status must be active, inactive, scheduled, exhausted, deleted, expired or all");
-        LinkStatus::parse(text).map(Self::Only).map_err(refused)
+        LinkStatus::parse(text).map(Self::Only).map_err(|_| {
+            Invalid::new("status must be active, inactive, scheduled, exhausted, expired, suspended, deleted or all")
+        })
     }
 
     /// Whether links with this status are shown.

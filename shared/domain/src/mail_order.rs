@@ -163,6 +163,18 @@ pub enum AccountChange {
         /// The person's role there.
         role: Role,
     },
+    /// A workspace that was closed, and with it the membership.
+    WorkspaceClosed {
+        /// The name of the workspace.
+        workspace_name: WorkspaceName,
+        /// Until when one who was its admin can bring it back.
+        restorable_until: Timestamp,
+    },
+    /// A workspace that was closed, and is open again.
+    WorkspaceRestored {
+        /// The name of the workspace.
+        workspace_name: WorkspaceName,
+    },
     /// A membership that has ended.
     Removed {
         /// The name of the workspace.

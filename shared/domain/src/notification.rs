@@ -173,6 +173,8 @@ fn worded(
         }
         EventDetail::UrlClicked(_)
         | EventDetail::UrlExtended(_)
+        | EventDetail::UrlSuspended(_)
+        | EventDetail::UrlResumed(_)
         | EventDetail::UrlUnwatched(_)
         | EventDetail::UrlRemoved(_) => return None,
         EventDetail::UrlCreated(created) => (

@@ -204,7 +204,7 @@ impl RedirectTarget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LinkId, LinkState, RemovalReason, Tombstone, UserId, WorkspaceId};
+    use crate::{LinkId, LinkState, RemovalReason, Suspension, Suspensions, Tombstone, UserId, WorkspaceId};
 
     fn noon() -> Timestamp {
         Timestamp::parse("2026-03-02T12:00:00Z").unwrap()
@@ -301,8 +301,11 @@ mod tests {
             assert!(matches!(decided, Decision::Refuse { .. }), "{switched_off:?}: {decided:?}");
         }
         let deleted = Availability { state: LinkState::Deleted(noon()), ..Availability::default() };
-        let decided = asked(link_with(deleted, with_fallback()), Intent::Visit, Asker::Person);
-        assert_eq!(decided, Decision::Refuse { why: LinkStatus::Deleted });
+        let suspended = Availability { suspensions: Suspensions::default().with(Suspension::Closed), ..scheduled };
+        for (nowhere, why) in [(deleted, LinkStatus::Deleted), (suspended, LinkStatus::Suspended)] {
+            let decided = asked(link_with(nowhere, with_fallback()), Intent::Visit, Asker::Person);
+            assert_eq!(decided, Decision::Refuse { why });
+        }
     }
 
     #[test]

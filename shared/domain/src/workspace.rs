@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    EmailAddress, ExactJson, Invalid, Revision, Timestamp, UserId, WorkspaceId,
+    Closure, EmailAddress, ExactJson, Invalid, Revision, Timestamp, UserId, WorkspaceId,
     validated::{self, string_newtype},
 };
 
@@ -158,6 +158,8 @@ pub struct Workspace {
     pub updated_at: Timestamp,
     /// How often they were changed.
     pub revision: Revision,
+    /// That it is closed, if it is.
+    pub closure: Option<Closure>,
 }
 
 impl Workspace {

@@ -51,6 +51,11 @@ impl RepositoryError {
         Self::unexpected_item(operation)
     }
 
+    /// Wraps an error of writing a text of an item, for `map_err`.
+    pub fn unwritable<E: Error + Send + Sync + 'static>(operation: &'static str) -> impl Fn(E) -> Self {
+        Self::unexpected_item(operation)
+    }
+
     /// Wraps a (de)serialisation error, for `map_err`.
     pub(crate) fn unexpected_item<E: Error + Send + Sync + 'static>(operation: &'static str) -> impl Fn(E) -> Self {
         move |source| Self::UnexpectedItem { operation, source: Box::new(source) }

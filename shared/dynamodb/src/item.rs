@@ -272,6 +272,23 @@ impl Table {
         Err(RepositoryError::incomplete(operation))
     }
 
+    /// The keys of all items of a partition, by strongly consistent reads.
+    pub(crate) async fn keys_of(&self, operation: &'static str, partition: &str) -> Result<Vec<Key>, RepositoryError> {
+        let query = self.query(partition, SortKeys::All).consistent_read(true).projection_expression("pk, sk");
+        let items: Vec<_> = self.query_all(operation, query, usize::MAX).await?;
+        items.into_iter().map(|item| from_item(operation, item)).collect()
+    }
+
+    /// Deletes all items of a partition.
+    pub(crate) async fn delete_partition(
+        &self,
+        operation: &'static str,
+        partition: &str,
+    ) -> Result<(), RepositoryError> {
+        let keys = self.keys_of(operation, partition).await?;
+        self.delete_all(operation, keys.into_iter().map(Key::into_item).collect()).await
+    }
+
     /// Deletes items by their keys in batches of 25, and retries those that DynamoDB returns as unprocessed.
     pub(crate) async fn delete_all(&self, operation: &'static str, keys: Vec<Item>) -> Result<(), RepositoryError> {
         const BATCH: usize = 25;

@@ -29,11 +29,11 @@ pub use clicks::{ClicksTable, PageOfClicks, Partition, Purged, ReadBudget, ReadC
 pub use cursor::{Cursor, Page};
 pub use error::RepositoryError;
 pub use item::Consistency;
-pub use jobs::{JobEnd, JobSignal, JobsTable, Reached};
+pub use jobs::{ClosedPerson, DueMark, JobEnd, JobMark, JobSignal, JobTurn, JobsTable, Reached};
 pub use links::{
     CleanupStats, CreateOutcome, Creation, DeleteOutcome, Deletion, Exhaustion, ExpiryMarker, ExpiryOutcome,
-    FirstAnswer, LinkRange, LinkReader, LinkUpdate, LinksTable, OwnedLinks, Purge, PurgeOutcome, Reusable, TracedLink,
-    UpdateOutcome, UseOutcome,
+    FirstAnswer, LinkRange, LinkReader, LinkUpdate, LinksTable, OwnedLinks, Purge, PurgeOutcome, Reusable,
+    SuspensionChange, TracedLink, UpdateOutcome, UseOutcome,
 };
 pub use notifications::{Claim, ClaimOutcome, Feed, NotificationsTable};
 pub use stats::{
@@ -42,12 +42,13 @@ pub use stats::{
 };
 pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, MailAdmission, ThrottleTable};
 pub use users::{
-    AcceptOutcome, Acting, AddressStep, AddressVerification, ApiKeys, ChangedKey, CreateKeyOutcome, FoundOutcome,
-    FoundingAnswer, HandoverStage, Invitations, InviteOutcome, KeyChange, KeyOutcome, MailAddress, Mailbox,
-    MemberChange, MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens, OpenHandover, OpenInvitation,
-    OpenReclaim, PasswordChange, PasswordReset, PendingAddress, PersonChange, PersonOutcome, Profile, Recipient,
-    Recipients, RegisterOutcome, Registration, Removal, ResetOutcome, Session, Sessions, SignIn, Standing,
-    TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome, Workspaces,
+    AcceptOutcome, Acting, AddressStep, AddressVerification, ApiKeys, ChangedKey, CloseOutcome, ClosedWorkspaces,
+    CreateKeyOutcome, Forgotten, FoundOutcome, FoundingAnswer, HandoverStage, Invitations, InviteOutcome, KeyChange,
+    KeyOutcome, MailAddress, Mailbox, MemberChange, MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens,
+    OpenHandover, OpenInvitation, OpenReclaim, PasswordChange, PasswordReset, PendingAddress, PersonChange,
+    PersonOutcome, Profile, Recipient, Recipients, RegisterOutcome, Registration, Removal, ResetOutcome,
+    RestoreOutcome, Session, Sessions, SignIn, Standing, Tie, TokenDelivery, UsersTable, VerifyOutcome,
+    WithdrawOutcome, WorkspaceOutcome, Workspaces,
 };
 pub use watch::{
     CheckedTarget, DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, LaneNotes, ListedTarget, OwnedTargets,

@@ -82,14 +82,17 @@ pub struct HandoverSignal {
     pub is_due_again: bool,
 }
 
-/// Which turn of a job a record of JobsTable's stream begins; `None` if it begins none.
+/// What a record of JobsTable's stream says about a job; `None` if nothing.
 ///
 /// # Errors
 /// When the record can't be read.
 pub fn job_signal(record: &EventRecord) -> Result<Option<JobSignal>, StreamError> {
-    let Key { sk, .. } = serde_dynamo::from_item(record.change.keys.clone())?;
-    if record.event_name == "REMOVE" || !sk.starts_with(JOB_PREFIX) {
-        return Ok(None);
+    let key: Key = serde_dynamo::from_item(record.change.keys.clone())?;
+    if record.event_name == "REMOVE" {
+        return Ok(JobSignal::of_gone(&key)?);
+    }
+    if !key.sk.starts_with(JOB_PREFIX) {
+        return Ok(JobSignal::of_other(&key)?);
     }
     Ok(JobSignal::of(&image(&record.change.new_image)?)?)
 }

@@ -157,6 +157,12 @@ impl Guesses {
         warn_about(remembered, "a proof was not remembered");
     }
 
+    /// The hash under which guesses at an account's password are counted.
+    #[must_use]
+    pub fn account_hash(&self, email: &str) -> AccountHash {
+        AccountHash::of(email, &self.salt)
+    }
+
     /// The hash of the address that a request comes from, for log lines.
     #[must_use]
     pub fn address_hash(&self, request: &Request) -> IpHash {

@@ -233,9 +233,10 @@ impl LinkView {
     }
 }
 
-/// The target that is checked for a link at the time of the request. That of an expired link isn't checked for it any more.
+/// The target that is checked for a link at the time of the request. That of an expired or suspended link isn't checked for it.
 fn target_of(request: &Request, link: &Link) -> Option<TargetId> {
-    link.watched_target().filter(|_| link.availability.status(request.received_at()) != LinkStatus::Expired)
+    let status = link.availability.status(request.received_at());
+    link.watched_target().filter(|_| !matches!(status, LinkStatus::Expired | LinkStatus::Suspended))
 }
 
 /// The health of the target that a link watches. All but `status` are `null` before the first check.

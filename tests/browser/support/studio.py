@@ -322,7 +322,7 @@ def overview(query: dict[str, str]) -> dict[str, Any]:
     names = ("short_code", "short_url", "title", "original_url")
     tops = [{name: one[name] for name in names} | {"clicks": one["total_clicks"] // 5, "people": people_of(one["total_clicks"] // 5)} for one in top]
     down = [{"id": target_id(number), "url": url, "since": at(days=days)} for number, (url, status, days, _) in enumerate(TARGETS) if status == "down" and tag in ["", "print"]]
-    counts = {"total": 148, "active": 137, "inactive": 3, "scheduled": 1, "exhausted": 1, "expired": 6, "deleted": 0, "archived": 23}
+    counts = {"total": 148, "active": 137, "inactive": 3, "scheduled": 1, "exhausted": 1, "expired": 6, "suspended": 0, "deleted": 0, "archived": 23}
     tagged = dict.fromkeys(counts, 0) | {"total": dict(TAGS).get(tag, 0), "active": dict(TAGS).get(tag, 0)}
     about = ({"tag": tag} if tag else {}) | ({"period": period(query, ages)} if "from" in query else {})
     return about | {

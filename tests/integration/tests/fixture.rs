@@ -15,11 +15,11 @@ use linklet_domain::{
     TargetStatus, Timestamp, Track, UserId, Visitor, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
-    Acting, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, LinksTable, MemberChange, MemberOutcome,
+    Acting, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, Forgotten, LinksTable, MemberChange, MemberOutcome,
     RepositoryError, SignIn, TargetQuota, ThrottleTable, TrackRange, UsersTable, WatchTable,
 };
 use linklet_handover::Handovers;
-use linklet_jobs::{Kinds, LinkWork, Turns};
+use linklet_jobs::{Kinds, LinkWork, PersonWork, Turns, WorkspaceWork};
 use linklet_jobs_api::JobsApi;
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
@@ -34,6 +34,7 @@ use linklet_lambda::{
     throttle::{Questions, Throttle},
     watching::TargetRoom,
 };
+use linklet_leave::Leave;
 use linklet_list::List;
 use linklet_notify::{Addresses, MailLimit, Mailer, Notify, Topic};
 use linklet_overview::Overviews;
@@ -270,13 +271,38 @@ pub fn handovers(db: &TestDynamoDb, queues: &FakeQueues) -> Handovers {
 /// Carries out jobs, without waiting for the index, which isn't behind here.
 pub fn jobs(db: &TestDynamoDb, queues: &FakeQueues) -> Turns<Kinds> {
     let links = LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(db.links(), room(db, 100)) };
+    let mails = MailOrders::to(Publisher::new(queues.client(), queues.url("notify")));
+    let had = (db.links(), db.stats(), db.watch());
+    let workspaces = WorkspaceWork::new(db.closed_workspaces(), db.jobs(), had, mails);
     Turns {
         jobs: db.jobs(),
         users: db.workspaces(),
-        work: Kinds { links },
+        work: Kinds { links, workspaces, people: forgetting(db) },
         dead_letters: dead_letters(queues).shared_by("jobs"),
         turn: Duration::from_secs(20),
         clock: Box::new(Timestamp::now),
+    }
+}
+
+fn forgetting(db: &TestDynamoDb) -> PersonWork {
+    PersonWork {
+        jobs: db.jobs(),
+        people: Forgotten::new(db.client(), "UsersTable"),
+        notifications: db.notifications(),
+        guesses: db.calls(),
+        targets: db.watch(),
+    }
+}
+
+/// That looks up sessions.
+pub fn leave(db: &TestDynamoDb) -> Leave {
+    Leave {
+        tokens: tokens().with_sessions(db.sessions()),
+        users: db.users(),
+        jobs: db.jobs(),
+        limits: limits(db),
+        passwords: Default::default(),
+        mails: MailOrders::default(),
     }
 }
 
@@ -470,6 +496,7 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
             request.send_to(&linklet_notifications::Notifications { tokens: tokens(), notifications }).await
         }
         "account" => request.send_to(&linklet_account::Account::new(tokens(), db.users(), guesses(db))).await,
+        "leave" => request.send_to(&leave(db)).await,
         "watch" => request.send_to(&watch(db)).await,
         "jobs-api" => request.send_to(&jobs_api(db)).await,
         unknown => panic!("template.yaml has a function that this test doesn't know: {unknown}"),

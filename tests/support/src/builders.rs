@@ -192,6 +192,7 @@ impl ApiKeyBuilder {
             expires_at: None,
             last_used_at: None,
             paused_at: None,
+            closed_at: None,
         })
     }
 

@@ -2,14 +2,14 @@ use aws_lambda_events::dynamodb::Event as StreamEvent;
 use aws_sdk_dynamodb::{Client, config::Intercept};
 use linklet_domain::{
     Account, ApiKey, CorrelationId, Destinations, EmailAddress, Invitation, Link, LinkId, LinkPatch, Member,
-    Membership, OneTimeToken, Origin, Precondition, Record, Role, Target, Timestamp, TokenPurpose, UserId, WorkspaceId,
-    WorkspaceName, WorkspaceSlug,
+    Membership, OneTimeToken, Origin, Precondition, Record, Role, Suspension, Target, Timestamp, TokenHash,
+    TokenPurpose, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{
-    AcceptOutcome, ApiKeys, AuditTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, Invitations,
-    InviteOutcome, JobsTable, LinkUpdate, LinksTable, Names, NotificationsTable, OneTimeTokens, Recipients,
-    RegisterOutcome, RegisteredTarget, Registration, Sessions, StatsTable, TargetRegistration, ThrottleTable,
-    UpdateOutcome, UsersTable, WatchTable, Workspaces,
+    AcceptOutcome, ApiKeys, AuditTable, ClicksTable, ClosedWorkspaces, CreateKeyOutcome, CreateOutcome, Creation,
+    Invitations, InviteOutcome, JobsTable, LinkUpdate, LinksTable, Names, NotificationsTable, OneTimeTokens,
+    Recipients, RegisterOutcome, RegisteredTarget, Registration, Sessions, StatsTable, SuspensionChange,
+    TargetRegistration, ThrottleTable, UpdateOutcome, UsersTable, WatchTable, Workspaces,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -117,6 +117,12 @@ impl TestDynamoDb {
     #[must_use]
     pub fn workspaces(&self) -> Workspaces {
         Workspaces::new(self.client(), "UsersTable")
+    }
+
+    /// The table of accounts, as far as closing workspaces concerns it.
+    #[must_use]
+    pub fn closed_workspaces(&self) -> ClosedWorkspaces {
+        ClosedWorkspaces::new(self.client(), "UsersTable")
     }
 
     /// The table of trails.
@@ -315,16 +321,17 @@ impl TestDynamoDb {
     ///
     /// # Panics
     /// When the person is no admin there, or the address is a member's already.
-    pub async fn invite(&self, admin: &Person, email: &str, role: Role) {
+    pub async fn invite(&self, admin: &Person, email: &str, role: Role) -> TokenHash {
         let token = OneTimeToken::generate(TokenPurpose::Invitation).expect("randomness").hash();
         let email = EmailAddress::parse(email).expect("an address");
-        let invitation = Invitation::new(&admin.workspace, email, role, &admin.id, token, Timestamp::now());
+        let invitation = Invitation::new(&admin.workspace, email, role, &admin.id, token.clone(), Timestamp::now());
         let invited = self
             .users()
             .invite(&invitation, &a_session(), &an_origin(&admin.id))
             .await
             .expect("an invitation can be stored");
         assert_eq!(invited, InviteOutcome::Invited);
+        token
     }
 
     /// Stores an API key as it is.
@@ -358,6 +365,27 @@ impl TestDynamoDb {
             Some(Record::Link(link)) => link,
             other => panic!("{code} is no link but {other:?}"),
         }
+    }
+
+    /// Suspends a link as a closed workspace does.
+    ///
+    /// # Panics
+    /// When the table can't be written.
+    pub async fn suspend(&self, link: &Link) {
+        self.change_suspension(link, SuspensionChange::Suspend(Suspension::Closed)).await;
+    }
+
+    /// Lifts what [`Self::suspend`] has done.
+    ///
+    /// # Panics
+    /// When the table can't be written.
+    pub async fn resume(&self, link: &Link) {
+        self.change_suspension(link, SuspensionChange::Lift(Suspension::Closed)).await;
+    }
+
+    async fn change_suspension(&self, link: &Link, change: SuspensionChange) {
+        let (links, link, id) = (self.links(), self.link(link.code().as_str()).await, CorrelationId::generate());
+        links.change_suspension(&link, change, &id).await.expect("the table can be written");
     }
 
     /// Changes a link that is there, wherever it leads then, and returns it.

@@ -145,6 +145,9 @@ pub struct LinkCounts {
     pub exhausted: u64,
     /// Links that have expired and are still listed.
     pub expired: u64,
+    /// Links that lead nowhere until what suspends them is over. Overviews that were kept before there were any have none.
+    #[serde(default)]
+    pub suspended: u64,
     /// Links that were deleted and keep their statistics.
     pub deleted: u64,
     /// Links that are archived, whatever their status.
@@ -211,7 +214,7 @@ impl LinkCounts {
     /// All links that aren't archived.
     #[must_use]
     pub fn total(self) -> u64 {
-        self.active + self.inactive + self.scheduled + self.exhausted + self.expired + self.deleted
+        self.active + self.inactive + self.scheduled + self.exhausted + self.expired + self.suspended + self.deleted
     }
 
     fn count(&mut self, status: LinkStatus) {
@@ -221,6 +224,7 @@ impl LinkCounts {
             LinkStatus::Scheduled => self.scheduled += 1,
             LinkStatus::Exhausted => self.exhausted += 1,
             LinkStatus::Expired => self.expired += 1,
+            LinkStatus::Suspended => self.suspended += 1,
             LinkStatus::Deleted => self.deleted += 1,
             // Only a tombstone is left of it.
             LinkStatus::Purged => {}

@@ -6,6 +6,8 @@
 use std::{str::FromStr, time::Duration};
 
 use super::{ThrottleSubject, Tier};
+use serde::{Deserialize, Serialize};
+
 use crate::{EmailAddress, Invalid, IpHash, Salt, Timestamp};
 
 /// What is guessed. Each kind is counted separately.
@@ -51,7 +53,8 @@ impl GuessKind {
 
 /// SHA-256 of an account's address and the salt, in hex. There may be no such account: guesses at it are counted all the same, so
 /// that nobody learns from a limit who has one.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct AccountHash(String);
 
 impl AccountHash {

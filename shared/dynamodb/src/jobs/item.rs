@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::item::Key;
 
-const WORKSPACE_PREFIX: &str = "WS#";
+pub(super) const WORKSPACE_PREFIX: &str = "WS#";
 
 pub(crate) const JOB_PREFIX: &str = "JOB#";
 
@@ -115,7 +115,8 @@ impl JobItem {
     pub(crate) fn finished_event(self) -> Result<Option<Event>, Invalid> {
         let Job { id, workspace, work, created_by, correlation_id, state, progress, ended_at, reason, .. } =
             self.try_into()?;
-        let Some(ended_at) = ended_at.filter(|_| state.is_over()) else { return Ok(None) };
+        // Whom it concerns that a workspace is closed or open again was told otherwise.
+        let Some(ended_at) = ended_at.filter(|_| state.is_over() && work.is_of_links()) else { return Ok(None) };
         let JobProgress { changed, failed, .. } = progress;
         let finished = JobFinished { job_id: id, user_id: created_by, work, state, changed, failed, reason };
         Ok(Some(Event {

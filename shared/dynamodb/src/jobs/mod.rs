@@ -8,20 +8,27 @@
 //! Each write of a turn is conditional on the number of the turn, so one that is repeated or comes late changes nothing. What runs and
 //! what waits changes in one transaction with the jobs themselves.
 
+mod closing;
+mod forgetting;
 pub(crate) mod item;
 
 use aws_sdk_dynamodb::{
     Client,
     types::{AttributeValue, TransactWriteItem},
 };
-use linklet_domain::{Invalid, Job, JobFailure, JobId, JobProgress, JobState, Timestamp, WorkspaceId};
+use linklet_domain::{Invalid, Job, JobFailure, JobId, JobProgress, JobState, Timestamp, UserId, WorkspaceId};
 
 use self::item::{
-    JOB_PREFIX, JobItem, QueueItem, job_key, job_of, job_sort_key, kept_until, queue_key, workspace_partition,
+    JOB_PREFIX, JobItem, QueueItem, WORKSPACE_PREFIX, job_key, job_of, job_sort_key, kept_until, queue_key,
+    workspace_partition,
+};
+pub use self::{
+    closing::{DueMark, JobMark},
+    forgetting::ClosedPerson,
 };
 use crate::{
     Cursor, Page, RepositoryError,
-    item::{IS_NEW, Item, SortKeys, Table, from_item, number, text, to_attributes},
+    item::{IS_NEW, Item, Key, SortKeys, Table, from_item, number, text, to_attributes},
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
@@ -348,9 +355,20 @@ fn job(operation: &'static str, item: JobItem) -> Result<Job, RepositoryError> {
     Job::try_from(item).map_err(RepositoryError::unexpected_item(operation))
 }
 
-/// Which turn of which job a record of the stream begins.
+/// What a record of the stream says about a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct JobSignal {
+pub enum JobSignal {
+    /// A turn begins.
+    Turn(JobTurn),
+    /// The mark beside a job is gone.
+    Due(DueMark),
+    /// What is stored about this person is to be deleted.
+    Forget(UserId),
+}
+
+/// Which turn of which job begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JobTurn {
     /// The workspace.
     pub workspace: WorkspaceId,
     /// The job.
@@ -360,8 +378,21 @@ pub struct JobSignal {
 }
 
 impl JobSignal {
+    /// What it means that there is a job as this.
     pub(crate) fn of(item: &JobItem) -> Result<Option<Self>, Invalid> {
         let (workspace, job) = job_of(&item.key)?;
-        Ok(item.state.is_under_way().then_some(Self { workspace, job, turn: item.turn }))
+        Ok(item.state.is_under_way().then_some(Self::Turn(JobTurn { workspace, job, turn: item.turn })))
+    }
+
+    /// What it means that there is an item with this key which is no job.
+    pub(crate) fn of_other(key: &Key) -> Result<Option<Self>, Invalid> {
+        Ok(forgetting::person_of(key)?.map(Self::Forget))
+    }
+
+    /// What it means that the item with this key is gone. Also if somebody has deleted it by hand.
+    pub(crate) fn of_gone(Key { pk, sk }: &Key) -> Result<Option<Self>, Invalid> {
+        let Some((mark, job)) = JobMark::of(sk) else { return Ok(None) };
+        let workspace = WorkspaceId::parse(pk.strip_prefix(WORKSPACE_PREFIX).unwrap_or_default())?;
+        Ok(Some(Self::Due(DueMark { workspace, job: JobId::parse(job)?, mark })))
     }
 }

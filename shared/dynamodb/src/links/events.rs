@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use linklet_domain::{
     Changer, CorrelationId, Event, EventDetail, EventId, Link, LinkChanges, LinkId, LinkState, RemovalReason,
-    Timestamp, UrlCreated, UrlDeleted, UrlExhausted, UrlExpired, UrlPurged, UrlRemoved, UrlSwitched, UrlUnwatched,
-    UrlUpdated, UserId,
+    Timestamp, UrlCreated, UrlDeleted, UrlExhausted, UrlExpired, UrlPurged, UrlRemoved, UrlSuspended, UrlSwitched,
+    UrlUnwatched, UrlUpdated, UserId,
 };
 
 use super::item::{LinkItem, TombstoneItem};
@@ -75,6 +75,8 @@ impl LinkChange {
             self.extended(),
             self.expired(),
             self.exhausted(),
+            self.suspended(),
+            self.resumed(),
             self.deleted(),
         ]
         .into_iter()
@@ -95,7 +97,7 @@ impl LinkChange {
     fn updated(&self) -> Option<Event> {
         let changes = LinkChanges::between(&self.before, &self.after)?;
         let (link, user_id) = (self.after.id().clone(), self.after.identity.owner);
-        let watch = self.after.watched_target().is_some() && !self.after.expiry_is_published;
+        let watch = watches(&self.after) && !self.after.expiry_is_published;
         let detail =
             EventDetail::UrlUpdated(Box::new(UrlUpdated { link, user_id, changes, by: self.by.clone(), watch }));
         Some(self.event("updated", self.after.updated_at, detail))
@@ -152,6 +154,35 @@ impl LinkChange {
         Some(self.event("exhausted", exhausted_at, detail))
     }
 
+    fn suspended(&self) -> Option<Event> {
+        let is_suspended = is_suspended(&self.after) && !is_suspended(&self.before);
+        let detail = is_suspended.then(|| UrlSuspended {
+            link: self.after.id().clone(),
+            user_id: self.after.identity.owner,
+            watched_target: self.after.watched_target(),
+        })?;
+        Some(self.event("suspended", self.written_at(), EventDetail::UrlSuspended(detail)))
+    }
+
+    /// A link that has expired meanwhile goes on as one that has: it isn't watched again, also if its expiry is yet to be published.
+    fn resumed(&self) -> Option<Event> {
+        if !is_suspended(&self.before) || is_suspended(&self.after) {
+            return None;
+        }
+        let at = self.written_at();
+        let has_expired = self.after.availability.expires_at.is_some_and(|expiry| expiry <= at);
+        let state = state_of_link(self.after.clone());
+        let resumed = UrlCreated { watch: state.watch && !has_expired, ..state };
+        Some(self.event("resumed", at, EventDetail::UrlResumed(resumed)))
+    }
+
+    /// When a change was written that is none of the link's people, and so has no time of its own: the id of the change has it. It comes
+    /// after the change of the link before it, whichever clock has measured that.
+    fn written_at(&self) -> Timestamp {
+        let after_the_change_before = self.after.updated_at.plus(Duration::from_millis(1));
+        self.id.generated_at().map_or(after_the_change_before, |at| at.max(after_the_change_before))
+    }
+
     fn deleted(&self) -> Option<Event> {
         let LinkState::Deleted(deleted_at) = self.after.availability.state else { return None };
         if self.before.availability.is_deleted() {
@@ -169,14 +200,23 @@ impl LinkChange {
     }
 }
 
+fn is_suspended(link: &Link) -> bool {
+    !link.availability.suspensions.are_none()
+}
+
+/// Whether a link watches where it leads, as long as it hasn't expired.
+fn watches(link: &Link) -> bool {
+    link.watched_target().is_some() && !is_suspended(link)
+}
+
 /// All that consumers have to know of a link that redirects from now on.
 fn state_of_link(link: Link) -> UrlCreated {
     UrlCreated {
+        watch: link.watch && !is_suspended(&link),
         link: link.identity.id,
         original_url: link.target,
         user_id: link.identity.owner,
         expires_at: link.availability.expires_at,
-        watch: link.watch,
         quiet: false,
     }
 }

@@ -142,6 +142,14 @@ impl LinksTable {
         Ok(outcome)
     }
 
+    /// Deletes the statistics of the cleanup of a workspace.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn forget_cleanup(&self, workspace: &WorkspaceId) -> Result<(), RepositoryError> {
+        self.0.delete("forget a cleanup", cleanup_key(workspace)).send().await.map(|_| ())
+    }
+
     /// Records the start of a cleanup run in a workspace.
     ///
     /// # Errors

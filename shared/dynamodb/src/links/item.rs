@@ -5,8 +5,8 @@ use std::time::Duration;
 use linklet_domain::{
     AnswerKey, Availability, Changer, ClickLimit, CorrelationId, EventId, ExternalId, Extras, Generation, Invalid,
     LeadingChanges, Link, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, NormalizedUrl, Preview,
-    RedirectTarget, RemovalReason, Revision, Routing, ShortCode, Tags, TargetId, TargetUrl, Terms, Timestamp,
-    Tombstone, UserId, Uses, WorkspaceId,
+    RedirectTarget, RemovalReason, Revision, Routing, ShortCode, Suspensions, Tags, TargetId, TargetUrl, Terms,
+    Timestamp, Tombstone, UserId, Uses, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -216,29 +216,59 @@ pub(crate) struct AvailabilityMap {
     /// Absent where there is no password.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_protected: bool,
+    /// Absent where nothing suspends the link, as a set of DynamoDB can't be empty.
+    #[serde(default, skip_serializing_if = "SuspendedBy::is_empty", with = "serde_dynamo::string_set")]
+    suspended_by: SuspendedBy,
+}
+
+/// What suspends a link, as a set of words.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<String>")]
+struct SuspendedBy(Suspensions);
+
+impl SuspendedBy {
+    fn is_empty(&self) -> bool {
+        self.0.are_none()
+    }
+}
+
+impl From<SuspendedBy> for Vec<String> {
+    fn from(SuspendedBy(suspensions): SuspendedBy) -> Self {
+        suspensions.words().map(str::to_owned).collect()
+    }
+}
+
+impl TryFrom<Vec<String>> for SuspendedBy {
+    type Error = Invalid;
+
+    fn try_from(words: Vec<String>) -> Result<Self, Invalid> {
+        Suspensions::parse(&words).map(Self)
+    }
 }
 
 impl From<Availability> for AvailabilityMap {
     fn from(availability: Availability) -> Self {
-        let Availability { state, valid_from, expires_at, exhausted_at, is_protected } = availability;
+        let Availability { state, valid_from, expires_at, exhausted_at, is_protected, suspensions } = availability;
         let (is_active, deleted_at) = match state {
             LinkState::Active => (None, None),
             LinkState::Inactive => (Some(false), None),
             LinkState::Deleted(at) => (None, Some(at)),
         };
-        Self { expires_at, is_active, deleted_at, valid_from, exhausted_at, is_protected }
+        let suspended_by = SuspendedBy(suspensions);
+        Self { expires_at, is_active, deleted_at, valid_from, exhausted_at, is_protected, suspended_by }
     }
 }
 
 impl From<AvailabilityMap> for Availability {
     fn from(stored: AvailabilityMap) -> Self {
-        let AvailabilityMap { expires_at, is_active, deleted_at, valid_from, exhausted_at, is_protected } = stored;
+        let AvailabilityMap { expires_at, is_active, deleted_at, valid_from, exhausted_at, is_protected, suspended_by } =
+            stored;
         let state = match deleted_at {
             Some(at) => LinkState::Deleted(at),
             None if is_active == Some(false) => LinkState::Inactive,
             None => LinkState::Active,
         };
-        Self { state, valid_from, expires_at, exhausted_at, is_protected }
+        Self { state, valid_from, expires_at, exhausted_at, is_protected, suspensions: suspended_by.0 }
     }
 }
 

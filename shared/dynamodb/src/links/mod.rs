@@ -11,6 +11,7 @@ mod listing;
 mod locks;
 mod ownership;
 mod reuse;
+mod suspending;
 mod uses;
 
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
@@ -26,6 +27,7 @@ pub use self::{
     listing::{LinkRange, LinkReader, TracedLink},
     ownership::OwnedLinks,
     reuse::{Creation, FirstAnswer, Reusable},
+    suspending::SuspensionChange,
     uses::{Exhaustion, UseOutcome},
 };
 use crate::{

@@ -67,6 +67,14 @@ impl NotificationsTable {
         Self(Table { client, name: name.into() })
     }
 
+    /// Deletes all notifications of a person.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn forget(&self, user: &UserId) -> Result<(), RepositoryError> {
+        self.0.delete_partition("forget a person's notifications", &user_partition(user)).await
+    }
+
     /// Claims a notification for delivery, and stores it as pending if it doesn't exist. Both happen in one write.
     ///
     /// # Errors

@@ -88,6 +88,14 @@ fn kept_key<T: Kept>(workspace: &WorkspaceId, question: &OverviewQuestion) -> Ke
 }
 
 impl StatsTable {
+    /// Deletes all that is kept about a workspace.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn forget_overviews(&self, workspace: &WorkspaceId) -> Result<(), RepositoryError> {
+        self.table.delete_partition("delete a workspace's overviews", &partition(workspace)).await
+    }
+
     /// How long a claim holds: longer than a function may run.
     pub const OVERVIEW_CLAIM: Duration = Duration::from_secs(15);
 

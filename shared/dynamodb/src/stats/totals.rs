@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     RepositoryError,
-    item::{Answers, Item, SortKeys, from_item, number},
+    item::{Answers, Item, Key, SortKeys, from_item, number},
     write::Outcome,
 };
 
@@ -142,6 +142,34 @@ impl StatsTable {
             totals.extend(read_totals(OPERATION, items)?);
         }
         Ok(answers.is_at_end().then_some(totals))
+    }
+
+    /// The links of a workspace that were ever followed and aren't purged, among the next 250 after this one, in the order of their
+    /// codes, and after which to read on.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn followed(
+        &self,
+        workspace: &WorkspaceId,
+        after: Option<&LinkId>,
+    ) -> Result<(Vec<LinkId>, Option<LinkId>), RepositoryError> {
+        const OPERATION: &str = "read which links were followed";
+        const AT_ONCE: i32 = 250;
+        // `!` sorts before all that a code has, and `~` after it.
+        let first = after.map_or_else(|| TOTAL_PREFIX.to_owned(), |link| format!("{TOTAL_PREFIX}{link}!"));
+        let range = SortKeys::Between(&first, "TOTAL#~");
+        let query = self.table.query(&workspace_partition(workspace), range).limit(AT_ONCE);
+        let query = query.filter_expression(IS_COUNTED).projection_expression("pk, sk");
+        let mut answers = self.table.query_answers(OPERATION, query);
+        let items = answers.next().await?.unwrap_or_default();
+        let link_of = |item: &Item| {
+            let Key { sk, .. } = from_item(OPERATION, item.clone())?;
+            let link = LinkId::parse(sk.strip_prefix(TOTAL_PREFIX).unwrap_or_default());
+            link.map_err(RepositoryError::unreadable(OPERATION))
+        };
+        let links = items.iter().map(link_of).collect::<Result<_, _>>()?;
+        Ok((links, answers.last_read().map(link_of).transpose()?))
     }
 
     /// Reads the counts of all links of a workspace that were ever followed, as far as one request may read.

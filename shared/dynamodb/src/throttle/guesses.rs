@@ -11,11 +11,15 @@ use std::{
 
 use aws_sdk_dynamodb::types::KeysAndAttributes;
 use futures_util::future::try_join_all;
-use linklet_domain::{Failures, Guess, Guesser, HashBudget, HashFor, Patience, ThrottleSubject, Timestamp, lifetimes};
+use linklet_domain::{
+    AccountHash, Failures, Guess, Guesser, HashBudget, HashFor, Patience, ThrottleSubject, Timestamp, lifetimes,
+};
 
 use super::{
     ThrottleTable,
-    item::{FailuresItem, FamiliarItem, familiar_key, guesser_key, hashes_key, sender_hashes_key, ttl},
+    item::{
+        FailuresItem, FamiliarItem, account_partition, familiar_key, guesser_key, hashes_key, sender_hashes_key, ttl,
+    },
     once,
 };
 use crate::{
@@ -89,6 +93,14 @@ impl SpentSeconds {
 }
 
 impl ThrottleTable {
+    /// Deletes all guesses at an account, and where its person has signed in from.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn forget_account(&self, account: &AccountHash) -> Result<(), RepositoryError> {
+        self.table.delete_partition("forget guesses at an account", &account_partition(account)).await
+    }
+
     /// Counts a guess as a failure, unless somebody it counts for has to wait. It is exact, also with concurrent guesses.
     ///
     /// A guess that has to wait costs reads only.

@@ -42,7 +42,7 @@ pub(super) fn familiar_key(account: &AccountHash, address: &IpHash) -> Key {
     Key::new(account_partition(account), format!("FROM#{address}"))
 }
 
-fn account_partition(account: &AccountHash) -> String {
+pub(super) fn account_partition(account: &AccountHash) -> String {
     format!("GUESS#ACCOUNT#{}", account.as_str())
 }
 

@@ -206,7 +206,7 @@ impl UsersTable {
     }
 
     /// The action of a transaction by which a person joins a workspace: it counts that, and is refused if the account has another name
-    /// or address by now, of which the membership would have a wrong copy, or was closed. If something has shown that the address
+    /// or address by now, of which the membership would have a wrong copy, or is closed or being closed. If something has shown that the address
     /// is the person's, it records when.
     pub(super) fn joining(
         &self,
@@ -220,7 +220,9 @@ impl UsersTable {
         let named = if member.full_name.is_some() { "full_name = :name" } else { "attribute_not_exists(full_name)" };
         self.0
             .update("join a workspace", address_key(&member.user), change)
-            .only_if(format!("email = :email AND {named} AND attribute_not_exists(closed_at)"))
+            .only_if(format!(
+                "email = :email AND {named} AND attribute_not_exists(closed_at) AND attribute_not_exists(closing_at)"
+            ))
             .values([(":email", text(&member.email)), (":one", number(&1))])
             .values(member.full_name.as_ref().map(|name| (":name", text(name))))
             .values(verified_at.map(|at| (":at", text(&at))))

@@ -55,6 +55,7 @@ impl NewWorkspace {
             created_at,
             updated_at: created_at,
             revision: Revision::FIRST,
+            closure: None,
         }
     }
 

@@ -21,7 +21,7 @@ use super::{
         InvitationItem, InvitationTokenItem, InvitedTo, MemberItem, WorkspaceMemberItem, invitation_key,
         invitation_token_key, invitations_partition, workspace_key,
     },
-    members::HAS_ADMINS,
+    members::{HAS_ADMINS, IS_OPEN},
 };
 use crate::{
     RepositoryError,
@@ -472,12 +472,14 @@ impl UsersTable {
     }
 
     /// The action that counts a new admin. For other roles it only makes sure that the workspace has one, so that an invitation
-    /// leads into no workspace that was left.
+    /// leads into no workspace that was left. Neither leads into one that is closed.
     fn admission(&self, invitation: &Invitation) -> Result<TransactWriteItem, RepositoryError> {
-        if invitation.role == Role::Admin {
-            return self.admin_count(&invitation.workspace, 1, 1);
+        let (is_entered, least) = (format!("{HAS_ADMINS} AND {IS_OPEN}"), (":least", number(&1)));
+        if invitation.role != Role::Admin {
+            return self.0.check(ACCEPT, workspace_key(&invitation.workspace), &is_entered, [least]);
         }
-        self.0.check(ACCEPT, workspace_key(&invitation.workspace), HAS_ADMINS, [(":least", number(&1))])
+        let update = self.0.update(ACCEPT, workspace_key(&invitation.workspace), "ADD admins :one").only_if(is_entered);
+        update.values([least, (":one", number(&1))]).action()
     }
 
     /// Deletes an invitation, if it is still this one.

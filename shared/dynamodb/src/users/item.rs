@@ -7,9 +7,10 @@ mod reclaims;
 mod tokens;
 
 use linklet_domain::{
-    Account, Destinations, EmailAddress, FullName, IdempotencyKey, Invalid, InvitationId, IpHash, KeyHash, KeyPrefix,
-    LastingSession, MailChoice, Member, Membership, RenewableSession, Revision, Role, SessionId, SignInPlace,
-    Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug, lifetimes,
+    Account, Closure, Destinations, EmailAddress, FullName, IdempotencyKey, Invalid, InvitationId, IpHash, JobId,
+    KeyHash, KeyPrefix, LastingSession, MailChoice, Member, Membership, RenewableSession, Revision, Role, SessionId,
+    SignInPlace, Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
+    lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -240,6 +241,9 @@ pub(super) struct MemberItem {
     pub joined_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_at: Option<Timestamp>,
+    /// Since when the workspace is closed, so that nothing more is read to know that. The row of the workspace's list has it, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closed_at: Option<Timestamp>,
 }
 
 /// `ACCESS#<user>` / `ADDRESS`: where a person gets mail, when they showed that the address is theirs, and what they are called.
@@ -272,6 +276,9 @@ pub(super) struct AddressItem {
     /// misses none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub joinings: u64,
+    /// Since when the person is closing their account, and joins nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closing_at: Option<Timestamp>,
     /// When an operator closed the account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed_at: Option<Timestamp>,
@@ -294,6 +301,7 @@ impl AddressItem {
             pending_email: None,
             pending_until: None,
             joinings: 0,
+            closing_at: None,
             closed_at: None,
         }
     }
@@ -396,13 +404,15 @@ impl MemberItem {
             role: membership.role,
             joined_at: membership.joined_at,
             paused_at: membership.paused_at,
+            closed_at: membership.closed_at,
         }
     }
 }
 
 impl From<MemberItem> for Membership {
     fn from(item: MemberItem) -> Self {
-        Self { workspace: item.workspace_id, role: item.role, joined_at: item.joined_at, paused_at: item.paused_at }
+        let MemberItem { workspace_id, role, joined_at, paused_at, closed_at, .. } = item;
+        Self { workspace: workspace_id, role, joined_at, paused_at, closed_at }
     }
 }
 
@@ -420,6 +430,9 @@ pub(super) struct WorkspaceMemberItem {
     pub joined_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_at: Option<Timestamp>,
+    /// As of a [`MemberItem`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closed_at: Option<Timestamp>,
 }
 
 impl WorkspaceMemberItem {
@@ -432,6 +445,7 @@ impl WorkspaceMemberItem {
             role: member.role,
             joined_at: member.joined_at,
             paused_at: member.paused_at,
+            closed_at: None,
         }
     }
 }
@@ -469,12 +483,19 @@ pub(super) struct WorkspaceItem {
     /// Absent as long as nothing was changed.
     #[serde(default, skip_serializing_if = "is_first")]
     pub revision: Revision,
+    /// These three are there while it is closed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closed_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restorable_until: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closing_job: Option<JobId>,
 }
 
 impl WorkspaceItem {
     /// A new workspace, whose founder is its one admin.
     pub(super) fn new(workspace: &Workspace) -> Self {
-        let Workspace { id, name, slug, settings, destinations, founded_by, created_at, updated_at, revision } =
+        let Workspace { id, name, slug, settings, destinations, founded_by, created_at, updated_at, revision, closure } =
             workspace.clone();
         Self {
             key: workspace_key(&id),
@@ -488,13 +509,18 @@ impl WorkspaceItem {
             created_at,
             updated_at,
             revision,
+            closed_at: closure.map(|closure| closure.closed_at),
+            restorable_until: closure.map(|closure| closure.restorable_until),
+            closing_job: closure.map(|closure| closure.job),
         }
     }
 }
 
 impl From<WorkspaceItem> for Workspace {
     fn from(item: WorkspaceItem) -> Self {
+        let closure = item.closed_at.zip(item.restorable_until).zip(item.closing_job);
         Self {
+            closure: closure.map(|((closed_at, restorable_until), job)| Closure { closed_at, restorable_until, job }),
             id: item.workspace_id,
             name: item.name,
             slug: item.slug,

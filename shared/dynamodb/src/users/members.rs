@@ -186,9 +186,12 @@ impl UsersTable {
         }
         transaction = self.count_admins(transaction, workspace, member.active_role(), None)?;
         // Whoever leaves by themselves needn't be an admin, but whoever gets what they leave has to be one still.
-        let not_admin = if user == caller { None } else { CALLER_NOT_ADMIN };
+        let (not_admin, heirs_role) = match user == caller {
+            true => (None, self.heir_is_admin(workspace, &heir)?),
+            false => (CALLER_NOT_ADMIN, self.caller_is_admin(workspace, &heir)?),
+        };
         let transaction = transaction
-            .and(self.caller_is_admin(workspace, &heir)?, not_admin)
+            .and(heirs_role, not_admin)
             .and(self.open_handover(removal.handover(heir))?, None)
             .and(self.entry(&entry_of_removal(removal, &member))?, None);
         self.settled(transaction, &member).await
@@ -203,7 +206,11 @@ impl UsersTable {
         Ok(oldest_admin_but(removal.user, &members).map(|heir| heir.user))
     }
 
-    async fn member(&self, workspace: &WorkspaceId, user: &UserId) -> Result<Option<Member>, RepositoryError> {
+    pub(super) async fn member(
+        &self,
+        workspace: &WorkspaceId,
+        user: &UserId,
+    ) -> Result<Option<Member>, RepositoryError> {
         let found = self.0.get::<WorkspaceMemberItem>("find a member", workspace_member_key(workspace, user)).await?;
         Ok(found.map(Member::from))
     }
@@ -240,7 +247,7 @@ impl UsersTable {
     }
 
     /// The action that changes the number of a workspace's admins, which must be at least so many before.
-    pub(super) fn admin_count(
+    fn admin_count(
         &self,
         workspace: &WorkspaceId,
         change: i64,
@@ -256,8 +263,22 @@ impl UsersTable {
         workspace: &WorkspaceId,
         caller: &UserId,
     ) -> Result<TransactWriteItem, RepositoryError> {
+        self.role_check(workspace, caller, &format!("{IS_ACTIVE} AND {IS_OPEN}"))
+    }
+
+    /// A condition check that somebody can inherit what a member leaves, also in a closed workspace, which may be brought back.
+    fn heir_is_admin(&self, workspace: &WorkspaceId, heir: &UserId) -> Result<TransactWriteItem, RepositoryError> {
+        self.role_check(workspace, heir, IS_ACTIVE)
+    }
+
+    fn role_check(
+        &self,
+        workspace: &WorkspaceId,
+        user: &UserId,
+        condition: &str,
+    ) -> Result<TransactWriteItem, RepositoryError> {
         let is_admin = [(":role", text(Role::Admin.as_str()))];
-        self.0.check("check a role", workspace_member_key(workspace, caller), IS_ACTIVE, is_admin)
+        self.0.check("check a role", workspace_member_key(workspace, user), condition, is_admin)
     }
 
     fn membership_change(
@@ -315,15 +336,18 @@ fn entries_of_change(
 /// The condition that a workspace has at least so many admins.
 pub(super) const HAS_ADMINS: &str = "admins >= :least";
 
+/// The condition that a workspace is open, for its own item and for those of memberships, which are marked soon after it was closed.
+pub(super) const IS_OPEN: &str = "attribute_not_exists(closed_at)";
+
 /// The condition that a member has this role, and isn't paused.
-const IS_ACTIVE: &str = "#role = :role AND attribute_not_exists(paused_at)";
+pub(super) const IS_ACTIVE: &str = "#role = :role AND attribute_not_exists(paused_at)";
 
 /// The condition that a member still has the same role, and is paused or not as before.
-fn is_as_read(member: &Member) -> &'static str {
+pub(super) fn is_as_read(member: &Member) -> &'static str {
     if member.paused_at.is_some() { "#role = :role AND attribute_exists(paused_at)" } else { IS_ACTIVE }
 }
 
 /// The keys of a membership's two items.
-fn membership_keys(workspace: &WorkspaceId, user: &UserId) -> [Key; 2] {
+pub(super) fn membership_keys(workspace: &WorkspaceId, user: &UserId) -> [Key; 2] {
     [member_key(user, workspace), workspace_member_key(workspace, user)]
 }

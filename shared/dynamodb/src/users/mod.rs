@@ -1,12 +1,16 @@
 //! UsersTable: accounts, workspaces, slugs, memberships, invitations, API keys and handovers of what members leave.
 
 mod addresses;
+mod closed_workspaces;
 mod closing;
+mod closing_workspaces;
+mod forgotten;
 mod founding;
 mod handovers;
 mod invitations;
 pub(crate) mod item;
 mod keys;
+mod leaving;
 mod members;
 mod names;
 mod one_time;
@@ -27,10 +31,14 @@ use linklet_domain::{
 use self::item::{AddressItem, EmailItem, SlugItem, UserItem, email_key, slug_key, user_key};
 pub use self::{
     addresses::{Mailbox, PendingAddress, Profile},
+    closed_workspaces::ClosedWorkspaces,
+    closing_workspaces::{CloseOutcome, RestoreOutcome},
+    forgotten::Forgotten,
     founding::{FoundOutcome, FoundingAnswer, NewWorkspace},
     handovers::{HandoverStage, OpenHandover, Removal},
     invitations::{AcceptOutcome, Invitations, InviteOutcome, OpenInvitation, WithdrawOutcome},
     keys::{ApiKeys, ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome},
+    leaving::Tie,
     members::{MemberChange, MemberOutcome},
     names::Names,
     one_time::{

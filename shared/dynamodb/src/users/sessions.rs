@@ -50,13 +50,19 @@ pub enum Standing {
     NoMember,
     /// The person's membership is paused.
     Paused,
+    /// The workspace is closed.
+    Closed,
     /// The session was ended.
     Ended,
 }
 
 impl Standing {
     fn of(membership: &MemberItem) -> Self {
-        if membership.paused_at.is_some() { Self::Paused } else { Self::Member(membership.role) }
+        match () {
+            () if membership.closed_at.is_some() => Self::Closed,
+            () if membership.paused_at.is_some() => Self::Paused,
+            () => Self::Member(membership.role),
+        }
     }
 }
 

@@ -16,7 +16,7 @@ mod watchers;
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{AuditEntry, CanonicalUrl, Host, PageToken, Target, TargetId, TargetUrl, Timestamp, WorkspaceId};
 
-use self::item::{ListedItem, TargetItem, host_partition, list_sort_key, target_key, workspace_partition};
+use self::item::{ListedItem, TargetItem, count_key, host_partition, list_sort_key, target_key, workspace_partition};
 pub use self::{
     down::DownTargets,
     due::{DuePage, DueTarget, TrackRange, UnreadableTarget},
@@ -206,6 +206,29 @@ impl WatchTable {
             None => Some(DeleteTargetOutcome::Deleted),
             Some(target) => (target.watchers > 0).then_some(DeleteTargetOutcome::Watched),
         })
+    }
+
+    /// Deletes a target although links watch it, since they are purged as well.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn purge(&self, id: &TargetId) -> Result<(), RepositoryError> {
+        const PURGE: &str = "purge a target";
+        retry_on_conflict(PURGE, || async {
+            let Some(target) = self.find(id).await? else { return Ok(Some(())) };
+            let delete = self.table.delete(PURGE, target_key(id)).only_if("attribute_exists(pk)").action()?;
+            let actions = [delete].into_iter().chain(self.count_out(PURGE, &target)?).collect();
+            self.commit(PURGE, actions).await
+        })
+        .await
+    }
+
+    /// Deletes the count of a workspace's targets.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn forget_workspace(&self, workspace: &WorkspaceId) -> Result<(), RepositoryError> {
+        self.table.delete("forget how many targets a workspace has", count_key(workspace)).send().await.map(|_| ())
     }
 
     /// Sends the actions as one transaction. Returns `None` if a concurrent write prevented it.

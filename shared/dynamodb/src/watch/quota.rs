@@ -44,6 +44,15 @@ impl WatchTable {
         Ok(has_room || self.find(id).await?.is_some())
     }
 
+    /// Deletes the count of the targets of a person who has founded no workspace that is there still.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn forget_founder(&self, founder: &UserId) -> Result<(), RepositoryError> {
+        let delete = self.table.delete("forget how many targets a founder has", founder_count_key(founder));
+        delete.only_if("targets <= :none").value(":none", number(&0)).unless_refused().await.map(|_| ())
+    }
+
     async fn count(&self, key: Key) -> Result<u64, RepositoryError> {
         let count = self.table.get::<CountItem>("look for room for a target", key).await?;
         Ok(count.map_or(0, |count| count.targets))

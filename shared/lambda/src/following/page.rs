@@ -203,6 +203,7 @@ fn words(problem: Problem) -> Words {
         Problem::LinkDeleted | Problem::LinkPurged => Words { what: "This link was deleted", advice: ASK },
         Problem::LinkScheduled => Words { what: "This link doesn’t work yet", advice: "Come back later." },
         Problem::LinkExhausted => Words { what: "This link was used as often as it may be", advice: ASK },
+        Problem::LinkSuspended => Words { what: "This link isn’t available at the moment", advice: ASK },
         Problem::LinkPasswordRequired => Words { what: "This link needs a password", advice: HAVE },
         Problem::LinkPasswordWrong => {
             Words { what: "This link needs a password", advice: "That isn’t the password." }
@@ -228,7 +229,7 @@ mod tests {
     use super::*;
 
     /// All that there is to say to people.
-    const PROBLEMS: [Problem; 20] = [
+    const PROBLEMS: [Problem; 21] = [
         Problem::TryAgain,
         Problem::InvalidBody,
         Problem::InvalidInput,
@@ -237,6 +238,7 @@ mod tests {
         Problem::JsonRequired,
         Problem::LinkScheduled,
         Problem::LinkExhausted,
+        Problem::LinkSuspended,
         Problem::LinkPasswordRequired,
         Problem::LinkPasswordWrong,
         Problem::TooManyAttempts,

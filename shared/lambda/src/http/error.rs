@@ -1,5 +1,5 @@
 use lambda_http::http::{HeaderValue, StatusCode, header};
-use linklet_domain::{Allowance, Invalid, LinkStatus, Refusal, ShortCode};
+use linklet_domain::{Allowance, Invalid, LinkStatus, Refusal, ShortCode, WorkspaceId, WorkspaceName};
 use linklet_dynamodb::RepositoryError;
 use serde::Serialize;
 
@@ -35,6 +35,9 @@ pub enum ApiError {
         /// Seconds until another attempt may be admitted.
         retry_after: u64,
     },
+    /// Somebody can't close their account, since a workspace would be left without an admin.
+    #[error("the last admin of a workspace")]
+    LastAdminOf(WorkspaceId, WorkspaceName),
     /// DynamoDB failed, or an item has an unexpected form.
     #[error("a table failed")]
     Repository(#[from] RepositoryError),
@@ -64,6 +67,7 @@ impl ApiError {
             LinkStatus::Purged => Problem::LinkPurged,
             LinkStatus::Scheduled => Problem::LinkScheduled,
             LinkStatus::Exhausted => Problem::LinkExhausted,
+            LinkStatus::Suspended => Problem::LinkSuspended,
             LinkStatus::Inactive | LinkStatus::Active => Problem::LinkInactive,
         })
     }
@@ -78,6 +82,7 @@ impl ApiError {
             Self::RangeTooLong { .. } => Problem::RangeTooLong,
             Self::Throttled(_) => Problem::RateLimited,
             Self::TooManyAttempts { .. } => Problem::TooManyAttempts,
+            Self::LastAdminOf(..) => Problem::LastAdmin,
             Self::Repository(RepositoryError::Unavailable { .. }) => Problem::ServiceUnavailable,
             Self::Repository(RepositoryError::UnexpectedItem { .. }) | Self::Internal(_) => Problem::Internal,
         }
@@ -143,6 +148,10 @@ impl ApiError {
             error: &sentence,
             code: kind.code(),
             field: self.field(),
+            workspace: match &self {
+                Self::LastAdminOf(workspace_id, workspace) => Some(NamedWorkspace { workspace_id, workspace }),
+                _ => None,
+            },
             correlation_id: request.correlation_id().as_str(),
         };
         let mut response = problem(status, &body);
@@ -188,7 +197,16 @@ struct Document<'a> {
     code: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<&'a str>,
+    #[serde(flatten)]
+    workspace: Option<NamedWorkspace<'a>>,
     correlation_id: &'a str,
+}
+
+/// Which workspace is to blame.
+#[derive(Serialize)]
+struct NamedWorkspace<'a> {
+    workspace_id: &'a WorkspaceId,
+    workspace: &'a WorkspaceName,
 }
 
 #[cfg(test)]

@@ -130,6 +130,10 @@ problems! {
     InvitationLimit = CONFLICT "invitation_limit" "the workspace has 100 open invitations; withdraw one first";
     /// The change would leave a workspace without an admin.
     LastAdmin = CONFLICT "last_admin" "the workspace needs at least one admin";
+    /// The caller is closing their account.
+    AccountClosing = CONFLICT "account_closing" "your account is being closed; you can join nothing any more";
+    /// The workspace isn't closed.
+    WorkspaceOpen = CONFLICT "workspace_open" "this workspace is open";
     /// The workspace has as many API keys as it may have.
     TooManyApiKeys = CONFLICT "too_many_api_keys" "the workspace has 100 API keys; revoke one first";
     /// The person is a member of as many workspaces as one may be.
@@ -142,6 +146,8 @@ problems! {
     TargetWatched = CONFLICT "target_watched" "links watch this target; delete them first";
     /// As many jobs of the workspace wait as may.
     TooManyJobs = CONFLICT "too_many_jobs" "one job of this workspace runs and four wait; try again when one is over";
+    /// The time in which a closed workspace can be brought back is over.
+    WorkspaceGone = GONE "workspace_gone" "this workspace can't be brought back any more";
     /// The link has expired.
     LinkExpired = GONE "link_expired" "this link has expired";
     /// The link was deleted and keeps its statistics.
@@ -152,6 +158,8 @@ problems! {
     LinkScheduled = GONE "link_scheduled" "this link does not redirect yet";
     /// The link was used as often as it may be.
     LinkExhausted = GONE "link_exhausted" "this link was used as often as it may be";
+    /// Something other than the link's people keeps it from leading anywhere.
+    LinkSuspended = GONE "link_suspended" "this link is not available at the moment";
     /// The link is switched off.
     LinkInactive = GONE "link_inactive" "this link is switched off";
     /// What is to be changed has another revision than the one in `If-Match`.

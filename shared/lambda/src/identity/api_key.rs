@@ -50,7 +50,11 @@ impl KeyVerifier {
         let key = match self.find(&offered.hash(), request.received_at()).await? {
             Found::Valid(key) => key,
             Found::Invalid(key) => {
-                let reason = if key.paused_at.is_some() { "paused key" } else { "expired key" };
+                let reason = match () {
+                    () if key.paused_at.is_some() => "paused key",
+                    () if key.closed_at.is_some() => "key of a closed workspace",
+                    () => "expired key",
+                };
                 return Err(refused(reason, Some(&key.prefix), Some(&Actor::with_key(&key))));
             }
             Found::Unknown => return Err(refused("unknown key", Some(&offered.prefix()), None)),
@@ -178,6 +182,7 @@ mod tests {
             expires_at: None,
             last_used_at: None,
             paused_at: None,
+            closed_at: None,
         }
     }
 

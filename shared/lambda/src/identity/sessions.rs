@@ -53,14 +53,16 @@ impl HeldSessions {
             Freshness::Now => Consistency::Strong,
         };
         let mut standing = self.table.standing(session, consistency).await?;
-        if matches!(standing, Standing::NoMember | Standing::Paused) && consistency == Consistency::Eventual {
+        if matches!(standing, Standing::NoMember | Standing::Paused | Standing::Closed)
+            && consistency == Consistency::Eventual
+        {
             standing = self.table.standing(session, Consistency::Strong).await?;
         }
         let (mut held, key) = (self.held.lock(), (session.id, session.workspace));
         match standing {
             // The age counts from the request's arrival, before the table was read.
             Standing::Member(_) | Standing::WithoutWorkspace => _ = held.put(key, (standing, now)),
-            Standing::NoMember | Standing::Paused | Standing::Ended => _ = held.pop(&key),
+            Standing::NoMember | Standing::Paused | Standing::Closed | Standing::Ended => _ = held.pop(&key),
         }
         Ok(standing)
     }

@@ -212,6 +212,7 @@ impl TokenVerifier {
             Standing::WithoutWorkspace => return Ok(claims.into()),
             Standing::NoMember => "no member any more",
             Standing::Paused => "paused membership",
+            Standing::Closed => "closed workspace",
             Standing::Ended => "ended session",
         };
         Err(claims.refused(reason).logged())

@@ -54,7 +54,9 @@ const RIGHTS: &str = "
     handover        UsersTable                          WS#            BatchGetItem DeleteItem GetItem PutItem Query UpdateItem
     handover        WatchTable                          *              BatchGetItem UpdateItem
     handover        WatchTable/index/by-workspace       *              Query
-    jobs            JobsTable                           WS#            GetItem PutItem UpdateItem
+    jobs            JobsTable                           USER#          DeleteItem GetItem
+    jobs            JobsTable                           WS#            BatchWriteItem GetItem PutItem Query UpdateItem
+    jobs            LinksTable                          CLEANUP#       DeleteItem
     jobs            LinksTable                          EXTERNAL#      DeleteItem
     jobs            LinksTable                          HISTORY#       PutItem
     jobs            LinksTable                          LINK#          GetItem PutItem UpdateItem
@@ -62,11 +64,19 @@ const RIGHTS: &str = "
     jobs            LinksTable                          URL#           DeleteItem GetItem PutItem
     jobs            LinksTable                          USES#          DeleteItem
     jobs            LinksTable/index/by-workspace       *              Query
-    jobs            UsersTable                          ACCESS#        Query
-    jobs            UsersTable                          WS#            GetItem
-    jobs            WatchTable                          FOUNDER#       GetItem
-    jobs            WatchTable                          TARGET#        GetItem
-    jobs            WatchTable                          WS#            GetItem
+    jobs            NotificationsTable                  *              BatchWriteItem Query
+    jobs            StatsTable                          OVERVIEW#      BatchWriteItem Query
+    jobs            StatsTable                          WS#            Query
+    jobs            ThrottleTable                       GUESS#         BatchWriteItem Query
+    jobs            UsersTable                          ACCESS#        BatchWriteItem Query UpdateItem
+    jobs            UsersTable                          INVITATIONS#   BatchWriteItem Query
+    jobs            UsersTable                          KEY#           BatchWriteItem UpdateItem
+    jobs            UsersTable                          SLUG#          DeleteItem
+    jobs            UsersTable                          WS#            BatchWriteItem ConditionCheckItem DeleteItem GetItem Query UpdateItem
+    jobs            WatchTable                          FOUNDER#       DeleteItem GetItem UpdateItem
+    jobs            WatchTable                          TARGET#        DeleteItem GetItem
+    jobs            WatchTable                          WS#            DeleteItem GetItem UpdateItem
+    jobs            WatchTable/index/by-workspace       *              Query
     jobs-api        JobsTable                           WS#            GetItem PutItem Query UpdateItem
     jobs-api        LinksTable                          EXTERNAL#      GetItem
     jobs-api        LinksTable                          LINK#          GetItem
@@ -74,6 +84,17 @@ const RIGHTS: &str = "
     jobs-api        LinksTable/index/by-workspace-lean  *              Query
     jobs-api        UsersTable                          ACCESS#        BatchGetItem
     jobs-api        UsersTable                          KEY#           GetItem UpdateItem
+    leave           AuditTable                          *              PutItem
+    leave           JobsTable                           USER#          PutItem
+    leave           JobsTable                           WS#            DeleteItem GetItem PutItem UpdateItem
+    leave           ThrottleTable                       GUESS#         BatchGetItem UpdateItem
+    leave           ThrottleTable                       HASHES#        BatchGetItem UpdateItem
+    leave           UsersTable                          ACCESS#        BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem
+    leave           UsersTable                          EMAIL#         DeleteItem
+    leave           UsersTable                          INVITATIONS#   DeleteItem Query
+    leave           UsersTable                          KEY#           DeleteItem
+    leave           UsersTable                          USER#          DeleteItem GetItem
+    leave           UsersTable                          WS#            BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem
     list            LinksTable                          EXTERNAL#      BatchGetItem GetItem
     list            LinksTable                          HISTORY#       Query
     list            LinksTable                          LINK#          BatchGetItem GetItem

@@ -286,6 +286,11 @@ async fn whoever_has_confirmed_an_address_hears_of_each_change_of_their_account(
             AccountChange::MembershipResumed { workspace_name: workspace_name(), role: Role::Admin },
             "Your membership goes on",
         ),
+        (
+            AccountChange::WorkspaceClosed { workspace_name: workspace_name(), restorable_until: Timestamp::now() },
+            "A workspace was closed",
+        ),
+        (AccountChange::WorkspaceRestored { workspace_name: workspace_name() }, "A workspace is back"),
         (AccountChange::Removed { workspace_name: workspace_name() }, "You have left a workspace"),
     ];
     let fixture = Fixture::new();

@@ -145,8 +145,9 @@ impl Fixture {
     /// The function, with this table of links.
     fn with_links(&self, links: LinksTable) -> Turns<Kinds> {
         let room = TargetRoom { ..room(&self.db, 100) };
-        let work = Kinds { links: LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(links, room) } };
-        Turns { work, ..self.function() }
+        let mut function = self.function();
+        function.work.links = LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(links, room) };
+        function
     }
 }
 

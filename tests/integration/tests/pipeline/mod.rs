@@ -1,5 +1,6 @@
 mod account_mail;
 mod analytics;
+pub(crate) mod closing;
 pub(crate) mod cost;
 mod expiry;
 mod handover;

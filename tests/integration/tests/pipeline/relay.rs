@@ -350,11 +350,15 @@ async fn a_change_of_a_link_that_nobody_hears_of_costs_neither_a_call_nor_a_mess
     create_link(&db, &link).await;
     patched(json!({"title": "T", "tags": ["a"]})).await;
     patched(json!({"is_active": false})).await;
+    db.suspend(&link).await;
+    db.resume(&link).await;
     links.hand_over(link.code(), &link.identity.owner, &UserId::generate(), &by).await.unwrap();
     let expiring = patched(json!({"expires_at": now})).await;
     links.publish_expiry(&expiring).await.unwrap();
     patched(json!({"expires_at": now.plus(Duration::from_secs(60))})).await;
     let unwatched = patched(json!({"watch": false})).await;
+    db.suspend(&unwatched).await;
+    db.resume(&link).await;
     links.delete(&unwatched, &unwatched.identity.owner, now, &by).await.unwrap();
     links.leave_tombstone(&db.link("launch").await, now, &by).await.unwrap();
     links.purge(&links.find(link.code()).await.unwrap().unwrap(), now, &by).await.unwrap();
@@ -375,10 +379,16 @@ async fn a_change_of_a_link_that_nobody_hears_of_costs_neither_a_call_nor_a_mess
     }
 
     let [created, updated, switched_off, handed_over] = [true, false, false, false];
+    // Who watches it hears of it.
+    let [suspended, resumed] = [true; 2];
     let [expires, expired, extended, unwatched] = [true; 4];
+    let [suspended_unwatched, resumed_unwatched] = [false; 2];
     let [deleted, removed, purged] = [true, false, true];
-    let expected =
-        [created, updated, switched_off, handed_over, expires, expired, extended, unwatched, deleted, removed, purged];
+    #[rustfmt::skip]
+    let expected = [
+        created, updated, switched_off, suspended, resumed, handed_over, expires, expired, extended, unwatched,
+        suspended_unwatched, resumed_unwatched, deleted, removed, purged,
+    ];
     assert_eq!(called, expected);
 }
 

@@ -220,6 +220,43 @@ async fn a_link_ceases_to_watch_when_it_expires_and_watches_again_when_it_is_ext
 }
 
 #[tokio::test]
+async fn a_link_ceases_to_watch_while_it_is_suspended() {
+    let fixture = Fixture::new();
+    let link = fixture.watching(link("launch")).await;
+
+    fixture.db.suspend(&link).await;
+    fixture.carry().await;
+    assert_eq!(fixture.watchers(&link).await, None);
+    fixture.db.resume(&link).await;
+    fixture.carry().await;
+
+    assert_eq!(fixture.watchers(&link).await, Some(1));
+}
+
+#[tokio::test]
+async fn a_link_that_expires_while_it_is_suspended_watches_no_more_and_one_that_is_extended_then_does_afterwards() {
+    let fixture = Fixture::new();
+    let expiry = Timestamp::now().plus(Duration::from_secs(1));
+    let link = fixture.watching(link("launch").expires_at(expiry)).await;
+    fixture.db.suspend(&link).await;
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+
+    fixture.db.resume(&link).await;
+    fixture.carry().await;
+    assert_eq!(fixture.watchers(&link).await, None, "its expiry isn't published yet");
+    fixture.db.suspend(&link).await;
+    fixture.db.links().publish_expiry(&fixture.db.link("launch").await).await.unwrap();
+    let later = Timestamp::now().plus(Duration::from_secs(3_600));
+    fixture.db.patch(link.id(), &LinkPatch { expires_at: Some(Some(later)), ..LinkPatch::default() }).await;
+    fixture.carry().await;
+    assert_eq!(fixture.watchers(&link).await, None, "it is suspended");
+    fixture.db.resume(&link).await;
+    fixture.carry().await;
+
+    assert_eq!(fixture.watchers(&link).await, Some(1));
+}
+
+#[tokio::test]
 async fn a_purged_link_ceases_to_watch_and_leaves_nothing_of_its_url() {
     let fixture = Fixture::new();
     let link = fixture.watching(link("launch")).await;

@@ -14,7 +14,9 @@ use serde_json::{Value, json};
 use crate::fixture;
 
 /// What opens to somebody who is in no workspace.
-const WITHOUT_WORKSPACE: [&str; 13] = [
+const WITHOUT_WORKSPACE: [&str; 15] = [
+    "DELETE /api/me",
+    "POST /api/workspaces/{id}/restore",
     "GET /api/me",
     "GET /api/me/audit",
     "PATCH /api/me",

@@ -115,6 +115,15 @@ async fn a_delete_of_a_hot_link_is_seen_within_a_second() {
 }
 
 #[tokio::test]
+async fn a_hot_link_that_is_suspended_leads_nowhere_within_a_second() {
+    let bench = Bench::hot().await;
+    bench.db.suspend(&bench.link).await;
+
+    assert_eq!(bench.get(after(999)).await.status, fixture::REDIRECT);
+    assert_eq!(bench.get(after(1_000)).await.problem(), (410, "this link is not available at the moment".into()));
+}
+
+#[tokio::test]
 async fn a_link_that_expires_while_it_is_held_answers_410() {
     let bench = Bench::of(LinkBuilder::new("launch").expires_at(after(500)).build()).await;
     bench.heat().await;

@@ -353,7 +353,7 @@ async fn deleted_and_archived_links_leave_no_gap_in_a_chain_of_pages() {
     let refused = fixture.get("/api/urls?status=gone").await;
     assert_eq!(
         refused.problem(),
-        (400, "status must be active, inactive, scheduled, exhausted, deleted, expired or all".into())
+        (400, "status must be active, inactive, scheduled, exhausted, expired, suspended, deleted or all".into())
     );
     for list in ["urls", "links"] {
         let refused = fixture.get(&format!("/api/{list}?archived=yes")).await;
@@ -433,7 +433,7 @@ async fn each_refusal_gives_its_reason() {
         ("sort=last_click_at", "sort must be created_at, clicks or last_click"),
         ("order=down", "order must be desc or asc"),
         ("created_by=ada", "created_by must be a UUID"),
-        ("status=purged", "status must be active, inactive, scheduled, exhausted, deleted, expired or all"),
+        ("status=purged", "status must be active, inactive, scheduled, exhausted, expired, suspended, deleted or all"),
         ("tag=-", "tag must name a tag"),
         ("tz=Berlin", "tz must be an IANA time zone such as Europe/Berlin"),
         ("created_after=2026-01-16&created_before=2026-01-15", "created_after must not be later than created_before"),

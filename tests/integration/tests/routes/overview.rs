@@ -139,7 +139,7 @@ async fn a_new_workspace_has_an_overview_of_nothing() {
     assert_eq!(overview["as_of"], json!(fixture.now));
     assert_eq!(
         overview["links"],
-        json!({"total": 0, "active": 0, "inactive": 0, "scheduled": 0, "exhausted": 0, "expired": 0, "deleted": 0, "archived": 0})
+        json!({"total": 0, "active": 0, "inactive": 0, "scheduled": 0, "exhausted": 0, "expired": 0, "suspended": 0, "deleted": 0, "archived": 0})
     );
     assert_eq!(overview["clicks"], json!({"today": none, "last_7_days": none, "last_30_days": none}));
     assert_eq!((&overview["top_links"], &overview["down"]), (&json!([]), &json!([])));
@@ -163,7 +163,7 @@ async fn links_are_counted_by_status_and_tag() {
 
     let (overview, tags) = (fixture.overview().await, fixture.tags().await);
 
-    let counts = json!({"total": 4, "active": 1, "inactive": 1, "scheduled": 0, "exhausted": 0, "expired": 1, "deleted": 1, "archived": 1});
+    let counts = json!({"total": 4, "active": 1, "inactive": 1, "scheduled": 0, "exhausted": 0, "expired": 1, "suspended": 0, "deleted": 1, "archived": 1});
     assert_eq!(overview["links"], counts);
     let launch = tags["tags"][0]["tag"].as_str().unwrap();
     assert!(launch.eq_ignore_ascii_case("launch"), "{launch}");

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use linklet_domain::{
     ApiKeySecret, EmailAddress, Invitation, Job, Member, OneTimeToken, Role, Timestamp, TokenPurpose, UserId,
+    WorkspaceId,
 };
 use linklet_dynamodb::InviteOutcome;
 use linklet_test_support::{
@@ -115,6 +116,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
             let others = people(404, 404, 404);
             vec![people(204, 204, 204), others, others, others]
         }),
+        ("DELETE /api/me", json!({"password": "wrong horse"}), vec![anybody(401)]),
         ("GET /api/me/audit", none(), vec![people(200, 200, 200)]),
         ("GET /api/workspace/audit", none(), vec![people(403, 403, 200)]),
         ("GET /api/me/workspaces", none(), vec![people(200, 200, 200)]),
@@ -171,6 +173,12 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("POST /api/notifications/seen", json!({"seen_at": "2026-03-02T14:05:09Z"}), vec![people(204, 204, 204)]),
         ("GET /api/workspace", none(), vec![people(200, 200, 200)]),
         ("PATCH /api/workspace", json!({"name": "New"}), vec![people(403, 403, 200)]),
+        ("DELETE /api/workspace", json!({"slug": "another", "password": "wrong"}), vec![people(403, 403, 400)]),
+        ("POST /api/workspaces/{id}/restore", none(), {
+            // Nothing is closed here.
+            let (own, others) = (people(404, 404, 409), people(404, 404, 404));
+            vec![own, own, others, others]
+        }),
         ("GET /api/workspace/members", none(), vec![people(200, 200, 200)]),
         ("PATCH /api/workspace/members/{user_id}", json!({"role": "viewer"}), manage(200)),
         ("DELETE /api/workspace/members/{user_id}", none(), {
@@ -243,6 +251,10 @@ impl<'d> Scene<'d> {
                 let somebody = if whose == Whose::Absent { &self.founder } else { owner };
                 fixture::renewable_session(self.db, somebody).await.session.to_string()
             }
+            "{id}" if path.starts_with("/api/workspaces/") && whose == Whose::Absent => {
+                WorkspaceId::generate().to_string()
+            }
+            "{id}" if path.starts_with("/api/workspaces/") => owner.workspace.to_string(),
             "{tag}" => "launch".to_owned(),
             "" => String::new(),
             "{code}" | "{path+}" if whose == Whose::Absent => "absent".to_owned(),

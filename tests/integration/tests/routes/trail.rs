@@ -32,7 +32,7 @@ enum Said {
 }
 
 /// Each operation that isn't a GET. A new one has to say what the trail says of it.
-const OPERATIONS: [(&str, Said); 46] = {
+const OPERATIONS: [(&str, Said); 47] = {
     use Said::{Beside, Elsewhere, Nothing, Within};
     const BY_EVENT: Said = Elsewhere("pipeline::trail: it comes of the event, if it wasn't the owner");
     [
@@ -48,6 +48,7 @@ const OPERATIONS: [(&str, Said); 46] = {
         ("POST /api/auth/address/keep", Within(&["account.address_kept"])),
         ("POST /api/auth/verification", Nothing("a mail is ordered, by anybody")),
         ("PATCH /api/me", Within(&["account.renamed"])),
+        ("DELETE /api/me", Elsewhere("the suite of closing")),
         ("DELETE /api/me/sessions/{id}", Within(&["session.ended"])),
         ("PATCH /api/me/notifications", Within(&["account.mail_changed"])),
         ("POST /api/unsubscribe", Within(&["account.mail_changed"])),

@@ -136,6 +136,26 @@ async fn each_step_of_an_expiry_has_an_event() {
 }
 
 #[tokio::test]
+async fn suspending_a_link_and_lifting_that_are_one_event_each() {
+    let db = TestDynamoDb::start();
+    let link = LinkBuilder::new("launch").watching().build();
+    db.store(&link).await;
+
+    db.suspend(&link).await;
+    let suspended = latest(&db);
+    db.patch(link.id(), &patch(json!({"title": "New"}))).await;
+    let patched = latest(&db);
+    db.resume(&link).await;
+    let resumed = latest(&db);
+
+    assert_eq!((types(&suspended), types(&resumed)), (vec!["url.suspended"], vec!["url.resumed"]));
+    assert_eq!(types(&patched), ["url.updated"]);
+    assert_eq!(suspended[0]["watched_target"], link.watched_target().unwrap().as_str());
+    assert_eq!((&resumed[0]["watch"], &resumed[0]["original_url"]), (&json!(true), &json!(link.target.as_str())));
+    assert!(suspended[0]["occurred_at"].as_str() < resumed[0]["occurred_at"].as_str());
+}
+
+#[tokio::test]
 async fn a_deleted_link_has_one_event() {
     let db = TestDynamoDb::start();
     let link = LinkBuilder::new("launch").watching().build();

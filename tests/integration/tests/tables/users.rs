@@ -214,6 +214,7 @@ async fn a_new_workspace_has_its_founder_as_its_only_member() {
         created_at: ada.account.created_at,
         updated_at: ada.account.created_at,
         revision: Revision::FIRST,
+        closure: None,
     };
     assert_eq!(workspace, Some(expected));
     let founder = Member {

@@ -43,6 +43,8 @@ pub(in crate::users) struct KeyAttributes {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub closed_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl: Option<i64>,
 }
 
@@ -73,6 +75,7 @@ impl KeyAttributes {
             expires_at: self.expires_at,
             last_used_at,
             paused_at: self.paused_at,
+            closed_at: self.closed_at,
         }
     }
 }
@@ -87,6 +90,7 @@ impl From<&ApiKey> for KeyAttributes {
             created_at: key.created_at,
             expires_at: key.expires_at,
             paused_at: key.paused_at,
+            closed_at: key.closed_at,
             ttl: key.kept_until().map(Timestamp::unix_seconds),
         }
     }

@@ -1,0 +1,336 @@
+//! Closing a workspace, bringing it back, and purging what nobody can bring back any more.
+//!
+//! Each piece of work looks at the workspace first and does what that says now. So a job whose workspace is otherwise by now leaves off, and
+//! the one that was begun since does the rest.
+//!
+//! Environments hold for a minute what a token or a key is worth, and an index is some moments behind. So what has begun before all of them
+//! know is done once more.
+
+use std::time::Duration;
+
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use linklet_domain::{
+    AccountChange, Closure, Job, JobProgress, JobState, Link, LinkId, PageToken, Record, SortOrder, Suspension,
+    Timestamp, Workspace, WorkspaceJob,
+};
+use linklet_dynamodb::{
+    ClosedWorkspaces, Cursor, DueMark, JobMark, JobsTable, LinkRange, LinksTable, Reached, RepositoryError, StatsTable,
+    SuspensionChange, WatchTable,
+};
+use linklet_lambda::mail_orders::MailOrders;
+use serde::{Deserialize, Serialize};
+
+use crate::{Next, Piece};
+
+/// The kind of job that closes workspaces and brings them back.
+pub struct WorkspaceWork {
+    /// The repository of workspaces, memberships and API keys.
+    pub workspaces: ClosedWorkspaces,
+    /// The repository of jobs, for the marks beside those that rest.
+    pub jobs: JobsTable,
+    /// The repository of links.
+    pub links: LinksTable,
+    /// The repository of statistics, for overviews, and for links that have expired or were deleted.
+    pub stats: StatsTable,
+    /// The repository of monitored URLs.
+    pub targets: WatchTable,
+    /// Where it is ordered that members are told.
+    pub mails: MailOrders,
+    /// How many links are looked at with one read.
+    pub links_at_once: usize,
+    /// What time it is.
+    pub clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+/// What is to become of a workspace, by what it says itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Aim {
+    Open,
+    Closed,
+    Gone,
+}
+
+impl Aim {
+    /// `None` if the job isn't the workspace's any more.
+    fn of(job: &Job, work: WorkspaceJob, workspace: &Workspace, now: Timestamp) -> Option<Self> {
+        match (work, workspace.closure) {
+            (WorkspaceJob::ReopenWorkspace, None) => Some(Self::Open),
+            (WorkspaceJob::CloseWorkspace, Some(closure)) if closure.job == job.id => {
+                Some(if closure.is_over(now) { Self::Gone } else { Self::Closed })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How far a pass has come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
+enum Step {
+    /// Memberships and API keys.
+    Access,
+    /// Links, from after this one on.
+    Links { after: Option<String> },
+    /// Links that are gone and have statistics, from after this one on.
+    Tombstones { after: Option<String> },
+    /// Monitored URLs.
+    Targets,
+    /// What else there is, and at last the workspace.
+    Remains,
+    /// Nothing, until a mark is gone.
+    Rest,
+}
+
+/// Where a job is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Place {
+    aim: Aim,
+    /// When the pass began.
+    since: Timestamp,
+    #[serde(flatten)]
+    step: Step,
+}
+
+impl Place {
+    fn read(text: Option<&str>) -> Option<Self> {
+        text.and_then(|text| serde_json::from_str(text).ok())
+    }
+
+    fn at(self, step: Step) -> Self {
+        Self { step, ..self }
+    }
+
+    fn written(&self) -> Result<String, RepositoryError> {
+        serde_json::to_string(self).map_err(RepositoryError::unwritable("note where a job is"))
+    }
+}
+
+/// Whether a job rests.
+pub(crate) fn rests(job: &Job) -> bool {
+    Place::read(job.after.as_deref()).is_some_and(|place| place.step == Step::Rest)
+}
+
+/// When all environments know what the workspace is since the job began.
+fn settled_at(job: &Job) -> Timestamp {
+    job.created_at.plus(Closure::SETTLES_WITHIN)
+}
+
+impl WorkspaceWork {
+    /// How many links or monitored URLs are written at once.
+    const CONCURRENCY: usize = 16;
+
+    /// With a hundred links to a page, by the system's clock.
+    #[must_use]
+    pub fn new(
+        workspaces: ClosedWorkspaces,
+        jobs: JobsTable,
+        (links, stats, targets): (LinksTable, StatsTable, WatchTable),
+        mails: MailOrders,
+    ) -> Self {
+        Self { workspaces, jobs, links, stats, targets, mails, links_at_once: 100, clock: Box::new(Timestamp::now) }
+    }
+
+    /// Does the next piece.
+    pub(crate) async fn next(
+        &self,
+        job: &Job,
+        work: WorkspaceJob,
+        after: Option<&str>,
+    ) -> Result<Piece, RepositoryError> {
+        let now = (self.clock)();
+        let Some(workspace) = self.workspaces.find(&job.workspace).await? else {
+            // A turn died between the last two writes of a purge.
+            self.jobs.forget_workspace(&job.workspace).await?;
+            return Ok(Piece::last());
+        };
+        let Some(aim) = Aim::of(job, work, &workspace, now) else { return Ok(Piece::overtaken()) };
+        let begun = Place { aim, since: now, step: Step::Access };
+        let place = Place::read(after).filter(|place| place.aim == aim).unwrap_or(begun);
+        let mut progress = JobProgress::default();
+        let step = match place.step.clone() {
+            Step::Access => self.settle_access(job, &workspace, aim).await?,
+            Step::Links { after } => {
+                let (step, seen, changed) = self.settle_links(job, aim, after.as_deref()).await?;
+                (progress.seen, progress.changed) = (seen, changed);
+                step
+            }
+            Step::Tombstones { after } => self.purge_tombstones(job, after.as_deref()).await?,
+            Step::Targets => self.purge_targets(&workspace).await?,
+            Step::Remains => return self.purge_remains(job, &workspace, place).await,
+            Step::Rest => return Ok(Piece { progress, next: Next::Rest(place.written()?) }),
+        };
+        match step {
+            Some(step) => Ok(Piece { progress, next: Next::GoOn(place.at(step).written()?) }),
+            None => self.end_pass(job, place, progress).await,
+        }
+    }
+
+    /// What comes after a pass: another one, if this one has begun before all environments knew what the workspace is.
+    async fn end_pass(&self, job: &Job, place: Place, progress: JobProgress) -> Result<Piece, RepositoryError> {
+        let is_settled = settled_at(job) <= place.since;
+        let next = match place.aim {
+            Aim::Open if is_settled => Next::End,
+            Aim::Closed if is_settled => Next::Rest(place.at(Step::Rest).written()?),
+            _ => self.once_more(job, place).await?,
+        };
+        Ok(Piece { progress, next })
+    }
+
+    /// Another pass, at once or when it is time.
+    async fn once_more(&self, job: &Job, place: Place) -> Result<Next, RepositoryError> {
+        let (now, due) = ((self.clock)(), settled_at(job));
+        if due <= now {
+            return Ok(Next::GoOn(Place { since: now, step: Step::Access, ..place }.written()?));
+        }
+        self.jobs.mark(job, JobMark::Revisit, due).await?;
+        Ok(Next::Rest(place.at(Step::Rest).written()?))
+    }
+
+    /// Marks memberships and API keys or takes the marks away, and tells members. What is purged needs no marks: it has them, or nobody
+    /// is a member.
+    async fn settle_access(&self, job: &Job, workspace: &Workspace, aim: Aim) -> Result<Option<Step>, RepositoryError> {
+        let workspace_name = workspace.name.clone();
+        let change = match (aim, workspace.closure) {
+            (Aim::Closed, Some(Closure { restorable_until, .. })) => {
+                AccountChange::WorkspaceClosed { workspace_name, restorable_until }
+            }
+            (Aim::Gone, _) => {
+                self.workspaces.delete_keys(&workspace.id).await?;
+                return Ok(Some(Step::Links { after: None }));
+            }
+            _ => AccountChange::WorkspaceRestored { workspace_name },
+        };
+        let closed_at = workspace.closure.map(|closure| closure.closed_at);
+        let members = self.workspaces.mark_members(&workspace.id, closed_at).await?;
+        self.workspaces.mark_keys(&workspace.id, closed_at).await?;
+        for member in &members {
+            self.mails.tell_of(&job.correlation_id, member, change.clone()).await;
+        }
+        Ok(Some(Step::Links { after: None }))
+    }
+
+    /// Suspends a page of links, lifts that, or purges them. Returns the step after it, how many links it has seen and how many it has
+    /// changed.
+    async fn settle_links(
+        &self,
+        job: &Job,
+        aim: Aim,
+        after: Option<&str>,
+    ) -> Result<(Option<Step>, u64, u64), RepositoryError> {
+        let after = after.map(Cursor::decode).transpose().map_err(RepositoryError::unreadable("read a job's place"))?;
+        let range = LinkRange {
+            workspace: &job.workspace,
+            created: (None, None),
+            order: SortOrder::Ascending,
+            after,
+            // The link of the cursor is read as well.
+            wanted: Some(self.links_at_once.saturating_sub(1)),
+        };
+        let mut reader = self.links.whole(&range);
+        let page = reader.next().await?.unwrap_or_default();
+        let seen = page.len() as u64;
+        let settled: Vec<_> = page.into_iter().map(|link| self.settle_link(job, aim, link)).collect();
+        let settled: Vec<bool> = stream::iter(settled).buffer_unordered(Self::CONCURRENCY).try_collect().await?;
+        let changed = settled.into_iter().filter(|is_changed| *is_changed).count() as u64;
+        let step = match (reader.rest().map(Cursor::encode), aim) {
+            (Some(after), _) => Some(Step::Links { after: Some(after) }),
+            (None, Aim::Gone) => Some(Step::Tombstones { after: None }),
+            (None, Aim::Open | Aim::Closed) => None,
+        };
+        Ok((step, seen, changed))
+    }
+
+    /// Does to a link what is left to do, and says whether there was anything.
+    async fn settle_link(&self, job: &Job, aim: Aim, link: Link) -> Result<bool, RepositoryError> {
+        let change = match aim {
+            Aim::Open => SuspensionChange::Lift(Suspension::Closed),
+            Aim::Closed => SuspensionChange::Suspend(Suspension::Closed),
+            Aim::Gone => {
+                self.links.purge(&Record::Link(link), (self.clock)(), &job.correlation_id).await?;
+                return Ok(true);
+            }
+        };
+        self.links.change_suspension(&link, change, &job.correlation_id).await
+    }
+
+    /// Purges what is left of links that have given way to their tombstones, for whose statistics there is no other way to find them.
+    async fn purge_tombstones(&self, job: &Job, after: Option<&str>) -> Result<Option<Step>, RepositoryError> {
+        let unreadable = RepositoryError::unreadable("read a job's place");
+        let after = after.map(LinkId::parse).transpose().map_err(&unreadable)?;
+        let (followed, rest) = self.stats.followed(&job.workspace, after.as_ref()).await?;
+        let purged: Vec<_> = followed.iter().map(|link| self.purge_tombstone(job, link)).collect();
+        stream::iter(purged).buffer_unordered(Self::CONCURRENCY).try_collect::<()>().await?;
+        Ok(Some(rest.map_or(Step::Targets, |link| Step::Tombstones { after: Some(link.to_string()) })))
+    }
+
+    async fn purge_tombstone(&self, job: &Job, link: &LinkId) -> Result<(), RepositoryError> {
+        match self.links.find(&link.code).await? {
+            Some(record) if record.identity().id == *link && !record.is_purged() => {
+                self.links.purge(&record, (self.clock)(), &job.correlation_id).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Purges a page of monitored URLs. As they go, each page is the first one, until the index knows of none.
+    async fn purge_targets(&self, workspace: &Workspace) -> Result<Option<Step>, RepositoryError> {
+        const AT_ONCE: usize = 100;
+        let mut after: Option<PageToken> = None;
+        loop {
+            let page = self.targets.list(&workspace.id, None, AT_ONCE, after.as_ref()).await?;
+            let purged: Vec<_> = page.items.iter().map(|target| self.targets.purge(&target.id)).collect();
+            stream::iter(purged).buffer_unordered(Self::CONCURRENCY).try_collect::<()>().await?;
+            after = page.next;
+            if after.is_none() {
+                return Ok(Some(Step::Remains));
+            }
+        }
+    }
+
+    /// Deletes what else a workspace has, and at last itself and its jobs, if nothing can be created in it any more.
+    async fn purge_remains(&self, job: &Job, workspace: &Workspace, place: Place) -> Result<Piece, RepositoryError> {
+        let id = &workspace.id;
+        self.workspaces.delete_invitations(id).await?;
+        self.stats.forget_overviews(id).await?;
+        self.links.forget_cleanup(id).await?;
+        self.targets.forget_workspace(id).await?;
+        if place.since < settled_at(job) {
+            return Ok(Piece { progress: JobProgress::default(), next: self.once_more(job, place).await? });
+        }
+        self.workspaces.delete_members(id).await?;
+        self.workspaces.forget(workspace, (self.clock)()).await?;
+        tracing::info!(
+            correlation_id = job.correlation_id.as_str(),
+            workspace_id = %id,
+            "a workspace is purged"
+        );
+        self.jobs.forget_workspace(id).await?;
+        Ok(Piece::last())
+    }
+
+    /// Lets a job go on whose mark is gone.
+    pub(crate) async fn wake(&self, due: &DueMark) -> Result<(), RepositoryError> {
+        let Some(job) = self.jobs.find(&due.workspace, &due.job).await? else { return Ok(()) };
+        let now = (self.clock)();
+        if job.state == JobState::Failed && due.mark == JobMark::Closed {
+            return self.jobs.revive(&job, now).await;
+        }
+        if !job.state.is_under_way() {
+            return Ok(());
+        }
+        let closure = self.workspaces.find(&due.workspace).await?.and_then(|workspace| workspace.closure);
+        let is_due = due.mark == JobMark::Revisit || closure.is_none_or(|closure| closure.is_over(now));
+        if rests(&job) && is_due {
+            let reached = Reached { progress: job.progress.clone(), after: None };
+            return self.jobs.note(&job, &reached, now).await;
+        }
+        // It came too early: somebody has deleted it by hand, or the job doesn't rest yet.
+        let until = closure.filter(|_| due.mark == JobMark::Closed).map(|closure| closure.restorable_until);
+        let soon = now.plus(SOON);
+        self.jobs.mark(&job, due.mark, until.map_or(soon, |until| until.max(soon))).await
+    }
+}
+
+/// After which time a job is looked at again that wasn't ready to be woken.
+const SOON: Duration = Duration::from_secs(60);

@@ -1,0 +1,151 @@
+//! Closing one's own account.
+
+use std::time::Duration;
+
+use linklet_domain::{Account, KeysLeft, Membership, Password, Timestamp, Workspace, WorkspaceJob};
+use linklet_dynamodb::{MemberOutcome, Removal, RepositoryError, Tie};
+use linklet_lambda::{
+    http::{ApiError, BodyLimit, Problem, Request, Response, no_content},
+    identity::Person,
+    telemetry::chain,
+};
+use serde::Deserialize;
+
+use crate::Leave;
+
+/// How long after the end of an account a session of it may seem to begin, by other clocks and after slow requests.
+const LATEST_SESSION: Duration = Duration::from_secs(60);
+
+/// What came of leaving a workspace.
+enum Left {
+    Yes,
+    /// Something has changed meanwhile.
+    Again,
+    /// Others would have no admin.
+    LastAdmin,
+}
+
+impl Leave {
+    /// Leaves each workspace, one after another, and ends the account. Repeating it goes on where it was.
+    pub(crate) async fn close_account(&self, request: &Request) -> Result<Response, ApiError> {
+        let person = self.tokens.person_now(request).await?;
+        let Closing { password } = request.json(Closing::LIMIT)?;
+        let account = self.account_of(person.user()).await?;
+        self.require_password(request, &account, &password).await?;
+        self.require_other_admins(&person).await?;
+        if !self.users.begin_leaving(&account.id, request.received_at()).await? {
+            return Err(Problem::Unauthorized.into());
+        }
+        self.leave_all(request, &person).await?;
+        let (origin, ends) =
+            (self.limits.guesses.origin(request, person.actor()), Timestamp::now().plus(LATEST_SESSION));
+        let guessed = self.limits.guesses.account_hash(account.email.as_str());
+        let is_ended = self.users.end_account(&self.jobs, &account, &guessed, ends, &origin).await?;
+        self.tokens.forget(&person.session().id);
+        if is_ended { Ok(no_content()) } else { Err(self.unless_ended(&account).await?) }
+    }
+
+    /// Another request may have ended the account meanwhile.
+    async fn unless_ended(&self, account: &Account) -> Result<ApiError, RepositoryError> {
+        let is_there = self.users.account(&account.id).await?.is_some();
+        Ok(if is_there { Problem::TryAgain } else { Problem::Unauthorized }.into())
+    }
+
+    /// Looks whether anything keeps the person before anything is done.
+    async fn require_other_admins(&self, person: &Person) -> Result<(), ApiError> {
+        for (_, workspace) in self.users.workspaces_of(person.user()).await? {
+            let members = self.users.members(&workspace.id).await?;
+            if Tie::of(&workspace, person.user(), &members) == Tie::LastAdmin {
+                return Err(ApiError::LastAdminOf(workspace.id, workspace.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves all workspaces. Nothing is joined meanwhile, so it comes to an end.
+    async fn leave_all(&self, request: &Request, person: &Person) -> Result<(), ApiError> {
+        const TRIES: u32 = 8;
+        for _ in 0..TRIES {
+            let workspaces = self.users.workspaces_of(person.user()).await?;
+            if workspaces.is_empty() {
+                return Ok(());
+            }
+            for (membership, workspace) in workspaces {
+                if let Left::LastAdmin = self.leave(request, person, &membership, &workspace).await? {
+                    // The other one has left at the same moment. The account stays as it is.
+                    self.users.stop_leaving(person.user()).await?;
+                    return Err(ApiError::LastAdminOf(workspace.id, workspace.name));
+                }
+            }
+        }
+        Err(Problem::TryAgain.into())
+    }
+
+    async fn leave(
+        &self,
+        request: &Request,
+        person: &Person,
+        membership: &Membership,
+        workspace: &Workspace,
+    ) -> Result<Left, ApiError> {
+        let origin = self.limits.guesses.origin(request, person.actor());
+        let user = person.user();
+        let members = self.users.members(&workspace.id).await?;
+        match Tie::of(workspace, user, &members) {
+            Tie::LastAdmin => Ok(Left::LastAdmin),
+            Tie::Own => {
+                // Nobody joins who is invited any more, and so nobody is there whose workspace it would be as well.
+                self.users.withdraw_all(&workspace.id, Timestamp::now(), |_| true, &origin).await?;
+                let members = self.users.members(&workspace.id).await?;
+                if Tie::of(workspace, user, &members) != Tie::Own {
+                    return Ok(Left::Again);
+                }
+                let job = self.job(request, &membership.workspace, user, WorkspaceJob::CloseWorkspace);
+                let is_left = self.users.abandon(&self.jobs, &job, workspace, user, &origin).await?;
+                Ok(if is_left { Left::Yes } else { Left::Again })
+            }
+            Tie::None => {
+                let removal = Removal {
+                    workspace: &workspace.id,
+                    caller: user,
+                    user,
+                    keys: KeysLeft::Revoked,
+                    at: request.received_at(),
+                    origin,
+                };
+                self.remove(&removal).await
+            }
+        }
+    }
+
+    /// Ends a membership as `DELETE /api/workspace/members/{user_id}` does.
+    async fn remove(&self, removal: &Removal<'_>) -> Result<Left, ApiError> {
+        match self.users.remove_member(removal).await? {
+            MemberOutcome::LastAdmin => return Ok(Left::LastAdmin),
+            MemberOutcome::CallerNotAdmin => return Ok(Left::Again),
+            MemberOutcome::Done(_)
+            | MemberOutcome::Resumed(_)
+            | MemberOutcome::Unchanged(_)
+            | MemberOutcome::NoMember => {}
+        }
+        // Until now, since what was on its way may have come after the request. If that fails, the handover does it some seconds later.
+        let (Removal { workspace, user, origin, .. }, until) = (removal, Timestamp::now());
+        let keys = self.users.settle_keys(workspace, user, until, None, origin).await;
+        let invitations = self.users.withdraw_invitations_by(workspace, user, until, origin).await;
+        for failed in [keys, invitations].into_iter().filter_map(Result::err) {
+            tracing::warn!(error = chain(&failed), "what a person has left could not be settled at once");
+        }
+        Ok(Left::Yes)
+    }
+}
+
+/// The body of a request to close one's account.
+#[derive(Deserialize)]
+struct Closing {
+    /// A `String`, since a wrong one is a wrong guess rather than an invalid request.
+    password: String,
+}
+
+impl Closing {
+    const LIMIT: BodyLimit = BodyLimit::EMPTY.bytes("password", Password::MAX_BYTES);
+}

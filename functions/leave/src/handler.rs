@@ -1,0 +1,66 @@
+//! Closes workspaces and accounts, and brings workspaces back.
+//!
+//! It is a function of its own, since it may end what no other function behind the API may: accounts and workspaces. Purging what they
+//! have is left to jobs.
+
+mod account;
+mod workspace;
+
+use linklet_domain::{Account, HashFor};
+use linklet_dynamodb::{JobsTable, UsersTable};
+use linklet_lambda::{
+    guesses::Attempt,
+    hashing::Limits,
+    http::{ApiError, Handler, Method, Problem, Request, Response},
+    identity::TokenVerifier,
+    mail_orders::MailOrders,
+    passwords::Passwords,
+};
+
+/// `DELETE /api/workspace`, `POST /api/workspaces/{id}/restore` and `DELETE /api/me`.
+pub struct Leave {
+    /// Verifies tokens.
+    pub tokens: TokenVerifier,
+    /// The repository of accounts and workspaces.
+    pub users: UsersTable,
+    /// The repository of jobs, which do the rest.
+    pub jobs: JobsTable,
+    /// What keeps people from guessing passwords.
+    pub limits: Limits,
+    /// Verifies passwords.
+    pub passwords: Passwords,
+    /// Where it is ordered that people are told.
+    pub mails: MailOrders,
+}
+
+impl Handler for Leave {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        match (request.method(), request.segments().as_slice()) {
+            (&Method::DELETE, ["api", "workspace"]) => self.close_workspace(request).await,
+            (&Method::POST, ["api", "workspaces", id, "restore"]) => self.restore_workspace(request, id).await,
+            (&Method::DELETE, ["api", "me"]) => Box::pin(self.close_account(request)).await,
+            _ => Err(Problem::RouteUnknown.into()),
+        }
+    }
+}
+
+impl Leave {
+    /// Whether somebody who has signed in knows the password of their account as well. Whoever guesses waits longer and longer.
+    async fn require_password(&self, request: &Request, account: &Account, password: &str) -> Result<(), ApiError> {
+        let verify = async |whose: Option<HashFor>| {
+            self.limits.admit_hashes(request, whose, 1).await?;
+            if self.passwords.verify(password.as_bytes(), account.password_hash.as_deref()) {
+                return Ok(());
+            }
+            let user_id = account.id.to_string();
+            tracing::warn!(user_id, reason = "wrong password for closing", "a login was refused");
+            Err(ApiError::Problem(Problem::InvalidCredentials))
+        };
+        self.limits.guesses.limit(request, Attempt::at_password_of(account.email.as_str()), verify).await
+    }
+
+    /// The account of somebody who has signed in.
+    async fn account_of(&self, user: &linklet_domain::UserId) -> Result<Account, ApiError> {
+        self.users.account(user).await?.ok_or(ApiError::Problem(Problem::Unauthorized))
+    }
+}

@@ -1,0 +1,132 @@
+//! Closing a workspace, and bringing it back.
+
+use linklet_domain::{
+    AccountChange, Closure, Destinations, Invalid, Job, JobWork, Password, Role, Timestamp, Workspace, WorkspaceId,
+    WorkspaceJob, WorkspaceSlug,
+};
+use linklet_dynamodb::{Acting, CloseOutcome, RestoreOutcome};
+use linklet_lambda::{
+    http::{ApiError, BodyLimit, Problem, Request, Response, StatusCode, json, tagged},
+    identity::Person,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::Leave;
+
+const UNKNOWN: ApiError = ApiError::Problem(Problem::WorkspaceNotFound);
+
+impl Leave {
+    /// Closes the workspace of the token, whatever jobs run or wait there, for an admin who knows its slug and their own password.
+    pub(crate) async fn close_workspace(&self, request: &Request) -> Result<Response, ApiError> {
+        let caller = self.tokens.require_now(request, Role::Admin).await?;
+        let Closing { slug, password } = request.json(Closing::LIMIT)?;
+        let workspace = self.users.workspace(caller.workspace()).await?.ok_or(UNKNOWN)?;
+        // Before the password is judged, which takes a while.
+        if slug != workspace.slug.as_str() {
+            return Err(other_slug());
+        }
+        let account = self.account_of(caller.user()).await?;
+        self.require_password(request, &account, &password).await?;
+        let job = self.job(request, &workspace.id, caller.user(), WorkspaceJob::CloseWorkspace);
+        let (acting, origin) = (caller.acting()?, self.limits.guesses.origin(request, caller.actor()));
+        match self.users.close_workspace(&self.jobs, &job, &workspace.slug, acting, &origin).await? {
+            CloseOutcome::Closed(closure) => Ok(json(StatusCode::ACCEPTED, &ClosureView::from(closure))),
+            CloseOutcome::OtherSlug => Err(other_slug()),
+            CloseOutcome::NoWorkspace => Err(UNKNOWN),
+            CloseOutcome::CallerNotAdmin => Err(Problem::RoleTooLow.into()),
+        }
+    }
+
+    /// Brings a closed workspace back, for one who was its admin, with a token of whichever workspace or of none.
+    pub(crate) async fn restore_workspace(&self, request: &Request, id: &str) -> Result<Response, ApiError> {
+        let person = self.tokens.person_now(request).await?;
+        let id = WorkspaceId::parse(id).map_err(|_| UNKNOWN)?;
+        let job = self.job(request, &id, person.user(), WorkspaceJob::ReopenWorkspace);
+        let session = person.session().id;
+        let acting = Acting { user: person.user(), session: &session };
+        let origin = self.limits.guesses.origin(request, person.actor());
+        match self.users.restore_workspace(&self.jobs, &job, acting, &origin).await? {
+            RestoreOutcome::Restored(workspace) => {
+                self.tell_of_return(request, &person, &workspace).await;
+                Ok(shown(&workspace)?)
+            }
+            RestoreOutcome::Open => Err(Problem::WorkspaceOpen.into()),
+            RestoreOutcome::Gone => Err(Problem::WorkspaceGone.into()),
+            RestoreOutcome::NoWorkspace => Err(UNKNOWN),
+        }
+    }
+
+    /// The job tells the others, whose memberships it finds closed.
+    async fn tell_of_return(&self, request: &Request, person: &Person, workspace: &Workspace) {
+        let change = AccountChange::WorkspaceRestored { workspace_name: workspace.name.clone() };
+        self.mails.tell(request, person.user(), change).await;
+    }
+
+    pub(crate) fn job(
+        &self,
+        request: &Request,
+        workspace: &WorkspaceId,
+        user: &linklet_domain::UserId,
+        work: WorkspaceJob,
+    ) -> Job {
+        let asked = (request.received_at(), request.correlation_id().clone());
+        Job::new(*workspace, JobWork::Workspace(work), (*user, Role::Admin), asked, None)
+    }
+}
+
+fn other_slug() -> ApiError {
+    Invalid::new("slug must be that of the workspace").in_field("slug").into()
+}
+
+/// The workspace as `GET /api/workspace` shows it.
+fn shown(workspace: &Workspace) -> Result<Response, ApiError> {
+    let settings =
+        serde_json::from_str(workspace.settings.as_str()).map_err(|error| ApiError::Internal(error.into()))?;
+    let view = WorkspaceView {
+        workspace_id: &workspace.id,
+        name: workspace.name.as_str(),
+        slug: &workspace.slug,
+        settings,
+        destinations: workspace.destinations,
+        created_at: workspace.created_at,
+        updated_at: workspace.updated_at,
+    };
+    Ok(tagged(json(StatusCode::OK, &view), &workspace.id, workspace.revision))
+}
+
+#[derive(Serialize)]
+struct WorkspaceView<'a> {
+    workspace_id: &'a WorkspaceId,
+    name: &'a str,
+    slug: &'a WorkspaceSlug,
+    settings: &'a RawValue,
+    destinations: Destinations,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+#[derive(Serialize)]
+struct ClosureView {
+    closed_at: Timestamp,
+    restorable_until: Timestamp,
+}
+
+impl From<Closure> for ClosureView {
+    fn from(Closure { closed_at, restorable_until, .. }: Closure) -> Self {
+        Self { closed_at, restorable_until }
+    }
+}
+
+/// The body of a request to close a workspace.
+#[derive(Deserialize)]
+struct Closing {
+    slug: String,
+    /// A `String`, since a wrong one is a wrong guess rather than an invalid request.
+    password: String,
+}
+
+impl Closing {
+    const LIMIT: BodyLimit =
+        BodyLimit::EMPTY.bytes("slug", WorkspaceSlug::MAX_LENGTH).bytes("password", Password::MAX_BYTES);
+}

@@ -1,0 +1,168 @@
+//! The jobs that close workspaces and bring them back.
+//!
+//! Such a job is in no queue: it begins whatever runs or waits, and ends that. It rests, under way all the same, until a mark beside it is
+//! gone, which DynamoDB deletes by its TTL.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::TransactWriteItem;
+use linklet_domain::{Job, JobId, JobState, Timestamp, WorkspaceId};
+use serde::Serialize;
+
+use super::{
+    JobsTable, QueueItem,
+    item::{JobItem, job_key, kept_until, workspace_partition},
+    named,
+};
+use crate::{
+    RepositoryError,
+    item::{Key, number, text},
+};
+
+/// What lets a job go on that rests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobMark {
+    /// Environments hold nothing any more of what the workspace was before.
+    Revisit,
+    /// Nobody can bring the workspace back any more.
+    Closed,
+}
+
+/// That the mark of a job is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DueMark {
+    /// The workspace.
+    pub workspace: WorkspaceId,
+    /// The job.
+    pub job: JobId,
+    /// Which mark it was.
+    pub mark: JobMark,
+}
+
+impl JobMark {
+    const ALL: [Self; 2] = [Self::Revisit, Self::Closed];
+
+    /// What its sort key begins with. The filter of the stream in `template.yaml` names it.
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Revisit => "REVISIT#",
+            Self::Closed => "CLOSED#",
+        }
+    }
+
+    fn key(self, workspace: &WorkspaceId, job: &JobId) -> Key {
+        Key::new(workspace_partition(workspace), format!("{}{job}", self.prefix()))
+    }
+
+    /// Which mark has this sort key, and of which job.
+    pub(super) fn of(sort_key: &str) -> Option<(Self, &str)> {
+        Self::ALL.into_iter().find_map(|mark| Some((mark, sort_key.strip_prefix(mark.prefix())?)))
+    }
+}
+
+/// `WS#<workspace>` / `REVISIT#<job>` or `CLOSED#<job>`: the mark beside a job that rests.
+#[derive(Debug, Serialize)]
+struct MarkItem {
+    #[serde(flatten)]
+    key: Key,
+    ttl: i64,
+}
+
+impl MarkItem {
+    fn new(job: &Job, mark: JobMark, due: Timestamp) -> Self {
+        // Rounded up, since a mark that is gone before its time has to be written again.
+        let ttl = due.plus(Duration::from_millis(999)).unix_seconds();
+        Self { key: mark.key(&job.workspace, &job.id), ttl }
+    }
+}
+
+const OVERTAKE: &str = "begin a job in place of all others";
+const MARK: &str = "mark a job that rests";
+
+impl JobsTable {
+    /// The actions that begin a job at once, and cancel all that run or wait in the queue of its workspace.
+    pub(crate) async fn overtaken_by(&self, job: &Job) -> Result<Vec<TransactWriteItem>, RepositoryError> {
+        let mut begun = JobItem::from(job);
+        begun.state = JobState::Running;
+        (begun.started_at, begun.noted_at) = (Some(job.created_at), Some(job.created_at));
+        let mut actions = vec![self.0.put_new(OVERTAKE, &begun)?];
+        let queue = self.queue(&job.workspace).await?;
+        let queued: Vec<_> = queue.running.iter().chain(&queue.waiting).copied().collect();
+        if queued.is_empty() {
+            return Ok(actions);
+        }
+        for id in &queued {
+            // One that can't be read is parked when its turn comes.
+            if let Ok(Some(other)) = self.find(&job.workspace, id).await
+                && !other.state.is_over()
+            {
+                actions.push(self.cancelled(&other, job.created_at)?);
+            }
+        }
+        actions.push(self.queue_as(OVERTAKE, &QueueItem { running: None, waiting: Vec::new(), ..queue })?);
+        Ok(actions)
+    }
+
+    /// The action that cancels a job, also one that runs: what has begun of it is done, and not noted.
+    fn cancelled(&self, job: &Job, at: Timestamp) -> Result<TransactWriteItem, RepositoryError> {
+        self.0
+            .update(OVERTAKE, job_key(&job.workspace, &job.id), "SET #state = :cancelled, ended_at = :at, #ttl = :ttl")
+            .only_if("#state = :state")
+            .values([(":state", job.state), (":cancelled", JobState::Cancelled)].map(named))
+            .values([(":at", text(&at)), (":ttl", number(&kept_until(at)))])
+            .action()
+    }
+
+    /// The action that puts a mark beside a job.
+    pub(crate) fn mark_action(
+        &self,
+        job: &Job,
+        mark: JobMark,
+        due: Timestamp,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        self.0.put(MARK, &MarkItem::new(job, mark, due))
+    }
+
+    /// The action that takes a mark away, if it is there.
+    pub(crate) fn unmark_action(
+        &self,
+        workspace: &WorkspaceId,
+        job: &JobId,
+        mark: JobMark,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        self.0.delete(MARK, mark.key(workspace, job)).action()
+    }
+
+    /// Has a job go on at this time.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn mark(&self, job: &Job, mark: JobMark, due: Timestamp) -> Result<(), RepositoryError> {
+        self.0.put_item(MARK, &MarkItem::new(job, mark, due))?.or_fail().await
+    }
+
+    /// Has a job that has failed begin anew. It changes nothing if another delivery was faster.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn revive(&self, job: &Job, at: Timestamp) -> Result<(), RepositoryError> {
+        const REVIVED: &str =
+            "SET #state = :running, noted_at = :at REMOVE ended_at, #ttl, reason, #after ADD #turn :one";
+        self.0
+            .update("begin a job anew", job_key(&job.workspace, &job.id), REVIVED)
+            .only_if("#state = :failed AND #turn = :turn")
+            .values([(":running", JobState::Running), (":failed", JobState::Failed)].map(named))
+            .values([(":at", text(&at)), (":one", number(&1)), (":turn", number(&job.turn))])
+            .unless_refused()
+            .await
+            .map(|_| ())
+    }
+
+    /// Deletes all jobs of a workspace with what is beside them.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn forget_workspace(&self, workspace: &WorkspaceId) -> Result<(), RepositoryError> {
+        self.0.delete_partition("delete the jobs of a workspace", &workspace_partition(workspace)).await
+    }
+}

@@ -1,0 +1,205 @@
+//! What the job does in UsersTable that closes a workspace, brings it back or purges it.
+//!
+//! Whether a workspace is closed is in its own item. Memberships and API keys get a mark, so that a request which looks them up reads
+//! nothing more. A mark is written once and taken away once, whatever else changes of them.
+
+use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
+use linklet_domain::{Timestamp, UserId, Workspace, WorkspaceId};
+
+use super::item::{
+    KEY_PREFIX, MEMBER_PREFIX, WorkspaceKeyItem, WorkspaceMemberItem, api_key_key, invitations_partition, member_key,
+    slug_key, workspace_key, workspace_partition,
+};
+use crate::{
+    RepositoryError, back_off,
+    item::{Key, SortKeys, Table, text},
+    transaction::{Transaction, TransactionOutcome},
+};
+
+/// The repository for closing workspaces: UsersTable, without accounts.
+#[derive(Debug, Clone)]
+pub struct ClosedWorkspaces(Table);
+
+/// What is marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Membership,
+    Key,
+}
+
+/// What of a transaction was refused.
+#[derive(Debug, Clone, Copy)]
+enum Refused {
+    /// The workspace is otherwise by now.
+    Workspace,
+    /// A membership or key is gone.
+    Row,
+}
+
+const MARK: &str = "mark what belongs to a closed workspace";
+const PURGE: &str = "purge a workspace";
+
+impl ClosedWorkspaces {
+    /// How many memberships or keys are marked at once. Each has two items.
+    const AT_ONCE: usize = 20;
+
+    /// A repository for the table with this name.
+    #[must_use]
+    pub fn new(client: Client, name: impl Into<String>) -> Self {
+        Self(Table { client, name: name.into() })
+    }
+
+    /// Reads a workspace with a strongly consistent read.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn find(&self, id: &WorkspaceId) -> Result<Option<Workspace>, RepositoryError> {
+        self.0.workspace(id).await
+    }
+
+    /// Marks all memberships as those of a workspace that is closed since this time, or takes the marks away, and returns whose that
+    /// has changed. It does nothing if the workspace is otherwise by now.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached. Some may be marked then; doing it again marks the rest.
+    pub async fn mark_members(
+        &self,
+        workspace: &WorkspaceId,
+        closed_at: Option<Timestamp>,
+    ) -> Result<Vec<UserId>, RepositoryError> {
+        Ok(self.mark_all(Kind::Membership, workspace, closed_at).await?.into_iter().flatten().collect())
+    }
+
+    /// As [`Self::mark_members`], API keys. Nobody makes another one meanwhile, since that takes an admin whose membership has no mark.
+    ///
+    /// # Errors
+    /// As [`Self::mark_members`].
+    pub async fn mark_keys(
+        &self,
+        workspace: &WorkspaceId,
+        closed_at: Option<Timestamp>,
+    ) -> Result<(), RepositoryError> {
+        self.mark_all(Kind::Key, workspace, closed_at).await.map(|_| ())
+    }
+
+    /// Sets the marks of what has none yet, or takes them away, as long as the workspace is so. Returns whose that was.
+    async fn mark_all(
+        &self,
+        kind: Kind,
+        workspace: &WorkspaceId,
+        closed_at: Option<Timestamp>,
+    ) -> Result<Vec<Option<UserId>>, RepositoryError> {
+        const TRIES: u32 = 8;
+        let (mut marked, mut tries) = (Vec::new(), 0);
+        loop {
+            let mut found = self.unmarked(kind, workspace, closed_at).await?;
+            found.truncate(Self::AT_ONCE);
+            if found.is_empty() {
+                return Ok(marked);
+            }
+            let (whose, keys): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+            let mut transaction = Transaction::new(MARK).and(self.is_so(workspace, closed_at)?, Refused::Workspace);
+            for key in keys.into_iter().flatten() {
+                transaction = transaction.and(self.mark(key, closed_at)?, Refused::Row);
+            }
+            match transaction.send(&self.0.client).await? {
+                TransactionOutcome::Committed => marked.extend(whose),
+                TransactionOutcome::Refused(Refused::Workspace) => return Ok(marked),
+                // Somebody has left, or a key was used or revoked.
+                TransactionOutcome::Refused(Refused::Row) | TransactionOutcome::InConflict if tries < TRIES => {
+                    back_off(tries).await;
+                    tries += 1;
+                }
+                _ => return Err(RepositoryError::contention(MARK)),
+            }
+        }
+    }
+
+    /// What has another mark, with its two items.
+    async fn unmarked(
+        &self,
+        kind: Kind,
+        workspace: &WorkspaceId,
+        closed_at: Option<Timestamp>,
+    ) -> Result<Vec<(Option<UserId>, [Key; 2])>, RepositoryError> {
+        if kind == Kind::Key {
+            let mut rows = self.keys(workspace).await?;
+            rows.retain(|row| row.attributes.closed_at != closed_at);
+            return Ok(rows.into_iter().map(|row| (None, [api_key_key(&row.key_hash), row.key])).collect());
+        }
+        let (partition, prefix) = (workspace_partition(workspace), SortKeys::Beginning(MEMBER_PREFIX));
+        let mut rows = self.0.list::<WorkspaceMemberItem>(MARK, &partition, prefix).await?;
+        rows.retain(|row| row.closed_at != closed_at);
+        let with_keys = |row: WorkspaceMemberItem| (Some(row.user_id), [member_key(&row.user_id, workspace), row.key]);
+        Ok(rows.into_iter().map(with_keys).collect())
+    }
+
+    /// The check that a workspace is closed since this time, or open.
+    fn is_so(
+        &self,
+        workspace: &WorkspaceId,
+        closed_at: Option<Timestamp>,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        let condition = if closed_at.is_some() { "closed_at = :at" } else { "attribute_not_exists(closed_at)" };
+        self.0.check(MARK, workspace_key(workspace), condition, closed_at.map(|at| (":at", text(&at))))
+    }
+
+    fn mark(&self, key: Key, closed_at: Option<Timestamp>) -> Result<TransactWriteItem, RepositoryError> {
+        let change = if closed_at.is_some() { "SET closed_at = :at" } else { "REMOVE closed_at" };
+        let update = self.0.update(MARK, key, change).only_if("attribute_exists(pk)");
+        update.values(closed_at.map(|at| (":at", text(&at)))).action()
+    }
+
+    /// Deletes all API keys.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached. Some may be deleted then; doing it again deletes the rest.
+    pub async fn delete_keys(&self, workspace: &WorkspaceId) -> Result<(), RepositoryError> {
+        let rows = self.keys(workspace).await?;
+        // The list's rows come last, since they tell a repetition what is left.
+        let keys = rows.iter().map(|row| api_key_key(&row.key_hash).into_item()).collect();
+        self.0.delete_all(PURGE, keys).await?;
+        self.0.delete_all(PURGE, rows.into_iter().map(|row| row.key.into_item()).collect()).await
+    }
+
+    async fn keys(&self, workspace: &WorkspaceId) -> Result<Vec<WorkspaceKeyItem>, RepositoryError> {
+        self.0.list(MARK, &workspace_partition(workspace), SortKeys::Beginning(KEY_PREFIX)).await
+    }
+
+    /// Deletes all open invitations. Their tokens lead nowhere then, and go by their TTL.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn delete_invitations(&self, workspace: &WorkspaceId) -> Result<(), RepositoryError> {
+        self.0.delete_partition(PURGE, &invitations_partition(workspace)).await
+    }
+
+    /// Deletes all memberships, and what else is there but the workspace itself.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn delete_members(&self, workspace: &WorkspaceId) -> Result<(), RepositoryError> {
+        let mut rows = self.0.keys_of(PURGE, &workspace_partition(workspace)).await?;
+        rows.retain(|key| *key != workspace_key(workspace));
+        let users = rows.iter().filter_map(|key| UserId::parse(key.sk.strip_prefix(MEMBER_PREFIX)?).ok());
+        self.0.delete_all(PURGE, users.map(|user| member_key(&user, workspace).into_item()).collect()).await?;
+        self.0.delete_all(PURGE, rows.into_iter().map(Key::into_item).collect()).await
+    }
+
+    /// Deletes a workspace that nobody can bring back, and frees its slug. Its name isn't unique.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached, or the workspace has changed since it was read.
+    pub async fn forget(&self, workspace: &Workspace, now: Timestamp) -> Result<(), RepositoryError> {
+        let gone = self.0.delete(PURGE, workspace_key(&workspace.id));
+        let gone = gone.only_if("restorable_until <= :now AND slug = :slug");
+        let slug = self.0.delete(PURGE, slug_key(&workspace.slug));
+        let slug = slug.only_if("attribute_not_exists(pk) OR workspace_id = :workspace");
+        let sent = Transaction::new(PURGE)
+            .and(gone.values([(":now", text(&now)), (":slug", text(&workspace.slug))]).action()?, ())
+            .and(slug.value(":workspace", text(&workspace.id)).action()?, ())
+            .send(&self.0.client)
+            .await?;
+        if sent == TransactionOutcome::Committed { Ok(()) } else { Err(RepositoryError::contention(PURGE)) }
+    }
+}

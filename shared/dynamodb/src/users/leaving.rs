@@ -1,0 +1,181 @@
+//! How a person closes their own account.
+//!
+//! ```text
+//! closing_at at ADDRESS: nothing is joined from now on
+//!   ──→ each workspace is left, one after another; one of their own alone is closed for good
+//!   ──→ the account goes, in one transaction with the job that deletes what else is stored about them
+//! ```
+//! Each step can be repeated. What the operator's [`close_account`](UsersTable::close_account) does is another thing: it bars an account
+//! and keeps its address taken.
+
+use linklet_domain::{
+    Account, AccountHash, AuditAction, AuditSubject, Closure, Job, Member, Origin, Timestamp, UserId, Workspace,
+    oldest_admin_but,
+};
+
+use super::{
+    UsersTable,
+    item::{AddressItem, EndedSessionsItem, address_key, email_key, user_key, workspace_key},
+    members::{is_as_read, membership_keys},
+    sessions::ENDS_MORE,
+};
+use crate::{
+    JobsTable, RepositoryError,
+    item::{number, text},
+    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
+};
+
+/// What keeps a person in a workspace, or doesn't.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tie {
+    /// Others go on without them.
+    None,
+    /// Nobody else is there, or nobody who could bring it back now that it is closed: it is closed for good.
+    Own,
+    /// Others would have no admin.
+    LastAdmin,
+}
+
+impl Tie {
+    /// What ties a person to a workspace with these members.
+    #[must_use]
+    pub fn of(workspace: &Workspace, user: &UserId, members: &[Member]) -> Self {
+        let has_others = members.iter().any(|member| member.user != *user);
+        let has_heir = oldest_admin_but(user, members).is_some();
+        match (has_others, has_heir) {
+            (_, true) => Self::None,
+            (true, false) if workspace.closure.is_none() => Self::LastAdmin,
+            (_, false) => Self::Own,
+        }
+    }
+}
+
+const LEAVE: &str = "close one's own account";
+
+impl UsersTable {
+    /// Has nothing be joined or founded by a person from now on. Returns `false` if there is no account.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn begin_leaving(&self, user: &UserId, at: Timestamp) -> Result<bool, RepositoryError> {
+        self.0
+            .update(LEAVE, address_key(user), "SET closing_at = if_not_exists(closing_at, :at)")
+            .only_if("attribute_exists(pk) AND attribute_not_exists(closed_at)")
+            .value(":at", text(&at))
+            .unless_refused()
+            .await
+    }
+
+    /// Lets a person join and found workspaces again, since they stay.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn stop_leaving(&self, user: &UserId) -> Result<(), RepositoryError> {
+        let update = self.0.update(LEAVE, address_key(user), "REMOVE closing_at").only_if("attribute_exists(pk)");
+        update.unless_refused().await.map(|_| ())
+    }
+
+    /// Whether a person is closing their account.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn is_leaving(&self, user: &UserId) -> Result<bool, RepositoryError> {
+        let found = self.0.get::<AddressItem>(LEAVE, address_key(user)).await?;
+        Ok(found.is_some_and(|address| address.closing_at.is_some()))
+    }
+
+    /// Ends somebody's membership in a workspace, and closes it for good by a job. Returns `false` if it is otherwise than it was read.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn abandon(
+        &self,
+        jobs: &JobsTable,
+        job: &Job,
+        workspace: &Workspace,
+        user: &UserId,
+        origin: &Origin,
+    ) -> Result<bool, RepositoryError> {
+        let Some(member) = self.member(&workspace.id, user).await? else { return Ok(true) };
+        let mut transaction = Transaction::new(LEAVE);
+        for key in membership_keys(&workspace.id, user) {
+            let delete = self.0.delete(LEAVE, key).only_if(is_as_read(&member));
+            transaction = transaction.and(delete.value(":role", text(member.role.as_str())).action()?, ());
+        }
+        let transaction = match workspace.closure {
+            None => {
+                let closure = Closure::for_good(origin.at, job.id);
+                self.and_closure(transaction, jobs, workspace, job, &closure, ()).await?
+            }
+            // Its own job goes on, as soon as its mark is gone.
+            Some(Closure { closed_at, job, .. }) => {
+                let over = self
+                    .0
+                    .update(LEAVE, workspace_key(&workspace.id), "SET restorable_until = :now")
+                    .only_if("closed_at = :at")
+                    .values([(":now", text(&origin.at)), (":at", text(&closed_at))]);
+                let mark = jobs.unmark_action(&workspace.id, &job, crate::JobMark::Closed)?;
+                transaction.and(over.action()?, ()).and(mark, ())
+            }
+        };
+        let entries = [
+            origin.in_workspace(&workspace.id, AuditAction::MemberLeft, AuditSubject::Member(*user)),
+            origin.in_workspace(&workspace.id, AuditAction::WorkspaceClosed, AuditSubject::Workspace(workspace.id)),
+        ];
+        let mut transaction = transaction;
+        for entry in &entries {
+            transaction = transaction.and(self.entry(entry)?, ());
+        }
+        Ok(transaction.send(&self.0.client).await? == TransactionOutcome::Committed)
+    }
+
+    /// Ends an account that is in no workspace any more, and frees its address. Sessions end that have begun by `ends`, which may be in
+    /// the future: none begins after this. Returns `false` if its person has joined a workspace, or the account has changed, since the
+    /// memberships were found to be none.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn end_account(
+        &self,
+        jobs: &JobsTable,
+        account: &Account,
+        guessed: &AccountHash,
+        ends: Timestamp,
+        origin: &Origin,
+    ) -> Result<bool, RepositoryError> {
+        let Account { id: user, email, .. } = account;
+        retry_on_conflict(LEAVE, async || {
+            let Some(address) = self.0.get::<AddressItem>(LEAVE, address_key(user)).await? else {
+                return Ok(Some(false));
+            };
+            // Read after what counts them, so that none is missed.
+            if address.closing_at.is_none() || !self.memberships(user).await?.is_empty() {
+                return Ok(Some(false));
+            }
+            let joinings = (address.joinings > 0).then(|| (":joinings", number(&address.joinings)));
+            let has_joined_nothing =
+                if joinings.is_some() { "joinings = :joinings" } else { "attribute_not_exists(joinings)" };
+            let address_goes = self
+                .0
+                .delete(LEAVE, address_key(user))
+                .only_if(format!("email = :email AND attribute_exists(closing_at) AND {has_joined_nothing}"))
+                .value(":email", text(email))
+                .values(joinings);
+            let account_goes = self.0.delete(LEAVE, user_key(user)).only_if("email = :email");
+            let address_is_free = self.0.delete(LEAVE, email_key(email)).only_if("user_id = :user");
+            let ended = EndedSessionsItem::new(user, ends, None);
+            let closed = origin.of_person(user, AuditAction::AccountClosed);
+            let sent = Transaction::new(LEAVE)
+                .and(address_goes.action()?, ())
+                .and(account_goes.value(":email", text(email)).action()?, ())
+                .and(address_is_free.value(":user", text(user)).action()?, ())
+                .and(self.0.put_if(LEAVE, &ended, ENDS_MORE, [(":at", text(&ends))])?, ())
+                .and(jobs.forgetting(user, guessed, origin)?, ())
+                .and(self.entry(&closed)?, ())
+                .send(&self.0.client)
+                .await?;
+            Ok((sent == TransactionOutcome::Committed).then_some(true))
+        })
+        .await
+    }
+}

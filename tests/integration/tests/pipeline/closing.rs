@@ -1,0 +1,739 @@
+//! From a workspace that is closed, through JobsTable's stream with the filters of the template and the marks beside its job, to one that
+//! is back with all that it had, or to nothing that is left of it.
+
+use std::{
+    cell::RefCell,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use aws_lambda_events::dynamodb::{Event as StreamEvent, EventRecord};
+use futures_util::future::{join, join_all};
+use linklet_domain::{
+    ApiKeySecret, Closure, CorrelationId, Job, JobState, JobWork, Link, LinkPatch, LinkState, Record, Role, Timestamp,
+    WorkspaceJob, WorkspaceSlug,
+};
+use linklet_dynamodb::{Acting, CloseOutcome, ClosedWorkspaces, JobsTable, LinksTable, MemberOutcome, RestoreOutcome};
+use linklet_jobs::{Kinds, Turns};
+use linklet_lambda::{batch::Consumer, identity::Authenticator};
+use linklet_list::List;
+use linklet_test_support::{
+    ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, Person, RequestBuilder, StreamReader, TargetBuilder,
+    TestDynamoDb, WriteCounter, a_session, an_origin, in_role_of, queue_batch, removal, token_of, tokens,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    fixture::{analytics, colleague, correlation, handovers, jobs, list, redirect, relay, watch_links},
+    pipeline::{is_let_through, json_of, retry_from},
+};
+
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+
+/// Ada's workspace, in which Bob is an admin, Carol a member and Dan a viewer.
+struct Fixture {
+    db: TestDynamoDb,
+    queues: FakeQueues,
+    stream: RefCell<StreamReader>,
+    /// By how many milliseconds the clocks of the functions are ahead.
+    ahead: Arc<AtomicU64>,
+    ada: Person,
+    bob: Person,
+    carol: Person,
+}
+
+impl Fixture {
+    async fn new() -> Self {
+        let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+        let ada = db.register_verified("ada").await;
+        let bob = colleague(&db, &ada, "bob", Role::Admin).await;
+        let carol = colleague(&db, &ada, "carol", Role::Member).await;
+        let stream = RefCell::new(db.stream_reader("JobsTable"));
+        Self { db, queues, stream, ahead: Arc::default(), ada, bob, carol }
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::now().plus(Duration::from_millis(self.ahead.load(Ordering::Relaxed)))
+    }
+
+    /// Lets time pass, and DynamoDB delete the marks whose time has come.
+    fn pass(&self, time: Duration) {
+        self.ahead.fetch_add(time.as_millis().try_into().unwrap(), Ordering::Relaxed);
+        self.sweep();
+    }
+
+    fn sweep(&self) {
+        let ttl = |item: &Value| item["ttl"]["N"].as_str().and_then(|ttl| ttl.parse::<i64>().ok());
+        for item in self.db.scan("JobsTable") {
+            if ttl(&item).is_some_and(|ttl| ttl <= self.now().unix_seconds()) {
+                self.db.remove("JobsTable", &item);
+            }
+        }
+    }
+
+    fn link(&self, code: &str) -> LinkBuilder {
+        let created_at = Timestamp::now().minus(Duration::from_secs(60));
+        LinkBuilder::new(code).in_workspace(&self.ada.workspace).owned_by(&self.carol.id).created_at(created_at)
+    }
+
+    async fn store(&self, links: &[Link]) {
+        for some in links.chunks(64) {
+            join_all(some.iter().map(|link| self.db.store(link))).await;
+        }
+    }
+
+    async fn slug(&self) -> WorkspaceSlug {
+        self.db.users().workspace(&self.ada.workspace).await.unwrap().unwrap().slug
+    }
+
+    fn job(&self, person: &Person, work: WorkspaceJob) -> Job {
+        let asked = (self.now(), CorrelationId::generate());
+        Job::new(self.ada.workspace, JobWork::Workspace(work), (person.id, Role::Admin), asked, None)
+    }
+
+    async fn close_as(&self, person: &Person) -> CloseOutcome {
+        let (job, session) = (self.job(person, WorkspaceJob::CloseWorkspace), a_session());
+        let (caller, origin) = (Acting { user: &person.id, session: &session }, self.origin(person));
+        self.db.users().close_workspace(&self.db.jobs(), &job, &self.slug().await, caller, &origin).await.unwrap()
+    }
+
+    async fn close(&self) -> Closure {
+        match self.close_as(&self.ada).await {
+            CloseOutcome::Closed(closure) => closure,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn restore_as(&self, person: &Person) -> RestoreOutcome {
+        let (job, session) = (self.job(person, WorkspaceJob::ReopenWorkspace), a_session());
+        let (caller, origin) = (Acting { user: &person.id, session: &session }, self.origin(person));
+        self.db.users().restore_workspace(&self.db.jobs(), &job, caller, &origin).await.unwrap()
+    }
+
+    async fn restore(&self) {
+        let outcome = self.restore_as(&self.bob).await;
+        assert!(matches!(outcome, RestoreOutcome::Restored(_)), "{outcome:?}");
+    }
+
+    fn origin(&self, person: &Person) -> linklet_domain::Origin {
+        linklet_domain::Origin { at: self.now(), ..an_origin(&person.id) }
+    }
+
+    /// What is new in the stream, as far as the template's filter lets it through.
+    fn news(&self) -> Vec<EventRecord> {
+        let mut records = self.stream.borrow_mut().read_on("").records;
+        records.retain(|record| is_let_through("JobsStream", record));
+        records
+    }
+
+    fn function(&self) -> Turns<Kinds> {
+        let mut function = jobs(&self.db, &self.queues);
+        let clock = || {
+            let ahead = self.ahead.clone();
+            Box::new(move || Timestamp::now().plus(Duration::from_millis(ahead.load(Ordering::Relaxed))))
+        };
+        function.clock = clock();
+        function.work.workspaces.clock = clock();
+        function
+    }
+
+    /// The function, with turns of one page of so many links.
+    fn in_small_turns(&self, links_at_once: usize) -> Turns<Kinds> {
+        let mut function = Turns { turn: Duration::ZERO, ..self.function() };
+        function.work.workspaces.links_at_once = links_at_once;
+        function
+    }
+
+    async fn carry_with(&self, turns: &Turns<Kinds>) {
+        loop {
+            let news = self.news();
+            if news.is_empty() {
+                return;
+            }
+            for record in &news {
+                assert_eq!(retry_from(&consume(turns, record).await), None);
+            }
+        }
+    }
+
+    /// Takes all turns that there are.
+    async fn carry(&self) {
+        self.carry_with(&self.function()).await;
+        assert!(self.queues.bodies("dlq").is_empty(), "{:?}", self.queues.bodies("dlq"));
+    }
+
+    /// Until nothing that environments hold is out of date, and once more.
+    async fn settle(&self) {
+        self.carry().await;
+        self.pass(Closure::SETTLES_WITHIN + Duration::from_secs(2));
+        self.carry().await;
+    }
+
+    /// Carries all that has happened to links to their targets and statistics.
+    async fn carry_links(&self) {
+        relay(&self.db, &self.queues).consume(self.db.stream("LinksTable")).await;
+        relay(&self.db, &self.queues).consume(self.db.stream("ClicksTable")).await;
+        let batch = queue_batch(&self.queues.bodies("analytics"));
+        let counted = analytics(&self.db, &self.queues).consume(batch).await;
+        assert!(counted.batch_item_failures.is_empty());
+        let mut changes = self.db.stream("LinksTable");
+        changes.records.retain(|record| is_let_through("WatchLinksStream", record));
+        assert_eq!(retry_from(&watch_links(&self.db, &self.queues).consume(changes).await), None);
+    }
+
+    async fn status(&self, code: &str) -> &'static str {
+        match self.db.record(code).await {
+            Some(Record::Link(link)) => link.availability.status(Timestamp::now()).as_str(),
+            Some(Record::Tombstone(tombstone)) => linklet_domain::LinkStatus::from(tombstone.reason).as_str(),
+            None => "unknown",
+        }
+    }
+
+    async fn statuses(&self, codes: &[&str]) -> Vec<&'static str> {
+        join_all(codes.iter().map(|code| self.status(code))).await
+    }
+
+    async fn follow(&self, code: &str) -> u16 {
+        RequestBuilder::new("GET", &format!("/{code}")).send_to(&redirect(&self.db)).await.status
+    }
+
+    /// What a token of a person for the workspace opens at the moment.
+    async fn list_as(&self, person: &Person, role: Role) -> u16 {
+        let token = token_of(&person.id, &self.ada.workspace, role);
+        let list = List { authenticator: authenticator_of(&self.db), ..list(&self.db) };
+        RequestBuilder::new("GET", "/api/links").token(&token).send_to(&list).await.status
+    }
+
+    /// How the jobs of the workspace stand, in the order in which they were asked for.
+    async fn jobs(&self) -> Vec<(JobWork, JobState)> {
+        let page = self.db.jobs().list(&self.ada.workspace, 100, None).await.unwrap();
+        page.items.into_iter().rev().map(|job| (job.work, job.state)).collect()
+    }
+
+    /// The items of all tables that have one of these texts anywhere, by table and key.
+    fn traces(&self, texts: &[String]) -> Vec<String> {
+        let mut traces = Vec::new();
+        for table in TABLES {
+            for item in self.db.scan(table) {
+                let written = item.to_string();
+                if texts.iter().any(|text| written.contains(text)) {
+                    let (pk, sk) = (item["pk"]["S"].as_str().unwrap(), item["sk"]["S"].as_str().unwrap());
+                    let kind = |key: &str| key.split('#').next().unwrap_or_default().to_owned();
+                    traces.push(format!("{table} {}/{}", kind(pk), kind(sk)));
+                }
+            }
+        }
+        traces.sort();
+        traces.dedup();
+        traces
+    }
+}
+
+/// All tables.
+pub const TABLES: [&str; 9] = [
+    "AuditTable",
+    "ClicksTable",
+    "JobsTable",
+    "LinksTable",
+    "NotificationsTable",
+    "StatsTable",
+    "ThrottleTable",
+    "UsersTable",
+    "WatchTable",
+];
+
+/// One that looks up sessions and keys.
+fn authenticator_of(db: &TestDynamoDb) -> Authenticator {
+    Authenticator::new(tokens().with_sessions(db.sessions()), db.api_keys())
+}
+
+async fn consume(turns: &Turns<Kinds>, record: &EventRecord) -> aws_lambda_events::streams::DynamoDbEventResponse {
+    let mut batch = StreamEvent::default();
+    batch.records = vec![record.clone()];
+    in_role_of::<Turns<Kinds>, _>(turns.consume(batch)).await
+}
+
+#[tokio::test]
+async fn a_closed_workspace_opens_nothing_and_its_links_lead_nowhere_until_it_is_brought_back() {
+    let fixture = Fixture::new().await;
+    fixture.store(&[fixture.link("launch").build(), fixture.link("sale").watching().build()]).await;
+    let key = key_of(&fixture).await;
+    let with_key = async || {
+        let list = List { authenticator: authenticator_of(&fixture.db), ..list(&fixture.db) };
+        RequestBuilder::new("GET", "/api/links").api_key(key.reveal()).send_to(&list).await.status
+    };
+    assert_eq!((with_key().await, fixture.list_as(&fixture.carol, Role::Member).await), (200, 200));
+
+    fixture.close().await;
+    fixture.carry().await;
+
+    assert_eq!((fixture.follow("launch").await, fixture.follow("sale").await), (410, 410));
+    for (person, role) in [(&fixture.ada, Role::Admin), (&fixture.bob, Role::Admin), (&fixture.carol, Role::Member)] {
+        assert_eq!(fixture.list_as(person, role).await, 401);
+    }
+    assert_eq!(with_key().await, 401);
+    let told: Vec<Value> =
+        fixture.queues.bodies("notify").iter().map(|body| serde_json::from_str(body).unwrap()).collect();
+    assert_eq!(told.len(), 3);
+    assert!(told.iter().all(|mail| mail["change"] == "workspace_closed" && mail["restorable_until"].is_string()));
+
+    fixture.restore().await;
+    assert_eq!(fixture.list_as(&fixture.bob, Role::Admin).await, 200, "whoever brings it back needn't wait");
+    fixture.carry().await;
+    assert_eq!((fixture.follow("launch").await, fixture.follow("sale").await), (301, 301));
+    assert_eq!((with_key().await, fixture.list_as(&fixture.carol, Role::Member).await), (200, 200));
+    let restored = fixture.queues.bodies("notify").iter().filter(|body| body.contains("workspace_restored")).count();
+    assert_eq!(restored, 2, "whoever brings it back is told by the answer");
+}
+
+#[tokio::test]
+async fn closing_cancels_what_runs_and_waits_and_nothing_else_runs() {
+    let fixture = Fixture::new().await;
+    fixture.store(&[fixture.link("launch").build()]).await;
+    let jobs_api = crate::fixture::jobs_api(&fixture.db);
+    let token = token_of(&fixture.ada.id, &fixture.ada.workspace, Role::Admin);
+    for _ in 0..3 {
+        let body = json!({"kind": "switch_off", "filter": {"all": true}});
+        let answer = RequestBuilder::new("POST", "/api/jobs").token(&token).json(&body).send_to(&jobs_api).await;
+        assert_eq!(answer.status, 202, "{}", answer.body);
+    }
+
+    fixture.close().await;
+    fixture.settle().await;
+
+    let states: Vec<_> = fixture.jobs().await.into_iter().map(|(_, state)| state).collect();
+    let [cancelled, rests] = [JobState::Cancelled, JobState::Running];
+    assert_eq!(states, [cancelled, cancelled, cancelled, rests]);
+    fixture.restore().await;
+    fixture.settle().await;
+    let states: Vec<_> = fixture.jobs().await.into_iter().map(|(_, state)| state).collect();
+    assert_eq!(states, [cancelled, cancelled, cancelled, cancelled, JobState::Done]);
+    assert_eq!(fixture.status("launch").await, "active");
+}
+
+#[tokio::test]
+async fn what_is_created_while_environments_hold_the_workspace_for_open_is_suspended_as_well() {
+    let fixture = Fixture::new().await;
+    fixture.store(&[fixture.link("before").build()]).await;
+    fixture.close().await;
+    fixture.carry().await;
+    fixture.store(&[fixture.link("meanwhile").build()]).await;
+
+    assert_eq!(fixture.statuses(&["before", "meanwhile"]).await, ["suspended", "active"]);
+    fixture.settle().await;
+    assert_eq!(fixture.statuses(&["before", "meanwhile"]).await, ["suspended", "suspended"]);
+
+    fixture.restore().await;
+    fixture.carry().await;
+    // As if a turn that closes it had been under way still.
+    fixture.db.suspend(&fixture.db.link("before").await).await;
+    fixture.settle().await;
+    assert_eq!(fixture.statuses(&["before", "meanwhile"]).await, ["active", "active"]);
+}
+
+#[tokio::test]
+async fn bringing_it_back_on_the_sixth_day_brings_every_status_back() {
+    let fixture = Fixture::new().await;
+    let soon = Timestamp::now().plus(Duration::from_secs(3_600));
+    let with = |code: &str, change: &dyn Fn(&mut Link)| {
+        let mut link = fixture.link(code).build();
+        change(&mut link);
+        link
+    };
+    let codes =
+        ["active", "inactive", "expired", "scheduled", "exhausted", "protected", "archived", "deleted", "expiring"];
+    fixture
+        .store(&[
+            fixture.link("active").build(),
+            with("inactive", &|link| link.availability.state = LinkState::Inactive),
+            fixture.link("expired").expires_at(Timestamp::now()).build(),
+            fixture.link("scheduled").valid_from(soon).build(),
+            with("exhausted", &|link| link.availability.exhausted_at = Some(Timestamp::now())),
+            with("protected", &|link| link.availability.is_protected = true),
+            fixture.link("archived").archived().build(),
+            fixture.link("deleted").build(),
+            fixture.link("expiring").expires_at(Timestamp::now().plus(Duration::from_millis(400))).build(),
+        ])
+        .await;
+    let deleted = fixture.db.link("deleted").await;
+    fixture.db.links().delete(&deleted, &fixture.ada.id, Timestamp::now(), &correlation()).await.unwrap();
+    let before = join_all(codes.iter().map(|code| fixture.db.link(code))).await;
+    let statuses = fixture.statuses(&codes).await;
+
+    fixture.close().await;
+    fixture.settle().await;
+    let mut expected = ["suspended"; 9];
+    expected[7] = "deleted";
+    assert_eq!(fixture.statuses(&codes).await, expected);
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    fixture.pass(6 * DAY);
+    fixture.carry().await;
+    fixture.restore().await;
+    fixture.settle().await;
+
+    assert_eq!(fixture.statuses(&codes[..8]).await, statuses[..8]);
+    assert_eq!((statuses[8], fixture.status("expiring").await), ("active", "expired"));
+    let after = join_all(codes.iter().map(|code| fixture.db.link(code))).await;
+    assert_eq!(after, before);
+}
+
+#[tokio::test]
+async fn from_the_seventh_day_on_it_is_gone_whether_its_mark_is_or_not() {
+    let fixture = Fixture::new().await;
+    let closure = fixture.close().await;
+    fixture.settle().await;
+    let left = fixture.now().until(closure.restorable_until);
+
+    fixture.ahead.fetch_add(left.as_millis() as u64 + 1, Ordering::Relaxed);
+
+    assert_eq!(fixture.restore_as(&fixture.bob).await, RestoreOutcome::Gone);
+    assert_eq!(fixture.restore_as(&fixture.carol).await, RestoreOutcome::NoWorkspace, "she was no admin");
+    fixture.pass(Duration::from_secs(2));
+    fixture.carry().await;
+    assert_eq!(fixture.restore_as(&fixture.bob).await, RestoreOutcome::NoWorkspace);
+    assert_eq!(fixture.db.users().workspace(&fixture.ada.workspace).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn nobody_but_one_who_was_its_admin_brings_it_back_and_nobody_closes_it_by_another_slug() {
+    let fixture = Fixture::new().await;
+    let strange = fixture.db.register("strange").await;
+    let other = WorkspaceSlug::parse("other").unwrap();
+    let (job, session) = (fixture.job(&fixture.ada, WorkspaceJob::CloseWorkspace), a_session());
+    let caller = Acting { user: &fixture.ada.id, session: &session };
+    let (jobs, origin) = (fixture.db.jobs(), fixture.origin(&fixture.ada));
+
+    let misspelt = fixture.db.users().close_workspace(&jobs, &job, &other, caller, &origin).await.unwrap();
+    assert_eq!(misspelt, CloseOutcome::OtherSlug);
+    assert_eq!(fixture.close_as(&fixture.carol).await, CloseOutcome::CallerNotAdmin);
+    assert_eq!(fixture.restore_as(&fixture.ada).await, RestoreOutcome::Open);
+    assert_eq!(fixture.restore_as(&fixture.carol).await, RestoreOutcome::NoWorkspace);
+    fixture.close().await;
+    assert_eq!(fixture.restore_as(&fixture.carol).await, RestoreOutcome::NoWorkspace);
+    assert_eq!(fixture.restore_as(&strange).await, RestoreOutcome::NoWorkspace);
+    fixture.restore().await;
+}
+
+#[tokio::test]
+async fn two_who_close_it_at_once_close_it_once_and_two_who_bring_it_back_do_that_once() {
+    let fixture = Fixture::new().await;
+
+    let (one, other) = join(fixture.close_as(&fixture.ada), fixture.close_as(&fixture.bob)).await;
+    assert!(matches!(one, CloseOutcome::Closed(_)) && one == other, "{one:?} {other:?}");
+    fixture.settle().await;
+    let (one, other) = join(fixture.restore_as(&fixture.ada), fixture.restore_as(&fixture.bob)).await;
+    let is_restored = |outcome: &RestoreOutcome| matches!(outcome, RestoreOutcome::Restored(_));
+    assert_eq!(usize::from(is_restored(&one)) + usize::from(is_restored(&other)), 1, "{one:?} {other:?}");
+    fixture.settle().await;
+
+    assert_eq!(fixture.list_as(&fixture.carol, Role::Member).await, 200);
+    assert_eq!(fixture.jobs().await.len(), 2);
+}
+
+#[tokio::test]
+async fn whoever_closes_and_restores_and_closes_again_gets_what_was_asked_for_last() {
+    for last in [WorkspaceJob::CloseWorkspace, WorkspaceJob::ReopenWorkspace] {
+        let fixture = Fixture::new().await;
+        let links: Vec<_> = (0..12).map(|number| fixture.link(&format!("link{number:02}")).build()).collect();
+        fixture.store(&links).await;
+        let slow = fixture.in_small_turns(3);
+        fixture.close().await;
+        for _ in 0..3 {
+            for record in fixture.news() {
+                consume(&slow, &record).await;
+            }
+        }
+
+        fixture.restore().await;
+        // Records of both jobs, of which one reads the workspace as it was.
+        for record in fixture.news() {
+            consume(&slow, &record).await;
+        }
+        if last == WorkspaceJob::CloseWorkspace {
+            fixture.close_as(&fixture.bob).await;
+        }
+        fixture.settle().await;
+
+        let expected = if last == WorkspaceJob::CloseWorkspace { "suspended" } else { "active" };
+        for link in &links {
+            assert_eq!(fixture.status(link.code().as_str()).await, expected, "{last:?}");
+        }
+        let opens = if last == WorkspaceJob::CloseWorkspace { 401 } else { 200 };
+        assert_eq!(fixture.list_as(&fixture.carol, Role::Member).await, opens);
+    }
+}
+
+#[tokio::test]
+async fn an_invitation_leads_into_no_closed_workspace_and_into_one_that_is_back() {
+    let fixture = Fixture::new().await;
+    let invitation = fixture.db.invite(&fixture.ada, "erin@example.com", Role::Member).await;
+    let erin = fixture.db.register("erin").await;
+    let accept = async || {
+        let users = fixture.db.users();
+        let account = users.account(&erin.id).await.unwrap().unwrap();
+        let accepted = users.accept_invitation(&invitation, &account, &a_session(), &an_origin(&erin.id)).await;
+        accepted.unwrap()
+    };
+    fixture.close().await;
+
+    assert_eq!(accept().await, linklet_dynamodb::AcceptOutcome::Invalid);
+    fixture.restore().await;
+    assert!(matches!(accept().await, linklet_dynamodb::AcceptOutcome::Accepted(..)));
+}
+
+#[tokio::test]
+async fn what_somebody_left_before_goes_to_their_heir_while_it_is_closed() {
+    let fixture = Fixture::new().await;
+    fixture.store(&[fixture.link("launch").build()]).await;
+    let removal = removal(&fixture.ada.workspace, &fixture.ada.id, &fixture.carol.id);
+    let removed = fixture.db.users().remove_member(&removal).await.unwrap();
+    assert!(matches!(removed, MemberOutcome::Done(_)));
+
+    fixture.close().await;
+    fixture.carry().await;
+    let handovers = handovers(&fixture.db, &fixture.queues);
+    let mut news = fixture.db.stream("UsersTable");
+    news.records.retain(|record| is_let_through("HandoverStream", record));
+    assert_eq!(retry_from(&handovers.consume(news).await), None);
+    fixture.restore().await;
+    fixture.settle().await;
+
+    assert!(fixture.queues.bodies("dlq").is_empty());
+    let link = fixture.db.link("launch").await;
+    assert_eq!((link.identity.owner, fixture.status("launch").await), (fixture.ada.id, "active"));
+}
+
+#[tokio::test]
+async fn a_mark_that_is_taken_away_by_hand_is_put_again_and_a_job_that_has_failed_begins_anew() {
+    let fixture = Fixture::new().await;
+    let closure = fixture.close().await;
+    fixture.settle().await;
+    let marks = || {
+        let items = fixture.db.scan("JobsTable").into_iter();
+        items.filter(|item| item["sk"]["S"].as_str().unwrap().starts_with("CLOSED#")).collect::<Vec<_>>()
+    };
+    let [mark] = marks().try_into().unwrap();
+
+    fixture.db.remove("JobsTable", &mark);
+    fixture.carry().await;
+    assert_eq!(marks(), [mark]);
+
+    let job = fixture.db.jobs().find(&fixture.ada.workspace, &closure.job).await.unwrap().unwrap();
+    assert_eq!(job.state, JobState::Running);
+    let mut item = fixture.db.scan("JobsTable").into_iter().find(|item| item["state"]["S"] == "running").unwrap();
+    item["state"] = json!({"S": "failed"});
+    item["ended_at"] = json!({"S": fixture.now().to_string()});
+    fixture.db.put("JobsTable", &item);
+    fixture.pass(8 * DAY);
+    fixture.carry().await;
+    assert_eq!(fixture.db.users().workspace(&fixture.ada.workspace).await.unwrap(), None);
+}
+
+/// A key of the workspace.
+async fn key_of(fixture: &Fixture) -> ApiKeySecret {
+    let secret = ApiKeySecret::generate().unwrap();
+    fixture.db.store_key(&ApiKeyBuilder::new(&secret, &fixture.ada).build()).await;
+    secret
+}
+
+/// A workspace with all that one can have.
+async fn furnish(fixture: &Fixture, links: usize) -> Vec<Link> {
+    let link = |number: usize| {
+        let mut link = fixture
+            .link(&format!("link{number:05}"))
+            .created_at(Timestamp::now().minus(Duration::from_secs(3_600 - number as u64 / 8)));
+        if number.is_multiple_of(50) {
+            link = link.watching().to(&format!("https://example.com/{number}"));
+        }
+        link.build()
+    };
+    let links: Vec<_> = (0..links).map(link).collect();
+    fixture.store(&links).await;
+    // A link with all that belongs to one, by the ways by which it gets that.
+    let token = token_of(&fixture.carol.id, &fixture.ada.workspace, Role::Member);
+    let body = json!({
+        "url": "https://example.com/full", "custom_code": "full-one", "external_id": "crm-7", "max_clicks": 5,
+        "password": "open sesame", "tags": ["a"],
+    });
+    let made = RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body);
+    assert_eq!(crate::fixture::send(&fixture.db, "shorten", made).await.status, 201);
+    let made = RequestBuilder::new("POST", "/api/shorten").token(&token).json(&json!({"url": "https://example.com/r"}));
+    assert_eq!(crate::fixture::send(&fixture.db, "shorten", made).await.status, 201);
+    let changed: LinkPatch = serde_json::from_value(json!({"is_active": false})).unwrap();
+    fixture.db.patch(links[1].id(), &changed).await;
+    // One that has expired and given way to its tombstone, with statistics.
+    let gone = fixture.link("gone").build();
+    fixture.db.store(&gone).await;
+    for code in ["gone", "link00002"] {
+        assert_eq!(fixture.follow(code).await, 301);
+    }
+    fixture.carry_links().await;
+    let expired: LinkPatch = serde_json::from_value(json!({"expires_at": Timestamp::now()})).unwrap();
+    let expired = fixture.db.patch(gone.id(), &expired).await;
+    fixture.db.links().leave_tombstone(&expired, Timestamp::now(), &correlation()).await.unwrap();
+    key_of(fixture).await;
+    fixture.db.invite(&fixture.ada, "erin@example.com", Role::Member).await;
+    let target = TargetBuilder::new("https://example.com/seen").in_workspace(&fixture.ada.workspace);
+    fixture.db.store_target(&target.owned_by(&fixture.ada.id).build()).await;
+    let admin = token_of(&fixture.ada.id, &fixture.ada.workspace, Role::Admin);
+    let overview = RequestBuilder::new("GET", "/api/overview").token(&admin);
+    assert_eq!(crate::fixture::send(&fixture.db, "overview", overview).await.status, 200);
+    links
+}
+
+/// What of a purged workspace is left. `docs/security.md` says why and for how long.
+const LEFT: [&str; 7] = [
+    "AuditTable WS/",
+    "LinksTable FOLD/FOLD",
+    "LinksTable LINK/LINK",
+    "StatsTable WS/TOTAL",
+    "UsersTable INVITATION/INVITATION",
+    "WatchTable RESULTS/",
+    "WatchTable WATCHER/LINK",
+];
+
+fn is_left(trace: &String) -> bool {
+    LEFT.iter().any(|left| trace.starts_with(left))
+}
+
+#[tokio::test]
+async fn after_seven_days_nothing_is_left_of_a_workspace_but_what_the_documents_say() {
+    let fixture = Fixture::new().await;
+    furnish(&fixture, 120).await;
+    let slug = fixture.slug().await;
+    fixture.close().await;
+    fixture.settle().await;
+
+    fixture.pass(7 * DAY);
+    fixture.carry().await;
+    fixture.carry_links().await;
+
+    let traces = fixture.traces(&[fixture.ada.workspace.to_string()]);
+    let unexpected: Vec<_> = traces.iter().filter(|trace| !is_left(trace)).collect();
+    assert!(unexpected.is_empty(), "{unexpected:?}");
+    assert_eq!(fixture.db.users().workspace_by_slug(&slug).await.unwrap(), None);
+    for code in ["link00000", "link00119", "full-one", "gone"] {
+        assert_eq!((fixture.status(code).await, fixture.follow(code).await), ("purged", 410), "{code}");
+    }
+    assert!(fixture.db.scan("ClicksTable").iter().all(|item| item["sk"]["S"] == "~wide"));
+    assert!(fixture.db.scan("WatchTable").iter().all(|item| !item["pk"]["S"].as_str().unwrap().starts_with("TARGET#")));
+    assert_eq!(fixture.list_as(&fixture.carol, Role::Member).await, 401);
+    // Their own workspaces are there still.
+    assert_eq!(fixture.db.users().memberships(&fixture.carol.id).await.unwrap().len(), 1);
+}
+
+/// `JOB_LINKS` says how many links there are; `make test-long` has 10,000.
+#[tokio::test]
+async fn a_workspace_with_many_links_is_closed_and_purged_though_the_function_is_killed_three_times() {
+    let many = std::env::var("JOB_LINKS").map_or(300, |links| 2 * links.parse::<usize>().unwrap());
+    let fixture = Fixture::new().await;
+    furnish(&fixture, many).await;
+    let counter = WriteCounter::default();
+    let mut mortal = fixture.function();
+    let client = fixture.db.client_with(counter.clone());
+    mortal.work.workspaces.links = LinksTable::new(client.clone(), "LinksTable");
+    mortal.work.workspaces.workspaces = ClosedWorkspaces::new(client, "UsersTable");
+    let kill = async |record: &EventRecord| {
+        for writes in [3, 30, 80] {
+            let until = counter.count() + writes;
+            tokio::select! {
+                _ = consume(&mortal, record) => panic!("the turn was over before it could be killed"),
+                () = async {
+                    while counter.count() < until {
+                        tokio::time::sleep(Duration::from_micros(200)).await;
+                    }
+                } => {}
+            }
+        }
+    };
+
+    fixture.close().await;
+    let record = fixture.news().pop().unwrap();
+    kill(&record).await;
+    assert_eq!(retry_from(&consume(&fixture.function(), &record).await), None);
+    fixture.settle().await;
+    let suspended = fixture.db.scan("LinksTable").into_iter().filter(|item| item["sk"]["S"] == "LINK");
+    let suspended = suspended.filter(|item| item.pointer("/availability/M/suspended_by").is_some()).count();
+    assert_eq!(suspended, many + 2);
+
+    fixture.pass(7 * DAY);
+    let due = fixture.news().pop().unwrap();
+    assert_eq!(retry_from(&consume(&fixture.function(), &due).await), None);
+    let record = fixture.news().pop().unwrap();
+    kill(&record).await;
+    assert_eq!(retry_from(&consume(&fixture.function(), &record).await), None);
+    fixture.carry().await;
+
+    let traces = fixture.traces(&[fixture.ada.workspace.to_string()]);
+    assert!(traces.iter().all(is_left), "{traces:?}");
+    let links = fixture.db.scan("LinksTable").into_iter().filter(|item| item.get("by_workspace_pk").is_some()).count();
+    assert_eq!(links, 0);
+}
+
+/// Each call of a turn fails once, from the first one on, and the record comes again.
+#[tokio::test]
+async fn at_whichever_call_a_turn_dies_the_workspace_is_closed_and_brought_back_and_purged_all_the_same() {
+    let mut call = 0;
+    let mut was_hit = true;
+    while was_hit {
+        let fixture = Fixture::new().await;
+        fixture.store(&[fixture.link("launch").build(), fixture.link("sale").watching().build()]).await;
+        key_of(&fixture).await;
+        let faults = Faults::default();
+        let mut cut_off = fixture.function();
+        let client = fixture.db.client_with(faults.clone());
+        cut_off.work.workspaces.links = LinksTable::new(client.clone(), "LinksTable");
+        cut_off.work.workspaces.workspaces = ClosedWorkspaces::new(client.clone(), "UsersTable");
+        cut_off.work.workspaces.jobs = JobsTable::new(client.clone(), "JobsTable");
+        cut_off.jobs = JobsTable::new(client, "JobsTable");
+        was_hit = false;
+        let mut carry = async |what: &str| {
+            faults.plan_all((call..call + 100).map(|call| (call, Fault::NotSent)));
+            for record in fixture.news() {
+                consume(&cut_off, &record).await;
+            }
+            was_hit |= faults.calls() > call;
+            // What was not noted comes again.
+            let again = fixture.db.stream("JobsTable").records.into_iter().rev();
+            for record in again.filter(|record| is_let_through("JobsStream", record)).take(3).collect::<Vec<_>>() {
+                assert_eq!(retry_from(&consume(&fixture.function(), &record).await), None, "{what} {call}");
+            }
+            fixture.settle().await;
+        };
+
+        fixture.close().await;
+        carry("close").await;
+        assert_eq!(fixture.statuses(&["launch", "sale"]).await, ["suspended", "suspended"], "{call}");
+        assert_eq!(fixture.list_as(&fixture.carol, Role::Member).await, 401, "{call}");
+        fixture.restore().await;
+        carry("restore").await;
+        assert_eq!(fixture.statuses(&["launch", "sale"]).await, ["active", "active"], "{call}");
+        assert_eq!(fixture.list_as(&fixture.carol, Role::Member).await, 200, "{call}");
+        fixture.close().await;
+        fixture.settle().await;
+        fixture.pass(7 * DAY);
+        carry("purge").await;
+        assert_eq!(fixture.statuses(&["launch", "sale"]).await, ["purged", "purged"], "{call}");
+        let traces = fixture.traces(&[fixture.ada.workspace.to_string()]);
+        assert!(traces.iter().all(is_left), "{call}: {traces:?}");
+        call += 1;
+    }
+    assert!(call > 15, "{call}");
+}
+
+#[tokio::test]
+async fn the_sample_events_are_let_through_and_understood() {
+    let fixture = Fixture::new().await;
+    let sample = include_str!("../../../../functions/jobs/events/mark-is-gone.json");
+    let sample: StreamEvent = serde_json::from_str(sample).unwrap();
+
+    assert!(
+        sample.records.iter().all(|record| is_let_through("JobsStream", record)),
+        "{:?}",
+        json_of(&sample.records[0])
+    );
+    assert_eq!(retry_from(&fixture.function().consume(sample).await), None);
+}

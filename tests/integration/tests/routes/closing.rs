@@ -1,0 +1,292 @@
+//! Closing a workspace or one's own account, and bringing a workspace back.
+
+use std::cell::RefCell;
+
+use futures_util::future::join;
+use linklet_auth::Auth;
+use linklet_domain::{Role, Timestamp, UserId, WorkspaceId};
+use linklet_handover::Handovers;
+use linklet_jobs::{Kinds, Turns};
+use linklet_lambda::batch::Consumer;
+use linklet_leave::Leave;
+use linklet_test_support::{
+    Answer, ApiKeyBuilder, FakeQueues, LinkBuilder, RequestBuilder, StreamReader, TestDynamoDb, a_session, an_origin,
+    in_role_of, issuer, tokens,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    fixture::{self, handovers, jobs, leave, limits},
+    pipeline::{closing::TABLES, is_let_through, retry_from},
+};
+
+const PASSWORD: &str = "correct horse battery";
+
+/// Somebody who has registered with a password, and a token of theirs.
+#[derive(Clone)]
+struct User {
+    id: UserId,
+    email: String,
+    workspace: WorkspaceId,
+    token: String,
+}
+
+struct Fixture {
+    db: TestDynamoDb,
+    queues: FakeQueues,
+    auth: Auth,
+    leave: Leave,
+    jobs: RefCell<StreamReader>,
+    users: RefCell<StreamReader>,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+        let auth = Auth::new(db.users(), tokens().with_sessions(db.sessions()), issuer(), limits(&db));
+        let (jobs, users) = (db.stream_reader("JobsTable"), db.stream_reader("UsersTable"));
+        Self { auth, leave: leave(&db), db, queues, jobs: RefCell::new(jobs), users: RefCell::new(users) }
+    }
+
+    async fn user(&self, name: &str) -> User {
+        let email = format!("{name}@example.com");
+        let body = json!({"email": email, "password": PASSWORD, "full_name": format!("{name} Lovelace")});
+        let registered = RequestBuilder::new("POST", "/api/auth/register").json(&body).send_to(&self.auth).await.json();
+        let id = |member: &str| registered[member].as_str().unwrap_or_else(|| panic!("{registered}")).to_owned();
+        let (user, workspace) = (id("user_id").parse().unwrap(), id("workspace_id").parse().unwrap());
+        User { id: user, token: self.login(&email, None).await, email, workspace }
+    }
+
+    async fn login(&self, email: &str, workspace: Option<&str>) -> String {
+        let body = json!({"email": email, "password": PASSWORD});
+        let login = RequestBuilder::new("POST", "/api/auth/login").json(&body).send_to(&self.auth).await;
+        let token = login.json()["token"].as_str().unwrap_or_else(|| panic!("{}", login.body)).to_owned();
+        let Some(workspace) = workspace else { return token };
+        let body = json!({"workspace": workspace});
+        let switched = RequestBuilder::new("POST", "/api/auth/switch").token(&token).json(&body);
+        switched.send_to(&self.auth).await.json()["token"].as_str().unwrap().to_owned()
+    }
+
+    /// Has somebody join a workspace, and gives them a token for it.
+    async fn join(&self, admin: &User, user: &User, role: Role) -> String {
+        let person = linklet_test_support::Person {
+            id: admin.id,
+            email: admin.email.parse().unwrap(),
+            workspace: admin.workspace,
+        };
+        let token = self.db.invite(&person, &user.email, role).await;
+        let users = self.db.users();
+        let account = users.account(&user.id).await.unwrap().unwrap();
+        users.accept_invitation(&token, &account, &a_session(), &an_origin(&user.id)).await.unwrap();
+        self.login(&user.email, Some(&self.slug(&admin.workspace).await)).await
+    }
+
+    async fn slug(&self, workspace: &WorkspaceId) -> String {
+        self.db.users().workspace(workspace).await.unwrap().unwrap().slug.to_string()
+    }
+
+    async fn close(&self, token: &str, slug: &str, password: &str) -> Answer {
+        let body = json!({"slug": slug, "password": password});
+        RequestBuilder::new("DELETE", "/api/workspace").token(token).json(&body).send_to(&self.leave).await
+    }
+
+    async fn restore(&self, token: &str, workspace: &WorkspaceId) -> Answer {
+        let path = format!("/api/workspaces/{workspace}/restore");
+        RequestBuilder::new("POST", &path).token(token).send_to(&self.leave).await
+    }
+
+    async fn leave(&self, token: &str) -> Answer {
+        let body = json!({"password": PASSWORD});
+        RequestBuilder::new("DELETE", "/api/me").token(token).json(&body).send_to(&self.leave).await
+    }
+
+    async fn workspaces(&self, token: &str) -> Vec<Value> {
+        let request = RequestBuilder::new("GET", "/api/me/workspaces").token(token);
+        let listed = fixture::send(&self.db, "account", request).await.json();
+        listed["workspaces"].as_array().unwrap().clone()
+    }
+
+    /// Takes all turns that there are.
+    async fn carry(&self) {
+        let turns = jobs(&self.db, &self.queues);
+        let handovers = handovers(&self.db, &self.queues);
+        loop {
+            let mut news = self.jobs.borrow_mut().read_on("");
+            news.records.retain(|record| is_let_through("JobsStream", record));
+            let mut left = self.users.borrow_mut().read_on("");
+            left.records.retain(|record| is_let_through("HandoverStream", record));
+            if news.records.is_empty() && left.records.is_empty() {
+                return;
+            }
+            let response = in_role_of::<Turns<Kinds>, _>(turns.consume(news)).await;
+            assert_eq!(retry_from(&response), None);
+            let response = in_role_of::<Handovers, _>(handovers.consume(left)).await;
+            assert_eq!(retry_from(&response), None);
+            assert!(self.queues.bodies("dlq").is_empty(), "{:?}", self.queues.bodies("dlq"));
+        }
+    }
+
+    /// The items that have one of these texts anywhere, by table and the beginnings of their keys.
+    fn traces(&self, texts: &[&str]) -> Vec<String> {
+        let kind = |key: &Value| key["S"].as_str().unwrap().split('#').next().unwrap_or_default().to_owned();
+        let mut traces = Vec::new();
+        for table in TABLES {
+            for item in self.db.scan(table) {
+                if texts.iter().any(|text| item.to_string().contains(text)) {
+                    traces.push(format!("{table} {}/{}", kind(&item["pk"]), kind(&item["sk"])));
+                }
+            }
+        }
+        traces.sort();
+        traces.dedup();
+        traces
+    }
+}
+
+#[tokio::test]
+async fn an_admin_closes_a_workspace_with_its_slug_and_their_password_and_one_of_them_brings_it_back() {
+    let fixture = Fixture::new();
+    let (ada, bob) = (fixture.user("ada").await, fixture.user("bob").await);
+    let bobs = fixture.join(&ada, &bob, Role::Admin).await;
+    let slug = fixture.slug(&ada.workspace).await;
+
+    let misspelt = fixture.close(&ada.token, "another", PASSWORD).await;
+    assert_eq!((misspelt.status, &misspelt.json()["field"]), (400, &json!("slug")));
+    let guessed = fixture.close(&ada.token, &slug, "wrong horse battery").await;
+    assert_eq!((guessed.status, &guessed.json()["code"]), (401, &json!("invalid_credentials")));
+    assert_eq!(fixture.restore(&bobs, &ada.workspace).await.json()["code"], "workspace_open");
+
+    let closed = fixture.close(&ada.token, &slug, PASSWORD).await;
+    assert_eq!(closed.status, 202, "{}", closed.body);
+    fixture.carry().await;
+    let listed = fixture.workspaces(&bob.token).await;
+    let row = listed.iter().find(|row| row["workspace_id"] == ada.workspace.to_string()).unwrap();
+    assert_eq!(
+        (&row["closed_at"], &row["restorable_until"]),
+        (&closed.json()["closed_at"], &closed.json()["restorable_until"])
+    );
+    let switch = RequestBuilder::new("POST", "/api/auth/switch").token(&bob.token).json(&json!({"workspace": slug}));
+    assert_eq!(switch.send_to(&fixture.auth).await.json()["code"], "workspace_not_found");
+    assert_eq!(fixture.close(&bobs, &slug, PASSWORD).await.status, 401, "it is closed");
+
+    // With a token of his own workspace.
+    let restored = fixture.restore(&bob.token, &ada.workspace).await;
+    assert_eq!((restored.status, &restored.json()["slug"]), (200, &json!(slug)), "{}", restored.body);
+    let switch = RequestBuilder::new("POST", "/api/auth/switch").token(&bob.token).json(&json!({"workspace": slug}));
+    assert_eq!(switch.send_to(&fixture.auth).await.status, 200);
+    let entries: Vec<_> = fixture.db.scan("AuditTable").iter().map(|entry| entry["action"]["S"].clone()).collect();
+    assert!(
+        ["workspace.closed", "workspace.restored"].iter().all(|action| entries.contains(&json!(action))),
+        "{entries:?}"
+    );
+}
+
+#[tokio::test]
+async fn the_last_admin_stays_as_long_as_others_are_there_and_their_account_stays_usable() {
+    let fixture = Fixture::new();
+    let (ada, bob) = (fixture.user("ada").await, fixture.user("bob").await);
+    fixture.join(&ada, &bob, Role::Member).await;
+    let before = fixture.db.scan("UsersTable");
+
+    let refused = fixture.leave(&ada.token).await;
+
+    assert_eq!((refused.status, &refused.json()["code"]), (409, &json!("last_admin")));
+    assert_eq!(refused.json()["workspace_id"], ada.workspace.to_string());
+    assert!(refused.json()["workspace"].is_string());
+    let text = |items: &[Value]| {
+        let mut texts: Vec<_> = items.iter().map(Value::to_string).collect();
+        texts.sort();
+        texts
+    };
+    assert_eq!(text(&fixture.db.scan("UsersTable")), text(&before));
+    let founded = RequestBuilder::new("POST", "/api/workspaces").token(&ada.token).json(&json!({"name": "Second"}));
+    assert_eq!(fixture::send(&fixture.db, "account", founded).await.status, 201);
+}
+
+#[tokio::test]
+async fn whoever_leaves_hands_over_what_they_have_and_nothing_is_left_of_them_but_what_the_documents_say() {
+    let fixture = Fixture::new();
+    let (ada, bob) = (fixture.user("ada").await, fixture.user("bob").await);
+    fixture.join(&bob, &ada, Role::Admin).await;
+    let link = |code: &str, workspace| LinkBuilder::new(code).in_workspace(workspace).owned_by(&ada.id).build();
+    fixture.db.store(&link("own", &ada.workspace)).await;
+    fixture.db.store(&link("common", &bob.workspace)).await;
+    let secret = linklet_domain::ApiKeySecret::generate().unwrap();
+    let person =
+        linklet_test_support::Person { id: ada.id, email: ada.email.parse().unwrap(), workspace: bob.workspace };
+    fixture.db.store_key(&ApiKeyBuilder::new(&secret, &person).build()).await;
+
+    let closed = fixture.leave(&ada.token).await;
+    assert_eq!(closed.status, 204, "{}", closed.body);
+    fixture.carry().await;
+
+    assert_eq!(fixture.db.link("common").await.identity.owner, bob.id);
+    assert_eq!(fixture.db.api_keys().find(&secret.hash()).await.unwrap(), None);
+    for token in [&ada.token] {
+        let me = RequestBuilder::new("GET", "/api/me").token(token).send_to(&fixture.auth).await;
+        assert_eq!(me.status, 401, "{}", me.body);
+    }
+    // What of her is kept, and until when: the handover rests for two minutes, her own workspace is purged after as long.
+    let traces = fixture.traces(&[&ada.id.to_string(), &ada.email, "ada Lovelace"]);
+    let kept = [
+        "AuditTable USER/",
+        "AuditTable WS/",
+        "JobsTable WS/JOB",
+        "LinksTable LINK/LINK",
+        "UsersTable ACCESS/SESSIONS",
+        "UsersTable WS/HANDOVER",
+        "UsersTable WS/REVISIT",
+        "UsersTable WS/WS",
+    ];
+    let unexpected: Vec<_> = traces.iter().filter(|trace| !kept.iter().any(|kept| trace.starts_with(kept))).collect();
+    assert!(unexpected.is_empty(), "{unexpected:?}");
+    assert!(fixture.db.scan("ThrottleTable").iter().all(
+        |item| !item["sk"]["S"].as_str().unwrap().starts_with("FROM#")
+            || item.to_string().contains(fixture::limits(&fixture.db).guesses.account_hash("bob@example.com").as_str())
+    ));
+
+    let again = fixture.user("ada").await;
+    assert_ne!(again.id, ada.id, "the address is free");
+    let _ = Timestamp::now();
+}
+
+#[tokio::test]
+async fn two_admins_who_leave_at_the_same_moment_leave_no_workspace_without_one() {
+    for _ in 0..4 {
+        let fixture = Fixture::new();
+        let (ada, bob, carol) = (fixture.user("ada").await, fixture.user("bob").await, fixture.user("carol").await);
+        fixture.join(&ada, &bob, Role::Admin).await;
+        fixture.join(&ada, &carol, Role::Member).await;
+
+        let (one, other) = join(fixture.leave(&ada.token), fixture.leave(&bob.token)).await;
+
+        let mut statuses = [one.status, other.status];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [204, 409], "{} {}", one.body, other.body);
+        let members = fixture.db.users().members(&ada.workspace).await.unwrap();
+        assert_eq!(members.iter().filter(|member| member.active_role() == Some(Role::Admin)).count(), 1);
+        let (stayed, refused) = if one.status == 409 { (&ada, &one) } else { (&bob, &other) };
+        assert_eq!(refused.json()["code"], "last_admin");
+        assert!(!fixture.db.users().is_leaving(&stayed.id).await.unwrap());
+    }
+}
+
+#[tokio::test]
+async fn whoever_closes_their_account_joins_and_founds_nothing_meanwhile() {
+    let fixture = Fixture::new();
+    let (ada, bob) = (fixture.user("ada").await, fixture.user("bob").await);
+    let person =
+        linklet_test_support::Person { id: bob.id, email: bob.email.parse().unwrap(), workspace: bob.workspace };
+    fixture.db.users().begin_leaving(&ada.id, Timestamp::now()).await.unwrap();
+
+    let founded = RequestBuilder::new("POST", "/api/workspaces").token(&ada.token).json(&json!({"name": "Second"}));
+    let founded = fixture::send(&fixture.db, "account", founded).await;
+    let token = fixture.db.invite(&person, &ada.email, Role::Member).await;
+    let users = fixture.db.users();
+    let account = users.account(&ada.id).await.unwrap().unwrap();
+    let accepted = users.accept_invitation(&token, &account, &a_session(), &an_origin(&ada.id)).await.unwrap();
+
+    assert_eq!((founded.status, &founded.json()["code"]), (409, &json!("account_closing")));
+    assert_eq!(accepted, linklet_dynamodb::AcceptOutcome::AccountChanged);
+    assert_eq!(fixture.leave(&ada.token).await.status, 204, "it is gone on with");
+}
