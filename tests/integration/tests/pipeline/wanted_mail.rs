@@ -384,7 +384,7 @@ async fn what_says_nothing_about_somebodys_address_of_today_changes_nothing() {
         feedback(&ada.id, &ada.email, &json!({"/mail/tags": {"kind": ["invitation"]}})),
         feedback(&ada.id, &other, &json!({})),
         feedback(&UserId::generate(), &ada.email, &json!({})),
-        feedback(&ada.id, &ada.email, &json!({"/bounce/timestamp": "2020-01-01T00:00:00.000Z"})),
+        feedback(&ada.id, &ada.email, &json!({"/mail/timestamp": "2020-01-01T00:00:00.000Z"})),
     ];
 
     for event in events {
