@@ -1,6 +1,7 @@
 //! What SES says of mails that came back, or of which somebody has complained.
 
-use linklet_domain::{EmailAddress, Timestamp, UserId};
+use linklet_domain::{CorrelationId, EmailAddress, Origin, Timestamp, UserId};
+use linklet_dynamodb::RepositoryError;
 use linklet_lambda::telemetry::chain;
 use serde::{Deserialize, Serialize};
 
@@ -80,7 +81,7 @@ impl Notify {
             tracing::info!(event_type, "a mail had an end that changes nothing");
             return true;
         };
-        let marked = self.people.mark_undeliverable(&user, &email, since).await;
+        let marked = self.mark_undeliverable(&user, &email, since).await;
         match &marked {
             Ok(true) => tracing::info!(event_type, user_id = %user, "an address is undeliverable"),
             Ok(false) => tracing::info!(event_type, user_id = %user, "a mail had an end that changes nothing"),
@@ -90,6 +91,21 @@ impl Notify {
             }
         }
         marked.is_ok()
+    }
+
+    /// Marks an address, and writes that into its person's trail. An entry that can't be written is when the event comes again.
+    async fn mark_undeliverable(
+        &self,
+        user: &UserId,
+        email: &EmailAddress,
+        since: Timestamp,
+    ) -> Result<bool, RepositoryError> {
+        let is_marked = self.people.mark_undeliverable(user, email, since).await?;
+        if is_marked {
+            let origin = Origin::consequence(&CorrelationId::generate(), since);
+            self.trail.put(&origin.undeliverable(user)).await?;
+        }
+        Ok(is_marked)
     }
 }
 

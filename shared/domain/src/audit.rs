@@ -196,6 +196,12 @@ impl Origin {
         let at = Timestamp::from_unix_millis(self.at.unix_millis() / QUARTER * QUARTER);
         AuditEntry { id: EventId::guessed(at), at, ..self.of_person(user, AuditAction::SessionGuessed) }
     }
+
+    /// The entry of a person's trail that mail to their address came back. However often that is told, it has the same key.
+    #[must_use]
+    pub fn undeliverable(&self, user: &UserId) -> AuditEntry {
+        AuditEntry { id: EventId::undeliverable(), ..self.of_person(user, AuditAction::AccountUndeliverable) }
+    }
 }
 
 /// An entry of a trail, which nobody changes.

@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{
     RepositoryError,
-    item::{Key, Table, from_item, text},
+    item::{Item, Key, Table, from_item, text},
+    write::Outcome,
 };
 
 /// The repository for telling people: the items of UsersTable that say what a person may do.
@@ -130,7 +131,8 @@ impl Recipients {
     }
 
     /// Marks the address of a person to which a mail came back, or from which somebody has complained. Nothing changes if they have
-    /// another address by now, or have shown since then that it is theirs, or if it is marked already, as when the event comes again.
+    /// another address by now, or have shown since then that it is theirs, or if it is marked already. Returns whether it is marked since
+    /// this time, also when the event comes again.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -147,6 +149,12 @@ impl Recipients {
             .update("mark an address", address_key(user), "SET undeliverable_at = :at")
             .only_if(CONDITION)
             .values([(":email", text(email)), (":at", text(&at))]);
-        update.unless_refused().await
+        Ok(match update.send().await? {
+            Outcome::Done(_) => true,
+            Outcome::Refused(found) => {
+                let is = |item: &Item, attribute: &str, value| item.get(attribute) == Some(&value);
+                found.is_some_and(|item| is(&item, "email", text(email)) && is(&item, "undeliverable_at", text(&at)))
+            }
+        })
     }
 }

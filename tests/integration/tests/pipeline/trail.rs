@@ -150,6 +150,9 @@ async fn many_links_at_once_are_in_the_trail_one_by_one_whoever_changes_them() {
 #[tokio::test]
 async fn another_rule_is_a_change_too_and_a_later_one_of_the_owner_names_nobody() {
     let office = Office::new().await;
+    let editable = RequestBuilder::new("PATCH", "/api/workspace").json(&json!({"destinations": "editable"}));
+    let editable = editable.token(&token_of(&office.ada.id, &office.ada.workspace, Role::Admin));
+    assert_eq!(fixture::send(&office.db, "account", editable).await.status, 200);
     let rules = json!({"rules": [{"name": "phones", "conditions": [{"type": "device", "value": "ios"}], "url": "https://example.com/m"}]});
     office.update(&office.ada, "/api/links/launch/rules", rules).await;
     office.deliver(1).await;

@@ -314,6 +314,9 @@ async fn to_where_mail_came_back_only_what_somebody_asks_for_is_mailed_until_it_
     let marked = post.db.scan("UsersTable");
     assert_eq!(post.deliver(queue_batch(std::slice::from_ref(&bounced))).await, 0);
     assert_eq!(post.db.scan("UsersTable"), marked, "the same event again changes nothing");
+    let entries = post.db.scan("AuditTable");
+    let said = |entry: &&Value| entry.to_string().contains("account.undeliverable");
+    assert_eq!(entries.iter().filter(said).count(), 1, "{entries:?}");
 
     post.tell(&milestone(&post.ada)).await;
     post.order(change()).await;
@@ -381,7 +384,7 @@ async fn what_says_nothing_about_somebodys_address_of_today_changes_nothing() {
         feedback(&ada.id, &ada.email, &json!({"/mail/tags": {"kind": ["invitation"]}})),
         feedback(&ada.id, &other, &json!({})),
         feedback(&UserId::generate(), &ada.email, &json!({})),
-        feedback(&ada.id, &ada.email, &json!({"/bounce/timestamp": "2020-01-01T00:00:00.000Z"})),
+        feedback(&ada.id, &ada.email, &json!({"/mail/timestamp": "2020-01-01T00:00:00.000Z"})),
     ];
 
     for event in events {

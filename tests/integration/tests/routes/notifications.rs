@@ -185,7 +185,7 @@ async fn a_bad_limit_or_cursor_is_refused() {
 
 #[test]
 fn each_event_that_people_are_told_about_is_of_one_kind() {
-    let kinds = ["problem", "milestone", "deletion", "creation", "job"];
+    let kinds = ["problem", "milestone", "deletion", "change", "creation", "job"];
     let kinds = kinds.map(|kind| NotificationKind::parse(kind).unwrap());
     let schema = &Contract::load().document()["components"]["schemas"]["Notification"];
     let types = schema["properties"]["event_type"]["enum"].as_array().unwrap();

@@ -347,7 +347,7 @@ async fn a_key_costs_what_the_chart_says() {
     };
 
     users.create_key(&key, &a_session(), &an_origin(&key.created_by)).await.unwrap();
-    assert_eq!(spent(), (1.0, 10.0), "creating");
+    assert_eq!(spent(), (1.0, 12.0), "creating");
     keys.find(&key.hash).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "finding");
     keys.touch(&key.hash, now).await.unwrap();
@@ -355,5 +355,5 @@ async fn a_key_costs_what_the_chart_says() {
     users.keys(&ada.workspace, now).await.unwrap();
     assert_eq!(spent(), (1.5, 0.0), "listing one");
     users.revoke_key(&ada.workspace, &ada.id, &key.prefix, &an_origin(&ada.id)).await.unwrap();
-    assert_eq!(spent(), (1.0, 6.0), "revoking");
+    assert_eq!(spent(), (1.0, 8.0), "revoking");
 }

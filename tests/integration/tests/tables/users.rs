@@ -548,34 +548,34 @@ async fn a_workspace_costs_what_the_chart_says() {
     };
 
     users.register(&ada, &an_origin(&ada.account.id)).await.unwrap();
-    assert_eq!(spent(), (0.0, 14.0), "registration");
+    assert_eq!(spent(), (0.0, 18.0), "registration");
     users.workspace(workspace).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "reading it");
     let name = WorkspacePatch { name: Some(WorkspaceName::parse("Looms").unwrap()), ..WorkspacePatch::default() };
     users.change_workspace(workspace, caller, &name, &Precondition::None, &an_origin(caller)).await.unwrap();
-    assert_eq!(spent(), (2.0, 4.0), "a new name");
+    assert_eq!(spent(), (2.0, 6.0), "a new name");
     users
         .change_workspace(workspace, caller, &to_slug("looms"), &Precondition::None, &an_origin(caller))
         .await
         .unwrap();
-    assert_eq!(spent(), (2.0, 8.0), "a new slug");
+    assert_eq!(spent(), (2.0, 10.0), "a new slug");
     users.members(workspace).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "the members");
     let token = OneTimeToken::generate(TokenPurpose::Invitation).unwrap().hash();
     let invitation =
         Invitation::new(workspace, bob.email.clone(), Role::Admin, caller, token.clone(), Timestamp::now());
     users.invite(&invitation, &a_session(), &an_origin(&invitation.invited_by)).await.unwrap();
-    assert_eq!(spent(), (2.0, 10.0), "an invitation");
+    assert_eq!(spent(), (2.0, 12.0), "an invitation");
     users.invitations(workspace, Timestamp::now()).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "the invitations");
     let account = Account { id: bob.user, email: bob.email.clone(), full_name: None, ..ada.account.clone() };
     db.give_address(&bob);
     users.accept_invitation(&token, &account, &a_session(), &an_origin(&account.id)).await.unwrap();
-    assert_eq!(spent(), (4.0, 14.0), "an admin joins");
+    assert_eq!(spent(), (4.0, 16.0), "an admin joins");
     change_role(&users, workspace, caller, &bob.user, Role::Member).await.unwrap();
-    assert_eq!(spent(), (1.0, 12.0), "an admin becomes a member");
+    assert_eq!(spent(), (1.0, 14.0), "an admin becomes a member");
     change_role(&users, workspace, caller, &bob.user, Role::Viewer).await.unwrap();
-    assert_eq!(spent(), (1.0, 10.0), "a member becomes a viewer");
+    assert_eq!(spent(), (1.0, 12.0), "a member becomes a viewer");
     users.remove_member(&removal(workspace, caller, &bob.user)).await.unwrap();
-    assert_eq!(spent(), (1.0, 8.0), "a viewer is removed");
+    assert_eq!(spent(), (1.0, 10.0), "a viewer is removed");
 }
