@@ -1,9 +1,10 @@
-//! Closes workspaces and accounts, and brings workspaces back.
+//! Closes workspaces and accounts, brings workspaces back, and gives people what is stored about them.
 //!
 //! It is a function of its own, since it may end what no other function behind the API may: accounts and workspaces. Purging what they
 //! have is left to jobs.
 
 mod account;
+mod export;
 mod workspace;
 
 use linklet_domain::{Account, HashFor};
@@ -17,7 +18,9 @@ use linklet_lambda::{
     passwords::Passwords,
 };
 
-/// `DELETE /api/workspace`, `POST /api/workspaces/{id}/restore` and `DELETE /api/me`.
+pub use self::export::Stored;
+
+/// `DELETE /api/workspace`, `POST /api/workspaces/{id}/restore`, `DELETE /api/me` and `GET /api/me/export`.
 pub struct Leave {
     /// Verifies tokens.
     pub tokens: TokenVerifier,
@@ -31,6 +34,8 @@ pub struct Leave {
     pub passwords: Passwords,
     /// Where it is ordered that people are told.
     pub mails: MailOrders,
+    /// What else is stored about people.
+    pub stored: Stored,
 }
 
 impl Handler for Leave {
@@ -39,6 +44,7 @@ impl Handler for Leave {
             (&Method::DELETE, ["api", "workspace"]) => self.close_workspace(request).await,
             (&Method::POST, ["api", "workspaces", id, "restore"]) => self.restore_workspace(request, id).await,
             (&Method::DELETE, ["api", "me"]) => Box::pin(self.close_account(request)).await,
+            (&Method::GET, ["api", "me", "export"]) => Box::pin(self.export(request)).await,
             _ => Err(Problem::RouteUnknown.into()),
         }
     }

@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
-use linklet_dynamodb::{AuditTable, JobsTable, UsersTable};
+use linklet_dynamodb::{AuditTable, JobsTable, LinksTable, NotificationsTable, UsersTable, WatchTable};
 use linklet_lambda::{
     StartError, aws, config, hashing::Limits, http, identity::TokenVerifier, mail_orders::MailOrders,
+    passwords::Passwords,
 };
-use linklet_leave::Leave;
+use linklet_leave::{Leave, Stored};
 
 #[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
@@ -16,13 +17,19 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (users, trail) = (config::required("USERS_TABLE")?, config::required("AUDIT_TABLE")?);
-    let jobs = config::required("JOBS_TABLE")?;
+    let (jobs, links) = (config::required("JOBS_TABLE")?, config::required("LINKS_TABLE")?);
+    let (targets, notifications) = (config::required("WATCH_TABLE")?, config::required("NOTIFICATIONS_TABLE")?);
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     let tokens = TokenVerifier::from_env(&aws, &tables).await?;
     let limits = Limits::from_env(&tables, &SecretsManager::new(&aws)).await?;
     let users = UsersTable::new(tables.clone(), users, AuditTable::new(tables.clone(), trail));
-    let jobs = JobsTable::new(tables, jobs);
-    http::serve(Leave { tokens, users, jobs, limits, passwords: Default::default(), mails: MailOrders::from_env(&aws) })
-        .await
+    let jobs = JobsTable::new(tables.clone(), jobs);
+    let stored = Stored {
+        links: LinksTable::new(tables.clone(), links),
+        targets: WatchTable::new(tables.clone(), targets),
+        notifications: NotificationsTable::new(tables, notifications),
+    };
+    let (passwords, mails) = (Passwords::default(), MailOrders::from_env(&aws));
+    http::serve(Leave { tokens, users, jobs, limits, passwords, mails, stored }).await
 }

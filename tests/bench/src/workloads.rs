@@ -220,6 +220,12 @@ impl Workload {
         Self::new(move |_| event.clone(), |_, answer| body(answer)["jobs"].is_array())
     }
 
+    /// A page of what is stored about somebody.
+    pub fn export(tables: &Tables) -> Self {
+        let event = authorized(&sample("leave", "export"), &tables.creator);
+        Self::new(move |_| event.clone(), |_, answer| body(answer)["items"].is_array())
+    }
+
     /// Another URL to monitor each time.
     pub fn register_target(tables: &Tables) -> Self {
         let event = authorized(&sample("watch", "register"), &tables.creator);

@@ -303,6 +303,7 @@ pub fn leave(db: &TestDynamoDb) -> Leave {
         limits: limits(db),
         passwords: Default::default(),
         mails: MailOrders::default(),
+        stored: linklet_leave::Stored { links: db.links(), targets: db.watch(), notifications: db.notifications() },
     }
 }
 

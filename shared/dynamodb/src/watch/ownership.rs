@@ -1,9 +1,12 @@
 //! Targets of one person, to hand them over.
 
-use linklet_domain::{PageToken, TargetId, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{PageToken, Target, TargetId, Timestamp, UserId, WorkspaceId};
 use serde::Deserialize;
 
-use super::{WatchTable, item::target_key};
+use super::{
+    WatchTable,
+    item::{TargetItem, target_key},
+};
 use crate::{
     RepositoryError,
     item::{from_item, text},
@@ -57,6 +60,19 @@ impl WatchTable {
             }
         }
         Ok(OwnedTargets { ids, rest: page.next })
+    }
+
+    /// Reads these targets, 100 at most, in no order. One that has gone since it was found is left out.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn with_ids(&self, ids: &[TargetId]) -> Result<Vec<Target>, RepositoryError> {
+        const OPERATION: &str = "read targets";
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let items = self.table.batch_get(OPERATION, ids.iter().map(target_key).collect(), false, None).await?;
+        items.into_iter().map(|item| from_item::<TargetItem>(OPERATION, item).map(Target::from)).collect()
     }
 
     /// Makes a target another member's, who gets its notifications from now on, if it still is the owner's.

@@ -84,17 +84,21 @@ const RIGHTS: &str = "
     jobs-api        LinksTable/index/by-workspace-lean  *              Query
     jobs-api        UsersTable                          ACCESS#        BatchGetItem
     jobs-api        UsersTable                          KEY#           GetItem UpdateItem
-    leave           AuditTable                          *              PutItem
+    leave           AuditTable                          *              PutItem Query
     leave           JobsTable                           USER#          PutItem
-    leave           JobsTable                           WS#            DeleteItem GetItem PutItem UpdateItem
+    leave           JobsTable                           WS#            DeleteItem GetItem PutItem Query UpdateItem
+    leave           LinksTable/index/by-workspace       *              Query
+    leave           NotificationsTable                  *              Query
     leave           ThrottleTable                       GUESS#         BatchGetItem UpdateItem
     leave           ThrottleTable                       HASHES#        BatchGetItem UpdateItem
     leave           UsersTable                          ACCESS#        BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem
     leave           UsersTable                          EMAIL#         DeleteItem
     leave           UsersTable                          INVITATIONS#   DeleteItem Query
-    leave           UsersTable                          KEY#           DeleteItem
-    leave           UsersTable                          USER#          DeleteItem GetItem
+    leave           UsersTable                          KEY#           BatchGetItem DeleteItem
+    leave           UsersTable                          USER#          BatchGetItem DeleteItem GetItem
     leave           UsersTable                          WS#            BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem
+    leave           WatchTable                          TARGET#        BatchGetItem
+    leave           WatchTable/index/by-workspace       *              Query
     list            LinksTable                          EXTERNAL#      BatchGetItem GetItem
     list            LinksTable                          HISTORY#       Query
     list            LinksTable                          LINK#          BatchGetItem GetItem

@@ -14,8 +14,9 @@ use serde_json::{Value, json};
 use crate::fixture;
 
 /// What opens to somebody who is in no workspace.
-const WITHOUT_WORKSPACE: [&str; 15] = [
+const WITHOUT_WORKSPACE: [&str; 16] = [
     "DELETE /api/me",
+    "GET /api/me/export",
     "POST /api/workspaces/{id}/restore",
     "GET /api/me",
     "GET /api/me/audit",

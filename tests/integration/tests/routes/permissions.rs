@@ -116,6 +116,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
             let others = people(404, 404, 404);
             vec![people(204, 204, 204), others, others, others]
         }),
+        ("GET /api/me/export", none(), vec![people(200, 200, 200)]),
         ("DELETE /api/me", json!({"password": "wrong horse"}), vec![anybody(401)]),
         ("GET /api/me/audit", none(), vec![people(200, 200, 200)]),
         ("GET /api/workspace/audit", none(), vec![people(403, 403, 200)]),

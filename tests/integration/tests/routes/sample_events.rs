@@ -171,6 +171,20 @@ async fn every_sample_of_jobs_gets_the_answer_it_stands_for() {
 }
 
 #[tokio::test]
+async fn every_sample_of_closing_gets_the_answer_it_stands_for() {
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    let token = token_of(&ada.id, &ada.workspace, Role::Admin);
+    let leave = fixture::leave(&db);
+
+    assert_eq!(status(&leave, "leave", "export", &token).await, 200);
+    // The sample names a workspace that nobody has founded, another slug than Ada's, and a password that isn't hers.
+    assert_eq!(status(&leave, "leave", "restore", &token).await, 404);
+    assert_eq!(status(&leave, "leave", "close-workspace", &token).await, 400);
+    assert_eq!(status(&leave, "leave", "close-account", &token).await, 401);
+}
+
+#[tokio::test]
 async fn every_sample_of_linkwatch_gets_the_answer_it_stands_for() {
     let db = TestDynamoDb::start();
     // The samples name the id that the URL of the first one has in this workspace.

@@ -1,0 +1,360 @@
+//! All that is stored about a person, for themselves: page by page, each with what a few reads find.
+//!
+//! A page is some of one kind of thing, and a few of the kinds after it if those are few. There are no hashes of passwords, tokens and keys.
+
+use std::str::FromStr;
+
+use linklet_domain::{
+    Actor, AuditEntry, AuditFilter, Invalid, Job, Link, Membership, Notification, PageToken, Trail, UserId, Workspace,
+    WorkspaceId,
+};
+use linklet_dynamodb::{Cursor, LinksTable, NotificationsTable, Page, WatchTable};
+use linklet_lambda::{
+    http::{ApiError, Problem, Request, Response, StatusCode, json},
+    identity::Person,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::Leave;
+
+/// Where that is read which only an export reads.
+pub struct Stored {
+    /// The repository of links.
+    pub links: LinksTable,
+    /// The repository of monitored URLs.
+    pub targets: WatchTable,
+    /// The repository of notifications.
+    pub notifications: NotificationsTable,
+}
+
+/// How many things of a kind are read at once.
+const AT_ONCE: usize = 100;
+
+/// How many kinds a page goes through whose things are few.
+const KINDS_AT_ONCE: usize = 8;
+
+/// What is read one after another: first what is the person's alone, then what is theirs in each workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Person,
+    Notifications,
+    Trail,
+    Access,
+    Links,
+    Targets,
+    Jobs,
+}
+
+impl Kind {
+    const OF_PERSON: [Self; 3] = [Self::Person, Self::Notifications, Self::Trail];
+    const OF_WORKSPACE: [Self; 4] = [Self::Access, Self::Links, Self::Targets, Self::Jobs];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Person => "person",
+            Self::Notifications => "notifications",
+            Self::Trail => "trail",
+            Self::Access => "access",
+            Self::Links => "links",
+            Self::Targets => "targets",
+            Self::Jobs => "jobs",
+        }
+    }
+}
+
+/// Where a page begins: a kind, of which workspace, and after which thing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    kind: Kind,
+    workspace: Option<WorkspaceId>,
+    after: Option<String>,
+}
+
+impl Place {
+    const FIRST: Self = Self { kind: Kind::Person, workspace: None, after: None };
+
+    fn encode(&self) -> String {
+        let workspace = self.workspace.map(|id| id.to_string()).unwrap_or_default();
+        format!("{}~{workspace}~{}", self.kind.as_str(), self.after.as_deref().unwrap_or_default())
+    }
+
+    /// The place of the next kind: in the same workspace, or in that after it.
+    fn next(&self, workspaces: &[(Membership, Workspace)]) -> Option<Self> {
+        let of_person = Kind::OF_PERSON.iter().skip_while(|kind| **kind != self.kind).nth(1);
+        if let Some(kind) = of_person {
+            return Some(Self { kind: *kind, workspace: None, after: None });
+        }
+        let kind = Kind::OF_WORKSPACE.iter().skip_while(|kind| **kind != self.kind).nth(1);
+        if let (Some(kind), Some(workspace)) = (kind, self.workspace) {
+            return Some(Self { kind: *kind, workspace: Some(workspace), after: None });
+        }
+        // One that was left since is passed over.
+        let ids = || workspaces.iter().map(|(membership, _)| membership.workspace);
+        let following = match self.workspace {
+            Some(current) => ids().skip_while(|id| *id != current).nth(1),
+            None => ids().next(),
+        };
+        following.map(|workspace| Self { kind: Kind::Access, workspace: Some(workspace), after: None })
+    }
+}
+
+impl FromStr for Place {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let refused = || Invalid::new("after must be the next_cursor of a page");
+        let parts: Vec<_> = text.split('~').collect();
+        let [kind, workspace, after] = parts.as_slice() else { return Err(refused()) };
+        let workspace = if workspace.is_empty() { None } else { Some(WorkspaceId::parse(workspace)?) };
+        let kinds = if workspace.is_some() { Kind::OF_WORKSPACE.as_slice() } else { Kind::OF_PERSON.as_slice() };
+        let kind = kinds.iter().copied().find(|known| known.as_str() == *kind).ok_or_else(refused)?;
+        Ok(Self { kind, workspace, after: (!after.is_empty()).then(|| (*after).to_owned()) })
+    }
+}
+
+#[derive(Serialize)]
+struct Export {
+    items: Vec<Value>,
+    next_cursor: Option<String>,
+}
+
+/// Some things, and after which to read on.
+type Found = (Vec<Value>, Option<String>);
+
+impl Leave {
+    /// The next page of what is stored about the caller.
+    pub(crate) async fn export(&self, request: &Request) -> Result<Response, ApiError> {
+        let person = self.tokens.person(request).await?;
+        request.refuse_unknown(["after"])?;
+        let workspaces = self.users.workspaces_of(person.user()).await?;
+        let mut place = request.parsed("after", Place::from_str)?.or(Some(Place::FIRST));
+        let mut items = Vec::new();
+        for _ in 0..KINDS_AT_ONCE {
+            let Some(current) = place.take_if(|_| items.len() < AT_ONCE) else { break };
+            let (found, rest) = self.read(request, &person, &workspaces, &current).await?;
+            items.extend(found);
+            place = match rest {
+                Some(after) => Some(Place { after: Some(after), ..current }),
+                None => current.next(&workspaces),
+            };
+        }
+        Ok(json(StatusCode::OK, &Export { items, next_cursor: place.map(|place| place.encode()) }))
+    }
+
+    async fn read(
+        &self,
+        request: &Request,
+        person: &Person,
+        workspaces: &[(Membership, Workspace)],
+        place: &Place,
+    ) -> Result<Found, ApiError> {
+        let (user, after) = (person.user(), place.after.as_deref());
+        let Some(id) = place.workspace else {
+            return match place.kind {
+                Kind::Notifications => self.notifications_of(user, after).await,
+                Kind::Trail => self.trail_of(user, after).await,
+                _ => self.person(request, user, workspaces).await,
+            };
+        };
+        // Whoever has left meanwhile sees nothing more of it.
+        if !workspaces.iter().any(|(membership, _)| membership.workspace == id) {
+            return Ok((Vec::new(), None));
+        }
+        match place.kind {
+            Kind::Links => self.links_of(request, user, &id, after).await,
+            Kind::Targets => self.targets_of(request, user, &id, after).await,
+            Kind::Jobs => self.jobs_of(user, &id, after).await,
+            _ => self.access_of(request, user, &id).await,
+        }
+    }
+
+    /// The account, with memberships and sessions, of which there are few.
+    async fn person(
+        &self,
+        request: &Request,
+        user: &UserId,
+        workspaces: &[(Membership, Workspace)],
+    ) -> Result<Found, ApiError> {
+        let now = request.received_at();
+        let (profile, account) = tokio::try_join!(self.users.profile(user, now), self.users.account(user))?;
+        let (profile, account) = profile.zip(account).ok_or(ApiError::Problem(Problem::Unauthorized))?;
+        let mut items = vec![json!({
+            "kind": "account", "user_id": user, "email": profile.email, "full_name": profile.full_name,
+            "pending_email": profile.pending.map(|pending| pending.email), "verified_at": profile.verified_at,
+            "created_at": account.created_at, "updated_at": profile.updated_at, "last_login_at": profile.last_login_at,
+        })];
+        items.extend(workspaces.iter().map(|(membership, workspace)| {
+            json!({
+                "kind": "membership", "workspace_id": workspace.id, "name": workspace.name, "slug": workspace.slug,
+                "role": membership.role, "joined_at": membership.joined_at, "paused_at": membership.paused_at,
+                "closed_at": workspace.closure.map(|closure| closure.closed_at),
+            })
+        }));
+        items.extend(self.users.sessions(user, now).await?.into_iter().map(|session| {
+            json!({
+                "kind": "session", "id": session.id, "began_at": session.id.began_at(), "expires_at": session.ends_at,
+                "renewed_at": session.renewed_at, "device": session.place.device, "country": session.place.country,
+            })
+        }));
+        Ok((items, None))
+    }
+
+    async fn notifications_of(&self, user: &UserId, after: Option<&str>) -> Result<Found, ApiError> {
+        let after = after.map(Cursor::decode).transpose()?;
+        let page = self.stored.notifications.list(user, &[], AT_ONCE, after.as_ref()).await?.page;
+        Ok((page.items.iter().map(notification).collect(), page.next.map(|cursor| cursor.encode())))
+    }
+
+    async fn trail_of(&self, user: &UserId, after: Option<&str>) -> Result<Found, ApiError> {
+        let (filter, after) = (AuditFilter::default(), after.map(Cursor::decode).transpose()?);
+        let Page { items, next } =
+            self.users.trail().list(&Trail::Person(*user), &filter, AT_ONCE, after.as_ref()).await?;
+        Ok((items.iter().map(entry).collect(), next.map(|cursor| cursor.encode())))
+    }
+
+    /// The person's API keys in a workspace, and the invitations that they have made.
+    async fn access_of(&self, request: &Request, user: &UserId, workspace: &WorkspaceId) -> Result<Found, ApiError> {
+        let now = request.received_at();
+        let mut keys = self.users.keys(workspace, now).await?;
+        keys.retain(|key| key.created_by == *user);
+        let mut invitations = self.users.invitations(workspace, now).await?;
+        invitations.retain(|invitation| invitation.invited_by == *user);
+        let keys = keys.into_iter().map(|key| {
+            json!({
+                "kind": "key", "workspace_id": workspace, "prefix": key.prefix, "name": key.name, "scopes": key.scopes,
+                "created_at": key.created_at, "expires_at": key.expires_at, "last_used_at": key.last_used_at,
+                "paused_at": key.paused_at,
+            })
+        });
+        let invitations = invitations.into_iter().map(|one| {
+            json!({
+                "kind": "invitation", "workspace_id": workspace, "id": one.id, "email": one.email, "role": one.role,
+                "created_at": one.created_at, "expires_at": one.expires_at(),
+            })
+        });
+        Ok((keys.chain(invitations).collect(), None))
+    }
+
+    async fn links_of(
+        &self,
+        request: &Request,
+        user: &UserId,
+        workspace: &WorkspaceId,
+        after: Option<&str>,
+    ) -> Result<Found, ApiError> {
+        let after = after.map(Cursor::decode).transpose()?;
+        let is_theirs = |link: &Link| link.identity.owner == *user;
+        let page = self.stored.links.list(workspace, AT_ONCE, after, is_theirs).await?;
+        let shown = |link: &Link| shown_link(request, link);
+        let links = page.items.iter().map(shown).collect::<Result<_, _>>()?;
+        Ok((links, page.next.map(|cursor| cursor.encode())))
+    }
+
+    async fn targets_of(
+        &self,
+        request: &Request,
+        user: &UserId,
+        workspace: &WorkspaceId,
+        after: Option<&str>,
+    ) -> Result<Found, ApiError> {
+        let after = after.map(PageToken::decode).transpose()?;
+        let owned = self.stored.targets.owned(workspace, user, request.received_at(), after.as_ref()).await?;
+        let found = self.stored.targets.with_ids(&owned.ids).await?;
+        let targets = found.into_iter().map(|target| {
+            json!({
+                "kind": "target", "workspace_id": workspace, "id": target.id, "url": target.url,
+                "canonical_url": target.canonical_url, "created_at": target.created_at, "status": target.status,
+                "status_since": target.status_since,
+            })
+        });
+        Ok((targets.collect(), owned.rest.as_ref().map(PageToken::encode)))
+    }
+
+    async fn jobs_of(&self, user: &UserId, workspace: &WorkspaceId, after: Option<&str>) -> Result<Found, ApiError> {
+        let after = after.map(Cursor::decode).transpose()?;
+        let page = self.jobs.list(workspace, AT_ONCE, after.as_ref()).await?;
+        let theirs = page.items.iter().filter(|job| job.created_by == *user);
+        let jobs = theirs.map(|job| shown_job(workspace, job)).collect::<Result<_, _>>()?;
+        Ok((jobs, page.next.map(|cursor| cursor.encode())))
+    }
+}
+
+fn notification(notification: &Notification) -> Value {
+    json!({
+        "kind": "notification", "id": notification.id, "event_type": notification.event_type,
+        "status": notification.status, "created_at": notification.created_at, "sent_at": notification.sent_at,
+        "message": notification.message, "about": notification.about,
+    })
+}
+
+fn entry(entry: &AuditEntry) -> Value {
+    let actor = match &entry.actor {
+        Actor::Person(_) | Actor::Key(_) => Some(entry.actor.to_string()),
+        Actor::Operator | Actor::Linklet => None,
+    };
+    json!({
+        "kind": "audit", "id": entry.id, "at": entry.at, "action": entry.action,
+        "actor": {"kind": entry.actor.kind(), "id": actor},
+        "subject": entry.subject.as_ref().map(|subject| json!({"kind": subject.kind(), "id": subject.id()})),
+        "from": entry.from, "to": entry.to, "device": entry.device, "country": entry.country,
+        "address_hash": entry.address, "correlation_id": entry.correlation_id,
+    })
+}
+
+fn shown_link(request: &Request, link: &Link) -> Result<Value, ApiError> {
+    let mut shown = json!({
+        "kind": "link", "workspace_id": link.identity.workspace, "short_code": link.code(), "original_url": link.target,
+        "status": link.availability.status(request.received_at()).as_str(), "expires_at": link.availability.expires_at,
+        "valid_from": link.availability.valid_from, "is_protected": link.availability.is_protected, "watch": link.watch,
+        "archived": link.archived, "created_at": link.created_at, "updated_at": link.updated_at,
+    });
+    for members in [members_of(&link.metadata)?, members_of(&link.terms)?] {
+        merge(&mut shown, members);
+    }
+    if let Some(routing) = &link.routing {
+        merge(&mut shown, members_of(routing)?);
+    }
+    Ok(shown)
+}
+
+fn shown_job(workspace: &WorkspaceId, job: &Job) -> Result<Value, ApiError> {
+    let mut shown = members_of(&job.progress)?;
+    let is = json!({
+        "kind": "job", "workspace_id": workspace, "id": job.id, "work": job.work, "state": job.state,
+        "expected": job.expected, "created_at": job.created_at, "started_at": job.started_at, "ended_at": job.ended_at,
+    });
+    merge(&mut shown, is);
+    Ok(shown)
+}
+
+fn members_of(value: &impl Serialize) -> Result<Value, ApiError> {
+    serde_json::to_value(value).map_err(|error| ApiError::Internal(error.into()))
+}
+
+fn merge(into: &mut Value, from: Value) {
+    if let (Value::Object(into), Value::Object(from)) = (into, from) {
+        into.extend(from);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_read_as_it_was_written_and_nothing_else_is_one() {
+        let workspace = WorkspaceId::generate();
+        for place in [
+            Place::FIRST,
+            Place { kind: Kind::Trail, workspace: None, after: Some("abc".to_owned()) },
+            Place { kind: Kind::Links, workspace: Some(workspace), after: Some("x-_".to_owned()) },
+            Place { kind: Kind::Jobs, workspace: Some(workspace), after: None },
+        ] {
+            assert_eq!(place.encode().parse(), Ok(place));
+        }
+        for refused in ["", "person", "links~~", "person~x~", "trail~~a~b", &format!("trail~{workspace}~")] {
+            assert!(refused.parse::<Place>().is_err(), "{refused}");
+        }
+    }
+}
