@@ -104,7 +104,7 @@ impl JobsApi {
         let (creator, asked) =
             ((*caller.user(), caller.role()), (request.received_at(), request.correlation_id().clone()));
         let expected = is_exact.then_some(matching);
-        let job = Job::new(*caller.workspace(), JobWork::Links(work), creator, asked, expected);
+        let job = Job::new(*caller.workspace(), JobWork::Links(Box::new(work)), creator, asked, expected);
         let job = self.jobs.create(&job).await?.ok_or(ApiError::Problem(Problem::TooManyJobs))?;
         let names = self.names(std::slice::from_ref(&job)).await;
         let location = format!("{jobs}/{}", job.id);

@@ -74,9 +74,10 @@ struct Place {
 impl Place {
     const FIRST: Self = Self { kind: Kind::Person, workspace: None, after: None };
 
+    /// The kind, the workspace if it is of one, and the thing, of characters that need no escape in a query.
     fn encode(&self) -> String {
-        let workspace = self.workspace.map(|id| id.to_string()).unwrap_or_default();
-        format!("{}~{workspace}~{}", self.kind.as_str(), self.after.as_deref().unwrap_or_default())
+        let workspace = self.workspace.map(|id| format!("{id}-")).unwrap_or_default();
+        format!("{}-{workspace}{}", self.kind.as_str(), self.after.as_deref().unwrap_or_default())
     }
 
     /// The place of the next kind: in the same workspace, or in that after it.
@@ -103,13 +104,19 @@ impl FromStr for Place {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
+        /// As long as each id of a workspace.
+        const ID: usize = 36;
         let refused = || Invalid::new("after must be the next_cursor of a page");
-        let parts: Vec<_> = text.split('~').collect();
-        let [kind, workspace, after] = parts.as_slice() else { return Err(refused()) };
-        let workspace = if workspace.is_empty() { None } else { Some(WorkspaceId::parse(workspace)?) };
-        let kinds = if workspace.is_some() { Kind::OF_WORKSPACE.as_slice() } else { Kind::OF_PERSON.as_slice() };
-        let kind = kinds.iter().copied().find(|known| known.as_str() == *kind).ok_or_else(refused)?;
-        Ok(Self { kind, workspace, after: (!after.is_empty()).then(|| (*after).to_owned()) })
+        let (kind, rest) = text.split_once('-').ok_or_else(refused)?;
+        let known = |kinds: &[Kind]| kinds.iter().copied().find(|known| known.as_str() == kind);
+        let after = |rest: &str| (!rest.is_empty()).then(|| rest.to_owned());
+        if let Some(kind) = known(&Kind::OF_PERSON) {
+            return Ok(Self { kind, workspace: None, after: after(rest) });
+        }
+        let kind = known(&Kind::OF_WORKSPACE).ok_or_else(refused)?;
+        let (id, rest) = rest.split_at_checked(ID).ok_or_else(refused)?;
+        let rest = rest.strip_prefix('-').ok_or_else(refused)?;
+        Ok(Self { kind, workspace: Some(WorkspaceId::parse(id)?), after: after(rest) })
     }
 }
 
@@ -353,7 +360,9 @@ mod tests {
         ] {
             assert_eq!(place.encode().parse(), Ok(place));
         }
-        for refused in ["", "person", "links~~", "person~x~", "trail~~a~b", &format!("trail~{workspace}~")] {
+        for refused in
+            ["", "person", "links-", "other-x", &format!("links-{workspace}"), &format!("jobs-{}-", "x".repeat(36))]
+        {
             assert!(refused.parse::<Place>().is_err(), "{refused}");
         }
     }

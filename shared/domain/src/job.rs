@@ -230,7 +230,7 @@ pub struct LinkRefusal {
 #[serde(untagged)]
 pub enum JobWork {
     /// Doing the same to many links.
-    Links(LinkJob),
+    Links(Box<LinkJob>),
     /// Closing a workspace, or bringing it back.
     Workspace(WorkspaceJob),
 }

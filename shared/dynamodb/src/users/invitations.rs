@@ -61,7 +61,7 @@ pub enum WithdrawOutcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AcceptOutcome {
     /// The person is a member of this workspace now, in this role.
-    Accepted(Workspace, Role),
+    Accepted(Box<Workspace>, Role),
     /// The person is a member already. The invitation stays.
     AlreadyMember,
     /// There is no such invitation for this person's address, or none any more.
@@ -403,7 +403,7 @@ impl UsersTable {
             transaction = transaction.and(self.entry(&verified)?, None);
         }
         Ok(match transaction.send(&self.0.client).await? {
-            TransactionOutcome::Committed => Some(AcceptOutcome::Accepted(workspace, invitation.role)),
+            TransactionOutcome::Committed => Some(AcceptOutcome::Accepted(Box::new(workspace), invitation.role)),
             TransactionOutcome::Refused(refusal) => refusal,
             TransactionOutcome::InConflict => None,
         })

@@ -154,6 +154,7 @@ fn lifetimes_are_those_of_the_code() {
         ("mailed tokens for an address", lifetimes::ADDRESS_VERIFICATIONS),
         ("counts of a client's calls", lifetimes::COUNTED_CALLS),
         ("from which addresses somebody has signed in, both hashed", lifetimes::FAMILIAR_ADDRESSES),
+        ("a closed workspace, which one of its admins can bring back", lifetimes::CLOSED_WORKSPACES),
         ("jobs", lifetimes::ENDED_JOBS),
         ("results of checks", lifetimes::CHECK_RESULTS),
         ("that a link has stopped watching a URL", lifetimes::ENDED_WATCHES),

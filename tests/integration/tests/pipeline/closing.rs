@@ -595,7 +595,7 @@ const LEFT: [&str; 7] = [
     "WatchTable WATCHER/LINK",
 ];
 
-fn is_left(trace: &String) -> bool {
+fn is_left(trace: &str) -> bool {
     LEFT.iter().any(|left| trace.starts_with(left))
 }
 
@@ -668,7 +668,7 @@ async fn a_workspace_with_many_links_is_closed_and_purged_though_the_function_is
     fixture.carry().await;
 
     let traces = fixture.traces(&[fixture.ada.workspace.to_string()]);
-    assert!(traces.iter().all(is_left), "{traces:?}");
+    assert!(traces.iter().all(|trace| is_left(trace)), "{traces:?}");
     let links = fixture.db.scan("LinksTable").into_iter().filter(|item| item.get("by_workspace_pk").is_some()).count();
     assert_eq!(links, 0);
 }
@@ -718,7 +718,7 @@ async fn at_whichever_call_a_turn_dies_the_workspace_is_closed_and_brought_back_
         carry("purge").await;
         assert_eq!(fixture.statuses(&["launch", "sale"]).await, ["purged", "purged"], "{call}");
         let traces = fixture.traces(&[fixture.ada.workspace.to_string()]);
-        assert!(traces.iter().all(is_left), "{call}: {traces:?}");
+        assert!(traces.iter().all(|trace| is_left(trace)), "{call}: {traces:?}");
         call += 1;
     }
     assert!(call > 15, "{call}");

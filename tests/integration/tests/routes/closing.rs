@@ -326,7 +326,7 @@ async fn people_take_along_what_is_stored_about_them_and_nothing_of_others() {
 
     let count = |kind: &str| items.iter().filter(|item| item["kind"] == kind).count();
     let kinds = ["account", "membership", "session", "key", "invitation", "link", "target", "job"].map(count);
-    assert_eq!(kinds, [1, 2, 3, 1, 1, 120, 1, 1], "{items:?}");
+    assert_eq!(kinds, [1, 2, 2, 1, 1, 120, 1, 1], "{items:?}");
     assert!(count("audit") >= 2);
     let written = serde_json::to_string(&items).unwrap();
     for secret in ["argon2", &secret.hash().to_string(), secret.reveal(), "password_hash", "token_hash", "bob@"] {
@@ -342,9 +342,7 @@ async fn without_the_trail_nothing_is_closed() {
     let fixture = Fixture::new();
     let ada = fixture.user("ada").await;
     let slug = fixture.slug(&ada.workspace).await;
-    let trail = linklet_dynamodb::AuditTable::new(fixture.db.client(), "NoSuchTable");
-    let users = linklet_dynamodb::UsersTable::new(fixture.db.client(), "UsersTable", trail);
-    let fixture = Fixture { leave: Leave { users, ..leave(&fixture.db) }, ..fixture };
+    fixture.db.take_away("AuditTable");
 
     assert_eq!(fixture.close(&ada.token, &slug, PASSWORD).await.status, 503);
     assert_eq!(fixture.leave(&ada.token).await.status, 503);
