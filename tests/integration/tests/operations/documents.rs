@@ -148,7 +148,7 @@ fn lifetimes_are_those_of_the_code() {
         ("API keys", lifetimes::EXPIRED_API_KEYS),
         ("an invitation, and its tokens", lifetimes::INVITATIONS),
         ("that a session was ended", lifetimes::SESSIONS),
-        ("that all sessions of somebody were ended, also with their account", lifetimes::RENEWABLE_SESSIONS),
+        ("that all sessions of somebody were ended", lifetimes::RENEWABLE_SESSIONS),
         ("sessions of who stays signed in", lifetimes::RENEWABLE_SESSIONS),
         ("tokens for a new password", lifetimes::PASSWORD_RESETS),
         ("mailed tokens for an address", lifetimes::ADDRESS_VERIFICATIONS),
