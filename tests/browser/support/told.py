@@ -13,6 +13,7 @@ KINDS = {
     "problem": ["target.down", "target.up", "url.expired", "url.exhausted"],
     "milestone": ["milestone.reached"],
     "deletion": ["url.deleted", "url.purged"],
+    "change": ["url.updated", "url.activated", "url.deactivated"],
     "creation": ["url.created"],
     "job": ["job.finished"],
 }
