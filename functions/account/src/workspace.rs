@@ -6,10 +6,11 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{FoundOutcome, FoundingAnswer, NewWorkspace, WorkspaceOutcome, back_off};
 use linklet_lambda::{
-    http::{ApiError, BodyLimit, Immutable, Problem, Request, Response, StatusCode, json, json_text, located, tagged},
+    http::{ApiError, BodyLimit, Immutable, Problem, Request, Response, StatusCode, json, json_text, located},
     identity::{Caller, Person},
+    workspace_view::{WorkspaceView, shown_workspace},
 };
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
 
 use crate::{Account, NOT_ALLOWED};
@@ -19,7 +20,7 @@ const UNKNOWN: ApiError = ApiError::Problem(Problem::WorkspaceNotFound);
 impl Account {
     pub(crate) async fn show_workspace(&self, caller: &Caller) -> Result<Response, ApiError> {
         let workspace = self.users.workspace(caller.workspace()).await?.ok_or(UNKNOWN)?;
-        Ok(shown(&workspace))
+        Ok(shown_workspace(&workspace))
     }
 
     pub(crate) async fn change_workspace(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
@@ -33,7 +34,7 @@ impl Account {
         let (id, origin) = (caller.workspace(), self.origin(request, caller));
         let precondition = request.precondition(id);
         match self.users.change_workspace(id, caller.user(), &patch, &precondition, &origin).await? {
-            WorkspaceOutcome::Changed(workspace) => Ok(shown(&workspace)),
+            WorkspaceOutcome::Changed(workspace) => Ok(shown_workspace(&workspace)),
             WorkspaceOutcome::Stale => Err(Problem::PreconditionFailed.into()),
             WorkspaceOutcome::SlugTaken => Err(ApiError::Problem(Problem::SlugTaken)),
             WorkspaceOutcome::NoWorkspace => Err(UNKNOWN),
@@ -107,10 +108,6 @@ impl Account {
         let founder = Founder { email: &account.email, is_verified, is_admin };
         if self.founding.admits(founder) { Ok(()) } else { Err(Problem::FoundingClosed.into()) }
     }
-}
-
-fn shown(workspace: &Workspace) -> Response {
-    tagged(json(StatusCode::OK, &WorkspaceView::from(workspace)), &workspace.id, workspace.revision)
 }
 
 fn founded(answer: FoundingAnswer) -> Response {
@@ -189,37 +186,5 @@ fn settings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Workspa
     match json.get() {
         "null" | r#""""# => Ok(Some(WorkspaceSettings::default())),
         object => WorkspaceSettings::parse(object).map(Some).map_err(de::Error::custom),
-    }
-}
-
-#[derive(Serialize)]
-struct WorkspaceView<'a> {
-    workspace_id: &'a WorkspaceId,
-    name: &'a WorkspaceName,
-    slug: &'a WorkspaceSlug,
-    #[serde(serialize_with = "as_json")]
-    settings: &'a WorkspaceSettings,
-    destinations: Destinations,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-}
-
-/// Writes settings as the object that they are, and not as a text.
-fn as_json<S: Serializer>(settings: &WorkspaceSettings, serializer: S) -> Result<S::Ok, S::Error> {
-    let json: &RawValue = serde_json::from_str(settings.as_str()).map_err(ser::Error::custom)?;
-    json.serialize(serializer)
-}
-
-impl<'a> From<&'a Workspace> for WorkspaceView<'a> {
-    fn from(workspace: &'a Workspace) -> Self {
-        Self {
-            workspace_id: &workspace.id,
-            name: &workspace.name,
-            slug: &workspace.slug,
-            settings: &workspace.settings,
-            destinations: workspace.destinations,
-            created_at: workspace.created_at,
-            updated_at: workspace.updated_at,
-        }
     }
 }

@@ -1,16 +1,16 @@
 //! Closing a workspace, and bringing it back.
 
 use linklet_domain::{
-    AccountChange, Closure, Destinations, Invalid, Job, JobWork, Password, Role, Timestamp, Workspace, WorkspaceId,
-    WorkspaceJob, WorkspaceSlug,
+    AccountChange, Closure, Invalid, Job, JobWork, Password, Role, Timestamp, Workspace, WorkspaceId, WorkspaceJob,
+    WorkspaceSlug,
 };
 use linklet_dynamodb::{Acting, CloseOutcome, RestoreOutcome};
 use linklet_lambda::{
-    http::{ApiError, BodyLimit, Problem, Request, Response, StatusCode, json, tagged},
+    http::{ApiError, BodyLimit, Problem, Request, Response, StatusCode, json},
     identity::Person,
+    workspace_view::shown_workspace,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use crate::Leave;
 
@@ -49,7 +49,7 @@ impl Leave {
         match self.users.restore_workspace(&self.jobs, &job, acting, &origin).await? {
             RestoreOutcome::Restored(workspace) => {
                 self.tell_of_return(request, &person, &workspace).await;
-                Ok(shown(&workspace)?)
+                Ok(shown_workspace(&workspace))
             }
             RestoreOutcome::Open => Err(Problem::WorkspaceOpen.into()),
             RestoreOutcome::Gone => Err(Problem::WorkspaceGone.into()),
@@ -80,32 +80,6 @@ fn other_slug() -> ApiError {
 }
 
 /// The workspace as `GET /api/workspace` shows it.
-fn shown(workspace: &Workspace) -> Result<Response, ApiError> {
-    let settings =
-        serde_json::from_str(workspace.settings.as_str()).map_err(|error| ApiError::Internal(error.into()))?;
-    let view = WorkspaceView {
-        workspace_id: &workspace.id,
-        name: workspace.name.as_str(),
-        slug: &workspace.slug,
-        settings,
-        destinations: workspace.destinations,
-        created_at: workspace.created_at,
-        updated_at: workspace.updated_at,
-    };
-    Ok(tagged(json(StatusCode::OK, &view), &workspace.id, workspace.revision))
-}
-
-#[derive(Serialize)]
-struct WorkspaceView<'a> {
-    workspace_id: &'a WorkspaceId,
-    name: &'a str,
-    slug: &'a WorkspaceSlug,
-    settings: &'a RawValue,
-    destinations: Destinations,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-}
-
 #[derive(Serialize)]
 struct ClosureView {
     closed_at: Timestamp,

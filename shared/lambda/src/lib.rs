@@ -7,7 +7,7 @@
 //! - [`publisher`]: sending events and other messages to a queue
 //! - [`mail_orders`]: ordering mails with tokens, and about changes of accounts
 //! - [`schedule`]: the loop of a function that the scheduler calls
-//! - [`link_view`]: a link as the API shows it
+//! - [`link_view`], [`workspace_view`]: a link and a workspace as the API shows them
 //! - [`bulk`]: requests about many links
 //! - [`link_filter`]: which links a list or a job means
 //! - [`app`]: addresses of pages of the web application
@@ -43,6 +43,7 @@ pub mod stream;
 pub mod telemetry;
 pub mod throttle;
 pub mod watching;
+pub mod workspace_view;
 pub mod zone;
 
 use std::{future::Future, process::ExitCode};
