@@ -87,8 +87,8 @@ def test_what_lies_over_a_page_loses_nothing(enlarged: Enlarged, furnished: Acco
 
 LOSSES = {
     "document.querySelector('h1').style.cssText = 'width: 3000px'": "wide where there are",
-    "document.querySelector('.button').style.cssText = 'width: 20px; overflow: hidden'": "cut off: “Sign in”",
-    "document.querySelector('.button').style.cssText = 'position: absolute; left: 340px'": "outside of the window: “Sign in”",
+    "document.querySelector('.button.primary').style.cssText = 'width: 20px; overflow: hidden'": "cut off: “Sign in”",
+    "document.querySelector('.button.primary').style.cssText = 'position: absolute; left: 340px'": "outside of the window: “Sign in”",
     "document.querySelector('label').style.cssText = 'height: 4px; overflow: hidden'": "cut off: “Email”",
     "document.querySelector('h1').style.cssText = 'width: 40px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap'": "nowhere whole: “Sign in”",
     "document.querySelector('label').style.cssText = 'position: relative; top: -40px'": "over each other: “Sign in” and “Email”",
