@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use linklet_domain::{
-    AccountChange, Closure, Job, JobProgress, JobState, Link, LinkId, PageToken, Record, SortOrder, Suspension,
-    Timestamp, Workspace, WorkspaceJob,
+    AccountChange, Closure, Job, JobProgress, JobState, Link, LinkId, Record, SortOrder, Suspension, Timestamp,
+    Workspace, WorkspaceJob,
 };
 use linklet_dynamodb::{
     ClosedWorkspaces, Cursor, DueMark, JobMark, JobsTable, LinkRange, LinksTable, Reached, RepositoryError, StatsTable,
@@ -111,13 +111,19 @@ pub(crate) fn rests(job: &Job) -> bool {
     Place::read(job.after.as_deref()).is_some_and(|place| place.step == Step::Rest)
 }
 
+/// Whether nothing is left to do for a job until its workspace can't be brought back any more.
+fn waits_for_purge(job: &Job) -> bool {
+    let place = Place::read(job.after.as_deref());
+    place.is_some_and(|place| place.step == Step::Rest && place.since >= settled_at(job))
+}
+
 /// When all environments know what the workspace is since the job began.
 fn settled_at(job: &Job) -> Timestamp {
     job.created_at.plus(Closure::SETTLES_WITHIN)
 }
 
 impl WorkspaceWork {
-    /// How many links or monitored URLs are written at once.
+    /// How many links are written at once.
     const CONCURRENCY: usize = 16;
 
     /// With a hundred links to a page, by the system's clock.
@@ -202,11 +208,12 @@ impl WorkspaceWork {
             _ => AccountChange::WorkspaceRestored { workspace_name },
         };
         let closed_at = workspace.closure.map(|closure| closure.closed_at);
-        let members = self.workspaces.mark_members(&workspace.id, closed_at).await?;
-        self.workspaces.mark_keys(&workspace.id, closed_at).await?;
-        for member in &members {
-            self.mails.tell_of(&job.correlation_id, member, change.clone()).await;
+        // Before they are marked, since a turn that dies in between finds nobody to tell when it is repeated.
+        for member in self.workspaces.unmarked_members(&workspace.id, closed_at).await? {
+            self.mails.tell_of(&job.correlation_id, &member, change.clone()).await;
         }
+        self.workspaces.mark_members(&workspace.id, closed_at).await?;
+        self.workspaces.mark_keys(&workspace.id, closed_at).await?;
         Ok(Some(Step::Links { after: None }))
     }
 
@@ -273,19 +280,15 @@ impl WorkspaceWork {
         }
     }
 
-    /// Purges a page of monitored URLs. As they go, each page is the first one, until the index knows of none.
+    /// Purges a page of monitored URLs, one after another, since each counts down what the workspace and its founder have. As they go,
+    /// the next page is the first one again, until the index knows of none.
     async fn purge_targets(&self, workspace: &Workspace) -> Result<Option<Step>, RepositoryError> {
         const AT_ONCE: usize = 100;
-        let mut after: Option<PageToken> = None;
-        loop {
-            let page = self.targets.list(&workspace.id, None, AT_ONCE, after.as_ref()).await?;
-            let purged: Vec<_> = page.items.iter().map(|target| self.targets.purge(&target.id)).collect();
-            stream::iter(purged).buffer_unordered(Self::CONCURRENCY).try_collect::<()>().await?;
-            after = page.next;
-            if after.is_none() {
-                return Ok(Some(Step::Remains));
-            }
+        let page = self.targets.list(&workspace.id, None, AT_ONCE, None).await?;
+        for target in &page.items {
+            self.targets.purge(&target.id).await?;
         }
+        Ok(Some(if page.items.is_empty() { Step::Remains } else { Step::Targets }))
     }
 
     /// Deletes what else a workspace has, and at last itself and its jobs, if nothing can be created in it any more.
@@ -309,28 +312,43 @@ impl WorkspaceWork {
         Ok(Piece::last())
     }
 
-    /// Lets a job go on whose mark is gone.
+    /// Lets a job go on whose mark is gone. Until it is over or waits for the purge, another mark has it looked at again: a turn may have
+    /// been lost for good, and what can't be read may be mended.
     pub(crate) async fn wake(&self, due: &DueMark) -> Result<(), RepositoryError> {
         let Some(job) = self.jobs.find(&due.workspace, &due.job).await? else { return Ok(()) };
-        let now = (self.clock)();
-        if job.state == JobState::Failed && due.mark == JobMark::Closed {
-            return self.jobs.revive(&job, now).await;
-        }
-        if !job.state.is_under_way() {
+        let (now, has_failed) = ((self.clock)(), job.state == JobState::Failed);
+        if !has_failed && !job.state.is_under_way() {
             return Ok(());
         }
         let closure = self.workspaces.find(&due.workspace).await?.and_then(|workspace| workspace.closure);
-        let is_due = due.mark == JobMark::Revisit || closure.is_none_or(|closure| closure.is_over(now));
-        if rests(&job) && is_due {
+        let restorable_until =
+            closure.filter(|one| one.job == job.id && !one.is_over(now)).map(|one| one.restorable_until);
+        let goes_on = match (due.mark, restorable_until) {
+            // Somebody has deleted it by hand.
+            (JobMark::Closed, Some(until)) => {
+                self.jobs.mark(&job, JobMark::Closed, until.max(now.plus(SOON))).await?;
+                false
+            }
+            (JobMark::Revisit, Some(_)) if waits_for_purge(&job) => return Ok(()),
+            _ => {
+                let again = if has_failed { FAILED_AGAIN } else { SOON };
+                self.jobs.mark(&job, JobMark::Revisit, now.plus(again)).await?;
+                true
+            }
+        };
+        if has_failed {
+            return self.jobs.revive(&job, now).await;
+        }
+        if (rests(&job) && goes_on) || job.has_stood_still(now) {
             let reached = Reached { progress: job.progress.clone(), after: None };
             return self.jobs.note(&job, &reached, now).await;
         }
-        // It came too early: somebody has deleted it by hand, or the job doesn't rest yet.
-        let until = closure.filter(|_| due.mark == JobMark::Closed).map(|closure| closure.restorable_until);
-        let soon = now.plus(SOON);
-        self.jobs.mark(&job, due.mark, until.map_or(soon, |until| until.max(soon))).await
+        Ok(())
     }
 }
 
-/// After which time a job is looked at again that wasn't ready to be woken.
+/// After which time a job is looked at again that isn't over.
 const SOON: Duration = Duration::from_secs(60);
+
+/// After which time one is tried again that has failed.
+const FAILED_AGAIN: Duration = Duration::from_secs(24 * 3_600);

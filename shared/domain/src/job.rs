@@ -86,9 +86,13 @@ impl Job {
     /// Whether it has begun and come no further for so long that it is given up.
     #[must_use]
     pub fn is_stuck(&self, now: Timestamp) -> bool {
-        self.work.is_of_links()
-            && self.state.is_under_way()
-            && self.noted_at.is_some_and(|noted| noted.plus(Self::PATIENCE) <= now)
+        self.work.is_of_links() && self.state.is_under_way() && self.has_stood_still(now)
+    }
+
+    /// Whether no turn has noted anything for so long that none will.
+    #[must_use]
+    pub fn has_stood_still(&self, now: Timestamp) -> bool {
+        self.noted_at.is_some_and(|noted| noted.plus(Self::PATIENCE) <= now)
     }
 
     /// What becomes of a job that is given up: if it was to be cancelled, it is.

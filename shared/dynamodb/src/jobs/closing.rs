@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use linklet_domain::{Job, JobId, JobState, Timestamp, WorkspaceId};
+use linklet_domain::{Closure, Job, JobId, JobState, Timestamp, WorkspaceId};
 use serde::Serialize;
 
 use super::{
@@ -22,7 +22,7 @@ use crate::{
 /// What lets a job go on that rests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobMark {
-    /// Environments hold nothing any more of what the workspace was before.
+    /// Environments hold nothing any more of what the workspace was before, or it is time to look whether the job has come to its end.
     Revisit,
     /// Nobody can bring the workspace back any more.
     Closed,
@@ -121,6 +121,12 @@ impl JobsTable {
         due: Timestamp,
     ) -> Result<TransactWriteItem, RepositoryError> {
         self.0.put(MARK, &MarkItem::new(job, mark, due))
+    }
+
+    /// The action that has a job looked at once all environments know what has become of its workspace, and until it is over, also if
+    /// all of its turns are lost.
+    pub(crate) fn looked_at_again(&self, job: &Job) -> Result<TransactWriteItem, RepositoryError> {
+        self.mark_action(job, JobMark::Revisit, job.created_at.plus(Closure::SETTLES_WITHIN))
     }
 
     /// The action that takes a mark away, if it is there.

@@ -57,8 +57,21 @@ impl ClosedWorkspaces {
         self.0.workspace(id).await
     }
 
-    /// Marks all memberships as those of a workspace that is closed since this time, or takes the marks away, and returns whose that
-    /// has changed. It does nothing if the workspace is otherwise by now.
+    /// Whose memberships have no mark yet that they are of a workspace which is closed since this time, or still have one if it is open.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn unmarked_members(
+        &self,
+        workspace: &WorkspaceId,
+        closed_at: Option<Timestamp>,
+    ) -> Result<Vec<UserId>, RepositoryError> {
+        let rows = self.unmarked_rows(workspace, closed_at).await?;
+        Ok(rows.into_iter().map(|row| row.user_id).collect())
+    }
+
+    /// Marks all memberships as those of a workspace that is closed since this time, or takes the marks away. It does nothing if the
+    /// workspace is otherwise by now.
     ///
     /// # Errors
     /// When DynamoDB can't be reached. Some may be marked then; doing it again marks the rest.
@@ -66,8 +79,8 @@ impl ClosedWorkspaces {
         &self,
         workspace: &WorkspaceId,
         closed_at: Option<Timestamp>,
-    ) -> Result<Vec<UserId>, RepositoryError> {
-        Ok(self.mark_all(Kind::Membership, workspace, closed_at).await?.into_iter().flatten().collect())
+    ) -> Result<(), RepositoryError> {
+        self.mark_all(Kind::Membership, workspace, closed_at).await
     }
 
     /// As [`Self::mark_members`], API keys. Nobody makes another one meanwhile, since that takes an admin whose membership has no mark.
@@ -79,32 +92,31 @@ impl ClosedWorkspaces {
         workspace: &WorkspaceId,
         closed_at: Option<Timestamp>,
     ) -> Result<(), RepositoryError> {
-        self.mark_all(Kind::Key, workspace, closed_at).await.map(|_| ())
+        self.mark_all(Kind::Key, workspace, closed_at).await
     }
 
-    /// Sets the marks of what has none yet, or takes them away, as long as the workspace is so. Returns whose that was.
+    /// Sets the marks of what has none yet, or takes them away, as long as the workspace is so.
     async fn mark_all(
         &self,
         kind: Kind,
         workspace: &WorkspaceId,
         closed_at: Option<Timestamp>,
-    ) -> Result<Vec<Option<UserId>>, RepositoryError> {
+    ) -> Result<(), RepositoryError> {
         const TRIES: u32 = 8;
-        let (mut marked, mut tries) = (Vec::new(), 0);
+        let mut tries = 0;
         loop {
             let mut found = self.unmarked(kind, workspace, closed_at).await?;
             found.truncate(Self::AT_ONCE);
             if found.is_empty() {
-                return Ok(marked);
+                return Ok(());
             }
-            let (whose, keys): (Vec<_>, Vec<_>) = found.into_iter().unzip();
             let mut transaction = Transaction::new(MARK).and(self.is_so(workspace, closed_at)?, Refused::Workspace);
-            for key in keys.into_iter().flatten() {
+            for key in found.into_iter().flatten() {
                 transaction = transaction.and(self.mark(key, closed_at)?, Refused::Row);
             }
             match transaction.send(&self.0.client).await? {
-                TransactionOutcome::Committed => marked.extend(whose),
-                TransactionOutcome::Refused(Refused::Workspace) => return Ok(marked),
+                TransactionOutcome::Committed => {}
+                TransactionOutcome::Refused(Refused::Workspace) => return Ok(()),
                 // Somebody has left, or a key was used or revoked.
                 TransactionOutcome::Refused(Refused::Row) | TransactionOutcome::InConflict if tries < TRIES => {
                     back_off(tries).await;
@@ -121,17 +133,27 @@ impl ClosedWorkspaces {
         kind: Kind,
         workspace: &WorkspaceId,
         closed_at: Option<Timestamp>,
-    ) -> Result<Vec<(Option<UserId>, [Key; 2])>, RepositoryError> {
-        if kind == Kind::Key {
-            let mut rows = self.keys(workspace).await?;
-            rows.retain(|row| row.attributes.closed_at != closed_at);
-            return Ok(rows.into_iter().map(|row| (None, [api_key_key(&row.key_hash), row.key])).collect());
+    ) -> Result<Vec<[Key; 2]>, RepositoryError> {
+        if kind == Kind::Membership {
+            let rows = self.unmarked_rows(workspace, closed_at).await?;
+            return Ok(rows.into_iter().map(|row| [member_key(&row.user_id, workspace), row.key]).collect());
         }
+        let (mut rows, now) = (self.keys(workspace).await?, Timestamp::now());
+        // DynamoDB may have deleted one item of a key whose time is over, and not the other one. It opens nothing.
+        rows.retain(|row| row.attributes.closed_at != closed_at && row.is_kept(now));
+        Ok(rows.into_iter().map(|row| [api_key_key(&row.key_hash), row.key]).collect())
+    }
+
+    /// The memberships that have another mark.
+    async fn unmarked_rows(
+        &self,
+        workspace: &WorkspaceId,
+        closed_at: Option<Timestamp>,
+    ) -> Result<Vec<WorkspaceMemberItem>, RepositoryError> {
         let (partition, prefix) = (workspace_partition(workspace), SortKeys::Beginning(MEMBER_PREFIX));
         let mut rows = self.0.list::<WorkspaceMemberItem>(MARK, &partition, prefix).await?;
         rows.retain(|row| row.closed_at != closed_at);
-        let with_keys = |row: WorkspaceMemberItem| (Some(row.user_id), [member_key(&row.user_id, workspace), row.key]);
-        Ok(rows.into_iter().map(with_keys).collect())
+        Ok(rows)
     }
 
     /// The check that a workspace is closed since this time, or open.

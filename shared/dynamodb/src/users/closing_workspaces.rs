@@ -9,7 +9,7 @@
 //! either looks at `closed_at`, and leaves off if it says otherwise by now.
 
 use linklet_domain::{
-    AuditAction, AuditSubject, Closure, Job, Origin, Role, UserId, Workspace, WorkspaceId, WorkspaceSlug,
+    AuditAction, AuditSubject, Closure, Job, Origin, Role, Timestamp, UserId, Workspace, WorkspaceId, WorkspaceSlug,
 };
 
 use super::{
@@ -116,6 +116,7 @@ impl UsersTable {
         Ok(transaction
             .and(closed.action()?, refusal.clone())
             .and_each(jobs.overtaken_by(job).await?, refusal.clone())
+            .and(jobs.looked_at_again(job)?, refusal.clone())
             .and(jobs.mark_action(job, JobMark::Closed, closure.restorable_until)?, refusal))
     }
 
@@ -137,14 +138,16 @@ impl UsersTable {
             let Some(closure) = workspace.closure else {
                 return self.told_to_admins(&workspace.id, caller.user, RestoreOutcome::Open).await;
             };
-            if closure.is_over(origin.at) {
+            // A slow request may have come before the purge has begun, and get here after it.
+            let now = origin.at.max(Timestamp::now());
+            if closure.is_over(now) {
                 return self.told_to_admins(&workspace.id, caller.user, RestoreOutcome::Gone).await;
             }
             let opened = self
                 .0
                 .update(RESTORE, workspace_key(&workspace.id), OPENED)
                 .only_if("closed_at = :at AND restorable_until > :now")
-                .values([(":at", text(&closure.closed_at)), (":now", text(&origin.at))]);
+                .values([(":at", text(&closure.closed_at)), (":now", text(&now))]);
             let mut transaction = Transaction::new(RESTORE);
             // Their own membership opens the workspace at once.
             for key in [member_key(caller.user, &workspace.id), workspace_member_key(&workspace.id, caller.user)] {
@@ -161,6 +164,7 @@ impl UsersTable {
                 .and(opened.action()?, None)
                 .and_each(jobs.overtaken_by(job).await?, None)
                 .and(jobs.unmark_action(&workspace.id, &closure.job, JobMark::Closed)?, None)
+                .and(jobs.looked_at_again(job)?, None)
                 .and(self.entry(&entry)?, None)
                 .send(&self.0.client)
                 .await?;

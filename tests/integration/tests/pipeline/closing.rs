@@ -207,6 +207,13 @@ impl Fixture {
         RequestBuilder::new("GET", "/api/links").token(&token).send_to(&list).await.status
     }
 
+    /// Whether a mail about a change of their account is ordered for a person.
+    fn is_told(&self, person: &Person, change: &str) -> bool {
+        let orders = self.queues.bodies("notify");
+        let mut orders = orders.iter().map(|body| serde_json::from_str::<Value>(body).unwrap());
+        orders.any(|order| order["change"] == change && order["user_id"] == json!(person.id))
+    }
+
     /// How the jobs of the workspace stand, in the order in which they were asked for.
     async fn jobs(&self) -> Vec<(JobWork, JobState)> {
         let page = self.db.jobs().list(&self.ada.workspace, 100, None).await.unwrap();
@@ -532,6 +539,70 @@ async fn a_mark_that_is_taken_away_by_hand_is_put_again_and_a_job_that_has_faile
     assert_eq!(fixture.db.users().workspace(&fixture.ada.workspace).await.unwrap(), None);
 }
 
+#[tokio::test]
+async fn a_job_whose_turns_are_lost_for_good_goes_on_after_an_hour() {
+    let fixture = Fixture::new().await;
+    fixture.store(&[fixture.link("launch").build()]).await;
+    let lose = async || {
+        fixture.news();
+        fixture.settle().await;
+        let untouched = fixture.status("launch").await;
+        for _ in 0..2 {
+            fixture.pass(Job::PATIENCE);
+            fixture.carry().await;
+        }
+        (untouched, fixture.status("launch").await)
+    };
+
+    fixture.close().await;
+    assert_eq!(lose().await, ("active", "suspended"));
+    fixture.restore().await;
+    assert_eq!(lose().await, ("suspended", "active"));
+    assert_eq!(fixture.jobs().await[1].1, JobState::Done);
+}
+
+#[tokio::test]
+async fn a_job_that_fails_at_a_link_is_tried_again_each_day_until_the_link_can_be_read() {
+    let fixture = Fixture::new().await;
+    fixture.store(&[fixture.link("launch").build(), fixture.link("sale").build()]).await;
+    fixture.close().await;
+    fixture.settle().await;
+    let link = fixture.db.scan("LinksTable").into_iter().find(|item| item["pk"]["S"] == "LINK#launch").unwrap();
+    let mut broken = link.clone();
+    broken["availability"] = json!({"S": "?"});
+    fixture.db.put("LinksTable", &broken);
+    fixture.restore().await;
+    for _ in 0..3 {
+        fixture.settle().await;
+        fixture.pass(DAY);
+    }
+    assert_eq!(fixture.jobs().await[1].1, JobState::Failed);
+
+    fixture.db.put("LinksTable", &link);
+    fixture.pass(DAY);
+    fixture.settle().await;
+
+    assert_eq!(fixture.statuses(&["launch", "sale"]).await, ["active", "active"]);
+    assert_eq!(fixture.jobs().await[1].1, JobState::Done);
+}
+
+#[tokio::test]
+async fn a_key_whose_time_is_over_and_of_which_half_is_left_keeps_nothing_open() {
+    let fixture = Fixture::new().await;
+    fixture.store(&[fixture.link("launch").build()]).await;
+    let secret = ApiKeySecret::generate().unwrap();
+    let key = ApiKeyBuilder::new(&secret, &fixture.ada).expires_at(Timestamp::now().minus(31 * DAY)).build();
+    fixture.db.store_key(&key).await;
+    let half =
+        fixture.db.scan("UsersTable").into_iter().find(|item| item["pk"]["S"].as_str().unwrap().starts_with("KEY#"));
+    fixture.db.remove("UsersTable", &half.unwrap());
+
+    fixture.close().await;
+    fixture.settle().await;
+
+    assert_eq!(fixture.status("launch").await, "suspended");
+}
+
 /// A key of the workspace.
 async fn key_of(fixture: &Fixture) -> ApiKeySecret {
     let secret = ApiKeySecret::generate().unwrap();
@@ -717,6 +788,9 @@ async fn at_whichever_call_a_turn_dies_the_workspace_is_closed_and_brought_back_
         fixture.pass(7 * DAY);
         carry("purge").await;
         assert_eq!(fixture.statuses(&["launch", "sale"]).await, ["purged", "purged"], "{call}");
+        for change in ["workspace_closed", "workspace_restored"] {
+            assert!(fixture.is_told(&fixture.carol, change), "{change} {call}");
+        }
         let traces = fixture.traces(&[fixture.ada.workspace.to_string()]);
         assert!(traces.iter().all(|trace| is_left(trace)), "{call}: {traces:?}");
         call += 1;
