@@ -79,7 +79,7 @@ fn other_slug() -> ApiError {
     Invalid::new("slug must be that of the workspace").in_field("slug").into()
 }
 
-/// The workspace as `GET /api/workspace` shows it.
+/// Since when the workspace is closed, and until when it can be brought back.
 #[derive(Serialize)]
 struct ClosureView {
     closed_at: Timestamp,

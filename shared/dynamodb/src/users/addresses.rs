@@ -9,6 +9,7 @@ use linklet_domain::{AuditAction, EmailAddress, FullName, MailChoice, Member, Or
 use super::{
     UsersTable,
     item::{AddressItem, UserItem, address_key, user_key},
+    leaving::left_behind,
 };
 use crate::{
     RepositoryError,
@@ -52,6 +53,9 @@ pub struct Mailbox {
     /// The one that they want instead.
     pub pending: Option<PendingAddress>,
 }
+
+/// Of somebody who isn't closing their account.
+const STAYS: &str = "(attribute_not_exists(closing_at) OR closing_at <= :stayed)";
 
 /// What another proof that an address is its person's changes. The first one's time stays.
 const PROVED_AGAIN: &str =
@@ -220,10 +224,9 @@ impl UsersTable {
         let named = if member.full_name.is_some() { "full_name = :name" } else { "attribute_not_exists(full_name)" };
         self.0
             .update("join a workspace", address_key(&member.user), change)
-            .only_if(format!(
-                "email = :email AND {named} AND attribute_not_exists(closed_at) AND attribute_not_exists(closing_at)"
-            ))
+            .only_if(format!("email = :email AND {named} AND attribute_not_exists(closed_at) AND {STAYS}"))
             .values([(":email", text(&member.email)), (":one", number(&1))])
+            .value(":stayed", text(&left_behind(Timestamp::now())))
             .values(member.full_name.as_ref().map(|name| (":name", text(name))))
             .values(verified_at.map(|at| (":at", text(&at))))
             .action()

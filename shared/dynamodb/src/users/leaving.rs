@@ -8,6 +8,8 @@
 //! Each step can be repeated. What the operator's [`close_account`](UsersTable::close_account) does is another thing: it bars an account
 //! and keeps its address taken.
 
+use std::time::Duration;
+
 use linklet_domain::{
     Account, AccountHash, AuditAction, AuditSubject, Closure, Job, Member, Origin, Timestamp, UserId, Workspace,
     oldest_admin_but,
@@ -52,14 +54,24 @@ impl Tie {
 
 const LEAVE: &str = "close one's own account";
 
+/// How long after a request to close their account a person joins nothing. It is more than requests take, and few repeat one that failed
+/// later than this, so that whoever stays after all can join again.
+const LEAVES_WITHIN: Duration = Duration::from_secs(3_600);
+
+/// Who has begun to leave until then, has stayed.
+pub(super) fn left_behind(now: Timestamp) -> Timestamp {
+    now.minus(LEAVES_WITHIN)
+}
+
 impl UsersTable {
-    /// Has nothing be joined or founded by a person from now on. Returns `false` if there is no account.
+    /// Has nothing be joined or founded by a person from now on, for [as long as](LEAVES_WITHIN) it may take to leave. Returns `false` if
+    /// there is no account.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn begin_leaving(&self, user: &UserId, at: Timestamp) -> Result<bool, RepositoryError> {
         self.0
-            .update(LEAVE, address_key(user), "SET closing_at = if_not_exists(closing_at, :at)")
+            .update(LEAVE, address_key(user), "SET closing_at = :at")
             .only_if("attribute_exists(pk) AND attribute_not_exists(closed_at)")
             .value(":at", text(&at))
             .unless_refused()
@@ -81,7 +93,7 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn is_leaving(&self, user: &UserId) -> Result<bool, RepositoryError> {
         let found = self.0.get::<AddressItem>(LEAVE, address_key(user)).await?;
-        Ok(found.is_some_and(|address| address.closing_at.is_some()))
+        Ok(found.and_then(|address| address.closing_at).is_some_and(|at| at > left_behind(Timestamp::now())))
     }
 
     /// Ends somebody's membership in a workspace, and closes it for good by a job. Returns `false` if it is otherwise than it was read.

@@ -1,6 +1,6 @@
 //! Closing a workspace or one's own account, and bringing a workspace back.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, time::Duration};
 
 use futures_util::future::join;
 use linklet_auth::Auth;
@@ -222,10 +222,8 @@ async fn whoever_leaves_hands_over_what_they_have_and_nothing_is_left_of_them_bu
 
     assert_eq!(fixture.db.link("common").await.identity.owner, bob.id);
     assert_eq!(fixture.db.api_keys().find(&secret.hash()).await.unwrap(), None);
-    for token in [&ada.token] {
-        let me = RequestBuilder::new("GET", "/api/me").token(token).send_to(&fixture.auth).await;
-        assert_eq!(me.status, 401, "{}", me.body);
-    }
+    let me = RequestBuilder::new("GET", "/api/me").token(&ada.token).send_to(&fixture.auth).await;
+    assert_eq!(me.status, 401, "{}", me.body);
     // What of her is kept, and until when: the handover rests for two minutes, her own workspace is purged after as long.
     let traces = fixture.traces(&[&ada.id.to_string(), &ada.email, "ada Lovelace"]);
     let kept = [
@@ -288,6 +286,28 @@ async fn whoever_closes_their_account_joins_and_founds_nothing_meanwhile() {
     assert_eq!((founded.status, &founded.json()["code"]), (409, &json!("account_closing")));
     assert_eq!(accepted, linklet_dynamodb::AcceptOutcome::AccountChanged);
     assert_eq!(fixture.leave(&ada.token).await.status, 204, "it is gone on with");
+}
+
+#[tokio::test]
+async fn whoever_stays_after_all_joins_and_founds_again() {
+    let fixture = Fixture::new();
+    let (ada, bob) = (fixture.user("ada").await, fixture.user("bob").await);
+    fixture.join(&ada, &bob, Role::Member).await;
+    let users = fixture.db.users();
+    let found = async |token: &str| {
+        let request = RequestBuilder::new("POST", "/api/workspaces").token(token).json(&json!({"name": "Second"}));
+        fixture::send(&fixture.db, "account", request).await.status
+    };
+
+    // Somebody has joined after a request that got no further.
+    users.begin_leaving(&ada.id, Timestamp::now()).await.unwrap();
+    let refused = fixture.leave(&ada.token).await;
+    assert_eq!((refused.status, &refused.json()["code"]), (409, &json!("last_admin")));
+    assert_eq!(found(&ada.token).await, 201);
+
+    // A request that got no further was not repeated.
+    users.begin_leaving(&bob.id, Timestamp::now().minus(Duration::from_secs(3_601))).await.unwrap();
+    assert_eq!(found(&bob.token).await, 201);
 }
 
 #[tokio::test]
