@@ -8,6 +8,7 @@
 
 mod api;
 mod behind_the_api;
+mod closing;
 mod contract;
 mod guesses;
 mod jobs;

@@ -1,0 +1,71 @@
+//! Closing a workspace and bringing it back, and closing one's account, through the streams to the links.
+
+use serde_json::{Value, json};
+
+use crate::api::{Answer, Api, PASSWORD, User, eventually, send};
+
+async fn change(user: &User, method: &str, path: &str, body: &Value) -> Answer {
+    send(user.request(method, path).json(body)).await
+}
+
+/// What a visitor of a link gets.
+async fn visited(api: &Api, code: &str) -> (u16, Value) {
+    let answer = api.get(&format!("/{code}")).await;
+    let code = if answer.is_redirect() { Value::Null } else { answer.json()["code"].clone() };
+    (answer.status, code)
+}
+
+fn suspended() -> (u16, Value) {
+    (410, json!("link_suspended"))
+}
+
+#[tokio::test]
+async fn links_of_a_closed_workspace_lead_nowhere_until_it_is_brought_back() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let code = ada.shorten("https://example.com/back").await;
+    let slug = ada.get("/api/workspace").await.json()["slug"].clone();
+    let leading = visited(&api, &code).await;
+
+    let refused = change(&ada, "DELETE", "/api/workspace", &json!({"slug": "other", "password": PASSWORD})).await;
+    assert_eq!(refused.status, 400, "{}", refused.body);
+    let closed = change(&ada, "DELETE", "/api/workspace", &json!({"slug": slug, "password": PASSWORD})).await;
+    assert_eq!(closed.status, 202, "{}", closed.body);
+    eventually("the link is suspended", suspended(), || visited(&api, &code)).await;
+
+    // Whoever is in no open workspace founds one by signing in.
+    let login = api.post("/api/auth/login", &json!({"email": ada.email, "password": PASSWORD})).await;
+    let token = login.json()["token"].as_str().unwrap().to_owned();
+    let with_token = |method: &str, path: &str| api.request(method, path).bearer_auth(&token);
+    let listed = send(with_token("GET", "/api/me/workspaces")).await.json();
+    let mut listed = listed["workspaces"].as_array().unwrap().iter();
+    let row = listed.find(|row| row["id"] == json!(ada.workspace)).unwrap();
+    assert_eq!(row["restorable_until"], closed.json()["restorable_until"]);
+    let restore = format!("/api/workspaces/{}/restore", ada.workspace);
+    let restored = send(with_token("POST", &restore)).await;
+    assert_eq!((restored.status, &restored.json()["slug"]), (200, &slug), "{}", restored.body);
+    eventually("the link leads where it led", leading, || visited(&api, &code)).await;
+    assert_eq!(send(with_token("POST", &restore)).await.json()["code"], "workspace_open");
+}
+
+#[tokio::test]
+async fn whoever_closes_their_account_leaves_a_free_address_and_no_link_that_leads_anywhere() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let code = ada.shorten("https://example.com/gone").await;
+    let exported = ada.get("/api/me/export").await.json();
+    let kinds: Vec<_> = exported["items"].as_array().unwrap().iter().map(|item| item["kind"].clone()).collect();
+    assert!(kinds.contains(&json!("account")) && kinds.contains(&json!("link")), "{exported}");
+
+    let guess = change(&ada, "DELETE", "/api/me", &json!({"password": "not the password"})).await;
+    assert_eq!(guess.status, 401, "{}", guess.body);
+    let closed = change(&ada, "DELETE", "/api/me", &json!({"password": PASSWORD})).await;
+    assert_eq!(closed.status, 204, "{}", closed.body);
+
+    let credentials = json!({"email": ada.email, "password": PASSWORD});
+    assert_eq!(api.post("/api/auth/login", &credentials).await.status, 401);
+    eventually("the link leads nowhere", 410, async || visited(&api, &code).await.0).await;
+    let registered = api.post("/api/auth/register", &credentials).await;
+    assert_eq!(registered.status, 201, "{}", registered.body);
+    assert_ne!(registered.json()["user_id"], json!(ada.id));
+}
