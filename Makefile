@@ -65,10 +65,10 @@ check: fmt document web-check lint unit ## formatting, clippy, unit tests, OpenA
 test: calculator tools template check integration e2e ## all checks and tests but for those of test-long
 
 # Every other target, load, an outage and a second deployment: minutes of waiting, on a system of their own. Then more of the random schedules.
-test-long: bench-trial ## what takes long: targets that nothing else runs, load, an outage, a redeployment, 3,200 schedules of clicks, a job on 10,000 links, a trial of make bench
+test-long: bench-trial ## what takes long: targets that nothing else runs, load, an outage, a redeployment, 3,200 schedules of clicks, a job on 10,000 links, a workspace of as many that is closed, a trial of make bench
 	@$(LINKLET) e2e --long
 	@PROPTEST_CASES=1600 $(PYTHON) -m infra.run_tests --twice --test exactness -- schedules
-	@JOB_LINKS=5000 $(PYTHON) -m infra.run_tests --test integration -- pipeline::jobs::a_rename
+	@JOB_LINKS=5000 $(PYTHON) -m infra.run_tests --test integration -- pipeline::jobs::a_rename pipeline::closing::a_workspace_with_many
 
 fmt: ## check the formatting
 	cargo fmt --all --check
