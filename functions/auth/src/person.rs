@@ -23,7 +23,7 @@ impl Auth {
 
     async fn show(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
         let profile = self.users.profile(person.user(), request.received_at()).await?;
-        let Profile { email, pending, full_name, verified_at, is_undeliverable, last_login_at, updated_at } =
+        let Profile { email, pending, full_name, verified_at, undeliverable_at, last_login_at, updated_at, .. } =
             profile.ok_or(Problem::Unauthorized)?;
         let (workspace, role) = person.membership().unzip();
         Ok(json(
@@ -35,7 +35,7 @@ impl Auth {
                 "pending_until": pending.as_ref().map(|pending| pending.until),
                 "full_name": full_name,
                 "verified": verified_at.is_some(),
-                "undeliverable": is_undeliverable,
+                "undeliverable": undeliverable_at.is_some(),
                 "last_login_at": last_login_at,
                 "updated_at": updated_at,
                 "workspace_id": workspace,

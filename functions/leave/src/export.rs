@@ -186,10 +186,11 @@ impl Leave {
         let now = request.received_at();
         let (profile, account) = tokio::try_join!(self.users.profile(user, now), self.users.account(user))?;
         let (profile, account) = profile.zip(account).ok_or(ApiError::Problem(Problem::Unauthorized))?;
+        let (pending_email, pending_until) = profile.pending.map(|pending| (pending.email, pending.until)).unzip();
         let mut items = vec![json!({
             "kind": "account", "user_id": user, "email": profile.email, "full_name": profile.full_name,
-            "pending_email": profile.pending.map(|pending| pending.email), "verified_at": profile.verified_at,
-            "created_at": account.created_at, "updated_at": profile.updated_at, "last_login_at": profile.last_login_at,
+            "pending_email": pending_email, "pending_until": pending_until, "mail": profile.mail,
+            "verified_at": profile.verified_at, "undeliverable_at": profile.undeliverable_at, "created_at": account.created_at, "updated_at": profile.updated_at, "last_login_at": profile.last_login_at,
         })];
         items.extend(workspaces.iter().map(|(membership, workspace)| {
             json!({

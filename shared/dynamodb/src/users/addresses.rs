@@ -28,8 +28,10 @@ pub struct Profile {
     pub full_name: Option<FullName>,
     /// When the person showed that the address is theirs.
     pub verified_at: Option<Timestamp>,
-    /// Whether mail to the address has come back since.
-    pub is_undeliverable: bool,
+    /// Since when mail to the address comes back.
+    pub undeliverable_at: Option<Timestamp>,
+    /// Which notifications the person gets by mail.
+    pub mail: MailChoice,
     /// The time of the latest login.
     pub last_login_at: Option<Timestamp>,
     /// When the person last changed something about the account.
@@ -90,11 +92,9 @@ impl UsersTable {
             }
         }
         let verified_at = mailbox.as_ref().and_then(|mailbox| mailbox.verified_at);
-        let pending = mailbox.as_ref().and_then(|mailbox| mailbox.pending(now));
-        let is_undeliverable = mailbox.as_ref().is_some_and(|mailbox| mailbox.undeliverable_at.is_some());
         Ok(account.map(|account| Profile {
             email: account.email,
-            pending,
+            pending: mailbox.as_ref().and_then(|mailbox| mailbox.pending(now)),
             // Each change has a time of its own, so the latest needs no attribute that every write would have to move.
             updated_at: [account.password_changed_at, account.updated_at, verified_at]
                 .into_iter()
@@ -102,7 +102,8 @@ impl UsersTable {
                 .fold(account.created_at, Timestamp::max),
             full_name: account.full_name,
             verified_at,
-            is_undeliverable,
+            undeliverable_at: mailbox.as_ref().and_then(|mailbox| mailbox.undeliverable_at),
+            mail: mailbox.map(|mailbox| mailbox.mail).unwrap_or_default(),
             last_login_at: account.last_login_at,
         }))
     }

@@ -87,7 +87,7 @@ impl Post {
 
     async fn is_undeliverable(&self) -> bool {
         let profile = self.db.users().profile(&self.ada.id, Timestamp::now()).await.unwrap();
-        profile.unwrap().is_undeliverable
+        profile.unwrap().undeliverable_at.is_some()
     }
 
     async fn unsubscribe(&self, token: &str) -> Answer {

@@ -4,7 +4,7 @@ use std::{cell::RefCell, time::Duration};
 
 use futures_util::future::join;
 use linklet_auth::Auth;
-use linklet_domain::{Role, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{MailChoice, Role, Timestamp, UserId, WorkspaceId};
 use linklet_handover::Handovers;
 use linklet_jobs::{Kinds, Turns};
 use linklet_lambda::batch::Consumer;
@@ -332,6 +332,10 @@ async fn people_take_along_what_is_stored_about_them_and_nothing_of_others() {
     let job = linklet_domain::Job::new(ada.workspace, work, (ada.id, Role::Admin), asked, None);
     fixture.db.jobs().create(&job).await.unwrap();
 
+    fixture.db.users().choose_mail(&ada.id, MailChoice::None, &an_origin(&ada.id)).await.unwrap();
+    let email = ada.email.parse().unwrap();
+    fixture.db.recipients().mark_undeliverable(&ada.id, &email, Timestamp::now()).await.unwrap();
+
     let (mut items, mut after) = (Vec::new(), String::new());
     loop {
         let request = RequestBuilder::new("GET", &format!("/api/me/export{after}")).token(&ada.token);
@@ -348,6 +352,9 @@ async fn people_take_along_what_is_stored_about_them_and_nothing_of_others() {
     let kinds = ["account", "membership", "session", "key", "invitation", "link", "target", "job"].map(count);
     assert_eq!(kinds, [1, 2, 2, 1, 1, 120, 1, 1], "{items:?}");
     assert!(count("audit") >= 2);
+    let account = items.iter().find(|item| item["kind"] == "account").unwrap();
+    assert_eq!(account["mail"], "none");
+    assert!(account["undeliverable_at"].is_string() && account["pending_until"].is_null(), "{account}");
     let written = serde_json::to_string(&items).unwrap();
     for secret in ["argon2", &secret.hash().to_string(), secret.reveal(), "password_hash", "token_hash", "bob@"] {
         assert!(!written.contains(secret), "{secret}");
