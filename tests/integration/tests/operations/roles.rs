@@ -84,7 +84,8 @@ const RIGHTS: &str = "
     jobs-api        LinksTable/index/by-workspace-lean  *              Query
     jobs-api        UsersTable                          ACCESS#        BatchGetItem
     jobs-api        UsersTable                          KEY#           GetItem UpdateItem
-    leave           AuditTable                          *              PutItem Query
+    leave           AuditTable                          *              PutItem
+    leave           AuditTable                          USER#          Query
     leave           JobsTable                           USER#          PutItem
     leave           JobsTable                           WS#            DeleteItem GetItem PutItem Query UpdateItem
     leave           LinksTable/index/by-workspace       *              Query
