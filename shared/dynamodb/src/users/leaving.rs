@@ -130,14 +130,14 @@ impl UsersTable {
                 transaction.and(over.action()?, ()).and(mark, ())
             }
         };
-        let entries = [
-            origin.in_workspace(&workspace.id, AuditAction::MemberLeft, AuditSubject::Member(*user)),
-            origin.in_workspace(&workspace.id, AuditAction::WorkspaceClosed, AuditSubject::Workspace(workspace.id)),
-        ];
-        let mut transaction = transaction;
-        for entry in &entries {
-            transaction = transaction.and(self.entry(entry)?, ());
-        }
+        let left = origin.in_workspace(&workspace.id, AuditAction::MemberLeft, AuditSubject::Member(*user));
+        let closed =
+            origin.in_workspace(&workspace.id, AuditAction::WorkspaceClosed, AuditSubject::Workspace(workspace.id));
+        // One that is closed has that entry since then.
+        let closed = workspace.closure.is_none().then_some(closed);
+        let entries =
+            [left].into_iter().chain(closed).map(|entry| self.entry(&entry)).collect::<Result<Vec<_>, _>>()?;
+        let transaction = transaction.and_each(entries, ());
         Ok(transaction.send(&self.0.client).await? == TransactionOutcome::Committed)
     }
 
