@@ -28,7 +28,7 @@ enum Left {
 impl Leave {
     /// Leaves each workspace, one after another, and ends the account. Repeating it goes on where it was.
     pub(crate) async fn close_account(&self, request: &Request) -> Result<Response, ApiError> {
-        let person = self.tokens.person_now(request).await?;
+        let person = self.tokens.person_apart(request).await?;
         let Closing { password } = request.json(Closing::LIMIT)?;
         let account = self.account_of(person.user()).await?;
         self.require_password(request, &account, &password).await?;

@@ -39,7 +39,7 @@ async fn links_of_a_closed_workspace_lead_nowhere_until_it_is_brought_back() {
     let with_token = |method: &str, path: &str| api.request(method, path).bearer_auth(&token);
     let listed = send(with_token("GET", "/api/me/workspaces")).await.json();
     let mut listed = listed["workspaces"].as_array().unwrap().iter();
-    let row = listed.find(|row| row["id"] == json!(ada.workspace)).unwrap();
+    let row = listed.find(|row| row["workspace_id"] == json!(ada.workspace)).unwrap();
     assert_eq!(row["restorable_until"], closed.json()["restorable_until"]);
     let restore = format!("/api/workspaces/{}/restore", ada.workspace);
     let restored = send(with_token("POST", &restore)).await;

@@ -185,7 +185,22 @@ impl TokenVerifier {
         self.person_as_of(request, Freshness::Now).await
     }
 
+    /// As [`Self::person_now`], as somebody without a workspace. So whoever leaves all goes on with a token for one that they have left.
+    ///
+    /// # Errors
+    /// As [`Self::person`], but not for one who has left the workspace.
+    pub async fn person_apart(&self, request: &Request) -> Result<Person, ApiError> {
+        let claims = Claims { ws: None, role: None, ..self.claims(request).await? };
+        self.admit(request, claims, Freshness::Now).await
+    }
+
     async fn person_as_of(&self, request: &Request, freshness: Freshness) -> Result<Person, ApiError> {
+        let claims = self.claims(request).await?;
+        self.admit(request, claims, freshness).await
+    }
+
+    /// What the token of a request says.
+    async fn claims(&self, request: &Request) -> Result<Claims, ApiError> {
         if !request.has_header(header::AUTHORIZATION) {
             return Err(api_key::refused_for_a_token(request));
         }
@@ -198,8 +213,11 @@ impl TokenVerifier {
         if is_signed_otherwise && self.reload(self.reload_interval, now).await {
             verified = self.verify(token);
         }
-        let claims = verified.map_err(TokenRefusal::logged)?;
-        let person = self.in_current_role(claims, now, freshness).await?;
+        verified.map_err(TokenRefusal::logged)
+    }
+
+    async fn admit(&self, request: &Request, claims: Claims, freshness: Freshness) -> Result<Person, ApiError> {
+        let person = self.in_current_role(claims, request.received_at(), freshness).await?;
         request.note_actor(person.sender());
         Ok(person)
     }

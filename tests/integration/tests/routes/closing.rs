@@ -1,17 +1,21 @@
 //! Closing a workspace or one's own account, and bringing a workspace back.
 
-use std::{cell::RefCell, time::Duration};
+use std::{
+    cell::{Cell, RefCell},
+    time::Duration,
+};
 
 use futures_util::future::join;
 use linklet_auth::Auth;
-use linklet_domain::{MailChoice, Role, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{Closure, MailChoice, Role, Timestamp, UserId, WorkspaceId};
+use linklet_dynamodb::JobsTable;
 use linklet_handover::Handovers;
 use linklet_jobs::{Kinds, Turns};
 use linklet_lambda::batch::Consumer;
 use linklet_leave::Leave;
 use linklet_test_support::{
-    Answer, ApiKeyBuilder, FakeQueues, LinkBuilder, RequestBuilder, StreamReader, TestDynamoDb, a_session, an_origin,
-    in_role_of, issuer, tokens,
+    Answer, ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, RequestBuilder, StreamReader, TestDynamoDb,
+    a_session, an_origin, in_role_of, issuer, tokens, users_by,
 };
 use serde_json::{Value, json};
 
@@ -21,6 +25,9 @@ use crate::{
 };
 
 const PASSWORD: &str = "correct horse battery";
+
+/// What is kept of somebody whose account is closed, as `docs/security.md` says.
+const KEPT: [&str; 4] = ["AuditTable USER/", "AuditTable WS/", "LinksTable LINK/", "UsersTable ACCESS/SESSIONS"];
 
 /// Somebody who has registered with a password, and a token of theirs.
 #[derive(Clone)]
@@ -38,6 +45,8 @@ struct Fixture {
     leave: Leave,
     jobs: RefCell<StreamReader>,
     users: RefCell<StreamReader>,
+    /// How far the clock of jobs is ahead.
+    ahead: Cell<Duration>,
 }
 
 impl Fixture {
@@ -45,7 +54,8 @@ impl Fixture {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let auth = Auth::new(db.users(), tokens().with_sessions(db.sessions()), issuer(), limits(&db));
         let (jobs, users) = (db.stream_reader("JobsTable"), db.stream_reader("UsersTable"));
-        Self { auth, leave: leave(&db), db, queues, jobs: RefCell::new(jobs), users: RefCell::new(users) }
+        let (jobs, users) = (RefCell::new(jobs), RefCell::new(users));
+        Self { auth, leave: leave(&db), db, queues, jobs, users, ahead: Cell::default() }
     }
 
     async fn user(&self, name: &str) -> User {
@@ -96,8 +106,7 @@ impl Fixture {
     }
 
     async fn leave(&self, token: &str) -> Answer {
-        let body = json!({"password": PASSWORD});
-        RequestBuilder::new("DELETE", "/api/me").token(token).json(&body).send_to(&self.leave).await
+        leave_by(&self.leave, token).await
     }
 
     async fn workspaces(&self, token: &str) -> Vec<Value> {
@@ -108,7 +117,9 @@ impl Fixture {
 
     /// Takes all turns that there are.
     async fn carry(&self) {
-        let turns = jobs(&self.db, &self.queues);
+        let (mut turns, ahead) = (jobs(&self.db, &self.queues), self.ahead.get());
+        turns.clock = Box::new(move || Timestamp::now().plus(ahead));
+        turns.work.workspaces.clock = Box::new(move || Timestamp::now().plus(ahead));
         let handovers = handovers(&self.db, &self.queues);
         loop {
             let mut news = self.jobs.borrow_mut().read_on("");
@@ -126,6 +137,21 @@ impl Fixture {
         }
     }
 
+    /// Takes all turns, and those that come when environments hold nothing any more that is out of date.
+    async fn settle(&self) {
+        self.carry().await;
+        self.ahead.set(self.ahead.get() + Closure::SETTLES_WITHIN + Duration::from_secs(2));
+        let now = Timestamp::now().plus(self.ahead.get()).unix_seconds();
+        for table in ["JobsTable", "UsersTable"] {
+            let is_over =
+                |item: &Value| item["ttl"]["N"].as_str().is_some_and(|ttl| ttl.parse::<i64>().unwrap() <= now);
+            for item in self.db.scan(table).into_iter().filter(is_over) {
+                self.db.remove(table, &item);
+            }
+        }
+        self.carry().await;
+    }
+
     /// The items that have one of these texts anywhere, by table and the beginnings of their keys.
     fn traces(&self, texts: &[&str]) -> Vec<String> {
         let kind = |key: &Value| key["S"].as_str().unwrap().split('#').next().unwrap_or_default().to_owned();
@@ -141,6 +167,16 @@ impl Fixture {
         traces.dedup();
         traces
     }
+
+    /// What is stored of a person.
+    fn traces_of(&self, user: &User) -> Vec<String> {
+        self.traces(&[&user.id.to_string(), &user.email, "ada Lovelace"])
+    }
+}
+
+async fn leave_by(leave: &Leave, token: &str) -> Answer {
+    let body = json!({"password": PASSWORD});
+    RequestBuilder::new("DELETE", "/api/me").token(token).json(&body).send_to(leave).await
 }
 
 #[tokio::test]
@@ -218,25 +254,14 @@ async fn whoever_leaves_hands_over_what_they_have_and_nothing_is_left_of_them_bu
 
     let closed = fixture.leave(&ada.token).await;
     assert_eq!(closed.status, 204, "{}", closed.body);
-    fixture.carry().await;
+    fixture.settle().await;
 
     assert_eq!(fixture.db.link("common").await.identity.owner, bob.id);
     assert_eq!(fixture.db.api_keys().find(&secret.hash()).await.unwrap(), None);
     let me = RequestBuilder::new("GET", "/api/me").token(&ada.token).send_to(&fixture.auth).await;
     assert_eq!(me.status, 401, "{}", me.body);
-    // What of her is kept, and until when: the handover rests for two minutes, her own workspace is purged after as long.
-    let traces = fixture.traces(&[&ada.id.to_string(), &ada.email, "ada Lovelace"]);
-    let kept = [
-        "AuditTable USER/",
-        "AuditTable WS/",
-        "JobsTable WS/JOB",
-        "LinksTable LINK/LINK",
-        "UsersTable ACCESS/SESSIONS",
-        "UsersTable WS/HANDOVER",
-        "UsersTable WS/REVISIT",
-        "UsersTable WS/WS",
-    ];
-    let unexpected: Vec<_> = traces.iter().filter(|trace| !kept.iter().any(|kept| trace.starts_with(kept))).collect();
+    let traces = fixture.traces_of(&ada);
+    let unexpected: Vec<_> = traces.iter().filter(|trace| !KEPT.iter().any(|kept| trace.starts_with(kept))).collect();
     assert!(unexpected.is_empty(), "{unexpected:?}");
     assert!(fixture.db.scan("ThrottleTable").iter().all(
         |item| !item["sk"]["S"].as_str().unwrap().starts_with("FROM#")
@@ -245,6 +270,65 @@ async fn whoever_leaves_hands_over_what_they_have_and_nothing_is_left_of_them_bu
 
     let again = fixture.user("ada").await;
     assert_ne!(again.id, ada.id, "the address is free");
+}
+
+/// Each call of the request fails, and all after it, from the first one on; then whoever asked asks again.
+#[tokio::test]
+async fn at_whichever_call_closing_an_account_dies_the_same_request_goes_on_where_it_was() {
+    let (mut call, mut was_hit) = (0, true);
+    while was_hit {
+        was_hit = false;
+        for fault in [Fault::NotSent, Fault::AnswerLost] {
+            let fixture = Fixture::new();
+            let (ada, bob) = (fixture.user("ada").await, fixture.user("bob").await);
+            fixture.join(&bob, &ada, Role::Admin).await;
+            let link = |code: &str, workspace| LinkBuilder::new(code).in_workspace(workspace).owned_by(&ada.id).build();
+            fixture.db.store(&link("own", &ada.workspace)).await;
+            fixture.db.store(&link("common", &bob.workspace)).await;
+            let faults = Faults::default();
+            let client = fixture.db.client_with(faults.clone());
+            let jobs = JobsTable::new(client.clone(), "JobsTable");
+            let cut_off = Leave { users: users_by(client), jobs, ..leave(&fixture.db) };
+
+            faults.plan_all((call..call + 100).map(|call| (call, fault)));
+            let died = leave_by(&cut_off, &ada.token).await;
+            if faults.calls() > call {
+                was_hit = true;
+                assert_eq!(died.status, 503, "{call} {fault:?}: {}", died.body);
+                let is_there = fixture.db.users().account(&ada.id).await.unwrap().is_some();
+                let again = fixture.leave(&ada.token).await;
+                assert_eq!(again.status, if is_there { 204 } else { 401 }, "{call} {fault:?}: {}", again.body);
+            }
+            fixture.settle().await;
+
+            assert_eq!(fixture.db.link("common").await.identity.owner, bob.id, "{call} {fault:?}");
+            let traces = fixture.traces_of(&ada);
+            assert!(traces.iter().all(|one| KEPT.iter().any(|kept| one.starts_with(kept))), "{call}: {traces:?}");
+            assert_ne!(fixture.user("ada").await.id, ada.id, "the address is free");
+        }
+        call += 1;
+    }
+    assert!(call > 10, "{call}");
+}
+
+/// Where leaving has failed at the last step, they sign in without a workspace, since they found none.
+#[tokio::test]
+async fn whoever_has_left_all_signs_in_and_closes_their_account() {
+    let fixture = Fixture::new();
+    let ada = fixture.user("ada").await;
+    let users = fixture.db.users();
+    users.begin_leaving(&ada.id, Timestamp::now()).await.unwrap();
+    let workspace = users.workspace(&ada.workspace).await.unwrap().unwrap();
+    let work = linklet_domain::JobWork::Workspace(linklet_domain::WorkspaceJob::CloseWorkspace);
+    let asked = (Timestamp::now(), fixture::correlation());
+    let job = linklet_domain::Job::new(ada.workspace, work, (ada.id, Role::Admin), asked, None);
+    assert!(users.abandon(&fixture.db.jobs(), &job, &workspace, &ada.id, &an_origin(&ada.id)).await.unwrap());
+
+    let token = fixture.login(&ada.email, None).await;
+
+    let me = RequestBuilder::new("GET", "/api/me").token(&token).send_to(&fixture.auth).await;
+    assert_eq!((me.status, &me.json()["workspace_id"]), (200, &Value::Null));
+    assert_eq!(fixture.leave(&token).await.status, 204);
 }
 
 #[tokio::test]

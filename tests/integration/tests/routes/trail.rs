@@ -14,7 +14,7 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{colleague, guesses, limits, refresh_cookie, salt};
+use crate::fixture::{colleague, guesses, leave, limits, refresh_cookie, salt};
 
 const PASSWORD: &str = "correct horse battery";
 
@@ -48,14 +48,14 @@ const OPERATIONS: [(&str, Said); 47] = {
         ("POST /api/auth/address/keep", Within(&["account.address_kept"])),
         ("POST /api/auth/verification", Nothing("a mail is ordered, by anybody")),
         ("PATCH /api/me", Within(&["account.renamed"])),
-        ("DELETE /api/me", Elsewhere("the suite of closing")),
+        ("DELETE /api/me", Within(&["member.left", "workspace.closed", "account.closed"])),
         ("DELETE /api/me/sessions/{id}", Within(&["session.ended"])),
         ("PATCH /api/me/notifications", Within(&["account.mail_changed"])),
         ("POST /api/unsubscribe", Within(&["account.mail_changed"])),
         ("POST /api/workspaces", Within(&["workspace.founded"])),
         ("PATCH /api/workspace", Within(&["workspace.changed"])),
-        ("DELETE /api/workspace", Elsewhere("the suite of closing")),
-        ("POST /api/workspaces/{id}/restore", Elsewhere("the suite of closing")),
+        ("DELETE /api/workspace", Within(&["workspace.closed"])),
+        ("POST /api/workspaces/{id}/restore", Within(&["workspace.restored"])),
         ("PATCH /api/workspace/members/{user_id}", Within(&["member.role_changed"])),
         ("DELETE /api/workspace/members/{user_id}", Within(&["member.removed"])),
         ("POST /api/workspace/invitations", Within(&["invitation.created"])),
@@ -159,6 +159,12 @@ impl Office {
                 send(path).json(&json!({"token": token.reveal()}))
             }
             "PATCH /api/me" => as_ada(path).json(&json!({"full_name": "Ada Lovelace"})),
+            "DELETE /api/me" => {
+                let bob = format!("/api/workspace/members/{}", self.bob.id);
+                let removal = RequestBuilder::new(method, &bob).token(&self.session);
+                assert_eq!(self.send("DELETE /api/workspace/members/{user_id}", removal).await.status, 204);
+                as_ada(path).json(&json!({"password": PASSWORD}))
+            }
             "DELETE /api/me/sessions/{id}" => {
                 let body = json!({"email": email, "password": PASSWORD});
                 let login = RequestBuilder::new("POST", "/api/auth/login").json(&body);
@@ -172,6 +178,13 @@ impl Office {
             }
             "POST /api/workspaces" => as_ada(path).json(&json!({"name": "Second"})),
             "PATCH /api/workspace" => as_ada(path).json(&json!({"name": "Looms", "settings": {"secret": "plans"}})),
+            "DELETE /api/workspace" => as_ada(path).json(&self.closing().await),
+            "POST /api/workspaces/{id}/restore" => {
+                let close = RequestBuilder::new("DELETE", "/api/workspace").token(&self.session);
+                let closed = close.json(&self.closing().await).send_to(&leave(&self.db)).await;
+                assert_eq!(closed.status, 202, "{}", closed.body);
+                as_ada(&path.replace("{id}", &self.ada.workspace.to_string()))
+            }
             "PATCH /api/workspace/members/{user_id}" => {
                 as_ada(&path.replace("{user_id}", &self.bob.id.to_string())).json(&json!({"role": "viewer"}))
             }
@@ -197,6 +210,12 @@ impl Office {
         }
     }
 
+    /// The body with which the workspace is closed.
+    async fn closing(&self) -> Value {
+        let workspace = self.db.users().workspace(&self.ada.workspace).await.unwrap().unwrap();
+        json!({"slug": workspace.slug, "password": PASSWORD})
+    }
+
     async fn invitation(&self, email: &str) -> (String, String) {
         let (token, email) = (Self::token(TokenPurpose::Invitation), EmailAddress::parse(email).unwrap());
         let (workspace, ada, now) = (&self.ada.workspace, &self.ada.id, Timestamp::now());
@@ -218,6 +237,9 @@ impl Office {
     /// Sends a request to the function whose it is.
     async fn send(&self, operation: &str, request: RequestBuilder) -> Answer {
         let path = operation.split_once(' ').unwrap().1;
+        if ["DELETE /api/me", "DELETE /api/workspace", "POST /api/workspaces/{id}/restore"].contains(&operation) {
+            return request.send_to(&leave(&self.db)).await;
+        }
         if path.starts_with("/api/auth/") || path == "/api/me" || path.starts_with("/api/me/sessions") {
             return request.send_to(&self.auth()).await;
         }
@@ -231,8 +253,13 @@ impl Office {
         self.db.scan("AuditTable").into_iter().map(entry).collect()
     }
 
+    /// All that is stored but that somebody has begun to close their account, which is written before anything is changed.
     fn rows(&self) -> BTreeSet<String> {
-        self.db.scan("UsersTable").iter().map(Value::to_string).collect()
+        let mut rows = self.db.scan("UsersTable");
+        for row in &mut rows {
+            row.as_object_mut().unwrap().remove("closing_at");
+        }
+        rows.iter().map(Value::to_string).collect()
     }
 }
 
