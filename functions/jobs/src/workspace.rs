@@ -86,6 +86,8 @@ enum Step {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Place {
     aim: Aim,
+    /// When the first pass began, which marks memberships and API keys. Until then environments may look them up without a mark.
+    first: Timestamp,
     /// When the pass began.
     since: Timestamp,
     #[serde(flatten)]
@@ -101,6 +103,21 @@ impl Place {
         Self { step, ..self }
     }
 
+    /// The beginning of another pass.
+    fn again(self, now: Timestamp) -> Self {
+        Self { since: now, step: Step::Access, ..self }
+    }
+
+    /// When all environments know what the workspace is.
+    fn settled_at(&self) -> Timestamp {
+        self.first.plus(Closure::SETTLES_WITHIN)
+    }
+
+    /// Whether the pass has begun after that.
+    fn is_settled(&self) -> bool {
+        self.settled_at() <= self.since
+    }
+
     fn written(&self) -> Result<String, RepositoryError> {
         serde_json::to_string(self).map_err(RepositoryError::unwritable("note where a job is"))
     }
@@ -114,12 +131,7 @@ pub(crate) fn rests(job: &Job) -> bool {
 /// Whether nothing is left to do for a job until its workspace can't be brought back any more.
 fn waits_for_purge(job: &Job) -> bool {
     let place = Place::read(job.after.as_deref());
-    place.is_some_and(|place| place.step == Step::Rest && place.since >= settled_at(job))
-}
-
-/// When all environments know what the workspace is since the job began.
-fn settled_at(job: &Job) -> Timestamp {
-    job.created_at.plus(Closure::SETTLES_WITHIN)
+    place.is_some_and(|place| place.step == Step::Rest && place.is_settled())
 }
 
 impl WorkspaceWork {
@@ -147,12 +159,15 @@ impl WorkspaceWork {
         let now = (self.clock)();
         let Some(workspace) = self.workspaces.find(&job.workspace).await? else {
             // A turn died between the last two writes of a purge.
-            self.jobs.forget_workspace(&job.workspace).await?;
+            self.jobs.forget_workspace(job).await?;
             return Ok(Piece::last());
         };
         let Some(aim) = Aim::of(job, work, &workspace, now) else { return Ok(Piece::overtaken()) };
-        let begun = Place { aim, since: now, step: Step::Access };
-        let place = Place::read(after).filter(|place| place.aim == aim).unwrap_or(begun);
+        let place = match Place::read(after) {
+            Some(place) if place.aim == aim => place,
+            Some(place) => Place { aim, ..place.again(now) },
+            None => Place { aim, first: now, since: now, step: Step::Access },
+        };
         let mut progress = JobProgress::default();
         let step = match place.step.clone() {
             Step::Access => self.settle_access(job, &workspace, aim).await?,
@@ -174,10 +189,9 @@ impl WorkspaceWork {
 
     /// What comes after a pass: another one, if this one has begun before all environments knew what the workspace is.
     async fn end_pass(&self, job: &Job, place: Place, progress: JobProgress) -> Result<Piece, RepositoryError> {
-        let is_settled = settled_at(job) <= place.since;
         let next = match place.aim {
-            Aim::Open if is_settled => Next::End,
-            Aim::Closed if is_settled => Next::Rest(place.at(Step::Rest).written()?),
+            Aim::Open if place.is_settled() => Next::End,
+            Aim::Closed if place.is_settled() => Next::Rest(place.at(Step::Rest).written()?),
             _ => self.once_more(job, place).await?,
         };
         Ok(Piece { progress, next })
@@ -185,27 +199,22 @@ impl WorkspaceWork {
 
     /// Another pass, at once or when it is time.
     async fn once_more(&self, job: &Job, place: Place) -> Result<Next, RepositoryError> {
-        let (now, due) = ((self.clock)(), settled_at(job));
+        let (now, due) = ((self.clock)(), place.settled_at());
         if due <= now {
-            return Ok(Next::GoOn(Place { since: now, step: Step::Access, ..place }.written()?));
+            return Ok(Next::GoOn(place.again(now).written()?));
         }
-        self.jobs.mark(job, JobMark::Revisit, due).await?;
+        self.jobs.mark(&job.workspace, &job.id, JobMark::Revisit, due).await?;
         Ok(Next::Rest(place.at(Step::Rest).written()?))
     }
 
-    /// Marks memberships and API keys or takes the marks away, and tells members. What is purged needs no marks: it has them, or nobody
-    /// is a member.
+    /// Marks memberships and API keys or takes the marks away, and tells members. API keys of what is purged go at once.
     async fn settle_access(&self, job: &Job, workspace: &Workspace, aim: Aim) -> Result<Option<Step>, RepositoryError> {
         let workspace_name = workspace.name.clone();
-        let change = match (aim, workspace.closure) {
-            (Aim::Closed, Some(Closure { restorable_until, .. })) => {
-                AccountChange::WorkspaceClosed { workspace_name, restorable_until }
-            }
-            (Aim::Gone, _) => {
-                self.workspaces.delete_keys(&workspace.id).await?;
-                return Ok(Some(Step::Links { after: None }));
-            }
-            _ => AccountChange::WorkspaceRestored { workspace_name },
+        let restorable_until = workspace.closure.map(|closure| closure.restorable_until);
+        let change = match aim {
+            Aim::Open => AccountChange::WorkspaceRestored { workspace_name },
+            Aim::Closed => AccountChange::WorkspaceClosed { workspace_name, restorable_until },
+            Aim::Gone => AccountChange::WorkspaceClosed { workspace_name, restorable_until: None },
         };
         let closed_at = workspace.closure.map(|closure| closure.closed_at);
         // Before they are marked, since a turn that dies in between finds nobody to tell when it is repeated.
@@ -213,7 +222,10 @@ impl WorkspaceWork {
             self.mails.tell_of(&job.correlation_id, &member, change.clone()).await;
         }
         self.workspaces.mark_members(&workspace.id, closed_at).await?;
-        self.workspaces.mark_keys(&workspace.id, closed_at).await?;
+        match aim {
+            Aim::Open | Aim::Closed => self.workspaces.mark_keys(&workspace.id, closed_at).await?,
+            Aim::Gone => self.workspaces.delete_keys(&workspace.id).await?,
+        }
         Ok(Some(Step::Links { after: None }))
     }
 
@@ -298,7 +310,7 @@ impl WorkspaceWork {
         self.stats.forget_overviews(id).await?;
         self.links.forget_cleanup(id).await?;
         self.targets.forget_workspace(id).await?;
-        if place.since < settled_at(job) {
+        if !place.is_settled() {
             return Ok(Piece { progress: JobProgress::default(), next: self.once_more(job, place).await? });
         }
         self.workspaces.delete_members(id).await?;
@@ -308,13 +320,26 @@ impl WorkspaceWork {
             workspace_id = %id,
             "a workspace is purged"
         );
-        self.jobs.forget_workspace(id).await?;
+        self.jobs.forget_workspace(job).await?;
         Ok(Piece::last())
     }
 
     /// Lets a job go on whose mark is gone. Until it is over or waits for the purge, another mark has it looked at again: a turn may have
     /// been lost for good, and what can't be read may be mended.
     pub(crate) async fn wake(&self, due: &DueMark) -> Result<(), RepositoryError> {
+        let woken = self.look(due).await;
+        if let Err(RepositoryError::UnexpectedItem { .. }) = woken {
+            let tomorrow = (self.clock)().plus(FAILED_AGAIN);
+            self.mark(due, due.mark, tomorrow).await?;
+        }
+        woken
+    }
+
+    async fn mark(&self, due: &DueMark, mark: JobMark, until: Timestamp) -> Result<(), RepositoryError> {
+        self.jobs.mark(&due.workspace, &due.job, mark, until).await
+    }
+
+    async fn look(&self, due: &DueMark) -> Result<(), RepositoryError> {
         let Some(job) = self.jobs.find(&due.workspace, &due.job).await? else { return Ok(()) };
         let (now, has_failed) = ((self.clock)(), job.state == JobState::Failed);
         if !has_failed && !job.state.is_under_way() {
@@ -326,13 +351,13 @@ impl WorkspaceWork {
         let goes_on = match (due.mark, restorable_until) {
             // Somebody has deleted it by hand.
             (JobMark::Closed, Some(until)) => {
-                self.jobs.mark(&job, JobMark::Closed, until.max(now.plus(SOON))).await?;
+                self.mark(due, JobMark::Closed, until.max(now.plus(SOON))).await?;
                 false
             }
             (JobMark::Revisit, Some(_)) if waits_for_purge(&job) => return Ok(()),
             _ => {
                 let again = if has_failed { FAILED_AGAIN } else { SOON };
-                self.jobs.mark(&job, JobMark::Revisit, now.plus(again)).await?;
+                self.mark(due, JobMark::Revisit, now.plus(again)).await?;
                 true
             }
         };
@@ -340,7 +365,8 @@ impl WorkspaceWork {
             return self.jobs.revive(&job, now).await;
         }
         if (rests(&job) && goes_on) || job.has_stood_still(now) {
-            let reached = Reached { progress: job.progress.clone(), after: None };
+            let again = Place::read(job.after.as_deref()).map(|place| place.again(now).written()).transpose()?;
+            let reached = Reached { progress: job.progress.clone(), after: again };
             return self.jobs.note(&job, &reached, now).await;
         }
         Ok(())

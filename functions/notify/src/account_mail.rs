@@ -267,10 +267,15 @@ fn changed(change: &AccountChange) -> (&'static str, Vec<String>) {
         AccountChange::WorkspaceClosed { workspace_name, restorable_until } => (
             "A workspace was closed",
             format!(
-                "{} was closed by an admin. Its links lead nowhere now, and its API keys open nothing. Until {} UTC, one of \
-                 its admins can bring it back. Then all that it has is deleted for good.",
+                "{} was closed by an admin. Its links lead nowhere now, and its API keys open nothing. {}",
                 plain_name(workspace_name),
-                to_the_minute(*restorable_until)
+                restorable_until.map_or_else(
+                    || "Nobody can bring it back: all that it has is deleted for good.".to_owned(),
+                    |until| format!(
+                        "Until {} UTC, one of its admins can bring it back. Then all that it has is deleted for good.",
+                        to_the_minute(until)
+                    )
+                )
             ),
         ),
         AccountChange::WorkspaceRestored { workspace_name } => (

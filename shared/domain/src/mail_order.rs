@@ -167,8 +167,8 @@ pub enum AccountChange {
     WorkspaceClosed {
         /// The name of the workspace.
         workspace_name: WorkspaceName,
-        /// Until when one who was its admin can bring it back.
-        restorable_until: Timestamp,
+        /// Until when one who was its admin can bring it back; `None` if nobody can.
+        restorable_until: Option<Timestamp>,
     },
     /// A workspace that was closed, and is open again.
     WorkspaceRestored {

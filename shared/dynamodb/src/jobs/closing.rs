@@ -69,10 +69,10 @@ struct MarkItem {
 }
 
 impl MarkItem {
-    fn new(job: &Job, mark: JobMark, due: Timestamp) -> Self {
+    fn new(workspace: &WorkspaceId, job: &JobId, mark: JobMark, due: Timestamp) -> Self {
         // Rounded up, since a mark that is gone before its time has to be written again.
         let ttl = due.plus(Duration::from_millis(999)).unix_seconds();
-        Self { key: mark.key(&job.workspace, &job.id), ttl }
+        Self { key: mark.key(workspace, job), ttl }
     }
 }
 
@@ -120,7 +120,7 @@ impl JobsTable {
         mark: JobMark,
         due: Timestamp,
     ) -> Result<TransactWriteItem, RepositoryError> {
-        self.0.put(MARK, &MarkItem::new(job, mark, due))
+        self.0.put(MARK, &MarkItem::new(&job.workspace, &job.id, mark, due))
     }
 
     /// The action that has a job looked at once all environments know what has become of its workspace, and until it is over, also if
@@ -143,8 +143,14 @@ impl JobsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn mark(&self, job: &Job, mark: JobMark, due: Timestamp) -> Result<(), RepositoryError> {
-        self.0.put_item(MARK, &MarkItem::new(job, mark, due))?.or_fail().await
+    pub async fn mark(
+        &self,
+        workspace: &WorkspaceId,
+        job: &JobId,
+        mark: JobMark,
+        due: Timestamp,
+    ) -> Result<(), RepositoryError> {
+        self.0.put_item(MARK, &MarkItem::new(workspace, job, mark, due))?.or_fail().await
     }
 
     /// Has a job that has failed begin anew. It changes nothing if another delivery was faster.
@@ -164,11 +170,16 @@ impl JobsTable {
             .map(|_| ())
     }
 
-    /// Deletes all jobs of a workspace with what is beside them.
+    /// Deletes all jobs of a workspace with what is beside them, and last of all this one, without which nobody would delete the rest.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn forget_workspace(&self, workspace: &WorkspaceId) -> Result<(), RepositoryError> {
-        self.0.delete_partition("delete the jobs of a workspace", &workspace_partition(workspace)).await
+    pub async fn forget_workspace(&self, last: &Job) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "delete the jobs of a workspace";
+        let own = job_key(&last.workspace, &last.id);
+        let mut keys = self.0.keys_of(OPERATION, &workspace_partition(&last.workspace)).await?;
+        keys.retain(|key| *key != own);
+        self.0.delete_all(OPERATION, keys.into_iter().map(Key::into_item).collect()).await?;
+        self.0.delete_all(OPERATION, vec![own.into_item()]).await
     }
 }

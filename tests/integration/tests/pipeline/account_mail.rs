@@ -287,7 +287,14 @@ async fn whoever_has_confirmed_an_address_hears_of_each_change_of_their_account(
             "Your membership goes on",
         ),
         (
-            AccountChange::WorkspaceClosed { workspace_name: workspace_name(), restorable_until: Timestamp::now() },
+            AccountChange::WorkspaceClosed {
+                workspace_name: workspace_name(),
+                restorable_until: Some(Timestamp::now()),
+            },
+            "A workspace was closed",
+        ),
+        (
+            AccountChange::WorkspaceClosed { workspace_name: workspace_name(), restorable_until: None },
             "A workspace was closed",
         ),
         (AccountChange::WorkspaceRestored { workspace_name: workspace_name() }, "A workspace is back"),

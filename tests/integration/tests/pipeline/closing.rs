@@ -535,8 +535,42 @@ async fn a_mark_that_is_taken_away_by_hand_is_put_again_and_a_job_that_has_faile
     item["ended_at"] = json!({"S": fixture.now().to_string()});
     fixture.db.put("JobsTable", &item);
     fixture.pass(8 * DAY);
-    fixture.carry().await;
+    fixture.settle().await;
     assert_eq!(fixture.db.users().workspace(&fixture.ada.workspace).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_workspace_whose_job_can_not_be_read_is_purged_as_soon_as_it_can() {
+    let fixture = Fixture::new().await;
+    fixture.close().await;
+    fixture.settle().await;
+    let job = fixture.db.scan("JobsTable").into_iter().find(|item| item["state"]["S"] == "running").unwrap();
+    let mut broken = job.clone();
+    broken["state"] = json!({"S": "?"});
+    fixture.db.put("JobsTable", &broken);
+
+    for _ in 0..8 {
+        fixture.pass(DAY);
+        fixture.carry_with(&fixture.function()).await;
+    }
+    assert!(!fixture.queues.bodies("dlq").is_empty());
+    fixture.db.put("JobsTable", &job);
+    fixture.pass(DAY);
+    fixture.carry_with(&fixture.function()).await;
+
+    assert_eq!(fixture.db.users().workspace(&fixture.ada.workspace).await.unwrap(), None);
+}
+
+/// Memberships and keys have no mark until the first turn, so an environment may hold them for a minute after it.
+#[tokio::test]
+async fn a_first_turn_that_comes_late_is_followed_by_another_pass_all_the_same() {
+    let fixture = Fixture::new().await;
+    fixture.close().await;
+    fixture.pass(Duration::from_secs(600));
+    fixture.carry().await;
+    fixture.store(&[fixture.link("late").build()]).await;
+    fixture.settle().await;
+    assert_eq!(fixture.status("late").await, "suspended");
 }
 
 #[tokio::test]

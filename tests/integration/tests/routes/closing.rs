@@ -272,6 +272,30 @@ async fn whoever_leaves_hands_over_what_they_have_and_nothing_is_left_of_them_bu
     assert_ne!(again.id, ada.id, "the address is free");
 }
 
+#[tokio::test]
+async fn a_closed_workspace_goes_with_the_account_of_its_only_admin_since_nobody_could_bring_it_back() {
+    let fixture = Fixture::new();
+    let (ada, bob) = (fixture.user("ada").await, fixture.user("bob").await);
+    let bobs = fixture.join(&ada, &bob, Role::Member).await;
+    fixture.db.store(&LinkBuilder::new("own").in_workspace(&ada.workspace).owned_by(&bob.id).build()).await;
+    let slug = fixture.slug(&ada.workspace).await;
+
+    // No turn has marked anything yet.
+    assert_eq!(fixture.close(&ada.token, &slug, PASSWORD).await.status, 202);
+    assert_eq!(fixture.leave(&ada.token).await.status, 204);
+    fixture.carry().await;
+    let refused = RequestBuilder::new("GET", "/api/me").token(&bobs).send_to(&fixture.auth).await;
+    fixture.settle().await;
+
+    assert_eq!(refused.status, 401, "{}", refused.body);
+    assert_eq!(fixture.db.users().workspace(&ada.workspace).await.unwrap(), None);
+    assert!(fixture.db.links().find(&"own".parse().unwrap()).await.unwrap().unwrap().is_purged());
+    let told = fixture.queues.bodies("notify").into_iter().map(|body| serde_json::from_str::<Value>(&body).unwrap());
+    let told: Vec<_> = told.filter(|order| order["user_id"] == json!(bob.id)).collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!((&told[0]["change"], &told[0]["restorable_until"]), (&json!("workspace_closed"), &Value::Null));
+}
+
 /// Each call of the request fails, and all after it, from the first one on; then whoever asked asks again.
 #[tokio::test]
 async fn at_whichever_call_closing_an_account_dies_the_same_request_goes_on_where_it_was() {

@@ -108,7 +108,7 @@ function Workspaces() {
   </ul>`;
 }
 
-const GONE = { closed: 'It is closed. You can’t bring it back any more.', paused: 'You leave it.' };
+const GONE = { closed: 'It is closed. You can’t bring it back any more, and if nobody else can, it is deleted.', paused: 'You leave it.' };
 
 /** @param {{ workspace: MyWorkspace }} props */
 function FateOf({ workspace }) {

@@ -63,12 +63,23 @@ export async function closeWorkspace(body, next) {
  * @param {boolean} isRepeated whether it isn't known what has become of an attempt before this one
  */
 export async function closeAccount(password, isRepeated) {
+  const close = (/** @type {string | undefined} */ token) => call('DELETE /api/me', { body: { password }, token });
   try {
     // A token of a closed account is refused, and not to be renewed.
-    await call('DELETE /api/me', { body: { password }, token: isRepeated ? identity.token() : undefined });
+    await close(isRepeated ? identity.token() : undefined);
   } catch (error) {
-    if (!isRepeated || !(error instanceof ApiError) || error.code !== 'unauthorized') throw error;
+    if (!isRepeated || !is(error, 'unauthorized')) throw error;
+    // The session may have ended, and not the account: whoever still signs in closes it now.
+    const entered = await tokenForAny(password).catch((reason) => {
+      if (!is(reason, 'invalid_credentials')) throw reason;
+    });
+    if (entered) await close(entered.token);
   }
   endSession();
   navigate('#/sign-in', { replace: true });
+}
+
+/** @param {unknown} error @param {string} code */
+function is(error, code) {
+  return error instanceof ApiError && error.code === code;
 }
