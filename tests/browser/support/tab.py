@@ -21,6 +21,8 @@ if (location.protocol.startsWith('http') && !sessionStorage.getItem('test:entere
 """
 # What Chromium writes about answers that are no success, and about a lost connection. Scripts can't keep it from that.
 RESOURCE_FAILED = re.compile(r"Failed to load resource: (?:the server responded with a status of (\d+)|net::(\w+))")
+# Whoever is faster than the page already has the focus where they want it.
+AUTOFOCUS_CAME_LATE = re.compile("^Autofocus processing was blocked because a document already has a focused element")
 # What it would like to have in a form with a password and a token. Nobody but the token knows whose it is.
 TOKEN_FORM_HAS_NO_NAME = re.compile("Password forms should have")
 
@@ -38,7 +40,7 @@ class Tab:
         self.context = context
         self.page = context.new_page()
         self.refused = {str(one) for one in refused}
-        self.expected: list[re.Pattern[str]] = []
+        self.expected = [AUTOFOCUS_CAME_LATE]
         self.noticed: list[str] = []
         origin = urllib.parse.urlsplit(api.url)
         self.own = f"{origin.scheme}://{origin.netloc}/"

@@ -7,7 +7,8 @@ const AT_MOST_EVERY_MS = 1_000;
 
 /** @type {Set<() => void>} */
 const listeners = new Set();
-let toldAt = 0;
+// A window that gets the focus while it is loaded shows what has just been read.
+let toldAt = Date.now();
 
 /** @param {() => void} listener @returns {() => void} ends it */
 export function onComingBack(listener) {

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from '../vendor/preact.js';
+import { useLayoutEffect, useRef } from '../vendor/preact.js';
 
 /**
  * Gives something within a part the focus once it is drawn, where controls come, go or change places.
@@ -7,7 +7,8 @@ import { useEffect, useRef } from '../vendor/preact.js';
 export function useLaterFocus() {
   const part = useRef(/** @type {HTMLElement | null} */ (null));
   const wanted = useRef('');
-  useEffect(() => {
+  // With the drawing itself: what comes later may come of the drawing before, and look for it where it isn't yet.
+  useLayoutEffect(() => {
     if (!wanted.current) return;
     const found = /** @type {HTMLElement | null | undefined} */ (part.current?.querySelector(wanted.current));
     wanted.current = '';
