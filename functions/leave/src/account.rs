@@ -32,11 +32,12 @@ impl Leave {
         let Closing { password } = request.json(Closing::LIMIT)?;
         let account = self.account_of(person.user()).await?;
         self.require_password(request, &account, &password).await?;
-        if let Err(error) = self.require_other_admins(&person).await {
+        let refused = self.require_other_admins(&person).await;
+        if let Err(ApiError::LastAdminOf(..)) = refused {
             // A request before this one may have begun to leave, and got no further.
             self.users.stop_leaving(person.user()).await?;
-            return Err(error);
         }
+        refused?;
         if !self.users.begin_leaving(&account.id, request.received_at()).await? {
             return Err(Problem::Unauthorized.into());
         }
