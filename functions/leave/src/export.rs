@@ -190,7 +190,8 @@ impl Leave {
         let mut items = vec![json!({
             "kind": "account", "user_id": user, "email": profile.email, "full_name": profile.full_name,
             "pending_email": pending_email, "pending_until": pending_until, "mail": profile.mail,
-            "verified_at": profile.verified_at, "undeliverable_at": profile.undeliverable_at, "created_at": account.created_at, "updated_at": profile.updated_at, "last_login_at": profile.last_login_at,
+            "verified_at": profile.verified_at, "undeliverable_at": profile.undeliverable_at,
+            "created_at": account.created_at, "updated_at": profile.updated_at, "last_login_at": profile.last_login_at,
         })];
         items.extend(workspaces.iter().map(|(membership, workspace)| {
             json!({
