@@ -56,7 +56,7 @@ pub struct Mailbox {
     pub pending: Option<PendingAddress>,
 }
 
-/// Of somebody who isn't closing their account.
+/// The condition that a person isn't closing their account, where `:stayed` is what [`left_behind`] gives.
 const STAYS: &str = "(attribute_not_exists(closing_at) OR closing_at <= :stayed)";
 
 /// What another proof that an address is its person's changes. The first one's time stays.

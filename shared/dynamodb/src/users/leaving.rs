@@ -58,7 +58,7 @@ const LEAVE: &str = "close one's own account";
 /// later than this, so that whoever stays after all can join again.
 const LEAVES_WITHIN: Duration = Duration::from_secs(3_600);
 
-/// Who has begun to leave until then, has stayed.
+/// Whoever began to close their account at this time or before it counts as somebody who stays.
 pub(super) fn left_behind(now: Timestamp) -> Timestamp {
     now.minus(LEAVES_WITHIN)
 }

@@ -185,7 +185,8 @@ impl TokenVerifier {
         self.person_as_of(request, Freshness::Now).await
     }
 
-    /// As [`Self::person_now`], as somebody without a workspace. So whoever leaves all goes on with a token for one that they have left.
+    /// As [`Self::person_now`], but whatever has become of the workspace that the token is for: the person is taken for one without a
+    /// workspace, so that a request to leave all of them can be repeated after that one was left.
     ///
     /// # Errors
     /// As [`Self::person`], but not for one who has left the workspace.
