@@ -91,6 +91,16 @@ impl Fixture {
         self.login(&user.email, Some(&self.slug(&admin.workspace).await)).await
     }
 
+    /// Ada, who is also an admin of the workspace of Bob, with her link `own` in hers and `common` in his.
+    async fn ada_with_links_at_bobs(&self) -> (User, User) {
+        let (ada, bob) = (self.user("ada").await, self.user("bob").await);
+        self.join(&bob, &ada, Role::Admin).await;
+        for (code, workspace) in [("own", &ada.workspace), ("common", &bob.workspace)] {
+            self.db.store(&LinkBuilder::new(code).in_workspace(workspace).owned_by(&ada.id).build()).await;
+        }
+        (ada, bob)
+    }
+
     async fn slug(&self, workspace: &WorkspaceId) -> String {
         self.db.users().workspace(workspace).await.unwrap().unwrap().slug.to_string()
     }
@@ -242,11 +252,7 @@ async fn the_last_admin_stays_as_long_as_others_are_there_and_their_account_stay
 #[tokio::test]
 async fn whoever_leaves_hands_over_what_they_have_and_nothing_is_left_of_them_but_what_the_documents_say() {
     let fixture = Fixture::new();
-    let (ada, bob) = (fixture.user("ada").await, fixture.user("bob").await);
-    fixture.join(&bob, &ada, Role::Admin).await;
-    let link = |code: &str, workspace| LinkBuilder::new(code).in_workspace(workspace).owned_by(&ada.id).build();
-    fixture.db.store(&link("own", &ada.workspace)).await;
-    fixture.db.store(&link("common", &bob.workspace)).await;
+    let (ada, bob) = fixture.ada_with_links_at_bobs().await;
     let secret = linklet_domain::ApiKeySecret::generate().unwrap();
     let person =
         linklet_test_support::Person { id: ada.id, email: ada.email.parse().unwrap(), workspace: bob.workspace };
@@ -304,11 +310,7 @@ async fn at_whichever_call_closing_an_account_dies_the_same_request_goes_on_wher
         was_hit = false;
         for fault in [Fault::NotSent, Fault::AnswerLost] {
             let fixture = Fixture::new();
-            let (ada, bob) = (fixture.user("ada").await, fixture.user("bob").await);
-            fixture.join(&bob, &ada, Role::Admin).await;
-            let link = |code: &str, workspace| LinkBuilder::new(code).in_workspace(workspace).owned_by(&ada.id).build();
-            fixture.db.store(&link("own", &ada.workspace)).await;
-            fixture.db.store(&link("common", &bob.workspace)).await;
+            let (ada, bob) = fixture.ada_with_links_at_bobs().await;
             let faults = Faults::default();
             let client = fixture.db.client_with(faults.clone());
             let jobs = JobsTable::new(client.clone(), "JobsTable");
