@@ -116,7 +116,8 @@ def test_ones_own_new_links_are_under_all_only(tabs: Tabs, account: Account, han
         expect(rows(tab)).to_contain_text(shown)
         expect(tab.button(chip)).to_have_attribute("aria-pressed", "true")
         assert tab.view() == f"notifications?kind={kind}"
-        assert feed.asked[-1].get("kind") == (None if kind == "all" else [kind])
+        # The count beside the page's name is read on its own, before or after.
+        assert (None if kind == "all" else [kind]) in [asked.get("kind") for asked in feed.asked]
     # They are no news, wherever they stand.
     expect(rows(tab).filter(has_text="New. ")).to_have_count(3)
     tab.page.reload()
@@ -201,7 +202,6 @@ def test_the_count_is_read_again_when_one_comes_back(tabs: Tabs, account: Accoun
     expect(leading(tab, "Notifications, 2 new")).to_be_visible()
     # Somebody looks at them on another device.
     feed.seen_at = ago()
-    tab.page.wait_for_timeout(1_100)
     tab.come_back()
     expect(leading(tab, "Notifications")).to_be_visible()
 
@@ -229,7 +229,6 @@ def test_what_could_not_be_noted_is_new_again(tabs: Tabs, account: Account) -> N
     tab.come_back()
     expect(rows(tab)).to_have_count(4)
     tab.page.get_by_role("link", name="Links").click()
-    tab.page.wait_for_timeout(1_100)
     tab.come_back()
     expect(leading(tab, "Notifications, 3 new")).to_be_visible()
 
