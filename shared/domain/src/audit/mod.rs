@@ -1,0 +1,261 @@
+//! The trail: who has done what, to whom or what, and from where.
+//!
+//! An entry names people by their ids only. It has no address, neither of mail nor of a client, no password, no token, and nothing of
+//! a URL.
+
+mod action;
+mod actor;
+mod filter;
+mod subject;
+
+use std::str::FromStr;
+
+use crate::{
+    CorrelationId, CountryCode, Event, EventDetail, EventId, Invalid, IpHash, LinkId, Timestamp, UrlDeleted, UrlPurged,
+    UrlSwitched, UserId, WorkspaceId,
+};
+
+pub use self::{
+    action::AuditAction,
+    actor::{Actor, Changer},
+    filter::{ActionFilter, AuditFilter},
+    subject::AuditSubject,
+};
+
+/// Whose trail it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Trail {
+    /// That of a workspace, which its admins read.
+    Workspace(WorkspaceId),
+    /// That of a person, which they read themselves.
+    Person(UserId),
+}
+
+/// Where a change comes from. Whatever changes who may do what takes one, since the change has an entry in the same transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// Who acts.
+    pub actor: Actor,
+    /// When the request came, or the consequence was drawn.
+    pub at: Timestamp,
+    /// The salted hash of the client's address, if there is a client.
+    pub address: Option<IpHash>,
+    /// The correlation id of the request, also of what follows from it later.
+    pub correlation_id: CorrelationId,
+}
+
+impl Origin {
+    /// What Linklet does itself, since somebody has done what has this correlation id.
+    #[must_use]
+    pub fn consequence(correlation_id: &CorrelationId, at: Timestamp) -> Self {
+        Self { actor: Actor::Linklet, at, address: None, correlation_id: correlation_id.clone() }
+    }
+
+    /// What an operator's command does.
+    #[must_use]
+    pub fn command(at: Timestamp) -> Self {
+        Self { actor: Actor::Operator, at, address: None, correlation_id: CorrelationId::generate() }
+    }
+
+    /// An entry of what is done, with a random id.
+    #[must_use]
+    pub fn entry(&self, trail: Trail, action: AuditAction) -> AuditEntry {
+        AuditEntry {
+            id: EventId::generate(),
+            trail,
+            at: self.at,
+            actor: self.actor.clone(),
+            action,
+            subject: None,
+            from: None,
+            to: None,
+            device: None,
+            country: None,
+            address: self.address.clone(),
+            correlation_id: self.correlation_id.clone(),
+        }
+    }
+
+    /// An entry of a workspace's trail.
+    #[must_use]
+    pub fn in_workspace(&self, workspace: &WorkspaceId, action: AuditAction, subject: AuditSubject) -> AuditEntry {
+        AuditEntry { subject: Some(subject), ..self.entry(Trail::Workspace(*workspace), action) }
+    }
+
+    /// An entry of a person's own trail.
+    #[must_use]
+    pub fn of_person(&self, user: &UserId, action: AuditAction) -> AuditEntry {
+        AuditEntry { subject: Some(AuditSubject::Account(*user)), ..self.entry(Trail::Person(*user), action) }
+    }
+
+    /// The entry of a person's trail that somebody has guessed their password wrong until they had to wait. A quarter of an hour has one,
+    /// which has the time of its beginning.
+    #[must_use]
+    pub fn guessed(&self, user: &UserId) -> AuditEntry {
+        const QUARTER: u64 = 15 * 60 * 1_000;
+        let at = Timestamp::from_unix_millis(self.at.unix_millis() / QUARTER * QUARTER);
+        AuditEntry { id: EventId::guessed(at), at, ..self.of_person(user, AuditAction::SessionGuessed) }
+    }
+
+    /// The entry of a person's trail that mail to their address came back. However often that is told, it has the same key.
+    #[must_use]
+    pub fn undeliverable(&self, user: &UserId) -> AuditEntry {
+        AuditEntry { id: EventId::undeliverable(), ..self.of_person(user, AuditAction::AccountUndeliverable) }
+    }
+}
+
+/// An entry of a trail, which nobody changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditEntry {
+    /// A random id, or that of the event that the entry was made of. With the time it is the entry's key.
+    pub id: EventId,
+    /// Whose trail it is in.
+    pub trail: Trail,
+    /// When it was done.
+    pub at: Timestamp,
+    /// Who has done it.
+    pub actor: Actor,
+    /// What was done.
+    pub action: AuditAction,
+    /// To whom or what.
+    pub subject: Option<AuditSubject>,
+    /// What it was before.
+    pub from: Option<String>,
+    /// What it is since.
+    pub to: Option<String>,
+    /// The browser and system of a sign-in, in words.
+    pub device: Option<String>,
+    /// The country of a sign-in.
+    pub country: Option<CountryCode>,
+    /// The salted hash of the client's address.
+    pub address: Option<IpHash>,
+    /// The correlation id of the request.
+    pub correlation_id: CorrelationId,
+}
+
+impl AuditEntry {
+    /// About this.
+    #[must_use]
+    pub fn on(self, subject: AuditSubject) -> Self {
+        Self { subject: Some(subject), ..self }
+    }
+
+    /// With what it was before.
+    #[must_use]
+    pub fn from(self, before: &(impl ToString + ?Sized)) -> Self {
+        Self { from: Some(before.to_string()), ..self }
+    }
+
+    /// With what it is since.
+    #[must_use]
+    pub fn to(self, after: &(impl ToString + ?Sized)) -> Self {
+        Self { to: Some(after.to_string()), ..self }
+    }
+
+    /// With the browser and the country of a sign-in, as far as they are known.
+    #[must_use]
+    pub fn at_place(self, device: Option<String>, country: Option<CountryCode>) -> Self {
+        Self { device, country, ..self }
+    }
+}
+
+impl AuditEntry {
+    /// The entry that an event makes, under its id; `None` for one of which the trail says nothing.
+    #[must_use]
+    pub fn from_event(event: &Event) -> Option<Self> {
+        let link = |link: &LinkId| AuditSubject::Link(link.code.clone());
+        let (actor, action, subject, (from, to)) = match &event.detail {
+            EventDetail::UrlUpdated(updated) => {
+                let names = updated.changes.names().join(", ");
+                let actor = updated.by.as_ref()?.actor();
+                (actor, AuditAction::LinkChanged, link(&updated.link), (Some(names.clone()), Some(names)))
+            }
+            EventDetail::UrlActivated(UrlSwitched { link: id, by: Some(by), .. }) => {
+                (by.actor(), AuditAction::LinkChanged, link(id), (Some("inactive".into()), Some("active".into())))
+            }
+            EventDetail::UrlDeactivated(UrlSwitched { link: id, by: Some(by), .. }) => {
+                (by.actor(), AuditAction::LinkChanged, link(id), (Some("active".into()), Some("inactive".into())))
+            }
+            EventDetail::UrlDeleted(UrlDeleted { link: id, by: Some(by), .. }) => {
+                (by.actor(), AuditAction::LinkDeleted, link(id), (None, None))
+            }
+            EventDetail::UrlPurged(UrlPurged { link: id, by: Some(by), .. }) => {
+                (by.actor(), AuditAction::LinkPurged, link(id), (None, None))
+            }
+            EventDetail::JobFinished(finished) => {
+                let (actor, subject) = (Actor::Person(finished.user_id), AuditSubject::Job(finished.job_id));
+                (actor, AuditAction::JobFinished, subject, (None, Some(finished.state.as_str().to_owned())))
+            }
+            _ => return None,
+        };
+        let origin =
+            Origin { actor, at: event.occurred_at, address: None, correlation_id: event.correlation_id.clone() };
+        let entry = origin.in_workspace(&event.workspace_id, action, subject);
+        Some(Self { id: event.event_id.clone(), from, to, ..entry })
+    }
+}
+
+/// Converts types that are texts as what they are stored, and back.
+macro_rules! as_text {
+    ($($name:ident: $show:expr,)+) => {$(
+        impl TryFrom<String> for $name {
+            type Error = Invalid;
+
+            fn try_from(text: String) -> Result<Self, Invalid> {
+                Self::parse(&text)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Invalid;
+
+            fn from_str(text: &str) -> Result<Self, Invalid> {
+                Self::parse(text)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(value: $name) -> Self {
+                $show(&value)
+            }
+        }
+    )+};
+}
+
+as_text! {
+    Actor: Actor::to_string,
+    Changer: Changer::to_string,
+    AuditSubject: AuditSubject::to_string,
+    AuditAction: |action: &AuditAction| action.as_str().to_owned(),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(at: &str) -> Origin {
+        let correlation_id = CorrelationId::parse("req-1").unwrap();
+        Origin { actor: Actor::Operator, at: Timestamp::parse(at).unwrap(), address: None, correlation_id }
+    }
+
+    #[test]
+    fn wrong_passwords_of_a_quarter_of_an_hour_have_the_same_key_and_those_of_the_next_have_not() {
+        let user = UserId::generate();
+        let key = |at| {
+            let entry = origin(at).guessed(&user);
+            (entry.at.to_string(), entry.id)
+        };
+
+        assert_eq!(key("2026-03-02T14:15:00.000Z"), key("2026-03-02T14:29:59.999Z"));
+        assert_eq!(key("2026-03-02T14:22:00.000Z").0, "2026-03-02T14:15:00.000Z");
+        assert_ne!(key("2026-03-02T14:29:59.999Z"), key("2026-03-02T14:30:00.000Z"));
+    }
+
+    #[test]
+    fn two_entries_of_one_origin_have_ids_of_their_own() {
+        let origin = origin("2026-03-02T14:22:00.000Z");
+        let entry = || origin.of_person(&UserId::generate(), AuditAction::SessionEnded);
+
+        assert_ne!(entry().id, entry().id);
+    }
+}
