@@ -16,7 +16,6 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{PasswordChange, UsersTable};
 use linklet_lambda::{
-    guesses::Attempt,
     hashing::Limits,
     http::{
         ApiError, BodyLimit, Handler, Method, Problem, Request, Response, StatusCode, json, no_content, with_secret,
@@ -24,6 +23,7 @@ use linklet_lambda::{
     identity::{Person, TokenIssuer, TokenVerifier},
     mail_orders::MailOrders,
     passwords::Passwords,
+    proofs::{Proofs, Purpose},
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -105,6 +105,10 @@ impl Auth {
         Self { address, ..self }
     }
 
+    pub(crate) fn proofs(&self) -> Proofs<'_> {
+        Proofs { limits: &self.limits, passwords: &self.passwords, trail: self.users.trail() }
+    }
+
     /// A token for another workspace of somebody's, which belongs to the same session.
     async fn switch(&self, request: &Request) -> Result<Response, ApiError> {
         let person = self.tokens.person_now(request).await?;
@@ -119,17 +123,14 @@ impl Auth {
 
     /// Changes the password, and ends all sessions but the one that asks.
     async fn change_password(&self, request: &Request) -> Result<Response, ApiError> {
+        const OLD_AND_NEW: u32 = 2;
         let person = self.tokens.person_now(request).await?;
         let passwords = request.json::<NewPassword>(NewPassword::LIMIT)?;
         let account = self.users.account(person.user()).await?.ok_or(Problem::Unauthorized)?;
         passwords.new.refuse_guessable(&account.email).map_err(|refused| refused.in_field("new"))?;
-        let attempt = Attempt::at_password_of(account.email.as_str());
-        let replace = async |whose| {
-            // The old one and the new one.
-            self.limits.admit_hashes(request, whose, 2).await?;
-            self.replace_password(request, &person, &account, &passwords).await
-        };
-        let replaced = self.limits.guesses.limit(request, attempt, replace).await?;
+        let purpose = Purpose { refusal: "wrong password for another one", hashes: OLD_AND_NEW };
+        self.proofs().require(request, &account, &passwords.current, purpose).await?;
+        let replaced = self.replace_password(request, &person, &account, &passwords.new).await?;
         self.mails.tell(request, person.user(), AccountChange::PasswordChanged).await;
         Ok(replaced)
     }
@@ -139,19 +140,14 @@ impl Auth {
         request: &Request,
         person: &Person,
         account: &Account,
-        passwords: &NewPassword,
+        new: &Password,
     ) -> Result<Response, ApiError> {
         const WRONG: ApiError = ApiError::Problem(Problem::InvalidCredentials);
-        let NewPassword { current, new } = passwords;
-        let old_hash = account.password_hash.as_deref();
-        if !self.passwords.verify(current.as_bytes(), old_hash) {
-            return Err(self.refused(request, Some(person.user()), "wrong password for another one").await);
-        }
         let hash = self.passwords.hash(new.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))?;
         let session = person.session().id;
         let change = PasswordChange {
             user: person.user(),
-            old_hash: old_hash.ok_or(WRONG)?,
+            old_hash: account.password_hash.as_deref().ok_or(WRONG)?,
             new_hash: &hash,
             // Hashing has taken a while, in which others may have logged in.
             at: Timestamp::now(),
@@ -163,10 +159,15 @@ impl Auth {
 
     /// Ends the session of the token, or all sessions of its person.
     async fn log_out(&self, request: &Request) -> Result<Response, ApiError> {
-        let person = self.tokens.person(request).await?;
+        let mut person = self.tokens.person(request).await?;
         let Logout { everywhere } = if request.has_body() { request.json(Logout::LIMIT)? } else { Logout::default() };
+        let everywhere = everywhere.unwrap_or_default();
+        if everywhere {
+            // A session that was just ended elsewhere doesn't end the others.
+            person = self.tokens.person_now(request).await?;
+        }
         let (session, origin) = (person.session(), self.limits.guesses.origin(request, person.actor()));
-        if everywhere.unwrap_or_default() {
+        if everywhere {
             self.users.end_sessions(person.user(), None, &origin).await?;
             self.mails.tell(request, person.user(), AccountChange::SessionsEnded).await;
         } else {

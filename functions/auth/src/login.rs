@@ -1,6 +1,6 @@
 //! Logging in.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use linklet_domain::{
     Account, AccountChange, Actor, EmailAddress, Founder, HashFor, Membership, Password, SessionId, Timestamp, UserId,
@@ -16,9 +16,6 @@ use linklet_lambda::{
 use serde::Deserialize;
 
 use crate::{Auth, EMAIL, refusal, token_view};
-
-/// How long a refused login waits for its entry in the trail: less than the steps in which refusals are answered.
-const NOTED_WITHIN: Duration = Duration::from_millis(100);
 
 /// The body of a login.
 #[derive(Deserialize)]
@@ -71,11 +68,12 @@ impl Auth {
             Err(_) => None,
         };
         let stored_hash = found.as_ref().and_then(|(account, _)| account.password_hash.as_deref());
+        let proofs = self.proofs();
         let is_right = self.passwords.verify(password.as_bytes(), stored_hash);
         let Some((account, mut memberships)) = found else {
-            return Err(self.refused(request, None, "unknown address").await);
+            return Err(proofs.refused(request, None, "unknown address").await);
         };
-        let refused = |reason| self.refused(request, Some(&account.id), reason);
+        let refused = |reason| proofs.refused(request, Some(&account.id), reason);
         if !is_right {
             return Err(refused("wrong password").await);
         }
@@ -124,22 +122,6 @@ impl Auth {
         let issued = self.issuer.issue(&session, &account.id, &account.email, membership, now).await?;
         self.begin_session(request, &account.id, &session, None).await?;
         Ok(token_view(&issued))
-    }
-
-    /// Writes the line that says why a login was refused, and returns the error, which doesn't. If the next guess has to wait, the person
-    /// finds that in their trail.
-    pub(crate) async fn refused(&self, request: &Request, user: Option<&UserId>, reason: &'static str) -> ApiError {
-        if let Some(user) = user.filter(|_| request.is_last_guess()) {
-            // Nobody knows who it was. The answer must not come so late that it tells whether there is an account.
-            let entry = self.limits.guesses.origin(request, Actor::Linklet).guessed(user);
-            if tokio::time::timeout(NOTED_WITHIN, self.note(&entry)).await.is_err() {
-                tracing::warn!("an entry of the trail was not written in time");
-            }
-        }
-        let address_hash = self.limits.guesses.address_hash(request);
-        let (user_id, address_hash) = (user.map(UserId::to_string), address_hash.as_str());
-        tracing::warn!(reason, user_id, address_hash, "a login was refused");
-        ApiError::Problem(Problem::InvalidCredentials)
     }
 
     /// The membership of the workspace with this slug.

@@ -1,14 +1,15 @@
 //! What somebody is shown and changes of themselves: name and address.
 
 use linklet_domain::{
-    Account, Actor, EmailAddress, FullName, HashFor, Invalid, OneTimeToken, OrderedMail, Password, Timestamp,
-    TokenPurpose, UserId, lifetimes, optional, patched,
+    Account, Actor, EmailAddress, FullName, Invalid, OneTimeToken, OrderedMail, Password, Timestamp, TokenPurpose,
+    UserId, lifetimes, optional, patched,
 };
 use linklet_dynamodb::{AddressStep, PersonChange, PersonOutcome, Profile};
 use linklet_lambda::{
     guesses::Attempt,
     http::{ApiError, BodyLimit, Immutable, Problem, Request, Response, StatusCode, json, no_content},
     identity::Person,
+    proofs::Purpose,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -89,10 +90,10 @@ impl Auth {
             return Err(Problem::RegistrationClosed.into());
         }
         let guesses = &self.limits.guesses;
+        let purpose = Purpose::refused_as("wrong password for another address");
         // Each request may tell whether an address has an account, to whoever reads its mail or is told that it is taken.
         let take = async |_| {
-            let prove = async |whose| self.verify_password(request, account, password, whose).await;
-            guesses.limit(request, Attempt::at_password_of(account.email.as_str()), prove).await?;
+            self.proofs().require(request, account, password, purpose).await?;
             self.want_address(request, account, wanted, email).await
         };
         let mail = async |_| guesses.limit(request, Attempt::at_taking(), take).await;
@@ -100,21 +101,6 @@ impl Auth {
             guesses.limit(request, Attempt::at_mailing(), mail).await
         } else {
             mail(None).await
-        }
-    }
-
-    async fn verify_password(
-        &self,
-        request: &Request,
-        account: &Account,
-        password: &str,
-        whose: Option<HashFor>,
-    ) -> Result<(), ApiError> {
-        self.limits.admit_hashes(request, whose, 1).await?;
-        if self.passwords.verify(password.as_bytes(), account.password_hash.as_deref()) {
-            Ok(())
-        } else {
-            Err(self.refused(request, Some(&account.id), "wrong password for another address").await)
         }
     }
 

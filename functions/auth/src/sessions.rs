@@ -1,14 +1,14 @@
 //! The sessions of a person: how one begins, which last, and ending one of them.
 
 use linklet_domain::{
-    Actor, AuditAction, AuditEntry, AuditSubject, CountryCode, LastingSession, RefreshToken, SessionId, SignInPlace,
-    Timestamp, UserId,
+    Actor, AuditAction, AuditSubject, CountryCode, LastingSession, RefreshToken, SessionId, SignInPlace, Timestamp,
+    UserId,
 };
-use linklet_dynamodb::SignIn;
+use linklet_dynamodb::{LastingSessions, SignIn};
 use linklet_lambda::{
     http::{ApiError, Problem, Request, Response, StatusCode, header, json, no_content},
     identity::Person,
-    telemetry::chain,
+    trail,
 };
 use serde::Serialize;
 
@@ -29,16 +29,8 @@ impl Auth {
         let began = began.on(AuditSubject::Session(*session)).at_place(place.device.clone(), place.country.clone());
         let sign_in = SignIn { place, address: self.limits.guesses.network_hash(request), first_token };
         self.users.begin_session(user, session, sign_in).await?;
-        self.note(&began).await;
+        trail::note(self.users.trail(), &began).await;
         Ok(())
-    }
-
-    /// Writes an entry of what changes nothing about who may do what. A failure is only logged.
-    pub(crate) async fn note(&self, entry: &AuditEntry) {
-        if let Err(error) = self.users.trail().put(entry).await {
-            let (error, action) = (chain(&error), entry.action.as_str());
-            tracing::warn!(error, action, "an entry of the trail could not be written");
-        }
     }
 
     /// Where somebody is who signs in, as they may recognise it.
@@ -49,9 +41,10 @@ impl Auth {
 
     pub(crate) async fn list_sessions(&self, request: &Request) -> Result<Response, ApiError> {
         let person = self.tokens.person(request).await?;
-        let lasting = self.users.sessions(person.user(), request.received_at()).await?;
-        let sessions = lasting.iter().map(|session| SessionView::of(session, &person)).collect();
-        Ok(json(StatusCode::OK, &Sessions { sessions }))
+        let (own, now) = (&person.session().id, request.received_at());
+        let LastingSessions { sessions, has_more } = self.users.sessions(person.user(), own, now).await?;
+        let sessions = sessions.iter().map(|session| SessionView::of(session, &person)).collect();
+        Ok(json(StatusCode::OK, &Sessions { sessions, has_more }))
     }
 
     /// Ends one of the caller's sessions, which may be the one that asks.
@@ -71,6 +64,7 @@ impl Auth {
 #[derive(Serialize)]
 struct Sessions<'a> {
     sessions: Vec<SessionView<'a>>,
+    has_more: bool,
 }
 
 #[derive(Serialize)]

@@ -8,6 +8,7 @@ use linklet_dynamodb::{AddressVerification, VerifyOutcome};
 use linklet_lambda::{
     guesses::Attempt,
     http::{ApiError, Problem, Request, Response, accepted, header, no_content},
+    proofs::Purpose,
     telemetry::chain,
 };
 use serde::Deserialize;
@@ -56,17 +57,12 @@ impl Auth {
         password: &str,
     ) -> Result<Response, ApiError> {
         let account = self.users.account(found.user()).await?.ok_or(TOKEN_INVALID)?;
-        let Some(stored_hash) = account.password_hash else {
+        if account.password_hash.is_none() {
             return self.choose_password(request, found, password).await;
-        };
-        let verify = async |whose| {
-            self.limits.admit_hashes(request, whose, 1).await?;
-            if !self.passwords.verify(password.as_bytes(), Some(&stored_hash)) {
-                return Err(self.refused(request, Some(found.user()), "wrong password beside a mailed token").await);
-            }
-            self.verify(request, found, None).await
-        };
-        self.limits.guesses.limit(request, Attempt::at_password_of(account.email.as_str()), verify).await
+        }
+        let purpose = Purpose::refused_as("wrong password beside a mailed token");
+        self.proofs().require(request, &account, password, purpose).await?;
+        self.verify(request, found, None).await
     }
 
     /// Sets the first password of an account that has none. Nothing is guessed here, but hashing has its budget.

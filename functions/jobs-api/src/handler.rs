@@ -101,8 +101,8 @@ impl JobsApi {
         jobs: &str,
     ) -> Result<Response, ApiError> {
         let Count { matching, is_exact } = self.count(request, caller, query).await?;
-        let (creator, asked) =
-            ((*caller.user(), caller.role()), (request.received_at(), request.correlation_id().clone()));
+        let creator = (caller.changer(), caller.role());
+        let asked = (request.received_at(), request.correlation_id().clone());
         let expected = is_exact.then_some(matching);
         let job = Job::new(*caller.workspace(), JobWork::Links(Box::new(work)), creator, asked, expected);
         let job = self.jobs.create(&job).await?.ok_or(ApiError::Problem(Problem::TooManyJobs))?;
@@ -137,7 +137,8 @@ impl JobsApi {
             return Err(Problem::Forbidden.into());
         }
         self.authenticator.confirm(request, &caller, &job.created_by, Scope::LinksWrite).await?;
-        self.show(self.jobs.cancel(&job.workspace, &job.id, request.received_at()).await?.ok_or(UNKNOWN)?).await
+        let cancelled = self.jobs.cancel(&job.workspace, &job.id, &caller.changer(), request.received_at()).await?;
+        self.show(cancelled.ok_or(UNKNOWN)?).await
     }
 
     /// Authenticates a request, and gives up a job of the workspace that has got stuck, so that nobody sees or waits for it.

@@ -161,7 +161,7 @@ impl Leave {
             return match place.kind {
                 Kind::Notifications => self.notifications_of(user, after).await,
                 Kind::Trail => self.trail_of(user, after).await,
-                _ => self.person(request, user, workspaces).await,
+                _ => self.account_with_sessions(request, person, workspaces).await,
             };
         };
         // Whoever has left meanwhile sees nothing more of it.
@@ -177,13 +177,13 @@ impl Leave {
     }
 
     /// The account, with memberships and sessions, of which there are few.
-    async fn person(
+    async fn account_with_sessions(
         &self,
         request: &Request,
-        user: &UserId,
+        person: &Person,
         workspaces: &[(Membership, Workspace)],
     ) -> Result<Found, ApiError> {
-        let now = request.received_at();
+        let (user, now) = (person.user(), request.received_at());
         let (profile, account) = tokio::try_join!(self.users.profile(user, now), self.users.account(user))?;
         let (profile, account) = profile.zip(account).ok_or(ApiError::Problem(Problem::Unauthorized))?;
         let (pending_email, pending_until) = profile.pending.map(|pending| (pending.email, pending.until)).unzip();
@@ -200,7 +200,8 @@ impl Leave {
                 "closed_at": workspace.closure.map(|closure| closure.closed_at),
             })
         }));
-        items.extend(self.users.sessions(user, now).await?.into_iter().map(|session| {
+        let lasting = self.users.sessions(user, &person.session().id, now).await?;
+        items.extend(lasting.sessions.into_iter().map(|session| {
             json!({
                 "kind": "session", "id": session.id, "began_at": session.id.began_at(), "expires_at": session.ends_at,
                 "renewed_at": session.renewed_at, "device": session.place.device, "country": session.place.country,

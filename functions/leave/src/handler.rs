@@ -7,15 +7,15 @@ mod account;
 mod export;
 mod workspace;
 
-use linklet_domain::{Account, HashFor};
+use linklet_domain::Account;
 use linklet_dynamodb::{JobsTable, UsersTable};
 use linklet_lambda::{
-    guesses::Attempt,
     hashing::Limits,
     http::{ApiError, Handler, Method, Problem, Request, Response},
     identity::TokenVerifier,
     mail_orders::MailOrders,
     passwords::Passwords,
+    proofs::{Proofs, Purpose},
 };
 
 pub use self::export::Stored;
@@ -51,18 +51,10 @@ impl Handler for Leave {
 }
 
 impl Leave {
-    /// Whether somebody who has signed in knows the password of their account as well. Whoever guesses waits longer and longer.
+    /// Whether somebody who has signed in knows the password of their account as well.
     async fn require_password(&self, request: &Request, account: &Account, password: &str) -> Result<(), ApiError> {
-        let verify = async |whose: Option<HashFor>| {
-            self.limits.admit_hashes(request, whose, 1).await?;
-            if self.passwords.verify(password.as_bytes(), account.password_hash.as_deref()) {
-                return Ok(());
-            }
-            let user_id = account.id.to_string();
-            tracing::warn!(user_id, reason = "wrong password for closing", "a login was refused");
-            Err(ApiError::Problem(Problem::InvalidCredentials))
-        };
-        self.limits.guesses.limit(request, Attempt::at_password_of(account.email.as_str()), verify).await
+        let proofs = Proofs { limits: &self.limits, passwords: &self.passwords, trail: self.users.trail() };
+        proofs.require(request, account, password, Purpose::refused_as("wrong password for closing")).await
     }
 
     /// The account of somebody who has signed in.

@@ -1,8 +1,8 @@
 //! Closing a workspace, and bringing it back.
 
 use linklet_domain::{
-    AccountChange, Closure, Invalid, Job, JobWork, Password, Role, Timestamp, Workspace, WorkspaceId, WorkspaceJob,
-    WorkspaceSlug,
+    AccountChange, Changer, Closure, Invalid, Job, JobWork, Password, Role, Timestamp, Workspace, WorkspaceId,
+    WorkspaceJob, WorkspaceSlug,
 };
 use linklet_dynamodb::{Acting, CloseOutcome, RestoreOutcome};
 use linklet_lambda::{
@@ -71,7 +71,7 @@ impl Leave {
         work: WorkspaceJob,
     ) -> Job {
         let asked = (request.received_at(), request.correlation_id().clone());
-        Job::new(*workspace, JobWork::Workspace(work), (*user, Role::Admin), asked, None)
+        Job::new(*workspace, JobWork::Workspace(work), (Changer::in_person(user), Role::Admin), asked, None)
     }
 }
 

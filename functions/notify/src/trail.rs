@@ -34,7 +34,7 @@ impl Notify {
         let mut named = event.clone();
         if let Some(by) = named.changer_mut() {
             let names = self.names.names(BTreeSet::from([&by.user])).await.unwrap_or_else(|error| {
-                tracing::warn!(error = chain(&error), "who has changed a link could not be looked up");
+                tracing::warn!(error = chain(&error), "who has changed something could not be looked up");
                 HashMap::new()
             });
             by.name = names.get(&by.user).cloned();

@@ -33,6 +33,7 @@ impl Event {
             EventDetail::UrlActivated(switched) | EventDetail::UrlDeactivated(switched) => switched.by.as_mut(),
             EventDetail::UrlDeleted(deleted) => deleted.by.as_mut(),
             EventDetail::UrlPurged(purged) => purged.by.as_mut(),
+            EventDetail::JobFinished(finished) => Some(&mut finished.by),
             _ => None,
         }
     }
@@ -333,6 +334,8 @@ pub struct JobFinished {
     pub job_id: JobId,
     /// Who has asked for it and is told.
     pub user_id: UserId,
+    /// Who has cancelled it, or else who has asked for it.
+    pub by: Changer,
     /// What was to be done.
     pub work: JobWork,
     /// How it ended.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CorrelationId, Invalid, JobId, Link, LinkPatch, LinkState, Role, ShortCode, Tag, TagChange, Tags, Timestamp,
-    UserId, WorkspaceId, optional, validated::null_as_default,
+    Changer, CorrelationId, Invalid, JobId, KeyPrefix, Link, LinkPatch, LinkState, Role, ShortCode, Tag, TagChange,
+    Tags, Timestamp, UserId, WorkspaceId, optional, validated::null_as_default,
 };
 
 /// A job of a workspace.
@@ -24,6 +24,8 @@ pub struct Job {
     pub role: Role,
     /// Who has asked for it.
     pub created_by: UserId,
+    /// The API key with which they have.
+    pub created_with: Option<KeyPrefix>,
     /// The correlation id of the request, which all that the job writes has.
     pub correlation_id: CorrelationId,
     /// When it was asked for.
@@ -46,6 +48,8 @@ pub struct Job {
     pub ended_at: Option<Timestamp>,
     /// Why it has failed.
     pub reason: Option<JobFailure>,
+    /// Who has cancelled it.
+    pub cancelled_by: Option<Changer>,
 }
 
 impl Job {
@@ -59,7 +63,7 @@ impl Job {
     pub fn new(
         workspace: WorkspaceId,
         work: JobWork,
-        (created_by, role): (UserId, Role),
+        (creator, role): (Changer, Role),
         (created_at, correlation_id): (Timestamp, CorrelationId),
         expected: Option<u64>,
     ) -> Self {
@@ -68,7 +72,8 @@ impl Job {
             workspace,
             work,
             role,
-            created_by,
+            created_by: creator.user,
+            created_with: creator.key,
             correlation_id,
             created_at,
             expected,
@@ -80,7 +85,14 @@ impl Job {
             noted_at: None,
             ended_at: None,
             reason: None,
+            cancelled_by: None,
         }
+    }
+
+    /// Who has asked for it, and with which API key.
+    #[must_use]
+    pub fn creator(&self) -> Changer {
+        Changer { user: self.created_by, key: self.created_with.clone(), name: None }
     }
 
     /// Whether it has begun and come no further for so long that it is given up.

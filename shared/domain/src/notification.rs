@@ -276,13 +276,22 @@ fn clicks(MilestoneReached { milestone, total_clicks, .. }: &MilestoneReached) -
     }
 }
 
+impl JobFinished {
+    /// What the job has done, as `5,000 links changed, 2 failed`.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let links = if self.changed == 1 { "1 link".to_owned() } else { format!("{} links", grouped(self.changed)) };
+        let failed = if self.failed == 0 { String::new() } else { format!(", {} failed", grouped(self.failed)) };
+        format!("{links} changed{failed}")
+    }
+}
+
 /// How a job has ended, and what it has done until then.
-fn ending(JobFinished { state, changed, failed, reason, .. }: &JobFinished) -> String {
-    let links = if *changed == 1 { "1 link".to_owned() } else { format!("{} links", grouped(*changed)) };
-    let failed = if *failed == 0 { String::new() } else { format!(", {} failed", grouped(*failed)) };
-    let done = format!("{links} changed{failed}");
+fn ending(finished: &JobFinished) -> String {
+    let JobFinished { state, reason, user_id, by, .. } = finished;
+    let done = finished.in_words();
     match state {
-        JobState::Cancelled => format!("was cancelled: {done}"),
+        JobState::Cancelled => format!("was cancelled{}: {done}", by_other(user_id, Some(by))),
         JobState::Failed => {
             let reason = reason.unwrap_or(JobFailure::InternalError).sentence();
             format!("has failed, since {reason}: {done}")
@@ -371,7 +380,8 @@ mod tests {
         let sentence = |work: serde_json::Value, state, (changed, failed), reason| {
             let (job_id, user_id) = (JobId::generate(), UserId::generate());
             let work = serde_json::from_value(work).unwrap();
-            let finished = JobFinished { job_id, user_id, work, state, changed, failed, reason };
+            let by = Changer::in_person(&user_id);
+            let finished = JobFinished { job_id, user_id, by, work, state, changed, failed, reason };
             wording(&EventDetail::JobFinished(Box::new(finished))).unwrap().message
         };
         let rename = serde_json::json!({"kind": "rename_tag", "from": "a", "to": "b", "filter": {"all": true}});

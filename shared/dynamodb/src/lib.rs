@@ -44,9 +44,9 @@ pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, MailAdmission, Thr
 pub use users::{
     AcceptOutcome, Acting, AddressStep, AddressVerification, ApiKeys, ChangedKey, CloseOutcome, ClosedWorkspaces,
     CreateKeyOutcome, Forgotten, FoundOutcome, FoundingAnswer, HandoverStage, Invitations, InviteOutcome, KeyChange,
-    KeyOutcome, MailAddress, Mailbox, MemberChange, MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens,
-    OpenHandover, OpenInvitation, OpenReclaim, PasswordChange, PasswordReset, PendingAddress, PersonChange,
-    PersonOutcome, Profile, Recipient, Recipients, RegisterOutcome, Registration, Removal, ResetOutcome,
+    KeyOutcome, LastingSessions, MailAddress, Mailbox, MemberChange, MemberOutcome, Names, NewToken, NewWorkspace,
+    OneTimeTokens, OpenHandover, OpenInvitation, OpenReclaim, PasswordChange, PasswordReset, PendingAddress,
+    PersonChange, PersonOutcome, Profile, Recipient, Recipients, RegisterOutcome, Registration, Removal, ResetOutcome,
     RestoreOutcome, Session, Sessions, SignIn, Standing, Tie, TokenDelivery, UsersTable, VerifyOutcome,
     WithdrawOutcome, WorkspaceOutcome, Workspaces,
 };

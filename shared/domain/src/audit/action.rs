@@ -72,8 +72,6 @@ actions! {
     LinkDeleted = "link.deleted",
     /// A link was purged.
     LinkPurged = "link.purged",
-    /// Somebody else than its owner has changed a monitored URL.
-    TargetChanged = "target.changed",
     /// Somebody else than its owner has deleted a monitored URL.
     TargetDeleted = "target.deleted",
     /// A job is over.

@@ -94,6 +94,12 @@ impl Changer {
         Ok(Self { user: UserId::parse(user)?, key: key.map(KeyPrefix::parse).transpose()?, name: None })
     }
 
+    /// A person without an API key.
+    #[must_use]
+    pub fn in_person(user: &UserId) -> Self {
+        Self { user: *user, key: None, name: None }
+    }
+
     /// As the trail names them.
     #[must_use]
     pub fn actor(&self) -> Actor {

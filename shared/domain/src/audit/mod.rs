@@ -183,8 +183,9 @@ impl AuditEntry {
                 (by.actor(), AuditAction::LinkPurged, link(id), (None, None))
             }
             EventDetail::JobFinished(finished) => {
-                let (actor, subject) = (Actor::Person(finished.user_id), AuditSubject::Job(finished.job_id));
-                (actor, AuditAction::JobFinished, subject, (None, Some(finished.state.as_str().to_owned())))
+                let (actor, subject) = (finished.by.actor(), AuditSubject::Job(finished.job_id));
+                let ending = format!("{}: {}", finished.state.as_str(), finished.in_words());
+                (actor, AuditAction::JobFinished, subject, (Some(finished.work.in_words()), Some(ending)))
             }
             _ => return None,
         };

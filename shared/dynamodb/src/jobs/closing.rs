@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{
     JobsTable, QueueItem,
-    item::{JobItem, job_key, kept_until, workspace_partition},
+    item::{JobItem, job_key, workspace_partition},
     named,
 };
 use crate::{
@@ -96,21 +96,11 @@ impl JobsTable {
             if let Ok(Some(other)) = self.find(&job.workspace, id).await
                 && !other.state.is_over()
             {
-                actions.push(self.cancelled(&other, job.created_at)?);
+                actions.push(self.cancelled(OVERTAKE, &other, &job.creator(), job.created_at)?);
             }
         }
         actions.push(self.queue_as(OVERTAKE, &QueueItem { running: None, waiting: Vec::new(), ..queue })?);
         Ok(actions)
-    }
-
-    /// The action that cancels a job, also one that runs: what has begun of it is done, and not noted.
-    fn cancelled(&self, job: &Job, at: Timestamp) -> Result<TransactWriteItem, RepositoryError> {
-        self.0
-            .update(OVERTAKE, job_key(&job.workspace, &job.id), "SET #state = :cancelled, ended_at = :at, #ttl = :ttl")
-            .only_if("#state = :state")
-            .values([(":state", job.state), (":cancelled", JobState::Cancelled)].map(named))
-            .values([(":at", text(&at)), (":ttl", number(&kept_until(at)))])
-            .action()
     }
 
     /// The action that puts a mark beside a job.

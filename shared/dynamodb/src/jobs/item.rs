@@ -1,8 +1,8 @@
 //! Keys and attributes of JobsTable.
 
 use linklet_domain::{
-    CorrelationId, Event, EventDetail, EventId, Invalid, Job, JobFailure, JobFinished, JobId, JobProgress, JobState,
-    JobWork, Role, Timestamp, UserId, WorkspaceId, lifetimes,
+    Changer, CorrelationId, Event, EventDetail, EventId, Invalid, Job, JobFailure, JobFinished, JobId, JobProgress,
+    JobState, JobWork, KeyPrefix, Role, Timestamp, UserId, WorkspaceId, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +40,7 @@ pub(crate) struct JobItem {
     pub work: JobWork,
     pub role: Role,
     pub created_by: UserId,
+    pub created_with: Option<KeyPrefix>,
     pub correlation_id: CorrelationId,
     pub created_at: Timestamp,
     pub expected: Option<u64>,
@@ -52,6 +53,7 @@ pub(crate) struct JobItem {
     pub noted_at: Option<Timestamp>,
     pub ended_at: Option<Timestamp>,
     pub reason: Option<JobFailure>,
+    pub cancelled_by: Option<Changer>,
     pub ttl: Option<i64>,
 }
 
@@ -68,6 +70,7 @@ impl From<&Job> for JobItem {
             work: job.work,
             role: job.role,
             created_by: job.created_by,
+            created_with: job.created_with,
             correlation_id: job.correlation_id,
             created_at: job.created_at,
             expected: job.expected,
@@ -79,6 +82,7 @@ impl From<&Job> for JobItem {
             noted_at: job.noted_at,
             ended_at: job.ended_at,
             reason: job.reason,
+            cancelled_by: job.cancelled_by,
             ttl: job.ended_at.map(kept_until),
         }
     }
@@ -95,6 +99,7 @@ impl TryFrom<JobItem> for Job {
             work: item.work,
             role: item.role,
             created_by: item.created_by,
+            created_with: item.created_with,
             correlation_id: item.correlation_id,
             created_at: item.created_at,
             expected: item.expected,
@@ -106,6 +111,7 @@ impl TryFrom<JobItem> for Job {
             noted_at: item.noted_at,
             ended_at: item.ended_at,
             reason: item.reason,
+            cancelled_by: item.cancelled_by,
         })
     }
 }
@@ -113,12 +119,13 @@ impl TryFrom<JobItem> for Job {
 impl JobItem {
     /// The event that the job is over, if it is.
     pub(crate) fn finished_event(self) -> Result<Option<Event>, Invalid> {
-        let Job { id, workspace, work, created_by, correlation_id, state, progress, ended_at, reason, .. } =
-            self.try_into()?;
+        let job = Job::try_from(self)?;
+        let by = job.cancelled_by.clone().unwrap_or_else(|| job.creator());
+        let Job { id, workspace, work, created_by, correlation_id, state, progress, ended_at, reason, .. } = job;
         // Whom it concerns that a workspace is closed or open again was told otherwise.
         let Some(ended_at) = ended_at.filter(|_| state.is_over() && work.is_of_links()) else { return Ok(None) };
         let JobProgress { changed, failed, .. } = progress;
-        let finished = JobFinished { job_id: id, user_id: created_by, work, state, changed, failed, reason };
+        let finished = JobFinished { job_id: id, user_id: created_by, by, work, state, changed, failed, reason };
         Ok(Some(Event {
             event_id: EventId::of_job(&id),
             occurred_at: ended_at,

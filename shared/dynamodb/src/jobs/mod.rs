@@ -16,7 +16,7 @@ use aws_sdk_dynamodb::{
     Client,
     types::{AttributeValue, TransactWriteItem},
 };
-use linklet_domain::{Invalid, Job, JobFailure, JobId, JobProgress, JobState, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{Changer, Invalid, Job, JobFailure, JobId, JobProgress, JobState, Timestamp, UserId, WorkspaceId};
 
 use self::item::{
     JOB_PREFIX, JobItem, QueueItem, WORKSPACE_PREFIX, job_key, job_of, job_sort_key, kept_until, queue_key,
@@ -205,17 +205,18 @@ impl JobsTable {
         &self,
         workspace: &WorkspaceId,
         id: &JobId,
+        by: &Changer,
         at: Timestamp,
     ) -> Result<Option<Job>, RepositoryError> {
         retry_on_conflict(CANCEL, || async {
             let Some(job) = self.find(workspace, id).await? else { return Ok(Some(None)) };
             let is_done = match job.state {
-                JobState::Queued => self.leave_queue(&job, at).await?,
+                JobState::Queued => self.leave_queue(&job, by, at).await?,
                 JobState::Running => {
-                    let change = "SET #state = :cancelling";
+                    let change = "SET #state = :cancelling, cancelled_by = :by";
                     let update = self.0.update(CANCEL, job_key(workspace, id), change).only_if("#state = :running");
                     let states = [(":running", JobState::Running), (":cancelling", JobState::Cancelling)].map(named);
-                    update.values(states).unless_refused().await?
+                    update.values(states).value(":by", text(by)).unless_refused().await?
                 }
                 _ => return Ok(Some(Some(job))),
             };
@@ -224,17 +225,29 @@ impl JobsTable {
         .await
     }
 
-    async fn leave_queue(&self, job: &Job, at: Timestamp) -> Result<bool, RepositoryError> {
+    async fn leave_queue(&self, job: &Job, by: &Changer, at: Timestamp) -> Result<bool, RepositoryError> {
         let mut queue = self.queue(&job.workspace).await?;
         queue.waiting.retain(|waiting| *waiting != job.id);
-        let cancelled = self
-            .0
-            .update(CANCEL, job_key(&job.workspace, &job.id), "SET #state = :cancelled, ended_at = :at, #ttl = :ttl")
-            .only_if("#state = :queued")
-            .values([(":queued", JobState::Queued), (":cancelled", JobState::Cancelled)].map(named))
-            .values([(":at", text(&at)), (":ttl", number(&kept_until(at)))]);
-        let transaction = Transaction::new(CANCEL).and(cancelled.action()?, ()).and(self.queue_as(CANCEL, &queue)?, ());
+        let cancelled = self.cancelled(CANCEL, job, by, at)?;
+        let transaction = Transaction::new(CANCEL).and(cancelled, ()).and(self.queue_as(CANCEL, &queue)?, ());
         Ok(transaction.send(&self.0.client).await? == TransactionOutcome::Committed)
+    }
+
+    /// The action that cancels a job in the state that was read, also one that runs: what has begun of it is done, and not noted.
+    fn cancelled(
+        &self,
+        operation: &'static str,
+        job: &Job,
+        by: &Changer,
+        at: Timestamp,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        const CANCELLED: &str = "SET #state = :cancelled, cancelled_by = :by, ended_at = :at, #ttl = :ttl";
+        self.0
+            .update(operation, job_key(&job.workspace, &job.id), CANCELLED)
+            .only_if("#state = :state")
+            .values([(":state", job.state), (":cancelled", JobState::Cancelled)].map(named))
+            .values([(":by", text(by)), (":at", text(&at)), (":ttl", number(&kept_until(at)))])
+            .action()
     }
 
     /// Gives up the job of a workspace that runs, if it came no further for too long, isn't there or can't be read, and lets the next

@@ -163,11 +163,14 @@ impl UsersTable {
             if item.mail == choice {
                 return Ok(Some(true));
             }
+            // The default isn't stored.
+            let is_as_read =
+                if item.mail.is_default() { "mail = :was OR attribute_not_exists(mail)" } else { "mail = :was" };
             let update = self
                 .0
                 .update(OPERATION, address_key(user), "SET mail = :mail")
-                .only_if("attribute_exists(pk) AND attribute_not_exists(closed_at)")
-                .value(":mail", text(choice.as_str()));
+                .only_if(format!("attribute_exists(pk) AND attribute_not_exists(closed_at) AND ({is_as_read})"))
+                .values([(":mail", text(choice.as_str())), (":was", text(item.mail.as_str()))]);
             let entry = entry.clone().from(item.mail.as_str());
             let transaction = Transaction::new(OPERATION).and(update.action()?, ()).and(self.entry(&entry)?, ());
             Ok(match transaction.send(&self.0.client).await? {

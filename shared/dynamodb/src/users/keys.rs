@@ -275,8 +275,8 @@ impl UsersTable {
         .await
     }
 
-    /// The actions that rename a key, and pause it from a time on or, without one, let it go on. They are refused if it was paused or
-    /// let go on since it was read, so that each change from one to the other happens once.
+    /// The actions that rename a key, and pause it from a time on or, without one, let it go on. They are refused if it was paused, let
+    /// go on or, for another name, renamed since it was read, so that each change from one to the other happens once.
     fn key_update(
         &self,
         row: &WorkspaceKeyItem,
@@ -292,12 +292,20 @@ impl UsersTable {
             Some(_) => "key_hash = :hash AND attribute_exists(paused_at)",
             None => "key_hash = :hash AND attribute_not_exists(paused_at)",
         };
+        let is_called_as_read = if name.is_some() { " AND #name = :was" } else { "" };
         let change = |key: Key| {
-            let update = self.0.update(CHANGE, key, format!("{set}{remove}")).only_if(is_as_read);
+            let update = self
+                .0
+                .update(CHANGE, key, format!("{set}{remove}"))
+                .only_if(format!("{is_as_read}{is_called_as_read}"));
             update
                 .value(":hash", text(&row.key_hash))
                 .values(paused.flatten().map(|at| (":at", text(&at))))
-                .values(name.map(|name| (":name", text(name))))
+                .values(
+                    name.map(|name| [(":name", text(name)), (":was", text(&row.attributes.name))])
+                        .into_iter()
+                        .flatten(),
+                )
                 .action()
         };
         Ok([change(row.key.clone())?, change(api_key_key(&row.key_hash))?])

@@ -47,7 +47,7 @@ pub use self::{
     people::{AddressStep, PersonChange, PersonOutcome},
     recipients::{MailAddress, Recipient, Recipients},
     reclaims::OpenReclaim,
-    sessions::{Acting, PasswordChange, Session, Sessions, SignIn, Standing},
+    sessions::{Acting, LastingSessions, PasswordChange, Session, Sessions, SignIn, Standing},
     workspace::WorkspaceOutcome,
     workspaces::Workspaces,
 };

@@ -86,6 +86,15 @@ pub struct SignIn {
     pub first_token: Option<RefreshToken>,
 }
 
+/// Sessions of a person that last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastingSessions {
+    /// The latest of them.
+    pub sessions: Vec<LastingSession>,
+    /// Whether there may be others.
+    pub has_more: bool,
+}
+
 /// A new password.
 #[derive(Debug, Clone, Copy)]
 pub struct PasswordChange<'a> {
@@ -152,26 +161,39 @@ impl UsersTable {
         self.0.put_item("begin a session", &SessionItem::new(user, session, sign_in))?.or_fail().await
     }
 
-    /// The sessions of a person that last, newest first, among the latest 100 that have begun: a program may log in each second.
+    /// The latest 100 sessions of a person that last, newest first, and besides this one, if it lasts.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn sessions(&self, user: &UserId, now: Timestamp) -> Result<Vec<LastingSession>, RepositoryError> {
-        const OPERATION: &str = "list sessions";
+    pub async fn sessions(
+        &self,
+        user: &UserId,
+        own: &SessionId,
+        now: Timestamp,
+    ) -> Result<LastingSessions, RepositoryError> {
         let query = self.0.query(&access_partition(user), SortKeys::Beginning(SESSION_PREFIX));
         // The ids of sessions sort by the time at which they began.
         let query = query.consistent_read(true).scan_index_forward(false);
-        let (items, ended) = tokio::try_join!(
-            self.0.query_all(OPERATION, query, MOST_LISTED),
-            self.0.get::<EndedSessionsItem>(OPERATION, ended_sessions_key(user))
-        )?;
-        let mut lasting = Vec::with_capacity(items.len());
-        for item in items {
-            let item = from_item::<SessionItem>(OPERATION, item)?;
-            lasting.extend(item.lasting(now).map_err(RepositoryError::unexpected_item(OPERATION))?);
+        let ended = self.0.get::<EndedSessionsItem>(LIST, ended_sessions_key(user)).await?;
+        let lasts = |session: &LastingSession| !ended.as_ref().is_some_and(|ended| ended.has_ended(&session.id));
+        // A program that logs in again and again leaves many that are over, behind which others last.
+        let (mut answers, mut sessions) = (self.0.query_within_budget(LIST, query), Vec::new());
+        while sessions.len() <= MOST_LISTED
+            && let Some(items) = answers.next().await?
+        {
+            for item in items {
+                sessions.extend(lasting(from_item(LIST, item)?, now)?.filter(lasts));
+            }
         }
-        lasting.retain(|session| !ended.as_ref().is_some_and(|ended| ended.has_ended(&session.id)));
-        Ok(lasting)
+        let has_more = sessions.len() > MOST_LISTED || !answers.is_at_end();
+        sessions.truncate(MOST_LISTED);
+        if has_more
+            && !sessions.iter().any(|session| session.id == *own)
+            && let Some(item) = self.0.get::<SessionItem>(LIST, session_key(user, own)).await?
+        {
+            sessions.extend(lasting(item, now)?.filter(lasts));
+        }
+        Ok(LastingSessions { sessions, has_more })
     }
 
     /// Ends a session that lasts. Returns `false` if it doesn't, or is unknown.
@@ -193,7 +215,8 @@ impl UsersTable {
         self.end_if(user, session, origin, |end| end.only_if(LASTS).value(":seconds", seconds.clone())).await
     }
 
-    /// Ends a session. That is kept for as long as a token of it may be valid; a session without an item isn't renewed in any case.
+    /// Ends a session, unless that was done. It is kept for as long as a token of the session may be valid; a session without an item
+    /// isn't renewed in any case.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -203,8 +226,7 @@ impl UsersTable {
         session: &SessionId,
         origin: &Origin,
     ) -> Result<(), RepositoryError> {
-        let is_ended = self.end_if(user, session, origin, |end| end).await?;
-        if is_ended { Ok(()) } else { Err(RepositoryError::refused(END)) }
+        self.end_if(user, session, origin, |end| end.only_if("attribute_not_exists(ended_at)")).await.map(|_| ())
     }
 
     /// Ends a session on a condition. Returns `false` if that doesn't hold.
@@ -215,7 +237,7 @@ impl UsersTable {
         origin: &Origin,
         condition: impl Fn(Write<'t>) -> Write<'t>,
     ) -> Result<bool, RepositoryError> {
-        const ENDED: &str = "SET ended_at = if_not_exists(ended_at, :now), #ttl = :ttl";
+        const ENDED: &str = "SET ended_at = :now, #ttl = :ttl";
         let entry = origin.of_person(user, AuditAction::SessionEnded).on(AuditSubject::Session(*session));
         retry_on_conflict(END, async || {
             let end = self
@@ -223,10 +245,11 @@ impl UsersTable {
                 .update(END, session_key(user, session), ENDED)
                 .value(":now", text(&origin.at))
                 .value(":ttl", number(&origin.at.plus(lifetimes::SESSIONS).unix_seconds()));
-            let transaction = Transaction::new(END).and(condition(end).action()?, ()).and(self.entry(&entry)?, ());
+            let transaction =
+                Transaction::new(END).and(condition(end).action()?, Some(false)).and(self.entry(&entry)?, None);
             Ok(match transaction.send(&self.0.client).await? {
                 TransactionOutcome::Committed => Some(true),
-                TransactionOutcome::Refused(()) => Some(false),
+                TransactionOutcome::Refused(refusal) => refusal,
                 TransactionOutcome::InConflict => None,
             })
         })
@@ -293,9 +316,15 @@ impl UsersTable {
     }
 }
 
+fn lasting(item: SessionItem, now: Timestamp) -> Result<Option<LastingSession>, RepositoryError> {
+    item.lasting(now).map_err(RepositoryError::unexpected_item(LIST))
+}
+
 const END: &str = "end a session";
 
-/// Among how many sessions those are looked for that are listed.
+const LIST: &str = "list sessions";
+
+/// How many sessions are listed.
 const MOST_LISTED: usize = 100;
 
 /// The condition that more sessions have ended after a write than before it.

@@ -59,7 +59,7 @@ impl UsersTable {
         retry_on_conflict(CHANGE, || self.try_to_change(id, caller, patch, precondition, origin)).await
     }
 
-    /// Returns `None` if a concurrent request has changed the slug, or the revision that the change is meant for.
+    /// Returns `None` if a concurrent request has changed the workspace.
     async fn try_to_change(
         &self,
         id: &WorkspaceId,
@@ -69,7 +69,7 @@ impl UsersTable {
         origin: &Origin,
     ) -> Result<Option<WorkspaceOutcome>, RepositoryError> {
         let Some(current) = self.workspace(id).await? else { return Ok(Some(WorkspaceOutcome::NoWorkspace)) };
-        // What decides is the condition of the write, which names the revision. A patch that changes nothing has no write.
+        // The condition of the write names the same revision. A patch that changes nothing has no write.
         if !precondition.admits(current.revision) {
             return Ok(Some(WorkspaceOutcome::Stale));
         }
@@ -79,7 +79,7 @@ impl UsersTable {
         }
         let mut transaction = Transaction::new(CHANGE)
             .and(self.caller_is_admin(id, caller)?, Some(WorkspaceOutcome::CallerNotAdmin))
-            .and(self.workspace_change(&current, patch, precondition, origin.at)?, None);
+            .and(self.workspace_change(&current, patch, origin.at)?, None);
         if let Some(slug) = patch.slug.as_ref().filter(|slug| **slug != current.slug) {
             transaction = transaction
                 .and(self.slug_claim(&current, slug)?, Some(WorkspaceOutcome::SlugTaken))
@@ -87,7 +87,6 @@ impl UsersTable {
         }
         let transaction = transaction.and(self.entry(&entry_of_change(origin, &current, &changed))?, None);
         Ok(match transaction.send(&self.0.client).await? {
-            // Read again, since a concurrent request may have changed name or settings as well.
             TransactionOutcome::Committed => self.workspace(id).await?.map(WorkspaceOutcome::Changed),
             TransactionOutcome::Refused(refusal) => refusal,
             TransactionOutcome::InConflict => None,
@@ -106,13 +105,12 @@ impl UsersTable {
         delete.value(":workspace", text(&current.id)).action()
     }
 
-    /// The action that sets only the properties that the patch has, so that concurrent patches of different properties don't undo
-    /// each other.
+    /// The action that sets the properties that the patch has. It is refused if the workspace has changed since it was read, so that the
+    /// trail says what it was before.
     fn workspace_change(
         &self,
         current: &Workspace,
         patch: &WorkspacePatch,
-        precondition: &Precondition,
         now: Timestamp,
     ) -> Result<TransactWriteItem, RepositoryError> {
         let WorkspacePatch { name, slug, settings, destinations } = patch;
@@ -127,7 +125,7 @@ impl UsersTable {
         .flatten()
         .collect();
         let assignments: Vec<_> = set.iter().map(|(name, _)| format!("#{name} = :{name}")).collect();
-        let Guard { condition, values } = Guard::of(precondition);
+        let Guard { condition, values } = Guard::of(&Precondition::only(current.revision));
         self.0
             .update(CHANGE, workspace_key(&current.id), format!("SET {} {NEXT_REVISION}", assignments.join(", ")))
             .only_if(format!("slug = :current{condition}"))

@@ -13,8 +13,8 @@ use std::{
 use aws_lambda_events::dynamodb::{Event as StreamEvent, EventRecord};
 use futures_util::future::{join, join_all};
 use linklet_domain::{
-    ApiKeySecret, Closure, CorrelationId, Job, JobState, JobWork, Link, LinkPatch, LinkState, Record, Role, Timestamp,
-    WorkspaceJob, WorkspaceSlug,
+    ApiKeySecret, Changer, Closure, CorrelationId, Job, JobState, JobWork, Link, LinkPatch, LinkState, Record, Role,
+    Timestamp, WorkspaceJob, WorkspaceSlug,
 };
 use linklet_dynamodb::{Acting, CloseOutcome, ClosedWorkspaces, JobsTable, LinksTable, MemberOutcome, RestoreOutcome};
 use linklet_jobs::{Kinds, Turns};
@@ -91,7 +91,13 @@ impl Fixture {
 
     fn job(&self, person: &Person, work: WorkspaceJob) -> Job {
         let asked = (self.now(), CorrelationId::generate());
-        Job::new(self.ada.workspace, JobWork::Workspace(work), (person.id, Role::Admin), asked, None)
+        Job::new(
+            self.ada.workspace,
+            JobWork::Workspace(work),
+            (Changer::in_person(&person.id), Role::Admin),
+            asked,
+            None,
+        )
     }
 
     async fn close_as(&self, person: &Person) -> CloseOutcome {

@@ -13,14 +13,15 @@ use aws_lambda_events::{
 };
 use futures_util::future::{join, join_all};
 use linklet_domain::{
-    Job, JobFailure, JobId, JobProgress, JobState, Link, LinkPatch, LinkState, Record, Role, Tags, Timestamp,
+    Actor, AuditFilter, AuditSubject, Changer, Job, JobFailure, JobId, JobProgress, JobState, KeyPrefix, Link,
+    LinkPatch, LinkState, Record, Role, Tags, Timestamp, Trail,
 };
 use linklet_dynamodb::{LinksTable, MemberOutcome, Reached, Removal};
 use linklet_jobs::{Kinds, LinkWork, Turns};
 use linklet_lambda::{batch::Consumer, watching::TargetRoom};
 use linklet_test_support::{
     Answer, ApiKeyBuilder, FakeNotifiers, FakeQueues, Fault, Faults, LinkBuilder, Person, RequestBuilder, StreamReader,
-    TargetBuilder, TestDynamoDb, WriteCounter, an_origin, in_role_of, message_batch, removal, token_of,
+    TargetBuilder, TestDynamoDb, WriteCounter, an_origin, in_role_of, message_batch, queue_batch, removal, token_of,
 };
 use serde_json::{Value, json};
 
@@ -832,6 +833,48 @@ async fn the_end_of_a_job_is_told_to_its_creator_once() {
     assert_eq!(feed[0].about, linklet_domain::NotificationSubject::Job(job));
     assert_eq!(feed[0].message, "Your job to rename the tag a to b is done: 1 link changed.");
     assert_eq!(outside.mails().len(), 1);
+}
+
+#[tokio::test]
+async fn the_trail_says_what_a_job_was_to_do_what_came_of_it_and_whose_doing_that_was() {
+    let fixture = Fixture::new().await;
+    let key = KeyPrefix::parse("sk_live_a1B2c3D4").unwrap();
+    fixture.store(&[fixture.link("launch", &["a"])]).await;
+    let done = fixture.start(&json!({"kind": "purge", "filter": {"tag": ["a"]}})).await;
+    fixture.carry().await;
+    let with_key = Changer { key: Some(key.clone()), ..Changer::in_person(&fixture.bob.id) };
+    let work = fixture.job(&done).await.work;
+    let asked = (Timestamp::now(), crate::fixture::correlation());
+    let by_key = Job::new(fixture.ada.workspace, work, (with_key, Role::Member), asked, None);
+    let by_key = fixture.db.jobs().create(&by_key).await.unwrap().unwrap().id;
+    fixture.carry().await;
+    let running = fixture.start_as(&fixture.bob, Role::Member, &rename("a", "b")).await;
+    let waiting = fixture.start_as(&fixture.bob, Role::Member, &rename("a", "c")).await;
+    for job in [&running, &waiting] {
+        fixture.cancel(job).await;
+    }
+    fixture.carry().await;
+
+    let mut ends = fixture.db.stream("JobsTable");
+    ends.records.retain(|record| is_let_through("JobEndsStream", record));
+    assert_eq!(retry_from(&relay(&fixture.db, &fixture.queues).consume(ends).await), None);
+    let notify = notify(&fixture.db, &fixture.queues, &FakeNotifiers::start(), false);
+    assert!(notify.consume(queue_batch(&fixture.queues.bodies("notify"))).await.batch_item_failures.is_empty());
+
+    let trail = Trail::Workspace(fixture.ada.workspace);
+    let entries = fixture.db.trail().list(&trail, &AuditFilter::default(), 100, None).await.unwrap().items;
+    let of = |job: JobId| {
+        let entry = entries.iter().find(|entry| entry.subject == Some(AuditSubject::Job(job))).unwrap();
+        (entry.actor.clone(), entry.from.clone().unwrap(), entry.to.clone().unwrap())
+    };
+    let (ada, purged) = (Actor::Person(fixture.ada.id), "purge links with their statistics");
+    assert_eq!(of(done), (ada.clone(), purged.into(), "done: 1 link changed".into()));
+    assert_eq!(of(by_key), (Actor::Key(key), purged.into(), "done: 0 links changed".into()));
+    assert_eq!(of(running), (ada.clone(), "rename the tag a to b".into(), "cancelled: 0 links changed".into()));
+    assert_eq!(of(waiting), (ada, "rename the tag a to c".into(), "cancelled: 0 links changed".into()));
+    let told = fixture.db.notifications().list(&fixture.bob.id, &[], 10, None).await.unwrap().page.items;
+    let cancelled = "Your job to rename the tag a to b was cancelled by somebody else: 0 links changed.";
+    assert!(told.iter().any(|one| one.message == cancelled), "{told:?}");
 }
 
 #[tokio::test]

@@ -10,8 +10,8 @@ use aws_lambda_events::sqs::SqsEvent;
 use linklet_account::Account;
 use linklet_auth::Auth;
 use linklet_domain::{
-    AccountChange, EmailAddress, Event, EventDetail, EventId, JobFinished, JobId, JobState, MailChoice, MailLimit,
-    MailOrder, MailOrderId, NotificationStatus, OrderedMail, Origin, Role, TargetUp, Timestamp, UrlDeleted,
+    AccountChange, Changer, EmailAddress, Event, EventDetail, EventId, JobFinished, JobId, JobState, MailChoice,
+    MailLimit, MailOrder, MailOrderId, NotificationStatus, OrderedMail, Origin, Role, TargetUp, Timestamp, UrlDeleted,
     UrlExhausted, UrlExpired, UrlPurged, UserId, WorkspaceName,
 };
 use linklet_dynamodb::Recipients;
@@ -123,6 +123,7 @@ fn job_finished(person: &Person, tag: &str) -> Event {
     let finished = JobFinished {
         job_id: JobId::generate(),
         user_id: person.id,
+        by: Changer::in_person(&person.id),
         work: serde_json::from_value(work).unwrap(),
         state: JobState::Done,
         changed: 5,

@@ -7,7 +7,7 @@ use std::{
 
 use futures_util::future::join;
 use linklet_auth::Auth;
-use linklet_domain::{Closure, MailChoice, Role, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{Changer, Closure, MailChoice, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::JobsTable;
 use linklet_handover::Handovers;
 use linklet_jobs::{Kinds, Turns};
@@ -347,7 +347,7 @@ async fn whoever_has_left_all_signs_in_and_closes_their_account() {
     let workspace = users.workspace(&ada.workspace).await.unwrap().unwrap();
     let work = linklet_domain::JobWork::Workspace(linklet_domain::WorkspaceJob::CloseWorkspace);
     let asked = (Timestamp::now(), fixture::correlation());
-    let job = linklet_domain::Job::new(ada.workspace, work, (ada.id, Role::Admin), asked, None);
+    let job = linklet_domain::Job::new(ada.workspace, work, (Changer::in_person(&ada.id), Role::Admin), asked, None);
     assert!(users.abandon(&fixture.db.jobs(), &job, &workspace, &ada.id, &an_origin(&ada.id)).await.unwrap());
 
     let token = fixture.login(&ada.email, None).await;
@@ -439,7 +439,7 @@ async fn people_take_along_what_is_stored_about_them_and_nothing_of_others() {
     fixture.db.store_target(&target.owned_by(&ada.id).build()).await;
     let work = serde_json::from_value(json!({"kind": "archive", "filter": {"all": true}})).unwrap();
     let asked = (Timestamp::now(), fixture::correlation());
-    let job = linklet_domain::Job::new(ada.workspace, work, (ada.id, Role::Admin), asked, None);
+    let job = linklet_domain::Job::new(ada.workspace, work, (Changer::in_person(&ada.id), Role::Admin), asked, None);
     fixture.db.jobs().create(&job).await.unwrap();
 
     fixture.db.users().choose_mail(&ada.id, MailChoice::None, &an_origin(&ada.id)).await.unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use linklet_domain::{
-    ApiKeySecret, EmailAddress, Invitation, Job, Member, OneTimeToken, Role, Timestamp, TokenPurpose, UserId,
+    ApiKeySecret, Changer, EmailAddress, Invitation, Job, Member, OneTimeToken, Role, Timestamp, TokenPurpose, UserId,
     WorkspaceId,
 };
 use linklet_dynamodb::InviteOutcome;
@@ -334,7 +334,13 @@ impl<'d> Scene<'d> {
 fn job_of(person: &Person) -> Job {
     let work = json!({"kind": "archive", "filter": {"all": true}});
     let work = serde_json::from_value(work).unwrap();
-    Job::new(person.workspace, work, (person.id, Role::Member), (Timestamp::now(), fixture::correlation()), None)
+    Job::new(
+        person.workspace,
+        work,
+        (Changer::in_person(&person.id), Role::Member),
+        (Timestamp::now(), fixture::correlation()),
+        None,
+    )
 }
 
 /// Somebody new in the founder's workspace.

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use linklet_auth::Auth;
 use linklet_delete::Delete;
 use linklet_domain::{
-    ApiKeySecret, IpHash, Link, Member, Origin, RefreshToken, Role, Salt, SessionId, SignInPlace, Timestamp,
-    WorkspaceId, WorkspaceName,
+    ApiKeySecret, AuditAction, AuditFilter, IpHash, Link, Member, Origin, RefreshToken, Role, Salt, SessionId,
+    SignInPlace, Timestamp, Trail, UserId, WorkspaceId, WorkspaceName,
 };
 use linklet_dynamodb::{
     Consistency, FoundOutcome, MemberOutcome, NewWorkspace, PasswordChange, Session, Sessions, SignIn, Standing,
@@ -117,6 +118,35 @@ async fn who_logs_out_everywhere_ends_all_sessions_that_have_begun() {
     }
     assert_eq!(fixture.me(&later).await.status, 200, "a login in the same second");
     assert_eq!(fixture.me(&token_of(&fixture.grace.id, &fixture.grace.workspace, Role::Admin)).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_session_that_was_ended_elsewhere_ends_once_and_not_the_others() {
+    let fixture = Fixture::new().await;
+    let (here, elsewhere) = (fixture.token(), fixture.token());
+    assert_eq!(fixture.me(&here).await.status, 200, "it is held from here on");
+    let other =
+        Auth::new(fixture.db.users(), tokens().with_sessions(fixture.db.sessions()), issuer(), limits(&fixture.db));
+    let log_out = RequestBuilder::new("POST", "/api/auth/logout").token(&here);
+    assert_eq!(log_out.send_to(&other).await.status, 204);
+
+    let everywhere = fixture.log_out(&here, Some(json!({"everywhere": true}))).await;
+    let again = fixture.log_out(&here, None).await;
+
+    assert_eq!((everywhere.status, again.status), (401, 401));
+    assert_eq!(fixture.me_after(&elsewhere, A_MINUTE).await.status, 200);
+}
+
+#[tokio::test]
+async fn ending_a_session_twice_is_one_entry() {
+    let fixture = Fixture::new().await;
+    let (users, ada, session) = (fixture.db.users(), &fixture.ada.id, SessionId::generate());
+    for _ in 0..2 {
+        users.end_session(ada, &session, &an_origin(ada)).await.unwrap();
+    }
+
+    let trail = users.trail().list(&Trail::Person(*ada), &AuditFilter::default(), 100, None).await.unwrap().items;
+    assert_eq!(trail.iter().filter(|entry| entry.action == AuditAction::SessionEnded).count(), 1);
 }
 
 #[tokio::test]
@@ -536,14 +566,36 @@ impl SignedIn {
         answer.json()["token"].as_str().unwrap().to_owned()
     }
 
-    async fn sessions(&self, token: &str, at: Timestamp) -> Vec<Value> {
+    async fn listed(&self, token: &str, at: Timestamp) -> Value {
         let answer = RequestBuilder::new("GET", "/api/me/sessions").token(token).at(at).send_to(&self.auth).await;
         assert_eq!(answer.status, 200, "{}", answer.body);
-        answer.json()["sessions"].as_array().unwrap().clone()
+        answer.json()
+    }
+
+    async fn sessions(&self, token: &str, at: Timestamp) -> Vec<Value> {
+        self.listed(token, at).await["sessions"].as_array().unwrap().clone()
+    }
+
+    /// Stores that so many sessions have begun, a millisecond after another.
+    async fn store(&self, user: &UserId, count: u64, first: Timestamp) -> Vec<SessionId> {
+        let begin = async |number| {
+            let session = SessionId::beginning_at(first.plus(Duration::from_millis(number)));
+            let place = SignInPlace { device: None, country: None };
+            let address = IpHash::of("203.0.113.9", &Salt::parse(&"salt".repeat(8)).unwrap());
+            let sign_in = SignIn { place, address, first_token: None };
+            self.fixture.db.users().begin_session(user, &session, sign_in).await.unwrap();
+            session
+        };
+        join_all((0..count).map(begin)).await
     }
 
     async fn end(&self, token: &str, id: &str) -> Answer {
         RequestBuilder::new("DELETE", &format!("/api/me/sessions/{id}")).token(token).send_to(&self.auth).await
+    }
+
+    async fn me_id(&self, token: &str) -> UserId {
+        let me = RequestBuilder::new("GET", "/api/me").token(token).send_to(&self.auth).await.json();
+        UserId::parse(me["user_id"].as_str().unwrap()).unwrap()
     }
 
     async fn me(&self, token: &str) -> u16 {
@@ -593,6 +645,40 @@ async fn sessions_that_are_over_are_not_listed_whether_or_not_their_items_are_th
 
     assert_eq!(sessions.len(), 1, "{sessions:?}");
     assert_eq!(sessions[0]["is_current"], true);
+}
+
+#[tokio::test]
+async fn a_session_that_lasts_is_found_behind_any_number_that_are_over() {
+    let signed_in = SignedIn::new().await;
+    let now = Timestamp::now();
+    let hours = |hours: u64| now.minus(Duration::from_secs(hours * 60 * 60));
+    signed_in.log_in(FIREFOX, true, hours(48)).await;
+    let token = signed_in.log_in(FIREFOX, false, now).await;
+    let user = signed_in.me_id(&token).await;
+    signed_in.store(&user, 250, hours(30)).await;
+
+    let listed = signed_in.listed(&token, now).await;
+
+    let remembered: Vec<_> = listed["sessions"].as_array().unwrap().iter().map(|one| &one["remembered"]).collect();
+    assert_eq!(remembered, [false, true]);
+    assert_eq!(listed["has_more"], false);
+}
+
+#[tokio::test]
+async fn of_many_sessions_the_latest_are_listed_and_ones_own_and_that_there_are_more() {
+    let signed_in = SignedIn::new().await;
+    let now = Timestamp::now();
+    let token = signed_in.log_in(FIREFOX, true, now.minus(Duration::from_secs(600))).await;
+    let user = signed_in.me_id(&token).await;
+    for (count, length, has_more) in [(99, 100, false), (1, 101, true)] {
+        signed_in.store(&user, count, now.minus(Duration::from_secs(length))).await;
+
+        let listed = signed_in.listed(&token, now).await;
+
+        let sessions = listed["sessions"].as_array().unwrap();
+        assert_eq!((sessions.len() as u64, &listed["has_more"]), (length, &json!(has_more)));
+        assert_eq!(sessions.last().unwrap()["is_current"], true);
+    }
 }
 
 #[tokio::test]

@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use linklet_domain::{
-    ApiKeySecret, AuditFilter, EmailAddress, Invitation, KeyPrefix, OneTimeToken, Role, Timestamp, TokenPurpose, Trail,
-    UnsubscribeToken,
+    ApiKeySecret, AuditFilter, EmailAddress, Invitation, KeyPrefix, OneTimeToken, Role, SessionId, Timestamp,
+    TokenPurpose, Trail, UnsubscribeToken,
 };
 use linklet_dynamodb::{AddressStep, NewToken, PersonChange, TokenDelivery, UsersTable};
 use linklet_lambda::passwords::Passwords;
@@ -169,7 +169,7 @@ impl Office {
                 let body = json!({"email": email, "password": PASSWORD});
                 let login = RequestBuilder::new("POST", "/api/auth/login").json(&body);
                 assert_eq!(login.send_to(&self.auth()).await.status, 200);
-                let lasting = users.sessions(ada, now).await.unwrap();
+                let lasting = users.sessions(ada, &SessionId::generate(), now).await.unwrap().sessions;
                 as_ada(&path.replace("{id}", &lasting[0].id.to_string()))
             }
             "PATCH /api/me/notifications" => as_ada(path).json(&json!({"mail": "all"})),
@@ -344,7 +344,8 @@ async fn without_the_trail_people_sign_in_all_the_same() {
     let answer = office.send("POST /api/auth/login", request).await;
 
     assert_eq!(answer.status, 200);
-    assert_eq!(office.db.users().sessions(&office.ada.id, Timestamp::now()).await.unwrap().len(), 1);
+    let (user, session) = (&office.ada.id, SessionId::generate());
+    assert_eq!(office.db.users().sessions(user, &session, Timestamp::now()).await.unwrap().sessions.len(), 1);
 }
 
 #[tokio::test]
@@ -366,6 +367,35 @@ async fn wrong_passwords_are_one_entry_as_soon_as_the_next_guess_has_to_wait() {
     assert_eq!(guessed(60, "ada@example.com").await, 1, "in the same quarter of an hour");
     assert_eq!(guessed(900, "ada@example.com").await, 2, "in the next one");
     assert_eq!(guessed(901, "nobody@example.com").await, 2, "nobody's trail");
+}
+
+#[tokio::test]
+async fn wrong_passwords_beside_a_token_are_in_the_trail_wherever_they_are_given() {
+    let wrong = "wrong horse battery";
+    for (operation, body) in [
+        ("DELETE /api/me", json!({"password": wrong})),
+        ("DELETE /api/workspace", json!({"slug": "", "password": wrong})),
+        ("PATCH /api/me", json!({"email": "ada@example.org", "password": wrong})),
+        ("POST /api/auth/password", json!({"current": wrong, "new": "another horse battery"})),
+    ] {
+        let office = Office::new().await;
+        let (method, path) = operation.split_once(' ').unwrap();
+        let mut body = body;
+        if body.get("slug").is_some() {
+            body["slug"] = office.closing().await["slug"].clone();
+        }
+        let noon = Timestamp::now();
+        let mut counts = Vec::new();
+        for seconds in 0..5 {
+            let guess = RequestBuilder::new(method, path).token(&office.session).json(&body);
+            let guess = guess.source_ip("198.51.100.7").at(noon.plus(Duration::from_secs(seconds)));
+            let refused = office.send(operation, guess).await;
+            assert_eq!((refused.status, &refused.json()["code"]), (401, &json!("invalid_credentials")), "{operation}");
+            counts.push(office.entries().iter().filter(|(action, _)| action == "session.guessed").count());
+        }
+
+        assert_eq!(counts, [0, 0, 0, 0, 1], "{operation}");
+    }
 }
 
 /// What an admin reads of the workspace.

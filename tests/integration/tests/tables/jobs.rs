@@ -1,6 +1,8 @@
 use std::time::Duration;
 
-use linklet_domain::{CorrelationId, Job, JobFailure, JobProgress, JobState, Role, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{
+    Changer, CorrelationId, Job, JobFailure, JobProgress, JobState, Role, Timestamp, UserId, WorkspaceId,
+};
 use linklet_dynamodb::{JobEnd, JobsTable, Reached};
 use linklet_test_support::{Rendezvous, TestDynamoDb};
 use serde_json::json;
@@ -10,11 +12,15 @@ fn new_job(workspace: &WorkspaceId) -> Job {
     let work = json!({"kind": "rename_tag", "from": "a", "to": "b", "filter": {"tag": ["a", "-c"], "archived": "all"}});
     let work = serde_json::from_value(work).unwrap();
     let asked = (Timestamp::now(), CorrelationId::generate());
-    Job::new(*workspace, work, (UserId::generate(), Role::Member), asked, Some(12))
+    Job::new(*workspace, work, (Changer::in_person(&UserId::generate()), Role::Member), asked, Some(12))
 }
 
 async fn started(jobs: &JobsTable, workspace: &WorkspaceId) -> Job {
     jobs.create(&new_job(workspace)).await.unwrap().unwrap()
+}
+
+fn somebody() -> Changer {
+    Changer::in_person(&UserId::generate())
 }
 
 async fn found(jobs: &JobsTable, job: &Job) -> Job {
@@ -64,7 +70,7 @@ async fn a_note_keeps_what_somebody_has_cancelled_meanwhile() {
     let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
     let jobs = db.jobs();
     let job = started(&jobs, &workspace).await;
-    let cancelled = jobs.cancel(&workspace, &job.id, Timestamp::now()).await.unwrap().unwrap();
+    let cancelled = jobs.cancel(&workspace, &job.id, &somebody(), Timestamp::now()).await.unwrap().unwrap();
 
     jobs.note(&job, &reached(10, "first"), Timestamp::now()).await.unwrap();
 
@@ -103,7 +109,7 @@ async fn a_job_that_is_cancelled_while_the_one_before_ends_doesnt_begin() {
 
     let (job, id) = (first.clone(), second.id);
     let ends = tokio::spawn(async move { ending.end(&job, &end(JobState::Done, &JobProgress::default())).await });
-    let cancels = tokio::spawn(async move { cancelling.cancel(&workspace, &id, Timestamp::now()).await });
+    let cancels = tokio::spawn(async move { cancelling.cancel(&workspace, &id, &somebody(), Timestamp::now()).await });
     ends.await.unwrap().unwrap();
     cancels.await.unwrap().unwrap();
 
@@ -142,7 +148,7 @@ async fn a_job_is_deleted_thirty_days_after_its_end_and_not_before_it() {
     let old = started(&jobs, &workspace).await;
     let (running, waiting) = (started(&jobs, &workspace).await, started(&jobs, &workspace).await);
     jobs.end(&old, &JobEnd { at: long_ago, ..end(JobState::Done, &JobProgress::default()) }).await.unwrap();
-    jobs.cancel(&workspace, &waiting.id, Timestamp::now()).await.unwrap();
+    jobs.cancel(&workspace, &waiting.id, &somebody(), Timestamp::now()).await.unwrap();
 
     db.sweep_ttl();
 

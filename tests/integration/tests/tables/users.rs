@@ -1,10 +1,10 @@
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use linklet_domain::{
-    Account, Destinations, EmailAddress, FullName, Invitation, Member, Membership, OneTimeToken, Origin, Precondition,
-    Revision, Role, Timestamp, TokenPurpose, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch,
-    WorkspaceSettings, WorkspaceSlug,
+    Account, ActionFilter, AuditAction, AuditFilter, Destinations, EmailAddress, FullName, Invitation, MailChoice,
+    Member, Membership, OneTimeToken, Origin, Precondition, Revision, Role, Timestamp, TokenPurpose, Trail, UserId,
+    Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
 };
 use linklet_dynamodb::{MemberOutcome, RegisterOutcome, Registration, UsersTable, WorkspaceOutcome};
 use linklet_test_support::{
@@ -162,7 +162,6 @@ fn slugs_of(db: &TestDynamoDb, workspace: &WorkspaceId) -> Vec<String> {
     own.map(|item| item["pk"]["S"].as_str().unwrap().trim_start_matches("SLUG#").to_owned()).collect()
 }
 
-/// Somebody who has just joined.
 /// Somebody who joins after all who are there.
 fn newcomer(email: &str, role: Role) -> Member {
     Member {
@@ -306,6 +305,51 @@ async fn changes_at_once_lose_no_slug_and_leave_no_second_one() {
     let workspace = db.users().workspace(&ada.membership.workspace).await.unwrap().unwrap();
     assert_eq!((workspace.name.as_str(), workspace.settings), ("Looms", settings));
     assert_eq!(slugs_of(&db, &ada.membership.workspace), [workspace.slug.as_str()]);
+}
+
+#[tokio::test]
+async fn of_changes_at_once_the_trail_says_from_which_to_which_each_led() {
+    let db = TestDynamoDb::start();
+    let ada = found(&db, "ada@example.com", "engines").await;
+    let (users, id, origin) = (db.users(), &ada.membership.workspace, an_origin(&ada.account.id));
+    let rename = async |number: usize| {
+        let patch = WorkspacePatch {
+            name: Some(WorkspaceName::parse(&format!("Looms {number}")).unwrap()),
+            ..WorkspacePatch::default()
+        };
+        users.change_workspace(id, &ada.account.id, &patch, &Precondition::None, &origin).await.unwrap()
+    };
+    let choose = async |choice| users.choose_mail(&ada.account.id, choice, &origin).await.unwrap();
+
+    let renamed = join_all((0..4).map(rename));
+    let chosen = join_all([MailChoice::None, MailChoice::All, MailChoice::Important, MailChoice::None].map(choose));
+    join(renamed, chosen).await;
+
+    let workspace = users.workspace(id).await.unwrap().unwrap();
+    let mail = users.mail_choice(&ada.account.id).await.unwrap().unwrap();
+    let steps = |trail, action| {
+        let filter = AuditFilter { action: Some(ActionFilter::One(action)), ..AuditFilter::default() };
+        let trails = db.trail();
+        async move {
+            let entries = trails.list(&trail, &filter, 100, None).await.unwrap().items;
+            entries.into_iter().map(|entry| (entry.from.unwrap(), entry.to.unwrap())).collect::<Vec<_>>()
+        }
+    };
+    let names = steps(Trail::Workspace(*id), AuditAction::WorkspaceChanged).await;
+    assert_eq!(names.len(), 4);
+    assert_chain(names, &format!("name: {}", ada.workspace_name), &format!("name: {}", workspace.name));
+    let mails = steps(Trail::Person(ada.account.id), AuditAction::AccountMailChanged).await;
+    assert_chain(mails, MailChoice::default().as_str(), mail.as_str());
+}
+
+/// That these steps are one way, each beginning where another has ended.
+fn assert_chain(mut steps: Vec<(String, String)>, first: &str, last: &str) {
+    // What is left by each step as often as it is reached is passed through, but for the first and the last.
+    steps.push((last.to_owned(), first.to_owned()));
+    let (mut left, mut reached): (Vec<_>, Vec<_>) = steps.into_iter().unzip();
+    left.sort();
+    reached.sort();
+    assert_eq!(left, reached);
 }
 
 #[tokio::test]

@@ -1,0 +1,84 @@
+//! Showing by the password of an account that it is one's own.
+
+use std::time::Duration;
+
+use linklet_domain::{Account, Actor, HashFor, UserId};
+use linklet_dynamodb::AuditTable;
+
+use crate::{
+    guesses::Attempt,
+    hashing::Limits,
+    http::{ApiError, Problem, Request},
+    passwords::Passwords,
+    trail,
+};
+
+/// How long a refusal waits for its entry in the trail: less than the steps in which refused logins are answered.
+const NOTED_WITHIN: Duration = Duration::from_millis(100);
+
+/// Has people show that they know the password of an account.
+#[derive(Clone, Copy)]
+pub struct Proofs<'a> {
+    /// What keeps people from guessing.
+    pub limits: &'a Limits,
+    /// Verifies passwords.
+    pub passwords: &'a Passwords,
+    /// Where it is written that somebody has guessed.
+    pub trail: &'a AuditTable,
+}
+
+/// What a password is given for, and what that hashes.
+#[derive(Debug, Clone, Copy)]
+pub struct Purpose {
+    /// The words for the log of why a wrong one is refused.
+    pub refusal: &'static str,
+    /// How many passwords are hashed, this one among them.
+    pub hashes: u32,
+}
+
+impl Purpose {
+    /// A purpose for which this password alone is hashed.
+    #[must_use]
+    pub const fn refused_as(refusal: &'static str) -> Self {
+        Self { refusal, hashes: 1 }
+    }
+}
+
+impl Proofs<'_> {
+    /// Whether somebody knows the password of this account. Whoever guesses waits longer and longer.
+    ///
+    /// # Errors
+    /// 401 if it is another one, 429 if the guess has to wait, or as many passwords are hashed in this second as may be.
+    pub async fn require(
+        &self,
+        request: &Request,
+        account: &Account,
+        password: &str,
+        Purpose { refusal, hashes }: Purpose,
+    ) -> Result<(), ApiError> {
+        let verify = async |whose: Option<HashFor>| {
+            self.limits.admit_hashes(request, whose, hashes).await?;
+            if self.passwords.verify(password.as_bytes(), account.password_hash.as_deref()) {
+                return Ok(());
+            }
+            Err(self.refused(request, Some(&account.id), refusal).await)
+        };
+        self.limits.guesses.limit(request, Attempt::at_password_of(account.email.as_str()), verify).await
+    }
+
+    /// Writes the line that says why a password was refused, and returns the error, which doesn't. If the next guess has to wait, the
+    /// person finds that in their trail.
+    pub async fn refused(&self, request: &Request, user: Option<&UserId>, reason: &'static str) -> ApiError {
+        if let Some(user) = user.filter(|_| request.is_last_guess()) {
+            // Nobody knows who it was. The answer must not come so late that it tells whether there is an account.
+            let entry = self.limits.guesses.origin(request, Actor::Linklet).guessed(user);
+            if tokio::time::timeout(NOTED_WITHIN, trail::note(self.trail, &entry)).await.is_err() {
+                tracing::warn!("an entry of the trail was not written in time");
+            }
+        }
+        let address_hash = self.limits.guesses.address_hash(request);
+        let (user_id, address_hash) = (user.map(UserId::to_string), address_hash.as_str());
+        tracing::warn!(reason, user_id, address_hash, "a login was refused");
+        ApiError::Problem(Problem::InvalidCredentials)
+    }
+}

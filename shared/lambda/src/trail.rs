@@ -1,0 +1,14 @@
+//! Entries of the trail that have no change beside them.
+
+use linklet_domain::AuditEntry;
+use linklet_dynamodb::AuditTable;
+
+use crate::telemetry::chain;
+
+/// Writes an entry of what changes nothing about who may do what. A failure is only logged.
+pub async fn note(trail: &AuditTable, entry: &AuditEntry) {
+    if let Err(error) = trail.put(entry).await {
+        let (error, action) = (chain(&error), entry.action.as_str());
+        tracing::warn!(error, action, "an entry of the trail could not be written");
+    }
+}
