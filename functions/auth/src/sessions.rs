@@ -41,8 +41,11 @@ impl Auth {
 
     pub(crate) async fn list_sessions(&self, request: &Request) -> Result<Response, ApiError> {
         let person = self.tokens.person(request).await?;
-        let (own, now) = (&person.session().id, request.received_at());
-        let LastingSessions { sessions, has_more } = self.users.sessions(person.user(), own, now).await?;
+        let (user, own, now) = (person.user(), &person.session().id, request.received_at());
+        let LastingSessions { mut sessions, has_more } = self.users.sessions(user, None, now).await?;
+        if has_more && !sessions.iter().any(|session| session.id == *own) {
+            sessions.extend(self.users.session(user, own, now).await?);
+        }
         let sessions = sessions.iter().map(|session| SessionView::of(session, &person)).collect();
         Ok(json(StatusCode::OK, &Sessions { sessions, has_more }))
     }

@@ -218,9 +218,8 @@ impl WorkspaceWork {
         };
         let closed_at = workspace.closure.map(|closure| closure.closed_at);
         // Before they are marked, since a turn that dies in between finds nobody to tell when it is repeated.
-        for member in self.workspaces.unmarked_members(&workspace.id, closed_at).await? {
-            self.mails.tell_of(&job.correlation_id, &member, change.clone()).await;
-        }
+        let members = self.workspaces.unmarked_members(&workspace.id, closed_at).await?;
+        self.mails.tell_all(&job.correlation_id, &members, &change).await;
         self.workspaces.mark_members(&workspace.id, closed_at).await?;
         match aim {
             Aim::Open | Aim::Closed => self.workspaces.mark_keys(&workspace.id, closed_at).await?,

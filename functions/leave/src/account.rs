@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use linklet_domain::{Account, KeysLeft, Membership, Password, Timestamp, Workspace, WorkspaceJob};
+use linklet_domain::{
+    Account, AccountChange, KeysLeft, Member, Membership, Password, Timestamp, UserId, Workspace, WorkspaceJob,
+};
 use linklet_dynamodb::{MemberOutcome, Removal, RepositoryError, Tie};
 use linklet_lambda::{
     http::{ApiError, BodyLimit, Problem, Request, Response, no_content},
@@ -106,8 +108,11 @@ impl Leave {
                     return Ok(Left::Again);
                 }
                 let job = self.job(request, &membership.workspace, user, WorkspaceJob::CloseWorkspace);
-                let is_left = self.users.abandon(&self.jobs, &job, workspace, user, &origin).await?;
-                Ok(if is_left { Left::Yes } else { Left::Again })
+                if !self.users.abandon(&self.jobs, &job, workspace, user, &origin).await? {
+                    return Ok(Left::Again);
+                }
+                self.tell_of_abandoned(request, workspace, user, &members).await;
+                Ok(Left::Yes)
             }
             Tie::None => {
                 let removal = Removal {
@@ -121,6 +126,17 @@ impl Leave {
                 self.remove(&removal).await
             }
         }
+    }
+
+    /// Tells the other members of a closed workspace that nobody can bring it back any more. The job has told them otherwise.
+    async fn tell_of_abandoned(&self, request: &Request, workspace: &Workspace, user: &UserId, members: &[Member]) {
+        if workspace.closure.is_none() {
+            return;
+        }
+        let others: Vec<UserId> = members.iter().map(|member| member.user).filter(|member| member != user).collect();
+        let workspace_name = workspace.name.clone();
+        let change = AccountChange::WorkspaceClosed { workspace_name, restorable_until: None };
+        self.mails.tell_all(request.correlation_id(), &others, &change).await;
     }
 
     /// Ends a membership as `DELETE /api/workspace/members/{user_id}` does.

@@ -5,10 +5,10 @@
 use std::str::FromStr;
 
 use linklet_domain::{
-    Actor, AuditEntry, AuditFilter, Invalid, Job, Link, Membership, Notification, PageToken, Trail, UserId, Workspace,
-    WorkspaceId,
+    Actor, AuditEntry, AuditFilter, Invalid, Job, Link, Membership, Notification, PageToken, SessionId, Timestamp,
+    Trail, UserId, Workspace, WorkspaceId,
 };
-use linklet_dynamodb::{Cursor, LinksTable, NotificationsTable, Page, WatchTable};
+use linklet_dynamodb::{Cursor, Feed, LastingSessions, LinksTable, NotificationsTable, Page, WatchTable};
 use linklet_lambda::{
     http::{ApiError, Problem, Request, Response, StatusCode, json},
     identity::Person,
@@ -38,6 +38,7 @@ const KINDS_AT_ONCE: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Person,
+    Sessions,
     Notifications,
     Trail,
     Access,
@@ -47,12 +48,13 @@ enum Kind {
 }
 
 impl Kind {
-    const OF_PERSON: [Self; 3] = [Self::Person, Self::Notifications, Self::Trail];
+    const OF_PERSON: [Self; 4] = [Self::Person, Self::Sessions, Self::Notifications, Self::Trail];
     const OF_WORKSPACE: [Self; 4] = [Self::Access, Self::Links, Self::Targets, Self::Jobs];
 
     fn as_str(self) -> &'static str {
         match self {
             Self::Person => "person",
+            Self::Sessions => "sessions",
             Self::Notifications => "notifications",
             Self::Trail => "trail",
             Self::Access => "access",
@@ -90,12 +92,9 @@ impl Place {
         if let (Some(kind), Some(workspace)) = (kind, self.workspace) {
             return Some(Self { kind: *kind, workspace: Some(workspace), after: None });
         }
-        // One that was left since is passed over.
-        let ids = || workspaces.iter().map(|(membership, _)| membership.workspace);
-        let following = match self.workspace {
-            Some(current) => ids().skip_while(|id| *id != current).nth(1),
-            None => ids().next(),
-        };
+        // By their ids, so that the export goes on behind one that was left since.
+        let ids = workspaces.iter().map(|(membership, _)| membership.workspace);
+        let following = ids.filter(|id| self.workspace.is_none_or(|current| *id > current)).min();
         following.map(|workspace| Self { kind: Kind::Access, workspace: Some(workspace), after: None })
     }
 }
@@ -161,7 +160,8 @@ impl Leave {
             return match place.kind {
                 Kind::Notifications => self.notifications_of(user, after).await,
                 Kind::Trail => self.trail_of(user, after).await,
-                _ => self.account_with_sessions(request, person, workspaces).await,
+                Kind::Sessions => self.sessions_of(user, after, request.received_at()).await,
+                _ => self.person(request, user, workspaces).await,
             };
         };
         // Whoever has left meanwhile sees nothing more of it.
@@ -176,14 +176,14 @@ impl Leave {
         }
     }
 
-    /// The account, with memberships and sessions, of which there are few.
-    async fn account_with_sessions(
+    /// The account, with memberships, of which there are few.
+    async fn person(
         &self,
         request: &Request,
-        person: &Person,
+        user: &UserId,
         workspaces: &[(Membership, Workspace)],
     ) -> Result<Found, ApiError> {
-        let (user, now) = (person.user(), request.received_at());
+        let now = request.received_at();
         let (profile, account) = tokio::try_join!(self.users.profile(user, now), self.users.account(user))?;
         let (profile, account) = profile.zip(account).ok_or(ApiError::Problem(Problem::Unauthorized))?;
         let (pending_email, pending_until) = profile.pending.map(|pending| (pending.email, pending.until)).unzip();
@@ -200,20 +200,28 @@ impl Leave {
                 "closed_at": workspace.closure.map(|closure| closure.closed_at),
             })
         }));
-        let lasting = self.users.sessions(user, &person.session().id, now).await?;
-        items.extend(lasting.sessions.into_iter().map(|session| {
+        Ok((items, None))
+    }
+
+    async fn sessions_of(&self, user: &UserId, after: Option<&str>, now: Timestamp) -> Result<Found, ApiError> {
+        let after = after.map(SessionId::parse).transpose()?;
+        let LastingSessions { sessions, has_more } = self.users.sessions(user, after.as_ref(), now).await?;
+        let last = sessions.last().filter(|_| has_more).map(|session| session.id.to_string());
+        let shown = sessions.into_iter().map(|session| {
             json!({
                 "kind": "session", "id": session.id, "began_at": session.id.began_at(), "expires_at": session.ends_at,
                 "renewed_at": session.renewed_at, "device": session.place.device, "country": session.place.country,
             })
-        }));
-        Ok((items, None))
+        });
+        Ok((shown.collect(), last))
     }
 
     async fn notifications_of(&self, user: &UserId, after: Option<&str>) -> Result<Found, ApiError> {
         let after = after.map(Cursor::decode).transpose()?;
-        let page = self.stored.notifications.list(user, &[], AT_ONCE, after.as_ref()).await?.page;
-        Ok((page.items.iter().map(notification).collect(), page.next.map(|cursor| cursor.encode())))
+        let Feed { page, seen_at } = self.stored.notifications.list(user, &[], AT_ONCE, after.as_ref()).await?;
+        let seen = seen_at.map(|seen_at| json!({"kind": "seen", "seen_at": seen_at}));
+        let items = seen.into_iter().chain(page.items.iter().map(notification)).collect();
+        Ok((items, page.next.map(|cursor| cursor.encode())))
     }
 
     async fn trail_of(&self, user: &UserId, after: Option<&str>) -> Result<Found, ApiError> {
@@ -292,7 +300,7 @@ impl Leave {
 
 fn notification(notification: &Notification) -> Value {
     json!({
-        "kind": "notification", "id": notification.id, "event_type": notification.event_type,
+        "kind": "notification", "workspace_id": notification.workspace, "id": notification.id, "event_type": notification.event_type,
         "status": notification.status, "created_at": notification.created_at, "sent_at": notification.sent_at,
         "message": notification.message, "about": notification.about,
     })
@@ -316,6 +324,7 @@ fn shown_link(request: &Request, link: &Link) -> Result<Value, ApiError> {
     let mut shown = json!({
         "kind": "link", "workspace_id": link.identity.workspace, "short_code": link.code(), "original_url": link.target,
         "status": link.availability.status(request.received_at()).as_str(), "expires_at": link.availability.expires_at,
+        "exhausted_at": link.availability.exhausted_at,
         "valid_from": link.availability.valid_from, "is_protected": link.availability.is_protected, "watch": link.watch,
         "archived": link.archived, "created_at": link.created_at, "updated_at": link.updated_at,
     });

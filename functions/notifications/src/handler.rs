@@ -1,7 +1,7 @@
 //! Lists the caller's notifications, and notes which they have seen.
 
 use linklet_domain::{
-    EventId, Invalid, Notification, NotificationKind, NotificationStatus, NotificationSubject, Timestamp,
+    EventId, Invalid, Notification, NotificationKind, NotificationStatus, NotificationSubject, Timestamp, WorkspaceId,
 };
 use linklet_dynamodb::{Cursor, NotificationsTable};
 use linklet_lambda::{
@@ -80,6 +80,7 @@ struct NotificationView<'a> {
     created_at: Timestamp,
     sent_at: Option<Timestamp>,
     message: &'a str,
+    workspace_id: &'a WorkspaceId,
     #[serde(flatten)]
     about: &'a NotificationSubject,
 }
@@ -93,6 +94,7 @@ impl<'a> From<&'a Notification> for NotificationView<'a> {
             created_at: notification.created_at,
             sent_at: notification.sent_at,
             message: &notification.message,
+            workspace_id: &notification.workspace,
             about: &notification.about,
         }
     }

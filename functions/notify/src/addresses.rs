@@ -1,4 +1,4 @@
-use linklet_domain::{NotificationSubject, OneTimeToken, ShortCode, UnsubscribeToken};
+use linklet_domain::{NotificationSubject, OneTimeToken, ShortCode, UnsubscribeToken, WorkspaceId};
 use linklet_lambda::{
     app,
     config::{self, ConfigError},
@@ -55,14 +55,14 @@ impl Addresses {
         short_url.split_once("://").map_or(short_url.clone(), |(_, shown)| shown.to_owned())
     }
 
-    /// The page of what a notification is about.
-    pub(crate) fn about(&self, subject: &NotificationSubject) -> PageAddress {
+    /// The page of what a notification is about. Whoever follows it may be in another workspace at the moment.
+    pub(crate) fn about(&self, workspace: &WorkspaceId, subject: &NotificationSubject) -> PageAddress {
         let page = match subject {
             NotificationSubject::Link(code) => format!("links/{code}"),
             NotificationSubject::Target(id) => format!("monitoring/{id}"),
             NotificationSubject::Job(id) => format!("settings?job={id}"),
         };
-        PageAddress(format!("{}/app#/{page}", self.base))
+        PageAddress(format!("{}/app#/w/{workspace}/{page}", self.base))
     }
 
     /// The page on which somebody gets rid of notifications by mail.

@@ -5,8 +5,8 @@
 //! nowhere.
 
 use linklet_domain::{
-    EmailAddress, Invitation, InvitationId, MailCount, MailOrder, OneTimeToken, TokenPurpose, UserId, WorkspaceId,
-    WorkspaceName,
+    Changer, EmailAddress, Invitation, InvitationId, MailCount, MailOrder, OneTimeToken, TokenPurpose, UserId,
+    WorkspaceId, WorkspaceName,
 };
 use linklet_dynamodb::{MailAddress, Recipient};
 use linklet_lambda::telemetry::chain;
@@ -107,9 +107,21 @@ fn mail(
         .paragraph("If you don't know who this is, do nothing.")
 }
 
-/// A workspace's name in few words without anything that a mail program makes a link or a telephone number of: whoever has named it
-/// may mean no good.
+/// A workspace's name in few plain words.
 pub(crate) fn plain_name(name: &WorkspaceName) -> String {
+    let words = plain_words(name.as_str());
+    if words.is_empty() { "a workspace".to_owned() } else { format!("the workspace “{words}”") }
+}
+
+/// What somebody else calls themselves, in few plain words.
+pub(crate) fn plain_person(by: &Changer) -> String {
+    let words = plain_words(by.called());
+    if words.is_empty() { "somebody else".to_owned() } else { words }
+}
+
+/// A name in few words without anything that a mail program makes a link or a telephone number of: whoever has chosen it may mean no
+/// good.
+fn plain_words(name: &str) -> String {
     const LONGEST: usize = 40;
     const DIGITS: usize = 4;
     let mut digits = 0;
@@ -118,9 +130,9 @@ pub(crate) fn plain_name(name: &WorkspaceName) -> String {
         let is_plain = character.is_alphabetic() || (character.is_numeric() && digits <= DIGITS);
         if is_plain || matches!(character, '-' | '\'' | '’' | '&') { character } else { ' ' }
     };
-    let words: String = name.as_str().chars().map(plain).collect();
+    let words: String = name.chars().map(plain).collect();
     let words: String = words.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(LONGEST).collect();
-    if words.is_empty() { "a workspace".to_owned() } else { format!("the workspace “{}”", words.trim_end()) }
+    words.trim_end().to_owned()
 }
 
 /// An address that somebody else has chosen, unless it looks like more than an address.
@@ -134,6 +146,8 @@ pub(crate) fn plain_address(address: &EmailAddress) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use linklet_domain::FullName;
+
     use super::*;
 
     #[test]
@@ -154,6 +168,19 @@ mod tests {
         }
         let long = plain_name(&WorkspaceName::parse(&"x".repeat(100)).unwrap());
         assert_eq!(long, format!("the workspace “{}”", "x".repeat(40)));
+    }
+
+    #[test]
+    fn a_person_is_a_few_plain_words_too() {
+        for (name, shown) in [
+            (Some("Ada Lovelace"), "Ada Lovelace"),
+            (Some("https://evil.example/login your account is locked"), "https evil example login your account is"),
+            (Some("..."), "somebody else"),
+            (None, "somebody else"),
+        ] {
+            let name = name.map(|name| FullName::parse(name).unwrap());
+            assert_eq!(plain_person(&Changer { name, ..Changer::in_person(&UserId::generate()) }), shown);
+        }
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! Notifications by mail, of which people choose which they get, and can get rid of with one click.
 
 use linklet_domain::{
-    EmailAddress, Event, EventDetail, MailCount, NotificationSubject, UnsubscribeToken, Wording, mail_wording,
+    EmailAddress, Event, EventDetail, MailCount, NotificationSubject, ShortCode, UnsubscribeToken, Wording,
+    mail_wording,
 };
 use linklet_dynamodb::MailAdmission;
 
 use crate::{
     DeliveryError, Mailer, Notify,
     addresses::Addresses,
+    invitation_mail::plain_person,
     mail::{Mail, MailKind},
     mailer::Addressee,
 };
@@ -20,7 +22,8 @@ impl Notify {
         event: &Event,
         email: &EmailAddress,
     ) -> Result<(), DeliveryError> {
-        let Some(worded) = mail_wording(&event.detail, |code| self.addresses.short_link(code)) else { return Ok(()) };
+        let short_link = |code: &ShortCode| self.addresses.short_link(code);
+        let Some(worded) = mail_wording(&event.detail, short_link, plain_person) else { return Ok(()) };
         let (user, now) = (worded.user, (self.clock)());
         let admission = mailer.admission(user, MailCount::Notifications, event.event_id.as_str(), now).await?;
         if admission == MailAdmission::Refused {
@@ -41,7 +44,7 @@ fn mail(addresses: &Addresses, event: &Event, worded: &Wording<'_>, is_last: boo
             NotificationSubject::Target(_) => "Look at the monitored URL",
             NotificationSubject::Job(_) => "Look at the job",
         };
-        mail = mail.button(words, addresses.about(&worded.about));
+        mail = mail.button(words, addresses.about(&event.workspace_id, &worded.about));
     }
     if is_last {
         let mails = MailCount::Notifications.limit().mails;

@@ -23,6 +23,14 @@ pub struct MailOrder {
     pub mail: OrderedMail,
 }
 
+impl MailOrder {
+    /// A new order, of a mail that this request causes.
+    #[must_use]
+    pub fn new(cause: &CorrelationId, ordered_at: Timestamp, mail: OrderedMail) -> Self {
+        Self { order_id: MailOrderId::generate(), ordered_at, correlation_id: cause.clone(), mail }
+    }
+}
+
 /// The mails that can be ordered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "mail", rename_all = "snake_case")]

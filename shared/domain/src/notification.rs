@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Changer, CorrelationId, Event, EventDetail, EventId, Invalid, JobFailure, JobFinished, JobId, JobState, LinkId,
-    MilestoneReached, ShortCode, TargetDown, TargetId, TargetUrl, Timestamp, UserId,
+    MilestoneReached, ShortCode, TargetDown, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId,
 };
 
 /// A message to a person about one of their links, monitored URLs or jobs.
@@ -12,6 +12,8 @@ pub struct Notification {
     pub id: EventId,
     /// Who is told.
     pub user: UserId,
+    /// The workspace of what it tells about.
+    pub workspace: WorkspaceId,
     /// The event's type, such as `url.created`.
     pub event_type: String,
     /// The sentence to show.
@@ -110,6 +112,7 @@ impl Notification {
         Some(Self {
             id: event.event_id.clone(),
             user: *user,
+            workspace: event.workspace_id,
             event_type: event.event_type().to_owned(),
             message,
             about,
@@ -137,38 +140,43 @@ pub struct Wording<'e> {
 /// The wording of an event where only its person sees it, or `None` if nobody is told about it.
 #[must_use]
 pub fn wording(detail: &EventDetail) -> Option<Wording<'_>> {
-    worded(detail, ShortCode::to_string, TargetUrl::to_string)
+    worded(detail, ShortCode::to_string, TargetUrl::to_string, |by| by.called().to_owned())
 }
 
 /// The wording of an event in a mail, which shows short URLs, and of where they lead only the host: somebody else may have written
-/// the rest.
+/// the rest. What others call themselves is as they like as well, so it is shown as `called` makes it.
 #[must_use]
-pub fn mail_wording(detail: &EventDetail, short_url: impl Fn(&ShortCode) -> String) -> Option<Wording<'_>> {
-    worded(detail, short_url, TargetUrl::host)
+pub fn mail_wording(
+    detail: &EventDetail,
+    short_url: impl Fn(&ShortCode) -> String,
+    called: impl Fn(&Changer) -> String,
+) -> Option<Wording<'_>> {
+    worded(detail, short_url, TargetUrl::host, called)
 }
 
-/// The wording of an event with links and URLs as these functions show them.
+/// The wording of an event with links, URLs and people as these functions show them.
 fn worded(
     detail: &EventDetail,
     link: impl Fn(&ShortCode) -> String,
     url: impl Fn(&TargetUrl) -> String,
+    called: impl Fn(&Changer) -> String,
 ) -> Option<Wording<'_>> {
     let of_link = |link: &LinkId| NotificationSubject::Link(link.code.clone());
     let of_target = |target: &TargetId| NotificationSubject::Target(target.clone());
     let (user, about, subject, message) = match detail {
         EventDetail::UrlUpdated(updated) => {
             let by = other_than(&updated.user_id, updated.by.as_ref())?;
-            let message = format!("Your short link {} was changed by {}.", link(&updated.link.code), by.called());
+            let message = format!("Your short link {} was changed by {}.", link(&updated.link.code), called(by));
             (&updated.user_id, of_link(&updated.link), "Your short link was changed", message)
         }
         EventDetail::UrlActivated(switched) => {
             let by = other_than(&switched.user_id, switched.by.as_ref())?;
-            let message = format!("Your short link {} was switched on by {}.", link(&switched.link.code), by.called());
+            let message = format!("Your short link {} was switched on by {}.", link(&switched.link.code), called(by));
             (&switched.user_id, of_link(&switched.link), "Your short link was switched on", message)
         }
         EventDetail::UrlDeactivated(switched) => {
             let by = other_than(&switched.user_id, switched.by.as_ref())?;
-            let message = format!("Your short link {} was switched off by {}.", link(&switched.link.code), by.called());
+            let message = format!("Your short link {} was switched off by {}.", link(&switched.link.code), called(by));
             (&switched.user_id, of_link(&switched.link), "Your short link was switched off", message)
         }
         EventDetail::UrlClicked(_)
@@ -191,7 +199,7 @@ fn worded(
                 "Your short link {} to {} was deleted{}.",
                 link(&deleted.link.code),
                 url(&deleted.original_url),
-                by_other(&deleted.user_id, deleted.by.as_ref())
+                by_other(&deleted.user_id, deleted.by.as_ref(), called)
             ),
         ),
         EventDetail::UrlExpired(expired) => (
@@ -217,7 +225,7 @@ fn worded(
             format!(
                 "Your short link {} was purged with its statistics{}.",
                 link(&purged.link.code),
-                by_other(&purged.user_id, purged.by.as_ref())
+                by_other(&purged.user_id, purged.by.as_ref(), called)
             ),
         ),
         EventDetail::MilestoneReached(reached) => (
@@ -242,7 +250,7 @@ fn worded(
             &finished.user_id,
             NotificationSubject::Job(finished.job_id),
             "Your job is over",
-            format!("Your job to {} {}.", finished.work.in_words(), ending(finished)),
+            format!("Your job to {} {}.", finished.work.in_words(), ending(finished, called)),
         ),
     };
     Some(Wording { user, about, subject, message })
@@ -254,8 +262,8 @@ fn other_than<'e>(owner: &UserId, by: Option<&'e Changer>) -> Option<&'e Changer
 }
 
 /// The end of a sentence that says who has done it, unless its person has.
-fn by_other(owner: &UserId, by: Option<&Changer>) -> String {
-    other_than(owner, by).map_or_else(String::new, |by| format!(" by {}", by.called()))
+fn by_other(owner: &UserId, by: Option<&Changer>, called: impl Fn(&Changer) -> String) -> String {
+    other_than(owner, by).map_or_else(String::new, |by| format!(" by {}", called(by)))
 }
 
 fn reason(down: &TargetDown) -> String {
@@ -287,11 +295,11 @@ impl JobFinished {
 }
 
 /// How a job has ended, and what it has done until then.
-fn ending(finished: &JobFinished) -> String {
+fn ending(finished: &JobFinished, called: impl Fn(&Changer) -> String) -> String {
     let JobFinished { state, reason, user_id, by, .. } = finished;
     let done = finished.in_words();
     match state {
-        JobState::Cancelled => format!("was cancelled{}: {done}", by_other(user_id, Some(by))),
+        JobState::Cancelled => format!("was cancelled{}: {done}", by_other(user_id, Some(by), called)),
         JobState::Failed => {
             let reason = reason.unwrap_or(JobFailure::InternalError).sentence();
             format!("has failed, since {reason}: {done}")
@@ -417,7 +425,8 @@ mod tests {
             quiet: false,
         });
 
-        let mail = mail_wording(&created, |code| format!("https://go.example.com/{code}")).unwrap();
+        let short_url = |code: &ShortCode| format!("https://go.example.com/{code}");
+        let mail = mail_wording(&created, short_url, |_| "somebody".into()).unwrap();
 
         assert_eq!(mail.message, "Your short link https://go.example.com/launch to example.com was created.");
         let shown = wording(&created).unwrap().message;

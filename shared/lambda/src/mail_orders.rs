@@ -3,15 +3,21 @@
 //! A request for a mail with a token only puts into a queue what it is about. So its answer says nothing about accounts, not even by
 //! the time that it takes: who has an account is looked up by the function that mails.
 
+use std::time::Duration;
+
 use aws_config::SdkConfig;
 use aws_sdk_sqs::Client;
-use linklet_domain::{AccountChange, CorrelationId, MailOrder, MailOrderId, OrderedMail, Timestamp, UserId};
+use linklet_domain::{AccountChange, CorrelationId, MailOrder, OrderedMail, Timestamp, UserId};
+use tokio::time::timeout;
 
 use crate::{
     config,
     http::{ApiError, Problem, Request},
-    publisher::Publisher,
+    publisher::{Message, Publisher},
 };
+
+/// How long telling many people may take.
+const TOLD_WITHIN: Duration = Duration::from_secs(10);
 
 /// Where mails are ordered, if mail is configured.
 #[derive(Debug, Clone, Default)]
@@ -58,10 +64,31 @@ impl MailOrders {
         }
     }
 
+    /// Has these people told what has become of something of theirs, all at once. It is given up after some seconds: whoever has more to
+    /// do than telling doesn't wait for a queue that is slow.
+    pub async fn tell_all(&self, cause: &CorrelationId, users: &[UserId], change: &AccountChange) {
+        let Some(queue) = &self.0 else { return };
+        let order = |user: &UserId| {
+            let mail = OrderedMail::AccountChange { user_id: *user, change: change.clone() };
+            Message::new(&MailOrder::new(cause, Timestamp::now(), mail))
+        };
+        let Ok(messages) = users.iter().map(order).collect::<Result<Vec<_>, _>>() else {
+            tracing::error!("orders of mails could not be serialised");
+            return;
+        };
+        let untold = timeout(TOLD_WITHIN, queue.send_all(&messages)).await;
+        if untold.as_ref().ok() != Some(&0) {
+            tracing::warn!(
+                people = users.len(),
+                untold = untold.ok(),
+                "some are not told what has become of something"
+            );
+        }
+    }
+
     /// Whether an order is in the queue, or none is placed at all. The publisher logs why not.
     async fn send(&self, cause: &CorrelationId, ordered_at: Timestamp, mail: OrderedMail) -> bool {
         let Some(queue) = &self.0 else { return true };
-        let (order_id, correlation_id) = (MailOrderId::generate(), cause.clone());
-        queue.send(&[&MailOrder { order_id, ordered_at, correlation_id, mail }]).await.is_empty()
+        queue.send(&[&MailOrder::new(cause, ordered_at, mail)]).await.is_empty()
     }
 }

@@ -124,11 +124,15 @@ impl JobsTable {
     ) -> Result<Page<Job, JobId>, RepositoryError> {
         const OPERATION: &str = "list jobs";
         let before = after.map(|cursor| job_sort_key(&cursor.id));
-        // Nothing of a workspace comes before its jobs.
-        let sort_keys = before.as_deref().map_or(SortKeys::Beginning(JOB_PREFIX), SortKeys::Before);
+        let sort_keys = match &before {
+            Some(before) => SortKeys::Between(JOB_PREFIX, before),
+            None => SortKeys::Beginning(JOB_PREFIX),
+        };
         let query = self.0.query(&workspace_partition(workspace), sort_keys).scan_index_forward(false);
-        let items = self.0.query_all(OPERATION, query, limit + 1).await?.into_iter();
-        let jobs = items.map(|item| job(OPERATION, from_item(OPERATION, item)?)).collect::<Result<_, _>>()?;
+        // One more shows that there is a next page, and one may be that of the cursor.
+        let items = self.0.query_all(OPERATION, query, limit + 2).await?.into_iter();
+        let mut jobs = items.map(|item| job(OPERATION, from_item(OPERATION, item)?)).collect::<Result<Vec<_>, _>>()?;
+        jobs.retain(|job| after.is_none_or(|cursor| cursor.id != job.id));
         Ok(Page::of(jobs, limit, |job: &Job| Cursor { at: job.created_at, id: job.id }))
     }
 

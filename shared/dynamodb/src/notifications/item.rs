@@ -1,7 +1,8 @@
 //! Keys and attributes of NotificationsTable.
 
 use linklet_domain::{
-    CorrelationId, EventId, Notification, NotificationStatus, NotificationSubject, Timestamp, UserId, lifetimes,
+    CorrelationId, EventId, Notification, NotificationStatus, NotificationSubject, Timestamp, UserId, WorkspaceId,
+    lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,7 @@ pub(super) struct NotificationItem {
     pub key: Key,
     pub event_id: EventId,
     pub user_id: UserId,
+    pub workspace_id: WorkspaceId,
     pub event_type: String,
     pub message: String,
     #[serde(flatten)]
@@ -55,6 +57,7 @@ impl From<&Notification> for NotificationItem {
             key: notification_key(notification),
             event_id: notification.id.clone(),
             user_id: notification.user,
+            workspace_id: notification.workspace,
             event_type: notification.event_type.clone(),
             message: notification.message.clone(),
             about: notification.about.clone(),
@@ -73,6 +76,7 @@ impl From<NotificationItem> for Notification {
         Self {
             id: item.event_id,
             user: item.user_id,
+            workspace: item.workspace_id,
             event_type: item.event_type,
             message: item.message,
             about: item.about,

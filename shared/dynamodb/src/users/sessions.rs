@@ -161,21 +161,26 @@ impl UsersTable {
         self.0.put_item("begin a session", &SessionItem::new(user, session, sign_in))?.or_fail().await
     }
 
-    /// The latest 100 sessions of a person that last, newest first, and besides this one, if it lasts.
+    /// The latest 100 sessions of a person that last, newest first: all of them, or those that began before this one.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn sessions(
         &self,
         user: &UserId,
-        own: &SessionId,
+        before: Option<&SessionId>,
         now: Timestamp,
     ) -> Result<LastingSessions, RepositoryError> {
-        let query = self.0.query(&access_partition(user), SortKeys::Beginning(SESSION_PREFIX));
+        let end = before.map(|session| session_key(user, session).sk);
+        let sort_keys =
+            end.as_deref().map_or(SortKeys::Beginning(SESSION_PREFIX), |end| SortKeys::Between(SESSION_PREFIX, end));
+        let query = self.0.query(&access_partition(user), sort_keys);
         // The ids of sessions sort by the time at which they began.
         let query = query.consistent_read(true).scan_index_forward(false);
         let ended = self.0.get::<EndedSessionsItem>(LIST, ended_sessions_key(user)).await?;
-        let lasts = |session: &LastingSession| !ended.as_ref().is_some_and(|ended| ended.has_ended(&session.id));
+        let lasts = |session: &LastingSession| {
+            before != Some(&session.id) && !ended.as_ref().is_some_and(|ended| ended.has_ended(&session.id))
+        };
         // A program that logs in again and again leaves many that are over, behind which others last.
         let (mut answers, mut sessions) = (self.0.query_within_budget(LIST, query), Vec::new());
         while sessions.len() <= MOST_LISTED
@@ -187,13 +192,21 @@ impl UsersTable {
         }
         let has_more = sessions.len() > MOST_LISTED || !answers.is_at_end();
         sessions.truncate(MOST_LISTED);
-        if has_more
-            && !sessions.iter().any(|session| session.id == *own)
-            && let Some(item) = self.0.get::<SessionItem>(LIST, session_key(user, own)).await?
-        {
-            sessions.extend(lasting(item, now)?.filter(lasts));
-        }
         Ok(LastingSessions { sessions, has_more })
+    }
+
+    /// A session of a person, unless its time is over.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn session(
+        &self,
+        user: &UserId,
+        session: &SessionId,
+        now: Timestamp,
+    ) -> Result<Option<LastingSession>, RepositoryError> {
+        let found = self.0.get::<SessionItem>(LIST, session_key(user, session)).await?;
+        found.map_or(Ok(None), |item| lasting(item, now))
     }
 
     /// Ends a session that lasts. Returns `false` if it doesn't, or is unknown.

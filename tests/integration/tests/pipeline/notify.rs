@@ -149,9 +149,10 @@ async fn an_event_is_stored_published_and_mailed() {
     assert_eq!(mails[0]["Content"]["Simple"]["Subject"]["Data"], "Your short link is ready");
     let (text, html) = (fixture.texts().remove(0), fixture.html(0));
     assert!(text.starts_with("Your short link go.example.com/launch to example.com was created.\n"), "{text}");
-    assert!(text.contains("\nhttps://go.example.com/app#/links/launch\n"), "{text}");
+    let page = format!("https://go.example.com/app#/w/{}/links/launch", ada.workspace);
+    assert!(text.contains(&format!("\n{page}\n")), "{text}");
     assert!(html.contains(">Your short link go.example.com/launch to example.com was created.<"), "{html}");
-    assert!(html.contains("href=\"https://go.example.com/app#/links/launch\""), "{html}");
+    assert!(html.contains(&format!("href=\"{page}\"")), "{html}");
 }
 
 #[tokio::test]
@@ -171,7 +172,7 @@ async fn whoever_monitors_a_url_is_mailed_without_ever_having_had_a_link() {
     assert_eq!(mails[0]["Content"]["Simple"]["Subject"]["Data"], "A monitored URL is down");
     let text = fixture.texts().remove(0);
     assert!(text.starts_with("example.com is down: it did not answer in time.\n"), "{text}");
-    assert!(text.contains("\nhttps://go.example.com/app#/monitoring/t_0000000000000000000007\n"), "{text}");
+    assert!(text.contains(&format!("/app#/w/{}/monitoring/t_0000000000000000000007\n", ada.workspace)), "{text}");
 }
 
 #[tokio::test]
@@ -415,7 +416,10 @@ async fn without_a_base_of_their_own_short_urls_are_those_of_the_api() {
 
     let text = fixture.texts().remove(0);
     assert!(text.starts_with("Your short link api.example.com/r/launch has reached"), "{text}");
-    assert!(text.contains("\nhttps://api.example.com/app#/links/launch\n"), "{text}");
+    assert!(
+        text.contains(&format!("\nhttps://api.example.com/app#/w/{}/links/launch\n", fixture.ada.workspace)),
+        "{text}"
+    );
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use linklet_domain::{Changer, Closure, MailChoice, Role, Timestamp, UserId, Work
 use linklet_dynamodb::JobsTable;
 use linklet_handover::Handovers;
 use linklet_jobs::{Kinds, Turns};
-use linklet_lambda::batch::Consumer;
+use linklet_lambda::{batch::Consumer, mail_orders::MailOrders, publisher::Publisher};
 use linklet_leave::Leave;
 use linklet_test_support::{
     Answer, ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, RequestBuilder, StreamReader, TestDynamoDb,
@@ -302,6 +302,24 @@ async fn a_closed_workspace_goes_with_the_account_of_its_only_admin_since_nobody
     assert_eq!((&told[0]["change"], &told[0]["restorable_until"]), (&json!("workspace_closed"), &Value::Null));
 }
 
+#[tokio::test]
+async fn members_who_were_told_that_a_workspace_can_be_brought_back_are_told_when_it_cant_be_any_more() {
+    let mut fixture = Fixture::new();
+    fixture.leave.mails = MailOrders::to(Publisher::new(fixture.queues.client(), fixture.queues.url("notify")));
+    let (ada, bob) = (fixture.user("ada").await, fixture.user("bob").await);
+    fixture.join(&ada, &bob, Role::Viewer).await;
+    let slug = fixture.slug(&ada.workspace).await;
+    assert_eq!(fixture.close(&ada.token, &slug, PASSWORD).await.status, 202);
+    fixture.settle().await;
+
+    assert_eq!(fixture.leave(&ada.token).await.status, 204);
+
+    let told = fixture.queues.bodies("notify").into_iter().map(|body| serde_json::from_str::<Value>(&body).unwrap());
+    let told: Vec<_> = told.filter(|order| order["user_id"] == json!(bob.id)).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0]["restorable_until"].is_string() && told[1]["restorable_until"].is_null(), "{told:?}");
+}
+
 /// Each call of the request fails, and all after it, from the first one on; then whoever asked asks again.
 #[tokio::test]
 async fn at_whichever_call_closing_an_account_dies_the_same_request_goes_on_where_it_was() {
@@ -469,6 +487,15 @@ async fn people_take_along_what_is_stored_about_them_and_nothing_of_others() {
     for secret in ["argon2", &secret.hash().to_string(), secret.reveal(), "password_hash", "token_hash", "bob@"] {
         assert!(!written.contains(secret), "{secret}");
     }
+    // A workspace that was left since, whose id comes before all others.
+    let left = format!("/api/me/export?after=links-{}-", "0".repeat(8) + "-0000-4000-8000-" + &"0".repeat(12));
+    let rest = RequestBuilder::new("GET", &left).token(&ada.token).send_to(&fixture.leave).await.json();
+    let rest = rest["items"].as_array().unwrap();
+    for (kind, workspace) in [("target", &ada.workspace), ("key", &bob.workspace)] {
+        let is_there = |item: &Value| item["kind"] == kind && item["workspace_id"] == json!(workspace);
+        assert!(rest.iter().any(is_there), "{kind}: {rest:?}");
+    }
+
     let refused = RequestBuilder::new("GET", "/api/me/export?after=nothing").token(&ada.token);
     assert_eq!(refused.send_to(&fixture.leave).await.status, 400);
 }

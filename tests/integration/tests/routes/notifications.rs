@@ -26,6 +26,7 @@ fn notification(user: &UserId, created_at: Timestamp) -> Notification {
     Notification {
         id: EventId::generate(),
         user: *user,
+        workspace: WorkspaceId::generate(),
         event_type: "url.created".into(),
         message: "Your short link is there.".into(),
         about: NotificationSubject::Link("launch".parse().unwrap()),
@@ -66,10 +67,10 @@ async fn people_see_their_own_with_what_each_is_about_and_nothing_raw() {
         json!({
             "notifications": [{
                 "id": sent.id, "event_type": "url.created", "status": "sent", "created_at": now, "sent_at": now,
-                "message": "Your short link is there.", "short_code": "launch",
+                "message": "Your short link is there.", "workspace_id": sent.workspace, "short_code": "launch",
             }, {
                 "id": of_target.id, "event_type": "target.down", "status": "pending", "created_at": of_target.created_at,
-                "sent_at": null, "message": "https://example.com is down.", "target_id": target,
+                "sent_at": null, "message": "https://example.com is down.", "workspace_id": of_target.workspace, "target_id": target,
             }],
             "next_cursor": null,
             "seen_at": null,

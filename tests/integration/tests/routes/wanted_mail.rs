@@ -170,6 +170,5 @@ async fn wrong_tokens_are_guesses_after_which_one_waits_and_right_ones_are_none(
 
     assert_eq!(statuses[..10], [404; 10]);
     assert_eq!(statuses[10..], [429; 2]);
-    let elsewhere = one_click(&token).source_ip("198.51.100.7").send_to(&fixture.account).await;
-    assert_eq!(elsewhere.status, 204);
+    assert_eq!(fixture.unsubscribe(&token).await, 204, "a mail provider brings those of many people");
 }

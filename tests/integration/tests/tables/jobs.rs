@@ -3,7 +3,7 @@ use std::time::Duration;
 use linklet_domain::{
     Changer, CorrelationId, Job, JobFailure, JobProgress, JobState, Role, Timestamp, UserId, WorkspaceId,
 };
-use linklet_dynamodb::{JobEnd, JobsTable, Reached};
+use linklet_dynamodb::{JobEnd, JobMark, JobsTable, Reached};
 use linklet_test_support::{Rendezvous, TestDynamoDb};
 use serde_json::json;
 
@@ -47,6 +47,29 @@ async fn a_job_is_read_as_it_was_stored() {
     assert_eq!(running, Job { state: JobState::Running, started_at: begun, noted_at: begun, ..first });
     assert_eq!(waiting, second);
     assert_eq!((found(&db.jobs(), &running).await, found(&db.jobs(), &waiting).await), (running, waiting));
+}
+
+#[tokio::test]
+async fn pages_of_jobs_have_jobs_only_also_beside_the_marks_of_a_closed_workspace() {
+    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
+    let jobs = db.jobs();
+    let mut created = Vec::new();
+    for _ in 0..3 {
+        created.push(jobs.create(&new_job(&workspace)).await.unwrap().unwrap().id);
+    }
+    for mark in [JobMark::Closed, JobMark::Revisit] {
+        jobs.mark(&workspace, &created[0], mark, Timestamp::now()).await.unwrap();
+    }
+
+    let (mut listed, mut after) = (Vec::new(), None);
+    for _ in 0..3 {
+        let page = jobs.list(&workspace, 1, after.as_ref()).await.unwrap();
+        listed.extend(page.items.into_iter().map(|job| job.id));
+        after = page.next;
+    }
+
+    created.reverse();
+    assert_eq!((listed, after), (created, None));
 }
 
 #[tokio::test]

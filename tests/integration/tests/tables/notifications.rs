@@ -3,7 +3,7 @@ use std::time::Duration;
 use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
 use linklet_domain::{
     CorrelationId, EventId, Notification, NotificationKind, NotificationStatus, NotificationSubject, Timestamp, UserId,
-    lifetimes,
+    WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{Claim, ClaimOutcome, NotificationsTable};
 use linklet_test_support::{CapacityMeter, Fault, Faults, TestDynamoDb};
@@ -12,6 +12,7 @@ fn notification() -> Notification {
     Notification {
         id: EventId::generate(),
         user: UserId::generate(),
+        workspace: WorkspaceId::generate(),
         event_type: "milestone.reached".into(),
         message: "Your short link launch has reached 10 clicks.".into(),
         about: NotificationSubject::Link("launch".parse().unwrap()),
