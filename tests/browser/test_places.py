@@ -65,6 +65,25 @@ def test_a_link_of_another_workspace_of_mine_opens_there_and_other_tabs_stay(tab
     here.settled()
 
 
+def test_a_mail_leads_to_its_workspace_whichever_the_tab_is_in(tabs: Tabs, account: Account) -> None:
+    first, second = two_workspaces(account)
+    ids = {one["slug"]: one["workspace_id"] for one in account.call("GET", "/api/me/workspaces")["workspaces"]}
+    tab = tabs.open(account, f"w/{ids[second]}/links/{code_of(second)}")
+    expect(tab.page.get_by_text("Lamps", exact=True)).to_be_visible()
+    assert whole_view(tab).startswith(f"#/w/{second}/links/{code_of(second)}")
+    tab.settled()
+    tab.open(f"w/{ids[first]}/members")
+    expect(tab.heading("Members")).to_be_visible()
+    assert whole_view(tab) == f"#/w/{first}/members"
+    tab.settled()
+
+
+def test_an_address_with_the_id_of_a_foreign_workspace_says_so(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "w/019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c01/links", refused=[404])
+    expect(tab.heading("Not one of your workspaces")).to_be_visible()
+    tab.settled()
+
+
 def test_a_tab_goes_to_and_fro_between_workspaces_by_its_address(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
     first, second = two_workspaces(account)
     tab = tabs.open(account, "settings")

@@ -101,9 +101,11 @@ test('contrast is what WCAG says', () => {
 });
 
 test('a notification leads to its link, its monitored URL or its job, while there is one', () => {
-  assert.deepEqual(pageOf({ event_type: 'url.deleted', short_code: 'TVFpvdN' }), ['links/TVFpvdN']);
-  assert.deepEqual(pageOf({ event_type: 'target.down', target_id: 't_7UJmGlcSOIpXh9XKQroFP8' }), ['monitoring/t_7UJmGlcSOIpXh9XKQroFP8']);
-  assert.deepEqual(pageOf({ event_type: 'job.finished', job_id: '019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c00' }), ['settings', { job: '019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c00' }]);
+  assert.deepEqual(pageOf({ event_type: 'url.deleted', short_code: 'TVFpvdN' }), ['links/TVFpvdN', {}, undefined]);
+  assert.deepEqual(pageOf({ event_type: 'target.down', target_id: 't_7UJmGlcSOIpXh9XKQroFP8' }), ['monitoring/t_7UJmGlcSOIpXh9XKQroFP8', {}, undefined]);
+  assert.deepEqual(pageOf({ event_type: 'job.finished', job_id: '019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c00' }), ['settings', { job: '019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c00' }, undefined]);
+  const elsewhere = '019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c01';
+  assert.deepEqual(pageOf({ event_type: 'url.deleted', short_code: 'TVFpvdN', workspace_id: elsewhere }), ['links/TVFpvdN', {}, elsewhere]);
   assert.equal(pageOf({ event_type: 'url.purged', short_code: 'TVFpvdN' }), undefined);
   assert.equal(pageOf({ event_type: 'account.changed' }), undefined);
 });

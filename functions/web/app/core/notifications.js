@@ -7,7 +7,7 @@ import { useStore } from './store.js';
 
 /**
  * About a link, a monitored URL or a job.
- * @typedef {{ id: string, event_type: string, status: 'pending' | 'sent' | 'failed', created_at: string, sent_at: string | null, message: string, short_code?: string, target_id?: string, job_id?: string }} Notification
+ * @typedef {{ id: string, event_type: string, status: 'pending' | 'sent' | 'failed', created_at: string, sent_at: string | null, message: string, workspace_id: string, short_code?: string, target_id?: string, job_id?: string }} Notification
  */
 /** @typedef {{ notifications: Notification[], next_cursor: string | null, seen_at?: string | null }} Feed */
 

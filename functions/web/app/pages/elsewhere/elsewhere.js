@@ -2,7 +2,7 @@
 
 import { html, useEffect, useState } from '../../vendor/preact.js';
 import { ApiError } from '../../core/api.js';
-import { href, route } from '../../core/router.js';
+import { followSlug, href, route } from '../../core/router.js';
 import { refreshMe, session, switchWorkspace } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
 import { BringBack, ClosedWords, mayRestore } from '../../parts/closed/closed.js';
@@ -15,11 +15,17 @@ export function ElsewherePage() {
   const { workspace } = useStore(route);
   const [failure, setFailure] = useState(/** @type {{ of: string, error: any } | undefined} */ (undefined));
   const error = failure?.of === workspace ? failure?.error : undefined;
+  // Mails and notifications name a workspace by its id, since its slug may change. Which slug it has is known with the list.
+  const named = workspaces?.find((one) => one.workspace_id === workspace);
+  const mayBeNamed = !workspaces && ID.test(workspace ?? '');
   const closed = workspaces?.find((one) => one.slug === workspace && one.closed_at);
   useEffect(() => {
+    if (workspace && named) followSlug(workspace, named.slug);
+  }, [workspace, named]);
+  useEffect(() => {
     // Which workspace the tab is in may not be known yet, and may turn out to be this one.
-    if (workspace && slug && !closed && !error) enter(workspace).catch((reason) => setFailure({ of: workspace, error: reason }));
-  }, [workspace, slug, closed === undefined, error]);
+    if (workspace && slug && !named && !mayBeNamed && !closed && !error) enter(workspace).catch((reason) => setFailure({ of: workspace, error: reason }));
+  }, [workspace, slug, named === undefined, mayBeNamed, closed === undefined, error]);
   useEffect(() => {
     // Somebody else may have brought it back.
     if (closed) void refreshMe();
@@ -38,6 +44,8 @@ export function ElsewherePage() {
   }
   return html`<${Page} title="Another workspace"><${Skeleton} rows=${5} height=${56} /><//>`;
 }
+
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Goes there. Why that can't be, the list of workspaces may say once it is read again. @param {string} slug */
 async function enter(slug) {
