@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Route, expect
 
 from support.api import Account, Api
-from support.hand import Hand
+from support.hand import Hand, Keyboard
 from support.listening import hears, listen
 from support.tab import Tab, Tabs
 from support.trail import Trail, entry, person
@@ -99,8 +100,80 @@ def test_an_entry_leads_to_what_it_names_as_long_as_that_is_there(tabs: Tabs, ac
     expect(rows(tab).nth(5)).to_contain_text("Removed a former member")
 
 
+def test_the_end_of_a_job_is_told_with_what_it_was_to_do(tabs: Tabs, account: Account) -> None:
+    told = {"from": "purge links with their statistics", "to": "done: 4,998 links changed, 2 failed"}
+    trail = Trail([entry(1, "job.finished", person(GRACE, "Grace"), {"kind": "job", "id": "j1"}, **told)])
+    tab = tabs.open(account, "activity", answers=trail.answers)
+    expect(rows(tab).locator("th")).to_have_text("Finished a job: purge links with their statistics – done: 4,998 links changed, 2 failed")
+
+
+def deleted(numbers: range) -> list[dict[str, Any]]:
+    """Links that Grace has deleted."""
+    return [entry(number, "link.deleted", person(GRACE, "Grace"), LINK | {"id": f"link-{number}"}) for number in numbers]
+
+
+def are_listed(tab: Tab, numbers: list[int]) -> None:
+    expect(rows(tab).locator("th")).to_have_text([f"Deleted the link link-{number}" for number in numbers])
+
+
+def test_what_is_new_pushes_nothing_out_of_the_activity(tabs: Tabs, account: Account) -> None:
+    trail = Trail(deleted(range(120)))
+    tab = tabs.open(account, "activity", answers=trail.answers)
+    tab.button("Load more").click()
+    are_listed(tab, [*range(100)])
+    trail.rows = [*deleted(range(200, 203)), *trail.rows]
+    tab.come_back()
+    are_listed(tab, [*range(200, 203), *range(100)])
+    tab.button("Load more").click()
+    are_listed(tab, [*range(200, 203), *range(120)])
+
+
+def test_activity_begins_anew_when_more_is_new_than_is_read_at_once(tabs: Tabs, account: Account) -> None:
+    trail = Trail(deleted(range(120)))
+    tab = tabs.open(account, "activity", answers=trail.answers)
+    tab.button("Load more").click()
+    are_listed(tab, [*range(100)])
+    trail.rows = [*deleted(range(200, 260)), *trail.rows]
+    tab.come_back()
+    are_listed(tab, [*range(200, 250)])
+    tab.button("Load more").click()
+    are_listed(tab, [*range(200, 260), *range(40)])
+
+
+def test_the_focus_stays_in_the_filters_of_the_activity(tabs: Tabs, account: Account) -> None:
+    trail = Trail([entry(1, "member.removed", person(GRACE, "Grace")), entry(2, "job.finished")])
+    tab = tabs.open(account, "activity", answers=trail.answers)
+    use = Keyboard(tab)
+    anybody, any_time = tab.button("By anybody"), tab.button("From any time")
+    use.pick(tab.button("Who"), "Linklet")
+    expect(anybody).to_be_focused()
+    use.press(anybody)
+    expect(tab.button("Who")).to_be_focused()
+    use.press(tab.button("When"))
+    tab.dialog("Done between").get_by_label("From").fill("2020-01-31")
+    use.press(tab.button("Show"))
+    expect(any_time).to_be_focused()
+    use.press(any_time)
+    expect(tab.button("When")).to_be_focused()
+    use.press(rows(tab).get_by_role("link", name="Grace"))
+    expect(anybody).to_be_focused()
+    use.press(tab.button("Clear"))
+    expect(tab.button("What")).to_be_focused()
+
+
+def test_the_focus_goes_to_what_the_last_part_has_brought(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "activity", answers=Trail(deleted(range(120))).answers)
+    use = Keyboard(tab)
+    use.press(tab.button("Load more"))
+    expect(rows(tab)).to_have_count(100)
+    expect(tab.button("Load more")).to_be_focused()
+    use.press(tab.button("Load more"))
+    expect(rows(tab)).to_have_count(120)
+    expect(rows(tab).nth(100)).to_be_focused()
+
+
 def test_more_activity_is_loaded_and_a_failure_is_tried_again(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
-    trail = Trail([entry(number, "link.deleted", person(GRACE, "Grace"), LINK | {"id": f"link-{number}"}) for number in range(120)])
+    trail = Trail(deleted(range(120)))
     tab = listen(tabs.open(account, "activity", answers=trail.answers))
     use = hand(tab)
     expect(rows(tab)).to_have_count(50)
@@ -111,6 +184,7 @@ def test_more_activity_is_loaded_and_a_failure_is_tried_again(tabs: Tabs, accoun
     use.press(tab.button("Load more"))
     failure = tab.page.get_by_role("main").get_by_role("alert")
     expect(failure).to_contain_text("No more could be loaded.")
+    expect(tab.button("Try again", failure)).to_be_focused()
     expect(rows(tab)).to_have_count(100)
     tab.recovers("**/api/workspace/audit?*")
     tab.answers("**/api/workspace/audit?*", trail.answer)
@@ -133,6 +207,47 @@ def test_entries_that_fit_are_found_however_far_back_they_are(tabs: Tabs, accoun
     tab.button("Load more").click()
     expect(tab.button("Load more")).to_have_count(0)
     expect(rows(tab)).to_have_count(2)
+
+
+def test_what_is_not_found_is_looked_for_further_back_only_when_asked(tabs: Tabs, account: Account) -> None:
+    asked: list[int] = []
+
+    def answer(route: Route) -> None:
+        asked.append(int(parse_qs(urlsplit(route.request.url).query).get("after", ["0"])[0]))
+        found = [entry(1, "key.created", person(GRACE, "Grace"))] if asked[-1] == 7 else []
+        route.fulfill(json={"entries": found, "next_cursor": str(asked[-1] + 1) if asked[-1] < 12 else None})
+
+    tab = tabs.open(account, "activity?what=key", answers={"**/api/workspace/audit?*": answer})
+    use = Keyboard(tab)
+    further = tab.button("Look further back")
+    expect(further).to_be_visible()
+    expect(tab.page.get_by_role("main").get_by_role("status")).to_have_text("Nothing found so far.")
+    assert asked == [*range(5)]
+    # What nobody has found isn't looked for again when one comes back.
+    tab.come_back()
+    tab.settled()
+    assert asked == [*range(5)]
+    use.press(further)
+    expect(rows(tab)).to_have_count(1)
+    expect(tab.button("Load more")).to_be_focused()
+    use.press(tab.button("Load more"))
+    expect(further).to_have_count(0)
+    expect(rows(tab)).to_be_focused()
+    assert asked == [*range(13)]
+
+
+def test_nothing_is_looked_for_any_more_once_the_filter_is_another_one_or_the_page_is_left(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "activity")
+    expect(rows(tab).first).to_be_visible()
+    held = tab.hold("**/api/workspace/audit?*")
+    Keyboard(tab).pick(tab.button("What"), "API keys")
+    tab.page.wait_for_timeout(100)
+    assert held.count == 1
+    with tab.page.expect_event("requestfailed", lambda request: "action=key" in request.url):
+        Keyboard(tab).pick(tab.button("API keys"), "Links")
+    with tab.page.expect_event("requestfailed", lambda request: "action=link" in request.url):
+        tab.page.get_by_role("link", name="Members").click()
+    assert held.count == 2
 
 
 def test_activity_is_saved_as_it_is_filtered(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand], tmp_path: Path) -> None:
@@ -165,10 +280,11 @@ def test_hostile_names_in_the_activity_do_nothing_and_fit(tabs: Tabs, account: A
         entry(2, "workspace.changed", hostile, None, **{"from": f"name: {IMAGE}", "to": f"name: {'x' * 200}"}),
         entry(3, "member.removed", hostile, {"kind": "member", "id": GONE, "name": "\u202egnp.exe"}),
         entry(4, f"link.{SCRIPT}", hostile, LINK),
-        entry(5, "target.changed", hostile, {"kind": "target", "id": "t_1", "name": f"https://evil.example/{'a' * 300}"}),
+        entry(5, "target.deleted", hostile, {"kind": "target", "id": "t_1", "name": f"https://evil.example/{'a' * 300}"}),
+        entry(6, "job.finished", hostile, {"kind": "job", "id": "j1"}, **{"from": f"add the tag {IMAGE}", "to": f"done: {'9' * 200} links changed"}),
     ])
     tab = tabs.open(account, "activity", width=width, answers=trail.answers)
-    expect(rows(tab)).to_have_count(5)
+    expect(rows(tab)).to_have_count(6)
     assert_untouched(tab)
     tab.assert_not_sideways()
 

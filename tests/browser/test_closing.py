@@ -127,6 +127,28 @@ def test_what_is_lost_is_said_in_numbers(tabs: Tabs, api: Api, account: Account)
     expect(dialog).to_contain_text("only you can bring it back")
 
 
+@pytest.mark.parametrize(
+    ("incomplete", "numbers", "words"),
+    [
+        (["links"], ["23,417+", "48,211"], "More than 23,417 links and 48,211 clicks"),
+        (["clicks"], ["23,417", "48,211+"], "23,417 links and more than 48,211 clicks"),
+        (["links", "clicks"], ["23,417+", "48,211+"], "More than 23,417 links and more than 48,211 clicks"),
+        (["down"], ["23,417", "48,211"], "23,417 links and 48,211 clicks"),
+    ],
+)
+def test_of_what_was_counted_in_part_more_is_lost(tabs: Tabs, account: Account, incomplete: list[str], numbers: list[str], words: str) -> None:
+    counted = {"links": {"total": 23_000, "archived": 417}, "period": {"clicks": 48_211}, "incomplete": incomplete}
+    tab = tabs.open(account, "settings", answers={"**/api/overview?*": counted})
+    lost = begin_closing(tab, POINTER(tab)).get_by_role("definition")
+    expect(lost.nth(0)).to_have_text(numbers[0])
+    expect(lost.nth(1)).to_have_text(numbers[1])
+    tab.page.keyboard.press("Escape")
+    tab.open("account?view=data")
+    tab.button("Close my account").click()
+    fates = tab.dialog("Close your account?").get_by_role("list", name="What becomes of your workspaces")
+    expect(fates).to_contain_text(f"You are alone in it. {words} of the last 12 months are lost at once.")
+
+
 def test_numbers_that_cannot_be_read_keep_nobody_from_closing(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "settings")
     tab.settled()

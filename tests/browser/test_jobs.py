@@ -168,6 +168,22 @@ def test_the_settings_list_jobs(tabs: Tabs, account: Account, mine: dict[str, An
     expect(listed).to_have_count(29)
 
 
+def test_new_jobs_push_nothing_out_of_the_list(tabs: Tabs, account: Account) -> None:
+    jobs = Jobs([theirs(number, "archive", "done", changed=number) for number in range(10, 40)])
+    tab = tabs.open(account, "settings", answers=jobs.answers)
+    listed = tab.page.locator(".job-list").get_by_role("group")
+    expect(listed).to_have_count(20)
+    tab.button("Load more").click()
+    expect(listed).to_have_count(30)
+    # The button is gone.
+    expect(tab.page.locator(".job-list > .further > ul > li").nth(20)).to_be_focused()
+    jobs.rows = [*(theirs(number, "archive", "done", changed=number) for number in range(2, 5)), *jobs.rows]
+    tab.come_back()
+    expect(listed).to_have_count(33)
+    for at, number in enumerate([*range(2, 5), *range(10, 40)]):
+        expect(listed.nth(at)).to_contain_text(f"{number} links archived.")
+
+
 def test_a_notification_leads_to_its_job(tabs: Tabs, account: Account, mine: dict[str, Any], hand: Callable[[Tab], Hand]) -> None:
     ended = mine | {"state": "done", "changed": 8, "ended_at": mine["created_at"]}
     # It is too long ago for the first page.

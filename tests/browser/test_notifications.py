@@ -173,6 +173,7 @@ def test_what_one_reading_has_not_is_no_number(tabs: Tabs, account: Account, han
     expect(rows(tab)).to_have_count(100)
     use.press(tab.button("Load more"))
     expect(rows(tab)).to_have_count(150)
+    expect(rows(tab).nth(100)).to_be_focused()
     expect(tab.page.get_by_text("That’s all of the last 90 days.")).to_be_visible()
     expect(leading(tab, "Notifications")).to_be_visible()
     assert feed.marked == [feed.rows[0]["created_at"]]

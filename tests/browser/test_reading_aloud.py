@@ -136,7 +136,7 @@ def test_a_session_that_is_over_is_read_as_a_question(tabs: Tabs, account: Accou
     assert wrong_names(tree) == []
     (opened,) = tree.find("dialog")
     assert opened.states.get("modal") and opened.text().startswith("Your session is over")
-    assert [node.name for node in opened.find("textbox")] == ["Password"]
+    assert [node.name for node in opened.find("textbox")] == ["Email", "Password"]
 
 
 # -- what is said by itself

@@ -393,6 +393,7 @@ def test_a_history_is_read_when_it_is_opened(tabs: Tabs, editable: Account, hand
     use.press(tab.button("Load more"))
     expect(entries).to_have_count(24)
     expect(entries.last).to_contain_text("limited its uses to 1")
+    expect(entries.nth(20)).to_be_focused()
     expect(tab.button("Load more")).to_have_count(0)
 
 

@@ -8,9 +8,10 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Route, expect
 
-from support.api import PASSWORD, Account
+from support.api import PASSWORD, Account, Api, new_email
 from support.furniture import sale_of
 from support.hand import Hand
+from support.mails import linked_view
 from support.tab import Tab, Tabs
 
 UNREACHABLE = "Linklet can’t reach its data at the moment."
@@ -53,7 +54,7 @@ def test_a_session_that_ends_asks_for_the_password_and_goes_on(tabs: Tabs, accou
     tab.button("Create link", form).click()
 
     over = tab.dialog("Your session is over")
-    expect(over).to_contain_text(account.email)
+    expect(over.get_by_label("Email")).to_have_value(account.email)
     tab.page.keyboard.press("Escape")
     expect(over).to_be_visible()
     over.get_by_label("Password").fill("not my password")
@@ -92,6 +93,71 @@ def test_a_session_that_ends_while_reading_comes_back_to_the_same_place(tabs: Ta
     tab.page.keyboard.press("Enter")
     expect(tab.page.get_by_role("table", name="Members")).to_be_visible()
     assert tab.view() == "members"
+
+
+def change_address(account: Account) -> str:
+    """As somebody does on another device."""
+    wanted = new_email("lovelace")
+    account.call("PATCH", "/api/me", {"email": wanted, "password": PASSWORD})
+    account.call("POST", "/api/auth/verify", {"token": linked_view(account.api, wanted, "verify").partition("token=")[2]})
+    return wanted
+
+
+def test_who_has_another_address_meanwhile_goes_on_with_it(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(account, "links")
+    use = hand(tab)
+    tab.settled()
+    wanted = change_address(account)
+    end_session(tab)
+    use.write(tab.page.get_by_label("Paste a long URL"), "https://example.com/b")
+    use.press(tab.button("Shorten"))
+    over = tab.dialog("Your session is over")
+    expect(over.get_by_label("Password")).to_be_focused()
+    expect(over.get_by_label("Email")).to_have_value(account.email)
+    tab.page.unroute_all()
+    use.write(over.get_by_label("Email"), wanted)
+    use.write(over.get_by_label("Password"), PASSWORD)
+    use.press(tab.button("Go on", over))
+    expect(over).to_have_count(0)
+    tab.says("Link created.")
+    expect(tab.button(wanted)).to_be_visible()
+
+
+def test_a_tab_in_which_somebody_signs_in_with_another_address_goes_on_for_the_others(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "links")
+    tab.settled()
+    wanted = change_address(account)
+    end_session(tab)
+    tab.page.get_by_role("link", name="Members").click()
+    over = tab.dialog("Your session is over")
+    expect(over).to_be_visible()
+    tab.page.unroute_all()
+    other = tabs.keep(Tab(tab.context, tab.api)).open("sign-in")
+    other.page.get_by_label("Email").fill(wanted)
+    other.page.get_by_label("Password").fill(PASSWORD)
+    other.button("Sign in").click()
+    expect(over).to_have_count(0)
+    expect(tab.page.get_by_role("table", name="Members")).to_be_visible()
+    expect(tab.button(wanted)).to_be_visible()
+
+
+def test_a_session_that_is_over_goes_on_for_nobody_else(tabs: Tabs, api: Api, account: Account) -> None:
+    tab = tabs.open(account, "links")
+    form = start_link(tab)
+    stranger = api.register(name="bob")
+    end_session(tab)
+    tab.button("Create link", form).click()
+    over = tab.dialog("Your session is over")
+    expect(over).to_be_visible()
+    tab.page.unroute_all()
+    over.get_by_label("Email").fill(stranger.email)
+    over.get_by_label("Password").fill(PASSWORD)
+    tab.button("Go on", over).click()
+    expect(over.get_by_label("Email")).to_have_accessible_description("This is another account. Sign out to use it.")
+    assert stranger.call("GET", "/api/links")["links"] == []
+    over.get_by_label("Email").fill(account.email)
+    tab.button("Go on", over).click()
+    tab.says("Link created.")
 
 
 @pytest.mark.parametrize("view", READS)

@@ -41,9 +41,11 @@ class Jobs:
 
     def list(self, route: Route) -> None:
         query = urllib.parse.parse_qs(urllib.parse.urlsplit(route.request.url).query)
-        begin, limit = int(query.get("after", ["0"])[0]), int(query["limit"][0])
-        end = begin + limit
-        route.fulfill(json={"jobs": self.rows[begin:end], "next_cursor": str(end) if end < len(self.rows) else None})
+        after = query.get("after", [""])[0]
+        # New jobs don't move what follows an old one.
+        begin = next((at + 1 for at, row in enumerate(self.rows) if row["id"] == after), 0)
+        end = begin + int(query["limit"][0])
+        route.fulfill(json={"jobs": self.rows[begin:end], "next_cursor": self.rows[end - 1]["id"] if end < len(self.rows) else None})
 
     def one(self, route: Route) -> None:
         row = self.find(route.request.url.rsplit("/", 1)[1])

@@ -39,10 +39,11 @@ class Trail:
         url = urllib.parse.urlsplit(route.request.url)
         query = dict(urllib.parse.parse_qsl(url.query))
         self.asked.append(query)
-        begin = int(query.get("after", "0"))
-        end = begin + BEGINNING
         found = [row for row in self.rows if fits(row, query)]
-        following = str(end) if end < len(found) else None
+        # New entries don't move what follows an old one.
+        begin = next((at + 1 for at, row in enumerate(found) if row["id"] == query.get("after")), 0)
+        end = begin + BEGINNING
+        following = found[end - 1]["id"] if end < len(found) else None
         if query.get("format") != "csv":
             return route.fulfill(json={"entries": found[begin:end], "next_cursor": following})
         head = {"Link": f'<?{urllib.parse.urlencode(query | {"after": following})}>; rel="next"'} if following else {}

@@ -102,15 +102,14 @@ export function useTagNames() {
   return [...others, ...names];
 }
 
-/** The list of all links, newest first, once it is shown. @type {{ whose: string, list?: { isRead: boolean, links: Link[] } }} */
-const shownLinks = { whose: '' };
-const whose = () => `${session.get().visit} ${session.get().email}`;
+/** The list of all links, newest first, once it is shown. @type {{ visit: number, list?: { isRead: boolean, links: Link[] } }} */
+const shownLinks = { visit: 0 };
 
 /** @param {{ isRead: boolean, links: Link[] }} list */
-export const rememberLinks = (list) => void Object.assign(shownLinks, { whose: whose(), list });
+export const rememberLinks = (list) => void Object.assign(shownLinks, { visit: session.get().visit, list });
 
 /** The links, the newest first, if they are in memory. */
-export const knownLinks = () => (shownLinks.whose === whose() && shownLinks.list?.isRead ? shownLinks.list.links : undefined);
+export const knownLinks = () => (shownLinks.visit === session.get().visit && shownLinks.list?.isRead ? shownLinks.list.links : undefined);
 
 /** @typedef {{ clicks: number, people: number, clicks_before: number, people_before: number }} ComparedClicks */
 

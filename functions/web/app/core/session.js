@@ -18,11 +18,11 @@ const RENEW_AGAIN_MS = 30_000;
 /** @typedef {'viewer' | 'member' | 'admin'} RoleName */
 /** @typedef {{ user_id: string, email: string, workspace_id: string | null, role: RoleName | null, full_name?: string | null, verified?: boolean, last_login_at?: string | null, pending_email?: string | null, pending_until?: string | null, undeliverable?: boolean }} Me */
 /** @typedef {{ workspace_id: string, name: string, slug: string, role: string, paused_at?: string, closed_at?: string, restorable_until?: string }} MyWorkspace */
-/** @typedef {{ token: string, expires_at: string, email: string, slug?: string, isNowhere?: boolean, isRemembered?: boolean }} Kept what is kept of a session */
+/** @typedef {{ token: string, expires_at: string, email?: string, slug?: string, isNowhere?: boolean, isRemembered?: boolean }} Kept what is kept of a session */
 
 /**
  * `starting`: nobody knows yet. `out`: nobody is signed in. `in`: somebody is. `over`: somebody was, and may go on with their
- * password. `visit` counts the workspaces that were entered, so that nothing of one is shown in the next.
+ * password. `visit` counts the workspaces that were entered and the sessions that were ended, so that nothing of one is shown in the next.
  * @typedef {object} Session
  * @property {'starting' | 'out' | 'in' | 'over'} status
  * @property {string} email
@@ -101,7 +101,7 @@ async function recall() {
       if (session.get().status !== 'starting') return;
       const answer = isRemembered() && (await refreshToken(route.get().workspace));
       if (!answer) return session.set({ status: 'out' });
-      give({ ...answer, email: claimsOf(answer.token).email, isRemembered: true });
+      give({ ...answer, isRemembered: true });
       // The others hear of it before one of them asks the server, too.
       return pause(HAND_OVER_MS);
     });
@@ -157,19 +157,24 @@ function read() {
 
 /** @param {{ type: string, kept?: Kept }} message */
 function hear({ type, kept: given }) {
-  const { status, email } = session.get();
+  const { status } = session.get();
   if (type === 'ask' && kept && status === 'in') channel.postMessage({ type: 'give', kept });
-  if (type === 'give' && given && (status === 'starting' || status === 'out')) adopt(given);
-  if (type === 'give' && given && status === 'over' && given.email === email) adopt(given);
-  const isSame = given?.isRemembered && kept?.isRemembered && given.email === email && given.slug === kept.slug;
-  if (type === 'give' && status === 'in' && isSame) keep({ ...kept, ...given });
+  const isSame = given && kept && isAlike(given, kept);
+  if (given && (status === 'starting' || status === 'out' || (status === 'over' && isSame))) adopt(given);
+  if (status === 'in' && isSame && given.isRemembered && kept?.isRemembered) keep({ ...kept, ...given });
   if (type === 'out' && status !== 'out') forget();
+}
+
+/** Whether two tokens are of the same person, whose address may have changed, in the same workspace. @param {{ token: string }} one @param {{ token: string }} other */
+function isAlike(one, other) {
+  const [was, is] = [claimsOf(one.token), claimsOf(other.token)];
+  return was.sub === is.sub && was.ws === is.ws;
 }
 
 /** @param {Kept} given */
 function adopt(given) {
   keep(given);
-  session.set({ status: 'in', email: given.email, slug: given.slug, isNowhere: given.isNowhere ?? session.get().isNowhere });
+  session.set({ status: 'in', email: given.email ?? session.get().email, slug: given.slug, isNowhere: given.isNowhere ?? session.get().isNowhere });
   return refreshMe();
 }
 
@@ -187,7 +192,7 @@ function forget() {
   sessionStorage.removeItem(SESSION_KEY);
   endRenewal(new ApiError('problem', 'You have signed out.', { status: 401, code: 'signed_out' }));
   forgetResources();
-  session.set({ status: 'out', email: '', slug: undefined, me: undefined, workspaces: undefined, isNowhere: false });
+  session.set({ status: 'out', email: '', slug: undefined, me: undefined, workspaces: undefined, isNowhere: false, visit: session.get().visit + 1 });
 }
 
 /** Looks up who is signed in, and which workspaces they have. */
@@ -266,11 +271,17 @@ function give(taken) {
  * it is closed: they go on in another one. The password is sent once, without the workspace: sent to one that is refused it would have to be sent again, and
  * a wrong one would count as two guesses.
  * @param {string} password
+ * @param {string} [email] another address, if it was changed elsewhere
  */
-export async function signInAgain(password) {
-  const { email, slug } = session.get();
+export async function signInAgain(password, email = session.get().email) {
+  const { slug, email: before } = session.get();
   const wasRemembered = kept?.isRemembered ?? false;
   const answer = await logIn(email, password, wasRemembered);
+  if (email !== before && kept && claimsOf(kept.token).sub !== claimsOf(answer.token).sub) {
+    // What is on the page is nobody else's business.
+    await call('POST /api/auth/logout', { token: answer.token, withCookie: wasRemembered, body: {} });
+    throw new ApiError('problem', 'This is another account. Sign out to use it.', { field: 'email' });
+  }
   try {
     const there = slug ? await call('POST /api/auth/switch', { token: answer.token, body: { workspace: slug } }) : answer;
     await give({ ...there, email, slug, isRemembered: wasRemembered });

@@ -27,22 +27,40 @@ export function Address({ me }) {
 
 /** @param {{ me: Me }} props */
 function Pending({ me }) {
-  const [isBusy, setBusy] = useState(false);
-  const takeBack = async () => {
-    setBusy(true);
-    try {
+  const [underWay, setUnderWay] = useState(/** @type {'' | 'sending' | 'taking back'} */ (''));
+  /** @param {typeof underWay} what @param {() => Promise<void>} act @param {string} failure */
+  const only = (what, act, failure) => async () => {
+    if (underWay) return;
+    setUnderWay(what);
+    await act().catch((error) => toastFailure(failure, error));
+    setUnderWay('');
+  };
+  const sendAgain = only(
+    'sending',
+    async () => {
+      await call('POST /api/auth/verification');
+      toast(`Another mail is on its way to ${me.pending_email}, unless one was sent in the last minute.`);
+    },
+    'The mail wasn’t sent.',
+  );
+  const takeBack = only(
+    'taking back',
+    async () => {
       noteMe(await call('PATCH /api/me', { body: { email: me.email } }));
       toast(`Your address stays ${me.email}.`);
       /** @type {HTMLElement | null} */ (document.querySelector('main h1'))?.focus();
-    } catch (error) {
-      toastFailure('It wasn’t taken back.', error);
-      setBusy(false);
-    }
-  };
+    },
+    'It wasn’t taken back.',
+  );
+  // One that is disabled would lose the focus.
+  const isOff = underWay !== '' || undefined;
   return html`<${Notice}>
     <div class="stack tight">
       <p>Waiting for <strong><bdi>${me.pending_email}</bdi></strong>${me.pending_until && ` until ${exactMoment(me.pending_until)}`}. Open the link in the mail.</p>
-      <p><${Button} class="compact" isBusy=${isBusy} onClick=${takeBack}>Take back<//></p>
+      <p class="row">
+        <${Button} class="compact" isBusy=${underWay === 'sending'} aria-disabled=${isOff} onClick=${sendAgain}>Send the mail again<span class="hidden"> to ${me.pending_email}</span><//>
+        <${Button} class="compact" isBusy=${underWay === 'taking back'} aria-disabled=${isOff} onClick=${takeBack}>Take back<//>
+      </p>
     </div>
   <//>`;
 }

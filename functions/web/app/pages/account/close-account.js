@@ -118,11 +118,11 @@ function FateOf({ workspace }) {
 }
 
 /** @param {Fate} fate @param {MyWorkspace} workspace */
-function sentenceOfFate({ kind, links, clicks = 0, isPart }, { slug }) {
+function sentenceOfFate({ kind, links, hasMoreLinks, clicks = 0, isPart }, { slug }) {
   if (kind === 'needs') return html`It has other members, and no other admin. <a href=${href('members', {}, slug)}>Make one of them an admin</a> first.`;
   if (kind === 'stays') return `You leave it. ${linksSentence(links)}`;
   if (links === 0) return 'You are alone in it, and it has no links. It is deleted.';
-  return html`You are alone in it. <strong class="bad">${counted(links ?? 0, 'link')} and ${isPart ? 'more than ' : ''}${counted(clicks, 'click')}</strong> of the last 12 months are lost at once.`;
+  return html`You are alone in it. <strong class="bad">${hasMoreLinks && 'More than '}${counted(links ?? 0, 'link')} and ${isPart ? 'more than ' : ''}${counted(clicks, 'click')}</strong> of the last 12 months are lost at once.`;
 }
 
 /** @param {number | undefined} links */

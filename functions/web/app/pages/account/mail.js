@@ -3,6 +3,7 @@
 import { html, useEffect } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { useForm } from '../../core/form.js';
+import { useRegistration } from '../../core/registration.js';
 import { href } from '../../core/router.js';
 import { useResource } from '../../core/resource.js';
 import { session } from '../../core/session.js';
@@ -26,9 +27,20 @@ const CHOICES = [
 
 export function MailChoices() {
   const resource = useResource('mail', () => call('GET /api/me/notifications'));
-  return html`<${Loaded} of=${resource} what="Your choice can’t be shown." waiting=${html`<${Skeleton} rows=${4} height=${48} />`}>
+  const { rules, isKnown } = useRegistration();
+  const waiting = html`<${Skeleton} rows=${4} height=${48} />`;
+  if (!isKnown) return waiting;
+  if (!rules.sends_mail) return html`<${NoMail} />`;
+  return html`<${Loaded} of=${resource} what="Your choice can’t be shown." waiting=${waiting}>
     ${(/** @type {Chosen} */ chosen) => html`<${MailForm} chosen=${chosen} show=${resource.change} />`}
   <//>`;
+}
+
+function NoMail() {
+  return html`<p>
+    This Linklet sends no mails, not even about security. What happens to your links is under <a href=${href('notifications')}>Notifications</a>, and what
+    happens to your account under <a href=${href('account', { view: 'activity' })}>Activity</a>.
+  </p>`;
 }
 
 /** @param {{ chosen: Chosen, show: (change: () => Chosen) => void }} props */

@@ -4,6 +4,7 @@ import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { counted } from '../../core/format.js';
 import { Button } from '../../ui/button.js';
+import { useLaterFocus } from '../../ui/later-focus.js';
 import { Failure } from '../../ui/states.js';
 
 /** @typedef {{ items: object[], cursor: string | null | undefined }} Progress how much was read; without a cursor, nothing or all */
@@ -11,10 +12,16 @@ import { Failure } from '../../ui/states.js';
 const NOTHING = { items: [], cursor: undefined };
 
 export function MyData() {
-  const { count, error, state, begin, end } = useExport();
-  return html`<div class="stack">
+  const { part, focusLater } = useLaterFocus();
+  // What can be pressed goes with the reading. Whoever is elsewhere stays there.
+  const { count, error, state, begin, end } = useExport(() => part.current?.contains(document.activeElement) && focusLater('.failure > .button'));
+  const goOn = () => {
+    focusLater('.row > .button');
+    begin();
+  };
+  return html`<div ref=${part} class="stack">
     <p>Your account, your workspaces, sessions, API keys, notifications and trail, and the links, monitored URLs and jobs that are yours: one JSON file. It has no passwords and keys.</p>
-    ${error && html`<${Failure} what=${count ? `After ${counted(count, 'entry', 'entries')}, reading failed.` : 'Your data can’t be read.'} error=${error} retry=${begin} />`}
+    ${error && html`<${Failure} what=${count ? `After ${counted(count, 'entry', 'entries')}, reading failed.` : 'Your data can’t be read.'} error=${error} retry=${goOn} />`}
     <p class="row">
       ${state === 'busy' ? html`<${Button} onClick=${end}>Cancel<//>` : !error && html`<${Button} icon="save" onClick=${begin}>Download my data<//>`}
       <span class="muted" role="status">${state === 'busy' && `${counted(count, 'entry', 'entries')} so far …`}${state === 'done' && `Saved: ${counted(count, 'entry', 'entries')}.`}</span>
@@ -22,8 +29,8 @@ export function MyData() {
   </div>`;
 }
 
-/** Reads part by part, and goes on where it failed. */
-function useExport() {
+/** Reads part by part, and goes on where it failed. @param {() => void} beforeFailure called before one is shown */
+function useExport(beforeFailure) {
   const progress = useRef(/** @type {Progress} */ (NOTHING));
   const running = useRef(/** @type {AbortController | undefined} */ (undefined));
   const [shown, setShown] = useState({ state: /** @type {'' | 'busy' | 'done'} */ (''), count: 0, error: /** @type {any} */ (undefined) });
@@ -51,6 +58,7 @@ function useExport() {
       tell('done');
       progress.current = NOTHING;
     } catch (error) {
+      beforeFailure();
       tell('', error);
     }
   }

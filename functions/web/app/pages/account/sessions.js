@@ -13,25 +13,27 @@ import { toast, toastFailure } from '../../ui/toast.js';
 
 /** @typedef {{ id: string, began_at: string, renewed_at: string | null, expires_at: string, device: string | null, country: string | null, is_current: boolean, remembered: boolean }} OneSession */
 
+/** The latest ones. @typedef {{ sessions: OneSession[], has_more: boolean }} Listed */
+
 export function Sessions() {
   const resource = useResource('sessions', () => call('GET /api/me/sessions'));
   return html`<${Loaded} of=${resource} what="Your sessions can’t be shown.">
-    ${(/** @type {{ sessions: OneSession[] }} */ { sessions }) => html`<${SessionList} sessions=${currentFirst(sessions)} resource=${resource} />`}
+    ${(/** @type {Listed} */ { sessions, has_more }) => html`<${SessionList} sessions=${currentFirst(sessions)} hasMore=${has_more} resource=${resource} />`}
   <//>`;
 }
 
 /** @param {OneSession[]} sessions */
 const currentFirst = (sessions) => [...sessions.filter(({ is_current }) => is_current), ...sessions.filter(({ is_current }) => !is_current)];
 
-/** @param {{ sessions: OneSession[], resource: import('../../core/resource.js').Resource<{ sessions: OneSession[] }> }} props */
-function SessionList({ sessions, resource }) {
+/** @param {{ sessions: OneSession[], hasMore: boolean, resource: import('../../core/resource.js').Resource<Listed> }} props */
+function SessionList({ sessions, hasMore, resource }) {
   const { part, focusLater } = useLaterFocus();
 
   /** @param {OneSession} ended */
   async function end(ended) {
-    resource.change((list) => ({ sessions: list.sessions.filter(({ id }) => id !== ended.id) }));
+    resource.change((list) => ({ ...list, sessions: list.sessions.filter(({ id }) => id !== ended.id) }));
     // The button that was pressed is gone.
-    focusLater('.button, .session-none');
+    focusLater('.button, .session-rest');
     try {
       await call('DELETE /api/me/sessions/{id}', { path: { id: ended.id } }).catch(unlessEnded);
       toast('That session ends within a minute.');
@@ -45,9 +47,11 @@ function SessionList({ sessions, resource }) {
     <ul class="lines" aria-label="Sessions">
       ${sessions.map((one) => html`<${Line} key=${one.id} session=${one} onEnd=${() => end(one)} />`)}
     </ul>
-    ${sessions.every(({ is_current }) => is_current) && html`<p class="muted session-none" tabindex="-1">You are signed in nowhere else.</p>`}
+    ${(hasMore || sessions.every(({ is_current }) => is_current)) && html`<p class="muted session-rest" tabindex="-1">${hasMore ? MORE : 'You are signed in nowhere else.'}</p>`}
   </div>`;
 }
+
+const MORE = 'Only the latest 100 are shown. “Sign out everywhere” ends the others, too.';
 
 /** It may have ended by itself. @param {unknown} error */
 function unlessEnded(error) {

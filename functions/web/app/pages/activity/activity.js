@@ -12,6 +12,7 @@ import { Button } from '../../ui/button.js';
 import { Chip } from '../../ui/chips.js';
 import { DateFilter } from '../../ui/dates.js';
 import { Icon } from '../../ui/icons.js';
+import { useLaterFocus } from '../../ui/later-focus.js';
 import { Menu } from '../../ui/menu.js';
 import { Card, Page } from '../../ui/page.js';
 import { toastFailure } from '../../ui/toast.js';
@@ -36,20 +37,31 @@ const GROUPS = [
 
 export function ActivityPage() {
   const { query } = useStore(route);
+  const { part, focusLater } = useLaterFocus();
   const filter = filterOf(query);
   const asked = { action: filter.what, actor: filter.who, from: beginningOf(filter.from), to: endOf(filter.to) };
   const isFiltered = Object.values(filter).some(Boolean);
-  const read = (/** @type {string} */ after) => call('GET /api/workspace/audit', { query: { ...asked, after } });
+  const read = (/** @type {string} */ after, /** @type {AbortSignal} */ signal) => call('GET /api/workspace/audit', { query: { ...asked, after }, signal });
+  const linkOf = (/** @type {string} */ actor) => (actor === filter.who ? undefined : { href: href('activity', { ...filter, who: actor }), onClick: () => focusLater(IN_WHO) });
+  const clear = () => {
+    focusLater('button');
+    setQuery(NO_FILTER);
+  };
   return html`<${Page} title="Activity" actions=${html`<${Save} asked=${asked} />`}>
     <p class="muted">Who has changed members, API keys and settings, or links and monitored URLs of somebody else, in the last ${KEPT_MONTHS} months.</p>
-    <${Filters} filter=${filter} isFiltered=${isFiltered} />
+    <div class="chips" role="search" aria-label="Activity" ref=${part}>
+      <${WhatFilter} what=${filter.what} />
+      <${WhoFilter} who=${filter.who} focusLater=${focusLater} />
+      <${DateFilter} label="When" title="Done between" from=${filter.from} to=${filter.to} />
+      ${isFiltered && html`<${Button} kind="quiet" class="compact" onClick=${clear}>Clear<//>`}
+    </div>
     <${Card} class="flush">
       <${Trail}
         key=${JSON.stringify(asked)}
-        resource=${`activity:${JSON.stringify(asked)}`}
+        resource=${isFiltered ? null : 'activity'}
         read=${read}
         label="Activity"
-        pageOf=${(/** @type {string} */ actor) => href('activity', { ...filter, who: actor })}
+        linkOf=${linkOf}
         none=${isFiltered ? 'Nothing was done that matches these filters.' : 'Nothing has been done yet.'}
       />
     <//>
@@ -70,16 +82,6 @@ function filterOf(query) {
   };
 }
 
-/** @param {{ filter: Filter, isFiltered: boolean }} props */
-function Filters({ filter: { what, who, from, to }, isFiltered }) {
-  return html`<div class="chips" role="search" aria-label="Activity">
-    <${WhatFilter} what=${what} />
-    <${WhoFilter} who=${who} />
-    <${DateFilter} label="When" title="Done between" from=${from} to=${to} />
-    ${isFiltered && html`<${Button} kind="quiet" class="compact" onClick=${() => setQuery(NO_FILTER)}>Clear<//>`}
-  </div>`;
-}
-
 /** @param {{ what: string }} props */
 function WhatFilter({ what }) {
   const chosen = GROUPS.find(({ value }) => value === what);
@@ -87,9 +89,17 @@ function WhatFilter({ what }) {
   return html`<${Menu} class=${`chip ${chosen ? 'on' : ''}`} align="start" items=${items}>${chosen?.label ?? 'What'}<${Icon} name="down" /><//>`;
 }
 
-/** @param {{ who: string }} props */
-function WhoFilter({ who }) {
-  const [isWanted, setWanted] = useState(Boolean(who));
+/** What is in the place of the second filter: its menu, or what takes it away again. */
+const IN_WHO = ':scope > :nth-child(2) > button';
+
+/** @param {{ who: string, focusLater: (selector: string) => void }} props */
+function WhoFilter({ who, focusLater }) {
+  const [isOpened, setOpened] = useState(false);
+  const isWanted = isOpened || who !== '';
+  const choose = (/** @type {string} */ id) => () => {
+    focusLater(IN_WHO);
+    setQuery({ who: id });
+  };
   /** @type {Member[]} */
   const members = useMembers({ isWanted }).data?.members ?? [];
   /** @type {Key[]} */
@@ -97,14 +107,14 @@ function WhoFilter({ who }) {
   if (who) {
     const known = [...members.map((member) => ({ id: member.user_id, name: nameOf(member) })), ...keys.map(({ prefix, name }) => ({ id: prefix, name })), ...OTHERS];
     const name = known.find(({ id }) => id === who)?.name ?? (who.startsWith(KEY_PREFIX) ? who : nameOf(undefined));
-    return html`<${Chip} tone="on" removeLabel="By anybody" onRemove=${() => setQuery({ who: '' })}>By <bdi>${name}</bdi><//>`;
+    return html`<${Chip} tone="on" removeLabel="By anybody" onRemove=${choose('')}>By <bdi>${name}</bdi><//>`;
   }
   const items = [
-    ...members.map((member) => ({ key: member.user_id, label: nameOf(member), icon: /** @type {const} */ ('account'), act: () => setQuery({ who: member.user_id }) })),
-    ...keys.map(({ prefix, name }) => ({ key: prefix, label: name, note: 'API key', icon: /** @type {const} */ ('key'), act: () => setQuery({ who: prefix }) })),
-    ...OTHERS.map(({ id, name }) => ({ key: id, label: name, icon: /** @type {const} */ ('settings'), act: () => setQuery({ who: id }) })),
+    ...members.map((member) => ({ key: member.user_id, label: nameOf(member), icon: /** @type {const} */ ('account'), act: choose(member.user_id) })),
+    ...keys.map(({ prefix, name }) => ({ key: prefix, label: name, note: 'API key', icon: /** @type {const} */ ('key'), act: choose(prefix) })),
+    ...OTHERS.map(({ id, name }) => ({ key: id, label: name, icon: /** @type {const} */ ('settings'), act: choose(id) })),
   ];
-  return html`<${Menu} class="chip" align="start" items=${items} onOpen=${() => setWanted(true)}>Who<${Icon} name="down" /><//>`;
+  return html`<${Menu} class="chip" align="start" items=${items} onOpen=${() => setOpened(true)}>Who<${Icon} name="down" /><//>`;
 }
 
 const KEY_PREFIX = 'sk_';

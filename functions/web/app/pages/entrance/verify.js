@@ -57,16 +57,14 @@ export function VerifyPage() {
 
 /** @param {{ confirm: () => Promise<void> }} props */
 function BySession({ confirm }) {
-  const { email, me } = useStore(session);
+  const { email } = useStore(session);
   const form = useForm({}, () => confirm());
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
-    <p>You are signed in as <strong><bdi>${email}</bdi></strong>. ${me?.pending_email ? html`Confirm that <strong><bdi>${me.pending_email}</bdi></strong> is yours, and your account has that address from now on.` : CONFIRM}</p>
+    <p>You are signed in as <strong><bdi>${email}</bdi></strong>. Confirm that the address to which this link was mailed is yours: mails about your links will reach you there, and if it is another one that you have asked for, your account has it from now on.</p>
     <${FormFailure} error=${form.failure} />
     <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Confirm this address<//>
   </form>`;
 }
-
-const CONFIRM = 'Confirm that this address is yours, and mails about your links will reach you.';
 
 /** @param {{ confirm: (password: string) => Promise<void>, isOthers: boolean }} props `isOthers`: somebody is signed in, to another account */
 function ByPassword({ confirm, isOthers }) {

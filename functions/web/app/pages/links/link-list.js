@@ -160,7 +160,7 @@ const lists = new Map();
 
 /** The list of a filter; coming back to it shows what was there. @param {import('./filter.js').Filter} filter */
 function listOf(filter) {
-  const key = JSON.stringify([session.get().visit, session.get().email, filter]);
+  const key = JSON.stringify([session.get().visit, filter]);
   const list = lists.get(key) ?? new LinkList(filter);
   lists.delete(key);
   lists.set(key, list);

@@ -35,11 +35,10 @@ const place = () => [...places].pop()?.current;
 let returned;
 let isMaking = false;
 
-const ownerOf = () => JSON.stringify([session.get().email, session.get().visit]);
-let owner = ownerOf();
+let visit = session.get().visit;
 session.subscribe(() => {
-  if (owner === ownerOf()) return;
-  owner = ownerOf();
+  if (visit === session.get().visit) return;
+  visit = session.get().visit;
   quick.set(NOTHING);
 });
 guardChanges(() => quick.get().queue.length > 0);
@@ -82,13 +81,13 @@ async function makeAll() {
 
 /** @param {QueuedUrl} wanted */
 async function make(wanted) {
-  const whose = owner;
+  const before = visit;
   try {
     const made = await call('POST /api/shorten', { body: { url: wanted.url }, idempotencyKey: wanted.id });
     giveUp(wanted);
-    if (whose === owner) void announce(made);
+    if (before === visit) void announce(made);
   } catch (error) {
-    if (whose !== owner) return;
+    if (before !== visit) return;
     const failure = error instanceof ApiError ? error : new ApiError('broken', 'Something went wrong here.');
     if (failure !== error) console.error(error);
     // What would fail as well isn't tried.

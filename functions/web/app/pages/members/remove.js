@@ -15,8 +15,8 @@ import { toast } from '../../ui/toast.js';
 /** How much a member would leave behind. @param {string} userId */
 async function belongings(userId) {
   const [links, keys] = await Promise.all([
-    // Deleted links are handed over, too.
-    call('GET /api/links', { query: { created_by: userId, status: 'all', per_page: 1 } }),
+    // Deleted and archived links are handed over, too.
+    call('GET /api/links', { query: { created_by: userId, status: 'all', archived: 'all', per_page: 1 } }),
     call('GET /api/keys'),
   ]);
   return { links: links.total, keys: keys.keys.filter((/** @type {any} */ key) => key.created_by === userId).length };
@@ -59,10 +59,10 @@ export function RemoveMember({ member, onClose }) {
   <//>`;
 }
 
-/** @param {number | undefined} links */
+/** Of very many links, the API doesn't say how many they are. @param {number | null | undefined} links */
 function linksSentence(links) {
   if (links === 0) return 'They have no links. Their monitored URLs become yours.';
-  const theirs = links === undefined ? 'Their links' : `Their ${counted(links, 'link')}`;
+  const theirs = links ? `Their ${counted(links, 'link')}` : 'Their links';
   return `${theirs} and their monitored URLs become yours. ${links === 1 ? 'The link goes' : 'The links go'} on working.`;
 }
 

@@ -51,7 +51,7 @@ export function useAttention(read, { isWanted, goesOn }) {
 }
 
 /** @param {Notification[]} rows */
-export function newestFirst(rows) {
+function newestFirst(rows) {
   const each = new Map(rows.map((row) => [row.id, row]));
   return [...each.values()].sort((a, b) => b.created_at.localeCompare(a.created_at) || b.id.localeCompare(a.id));
 }

@@ -1,18 +1,18 @@
 // What the person was told: problems first, the rest newest first.
 
-import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
+import { html, useEffect, useRef } from '../../vendor/preact.js';
 import { day } from '../../core/format.js';
 import { FRESH_MS, markSeen, readFeed, useNews } from '../../core/notifications.js';
 import { useResource } from '../../core/resource.js';
 import { href, route, setQuery } from '../../core/router.js';
 import { session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
+import { Further, useFurther } from '../../parts/further/further.js';
 import { Button } from '../../ui/button.js';
 import { Chip } from '../../ui/chips.js';
 import { Card, Page } from '../../ui/page.js';
 import { Empty, Loaded, Skeleton } from '../../ui/states.js';
-import { toastFailure } from '../../ui/toast.js';
-import { newestFirst, useAttention } from './attention.js';
+import { useAttention } from './attention.js';
 import { NotificationRow } from './row.js';
 import { hasAllNews, VIEWS } from './views.js';
 
@@ -62,10 +62,13 @@ function useSeen(news, view) {
 /** @param {{ view: View, first: Feed, seenBefore: string }} props */
 function FeedView({ view, first, seenBefore }) {
   const { me } = useStore(session);
-  const { all, cursor, more, isBusy } = useFurther(view, first);
+  const further = useFurther('notifications', (cursor) => readFeed(view.kinds, cursor), first);
+  const { next } = further;
+  /** @type {Notification[]} */
+  const all = further.rows;
   const attention = useAttention(all, { isWanted: view.value === '', goesOn: first.next_cursor !== null });
   if (!attention) return waiting;
-  if (all.length === 0 && !cursor) {
+  if (all.length === 0 && next === null) {
     return html`<${Empty} title=${view.nothing} action=${html`<${Button} href=${href('links')}>To your links<//>`}>
       Here you read when one of your links expires, is used up or reaches a round number of clicks, when a URL that you monitor is down, and when a job of yours has ended.
     <//>`;
@@ -77,47 +80,15 @@ function FeedView({ view, first, seenBefore }) {
   </section>`;
   return html`${(me?.verified === false || me?.undeliverable) &&
     html`<p class="muted">You read this here only, and not by mail, until you <a href=${href('account')}>confirm your address</a>.</p>`}
-    ${attention.length > 0 && list('Needs attention', attention, true)}
-    ${byDay(rest).map(({ title, rows }) => list(title, rows, false))}
-    ${cursor
-      ? html`<p class="row centred"><${Button} isBusy=${isBusy} onClick=${more}>Load more<//></p>`
-      : html`<p class="small-print centred">That’s all of the last ${KEPT_DAYS} days.</p>`}`;
+    <${Further} of=${further} class="stack" one="notification" many="notifications">
+      ${attention.length > 0 && list('Needs attention', attention, true)}
+      ${byDay(rest).map(({ title, rows }) => list(title, rows, false))}
+      ${next === null && html`<p class="small-print centred">That’s all of the last ${KEPT_DAYS} days.</p>`}
+    <//>`;
 }
 
 /** Of one's own new links one knows. @param {Notification} row @param {string} seenBefore */
 const isNew = ({ created_at, event_type }, seenBefore) => created_at > seenBefore && event_type !== 'url.created';
-
-/**
- * The first page, which is read again now and then, and those that were asked for.
- * @param {View} view
- * @param {Feed} first
- */
-function useFurther({ kinds }, first) {
-  const known = useRef(/** @type {Notification[]} */ ([]));
-  const [cursor, setCursor] = useState(first.next_cursor);
-  const [isBusy, setBusy] = useState(false);
-  // What was read last says how far its delivery has come.
-  known.current = newestFirst([...known.current, ...first.notifications]);
-
-  async function more() {
-    setBusy(true);
-    try {
-      // What is looked at for one page may have none of these kinds.
-      for (let at = cursor; at; ) {
-        const page = await readFeed(kinds, at);
-        at = page.notifications.length === 0 ? page.next_cursor : null;
-        known.current = newestFirst([...known.current, ...page.notifications]);
-        setCursor(page.next_cursor);
-      }
-    } catch (error) {
-      toastFailure('No more could be loaded.', error);
-    } finally {
-      setBusy(false);
-    }
-  }
-
-  return { all: known.current, cursor, more, isBusy };
-}
 
 /** @param {Notification[]} rows */
 function byDay(rows) {

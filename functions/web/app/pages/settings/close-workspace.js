@@ -2,13 +2,13 @@
 
 import { html, useState } from '../../vendor/preact.js';
 import { ApiError, call } from '../../core/api.js';
-import { lastYear } from '../../core/days.js';
 import { counted, exactMoment, number } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
 import { nameOf, useMembers } from '../../core/lists.js';
 import { useResource } from '../../core/resource.js';
 import { currentWorkspace, otherWorkspace, refreshMe, session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
+import { readLoss } from '../../parts/loss/loss.js';
 import { closeWorkspace } from '../../parts/ways/ways.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
@@ -18,7 +18,7 @@ import { FormFailure, SkeletonText } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
 
 /** @typedef {import('../../core/lists.js').Member} Member */
-/** @typedef {import('../../core/lists.js').Overview} Overview */
+/** @typedef {import('../../parts/loss/loss.js').Loss} LostNumbers */
 
 export function CloseWorkspace() {
   const [isOpen, setOpen] = useState(false);
@@ -76,24 +76,24 @@ async function blame(error) {
 
 /** What there is, read when somebody is about to lose it. */
 function Loss() {
-  const overview = useResource('overview:closing', () => call('GET /api/overview', { query: lastYear() }));
+  const loss = useResource('overview:closing', () => readLoss());
   const targets = useResource('targets:closing', () => call('GET /v1/targets', { query: { limit: 100 } }));
   const keys = useResource('keys', () => call('GET /api/keys'));
   const members = useMembers();
   return html`<div class="loss">
     <p class="small-print">Lost for good after 7 days</p>
     <dl>
-      <${Count} label="Links" of=${overview} count=${(/** @type {Overview} */ { links }) => number(links.total + links.archived)} />
-      <${Count} label="Clicks in 12 months" of=${overview} count=${clicksOf} />
-      <${Count} label="Monitored URLs" of=${targets} count=${(/** @type {{ items: unknown[], next_page_token: string | null }} */ { items, next_page_token }) => `${number(items.length)}${next_page_token ? '+' : ''}`} />
+      <${Count} label="Links" of=${loss} count=${(/** @type {LostNumbers} */ { links, hasMoreLinks }) => atLeast(links, hasMoreLinks)} />
+      <${Count} label="Clicks in 12 months" of=${loss} count=${(/** @type {LostNumbers} */ { clicks, isPart }) => atLeast(clicks, isPart)} />
+      <${Count} label="Monitored URLs" of=${targets} count=${(/** @type {{ items: unknown[], next_page_token: string | null }} */ { items, next_page_token }) => atLeast(items.length, Boolean(next_page_token))} />
       <${Count} label="Members" of=${members} count=${(/** @type {{ members: Member[] }} */ { members: list }) => number(list.length)} />
       <${Count} label="API keys" of=${keys} count=${(/** @type {{ keys: unknown[] }} */ { keys: list }) => number(list.length)} />
     </dl>
   </div>`;
 }
 
-/** @param {Overview} overview */
-const clicksOf = ({ period }) => (period ? `${number(period.clicks)}${period.covers ? '+' : ''}` : '–');
+/** `48,211+` @param {number} count @param {boolean} [hasMore] */
+const atLeast = (count, hasMore) => `${number(count)}${hasMore ? '+' : ''}`;
 
 /** @param {{ label: string, of: import('../../core/resource.js').Resource<any>, count: (data: any) => string }} props */
 function Count({ label, of: { data, error }, count }) {

@@ -8,13 +8,12 @@ import { isOver } from './words.js';
 /** @typedef {import('./words.js').Job} Job */
 /** @typedef {{ job: Job, isHidden: boolean }} Followed a job, as it was when it was begun or when it ended */
 
-const followed = createStore({ whose: '', list: /** @type {Followed[]} */ ([]) });
-const whose = () => `${session.get().visit} ${session.get().email}`;
+const followed = createStore({ visit: 0, list: /** @type {Followed[]} */ ([]) });
 
-const current = () => (followed.get().whose === whose() ? followed.get().list : []);
+const current = () => (followed.get().visit === session.get().visit ? followed.get().list : []);
 
 /** @param {Followed[]} list */
-const keep = (list) => followed.set({ whose: whose(), list });
+const keep = (list) => followed.set({ visit: session.get().visit, list });
 
 /** Follows those that run or wait, the oldest first. @param {Job[]} jobs */
 export function follow(jobs) {

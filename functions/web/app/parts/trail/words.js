@@ -37,7 +37,6 @@ export const ACTIONS = {
   'member.left': 'Left the workspace',
   'invitation.created': 'Invited somebody',
   'invitation.withdrawn': 'Withdrew an invitation',
-  'invitation.accepted': 'Accepted an invitation',
   'key.created': 'Created the API key {}',
   'key.changed': 'Changed the API key {}',
   'key.paused': 'Paused the API key {}',
@@ -47,8 +46,6 @@ export const ACTIONS = {
   'link.changed': 'Changed the link {}',
   'link.deleted': 'Deleted the link {}',
   'link.purged': 'Deleted the link {} with its statistics',
-  'target.created': 'Began to monitor {}',
-  'target.changed': 'Changed how {} is monitored',
   'target.deleted': 'Stopped monitoring {}',
   'job.finished': 'Finished {}',
   'account.registered': 'Created the account',
@@ -70,13 +67,13 @@ export const ACTIONS = {
 };
 
 /** What somebody becomes by these. */
-const AS_ROLE = ['member.joined', 'invitation.created', 'invitation.accepted'];
+const AS_ROLE = ['member.joined', 'invitation.created'];
 
 /** A word of the API's own, which needs no quotation marks, such as a role. */
 const WORD = /^[a-z_]+$/;
 
 /** What has no page any more after these. */
-const GONE = ['link.purged', 'target.deleted', 'key.revoked'];
+const GONE = ['link.purged', 'key.revoked'];
 
 /**
  * Who is called what, and which members and API keys there still are.
@@ -89,8 +86,11 @@ export function sentenceOf({ action, subject, from, to }, known) {
   if (!words) return html`<code>${action}</code>${transition(from, to, known)}`;
   const [before, after] = words.split('{}');
   const what = after === undefined ? '' : html`<${Named} subject=${subject} hasPage=${!GONE.includes(action)} known=${known} />`;
-  return html`${before}${what}${after}${AS_ROLE.includes(action) && to ? ` as ${withArticle(to)}` : transition(from, to, known)}`;
+  return html`${before}${what}${after}${AS_ROLE.includes(action) && to ? ` as ${withArticle(to)}` : action === 'job.finished' ? ending(from, to) : transition(from, to, known)}`;
 }
+
+/** What a job was to do, and how that ended: both are words already. @param {string | null} from @param {string | null} to */
+const ending = (from, to) => [from, to].filter(Boolean).map((words, at) => html`${at > 0 ? ' – ' : ': '}<bdi>${words}</bdi>`);
 
 /** @param {string | null} from @param {string | null} to @param {Known} known */
 function transition(from, to, known) {
@@ -134,7 +134,6 @@ const LISTED = ['member', 'key'];
 /** @type {Record<string, (id: string) => string>} */
 const PAGES_OF = {
   link: (code) => href(['links', code]),
-  target: (id) => href(['monitoring', id]),
   job: (id) => href('settings', { job: id }),
   member: () => href('members'),
   key: () => href('keys'),
