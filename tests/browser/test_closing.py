@@ -100,6 +100,7 @@ def test_whose_workspace_somebody_else_closes_is_told(tabs: Tabs, api: Api, acco
     until = time.monotonic() + REFUSED_WITHIN
     while not over.is_visible() and time.monotonic() < until:
         tab.come_back()
+        tab.page.wait_for_timeout(1_000)
     over.get_by_label("Password").fill(PASSWORD)
     tab.button("Go on", over).click()
     tab.says(f"{here['name']} was closed. You are in")

@@ -194,6 +194,23 @@ def test_more_are_loaded_across_what_is_looked_at_in_vain(tabs: Tabs, account: A
     expect(tab.button("Load more")).to_have_count(0)
 
 
+def test_what_is_found_only_further_back_stays_when_the_beginning_is_read_again(tabs: Tabs, account: Account) -> None:
+    pages = {"": ([], "a"), "a": ([], "b"), "b": (many(1), "c"), "c": (many(2)[1:], None)}
+
+    def answer(route: Route) -> None:
+        after = re.search(r"[?&]after=(\w+)", route.request.url)
+        listed, cursor = pages[after[1] if after else ""]
+        route.fulfill(json={"notifications": listed, "next_cursor": cursor} | ({} if after else {"seen_at": ago(seconds=1)}))
+
+    tab = tabs.open(account, "notifications?kind=milestone", answers={"**/api/notifications?*": answer})
+    expect(rows(tab)).to_have_count(1)
+    tab.button("Load more").click()
+    expect(rows(tab)).to_have_count(2)
+    tab.come_back()
+    tab.settled()
+    expect(rows(tab)).to_have_count(2)
+
+
 def test_the_count_is_read_again_when_one_comes_back(tabs: Tabs, account: Account) -> None:
     feed = Told(news()[2:], seen_at=ago(hours=1))
     tab = tabs.open(account, "links", answers=feed.answers)

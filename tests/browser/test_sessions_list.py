@@ -63,16 +63,22 @@ def test_when_reading_ones_data_fails_the_focus_goes_to_what_tries_again_and_bac
 def test_who_is_elsewhere_when_reading_ones_data_fails_stays_there(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "account?view=data")
     tab.settled()
-    waiting: list[Route] = []
-    tab.answers(EXPORT, lambda route: waiting.append(route))
+    refused = {"status": 500, "json": {"status": 500, "code": "internal_error", "detail": "not now"}}
+    first: list[Route] = []
+
+    def hold_the_first(route: Route) -> None:
+        # What is read is tried again at once.
+        if first:
+            return route.fulfill(**refused)
+        return first.append(route)
+
+    tab.answers(EXPORT, hold_the_first)
     tab.refused.add("500")
-    tab.button("Download my data").click()
+    with tab.page.expect_request(EXPORT):
+        tab.button("Download my data").click()
     elsewhere = tab.button("Close my account")
     elsewhere.focus()
-    while not waiting:
-        tab.page.wait_for_timeout(50)
-    tab.recovers(EXPORT)
-    tab.fails(EXPORT, 500, "internal_error")
-    waiting[0].fulfill(status=500, json={"status": 500, "code": "internal_error", "detail": "not now"})
+    expect(tab.button("Cancel")).to_be_visible()
+    first[0].fulfill(**refused)
     expect(tab.button("Try again")).to_be_visible()
     expect(elsewhere).to_be_focused()

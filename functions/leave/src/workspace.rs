@@ -1,7 +1,7 @@
 //! Closing a workspace, and bringing it back.
 
 use linklet_domain::{
-    AccountChange, Changer, Closure, Invalid, Job, JobWork, Password, Role, Timestamp, Workspace, WorkspaceId,
+    AccountChange, Changer, Closure, Invalid, Job, JobWork, Password, Role, Timestamp, UserId, Workspace, WorkspaceId,
     WorkspaceJob, WorkspaceSlug,
 };
 use linklet_dynamodb::{Acting, CloseOutcome, RestoreOutcome};
@@ -31,7 +31,12 @@ impl Leave {
         let job = self.job(request, &workspace.id, caller.user(), WorkspaceJob::CloseWorkspace);
         let (acting, origin) = (caller.acting()?, self.limits.guesses.origin(request, caller.actor()));
         match self.users.close_workspace(&self.jobs, &job, &workspace.slug, acting, &origin).await? {
-            CloseOutcome::Closed(closure) => Ok(json(StatusCode::ACCEPTED, &ClosureView::from(closure))),
+            CloseOutcome::Closed(closure) => {
+                if closure.job == job.id {
+                    self.tell_of_closing(request, caller.user(), &workspace, &closure).await;
+                }
+                Ok(json(StatusCode::ACCEPTED, &ClosureView::from(closure)))
+            }
             CloseOutcome::OtherSlug => Err(other_slug()),
             CloseOutcome::NoWorkspace => Err(UNKNOWN),
             CloseOutcome::CallerNotAdmin => Err(Problem::RoleTooLow.into()),
@@ -57,19 +62,19 @@ impl Leave {
         }
     }
 
+    /// The job tells the others, whose memberships it finds without a mark.
+    async fn tell_of_closing(&self, request: &Request, user: &UserId, workspace: &Workspace, closure: &Closure) {
+        let (workspace_name, restorable_until) = (workspace.name.clone(), Some(closure.restorable_until));
+        self.mails.tell(request, user, AccountChange::WorkspaceClosed { workspace_name, restorable_until }).await;
+    }
+
     /// The job tells the others, whose memberships it finds closed.
     async fn tell_of_return(&self, request: &Request, person: &Person, workspace: &Workspace) {
         let change = AccountChange::WorkspaceRestored { workspace_name: workspace.name.clone() };
         self.mails.tell(request, person.user(), change).await;
     }
 
-    pub(crate) fn job(
-        &self,
-        request: &Request,
-        workspace: &WorkspaceId,
-        user: &linklet_domain::UserId,
-        work: WorkspaceJob,
-    ) -> Job {
+    pub(crate) fn job(&self, request: &Request, workspace: &WorkspaceId, user: &UserId, work: WorkspaceJob) -> Job {
         let asked = (request.received_at(), request.correlation_id().clone());
         Job::new(*workspace, JobWork::Workspace(work), (Changer::in_person(user), Role::Admin), asked, None)
     }

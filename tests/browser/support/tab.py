@@ -103,9 +103,7 @@ class Tab:
 
     def come_back(self) -> None:
         """As if somebody had been in another window: a browser that nobody sees always has the focus."""
-        # The application takes coming back within a second of the page's loading, or of the last time, for one and the same.
-        self.page.wait_for_timeout(1_100)
-        self.page.evaluate("window.dispatchEvent(new Event('focus'))")
+        self.page.evaluate("['blur', 'focus'].forEach((name) => window.dispatchEvent(new Event(name)))")
 
     # -- what the server answers
 

@@ -2,13 +2,10 @@
 
 import { connection } from './connection.js';
 
-/** Windows get the focus twice when one changes to and fro. */
-const AT_MOST_EVERY_MS = 1_000;
-
 /** @type {Set<() => void>} */
 const listeners = new Set();
-// A window that gets the focus while it is loaded shows what has just been read.
-let toldAt = Date.now();
+// A window that gets the focus late while it is loaded shows what has just been read: nobody was elsewhere.
+let isAway = document.hidden;
 
 /** @param {() => void} listener @returns {() => void} ends it */
 export function onComingBack(listener) {
@@ -16,14 +13,17 @@ export function onComingBack(listener) {
   return () => void listeners.delete(listener);
 }
 
+const leave = () => void (isAway = true);
+
 function comeBack() {
-  if (document.visibilityState === 'hidden' || !connection.get().isOnline || Date.now() - toldAt < AT_MOST_EVERY_MS) return;
-  toldAt = Date.now();
+  if (!isAway || document.hidden || !connection.get().isOnline) return;
+  isAway = false;
   for (const listener of [...listeners]) listener();
 }
 
 /** Listens to the browser. Phones show a page again without giving it the focus. */
 export function watchComingBack() {
+  addEventListener('blur', leave);
   addEventListener('focus', comeBack);
-  document.addEventListener('visibilitychange', comeBack);
+  document.addEventListener('visibilitychange', () => (document.hidden ? leave() : comeBack()));
 }

@@ -48,7 +48,7 @@ export function PageHost({ page }) {
     return html`<${Page} title=${page.title}><${Failure} what=${what} error=${new ApiError('offline', why)} retry=${retry} /><//>`;
   }
   if (!isReady) return html`<${Page} title=${page.title}><${Skeleton} rows=${5} height=${56} /><//>`;
-  return html`<${Guarded} key=${path}><${loaded.component} /><//>`;
+  return html`<${Guarded} key=${path || 'links'}><${loaded.component} /><//>`;
 }
 
 /**

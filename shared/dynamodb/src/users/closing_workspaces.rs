@@ -14,8 +14,8 @@ use linklet_domain::{
 
 use super::{
     Acting, UsersTable,
-    item::{member_key, workspace_key, workspace_member_key},
-    members::{IS_ACTIVE, IS_OPEN},
+    item::workspace_key,
+    members::{IS_ACTIVE, IS_OPEN, membership_keys},
 };
 use crate::{
     JobMark, JobsTable, RepositoryError,
@@ -77,9 +77,14 @@ impl UsersTable {
                 return Ok(Some(CloseOutcome::Closed(closure)));
             }
             let not_admin = Some(CloseOutcome::CallerNotAdmin);
-            let transaction = Transaction::new(CLOSE)
-                .and(self.caller_is_admin(&workspace.id, caller.user)?, not_admin)
-                .and_each(self.session_lasts(caller)?, not_admin);
+            // Their own membership is marked at once, so that they don't sign in to what they have just closed.
+            let mut transaction = Transaction::new(CLOSE);
+            for key in membership_keys(&workspace.id, caller.user) {
+                let update = self.0.update(CLOSE, key, "SET closed_at = :at").only_if(IS_ACTIVE);
+                let update = update.value(":at", text(&closure.closed_at)).value(":role", text(Role::Admin.as_str()));
+                transaction = transaction.and(update.action()?, not_admin);
+            }
+            let transaction = transaction.and_each(self.session_lasts(caller)?, not_admin);
             let transaction = self.and_closure(transaction, jobs, &workspace, job, &closure, None).await?;
             let entry =
                 origin.in_workspace(&workspace.id, AuditAction::WorkspaceClosed, AuditSubject::Workspace(workspace.id));
@@ -150,7 +155,7 @@ impl UsersTable {
                 .values([(":at", text(&closure.closed_at)), (":now", text(&now))]);
             let mut transaction = Transaction::new(RESTORE);
             // Their own membership opens the workspace at once.
-            for key in [member_key(caller.user, &workspace.id), workspace_member_key(&workspace.id, caller.user)] {
+            for key in membership_keys(&workspace.id, caller.user) {
                 let update = self.0.update(RESTORE, key, "REMOVE closed_at").only_if(IS_ACTIVE);
                 transaction = transaction.and(update.value(":role", text(Role::Admin.as_str())).action()?, NONE);
             }

@@ -204,6 +204,9 @@ async fn an_admin_closes_a_workspace_with_its_slug_and_their_password_and_one_of
 
     let closed = fixture.close(&ada.token, &slug, PASSWORD).await;
     assert_eq!(closed.status, 202, "{}", closed.body);
+    let elsewhere = RequestBuilder::new("GET", "/api/me").token(&fixture.login(&ada.email, None).await);
+    let elsewhere = elsewhere.send_to(&fixture.auth).await.json();
+    assert_ne!(elsewhere["workspace_id"], json!(ada.workspace), "before any turn of the job: {elsewhere}");
     fixture.carry().await;
     let listed = fixture.workspaces(&bob.token).await;
     let row = listed.iter().find(|row| row["workspace_id"] == ada.workspace.to_string()).unwrap();

@@ -10,7 +10,7 @@ use linklet_dynamodb::{AddressStep, NewToken, PersonChange, TokenDelivery, Users
 use linklet_lambda::passwords::Passwords;
 use linklet_test_support::{
     Answer, ApiKeyBuilder, Contract, Fault, Faults, Person, RequestBuilder, TestDynamoDb, a_session, an_origin, issuer,
-    token_of, tokens,
+    token_of, token_without_workspace, tokens,
 };
 use serde_json::{Value, json};
 
@@ -183,7 +183,8 @@ impl Office {
                 let close = RequestBuilder::new("DELETE", "/api/workspace").token(&self.session);
                 let closed = close.json(&self.closing().await).send_to(&leave(&self.db)).await;
                 assert_eq!(closed.status, 202, "{}", closed.body);
-                as_ada(&path.replace("{id}", &self.ada.workspace.to_string()))
+                // Nothing is granted to a token of the workspace any more.
+                send(&path.replace("{id}", &self.ada.workspace.to_string())).token(&token_without_workspace(&self.ada))
             }
             "PATCH /api/workspace/members/{user_id}" => {
                 as_ada(&path.replace("{user_id}", &self.bob.id.to_string())).json(&json!({"role": "viewer"}))

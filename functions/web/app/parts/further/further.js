@@ -60,10 +60,11 @@ export function useFurther(name, read, beginning) {
 
 /** What is known, with its beginning as it is now. @param {Known} beginning @param {Known} known @returns {Known} */
 function begunWith(beginning, known) {
+  if (known === NOTHING) return beginning;
   const rows = together(beginning.rows, known.rows);
   // So much is new that nobody knows what lies between: the list begins anew.
-  if (rows.length === beginning.rows.length + known.rows.length) return beginning;
-  return { rows, next: known.next };
+  const isAnew = beginning.rows.length > 0 && rows.length === beginning.rows.length + known.rows.length;
+  return isAnew ? beginning : { rows, next: known.next };
 }
 
 /** Both, and what is in both once, as the first ones have it. @param {any[]} rows @param {any[]} others */
