@@ -10,7 +10,6 @@ import { useStore } from '../core/store.js';
 import { Icon } from '../ui/icons.js';
 import { Lazy } from '../ui/lazy.js';
 import { Menu } from '../ui/menu.js';
-import { SkeletonText } from '../ui/states.js';
 import { PageHost } from './page-host.js';
 import { loadPalette, Palette } from './palette.js';
 import { WorkspaceSwitcher, workspaceItems } from './workspaces.js';
@@ -79,7 +78,7 @@ function Rail({ work, workspace, unread, current, account, nameWorkspace }) {
     </nav>
     ${trouble && html`<a class="rail-item unconfirmed" href=${href('account')}><${Icon} name="warn" /><span class="rail-label">${trouble}</span></a>`}
     <${Menu} class="rail-item" align="start" isUp items=${account}>
-      <${Icon} name="account" /><span class="rail-label">${email || html`<${SkeletonText} />`}</span>
+      <${Icon} name="account" /><span class="rail-label">${email || 'Account'}</span>
     <//>
   </header>`;
 }
