@@ -120,7 +120,7 @@ impl JobItem {
     /// The event that the job is over, if it is.
     pub(crate) fn finished_event(self) -> Result<Option<Event>, Invalid> {
         let job = Job::try_from(self)?;
-        let by = job.cancelled_by.clone().unwrap_or_else(|| job.creator());
+        let by = job.ended_by();
         let Job { id, workspace, work, created_by, correlation_id, state, progress, ended_at, reason, .. } = job;
         // Whom it concerns that a workspace is closed or open again was told otherwise.
         let Some(ended_at) = ended_at.filter(|_| state.is_over() && work.is_of_links()) else { return Ok(None) };

@@ -1,0 +1,348 @@
+//! Jobs: work on many things of a workspace, which takes longer than a request may.
+//!
+//! A job is carried out in turns. What it is about is its [`JobWork`]; all else here is the same for every kind.
+
+mod links;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Changer, CorrelationId, JobId, KeyPrefix, Role, ShortCode, Timestamp, UserId, WorkspaceId};
+
+pub use self::links::{GivenFilter, LinkJob, LinkStep, LinkTask};
+
+/// A job of a workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// Which job it is.
+    pub id: JobId,
+    /// The workspace.
+    pub workspace: WorkspaceId,
+    /// What is to be done.
+    pub work: JobWork,
+    /// The role in which its creator has asked for it: it may do what this role may, whatever else its creator becomes.
+    pub role: Role,
+    /// Who has asked for it.
+    pub created_by: UserId,
+    /// The API key with which they have.
+    pub created_with: Option<KeyPrefix>,
+    /// The correlation id of the request, which all that the job writes has.
+    pub correlation_id: CorrelationId,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// How many things there were for it then, if all were counted.
+    pub expected: Option<u64>,
+    /// Where it stands.
+    pub state: JobState,
+    /// What it has done.
+    pub progress: JobProgress,
+    /// Where the next turn goes on; `None` at the beginning.
+    pub after: Option<String>,
+    /// How many turns have noted how far they came.
+    pub turn: u64,
+    /// When it began.
+    pub started_at: Option<Timestamp>,
+    /// When a turn noted last how far it came; at first, when the job began.
+    pub noted_at: Option<Timestamp>,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+    /// Why it has failed.
+    pub reason: Option<JobFailure>,
+    /// Who has cancelled it.
+    pub cancelled_by: Option<Changer>,
+}
+
+impl Job {
+    /// How many jobs of a workspace wait while another one runs.
+    pub const MOST_WAITING: usize = 4;
+    /// For how long a job may come no further before it is given up.
+    pub const PATIENCE: Duration = Duration::from_secs(3_600);
+
+    /// A new job of a workspace, whose creator asks for it in this role.
+    #[must_use]
+    pub fn new(
+        workspace: WorkspaceId,
+        work: JobWork,
+        (creator, role): (Changer, Role),
+        (created_at, correlation_id): (Timestamp, CorrelationId),
+        expected: Option<u64>,
+    ) -> Self {
+        Self {
+            id: JobId::generate(),
+            workspace,
+            work,
+            role,
+            created_by: creator.user,
+            created_with: creator.key,
+            correlation_id,
+            created_at,
+            expected,
+            state: JobState::Queued,
+            progress: JobProgress::default(),
+            after: None,
+            turn: 0,
+            started_at: None,
+            noted_at: None,
+            ended_at: None,
+            reason: None,
+            cancelled_by: None,
+        }
+    }
+
+    /// Who has asked for it, and with which API key.
+    #[must_use]
+    pub fn creator(&self) -> Changer {
+        Changer { user: self.created_by, key: self.created_with.clone(), name: None }
+    }
+
+    /// Whose doing it is that it has ended so: whoever has cancelled it, or else asked for it.
+    #[must_use]
+    pub fn ended_by(&self) -> Changer {
+        let canceller = self.cancelled_by.clone().filter(|_| self.state == JobState::Cancelled);
+        canceller.unwrap_or_else(|| self.creator())
+    }
+
+    /// Whether it has begun and come no further for so long that it is given up.
+    #[must_use]
+    pub fn is_stuck(&self, now: Timestamp) -> bool {
+        self.work.is_of_links() && self.state.is_under_way() && self.has_stood_still(now)
+    }
+
+    /// Whether no turn has noted anything for so long that none will.
+    #[must_use]
+    pub fn has_stood_still(&self, now: Timestamp) -> bool {
+        self.noted_at.is_some_and(|noted| noted.plus(Self::PATIENCE) <= now)
+    }
+
+    /// What becomes of a job that is given up: if it was to be cancelled, it is.
+    #[must_use]
+    pub fn given_up(&self) -> (JobState, Option<JobFailure>) {
+        match self.state {
+            JobState::Cancelling => (JobState::Cancelled, None),
+            _ => (JobState::Failed, Some(JobFailure::NoProgress)),
+        }
+    }
+
+    /// Whether its creator, who has this role now, may still do what the job does.
+    #[must_use]
+    pub fn is_backed_by(&self, role: Option<Role>) -> bool {
+        role.is_some_and(|role| role >= self.role)
+    }
+}
+
+/// Where a job stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobState {
+    /// It waits for the jobs before it.
+    Queued,
+    /// Its turns are taken.
+    Running,
+    /// It ends as soon as what has begun of it is done.
+    Cancelling,
+    /// All is done.
+    Done,
+    /// It was given up.
+    Failed,
+    /// Somebody has ended it.
+    Cancelled,
+}
+
+impl JobState {
+    /// Whether turns of it are taken.
+    #[must_use]
+    pub fn is_under_way(self) -> bool {
+        matches!(self, Self::Running | Self::Cancelling)
+    }
+
+    /// Whether nothing more happens to it.
+    #[must_use]
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Done | Self::Failed | Self::Cancelled)
+    }
+
+    /// Its name in the API and in items.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Cancelling => "cancelling",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// Why a job has failed as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobFailure {
+    /// Who has asked for it may not do it any more.
+    RightsLost,
+    /// It came no further for an hour.
+    NoProgress,
+    /// Something that it has to read can't be read.
+    InternalError,
+}
+
+impl JobFailure {
+    /// The word for programs.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::RightsLost => "rights_lost",
+            Self::NoProgress => "no_progress",
+            Self::InternalError => "internal_error",
+        }
+    }
+
+    /// The sentence for people.
+    #[must_use]
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::RightsLost => "whoever has asked for it may not do this any more",
+            Self::NoProgress => "it came no further for an hour",
+            Self::InternalError => "something went wrong on our side",
+        }
+    }
+}
+
+/// What a job has done so far.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct JobProgress {
+    /// How many things it has looked at that are meant.
+    pub seen: u64,
+    /// How many of them it has changed. The others were as they are wanted, or refused.
+    pub changed: u64,
+    /// How many refused.
+    pub failed: u64,
+    /// The first of those.
+    #[serde(default)]
+    pub failures: Vec<LinkRefusal>,
+}
+
+impl JobProgress {
+    /// Of how many that refused it is kept why.
+    pub const MOST_FAILURES: usize = 20;
+
+    /// Adds what was done after this.
+    pub fn add(&mut self, later: Self) {
+        self.seen += later.seen;
+        self.changed += later.changed;
+        self.failed += later.failed;
+        self.failures.extend(later.failures);
+        self.failures.truncate(Self::MOST_FAILURES);
+    }
+}
+
+/// Why a link was not changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkRefusal {
+    /// The link.
+    pub short_code: ShortCode,
+    /// The code of the problem that a request to change this link alone would have met.
+    pub code: String,
+    /// Its sentence.
+    pub detail: String,
+}
+
+/// What a job is to do. Each kind names itself by the member `kind`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum JobWork {
+    /// Doing the same to many links.
+    Links(Box<LinkJob>),
+    /// Closing a workspace, or bringing it back.
+    Workspace(WorkspaceJob),
+}
+
+/// What becomes of a workspace. A turn does what the workspace itself says then, so this is what was asked for, and no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum WorkspaceJob {
+    /// It is closed, and purged when nobody can bring it back any more.
+    CloseWorkspace,
+    /// It is open again.
+    ReopenWorkspace,
+}
+
+impl JobWork {
+    /// Whether it concerns links alone. Such a job needs whoever has asked for it to be a member still, can be cancelled, and is given up
+    /// when it comes no further. What becomes of a workspace is settled when it was asked for.
+    #[must_use]
+    pub fn is_of_links(&self) -> bool {
+        matches!(self, Self::Links(_))
+    }
+
+    /// What is to be done, in words that come after `to`.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::Links(job) => job.task.in_words(),
+            Self::Workspace(WorkspaceJob::CloseWorkspace) => "close the workspace".to_owned(),
+            Self::Workspace(WorkspaceJob::ReopenWorkspace) => "bring the workspace back".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn work(value: Value) -> JobWork {
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn work_is_written_as_it_is_read_with_the_members_of_its_kind() {
+        for written in [
+            json!({"kind": "rename_tag", "from": "a", "to": "b", "filter": {"tag": ["a"], "archived": "all"}}),
+            json!({"kind": "switch_off", "filter": {"all": true}}),
+            json!({"kind": "set_expiry", "expires_at": "2027-01-01T00:00:00.000Z", "filter": {"tag": ["a", "-b"]}}),
+            json!({"kind": "set_expiry", "expires_at": null, "filter": {"search": "x"}}),
+            json!({"kind": "close_workspace"}),
+            json!({"kind": "reopen_workspace"}),
+        ] {
+            assert_eq!(serde_json::to_value(work(written.clone())).unwrap(), written);
+        }
+    }
+
+    #[test]
+    fn a_job_that_was_done_before_its_cancellation_was_seen_is_its_creators() {
+        let (ada, bob) = (Changer::in_person(&UserId::generate()), Changer::in_person(&UserId::generate()));
+        let asked = (Timestamp::now(), CorrelationId::generate());
+        let work = work(json!({"kind": "close_workspace"}));
+        let job = Job::new(WorkspaceId::generate(), work, (ada.clone(), Role::Admin), asked, None);
+        let job = Job { cancelled_by: Some(bob.clone()), ..job };
+
+        for (state, by) in [(JobState::Cancelled, &bob), (JobState::Done, &ada), (JobState::Failed, &ada)] {
+            assert_eq!(Job { state, ..job.clone() }.ended_by(), *by, "{state:?}");
+        }
+    }
+
+    #[test]
+    fn why_links_refused_is_kept_of_the_first_twenty() {
+        let refusal = |number: usize| LinkRefusal {
+            short_code: ShortCode::parse(&format!("code{number}")).unwrap(),
+            code: "link_deleted".to_owned(),
+            detail: "this link was deleted".to_owned(),
+        };
+        let page = |from: usize| JobProgress {
+            seen: 15,
+            changed: 0,
+            failed: 15,
+            failures: (from..from + 15).map(refusal).collect(),
+        };
+
+        let mut all = page(0);
+        all.add(page(15));
+
+        assert_eq!((all.seen, all.failed, all.failures.len()), (30, 30, 20));
+        assert_eq!(all.failures.last(), Some(&refusal(19)));
+    }
+}
