@@ -159,13 +159,11 @@ impl Auth {
 
     /// Ends the session of the token, or all sessions of its person.
     async fn log_out(&self, request: &Request) -> Result<Response, ApiError> {
-        let mut person = self.tokens.person(request).await?;
+        let held = self.tokens.person(request).await?;
         let Logout { everywhere } = if request.has_body() { request.json(Logout::LIMIT)? } else { Logout::default() };
         let everywhere = everywhere.unwrap_or_default();
-        if everywhere {
-            // A session that was just ended elsewhere doesn't end the others.
-            person = self.tokens.person_now(request).await?;
-        }
+        // A session that was just ended elsewhere doesn't end the others.
+        let person = if everywhere { self.tokens.person_now(request).await? } else { held };
         let (session, origin) = (person.session(), self.limits.guesses.origin(request, person.actor()));
         if everywhere {
             self.users.end_sessions(person.user(), None, &origin).await?;

@@ -14,6 +14,7 @@ use crate::{
     config,
     http::{ApiError, Problem, Request},
     publisher::{Message, Publisher},
+    telemetry::chain,
 };
 
 /// How long telling many people may take.
@@ -72,9 +73,9 @@ impl MailOrders {
             let mail = OrderedMail::AccountChange { user_id: *user, change: change.clone() };
             Message::new(&MailOrder::new(cause, Timestamp::now(), mail))
         };
-        let Ok(messages) = users.iter().map(order).collect::<Result<Vec<_>, _>>() else {
-            tracing::error!("orders of mails could not be serialised");
-            return;
+        let messages = match users.iter().map(order).collect::<Result<Vec<_>, _>>() {
+            Ok(messages) => messages,
+            Err(error) => return tracing::error!(error = chain(&error), "orders of mails could not be serialised"),
         };
         let untold = timeout(TOLD_WITHIN, queue.send_all(&messages)).await;
         if untold.as_ref().ok() != Some(&0) {
