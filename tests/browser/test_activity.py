@@ -116,11 +116,17 @@ def are_listed(tab: Tab, numbers: list[int]) -> None:
     expect(rows(tab).locator("th")).to_have_text([f"Deleted the link link-{number}" for number in numbers])
 
 
-def test_what_is_new_pushes_nothing_out_of_the_activity(tabs: Tabs, account: Account) -> None:
+def two_parts_of_activity(tabs: Tabs, account: Account) -> tuple[Tab, Trail]:
+    """What is shown of 120 entries once more were loaded."""
     trail = Trail(deleted(range(120)))
     tab = tabs.open(account, "activity", answers=trail.answers)
     tab.button("Load more").click()
     are_listed(tab, [*range(100)])
+    return tab, trail
+
+
+def test_what_is_new_pushes_nothing_out_of_the_activity(tabs: Tabs, account: Account) -> None:
+    tab, trail = two_parts_of_activity(tabs, account)
     trail.rows = [*deleted(range(200, 203)), *trail.rows]
     tab.come_back()
     are_listed(tab, [*range(200, 203), *range(100)])
@@ -129,10 +135,7 @@ def test_what_is_new_pushes_nothing_out_of_the_activity(tabs: Tabs, account: Acc
 
 
 def test_activity_begins_anew_when_more_is_new_than_is_read_at_once(tabs: Tabs, account: Account) -> None:
-    trail = Trail(deleted(range(120)))
-    tab = tabs.open(account, "activity", answers=trail.answers)
-    tab.button("Load more").click()
-    are_listed(tab, [*range(100)])
+    tab, trail = two_parts_of_activity(tabs, account)
     trail.rows = [*deleted(range(200, 260)), *trail.rows]
     tab.come_back()
     are_listed(tab, [*range(200, 250)])

@@ -179,15 +179,20 @@ def test_what_one_reading_has_not_is_no_number(tabs: Tabs, account: Account, han
     assert feed.marked == [feed.rows[0]["created_at"]]
 
 
-def test_more_are_loaded_across_what_is_looked_at_in_vain(tabs: Tabs, account: Account) -> None:
-    pages = {"": (many(1), "a"), "a": ([], "b"), "b": ([], "c"), "c": (many(3)[2:], None)}
+def in_pages(pages: dict[str, tuple[list[dict[str, Any]], str | None]]) -> dict[str, Callable[[Route], None]]:
+    """Answers with the rows behind each cursor, and the cursor after them."""
 
     def answer(route: Route) -> None:
         after = re.search(r"[?&]after=(\w+)", route.request.url)
         listed, cursor = pages[after[1] if after else ""]
         route.fulfill(json={"notifications": listed, "next_cursor": cursor} | ({} if after else {"seen_at": ago(seconds=1)}))
 
-    tab = tabs.open(account, "notifications?kind=milestone", answers={"**/api/notifications?*": answer})
+    return {"**/api/notifications?*": answer}
+
+
+def test_more_are_loaded_across_what_is_looked_at_in_vain(tabs: Tabs, account: Account) -> None:
+    pages = in_pages({"": (many(1), "a"), "a": ([], "b"), "b": ([], "c"), "c": (many(3)[2:], None)})
+    tab = tabs.open(account, "notifications?kind=milestone", answers=pages)
     expect(rows(tab)).to_have_count(1)
     tab.button("Load more").click()
     expect(rows(tab)).to_have_count(2)
@@ -195,14 +200,8 @@ def test_more_are_loaded_across_what_is_looked_at_in_vain(tabs: Tabs, account: A
 
 
 def test_what_is_found_only_further_back_stays_when_the_beginning_is_read_again(tabs: Tabs, account: Account) -> None:
-    pages = {"": ([], "a"), "a": ([], "b"), "b": (many(1), "c"), "c": (many(2)[1:], None)}
-
-    def answer(route: Route) -> None:
-        after = re.search(r"[?&]after=(\w+)", route.request.url)
-        listed, cursor = pages[after[1] if after else ""]
-        route.fulfill(json={"notifications": listed, "next_cursor": cursor} | ({} if after else {"seen_at": ago(seconds=1)}))
-
-    tab = tabs.open(account, "notifications?kind=milestone", answers={"**/api/notifications?*": answer})
+    pages = in_pages({"": ([], "a"), "a": ([], "b"), "b": (many(1), "c"), "c": (many(2)[1:], None)})
+    tab = tabs.open(account, "notifications?kind=milestone", answers=pages)
     expect(rows(tab)).to_have_count(1)
     tab.button("Load more").click()
     expect(rows(tab)).to_have_count(2)
