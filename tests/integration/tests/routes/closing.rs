@@ -2,13 +2,16 @@
 
 use std::{
     cell::{Cell, RefCell},
+    collections::BTreeSet,
     time::Duration,
 };
 
 use futures_util::future::join;
 use linklet_auth::Auth;
-use linklet_domain::{Changer, Closure, MailChoice, Role, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::JobsTable;
+use linklet_domain::{
+    Changer, Closure, IpHash, MailChoice, Role, Salt, SessionId, SignInPlace, Timestamp, UserId, WorkspaceId,
+};
+use linklet_dynamodb::{JobsTable, SignIn};
 use linklet_handover::Handovers;
 use linklet_jobs::{Kinds, Turns};
 use linklet_lambda::{batch::Consumer, mail_orders::MailOrders, publisher::Publisher};
@@ -117,6 +120,21 @@ impl Fixture {
 
     async fn leave(&self, token: &str) -> Answer {
         leave_by(&self.leave, token).await
+    }
+
+    /// All pages of what is stored about somebody.
+    async fn export(&self, token: &str) -> Vec<Value> {
+        let (mut items, mut after) = (Vec::new(), String::new());
+        loop {
+            let request = RequestBuilder::new("GET", &format!("/api/me/export{after}")).token(token);
+            let page = request.send_to(&self.leave).await;
+            assert_eq!(page.status, 200, "{}", page.body);
+            let page = page.json();
+            assert!(page["items"].as_array().unwrap().len() <= 220);
+            items.extend(page["items"].as_array().unwrap().clone());
+            let Some(next) = page["next_cursor"].as_str() else { return items };
+            after = format!("?after={next}");
+        }
     }
 
     async fn workspaces(&self, token: &str) -> Vec<Value> {
@@ -467,17 +485,7 @@ async fn people_take_along_what_is_stored_about_them_and_nothing_of_others() {
     let email = ada.email.parse().unwrap();
     fixture.db.recipients().mark_undeliverable(&ada.id, &email, Timestamp::now()).await.unwrap();
 
-    let (mut items, mut after) = (Vec::new(), String::new());
-    loop {
-        let request = RequestBuilder::new("GET", &format!("/api/me/export{after}")).token(&ada.token);
-        let page = request.send_to(&fixture.leave).await;
-        assert_eq!(page.status, 200, "{}", page.body);
-        let page = page.json();
-        assert!(page["items"].as_array().unwrap().len() <= 220);
-        items.extend(page["items"].as_array().unwrap().clone());
-        let Some(next) = page["next_cursor"].as_str() else { break };
-        after = format!("?after={next}");
-    }
+    let items = fixture.export(&ada.token).await;
 
     let count = |kind: &str| items.iter().filter(|item| item["kind"] == kind).count();
     let kinds = ["account", "membership", "session", "key", "invitation", "link", "target", "job"].map(count);
@@ -501,6 +509,26 @@ async fn people_take_along_what_is_stored_about_them_and_nothing_of_others() {
 
     let refused = RequestBuilder::new("GET", "/api/me/export?after=nothing").token(&ada.token);
     assert_eq!(refused.send_to(&fixture.leave).await.status, 400);
+}
+
+#[tokio::test]
+async fn an_export_has_each_session_once_however_many_there_are() {
+    let fixture = Fixture::new();
+    let ada = fixture.user("ada").await;
+    let began_at = Timestamp::now();
+    for number in 0..230 {
+        let session = SessionId::beginning_at(began_at.plus(Duration::from_millis(number)));
+        let place = SignInPlace { device: None, country: None };
+        let address = IpHash::of("203.0.113.9", &Salt::parse(&"salt".repeat(8)).unwrap());
+        let sign_in = SignIn { place, address, first_token: None };
+        fixture.db.users().begin_session(&ada.id, &session, sign_in).await.unwrap();
+    }
+
+    let items = fixture.export(&ada.token).await;
+
+    let ids = items.iter().filter(|item| item["kind"] == "session").map(|item| item["id"].as_str().unwrap());
+    let ids: Vec<_> = ids.collect();
+    assert_eq!((ids.len(), BTreeSet::from_iter(&ids).len()), (231, 231));
 }
 
 /// A change of who may do what needs its entry.
