@@ -11,6 +11,7 @@ TOOLS := .linklet/tools
 EMULATOR_PYTHON := $(TOOLS)/emulator/bin/python
 SAM_PYTHON := $(TOOLS)/sam/bin/python
 SAM := SAM_CLI_TELEMETRY=0 $(TOOLS)/sam/bin/sam
+CARGO_DENY := $(TOOLS)/cargo-deny/bin/cargo-deny --locked
 CARGO_LAMBDA := PATH="$(CURDIR)/$(TOOLS)/cargo-lambda/bin:$$PATH" cargo lambda
 FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Cargo.toml))))
 
@@ -73,9 +74,13 @@ test-long: bench-trial ## what takes long: targets that nothing else runs, load,
 fmt: ## check the formatting
 	cargo fmt --all --check
 
-# DENY_ADVISORIES=required makes it a failure if the database of vulnerabilities can't be fetched.
+# Vulnerabilities are in a database on GitHub. Without it, a line says that they were not checked; DENY_ADVISORIES=required makes
+# that a failure.
 deny: ## check licences, versions, sources and known vulnerabilities of all crates
-	@$(PYTHON) -m infra.deny
+	@$(LINKLET) install cargo-deny
+	$(CARGO_DENY) check --hide-inclusion-graph licenses bans sources
+	@if $(CARGO_DENY) fetch db || [ "$$DENY_ADVISORIES" = required ]; then $(CARGO_DENY) check --hide-inclusion-graph advisories; \
+		else echo "Vulnerabilities were NOT checked: RustSec's database can't be fetched." >&2; fi
 
 # What is deployed or run by operators also alone: with the tests beside it, its dependencies have features that it lacks then.
 lint: ## clippy, warnings are errors
@@ -98,23 +103,27 @@ conformance: ## the integration tests against AWS's DynamoDB Local (TESTS=… fo
 localstack: ## the integration tests on LocalStack's DynamoDB, SQS and SNS (TESTS=… for some)
 	@$(PYTHON) -m infra.conformance --localstack $(TESTS)
 
-document: ## check docs/openapi.yaml, that generators understand it, that the web application has all of it, and docs/asvs.md
+document: ## check docs/openapi.yaml, that generators understand it, and that the web application has all of it
 	@$(LINKLET) install contract
 	@$(TOOLS)/contract/bin/openapi-spec-validator docs/openapi.yaml
 	@$(TOOLS)/contract/bin/python -m unittest discover --quiet --start-directory infra/contract --top-level-directory .
 	@$(TOOLS)/contract/bin/python -m infra.contract.document
 	@$(TOOLS)/contract/bin/python -m infra.contract.application
-	@$(PYTHON) -m unittest --quiet infra.test_asvs
-	@$(PYTHON) -m infra.asvs
 
 # Go 1.21, JDK 17 with Maven, Node.js 18: what is missing is left out, and a line says so. CLIENTS=required makes that a failure.
-clients: ## make clients of the OpenAPI document with six generators, compile and try them (needs make up, or API_URL=…; CLIENT=… for some)
+clients: ## make clients of the OpenAPI document with four generators, compile and try them (needs make up, or API_URL=…; CLIENT=… for some)
 	@$(LINKLET) install contract
 	@$(if $(API_URL),,$(LINKLET) run) $(TOOLS)/contract/bin/python -m infra.contract.clients $(CLIENT)
 
 # Needs Node.js 18 or later with npm; without them, a line says so. WEB_CHECK=required makes that a failure.
 web-check: ## check the types of the web application, and what of it needs no browser
-	@$(PYTHON) -m infra.web_check
+ifneq (,$(shell command -v npm))
+	@$(LINKLET) install node
+	@node $(TOOLS)/node/node_modules/typescript-native/bin/tsc --project functions/web/tsconfig.json
+	@node --test --test-reporter=dot functions/web/tests/*.test.mjs
+else
+	@echo 'The web application was not checked: Node.js with npm is missing.' >&2; [ "$$WEB_CHECK" != required ]
+endif
 
 template: ## check template.yaml and its child stack
 	@$(LINKLET) install sam

@@ -10,8 +10,10 @@ import urllib.request
 from collections.abc import Callable
 
 from . import suites
-from .installer import REQUIREMENTS, end_with, install
+from .installer import REQUIREMENTS, end_with, install, install_modules
 from .system import DEFAULT_PORT, MEANT, SYSTEMS, System
+
+NODE = "node"
 
 
 def up(arguments: argparse.Namespace) -> None:
@@ -44,7 +46,7 @@ def mails(_: argparse.Namespace) -> None:
 
 def install_all(arguments: argparse.Namespace) -> None:
     for tool in arguments.tools:
-        install(tool)
+        install_modules() if tool == NODE else install(tool)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -92,7 +94,7 @@ def main() -> int | None:
     added = command("run", run, "run a program in the local system's environment")
     added.add_argument("program", nargs=argparse.REMAINDER)
     added = command("install", install_all, "install pinned tools")
-    added.add_argument("tools", nargs="+", choices=sorted(path.stem for path in REQUIREMENTS.glob("*.txt")))
+    added.add_argument("tools", nargs="+", choices=[NODE, *sorted(path.stem for path in REQUIREMENTS.glob("*.txt"))])
 
     arguments = parser.parse_args()
     return arguments.function(arguments)

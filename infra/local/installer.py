@@ -159,18 +159,18 @@ def install(tool: str, python: str | None = None) -> Path:
     return once(home, tool, requirements.read_bytes() + f"{python or sys.version}\n{home}".encode(), fill)
 
 
-def install_modules(name: str, what: str) -> Path:
-    """The folder with the Node.js modules that the lock file in `infra/requirements/<name>` pins."""
-    home = TOOLS / name
-    files = [REQUIREMENTS / name / file for file in ("package.json", "package-lock.json")]
+def install_modules() -> Path:
+    """The folder with the Node.js modules that the lock file in `infra/requirements/node` pins."""
+    home = TOOLS / "node"
+    files = [REQUIREMENTS / "node" / file for file in ("package.json", "package-lock.json")]
 
     def fill() -> None:
         for file in files:
             shutil.copy(file, home)
-        command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-        fetch(what, "https://registry.npmjs.org", command, cwd=home, stdout=subprocess.DEVNULL)
+        command = ["npm", "ci", "--ignore-scripts", "--engine-strict", "--no-audit", "--no-fund", "--loglevel=error"]
+        fetch("modules of Node.js", "https://registry.npmjs.org", command, cwd=home, stdout=subprocess.DEVNULL)
 
-    return once(home, what, b"".join(file.read_bytes() for file in files), fill) / "node_modules"
+    return once(home, "modules of Node.js", b"".join(file.read_bytes() for file in files), fill) / "node_modules"
 
 
 def install_jars(name: str, what: str) -> Path:

@@ -1,4 +1,4 @@
-// What make clients needs to generate and compile clients in Go: the generator, and what its clients import.
+// What make clients needs to generate and compile a client in Go: the generator, and what its client imports.
 module clients
 
 go 1.25.0
