@@ -112,13 +112,13 @@ class TypeScript(Client):
         if not modules.is_symlink():
             modules.symlink_to(self.modules())
         options = "--strict --target es2022 --lib es2022,dom,dom.iterable --module nodenext --outDir out".split()
-        run(["node", modules / "typescript" / "bin" / "tsc", *options, "tour.ts"], self.home)
+        run(["node", modules / "typescript-native" / "bin" / "tsc", *options, "tour.ts"], self.home)
 
     def start(self, url: str) -> None:
         run(["node", "out/tour.js", url], self.home)
 
     def modules(self) -> Path:
-        return install_modules("clients", "generators of clients in TypeScript")
+        return install_modules()
 
 
 class Go(Client):
@@ -132,7 +132,7 @@ class Go(Client):
 
     def generate(self) -> None:
         for file in ("go.mod", "go.sum"):
-            shutil.copy(REQUIREMENTS / "clients" / file, self.home)
+            shutil.copy(REQUIREMENTS / "go" / file, self.home)
         (self.home / "api").mkdir()
         self.go("tool", "oapi-codegen", "-generate", "types,client", "-package", "api", "-o", "api/api.go", DOCUMENT)
 
@@ -151,46 +151,16 @@ class Go(Client):
         return run(["go", *arguments], folder or self.home, **caches, **alone)
 
 
-def openapi_generator(language: str, output: Path, **properties: str) -> None:
-    jars = install_jars("openapi-generator", "OpenAPI Generator")
-    (jar,) = jars.glob("openapi-generator-cli-*.jar")
-    command: Command = [java() or "java", "-jar", jar, "generate", "--input-spec", DOCUMENT, "--generator-name", language]
-    command += ["--output", output, "--global-property", "apiTests=false,modelTests=false,apiDocs=false,modelDocs=false"]
-    command += [f"--additional-properties={name}={value}" for name, value in properties.items()]
-    run(command, output.parent)
-
-
-class GeneratedGo(Go):
-    tour = "openapi-generator.go"
-
-    def lacks(self) -> str | None:
-        return super().lacks() or missing_java()
-
-    def generate(self) -> None:
-        for file in ("go.mod", "go.sum"):
-            shutil.copy(REQUIREMENTS / "clients" / file, self.home)
-        client = self.home / "linklet"
-        openapi_generator("go", client, packageName="linklet", withGoMod="false")
-
-
-class GeneratedTypeScript(TypeScript):
-    tour = "openapi-generator.ts"
-
-    def lacks(self) -> str | None:
-        return super().lacks() or missing_java()
-
-    def generate(self) -> None:
-        openapi_generator("typescript-fetch", self.home / "client")
-
-
-class GeneratedJava(Client):
+class Java(Client):
     tour = "openapi-generator.java"
 
     def lacks(self) -> str | None:
         return missing_java()
 
     def generate(self) -> None:
-        openapi_generator("java", self.home / "client")
+        (jar,) = self.jars().glob("openapi-generator-cli-*.jar")
+        command: Command = [java() or "java", "-jar", jar, "generate", "--input-spec", DOCUMENT, "--generator-name", "java", "--output", "client"]
+        run([*command, "--global-property", "apiTests=false,modelTests=false,apiDocs=false,modelDocs=false"], self.home)
         self.javac(*sorted((self.home / "client" / "src" / "main").rglob("*.java")))
 
     def compile(self, tour: str) -> None:
@@ -207,14 +177,16 @@ class GeneratedJava(Client):
         compiler = found.with_name("javac") if isinstance(found, Path) else "javac"
         run([compiler, *options, *sources], self.home)
 
+    def jars(self) -> Path:
+        return install_jars("openapi-generator", "OpenAPI Generator")
+
     def classes(self) -> str:
         """The client, and what it needs but for the generator, which has other versions of that in it."""
-        jars = install_jars("openapi-generator", "OpenAPI Generator").glob("*.jar")
-        needed = [jar for jar in sorted(jars) if not jar.name.startswith("openapi-generator-cli")]
+        needed = [jar for jar in sorted(self.jars().glob("*.jar")) if not jar.name.startswith("openapi-generator-cli")]
         return os.pathsep.join(map(str, ["classes", *needed]))
 
 
-ALL = [Python(), TypeScript(), Go(), GeneratedGo(), GeneratedTypeScript(), GeneratedJava()]
+ALL = [Python(), TypeScript(), Go(), Java()]
 
 
 def attempt(client: Client, url: str) -> None:
