@@ -16,7 +16,7 @@ CARGO_LAMBDA := PATH="$(CURDIR)/$(TOOLS)/cargo-lambda/bin:$$PATH" cargo lambda
 FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Cargo.toml))))
 
 .DEFAULT_GOAL := help
-.PHONY: help up down url logs mails demo seed watch startapi check test test-long fmt lint unit integration conformance localstack template calculator \
+.PHONY: help up down url logs mails demo seed watch startapi check test test-long suites schedules fmt lint unit integration conformance localstack template calculator \
 	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units cost dlq redrive reconcile invite reset close-account deploy clean
 
 help: ## print this
@@ -63,11 +63,23 @@ startapi: ## serve the API with `sam local start-api` on STARTAPI_PORT (needs ma
 
 check: fmt document web-check lint unit ## formatting, clippy, unit tests, OpenAPI document, web application: what to run while editing
 
-test: calculator tools template check integration e2e ## all checks and tests but for those of test-long
+# Each with its budget in minutes.
+test: ## all checks and tests but for those of test-long
+	@.ci/step 1 $(MAKE) calculator
+	@.ci/step 1 $(MAKE) tools
+	@.ci/step 1 $(MAKE) template
+	@.ci/step 1 $(MAKE) fmt document web-check
+	@.ci/step 4 $(MAKE) lint
+	@.ci/step 4 $(MAKE) unit
+	@.ci/step 6 $(MAKE) integration
+	@.ci/step 12 $(MAKE) e2e
 
-# Every other target, load, an outage and a second deployment: minutes of waiting, on a system of their own. Then more of the random schedules.
-test-long: bench-trial ## what takes long: targets that nothing else runs, load, an outage, a redeployment, 3,200 schedules of clicks, a job on 10,000 links, a workspace of as many that is closed, a trial of make bench
+test-long: bench-trial suites schedules ## what takes long: bench-trial, suites, schedules
+
+suites: ## targets that nothing else runs, load, an outage, a redeployment, each kind of registration, on a system of their own
 	@$(LINKLET) e2e --long
+
+schedules: ## 3,200 random schedules of clicks, a job on 10,000 links, a workspace of as many that is closed
 	@PROPTEST_CASES=1600 $(PYTHON) -m infra.run_tests --twice --test exactness -- schedules
 	@JOB_LINKS=5000 $(PYTHON) -m infra.run_tests --test integration -- pipeline::jobs::a_rename pipeline::closing::a_workspace_with_many
 

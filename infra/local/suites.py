@@ -1,4 +1,4 @@
-"""Runs the end-to-end tests, against a system of their own unless API_URL names one: `make e2e`, `make test-long`."""
+"""Runs the end-to-end tests, against a system of their own unless API_URL names one: `make e2e`, `make suites`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tries the targets of the Makefile that no other test runs: a step of `make test-long`, on the end-to-end tests' own system.
+"""Tries the targets of the Makefile that no other test runs: a step of `make suites`, on the end-to-end tests' own system.
 
 Arguments choose some of them. What can't be tried is in untried.toml, with the reason.
 """

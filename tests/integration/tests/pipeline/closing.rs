@@ -738,7 +738,7 @@ async fn after_seven_days_nothing_is_left_of_a_workspace_but_what_the_documents_
     assert_eq!(fixture.db.users().memberships(&fixture.carol.id).await.unwrap().len(), 1);
 }
 
-/// `JOB_LINKS` says how many links there are; `make test-long` has 10,000.
+/// `JOB_LINKS` says how many links there are; `make schedules` has 10,000.
 #[tokio::test]
 async fn a_workspace_with_many_links_is_closed_and_purged_though_the_function_is_killed_three_times() {
     let many = std::env::var("JOB_LINKS").map_or(300, |links| 2 * links.parse::<usize>().unwrap());

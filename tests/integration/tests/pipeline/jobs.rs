@@ -371,7 +371,7 @@ fn changes(reader: &mut StreamReader) -> BTreeMap<String, usize> {
     counts
 }
 
-/// Half of the links have the tag. `JOB_LINKS` says how many there are to rename; `make test-long` has 5,000 of 10,000.
+/// Half of the links have the tag. `JOB_LINKS` says how many there are to rename; `make schedules` has 5,000 of 10,000.
 #[tokio::test]
 async fn a_rename_changes_each_link_once_though_the_function_is_killed_and_the_table_is_unavailable() {
     let tagged = std::env::var("JOB_LINKS").map_or(300, |links| links.parse().unwrap());
