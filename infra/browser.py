@@ -7,10 +7,12 @@ is installed once, as infra/requirements/browser.txt pins it. Arguments go to py
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from .local.installer import ROOT, Failure, end_with, install, say
@@ -20,7 +22,15 @@ TESTS = ROOT / "tests" / "browser"
 NAMES = ["chromium-headless-shell", "chromium", "google-chrome", "google-chrome-stable", "chromium-browser"]
 MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 # All tests go to so many processes, each with a browser of its own, since a test mostly waits for the system.
-AT_ONCE = ["--numprocesses", "2"]
+AT_ONCE = ["--cache-clear", "--numprocesses", "2"]
+# Where pytest.ini has pytest note what failed.
+FAILED = ROOT / ".linklet" / "pytest" / "v" / "cache" / "lastfailed"
+# The tests of a run that passed at their second try, one a line: .ci/run names them at its end.
+FLAKY = ROOT / ".linklet" / "flaky"
+# So many may be an accident.
+MOST_FLAKY = 2
+# The exit code of pytest if tests failed, and nothing else was wrong.
+FAILURES = 1
 HOW_TO_GET_ONE = "Install one (apt install chromium, brew install --cask google-chrome), or name yours: CHROMIUM=/path/to/it."
 
 
@@ -52,8 +62,27 @@ def start(command: str, arguments: list[str]) -> int:
         return 0
     python = install("browser") / "bin" / "python"
     environment = os.environ | {"CHROMIUM": chromium, "PYTHONDONTWRITEBYTECODE": "1"}
-    programs = {"test": ["-m", "pytest", TESTS, *(arguments or AT_ONCE)], "screenshots": [TESTS / "screenshots.py", *arguments]}
-    return subprocess.run([python, *programs[command]], cwd=TESTS, env=environment).returncode
+    programs = {"test": ["-m", "pytest", TESTS], "screenshots": [TESTS / "screenshots.py"]}
+
+    def run(given: list[str]) -> int:
+        return subprocess.run([python, *programs[command], *given], cwd=TESTS, env=environment).returncode
+
+    return run(arguments) if command == "screenshots" or arguments else test_all(run)
+
+
+def test_all(run: Callable[[list[str]], int]) -> int:
+    """A test that fails is taken once more, alone, at the end. If it passes then, the run goes on and names it."""
+    code = run(AT_ONCE)
+    failed = list(json.loads(FAILED.read_text())) if code == FAILURES else []
+    if not 0 < len(failed) <= MOST_FLAKY:
+        return code
+    say(f"Once more, alone: {', '.join(failed)}")
+    code = run(["--last-failed"])
+    if code == 0:
+        say(f"Flaky, and to be mended with the next change: {', '.join(failed)}")
+        with FLAKY.open("a") as flaky:
+            flaky.writelines(f"tests/browser/{name}\n" for name in failed)
+    return code
 
 
 def main() -> int:

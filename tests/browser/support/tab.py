@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 import urllib.parse
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
@@ -28,8 +29,32 @@ TOKEN_FORM_HAS_NO_NAME = re.compile("Password forms should have")
 
 WIDE = (1280, 800)
 
-# How long nothing has to be under way until a page is taken for settled.
-QUIET_STEPS, QUIET_STEP_MS = 4, 50
+# Timers that run out sooner are waited for, such as the pause until what was typed is looked for.
+PLANNED = """
+{
+  const { setTimeout, clearTimeout } = window;
+  const planned = new Set();
+  window.setTimeout = (act, ms = 0, ...given) => {
+    const timer = setTimeout(() => (planned.delete(timer), act(...given)), ms);
+    if (ms <= 500) planned.add(timer);
+    return timer;
+  };
+  window.clearTimeout = (timer) => (planned.delete(timer), clearTimeout(timer));
+  window.isPlanned = () => planned.size > 0;
+}
+"""
+# Whether nothing is under way for as long as a change takes to be drawn and to have its effects.
+QUIET = """
+async () => {
+  for (let frames = 0; frames < 3; frames += 1) {
+    await new Promise(requestAnimationFrame);
+    const { calls = '0' } = document.documentElement.dataset;
+    if (calls !== '0' || window.isPlanned() || document.querySelector('.skeleton, .skeleton-text')) return false;
+  }
+  return true;
+}
+"""
+SETTLED_WITHIN = 15
 
 
 class Tab:
@@ -39,6 +64,7 @@ class Tab:
         self.api = api
         self.context = context
         self.page = context.new_page()
+        self.page.add_init_script(PLANNED)
         self.refused = {str(one) for one in refused}
         self.expected = [AUTOFOCUS_CAME_LATE]
         self.noticed: list[str] = []
@@ -95,11 +121,9 @@ class Tab:
 
     def settled(self) -> None:
         """Waits until the page has read what it shows."""
-        quiet = 0
-        while quiet < QUIET_STEPS:
-            self.page.wait_for_timeout(QUIET_STEP_MS)
-            quiet = 0 if self.under_way else quiet + 1
-        expect(self.page.locator(".skeleton, .skeleton-text")).to_have_count(0)
+        until = time.monotonic() + SETTLED_WITHIN
+        while not self.page.evaluate(QUIET) or self.under_way:
+            assert time.monotonic() < until, f"The page goes on: {sorted(request.url for request in self.under_way)}"
 
     def come_back(self) -> None:
         """As if somebody had been in another window: a browser that nobody sees always has the focus."""

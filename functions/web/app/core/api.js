@@ -95,11 +95,32 @@ export async function call(operation, options = {}) {
   }
 }
 
+let underWay = 0;
+
+/** Writes how many calls wait for an answer to `data-calls` of the page, so that a program that drives it knows when it has been read. @param {number} change */
+function countCalls(change) {
+  underWay += change;
+  document.documentElement.dataset.calls = String(underWay);
+}
+
 /**
  * @param {string} operation
  * @param {CallOptions} options
  */
 async function callOnce(operation, options) {
+  countCalls(1);
+  try {
+    return await exchange(operation, options);
+  } finally {
+    countCalls(-1);
+  }
+}
+
+/**
+ * @param {string} operation
+ * @param {CallOptions} options
+ */
+async function exchange(operation, options) {
   const [method, template] = operation.split(' ');
   const response = await send(urlOf(template, options), {
     method,
