@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import re
 import urllib.parse
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Locator, Route, expect
 
 from support.answers import ARABIC
 from support.api import PASSWORD, Account, Api, Refused, new_email
-from support.hand import Hand
+from support.hand import Keyboard
 from support.mails import linked_view
 from support.states import DOMAINS, REGISTRATION, as_account, own_session
 from support.tab import Tab, Tabs
 from support.trail import Trail, entry
-from test_hostile import IMAGE, REVERSED, assert_untouched
+from test_hostile import IMAGE, REVERSED, WIDTHS, assert_untouched
 from test_workspace import join
 
 ME = "**/api/me"
@@ -28,9 +27,9 @@ NARROW = 320
 # -- name and address
 
 
-def test_somebody_changes_their_name(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_somebody_changes_their_name(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "account")
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(tab.page.get_by_text("Not given")).to_be_visible()
     use.press(tab.button("Change your name"))
     expect(tab.page.get_by_label("Your name")).to_be_focused()
@@ -72,10 +71,10 @@ def test_a_session_that_ends_while_a_name_is_changed_goes_on_with_it(tabs: Tabs,
     tab.says("Name changed.")
 
 
-def test_an_address_changes_once_it_is_confirmed(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_an_address_changes_once_it_is_confirmed(tabs: Tabs, api: Api, account: Account) -> None:
     wanted = new_email("lovelace")
     tab = tabs.open(account, "account", refused=[401])
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Change your address"))
     use.write(tab.page.get_by_label("New address"), account.email.upper())
     use.press(tab.button("Change address"))
@@ -103,13 +102,13 @@ def test_an_address_changes_once_it_is_confirmed(tabs: Tabs, api: Api, account: 
         api.log_in(account.email)
 
 
-def test_the_mail_to_an_address_that_waits_is_sent_again(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_the_mail_to_an_address_that_waits_is_sent_again(tabs: Tabs, api: Api, account: Account) -> None:
     wanted = new_email("lovelace")
     account.call("PATCH", "/api/me", {"email": wanted, "password": PASSWORD})
     tab = tabs.open(account, "account")
     again = tab.button(f"Send the mail again to {wanted}")
     with tab.page.expect_response("**/api/auth/verification") as answered:
-        hand(tab).press(again)
+        Keyboard(tab).press(again)
     # Without an address, the one that waits is meant.
     assert (answered.value.status, answered.value.request.post_data) == (202, None)
     tab.says(f"Another mail is on its way to {wanted}, unless one was sent in the last minute.")
@@ -127,18 +126,17 @@ def test_a_mail_that_cannot_be_sent_again_is_asked_for_once_at_a_time(tabs: Tabs
     expect(tab.button("Take back")).to_have_attribute("aria-disabled", "true")
     again.press("Enter")
     tab.button("Take back").press("Enter")
-    tab.page.wait_for_timeout(100)
-    assert held.count == 1
+    assert tab.calls() == 1
     tab.refused.add("429")
     held.waiting[0].fulfill(status=429, json={"code": "rate_limited", "detail": "not now"})
     tab.says("The mail wasn’t sent. That was too much at once.")
     expect(again).not_to_have_attribute("aria-disabled", "true")
 
 
-def test_an_address_that_waits_is_taken_back(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_an_address_that_waits_is_taken_back(tabs: Tabs, account: Account) -> None:
     account.call("PATCH", "/api/me", {"email": new_email("lovelace"), "password": PASSWORD})
     tab = tabs.open(account, "account")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Take back"))
     tab.says(f"Your address stays {account.email}.")
     expect(tab.page.get_by_text("Waiting for")).to_have_count(0)
@@ -155,7 +153,7 @@ def test_what_cannot_be_taken_back_goes_on_waiting(tabs: Tabs, account: Account)
     expect(tab.button("Take back")).to_be_enabled()
 
 
-def test_the_present_address_stops_another_one(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_the_present_address_stops_another_one(tabs: Tabs, api: Api, account: Account) -> None:
     token = linked_view(api, account.email, "verify").partition("token=")[2]
     account.call("POST", "/api/auth/verify", {"token": token})
     account.call("PATCH", "/api/me", {"email": new_email("mallory"), "password": PASSWORD})
@@ -164,7 +162,7 @@ def test_the_present_address_stops_another_one(tabs: Tabs, api: Api, account: Ac
     tab.settled()
     # Programs that look at mails open their links.
     assert account.call("GET", "/api/me")["pending_email"] is not None
-    hand(tab).press(tab.button("Keep my address"))
+    Keyboard(tab).press(tab.button("Keep my address"))
     expect(tab.heading("Your address stays")).to_be_focused()
     expect(tab.page.get_by_role("link", name="set a new one")).to_be_visible()
     assert account.call("GET", "/api/me")["pending_email"] is None
@@ -228,9 +226,9 @@ def test_an_address_that_got_an_account_meanwhile_is_not_confirmed(tabs: Tabs, a
     expect(tab.heading("Account")).to_be_visible()
 
 
-def test_who_cannot_be_reached_by_mail_is_told_and_confirms_again(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_who_cannot_be_reached_by_mail_is_told_and_confirms_again(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links", answers=as_account(account, verified=True, undeliverable=True) | {"**/api/auth/verification": None})
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.page.get_by_role("link", name="Mail comes back"))
     expect(tab.page.get_by_text("Mail to this address came back. Confirm it again")).to_be_visible()
     with tab.page.expect_request("**/api/auth/verification"):
@@ -251,27 +249,20 @@ def test_who_cannot_be_reached_by_mail_is_told_on_a_phone(tabs: Tabs, account: A
 # -- mail
 
 
-def test_somebody_chooses_which_mail_they_get(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_somebody_chooses_which_mail_they_get(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "account?view=mail")
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(tab.page.get_by_label("What is important")).to_be_checked()
     expect(tab.button("Save")).to_be_disabled()
-    choose(tab, use, "Everything")
+    # Of a group of radio buttons, the tabulator reaches the one that is chosen; arrows choose another one.
+    use.press(tab.page.get_by_label("What is important"))
+    while not tab.page.get_by_label("Everything").is_checked():
+        tab.page.keyboard.press("ArrowDown")
     use.press(tab.button("Save"))
     tab.says("Saved.")
     assert account.call("GET", "/api/me/notifications") == {"mail": "all"}
     tab.page.reload()
     expect(tab.page.get_by_label("Everything")).to_be_checked()
-
-
-def choose(tab: Tab, use: Hand, label: str) -> None:
-    """Of a group of radio buttons, the tabulator reaches the one that is chosen; arrows choose another one."""
-    wanted, chosen = tab.page.get_by_label(label), tab.page.get_by_role("radio", checked=True)
-    if "Keyboard" not in type(use).__name__:
-        return wanted.click()
-    use.press(chosen)
-    while not wanted.is_checked():
-        tab.page.keyboard.press("ArrowDown")
 
 
 def test_a_choice_of_mail_that_is_refused_can_be_sent_again(tabs: Tabs, account: Account) -> None:
@@ -287,11 +278,11 @@ def test_a_choice_of_mail_that_is_refused_can_be_sent_again(tabs: Tabs, account:
     assert account.call("GET", "/api/me/notifications") == {"mail": "none"}
 
 
-def test_a_mail_leads_to_where_one_gets_no_more(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_mail_leads_to_where_one_gets_no_more(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "unsubscribe?token=uns_0%2B")
     asked: list[str] = []
     tab.answers("**/api/unsubscribe?*", lambda route: (asked.append(f"{route.request.method} {route.request.url}"), route.fulfill(status=204)))
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(tab.heading("No more mail?")).to_be_visible()
     tab.settled()
     assert asked == []
@@ -318,11 +309,11 @@ def test_a_mail_that_is_too_old_leads_to_the_choice(tabs: Tabs, account: Account
 # -- sessions
 
 
-def test_a_session_elsewhere_is_ended(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_session_elsewhere_is_ended(tabs: Tabs, api: Api, account: Account) -> None:
     api.log_in(account.email)
     elsewhere = api.log_in(account.email)
     tab = tabs.open(account, "account?view=sessions")
-    use = hand(tab)
+    use = Keyboard(tab)
     lines = sessions_of(tab)
     expect(lines).to_have_count(3)
     expect(lines.filter(has_text="This one")).to_have_count(1)
@@ -360,28 +351,29 @@ def test_a_session_that_could_not_be_ended_is_shown_again(tabs: Tabs, account: A
     expect(sessions_of(tab)).to_have_count(2)
 
 
-@pytest.mark.parametrize("width", [NARROW, 1280])
-def test_sessions_and_entries_of_others_words_fit_and_do_nothing(tabs: Tabs, account: Account, width: int) -> None:
+def test_sessions_and_entries_of_others_words_fit_and_do_nothing(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
     devices = [IMAGE, REVERSED, ARABIC, "x" * 300, None] * 12
     listed = {"sessions": [own_session(number, device=device, country=device or "ZZ") for number, device in enumerate(devices)]}
     trail = Trail([entry(number, device or "session.began", device=device, country=device, **{"from": device, "to": IMAGE}) for number, device in enumerate(devices)], "**/api/me/audit")
     pending = as_account(account, pending_email=f"{'x' * 240}@example.com", full_name=IMAGE)
-    tab = tabs.open(account, "account", width=width, answers={"**/api/me/sessions": listed} | trail.answers | pending)
-    for view in ("", "sessions", "activity"):
-        tab.open(f"account?view={view}")
-        tab.settled()
-        tab.assert_not_sideways()
-        assert_untouched(tab)
+    for width in WIDTHS:
+        tab = tabs.open(account, "account", width=width, answers={"**/api/me/sessions": listed} | trail.answers | pending)
+        for view in ("", "sessions", "activity"):
+            with subtests.test(view, width=width):
+                tab.open(f"account?view={view}")
+                tab.settled()
+                tab.assert_not_sideways()
+                assert_untouched(tab)
 
 
 # -- what has happened
 
 
-def test_somebody_reads_what_has_happened_to_their_account(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_somebody_reads_what_has_happened_to_their_account(tabs: Tabs, account: Account) -> None:
     account.call("PATCH", "/api/me", {"full_name": "Ada Lovelace"})
     account.call("PATCH", "/api/me/notifications", {"mail": "none"})
     tab = tabs.open(account, "account")
-    hand(tab).press(tab.button("Activity"))
+    Keyboard(tab).press(tab.button("Activity"))
     rows = tab.page.get_by_role("table", name="What has happened to your account").get_by_role("row")
     expect(rows.nth(1)).to_contain_text("Changed the choice of mail from important to none")
     expect(rows.filter(has_text="Changed the name")).to_have_count(1)
@@ -391,10 +383,10 @@ def test_somebody_reads_what_has_happened_to_their_account(tabs: Tabs, account: 
     expect(tab.page.get_by_role("table")).not_to_contain_text("Lovelace")
 
 
-def test_a_long_trail_is_read_on_and_on(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_long_trail_is_read_on_and_on(tabs: Tabs, account: Account) -> None:
     trail = Trail([entry(number, "session.began", device="Firefox on Linux", country="NO") for number in range(120)], "**/api/me/audit")
     tab = tabs.open(account, "account?view=activity", answers=trail.answers)
-    use = hand(tab)
+    use = Keyboard(tab)
     rows = tab.page.get_by_role("table").locator("tbody tr")
     expect(rows).to_have_count(50)
     expect(rows.first).to_contain_text("Firefox on Linux, Norway")
@@ -416,11 +408,11 @@ def test_a_long_trail_is_read_on_and_on(tabs: Tabs, account: Account, hand: Call
 # -- one's own data
 
 
-def test_somebody_takes_their_data(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_somebody_takes_their_data(tabs: Tabs, account: Account) -> None:
     account.shorten("https://example.com/mine", title="Mine")
     tab = tabs.open(account, "account?view=data")
     with tab.page.expect_download() as download:
-        hand(tab).press(tab.button("Download my data"))
+        Keyboard(tab).press(tab.button("Download my data"))
     kept = json.loads(download.value.path().read_text())
     assert {"account", "membership", "session", "link"} <= {item["kind"] for item in kept["items"]}
     assert re.fullmatch(r"linklet-\d{4}-\d{2}-\d{2}\.json", download.value.suggested_filename)
@@ -480,12 +472,12 @@ def test_reading_ones_data_can_be_stopped(tabs: Tabs, account: Account) -> None:
 # -- the end
 
 
-def test_an_account_is_closed(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_an_account_is_closed(tabs: Tabs, api: Api, account: Account) -> None:
     for number in range(2):
         account.shorten(f"https://example.com/{number}")
     account.wait_for("/api/overview", lambda overview: overview["links"]["total"] == 2)
     tab = tabs.open(account, "account?view=data", refused=[401])
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Close my account"))
     dialog = tab.dialog("Close your account?")
     expect(dialog.get_by_role("listitem").first).to_contain_text("You are alone in it. 2 links and 0 clicks of the last 12 months are lost at once.")
@@ -506,11 +498,11 @@ def test_an_account_is_closed(tabs: Tabs, api: Api, account: Account, hand: Call
         api.log_in(account.email)
 
 
-def test_the_last_admin_is_told_where_another_one_is_needed(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_the_last_admin_is_told_where_another_one_is_needed(tabs: Tabs, api: Api, account: Account) -> None:
     join(api, account)
     name = account.call("GET", "/api/workspace")["name"]
     tab = tabs.open(account, "account?view=data", refused=[409])
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Close my account"))
     dialog = tab.dialog("Close your account?")
     expect(dialog.get_by_role("listitem").first).to_contain_text("It has other members, and no other admin.")
@@ -573,8 +565,7 @@ def test_an_attempt_that_seemed_to_fail_may_have_closed_it(tabs: Tabs, account: 
 def test_closing_goes_on_though_the_session_has_ended(tabs: Tabs, api: Api, account: Account) -> None:
     tab, dialog = stopped(tabs, account)
     account.call("POST", "/api/auth/logout", {"everywhere": True})
-    # A session that begins in the same second has ended as well.
-    tab.page.wait_for_timeout(1_000)
+    api.next_second()
     tab.button("Close account", dialog).click()
     is_closed(tab)
     with pytest.raises(Refused, match="401"):
@@ -603,9 +594,9 @@ def test_the_palette_leads_to_each_part_of_the_account(tabs: Tabs, account: Acco
     expect(tab.page.get_by_role("option", name="Your sessions")).to_have_count(0)
 
 
-def test_a_part_of_the_account_has_an_address_and_back_leads_to_the_one_before(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_part_of_the_account_has_an_address_and_back_leads_to_the_one_before(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "account")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Sessions"))
     assert tab.view() == "account?view=sessions"
     use.press(tab.button("Data"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -12,11 +11,11 @@ import pytest
 from playwright.sync_api import Locator, Route, expect
 
 from support.api import Account, Api
-from support.hand import Hand, Keyboard
+from support.hand import Keyboard
 from support.listening import hears, listen
 from support.tab import Tab, Tabs
 from support.trail import Trail, entry, person
-from test_hostile import IMAGE, SCRIPT, assert_untouched
+from test_hostile import IMAGE, SCRIPT, WIDTHS, assert_untouched
 from test_workspace import join
 
 GRACE = "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a22"
@@ -28,12 +27,12 @@ def rows(tab: Tab) -> Locator:
     return tab.page.get_by_role("table", name="Activity").locator("tbody tr")
 
 
-def test_what_an_admin_does_is_in_the_activity(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_what_an_admin_does_is_in_the_activity(tabs: Tabs, api: Api, account: Account) -> None:
     join(api, account)
     prefix = account.call("POST", "/api/keys", {"name": "Nightly export"})["prefix"]
     account.call("PATCH", "/api/workspace", {"name": "Marketing"})
     tab = tabs.open(account, "members")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.page.get_by_role("link", name="Activity"))
     expect(tab.heading("Activity")).to_be_visible()
     expect(rows(tab).filter(has_text="Joined the workspace as a member")).to_contain_text("Bob")
@@ -47,12 +46,12 @@ def test_what_an_admin_does_is_in_the_activity(tabs: Tabs, api: Api, account: Ac
     expect(tab.heading("API keys")).to_be_visible()
 
 
-def test_activity_is_narrowed_by_what_who_and_when(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_activity_is_narrowed_by_what_who_and_when(tabs: Tabs, account: Account) -> None:
     [me] = account.call("GET", "/api/workspace/members")["members"]
     mine, hers = person(me["user_id"]), person(GRACE, "Grace")
     trail = Trail([entry(1, "key.created", mine), entry(2, "member.removed", mine), entry(3, "member.left", hers), entry(4, "job.finished"), entry(900, "member.joined", hers)])
     tab = tabs.open(account, "activity", answers=trail.answers)
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(rows(tab)).to_have_count(5)
     use.pick(tab.button("What"), "Members")
     expect(rows(tab)).to_have_count(3)
@@ -175,10 +174,10 @@ def test_the_focus_goes_to_what_the_last_part_has_brought(tabs: Tabs, account: A
     expect(rows(tab).nth(100)).to_be_focused()
 
 
-def test_more_activity_is_loaded_and_a_failure_is_tried_again(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_more_activity_is_loaded_and_a_failure_is_tried_again(tabs: Tabs, account: Account) -> None:
     trail = Trail(deleted(range(120)))
     tab = listen(tabs.open(account, "activity", answers=trail.answers))
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(rows(tab)).to_have_count(50)
     use.press(tab.button("Load more"))
     expect(rows(tab)).to_have_count(100)
@@ -243,9 +242,8 @@ def test_nothing_is_looked_for_any_more_once_the_filter_is_another_one_or_the_pa
     tab = tabs.open(account, "activity")
     expect(rows(tab).first).to_be_visible()
     held = tab.hold("**/api/workspace/audit?*")
-    Keyboard(tab).pick(tab.button("What"), "API keys")
-    tab.page.wait_for_timeout(100)
-    assert held.count == 1
+    with tab.page.expect_request(lambda request: "action=key" in request.url):
+        Keyboard(tab).pick(tab.button("What"), "API keys")
     with tab.page.expect_event("requestfailed", lambda request: "action=key" in request.url):
         Keyboard(tab).pick(tab.button("API keys"), "Links")
     with tab.page.expect_event("requestfailed", lambda request: "action=link" in request.url):
@@ -253,12 +251,12 @@ def test_nothing_is_looked_for_any_more_once_the_filter_is_another_one_or_the_pa
     assert held.count == 2
 
 
-def test_activity_is_saved_as_it_is_filtered(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand], tmp_path: Path) -> None:
+def test_activity_is_saved_as_it_is_filtered(tabs: Tabs, account: Account, tmp_path: Path) -> None:
     trail = Trail([entry(number, "link.deleted" if number % 2 else "key.created", person(GRACE, "Grace")) for number in range(240)])
     tab = tabs.open(account, "activity?what=link", answers=trail.answers)
     expect(rows(tab)).to_have_count(50)
     with tab.page.expect_download() as saving:
-        hand(tab).press(tab.button("Download"))
+        Keyboard(tab).press(tab.button("Download"))
     assert saving.value.suggested_filename == "activity.csv"
     saving.value.save_as(tmp_path / "activity.csv")
     lines = (tmp_path / "activity.csv").read_text().splitlines()
@@ -275,8 +273,7 @@ def test_what_cannot_be_saved_is_said(tabs: Tabs, account: Account) -> None:
     expect(tab.button("Download")).to_have_attribute("aria-busy", "false")
 
 
-@pytest.mark.parametrize("width", [320, 1280])
-def test_hostile_names_in_the_activity_do_nothing_and_fit(tabs: Tabs, account: Account, width: int) -> None:
+def test_hostile_names_in_the_activity_do_nothing_and_fit(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
     hostile = person(GRACE, IMAGE * 4)
     trail = Trail([
         entry(1, "key.created", hostile, {"kind": "key", "id": "sk_live_x", "name": SCRIPT * 3}),
@@ -286,10 +283,12 @@ def test_hostile_names_in_the_activity_do_nothing_and_fit(tabs: Tabs, account: A
         entry(5, "target.deleted", hostile, {"kind": "target", "id": "t_1", "name": f"https://evil.example/{'a' * 300}"}),
         entry(6, "job.finished", hostile, {"kind": "job", "id": "j1"}, **{"from": f"add the tag {IMAGE}", "to": f"done: {'9' * 200} links changed"}),
     ])
-    tab = tabs.open(account, "activity", width=width, answers=trail.answers)
-    expect(rows(tab)).to_have_count(6)
-    assert_untouched(tab)
-    tab.assert_not_sideways()
+    for width in WIDTHS:
+        with subtests.test(width=width):
+            tab = tabs.open(account, "activity", width=width, answers=trail.answers)
+            expect(rows(tab)).to_have_count(6)
+            assert_untouched(tab)
+            tab.assert_not_sideways()
 
 
 def test_only_admins_are_offered_the_activity(tabs: Tabs, api: Api, account: Account) -> None:

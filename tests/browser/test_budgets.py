@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 from support.answers import answer_links, made_up_links
 from support.api import Account, Api
 from support.gauge import Gauge, longest_task, start_clock
+from support.hand import TWO_FRAMES
 from support.tab import Tab, Tabs
 
 # Requests, and bytes. Of links, somebody has as many as they have, so those don't count.
@@ -75,7 +76,7 @@ def test_ten_thousand_links_scroll(tabs: Tabs, furnished: Account, measured: Cal
     until = time.monotonic() + SCROLLED_WITHIN
     while tab.page.locator(f".link-row[data-index='{MANY - 1}']").count() == 0 and time.monotonic() < until:
         tab.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-        tab.page.wait_for_timeout(30)
+        tab.page.evaluate(TWO_FRAMES)
     expect(tab.page.locator(f".link-row[data-index='{MANY - 1}']")).to_be_visible()
     expect(tab.page.get_by_text("10,000 of 10,000")).to_be_visible()
     assert rows.count() <= MOST_ROWS
@@ -84,7 +85,7 @@ def test_ten_thousand_links_scroll(tabs: Tabs, furnished: Account, measured: Cal
     longest = math.inf
     for _ in range(3):
         tab.page.evaluate("scrollTo(0, 0)")
-        tab.page.wait_for_timeout(300)
+        tab.settled()
         longest = min(longest, longest_task(tab.page, lambda: tab.page.evaluate(SCROLL)))
         if longest < LONG_TASK_MS:
             break

@@ -48,11 +48,11 @@ def urls_of(account: Account) -> set[str]:
 # -- made from lines
 
 
-def test_lines_become_links_that_are_copied(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_lines_become_links_that_are_copied(tabs: Tabs, account: Account) -> None:
     known = account.shorten("https://example.com/known", tags=["old"])
     account.wait_for("/api/links", lambda answer: len(answer["links"]) == 1)
     tab = tabs.open(account, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     code = code_of(account, "s")
     form = write_lines(tab, use, f"https://example.com/spring\t{code}", "", "example.com/summer", "https://example.com/known")
     use.write(form.get_by_role("combobox", name="Tags of all"), "season,")
@@ -82,9 +82,9 @@ def test_lines_become_links_that_are_copied(tabs: Tabs, account: Account, hand: 
     assert [stored[url]["tags"] for url in urls] == [["season"], ["season"], ["old"]]
 
 
-def test_lines_that_cant_be_used_are_told_before_anything_is_sent(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_lines_that_cant_be_used_are_told_before_anything_is_sent(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     held = tab.hold(BULK)
     form = write_lines(tab, use, "https://example.com/a\tsale", "no url", "https://example.com/b\tSALE", "https://example.com/c")
     use.press(tab.button("Create 4 links", form))
@@ -110,11 +110,11 @@ def test_lines_that_cant_be_used_are_told_before_anything_is_sent(tabs: Tabs, ac
     assert held.count == 0
 
 
-def test_lines_that_were_refused_stay_and_are_tried_again(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_lines_that_were_refused_stay_and_are_tried_again(tabs: Tabs, account: Account) -> None:
     taken, free = code_of(account, "t"), code_of(account, "f")
     account.shorten("https://example.com/first", custom_code=taken)
     tab = tabs.open(account, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     form = write_lines(tab, use, "https://example.com/a", f"https://example.com/b\t{taken}", "https://example.com/c")
     use.press(tab.button("Create 3 links", form))
 
@@ -159,9 +159,9 @@ def test_nothing_of_the_lines_and_their_results_is_lost_on_a_phone(tabs: Tabs, a
     tab.assert_not_sideways()
 
 
-def test_an_answer_that_was_lost_makes_no_link_twice(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_an_answer_that_was_lost_makes_no_link_twice(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links", refused=["ERR_FAILED"])
-    use = hand(tab)
+    use = Keyboard(tab)
     keys: list[str] = []
 
     def lose_the_first(route: Route) -> None:
@@ -190,9 +190,9 @@ def test_an_answer_that_was_lost_makes_no_link_twice(tabs: Tabs, account: Accoun
     assert len(set(keys)) == 2
 
 
-def test_what_comes_too_soon_is_sent_again_by_itself(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_what_comes_too_soon_is_sent_again_by_itself(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     tab.fails(BULK, 429, "rate_limited", headers={"retry-after": "2"})
     form = write_lines(tab, use, "https://example.com/a", "https://example.com/b")
     use.press(tab.button("Create 2 links", form))
@@ -202,9 +202,9 @@ def test_what_comes_too_soon_is_sent_again_by_itself(tabs: Tabs, account: Accoun
     assert len(account.call("GET", "/api/links")["links"]) == 2
 
 
-def test_only_what_there_was_no_time_for_is_sent_again(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_only_what_there_was_no_time_for_is_sent_again(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     sent: list[list[str]] = []
 
     def hurry(route: Route) -> None:
@@ -227,9 +227,9 @@ def test_only_what_there_was_no_time_for_is_sent_again(tabs: Tabs, account: Acco
     assert urls_of(account) == set(sent[0])
 
 
-def test_closing_asks_as_long_as_something_is_unsent(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_closing_asks_as_long_as_something_is_unsent(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     form = write_lines(tab, use, "https://example.com/a", "https://example.com/b")
     tab.page.keyboard.press("Escape")
     use.press(tab.button("Keep editing", tab.dialog("Close without making 2 links?")))
@@ -241,17 +241,19 @@ def test_closing_asks_as_long_as_something_is_unsent(tabs: Tabs, account: Accoun
     assert urls_of(account) == set()
 
 
-@pytest.mark.parametrize("view", ["links", "overview"])
-def test_several_urls_that_are_pasted_are_lines(tabs: Tabs, account: Account, view: str) -> None:
-    tab = tabs.open(account, view)
-    tab.settled()
+def test_several_urls_that_are_pasted_are_lines(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
+    tab = tabs.open(account)
     pasted = "https://example.com/a\tsale\nhttps://example.com/b"
-    tab.page.evaluate("(text) => navigator.clipboard.writeText(text)", pasted)
-    tab.page.get_by_label("Paste a long URL").focus()
-    tab.page.keyboard.press("ControlOrMeta+v")
-    form = tab.dialog("New links")
-    expect(field_of(form)).to_have_value(pasted)
-    expect(tab.button("Create 2 links", form)).to_be_visible()
+    for view in ("links", "overview"):
+        with subtests.test(view):
+            tab.open(view).page.reload()
+            tab.settled()
+            tab.page.evaluate("(text) => navigator.clipboard.writeText(text)", pasted)
+            tab.page.get_by_label("Paste a long URL").focus()
+            tab.page.keyboard.press("ControlOrMeta+v")
+            form = tab.dialog("New links")
+            expect(field_of(form)).to_have_value(pasted)
+            expect(tab.button("Create 2 links", form)).to_be_visible()
 
 
 def test_a_viewer_makes_no_links(tabs: Tabs, account: Account) -> None:
@@ -289,9 +291,9 @@ def expiries_of(shop: Account) -> list[str | None]:
     return [link["expires_at"] and link["expires_at"][:4] for link in shop.call("GET", "/api/links")["links"]]
 
 
-def test_many_links_get_an_expiry_and_have_their_own_back(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_many_links_get_an_expiry_and_have_their_own_back(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(rows(tab)).to_have_count(3)
     with tab.page.expect_request(BULK) as sent:
         use.pick(tab.button("More for the selected links", select(tab, use, 0, 1, 2)), "Set expiry")
@@ -306,9 +308,9 @@ def test_many_links_get_an_expiry_and_have_their_own_back(tabs: Tabs, shop: Acco
     assert expiries_of(shop) == [None, "2099", None]
 
 
-def test_many_links_are_deleted_with_their_statistics(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_many_links_are_deleted_with_their_statistics(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(rows(tab)).to_have_count(3)
     use.pick(tab.button("More for the selected links", select(tab, use, 0, 2)), "Delete with statistics")
     use.press(tab.button("Delete 2", tab.dialog("Delete 2 links with statistics?")))
@@ -318,9 +320,9 @@ def test_many_links_are_deleted_with_their_statistics(tabs: Tabs, shop: Account,
     shop.wait_for("/api/links?status=all", lambda answer: [link["title"] for link in answer["links"]] == ["Spring sale"])
 
 
-def test_a_selection_that_comes_too_soon_waits_and_goes_on(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_selection_that_comes_too_soon_waits_and_goes_on(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(rows(tab)).to_have_count(3)
     tab.fails(BULK, 429, "rate_limited", headers={"retry-after": "2"})
     bar = select(tab, use, 0, 1)
@@ -387,10 +389,10 @@ def test_all_that_match_get_a_tag(tabs: Tabs, crowd: Account, hand: Callable[[Ta
     assert crowd.call("GET", "/api/links?tag=-crowd")["links"][0]["tags"] == []
 
 
-def test_all_that_match_are_deleted_after_their_number_was_typed(tabs: Tabs, crowd: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_all_that_match_are_deleted_after_their_number_was_typed(tabs: Tabs, crowd: Account) -> None:
     tab = tabs.open(crowd, "links?tag=crowd")
     hold_rows(tab)
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Delete", select_matching(tab, use, "51 ")))
     question = tab.dialog("Delete 51 links?")
     expect(tab.button("Delete 51", question)).to_be_disabled()
@@ -436,10 +438,10 @@ def listed(tabs: Tabs, account: Account) -> Callable[[str], Tab]:
     return show
 
 
-def test_a_job_has_the_filter_of_the_list(listed: Callable[[str], Tab], hand: Callable[[Tab], Hand]) -> None:
+def test_a_job_has_the_filter_of_the_list(listed: Callable[[str], Tab]) -> None:
     tab = listed("links?q=sale&tag=spring&not=old&status=active&sort=oldest")
     begun = jobs_of(tab)
-    use = hand(tab)
+    use = Keyboard(tab)
     bar = select_matching(tab, use, "4,213 ")
     # What is active is on already.
     expect(tab.button("Switch on", bar)).to_have_count(0)
@@ -450,10 +452,10 @@ def test_a_job_has_the_filter_of_the_list(listed: Callable[[str], Tab], hand: Ca
     assert begun == [{"kind": "switch_off", "filter": {"search": "sale", "tag": ["spring", "-old"], "status": "active", "archived": "false"}}]
 
 
-def test_all_links_are_those_that_the_list_has_without_a_filter(listed: Callable[[str], Tab], hand: Callable[[Tab], Hand]) -> None:
+def test_all_links_are_those_that_the_list_has_without_a_filter(listed: Callable[[str], Tab]) -> None:
     tab = listed("links")
     begun = jobs_of(tab)
-    use = hand(tab)
+    use = Keyboard(tab)
     use.pick(tab.button("More for the selected links", select_matching(tab, use, "4,213 ")), "Set expiry")
     form = tab.dialog("When 4,213 links expire")
     use.press(tab.button("Change 4,213 links", form))
@@ -478,13 +480,13 @@ def test_one_row_less_is_no_longer_all_that_match(listed: Callable[[str], Tab]) 
     expect(bar).to_have_count(0)
 
 
-def test_members_change_all_that_match_as_far_as_it_is_theirs(listed: Callable[[str], Tab], account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_members_change_all_that_match_as_far_as_it_is_theirs(listed: Callable[[str], Tab], account: Account) -> None:
     me = account.call("GET", "/api/me")
     tab = listed("links")
     begun = jobs_of(tab, matching=12)
     tab.answers("**/api/me", me | {"role": "member"})
     tab.page.reload()
-    use = hand(tab)
+    use = Keyboard(tab)
     bar = select_matching(tab, use, "4,213 ")
     expect(bar).to_contain_text("(only yours are changed)")
     use.press(tab.button("Archive", bar))

@@ -9,15 +9,15 @@ from collections.abc import Callable
 from playwright.sync_api import expect
 
 from support.api import PASSWORD, Account, Api, new_email
-from support.hand import Hand
+from support.hand import Hand, Keyboard
 from support.mails import linked_view
 from support.states import DOMAINS, INVITED, LOOK, REGISTRATION, TO_REGISTER
 from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 
 
-def test_somebody_signs_in_and_is_where_they_wanted_to_be(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_somebody_signs_in_and_is_where_they_wanted_to_be(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(None, "links?status=inactive", refused=[401])
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(tab.heading("Sign in")).to_be_visible()
 
     use.write(tab.page.get_by_label("Email"), account.email)
@@ -32,10 +32,10 @@ def test_somebody_signs_in_and_is_where_they_wanted_to_be(tabs: Tabs, account: A
     assert tab.view() == "links?status=inactive"
 
 
-def test_somebody_signs_out(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_somebody_signs_out(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
     tab.settled()
-    hand(tab).pick(tab.button(account.email), "Sign out")
+    Keyboard(tab).pick(tab.button(account.email), "Sign out")
     expect(tab.heading("Sign in")).to_be_visible()
     assert tab.page.evaluate("Object.keys(sessionStorage).filter((key) => key.startsWith('linklet:session'))") == []
     tab.page.reload()
@@ -61,9 +61,9 @@ def test_a_guessable_password_is_refused_at_its_field(tabs: Tabs) -> None:
     expect(tab.page.get_by_label("Password")).to_have_attribute("aria-invalid", "true")
 
 
-def test_a_password_is_seen_until_it_is_sent(tabs: Tabs, hand: Callable[[Tab], Hand]) -> None:
+def test_a_password_is_seen_until_it_is_sent(tabs: Tabs) -> None:
     tab = tabs.open(None, "sign-in", refused=[401])
-    use = hand(tab)
+    use = Keyboard(tab)
     password, eye = tab.page.get_by_label("Password"), tab.button("Show what is typed")
     use.write(tab.page.get_by_label("Email"), new_email())
     use.write(password, "not my password")
@@ -112,11 +112,11 @@ def test_a_further_tab_takes_the_session(tabs: Tabs, account: Account) -> None:
 
 
 def test_an_invitation_brings_somebody_into_the_workspace(
-    tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]
+    tabs: Tabs, api: Api, account: Account
 ) -> None:
     friend = new_email("bob")
     admin = tabs.open(account, "members")
-    use = hand(admin)
+    use = Keyboard(admin)
     use.write(admin.page.get_by_label("Email"), friend)
     use.choose(admin.page.get_by_label("Role", exact=True), "viewer")
     use.press(admin.button("Invite"))
@@ -130,7 +130,7 @@ def test_an_invitation_brings_somebody_into_the_workspace(
 
     guest = tabs.open_new()
     guest.page.goto(invitation)
-    use = hand(guest)
+    use = Keyboard(guest)
     expect(guest.heading("You are invited")).to_be_visible()
     name = account.call("GET", "/api/workspace")["name"]
     expect(guest.page.get_by_text(f"{account.email} invites {friend} to the workspace {name}, as a viewer.")).to_be_visible()
@@ -149,7 +149,7 @@ def test_an_invitation_brings_somebody_into_the_workspace(
 
 
 def test_an_operators_invitation_makes_an_account_for_its_address(
-    tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]
+    tabs: Tabs, account: Account
 ) -> None:
     # Only an operator makes the right to register, so what the API says of it is made up.
     friend = new_email("o'brien+links")
@@ -158,7 +158,7 @@ def test_an_operators_invitation_makes_an_account_for_its_address(
 
     tab = tabs.open(account, view, answers={LOOK: TO_REGISTER | {"email": friend}})
     expect(tab.page.get_by_text("This invitation is for a new account.")).to_be_visible()
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Sign out and create one"))
     expect(tab.page.get_by_label("Email")).to_have_value(friend)
     expect(tab.page.get_by_label("Email")).not_to_be_editable()
@@ -175,22 +175,22 @@ def test_an_invitation_that_was_used_says_so(tabs: Tabs) -> None:
     expect(tab.page.get_by_role("textbox")).to_have_count(0)
 
 
-def test_an_invitation_for_another_address_is_not_accepted_by_mistake(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_an_invitation_for_another_address_is_not_accepted_by_mistake(tabs: Tabs, account: Account) -> None:
     friend = new_email()
     token = account.call("POST", "/api/workspace/invitations", {"email": friend})["token"]
     tab = tabs.open(account, f"invitation?token={token}")
     expect(tab.page.get_by_role("alert")).to_contain_text("the invitation is for another address")
     expect(tab.button("Join")).to_have_count(0)
     tab.settled()
-    hand(tab).press(tab.button("Use another account"))
+    Keyboard(tab).press(tab.button("Use another account"))
     expect(tab.page.get_by_label("Email")).to_have_value(friend)
 
 
-def test_who_invites_sees_whether_a_mail_was_sent(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_who_invites_sees_whether_a_mail_was_sent(tabs: Tabs, account: Account) -> None:
     # Only who has confirmed their own address has a mail sent.
     friend = new_email()
     tab = tabs.open(account, "members")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.write(tab.page.get_by_label("Email"), friend)
     use.press(tab.button("Invite"))
     made = tab.dialog("Give them this link")
@@ -202,9 +202,9 @@ def test_who_invites_sees_whether_a_mail_was_sent(tabs: Tabs, account: Account, 
     expect(tab.page.get_by_role("table", name="Open invitations").get_by_role("row").filter(has_text=friend)).to_contain_text("Sent today")
 
 
-def test_a_forgotten_password_is_asked_for(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_forgotten_password_is_asked_for(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(None, "sign-in")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.page.get_by_role("link", name="Forgotten your password?"))
     expect(tab.heading("Forgotten password")).to_be_visible()
     use.write(tab.page.get_by_label("Email"), account.email)
@@ -212,13 +212,13 @@ def test_a_forgotten_password_is_asked_for(tabs: Tabs, account: Account, hand: C
     expect(tab.page.locator(".notice").filter(has_text=account.email)).to_be_visible()
 
 
-def test_a_new_password_is_set(tabs: Tabs, hand: Callable[[Tab], Hand]) -> None:
+def test_a_new_password_is_set(tabs: Tabs) -> None:
     token = "rst_00000000000000000000000000000000"
     tab = tabs.open(None, f"reset?token={token}")
     tab.expects(TOKEN_FORM_HAS_NO_NAME)
     # An address gets few mails, so nobody waits for one here.
     tab.page.route("**/api/auth/password/reset", lambda route: route.fulfill(status=204))
-    use = hand(tab)
+    use = Keyboard(tab)
     use.write(tab.page.get_by_label("New password"), PASSWORD)
     with tab.page.expect_request("**/api/auth/password/reset") as sent:
         use.press(tab.button("Change password"))
@@ -229,9 +229,9 @@ def test_a_new_password_is_set(tabs: Tabs, hand: Callable[[Tab], Hand]) -> None:
     expect(tab.heading("Sign in")).to_be_visible()
 
 
-def test_an_address_is_confirmed_by_whoever_is_signed_in(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_an_address_is_confirmed_by_whoever_is_signed_in(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, linked_view(account.api, account.email, "verify"))
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(tab.heading("Confirm your address")).to_be_visible()
     tab.settled()
     # Programs that look at mails open their links.
@@ -243,10 +243,10 @@ def test_an_address_is_confirmed_by_whoever_is_signed_in(tabs: Tabs, account: Ac
     expect(tab.heading("Links")).to_be_attached()
 
 
-def test_an_address_is_confirmed_with_the_password(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_an_address_is_confirmed_with_the_password(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(None, linked_view(account.api, account.email, "verify"), refused=[401])
     tab.expects(TOKEN_FORM_HAS_NO_NAME)
-    use = hand(tab)
+    use = Keyboard(tab)
     password = tab.page.get_by_label("Password")
     expect(password).to_be_focused()
     use.press(tab.button("Confirm this address"))
@@ -263,11 +263,11 @@ def test_an_address_is_confirmed_with_the_password(tabs: Tabs, account: Account,
     expect(tab.heading("Sign in")).to_be_visible()
 
 
-def test_a_link_for_another_account_asks_for_its_password(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_link_for_another_account_asks_for_its_password(tabs: Tabs, api: Api, account: Account) -> None:
     bob = api.register("Bob", name="bob")
     tab = tabs.open(account, linked_view(api, bob.email, "verify"), refused=[403])
     tab.expects(TOKEN_FORM_HAS_NO_NAME)
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Confirm this address"))
     expect(tab.page.get_by_text("This link is for another account.")).to_contain_text(account.email)
     use.write(tab.page.get_by_label("Password of that account"), PASSWORD)
@@ -296,11 +296,11 @@ def test_a_token_for_an_address_that_is_too_old_says_so(tabs: Tabs) -> None:
     expect(tab.page.locator(".notice").filter(has_text="This link was used already, or is too old.")).to_be_visible()
 
 
-def test_a_first_password_is_chosen(tabs: Tabs, hand: Callable[[Tab], Hand]) -> None:
+def test_a_first_password_is_chosen(tabs: Tabs) -> None:
     token = "vrf_00000000000000000000000000000000"
     tab = tabs.open(None, f"first-password?token={token}", answers={"**/api/auth/verify": None})
     tab.expects(TOKEN_FORM_HAS_NO_NAME)
-    use = hand(tab)
+    use = Keyboard(tab)
     password = tab.page.get_by_label("Password")
     expect(password).to_be_focused()
     use.write(password, "short")
@@ -326,9 +326,9 @@ def test_a_token_for_a_first_password_that_is_too_old_leads_on(tabs: Tabs) -> No
     expect(tab.heading("Forgotten password")).to_be_visible()
 
 
-def test_where_addresses_are_confirmed_first_nobody_chooses_a_password_yet(tabs: Tabs, hand: Callable[[Tab], Hand]) -> None:
+def test_where_addresses_are_confirmed_first_nobody_chooses_a_password_yet(tabs: Tabs) -> None:
     tab = tabs.open(None, "sign-up", answers={REGISTRATION: DOMAINS})
-    use = hand(tab)
+    use = Keyboard(tab)
     email = tab.page.get_by_label("Email")
     expect(tab.page.get_by_text("You need an address at example.com or example.org.")).to_be_visible()
     expect(tab.page.get_by_label("Password")).to_have_count(0)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from playwright.sync_api import expect
 
 from support.api import FIREFOX, PASSWORD, Api, new_email
-from support.hand import Hand
-from support.tab import Tab, Tabs
+from support.hand import Keyboard
+from support.tab import Tabs
 
 
 def test_a_newcomer_makes_an_account_a_link_and_a_qr_code_and_sees_a_click(
-    tabs: Tabs, api: Api, hand: Callable[[Tab], Hand]
+    tabs: Tabs, api: Api
 ) -> None:
     tab = tabs.open_new()
     page = tab.page
     page.goto(f"{api.url}/")
-    use = hand(tab)
+    use = Keyboard(tab)
 
     expect(tab.heading("Sign in")).to_be_visible()
     use.press(page.get_by_role("link", name="Create an account"))

@@ -23,6 +23,9 @@ REFERRERS = ["javascript:alert(1)", f"https://evil.example/{IMAGE}", "data:text/
 AGENTS = [IMAGE, SCRIPT, f"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) {REVERSED} Firefox/140.0", "javascript:alert(1)"]
 TARGET = "https://evil.example/?q=%3Cimg%20src=x%20onerror=alert(1)%3E#javascript:alert(1)"
 
+# Of the narrowest phone, and of a desk.
+WIDTHS = [320, 1280]
+
 
 @pytest.fixture(scope="module")
 def hostile(api: Api) -> Account:
@@ -49,15 +52,18 @@ def hostile(api: Api) -> Account:
 VIEWS = ["links", "links/{code}", "links/{code}?audience=human&audience=bot&audience=prefetch", "compare?codes={code}", "overview", "tags", f"tags/{urllib.parse.quote(IMAGE[:50], safe='')}", "monitoring", "monitoring/{target}", "notifications?kind=all", "members", "keys", "activity", "settings", "account", "account?view=sessions", "account?view=activity"]
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_hostile_texts_do_nothing(tabs: Tabs, hostile: Account, view: str) -> None:
+def test_hostile_texts_do_nothing(tabs: Tabs, hostile: Account, subtests: pytest.Subtests) -> None:
     target = hostile.call("GET", "/v1/targets")["items"][0]["id"]
-    tab = tabs.open(hostile, view.format(code=hostile.links[0]["short_code"], target=target))
-    tab.settled()
-    assert_untouched(tab)
-    tab.page.set_viewport_size({"width": 320, "height": 640})
-    tab.settled()
-    tab.assert_not_sideways()
+    tab = tabs.open(hostile)
+    for view in VIEWS:
+        with subtests.test(view):
+            tab.page.set_viewport_size({"width": 1280, "height": 800})
+            tab.open(view.format(code=hostile.links[0]["short_code"], target=target))
+            tab.settled()
+            assert_untouched(tab)
+            tab.page.set_viewport_size({"width": 320, "height": 640})
+            tab.settled()
+            tab.assert_not_sideways()
 
 
 def test_hostile_texts_do_nothing_in_forms_and_questions(tabs: Tabs, hostile: Account) -> None:
@@ -136,17 +142,18 @@ def test_a_text_that_turns_the_direction_turns_only_itself(tabs: Tabs, furnished
         assert first and second and first["x"] == second["x"], part
 
 
-@pytest.mark.parametrize("width", [320, 1280])
-def test_long_titles_of_other_scripts_fit(tabs: Tabs, furnished: Account, width: int) -> None:
-    tab = tabs.open(furnished, "account", width=width)
-    tab.settled()
-    answer_links(tab, made_up_links(60))
-    tab.page.evaluate("location.hash = '#/links'")
-    rows = tab.page.locator(".link-row")
-    expect(rows.first).to_be_visible()
-    tab.settled()
-    tab.assert_not_sideways()
-    assert {box(row) for row in rows.all()} == {56}
+def test_long_titles_of_other_scripts_fit(tabs: Tabs, furnished: Account, subtests: pytest.Subtests) -> None:
+    for width in WIDTHS:
+        with subtests.test(width=width):
+            tab = tabs.open(furnished, "account", width=width)
+            tab.settled()
+            answer_links(tab, made_up_links(60))
+            tab.page.evaluate("location.hash = '#/links'")
+            rows = tab.page.locator(".link-row")
+            expect(rows.first).to_be_visible()
+            tab.settled()
+            tab.assert_not_sideways()
+            assert {box(row) for row in rows.all()} == {56}
 
 
 def box(row: Locator) -> int:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, expect
 
 from support.api import Account
-from support.hand import Hand
+from support.hand import Keyboard
 from support.jobs import Jobs, job
 from support.tab import Tab, Tabs
 from support.told import Told, told
@@ -40,10 +39,10 @@ def shown(tab: Tab) -> Locator:
     return tab.page.get_by_role("region", name="Jobs").get_by_role("group")
 
 
-def test_a_job_is_followed_over_pages_and_reloads_and_stopped(tabs: Tabs, account: Account, mine: dict[str, Any], hand: Callable[[Tab], Hand]) -> None:
+def test_a_job_is_followed_over_pages_and_reloads_and_stopped(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
     jobs = Jobs([mine])
     tab = tabs.open(account, "tags", answers=jobs.answers)
-    use = hand(tab)
+    use = Keyboard(tab)
     progress(tab, "3 of 8 changed")
     jobs.change(0, changed=6)
     progress(tab, "6 of 8 changed")
@@ -80,10 +79,10 @@ def test_the_end_of_a_job_is_told_once_and_the_page_is_read_again(tabs: Tabs, ac
     expect(tab.page.locator(".toast")).to_have_count(0)
 
 
-def test_a_job_that_is_hidden_ends_quietly(tabs: Tabs, account: Account, mine: dict[str, Any], hand: Callable[[Tab], Hand]) -> None:
+def test_a_job_that_is_hidden_ends_quietly(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
     jobs = Jobs([mine])
     tab = tabs.open(account, "tags", answers=jobs.answers)
-    hand(tab).press(tab.button(f"Hide {TITLE}"))
+    Keyboard(tab).press(tab.button(f"Hide {TITLE}"))
     expect(shown(tab)).to_have_count(0)
     expect(tab.heading("Tags")).to_be_focused()
     with tab.page.expect_request("**/api/tags"):
@@ -109,10 +108,10 @@ def test_jobs_wait_behind_others(tabs: Tabs, account: Account, mine: dict[str, A
     expect(tab.page.locator(".toast")).to_have_count(0)
 
 
-def test_what_went_wrong_stays_until_it_was_read(tabs: Tabs, account: Account, mine: dict[str, Any], hand: Callable[[Tab], Hand]) -> None:
+def test_what_went_wrong_stays_until_it_was_read(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
     jobs = Jobs([mine])
     tab = tabs.open(account, "tags", answers=jobs.answers)
-    use = hand(tab)
+    use = Keyboard(tab)
     progress(tab, "3 of 8 changed")
     jobs.change(0, state="failed", failed=2, failures=FAILURES, reason={"code": "rights_lost", "detail": "the role was taken away"})
     tab.says("Whoever began it may no longer change links. 3 links got the new tag until then. 2 links couldn’t be changed.")
@@ -150,11 +149,11 @@ def test_a_job_that_may_not_be_stopped_goes_on(tabs: Tabs, account: Account, min
     expect(tab.button(f"Stop {TITLE}")).to_be_enabled()
 
 
-def test_the_settings_list_jobs(tabs: Tabs, account: Account, mine: dict[str, Any], hand: Callable[[Tab], Hand]) -> None:
+def test_the_settings_list_jobs(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
     done = [theirs(number, "archive", "done", changed=number) for number in range(2, 30)]
     jobs = Jobs([mine, *done])
     tab = tabs.open(account, "settings", answers=jobs.answers)
-    use = hand(tab)
+    use = Keyboard(tab)
     listed = tab.page.locator("section").filter(has=tab.page.get_by_role("heading", name="Jobs")).get_by_role("group")
     expect(listed).to_have_count(20)
     expect(listed.nth(0)).to_contain_text("3 of 8 changed")
@@ -184,13 +183,13 @@ def test_new_jobs_push_nothing_out_of_the_list(tabs: Tabs, account: Account) -> 
         expect(listed.nth(at)).to_contain_text(f"{number} links archived.")
 
 
-def test_a_notification_leads_to_its_job(tabs: Tabs, account: Account, mine: dict[str, Any], hand: Callable[[Tab], Hand]) -> None:
+def test_a_notification_leads_to_its_job(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
     ended = mine | {"state": "done", "changed": 8, "ended_at": mine["created_at"]}
     # It is too long ago for the first page.
     jobs = Jobs([*(theirs(number, "archive", "done", changed=number) for number in range(2, 30)), ended])
     feed = Told([told("job.finished", ended["id"], "Your job to rename the tag print has ended: 8 links were changed.", minutes=1)])
     tab = tabs.open(account, "notifications?kind=job", answers=jobs.answers | feed.answers)
-    hand(tab).press(tab.page.get_by_role("main").get_by_role("link", name=re.compile("Your job to rename")))
+    Keyboard(tab).press(tab.page.get_by_role("main").get_by_role("link", name=re.compile("Your job to rename")))
     expect(tab.heading("Settings")).to_be_visible()
     wanted = tab.page.locator(".job-wanted")
     expect(wanted).to_contain_text("8 links got the new tag.")

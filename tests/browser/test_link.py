@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from playwright.sync_api import Route, expect
 
 from support.api import FIREFOX, Account, Api
 from support.furniture import aged, sale_of
-from support.hand import Hand
-from support.tab import Tab, Tabs
+from support.hand import Keyboard
+from support.tab import Tabs
 
 
-def test_the_numbers_of_a_link_can_be_read(tabs: Tabs, furnished: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_the_numbers_of_a_link_can_be_read(tabs: Tabs, furnished: Account) -> None:
     sale = sale_of(furnished)
     tab = tabs.open(furnished, f"links/{sale}", answers=aged(furnished, sale))
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(tab.page.get_by_role("link", name="shop.example.com/sale")).to_be_visible()
     numbers = tab.figures()
     expect(numbers).to_contain_text(re.compile(r"Clicks\s*6.*by people only"))
@@ -71,10 +70,10 @@ def test_a_click_appears_while_one_looks(tabs: Tabs, api: Api, account: Account)
     expect(tab.figures()).to_contain_text(re.compile(r"Clicks\s*1"), timeout=60_000)
 
 
-def test_a_link_is_changed_switched_off_and_deleted(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_link_is_changed_switched_off_and_deleted(tabs: Tabs, account: Account) -> None:
     code = account.shorten("https://example.com/old", title="Old")
     tab = tabs.open(account, f"links/{code}")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Edit"))
     form = tab.dialog(f"Edit {code}")
     use.write(form.get_by_label("Title"), "New")
@@ -95,7 +94,7 @@ def test_a_link_is_changed_switched_off_and_deleted(tabs: Tabs, account: Account
     assert account.call("GET", "/api/links")["links"] == []
 
 
-def test_the_latest_clicks_are_read_once_and_then_followed(tabs: Tabs, furnished: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_the_latest_clicks_are_read_once_and_then_followed(tabs: Tabs, furnished: Account) -> None:
     tab = tabs.open(furnished, "account")
     tab.settled()
     asked: list[str] = []
@@ -104,7 +103,7 @@ def test_the_latest_clicks_are_read_once_and_then_followed(tabs: Tabs, furnished
     expect(tab.page.get_by_role("table", name="Latest clicks")).to_be_visible()
     tab.settled()
     assert asked == ["100"]
-    use = hand(tab)
+    use = Keyboard(tab)
     with tab.page.expect_request("**/clicks?*") as next_one:
         use.press(tab.button("Table"))
     assert next_one.value.url.endswith("?limit=20")
@@ -113,13 +112,13 @@ def test_the_latest_clicks_are_read_once_and_then_followed(tabs: Tabs, furnished
         use.press(tab.button("7 d"))
 
 
-def test_a_short_link_is_opened_beside_its_page(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_short_link_is_opened_beside_its_page(tabs: Tabs, account: Account) -> None:
     code = account.shorten("https://example.com/opened")
     tab = tabs.open(account, f"links/{code}")
     opener = tab.page.get_by_role("link", name="Open", exact=True)
     expect(opener).to_have_attribute("href", account.links[0]["short_url"])
     with tab.context.expect_page() as opened:
-        hand(tab).press(opener)
+        Keyboard(tab).press(opener)
     opened.value.close()
     account.wait_for_clicks(code, 1)
 
@@ -163,9 +162,9 @@ def test_what_two_people_change_at_once_is_lost_for_neither(tabs: Tabs, account:
     assert (link["title"], sorted(link["tags"])) == ("Mine", ["spring", "theirs"])
 
 
-def test_a_qr_code_warns_of_colours_that_cameras_do_not_read(tabs: Tabs, furnished: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_qr_code_warns_of_colours_that_cameras_do_not_read(tabs: Tabs, furnished: Account) -> None:
     tab = tabs.open(furnished, f"links/{sale_of(furnished)}")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("QR code").first)
     dialog = tab.dialog("QR code")
     use.write(dialog.get_by_label("Colour", exact=True), "#dddddd")

@@ -28,9 +28,9 @@ def shop(account: Account) -> Account:
     return account
 
 
-def test_a_pasted_url_becomes_a_link(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_pasted_url_becomes_a_link(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     field = tab.page.get_by_label("Paste a long URL")
     use.write(field, "not a url")
     use.press(tab.button("Shorten"))
@@ -61,12 +61,12 @@ FAR_AWAY = """
 """
 
 
-def test_no_url_is_lost_when_the_next_is_pasted_before_the_answer(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_no_url_is_lost_when_the_next_is_pasted_before_the_answer(tabs: Tabs, account: Account) -> None:
     urls = [f"https://example.com/pasted/{number}" for number in range(13)]
     tab = tabs.open(account, "links")
     tab.settled()
     tab.page.evaluate(FAR_AWAY)
-    use = hand(tab)
+    use = Keyboard(tab)
     field = tab.page.get_by_label("Paste a long URL")
     for url in urls:
         use.write(field, url)
@@ -82,9 +82,9 @@ def test_no_url_is_lost_when_the_next_is_pasted_before_the_answer(tabs: Tabs, ac
     assert [link["original_url"] for link in made] == urls[::-1]
 
 
-def test_what_is_typed_while_a_link_is_made_stays(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_what_is_typed_while_a_link_is_made_stays(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     field = tab.page.get_by_label("Paste a long URL")
     held = tab.hold("**/api/shorten")
     use.write(field, "https://example.com/first")
@@ -100,11 +100,11 @@ def test_what_is_typed_while_a_link_is_made_stays(tabs: Tabs, account: Account, 
     expect(field).to_have_value("https://example.com/sec")
 
 
-def test_a_url_that_is_refused_while_the_next_is_typed_stays_in_sight(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_url_that_is_refused_while_the_next_is_typed_stays_in_sight(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
     tab.settled()
     tab.page.evaluate(FAR_AWAY)
-    use = hand(tab)
+    use = Keyboard(tab)
     tab.fails("**/api/shorten", 429, "rate_limited", headers={"retry-after": "1"})
     field = tab.page.get_by_label("Paste a long URL")
     use.write(field, "https://example.com/first")
@@ -125,9 +125,9 @@ def test_a_url_that_is_refused_while_the_next_is_typed_stays_in_sight(tabs: Tabs
     assert [link["original_url"] for link in made] == ["https://example.com/third", "https://example.com/first"]
 
 
-def test_a_url_that_is_pasted_anywhere_begins_a_link(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_url_that_is_pasted_anywhere_begins_a_link(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(rows(tab)).to_have_count(3)
     copy(tab, "https://example.com/pasted")
     use.press(rows(tab).first.get_by_role("checkbox"))
@@ -173,9 +173,9 @@ def test_a_comma_ends_a_tag_and_what_was_typed_last_is_one(tabs: Tabs, account: 
     assert account.call("GET", "/api/links")["links"][0]["tags"] == ["spring", "Sale", "last"]
 
 
-def test_a_short_link_is_opened_beside_the_list(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_short_link_is_opened_beside_the_list(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(rows(tab)).to_have_count(3)
     with tab.context.expect_page() as opened:
         use.pick(rows(tab).first.get_by_role("button", name="More"), "Open")
@@ -183,24 +183,25 @@ def test_a_short_link_is_opened_beside_the_list(tabs: Tabs, shop: Account, hand:
     shop.wait_for_clicks(shop.links[0]["short_code"], 1)
 
 
-@pytest.mark.parametrize("width", [768, 1279])
-def test_tags_and_actions_share_a_row_without_room_to_spare(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand], width: int) -> None:
-    tab = tabs.open(shop, "links", width=width)
-    use = hand(tab)
-    row = rows(tab).nth(1)
-    actions = row.locator(".link-actions")
-    expect(actions).to_have_css("opacity", "0")
-    assert right_of(row) - right_of(row.locator(".link-age")) < 16
-    tag = row.get_by_role("button", name="Only links with the tag spring")
-    expect(tag).to_be_visible()
+def test_tags_and_actions_share_a_row_without_room_to_spare(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand], subtests: pytest.Subtests) -> None:
+    for width in (768, 1279):
+        with subtests.test(width=width):
+            tab = tabs.open(shop, "links", width=width)
+            use = hand(tab)
+            row = rows(tab).nth(1)
+            actions = row.locator(".link-actions")
+            expect(actions).to_have_css("opacity", "0")
+            assert right_of(row) - right_of(row.locator(".link-age")) < 16
+            tag = row.get_by_role("button", name="Only links with the tag spring")
+            expect(tag).to_be_visible()
 
-    if isinstance(use, Keyboard):
-        use.reach(row.get_by_role("link"))
-    else:
-        row.hover()
-    expect(actions).to_have_css("opacity", "1")
-    use.press(tag)
-    expect(rows(tab)).to_have_count(1)
+            if isinstance(use, Keyboard):
+                use.reach(row.get_by_role("link"))
+            else:
+                row.hover()
+            expect(actions).to_have_css("opacity", "1")
+            use.press(tag)
+            expect(rows(tab)).to_have_count(1)
 
 
 def right_of(part: Locator) -> float:
@@ -219,40 +220,41 @@ HIT = """
 """
 
 
-@pytest.mark.parametrize("width", [390, 834, 1366])
-def test_fingers_hit_what_is_on_the_page(tabs: Tabs, shop: Account, width: int) -> None:
-    context = tabs.context(width=width, height=900, has_touch=True, is_mobile=True)
-    context.add_init_script(tabs.entering(shop.kept))
-    tab = tabs.keep(Tab(context, shop.api)).open("links?tag=spring")
-    expect(rows(tab)).to_have_count(1)
-    tab.settled()
-    row = rows(tab).first
-    sort = tab.button(re.compile("^Order:"))
-    for target in [
-        tab.button("Created"),
-        tab.button("spring: leave out links with this tag"),
-        tab.button("No longer only the tag spring"),
-        tab.button("Clear"),
-        sort,
-        row.get_by_role("button", name=re.compile(r"^Copy \w+$")),
-        row.get_by_role("button", name="More"),
-        *row.get_by_role("button", name=re.compile("^Only links with the tag")).all(),
-    ]:
-        if target.is_visible():
-            assert target.evaluate(HIT), target
-    row.get_by_role("button", name=re.compile(r"^Copy \w+$")).tap()
-    tab.says("Copied.")
-    sort.tap()
-    item = tab.page.get_by_role("menuitemradio", name="Oldest first")
-    assert item.evaluate(HIT)
-    item.tap()
-    assert tab.view() == "links?tag=spring&sort=oldest"
-    tab.assert_not_sideways()
+def test_fingers_hit_what_is_on_the_page(tabs: Tabs, shop: Account, subtests: pytest.Subtests) -> None:
+    for width in (390, 834, 1366):
+        with subtests.test(width=width):
+            context = tabs.context(width=width, height=900, has_touch=True, is_mobile=True)
+            context.add_init_script(tabs.entering(shop.kept))
+            tab = tabs.keep(Tab(context, shop.api)).open("links?tag=spring")
+            expect(rows(tab)).to_have_count(1)
+            tab.settled()
+            row = rows(tab).first
+            sort = tab.button(re.compile("^Order:"))
+            for target in [
+                tab.button("Created"),
+                tab.button("spring: leave out links with this tag"),
+                tab.button("No longer only the tag spring"),
+                tab.button("Clear"),
+                sort,
+                row.get_by_role("button", name=re.compile(r"^Copy \w+$")),
+                row.get_by_role("button", name="More"),
+                *row.get_by_role("button", name=re.compile("^Only links with the tag")).all(),
+            ]:
+                if target.is_visible():
+                    assert target.evaluate(HIT), target
+            row.get_by_role("button", name=re.compile(r"^Copy \w+$")).tap()
+            tab.says("Copied.")
+            sort.tap()
+            item = tab.page.get_by_role("menuitemradio", name="Oldest first")
+            assert item.evaluate(HIT)
+            item.tap()
+            assert tab.view() == "links?tag=spring&sort=oldest"
+            tab.assert_not_sideways()
 
 
-def test_a_code_that_is_too_long_is_refused_in_words(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_code_that_is_too_long_is_refused_in_words(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Options"))
     form = tab.dialog("New link")
     use.write(form.get_by_label("Target", exact=True), "https://example.com/sale")
@@ -269,9 +271,9 @@ def test_a_code_that_is_too_long_is_refused_in_words(tabs: Tabs, account: Accoun
     assert account.call("GET", "/api/links")["links"] == []
 
 
-def test_a_title_that_is_too_long_is_refused_in_words_and_kept(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_title_that_is_too_long_is_refused_in_words_and_kept(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links", refused=[400])
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Options"))
     form = tab.dialog("New link")
     use.write(form.get_by_label("Target", exact=True), "https://example.com/sale")
@@ -286,9 +288,9 @@ def test_a_title_that_is_too_long_is_refused_in_words_and_kept(tabs: Tabs, accou
     assert account.call("GET", "/api/links")["links"] == []
 
 
-def test_a_new_link_is_taken_back(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_new_link_is_taken_back(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.write(tab.page.get_by_label("Paste a long URL"), "https://example.com/oops")
     tab.page.keyboard.press("Enter")
     use.press(tab.button("Undo"))
@@ -296,9 +298,9 @@ def test_a_new_link_is_taken_back(tabs: Tabs, account: Account, hand: Callable[[
     expect(rows(tab)).to_have_count(0)
 
 
-def test_a_link_is_made_with_everything_and_changed(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_link_is_made_with_everything_and_changed(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Options"))
     form = tab.dialog("New link")
     code = f"t{account.email[4:12]}"
@@ -379,11 +381,11 @@ def test_one_link_is_no_links(tabs: Tabs, account: Account) -> None:
     expect(tab.page.get_by_role("status").filter(has_text=re.compile("^1 link$"))).to_be_attached()
 
 
-def test_nothing_is_beside_a_drawer_and_nothing_moves_behind_it(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_nothing_is_beside_a_drawer_and_nothing_moves_behind_it(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
     expect(rows(tab)).to_have_count(3)
     before = rows(tab).first.bounding_box()
-    hand(tab).press(tab.button("Options"))
+    Keyboard(tab).press(tab.button("Options"))
     expect(tab.dialog("New link")).to_be_visible()
     tab.page.evaluate("Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => null)")
     right = tab.dialog("New link").evaluate("(drawer) => drawer.getBoundingClientRect().right")
@@ -391,9 +393,9 @@ def test_nothing_is_beside_a_drawer_and_nothing_moves_behind_it(tabs: Tabs, shop
     assert rows(tab).first.bounding_box() == before
 
 
-def test_links_are_found_by_word_tag_and_status(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_links_are_found_by_word_tag_and_status(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(rows(tab)).to_have_count(3)
 
     use.write(tab.page.get_by_label("Search links"), "winter")
@@ -450,7 +452,7 @@ def test_links_are_found_by_any_of_several_tags_and_without_others(tabs: Tabs, s
     assert tab.view() == "links"
 
 
-def test_links_are_sorted_by_their_last_click(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_links_are_sorted_by_their_last_click(tabs: Tabs, shop: Account) -> None:
     # The newest link is never followed, and the oldest is followed last.
     _, spring, winter = (link["short_code"] for link in shop.links)
     for code in [spring, winter]:
@@ -458,7 +460,7 @@ def test_links_are_sorted_by_their_last_click(tabs: Tabs, shop: Account, hand: C
         shop.wait_for_clicks(code, 1)
     shop.wait_for("/api/links?sort=last_click", lambda answer: [link["short_code"] for link in answer["links"]][:2] == [winter, spring])
     tab = tabs.open(shop, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(rows(tab).first).to_contain_text("Terms")
 
     use.pick(tab.button(re.compile("^Order:")), "Last click")
@@ -566,9 +568,9 @@ def test_many_links_get_tags_and_lose_others_and_have_them_back(tabs: Tabs, shop
     expect(rows(tab).get_by_role("button", name="Only links with the tag sale")).to_have_count(2)
 
 
-def test_many_links_are_archived_and_brought_back(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_many_links_are_archived_and_brought_back(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Archive", select(tab, use, 0, 1)))
     tab.says("2 links archived.")
     expect(rows(tab)).to_have_count(1)
@@ -599,9 +601,9 @@ def test_many_links_are_archived_and_brought_back(tabs: Tabs, shop: Account, han
     assert [link["archived"] for link in shop.call("GET", "/api/links?archived=all")["links"]] == [True, False, False]
 
 
-def test_what_could_not_be_done_to_many_links_is_named_and_the_rest_is_undone(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_what_could_not_be_done_to_many_links_is_named_and_the_rest_is_undone(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(rows(tab)).to_have_count(3)
     _, gone, going = (link["short_code"] for link in shop.links)
     shop.call("DELETE", f"/api/links/{gone}")
@@ -618,9 +620,9 @@ def test_what_could_not_be_done_to_many_links_is_named_and_the_rest_is_undone(ta
     assert [link["archived"] for link in shop.call("GET", "/api/links?archived=all")["links"]] == [False]
 
 
-def test_a_link_is_archived_from_its_row_and_from_its_page(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_link_is_archived_from_its_row_and_from_its_page(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(rows(tab)).to_have_count(3)
     use.pick(rows(tab).nth(1).get_by_role("button", name="More"), "Archive")
     tab.says("Archived. It works as before.")
@@ -651,11 +653,11 @@ def test_a_link_is_archived_from_its_row_and_from_its_page(tabs: Tabs, shop: Acc
     assert tab.view() == "links"
 
 
-def test_archived_links_are_found_when_they_are_asked_for(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_archived_links_are_found_when_they_are_asked_for(tabs: Tabs, shop: Account) -> None:
     shop.call("PATCH", f"/api/links/{shop.links[1]['short_code']}", {"archived": True})
     shop.wait_for("/api/overview", lambda answer: answer["links"]["archived"] == 1)
     tab = tabs.open(shop, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(rows(tab)).to_have_count(2)
     search = tab.page.get_by_label("Search links")
     use.write(search, "sale")
@@ -677,11 +679,11 @@ def test_archived_links_are_found_when_they_are_asked_for(tabs: Tabs, shop: Acco
     expect(rows(tab)).to_have_count(2)
 
 
-def test_a_url_whose_link_is_archived_brings_it_back(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_url_whose_link_is_archived_brings_it_back(tabs: Tabs, shop: Account) -> None:
     code = shop.links[2]["short_code"]
     shop.call("PATCH", f"/api/links/{code}", {"archived": True})
     tab = tabs.open(shop, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(rows(tab)).to_have_count(2)
     use.write(tab.page.get_by_label("Paste a long URL"), "https://shop.example.com/winter")
     tab.page.keyboard.press("Enter")

@@ -24,11 +24,14 @@ def test_an_archived_link_of_a_member_is_handed_over_too(tabs: Tabs, api: Api, a
     expect(dialog).to_contain_text("Their 1 link and their monitored URLs become yours. The link goes on working.")
 
 
-@pytest.mark.parametrize(("total", "sentence"), [(0, "They have no links."), (None, "Their links and their monitored URLs become yours. The links go on working.")])
-def test_nobody_is_told_a_number_of_links_that_is_not_known(tabs: Tabs, api: Api, account: Account, total: int | None, sentence: str) -> None:
+def test_nobody_is_told_a_number_of_links_that_is_not_known(tabs: Tabs, api: Api, account: Account, subtests: pytest.Subtests) -> None:
     join(api, account)
     tab = tabs.open(account, "members")
     tab.settled()
-    tab.answers("**/api/links?*", {"links": [], "total": total, "page": 1, "per_page": 1, "total_pages": None, "next_cursor": None, "archived_left_out": 0})
-    expect(begin_removing_bob(tab)).to_contain_text("They have made no API keys.")
-    expect(tab.dialog("Remove Bob?")).to_contain_text(sentence)
+    for total, sentence in [(0, "They have no links."), (None, "Their links and their monitored URLs become yours. The links go on working.")]:
+        with subtests.test(total=total):
+            tab.answers("**/api/links?*", {"links": [], "total": total, "page": 1, "per_page": 1, "total_pages": None, "next_cursor": None, "archived_left_out": 0})
+            dialog = begin_removing_bob(tab)
+            expect(dialog).to_contain_text("They have made no API keys.")
+            expect(dialog).to_contain_text(sentence)
+            tab.page.keyboard.press("Escape")

@@ -9,7 +9,7 @@ from typing import Any
 from playwright.sync_api import Locator, Route, expect
 
 from support.api import Account
-from support.hand import Hand
+from support.hand import Keyboard
 from support.tab import Tab, Tabs
 from support.told import Told, ago, told
 
@@ -42,10 +42,10 @@ def section(tab: Tab, title: str) -> Locator:
     return tab.page.locator("main section").filter(has=tab.page.get_by_role("heading", name=title))
 
 
-def test_what_is_new_is_counted_until_it_is_seen(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_what_is_new_is_counted_until_it_is_seen(tabs: Tabs, account: Account) -> None:
     feed = Told(news(), seen_at=ago(hours=1))
     tab = tabs.open(account, "links", answers=feed.answers)
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(leading(tab, "Notifications, 2 new"))
     expect(tab.heading("Notifications")).to_be_visible()
     expect(rows(tab).filter(has_text="New. ")).to_have_text([re.compile("New. Down: .*shop.example.com"), re.compile("New. Milestone: ")])
@@ -99,10 +99,10 @@ def test_what_a_link_was_deleted_for_is_new_once(tabs: Tabs, account: Account) -
     expect(rows(tab).filter(has_text="New. ")).to_have_count(0)
 
 
-def test_ones_own_new_links_are_under_all_only(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_ones_own_new_links_are_under_all_only(tabs: Tabs, account: Account) -> None:
     feed = Told(news())
     tab = tabs.open(account, "notifications", answers=feed.answers)
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(tab.button("Important")).to_have_attribute("aria-pressed", "true")
     for chip, kind, shown in [
         ("Problems", "problem", ["is down: it answered 503."]),
@@ -164,10 +164,10 @@ def test_a_problem_is_found_behind_any_number_of_others(tabs: Tabs, account: Acc
     expect(rows(tab)).to_have_count(101)
 
 
-def test_what_one_reading_has_not_is_no_number(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_what_one_reading_has_not_is_no_number(tabs: Tabs, account: Account) -> None:
     feed = Told(many(150))
     tab = tabs.open(account, "links", answers=feed.answers)
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(leading(tab, "Notifications, 99+ new")).to_have_text("Notifications99+")
     use.press(leading(tab, "Notifications, 99+ new"))
     expect(rows(tab)).to_have_count(100)
@@ -256,18 +256,18 @@ def test_the_bar_of_a_phone_counts_too(tabs: Tabs, account: Account) -> None:
     tab.assert_not_sideways()
 
 
-def test_notifications_lead_to_their_links(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_notifications_lead_to_their_links(tabs: Tabs, account: Account) -> None:
     code = account.shorten("https://example.com/new")
     account.wait_for("/api/notifications", lambda feed: len(feed["notifications"]) > 0)
     tab = tabs.open(account, "notifications?kind=all")
     expect(tab.page.get_by_role("heading", name="Today")).to_be_visible()
-    hand(tab).press(tab.page.get_by_role("link", name=code))
+    Keyboard(tab).press(tab.page.get_by_role("link", name=code))
     expect(tab.page.get_by_text("Nobody has followed this link yet.")).to_be_visible()
 
 
-def test_a_notification_about_a_monitored_url_leads_to_it(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_notification_about_a_monitored_url_leads_to_it(tabs: Tabs, account: Account) -> None:
     target = account.call("POST", "/v1/targets", {"url": "https://status.example.com/health"})
     feed = Told([told("target.down", target["id"], "https://status.example.com/health is down: it answered 503.")])
     tab = tabs.open(account, "notifications", answers=feed.answers)
-    hand(tab).press(tab.page.get_by_role("link", name="is down: it answered 503."))
+    Keyboard(tab).press(tab.page.get_by_role("link", name="is down: it answered 503."))
     expect(tab.heading(re.compile("status.example.com"))).to_be_visible()

@@ -12,7 +12,7 @@ from playwright.sync_api import Download, Locator, Route, expect
 
 from support.api import FIREFOX, Account, Api
 from support.furniture import BOT, VISITS, aged, sale_of
-from support.hand import Hand
+from support.hand import Hand, Keyboard
 from support.listening import hears, listen
 from support.tab import Tab, Tabs
 
@@ -94,9 +94,9 @@ def test_a_press_on_a_bar_filters_all_else_and_can_be_gone_back_from(tabs: Tabs,
     assert tab.page.evaluate("document.activeElement !== document.body"), "the focus is lost"
 
 
-def test_a_bar_that_is_pressed_again_and_all_chips_are_taken_away(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_bar_that_is_pressed_again_and_all_chips_are_taken_away(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, f"links/{sale_of(shop)}?browser=Firefox&device=desktop")
-    use = hand(tab)
+    use = Keyboard(tab)
     clicks_are(tab, 2)
     use.press(bar(tab, "Device: Desktop"))
     expect(chips(tab)).to_have_text(["Browser: Firefox"])
@@ -106,17 +106,17 @@ def test_a_bar_that_is_pressed_again_and_all_chips_are_taken_away(tabs: Tabs, sh
     clicks_are(tab, 6)
 
 
-def test_who_came_from_no_page_can_be_asked_for(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_who_came_from_no_page_can_be_asked_for(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, f"links/{sale_of(shop)}")
-    hand(tab).press(bar(tab, "Referrer: Direct"))
+    Keyboard(tab).press(bar(tab, "Referrer: Direct"))
     expect(chips(tab)).to_have_text(["Referrer: Direct"])
     clicks_are(tab, 2)
     assert "referrer=%28none%29" in tab.view()
 
 
-def test_people_bots_and_all_are_told_apart(tabs: Tabs, furnished: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_people_bots_and_all_are_told_apart(tabs: Tabs, furnished: Account) -> None:
     tab = tabs.open(furnished, f"links/{sale_of(furnished)}")
-    use = hand(tab)
+    use = Keyboard(tab)
     whose = tab.page.get_by_role("group", name="Whose clicks")
     clicks_are(tab, 6)
     expect(tab.button("People", whose)).to_have_attribute("aria-pressed", "true")
@@ -204,7 +204,7 @@ def test_countries_are_shown_on_a_map_when_asked_for(tabs: Tabs, shop: Account) 
     assert sorted(tab.view().partition("?")[2].split("&")) == ["country=NO", "map=1"]
 
 
-def test_a_map_is_used_with_keys(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_map_is_used_with_keys(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, f"links/{sale_of(shop)}?map=1")
     world = tab.page.get_by_role("listbox", name="Countries")
     expect(world.get_by_role("option")).to_have_count(2)
@@ -213,18 +213,20 @@ def test_a_map_is_used_with_keys(tabs: Tabs, shop: Account, hand: Callable[[Tab]
     expect(world).to_have_attribute("aria-activedescendant", re.compile("-DE$"))
     tab.page.keyboard.press("Enter")
     expect(chips(tab)).to_have_text(["Country: Germany"])
-    hand(tab).press(tab.button("List"))
+    Keyboard(tab).press(tab.button("List"))
     expect(bar(tab, "Country: Germany")).to_have_attribute("aria-pressed", "true")
 
 
-@pytest.mark.parametrize("width", [1280, 360])
-def test_days_and_hours_are_a_table_of_numbers(tabs: Tabs, furnished: Account, width: int) -> None:
-    tab = tabs.open(furnished, f"links/{sale_of(furnished)}", width=width)
+def test_days_and_hours_are_a_table_of_numbers(tabs: Tabs, furnished: Account, subtests: pytest.Subtests) -> None:
+    tab = tabs.open(furnished, f"links/{sale_of(furnished)}")
     table = tab.page.get_by_role("table", name="Clicks by weekday and hour")
-    expect(table.get_by_role("row")).to_have_count(8 if width > 767 else 25)
-    cells = table.get_by_role("cell").filter(has_text=re.compile(r"^\d+$"))
-    expect(cells).to_have_count(7 * 24)
-    assert sum(int(text) for text in cells.all_text_contents()) == 6
+    for width, rows in [(1280, 8), (360, 25)]:
+        with subtests.test(width=width):
+            tab.page.set_viewport_size({"width": width, "height": 800})
+            expect(table.get_by_role("row")).to_have_count(rows)
+            cells = table.get_by_role("cell").filter(has_text=re.compile(r"^\d+$"))
+            expect(cells).to_have_count(7 * 24)
+            assert sum(int(text) for text in cells.all_text_contents()) == 6
 
 
 # -- single clicks
@@ -242,7 +244,7 @@ def test_a_phone_shows_where_clicks_come_from(tabs: Tabs, furnished: Account) ->
 # -- links beside each other
 
 
-def test_links_are_compared(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_links_are_compared(tabs: Tabs, api: Api, account: Account) -> None:
     codes = [account.shorten(f"https://example.com/{word}", title=word) for word in ("apples", "pears", "plums")]
     for _ in range(3):
         api.click(codes[0], agent=FIREFOX)
@@ -252,7 +254,7 @@ def test_links_are_compared(tabs: Tabs, api: Api, account: Account, hand: Callab
     account.wait_for_clicks(codes[1], 2)
 
     tab = tabs.open(account, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.page.get_by_role("checkbox", name=f"Select {codes[0]}"))
     expect(tab.button("Compare")).to_be_disabled()
     for code in codes[1:]:
@@ -300,10 +302,10 @@ def content(download: Download) -> bytes:
     return Path(download.path()).read_bytes()
 
 
-def test_what_is_shown_is_saved(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:
     sale = sale_of(shop)
     tab = tabs.open(shop, f"links/{sale}?country=NO")
-    use = hand(tab)
+    use = Keyboard(tab)
     clicks_are(tab, 4)
     series = saved(tab, use, "Clicks over time")
     assert series.suggested_filename == f"{sale}-series.csv"

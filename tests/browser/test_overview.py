@@ -14,7 +14,7 @@ from playwright.sync_api import Download, Locator, Route, expect
 
 from support.api import Account, Api
 from support.furniture import VISITS
-from support.hand import Hand
+from support.hand import Keyboard
 from support.listening import hears, listen
 from support.tab import Tab, Tabs
 from test_every_page import judge
@@ -97,9 +97,9 @@ def yesterday() -> str:
 # -- of which time
 
 
-def test_a_range_governs_all_numbers_and_can_be_gone_back_from(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_range_governs_all_numbers_and_can_be_gone_back_from(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview?table=1")
-    use = hand(tab)
+    use = Keyboard(tab)
     clicks_are(tab, CLICKS)
     expect(days(tab)).to_have_count(30)
     use.press(tab.button("7 d"))
@@ -118,9 +118,9 @@ def test_a_range_governs_all_numbers_and_can_be_gone_back_from(tabs: Tabs, shop:
     expect(days(tab)).to_have_count(30)
 
 
-def test_days_of_ones_own_are_chosen(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_days_of_ones_own_are_chosen(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview")
-    use = hand(tab)
+    use = Keyboard(tab)
     clicks_are(tab, CLICKS)
     use.press(tab.button("Own"))
     dialog = tab.dialog("Choose the days")
@@ -167,9 +167,9 @@ def test_the_last_days_are_asked_for_once_and_visitors_when_they_are_seen(tabs: 
 # -- what clicks have in common
 
 
-def test_people_bots_and_all_are_told_apart(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_people_bots_and_all_are_told_apart(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview")
-    use = hand(tab)
+    use = Keyboard(tab)
     clicks_are(tab, CLICKS)
     whose = visitors(tab).get_by_role("group", name="Whose clicks")
     expect(tab.button("People", whose)).to_have_attribute("aria-pressed", "true")
@@ -237,9 +237,9 @@ def test_visitors_can_be_used_by_everybody(tabs: Tabs, shop: Account) -> None:
 # -- tags
 
 
-def test_a_tag_has_a_page(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_tag_has_a_page(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview?range=7d")
-    use = hand(tab)
+    use = Keyboard(tab)
     clicks_are(tab, CLICKS)
     use.pick(tag_choice(tab), "winter")
     expect(tab.heading("Tag winter")).to_be_visible()
@@ -258,19 +258,21 @@ def test_a_tag_has_a_page(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]
     clicks_are(tab, CLICKS)
 
 
-@pytest.mark.parametrize("tag", ODD)
-def test_a_tag_may_be_any_text(tabs: Tabs, shop: Account, tag: str) -> None:
-    tab = tabs.open(shop, "tags")
-    tab.page.get_by_role("main").get_by_role("link", name=tag, exact=True).click()
-    expect(tab.heading(f"Tag {tag}")).to_be_visible()
-    tab.button("7 d").click()
-    expect(tab.figures()).to_contain_text(re.compile(r"Links\s*1"))
-    assert tab.view() == f"{page_of(tag)}?range=7d" or urllib.parse.unquote(tab.view()) == f"tags/{tag}?range=7d"
-    tab.page.reload()
-    expect(tab.heading(f"Tag {tag}")).to_be_visible()
-    tab.assert_not_sideways()
-    tab.page.get_by_role("main").get_by_role("link", name="Links", exact=True).click()
-    expect(tab.page.locator(".link-row")).to_have_count(1)
+def test_a_tag_may_be_any_text(tabs: Tabs, shop: Account, subtests: pytest.Subtests) -> None:
+    tab = tabs.open(shop)
+    for tag in ODD:
+        with subtests.test(tag):
+            tab.open("tags")
+            tab.page.get_by_role("main").get_by_role("link", name=tag, exact=True).click()
+            expect(tab.heading(f"Tag {tag}")).to_be_visible()
+            tab.button("7 d").click()
+            expect(tab.figures()).to_contain_text(re.compile(r"Links\s*1"))
+            assert tab.view() == f"{page_of(tag)}?range=7d" or urllib.parse.unquote(tab.view()) == f"tags/{tag}?range=7d"
+            tab.page.reload()
+            expect(tab.heading(f"Tag {tag}")).to_be_visible()
+            tab.assert_not_sideways()
+            tab.page.get_by_role("main").get_by_role("link", name="Links", exact=True).click()
+            expect(tab.page.locator(".link-row")).to_have_count(1)
 
 
 def test_a_tag_in_the_query_leads_to_its_page(tabs: Tabs, shop: Account) -> None:
@@ -279,9 +281,9 @@ def test_a_tag_in_the_query_leads_to_its_page(tabs: Tabs, shop: Account) -> None
     assert tab.view() == f"{page_of('a/b c')}?range=7d"
 
 
-def test_tags_lead_to_their_pages_from_the_overview_from_a_link_and_from_the_palette(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_tags_lead_to_their_pages_from_the_overview_from_a_link_and_from_the_palette(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.page.get_by_role("link", name="winter, 1 link", exact=True))
     expect(tab.heading("Tag winter")).to_be_visible()
     use.press(tab.page.locator(".top-links").get_by_role("link"))
@@ -305,7 +307,7 @@ def test_a_tag_that_no_link_has_says_so(tabs: Tabs, shop: Account) -> None:
 # -- files
 
 
-def saved(tab: Tab, use: Hand, item: str) -> tuple[str, bytes]:
+def saved(tab: Tab, use: Keyboard, item: str) -> tuple[str, bytes]:
     with tab.page.expect_download() as waiting:
         use.pick(tab.button("Download"), item)
     download: Download = waiting.value
@@ -313,9 +315,9 @@ def saved(tab: Tab, use: Hand, item: str) -> tuple[str, bytes]:
     return download.suggested_filename, Path(download.path()).read_bytes()
 
 
-def test_what_is_shown_is_saved(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview?range=7d")
-    use = hand(tab)
+    use = Keyboard(tab)
     clicks_are(tab, CLICKS)
     name, series = saved(tab, use, "Clicks over time")
     head, *rows = series.decode().splitlines()
@@ -328,11 +330,11 @@ def test_what_is_shown_is_saved(tabs: Tabs, shop: Account, hand: Callable[[Tab],
     assert name == "overview-clicks.png" and picture.startswith(PNG)
 
 
-def test_a_file_of_a_tag_has_a_name_and_no_formulas(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_file_of_a_tag_has_a_name_and_no_formulas(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "account")
     tab.settled()
     changed(tab, BREAKDOWNS, lambda answer: answer | {"campaigns": [{"campaign": "=1+1 / - / -", "count": 2}]})
     show(tab, page_of("a/b c"))
     expect(tab.heading("Tag a/b c")).to_be_visible()
-    name, campaigns = saved(tab, hand(tab), "Campaigns")
+    name, campaigns = saved(tab, Keyboard(tab), "Campaigns")
     assert (name, campaigns.decode()) == ("a-b c-campaigns.csv", "campaign,clicks\r\n'=1+1 / - / -,2\r\n")

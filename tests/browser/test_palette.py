@@ -160,13 +160,12 @@ def test_links_are_asked_for_once_one_has_typed_and_what_is_overtaken_is_dropped
 
     # What was found stays until there is another answer.
     held = tab.hold(SEARCH)
-    field(tab).fill("terms")
-    tab.page.wait_for_timeout(400)
-    assert held.count == 1
+    with tab.page.expect_request(SEARCH):
+        field(tab).fill("terms")
     expect(option(tab, re.compile("^Spring sale"))).to_be_visible()
     expect(said(tab)).to_have_text("")
-    field(tab).fill("winter")
-    tab.page.wait_for_timeout(400)
+    with tab.page.expect_request(SEARCH):
+        field(tab).fill("winter")
     assert held.count == 2
     held.let_go()
     expect(option(tab, re.compile("^Winter sale"))).to_be_visible()
@@ -183,9 +182,9 @@ def test_enter_before_the_answer_takes_what_is_looked_for(tabs: Tabs, shop: Acco
     field(tab).fill("spring")
     expect(option(tab, re.compile("^Spring sale"))).to_be_visible()
     held = tab.hold(SEARCH)
-    field(tab).fill("winter")
-    tab.page.keyboard.press("Enter")
-    tab.page.wait_for_timeout(400)
+    with tab.page.expect_request(SEARCH):
+        field(tab).fill("winter")
+        tab.page.keyboard.press("Enter")
     # The one that was found before isn't meant.
     expect(field(tab)).to_be_visible()
     held.let_go()
@@ -291,7 +290,7 @@ def test_its_keys_are_those_of_the_system(tabs: Tabs, shop: Account) -> None:
     tab.settled()
     tab.page.keyboard.press("Control+k")
     tab.page.keyboard.press("Meta+Shift+k")
-    tab.page.wait_for_timeout(200)
+    tab.settled()
     expect(field(tab)).to_have_count(0)
     tab.page.keyboard.press("Meta+k")
     expect(field(tab)).to_be_focused()
@@ -324,7 +323,7 @@ def test_it_opens_from_fields_and_over_what_needs_no_answer(tabs: Tabs, shop: Ac
     tab.page.keyboard.press("c")
     expect(tab.dialog("New link")).to_be_visible()
     tab.page.keyboard.press("Control+k")
-    tab.page.wait_for_timeout(200)
+    tab.settled()
     expect(field(tab)).to_have_count(0)
     expect(tab.dialog("New link")).to_be_visible()
 

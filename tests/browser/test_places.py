@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from playwright.sync_api import expect
 
 from support.api import Account, Api
-from support.hand import Hand
+from support.hand import Keyboard
 from support.tab import Tab, Tabs
 
 
@@ -84,12 +83,12 @@ def test_an_address_with_the_id_of_a_foreign_workspace_says_so(tabs: Tabs, accou
     tab.settled()
 
 
-def test_a_tab_goes_to_and_fro_between_workspaces_by_its_address(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_tab_goes_to_and_fro_between_workspaces_by_its_address(tabs: Tabs, account: Account) -> None:
     first, second = two_workspaces(account)
     tab = tabs.open(account, "settings")
     expect(tab.heading("Settings")).to_be_visible()
     tab.settled()
-    hand(tab).pick(tab.button(re.compile("Switch workspace")), "Harbour Lamps")
+    Keyboard(tab).pick(tab.button(re.compile("Switch workspace")), "Harbour Lamps")
     tab.says("You are in Harbour Lamps now.")
     assert whole_view(tab) == f"#/w/{second}/links"
     expect(tab.page.get_by_text("Lamps").first).to_be_visible()
@@ -104,14 +103,14 @@ def test_a_tab_goes_to_and_fro_between_workspaces_by_its_address(tabs: Tabs, acc
     tab.settled()
 
 
-def test_an_address_of_a_foreign_workspace_says_so(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_an_address_of_a_foreign_workspace_says_so(tabs: Tabs, api: Api, account: Account) -> None:
     stranger = api.register("Eve", name="eve")
     slug = own_slug(stranger)
     tab = tabs.open(account, f"w/{slug}/links", refused=[404])
     expect(tab.heading("Not one of your workspaces")).to_be_visible()
     expect(tab.page.get_by_text("You aren’t a member of it.")).to_be_visible()
     tab.settled()
-    hand(tab).press(tab.page.get_by_role("link", name="To your links"))
+    Keyboard(tab).press(tab.page.get_by_role("link", name="To your links"))
     expect(tab.heading("Links")).to_be_attached()
     assert whole_view(tab) == f"#/w/{own_slug(account)}/links"
     tab.settled()

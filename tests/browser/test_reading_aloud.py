@@ -5,19 +5,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
-from support.api import Account, Api
+from support.api import Account
 from support.furniture import aged, sale_of
-from support.hand import Hand
+from support.hand import Keyboard
 from support.listening import forget, hears, listen
 from support.openings import OPENINGS, open_one
 from support.states import DOMAINS, REGISTRATION, public_answers
-from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
+from support.tab import TOKEN_FORM_HAS_NO_NAME, Tabs
 from support.tree import Node, tree_of
 from test_every_page import PUBLIC, VIEWS
 from test_trouble import end_session
@@ -142,12 +141,12 @@ def test_a_session_that_is_over_is_read_as_a_question(tabs: Tabs, account: Accou
 # -- what is said by itself
 
 
-def test_what_happens_to_links_is_said(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_what_happens_to_links_is_said(tabs: Tabs, account: Account) -> None:
     account.shorten("https://shop.example.com/winter", title="Winter sale", tags=["sale"])
     account.shorten("https://example.com/terms", title="Terms")
     account.wait_for("/api/links", lambda answer: len(answer["links"]) == 2)
     tab = listen(tabs.open(account, "links"))
-    use = hand(tab)
+    use = Keyboard(tab)
     use.write(tab.page.get_by_label("Paste a long URL"), "https://example.com/new")
     tab.page.keyboard.press("Enter")
     hears(tab, "Link created. Copied.")
@@ -177,7 +176,7 @@ def test_what_happens_in_a_dialog_is_said(tabs: Tabs, furnished: Account) -> Non
     tab.page.keyboard.press("q")
     qr = tab.dialog("QR code")
     expect(qr).to_be_visible()
-    tab.page.wait_for_timeout(200)
+    tab.settled()
     tab.button("Copy picture", qr).click()
     hears(tab, "Picture copied.")
     # It lies over the dialog, and can be used there.
@@ -199,7 +198,7 @@ def test_what_the_palette_finds_is_said(tabs: Tabs, furnished: Account) -> None:
     tab.page.keyboard.press("Control+k")
     field = tab.page.get_by_role("combobox", name="Find anything")
     expect(tab.page.get_by_role("option", name=re.compile("^Overview"))).to_be_visible()
-    tab.page.wait_for_timeout(200)
+    tab.settled()
     forget(tab)
     field.press_sequentially("sale", delay=20)
     # Two links, and the tag that they have.
@@ -246,7 +245,7 @@ def test_a_mail_that_is_sent_again_is_said(tabs: Tabs) -> None:
     outcome = tab.page.get_by_text("A mail is on its way to ada@example.com.")
     expect(outcome).to_be_visible()
     assert outcome.evaluate("(element) => document.activeElement.contains(element) && document.activeElement !== document.body")
-    tab.page.wait_for_timeout(200)
+    tab.settled()
     tab.button("Send it again").click()
     hears(tab, "Sent again. It may take a minute.")
 
@@ -254,10 +253,10 @@ def test_a_mail_that_is_sent_again_is_said(tabs: Tabs) -> None:
 # -- chart and table
 
 
-def test_a_chart_is_read_as_its_numbers(tabs: Tabs, furnished: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_chart_is_read_as_its_numbers(tabs: Tabs, furnished: Account) -> None:
     sale = sale_of(furnished)
     tab = listen(tabs.open(furnished, f"links/{sale}?audience=human&audience=bot&audience=prefetch", answers=aged(furnished, sale)))
-    use = hand(tab)
+    use = Keyboard(tab)
     figure = next(node for node in tree_of(tab).find("figure") if node.name == "Clicks by day, 30 days")
     (image,) = figure.find("image")
     assert image.name == "Clicks by day, 30 days. The table has the same numbers."
@@ -299,10 +298,10 @@ def test_the_latest_clicks_are_read_as_a_table(tabs: Tabs, furnished: Account) -
 # -- states
 
 
-def test_what_is_on_is_read(tabs: Tabs, furnished: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_what_is_on_is_read(tabs: Tabs, furnished: Account) -> None:
     tab = tabs.open(furnished, "links?tag=sale")
     tab.settled()
-    use = hand(tab)
+    use = Keyboard(tab)
     sale = sale_of(furnished)
 
     def states(role: str, name: str) -> dict[str, Any]:

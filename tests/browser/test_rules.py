@@ -81,9 +81,9 @@ def choose(use: Hand, select: Locator, value: str, label: str) -> None:
 # -- another destination
 
 
-def test_a_link_is_led_elsewhere(tabs: Tabs, editable: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_link_is_led_elsewhere(tabs: Tabs, editable: Account) -> None:
     tab = tabs.open(editable, page_of(editable))
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Change destination"))
     dialog = tab.dialog("Change destination")
     expect(dialog).to_contain_text("remember the old destination for up to 90 seconds")
@@ -291,34 +291,34 @@ def test_rules_are_tried_before_they_are_saved(tabs: Tabs, editable: Account, ha
     assert rules_of(editable)["rules"] == RULES
 
 
-@pytest.mark.parametrize(
-    ("condition", "visitor"),
-    [
-        ({"type": "browser", "value": "firefox"}, ("Browser", "firefox")),
-        ({"type": "country", "value": "NO"}, ("Country", "no")),
-        ({"type": "query-param", "key": "ref", "value": "mail"}, ("Parameters", "?ref=mail")),
-        ({"type": "before-date", "value": "2027-05-03T10:00:00.000Z"}, ("Time", "2027-05-03T11:00")),
-        ({"type": "after-date", "value": "2027-05-03T10:00:00.000Z"}, ("Time", "2027-05-03T12:00")),
-    ],
-)
-def test_each_kind_of_condition_is_tried(tabs: Tabs, editable: Account, condition: dict[str, str], visitor: tuple[str, str]) -> None:
-    put_rules(editable, [{"url": SHORT, "conditions": [condition]}], [])
+TRIED = [
+    ({"type": "browser", "value": "firefox"}, "Browser", "firefox"),
+    ({"type": "country", "value": "NO"}, "Country", "no"),
+    ({"type": "query-param", "key": "ref", "value": "mail"}, "Parameters", "?ref=mail"),
+    ({"type": "before-date", "value": "2027-05-03T10:00:00.000Z"}, "Time", "2027-05-03T11:00"),
+    ({"type": "after-date", "value": "2027-05-03T10:00:00.000Z"}, "Time", "2027-05-03T12:00"),
+]
+
+
+def test_each_kind_of_condition_is_tried(tabs: Tabs, editable: Account, subtests: pytest.Subtests) -> None:
+    put_rules(editable, [{"url": SHORT, "conditions": [condition]} for condition, _, _ in TRIED], [])
     tab = tabs.open(editable, page_of(editable))
     drawer = open_drawer(tab)
     drawer.locator("summary", has_text="Try them out").click()
-    name, value = visitor
-    field = drawer.get_by_label(name, exact=name == "Browser")
-    if name == "Browser":
-        field.select_option(value)
-    else:
-        field.last.fill(value)
-    tab.button("Try", drawer).click()
-    expect(drawer.get_by_role("status").filter(has_text="Leads to")).to_contain_text("example.com/short (rule 1)")
+    led = drawer.get_by_role("status").filter(has_text="Leads to")
+    for number, (condition, name, value) in enumerate(TRIED, 1):
+        with subtests.test(condition["type"]):
+            field = drawer.get_by_label(name, exact=name == "Browser").last
+            write = field.select_option if name == "Browser" else field.fill
+            write(value)
+            tab.button("Try", drawer).click()
+            expect(led).to_contain_text(f"example.com/short (rule {number})")
+            write("")
 
 
-def test_rules_can_only_be_taken_away_where_destinations_are_fixed(tabs: Tabs, fixed: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_rules_can_only_be_taken_away_where_destinations_are_fixed(tabs: Tabs, fixed: Account) -> None:
     tab = tabs.open(fixed, page_of(fixed))
-    use = hand(tab)
+    use = Keyboard(tab)
     drawer = open_rules(tab, use)
     expect(drawer).to_contain_text("Destinations are fixed in this workspace, so rules and variants can only be taken away.")
     expect(drawer).to_contain_text(re.compile("Rule 1 · iPhones.*iPhone or iPad", re.DOTALL))
@@ -369,14 +369,14 @@ def test_rules_have_room_on_a_phone(tabs: Tabs, editable: Account) -> None:
 # -- the history
 
 
-def test_a_history_is_read_when_it_is_opened(tabs: Tabs, editable: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_history_is_read_when_it_is_opened(tabs: Tabs, editable: Account) -> None:
     path = f"/api/{page_of(editable)}"
     for limit in range(1, 23):
         editable.call("PATCH", path, {"max_clicks": limit})
     editable.call("PATCH", path, {"password": "harbour lights", "fallback_url": SHORT, "is_active": False})
     put_rules(editable)
     tab = tabs.open(editable, page_of(editable))
-    use = hand(tab)
+    use = Keyboard(tab)
     asked: list[str] = []
     tab.page.on("request", lambda request: asked.append(request.url) if "/history?" in request.url else None)
     tab.settled()
@@ -418,10 +418,10 @@ def test_a_history_that_cannot_be_read_is_tried_again(tabs: Tabs, editable: Acco
 # -- whether links may be led elsewhere
 
 
-def test_admins_choose_whether_destinations_may_change(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_admins_choose_whether_destinations_may_change(tabs: Tabs, account: Account) -> None:
     account.shorten(TARGET)
     tab = tabs.open(account, "settings")
-    use = hand(tab)
+    use = Keyboard(tab)
     destinations = tab.page.get_by_role("group", name="Destinations of links")
     expect(tab.button("Fixed for ever", destinations)).to_have_attribute("aria-pressed", "true")
     expect(tab.page.get_by_text("Who has seen where a link leads can rely on it")).to_be_visible()

@@ -6,16 +6,16 @@ import base64
 import json
 import re
 import urllib.parse
-from collections.abc import Callable
 
-from playwright.sync_api import BrowserContext, Page, Request, Route, expect
+from playwright.sync_api import BrowserContext, Page, Request, Response, Route, expect
 
 from support.api import PASSWORD, Account, Api, new_email
-from support.hand import Hand
+from support.hand import Keyboard
 from support.tab import Tab, Tabs
 
 COOKIE = "linklet_refresh"
 REFRESH = "**/api/auth/refresh"
+GIVES_TOKEN = re.compile("/api/auth/(refresh|login)$")
 
 
 class Asked:
@@ -75,10 +75,10 @@ def restarted(tabs: Tabs, tab: Tab, view: str = "links") -> Tab:
     return another(tabs, tab, view)
 
 
-def test_who_stays_signed_in_need_not_enter_the_password_again(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_who_stays_signed_in_need_not_enter_the_password_again(tabs: Tabs, api: Api, account: Account) -> None:
     tab = tabs.open(None, "sign-in")
     asked = Asked(tab.context)
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(tab.page.get_by_label("Stay signed in")).to_be_checked()
     use.write(tab.page.get_by_label("Email"), account.email)
     use.write(tab.page.get_by_label("Password"), PASSWORD)
@@ -101,10 +101,10 @@ def test_who_stays_signed_in_need_not_enter_the_password_again(tabs: Tabs, api: 
     assert again.page.evaluate("document.cookie") == ""
 
 
-def test_without_the_tick_the_session_ends_with_the_tab_and_nothing_is_asked_for(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_without_the_tick_the_session_ends_with_the_tab_and_nothing_is_asked_for(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(None, "sign-in")
     asked = Asked(tab.context)
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.page.get_by_label("Stay signed in"))
     use.write(tab.page.get_by_label("Email"), account.email)
     use.write(tab.page.get_by_label("Password"), PASSWORD)
@@ -120,9 +120,9 @@ def test_without_the_tick_the_session_ends_with_the_tab_and_nothing_is_asked_for
     assert asked.refreshes() == 0
 
 
-def test_who_makes_an_account_stays_signed_in(tabs: Tabs, hand: Callable[[Tab], Hand]) -> None:
+def test_who_makes_an_account_stays_signed_in(tabs: Tabs) -> None:
     tab = tabs.open(None, "sign-up")
-    use = hand(tab)
+    use = Keyboard(tab)
     email = new_email()
     use.write(tab.page.get_by_label("Email"), email)
     use.write(tab.page.get_by_label("Password"), PASSWORD)
@@ -149,24 +149,16 @@ def test_a_token_is_renewed_in_time_and_once_for_all_tabs(tabs: Tabs, account: A
     assert asked.refreshes() == 0, "a further tab takes the session of another one"
 
     first.context.clock.fast_forward("54:00")
-    first.page.wait_for_timeout(500)
+    for tab in all_tabs:
+        tab.settled()
     assert asked.refreshes() == 0
     first.context.clock.fast_forward("02:00")
     for tab in all_tabs:
-        wait_for(tab, lambda tab=tab: kept(tab)["token"] != before)
+        tab.until(f"(before) => JSON.parse({KEPT}).token !== before", before)
 
     assert len({kept(tab)["token"] for tab in all_tabs}) == 1
     assert asked.refreshes() == 1
     assert all(tab.page.get_by_role("dialog").count() == 0 for tab in all_tabs)
-
-
-def wait_for(tab: Tab, is_done: Callable[[], bool]) -> None:
-    """The page's content security policy keeps the browser's own waiting from asking twice."""
-    for _ in range(100):
-        if is_done():
-            return
-        tab.page.wait_for_timeout(100)
-    raise AssertionError("It has not happened.")
 
 
 KEPT = "sessionStorage.getItem(Object.keys(sessionStorage).find((key) => key.startsWith('linklet:session')))"
@@ -187,16 +179,11 @@ def test_a_token_that_has_ended_is_renewed_without_a_word(tabs: Tabs, account: A
 
 def spoil_token(page: Page) -> None:
     """The API refuses the token that the page has now, as if it had expired."""
-    spoilt: set[str] = set()
-    # Two tokens of one second are the same text.
-    page.wait_for_timeout(1_100)
+    given: list[Response] = []
+    page.on("response", lambda response: given.append(response) if response.ok and GIVES_TOKEN.search(response.url) else None)
 
     def spoil(route: Route) -> None:
-        token = route.request.headers.get("authorization", "")
-        if not spoilt:
-            spoilt.add(token)
-        given = {"authorization": "Bearer eyJ.over.0"} if token in spoilt else {}
-        route.continue_(headers=route.request.headers | given)
+        route.continue_(headers=route.request.headers | ({} if given else {"authorization": "Bearer eyJ.over.0"}))
 
     page.route(re.compile(r"/api/(?!auth/)|/v1/"), spoil)
 
@@ -284,9 +271,9 @@ def test_a_page_of_another_site_gets_nothing_and_uses_nothing_up(tabs: Tabs, api
     again.settled()
 
 
-def test_who_signs_out_is_signed_out_in_this_browser_and_nowhere_else(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_who_signs_out_is_signed_out_in_this_browser_and_nowhere_else(tabs: Tabs, account: Account) -> None:
     elsewhere, here = staying(tabs, account), staying(tabs, account)
-    hand(here).pick(here.button(account.email), "Sign out")
+    Keyboard(here).pick(here.button(account.email), "Sign out")
     expect(here.heading("Sign in")).to_be_visible()
     here.settled()
     assert cookie_of(here.context) is None
@@ -303,6 +290,7 @@ def test_who_signs_out_is_signed_out_in_this_browser_and_nowhere_else(tabs: Tabs
 def test_a_session_that_was_ended_elsewhere_asks_for_the_password_and_stays_again(tabs: Tabs, account: Account) -> None:
     tab = staying(tabs, account, refused=[401])
     account.call("POST", "/api/auth/logout", {"everywhere": True})
+    tab.api.next_second()
     spoil_token(tab.page)
     tab.page.get_by_role("link", name="Members").click()
     over = tab.dialog("Your session is over")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, expect
 
 from support.api import Account, Api
-from support.hand import Hand
+from support.hand import Keyboard
 from support.tab import Tab, Tabs
 from test_every_page import judge
 
@@ -48,9 +47,9 @@ def agreed(account: Account) -> Account:
     return account
 
 
-def test_a_link_is_made_with_all_terms(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_link_is_made_with_all_terms(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Options"))
     form = tab.dialog("New link")
     use.write(form.get_by_label("Target", exact=True), "https://example.com/terms")
@@ -79,10 +78,10 @@ def test_a_link_is_made_with_all_terms(tabs: Tabs, account: Account, hand: Calla
     assert (made["is_protected"], made["forward_query"], made["preview"]) == (True, True, PREVIEW)
 
 
-def test_terms_are_taken_away_one_by_one(tabs: Tabs, agreed: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_terms_are_taken_away_one_by_one(tabs: Tabs, agreed: Account) -> None:
     code = agreed.links[0]["short_code"]
     tab = tabs.open(agreed, f"links/{code}")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Edit"))
     form = tab.dialog(f"Edit {code}")
     # It is open, since the link has some.
@@ -126,10 +125,10 @@ def test_only_what_was_changed_of_the_terms_is_sent(tabs: Tabs, agreed: Account)
     expect(tab.page.get_by_role("main")).to_contain_text("0 of 200 used")
 
 
-def test_a_password_is_changed_and_never_shown(tabs: Tabs, agreed: Account, api: Api, hand: Callable[[Tab], Hand]) -> None:
+def test_a_password_is_changed_and_never_shown(tabs: Tabs, agreed: Account, api: Api) -> None:
     code = agreed.links[0]["short_code"]
     tab = tabs.open(agreed, f"links/{code}")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Edit"))
     form = tab.dialog(f"Edit {code}")
     expect(form.get_by_role("group", name="Password")).to_contain_text("Protected by a password")
@@ -159,53 +158,58 @@ def followed(api: Api, code: str, password: str) -> int:
     return status
 
 
-@pytest.mark.parametrize(
-    ("label", "value", "words"),
-    [
-        ("How often it may be used", "0", "Enter a whole number from 1 to 1,000,000, or nothing."),
-        ("How often it may be used", "1000001", "Enter a whole number from 1 to 1,000,000, or nothing."),
-        ("Otherwise, visitors go to", "nowhere", "Enter an address that begins with http:// or https://, or nothing."),
-        ("Password", "abc", "Use at least 4 characters."),
-        ("Picture", "ftp://example.com/card.png", "Enter the address of a picture"),
-    ],
-)
-def test_what_is_wrong_with_a_term_stands_at_its_field(tabs: Tabs, account: Account, label: str, value: str, words: str) -> None:
-    tab = tabs.open(account, "links")
+WRONG = [
+    ("How often it may be used", "0", "Enter a whole number from 1 to 1,000,000, or nothing."),
+    ("How often it may be used", "1000001", "Enter a whole number from 1 to 1,000,000, or nothing."),
+    ("Otherwise, visitors go to", "nowhere", "Enter an address that begins with http:// or https://, or nothing."),
+    ("Password", "abc", "Use at least 4 characters."),
+    ("Picture", "ftp://example.com/card.png", "Enter the address of a picture"),
+]
+# What only the API knows.
+REFUSED = [
+    ("Otherwise, visitors go to", "{api}/elsewhere", "This "),
+    ("Headline", "a" * 201, "This must have at most 200 characters"),
+    ("Text below it", "a" * 501, "This must have at most 500 characters"),
+    ("Password", "a" * 129, "This must have .*128 characters"),
+]
+
+
+def begin_terms(tab: Tab) -> Locator:
     tab.button("Options").click()
     form = tab.dialog("New link")
     form.get_by_label("Target", exact=True).fill("https://example.com/wrong")
     form.locator("summary", has_text=SECTION).click()
-    field = form.get_by_label(label)
-    field.fill(value)
-    # What is wrong is shown even if the section was closed again.
-    form.locator("summary", has_text=SECTION).click()
-    tab.button("Create link", form).click()
-    expect(field).to_be_focused()
-    expect(field).to_have_attribute("aria-invalid", "true")
-    expect(field).to_have_accessible_description(re.compile(re.escape(words)))
+    return form
+
+
+def test_what_is_wrong_with_a_term_stands_at_its_field(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
+    tab = tabs.open(account, "links")
+    form = begin_terms(tab)
+    for label, value, words in WRONG:
+        with subtests.test(label, value=value):
+            field = form.get_by_label(label)
+            field.fill(value)
+            # What is wrong is shown even if the section was closed again.
+            form.locator("summary", has_text=SECTION).click()
+            tab.button("Create link", form).click()
+            expect(field).to_be_focused()
+            expect(field).to_have_attribute("aria-invalid", "true")
+            expect(field).to_have_accessible_description(re.compile(re.escape(words)))
+            field.fill("")
     assert account.call("GET", "/api/links")["links"] == []
 
 
-@pytest.mark.parametrize(
-    ("label", "value", "words"),
-    [
-        ("Otherwise, visitors go to", "{api}/elsewhere", "This "),
-        ("Headline", "a" * 201, "This must have at most 200 characters"),
-        ("Text below it", "a" * 501, "This must have at most 500 characters"),
-        ("Password", "a" * 129, "This must have .*128 characters"),
-    ],
-)
-def test_what_the_api_refuses_of_the_terms_stands_at_its_field(tabs: Tabs, account: Account, label: str, value: str, words: str) -> None:
+def test_what_the_api_refuses_of_the_terms_stands_at_its_field(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
     tab = tabs.open(account, "links", refused=[400])
-    tab.button("Options").click()
-    form = tab.dialog("New link")
-    form.get_by_label("Target", exact=True).fill("https://example.com/wrong")
-    form.locator("summary", has_text=SECTION).click()
-    field = form.get_by_label(label)
-    field.fill(value.format(api=account.api.url))
-    tab.button("Create link", form).click()
-    expect(field).to_have_attribute("aria-invalid", "true")
-    expect(field).to_have_accessible_description(re.compile(words, re.IGNORECASE))
+    form = begin_terms(tab)
+    for label, value, words in REFUSED:
+        with subtests.test(label):
+            field = form.get_by_label(label)
+            field.fill(value.format(api=account.api.url))
+            tab.button("Create link", form).click()
+            expect(field).to_have_attribute("aria-invalid", "true")
+            expect(field).to_have_accessible_description(re.compile(words, re.IGNORECASE))
+            field.fill("")
 
 
 def test_a_link_begins_before_it_expires(tabs: Tabs, account: Account) -> None:
@@ -256,9 +260,9 @@ def statuses(account: Account) -> Account:
     return account
 
 
-def test_links_that_wait_or_are_used_up_are_found(tabs: Tabs, statuses: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_links_that_wait_or_are_used_up_are_found(tabs: Tabs, statuses: Account) -> None:
     tab = tabs.open(statuses, "links")
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(rows(tab)).to_have_count(4)
     expect(rows(tab).filter(has_text="Soon")).to_contain_text(re.compile(r"Scheduled\s*begins"))
     expect(rows(tab).filter(has_text="Over")).to_contain_text(re.compile(r"Used up\s*1 of 1 used"))
@@ -282,10 +286,10 @@ def test_the_overview_counts_links_that_wait_or_are_used_up(tabs: Tabs, statuses
     expect(tab.figures()).to_contain_text("2 active, 1 scheduled, 1 used up")
 
 
-def test_a_link_that_waits_is_switched_off_and_waits_again(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_link_that_waits_is_switched_off_and_waits_again(tabs: Tabs, account: Account) -> None:
     code = account.shorten("https://example.com/soon", valid_from=at(days=9))
     tab = tabs.open(account, f"links/{code}")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Switch off"))
     tab.says(re.compile("Switched off"))
     use.press(tab.button("Switch on"))
@@ -312,26 +316,30 @@ def test_the_terms_of_a_link_can_be_changed_by_everybody(tabs: Tabs, agreed: Acc
     judge(tab, "the form of a link with terms")
 
 
-@pytest.mark.parametrize("shape", ["a-{}", "{}_b", "Sale-{}_2026"])
-def test_a_code_with_hyphens_and_underscores_is_as_good_as_any(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand], shape: str) -> None:
-    code = shape.format(account.email[4:12])
-    tab = tabs.open(account, "links")
-    use = hand(tab)
-    use.press(tab.button("Options"))
-    form = tab.dialog("New link")
-    use.write(form.get_by_label("Target", exact=True), "https://example.com/hyphens")
-    use.write(form.get_by_label("Code"), code)
-    expect(form.get_by_text("This code is free.")).to_be_visible()
-    use.press(tab.button("Create link", form))
-    tab.says("Link created. Copied.")
-    made: dict[str, Any] = account.call("GET", f"/api/links/{code}")
-    assert tab.page.evaluate("navigator.clipboard.readText()") == made["short_url"]
+def test_a_code_with_hyphens_and_underscores_is_as_good_as_any(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
+    tab = tabs.open(account)
+    use = Keyboard(tab)
+    for shape in ("a-{}", "{}_b", "Sale-{}_2026"):
+        with subtests.test(shape):
+            code = shape.format(account.email[4:12])
+            tab.open("links")
+            use.press(tab.button("Options"))
+            form = tab.dialog("New link")
+            use.write(form.get_by_label("Target", exact=True), f"https://example.com/{code}")
+            use.write(form.get_by_label("Code"), code)
+            expect(form.get_by_text("This code is free.")).to_be_visible()
+            use.press(tab.button("Create link", form))
+            expect(form).to_have_count(0)
+            tab.says("Link created. Copied.")
+            made: dict[str, Any] = account.call("GET", f"/api/links/{code}")
+            assert tab.page.evaluate("navigator.clipboard.readText()") == made["short_url"]
 
-    tab.open(f"links/{code}")
-    expect(tab.heading(re.compile(f"{code}$"))).to_be_visible()
-    use.press(tab.button("QR code").first)
-    picture = tab.dialog("QR code").get_by_role("img")
-    assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 0
-    with tab.page.expect_download() as download:
-        use.press(tab.dialog("QR code").get_by_role("link", name="SVG"))
-    assert download.value.suggested_filename == f"{code}.svg"
+            tab.open(f"links/{code}")
+            expect(tab.heading(re.compile(f"{code}$"))).to_be_visible()
+            use.press(tab.button("QR code").first)
+            picture = tab.dialog("QR code").get_by_role("img")
+            assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 0
+            with tab.page.expect_download() as download:
+                use.press(tab.dialog("QR code").get_by_role("link", name="SVG"))
+            assert download.value.suggested_filename == f"{code}.svg"
+            tab.page.keyboard.press("Escape")

@@ -10,24 +10,24 @@ from playwright.sync_api import Route, expect
 
 from support.api import PASSWORD, Account, Api
 from support.furniture import sale_of
-from support.hand import Hand
+from support.hand import Keyboard
 from support.mails import linked_view
 from support.states import in_no_workspace, paused_key, paused_member, paused_workspace
-from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
+from support.tab import TOKEN_FORM_HAS_NO_NAME, Tabs
 
 
-def test_the_overview_shows_how_the_workspace_does(tabs: Tabs, furnished: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_the_overview_shows_how_the_workspace_does(tabs: Tabs, furnished: Account) -> None:
     tab = tabs.open(furnished, "overview")
     numbers = tab.figures()
     expect(numbers).to_contain_text(re.compile(r"Links\s*15"))
     expect(numbers).to_contain_text("14 active, 1 switched off")
-    hand(tab).press(tab.page.get_by_role("link", name=sale_of(furnished)))
+    Keyboard(tab).press(tab.page.get_by_role("link", name=sale_of(furnished)))
     expect(tab.page.get_by_role("link", name="shop.example.com/sale")).to_be_visible()
 
 
-def test_the_overview_makes_a_link(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_the_overview_makes_a_link(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "overview")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.write(tab.page.get_by_label("Paste a long URL"), "https://example.com/quick")
     use.press(tab.button("Shorten"))
     tab.says("Link created. Copied.")
@@ -35,9 +35,9 @@ def test_the_overview_makes_a_link(tabs: Tabs, account: Account, hand: Callable[
     expect(tab.page.get_by_text("Nobody has followed this link yet.")).to_be_visible()
 
 
-def test_a_url_is_monitored_and_no_longer(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_url_is_monitored_and_no_longer(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "monitoring")
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(tab.page.get_by_text("No URL is monitored yet")).to_be_visible()
     use.write(tab.page.get_by_label("URL to monitor"), "https://status.example.com/health")
     use.press(tab.button("Monitor"))
@@ -52,9 +52,9 @@ def test_a_url_is_monitored_and_no_longer(tabs: Tabs, account: Account, hand: Ca
     expect(tab.page.get_by_text("No URL is monitored yet")).to_be_visible()
 
 
-def test_a_url_that_is_typed_while_another_is_added_stays(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_url_that_is_typed_while_another_is_added_stays(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "monitoring")
-    use = hand(tab)
+    use = Keyboard(tab)
     field = tab.page.get_by_label("URL to monitor")
     held = tab.hold("**/v1/targets")
     use.write(field, "https://status.example.com/health")
@@ -74,10 +74,10 @@ def test_numbers_are_grouped_and_one_is_no_many(tabs: Tabs, account: Account) ->
     expect(one.page.get_by_text("1 URL is down")).to_be_visible()
 
 
-def test_a_member_changes_role_and_is_removed(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_member_changes_role_and_is_removed(tabs: Tabs, api: Api, account: Account) -> None:
     colleague = join(api, account)
     tab = tabs.open(account, "members")
-    use = hand(tab)
+    use = Keyboard(tab)
     members = tab.page.get_by_role("table", name="Members")
     expect(members.get_by_text("Bob", exact=True)).to_be_visible()
     use.choose(tab.page.get_by_label("Role of Bob"), "viewer")
@@ -98,9 +98,9 @@ def join(api: Api, admin: Account) -> Account:
     return bob
 
 
-def test_an_api_key_is_made_works_and_is_revoked(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_an_api_key_is_made_works_and_is_revoked(tabs: Tabs, api: Api, account: Account) -> None:
     tab = tabs.open(account, "keys")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("New key"))
     use.write(tab.dialog("New API key").get_by_label("Name"), "Build server")
     use.press(tab.button("Create key"))
@@ -122,10 +122,10 @@ def test_an_api_key_is_made_works_and_is_revoked(tabs: Tabs, api: Api, account: 
     assert account.call("GET", "/api/keys")["keys"] == []
 
 
-def test_an_api_key_is_renamed_paused_and_let_go_on(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_an_api_key_is_renamed_paused_and_let_go_on(tabs: Tabs, account: Account) -> None:
     account.call("POST", "/api/keys", {"name": "Build server"})
     tab = tabs.open(account, "keys")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Rename Build server"))
     use.write(tab.dialog("Rename key").get_by_label("Name"), "Nightly export")
     use.press(tab.button("Rename", tab.dialog("Rename key")))
@@ -143,9 +143,9 @@ def test_an_api_key_is_renamed_paused_and_let_go_on(tabs: Tabs, account: Account
     assert account.call("GET", "/api/keys")["keys"][0]["is_active"]
 
 
-def test_a_workspace_gets_another_name(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_workspace_gets_another_name(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "settings")
-    use = hand(tab)
+    use = Keyboard(tab)
     name = tab.page.get_by_label("Name", exact=True)
     use.write(name, "Marketing")
     use.press(tab.button("Save"))
@@ -154,11 +154,11 @@ def test_a_workspace_gets_another_name(tabs: Tabs, account: Account, hand: Calla
     assert account.call("GET", "/api/workspace")["name"] == "Marketing"
 
 
-def test_a_workspace_with_another_short_name_is_at_another_address(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_workspace_with_another_short_name_is_at_another_address(tabs: Tabs, account: Account) -> None:
     slug = account.call("GET", "/api/workspace")["slug"]
     tab = tabs.open(account, "settings")
     tab.settled()
-    use = hand(tab)
+    use = Keyboard(tab)
     use.write(tab.page.get_by_label("Short name"), f"{slug}-x")
     use.press(tab.button("Save"))
     tab.says("Workspace saved.")
@@ -182,19 +182,19 @@ def test_an_admin_is_told_what_another_has_changed_meanwhile(tabs: Tabs, account
     assert (workspace["name"], workspace["settings"]) == ("Mine", {"colour": "blue"})
 
 
-def test_colours_are_chosen_and_kept(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_colours_are_chosen_and_kept(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "settings")
-    hand(tab).press(tab.button("Dark"))
+    Keyboard(tab).press(tab.button("Dark"))
     expect(tab.page.locator("html")).to_have_css("background-color", "rgb(19, 20, 22)")
     tab.page.reload()
     expect(tab.button("Dark")).to_have_attribute("aria-pressed", "true")
     expect(tab.page.locator("html")).to_have_css("background-color", "rgb(19, 20, 22)")
 
 
-def test_a_password_is_changed(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_password_is_changed(tabs: Tabs, api: Api, account: Account) -> None:
     # A wrong password is 401.
     tab = tabs.open(account, "account", refused=[401])
-    use = hand(tab)
+    use = Keyboard(tab)
     use.write(tab.page.get_by_label("Current password"), "not my password")
     use.write(tab.page.get_by_label("New password"), "another horse battery")
     use.press(tab.button("Change password"))
@@ -205,9 +205,9 @@ def test_a_password_is_changed(tabs: Tabs, api: Api, account: Account, hand: Cal
     api.call("POST", "/api/auth/login", {"email": account.email, "password": "another horse battery"})
 
 
-def test_all_sessions_end_at_once(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_all_sessions_end_at_once(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "account?view=sessions")
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.button("Sign out everywhere"))
     use.press(tab.button("Sign out everywhere", tab.dialog("Sign out everywhere?")))
     expect(tab.heading("Sign in")).to_be_visible()
@@ -216,7 +216,7 @@ def test_all_sessions_end_at_once(tabs: Tabs, account: Account, hand: Callable[[
 # -- what is paused
 
 
-def test_after_the_first_proof_of_an_address_somebody_keeps_or_removes_what_there_was(tabs: Tabs, api: Api, hand: Callable[[Tab], Hand]) -> None:
+def test_after_the_first_proof_of_an_address_somebody_keeps_or_removes_what_there_was(tabs: Tabs, api: Api) -> None:
     ada = api.register("Ada")
     join(api, ada)
     for name in ("Nightly export", "Old script"):
@@ -225,7 +225,7 @@ def test_after_the_first_proof_of_an_address_somebody_keeps_or_removes_what_ther
 
     tab = tabs.open(None, linked_view(api, ada.email, "reset"))
     tab.expects(TOKEN_FORM_HAS_NO_NAME)
-    use = hand(tab)
+    use = Keyboard(tab)
     use.write(tab.page.get_by_label("New password"), PASSWORD)
     use.press(tab.button("Change password"))
     expect(tab.heading("Password changed")).to_be_visible()
@@ -308,11 +308,11 @@ def test_a_paused_workspace_cannot_be_chosen(tabs: Tabs, account: Account) -> No
 # -- in no workspace
 
 
-def test_an_invitation_is_the_way_out_of_no_workspace(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_an_invitation_is_the_way_out_of_no_workspace(tabs: Tabs, api: Api, account: Account) -> None:
     host = api.register("Grace", name="grace")
     token = host.call("POST", "/api/workspace/invitations", {"email": account.email})["token"]
     tab = tabs.open(account, "overview", answers=only_with(account, in_no_workspace(account.email)))
-    use = hand(tab)
+    use = Keyboard(tab)
     expect(tab.heading("You are in no workspace")).to_be_visible()
     line = tab.page.get_by_role("listitem").filter(has_text="Harbour Lamps")
     expect(line).to_contain_text("Paused")
@@ -350,9 +350,9 @@ def only_with(account: Account, bodies: dict[str, Any]) -> dict[str, Any]:
     return {pattern: answer(body) for pattern, body in bodies.items()}
 
 
-def test_a_workspace_of_ones_own_is_the_other_way_out(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_workspace_of_ones_own_is_the_other_way_out(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links", answers=only_with(account, in_no_workspace(account.email)))
-    use = hand(tab)
+    use = Keyboard(tab)
     use.write(tab.page.get_by_label("Name"), "Side project")
     use.press(tab.button("Create"))
     tab.says("Side project is ready.")
@@ -388,9 +388,9 @@ def test_who_may_create_no_workspace_is_told_whom_to_ask(tabs: Tabs, account: Ac
     expect(other.page.get_by_text(sentence)).to_be_visible()
 
 
-def test_who_is_in_no_workspace_has_an_account(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_who_is_in_no_workspace_has_an_account(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links", answers=in_no_workspace(account.email))
-    use = hand(tab)
+    use = Keyboard(tab)
     use.press(tab.page.get_by_role("navigation").get_by_role("link", name="Account"))
     expect(tab.heading("Account")).to_be_visible()
     # Loaded again, no other page is tried first.

@@ -5,6 +5,7 @@ import { answering } from './browser.mjs';
 const { call } = await import('../app/core/api.js');
 const { navigate, route } = await import('../app/core/router.js');
 const { currentWorkspace, mayAct, otherWorkspace, refreshMe, session, signIn, signInAgain } = await import('../app/core/session.js');
+const { workspaceItems } = await import('../app/frame/workspaces.js');
 const { closeWorkspace, foundWorkspace, joinWorkspace } = await import('../app/parts/ways/ways.js');
 
 const login = (token) => ({ body: { token, expires_at: '2126-01-01T00:00:00.000Z' } });
@@ -31,6 +32,16 @@ test('who is in no workspace may do nothing, and is known to be in none when the
   assert.equal(currentWorkspace(), undefined);
   assert.deepEqual([session.get().isNowhere, mayAct('viewer')], [true, false]);
   assert.deepEqual([kept().slug, kept().isNowhere], [undefined, true]);
+});
+
+test('the switcher says how long a closed workspace can be brought back', async () => {
+  const closed = (hours) => workspace(`${hours}`, { closed_at: '2026-11-12T11:25:00.000Z', restorable_until: new Date(Date.now() + hours * 3_600_000).toISOString() });
+  answering(login('three'), me('fjord', 'admin'), mine(workspace('fjord'), closed(160), closed(25), closed(2), closed(-1)));
+
+  await signIn('ada@example.com', 'secret');
+
+  const notes = workspaceItems(() => {}).map(({ note }) => note);
+  assert.deepEqual(notes, ['admin', 'Closed, 7 days left', 'Closed, 2 days left', 'Closed, less than a day left', 'Closed', undefined]);
 });
 
 test('an invitation leads into its workspace', async () => {

@@ -55,7 +55,6 @@ def listen(tab: Tab) -> Tab:
     tab.page.add_init_script(LISTEN)
     tab.page.reload()
     tab.settled()
-    tab.page.wait_for_timeout(200)
     forget(tab)
     return tab
 

@@ -9,7 +9,7 @@ import urllib.parse
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, Route, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Request, Route, expect
 
 from .api import Account, Api, new_address
 
@@ -36,7 +36,7 @@ PLANNED = """
   const planned = new Set();
   window.setTimeout = (act, ms = 0, ...given) => {
     const timer = setTimeout(() => (planned.delete(timer), act(...given)), ms);
-    if (ms <= 500) planned.add(timer);
+    if (ms < 900) planned.add(timer);
     return timer;
   };
   window.clearTimeout = (timer) => (planned.delete(timer), clearTimeout(timer));
@@ -51,6 +51,13 @@ async () => {
     const { calls = '0' } = document.documentElement.dataset;
     if (calls !== '0' || window.isPlanned() || document.querySelector('.skeleton, .skeleton-text')) return false;
   }
+  return true;
+}
+"""
+UNTIL = """
+async (arg) => {
+  const isSo = %s;
+  for (const end = performance.now() + 15_000; !isSo(arg); await new Promise(requestAnimationFrame)) if (performance.now() > end) return false;
   return true;
 }
 """
@@ -125,6 +132,14 @@ class Tab:
         while not self.page.evaluate(QUIET) or self.under_way:
             assert time.monotonic() < until, f"The page goes on: {sorted(request.url for request in self.under_way)}"
 
+    def until(self, condition: str, arg: Any = None) -> None:
+        """Waits in one script, since the page's content security policy forbids the one that would evaluate text again and again."""
+        assert self.page.evaluate(UNTIL % condition, arg), f"This has not come about: {condition}"
+
+    def calls(self) -> int:
+        """How many calls of the API wait for an answer."""
+        return int(self.page.evaluate("document.documentElement.dataset.calls ?? '0'"))
+
     def come_back(self) -> None:
         """As if somebody had been in another window: a browser that nobody sees always has the focus."""
         self.page.evaluate("['blur', 'focus'].forEach((name) => window.dispatchEvent(new Event(name)))")
@@ -195,14 +210,14 @@ class Held:
     def take(self, route: Route) -> None:
         self.count += 1
         if self.is_over:
-            route.continue_()
+            route.fallback()
         else:
             self.waiting.append(route)
 
     def let_go(self) -> None:
         self.is_over = True
         for route in self.waiting:
-            route.continue_()
+            route.fallback()
 
 
 class Tabs:
