@@ -23,8 +23,8 @@ NAMES = ["chromium-headless-shell", "chromium", "google-chrome", "google-chrome-
 MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 # All tests go to so many processes, each with a browser of its own, since a test mostly waits for the system.
 AT_ONCE = ["--cache-clear", "--numprocesses", "2"]
-# Where pytest.ini has pytest note what failed.
-FAILED = ROOT / ".linklet" / "pytest" / "v" / "cache" / "lastfailed"
+# Where pytest notes what failed.
+CACHE = ROOT / ".linklet" / "pytest"
 # The tests of a run that passed at their second try, one a line: .ci/run names them at its end.
 FLAKY = ROOT / ".linklet" / "flaky"
 # So many may be an accident.
@@ -62,7 +62,7 @@ def start(command: str, arguments: list[str]) -> int:
         return 0
     python = install("browser") / "bin" / "python"
     environment = os.environ | {"CHROMIUM": chromium, "PYTHONDONTWRITEBYTECODE": "1"}
-    programs = {"test": ["-m", "pytest", TESTS], "screenshots": [TESTS / "screenshots.py"]}
+    programs = {"test": ["-m", "pytest", TESTS, f"--override-ini=cache_dir={CACHE}"], "screenshots": [TESTS / "screenshots.py"]}
 
     def run(given: list[str]) -> int:
         return subprocess.run([python, *programs[command], *given], cwd=TESTS, env=environment).returncode
@@ -73,7 +73,7 @@ def start(command: str, arguments: list[str]) -> int:
 def test_all(run: Callable[[list[str]], int]) -> int:
     """A test that fails is taken once more, alone, at the end. If it passes then, the run goes on and names it."""
     code = run(AT_ONCE)
-    failed = list(json.loads(FAILED.read_text())) if code == FAILURES else []
+    failed = list(json.loads((CACHE / "v" / "cache" / "lastfailed").read_text())) if code == FAILURES else []
     if not 0 < len(failed) <= MOST_FLAKY:
         return code
     say(f"Once more, alone: {', '.join(failed)}")

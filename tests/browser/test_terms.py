@@ -256,6 +256,9 @@ def statuses(account: Account) -> Account:
     account.shorten("https://example.com/soon", title="Soon", valid_from=at(days=9))
     for code in [used, over]:
         account.api.click(code)
+    # The API counts once a minute, so nobody may have asked before all of them are there.
+    for status in ("scheduled", "exhausted"):
+        account.wait_for(f"/api/links?status={status}", lambda answer: answer["total"] == 1)
     account.wait_for("/api/overview", lambda answer: (answer["links"]["scheduled"], answer["links"]["exhausted"]) == (1, 1))
     return account
 

@@ -107,13 +107,9 @@ function countCalls(change) {
  * @param {string} operation
  * @param {CallOptions} options
  */
-async function callOnce(operation, options) {
+function callOnce(operation, options) {
   countCalls(1);
-  try {
-    return await exchange(operation, options);
-  } finally {
-    countCalls(-1);
-  }
+  return exchange(operation, options).finally(() => countCalls(-1));
 }
 
 /**
