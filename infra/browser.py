@@ -21,8 +21,8 @@ TESTS = ROOT / "tests" / "browser"
 # The first one has no windows, and so needs a third of the time.
 NAMES = ["chromium-headless-shell", "chromium", "google-chrome", "google-chrome-stable", "chromium-browser"]
 MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
-# All tests go to so many processes, each with a browser of its own, since a test mostly waits for the system.
-AT_ONCE = ["--cache-clear", "--numprocesses", "2"]
+# All tests go to so many processes, each with a browser of its own: a test mostly waits for the system, so two cores have enough to do.
+AT_ONCE = ["--cache-clear", "--numprocesses", "4"]
 # Where pytest notes what failed.
 CACHE = ROOT / ".linklet" / "pytest"
 # The tests of a run that passed at their second try, one a line: .ci/run names them at its end.

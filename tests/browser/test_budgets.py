@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 
 import pytest
@@ -12,7 +11,6 @@ from playwright.sync_api import expect
 from support.answers import answer_links, made_up_links
 from support.api import Account, Api
 from support.gauge import Gauge, longest_task, start_clock
-from support.hand import TWO_FRAMES
 from support.tab import Tab, Tabs
 
 # Requests, and bytes. Of links, somebody has as many as they have, so those don't count.
@@ -73,10 +71,7 @@ def test_ten_thousand_links_scroll(tabs: Tabs, furnished: Account, measured: Cal
     rows = tab.page.locator(".link-row")
     expect(rows.first).to_be_visible()
 
-    until = time.monotonic() + SCROLLED_WITHIN
-    while tab.page.locator(f".link-row[data-index='{MANY - 1}']").count() == 0 and time.monotonic() < until:
-        tab.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-        tab.page.evaluate(TWO_FRAMES)
+    tab.until("(last) => (scrollTo(0, document.documentElement.scrollHeight), document.querySelector(last))", f".link-row[data-index='{MANY - 1}']", SCROLLED_WITHIN)
     expect(tab.page.locator(f".link-row[data-index='{MANY - 1}']")).to_be_visible()
     expect(tab.page.get_by_text("10,000 of 10,000")).to_be_visible()
     assert rows.count() <= MOST_ROWS

@@ -16,12 +16,9 @@ from support.axe import assert_usable_by_everybody
 from support.hand import Hand, Keyboard
 from support.room import lost
 from support.tab import Tab, Tabs
+from test_links import rows, select
 
 BULK = "**/api/links/bulk"
-
-
-def rows(tab: Tab) -> Locator:
-    return tab.page.get_by_role("list", name="Links").get_by_role("listitem")
 
 
 def write_lines(tab: Tab, use: Hand, *lines: str) -> Locator:
@@ -276,15 +273,6 @@ def shop(account: Account) -> Account:
     account.shorten("https://example.com/terms", title="Terms")
     account.wait_for("/api/links", lambda answer: len(answer["links"]) == 3)
     return account
-
-
-def select(tab: Tab, use: Hand, *numbers: int) -> Locator:
-    """Selects these rows. The bar that appears."""
-    for number in numbers:
-        use.press(rows(tab).nth(number).get_by_role("checkbox"))
-    bar = tab.page.get_by_role("region", name="Selected links")
-    expect(bar).to_contain_text(f"{len(numbers)} link{'s' * (len(numbers) > 1)} selected")
-    return bar
 
 
 def expiries_of(shop: Account) -> list[str | None]:

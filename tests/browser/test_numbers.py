@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Download, Locator, Route, expect
+from playwright.sync_api import Locator, Route, expect
 
 from support.api import FIREFOX, Account, Api
 from support.furniture import BOT, VISITS, aged, sale_of
@@ -291,15 +290,12 @@ def test_a_link_that_is_gone_keeps_none_from_being_compared(tabs: Tabs, furnishe
 # -- files
 
 
-def saved(tab: Tab, use: Hand, item: str) -> Download:
+def saved(tab: Tab, use: Hand, item: str) -> tuple[str, bytes]:
+    """The name of the file, and what is in it."""
     with tab.page.expect_download() as download:
         use.pick(tab.button("Download"), item)
     assert download.value.failure() is None
-    return download.value
-
-
-def content(download: Download) -> bytes:
-    return Path(download.path()).read_bytes()
+    return download.value.suggested_filename, download.value.path().read_bytes()
 
 
 def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:
@@ -307,19 +303,18 @@ def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, f"links/{sale}?country=NO")
     use = Keyboard(tab)
     clicks_are(tab, 4)
-    series = saved(tab, use, "Clicks over time")
-    assert series.suggested_filename == f"{sale}-series.csv"
-    head, *rows = content(series).decode().splitlines()
+    name, series = saved(tab, use, "Clicks over time")
+    assert name == f"{sale}-series.csv"
+    head, *rows = series.decode().splitlines()
     column = head.split(",").index("clicks")
     assert sum(int(row.split(",")[column]) for row in rows) == 4
-    for item, name, value in [("Countries", "countries", "NO"), ("Referrers", "referers", "news.example"), ("Systems", "operating_systems", "iOS")]:
-        table = saved(tab, use, item)
-        assert table.suggested_filename == f"{sale}-{name}.csv"
-        assert value in content(table).decode()
-    assert len(content(saved(tab, use, "Single clicks")).decode().splitlines()) == 5
-    picture = saved(tab, use, "Chart as a picture")
-    assert picture.suggested_filename == f"{sale}-clicks.png"
-    assert content(picture).startswith(PNG)
+    for item, kind, value in [("Countries", "countries", "NO"), ("Referrers", "referers", "news.example"), ("Systems", "operating_systems", "iOS")]:
+        name, table = saved(tab, use, item)
+        assert name == f"{sale}-{kind}.csv"
+        assert value in table.decode()
+    assert len(saved(tab, use, "Single clicks")[1].decode().splitlines()) == 5
+    name, picture = saved(tab, use, "Chart as a picture")
+    assert name == f"{sale}-clicks.png" and picture.startswith(PNG)
     # Out of sight, nothing is left.
     expect(tab.page.locator(".picture-box")).to_have_count(0)
 
@@ -340,7 +335,7 @@ def test_single_clicks_are_saved_part_by_part(tabs: Tabs, furnished: Account) ->
     with tab.page.expect_download() as download:
         tab.button("Download").click()
         tab.page.get_by_role("menu").get_by_text("Single clicks", exact=True).click()
-    assert content(download.value).decode() == "id,clicked_at\n1,2026-03-02\n2,2026-03-02\n3,2026-03-02\n"
+    assert download.value.path().read_text() == "id,clicked_at\n1,2026-03-02\n2,2026-03-02\n3,2026-03-02\n"
     assert "audience=human" in asked[0] and asked[2].endswith("format=csv&after=x2")
 
 

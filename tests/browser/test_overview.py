@@ -6,11 +6,10 @@ import datetime
 import re
 import urllib.parse
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Download, Locator, Route, expect
+from playwright.sync_api import Locator, Route, expect
 
 from support.api import Account, Api
 from support.furniture import VISITS
@@ -18,8 +17,8 @@ from support.hand import Keyboard
 from support.listening import hears, listen
 from support.tab import Tab, Tabs
 from test_every_page import judge
+from test_numbers import PNG, clicks_are, saved
 
-PNG = b"\x89PNG\r\n\x1a\n"
 # Of the visits, one in four is a bot's.
 CLICKS, PEOPLE = 2 * len(VISITS), 2 * (len(VISITS) - 1)
 ODD = ["a/b c", "100% wool", "50%25", "🧶", "ربيع صيف", "<b>&amp;", "a,b", "-x", "."]
@@ -41,10 +40,6 @@ def shop(api: Api) -> Account:
         ada.wait_for_clicks(code, len(VISITS))
     ada.wait_for("/api/overview", lambda answer: answer["clicks"]["today"]["clicks"] == CLICKS)
     return ada
-
-
-def clicks_are(tab: Tab, count: int) -> None:
-    expect(tab.figures()).to_contain_text(re.compile(rf"Clicks\s*{count}(?!\d)"))
 
 
 def days(tab: Tab) -> Locator:
@@ -305,14 +300,6 @@ def test_a_tag_that_no_link_has_says_so(tabs: Tabs, shop: Account) -> None:
 
 
 # -- files
-
-
-def saved(tab: Tab, use: Keyboard, item: str) -> tuple[str, bytes]:
-    with tab.page.expect_download() as waiting:
-        use.pick(tab.button("Download"), item)
-    download: Download = waiting.value
-    assert download.failure() is None
-    return download.suggested_filename, Path(download.path()).read_bytes()
 
 
 def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:

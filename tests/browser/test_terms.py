@@ -13,6 +13,7 @@ from support.api import Account, Api
 from support.hand import Keyboard
 from support.tab import Tab, Tabs
 from test_every_page import judge
+from test_links import rows
 
 FALLBACK = "https://example.com/waiting-list"
 PREVIEW = {"title": "Half price", "description": "Until the shelves are empty.", "image": "https://example.com/card.png"}
@@ -22,10 +23,6 @@ PASSWORD = "harbour lights"
 
 def at(**hence: float) -> str:
     return (datetime.datetime.now(datetime.UTC) + datetime.timedelta(**hence)).strftime("%Y-%m-%dT%H:%M:00.000Z")
-
-
-def rows(tab: Tab) -> Locator:
-    return tab.page.get_by_role("list", name="Links").get_by_role("listitem")
 
 
 def section(form: Locator) -> Locator:

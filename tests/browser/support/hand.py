@@ -3,28 +3,12 @@ taken with the keyboard alone, since whatever it presses is a control that the b
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from playwright.sync_api import Locator, expect
 
 from .tab import Tab
 
 # More stops than any page has.
 MOST_STOPS = 200
-
-
-class Hand(Protocol):
-    def press(self, target: Locator) -> None:
-        """Uses a button, a link or a box."""
-
-    def write(self, target: Locator, text: str) -> None:
-        """Puts a text into a field, instead of what is there."""
-
-    def choose(self, target: Locator, option: str) -> None:
-        """Takes an option of a list."""
-
-    def pick(self, menu: Locator, item: str) -> None:
-        """Opens a menu and takes one of its items."""
 
 
 class Pointer:
@@ -108,3 +92,4 @@ STOP = """
 """
 TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
 HANDS = {"pointer": Pointer, "keyboard": Keyboard}
+Hand = Pointer | Keyboard
