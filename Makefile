@@ -68,7 +68,7 @@ test: calculator tools template check integration e2e ## all checks and tests bu
 test-long: bench-trial ## what takes long: targets that nothing else runs, load, an outage, a redeployment, 3,200 schedules of clicks, a job on 10,000 links, a workspace of as many that is closed, a trial of make bench
 	@$(LINKLET) e2e --long
 	@PROPTEST_CASES=1600 $(PYTHON) -m infra.run_tests --twice --test exactness -- schedules
-	@JOB_LINKS=5000 $(PYTHON) -m infra.run_tests --test integration -- pipeline::jobs::a_rename pipeline::closing::a_workspace_with_many
+	@JOB_LINKS=5000 $(PYTHON) -m infra.run_tests --test pipeline -- jobs::a_rename closing::a_workspace_with_many
 
 fmt: ## check the formatting
 	cargo fmt --all --check
@@ -85,18 +85,18 @@ lint: ## clippy, warnings are errors
 unit: ## unit tests
 	@$(PYTHON) -m infra.run_tests --lib --bin bench
 
-INTEGRATION := integration exactness trial logs log-forgery runtime fuzz
+INTEGRATION := tables routes pipeline operations exactness trial logs log-forgery runtime fuzz
 
 integration: ## tests against a real DynamoDB, and of whole executables
 	@$(PYTHON) -m infra.run_tests $(addprefix --test ,$(INTEGRATION))
 
 # Needs a JDK 17 or later and Maven; without them, a line says so. DYNAMODB_ENDPOINT names another DynamoDB.
-conformance: ## the integration tests against AWS's DynamoDB Local (TESTS=… for some, DYNAMODB_ENDPOINT=… for another)
-	@$(PYTHON) -m infra.conformance $(TESTS)
+conformance: ## the integration tests against AWS's DynamoDB Local (TESTS=… for some, SKIP=… without some, DYNAMODB_ENDPOINT=… for another)
+	@$(PYTHON) -m infra.conformance $(TESTS) $(addprefix --skip=,$(SKIP))
 
 # Needs Python 3.12 or 3.13, and what `make conformance` needs; without them, a line says so.
-localstack: ## the integration tests on LocalStack's DynamoDB, SQS and SNS (TESTS=… for some)
-	@$(PYTHON) -m infra.conformance --localstack $(TESTS)
+localstack: ## the integration tests on LocalStack's DynamoDB, SQS and SNS (TESTS=… for some, SKIP=… without some)
+	@$(PYTHON) -m infra.conformance --localstack $(TESTS) $(addprefix --skip=,$(SKIP))
 
 document: ## check docs/openapi.yaml, that generators understand it, that the web application has all of it, and docs/asvs.md
 	@$(LINKLET) install contract
@@ -190,7 +190,7 @@ simulate: ## play floods that no machine can make, in simulated time, and check 
 # The tests that compare what they measure with infra/costs/units.json write it there instead; then pages.py puts what the
 # calculator makes of it into the documents.
 units: ## measure what make cost computes with, and write it down with what follows from it
-	WRITE_UNITS=yes cargo test --workspace --test integration --test logs the_calculator_
+	WRITE_UNITS=yes cargo test --workspace --test pipeline --test operations --test logs the_calculator_
 	$(PYTHON) -m infra.costs.pages
 
 # Inputs are taken from the command line only: some of these names are in many a shell's environment. See docs/costs.md.
