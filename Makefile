@@ -15,7 +15,7 @@ CARGO_LAMBDA := PATH="$(CURDIR)/$(TOOLS)/cargo-lambda/bin:$$PATH" cargo lambda
 FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Cargo.toml))))
 
 .DEFAULT_GOAL := help
-.PHONY: help up down url logs mails demo seed watch startapi check test test-long fmt lint unit integration conformance localstack template calculator \
+.PHONY: help up down url logs mails demo seed watch startapi check test test-long fmt lint bins unit integration conformance localstack template calculator \
 	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units cost dlq redrive reconcile invite reset close-account deploy clean
 
 help: ## print this
@@ -62,7 +62,7 @@ startapi: ## serve the API with `sam local start-api` on STARTAPI_PORT (needs ma
 
 check: fmt document web-check lint unit ## formatting, clippy, unit tests, OpenAPI document, web application: what to run while editing
 
-test: calculator tools template check integration e2e ## all checks and tests but for those of test-long
+test: calculator tools template check bins integration e2e ## all checks and tests but for those of test-long
 
 # Every other target, load, an outage and a second deployment: minutes of waiting, on a system of their own. Then more of the random schedules.
 test-long: bench-trial ## what takes long: targets that nothing else runs, load, an outage, a redeployment, 3,200 schedules of clicks, a job on 10,000 links, a workspace of as many that is closed, a trial of make bench
@@ -77,9 +77,17 @@ fmt: ## check the formatting
 deny: ## check licences, versions, sources and known vulnerabilities of all crates
 	@$(PYTHON) -m infra.deny
 
-# What is deployed or run by operators also alone: with the tests beside it, its dependencies have features that it lacks then.
+# Libraries in which Cargo looks for no unit tests, so that it doesn't build them twice.
+UNTESTED = $(shell awk '/^\[/ { library = $$0 == "[lib]" } library && $$0 == "test = false" { print FILENAME }' \
+	$(wildcard functions/*/Cargo.toml shared/*/Cargo.toml infra/*/Cargo.toml tests/*/Cargo.toml))
+
 lint: ## clippy, warnings are errors
+	@! grep -rnE '#\[(cfg\()?(tokio::)?test\b|proptest!' $(addsuffix src,$(dir $(UNTESTED))) || \
+		{ echo 'These tests are never run: take `test = false` from the Cargo.toml of their library.' >&2; exit 1; }
 	cargo clippy --workspace --all-targets -- -D warnings
+
+# With the tests beside it, what is deployed or run by operators has dependencies with features that it lacks alone.
+bins: ## check that what is deployed or run by operators compiles without the tests
 	cargo check --quiet --bins $(addprefix --package ,$(FUNCTIONS) linklet-people linklet-reconcile)
 
 unit: ## unit tests
