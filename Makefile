@@ -16,7 +16,7 @@ CARGO_LAMBDA := PATH="$(CURDIR)/$(TOOLS)/cargo-lambda/bin:$$PATH" cargo lambda
 FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Cargo.toml))))
 
 .DEFAULT_GOAL := help
-.PHONY: help up down url logs mails demo seed watch startapi check test test-long suites schedules fmt lint unit integration conformance localstack template calculator \
+.PHONY: help up down url logs mails demo seed watch startapi check test test-long suites schedules fmt lint bins unit integration conformance localstack template calculator \
 	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units cost dlq redrive reconcile invite reset close-account deploy clean
 
 help: ## print this
@@ -71,6 +71,7 @@ test: ## all checks and tests but for those of test-long
 	@.ci/step 1 $(MAKE) fmt document web-check
 	@.ci/step 4 $(MAKE) lint
 	@.ci/step 4 $(MAKE) unit
+	@.ci/step 2 $(MAKE) bins
 	@.ci/step 6 $(MAKE) integration
 	@.ci/step 12 $(MAKE) e2e
 
@@ -80,8 +81,8 @@ suites: ## targets that nothing else runs, load, an outage, a redeployment, each
 	@$(LINKLET) e2e --long
 
 schedules: ## 3,200 random schedules of clicks, a job on 10,000 links, a workspace of as many that is closed
-	@PROPTEST_CASES=1600 $(PYTHON) -m infra.run_tests --twice --test exactness -- schedules
-	@JOB_LINKS=5000 $(PYTHON) -m infra.run_tests --test integration -- pipeline::jobs::a_rename pipeline::closing::a_workspace_with_many
+	@PROPTEST_CASES=1600 $(PYTHON) -m infra.run_tests --twice --test exactness
+	@JOB_LINKS=5000 $(PYTHON) -m infra.run_tests --test pipeline -- jobs::a_rename closing::a_workspace_with_many
 
 fmt: ## check the formatting
 	cargo fmt --all --check
@@ -94,26 +95,35 @@ deny: ## check licences, versions, sources and known vulnerabilities of all crat
 	@if $(CARGO_DENY) fetch db || [ "$$DENY_ADVISORIES" = required ]; then $(CARGO_DENY) check --hide-inclusion-graph advisories; \
 		else echo "Vulnerabilities were NOT checked: RustSec's database can't be fetched." >&2; fi
 
-# What is deployed or run by operators also alone: with the tests beside it, its dependencies have features that it lacks then.
+# Libraries in which Cargo looks for no unit tests, so that it doesn't build them twice.
+UNTESTED = $(shell awk '/^\[/ { library = $$0 == "[lib]" } library && $$0 == "test = false" { print FILENAME }' \
+	$(wildcard functions/*/Cargo.toml shared/*/Cargo.toml infra/*/Cargo.toml tests/*/Cargo.toml))
+
 lint: ## clippy, warnings are errors
+	@! grep -rnE '#\[(cfg\()?(tokio::)?test\b|proptest!' $(addsuffix src,$(dir $(UNTESTED))) || \
+		{ echo 'These tests are never run: take `test = false` from the Cargo.toml of their library.' >&2; exit 1; }
 	cargo clippy --workspace --all-targets -- -D warnings
+
+# With the tests beside it, what is deployed or run by operators has dependencies with features that it lacks alone.
+bins: ## check that what is deployed or run by operators compiles without the tests
 	cargo check --quiet --bins $(addprefix --package ,$(FUNCTIONS) linklet-people linklet-reconcile)
 
 unit: ## unit tests
 	@$(PYTHON) -m infra.run_tests --lib --bin bench
 
-INTEGRATION := integration exactness trial logs log-forgery runtime fuzz
+# With SCHEDULES=later, the random schedules are left to `make schedules`.
+INTEGRATION := tables routes pipeline operations trial logs log-forgery runtime fuzz $(if $(filter later,$(SCHEDULES)),,exactness)
 
 integration: ## tests against a real DynamoDB, and of whole executables
 	@$(PYTHON) -m infra.run_tests $(addprefix --test ,$(INTEGRATION))
 
 # Needs a JDK 17 or later and Maven; without them, a line says so. DYNAMODB_ENDPOINT names another DynamoDB.
-conformance: ## the integration tests against AWS's DynamoDB Local (TESTS=… for some, DYNAMODB_ENDPOINT=… for another)
-	@$(PYTHON) -m infra.conformance $(TESTS)
+conformance: ## the integration tests against AWS's DynamoDB Local (TESTS=… for some, SKIP=… without some, DYNAMODB_ENDPOINT=… for another)
+	@$(PYTHON) -m infra.conformance $(TESTS) $(addprefix --skip=,$(SKIP))
 
 # Needs Python 3.12 or 3.13, and what `make conformance` needs; without them, a line says so.
-localstack: ## the integration tests on LocalStack's DynamoDB, SQS and SNS (TESTS=… for some)
-	@$(PYTHON) -m infra.conformance --localstack $(TESTS)
+localstack: ## the integration tests on LocalStack's DynamoDB, SQS and SNS (TESTS=… for some, SKIP=… without some)
+	@$(PYTHON) -m infra.conformance --localstack $(TESTS) $(addprefix --skip=,$(SKIP))
 
 document: ## check docs/openapi.yaml, that generators understand it, and that the web application has all of it
 	@$(LINKLET) install contract
@@ -211,7 +221,7 @@ simulate: ## play floods that no machine can make, in simulated time, and check 
 # The tests that compare what they measure with infra/costs/units.json write it there instead; then pages.py puts what the
 # calculator makes of it into the documents.
 units: ## measure what make cost computes with, and write it down with what follows from it
-	WRITE_UNITS=yes cargo test --workspace --test integration --test logs the_calculator_
+	WRITE_UNITS=yes cargo test --workspace --test pipeline --test operations --test logs the_calculator_
 	$(PYTHON) -m infra.costs.pages
 
 # Inputs are taken from the command line only: some of these names are in many a shell's environment. See docs/costs.md.

@@ -18,9 +18,10 @@ from dataclasses import dataclass
 
 from .judges import DYNAMODB_LOCAL, LOCALSTACK, Judge, Variables, at
 from .local.installer import Failure, check_cargo, check_python, end_with, say, shown
-from .run_tests import Binary, build
+from .run_tests import Binary, build, names_in, unmatched
 
-BINARIES = ["integration", "exactness", "logs", "log-forgery", "runtime"]
+# Those with tests that need a database.
+BINARIES = ["tables", "routes", "pipeline", "exactness", "logs", "log-forgery", "runtime"]
 # So many tests share a service. DynamoDB Local keeps five threads for the tables of each test, which never rest: with those of all
 # tests it would need more processor time than the tests themselves.
 BATCH = 100
@@ -33,7 +34,12 @@ SOME_FAILED = 101
 @dataclass(frozen=True)
 class Test:
     binary: Binary
-    name: str
+    # Within the binary.
+    path: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.binary.name}::{self.path}"
 
 
 @dataclass(frozen=True)
@@ -47,16 +53,19 @@ class Plan:
     reasons: Counter[str]
 
     @classmethod
-    def of(cls, judge: Judge, filters: list[str]) -> Plan:
-        """All tests, or those whose name contains one of the filters. Builds them."""
+    def of(cls, judge: Judge, filters: list[str], skipped: list[str]) -> Plan:
+        """All tests, or those whose name contains one of the filters, and none of what is skipped. Builds them."""
         tests = all_tests()
         cannot_pass, not_run = exceptions(judge, "cannot_pass"), exceptions(judge, "not_run")
         left_out = cannot_pass | not_run
         if unknown := sorted(left_out.keys() - {test.name for test in tests}):
             raise Failure(f"{shown(judge.exceptions)} names tests that don't exist: {', '.join(unknown)}")
+        if unknown := unmatched(filters + skipped, [test.name for test in tests]):
+            raise Failure(f"No test has a name with {', '.join(unknown)}.")
         wanted = [test for test in tests if not filters or any(text in test.name for text in filters)]
+        wanted = [test for test in wanted if not any(text in test.name for text in skipped)]
         if not wanted:
-            raise Failure("No test has such a name.")
+            raise Failure("All of these tests are skipped.")
         return cls(
             judge,
             [test for test in wanted if test.name not in left_out],
@@ -97,7 +106,7 @@ class Plan:
                     raise Failure(f"{binary.name} ended with {ended.returncode}:\n{ended.stdout}")
                 if ended.returncode == SOME_FAILED:
                     passed = re.findall(r"^test (\S+) \.\.\. ok$", ended.stdout, re.MULTILINE)
-                    failing += [test for test in asked if test.name not in passed]
+                    failing += [test for test in asked if test.path not in passed]
                     print("" if is_silent else ended.stdout, end="", flush=True)
         return failing
 
@@ -113,12 +122,6 @@ def all_tests() -> list[Test]:
     return [Test(binary, name) for binary in binaries for name in names_in(binary)]
 
 
-def names_in(binary: Binary) -> list[str]:
-    command = [binary.path, "--list", "--format", "terse"]
-    listing = subprocess.run(command, cwd=binary.folder, stdout=subprocess.PIPE, text=True, check=True)
-    return re.findall(r"^(\S+): test$", listing.stdout, re.MULTILINE)
-
-
 def exceptions(judge: Judge, kind: str) -> dict[str, str]:
     """The tests that aren't run like the others, each with the reason."""
     import tomllib
@@ -128,31 +131,32 @@ def exceptions(judge: Judge, kind: str) -> dict[str, str]:
 
 
 def run(binary: Binary, tests: list[Test], variables: Variables, threads: int) -> subprocess.CompletedProcess[str]:
-    command = [binary.path, "--exact", f"--test-threads={threads}", *(test.name for test in tests)]
+    command = [binary.path, "--exact", f"--test-threads={threads}", *(test.path for test in tests)]
     environment = os.environ | variables | {"CARGO_MANIFEST_DIR": str(binary.folder)}
     return subprocess.run(
         command, cwd=binary.folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
 
 
-def conform(judge: Judge, filters: list[str]) -> bool:
+def conform(judge: Judge, filters: list[str], skipped: list[str]) -> bool:
     if lacks := judge.missing():
         say(f"{judge.name}: not run, since {lacks}.")
         return True
-    return Plan.of(judge, filters).run()
+    return Plan.of(judge, filters, skipped).run()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="The integration tests against another service; see the Makefile")
     parser.add_argument("--localstack", action="store_true", help="against LocalStack, instead of DynamoDB Local")
     parser.add_argument("filters", nargs="*", help="run only tests whose name contains one of these")
+    parser.add_argument("--skip", action="append", default=[], help="run no tests whose name contains this")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the service is ended
     check_python()
     check_cargo()
     endpoint = os.environ.get("DYNAMODB_ENDPOINT")
     judge = LOCALSTACK if arguments.localstack else at(endpoint) if endpoint else DYNAMODB_LOCAL
-    return 0 if conform(judge, arguments.filters) else 1
+    return 0 if conform(judge, arguments.filters, arguments.skip) else 1
 
 
 if __name__ == "__main__":

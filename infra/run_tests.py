@@ -1,15 +1,16 @@
-"""Runs Rust test binaries side by side: arguments are `--lib`, or `--test integration --test exactness`.
+"""Runs Rust test binaries side by side: arguments are `--lib`, or `--test routes --test exactness`.
 
 `cargo test` runs one binary after another, and most of ours wait for something most of the time. Arguments choose the
 binaries as they do for `cargo test`; what comes behind `--` goes to each binary. A binary's output is printed when it has
 ended, so that outputs don't mix. With --twice each runs in two processes, for tests that draw other random inputs each time.
-The exit code is 1 if any binary has failed.
+The exit code is 1 if any binary has failed, or if a filter is part of no test's name.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -47,6 +48,9 @@ def main() -> int:
     if not binaries:
         print(f"No test binary for {' '.join(selectors)}.", file=sys.stderr)
         return 1
+    if unknown := unmatched(arguments, [name for binary in binaries for name in names_in(binary)]):
+        print(f"No test has a name with {', '.join(unknown)}.", file=sys.stderr)
+        return 1
     built = time.monotonic()
     failed = run_all(binaries * 2 if TWICE in sys.argv else binaries, arguments)
     total = f"{len(binaries)} test binaries: built in {built - started:.0f} s, run in {time.monotonic() - built:.0f} s"
@@ -77,6 +81,17 @@ def binary(message: dict) -> Binary:
     target = message["target"]
     unit = "" if "test" in target["kind"] else " (unit tests)"
     return Binary(f"{target['name']}{unit}", message["executable"], folder)
+
+
+def names_in(binary: Binary) -> list[str]:
+    command = [binary.path, "--list", "--format", "terse"]
+    listing = subprocess.run(command, cwd=binary.folder, stdout=subprocess.PIPE, text=True, check=True)
+    return re.findall(r"^(\S+): test$", listing.stdout, re.MULTILINE)
+
+
+def unmatched(arguments: list[str], names: list[str]) -> list[str]:
+    """The filters among the arguments that choose no test."""
+    return [text for text in arguments if not text.startswith("-") and not any(text in name for name in names)]
 
 
 def run_all(binaries: list[Binary], arguments: list[str]) -> list[str]:

@@ -2,20 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that meets an unexpected error has failed")]
 
-#[expect(dead_code, reason = "only some of it is needed here")]
-mod fixture;
-
 use std::{collections::BTreeSet, fmt};
 
 use linklet_domain::Role;
+use linklet_integration::fixture::send;
 use linklet_test_support::{CapturedLogs, LinkBuilder, RequestBuilder, TestDynamoDb, token_of};
 use serde::{
     Deserialize, Deserializer,
     de::{IgnoredAny, MapAccess, Visitor},
 };
 use serde_json::{Value, json};
-
-use fixture::send;
 
 #[tokio::test]
 async fn nothing_from_outside_forges_a_line_or_tells_a_secret() {

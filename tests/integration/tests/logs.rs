@@ -2,8 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that meets an unexpected error has failed")]
 
-#[expect(dead_code, reason = "only some of it is needed here")]
-mod fixture;
 mod log_actors;
 mod log_correlation;
 mod log_lengths;
@@ -21,6 +19,9 @@ use linklet_analytics::Analytics;
 use linklet_auth::Auth;
 use linklet_domain::{CorrelationId, Record, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, ThrottleTable};
+use linklet_integration::fixture::{
+    self, analytics, per, redirect, redirect_with, relay, room, shorten, throttle, watch_links,
+};
 use linklet_lambda::following::{Recorder, Spreading};
 use linklet_lambda::{
     batch::Consumer,
@@ -40,8 +41,6 @@ use linklet_test_support::{
 };
 use linklet_watch_links::WatchLinks;
 use serde_json::{Value, json};
-
-use fixture::{analytics, per, redirect, redirect_with, relay, room, shorten, throttle, watch_links};
 
 #[tokio::test]
 async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_personal_is_logged() {

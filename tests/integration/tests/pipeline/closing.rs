@@ -22,13 +22,13 @@ use linklet_lambda::{batch::Consumer, identity::Authenticator};
 use linklet_list::List;
 use linklet_test_support::{
     ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, Person, RequestBuilder, StreamReader, TargetBuilder,
-    TestDynamoDb, WriteCounter, a_session, an_origin, in_role_of, queue_batch, removal, token_of, tokens,
+    Template, TestDynamoDb, WriteCounter, a_session, an_origin, in_role_of, queue_batch, removal, token_of, tokens,
 };
 use serde_json::{Value, json};
 
 use crate::{
     fixture::{analytics, colleague, correlation, handovers, jobs, list, redirect, relay, watch_links},
-    pipeline::{is_let_through, json_of, retry_from},
+    streams::{is_let_through, json_of, retry_from},
 };
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
@@ -229,7 +229,7 @@ impl Fixture {
     /// The items of all tables that have one of these texts anywhere, by table and key.
     fn traces(&self, texts: &[String]) -> Vec<String> {
         let mut traces = Vec::new();
-        for table in TABLES {
+        for table in Template::load().tables().keys() {
             for item in self.db.scan(table) {
                 let written = item.to_string();
                 if texts.iter().any(|text| written.contains(text)) {
@@ -244,19 +244,6 @@ impl Fixture {
         traces
     }
 }
-
-/// All tables.
-pub const TABLES: [&str; 9] = [
-    "AuditTable",
-    "ClicksTable",
-    "JobsTable",
-    "LinksTable",
-    "NotificationsTable",
-    "StatsTable",
-    "ThrottleTable",
-    "UsersTable",
-    "WatchTable",
-];
 
 /// One that looks up sessions and keys.
 fn authenticator_of(db: &TestDynamoDb) -> Authenticator {

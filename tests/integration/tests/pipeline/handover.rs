@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 use crate::{
     fixture::{analytics, colleague, correlation, handovers, relay},
-    pipeline::{is_let_through, retry_from},
+    streams::{is_let_through, retry_from},
 };
 
 /// Ada's workspace, which Bob leaves.

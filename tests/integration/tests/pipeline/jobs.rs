@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 
 use crate::{
     fixture::{change_role, colleague, jobs, jobs_api, notify, relay, room},
-    pipeline::{is_let_through, retry_from},
+    streams::{is_let_through, retry_from},
 };
 
 /// Ada's workspace, in which Bob is a member.

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 use crate::{
     fixture::{colleague, guesses, handovers, limits, list},
-    pipeline::is_let_through,
+    streams::is_let_through,
 };
 
 /// The account of Ada's address, which somebody else has used, and Eve, whom they have made an admin of its workspace.

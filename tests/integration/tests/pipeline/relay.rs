@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     fixture::{check, correlation, relay, visitor},
-    pipeline::{is_let_through, json_of, retry_from},
+    streams::{is_let_through, json_of, retry_from},
 };
 
 async fn create_link(db: &TestDynamoDb, link: &Link) -> CreateOutcome {

@@ -7,8 +7,8 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use super::is_let_through;
 use crate::fixture::{self, colleague};
+use crate::streams::is_let_through;
 
 /// Ada and Bob, who lead a workspace, and Bob's link.
 struct Office {

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::{
     fixture::{correlation, due, per, relay, watch_links},
-    pipeline::{is_let_through, json_of, retry_from},
+    streams::{is_let_through, json_of, retry_from},
 };
 
 const URL: &str = "https://example.com/a";

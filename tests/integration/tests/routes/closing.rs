@@ -17,14 +17,14 @@ use linklet_jobs::{Kinds, Turns};
 use linklet_lambda::{batch::Consumer, mail_orders::MailOrders, publisher::Publisher};
 use linklet_leave::Leave;
 use linklet_test_support::{
-    Answer, ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, RequestBuilder, StreamReader, TestDynamoDb,
-    a_session, an_origin, in_role_of, issuer, tokens, users_by,
+    Answer, ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, RequestBuilder, StreamReader, Template,
+    TestDynamoDb, a_session, an_origin, in_role_of, issuer, tokens, users_by,
 };
 use serde_json::{Value, json};
 
 use crate::{
     fixture::{self, handovers, jobs, leave, limits},
-    pipeline::{closing::TABLES, is_let_through, retry_from},
+    streams::{is_let_through, retry_from},
 };
 
 const PASSWORD: &str = "correct horse battery";
@@ -184,7 +184,7 @@ impl Fixture {
     fn traces(&self, texts: &[&str]) -> Vec<String> {
         let kind = |key: &Value| key["S"].as_str().unwrap().split('#').next().unwrap_or_default().to_owned();
         let mut traces = Vec::new();
-        for table in TABLES {
+        for table in Template::load().tables().keys() {
             for item in self.db.scan(table) {
                 if texts.iter().any(|text| item.to_string().contains(text)) {
                     traces.push(format!("{table} {}/{}", kind(&item["pk"]), kind(&item["sk"])));

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     fixture::{REDIRECT, list, redirect, relay, send, update},
-    pipeline::is_let_through,
+    streams::is_let_through,
 };
 
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0";

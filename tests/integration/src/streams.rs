@@ -1,22 +1,4 @@
-mod account_mail;
-mod analytics;
-pub(crate) mod closing;
-pub(crate) mod cost;
-mod expiry;
-mod handover;
-mod invitation_mail;
-mod jobs;
-mod notify;
-mod parked_clicks;
-mod purge;
-mod reclaim;
-mod reconcile;
-mod relay;
-mod trail;
-mod wanted_mail;
-mod watch;
-mod watch_links;
-mod whole;
+//! What Lambda hands to consumers of streams, and what it makes of their answers.
 
 use aws_lambda_events::{dynamodb::EventRecord, streams::DynamoDbEventResponse};
 use linklet_test_support::Template;

@@ -1,7 +1,7 @@
 //! Every click counts exactly once, whatever happens.
 //!
 //! `schedules` lets consumers live through random misfortunes, `flood` lets two of them work off a hundred thousand clicks;
-//! then each number is compared with a [`model`](exactness::model) that is computed from the clicks alone. A failing run is
+//! then each number is compared with a [`model`](model) that is computed from the clicks alone. A failing run is
 //! repeated with the seed that it prints, and a longer one is asked for with more cases:
 //!
 //! ```text
@@ -15,16 +15,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that meets an unexpected error has failed")]
 
-#[expect(dead_code, reason = "only some of it is needed here")]
-mod fixture;
+mod flood;
+mod model;
+mod observed;
+mod plan;
+mod purges;
+mod schedules;
+mod seed;
+mod turns;
 
-mod exactness {
-    mod flood;
-    mod model;
-    mod observed;
-    mod plan;
-    mod purges;
-    mod schedules;
-    mod seed;
-    mod turns;
-}
+use linklet_integration::fixture;

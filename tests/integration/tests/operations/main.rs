@@ -1,6 +1,8 @@
 //! Reads `template.yaml`: whether alarms, dashboard, traces and gradual deployment cover what is deployed, and whether the
 //! calculator of costs and the documents know what it has.
 
+#![expect(clippy::unwrap_used, reason = "a test that meets an unexpected error has failed")]
+
 mod alarms;
 mod browsers;
 mod costs;
@@ -11,6 +13,7 @@ mod roles;
 
 use std::collections::BTreeSet;
 
+use linklet_integration::fixture;
 use linklet_lambda::metrics::Metric;
 use linklet_test_support::Template;
 use serde_json::Value;

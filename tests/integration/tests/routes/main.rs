@@ -1,3 +1,7 @@
+//! Functions behind the API, through their handlers.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets an unexpected error has failed")]
+
 mod account;
 mod auth;
 mod bodies;
@@ -48,3 +52,5 @@ mod update;
 mod wanted_mail;
 mod watch;
 mod web;
+
+use linklet_integration::{fixture, streams};

@@ -466,7 +466,6 @@ pub fn watch(db: &TestDynamoDb) -> Watch {
     }
 }
 
-/// Hands a request to a function of the template, by its folder's name, in a new execution environment.
 /// Gives a target a status that no version of Linklet has.
 pub async fn damage(db: &TestDynamoDb, id: &TargetId) {
     let text = |text: &str| AttributeValue::S(text.to_owned());
@@ -476,6 +475,7 @@ pub async fn damage(db: &TestDynamoDb, id: &TargetId) {
     update.expression_attribute_values(":status", text("paused")).send().await.unwrap();
 }
 
+/// Hands a request to a function of the template, by its folder's name, in a new execution environment.
 pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) -> Answer {
     match function {
         "web" => request.send_to(&web()).await,

@@ -1,0 +1,560 @@
+//! What `make cost` computes with. It guesses neither what operations cost nor how large rows are: both are measured here, and
+//! `infra/costs/units.json`, which the calculator reads, has to say the same. `make units` has it written down.
+
+use std::collections::BTreeMap;
+
+use aws_sdk_dynamodb::Client;
+use linklet_account::Account;
+use linklet_auth::Auth;
+use linklet_domain::{
+    CheckOutcome, CheckResult, Event, EventDetail, EventId, Host, PlannedRound, Role, Standing, TargetId, TargetStatus,
+    Timestamp, Track, UrlCreated, WorkspaceId,
+};
+use linklet_dynamodb::{
+    Acting, CheckedTarget, ClicksTable, DueTarget, JobsTable, LaneNotes, LinksTable, MemberChange, Names,
+    NotificationsTable, Recipients, StatsTable, ThrottleTable, TrackRange, WatchTable, Workspaces,
+};
+use linklet_jobs::Turns;
+use linklet_jobs_api::JobsApi;
+use linklet_lambda::{
+    batch::Consumer,
+    following::Recorder,
+    hashing::LinkHashing,
+    http::ShortUrls,
+    publisher::Publisher,
+    schedule::{Call, Job},
+    throttle::Questions,
+    watching::TargetRoom,
+};
+use linklet_list::List;
+use linklet_notify::Notify;
+use linklet_redirect::HotLinks;
+use linklet_shorten::Shorten;
+use linklet_stats::Stats;
+use linklet_test_support::{
+    CapacityMeter, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Person, RequestBuilder, TargetBuilder,
+    Template, TestDynamoDb, a_session, an_origin, authenticator, cost_units, event_batch, issuer, item_bytes, link_id,
+    token_for, token_of, tokens, users_by, write_cost_units,
+};
+use linklet_unlock::Unlock;
+use linklet_update::Update;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    cost::{Bench, DAY, HOUR, START, click, click_at, ordinary_click},
+    fixture,
+};
+
+/// What an operation costs, in DynamoDB's request units.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Units {
+    reads: f64,
+    writes: f64,
+}
+
+/// What is stored: how many rows, copies in indexes included, how many bytes they have together, and for how many days they
+/// stay, if not for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Rows {
+    rows: usize,
+    bytes: usize,
+    days: Option<i64>,
+}
+
+/// A table's client whose calls are measured.
+struct Metered {
+    client: Client,
+    meter: CapacityMeter,
+}
+
+impl Metered {
+    fn of(db: &TestDynamoDb) -> Self {
+        let meter = CapacityMeter::default();
+        Self { client: db.client_with(meter.clone()), meter }
+    }
+
+    /// What the calls since the last question have cost.
+    fn spent(&self) -> Units {
+        let units = Units { reads: self.meter.read_units(), writes: self.meter.write_units() };
+        self.meter.reset();
+        units
+    }
+}
+
+/// The items of a table whose partition begins so, as they are stored.
+fn rows(db: &TestDynamoDb, table: &str, partition: &str) -> Vec<Value> {
+    let mut items = db.scan(table);
+    items.retain(|item| item["pk"]["S"].as_str().unwrap().starts_with(partition));
+    items
+}
+
+/// Items that were stored at this time.
+fn stored_at<'i>(at: Timestamp, items: impl IntoIterator<Item = &'i Value>) -> Rows {
+    items.into_iter().fold(Rows { rows: 0, bytes: 0, days: None }, |sum, item| Rows {
+        rows: sum.rows + 1,
+        bytes: sum.bytes + item_bytes(item),
+        days: days_left(item, at),
+    })
+}
+
+/// What a lone click costs more than others if days of a hundred clicks together move into the past with it.
+async fn settling(reads: f64, writes: f64) -> Units {
+    const MILESTONE: f64 = 2.0;
+    let bench = Bench::new();
+    for click in 0..200 {
+        let click = ordinary_click(click / 10 * DAY + click % 10 * HOUR, click);
+        let (all_reads, all_writes) = bench.units(&[click]).await;
+        if all_writes > writes + MILESTONE {
+            return Units { reads: all_reads - reads, writes: all_writes - writes };
+        }
+    }
+    panic!("no day has moved into the past");
+}
+
+/// Until DynamoDB deletes it.
+fn days_left(item: &Value, from: Timestamp) -> Option<i64> {
+    const DAY: i64 = 86_400;
+    let ttl: i64 = item.pointer("/ttl/N")?.as_str()?.parse().unwrap();
+    Some((ttl - from.unix_seconds() + DAY / 2) / DAY)
+}
+
+// ----------------------------------------------------------------------------------------------------- What is measured
+
+#[derive(Debug, Default)]
+struct Measured {
+    operations: BTreeMap<String, Units>,
+    rows: BTreeMap<String, Rows>,
+    messages: BTreeMap<String, usize>,
+}
+
+impl Measured {
+    async fn all() -> Self {
+        let mut measured = Self::default();
+        measured.follow().await;
+        measured.unlock().await;
+        measured.create_and_list().await;
+        measured.change_a_destination().await;
+        measured.rename_a_tag().await;
+        measured.count_lone_clicks_and_read().await;
+        measured.count_a_full_batch().await;
+        measured.notify().await;
+        measured.stay_signed_in().await;
+        measured.sign_in().await;
+        measured.change_a_member().await;
+        measured.watch().await;
+        measured
+    }
+
+    fn operation(&mut self, name: &str, units: Units) {
+        self.operations.insert(name.to_owned(), units);
+    }
+
+    fn stored(&mut self, name: &str, rows: Rows) {
+        self.rows.insert(name.to_owned(), rows);
+    }
+
+    async fn follow(&mut self) {
+        let db = TestDynamoDb::start();
+        db.store(&LinkBuilder::new("launch7").build()).await;
+        let metered = Metered::of(&db);
+        let redirect = fixture::redirect_with(
+            LinksTable::new(metered.client.clone(), "LinksTable"),
+            ClicksTable::new(metered.client.clone(), "ClicksTable"),
+            ThrottleTable::new(metered.client.clone(), "ThrottleTable"),
+        );
+        let at = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
+        let follow = async |path: &str, status: u16| {
+            let request = RequestBuilder::new("GET", path).at(at).header("user-agent", ClickBuilder::BROWSER);
+            let request = request.header("referer", "https://news.example/2026/03/launch");
+            assert_eq!(request.send_to(&redirect).await.status, status);
+            metered.spent()
+        };
+
+        self.operation("redirect", follow("/launch7", fixture::REDIRECT).await);
+        for _ in 1..HotLinks::HOT {
+            follow("/launch7", fixture::REDIRECT).await;
+        }
+        self.operation("redirect_held", follow("/launch7", fixture::REDIRECT).await);
+        self.stored("click", stored_at(at, db.scan("ClicksTable").first()));
+        let queues = FakeQueues::start();
+        fixture::relay(&db, &queues).consume(db.stream("ClicksTable")).await;
+        let bytes: usize = queues.bodies("analytics").iter().map(String::len).sum();
+        self.messages.insert("click".to_owned(), bytes / queues.events("analytics").len());
+        self.messages.insert("groups".to_owned(), Publisher::MAX_GROUPS);
+
+        db.store(&LinkBuilder::new("limited").on_terms(&json!({"max_clicks": 100})).build()).await;
+        self.operation("redirect_limited", follow("/limited", 302).await);
+    }
+
+    async fn unlock(&mut self) {
+        let (db, token) = (TestDynamoDb::start(), token_for(&WorkspaceId::generate(), Role::Member));
+        let link = json!({"url": "https://example.com/sale/7", "custom_code": "launch7", "password": "open sesame"});
+        let request = RequestBuilder::new("POST", "/api/shorten").token(&token).json(&link);
+        assert_eq!(request.send_to(&fixture::shorten(&db)).await.status, 201);
+        let (metered, unlock) = (Metered::of(&db), fixture::unlock(&db));
+        let clicks = ClicksTable::new(metered.client.clone(), "ClicksTable");
+        let calls = ThrottleTable::new(metered.client.clone(), "ThrottleTable");
+        let unlock = Unlock {
+            links: LinksTable::new(metered.client.clone(), "LinksTable"),
+            hashing: LinkHashing::within(fixture::limits_with(calls, 1_000)),
+            recorder: Recorder { clicks, ..unlock.recorder },
+            ..unlock
+        };
+
+        let request = RequestBuilder::new("POST", "/launch7").json(&json!({"password": "open sesame"}));
+        assert_eq!(request.send_to(&unlock).await.status, 303);
+
+        self.operation("unlock", metered.spent());
+    }
+
+    async fn create_and_list(&mut self) {
+        const PAGE: usize = 20;
+        let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
+        let metered = Metered::of(&db);
+        let links = LinksTable::new(metered.client.clone(), "LinksTable");
+        let calls = fixture::throttle(ThrottleTable::new(metered.client.clone(), "ThrottleTable"), 1_000, 1_000);
+        let shorten = Shorten::new(
+            links.clone(),
+            fixture::room(&TestDynamoDb::start(), 100),
+            authenticator(),
+            ShortUrls::new(None),
+            calls,
+        );
+        let token = token_for(&workspace, Role::Member);
+
+        for number in 0..PAGE {
+            let link =
+                json!({"url": format!("https://example.com/sale/{number}"), "title": "Summer 42", "tags": ["news"]});
+            let request = RequestBuilder::new("POST", "/api/shorten").token(&token).json(&link);
+            assert_eq!(request.send_to(&shorten).await.status, 201);
+            let spent = metered.spent();
+            if number == 0 {
+                self.operation("shorten", spent);
+                let (links, urls) = (rows(&db, "LinksTable", "LINK#"), rows(&db, "LinksTable", "URL#"));
+                let copies = copies_in_indexes("LinksTable", &links[0]);
+                let stored = links.iter().chain(&copies).chain(&urls);
+                self.stored("link", stored_at(Timestamp::now(), stored));
+            }
+        }
+        let stats = StatsTable::new(metered.client.clone(), "StatsTable");
+        let people = Names::new(metered.client.clone(), "UsersTable");
+        let list = List { links, stats, people, ..fixture::list(&db) };
+        let request = RequestBuilder::new("GET", &format!("/api/urls?limit={PAGE}")).token(&token);
+        assert_eq!(request.send_to(&list).await.json()["urls"].as_array().map(Vec::len), Some(PAGE));
+        self.operation("list_page", metered.spent());
+    }
+
+    async fn change_a_destination(&mut self) {
+        let db = TestDynamoDb::start();
+        let ada = db.register("ada").await;
+        let token = token_of(&ada.id, &ada.workspace, Role::Admin);
+        let request =
+            |method: &str, path: &str, body: &Value| RequestBuilder::new(method, path).token(&token).json(body);
+        let account = Account::new(tokens(), db.users(), fixture::guesses(&db));
+        let editable = json!({"destinations": "editable"});
+        assert_eq!(request("PATCH", "/api/workspace", &editable).send_to(&account).await.status, 200);
+        let link = json!({"url": "https://example.com/sale/7", "title": "Summer 42", "tags": ["news"]});
+        let created = request("POST", "/api/shorten", &link).send_to(&fixture::shorten(&db)).await.json();
+        let metered = Metered::of(&db);
+        let users = Workspaces::new(metered.client.clone(), "UsersTable");
+        let update = Update {
+            links: LinksTable::new(metered.client.clone(), "LinksTable"),
+            stats: StatsTable::new(metered.client.clone(), "StatsTable"),
+            people: Names::new(metered.client.clone(), "UsersTable"),
+            room: TargetRoom { users, ..fixture::room(&db, 100) },
+            ..fixture::update(&db)
+        };
+
+        let path = format!("/api/links/{}", created["short_code"].as_str().unwrap());
+        let elsewhere = json!({"url": "https://example.com/sale/8"});
+        assert_eq!(request("PATCH", &path, &elsewhere).send_to(&update).await.status, 200);
+
+        self.operation("change_destination", metered.spent());
+    }
+
+    /// A job that finds nothing, and what a page of a hundred links adds.
+    async fn rename_a_tag(&mut self) {
+        const PAGE: usize = 100;
+        let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+        let ada = db.register("ada").await;
+        let token = token_of(&ada.id, &ada.workspace, Role::Admin);
+        let metered = Metered::of(&db);
+        let api = JobsApi {
+            jobs: JobsTable::new(metered.client.clone(), "JobsTable"),
+            links: LinksTable::new(metered.client.clone(), "LinksTable"),
+            people: Names::new(metered.client.clone(), "UsersTable"),
+            ..fixture::jobs_api(&db)
+        };
+        let mut turns = Turns {
+            jobs: JobsTable::new(metered.client.clone(), "JobsTable"),
+            users: Workspaces::new(metered.client.clone(), "UsersTable"),
+            ..fixture::jobs(&db, &queues)
+        };
+        turns.work.links.links = LinksTable::new(metered.client.clone(), "LinksTable");
+        let mut stream = db.stream_reader("JobsTable");
+        let mut rename = async || {
+            let request = RequestBuilder::new("PATCH", "/api/tags/news").token(&token).json(&json!({"name": "press"}));
+            assert_eq!(request.send_to(&api).await.status, 202);
+            assert!(turns.consume(stream.read_on("JOB#")).await.batch_item_failures.is_empty());
+            metered.spent()
+        };
+        // The first one of a workspace also makes its queue.
+        rename().await;
+
+        let empty = rename().await;
+        for number in 0..PAGE {
+            let link = LinkBuilder::new(&format!("launch{number}")).in_workspace(&ada.workspace).owned_by(&ada.id);
+            let mut link = link.to(&format!("https://example.com/sale/{number}")).build();
+            link.metadata.title = "Summer 42".parse().ok();
+            link.metadata.tags = vec!["news".to_owned()].try_into().unwrap();
+            db.store(&link).await;
+        }
+        let full = rename().await;
+
+        self.operation("job", empty);
+        let page = Units { reads: full.reads - empty.reads, writes: full.writes - empty.writes };
+        self.operation("rename_hundred", page);
+    }
+
+    async fn count_lone_clicks_and_read(&mut self) {
+        let bench = Bench::new().with_a_history().await;
+        bench.units(&[ordinary_click(30 * DAY, 0)]).await;
+        let (reads, writes) = bench.units(&[ordinary_click(30 * DAY + 13 * HOUR, 1)]).await;
+        self.operation("count_lone_click", Units { reads, writes });
+        let now = Timestamp::now();
+        self.stored("total", stored_at(now, rows(&bench.db, "StatsTable", "WS#").first()));
+        let numbers = rows(&bench.db, "StatsTable", "STATS#");
+        self.stored("day", stored_at(now, numbers.iter().find(|item| item["sk"]["S"] == "DAY#2026-03-15")));
+        let settles = settling(reads, writes).await;
+        self.operation("settle", settles);
+
+        let link = LinkBuilder::new("launch").build();
+        bench.db.store(&link).await;
+        let metered = Metered::of(&bench.db);
+        let stats = Stats {
+            authenticator: authenticator(),
+            stats: StatsTable::new(metered.client.clone(), "StatsTable"),
+            clicks: ClicksTable::new(metered.client.clone(), "ClicksTable"),
+            links: LinksTable::new(metered.client.clone(), "LinksTable"),
+            questions: Questions(bench.db.calls()),
+        };
+        // As the page of a link asks for the last 30 days.
+        let [first, last] = [2 * DAY, 31 * DAY].map(|after| Timestamp::from_unix_millis(START + after));
+        let days = format!("from={}&to={}&tz=UTC&audience=human", first.day(), last.day());
+        let request = RequestBuilder::new("GET", &format!("/api/stats/launch?{days}")).at(last);
+        let answer = request.token(&token_for(&link.identity.workspace, Role::Viewer)).send_to(&stats).await;
+        assert!(answer.json()["total_clicks"].as_u64() > Some(100), "{}", answer.body);
+        self.operation("month", metered.spent());
+    }
+
+    /// On a link with 100 clicks a second, each by somebody else, some of which have been counted already.
+    async fn count_a_full_batch(&mut self) {
+        const BATCH: u64 = 500;
+        let batch = |number: u64| -> Vec<Event> {
+            let clicks = number * BATCH..(number + 1) * BATCH;
+            clicks.map(|click_number| click_at(10 * click_number, viral_click(click_number))).collect()
+        };
+        let bench = Bench::new();
+        for number in 0..10 {
+            bench.units(&batch(number)).await;
+        }
+        let now = Timestamp::from_unix_millis(START);
+        let before = stored_at(now, &rows(&bench.db, "StatsTable", "SEEN#"));
+
+        let (reads, writes) = bench.units(&batch(10)).await;
+
+        self.operation("count_full_batch", Units { reads, writes });
+        let after = stored_at(now, &rows(&bench.db, "StatsTable", "SEEN#"));
+        let ids = Rows { rows: after.rows - before.rows, bytes: after.bytes - before.bytes, ..after };
+        self.stored("ids_of_full_batch", ids);
+    }
+
+    async fn notify(&mut self) {
+        let (db, queues, outside) = (TestDynamoDb::start(), FakeQueues::start(), FakeNotifiers::start());
+        let metered = Metered::of(&db);
+        let notify = Notify {
+            notifications: NotificationsTable::new(metered.client.clone(), "NotificationsTable"),
+            people: Recipients::new(metered.client.clone(), "UsersTable"),
+            ..fixture::notify(&db, &queues, &outside, false)
+        };
+
+        let ada = db.register("ada").await;
+        assert!(notify.consume(event_batch(&[created(&ada)])).await.batch_item_failures.is_empty());
+        self.operation("notify", metered.spent());
+        let stored = rows(&db, "NotificationsTable", "USER#");
+        self.stored("notification", stored_at(Timestamp::now(), &stored[..1]));
+    }
+
+    async fn stay_signed_in(&mut self) {
+        let db = TestDynamoDb::start();
+        let cookie = fixture::refresh_cookie(&db, &db.register("ada").await).await;
+        let metered = Metered::of(&db);
+        let limits = fixture::limits_with(ThrottleTable::new(metered.client.clone(), "ThrottleTable"), 10);
+        let auth = Auth::new(users_by(metered.client.clone()), tokens(), issuer(), limits);
+
+        let refresh =
+            RequestBuilder::new("POST", "/api/auth/refresh").json(&json!({"workspace": "ada"})).cookie(&cookie);
+        assert_eq!(refresh.send_to(&auth).await.status, 200);
+
+        self.operation("refresh", metered.spent());
+    }
+
+    /// Somebody who has signed in from there before, as nearly everybody has.
+    async fn sign_in(&mut self) {
+        let db = TestDynamoDb::start();
+        let metered = Metered::of(&db);
+        let limits = fixture::limits_with(ThrottleTable::new(metered.client.clone(), "ThrottleTable"), 100);
+        let auth = Auth::new(users_by(metered.client.clone()), tokens(), issuer(), limits);
+        let credentials = json!({"email": "ada@example.com", "password": "correct horse battery"});
+        let post = async |path: &str| {
+            let answer = RequestBuilder::new("POST", path).json(&credentials).send_to(&auth).await;
+            assert!(answer.status < 300, "{}", answer.body);
+        };
+        post("/api/auth/register").await;
+        post("/api/auth/login").await;
+        metered.spent();
+
+        post("/api/auth/login").await;
+
+        self.operation("login", metered.spent());
+    }
+
+    async fn change_a_member(&mut self) {
+        let db = TestDynamoDb::start();
+        let ada = db.register("ada").await;
+        let bob = fixture::colleague(&db, &ada, "bob", Role::Viewer).await;
+        let metered = Metered::of(&db);
+        let users = users_by(metered.client.clone());
+        let (session, origin) = (a_session(), an_origin(&ada.id));
+        let caller = Acting { user: &ada.id, session: &session };
+        let change = MemberChange { role: Some(Role::Member), resumes: false };
+
+        users.change_member(&ada.workspace, caller, &bob.id, change, &origin).await.unwrap();
+
+        self.operation("change_member", metered.spent());
+    }
+
+    async fn watch(&mut self) {
+        let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+        let metered = Metered::of(&db);
+        let table = WatchTable::new(metered.client.clone(), "WatchTable");
+        let tick = fixture::tick(table.clone(), &queues, 60);
+        tick.run(Call { scheduled_time: Timestamp::now(), correlation_id: fixture::correlation() }).await.unwrap();
+        assert!(queues.bodies("rounds").is_empty());
+        self.operation("look_for_targets", metered.spent());
+
+        let round = fixture::round_at(Timestamp::now(), 60);
+        assert!(table.take_lane(&round, &fixture::correlation()).await.unwrap());
+        self.operation("take_lane", metered.spent());
+        table.notes(round.lane).await.unwrap();
+        for track in round.lane.tracks() {
+            table.due(&TrackRange::all(track), 1).await.unwrap();
+        }
+        self.operation("lane_without_targets", metered.spent());
+        let first = (0..50).map(|number| TargetId::in_track(Track::all().next().unwrap(), number)).collect();
+        table.note(&round, &LaneNotes { first, is_cut: false }).await.unwrap();
+        self.operation("leave_notes", metered.spent());
+
+        let track = store_hundred_targets(&db).await;
+        let due = table.due(&TrackRange::all(track), 1_000).await.unwrap().targets;
+        assert_eq!(due.len(), 100);
+        self.operation("hundred_due_targets", metered.spent());
+
+        let slot = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
+        let checked = |target: &DueTarget, status_code| CheckedTarget {
+            target: DueTarget { standing: Standing { status: TargetStatus::Up, failed_slot: None }, ..target.clone() },
+            result: CheckResult { checked_at: slot, outcome: CheckOutcome::Answered(status_code), latency_ms: 250 },
+        };
+        let results: Vec<_> =
+            due.iter().take(WatchTable::RESULTS_OF_AN_ITEM).map(|target| checked(target, 200)).collect();
+        let round = PlannedRound { slot, ..round };
+        assert!(table.store_results(&round, 0, &results).await.unwrap());
+        self.operation("results_item", metered.spent());
+        self.stored("results_item", stored_at(slot, &rows(&db, "WatchTable", "RESULTS#")));
+        assert!(table.store_results(&round, 1, &results[..1]).await.unwrap());
+        metered.spent();
+        assert_eq!(table.conclude(slot, &results[0]).await.unwrap(), None);
+        self.operation("success", metered.spent());
+    }
+}
+
+fn viral_click(number: u64) -> ClickBuilder {
+    const AGENTS: [&str; 2] = [ClickBuilder::BROWSER, "Mozilla/5.0 (compatible; Googlebot/2.1)"];
+    const REFERERS: [&str; 3] = ["https://news.example/", "https://blog.example/", "https://search.example/"];
+    let pick = |from: &[&'static str]| from[usize::try_from(number).unwrap() % from.len()];
+    click().by(&format!("visitor {number}")).with(pick(&AGENTS)).from(pick(&REFERERS))
+}
+
+fn created(person: &Person) -> Event {
+    Event {
+        event_id: EventId::generate(),
+        occurred_at: Timestamp::now(),
+        correlation_id: fixture::correlation(),
+        workspace_id: person.workspace,
+        detail: EventDetail::UrlCreated(UrlCreated {
+            link: link_id("launch7"),
+            original_url: "https://example.com/sale/7".parse().unwrap(),
+            user_id: person.id,
+            expires_at: None,
+            watch: false,
+            quiet: false,
+        }),
+    }
+}
+
+/// All in one shard, which the ids decide.
+async fn store_hundred_targets(db: &TestDynamoDb) -> Track {
+    let workspace = WorkspaceId::generate();
+    for number in 0..100 {
+        let url = format!("https://www.example.com/products/{number:06}/availability");
+        db.store_target(&TargetBuilder::new(&url).in_workspace(&workspace).build()).await;
+    }
+    Track::of(&Host::parse("www.example.com").unwrap())
+}
+
+// ------------------------------------------------------------------------------------------------------------ The tests
+
+const IF_MEANT: &str = "if the change is meant, `make units` writes it down";
+
+#[tokio::test]
+async fn every_operation_and_row_costs_what_the_calculator_reads() {
+    let mut measured = Measured::all().await;
+    println!("{measured:#?}");
+    let before: BTreeMap<String, Rows> = cost_units("rows");
+    for (name, rows) in &mut measured.rows {
+        // Some names and times have more digits than others.
+        let bytes = before.get(name).map(|counted| counted.bytes);
+        rows.bytes = bytes.filter(|bytes| rows.bytes.abs_diff(*bytes) <= bytes / 50).unwrap_or(rows.bytes);
+    }
+    write_cost_units("operations", &measured.operations);
+    write_cost_units("rows", &measured.rows);
+    write_cost_units("messages", &measured.messages);
+
+    let operations: BTreeMap<String, Units> = cost_units("operations");
+    let rows: BTreeMap<String, Rows> = cost_units("rows");
+
+    assert_eq!(measured.operations, operations, "{IF_MEANT}");
+    assert_eq!(measured.rows, rows, "{IF_MEANT}");
+    assert_eq!(measured.messages, cost_units("messages"), "{IF_MEANT}");
+}
+
+/// What the indexes of a table have of an item.
+fn copies_in_indexes(table: &str, item: &Value) -> Vec<Value> {
+    let tables = Template::load().tables();
+    let table = &tables[table];
+    let keys = |of: &Value| -> Vec<Value> {
+        of["KeySchema"].as_array().into_iter().flatten().map(|key| key["AttributeName"].clone()).collect()
+    };
+    let copy_in = |index: &Value| {
+        let projection = &index["Projection"];
+        let mut names: Vec<Value> = [keys(table), keys(index)].concat();
+        names.extend(projection["NonKeyAttributes"].as_array().cloned().unwrap_or_default());
+        let mut copy = item.clone();
+        if projection["ProjectionType"] != "ALL" {
+            copy.as_object_mut().unwrap().retain(|name, _| names.iter().any(|kept| kept == name));
+        }
+        copy
+    };
+    table["GlobalSecondaryIndexes"].as_array().unwrap().iter().map(copy_in).collect()
+}
