@@ -280,6 +280,7 @@ def test_another_admin_who_was_faster_is_no_failure(tabs: Tabs, account: Account
     tab.fails("**/api/workspaces/*/restore", 409, "workspace_open")
     button = tab.button(f"Bring it back ({NAME})")
     expect(button).to_be_visible()
+    tab.settled()
     closed.is_closed = False
     button.click()
     tab.says(RESTORED)

@@ -86,8 +86,8 @@ STOP = """
   const around = [element, element.parentElement, element.parentElement?.parentElement].filter(Boolean);
   return { isThere: element === target, is: element.outerHTML.slice(0, 200),
     isBehind: Boolean(element.compareDocumentPosition(target) & Node.DOCUMENT_POSITION_PRECEDING),
-    // Of a date, the browser itself shows which part has the focus.
-    shows: element === document.body || (element !== target && element.matches('[type^=date]')) || around.some((one) => draws(getComputedStyle(one)) || draws(getComputedStyle(one, '::after'))) };
+    // A heading gets it by the page, and of a date, the browser itself shows which part has it.
+    shows: (element !== target && (element.tabIndex < 0 || element.matches('[type^=date]'))) || around.some((one) => draws(getComputedStyle(one)) || draws(getComputedStyle(one, '::after'))) };
 }
 """
 TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
