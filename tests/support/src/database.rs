@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use aws_sdk_dynamodb::{Client, config::Intercept};
 use linklet_domain::{
@@ -36,7 +34,7 @@ impl TestDynamoDb {
     /// When it can't start.
     #[must_use]
     pub fn start() -> Self {
-        Self::with_tables(Template::load().tables())
+        Self::with_tables(Template::load().tables().into_values())
     }
 
     /// Starts it without the tables' streams, for tests and measurements with very many writes: dynoxide looks through a
@@ -46,15 +44,18 @@ impl TestDynamoDb {
     /// When it can't start.
     #[must_use]
     pub fn without_streams() -> Self {
-        let mut tables = Template::load().tables();
-        for table in tables.values_mut() {
+        Self::with_tables(Template::load().tables().into_values().map(|mut table| {
             table.as_object_mut().expect("a table is an object").remove("StreamSpecification");
-        }
-        Self::with_tables(tables)
+            table
+        }))
     }
 
-    fn with_tables(tables: BTreeMap<String, Value>) -> Self {
-        let service = Service::start().with_tables(tables, Template::load().time_to_live());
+    fn with_tables(tables: impl Iterator<Item = Value>) -> Self {
+        let mut service = Service::start();
+        for request in tables {
+            service.call(Operation::CreateTable, request);
+        }
+        service.set_times_to_live(Template::load().time_to_live());
         Self { client: Client::from_conf(service.config().build()), service }
     }
 

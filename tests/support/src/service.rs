@@ -1,25 +1,15 @@
 use std::{
-    collections::BTreeMap,
-    fmt::{self, Debug, Display, Formatter},
-    iter,
-    sync::{Arc, Mutex},
+    fmt::{Debug, Display},
     thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use aws_sdk_dynamodb::{
-    config::{
-        Builder, ConfigBag, Credentials, Intercept, RuntimeComponents,
-        interceptors::BeforeTransmitInterceptorContextRef,
-    },
-    error::BoxError,
-};
+use aws_sdk_dynamodb::config::{Builder, Credentials};
 use dynoxide::Database;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
-    faults::{json_of, lock},
     localstack::delete_expired,
     remote::{LongTimeout, Remote},
     roles::RoleGuard,
@@ -36,8 +26,6 @@ pub(crate) struct Service {
     endpoint: String,
     access_key: String,
     implementation: Implementation,
-    /// What `CreateTable` wants, for each table that nothing has been asked about yet. Most tests need two or three.
-    unmade: Arc<Mutex<BTreeMap<String, Value>>>,
     /// What `UpdateTimeToLive` wants, for each table that has a TTL.
     times_to_live: Vec<Value>,
 }
@@ -90,7 +78,6 @@ impl Service {
             endpoint: format!("http://{address}"),
             access_key: "test".to_owned(),
             implementation: Implementation::Dynoxide(database),
-            unmade: Arc::default(),
             times_to_live: Vec::new(),
         }
     }
@@ -98,32 +85,11 @@ impl Service {
     fn at(endpoint: String) -> Self {
         let access_key = access_key();
         let remote = Remote::new(config(&endpoint, &access_key).build());
-        let implementation = Implementation::Remote(remote);
-        Self { endpoint, access_key, implementation, unmade: Arc::default(), times_to_live: Vec::new() }
+        Self { endpoint, access_key, implementation: Implementation::Remote(remote), times_to_live: Vec::new() }
     }
 
-    /// Where others find it, with all tables.
     pub(crate) fn endpoint(&self) -> &str {
-        self.make(|_| true);
         &self.endpoint
-    }
-
-    /// Gives it tables, each of which is made when something is asked about it.
-    pub(crate) fn with_tables(self, tables: BTreeMap<String, Value>, times_to_live: Vec<Value>) -> Self {
-        Self { unmade: Arc::new(Mutex::new(tables)), times_to_live, ..self }
-    }
-
-    fn make(&self, is_wanted: impl Fn(&str) -> bool) {
-        // Others wait for it until the tables are there.
-        let mut unmade = lock(&self.unmade);
-        for (table, request) in unmade.extract_if(.., |table, _| is_wanted(table)) {
-            self.call_made(Operation::CreateTable, request);
-            let ttl = self.times_to_live.iter().find(|setting| setting["TableName"] == *table);
-            // A service that deletes by itself is told only by a sweep, since it would delete at any moment.
-            if let (Implementation::Dynoxide(_), Some(setting)) = (&self.implementation, ttl) {
-                self.call_made(Operation::UpdateTimeToLive, setting.clone());
-            }
-        }
     }
 
     pub(crate) fn access_key(&self) -> &str {
@@ -132,8 +98,7 @@ impl Service {
 
     /// Of a client that reaches it.
     pub(crate) fn config(&self) -> Builder {
-        let config =
-            config(&self.endpoint, &self.access_key).interceptor(RoleGuard).interceptor(TableMaker(self.clone()));
+        let config = config(&self.endpoint, &self.access_key).interceptor(RoleGuard);
         match &self.implementation {
             Implementation::Dynoxide(_) => config,
             Implementation::Remote(_) => config.interceptor(LongTimeout),
@@ -145,11 +110,6 @@ impl Service {
     /// # Panics
     /// When it refuses.
     pub(crate) fn call(&self, operation: Operation, request: Value) -> Value {
-        self.make(|table| named_in(&request).any(|named| named == table));
-        self.call_made(operation, request)
-    }
-
-    fn call_made(&self, operation: Operation, request: Value) -> Value {
         let database = match &self.implementation {
             Implementation::Dynoxide(database) => database,
             Implementation::Remote(remote) => return remote.call(operation, request),
@@ -182,6 +142,18 @@ impl Service {
         }
     }
 
+    /// Tells it what `UpdateTimeToLive` wants. Nothing is deleted before a [sweep](Self::sweep_ttl).
+    ///
+    /// A service that deletes by itself is told only then, since it would delete at any moment.
+    pub(crate) fn set_times_to_live(&mut self, settings: Vec<Value>) {
+        if matches!(self.implementation, Implementation::Dynoxide(_)) {
+            for setting in &settings {
+                self.call(Operation::UpdateTimeToLive, setting.clone());
+            }
+        }
+        self.times_to_live = settings;
+    }
+
     /// Lets TTL delete what has expired.
     ///
     /// # Panics
@@ -191,10 +163,7 @@ impl Service {
             Implementation::Dynoxide(database) => {
                 database.sweep_ttl().expect("expired items can be deleted");
             }
-            Implementation::Remote(_) => {
-                let is_made = |setting: &&Value| !named_in(setting).any(|table| lock(&self.unmade).contains_key(table));
-                self.times_to_live.iter().filter(is_made).for_each(|setting| self.await_ttl(setting));
-            }
+            Implementation::Remote(_) => self.times_to_live.iter().for_each(|setting| self.await_ttl(setting)),
         }
     }
 
@@ -240,41 +209,6 @@ impl Service {
             ttl.is_some_and(|ttl| ttl < now && ttl + TOO_OLD.as_secs() > now)
         };
         self.scan(table).into_iter().filter(is_expired).collect()
-    }
-}
-
-/// The tables that a request names.
-fn named_in(request: &Value) -> impl Iterator<Item = &str> {
-    let actions = request["TransactItems"].as_array().into_iter().flatten();
-    let actions = actions.filter_map(Value::as_object).flat_map(|action| action.values());
-    let batches = request["RequestItems"].as_object().into_iter().flat_map(|batches| batches.keys());
-    let named = iter::once(request).chain(actions).filter_map(|named| named["TableName"].as_str());
-    named.chain(batches.map(String::as_str))
-}
-
-/// Makes the tables of a call before it is sent.
-struct TableMaker(Service);
-
-impl Debug for TableMaker {
-    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
-
-impl Intercept for TableMaker {
-    fn name(&self) -> &'static str {
-        "TableMaker"
-    }
-
-    fn read_after_serialization(
-        &self,
-        context: &BeforeTransmitInterceptorContextRef<'_>,
-        _components: &RuntimeComponents,
-        _config: &mut ConfigBag,
-    ) -> Result<(), BoxError> {
-        let request = json_of(context.request())?;
-        self.0.make(|table| named_in(&request).any(|named| named == table));
-        Ok(())
     }
 }
 
