@@ -19,6 +19,7 @@ NODE = "node"
 def up(arguments: argparse.Namespace) -> None:
     emulator = System(MEANT).up(arguments.port)
     print(f"\nOpen Linklet in a browser:\n\n    {emulator.api_url}/app\n\nThe API:\n\n    {emulator.api_url}\n")
+    print(f"The web application as functions/web/app is now, after each edit:\n\n    {emulator.api_url}/app-source\n")
     print("Next: make demo, make logs, make down")
 
 

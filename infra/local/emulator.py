@@ -6,12 +6,15 @@ emulator's own Python. If an update of the emulator renames one of them, this fa
 
 from __future__ import annotations
 
+import http.server
 import json
+import mimetypes
 import re
 import secrets
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,6 +23,14 @@ from ministack.core import iam_actions, iam_evaluator
 from ministack.core.responses import request_scope
 from ministack.services import apigateway, dynamodb, eventbridge, lambda_svc, ses_v2
 from ministack.services.cloudformation import engine, provisioners
+
+SOURCES = Path(__file__).resolve().parents[2] / "functions" / "web" / "app"
+
+
+def send_bodies_at_once() -> None:
+    """The Runtime API writes the headers of an invocation and its body separately. By Nagle's algorithm, the body would wait until the
+    function has acknowledged the headers, which it delays by 40 ms from its second invocation on."""
+    http.server.BaseHTTPRequestHandler.disable_nagle_algorithm = True
 
 
 def retry_partly_failed_stream_batches() -> None:
@@ -267,7 +278,28 @@ def take_mail_to_everybody() -> None:
     ses_v2._message_rejection = reject_nobody
 
 
+def serve_the_sources_of_the_web_application() -> None:
+    """At /app there is the application that is deployed, and at /app-source the one that is being edited. The latter's files have
+    other addresses than the deployed ones, which are in a folder named by their hash."""
+    execute = apigateway.handle_execute
+
+    async def execute_or_read(api: str, stage: str, path: str, method: str, headers: dict[str, str], *rest: Any, **options: Any) -> Any:
+        file = (SOURCES / path.removeprefix("/app/")).resolve()
+        if path.startswith("/app/") and file.is_relative_to(SOURCES) and file.is_file():
+            kind = mimetypes.guess_type(file)[0] or "application/octet-stream"
+            return 200, {"Content-Type": kind, "Cache-Control": "no-cache"}, file.read_bytes()
+        if path != "/app-source":
+            return await execute(api, stage, path, method, headers, *rest, **options)
+        # The headers are those of the deployed page, whole and not compressed.
+        asked = {name: value for name, value in headers.items() if name not in ("accept-encoding", "if-none-match")}
+        status, sent, _ = await execute(api, stage, "/app", method, asked, *rest, **options)
+        return status, sent, (SOURCES / "index.html").read_bytes()
+
+    apigateway.handle_execute = execute_or_read
+
+
 if __name__ == "__main__":
+    send_bodies_at_once()
     retry_partly_failed_stream_batches()
     name_actions_as_iam_does()
     tell_policies_the_leading_keys()
@@ -281,4 +313,5 @@ if __name__ == "__main__":
     let_greedy_paths_be_anything()
     keep_the_slash_behind_a_single_name()
     take_mail_to_everybody()
+    serve_the_sources_of_the_web_application()
     app.main()

@@ -1,17 +1,19 @@
-"""What the deployed functions say and know: their logs and their variables. Run by the emulator's Python, which has boto3."""
+"""What the deployed functions say and know, and their code: their logs, their variables, their packages. Run by the emulator's Python, which has boto3."""
 
 from __future__ import annotations
 
 import argparse
+import base64
 import contextlib
+import hashlib
 import os
 import re
 import time
 
 import boto3
 
-from .installer import end_with
-from .system import MEANT, STACK, SYSTEMS, System, aws_environment
+from .installer import end_with, say
+from .system import LAMBDA_DIR, MEANT, STACK, SYSTEMS, System, aws_environment
 
 
 def print_variables(public_base_url: str) -> None:
@@ -61,6 +63,23 @@ def print_logs(system: System, minutes: float, follow: bool) -> None:
             time.sleep(1)
 
 
+def update_code() -> None:
+    """Deploys the packages that the functions don't have yet. Where an alias answers, it answers with a new version."""
+    client = boto3.client("lambda")
+    functions = client.get_paginator("list_functions").paginate().build_full_result()["Functions"]
+    for function in functions:
+        name, short = function["FunctionName"], function_of(function["LoggingConfig"]["LogGroup"])
+        package = (LAMBDA_DIR / short).read_bytes()
+        if base64.b64encode(hashlib.sha256(package).digest()).decode() == function["CodeSha256"]:
+            continue
+        say(f"Updating {short} …")
+        client.update_function_code(FunctionName=name, ZipFile=package)
+        client.get_waiter("function_updated_v2").wait(FunctionName=name, WaiterConfig={"Delay": 0.2})
+        for alias in client.list_aliases(FunctionName=name)["Aliases"]:
+            version = client.publish_version(FunctionName=name)["Version"]
+            client.update_alias(FunctionName=name, Name=alias["Name"], FunctionVersion=version)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Logs and variables of the deployed functions; see the Makefile")
     parser.add_argument("--system", choices=SYSTEMS, default=MEANT)
@@ -70,11 +89,14 @@ def main() -> None:
     logs.add_argument("--no-follow", dest="follow", action="store_false")
     env = commands.add_parser("env", help="print the functions' variables")
     env.add_argument("--public-base-url", default="")
+    commands.add_parser("update", help="deploy the packages that they don't have yet")
     arguments = parser.parse_args()
 
     system = System(arguments.system)
     os.environ.update(aws_environment(system.require().endpoint))
-    if arguments.command == "logs":
+    if arguments.command == "update":
+        update_code()
+    elif arguments.command == "logs":
         print_logs(system, arguments.minutes, arguments.follow)
     else:
         print_variables(arguments.public_base_url)

@@ -20,7 +20,9 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
+import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,8 +41,8 @@ MEANT = os.environ.get("LINKLET_SYSTEM", "local")
 
 
 def build(beside_tests: bool) -> None:
-    """Builds the functions and puts each where the template expects it: target/lambda/<name>/bootstrap. Beside tests they have the
-    features that tests bring into their dependencies, so that nothing which was built for the tests is built again."""
+    """Builds the functions and packs each where the template expects it. Beside tests they have the features that tests bring into
+    their dependencies, so that nothing which was built for the tests is built again."""
     check_cargo()
     names = sorted(path.parent.name for path in ROOT.glob("functions/*/Cargo.toml"))
     if not names:
@@ -50,20 +52,28 @@ def build(beside_tests: bool) -> None:
     if subprocess.run(["cargo", "build", "--bins", *selection], cwd=ROOT).returncode != 0:
         raise Failure("The build failed, see above.")
     target = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
-    for name in names:
-        binary = target / "debug" / name
-        bootstrap = LAMBDA_DIR / name / "bootstrap"
-        if fingerprint(binary) != fingerprint(bootstrap):
-            bootstrap.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(binary, bootstrap)  # keeps the modification time, which the fingerprint is made of
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda name: pack(target / "debug" / name, LAMBDA_DIR / name), names))
 
 
-def fingerprint(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return None
-    return status.st_size, status.st_mtime_ns
+def pack(executable: Path, package: Path) -> None:
+    """Zips an executable without its symbols, unless that was done since it was built. `sam deploy` uploads a file as it
+    is, and only if it has not done so, where it would zip a folder each time."""
+    built = executable.stat().st_mtime_ns
+    if package.is_file() and package.stat().st_mtime_ns == built:
+        return
+    if package.is_dir():
+        shutil.rmtree(package)  # what `make deploy` has built
+    LAMBDA_DIR.mkdir(parents=True, exist_ok=True)
+    stripped, zipped = package.with_suffix(".stripped"), package.with_suffix(".zipped")
+    subprocess.run(["strip", "-o", stripped, executable], check=True)
+    with zipfile.ZipFile(zipped, "w") as archive:
+        entry = zipfile.ZipInfo("bootstrap")  # of 1980, so that the same executable makes the same package
+        entry.external_attr = 0o755 << 16
+        archive.writestr(entry, stripped.read_bytes(), zipfile.ZIP_DEFLATED, compresslevel=1)
+    stripped.unlink()
+    os.utime(zipped, ns=(built, built))
+    zipped.replace(package)
 
 # ---------------------------------------------------------------------------------------------------------------- system
 
@@ -191,8 +201,9 @@ class System:
         check_cargo()
         if self.running() is None:
             check_port(port or DEFAULT_PORT)  # now, and not after minutes of building
-        tools = {tool: install(tool) for tool in ("emulator", "sam")}
-        build(beside_tests=self.folder.name != "local")
+        with ThreadPoolExecutor() as pool:
+            tools = {tool: pool.submit(install, tool) for tool in ("emulator", "sam")}  # which mostly waits for downloads
+            build(beside_tests=self.folder.name != "local")
         with locked(self.folder):
             emulator = self.running()
             if emulator and port not in (None, emulator.port):
@@ -205,12 +216,13 @@ class System:
                 emulator = None
             if emulator is None:
                 self.stop()
-                emulator = self.start(tools["emulator"], port or DEFAULT_PORT, variables or {})
+                emulator = self.start(tools["emulator"].result(), port or DEFAULT_PORT, variables or {})
             parameters = self.parameters(emulator)
             wanted = self.digest(parameters)
             if not (self.deployed.is_file() and self.deployed.read_text() == wanted):
-                self.deploy(tools["sam"], emulator, parameters)
+                self.deploy(tools["sam"].result(), emulator, parameters)
                 self.deployed.write_text(wanted)
+            subprocess.run(self.command_about_functions("update"), cwd=ROOT, check=True)
             self.await_health(emulator)
         return emulator
 
@@ -271,13 +283,10 @@ class System:
         return emulator
 
     def digest(self, parameters: dict[str, str]) -> str:
-        """Changes when a deployment would."""
-        seen = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode())
+        """Changes when all but the functions' code would be deployed otherwise."""
         files = [*TEMPLATES, ROOT / "samconfig.toml", REQUIREMENTS / "sam.txt"]
-        for path in [*files, *sorted(LAMBDA_DIR.glob("*/bootstrap"))]:
-            with open(path, "rb") as file:
-                seen.update(f"{path}\n{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
-        return seen.hexdigest()
+        texts = [json.dumps(parameters, sort_keys=True).encode(), *(path.read_bytes() for path in files)]
+        return hashlib.sha256(b"\n".join(texts)).hexdigest()
 
     def deploy(self, home: Path, emulator: Emulator, parameters: dict[str, str]) -> None:
         first = not self.deployed.is_file()

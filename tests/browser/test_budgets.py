@@ -39,8 +39,6 @@ def test_the_first_view_is_light(
     tabs: Tabs, api: Api, account: Account, furnished: Account, measured: Callable[[str], None], who: str
 ) -> None:
     tab, gauge = first_view(tabs, {"a newcomer": account, "somebody with links": furnished}.get(who))
-    if tab.page.locator("meta[name=version]").get_attribute("content") == "source":
-        pytest.skip("these are the files as they are edited, one by one and not compressed")
     most_requests, most_bytes = MOST[who]
     application = gauge.bytes_of(api.app)
     judged = application if who == "somebody with links" else gauge.bytes
@@ -55,8 +53,6 @@ def test_the_first_view_is_light(
 
 def test_a_second_view_fetches_no_file_again(tabs: Tabs, furnished: Account, api: Api) -> None:
     tab, _ = first_view(tabs, furnished)
-    if tab.page.locator("meta[name=version]").get_attribute("content") == "source":
-        pytest.skip("these are the files as they are edited, which are never kept")
     again = Gauge(tab.page)
     tab.page.reload()
     tab.settled()

@@ -1,10 +1,12 @@
-"""The page /api/docs, on which the routes can be tried."""
+"""What is served beside the application: the page /api/docs, on which the routes can be tried, and locally the sources."""
 
 from __future__ import annotations
 
-from playwright.sync_api import Browser
+import pytest
+from playwright.sync_api import Browser, expect
 
-from support.api import Api
+from support.api import Account, Api
+from support.tab import Tabs
 
 # Waits in one script, since the page's content security policy forbids the one that would evaluate text again and again.
 SELECTED_SERVER = """() => new Promise((resolve) => {
@@ -23,3 +25,13 @@ def test_the_page_calls_the_system_that_serves_it(browser: Browser, api: Api) ->
 
     assert server == api.url
     page.close()
+
+
+def test_the_application_works_as_its_sources_are(tabs: Tabs, api: Api, account: Account) -> None:
+    status, _ = api.send("GET", "/app-source", None, {})
+    if status == 404:
+        pytest.skip("only the local system serves the sources")
+    tab = tabs.open(account)
+    tab.page.goto(f"{api.app}-source#/settings")
+    expect(tab.heading("Settings")).to_be_visible()
+    expect(tab.page.locator("meta[name=version]")).to_have_attribute("content", "source")

@@ -1,21 +1,17 @@
 //! Who gets in, with each kind of registration: the system is deployed again with other parameters, as an operator would.
 //!
 //! `LINKLET_PYTHON` runs the program that deploys: `infra.local`, which sets it for the system that `make e2e` starts.
-//! Another system can't be tested so; then the test says it and passes. In a process of its own, and among the last ones, since
-//! the system has other parameters afterwards.
-
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets an unexpected error has failed")]
-
-#[expect(dead_code, reason = "only some of it is needed here")]
-mod api;
-mod mailbox;
+//! Another system can't be tested so; then the test says it and passes. It is among the last ones, since the system has other
+//! parameters afterwards.
 
 use std::{env, process::Command};
 
 use serde_json::{Value, json};
 
-use api::{Answer, Api, PASSWORD, User, send, send_once};
-use mailbox::token_mailed_to;
+use crate::{
+    api::{Answer, Api, PASSWORD, User, send, send_once},
+    mailbox::token_mailed_to,
+};
 
 /// Deploys the system that `make e2e` has started with these parameters. `false` if there is no such system.
 fn deploy(parameters: &[&str]) -> bool {

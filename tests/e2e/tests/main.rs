@@ -6,6 +6,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets an unexpected error has failed")]
 
+mod admission;
 mod api;
 mod behind_the_api;
 mod closing;
@@ -19,8 +20,11 @@ mod logs;
 mod mailbox;
 mod mails;
 mod main_path;
+mod outage;
+mod redeploy;
 mod rounds;
 mod targets;
 mod terms;
 mod watch;
+mod watch_load;
 mod workspace;

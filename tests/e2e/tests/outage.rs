@@ -3,11 +3,6 @@
 //! `TABLES_GATE` is the control of the gate between functions and tables that `make e2e` starts. A system without one can't
 //! be tested so; then the test says it and passes.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets an unexpected error has failed")]
-
-#[expect(dead_code, reason = "only some of it is needed here")]
-mod api;
-
 use std::{
     env,
     time::{Duration, Instant},
@@ -16,7 +11,7 @@ use std::{
 use reqwest::{Client, RequestBuilder};
 use serde_json::json;
 
-use api::{Answer, Api, PASSWORD, User, eventually, send};
+use crate::api::{Answer, Api, PASSWORD, User, eventually, send};
 
 struct Gate(String);
 

@@ -1,15 +1,8 @@
 //! Monitored URLs while the system is deployed again and its functions are killed: none is forgotten, and nobody is told twice.
 //!
 //! `LINKLET_PYTHON` runs the program that deploys and kills: `infra.local`, which sets it for the system that
-//! `make e2e` starts. Another system can't be tested so; then the test says it and passes. In a process of its own, and the last
-//! one, since the system has other parameters afterwards.
-
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets an unexpected error has failed")]
-
-#[expect(dead_code, reason = "only some of it is needed here")]
-mod api;
-#[expect(dead_code, reason = "only some of it is needed here")]
-mod rounds;
+//! `make e2e` starts. Another system can't be tested so; then the test says it and passes. It is among the last
+//! ones, since the system has other parameters afterwards.
 
 use std::{
     collections::BTreeMap,
@@ -24,8 +17,10 @@ use linklet_domain::Timestamp;
 use linklet_test_support::{Crowd, Manner, Site};
 use serde_json::{Value, json};
 
-use api::{Api, User, eventually, send};
-use rounds::Rounds;
+use crate::{
+    api::{Api, User, eventually, send},
+    rounds::Rounds,
+};
 
 /// Each on an address of its own, so that none waits for another.
 const SITES: u8 = 24;

@@ -1,0 +1,42 @@
+"""What becomes of an end-to-end test that fails."""
+
+from __future__ import annotations
+
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from . import suites
+
+
+class SecondTries(unittest.TestCase):
+    def run_suite(self, name: str, *answers: tuple[int, list[str]]) -> tuple[int, int, str]:
+        """The exit code, how many systems were started, and which tests are named as flaky, if Cargo answers so."""
+        with tempfile.TemporaryDirectory() as folder:
+            flaky, start = Path(folder) / "flaky", mock.Mock(return_value={})
+            flaky.touch()
+            command = mock.patch.object(suites, "commands", return_value=[["cargo"]])
+            with command, mock.patch.object(suites, "FLAKY", flaky), mock.patch.object(suites, "run_one", side_effect=answers):
+                code = suites.run_in(start, [name], [])
+            return code, start.call_count, flaky.read_text()
+
+    def test_a_test_that_passes_alone_is_named(self) -> None:
+        answers = (101, ["links::one", "links::two"]), (0, []), (0, [])
+        self.assertEqual(self.run_suite("e2e", *answers), (0, 1, "e2e: links::one\ne2e: links::two\n"))
+
+    def test_a_test_that_fails_again_fails_the_run(self) -> None:
+        self.assertEqual(self.run_suite("e2e", (101, ["links::one"]), (101, ["links::one"])), (101, 1, ""))
+
+    def test_three_failed_tests_fail_the_run(self) -> None:
+        self.assertEqual(self.run_suite("e2e", (101, ["a::one", "a::two", "b::three"])), (101, 1, ""))
+
+    def test_what_is_no_test_gets_no_second_try(self) -> None:
+        self.assertEqual(self.run_suite("e2e", (101, [])), (101, 1, ""))
+
+    def test_a_test_that_disturbs_the_system_gets_a_new_one(self) -> None:
+        self.assertEqual(self.run_suite("outage", (101, ["outage::one"]), (0, [])), (0, 2, "outage: outage::one\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
