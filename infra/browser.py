@@ -25,7 +25,7 @@ MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 AT_ONCE = ["--cache-clear", "--numprocesses", "4"]
 # Where pytest notes what failed.
 CACHE = ROOT / ".linklet" / "pytest"
-# The tests of a run that passed at their second try, one a line: .ci/run names them at its end.
+# The tests of a run that passed at their second try, one a line, also the end-to-end tests. .ci/run names them at its end.
 FLAKY = ROOT / ".linklet" / "flaky"
 # So many may be an accident.
 MOST_FLAKY = 2

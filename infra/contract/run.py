@@ -16,10 +16,11 @@ import urllib.request
 import uuid
 from pathlib import Path
 
-from . import clients
+from .clients import Python
 
 HERE = Path(__file__).resolve().parent
-DOCUMENT = HERE.parents[1] / "docs" / "openapi.yaml"
+ROOT = HERE.parents[1]
+DOCUMENT = ROOT / "docs" / "openapi.yaml"
 PROGRAMS = Path(sys.executable).parent
 # Inputs per operation and phase; a run takes some minutes.
 EXAMPLES = os.environ.get("CONTRACT_EXAMPLES", "25")
@@ -28,9 +29,11 @@ AT_ONCE = "4"
 
 
 def main() -> int:
-    url = os.environ["API_URL"]
-    generated = clients.ALL if os.environ.get("CLIENTS") == "required" else [clients.Python()]
-    return clients.judge(generated, url) or made_up_inputs(url)
+    chosen = [] if os.environ.get("CLIENTS") == "required" else [Python.tour]
+    # Generators and compilers need the processor, where the inputs mostly wait for answers.
+    with subprocess.Popen(["nice", "-n", "19", sys.executable, "-m", "infra.contract.clients", *chosen], cwd=ROOT) as clients:
+        code = made_up_inputs(os.environ["API_URL"])
+        return clients.wait() or code
 
 
 def made_up_inputs(url: str) -> int:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from ..browser import FLAKY, MOST_FLAKY
 from .gate import Gate
 from .installer import ROOT, Failure, check_cargo, install, say
 from .system import System, free_port
@@ -29,9 +30,8 @@ NAMES = [USUAL, BROWSER, *LONG]
 CARGO: list[str | Path] = ["cargo", "test", "--workspace", "--test", "e2e"]
 # Each test mostly waits for the system, for a window of a limit, or for a key to be forgotten.
 AT_ONCE = "--test-threads=8"
-# Tests that have passed at their second try, which .ci/run prints. With so many of them, a run fails.
-FLAKY = ROOT / ".linklet" / "flaky"
-TOO_MANY = 3
+# Keeps how many minutes a suite took, of its budget.
+STEP = ROOT / ".ci" / "step"
 
 
 def run(names: list[str], arguments: list[str]) -> int:
@@ -75,7 +75,7 @@ def run_in(start: Callable[[], dict[str, str]], names: list[str], arguments: lis
     for name, command in [(name, command) for name in names for command in commands(name, arguments)]:
         code, failed = run_one(command, environment)
         flaky += len(failed)
-        if code != 0 and (not failed or arguments or flaky >= TOO_MANY):
+        if code != 0 and (not failed or arguments or flaky > MOST_FLAKY):
             return code
         if failed and name in DISTURBING:
             environment = start()
@@ -91,7 +91,7 @@ def run_in(start: Callable[[], dict[str, str]], names: list[str], arguments: lis
 
 def run_one(command: list[str | Path], environment: dict[str, str]) -> tuple[int, list[str]]:
     """The exit code, and which tests of Cargo's have failed. Without a test it is a failure, too."""
-    if command[0] != "cargo":
+    if "cargo" not in command:
         return subprocess.run(command, cwd=ROOT, env=environment).returncode, []
     printed = ""
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as process:
@@ -104,13 +104,13 @@ def run_one(command: list[str | Path], environment: dict[str, str]) -> tuple[int
 def commands(name: str, arguments: list[str]) -> list[list[str | Path]]:
     """What runs the suite. The usual one has more than Cargo's, unless arguments choose some of that."""
     if name == BROWSER:
-        return [[sys.executable, "-m", "infra.browser", "test", *arguments]]
+        return [[STEP, "9", sys.executable, "-m", "infra.browser", "test", *arguments]]
     if name == TARGETS:
-        return [[install("sam") / "bin" / "python", "-m", "infra.local.targets", *arguments]]
+        return [[STEP, "3", install("sam") / "bin" / "python", "-m", "infra.local.targets", *arguments]]
     if name in DISTURBING:
-        return [[*CARGO, f"{name}::", *arguments]]
+        return [[STEP, "2", *CARGO, f"{name}::", *arguments]]
     if arguments:
         return [[*CARGO, *arguments]]
     others = [argument for module in DISTURBING for argument in ("--skip", f"{module}::")]
-    contract = [install("contract") / "bin" / "python", "-m", "infra.contract.run"]
-    return [[*CARGO, "--", AT_ONCE, *others], contract, *commands(BROWSER, [])]
+    contract = [STEP, "4", install("contract") / "bin" / "python", "-m", "infra.contract.run"]
+    return [[STEP, "3", *CARGO, "--", AT_ONCE, *others], contract, *commands(BROWSER, [])]
