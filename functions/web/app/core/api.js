@@ -97,7 +97,7 @@ export async function call(operation, options = {}) {
 
 let underWay = 0;
 
-/** Writes how many calls wait for an answer to `data-calls` of the page, so that a program that drives it knows when it has been read. @param {number} change */
+/** Publishes how many calls wait for an answer as `data-calls` of the page, so that browser tests know when it is idle. @param {number} change */
 function countCalls(change) {
   underWay += change;
   document.documentElement.dataset.calls = String(underWay);
