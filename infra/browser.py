@@ -22,7 +22,7 @@ TESTS = ROOT / "tests" / "browser"
 NAMES = ["chromium-headless-shell", "chromium", "google-chrome", "google-chrome-stable", "chromium-browser"]
 MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 # All tests go to so many processes, each with a browser of its own: a test mostly waits for the system, so two cores have enough to do.
-AT_ONCE = ["--cache-clear", "--numprocesses", "4"]
+AT_ONCE = ["--cache-clear", "--numprocesses", "4", "--dist", "worksteal"]
 # Where pytest notes what failed.
 CACHE = ROOT / ".linklet" / "pytest"
 # The tests of a run that passed at their second try, one a line, also the end-to-end tests. .ci/run names them at its end.

@@ -121,14 +121,13 @@ class Account:
 
     def wait_for(self, path: str, done: Callable[[Any], bool], seconds: float = FOLLOWS_WITHIN) -> Any:
         """Asks until the answer is as it should be, since most numbers follow a moment later."""
-        until = time.monotonic() + seconds
-        while True:
-            answer = self.call("GET", path)
-            if done(answer):
-                return answer
+        until, pause = time.monotonic() + seconds, 0.05
+        while not done(answer := self.call("GET", path)):
             if time.monotonic() > until:
                 raise Refused(f"GET {path} has not become what it should: {json.dumps(answer)[:500]}")
-            time.sleep(0.1)
+            time.sleep(pause)
+            pause = min(1.5 * pause, 1)
+        return answer
 
     def wait_for_clicks(self, code: str, count: int) -> None:
         self.wait_for(f"/api/stats/{code}", lambda stats: stats["total_clicks"] >= count)

@@ -25,7 +25,7 @@ def linked_view(api: Api, email: str, view: str) -> str:
             found = re.search(rf"/app#/({view}\S*)", mail["BodyText"])
             if email in mail["To"] and found:
                 return found[1]
-        time.sleep(0.1)
+        time.sleep(0.2)
     raise Refused(f"No mail with a link to #/{view} has reached {email}.")
 
 
