@@ -1,4 +1,4 @@
-"""What the deployed functions say and know, and their code: their logs, their variables, their packages. Run by the emulator's Python, which has boto3."""
+"""The deployed functions: their logs, their variables, their code. Run by the emulator's Python, which has boto3."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import hashlib
 import os
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import boto3
 
@@ -16,13 +18,16 @@ from .installer import end_with, say
 from .system import LAMBDA_DIR, MEANT, STACK, SYSTEMS, System, aws_environment
 
 
+def deployed() -> list[dict[str, Any]]:
+    """The configurations of the functions."""
+    return boto3.client("lambda").get_paginator("list_functions").paginate().build_full_result()["Functions"]
+
+
 def print_variables(public_base_url: str) -> None:
     """The environment variables of all functions, one NAME=value a line, for functions that run elsewhere."""
     variables: dict[str, str] = {}
-    for page in boto3.client("lambda").get_paginator("list_functions").paginate():
-        for function in page["Functions"]:
-            if function["FunctionName"].startswith(f"{STACK}-"):
-                variables |= function.get("Environment", {}).get("Variables", {})
+    for function in deployed():
+        variables |= function.get("Environment", {}).get("Variables", {})
     variables |= {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
     if public_base_url:
         variables["PUBLIC_BASE_URL"] = public_base_url
@@ -64,20 +69,24 @@ def print_logs(system: System, minutes: float, follow: bool) -> None:
 
 
 def update_code() -> None:
-    """Deploys the packages that the functions don't have yet. Where an alias answers, it answers with a new version."""
+    """Deploys the packages that the functions don't have yet."""
     client = boto3.client("lambda")
-    functions = client.get_paginator("list_functions").paginate().build_full_result()["Functions"]
-    for function in functions:
-        name, short = function["FunctionName"], function_of(function["LoggingConfig"]["LogGroup"])
-        package = (LAMBDA_DIR / short).read_bytes()
-        if base64.b64encode(hashlib.sha256(package).digest()).decode() == function["CodeSha256"]:
-            continue
-        say(f"Updating {short} …")
-        client.update_function_code(FunctionName=name, ZipFile=package)
-        client.get_waiter("function_updated_v2").wait(FunctionName=name, WaiterConfig={"Delay": 0.2})
-        for alias in client.list_aliases(FunctionName=name)["Aliases"]:
-            version = client.publish_version(FunctionName=name)["Version"]
-            client.update_alias(FunctionName=name, Name=alias["Name"], FunctionVersion=version)
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda function: update(client, function), deployed()))
+
+
+def update(client: Any, function: dict[str, Any]) -> None:
+    """Where an alias answers, it answers with a new version."""
+    name, short = function["FunctionName"], function_of(function["LoggingConfig"]["LogGroup"])
+    package = (LAMBDA_DIR / short).read_bytes()
+    if base64.b64encode(hashlib.sha256(package).digest()).decode() == function["CodeSha256"]:
+        return
+    say(f"Updating {short} …")
+    client.update_function_code(FunctionName=name, ZipFile=package)
+    client.get_waiter("function_updated_v2").wait(FunctionName=name, WaiterConfig={"Delay": 0.2})
+    for alias in client.list_aliases(FunctionName=name)["Aliases"]:
+        version = client.publish_version(FunctionName=name)["Version"]
+        client.update_alias(FunctionName=name, Name=alias["Name"], FunctionVersion=version)
 
 
 def main() -> None:
@@ -89,7 +98,7 @@ def main() -> None:
     logs.add_argument("--no-follow", dest="follow", action="store_false")
     env = commands.add_parser("env", help="print the functions' variables")
     env.add_argument("--public-base-url", default="")
-    commands.add_parser("update", help="deploy the packages that they don't have yet")
+    commands.add_parser("update", help="deploy the packages that the functions don't have yet")
     arguments = parser.parse_args()
 
     system = System(arguments.system)

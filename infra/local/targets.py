@@ -25,6 +25,7 @@ import boto3
 
 from ..browser import find_chromium
 from ..stack import outputs
+from .functions import deployed
 from .installer import ROOT
 from .system import LAMBDA_DIR
 
@@ -87,10 +88,8 @@ def up() -> None:
     finally:
         package.write_bytes(packed)
         os.utime(package, ns=(built, built))
-    client = boto3.client("lambda")
-    functions = client.get_paginator("list_functions").paginate().build_full_result()["Functions"]
-    name = next(each["FunctionName"] for each in functions if "ShortenFunction" in each["FunctionName"])
-    if client.get_function_configuration(FunctionName=name, Qualifier="live")["CodeSha256"] != edited:
+    name = next(each["FunctionName"] for each in deployed() if "ShortenFunction" in each["FunctionName"])
+    if boto3.client("lambda").get_function_configuration(FunctionName=name, Qualifier="live")["CodeSha256"] != edited:
         sys.exit("make up doesn't move the alias to the edited function")
 
 
