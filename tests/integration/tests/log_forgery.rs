@@ -1,7 +1,5 @@
 //! What the functions log of what hostile clients send: whole lines, and nothing of it that is private.
 
-#![expect(clippy::unwrap_used, reason = "a test that meets an unexpected error has failed")]
-
 use std::{collections::BTreeSet, fmt};
 
 use linklet_domain::Role;
