@@ -38,6 +38,8 @@ def furnish(api: Api) -> Account:
     ada.call("POST", "/api/keys", {"name": "Nightly export", "scopes": ["links:read"]})
     ada.call("PATCH", "/api/tags/guide", {"name": "reference"})
     ada.wait_for_clicks(sale, len(VISITS) * 2)
+    # Each page would say that the tag has its new name.
+    ada.wait_for("/api/jobs", lambda answer: all(job["state"] not in ("queued", "running") for job in answer["jobs"]))
     ada.call("PUT", f"/api/links/{sale}/rules", {"rules": RULES, "variants": [{"name": "B", "url": "https://shop.example.com/sale/b", "weight": 30}]})
     return ada
 
