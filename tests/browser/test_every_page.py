@@ -1,24 +1,28 @@
-"""What holds for each page: everybody can use it, in light and in dark, and on the narrowest phone."""
+"""What holds for each page, dialog, menu and rare state: everybody can use it, in light and in dark, read aloud, on the narrowest phone,
+enlarged, and with large letters."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
-from screenshots import TOUR
 from support.api import Account, Api
 from support.axe import assert_usable_by_everybody
+from support.faults import faults_of
 from support.furniture import sale_of
 from support.jobs import Jobs, job
-from support.states import DOMAINS, INVITED, REGISTRATION, in_closed_workspace, in_no_workspace, own_session, paused_key, paused_member, paused_workspace, public_answers
+from support.openings import OPENINGS, assert_left, open_again, open_one, press, show_terms, wrong_opening
+from support.states import DOMAINS, INVITED, REGISTRATION, in_closed_workspace, in_no_workspace, own_session, paused_key, paused_member, public_answers, with_paused_workspace
 from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 from support.told import Told, ago, told
 from support.trail import Trail, entry
+from support.tree import tree_of, wrong_names, wrong_page
 from test_hostile import VIEWS as SHOWING_TEXTS
 from test_trouble import READS
 
@@ -96,13 +100,13 @@ JOBS = Jobs([
 # Another address waits, and mail to the present one came back.
 WAITING = in_no_workspace("ada@example.com")["**/api/me"] | {"pending_email": "an-address-that-is-wider-than-the-narrowest-phone@example.com", "undeliverable": True}
 OWN_TRAIL = Trail([entry(number, action, **{"from": "all", "to": "none"}) for number, action in enumerate(["session.guessed", "account.mail_changed", "account.cloned"])], "**/api/me/audit")
-# What is rare: the answers that make it so, and a sentence that shows that they have.
-RARE: dict[str, tuple[dict[str, Any], str]] = {
+# What is rare: the answers that make it so, and sentences that show that they have.
+RARE: dict[str, tuple[Any, ...]] = {
     "links": (in_no_workspace("ada@example.com"), "You are in no workspace"),
     "overview": (in_closed_workspace("ada@example.com"), "A workspace was closed"),
     "activity": ({"**/api/workspace/audit": {"entries": [], "next_cursor": None}}, "Nothing has been done yet."),
     "tags": (JOBS.answers, "3 of 8 changed, 2 couldn’t be"),
-    "settings": (JOBS.answers, "Whoever began it may no longer change links."),
+    "settings": (JOBS.answers, "Whoever began it may no longer change links.", "Harbour Lamps"),
     "members": ({"**/api/workspace/members": {"members": [paused_member("Bob")]}}, "1 member is paused."),
     "keys": ({"**/api/keys": {"keys": [paused_key("Old script")]}}, "1 key is paused."),
     "verify?token=vrf_0": ({}, "You are signed in as"),
@@ -112,22 +116,24 @@ RARE: dict[str, tuple[dict[str, Any], str]] = {
     "account?view=activity": (OWN_TRAIL.answers, "Several wrong passwords"),
     "notifications": (TOLD.answers | {"**/api/overview": {"as_of": ago(hours=1), "down": []}}, "Needs attention"),
 }
-WIDE = {"width": 1280, "height": 800}
-NARROW = {"width": 320, "height": 640}
 
 
 def judge(tab: Tab, what: str) -> None:
-    """In light, in dark, and on the narrowest phone, where nothing may need scrolling to the side."""
+    """What a test has come to: in light, in dark, and on the narrowest phone, where nothing may need scrolling to the side."""
     tab.settled()
     for theme in ("light", "dark"):
         tab.page.emulate_media(color_scheme=theme)
         assert_usable_by_everybody(tab, f"{what}, {theme},")
-    tab.page.set_viewport_size(NARROW)
+    tab.page.set_viewport_size({"width": 320, "height": 640})
     tab.settled()
     tab.assert_not_sideways()
     assert_usable_by_everybody(tab, f"{what}, narrow,")
-    tab.page.set_viewport_size(WIDE)
+    tab.page.set_viewport_size({"width": 1280, "height": 800})
     tab.page.emulate_media(color_scheme="light")
+
+
+def assert_no_faults(found: list[str]) -> None:
+    assert not found, f"{len(found)} faults:\n" + "\n".join(found)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -135,109 +141,97 @@ def test_a_page_can_be_used_by_everybody(tabs: Tabs, furnished: Account, target:
     shown = view.format(code=sale_of(furnished), target=target)
     # A link that doesn't exist answers 404.
     tab = tabs.open(furnished, shown, refused=[404] if "nowhere" in view else [])
-    expect(tab.heading(VIEWS[view])).to_be_attached()
-    judge(tab, view)
+    heading = expect(tab.heading(VIEWS[view]))
+    assert_no_faults(faults_of(tab, heading.to_be_attached, lambda: wrong_page(tree_of(tab)) + wrong_place(tab, view), is_page=True))
+
+
+def wrong_place(tab: Tab, view: str) -> list[str]:
+    """Whether it is said where one is."""
+    current = tab.page.get_by_role("navigation").locator("[aria-current=page]").locator("visible=true")
+    found = current.evaluate_all("(links) => links.map((link) => link.getAttribute('href'))")
+    page = re.split(r"[?/]", view)[0]
+    if page in ("account", "no-such-page"):
+        return [f"{found} says where one is" for _ in found]
+    is_right = len(found) == 1 and {"compare": "links"}.get(page, page) in found[0]
+    return [] if is_right else [f"{found} says where one is"]
 
 
 @pytest.mark.parametrize("view", PUBLIC)
 def test_a_way_in_can_be_used_by_everybody(tabs: Tabs, view: str) -> None:
     tab = tabs.open(None, view, answers=public_answers(view))
     tab.expects(TOKEN_FORM_HAS_NO_NAME)
-    expect(tab.heading(PUBLIC[view])).to_be_visible()
-    judge(tab, view)
+    assert_no_faults(faults_of(tab, expect(tab.heading(PUBLIC[view])).to_be_visible, lambda: wrong_page(tree_of(tab), is_framed=False)))
 
 
 @pytest.mark.parametrize(("view", "registration", "sentence"), ELSEWHERE)
 def test_a_way_into_another_linklet_can_be_used_by_everybody(tabs: Tabs, view: str, registration: dict[str, Any], sentence: str) -> None:
     tab = tabs.open(None, view, answers={REGISTRATION: registration})
-    expect(tab.page.get_by_text(sentence).first).to_be_visible()
-    judge(tab, f"{view}, elsewhere,")
+    said = expect(tab.page.get_by_text(sentence).first)
+    assert_no_faults(faults_of(tab, said.to_be_visible, lambda: wrong_page(tree_of(tab), is_framed=False)))
 
 
 @pytest.mark.parametrize("view", RARE)
 def test_what_is_rare_can_be_used_by_everybody(tabs: Tabs, furnished: Account, view: str) -> None:
-    answers, sentence = RARE[view]
-    tab = tabs.open(furnished, view, answers=answers)
-    expect(tab.page.get_by_text(sentence).first).to_be_visible()
-    judge(tab, f"{view}, rare,")
+    answers, *sentences = RARE[view]
+    tab = tabs.open(furnished, view, answers=with_paused_workspace(furnished) | answers)
+    tab.expects(TOKEN_FORM_HAS_NO_NAME)
+
+    def shown() -> None:
+        for sentence in sentences:
+            expect(tab.page.get_by_text(sentence).first).to_be_visible()
+
+    is_page = view in VIEWS
+    assert_no_faults(faults_of(tab, shown, lambda: wrong_page(tree_of(tab), is_framed=is_page), is_page=is_page))
 
 
 def test_a_link_for_another_account_can_be_used_by_everybody(tabs: Tabs, api: Api) -> None:
     tab = tabs.open(api.register(name="an-address-that-is-wider-than-the-narrowest-phone"), "verify?token=vrf_0")
     tab.expects(TOKEN_FORM_HAS_NO_NAME)
     tab.fails("**/api/auth/verify", 403, "forbidden")
-    tab.button("Confirm this address").click()
-    expect(tab.page.get_by_label("Password of that account")).to_be_visible()
-    judge(tab, "another account's link")
+
+    def shown() -> None:
+        tab.button("Confirm this address").click()
+        expect(tab.page.get_by_label("Password of that account")).to_be_visible()
+
+    assert_no_faults(faults_of(tab, shown, lambda: wrong_page(tree_of(tab), is_framed=False)))
 
 
-def test_a_form_can_be_used_by_everybody(tabs: Tabs, furnished: Account) -> None:
-    tab = tabs.open(furnished, "links")
-    tab.settled()
-    tab.page.keyboard.press("c")
-    form = tab.dialog("New link")
-    for section in ["When and for whom", "Campaign"]:
-        form.locator("summary", has_text=section).click()
-    form.get_by_role("button", name="On a date").click()
-    form.get_by_label("How often it may be used").fill("0")
-    form.get_by_label("Headline").fill("Half price")
-    form.get_by_label("Picture").fill("https://example.com/card.png")
-    tab.button("Create link", form).click()
-    expect(form.locator("[aria-invalid=true]")).to_have_count(2)
-    judge(tab, "the form")
-
-
-def test_a_qr_code_can_be_used_by_everybody(tabs: Tabs, furnished: Account) -> None:
-    tab = tabs.open(furnished, f"links/{sale_of(furnished)}")
-    tab.settled()
-    tab.page.keyboard.press("q")
-    expect(tab.dialog("QR code")).to_be_visible()
-    judge(tab, "the QR code")
-
-
-def test_selecting_and_a_question_can_be_used_by_everybody(tabs: Tabs, furnished: Account) -> None:
+def test_a_selection_can_be_used_by_everybody(tabs: Tabs, furnished: Account) -> None:
     # A single one, so that the bar that floats covers no other.
     tab = tabs.open(furnished, "links?tag=spring")
-    tab.settled()
-    tab.page.keyboard.press("j")
-    tab.page.keyboard.press("x")
-    bar = tab.page.get_by_role("region", name="Selected links")
-    expect(bar).to_be_visible()
-    judge(tab, "a selection")
-    tab.button("Delete", bar).click()
-    expect(tab.dialog("Delete 1 link?")).to_be_visible()
-    judge(tab, "a question")
+
+    def shown() -> None:
+        tab.settled()
+        press("j", "x")(tab)
+        expect(tab.page.get_by_role("region", name="Selected links")).to_be_visible()
+
+    assert_no_faults(faults_of(tab, shown, lambda: wrong_page(tree_of(tab))))
 
 
-def test_menus_and_the_list_of_keys_can_be_used_by_everybody(tabs: Tabs, furnished: Account) -> None:
-    mine = furnished.call("GET", "/api/me/workspaces")["workspaces"]
-    tab = tabs.open(furnished, "links", answers={"**/api/me/workspaces": {"workspaces": [*mine, paused_workspace()]}})
-    tab.settled()
-    tab.page.keyboard.press("?")
-    expect(tab.dialog("Keyboard")).to_be_visible()
-    judge(tab, "the list of keys")
-    tab.page.keyboard.press("Escape")
-    tab.button(re.compile("Switch workspace")).click()
-    expect(tab.page.get_by_role("menuitemradio", name=re.compile("Harbour Lamps"))).to_be_disabled()
-    assert_usable_by_everybody(tab, "a menu")
-    tab.open("settings")
-    expect(tab.page.get_by_role("listitem").filter(has_text="Harbour Lamps")).to_contain_text("Paused")
-    judge(tab, "the settings with a paused workspace")
-
-
-def test_the_palette_can_be_used_by_everybody(tabs: Tabs, furnished: Account) -> None:
+def test_a_form_with_errors_can_be_used_by_everybody(tabs: Tabs, furnished: Account) -> None:
     tab = tabs.open(furnished, "links")
-    tab.settled()
-    tab.page.keyboard.press("Control+k")
-    field = tab.page.get_by_role("combobox", name="Find anything")
-    expect(tab.page.get_by_role("option", name=re.compile("^Overview"))).to_be_visible()
-    judge(tab, "the palette")
-    field.fill("sale")
-    expect(tab.page.get_by_role("option", name=re.compile("^Spring sale"))).to_be_visible()
-    judge(tab, "what the palette finds")
-    field.fill("nothing has this name")
-    expect(tab.page.get_by_text("Nothing found", exact=False).last).to_be_visible()
-    judge(tab, "a palette that finds nothing")
+
+    def shown() -> None:
+        tab.settled()
+        show_terms(tab)
+        form = tab.dialog("New link")
+        form.locator("summary", has_text="Campaign").click()
+        form.get_by_role("button", name="On a date").click()
+        form.get_by_label("How often it may be used").fill("0")
+        form.get_by_label("Headline").fill("Half price")
+        form.get_by_label("Picture").fill("https://example.com/card.png")
+        tab.button("Create link", form).click()
+        expect(form.locator("[aria-invalid=true]")).to_have_count(2)
+
+    assert_no_faults(faults_of(tab, shown, lambda: wrong_names(tree_of(tab))))
+
+
+@pytest.mark.parametrize("what", OPENINGS)
+def test_what_lies_over_a_page_can_be_used_by_everybody(tabs: Tabs, furnished: Account, what: str) -> None:
+    opening = OPENINGS[what]
+    tab = tabs.open(furnished, opening.view.format(code=sale_of(furnished)), answers=with_paused_workspace(furnished))
+    show, read, resized, leave = (partial(each, tab, opening) for each in (open_one, wrong_opening, open_again, assert_left))
+    assert_no_faults(faults_of(tab, show, read, resized=resized, leave=leave))
 
 
 def test_nothing_moves_for_who_wants_no_motion(tabs: Tabs, furnished: Account) -> None:
@@ -251,26 +245,6 @@ def test_nothing_moves_for_who_wants_no_motion(tabs: Tabs, furnished: Account) -
         assert tab.page.evaluate(moving) == 0
 
 
-# How large each text is that can be seen.
-LETTERS = """
-() => [...document.querySelectorAll('body *')]
-  .filter((element) => element.checkVisibility() && [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()))
-  .map((element) => [element.outerHTML.slice(0, 100), parseFloat(getComputedStyle(element).fontSize)])
-"""
-
-
-@pytest.mark.parametrize("view", ["links", "links/{code}", "compare?codes={code}", "overview", "tags", "tags/sale", "monitoring/{target}", "notifications?kind=all", "members", "keys", "activity", "settings", "account", "account?view=sessions"])
-def test_all_letters_are_as_large_as_the_browser_is_set_to(tabs: Tabs, furnished: Account, target: str, view: str) -> None:
-    tab = tabs.open(furnished, view.format(code=sale_of(furnished), target=target))
-    tab.settled()
-    before = dict(tab.page.evaluate(LETTERS))
-    tab.page.evaluate("document.documentElement.style.fontSize = '24px'")
-    after = dict(tab.page.evaluate(LETTERS))
-    small = [text for text, size in after.items() if text in before and abs(size - 1.5 * before[text]) > 0.1]
-    assert small == []
-    assert len(before.keys() & after.keys()) > 10
-
-
 def test_no_page_is_forgotten() -> None:
     """Neither here, nor where each page fails, shows what others have written, or has its picture taken."""
     rows = dict(re.findall(r"^  \{ path: '([a-z-]+)', (.*) \},$", PAGES_OF_THE_APPLICATION.read_text(), re.MULTILINE))
@@ -280,6 +254,8 @@ def test_no_page_is_forgotten() -> None:
     # From the account, those tests come to the other pages.
     assert shown_to_members <= pages_of(READS) | {"account"}
     assert shown_to_members <= pages_of(SHOWING_TEXTS)
+    from screenshots import TOUR
+
     assert rows.keys() <= pages_of(picture.view for picture in TOUR)
 
 

@@ -1,128 +1,20 @@
-"""What a screen reader gets: names, roles and states in Chromium's accessibility tree, what it says by itself, and the order of the
-tabulator. What axe finds, such as contrast, is in test_every_page.py."""
+"""What a screen reader says by itself, and how it reads what changes. Names, roles and the order of each view are in test_every_page.py."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from typing import Any
 
-import pytest
 from playwright.sync_api import expect
 
 from support.api import Account
 from support.furniture import aged, sale_of
 from support.hand import Keyboard
 from support.listening import forget, hears, listen
-from support.openings import OPENINGS, open_one
-from support.states import DOMAINS, REGISTRATION, public_answers
-from support.tab import TOKEN_FORM_HAS_NO_NAME, Tabs
-from support.tree import Node, tree_of
-from test_every_page import PUBLIC, VIEWS
+from support.states import DOMAINS, REGISTRATION
+from support.tab import Tabs
+from support.tree import Node, tree_of, wrong_names
 from test_trouble import end_session
-
-CONTROLS = {"button", "link", "textbox", "searchbox", "combobox", "checkbox", "radio", "menuitem", "menuitemradio", "option", "switch", "slider", "spinbutton", "ColorWell", "Date", "DisclosureTriangle"}
-IMAGES = {"image", "img", "Canvas", "graphics-document", "SvgRoot"}
-# What one hears before what is in it, if it has a name.
-GROUPS = {"Date", "region", "search", "navigation", "dialog", "group", "form", "figure", "table", "list", "listbox", "menu", "main"}
-# Each of them does the same, wherever it stands.
-SAME_EFFECT = re.compile("^Only links with the tag ")
-
-
-def group_of(node: Node) -> Node | None:
-    """A row of a table is named by its first cell, but one of a list isn't."""
-    group = node.parent
-    while group and not (group.role == "row" or (group.role in GROUPS and group.name)):
-        group = group.parent
-    return group
-
-
-def wrong_names(tree: Node) -> list[str]:
-    wrong = []
-    effects: dict[tuple[int, str, str], list[Any]] = defaultdict(list)
-    for node in tree.all():
-        if node.role in CONTROLS | IMAGES | {"table", "dialog", "menu", "heading", "columnheader", "region", "listbox"} and not node.name:
-            wrong.append(f"a {node.role} in {node.parent} has no name")
-        if node.role in CONTROLS and not SAME_EFFECT.match(node.name):
-            # A description says what it is about, too.
-            effects[id(group_of(node)), node.role, f"{node.name} {node.description}".strip()].append(node.states.get("url", node.element))
-    wrong += [f"{role} “{name}” does {len(set(does))} things" for (_, role, name), does in effects.items() if len(set(does)) > 1]
-    wrong += [f"{table} has no headers" for table in tree.find("table") if not table.find("columnheader")]
-    wrong += [f"{list_} has nothing but {child}" for list_ in tree.find("listbox") for child in list_.children if child.role not in ("option", "group")]
-    return wrong
-
-
-def wrong_page(tree: Node, is_framed: bool) -> list[str]:
-    wrong = wrong_names(tree)
-    headings = [node for node in tree.find("heading") if node.states.get("level") == 1]
-    if len(headings) != 1:
-        wrong.append(f"{len(headings)} headings of the page: {[str(node) for node in headings]}")
-    for role, count in {"main": 1, "navigation": int(is_framed), "banner": int(is_framed)}.items():
-        if len(tree.find(role)) != count:
-            wrong.append(f"{len(tree.find(role))} {role}")
-    if not (main := tree.find("main")) or headings and headings[0].around("main") is not main[0]:
-        wrong.append("the heading isn't in what is the page's own")
-    # What happens is said here, so it has to be there before.
-    regions = [node for node in tree.find("status") if node.states.get("live") == "polite" and not node.text()]
-    if not regions:
-        wrong.append("nothing waits to say what happens")
-    return wrong
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_page_is_read_as_what_it_is(tabs: Tabs, furnished: Account, target: str, view: str) -> None:
-    shown = view.format(code=sale_of(furnished), target=target)
-    tab = tabs.open(furnished, shown, refused=[404] if "nowhere" in view else [])
-    expect(tab.heading(VIEWS[view])).to_be_attached()
-    tab.settled()
-    tree = tree_of(tab)
-    assert wrong_page(tree, is_framed=True) == []
-    assert tree.name.endswith("· Linklet")
-    assert tree.find("link")[0].name == "Skip to the content"
-    # Where one is, is said.
-    current = tab.page.get_by_role("navigation").locator("[aria-current=page]").locator("visible=true")
-    page = view.split("?")[0].split("/")[0]
-    if page in ("account", "no-such-page"):
-        return expect(current).to_have_count(0)
-    expect(current).to_have_count(1)
-    expect(current).to_have_attribute("href", re.compile({"compare": "links"}.get(page, page)))
-
-
-@pytest.mark.parametrize("view", PUBLIC)
-def test_a_way_in_is_read_as_what_it_is(tabs: Tabs, view: str) -> None:
-    tab = tabs.open(None, view, answers=public_answers(view))
-    tab.expects(TOKEN_FORM_HAS_NO_NAME)
-    expect(tab.heading(PUBLIC[view])).to_be_visible()
-    tab.settled()
-    assert wrong_page(tree_of(tab), is_framed=False) == []
-
-
-@pytest.mark.parametrize("what", OPENINGS)
-def test_what_lies_over_a_page_is_read_as_what_it_is(tabs: Tabs, furnished: Account, what: str) -> None:
-    opening = OPENINGS[what]
-    tab = tabs.open(furnished, opening.view.format(code=sale_of(furnished)))
-    tab.settled()
-    # Something has the focus, to which it comes back.
-    tab.page.keyboard.press("Tab")
-    open_one(tab, opening)
-    tree = tree_of(tab)
-    assert wrong_names(tree) == []
-    (opened,) = tree.find(opening.role)
-    assert opened.name
-    focused = tab.page.evaluate(f"document.activeElement.closest('[role={opening.role}], {opening.role}') !== null")
-    assert focused, f"the focus is at {tab.page.evaluate('document.activeElement.outerHTML.slice(0, 200)')}"
-    if opening.role == "dialog":
-        assert opened.states.get("modal")
-        # Nothing else can be read, and what happens is said within.
-        assert not tree.find("main", "navigation", "banner", "contentinfo")
-        assert [node.name for node in opened.find("heading") if node.states.get("level") == 2] == [opened.name]
-        assert any(node.states.get("live") == "polite" for node in opened.find("status"))
-    else:
-        (opener,) = [node for node in tree.find("button") if node.states.get("expanded") and node.states.get("hasPopup") == "menu"]
-        assert opener.name == opened.name
-    tab.page.keyboard.press("Escape")
-    expect(tab.page.get_by_role(opening.role, name=opening.name)).to_have_count(0)
-    assert tab.page.evaluate("document.activeElement !== document.body"), "the focus is lost"
 
 
 def test_a_session_that_is_over_is_read_as_a_question(tabs: Tabs, account: Account) -> None:
@@ -342,56 +234,3 @@ def test_what_is_on_is_read(tabs: Tabs, furnished: Account) -> None:
     tab.button("Create link").click()
     expect(tab.page.locator("[aria-invalid=true]")).to_have_count(1)
     assert states("textbox", "Target")["invalid"] == "true"
-
-
-# -- the tabulator
-
-# Where the focus is: whether it is in the page's own part, its place, and what it is.
-PLACE = """
-() => {
-  const element = document.activeElement;
-  const { left, right, top, bottom } = element.getBoundingClientRect();
-  return { id: (element.tabStop ??= (window.tabStops = (window.tabStops ?? 0) + 1)), isPage: element === document.body, isMain: Boolean(element.closest('main')),
-    isSkip: element.matches('.skip'), left, right, top: top + scrollY, bottom: bottom + scrollY, is: element.outerHTML.slice(0, 120) };
-}
-"""
-# Of a group of radio buttons, the tabulator reaches one, and arrows the others.
-REACHABLE = """
-() => [...document.querySelectorAll('a[href], button, input:not([type=radio]:not(:checked)), select, textarea, summary, [tabindex="0"]')]
-  .filter((element) => element.tabIndex >= 0 && !element.disabled && element.checkVisibility({ visibilityProperty: true }) && !element.tabStop)
-  .map((element) => element.outerHTML.slice(0, 120))
-"""
-
-
-def goes_back(one: dict[str, Any], two: dict[str, Any]) -> bool:
-    """Down is right, and to the right, or to the beginning of a column beside."""
-    is_above = two["bottom"] <= one["top"] and two["left"] < one["right"]
-    is_in_row = min(one["bottom"], two["bottom"]) - max(one["top"], two["top"]) > min(one["bottom"] - one["top"], two["bottom"] - two["top"]) / 2
-    return is_above or (is_in_row and two["right"] <= one["left"])
-
-
-@pytest.mark.parametrize("width", [1280, 360])
-@pytest.mark.parametrize("view", VIEWS)
-def test_the_tabulator_reaches_everything_in_reading_order(tabs: Tabs, furnished: Account, target: str, view: str, width: int) -> None:
-    tab = tabs.open(furnished, view.format(code=sale_of(furnished), target=target), width=width, refused=[404] if "nowhere" in view else [])
-    expect(tab.heading(VIEWS[view])).to_be_attached()
-    tab.settled()
-    # What is read when somebody comes to it is there before.
-    tab.page.evaluate("document.scrollingElement.scrollTo(0, document.scrollingElement.scrollHeight)")
-    tab.settled()
-    tab.page.evaluate("document.scrollingElement.scrollTo(0, 0)")
-    stops: list[dict[str, Any]] = []
-    for _ in range(200):
-        tab.page.keyboard.press("Tab")
-        place = tab.page.evaluate(PLACE)
-        if place["isPage"] or any(place["id"] == stop["id"] for stop in stops):
-            break
-        stops.append(place)
-    assert tab.page.evaluate(REACHABLE) == []
-    assert stops[0]["isSkip"]
-    main = [stop["isMain"] for stop in stops]
-    # The frame is before the page and, on a phone, its bar is behind it.
-    assert main.index(True) == main.count(False) if width >= 960 else main == sorted(main[:1]) + [True] * main.count(True) + [False] * (main.count(False) - 1)
-    own = [stop for stop in stops if stop["isMain"]]
-    back = [f"{one['is']} … {two['is']}" for one, two in zip(own, own[1:]) if goes_back(one, two)]
-    assert back == []

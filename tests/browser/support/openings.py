@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from playwright.sync_api import expect
 
 from .tab import Tab
+from .tree import tree_of, wrong_names
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ def delete_selected(tab: Tab) -> None:
 
 
 def show_more_for_selected(tab: Tab) -> None:
-    press("j", "x")(tab)
+    if not tab.page.get_by_role("region", name="Selected links").is_visible():
+        press("j", "x")(tab)
     tab.button("More for the selected links").click()
 
 
@@ -81,6 +83,8 @@ def show_rules(tab: Tab) -> None:
     drawer.locator("summary", has_text="Try them out").click()
 
 
+# The link that skips to the content lies over it while it has the focus, so it is opened with a key. A phone has no such menu.
+SWITCHER = re.compile("Switch workspace|^More$")
 OPENINGS = {
     "a new link": Opening("links", press("c"), "dialog", "New link"),
     "several new links": Opening("links", press("C"), "dialog", "New links"),
@@ -117,6 +121,7 @@ OPENINGS = {
     "a row's menu": Opening("links?tag=spring", click(re.compile("^More for ")), "menu", re.compile("^More for ")),
     "a link's menu": Opening("links/{code}", lambda tab: tab.page.get_by_role("main").get_by_role("button", name="More").click(), "menu", "More"),
     "the order": Opening("links", click(re.compile("^Order")), "menu", re.compile("^Order")),
+    "the workspaces": Opening("links", lambda tab: tab.button(SWITCHER).locator("visible=true").press("Enter"), "menu", SWITCHER),
     "the account's menu": Opening("links", click(re.compile("@example.com|^More$")), "menu", re.compile("@example.com|^More$")),
 }
 
@@ -124,6 +129,41 @@ OPENINGS = {
 def open_one(tab: Tab, opening: Opening) -> None:
     """Opens it and waits until it is there."""
     tab.settled()
+    # Something has the focus, to which it comes back.
+    tab.page.keyboard.press("Tab")
     opening.open(tab)
     expect(tab.page.get_by_role(opening.role, name=opening.name).first).to_be_visible()
-    tab.settled()
+
+
+def open_again(tab: Tab, opening: Opening) -> None:
+    """A menu has its place by the window in which it was opened."""
+    if opening.role == "menu":
+        tab.page.locator("body").dispatch_event("pointerdown")
+        opening.open(tab)
+        expect(tab.page.get_by_role("menu", name=opening.name)).to_be_visible()
+
+
+def wrong_opening(tab: Tab, opening: Opening) -> list[str]:
+    """What a screen reader gets wrong of it."""
+    tree = tree_of(tab)
+    wrong = wrong_names(tree)
+    opened, *more = tree.find(opening.role)
+    # Nothing else can be read behind a dialog.
+    if more or (opening.role == "dialog" and (tree.find("main", "navigation", "banner", "contentinfo") or not opened.states.get("modal"))):
+        wrong.append(f"more than {opened} can be read: {tree.outline()}")
+    if not tab.page.evaluate(f"document.activeElement.closest('[role={opening.role}], {opening.role}') !== null"):
+        wrong.append(f"the focus is at {tab.page.evaluate('document.activeElement.outerHTML.slice(0, 200)')}")
+    if opening.role == "menu":
+        titles = [node.name for node in tree.find("button") if node.states.get("expanded") and node.states.get("hasPopup") == "menu"]
+    else:
+        titles = [node.name for node in opened.find("heading") if node.states.get("level") == 2]
+        # What happens is said within.
+        wrong += [] if any(node.states.get("live") == "polite" for node in opened.find("status")) else ["nothing waits to say what happens"]
+    return wrong if titles == [opened.name] else [*wrong, f"{opened} is the {opening.role} of {titles}"]
+
+
+def assert_left(tab: Tab, opening: Opening) -> None:
+    """Escape leads back to where one was."""
+    tab.page.keyboard.press("Escape")
+    expect(tab.page.get_by_role(opening.role, name=opening.name)).to_have_count(0)
+    assert tab.page.evaluate("document.activeElement !== document.body"), "the focus is lost"

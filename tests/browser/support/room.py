@@ -36,6 +36,10 @@ async () => {
   };
   const meets = (a, b, height) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > height;
 
+  // What lies over the page, but beyond its edge.
+  const { left, right } = scope.getBoundingClientRect();
+  if (scope.matches('dialog') && (left < 0 || right > innerWidth)) found.push(`outside of the window: ${said(scope)}`);
+
   // What needs scrolling to the side.
   if (document.documentElement.scrollWidth > wide) found.push(`the page is ${document.documentElement.scrollWidth} wide where there are ${wide}`);
   for (const element of [scope, ...elements]) {

@@ -53,6 +53,12 @@ def paused_workspace() -> dict[str, Any]:
     }
 
 
+def with_paused_workspace(account: Account) -> dict[str, Any]:
+    """Beside those that the account has."""
+    mine = account.call("GET", "/api/me/workspaces")["workspaces"]
+    return {"**/api/me/workspaces": {"workspaces": [*mine, paused_workspace()]}}
+
+
 def closed_workspace(role: str = "admin") -> dict[str, Any]:
     """It was closed two days ago."""
     row = {name: value for name, value in paused_workspace().items() if name != "paused_at"}
