@@ -1,10 +1,7 @@
 use std::{
     collections::{BTreeMap, HashMap},
     fmt::Debug,
-    sync::{
-        Arc, Mutex, MutexGuard,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard},
 };
 
 use aws_sdk_dynamodb::{
@@ -22,6 +19,7 @@ use aws_sdk_dynamodb::{
     types::KeysAndAttributes,
 };
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 /// How a call to DynamoDB fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -367,13 +365,32 @@ pub(crate) fn set_json(request: &mut HttpRequest, body: &Value) {
 
 /// Counts the calls of a client that write. Clones share the count.
 #[derive(Debug, Clone, Default)]
-pub struct WriteCounter(Arc<AtomicUsize>);
+pub struct WriteCounter(watch::Sender<usize>);
 
 impl WriteCounter {
     /// How many there have been.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.0.load(Ordering::SeqCst)
+        *self.0.borrow()
+    }
+
+    /// Waits until so many more have left.
+    pub async fn more(&self, writes: usize) {
+        let mut count = self.0.subscribe();
+        let until = self.count() + writes;
+        // The sender lives as long as `self`.
+        drop(count.wait_for(|count| *count >= until).await);
+    }
+
+    /// Drops the work when so many more writes of it have left, as Lambda kills a function.
+    ///
+    /// # Panics
+    /// When the work is done by then.
+    pub async fn kill_after<T>(&self, writes: usize, work: impl Future<Output = T>) {
+        tokio::select! {
+            () = self.more(writes) => {}
+            _ = work => panic!("the work was done before it could be killed"),
+        }
     }
 }
 
@@ -389,7 +406,7 @@ impl Intercept for WriteCounter {
         _config: &mut ConfigBag,
     ) -> Result<(), BoxError> {
         if !["GetItem", "BatchGetItem", "Query"].contains(&operation_of(context.request()).as_str()) {
-            self.0.fetch_add(1, Ordering::SeqCst);
+            self.0.send_modify(|count| *count += 1);
         }
         Ok(())
     }

@@ -192,7 +192,7 @@ impl Fixture {
 
     async fn status(&self, code: &str) -> &'static str {
         match self.db.record(code).await {
-            Some(Record::Link(link)) => link.availability.status(Timestamp::now()).as_str(),
+            Some(Record::Link(link)) => link.availability.status(self.now()).as_str(),
             Some(Record::Tombstone(tombstone)) => linklet_domain::LinkStatus::from(tombstone.reason).as_str(),
             None => "unknown",
         }
@@ -339,7 +339,7 @@ async fn what_is_created_while_environments_hold_the_workspace_for_open_is_suspe
 #[tokio::test]
 async fn bringing_it_back_on_the_sixth_day_brings_every_status_back() {
     let fixture = Fixture::new().await;
-    let soon = Timestamp::now().plus(Duration::from_secs(3_600));
+    let (tomorrow, later) = (Timestamp::now().plus(DAY), Timestamp::now().plus(30 * DAY));
     let with = |code: &str, change: &dyn Fn(&mut Link)| {
         let mut link = fixture.link(code).build();
         change(&mut link);
@@ -352,12 +352,12 @@ async fn bringing_it_back_on_the_sixth_day_brings_every_status_back() {
             fixture.link("active").build(),
             with("inactive", &|link| link.availability.state = LinkState::Inactive),
             fixture.link("expired").expires_at(Timestamp::now()).build(),
-            fixture.link("scheduled").valid_from(soon).build(),
+            fixture.link("scheduled").valid_from(later).build(),
             with("exhausted", &|link| link.availability.exhausted_at = Some(Timestamp::now())),
             with("protected", &|link| link.availability.is_protected = true),
             fixture.link("archived").archived().build(),
             fixture.link("deleted").build(),
-            fixture.link("expiring").expires_at(Timestamp::now().plus(Duration::from_millis(400))).build(),
+            fixture.link("expiring").expires_at(tomorrow).build(),
         ])
         .await;
     let deleted = fixture.db.link("deleted").await;
@@ -370,7 +370,6 @@ async fn bringing_it_back_on_the_sixth_day_brings_every_status_back() {
     let mut expected = ["suspended"; 9];
     expected[7] = "deleted";
     assert_eq!(fixture.statuses(&codes).await, expected);
-    tokio::time::sleep(Duration::from_millis(500)).await;
     fixture.pass(6 * DAY);
     fixture.carry().await;
     fixture.restore().await;
@@ -738,15 +737,7 @@ async fn a_workspace_with_many_links_is_closed_and_purged_though_the_function_is
     mortal.work.workspaces.workspaces = ClosedWorkspaces::new(client, "UsersTable");
     let kill = async |record: &EventRecord| {
         for writes in [3, 30, 80] {
-            let until = counter.count() + writes;
-            tokio::select! {
-                _ = consume(&mortal, record) => panic!("the turn was over before it could be killed"),
-                () = async {
-                    while counter.count() < until {
-                        tokio::time::sleep(Duration::from_micros(200)).await;
-                    }
-                } => {}
-            }
+            counter.kill_after(writes, consume(&mortal, record)).await;
         }
     };
 
