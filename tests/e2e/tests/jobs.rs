@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::api::{Api, User, eventually, send};
+use crate::{
+    api::{Api, User, eventually, send},
+    stack::exactly,
+};
 
 #[tokio::test]
 async fn a_tag_is_renamed_on_all_links_and_its_owner_is_told() {
@@ -41,5 +44,5 @@ async fn a_tag_is_renamed_on_all_links_and_its_owner_is_told() {
         [&removed.json()["id"], &json!("Your job to remove the tag KEPT is done: 3 links changed.")],
         [&started.json()["id"], &json!("Your job to rename the tag frühling 50 % to Spring is done: 3 links changed.")],
     ];
-    eventually("the ends of both jobs are told", expected.map(|row| row.map(Value::clone)).to_vec(), told).await;
+    exactly("the ends of both jobs are told", expected.map(|row| row.map(Value::clone)).to_vec(), told).await;
 }

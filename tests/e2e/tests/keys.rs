@@ -60,15 +60,3 @@ async fn a_key_is_used_shown_and_revoked() {
     assert_eq!(refused.problem(), (401, "unauthorized".into()));
     assert_eq!(ada.get("/api/keys").await.json(), json!({"keys": []}));
 }
-
-#[tokio::test]
-async fn a_key_opens_what_its_scopes_say() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
-    let made = send(ada.request("POST", "/api/keys").json(&json!({"name": "CI", "scopes": ["links:read"]}))).await;
-    let key = made.json()["key"].as_str().unwrap().to_owned();
-
-    assert_eq!(with_key(&api, &key, "GET", "/api/links", None).await.status, 200);
-    let refused = with_key(&api, &key, "POST", "/api/shorten", Some(&json!({"url": "https://example.com/"}))).await;
-    assert_eq!(refused.status, 403, "{}", refused.body);
-}

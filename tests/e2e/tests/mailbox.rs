@@ -27,7 +27,7 @@ pub async fn mail_to(email: &str, words: &str) -> Option<String> {
 }
 
 /// All mails to an address so far, or `None` without an emulator.
-pub async fn mails_to(email: &str) -> Option<Vec<Value>> {
+async fn mails_to(email: &str) -> Option<Vec<Value>> {
     let Ok(endpoint) = env::var("AWS_ENDPOINT_URL") else {
         eprintln!("skipped: AWS_ENDPOINT_URL is not set, so mails can't be read");
         return None;

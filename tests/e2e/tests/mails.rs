@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     api::{Answer, Api, PASSWORD, User, eventually, send},
-    mailbox::{mail_to, mails_to, token_mailed_to},
+    mailbox::{mail_to, token_mailed_to},
 };
 
 /// Confirms somebody's address, as its owner does with the mail that registering brings. `None` without an emulator.
@@ -206,30 +206,4 @@ async fn a_milestone_is_mailed_until_its_reader_unsubscribes_by_the_link_in_the_
     let one_click = api.request("POST", &path).header("content-type", "application/x-www-form-urlencoded");
     assert_eq!(send(one_click.body("List-Unsubscribe=One-Click")).await.status, 204);
     assert_eq!(ada.get("/api/me/notifications").await.json(), json!({"mail": "none"}));
-}
-
-#[tokio::test]
-async fn the_twentieth_notification_within_an_hour_is_the_last_that_is_mailed() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
-    if confirm(&api, &ada).await.is_none() {
-        return;
-    }
-    let all = ada.request("PATCH", "/api/me/notifications").json(&json!({"mail": "all"}));
-    assert_eq!(send(all).await.status, 200);
-    let ready = async || {
-        let mails = mails_to(&ada.email).await.unwrap();
-        mails.iter().filter(|mail| mail["Subject"] == "Your short link is ready").count()
-    };
-
-    // An address creates a few links a minute only.
-    for number in 0..22 {
-        let body = json!({"url": format!("https://example.com/{number}")});
-        let created = Api::new().request("POST", "/api/shorten").bearer_auth(&ada.token).json(&body);
-        assert_eq!(send(created).await.status, 201);
-    }
-
-    mail_to(&ada.email, "This is the 20th such mail within an hour.").await;
-    eventually("all are told", 22, async || ada.notifications("url.created").await.len()).await;
-    eventually("twenty are mailed", 20, ready).await;
 }

@@ -23,6 +23,7 @@ mod main_path;
 mod outage;
 mod redeploy;
 mod rounds;
+mod stack;
 mod targets;
 mod terms;
 mod watch;

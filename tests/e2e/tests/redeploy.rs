@@ -18,8 +18,9 @@ use linklet_test_support::{Crowd, Manner, Site};
 use serde_json::{Value, json};
 
 use crate::{
-    api::{Api, User, eventually, send},
+    api::{Api, User, send},
     rounds::Rounds,
+    stack::exactly,
 };
 
 /// Each on an address of its own, so that none waits for another.
@@ -227,12 +228,12 @@ async fn a_deployment_and_killed_functions_forget_no_target_and_repeat_no_notifi
     let timeouts = watch.results(watch.slowest(), &deployed).await;
     assert!(timeouts.iter().any(|result| result["error"] == "timeout"), "{timeouts:?}");
     let told_down = async || watch.notifications("target.down").await;
-    eventually("each is said to be down once", watch.once_each(), told_down).await;
+    exactly("each is said to be down once", watch.once_each(), told_down).await;
 
     watch.recover();
     wait_for("all targets are up again", pause, async || watch.are_all("up").await).await;
     let told_up = async || watch.notifications("target.up").await;
-    eventually("each is said to be up once", watch.once_each(), told_up).await;
+    exactly("each is said to be up once", watch.once_each(), told_up).await;
     assert_eq!(told_down().await, watch.once_each());
     println!("{} checks of slow sites cut off", watch.abandoned());
 }

@@ -1,12 +1,11 @@
 //! Rounds of checks that begin sooner than those of the schedule.
 
-use std::{env, time::Duration};
+use std::time::Duration;
 
-use aws_config::BehaviorVersion;
 use aws_sdk_dynamodb::{Client as DynamoDb, types::AttributeValue};
-use aws_sdk_sqs::{Client as Sqs, types::QueueAttributeName};
 use linklet_domain::{CheckInterval, CorrelationId, Places, PlannedRound, Timestamp};
-use tokio::time::sleep;
+
+use crate::stack::{Queue, table};
 
 /// Those of the local system.
 fn interval_and_places() -> (CheckInterval, Places) {
@@ -15,22 +14,16 @@ fn interval_and_places() -> (CheckInterval, Places) {
 
 /// The queue of rounds, and the table that says who works on one.
 pub struct Rounds {
-    sqs: Sqs,
-    queue: String,
+    queue: Queue,
     tables: DynamoDb,
     table: String,
 }
 
 impl Rounds {
     pub async fn of_the_stack() -> Self {
-        let stack = env::var("STACK_NAME").expect("who has servers on this machine checked sets STACK_NAME");
-        let aws = aws_config::load_defaults(BehaviorVersion::latest()).await;
-        let (sqs, tables) = (Sqs::new(&aws), DynamoDb::new(&aws));
-        let found = sqs.get_queue_url().queue_name(format!("{stack}-rounds")).send().await;
-        let queue = found.expect("the stack has the queue").queue_url.expect("a queue has a URL");
-        let names = tables.list_tables().send().await.unwrap().table_names.unwrap_or_default();
-        let table = names.into_iter().find(|name| name.starts_with(&stack) && name.contains("WatchTable"));
-        Self { sqs, queue, tables, table: table.expect("the stack has a table of targets") }
+        let queue = Queue::of_the_stack("rounds").await;
+        let (tables, table) = table("WatchTable").await;
+        Self { queue: queue.expect("who has servers on this machine checked sets STACK_NAME"), tables, table }
     }
 
     /// Has all targets checked in a round of ten seconds, whose message comes so often, as if no other round were going on.
@@ -60,27 +53,11 @@ impl Rounds {
     }
 
     async fn send(&self, round: &PlannedRound, delay: i32) {
-        let message = self.sqs.send_message().queue_url(&self.queue).delay_seconds(delay);
-        message.message_body(serde_json::to_string(round).unwrap()).send().await.unwrap();
+        self.queue.send_later(&serde_json::to_string(round).unwrap(), delay).await;
     }
 
     /// Waits for a moment in which nobody works on a round, nor is about to.
     pub async fn are_done(&self) {
-        let mut waited = 0;
-        while self.messages().await > 0 {
-            waited += 1;
-            assert!(waited < 600, "{} does not get empty", self.queue);
-            sleep(Duration::from_millis(100)).await;
-        }
-    }
-
-    async fn messages(&self) -> u32 {
-        use QueueAttributeName::{
-            ApproximateNumberOfMessages as Waiting, ApproximateNumberOfMessagesNotVisible as InWork,
-        };
-        let asked = self.sqs.get_queue_attributes().queue_url(&self.queue);
-        let answer = asked.attribute_names(Waiting).attribute_names(InWork).send().await.unwrap();
-        let count = |name| answer.attributes().unwrap()[&name].parse::<u32>().unwrap();
-        count(Waiting) + count(InWork)
+        self.queue.is_done().await;
     }
 }

@@ -1,12 +1,11 @@
 //! Links with limits, passwords, rules and other destinations, through the deployed template.
 
-use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use crate::api::{Answer, Api, User, eventually, send};
-
-/// What a tool of a person's says. Who says nothing may be a machine that opens links of its own accord.
-const TOOL: &str = "curl/8.7.1";
+use crate::{
+    api::{Answer, Api, User, eventually, send},
+    stack::exactly,
+};
 
 async fn shorten(user: &User, body: Value) -> String {
     let answer = send(user.request("POST", "/api/shorten").json(&body)).await;
@@ -15,38 +14,6 @@ async fn shorten(user: &User, body: Value) -> String {
 
 async fn patch(user: &User, code: &str, body: Value) -> Answer {
     send(user.request("PATCH", &format!("/api/links/{code}")).json(&body)).await
-}
-
-async fn shown(user: &User, code: &str) -> Value {
-    user.get(&format!("/api/links/{code}")).await.json()
-}
-
-/// What a limit lets through is exact, however many come at once, and the workspace hears of its end.
-#[tokio::test]
-async fn of_a_crowd_exactly_as_many_follow_a_link_as_may() {
-    let ada = User::new(&Api::new()).await;
-    let code = shorten(&ada, json!({"url": "https://example.com/tickets", "max_clicks": 20})).await;
-    let path = format!("/{code}");
-    let visitors = (0..10).map(|_| async {
-        let (visitor, mut followed) = (Api::new(), 0);
-        for _ in 0..4 {
-            let answer = send(visitor.request("GET", &path).header("user-agent", TOOL)).await;
-            followed += usize::from(answer.is_redirect());
-            assert!(matches!(answer.status, 302 | 410), "{answer:?}");
-        }
-        followed
-    });
-
-    let followed: usize = join_all(visitors).await.into_iter().sum();
-
-    assert_eq!(followed, 20);
-    let status = async || shown(&ada, &code).await["status"].clone();
-    eventually("the link is exhausted", json!("exhausted"), status).await;
-    let told = async || ada.notifications("url.exhausted").await.len();
-    eventually("that it is used up is told once", 1, told).await;
-    assert_eq!(patch(&ada, &code, json!({"max_clicks": 1_000})).await.json()["status"], json!("active"));
-    let follows = async || send(Api::new().request("GET", &path).header("user-agent", TOOL)).await.is_redirect();
-    eventually("others are led on", true, follows).await;
 }
 
 #[tokio::test]
@@ -69,7 +36,7 @@ async fn a_password_opens_a_link_by_the_form_of_its_page() {
 
     assert_eq!((led.status, led.header("location")), (303, "https://example.com/secret"));
     let clicks = async || api.get(&format!("/api/stats/{code}")).await.json()["total_clicks"].clone();
-    eventually("the click is counted", json!(1), clicks).await;
+    exactly("the click is counted", json!(1), clicks).await;
 }
 
 #[tokio::test]

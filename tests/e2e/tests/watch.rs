@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     api::{Answer, Api, User, eventually, send},
     rounds::Rounds,
+    stack::exactly,
 };
 
 /// Whether the system checks servers on this machine.
@@ -79,7 +80,7 @@ async fn a_url_that_fails_stops_and_recovers_has_its_results_and_one_notificatio
     watched.rounds_until(&json!(200), &Value::Null, "up").await;
 
     let told = async || (ada.notifications("target.down").await.len(), ada.notifications("target.up").await.len());
-    eventually("one notification each", (1, 1), told).await;
+    exactly("one notification each", (1, 1), told).await;
     // Two failed rounds in a row and nothing less made it go down.
     let results = watched.results().await;
     let failed = results.iter().filter(|result| result["status_code"] == 500).count();

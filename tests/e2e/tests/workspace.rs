@@ -109,27 +109,6 @@ async fn a_removed_admin_purges_nothing_any_more_and_is_a_stranger_within_a_minu
 }
 
 #[tokio::test]
-async fn a_squatter_of_an_address_gets_into_no_workspace_by_an_invitation_for_it() {
-    let api = Api::new();
-    let (ada, squatter, carol) = (User::new(&api).await, User::new(&api).await, User::new(&api).await);
-    let invalid = "this invitation does not exist, was used, or has expired, or is for another address";
-
-    let invited = change(&ada, "POST", INVITATIONS, &json!({"email": squatter.email, "role": "admin"})).await;
-    assert_eq!(invited.status, 201, "{}", invited.body);
-
-    for token in ["inv_00000000000000000000000000000000", "", &squatter.id] {
-        let answer = change(&squatter, "POST", "/api/invitations/accept", &json!({"token": token})).await;
-        assert_eq!(answer.problem(), (404, invalid.into()));
-    }
-    // Whoever finds the token has not the address.
-    assert_eq!(accept(&carol, &invited).await.problem(), (404, invalid.into()));
-    assert_eq!(ada.get("/api/workspace/members").await.json()["members"].as_array().unwrap().len(), 1);
-    let id = invited.json()["id"].as_str().unwrap().to_owned();
-    assert_eq!(ada.delete(&format!("{INVITATIONS}/{id}")).await.status, 204);
-    assert_eq!(accept(&squatter, &invited).await.problem(), (404, invalid.into()));
-}
-
-#[tokio::test]
 async fn who_registers_by_an_invitation_joins_that_workspace_once() {
     let api = Api::new();
     let ada = User::new(&api).await;
