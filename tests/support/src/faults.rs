@@ -386,7 +386,7 @@ impl WriteCounter {
     ///
     /// # Panics
     /// When the work is done by then.
-    pub async fn kill_after<T>(&self, writes: usize, work: impl Future<Output = T>) {
+    pub async fn kill_after<T>(&self, writes: usize, work: impl Future<Output = T> + Unpin) {
         tokio::select! {
             () = self.more(writes) => {}
             _ = work => panic!("the work was done before it could be killed"),

@@ -737,7 +737,7 @@ async fn a_workspace_with_many_links_is_closed_and_purged_though_the_function_is
     mortal.work.workspaces.workspaces = ClosedWorkspaces::new(client, "UsersTable");
     let kill = async |record: &EventRecord| {
         for writes in [3, 30, 80] {
-            counter.kill_after(writes, consume(&mortal, record)).await;
+            counter.kill_after(writes, Box::pin(consume(&mortal, record))).await;
         }
     };
 

@@ -388,13 +388,3 @@ async fn reading_an_expired_link_in_every_way_writes_nothing() {
     assert_eq!(get("/working").send_to(&redirect).await.status, REDIRECT);
     assert_eq!(writes.count(), 1);
 }
-
-#[tokio::test]
-async fn the_cleanups_statistics_are_for_admins() {
-    let db = TestDynamoDb::start();
-    let token = token_for(&WorkspaceId::generate(), Role::Member);
-
-    let answer = RequestBuilder::new("GET", "/api/admin/cleanup/stats").token(&token).send_to(&stats(&db)).await;
-
-    assert_eq!(answer.problem(), (403, "your role does not allow this".into()));
-}

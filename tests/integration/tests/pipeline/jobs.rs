@@ -373,7 +373,7 @@ async fn a_rename_changes_each_link_once_though_the_function_is_killed_and_the_t
     let counter = WriteCounter::default();
     let mortal = fixture.with_links(LinksTable::new(fixture.db.client_with(counter.clone()), "LinksTable"));
     for writes in [30, 40, 50] {
-        counter.kill_after(writes, consume(&mortal, &record)).await;
+        counter.kill_after(writes, Box::pin(consume(&mortal, &record))).await;
     }
     let faults = Faults::default();
     let cut_off = fixture.with_links(LinksTable::new(fixture.db.client_with(faults.clone()), "LinksTable"));

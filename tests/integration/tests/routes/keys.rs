@@ -9,7 +9,7 @@ use linklet_lambda::identity::Authenticator;
 use linklet_list::List;
 use linklet_test_support::{
     Answer, ApiKeyBuilder, CapacityMeter, Fault, Faults, LinkBuilder, Person, RequestBuilder, TestDynamoDb, token_for,
-    token_of, tokens, users_by,
+    token_of, tokens,
 };
 use serde_json::{Value, json};
 
@@ -324,17 +324,6 @@ async fn whoever_can_not_be_looked_up_gets_503_and_whoever_is_held_is_let_in() {
 
     let answer = list_at(&office.environment(ApiKeys::new(TestDynamoDb::unreachable(), "T")), "sk_live_", start).await;
     assert_eq!(answer.status, 401, "what is no key needs no table");
-}
-
-#[tokio::test]
-async fn without_its_table_the_management_of_keys_answers_503() {
-    let mut office = Office::new().await;
-    office.account = Account::new(tokens(), users_by(TestDynamoDb::unreachable()), crate::fixture::guesses(&office.db));
-
-    for (method, path) in [("POST", KEYS), ("GET", KEYS), ("DELETE", "/api/keys/sk_live_00000000")] {
-        let answer = office.send(method, path, &json!({"name": "CI", "scopes": ["links:read"]})).await;
-        assert_eq!(answer.problem(), (503, "service unavailable".into()), "{method} {path}");
-    }
 }
 
 #[tokio::test]

@@ -3,8 +3,7 @@ use linklet_domain::{OneTimeToken, Timestamp, TokenPurpose, lifetimes};
 use linklet_dynamodb::{NewToken, TokenDelivery, UsersTable};
 use linklet_lambda::{mail_orders::MailOrders, publisher::Publisher};
 use linklet_test_support::{
-    Answer, CapacityMeter, FakeQueues, Outage, Person, RequestBuilder, TestDynamoDb, an_origin, issuer, tokens,
-    users_by,
+    Answer, CapacityMeter, FakeQueues, Outage, Person, RequestBuilder, TestDynamoDb, issuer, tokens, users_by,
 };
 use serde_json::{Value, json};
 
@@ -182,22 +181,6 @@ async fn a_token_sets_a_new_password_once_and_ends_all_sessions() {
     assert_eq!(me.status, 401);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn of_two_new_passwords_at_once_with_one_token_one_is_set() {
-    let fixture = Fixture::new();
-    let ada = fixture.ada().await;
-    let token = fixture.reset_token(&ada, Timestamp::now()).await;
-
-    let (one, other) = tokio::join!(fixture.reset(&token, "one new horse"), fixture.reset(&token, "another new horse"));
-
-    let mut statuses = [one.status, other.status];
-    statuses.sort_unstable();
-    assert_eq!(statuses, [204, 404]);
-    let mut logins = [fixture.login("one new horse").await.status, fixture.login("another new horse").await.status];
-    logins.sort_unstable();
-    assert_eq!(logins, [200, 401]);
-}
-
 #[tokio::test]
 async fn a_token_that_cannot_be_used_gets_one_answer_whatever_the_reason() {
     let fixture = Fixture::new();
@@ -216,23 +199,6 @@ async fn a_token_that_cannot_be_used_gets_one_answer_whatever_the_reason() {
 
     assert!(answers.iter().all(|detail| *detail == INVALID), "{answers:?}");
     assert_eq!(fixture.login("correct horse").await.status, 200);
-}
-
-#[tokio::test]
-async fn a_changed_password_makes_tokens_useless_that_were_made_before() {
-    let fixture = Fixture::new();
-    let ada = fixture.ada().await;
-    fixture.db.users().verify_address(&ada.id, &ada.email, &an_origin(&ada.id)).await.unwrap();
-    let token = fixture.reset_token(&ada, Timestamp::now()).await;
-    let session = fixture.login("correct horse").await.json()["token"].as_str().unwrap().to_owned();
-    let body = json!({"current": "correct horse", "new": "a longer horse"});
-    let change = RequestBuilder::new("POST", "/api/auth/password").token(&session).json(&body);
-    assert_eq!(change.send_to(&fixture.auth).await.status, 204);
-
-    let refused = fixture.reset(&token, "a stolen horse").await;
-
-    assert_eq!(refused.problem(), (404, INVALID.into()));
-    assert_eq!(fixture.login("a longer horse").await.status, 200);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Who may do what: every route of `template.yaml`, called by everybody, on everybody's things.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use linklet_domain::{
     ApiKeySecret, Changer, EmailAddress, Invitation, Job, Member, OneTimeToken, Role, Timestamp, TokenPurpose, UserId,
@@ -362,48 +362,118 @@ fn parameter(path: &str) -> &str {
     path.split('/').find(|part| part.starts_with('{')).unwrap_or_default()
 }
 
+/// The template's routes by method and path.
+fn routes() -> BTreeMap<String, Route> {
+    let routes = Template::load().routes().into_iter();
+    routes.map(|route| (format!("{} {}", route.method, route.path), route)).collect()
+}
+
+/// A request of somebody about something, for which all is stored that it needs.
+async fn request_of(
+    db: &TestDynamoDb,
+    number: usize,
+    (who, whose): (Who, Whose),
+    route: &Route,
+    body: &Value,
+) -> RequestBuilder {
+    let (scene, parameter) = (Scene::new(db, number, who).await, parameter(&route.path));
+    let thing = scene.thing(&route.path, whose, number).await;
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let body =
+        body.replace("NEW", &format!("new-{number}@example.com")).replace("STRANGER", scene.stranger.email.as_str());
+    let path = if parameter.is_empty() { route.path.clone() } else { route.path.replace(parameter, &thing) };
+    // Each has an address of its own, since who tries many codes has to wait.
+    let address = format!("198.51.{}.{}", number / 250, number % 250);
+    scene.request(who, route, &path, &body).await.source_ip(&address)
+}
+
 #[tokio::test]
 async fn every_route_answers_everybody_about_everybodys_things() {
-    let routes = Template::load().routes();
-    let key = |route: &Route| format!("{} {}", route.method, route.path);
+    let routes = routes();
     let table = table();
     let listed: BTreeSet<_> = table.iter().map(|(route, ..)| (*route).to_owned()).collect();
-    assert_eq!(listed, routes.iter().map(key).collect(), "this test has a row for each route of the template");
+    assert_eq!(listed, routes.keys().cloned().collect(), "this test has a row for each route of the template");
 
     let mut number = 0;
     for (name, body, rows) in &table {
-        let db = TestDynamoDb::without_streams();
-        let route = routes.iter().find(|route| key(route) == *name).unwrap();
+        let (db, route) = (TestDynamoDb::without_streams(), &routes[*name]);
         let parameter = parameter(&route.path);
         assert_eq!(rows.len(), if parameter.is_empty() { 1 } else { OWNERS.len() }, "{name}");
         let is_for_anybody = rows.iter().all(|statuses| *statuses == anybody(statuses[0]));
         assert!(is_for_anybody || !Contract::load().is_public(route), "{name} isn't for anybody, as the document says");
         for (whose, statuses) in OWNERS.into_iter().zip(rows) {
-            for (who, status) in CALLERS.into_iter().zip(statuses) {
+            for (column, (who, status)) in CALLERS.into_iter().zip(statuses).enumerate() {
                 number += 1;
                 let what = format!("{name} by {who:?}, {whose:?}");
-                let scene = Scene::new(&db, number, who).await;
-                let thing = scene.thing(&route.path, whose, number).await;
-                let body = if body.is_null() { String::new() } else { body.to_string() };
-                let body = body
-                    .replace("NEW", &format!("new-{number}@example.com"))
-                    .replace("STRANGER", scene.stranger.email.as_str());
-
-                let path =
-                    if parameter.is_empty() { route.path.clone() } else { route.path.replace(parameter, &thing) };
-                // Each has an address of its own, since who tries many codes has to wait.
-                let address = format!("198.51.{}.{}", number / 250, number % 250);
-                let request = scene.request(who, route, &path, &body).await.source_ip(&address);
+                let request = request_of(&db, number, (who, whose), route, body).await;
                 let before = stored(&db);
                 let answer = fixture::send(&db, &route.function, request).await;
 
                 assert_eq!(answer.status, *status, "{what}: {}", answer.body);
                 if answer.status >= 400 {
                     assert_eq!(stored(&db), before, "{what} changed something");
+                    assert_eq!(answer.header("content-type"), "application/problem+json", "{what}");
+                }
+                if answer.status == 403 {
+                    let reason = match who {
+                        // Members may leave, and only the role decides whom else they remove.
+                        _ if rows[0][column] != 403 && parameter != "{user_id}" => "forbidden",
+                        Who::Key(_) => "the API key lacks the scope for this",
+                        _ => "your role does not allow this",
+                    };
+                    assert_eq!(answer.problem().1, reason, "{what}");
                 }
             }
         }
     }
+}
+
+/// What is answered without a table: pages, images, who may register, tokens that can't be any, and many links, each of which has a
+/// result of its own.
+const NEED_NO_TABLE: [&str; 21] = [
+    "GET /",
+    "GET /app",
+    "GET /app/{proxy+}",
+    "GET /api/openapi.json",
+    "GET /api/docs",
+    "GET /api/docs/rapidoc.js",
+    "GET /health",
+    "GET /{code}/qr",
+    "GET /api/auth/registration",
+    "POST /api/auth/refresh",
+    "POST /api/auth/password/forgot",
+    "POST /api/auth/password/reset",
+    "POST /api/auth/verify",
+    "POST /api/auth/address/keep",
+    "GET /api/unsubscribe",
+    "POST /api/unsubscribe",
+    "POST /api/links/bulk",
+    "PATCH /api/links/bulk",
+    "DELETE /api/links/bulk",
+    "POST /api/invitations/look",
+    "POST /api/invitations/accept",
+];
+
+#[tokio::test]
+async fn without_its_tables_every_route_that_needs_one_answers_503_and_says_nothing_internal() {
+    let (routes, mut others) = (routes(), Vec::new());
+    for (number, (name, body, _)) in table().into_iter().enumerate() {
+        let (db, route) = (TestDynamoDb::without_streams(), &routes[name]);
+        let request = request_of(&db, number, (Who::Token(Role::Admin), Whose::Own), route, &body).await;
+        for table in Template::load().tables().keys() {
+            db.take_away(table);
+        }
+
+        let answer = fixture::send(&db, &route.function, request).await;
+
+        let sentence = if route.method == "HEAD" { "" } else { "service unavailable" };
+        if answer.problem() == (503, sentence.to_owned()) {
+            assert!(!answer.body.contains("Table"), "{name}: {}", answer.body);
+        } else {
+            others.push(name);
+        }
+    }
+    assert_eq!(others, NEED_NO_TABLE);
 }
 
 /// All that a refused request must not change. When a key was used is noted whatever it opens.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use futures_util::future::join_all;
 use linklet_domain::{ApiKeySecret, RateLimit, Role, Timestamp, WorkspaceId};
 use linklet_dynamodb::{LinksTable, ThrottleTable};
 use linklet_lambda::{
@@ -81,18 +80,6 @@ async fn the_eleventh_link_of_an_address_in_a_minute_is_refused_and_nothing_is_d
     assert_eq!(db.scan("LinksTable").len(), before);
     assert_eq!(order().source_ip("203.0.113.10").send_to(&shorten).await.status, 201, "somebody else");
     assert_eq!(order().at(noon().plus(MINUTE)).send_to(&shorten).await.status, 201, "a minute later");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn of_fifty_links_at_once_ten_are_created() {
-    let db = TestDynamoDb::start();
-    let shorten = shorten(&db);
-
-    let answers = join_all((0..50).map(|_| order().send_to(&shorten))).await;
-
-    let with = |status| answers.iter().filter(|answer| answer.status == status).count();
-    assert_eq!((with(201), with(429)), (10, 40));
-    assert_eq!(db.scan("LinksTable").iter().filter(|item| item["sk"]["S"] == "LINK").count(), 10);
 }
 
 #[tokio::test]

@@ -96,21 +96,26 @@ async fn the_latest_clicks_come_newest_first_however_they_were_stored() {
 }
 
 #[tokio::test]
-async fn the_latest_wide_clicks_are_found_however_unevenly_they_lie() {
-    let db = TestDynamoDb::without_streams();
-    let mut all = store_wide(&db.clicks(), 60).await;
-    // All of the newest in one partition, which no narrow click is in: ids that end alike.
-    for number in 0..60 {
-        let first = ClickId::first_at(after(1_000)).to_string();
-        let click = Click { id: format!("{}{number:07}Q", &first[..7]).parse().unwrap(), ..all[0].clone() };
-        db.clicks().record(&click, Spread::Wide).await.unwrap();
-        all.push(click);
+async fn the_latest_clicks_are_found_however_unevenly_they_lie() {
+    for spread in [Spread::Narrow, Spread::Wide] {
+        let db = TestDynamoDb::without_streams();
+        let mut all = match spread {
+            Spread::Narrow => store(&db.clicks(), spread, noon(), 60).await,
+            Spread::Wide => store_wide(&db.clicks(), 60).await,
+        };
+        // All of the newest in one partition, which no narrow click is in if they are wide.
+        for number in 0..60 {
+            let mut click = Click::from_event(click_event("launch", after(1_000 + number))).unwrap();
+            click.id = with_last_byte(click.id, u8::MAX);
+            db.clicks().record(&click, spread).await.unwrap();
+            all.push(click);
+        }
+        all.sort_by_key(|click| std::cmp::Reverse(click.id));
+
+        let latest = db.clicks().latest(&link(), 100).await.unwrap();
+
+        assert_eq!(latest, all[..100], "{spread:?}");
     }
-    all.sort_by_key(|click| std::cmp::Reverse(click.id));
-
-    let latest = db.clicks().latest(&link(), 100).await.unwrap();
-
-    assert_eq!(latest, all[..100]);
 }
 
 #[tokio::test]
