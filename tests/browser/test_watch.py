@@ -38,7 +38,7 @@ NOTICED = {
     "document.body.insertAdjacentHTML('beforeend', '<p style=\"color: red\">')": "Content Security Policy",
     "{ const script = document.createElement('script'); script.text = '1'; document.body.append(script); }": "Content Security Policy",
     "fetch('no-such-file')": "status of 404",
-    # The last, since the page of the error that follows would interrupt the next one.
+    # The last, since the page of the error would interrupt the next one.
     "location.assign('https://example.com/')": "a request to elsewhere: GET https://example.com/",
 }
 
@@ -54,6 +54,7 @@ def test_it_is_noticed(tab: Tab, subtests: pytest.Subtests) -> None:
             while not any(words in each for each in tab.noticed):
                 assert time.monotonic() < until, tab.noticed
                 tab.page.title()
+    expect(tab.page).to_have_url("chrome-error://chromewebdata/")
 
 
 LOSSES = {
