@@ -91,12 +91,3 @@ test('without an answer the connection is lost, and with the next one it is back
   await call('GET /api/me');
   assert.equal(connection.get().isOnline, true);
 });
-
-test('the page says how many calls wait for an answer, whatever comes of them', async () => {
-  answering({ body: {} }, problem(404, 'short_code_not_found'), new TypeError('fetch failed'));
-
-  const calls = [call('GET /api/me'), call('DELETE /api/links/{code}', { path: { code: 'abcd' } }), call('GET /api/tags')];
-  assert.equal(document.documentElement.dataset.calls, '3');
-  await Promise.allSettled(calls);
-  assert.equal(document.documentElement.dataset.calls, '0');
-});

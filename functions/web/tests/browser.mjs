@@ -2,7 +2,7 @@
 
 // Newer versions of Node.js have one, which knows of no network.
 globalThis.navigator ??= { onLine: true };
-globalThis.document = { baseURI: 'http://127.0.0.1:4566/_aws/execute-api/c0ffee00/app', documentElement: { dataset: {} }, querySelector: () => null };
+globalThis.document = { baseURI: 'http://127.0.0.1:4566/_aws/execute-api/c0ffee00/app', querySelector: () => null };
 
 for (const name of ['sessionStorage', 'localStorage']) {
   const stored = new Map();

@@ -95,28 +95,11 @@ export async function call(operation, options = {}) {
   }
 }
 
-let underWay = 0;
-
-/** Publishes how many calls wait for an answer as `data-calls` of the page, so that browser tests know when it is idle. @param {number} change */
-function countCalls(change) {
-  underWay += change;
-  document.documentElement.dataset.calls = String(underWay);
-}
-
 /**
  * @param {string} operation
  * @param {CallOptions} options
  */
-function callOnce(operation, options) {
-  countCalls(1);
-  return exchange(operation, options).finally(() => countCalls(-1));
-}
-
-/**
- * @param {string} operation
- * @param {CallOptions} options
- */
-async function exchange(operation, options) {
+async function callOnce(operation, options) {
   const [method, template] = operation.split(' ');
   const response = await send(urlOf(template, options), {
     method,
