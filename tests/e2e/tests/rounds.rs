@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::{Client as DynamoDb, types::AttributeValue};
 use linklet_domain::{CheckInterval, CorrelationId, Places, PlannedRound, Timestamp};
+use tokio::sync::{Mutex, MutexGuard};
 
 use crate::stack::{Queue, table};
 
@@ -12,18 +13,24 @@ fn interval_and_places() -> (CheckInterval, Places) {
     (CheckInterval::from_seconds(10).unwrap(), Places::try_from(8).unwrap())
 }
 
+/// A round checks the targets of all tests, so one test at a time begins any.
+static BEGINNING: Mutex<()> = Mutex::const_new(());
+
 /// The queue of rounds, and the table that says who works on one.
 pub struct Rounds {
     queue: Queue,
     tables: DynamoDb,
     table: String,
+    _alone: MutexGuard<'static, ()>,
 }
 
 impl Rounds {
     pub async fn of_the_stack() -> Self {
+        let alone = BEGINNING.lock().await;
         let queue = Queue::of_the_stack("rounds").await;
         let (tables, table) = table("WatchTable").await;
-        Self { queue: queue.expect("who has servers on this machine checked sets STACK_NAME"), tables, table }
+        let queue = queue.expect("who has servers on this machine checked sets STACK_NAME");
+        Self { queue, tables, table, _alone: alone }
     }
 
     /// Has all targets checked in a round of ten seconds, whose message comes so often, as if no other round were going on.
