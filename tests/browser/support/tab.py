@@ -54,7 +54,8 @@ QUIET = """
 async () => {
   for (let frames = 0; frames < 3; frames += 1) {
     await new Promise(requestAnimationFrame);
-    if (window.calls > 0 || window.isPlanned() || document.querySelector('.skeleton, .skeleton-text')) return false;
+    const moves = document.getAnimations().some(({ playState, effect }) => playState === 'running' && effect.getComputedTiming().endTime < 900);
+    if (moves || window.calls > 0 || window.isPlanned() || document.querySelector('.skeleton, .skeleton-text')) return false;
   }
   return true;
 }
@@ -102,6 +103,9 @@ class Tab:
         self.expected.append(message)
 
     def see(self, request: Request) -> None:
+        if request.is_navigation_request():
+            # What the document before had asked for may end without an event.
+            self.under_way.clear()
         self.under_way.add(request)
         if not request.url.startswith((self.own, "data:", "blob:")):
             self.noticed.append(f"a request to elsewhere: {request.method} {request.url}")
