@@ -55,7 +55,7 @@ async () => {
   for (let frames = 0; frames < 3; frames += 1) {
     await new Promise(requestAnimationFrame);
     const moves = document.getAnimations().some(({ playState, effect }) => playState === 'running' && effect.getComputedTiming().endTime < 900);
-    if (moves || window.calls > 0 || window.isPlanned() || document.querySelector('.skeleton, .skeleton-text')) return false;
+    if (moves || window.calls > 0 || window.isPlanned() || document.querySelector('#app:empty, main:empty, .skeleton, .skeleton-text')) return false;
   }
   return true;
 }
