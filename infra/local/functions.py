@@ -69,14 +69,14 @@ def print_logs(system: System, minutes: float, follow: bool) -> None:
 
 
 def update_code() -> None:
-    """Deploys the packages that the functions don't have yet."""
+    """Updates the functions whose package differs from the deployed one."""
     client = boto3.client("lambda")
     with ThreadPoolExecutor() as pool:
         list(pool.map(lambda function: update(client, function), deployed()))
 
 
 def update(client: Any, function: dict[str, Any]) -> None:
-    """Where an alias answers, it answers with a new version."""
+    """Uploads the package if it differs from the deployed one, and points aliases to the new version."""
     name, short = function["FunctionName"], function_of(function["LoggingConfig"]["LogGroup"])
     package = (LAMBDA_DIR / short).read_bytes()
     if base64.b64encode(hashlib.sha256(package).digest()).decode() == function["CodeSha256"]:
@@ -98,7 +98,7 @@ def main() -> None:
     logs.add_argument("--no-follow", dest="follow", action="store_false")
     env = commands.add_parser("env", help="print the functions' variables")
     env.add_argument("--public-base-url", default="")
-    commands.add_parser("update", help="deploy the packages that the functions don't have yet")
+    commands.add_parser("update", help="update the functions whose package differs from the deployed one")
     arguments = parser.parse_args()
 
     system = System(arguments.system)

@@ -222,7 +222,8 @@ class System:
             if not (self.deployed.is_file() and self.deployed.read_text() == wanted):
                 self.deploy(tools["sam"].result(), emulator, parameters)
                 self.deployed.write_text(wanted)
-            subprocess.run(self.command_about_functions("update"), cwd=ROOT, check=True)
+            if subprocess.run(self.command_about_functions("update"), cwd=ROOT).returncode != 0:
+                raise Failure("The functions could not be updated, see above. `make up` tries it again.")
             self.await_health(emulator)
         return emulator
 
@@ -283,7 +284,7 @@ class System:
         return emulator
 
     def digest(self, parameters: dict[str, str]) -> str:
-        """Changes when all but the functions' code would be deployed otherwise."""
+        """Of all that `sam deploy` depends on, except the functions' code."""
         files = [*TEMPLATES, ROOT / "samconfig.toml", REQUIREMENTS / "sam.txt"]
         texts = [json.dumps(parameters, sort_keys=True).encode(), *(path.read_bytes() for path in files)]
         return hashlib.sha256(b"\n".join(texts)).hexdigest()
