@@ -10,9 +10,9 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::{Analytics, Clients};
 use linklet_delete::Delete;
 use linklet_domain::{
-    CheckInterval, CheckOutcome, CheckResult, Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute,
-    Member, Places, PlannedRound, RateLimit, RefreshToken, Role, RouteLimits, Salt, SessionId, SignInPlace, TargetId,
-    TargetStatus, Timestamp, Track, UserId, Visitor, WorkspaceId, lifetimes,
+    CheckInterval, CheckOutcome, CheckResult, Click, Client, CorrelationId, Device, Event, EventDetail, EventId,
+    IpHash, LimitedRoute, Member, Places, PlannedRound, RateLimit, RefreshToken, Role, RouteLimits, Salt, SessionId,
+    SignInPlace, TargetId, TargetStatus, Timestamp, Track, UrlCreated, UserId, Visitor, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
     Acting, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, Forgotten, LinksTable, MemberChange, MemberOutcome,
@@ -44,7 +44,8 @@ use linklet_relay::Relay;
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
-    Answer, FakeNotifiers, FakeQueues, Person, RequestBuilder, TestDynamoDb, a_session, an_origin, issuer, tokens,
+    Answer, FakeNotifiers, FakeQueues, Person, RequestBuilder, TestDynamoDb, a_session, an_origin, issuer, link_id,
+    tokens,
 };
 use linklet_unlock::Unlock;
 use linklet_update::Update;
@@ -82,6 +83,24 @@ pub fn clients() -> Arc<Clients> {
 
 pub fn correlation() -> CorrelationId {
     CorrelationId::parse("req-42").unwrap()
+}
+
+/// A link of this person was created.
+pub fn url_created(person: &Person) -> Event {
+    Event {
+        event_id: EventId::generate(),
+        occurred_at: Timestamp::now(),
+        correlation_id: correlation(),
+        workspace_id: person.workspace,
+        detail: EventDetail::UrlCreated(UrlCreated {
+            link: link_id("launch7"),
+            original_url: "https://example.com/sale/7".parse().unwrap(),
+            user_id: person.id,
+            expires_at: None,
+            watch: false,
+            quiet: false,
+        }),
+    }
 }
 
 fn dead_letters(queues: &FakeQueues) -> DeadLetterQueue {

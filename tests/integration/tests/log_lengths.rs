@@ -4,15 +4,15 @@
 use std::{cell::Cell, collections::BTreeMap, time::Duration};
 
 use linklet_auth::Auth;
-use linklet_domain::{CorrelationId, Event, EventDetail, EventId, Role, Timestamp, UrlCreated, WorkspaceId};
+use linklet_domain::{CorrelationId, Role, Timestamp, WorkspaceId};
 use linklet_lambda::{
     batch::Consumer as _,
     metrics,
     schedule::{self, Call},
 };
 use linklet_test_support::{
-    CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Person, RequestBuilder, Site, TargetBuilder,
-    TestDynamoDb, cost_units, event_batch, issuer, link_id, queue_batch, token_for, tokens, write_cost_units,
+    CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, RequestBuilder, Site, TargetBuilder,
+    TestDynamoDb, cost_units, event_batch, issuer, queue_batch, token_for, tokens, write_cost_units,
 };
 use linklet_watch_check::Reach;
 use serde::{Deserialize, Serialize};
@@ -114,7 +114,7 @@ impl System {
             batch
         };
         let ada = self.db.register("told").await;
-        let news = || event_batch(&[created(&ada)]);
+        let news = || event_batch(&[fixture::url_created(&ada)]);
         [
             ("relay", lengths(async || drop(metrics::observe(relay.consume(records())).await)).await),
             ("analytics", lengths(async || drop(metrics::observe(analytics.consume(click())).await)).await),
@@ -142,23 +142,6 @@ impl System {
 
 fn message(content: &impl serde::Serialize) -> aws_lambda_events::sqs::SqsEvent {
     queue_batch(&[serde_json::to_string(content).unwrap()])
-}
-
-fn created(person: &Person) -> Event {
-    Event {
-        event_id: EventId::generate(),
-        occurred_at: Timestamp::now(),
-        correlation_id: fixture::correlation(),
-        workspace_id: person.workspace,
-        detail: EventDetail::UrlCreated(UrlCreated {
-            link: link_id("launch7"),
-            original_url: "https://example.com/sale/7".parse().unwrap(),
-            user_id: person.id,
-            expires_at: None,
-            watch: false,
-            quiet: false,
-        }),
-    }
 }
 
 #[tokio::test]

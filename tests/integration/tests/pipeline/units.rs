@@ -7,8 +7,8 @@ use aws_sdk_dynamodb::Client;
 use linklet_account::Account;
 use linklet_auth::Auth;
 use linklet_domain::{
-    CheckOutcome, CheckResult, Event, EventDetail, EventId, Host, PlannedRound, Role, Standing, TargetId, TargetStatus,
-    Timestamp, Track, UrlCreated, WorkspaceId,
+    CheckOutcome, CheckResult, Event, Host, PlannedRound, Role, Standing, TargetId, TargetStatus, Timestamp, Track,
+    WorkspaceId,
 };
 use linklet_dynamodb::{
     Acting, CheckedTarget, ClicksTable, DueTarget, JobsTable, LaneNotes, LinksTable, MemberChange, Names,
@@ -32,9 +32,9 @@ use linklet_redirect::HotLinks;
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
-    CapacityMeter, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Person, RequestBuilder, TargetBuilder,
-    Template, TestDynamoDb, a_session, an_origin, authenticator, cost_units, event_batch, issuer, item_bytes, link_id,
-    token_for, token_of, tokens, users_by, write_cost_units,
+    CapacityMeter, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, RequestBuilder, TargetBuilder, Template,
+    TestDynamoDb, a_session, an_origin, authenticator, cost_units, event_batch, issuer, item_bytes, token_for,
+    token_of, tokens, users_by, write_cost_units,
 };
 use linklet_unlock::Unlock;
 use linklet_update::Update;
@@ -380,7 +380,7 @@ impl Measured {
         };
 
         let ada = db.register("ada").await;
-        assert!(notify.consume(event_batch(&[created(&ada)])).await.batch_item_failures.is_empty());
+        assert!(notify.consume(event_batch(&[fixture::url_created(&ada)])).await.batch_item_failures.is_empty());
         self.operation("notify", metered.spent());
         let stored = rows(&db, "NotificationsTable", "USER#");
         self.stored("notification", stored_at(Timestamp::now(), &stored[..1]));
@@ -484,23 +484,6 @@ fn viral_click(number: u64) -> ClickBuilder {
     const REFERERS: [&str; 3] = ["https://news.example/", "https://blog.example/", "https://search.example/"];
     let pick = |from: &[&'static str]| from[usize::try_from(number).unwrap() % from.len()];
     click().by(&format!("visitor {number}")).with(pick(&AGENTS)).from(pick(&REFERERS))
-}
-
-fn created(person: &Person) -> Event {
-    Event {
-        event_id: EventId::generate(),
-        occurred_at: Timestamp::now(),
-        correlation_id: fixture::correlation(),
-        workspace_id: person.workspace,
-        detail: EventDetail::UrlCreated(UrlCreated {
-            link: link_id("launch7"),
-            original_url: "https://example.com/sale/7".parse().unwrap(),
-            user_id: person.id,
-            expires_at: None,
-            watch: false,
-            quiet: false,
-        }),
-    }
 }
 
 /// All in one shard, which the ids decide.
