@@ -49,7 +49,7 @@ impl Handler for Web {
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, [""]) => Ok(self.home.redirect(FOR_MINUTES)),
             (&Method::GET, ["app"]) => Ok(app::page(request, self.pages)),
-            (&Method::GET, ["app", ""]) => Ok(Home::app_beside().redirect(FOR_MINUTES)),
+            (&Method::GET, ["app", ""]) => Ok(Home::beside("app", request.raw_query())?.redirect(FOR_MINUTES)),
             (&Method::GET, ["app", path @ ..]) => app::file(request, path),
             (&Method::GET, ["api", "openapi.json"]) => Ok(DOCUMENT.answer(request, FOR_MINUTES)),
             (&Method::GET, ["api", "docs"]) => Ok(self.page(request)),
@@ -59,7 +59,7 @@ impl Handler for Web {
             // several segments at the root as well. So this one gets here, as all that has no route.
             (&Method::GET, [code, ""]) => {
                 let code = ShortCode::parse(code).map_err(|_| Problem::RouteUnknown)?;
-                Ok(Home::beside(&code).redirect(FOR_MINUTES))
+                Ok(Home::beside(code.as_str(), request.raw_query())?.redirect(FOR_MINUTES))
             }
             _ => Err(Problem::RouteUnknown.into()),
         }

@@ -1,5 +1,5 @@
-use linklet_domain::{Invalid, ShortCode, TargetUrl};
-use linklet_lambda::http::{HeaderValue, Response, StatusCode, header};
+use linklet_domain::{Invalid, TargetUrl, encode_tail};
+use linklet_lambda::http::{ApiError, HeaderValue, Response, StatusCode, header};
 
 /// Where the root of the API leads.
 #[derive(Debug, Clone)]
@@ -13,17 +13,12 @@ impl Home {
         Self(HeaderValue::from_static("app"))
     }
 
-    /// The web application, for a request to its address with a slash at the end. There, the page's own relative addresses
+    /// The same address without the slash at its end, for the web application or a short link. There, a page's own relative addresses
     /// would lead nowhere.
-    pub(crate) fn app_beside() -> Self {
-        Self(HeaderValue::from_static("../app"))
-    }
-
-    /// A short link, for a request to its address with a slash at the end.
-    pub(crate) fn beside(code: &ShortCode) -> Self {
-        let address = HeaderValue::from_str(&format!("../{code}"));
-        // A code has letters and digits only, so the other way is never gone.
-        address.map_or_else(|_| Self::app_beside(), Self)
+    pub(crate) fn beside(last: &str, query: &str) -> Result<Self, ApiError> {
+        let mark = if query.is_empty() { "" } else { "?" };
+        let address = format!("../{}", encode_tail(&format!("{last}{mark}{query}")));
+        HeaderValue::from_str(&address).map(Self).map_err(|error| ApiError::Internal(Box::new(error)))
     }
 
     /// An http or https URL, or a path of this host other than the root, which would lead to itself.
@@ -33,7 +28,7 @@ impl Home {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let invalid = || Invalid::new("it must be an http or https URL, or a path such as /about");
         if is_path(text) {
-            return HeaderValue::from_str(text).map(Self).map_err(|_| invalid());
+            return HeaderValue::from_str(&encode_tail(text)).map(Self).map_err(|_| invalid());
         }
         let url = TargetUrl::parse(text).map_err(|_| invalid())?;
         HeaderValue::from_str(&url.location()).map(Self).map_err(|_| invalid())

@@ -50,6 +50,7 @@ mod terms;
 mod throttle;
 mod timestamp;
 mod unsubscribe_token;
+mod uri;
 mod validated;
 mod watch;
 mod workspace;
@@ -126,6 +127,7 @@ pub use throttle::{
 };
 pub use timestamp::{Day, Timestamp};
 pub use unsubscribe_token::UnsubscribeToken;
+pub use uri::encode_tail;
 pub use validated::{Invalid, disguises_a_line, optional, patched};
 pub use watch::{
     CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckResult, Host, Lane, PageToken, Places, PlannedRound,

@@ -1,5 +1,6 @@
 use std::fmt;
 
+use percent_encoding::percent_decode_str;
 use sha2::{Digest, Sha256};
 use url::Url;
 
@@ -9,8 +10,9 @@ use crate::TargetUrl;
 ///
 /// They are, in lower case, those that [tidy-url](https://github.com/DrKain/tidy-url) 1.18.3 removes from the URLs of all sites,
 /// without `cmpid`, `elq`, `int_…`, `itm_…`, `mbid`, `ncid` and `__s`, which sites also use for what they show, and a few that it
-/// lacks.
-const TRACKING: [&str; 45] = [
+/// lacks. `hsa_…` are HubSpot's, `mtm_…` Matomo's, and `piwik_…` and `pk_…` its predecessor's; sites have other parameters of such
+/// names, so each is listed.
+const TRACKING: [&str; 77] = [
     "__hsfp",
     "__hssc",
     "__hstc",
@@ -37,6 +39,18 @@ const TRACKING: [&str; 45] = [
     "gbraid",
     "gclid",
     "gclsrc",
+    "hsa_acc",
+    "hsa_ad",
+    "hsa_cam",
+    "hsa_grp",
+    "hsa_kw",
+    "hsa_la",
+    "hsa_mt",
+    "hsa_net",
+    "hsa_ol",
+    "hsa_src",
+    "hsa_tgt",
+    "hsa_ver",
     "hsctatracking",
     "igsh",
     "igshid",
@@ -45,8 +59,28 @@ const TRACKING: [&str; 45] = [
     "mc_eid",
     "mkt_tok",
     "msclkid",
+    "mtm_campaign",
+    "mtm_cid",
+    "mtm_content",
+    "mtm_group",
+    "mtm_keyword",
+    "mtm_kwd",
+    "mtm_medium",
+    "mtm_placement",
+    "mtm_source",
     "oly_anon_id",
     "oly_enc_id",
+    "piwik_campaign",
+    "piwik_keyword",
+    "piwik_kwd",
+    "pk_campaign",
+    "pk_cid",
+    "pk_content",
+    "pk_cpn",
+    "pk_keyword",
+    "pk_kwd",
+    "pk_medium",
+    "pk_source",
     "rdt_cid",
     "sccid",
     "srsltid",
@@ -58,8 +92,8 @@ const TRACKING: [&str; 45] = [
     "yclid",
 ];
 
-/// How the names of further tracking parameters begin: `hsa_` is advertisers', `mtm_` Matomo's, and `pk_` its predecessor's.
-const TRACKING_PREFIXES: [&str; 5] = ["hsa_", "mtm_", "piwik_", "pk_", "utm_"];
+/// How the names of the parameters of a campaign begin, of which sites make further ones.
+const TRACKING_PREFIX: &str = "utm_";
 
 /// The normalised form of a link's URL, for finding links to the same page. It is only compared, never shown or followed.
 ///
@@ -108,7 +142,7 @@ impl fmt::Display for NormalizedUrl {
 /// which [`TargetUrl::parse`] has ruled out.
 pub(crate) fn normalize_host_and_path(target: &TargetUrl) -> Option<Url> {
     // Parsing lower-cases, drops the default port and turns the host into ASCII.
-    let mut url = Url::parse(target.as_str()).ok()?;
+    let mut url = Url::parse(&target.location()).ok()?;
     if let Some(host) = url.host_str().and_then(|host| host.strip_suffix('.')).map(str::to_owned) {
         url.set_host(Some(&host)).ok()?;
     }
@@ -152,8 +186,8 @@ fn name_of(parameter: &str) -> &str {
 }
 
 fn is_tracking(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    TRACKING.contains(&name.as_str()) || TRACKING_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    let name = percent_decode_str(name).decode_utf8_lossy().to_ascii_lowercase();
+    TRACKING.contains(&name.as_str()) || name.starts_with(TRACKING_PREFIX)
 }
 
 #[cfg(test)]
@@ -189,7 +223,7 @@ mod tests {
                 "https://example.com/a?x",
             ),
             (
-                "https://example.com/a?pk_campaign=1&mtm_kwd=2&hsa_cam=3&piwik_cid=4&elqTrackId=5&hsCtaTracking=6",
+                "https://example.com/a?pk_campaign=1&mtm_kwd=2&hsa_cam=3&piwik_kwd=4&%75tm_source=7&elqTrackId=5&hsCtaTracking=6",
                 "https://example.com/a",
             ),
             ("https://example.com/a?utm_source=x&id=7", "https://example.com/a?id=7"),
@@ -197,7 +231,7 @@ mod tests {
             ("https://example.com/a?&utm_source=1", "https://example.com/a"),
             ("https://example.com/a?&b=1&&a=2&", "https://example.com/a?a=2&b=1"),
             ("https://example.com./a", "https://example.com/a"),
-            ("https://example.com/stra%c3%9fe?q=%c3%a4&r=100%", "https://example.com/stra%C3%9Fe?q=%C3%A4&r=100%"),
+            ("https://example.com/stra%c3%9fe?q=%c3%a4&r=100%", "https://example.com/stra%C3%9Fe?q=%C3%A4&r=100%25"),
             ("https://example.com/straße", "https://example.com/stra%C3%9Fe"),
         ];
 
@@ -218,6 +252,10 @@ mod tests {
             ("https://example.com/a?pk=1", "https://example.com/a"),
             ("https://example.com/a?id_utm_source=1", "https://example.com/a"),
             ("https://example.com/a?cmpid=1", "https://example.com/a"),
+            ("https://example.com/a?pk_article=7", "https://example.com/a?pk_article=8"),
+            ("https://example.com/a?hsa_plan=1", "https://example.com/a"),
+            ("https://example.com/a?mtm_line=1", "https://example.com/a"),
+            ("https://example.com/a?piwik_site=1", "https://example.com/a"),
             ("https://app.example/#/invoice/42", "https://app.example/#/invoice/43"),
             ("https://example.com/a#part", "https://example.com/a"),
             ("https://example.com/a#part", "https://example.com/a#Part"),
@@ -252,7 +290,7 @@ mod tests {
 
         #[test]
         fn only_what_the_rules_name_is_changed(text in any_url()) {
-            let given = Url::parse(&text).unwrap();
+            let given = Url::parse(&TargetUrl::parse(&text).unwrap().location()).unwrap();
             let normal = Url::parse(&normal(&text)).unwrap();
 
             prop_assert_eq!(normal.scheme(), given.scheme());

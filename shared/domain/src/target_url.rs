@@ -1,9 +1,7 @@
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
-use url::{Host, Url};
+use url::{Host, Position, Url};
 
-use crate::{Invalid, OwnAddress, validated::string_newtype};
+use crate::{Invalid, OwnAddress, uri::encode_tail, validated::string_newtype};
 
 /// The destination of a short link, or a URL to monitor: an http or https URL, kept exactly as it was given.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -13,6 +11,10 @@ pub struct TargetUrl(String);
 impl TargetUrl {
     /// Maximum length in characters.
     pub const MAX_LENGTH: usize = 2_048;
+
+    /// Maximum length of its location in bytes, in which other characters than those of a URI are encoded. Clients and API Gateway limit
+    /// headers.
+    pub const MAX_LOCATION: usize = 8_000;
 
     /// Parses an absolute http or https URL with a host, without credentials, of at most 2,048 characters. White space around
     /// it, which comes along when somebody copies a URL, is trimmed.
@@ -64,7 +66,12 @@ impl TargetUrl {
         if authority.contains('@') {
             return Err("must not contain credentials");
         }
-        Ok(Self(text.to_owned()))
+        let url = Self(text.to_owned());
+        // Encoding makes three bytes of one, so a redirect needn't encode a short URL to know.
+        if text.len() > Self::MAX_LOCATION / 4 && url.location().len() > Self::MAX_LOCATION {
+            return Err("must have at most 8,000 bytes when it is percent-encoded");
+        }
+        Ok(url)
     }
 
     /// Refuses a URL that points to the shortener itself, which could cause a redirect loop.
@@ -80,16 +87,22 @@ impl TargetUrl {
         Ok(())
     }
 
-    /// The URL for a `Location` header: as given, or as parsed if it has non-ASCII characters or a backslash.
+    /// The URL for a `Location` header, which is a URI ([RFC 9110, 10.2.2](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.2)). A
+    /// valid one stays as it was given, byte for byte.
     ///
-    /// Browsers read a backslash as a slash, and other clients don't, so that `https://example.com\@evil.example` would lead
-    /// to different hosts.
+    /// Browsers read a backslash before the query as a slash, and other clients don't, so that `https://example.com\@evil.example`
+    /// would lead to different hosts.
     #[must_use]
-    pub fn location(&self) -> Cow<'_, str> {
-        if self.0.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\') {
-            return Cow::Borrowed(&self.0);
+    pub fn location(&self) -> String {
+        let (scheme, rest) = self.0.split_once("://").unwrap_or_default();
+        let authority = authority_in(rest);
+        let tail = encode_tail(&rest[authority.len()..]);
+        if authority.is_ascii() {
+            return format!("{scheme}://{authority}{tail}");
         }
-        self.url().map_or(Cow::Borrowed(self.0.as_str()), |url| Cow::Owned(url.into()))
+        let url = self.url();
+        let in_ascii = url.as_ref().map_or(authority, |url| &url[Position::BeforeHost..Position::AfterPort]);
+        format!("{scheme}://{in_ascii}{tail}")
     }
 
     /// The host, for people who needn't see the rest.
@@ -262,7 +275,7 @@ mod tests {
 
     #[test]
     fn the_limit_counts_characters() {
-        let longest = format!("https://example.com/{}", "ü".repeat(2_028));
+        let longest = format!("https://example.com/{}{}", "ü".repeat(1_000), "x".repeat(1_028));
 
         assert!(TargetUrl::parse(&longest).is_ok());
     }
@@ -279,12 +292,37 @@ mod tests {
     }
 
     #[test]
-    fn a_location_is_always_plain_ascii() {
-        let plain = TargetUrl::parse("https://example.com").unwrap();
-        let international = TargetUrl::parse("https://münchen.de/a b").unwrap();
+    fn a_valid_uri_is_its_own_location() {
+        for valid in [
+            "https://example.com",
+            "HTTP://Example.COM:80/a/../b/./c//?a=b&c[]=/?#d?/",
+            "http://[::1]:8080/%7e%C3%bc;a=b,c@d:e!$&'()*+",
+            "https://example.com/?#",
+        ] {
+            assert_eq!(TargetUrl::parse(valid).unwrap().location(), valid);
+        }
+    }
 
-        assert_eq!(plain.location(), "https://example.com");
-        assert_eq!(international.location(), "https://xn--mnchen-3ya.de/a%20b");
+    #[test]
+    fn a_location_has_only_what_a_uri_may_have() {
+        for (given, location) in [
+            ("https://münchen.de:8443/a b", "https://xn--mnchen-3ya.de:8443/a%20b"),
+            ("https://example.com/a|b?q={x}", "https://example.com/a%7Cb?q=%7Bx%7D"),
+            ("https://example.com/ü\"{|}^`<>", "https://example.com/%C3%BC%22%7B%7C%7D%5E%60%3C%3E"),
+            ("https://example.com/%zz%4?100%#%", "https://example.com/%25zz%254?100%25#%25"),
+            ("https://example.com/a[0]?b[0]#c[0]#d", "https://example.com/a%5B0%5D?b[0]#c%5B0%5D%23d"),
+            ("https://example.com\\a?b\\c#d\\e", "https://example.com/a?b%5Cc#d%5Ce"),
+        ] {
+            assert_eq!(TargetUrl::parse(given).unwrap().location(), location);
+        }
+    }
+
+    #[test]
+    fn the_limit_of_the_location_counts_encoded_bytes() {
+        let with = |characters: usize| TargetUrl::parse(&format!("https://example.com/{}", "漢".repeat(characters)));
+
+        assert_eq!(with(886).unwrap().location().len(), 7_994);
+        assert_eq!(with(887).unwrap_err().to_string(), "url must have at most 8,000 bytes when it is percent-encoded");
     }
 
     #[test]
@@ -292,6 +330,17 @@ mod tests {
         let ambiguous = TargetUrl::parse("https://example.com\\@evil.example/").unwrap();
 
         assert_eq!(ambiguous.location(), "https://example.com/@evil.example/");
+    }
+
+    /// Whether Java's and Go's clients take it, which go by RFC 3986 but for brackets in the query.
+    fn is_uri(location: &str) -> bool {
+        let (before, fragment) = location.split_once('#').unwrap_or((location, ""));
+        let (path, query) = before.split_once('?').unwrap_or((before, ""));
+        let is_encoded = |part: &str| part.len() >= 2 && part.bytes().take(2).all(|byte| byte.is_ascii_hexdigit());
+        let has_only = |part: &str, more: &str| {
+            part.chars().all(|each| each.is_ascii_alphanumeric() || "%-._~!$&'()*+,;=:@/".contains(each) || more.contains(each))
+        };
+        has_only(path, "") && has_only(query, "?[]") && has_only(fragment, "?") && location.split('%').skip(1).all(is_encoded)
     }
 
     proptest! {
@@ -306,6 +355,19 @@ mod tests {
             let parsed = Url::parse(&url);
 
             prop_assert_eq!(parsed.map(|parsed| parsed.host_str().map(str::to_owned)), Ok(Some(domain)));
+        }
+
+        #[test]
+        fn a_location_leads_to_the_host_that_was_judged(authority in "[a-z]{1,5}|ü[.]de|[a-z]:80", tail in "([/?#\\\\]\\PC{0,40})?") {
+            let given = format!("https://{authority}{tail}");
+            prop_assume!(TargetUrl::parse(&given).is_ok());
+
+            let location = TargetUrl::parse(&given).unwrap().location();
+
+            let parsed = [Url::parse(&given).unwrap(), Url::parse(&location).unwrap()];
+            prop_assert_eq!(parsed[0].host(), parsed[1].host());
+            prop_assert!(is_uri(&location), "{}", location);
+            prop_assert_eq!(TargetUrl::parse(&location).map(|again| again.location()), Ok(location));
         }
 
         #[test]

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{DestinationName, language};
-use crate::{BrowserFamily, CountryCode, Invalid, IpHash, TargetUrl, Timestamp};
+use crate::{BrowserFamily, CountryCode, Invalid, IpHash, TargetUrl, Timestamp, uri};
 
 /// Leads those visitors elsewhere of whom all conditions hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,8 +64,8 @@ impl Condition {
             Self::Language(wanted) => language::asks_for(visitor.accept_language, wanted),
             Self::Country(country) => visitor.country.as_ref() == Some(country),
             Self::QueryParam { key, value } => {
-                let mut query = url::form_urlencoded::parse(visitor.query.as_bytes());
-                query.any(|(name, given)| name == key.as_str() && given == value.as_str())
+                let is_asked = |piece: &str| uri::decode(piece) == (key.as_bytes().to_vec(), value.as_bytes().to_vec());
+                uri::pieces(visitor.query).any(is_asked)
             }
             Self::BeforeDate(end) => visitor.at < *end,
             Self::AfterDate(start) => *start <= visitor.at,

@@ -72,7 +72,7 @@ impl Visit<'_> {
     fn to(&self, link: &RedirectTarget, url: &TargetUrl, name: Option<DestinationName>) -> Lead {
         let location = match link.forwards_query() && !self.request.raw_query().is_empty() {
             true => url.location_with(self.request.raw_query()),
-            false => url.location().into_owned(),
+            false => url.location(),
         };
         Lead { location, name }
     }

@@ -366,9 +366,11 @@ async fn the_root_leads_to_the_web_application() {
 
 #[tokio::test]
 async fn a_slash_behind_the_applications_address_leads_to_the_one_without() {
-    let answer = request("/app/").outside_the_contract().send_to(&web()).await;
+    for (path, leads_to) in [("/app/", "../app"), ("/app/?via=mail", "../app?via=mail")] {
+        let answer = request(path).outside_the_contract().send_to(&web()).await;
 
-    assert_eq!((answer.status, answer.header("location")), (302, "../app"));
+        assert_eq!((answer.status, answer.header("location")), (302, leads_to));
+    }
 }
 
 #[tokio::test]
@@ -384,9 +386,13 @@ async fn the_root_leads_to_the_home_that_is_configured() {
 
 #[tokio::test]
 async fn a_slash_behind_a_code_leads_to_the_link() {
-    for (path, leads_to) in
-        [("/launch/", Some("../launch")), ("/laun-ch/", Some("../laun-ch")), ("/launch//", None), ("/laun.ch/", None)]
-    {
+    for (path, leads_to) in [
+        ("/launch/", Some("../launch")),
+        ("/launch/?utm_source=mail&q=caf%E9&qr=1", Some("../launch?utm_source=mail&q=caf%E9&qr=1")),
+        ("/laun-ch/", Some("../laun-ch")),
+        ("/launch//", None),
+        ("/laun.ch/", None),
+    ] {
         let answer = request(path).outside_the_contract().send_to(&web()).await;
 
         assert_eq!(answer.status, if leads_to.is_some() { 302 } else { 404 }, "{path}");
