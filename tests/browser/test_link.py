@@ -169,6 +169,8 @@ def test_a_qr_code_warns_of_colours_that_cameras_do_not_read(tabs: Tabs, furnish
     dialog = tab.dialog("QR code")
     use.write(dialog.get_by_label("Colour", exact=True), "#dddddd")
     expect(dialog.get_by_text("These colours are too alike")).to_be_visible()
+    for name in ("Copy picture", "SVG", "PNG"):
+        expect(tab.button(name, dialog)).to_be_disabled()
     use.write(dialog.get_by_label("Colour", exact=True), "#1a2b3c")
     expect(dialog.get_by_text("These colours are too alike")).to_have_count(0)
     use.press(tab.button("1024", dialog))

@@ -77,6 +77,7 @@ def test_what_happens_in_a_dialog_is_said(tabs: Tabs, furnished: Account) -> Non
     expect(qr).to_be_visible()
     qr.get_by_label("Colour", exact=True).fill("#eeeeee")
     hears(tab, "These colours are too alike")
+    qr.get_by_label("Colour", exact=True).fill("#000000")
     # And it stays when the dialog goes.
     tab.button("Copy picture", qr).click()
     tab.says("Picture copied.")

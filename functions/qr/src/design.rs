@@ -12,6 +12,8 @@ const DEFAULT_SIZE: u32 = 512;
 /// Modules of an edge's margin. Readers expect four (ISO/IEC 18004), fewer are for pages that have light around the code.
 const MARGINS: RangeInclusive<u32> = 0..=16;
 const DEFAULT_MARGIN: u32 = 4;
+/// Cameras read no code whose colours are more alike, at least in bad light.
+const LEAST_CONTRAST: f64 = 3.0;
 
 /// What the caller wants.
 #[derive(Debug)]
@@ -41,6 +43,20 @@ pub struct Color(pub [u8; 3]);
 impl Color {
     const BLACK: Self = Self([0; 3]);
     const WHITE: Self = Self([255; 3]);
+
+    /// From 1 to 21, by [WCAG](https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio).
+    fn contrast(self, other: Self) -> f64 {
+        let (one, other) = (self.luminance(), other.luminance());
+        (one.max(other) + 0.05) / (one.min(other) + 0.05)
+    }
+
+    fn luminance(self) -> f64 {
+        let [red, green, blue] = self.0.map(|value| {
+            let share = f64::from(value) / 255.0;
+            if share <= 0.040_45 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
+        });
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
+    }
 }
 
 /// As SVG and CSS write it, such as `#1a2b3c`.
@@ -62,6 +78,7 @@ impl Format {
 
 impl Design {
     pub fn parse(request: &Request) -> Result<Self, Invalid> {
+        request.refuse_unknown(["format", "size", "margin", "level", "color", "background"])?;
         let design = Self {
             format: request.parsed("format", format)?.unwrap_or(Format::Svg),
             size: number(request, "size", &SIZES)?.unwrap_or(DEFAULT_SIZE),
@@ -70,8 +87,8 @@ impl Design {
             color: request.parsed("color", |text| color("color", text))?.unwrap_or(Color::BLACK),
             background: request.parsed("background", background)?.unwrap_or(Some(Color::WHITE)),
         };
-        if design.background == Some(design.color) {
-            return Err(Invalid::new("color and background must differ").in_field("color"));
+        if design.background.is_some_and(|background| design.color.contrast(background) < LEAST_CONTRAST) {
+            return Err(Invalid::new("color and background must have a contrast of at least 3:1").in_field("color"));
         }
         Ok(design)
     }

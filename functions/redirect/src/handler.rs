@@ -125,7 +125,7 @@ impl Redirect {
     /// What has come of the visit, and the answer.
     async fn follow(&self, request: &Request) -> Result<(Visited, Result<Response, ApiError>), ApiError> {
         let code = match (request.method(), request.segments().as_slice()) {
-            (&Method::GET, ["r", code] | ["r", code, ""] | [code]) => ShortCode::parse(code).map_err(|_| UNKNOWN)?,
+            (&Method::GET, ["r", code] | ["r", code, ""] | [code]) => ShortCode::followed(code).map_err(|_| UNKNOWN)?,
             (_, ["r", ..]) => return Err(UNKNOWN),
             _ => return Err(Problem::RouteUnknown.into()),
         };

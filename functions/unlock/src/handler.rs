@@ -3,7 +3,7 @@
 //! The link's status is judged before the password, since hashing costs most. A wrong password takes no use of the link, and rules
 //! are judged last. The click is stored before the answer, since whoever waits for a hash doesn't notice.
 
-use linklet_domain::{Asker, Click, Decision, Intent, LinkStatus, Record, RedirectTarget, Salt, ShortCode};
+use linklet_domain::{Asker, Click, Decision, Intent, Invalid, LinkStatus, Record, RedirectTarget, Salt, ShortCode};
 use linklet_dynamodb::LinksTable;
 use linklet_lambda::{
     following::{Recorder, Use, UsedUp, Visit, diverted, led_to, note_end, page},
@@ -39,7 +39,7 @@ const BODY_LIMIT: BodyLimit = BodyLimit::EMPTY.text("password", 1_024);
 
 #[derive(Deserialize)]
 struct Body {
-    password: String,
+    password: Option<String>,
 }
 
 impl Handler for Unlock {
@@ -63,7 +63,7 @@ enum Opened {
 impl Unlock {
     async fn unlock(&self, request: &Request) -> Result<Response, ApiError> {
         let code = match (request.method(), request.segments().as_slice()) {
-            (&Method::POST, ["r", code] | [code]) => ShortCode::parse(code).map_err(|_| UNKNOWN)?,
+            (&Method::POST, ["r", code] | [code]) => ShortCode::followed(code).map_err(|_| UNKNOWN)?,
             _ => return Err(Problem::RouteUnknown.into()),
         };
         let password = password_in(request)?;
@@ -134,6 +134,10 @@ fn decide(request: &Request, record: Record<RedirectTarget>) -> Decision {
 fn password_in(request: &Request) -> Result<String, ApiError> {
     match request.form_field("password", BODY_LIMIT)? {
         Some(password) => Ok(password),
-        None => Ok(request.json::<Body>(BODY_LIMIT)?.password),
+        None => request.json::<Body>(BODY_LIMIT)?.password.ok_or_else(|| {
+            Invalid::new("password is required: a link without one is followed by a GET request")
+                .in_field("password")
+                .into()
+        }),
     }
 }

@@ -13,8 +13,9 @@ mod home;
 mod modules;
 
 use linklet_domain::ShortCode;
-use linklet_lambda::http::{
-    ApiError, Handler, HeaderValue, Method, Pages, Problem, Request, Response, StatusCode, json,
+use linklet_lambda::{
+    following::page,
+    http::{ApiError, Handler, HeaderValue, Method, Pages, Problem, Request, Response, StatusCode, json},
 };
 use serde_json::json;
 
@@ -46,6 +47,12 @@ pub struct Web {
 
 impl Handler for Web {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        self.answer(request).or_else(|error| page::about(error, request, self.pages))
+    }
+}
+
+impl Web {
+    fn answer(&self, request: &Request) -> Result<Response, ApiError> {
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, [""]) => Ok(self.home.redirect(FOR_MINUTES)),
             (&Method::GET, ["app"]) => Ok(app::page(request, self.pages)),
@@ -57,19 +64,26 @@ impl Handler for Web {
             (&Method::GET, ["health"]) => Ok(health()),
             // API Gateway refuses a route that ends with a slash. A greedy one, as `/r/{path+}` is, would take all unknown paths of
             // several segments at the root as well. So this one gets here, as all that has no route.
-            (&Method::GET, [code, ""]) => {
-                let code = ShortCode::parse(code).map_err(|_| Problem::RouteUnknown)?;
-                Ok(Home::beside(code.as_str(), request.raw_query())?.redirect(FOR_MINUTES))
+            (&Method::GET, [code, ""]) => Ok(beside(code, request)?.redirect(FOR_MINUTES)),
+            // The password of a link, which the browser sends again.
+            (&Method::POST, [code, ""] | ["r", code, ""]) => {
+                let mut response = beside(code, request)?.redirect("no-store");
+                *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
+                Ok(response)
             }
             _ => Err(Problem::RouteUnknown.into()),
         }
     }
-}
 
-impl Web {
     fn page(&self, request: &Request) -> Response {
         self.pages.protected(PAGE.answer(request, FOR_MINUTES), request, HeaderValue::from_static(POLICY))
     }
+}
+
+/// The address of a link without the slash at its end.
+fn beside(code: &str, request: &Request) -> Result<Home, ApiError> {
+    let code = ShortCode::parse(code).map_err(|_| Problem::RouteUnknown)?;
+    Home::beside(code.as_str(), request.raw_query())
 }
 
 fn health() -> Response {

@@ -1,5 +1,6 @@
 use std::{collections::BTreeSet, ops::RangeInclusive, str::FromStr};
 
+use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 
 use crate::{Invalid, base62, validated::string_newtype};
@@ -109,6 +110,18 @@ impl ShortCode {
         }
     }
 
+    /// Parses a code that a visitor follows. Chat programs take a full stop, a bracket or an invisible character behind an address for
+    /// its part, so what is neither letter nor digit at the end is left out where no code has it.
+    ///
+    /// # Errors
+    /// When the rest is no code either.
+    pub fn followed(text: &str) -> Result<Self, Invalid> {
+        Self::parse(text).or_else(|_| {
+            let decoded = percent_decode_str(text).decode_utf8_lossy();
+            Self::parse(decoded.trim_end_matches(|last: char| !last.is_alphanumeric() && !matches!(last, '-' | '_')))
+        })
+    }
+
     /// Parses a custom code, chosen by a user.
     ///
     /// # Errors
@@ -211,6 +224,19 @@ mod tests {
 
     use super::*;
     use crate::ALPHABET;
+
+    #[test]
+    fn what_chat_programs_put_behind_a_code_is_left_out() {
+        for behind in
+            ["", ".", "...", ",", "!", ")", "].", "\"", "'", "’", "»", "%E2%80%8B", "%EF%BB%BF", "\u{200b}", "%20"]
+        {
+            assert_eq!(ShortCode::followed(&format!("launch{behind}")).unwrap().as_str(), "launch", "{behind:?}");
+        }
+        for other in ["", ".", "lau.nch", ".launch", "launchü", "api.", "launch%2Fa"] {
+            assert!(ShortCode::followed(other).is_err(), "{other}");
+        }
+        assert_eq!(ShortCode::followed("launch-").unwrap().as_str(), "launch-");
+    }
 
     #[test]
     fn a_hundred_thousand_codes_are_as_good_as_unique_and_uniform() {

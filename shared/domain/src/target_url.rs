@@ -338,9 +338,13 @@ mod tests {
         let (path, query) = before.split_once('?').unwrap_or((before, ""));
         let is_encoded = |part: &str| part.len() >= 2 && part.bytes().take(2).all(|byte| byte.is_ascii_hexdigit());
         let has_only = |part: &str, more: &str| {
-            part.chars().all(|each| each.is_ascii_alphanumeric() || "%-._~!$&'()*+,;=:@/".contains(each) || more.contains(each))
+            part.chars()
+                .all(|each| each.is_ascii_alphanumeric() || "%-._~!$&'()*+,;=:@/".contains(each) || more.contains(each))
         };
-        has_only(path, "") && has_only(query, "?[]") && has_only(fragment, "?") && location.split('%').skip(1).all(is_encoded)
+        has_only(path, "")
+            && has_only(query, "?[]")
+            && has_only(fragment, "?")
+            && location.split('%').skip(1).all(is_encoded)
     }
 
     proptest! {

@@ -42,7 +42,7 @@ async fn an_unknown_route_is_404() {
         [("GET", "/api/nothing/here"), ("POST", "/api/urls"), ("PUT", "/health"), ("DELETE", "/r/a"), ("GET", "/a/b/c")]
     {
         let answer = send(api.request(method, path)).await;
-        assert_eq!(answer.problem(), (404, "no such route".into()), "{method} {path}");
+        assert_eq!(answer.problem(), (404, "there is nothing at this address".into()), "{method} {path}");
     }
 }
 

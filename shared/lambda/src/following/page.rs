@@ -198,7 +198,7 @@ fn words(problem: Problem) -> Words {
     const WAIT: &str = "Try again in a minute.";
     match problem {
         Problem::NotFound => Words { what: "This link doesn’t exist", advice: CHECK },
-        Problem::RouteUnknown => Words { what: "This page doesn’t exist", advice: CHECK },
+        Problem::RouteUnknown => Words { what: "This page doesn’t exist", advice: "Its address may be mistyped." },
         Problem::LinkExpired => Words { what: "This link has expired", advice: ASK },
         Problem::LinkDeleted | Problem::LinkPurged => Words { what: "This link was deleted", advice: ASK },
         Problem::LinkScheduled => Words { what: "This link doesn’t work yet", advice: "Come back later." },

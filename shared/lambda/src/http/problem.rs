@@ -98,7 +98,7 @@ problems! {
     /// Somebody has sent another password than the link's.
     LinkPasswordWrong = FORBIDDEN "link_password_wrong" "this is not the link's password" in "password";
     /// No function has such a route.
-    RouteUnknown = NOT_FOUND "route_unknown" "no such route";
+    RouteUnknown = NOT_FOUND "route_unknown" "there is nothing at this address";
     /// There is no such link or target.
     NotFound = NOT_FOUND "not_found" "not found";
     /// The token's workspace doesn't exist.

@@ -130,7 +130,7 @@ async fn every_route_is_known_to_its_function() {
 
     for route in Template::load().routes() {
         let answer = send(&db, &route, request(&route).token(&token)).await;
-        assert_ne!(answer.problem().1, "no such route", "{}", key(&route));
+        assert_ne!(answer.problem().1, "there is nothing at this address", "{}", key(&route));
         assert!(answer.status < 500, "{}: {}", key(&route), answer.body);
     }
 }
@@ -180,7 +180,7 @@ async fn whatever_has_no_route_is_a_problem_document_by_a_function_that_calls_no
         assert_eq!(Template::load().function_at(&key), "web", "{method} {path}");
         assert_eq!(
             answer.problem(),
-            (404, if method == "HEAD" { "" } else { "no such route" }.into()),
+            (404, if method == "HEAD" { "" } else { "there is nothing at this address" }.into()),
             "{method} {path}"
         );
     }

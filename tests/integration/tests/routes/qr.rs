@@ -285,8 +285,10 @@ async fn what_is_wrong_is_named() {
             "background",
             "background must have 3 or 6 hexadecimal digits, such as 1a2b3c, or transparent",
         ),
-        ("color=fff", "color", "color and background must differ"),
-        ("color=abc&background=%23AABBCC", "color", "color and background must differ"),
+        ("color=fff", "color", "color and background must have a contrast of at least 3:1"),
+        ("color=abc&background=%23AABBCC", "color", "color and background must have a contrast of at least 3:1"),
+        ("color=959595", "color", "color and background must have a contrast of at least 3:1"),
+        ("colour=000", "colour", "the query has a parameter that isn't known here"),
     ] {
         let answer = get(&format!("/launch/qr?{query}")).await;
 
@@ -308,6 +310,6 @@ async fn a_short_url_that_fits_in_no_code_is_refused() {
 #[tokio::test]
 async fn nothing_else_is_a_route() {
     for path in ["/launch/qr/", "/launch/QR", "/a/launch/qr"] {
-        assert_eq!(get(path).await.problem(), (404, "no such route".into()), "{path}");
+        assert_eq!(get(path).await.problem(), (404, "there is nothing at this address".into()), "{path}");
     }
 }

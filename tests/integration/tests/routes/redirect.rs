@@ -256,11 +256,13 @@ async fn a_custom_code_leads_to_its_target_in_whichever_case_it_is_typed() {
     };
 
     assert_eq!(units("/launch").await, (301, 0.5));
+    // As chat programs leave it.
+    assert_eq!(units("/launch).").await, (301, 0.5));
     for path in ["/LAUNCH", "/r/Launch", "/lAuNcH"] {
         assert_eq!(units(path).await, (301, 1.5), "{path}");
     }
     assert_eq!(units("/unknown").await, (404, 1.0));
-    assert_eq!(clicks(&db).await.len(), 4);
+    assert_eq!(clicks(&db).await.len(), 5);
 }
 
 #[tokio::test]

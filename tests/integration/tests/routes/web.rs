@@ -401,6 +401,26 @@ async fn a_slash_behind_a_code_leads_to_the_link() {
 }
 
 #[tokio::test]
+async fn a_password_sent_with_a_slash_behind_the_code_is_sent_again_without() {
+    for path in ["/launch/?a=b", "/r/launch/?a=b"] {
+        let answer = RequestBuilder::new("POST", path).outside_the_contract().send_to(&web()).await;
+
+        assert_eq!((answer.status, answer.header("location")), (307, "../launch?a=b"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_browser_gets_a_page_where_there_is_nothing() {
+    for path in ["/launch/anything", "/api/nothing"] {
+        let answer = request(path).header("accept", "text/html").outside_the_contract().send_to(&web()).await;
+
+        assert_eq!((answer.status, answer.header("content-type")), (404, "text/html; charset=utf-8"), "{path}");
+        assert!(answer.body.contains("This page doesn’t exist"), "{}", answer.body);
+        assert_eq!(request(path).send_to(&web()).await.problem(), (404, "there is nothing at this address".into()));
+    }
+}
+
+#[tokio::test]
 async fn other_methods_and_paths_are_unknown() {
     for (method, path) in [
         ("POST", "/"),

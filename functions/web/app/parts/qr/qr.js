@@ -17,16 +17,19 @@ import { contrastOf, fullColour } from './contrast.js';
 const SIZES = ['256', '512', '1024', '2048'].map((size) => ({ value: size, label: size }));
 /** @type {Look} */
 const PLAIN = { size: '512', color: '#000000', background: '#ffffff', isTransparent: false };
-/** Cameras read less in bad light; three is what graphics need for people, too. */
+/** The API draws nothing below. Cameras read less in bad light; three is what graphics need for people, too. */
 const LEAST_CONTRAST = 3;
 
 /** @param {{ link: QrLink, onClose: () => void }} props */
 export function QrDialog({ link, onClose }) {
   const [look, setLook] = useState(PLAIN);
   const change = (/** @type {Partial<Look>} */ some) => setLook((before) => ({ ...before, ...some }));
-  const footer = html`<${Button} class="start" onClick=${() => copyPicture(addressOfPicture(link, look, 'png'))}>Copy picture<//>
-    <${Button} href=${addressOfPicture(link, look, 'svg')} download=${`${link.short_code}.svg`}>SVG<//>
-    <${Button} kind="primary" href=${addressOfPicture(link, look, 'png')} download=${`${link.short_code}.png`}>PNG<//>`;
+  const way = (/** @type {'svg' | 'png'} */ format) =>
+    isReadable(look) ? { href: addressOfPicture(link, look, format), download: `${link.short_code}.${format}` } : { disabled: true };
+  const copy = () => copyPicture(addressOfPicture(link, look, 'png'));
+  const footer = html`<${Button} class="start" disabled=${!isReadable(look)} onClick=${copy}>Copy picture<//>
+    <${Button} ...${way('svg')}>SVG<//>
+    <${Button} kind="primary" ...${way('png')}>PNG<//>`;
   return html`<${Dialog} title="QR code" onClose=${onClose} footer=${footer} isWide>
     <div class="qr">
       <${Preview} link=${link} look=${look} />
@@ -46,6 +49,12 @@ export function QrDialog({ link, onClose }) {
   <//>`;
 }
 
+/** Whether there is a picture of it. What is no colour is left out of its address. @param {Look} look */
+function isReadable({ color, background, isTransparent }) {
+  const contrast = contrastOf(fullColour(color) ?? PLAIN.color, fullColour(background) ?? PLAIN.background);
+  return isTransparent || (contrast?.ratio ?? 0) >= LEAST_CONTRAST;
+}
+
 /** @param {QrLink} link @param {Look} look @param {'svg' | 'png'} format */
 function addressOfPicture(link, { size, color, background, isTransparent }, format) {
   const query = { format, size, color: fullColour(color)?.slice(1), background: isTransparent ? 'transparent' : fullColour(background)?.slice(1) };
@@ -59,7 +68,9 @@ function Preview({ link, look }) {
   const [failed, setFailed] = useState('');
   return html`<figure class="qr-preview">
     <div class=${`qr-picture ${look.isTransparent ? 'transparent' : ''}`}>
-      ${failed === address
+      ${!isReadable(look)
+        ? html`<p class="muted">Nothing to see in these colours.</p>`
+        : failed === address
         ? html`<p class="muted">The picture couldn’t be loaded.</p><${Button} onClick=${() => setFailed('')}>Try again<//>`
         : html`<img src=${address} width="240" height="240" alt=${`QR code of ${link.short_url}`} onError=${() => setFailed(address)} />`}
     </div>
@@ -88,11 +99,9 @@ function Colour({ label, value, isOff = false, onChange }) {
 }
 
 /** Says when cameras will have trouble. @param {{ look: Look }} props */
-function Warning({ look: { color, background } }) {
-  const contrast = contrastOf(color, background);
-  if (contrast === null) return null;
-  if (contrast.ratio < LEAST_CONTRAST) return html`<${Notice} tone="warn">These colours are too alike: many cameras won’t read the code.<//>`;
-  if (!contrast.isDarkOnLight) return html`<${Notice} tone="warn">Light on dark: some cameras won’t read the code.<//>`;
+function Warning({ look }) {
+  if (!isReadable(look)) return html`<${Notice} tone="warn">These colours are too alike for cameras. Make one of them darker or lighter.<//>`;
+  if (contrastOf(look.color, look.background)?.isDarkOnLight === false) return html`<${Notice} tone="warn">Light on dark: some cameras won’t read the code.<//>`;
   return null;
 }
 
