@@ -74,7 +74,7 @@ impl Shorten {
         if let Some(answer) = self.earlier_answer(&identity, request, caller).await? {
             return self.repeated(answer).await;
         }
-        let wanted = NewLink::read(&body, request, &self.reserved, &self.short_urls)?;
+        let wanted = NewLink::read(&body, request, &self.reserved, &self.short_urls, self.room.reach)?;
         let password_hash = match (&wanted.password, among_many_until) {
             (Some(password), None) => Some(self.hashing.hash(request, password).await?),
             (Some(password), Some(until)) => Some(self.hashing.hash_in_turn(request, password, until).await?),

@@ -42,6 +42,7 @@ async fn run() -> Result<(), StartError> {
     let room = TargetRoom {
         targets: WatchTable::new(tables.clone(), targets).with_quota(quota),
         users: Workspaces::new(tables.clone(), users),
+        reach: watching::reach_from_env()?,
     };
     let throttle = Throttle {
         table: ThrottleTable::new(tables, calls),

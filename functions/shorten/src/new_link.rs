@@ -1,6 +1,6 @@
 use linklet_domain::{
-    Availability, CanonicalUrl, Link, LinkId, LinkIdentity, LinkMetadata, LinkPassword, ReservedCodes, Revision,
-    Routing, ShortCode, TargetUrl, Terms, Timestamp, optional,
+    Availability, Link, LinkId, LinkIdentity, LinkMetadata, LinkPassword, Reach, ReservedCodes, Revision, Routing,
+    ShortCode, TargetUrl, Terms, Timestamp, optional,
 };
 use linklet_lambda::{
     http::{ApiError, BodyLimit, JsonObject, Request, ShortUrls},
@@ -59,6 +59,7 @@ impl NewLink {
         request: &Request,
         reserved: &ReservedCodes,
         short_urls: &ShortUrls,
+        reach: Reach,
     ) -> Result<Self, ApiError> {
         let (body, metadata, terms) = (object.read::<Body>()?, object.read()?, object.read::<Terms>()?);
         let routing = object.read::<GivenRules>()?.into_routing()?;
@@ -76,7 +77,7 @@ impl NewLink {
         let watch = body.watch.unwrap_or_default();
         if watch {
             // Not every URL that can be followed can be a target.
-            CanonicalUrl::of(&body.url).map_err(|refused| refused.in_field("url"))?;
+            reach.require(&body.url).map_err(|refused| refused.in_field("url"))?;
         }
         short_urls.refuse_own(request, "url", &body.url)?;
         if let Some(fallback) = &terms.fallback_url {

@@ -6,8 +6,8 @@ mod bulk;
 use std::time::Instant;
 
 use linklet_domain::{
-    CanonicalUrl, Destinations, Link, LinkPassword, LinkPatch, LinkStatus, Precondition, Record, Scope, ShortCode,
-    TagChange, TargetUrl, patched,
+    Destinations, Link, LinkPassword, LinkPatch, LinkStatus, Precondition, Record, Scope, ShortCode, TagChange,
+    TargetUrl, patched,
 };
 use linklet_dynamodb::{LinkUpdate, LinksTable, Names, StatsTable, UpdateOutcome, back_off};
 use linklet_lambda::{
@@ -175,7 +175,7 @@ impl Update {
             self.short_urls.refuse_own(request, "url", url)?;
             if after.watch {
                 // Not every URL that can be followed can be a target.
-                CanonicalUrl::of(url).map_err(|refused| refused.in_field("url"))?;
+                self.room.reach.require(url).map_err(|refused| refused.in_field("url"))?;
             }
         }
         if let Some(fallback) = patch.fallback_url.iter().flatten().next() {

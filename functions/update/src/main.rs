@@ -24,7 +24,7 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let (links, stats) = (config::required("LINKS_TABLE")?, config::required("STATS_TABLE")?);
     let (targets, people) = (config::required("WATCH_TABLE")?, config::required("USERS_TABLE")?);
-    let quota = watching::quota_from_env()?;
+    let (quota, reach) = (watching::quota_from_env()?, watching::reach_from_env()?);
     let edge = config::parsed("TRUSTED_EDGE")?;
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
@@ -36,6 +36,7 @@ async fn run() -> Result<(), StartError> {
         room: TargetRoom {
             targets: WatchTable::new(tables.clone(), targets).with_quota(quota),
             users: Workspaces::new(tables.clone(), people.clone()),
+            reach,
         },
         people: Names::new(tables, people),
         short_urls: ShortUrls::from_env(),

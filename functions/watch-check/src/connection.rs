@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, future::Future, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::{Response, Version};
+use http::{HeaderValue, Response, Version};
 use http_body_util::Empty;
 use hyper::{
     body::Incoming,
@@ -73,15 +73,19 @@ impl Connection {
     }
 
     /// Sends a GET request and waits for the head of the response.
-    pub(crate) async fn get(&mut self, destination: &Destination) -> Result<Response<Incoming>, FetchError> {
+    pub(crate) async fn get(
+        &mut self,
+        destination: &Destination,
+        cookie: Option<&HeaderValue>,
+    ) -> Result<Response<Incoming>, FetchError> {
         match &mut self.sender {
             Sender::Http1(sender) => {
                 sender.ready().await.map_err(FetchError::Answer)?;
-                sender.send_request(destination.request(Version::HTTP_11)?).await
+                sender.send_request(destination.request(Version::HTTP_11, cookie)?).await
             }
             Sender::Http2(sender) => {
                 sender.ready().await.map_err(FetchError::Answer)?;
-                sender.send_request(destination.request(Version::HTTP_2)?).await
+                sender.send_request(destination.request(Version::HTTP_2, cookie)?).await
             }
         }
         .map_err(FetchError::Answer)

@@ -5,10 +5,10 @@ use std::{io, net::IpAddr};
 use bytes::Bytes;
 use http::{
     HeaderValue, Request, Version,
-    header::{ACCEPT, HOST, USER_AGENT},
+    header::{ACCEPT, COOKIE, HOST, USER_AGENT},
 };
 use http_body_util::Empty;
-use linklet_domain::{OwnAddress, TargetUrl};
+use linklet_domain::{OwnAddress, Reach, TargetUrl};
 use rustls::pki_types::ServerName;
 use url::{Host, Position, Url};
 
@@ -17,9 +17,7 @@ use crate::FetchError;
 /// The user agent of checks. Statistics classify it as a bot.
 const AGENT: &str = concat!("LinkletBot/", env!("CARGO_PKG_VERSION"), " (link monitoring)");
 
-/// An http or https URL without credentials, with a port that may be fetched: 80, 443, or 1024 and above.
-///
-/// Other ports below 1024 are those of services such as mail, DNS or file servers, to which Linklet must not send requests.
+/// An http or https URL without credentials, with a port that may be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Destination {
     url: Url,
@@ -54,10 +52,11 @@ impl Destination {
         let (Some(host), Some(port)) = (url.host().map(|host| host.to_owned()), url.port_or_known_default()) else {
             return Err(otherwise);
         };
-        match port {
-            80 | 443 | 1024.. => Ok(Self { url, host, port }),
-            _ => Err(FetchError::PortNotAllowed),
-        }
+        if Reach::allows_port(port) { Ok(Self { url, host, port }) } else { Err(FetchError::PortNotAllowed) }
+    }
+
+    pub(crate) fn url(&self) -> &Url {
+        &self.url
     }
 
     pub(crate) fn origin(&self) -> Origin {
@@ -85,9 +84,17 @@ impl Destination {
     }
 
     /// The request. It has no `Accept-Encoding`, since responses are never decompressed.
-    pub(crate) fn request(&self, version: Version) -> Result<Request<Empty<Bytes>>, FetchError> {
+    pub(crate) fn request(
+        &self,
+        version: Version,
+        cookie: Option<&HeaderValue>,
+    ) -> Result<Request<Empty<Bytes>>, FetchError> {
         let path_and_query = &self.url[Position::BeforePath..Position::AfterQuery];
         let request = Request::builder().version(version).header(USER_AGENT, AGENT).header(ACCEPT, "*/*");
+        let request = match cookie {
+            Some(cookie) => request.header(COOKIE, cookie),
+            None => request,
+        };
         let request = if version == Version::HTTP_2 {
             request.uri(&self.url[..Position::AfterQuery])
         } else {
@@ -111,7 +118,7 @@ mod tests {
                 return Ok(());
             };
 
-            let (http1, http2) = (destination.request(Version::HTTP_11), destination.request(Version::HTTP_2));
+            let (http1, http2) = (destination.request(Version::HTTP_11, None), destination.request(Version::HTTP_2, None));
 
             let (http1, http2) = (http1.unwrap(), http2.unwrap());
             prop_assert_eq!(http1.uri().host(), None);

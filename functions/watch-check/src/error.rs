@@ -1,6 +1,7 @@
 use std::io;
 
 use linklet_domain::CheckError;
+use rustls::{AlertDescription, CertificateError, Error as TlsError};
 
 /// Why a URL could not be fetched.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +47,7 @@ impl FetchError {
             Self::NotPublic => CheckError::NotPublic,
             Self::PortNotAllowed => CheckError::PortNotAllowed,
             Self::Connect(_) => CheckError::Connect,
-            Self::Tls(_) => CheckError::Tls,
+            Self::Tls(error) => tls_class(error),
             Self::Timeout => CheckError::Timeout,
             Self::TooManyRedirects => CheckError::TooManyRedirects,
             Self::InvalidRedirect => CheckError::InvalidRedirect,
@@ -65,5 +66,31 @@ impl FetchError {
             | Self::InvalidRedirect
             | Self::InvalidUrl => false,
         }
+    }
+}
+
+/// What is wrong with the server's TLS. A handshake that a broken connection ends says nothing about it.
+fn tls_class(error: &io::Error) -> CheckError {
+    match error.get_ref().and_then(|error| error.downcast_ref::<TlsError>()) {
+        Some(TlsError::InvalidCertificate(error)) => certificate_class(error),
+        Some(TlsError::NoCertificatesPresented) => CheckError::TlsCertificate,
+        Some(
+            TlsError::InvalidMessage(_)
+            | TlsError::PeerIncompatible(_)
+            | TlsError::AlertReceived(AlertDescription::ProtocolVersion | AlertDescription::HandshakeFailure),
+        ) => CheckError::TlsProtocol,
+        _ => CheckError::Tls,
+    }
+}
+
+fn certificate_class(error: &CertificateError) -> CheckError {
+    match error {
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => CheckError::TlsChain,
+        CertificateError::Expired
+        | CertificateError::ExpiredContext { .. }
+        | CertificateError::NotValidYet
+        | CertificateError::NotValidYetContext { .. } => CheckError::TlsExpired,
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => CheckError::TlsName,
+        _ => CheckError::TlsCertificate,
     }
 }

@@ -11,15 +11,16 @@ use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header::LOCATION, response};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
-use linklet_domain::OwnAddress;
+use linklet_domain::{OwnAddress, Reach};
 use rustls::{ClientConfig, RootCertStore, crypto::aws_lc_rs};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use url::Host;
 
 use crate::{
-    CheckedAddress, FetchError, Network, Reach, SystemNetwork,
+    CheckedAddress, FetchError, Network, SystemNetwork,
     connection::{Connection, ConnectionPool},
+    cookies::Cookies,
     destination::Destination,
 };
 
@@ -27,7 +28,7 @@ use crate::{
 const MAX_BODY: usize = 64 * 1024;
 
 /// Maximum number of redirects that are followed.
-const MAX_REDIRECTS: usize = 5;
+const MAX_REDIRECTS: usize = 10;
 
 /// Maximum number of a host's addresses that are tried.
 const MAX_ADDRESSES: usize = 3;
@@ -98,9 +99,11 @@ impl<N: Network> Fetcher<N> {
 
     async fn follow(&self, destination: Destination) -> Result<StatusCode, FetchError> {
         let mut destination = self.not_own(destination, FetchError::InvalidUrl)?;
+        let mut cookies = Cookies::default();
         for _ in 0..=MAX_REDIRECTS {
-            let (connection, answer) = self.get(&destination).await?;
+            let (connection, answer) = self.get(&destination, &cookies).await?;
             let (head, body) = answer.into_parts();
+            cookies.keep(destination.url(), &head.headers);
             self.finish(connection, body).await?;
             match redirect(&head) {
                 Some(location) => {
@@ -116,15 +119,20 @@ impl<N: Network> Fetcher<N> {
         if destination.is_one_of(&self.own) { Err(otherwise) } else { Ok(destination) }
     }
 
-    async fn get(&self, destination: &Destination) -> Result<(Connection, Response<Incoming>), FetchError> {
+    async fn get(
+        &self,
+        destination: &Destination,
+        cookies: &Cookies,
+    ) -> Result<(Connection, Response<Incoming>), FetchError> {
+        let cookie = cookies.header_for(destination.url());
         // An idle connection may fail because the server is closing it. That isn't a failure of the check.
         if let Some(mut connection) = self.pool.take(&destination.origin())
-            && let Ok(answer) = connection.get(destination).await
+            && let Ok(answer) = connection.get(destination, cookie.as_ref()).await
         {
             return Ok((connection, answer));
         }
         let mut connection = self.open(destination).await?;
-        let answer = connection.get(destination).await?;
+        let answer = connection.get(destination, cookie.as_ref()).await?;
         Ok((connection, answer))
     }
 

@@ -8,12 +8,13 @@
 //!   name isn't resolved again between check and connection. For this reason there is no HTTP client that resolves names,
 //!   follows redirects or uses proxy variables by itself, but only hyper's implementation of the protocol.
 //! - An idle connection was checked when it was opened, and is used only for the same scheme, host and port.
-//! - Each redirect, of at most five, is checked like the first URL, and must not lead to the shortener itself.
+//! - Each redirect, of at most ten, is checked like the first URL, and must not lead to the shortener itself.
+//! - Cookies go back only to the host that set them, and only within one attempt.
 //! - Each attempt has a timeout; the sizes of head and body and the number of idle connections are limited, and nothing is
 //!   decompressed.
 //!
-//! `address` has the rules for addresses, `destination` those for URLs; `connection` implements HTTP, `fetcher` one attempt,
-//! `check` the retries.
+//! [`Reach`](linklet_domain::Reach) has the rules for addresses and ports, `destination` those for URLs; `cookies` keeps cookies,
+//! `connection` implements HTTP, `fetcher` one attempt, `check` the retries.
 //!
 //! `rounds` consumes the queue: it takes the lane, reads what is `due`, has it checked in `turns` and in so many `places`, and
 //! `record`s the results.
@@ -21,6 +22,7 @@
 mod address;
 mod check;
 mod connection;
+mod cookies;
 mod destination;
 mod due;
 mod error;
@@ -34,7 +36,7 @@ mod settings;
 mod tests;
 mod turns;
 
-pub use address::{CheckedAddress, Reach};
+pub use address::CheckedAddress;
 pub use check::Clock;
 pub use error::FetchError;
 pub use fetcher::{Fetcher, FetcherError};

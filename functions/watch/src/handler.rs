@@ -3,7 +3,7 @@
 mod view;
 
 use linklet_domain::{
-    AuditAction, AuditSubject, Day, Host, Invalid, Origin, PageToken, Scope, Target, TargetId, TargetUrl,
+    AuditAction, AuditSubject, Day, Host, Invalid, Origin, PageToken, Reach, Scope, Target, TargetId, TargetUrl,
 };
 use linklet_dynamodb::{
     AuditTable, DeleteTargetOutcome, RegisteredTarget, RequestKey, TargetRegistration, WatchTable, Workspaces,
@@ -32,6 +32,8 @@ pub struct Watch {
     pub users: Workspaces,
     /// Knows the addresses of the shortener itself.
     pub short_urls: ShortUrls,
+    /// What checks reach.
+    pub reach: Reach,
 }
 
 const BODY_LIMIT: BodyLimit = BodyLimit::EMPTY.text("url", TargetUrl::MAX_LENGTH);
@@ -81,6 +83,7 @@ impl Watch {
         let NewTarget { url } = body.read()?;
         // Each check of a short link would count as a click.
         self.short_urls.refuse_own(request, "url", &url)?;
+        self.reach.require(&url).map_err(|refused| refused.in_field("url"))?;
         let (workspace, owner) = (*caller.workspace(), *caller.user());
         let target = Target::new(url, workspace, owner, request.received_at());
         Ok(target.map_err(|refused| refused.in_field("url"))?)

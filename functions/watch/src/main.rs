@@ -14,7 +14,7 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let (targets, users) = (config::required("WATCH_TABLE")?, config::required("USERS_TABLE")?);
     let trail = config::required("AUDIT_TABLE")?;
-    let quota = watching::quota_from_env()?;
+    let (quota, reach) = (watching::quota_from_env()?, watching::reach_from_env()?);
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     http::serve(Watch {
@@ -23,6 +23,7 @@ async fn run() -> Result<(), StartError> {
         trail: AuditTable::new(tables.clone(), trail),
         users: Workspaces::new(tables, users),
         short_urls: ShortUrls::from_env(),
+        reach,
     })
     .await
 }

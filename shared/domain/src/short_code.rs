@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Invalid, base62, validated::string_newtype};
 
-/// Length of a generated code in characters: 62⁷ ≈ 3.5 × 10¹² possible codes.
+/// Length of a generated code in characters. Of the 62⁷ ≈ 3.5 × 10¹² texts of this length, the 23.8 % that
+/// [have the form](ShortCode::has_generated_form) of generated codes are 8.4 × 10¹¹ possible codes.
 pub const GENERATED_LENGTH: usize = 7;
 
 /// Reserved words, which no new code can be, in whatever case. A link at such a path, under the company's own domain, is believed
 /// to be the company's own page, as `/security` or `/login`, so it would be good for phishing. Others are paths of the API, now
-/// or later, and files that browsers and crawlers request.
-pub const RESERVED: [&str; 69] = [
+/// or later, and files that browsers and crawlers request. API Gateway answers `ping` and `sping` itself.
+pub const RESERVED: [&str; 71] = [
     "about",
     "abuse",
     "account",
@@ -53,6 +54,7 @@ pub const RESERVED: [&str; 69] = [
     "password",
     "payment",
     "phishing",
+    "ping",
     "policy",
     "postmaster",
     "privacy",
@@ -71,6 +73,7 @@ pub const RESERVED: [&str; 69] = [
     "signout",
     "signup",
     "sitemap",
+    "sping",
     "static",
     "stats",
     "status",
@@ -129,6 +132,9 @@ impl ShortCode {
     pub fn custom(text: &str, reserved: &ReservedCodes) -> Result<Self, Invalid> {
         Self::candidate(text, reserved).map_err(|reason| match reason {
             Unavailable::Reserved => Invalid::new("custom_code is a reserved word"),
+            Unavailable::Generated => Invalid::new(
+                "custom_code must not look like a generated one: seven letters and digits, with digits in two separate places",
+            ),
             _ => Invalid::new(
                 "custom_code must have 4–20 characters of 0-9, A-Z, a-z, - and _, with a letter or digit at both ends",
             ),
@@ -144,6 +150,7 @@ impl ShortCode {
         match code {
             _ if reserved.contains(&code) => Err(Unavailable::Reserved),
             _ if !code.can_be_custom() => Err(Unavailable::Invalid),
+            _ if code.has_generated_form() => Err(Unavailable::Generated),
             code => Ok(code),
         }
     }
@@ -157,19 +164,34 @@ impl ShortCode {
             && is_letter_or_digit(ends.next_back())
     }
 
+    /// Whether it could be a generated code in some case: [`GENERATED_LENGTH`] letters and digits, with a letter between two digits.
+    ///
+    /// No custom code has this form. A generated code is found in its own case alone, so otherwise another workspace could choose the
+    /// code in lower case, and would get whoever mistypes the case.
+    fn has_generated_form(&self) -> bool {
+        let is_plain = self.0.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let places = self.0.split(|character: char| !character.is_ascii_digit()).filter(|digits| !digits.is_empty());
+        self.0.len() == GENERATED_LENGTH && is_plain && places.count() >= 2
+    }
+
     /// The code in lower case. Two codes that people have chosen never have the same, since they are typed from paper.
     #[must_use]
     pub fn folded(&self) -> String {
         self.0.to_ascii_lowercase()
     }
 
-    /// Generates a code of [`GENERATED_LENGTH`] characters with the operating system's random number generator. It may happen to
-    /// be reserved.
+    /// Generates a code with the operating system's random number generator, which is asked until the code
+    /// [has the form](Self::has_generated_form) that no custom code has: some four times.
     ///
     /// # Errors
     /// When the random number generator fails.
     pub fn generate() -> Result<Self, getrandom::Error> {
-        base62::random(GENERATED_LENGTH).map(Self)
+        loop {
+            let code = Self(base62::random(GENERATED_LENGTH)?);
+            if code.has_generated_form() {
+                return Ok(code);
+            }
+        }
     }
 }
 
@@ -183,6 +205,8 @@ pub enum Unavailable {
     Invalid,
     /// It is a reserved word.
     Reserved,
+    /// It has the form of a generated code.
+    Generated,
     /// It is the code of a link, or was.
     Taken,
 }
@@ -225,6 +249,15 @@ mod tests {
     use super::*;
     use crate::ALPHABET;
 
+    /// How many of the texts of this length have digits in one place at most.
+    fn without_the_form() -> f64 {
+        let one_run = |digits: usize| {
+            let (places, letters) = (GENERATED_LENGTH - digits + 1, GENERATED_LENGTH - digits);
+            places as f64 * 10_f64.powi(digits as i32) * 52_f64.powi(letters as i32)
+        };
+        52_f64.powi(GENERATED_LENGTH as i32) + (1..=GENERATED_LENGTH).map(one_run).sum::<f64>()
+    }
+
     #[test]
     fn what_chat_programs_put_behind_a_code_is_left_out() {
         for behind in
@@ -246,27 +279,48 @@ mod tests {
 
         for _ in 0..CODES {
             let code = ShortCode::generate().unwrap();
+            assert!(code.has_generated_form(), "{code}");
             for (position, byte) in code.as_str().bytes().enumerate() {
                 counts[position][usize::from(byte)] += 1;
             }
             seen.insert(code);
         }
 
-        // One code of a hundred thousand comes twice with probability 0.0014 (birthday bound 10¹⁰ / 2 / 62⁷), so one run in
-        // 700 sees that with a good generator; three repeats come once in two billion runs.
+        // One code of a hundred thousand comes twice with probability 0.006 (birthday bound 10¹⁰ / 2 / 8.4 × 10¹¹), so one run
+        // in 170 sees that with a good generator; three repeats come once in 28 million runs.
         let repeated = CODES - seen.len();
         assert!(repeated < 3, "{repeated} codes were given out before");
 
-        // For each position, Pearson's statistic over 62 characters has 61 degrees of freedom: it exceeds 143 with
-        // probability 1.4 × 10⁻⁸, so the seven positions raise a false alarm once in ten million runs; a bias of 5 %
-        // towards 8 characters exceeds it.
-        let expected = CODES as f64 / 62.0;
+        // Digits are more frequent than letters in codes of this form, but each digit is as frequent as any other, and each
+        // letter. For each position, Pearson's statistics over 10 and over 52 characters have 9 and 51 degrees of freedom:
+        // they exceed 56 and 130 with probability 10⁻⁸ each, so they raise a false alarm once in several million runs.
         for position in counts {
-            let chi_squared: f64 = ALPHABET
-                .iter()
-                .map(|byte| (f64::from(position[usize::from(*byte)]) - expected).powi(2) / expected)
-                .sum();
-            assert!(chi_squared < 143.0, "χ² = {chi_squared}");
+            for (kind, limit) in [(&ALPHABET[..10], 56.0), (&ALPHABET[10..], 130.0)] {
+                let counts = kind.iter().map(|byte| f64::from(position[usize::from(*byte)]));
+                let expected = counts.clone().sum::<f64>() / kind.len() as f64;
+                let chi_squared: f64 = counts.map(|count| (count - expected).powi(2) / expected).sum();
+                assert!(chi_squared < limit, "χ² = {chi_squared}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_quarter_of_all_texts_can_be_generated() {
+        let share = 1.0 - without_the_form() / 62_f64.powi(GENERATED_LENGTH as i32);
+
+        assert!((0.237..0.239).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn nobody_chooses_what_could_be_generated_in_any_case() {
+        let candidate = |text: &str| ShortCode::candidate(text, &ReservedCodes::default());
+        for refused in ["4gHdvR0", "4ghdvr0", "4GHDVR0", "a1b2cde", "1abcde2", "12a3456", "1a1a1a1"] {
+            assert_eq!(candidate(refused), Err(Unavailable::Generated), "{refused}");
+            let sentence = ShortCode::custom(refused, &ReservedCodes::default()).unwrap_err().to_string();
+            assert!(sentence.starts_with("custom_code must not look like a generated one"), "{sentence}");
+        }
+        for accepted in ["launch7", "2026abc", "sale24x", "1234567", "rockets", "a1-b2cd", "a1b2cd", "a1b2cdef"] {
+            assert!(candidate(accepted).is_ok(), "{accepted}");
         }
     }
 
@@ -306,7 +360,9 @@ mod tests {
     #[test]
     fn a_custom_code_is_no_reserved_word_in_any_case() {
         let custom = |text: &str| ShortCode::custom(text, &ReservedCodes::default());
-        for refused in ["health", "Health", "STATS", "security", "Security", "SECURITY", "logIn", "PostMaster"] {
+        for refused in
+            ["health", "Health", "STATS", "security", "Security", "SECURITY", "logIn", "PostMaster", "ping", "SPing"]
+        {
             assert_eq!(custom(refused), Err(Invalid::new("custom_code is a reserved word")), "{refused}");
         }
         for accepted in ["healthy", "launch", "security1", "status24"] {

@@ -1,6 +1,6 @@
-//! Room for what a link is to watch.
+//! What may be monitored, and whether there is room for what a link is to watch.
 
-use linklet_domain::{TargetId, UserId, WorkspaceId};
+use linklet_domain::{Reach, TargetId, UserId, WorkspaceId};
 use linklet_dynamodb::{RepositoryError, TargetQuota, WatchTable, Workspaces};
 
 use crate::{
@@ -20,12 +20,44 @@ pub fn quota_from_env() -> Result<TargetQuota, ConfigError> {
     })
 }
 
-/// Knows how much room there is for targets.
+/// The environment variable that allows connections to loopback addresses. The template doesn't set it.
+const ALLOW_LOOPBACK: &str = "WATCH_ALLOW_LOOPBACK";
+
+/// The only value of [`ALLOW_LOOPBACK`] that has an effect. It is long, so that nobody sets it by mistake.
+const YES: &str = "yes-for-tests";
+
+/// Reads from the environment what checks reach: [`Reach::Public`], or with `WATCH_ALLOW_LOOPBACK=yes-for-tests`
+/// [`Reach::PublicAndLoopback`], which is logged as a warning.
+///
+/// # Errors
+/// When the variable has another value.
+pub fn reach_from_env() -> Result<Reach, ConfigError> {
+    let reach = reach_of(config::optional(ALLOW_LOOPBACK).as_deref())?;
+    if reach != Reach::Public {
+        tracing::warn!(
+            variable = ALLOW_LOOPBACK,
+            "loopback addresses may be monitored; never set this outside of tests"
+        );
+    }
+    Ok(reach)
+}
+
+fn reach_of(value: Option<&str>) -> Result<Reach, ConfigError> {
+    match value {
+        None => Ok(Reach::Public),
+        Some(YES) => Ok(Reach::PublicAndLoopback),
+        Some(_) => Err(ConfigError::Invalid { name: ALLOW_LOOPBACK, reason: format!("must be {YES} or empty") }),
+    }
+}
+
+/// Knows what links may watch, and how much room there is for targets.
 pub struct TargetRoom {
     /// The repository of targets, with their quota.
     pub targets: WatchTable,
     /// Knows who founded a workspace.
     pub users: Workspaces,
+    /// What checks reach.
+    pub reach: Reach,
 }
 
 impl TargetRoom {
@@ -44,5 +76,23 @@ impl TargetRoom {
     async fn has_room(&self, workspace: &WorkspaceId, user: &UserId, id: &TargetId) -> Result<bool, RepositoryError> {
         let founder = self.users.founder(workspace).await?.unwrap_or(*user);
         self.targets.has_room(workspace, &founder, id).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_exact_words_allow_loopback() {
+        assert_eq!(reach_of(None).unwrap(), Reach::Public);
+        assert_eq!(reach_of(Some("yes-for-tests")).unwrap(), Reach::PublicAndLoopback);
+        for other in ["yes", "true", "1", "no", "YES-FOR-TESTS"] {
+            let error = reach_of(Some(other)).unwrap_err().to_string();
+            assert_eq!(
+                error,
+                "the environment variable WATCH_ALLOW_LOOPBACK is invalid: must be yes-for-tests or empty"
+            );
+        }
     }
 }

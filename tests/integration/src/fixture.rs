@@ -11,8 +11,9 @@ use linklet_analytics::{Analytics, Clients};
 use linklet_delete::Delete;
 use linklet_domain::{
     CheckInterval, CheckOutcome, CheckResult, Click, Client, CorrelationId, Device, Event, EventDetail, EventId,
-    IpHash, LimitedRoute, Member, Places, PlannedRound, RateLimit, RefreshToken, Role, RouteLimits, Salt, SessionId,
-    SignInPlace, TargetId, TargetStatus, Timestamp, Track, UrlCreated, UserId, Visitor, WorkspaceId, lifetimes,
+    IpHash, LimitedRoute, Member, Places, PlannedRound, RateLimit, Reach, RefreshToken, Role, RouteLimits, Salt,
+    SessionId, SignInPlace, TargetId, TargetStatus, Timestamp, Track, UrlCreated, UserId, Visitor, WorkspaceId,
+    lifetimes,
 };
 use linklet_dynamodb::{
     Acting, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, Forgotten, LinksTable, MemberChange, MemberOutcome,
@@ -51,7 +52,7 @@ use linklet_unlock::Unlock;
 use linklet_update::Update;
 use linklet_user_agents::Classifier;
 use linklet_watch::Watch;
-use linklet_watch_check::{Checker, Fetcher, Reach, SystemNetwork};
+use linklet_watch_check::{Checker, Fetcher, SystemNetwork};
 use linklet_watch_links::WatchLinks;
 use linklet_watch_tick::Tick;
 use linklet_web::{Home, Web};
@@ -267,7 +268,7 @@ pub async fn check(db: &TestDynamoDb, id: &TargetId, at: Timestamp, outcome: Che
 
 /// Room for so many targets of a workspace.
 pub fn room(db: &TestDynamoDb, per_workspace: u32) -> TargetRoom {
-    TargetRoom { targets: db.watch().with_quota(per(per_workspace)), users: db.workspaces() }
+    TargetRoom { targets: db.watch().with_quota(per(per_workspace)), users: db.workspaces(), reach: Reach::Public }
 }
 
 /// A quota of so many targets of a workspace, and any number of a founder.
@@ -482,6 +483,7 @@ pub fn watch(db: &TestDynamoDb) -> Watch {
         trail: db.trail(),
         users: db.workspaces(),
         short_urls: ShortUrls::new(None),
+        reach: Reach::Public,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use aws_lambda_events::sqs::SqsEvent;
-use linklet_domain::{CorrelationId, Event, EventDetail, EventId, PlannedRound, Timestamp, UrlCreated, UserId};
+use linklet_domain::{CorrelationId, Event, EventDetail, EventId, PlannedRound, Reach, Timestamp, UrlCreated, UserId};
 use linklet_dynamodb::{Creation, NotificationsTable, WatchTable};
 use linklet_lambda::{
     batch::Consumer as _,
@@ -15,7 +15,6 @@ use linklet_test_support::{
     CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Outage, Person, Site, TargetBuilder,
     TestDynamoDb, event_batch, link_id, queue_batch,
 };
-use linklet_watch_check::Reach;
 use linklet_watch_links::WatchLinks;
 
 use crate::fixture;

@@ -4,7 +4,7 @@
 use std::{cell::Cell, collections::BTreeMap, time::Duration};
 
 use linklet_auth::Auth;
-use linklet_domain::{CorrelationId, Role, Timestamp, WorkspaceId};
+use linklet_domain::{CorrelationId, Reach, Role, Timestamp, WorkspaceId};
 use linklet_lambda::{
     batch::Consumer as _,
     metrics,
@@ -14,7 +14,6 @@ use linklet_test_support::{
     CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, RequestBuilder, Site, TargetBuilder,
     TestDynamoDb, cost_units, event_batch, issuer, queue_batch, token_for, tokens, write_cost_units,
 };
-use linklet_watch_check::Reach;
 use serde::{Deserialize, Serialize};
 
 use crate::fixture;

@@ -14,7 +14,7 @@ use tokio::{
 
 use super::{
     OTHER, PUBLIC, TIMEOUT, check, fetcher,
-    internet::{Internet, Server, Web, always, answer, read_head, server},
+    internet::{Internet, Server, Web, always, answer, read_head, redirect, server},
     outcome, url,
 };
 use crate::check::Check;
@@ -66,16 +66,76 @@ async fn a_request_says_who_asks_and_nothing_else() {
     assert_eq!(web.requests(), [head]);
 }
 
+/// A response that redirects and sets cookies.
+fn setting(cookies: &[&str], location: &str) -> String {
+    let cookies: String = cookies.iter().map(|cookie| format!("set-cookie: {cookie}\r\n")).collect();
+    format!("HTTP/1.1 302 Found\r\n{cookies}location: {location}\r\ncontent-length: 0\r\n\r\n")
+}
+
+fn cookie_in(head: &str) -> Option<&str> {
+    head.lines().find_map(|line| line.strip_prefix("cookie: "))
+}
+
 #[tokio::test(start_paused = true)]
-async fn cookies_are_not_sent_back() {
-    let setting = "HTTP/1.1 302 Found\r\nset-cookie: a=b\r\nlocation: /next\r\ncontent-length: 0\r\n\r\n";
-    let web = Web::new([setting, answer(200).as_str()]);
+async fn a_cookie_is_sent_back_within_one_check_only() {
+    let (first, last) = (setting(&["a=b; Path=/; HttpOnly; Max-Age=9999"], "/next"), answer(200));
+    let web = Web::new([first.as_str(), last.as_str()]);
+    let internet = Internet::default().server(PUBLIC, web.server());
+    let fetcher = fetcher(&internet);
+
+    for _ in 0..2 {
+        fetcher.check_in_peace(&url(&format!("http://{PUBLIC}/"))).await;
+    }
+
+    let requests = web.requests();
+    assert_eq!(requests.iter().map(|head| cookie_in(head)).collect::<Vec<_>>(), [None, Some("a=b"), None]);
+    assert!(!requests[1].contains("referer"), "{}", requests[1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cookie_goes_to_no_other_host_whatever_its_domain() {
+    let cookies = ["a=b; Domain=example.com", "c=d; Domain=com", "e=f", "g=h; Domain=b.example.com"];
+    let back = Web::new([setting(&cookies, "http://b.example.com/").as_str(), answer(200).as_str()]);
+    let elsewhere = Web::new([redirect("http://a.example.com/again").as_str()]);
+    let internet = Internet::default()
+        .name("a.example.com", &[PUBLIC])
+        .name("b.example.com", &[OTHER])
+        .server(PUBLIC, back.server())
+        .server(OTHER, elsewhere.server());
+
+    check(&internet, "http://a.example.com/").await;
+
+    assert_eq!(cookie_in(&elsewhere.requests()[0]), None);
+    let returned = back.requests()[1].clone();
+    let mut returned: Vec<_> = cookie_in(&returned).unwrap().split("; ").collect();
+    returned.sort_unstable();
+    assert_eq!(returned, ["a=b", "c=d", "e=f", "g=h"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn cookies_obey_their_path_and_deletion_and_secure_ones_stay_off_http() {
+    let first = setting(&["a=b; Path=/other", "c=d; Secure", "e=f; Path=/", "g=h; Path=/"], "/next");
+    let second = setting(&["e=; Path=/; Max-Age=0"], "/last");
+    let web = Web::new([first.as_str(), second.as_str(), answer(200).as_str()]);
 
     check_server(web.server()).await;
 
+    assert_eq!(cookie_in(&web.requests()[2]), Some("g=h"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_of_cookies_is_cut() {
+    let many: Vec<_> = (0..80).map(|number| format!("c{number}=v; Path=/")).collect();
+    let many: Vec<_> = many.iter().map(String::as_str).collect();
+    let long = format!("long={}; Path=/", "x".repeat(4_096));
+    let first = setting(&[long.as_str()].into_iter().chain(many).collect::<Vec<_>>(), "/next");
+    let web = Web::new([first.as_str(), answer(200).as_str()]);
+
+    let check = check_server(web.server()).await;
+
     let next = &web.requests()[1];
-    assert!(next.starts_with("GET /next "), "{next}");
-    assert!(!next.contains("cookie") && !next.contains("referer"), "{next}");
+    assert_eq!((outcome(&check), cookie_in(next).unwrap().split("; ").count()), (Ok(200), 50));
+    assert!(!next.contains("long="));
 }
 
 #[tokio::test(start_paused = true)]

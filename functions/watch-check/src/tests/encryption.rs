@@ -123,25 +123,25 @@ async fn a_certificate_for_an_address_is_valid_for_its_url() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_certificate_that_nobody_trusts_is_an_error_of_tls() {
+async fn a_certificate_that_nobody_trusts_is_a_broken_chain() {
     let authority = Authority::new();
 
     let check = check(some_roots(), http1(authority.acceptor("example.com", &[], |_| {}), fine())).await;
 
-    assert_eq!(outcome(&check), Err("tls"));
+    assert_eq!(outcome(&check), Err("tls_chain"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_certificate_for_another_name_is_an_error_of_tls() {
+async fn a_certificate_for_another_name_is_an_error_of_its_name() {
     let authority = Authority::new();
 
     let check = check(authority.roots(), http1(authority.acceptor("example.org", &[], |_| {}), fine())).await;
 
-    assert_eq!(outcome(&check), Err("tls"));
+    assert_eq!(outcome(&check), Err("tls_name"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_expired_certificate_is_an_error_of_tls() {
+async fn an_expired_certificate_is_said_to_be_expired() {
     let authority = Authority::new();
     let acceptor = authority.acceptor("example.com", &[], |params| {
         params.not_before = rcgen::date_time_ymd(2000, 1, 1);
@@ -150,17 +150,17 @@ async fn an_expired_certificate_is_an_error_of_tls() {
 
     let check = check(authority.roots(), http1(acceptor, fine())).await;
 
-    assert_eq!(outcome(&check), Err("tls"));
+    assert_eq!(outcome(&check), Err("tls_expired"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_without_tls_is_an_error_of_tls() {
+async fn a_server_without_tls_is_an_error_of_the_protocol() {
     let plain = server(|mut stream: DuplexStream| async move {
         stream.write_all(answer(200).as_bytes()).await.ok();
         read_head(&mut stream).await;
     });
 
-    assert_eq!(outcome(&check(some_roots(), plain).await), Err("tls"));
+    assert_eq!(outcome(&check(some_roots(), plain).await), Err("tls_protocol"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -11,12 +11,12 @@ mod sockets;
 
 use std::time::Duration;
 
-use linklet_domain::{TargetUrl, Timestamp};
+use linklet_domain::{Reach, TargetUrl, Timestamp};
 use rustls::RootCertStore;
 
 use self::internet::Internet;
 use crate::{
-    Fetcher, Network, Reach,
+    Fetcher, Network,
     check::{Check, Deadline},
 };
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use linklet_domain::Reach;
 use tokio::{
     io::AsyncWriteExt,
     net::{TcpListener, TcpStream},
@@ -13,7 +14,7 @@ use super::{
     internet::{Web, answer, read_head},
     outcome, url,
 };
-use crate::{Fetcher, Reach, SystemNetwork};
+use crate::{Fetcher, SystemNetwork};
 
 fn fetcher(reach: Reach) -> Fetcher {
     // Longer than any of these tests takes on a busy machine.

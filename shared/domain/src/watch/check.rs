@@ -61,12 +61,12 @@ pub enum CheckOutcome {
 impl CheckOutcome {
     /// Whether the outcome counts as a failure of the target: an error, or a status of 400 or above.
     ///
-    /// 401, 403, 405 and 429 don't count: the server is up and refuses only this client.
+    /// 401, 403, 405, 429 and 999 don't count: the server is up and refuses only this client. LinkedIn answers 999 to programs.
     #[must_use]
     pub fn is_failure(self) -> bool {
         match self {
             Self::Failed(_) => true,
-            Self::Answered(401 | 403 | 405 | 429) => false,
+            Self::Answered(401 | 403 | 405 | 429 | 999) => false,
             Self::Answered(status_code) => status_code >= 400,
         }
     }
@@ -98,8 +98,18 @@ pub enum CheckError {
     Dns,
     /// No TCP connection could be opened.
     Connect,
-    /// The TLS handshake failed or the certificate is invalid.
+    /// The TLS handshake failed for a reason that has no class of its own.
     Tls,
+    /// The certificate doesn't lead to a trusted authority, mostly since the server doesn't send the certificates between.
+    TlsChain,
+    /// The certificate isn't valid any more, or not yet.
+    TlsExpired,
+    /// The certificate is for other names.
+    TlsName,
+    /// The certificate is invalid in another way, such as revoked.
+    TlsCertificate,
+    /// The server speaks no TLS, or no version or cipher of it that is still safe.
+    TlsProtocol,
     /// The attempt timed out.
     Timeout,
     /// An address of the host is not public, so no request was sent.
@@ -122,6 +132,11 @@ impl CheckError {
             Self::Dns => "dns",
             Self::Connect => "connect",
             Self::Tls => "tls",
+            Self::TlsChain => "tls_chain",
+            Self::TlsExpired => "tls_expired",
+            Self::TlsName => "tls_name",
+            Self::TlsCertificate => "tls_certificate",
+            Self::TlsProtocol => "tls_protocol",
             Self::Timeout => "timeout",
             Self::NotPublic => "not_public",
             Self::PortNotAllowed => "port_not_allowed",
@@ -138,6 +153,11 @@ impl CheckError {
             Self::Dns => "its host name could not be resolved",
             Self::Connect => "no connection could be made",
             Self::Tls => "no secure connection could be made",
+            Self::TlsChain => "its certificate chain is incomplete or not trusted",
+            Self::TlsExpired => "its certificate has expired or is not valid yet",
+            Self::TlsName => "its certificate is for another host name",
+            Self::TlsCertificate => "its certificate is not valid",
+            Self::TlsProtocol => "it speaks no TLS, or only an old version",
             Self::Timeout => "it did not answer in time",
             Self::NotPublic => "its address is not public",
             Self::PortNotAllowed => "its port is not allowed",
@@ -185,10 +205,10 @@ mod tests {
 
     #[test]
     fn a_status_of_400_or_above_is_a_failure_unless_only_this_client_is_refused() {
-        for good in [200, 204, 301, 304, 401, 403, 405, 429] {
+        for good in [200, 204, 301, 304, 401, 403, 405, 429, 999] {
             assert!(!CheckOutcome::Answered(good).is_failure(), "{good}");
         }
-        for failed in [400, 402, 404, 408, 410, 451, 499, 500, 503, 599, 999] {
+        for failed in [400, 402, 404, 408, 410, 451, 499, 500, 503, 599, 998] {
             assert!(CheckOutcome::Answered(failed).is_failure(), "{failed}");
         }
         assert!(CheckOutcome::Failed(CheckError::Timeout).is_failure());
@@ -200,6 +220,11 @@ mod tests {
             CheckError::Dns,
             CheckError::Connect,
             CheckError::Tls,
+            CheckError::TlsChain,
+            CheckError::TlsExpired,
+            CheckError::TlsName,
+            CheckError::TlsCertificate,
+            CheckError::TlsProtocol,
             CheckError::Timeout,
             CheckError::NotPublic,
             CheckError::PortNotAllowed,

@@ -4,6 +4,7 @@ mod canonical_url;
 mod check;
 mod page_token;
 mod plan;
+mod reach;
 mod rounds;
 mod target;
 mod watcher;
@@ -13,6 +14,7 @@ pub use self::{
     check::{CheckError, CheckOutcome, CheckResult, Standing, TargetMark},
     page_token::PageToken,
     plan::PlannedRound,
+    reach::Reach,
     rounds::{CheckInterval, Lane, Places, Track},
     target::{Target, TargetId, TargetStatus},
     watcher::{Watcher, WatcherState},

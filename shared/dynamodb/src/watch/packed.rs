@@ -8,7 +8,7 @@ use linklet_domain::{CheckError, CheckOutcome, CheckResult, TargetMark, Timestam
 const LENGTH: usize = 8 + 2 + 2 + 2;
 
 /// The number of an error's outcome. Numbers stay what they are; those of HTTP statuses are from 100 on.
-const ERRORS: [(CheckError, u16); 9] = [
+const ERRORS: [(CheckError, u16); 14] = [
     (CheckError::Other, 0),
     (CheckError::Dns, 1),
     (CheckError::Connect, 2),
@@ -18,6 +18,11 @@ const ERRORS: [(CheckError, u16); 9] = [
     (CheckError::PortNotAllowed, 6),
     (CheckError::TooManyRedirects, 7),
     (CheckError::InvalidRedirect, 8),
+    (CheckError::TlsChain, 9),
+    (CheckError::TlsExpired, 10),
+    (CheckError::TlsName, 11),
+    (CheckError::TlsCertificate, 12),
+    (CheckError::TlsProtocol, 13),
 ];
 
 /// Packs results of a round. Times and latencies are milliseconds, of which there is room for 65 seconds.
@@ -88,7 +93,7 @@ mod tests {
         let outcomes = [100, 200, 599, 999].map(CheckOutcome::Answered).into_iter().chain(errors);
         let results: Vec<_> = (0..)
             .zip(outcomes)
-            .map(|(number, outcome)| (mark(number.into()), result(number * 4_600, outcome, number * 400)))
+            .map(|(number, outcome)| (mark(number.into()), result(number * 3_600, outcome, number * 400)))
             .collect();
 
         let packed = pack(noon(), results.iter().map(|(mark, result)| (*mark, result)));

@@ -14,7 +14,7 @@ use std::{
 
 use futures_util::future::{join, join_all};
 use linklet_domain::{
-    CheckError, CheckInterval, CheckOutcome, CheckResult, Places, PlannedRound, Target, TargetStatus, Timestamp,
+    CheckError, CheckInterval, CheckOutcome, CheckResult, Places, PlannedRound, Reach, Target, TargetStatus, Timestamp,
     UserId, WorkspaceId,
 };
 use linklet_dynamodb::{CheckedTarget, WatchTable};
@@ -27,7 +27,7 @@ use linklet_test_support::{
     BrokenDynamoDb, Crowd, FakeQueues, Fault, Faults, Manner, Outage, Site, TargetBuilder, TestDynamoDb, link_id,
     queue_batch,
 };
-use linklet_watch_check::{Checker, Reach};
+use linklet_watch_check::Checker;
 use linklet_watch_tick::TickError;
 use tokio::time::{sleep, timeout};
 

@@ -416,7 +416,7 @@ async fn a_link_cannot_watch_a_url_too_many_of_its_founder() {
     let target = TargetBuilder::new("https://example.com/a").build().founded_by(founder.id);
     db.store_target(&target).await;
     let targets = db.watch().with_quota(TargetQuota { per_workspace: 10, per_founder: 1 });
-    let room = TargetRoom { targets, users: db.workspaces() };
+    let room = TargetRoom { targets, ..fixture::room(&db, 100) };
     let throttle = fixture::throttle(db.calls(), 1_000, 1_000);
     let shorten = Shorten::new(db.links(), room, authenticator(), ShortUrls::new(None), throttle);
     let post = async |workspace: &WorkspaceId| {
@@ -431,7 +431,7 @@ async fn a_link_cannot_watch_a_url_too_many_of_its_founder() {
 async fn a_link_that_watches_is_created_also_while_targets_cannot_be_read() {
     let db = TestDynamoDb::start();
     let targets = WatchTable::new(TestDynamoDb::unreachable(), "WatchTable").with_quota(per(1));
-    let room = TargetRoom { targets, users: db.workspaces() };
+    let room = TargetRoom { targets, ..fixture::room(&db, 100) };
     let throttle = fixture::throttle(db.calls(), 1_000, 1_000);
     let shorten = Shorten::new(db.links(), room, authenticator(), ShortUrls::new(None), throttle);
 

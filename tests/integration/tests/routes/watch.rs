@@ -188,15 +188,16 @@ async fn a_target_at_any_of_our_own_addresses_is_refused() {
     assert_eq!(post("https://go.example.com:8443/abcd").await.status, 201, "another port is somebody else");
 }
 
-/// Whether an address is public is known when it is fetched, so that is when it is refused, as a result of the check.
+/// Where a name leads is known when it is fetched, so that is when it is refused, as a result of the check.
 #[tokio::test]
-async fn a_private_address_can_be_registered() {
+async fn only_what_is_certainly_never_fetched_is_refused() {
     let db = TestDynamoDb::start();
     let ada = Client::new(&db);
 
-    for url in ["http://127.0.0.1:8080/", "http://[::1]/", "http://intranet/"] {
-        assert_eq!(ada.post(&json!({"url": url})).await.status, 201, "{url}");
+    for url in ["http://127.0.0.1:8080/", "http://[::1]/", "http://localhost/", "https://example.com:25/"] {
+        assert_eq!(ada.post(&json!({"url": url})).await.status, 400, "{url}");
     }
+    assert_eq!(ada.post(&json!({"url": "http://intranet/"})).await.status, 201);
 }
 
 /// Also if somebody else in the workspace registers them.

@@ -27,6 +27,11 @@ const ERRORS = {
   dns: 'Its host wasn’t found',
   connect: 'No connection',
   tls: 'No secure connection',
+  tls_chain: 'Certificate chain incomplete or not trusted',
+  tls_expired: 'Certificate expired or not valid yet',
+  tls_name: 'Certificate of another host',
+  tls_certificate: 'Invalid certificate',
+  tls_protocol: 'No TLS, or only an old version',
   timeout: 'No answer in time',
   not_public: 'Not a public address',
   port_not_allowed: 'This port isn’t checked',
@@ -39,7 +44,7 @@ const ERRORS = {
 export const outcome = ({ status_code: status, error }) => (error ? (ERRORS[error] ?? ERRORS.other) : `Answered ${status}`);
 
 /** Statuses with which a server refuses this client only. */
-const REFUSALS = [401, 403, 405, 429];
+const REFUSALS = [401, 403, 405, 429, 999];
 
 /** Whether a check has found the URL up, as the API decides it. @param {CheckResult} result */
 export const isGood = ({ status_code: status }) => status !== null && (status < 400 || REFUSALS.includes(status));

@@ -12,11 +12,14 @@ const RESERVED = [
   'about', 'abuse', 'account', 'accounts', 'admin', 'apis', 'assets', 'auth', 'billing', 'bulk', 'contact', 'cookies',
   'copyright', 'dashboard', 'disclaimer', 'docs', 'favicon', 'fraud', 'gdpr', 'health', 'help', 'helpdesk', 'home',
   'hostmaster', 'impressum', 'imprint', 'index', 'info', 'legal', 'login', 'logoff', 'logon', 'logout', 'mail',
-  'metrics', 'noreply', 'oauth', 'openapi', 'password', 'payment', 'phishing', 'policy', 'postmaster', 'privacy',
+  'metrics', 'noreply', 'oauth', 'openapi', 'password', 'payment', 'phishing', 'ping', 'policy', 'postmaster', 'privacy',
   'profile', 'recovery', 'register', 'report', 'reset', 'robots', 'root', 'security', 'settings', 'shorten', 'signin',
-  'signon', 'signout', 'signup', 'sitemap', 'static', 'stats', 'status', 'support', 'terms', 'trust', 'verify',
+  'signon', 'signout', 'signup', 'sitemap', 'sping', 'static', 'stats', 'status', 'support', 'terms', 'trust', 'verify',
   'webmail', 'webmaster', 'wellknown',
 ];
+
+// The form of a code that is made up: seven letters and digits, with a letter between two digits.
+const MADE_UP = /^(?=.*\d[a-z]+\d)[0-9a-z]{7}$/i;
 
 /** @typedef {{ text: string, tone: '' | 'good' | 'bad' }} Finding */
 
@@ -29,6 +32,7 @@ function findingOf(code) {
   if (code.length < 4) return { text: 'It has 4 to 20 characters.', tone: '' };
   if (/[_-]$/.test(code)) return { text: 'It ends with a letter or digit.', tone: '' };
   if (RESERVED.includes(code.toLowerCase())) return { text: 'This word is reserved.', tone: 'bad' };
+  if (MADE_UP.test(code)) return { text: 'Codes that are made up look like this; take another length, or one number.', tone: 'bad' };
   return undefined;
 }
 
