@@ -265,33 +265,10 @@ pub fn log(records: usize, failed: usize, started: Instant) {
     metrics::add(Metric::BatchFailures, failed);
     metrics::add(Metric::ColdStarts, cold_start.into());
     tracing::info!(
-        correlation_id = requests(),
+        correlation_id = metrics::requests(),
         records,
         duration_ms = milliseconds(started.elapsed()),
         emf = metrics::emf(),
         "batch processed"
     );
-}
-
-/// The ids of the requests that the batch comes from, or a new one: a batch may have nothing to do, and its line is looked for by
-/// an id, too.
-fn requests() -> String {
-    metrics::requests().unwrap_or_else(|| CorrelationId::generate().as_str().to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn a_batch_has_the_ids_of_its_requests_or_a_new_one() {
-        let of_a_request = metrics::scope(async {
-            metrics::concerns(&CorrelationId::accept(Some("click-1")));
-            requests()
-        });
-        assert_eq!(of_a_request.await, "click-1");
-
-        let of_none = metrics::scope(async { requests() }).await;
-        assert!(CorrelationId::parse(&of_none).is_ok(), "{of_none}");
-    }
 }
