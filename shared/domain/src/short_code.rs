@@ -105,7 +105,6 @@ impl ShortCode {
     /// # Errors
     /// When the text is no code.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         if (1..=Self::MAX_LENGTH).contains(&text.len()) && text.bytes().all(is_part) && !ROUTES.contains(&text) {
             Ok(Self(text.to_owned()))
         } else {
@@ -114,14 +113,16 @@ impl ShortCode {
     }
 
     /// Parses a code that a visitor follows. Chat programs take a full stop, a bracket or an invisible character behind an address for
-    /// its part, so what is neither letter nor digit at the end is left out where no code has it.
+    /// its part, so what is neither letter nor digit behind a code is left out.
     ///
     /// # Errors
-    /// When the rest is no code either.
+    /// When the text is no code either way.
     pub fn followed(text: &str) -> Result<Self, Invalid> {
-        Self::parse(text).or_else(|_| {
-            let decoded = percent_decode_str(text).decode_utf8_lossy();
-            Self::parse(decoded.trim_end_matches(|last: char| !last.is_alphanumeric() && !matches!(last, '-' | '_')))
+        Self::parse(text).or_else(|refused| {
+            let (code, behind) = text.split_at(text.bytes().take_while(|&byte| is_part(byte)).count());
+            let behind = percent_decode_str(behind).decode_utf8_lossy();
+            let is_meant = |character: char| character.is_alphanumeric() || character.is_control() || character == '/';
+            if behind.contains(is_meant) { Err(refused) } else { Self::parse(code) }
         })
     }
 
@@ -195,6 +196,11 @@ impl ShortCode {
     }
 }
 
+/// Whether codes have such characters.
+fn is_part(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
+}
+
 string_newtype!(ShortCode);
 
 /// Why a new link can't have a code.
@@ -265,7 +271,9 @@ mod tests {
         {
             assert_eq!(ShortCode::followed(&format!("launch{behind}")).unwrap().as_str(), "launch", "{behind:?}");
         }
-        for other in ["", ".", "lau.nch", ".launch", "launchü", "api.", "launch%2Fa"] {
+        for other in
+            ["", ".", "lau.nch", ".launch", "launchü", "api.", "launch%2F", "%6caunch", "launch%00", "launch%0a"]
+        {
             assert!(ShortCode::followed(other).is_err(), "{other}");
         }
         assert_eq!(ShortCode::followed("launch-").unwrap().as_str(), "launch-");

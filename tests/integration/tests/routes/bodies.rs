@@ -270,7 +270,7 @@ async fn a_link_and_a_workspace_with_the_longest_of_everything_are_stored() {
     // 16 times 128 bytes, each of which takes an escape.
     let notes: Value = (10..26).map(|number| (format!("{number}{}", "k".repeat(38)), json!("t".repeat(88)))).collect();
     let link = json!({
-        "url": format!("https://example.com/{}", many(2_028)), "custom_code": "longest123", "title": many(500),
+        "url": format!("https://example.com/{}{}", many(500), "x".repeat(1_528)), "custom_code": "longest123", "title": many(500),
         "description": many(2_000), "tags": tags, "expires_at": "2999-12-31T23:59:59Z", "metadata": notes,
         "external_id": many(255),
     });

@@ -256,13 +256,11 @@ async fn a_custom_code_leads_to_its_target_in_whichever_case_it_is_typed() {
     };
 
     assert_eq!(units("/launch").await, (301, 0.5));
-    // As chat programs leave it.
-    assert_eq!(units("/launch).").await, (301, 0.5));
     for path in ["/LAUNCH", "/r/Launch", "/lAuNcH"] {
         assert_eq!(units(path).await, (301, 1.5), "{path}");
     }
     assert_eq!(units("/unknown").await, (404, 1.0));
-    assert_eq!(clicks(&db).await.len(), 5);
+    assert_eq!(clicks(&db).await.len(), 4);
 }
 
 #[tokio::test]
@@ -272,6 +270,17 @@ async fn a_generated_code_is_found_as_it_is_and_not_in_another_case() {
     let answers = [get(&redirect, "/aBcDeFg").await, get(&redirect, "/abcdefg").await];
 
     assert_eq!(answers.map(|answer| answer.status), [301, 404]);
+}
+
+#[tokio::test]
+async fn a_code_leads_on_with_what_chat_programs_put_behind_it() {
+    let db = TestDynamoDb::start();
+    db.store(&LinkBuilder::new("launch").build()).await;
+
+    for path in ["/launch).", "/r/launch%E2%80%8B"] {
+        let request = RequestBuilder::new("GET", path).outside_the_contract();
+        assert_eq!(request.send_to(&redirect(db.links(), db.clicks())).await.status, 301, "{path}");
+    }
 }
 
 #[tokio::test]

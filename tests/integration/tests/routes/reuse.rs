@@ -229,7 +229,7 @@ async fn a_deleted_link_frees_its_url() {
 #[tokio::test]
 async fn a_purged_link_frees_its_url_and_keeps_its_code() {
     let fixture = Fixture::new();
-    let first = code(&fixture.post(json!({"url": "https://example.com"})).await);
+    let first = code(&fixture.post(json!({"url": "https://example.com", "custom_code": "launch"})).await);
     let record = fixture.db.record(&first).await.unwrap();
     fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
     assert_eq!(fixture.count("URL"), 0);
@@ -245,7 +245,7 @@ async fn a_purged_link_frees_its_url_and_keeps_its_code() {
 #[tokio::test]
 async fn a_purged_code_can_be_taken_again_by_its_workspace_at_once() {
     let fixture = Fixture::new();
-    let first = code(&fixture.post(json!({"url": "https://example.com/wrong"})).await);
+    let first = code(&fixture.post(json!({"url": "https://example.com/wrong", "custom_code": "launch"})).await);
     let old = fixture.db.link(&first).await;
     for with_key in [false, true] {
         let record = fixture.db.record(&first).await.unwrap();
@@ -266,7 +266,7 @@ async fn a_purged_code_can_be_taken_again_by_its_workspace_at_once() {
 #[tokio::test]
 async fn a_code_whose_link_was_only_deleted_stays_taken() {
     let fixture = Fixture::new();
-    let first = code(&fixture.post(json!({"url": "https://example.com"})).await);
+    let first = code(&fixture.post(json!({"url": "https://example.com", "custom_code": "launch"})).await);
     let link = fixture.db.link(&first).await;
     fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
 

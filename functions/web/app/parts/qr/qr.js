@@ -64,11 +64,11 @@ function addressOfPicture(link, { size, color, background, isTransparent }, form
 /** @param {{ link: QrLink, look: Look }} props */
 function Preview({ link, look }) {
   // What is typed or dragged shouldn't ask for each colour on the way.
-  const address = useSettled(addressOfPicture(link, look, 'svg'));
+  const address = useSettled(isReadable(look) ? addressOfPicture(link, look, 'svg') : '');
   const [failed, setFailed] = useState('');
   return html`<figure class="qr-preview">
     <div class=${`qr-picture ${look.isTransparent ? 'transparent' : ''}`}>
-      ${!isReadable(look)
+      ${!address || !isReadable(look)
         ? html`<p class="muted">Nothing to see in these colours.</p>`
         : failed === address
         ? html`<p class="muted">The picture couldn’t be loaded.</p><${Button} onClick=${() => setFailed('')}>Try again<//>`
