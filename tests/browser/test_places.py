@@ -28,7 +28,7 @@ def two_workspaces(account: Account) -> tuple[str, str]:
 
 
 def code_of(slug: str) -> str:
-    return f"L{slug.rsplit('-', 1)[-1]}"[:10]
+    return f"lamps-{slug.rsplit('-', 1)[-1]}"
 
 
 def test_an_address_without_a_workspace_gets_that_of_the_tab(tabs: Tabs, account: Account) -> None:

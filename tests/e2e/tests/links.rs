@@ -5,6 +5,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use linklet_domain::Timestamp;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::{
     api::{Answer, Api, User, eventually, send},
@@ -65,7 +66,8 @@ async fn a_link_is_found_changed_switched_off_and_on() {
 async fn a_purged_link_leaves_nothing_but_its_code() {
     let api = Api::new();
     let ada = User::new(&api).await;
-    let code = ada.shorten("https://example.com/").await;
+    let custom = format!("purged-{}", &Uuid::new_v4().simple().to_string()[..8]);
+    let code = code(&shorten(&ada, json!({"url": "https://example.com/", "custom_code": custom})).await);
     let stats = format!("/api/stats/{code}");
     let path = format!("/{code}");
     join_all((0..12).map(|_| api.get(&path))).await;
