@@ -10,7 +10,7 @@ use crate::TargetUrl;
 ///
 /// They are, in lower case, those that [tidy-url](https://github.com/DrKain/tidy-url) 1.18.3 removes from the URLs of all sites,
 /// without `cmpid`, `elq`, `int_…`, `itm_…`, `mbid`, `ncid` and `__s`, which sites also use for what they show, and a few that it
-/// lacks. `hsa_…` are HubSpot's, `mtm_…` Matomo's, and `piwik_…` and `pk_…` its predecessor's; sites have other parameters of such
+/// lacks. `hsa_…` are those of an advertiser's tool, `mtm_…` Matomo's, and `piwik_…` and `pk_…` its predecessor's; sites have other parameters of such
 /// names, so each is listed.
 const TRACKING: [&str; 77] = [
     "__hsfp",

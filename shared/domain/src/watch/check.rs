@@ -61,7 +61,7 @@ pub enum CheckOutcome {
 impl CheckOutcome {
     /// Whether the outcome counts as a failure of the target: an error, or a status of 400 or above.
     ///
-    /// 401, 403, 405, 429 and 999 don't count: the server is up and refuses only this client. LinkedIn answers 999 to programs.
+    /// 401, 403, 405, 429 and 999 don't count: the server is up and refuses only this client. Some sites answer 999 to programs.
     #[must_use]
     pub fn is_failure(self) -> bool {
         match self {
