@@ -47,7 +47,7 @@ async fn run() -> Result<(), StartError> {
         guesses: ThrottleTable::new(tables, guesses),
         targets: targets.clone(),
     };
-    let room = TargetRoom { targets: targets.clone(), users: users.clone() };
+    let room = TargetRoom { targets: targets.clone(), users: users.clone(), reach: watching::reach_from_env()? };
     let had = (links.clone(), stats, targets);
     batch::run(Turns {
         jobs: jobs.clone(),

@@ -10,8 +10,8 @@ use crate::TargetUrl;
 ///
 /// They are, in lower case, those that [tidy-url](https://github.com/DrKain/tidy-url) 1.18.3 removes from the URLs of all sites,
 /// without `cmpid`, `elq`, `int_…`, `itm_…`, `mbid`, `ncid` and `__s`, which sites also use for what they show, and a few that it
-/// lacks. `hsa_…` are those of an advertiser's tool, `mtm_…` Matomo's, and `piwik_…` and `pk_…` its predecessor's; sites have other parameters of such
-/// names, so each is listed.
+/// lacks. `hsa_…` are those of an advertiser's tool, `mtm_…` Matomo's, and `piwik_…` and `pk_…` its predecessor's. Each is listed, since
+/// sites have other parameters of such names.
 const TRACKING: [&str; 77] = [
     "__hsfp",
     "__hssc",
