@@ -65,12 +65,13 @@ async fn without_its_tables_the_system_answers_at_once_keeps_hot_links_and_comes
 
     let shorten = || ada.request("POST", "/api/shorten").json(&json!({"url": "https://example.com/new"}));
     let credentials = json!({"email": ada.email, "password": PASSWORD});
+    let log_in = || api.request("POST", "/api/auth/login").json(&credentials);
     // Every function notices by itself: after five failures its breaker opens, and nothing waits for what isn't there.
     is_refused_without_a_call("RedirectLogs", || api.request("GET", &cold_link)).await;
     is_refused_without_a_call("ShortenLogs", shorten).await;
     is_refused_without_a_call("ListLogs", || ada.request("GET", "/api/links")).await;
     is_refused_without_a_call("StatsLogs", || api.request("GET", &format!("/api/stats/{cold}"))).await;
-    is_refused_without_a_call("AuthLogs", || api.request("POST", "/api/auth/login").json(&credentials)).await;
+    is_refused_without_a_call("AuthLogs", log_in).await;
     is_refused_without_a_call("AccountLogs", || ada.request("GET", "/api/workspace")).await;
     follow(&api, &hot, 1).await;
     assert_eq!(api.get("/health").await.status, 200);
@@ -81,6 +82,7 @@ async fn without_its_tables_the_system_answers_at_once_keeps_hot_links_and_comes
 
     eventually("a link is found again", true, async || api.get(&cold_link).await.is_redirect()).await;
     eventually("links are listed again", 200, async || ada.get("/api/links").await.status).await;
+    eventually("people log in again", 200, async || send(log_in()).await.status).await;
     eventually("links are created again", true, async || matches!(send(shorten()).await.status, 200 | 201)).await;
     follow(&api, &hot, 3).await;
 
