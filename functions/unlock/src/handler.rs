@@ -3,7 +3,9 @@
 //! The link's status is judged before the password, since hashing costs most. A wrong password takes no use of the link, and rules
 //! are judged last. The click is stored before the answer, since whoever waits for a hash doesn't notice.
 
-use linklet_domain::{Asker, Click, Decision, Intent, Invalid, LinkStatus, Record, RedirectTarget, Salt, ShortCode};
+use linklet_domain::{
+    Asker, Click, Decision, Intent, Invalid, LinkStatus, Record, RedirectTarget, Salt, ShortCode, encode_tail,
+};
 use linklet_dynamodb::LinksTable;
 use linklet_lambda::{
     following::{Recorder, Use, UsedUp, Visit, diverted, led_to, note_end, page},
@@ -72,7 +74,7 @@ impl Unlock {
             Opened::Link => {
                 let (short_url, query) = (self.short_urls.of(request, &code), request.raw_query());
                 let mark = if query.is_empty() { "" } else { "?" };
-                led_to(&format!("{short_url}{mark}{query}"), StatusCode::SEE_OTHER)
+                led_to(&format!("{short_url}{}", encode_tail(&format!("{mark}{query}"))), StatusCode::SEE_OTHER)
             }
         }
     }

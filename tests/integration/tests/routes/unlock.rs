@@ -202,10 +202,16 @@ async fn a_link_without_a_password_is_followed_at_its_own_address() {
     let link = LinkBuilder::new("launch").to(TARGET).on_terms(&json!({"max_clicks": 1})).build();
     db.store(&link).await;
 
-    for _ in 0..3 {
-        let led = RequestBuilder::new("POST", "/r/launch?a=b").form("password=x").send_to(&unlock(&db)).await;
-        assert_eq!((led.status, led.header("location")), (303, "https://api.example.com/r/launch?a=b"));
+    for (query, kept) in
+        [("a=b", "a=b"), ("sig=abc==&q=caf%E9", "sig=abc==&q=caf%E9"), ("q=ü|100%", "q=%C3%BC%7C100%25")]
+    {
+        let path = format!("/r/launch?{query}");
+        let led = RequestBuilder::new("POST", &path).form("password=x").send_to(&unlock(&db)).await;
+        assert_eq!((led.status, led.header("location")), (303, &*format!("https://api.example.com/r/launch?{kept}")));
     }
+    let sent = RequestBuilder::new("POST", "/launch").json(&json!({"note": "x"})).send_to(&unlock(&db)).await;
+    let sentence = "password is required: a link without one is followed by a GET request";
+    assert_eq!(sent.problem(), (400, sentence.to_owned()));
 
     assert_eq!((clicks(&db, &link).await, db.links().uses(&[link.id()]).await.unwrap()[link.id()].used), (0, 0));
 }
