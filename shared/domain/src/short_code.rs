@@ -113,7 +113,7 @@ impl ShortCode {
     }
 
     /// Parses a code that a visitor follows. Chat programs take a full stop, a bracket or an invisible character behind an address for
-    /// its part, so what is neither letter nor digit behind a code is left out.
+    /// its part, so such characters behind a code are left out.
     ///
     /// # Errors
     /// When the text is no code either way.
@@ -121,8 +121,9 @@ impl ShortCode {
         Self::parse(text).or_else(|refused| {
             let (code, behind) = text.split_at(text.bytes().take_while(|&byte| is_part(byte)).count());
             let behind = percent_decode_str(behind).decode_utf8_lossy();
-            let is_meant = |character: char| character.is_alphanumeric() || character.is_control() || character == '/';
-            if behind.contains(is_meant) { Err(refused) } else { Self::parse(code) }
+            let is_no_punctuation =
+                |character: char| character.is_alphanumeric() || character.is_control() || character == '/';
+            if behind.contains(is_no_punctuation) { Err(refused) } else { Self::parse(code) }
         })
     }
 
