@@ -5,12 +5,10 @@ mod view;
 use linklet_domain::{
     AuditAction, AuditSubject, Day, Host, Invalid, Origin, PageToken, Reach, Scope, Target, TargetId, TargetUrl,
 };
-use linklet_dynamodb::{
-    AuditTable, DeleteTargetOutcome, RegisteredTarget, RequestKey, TargetRegistration, WatchTable, Workspaces,
-};
+use linklet_dynamodb::{AuditTable, DeleteTargetOutcome, RegisteredTarget, TargetRegistration, WatchTable, Workspaces};
 use linklet_lambda::{
     http::{
-        ApiError, BodyLimit, Handler, JsonObject, Method, Problem, Request, Response, ShortUrls, StatusCode, created,
+        ApiError, BodyLimit, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, created,
         json, no_content,
     },
     identity::{Authenticator, Caller},
@@ -63,24 +61,23 @@ struct NewTarget {
 impl Watch {
     /// Responds 201 with a new target, and 200 with the existing one of the URL or of the idempotency key.
     async fn register(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        let body = request.json_object(BODY_LIMIT)?;
-        let (key, fingerprint) = (request.idempotency_key()?, body.fingerprint());
-        let key = key.as_ref().map(|key| RequestKey { key, fingerprint: &fingerprint });
-        let wanted = self.wanted(&body, request, caller);
-        // Before the body is judged: what was accepted at the first request may be refused since.
+        let (NewTarget { url }, key) = (request.json(BODY_LIMIT)?, request.idempotency_key()?);
+        // Before the URL is judged: what was accepted at the first request may be refused since.
         if let Some(key) = &key
             && let Some(first) = self.targets.first_registration(caller.workspace(), key, request.received_at()).await?
         {
-            return answer(first);
+            return Ok(answer(first));
         }
-        let wanted = wanted?;
+        let wanted = self.wanted(url, request, caller)?;
         let founder = self.users.founder(&wanted.workspace).await?.unwrap_or(wanted.owner);
         let wanted = wanted.founded_by(founder);
-        answer(self.targets.register(&wanted, key.as_ref(), request.correlation_id()).await?)
+        match self.targets.register(&wanted, key.as_ref(), request.correlation_id()).await? {
+            TargetRegistration::Done(registered) => Ok(answer(registered)),
+            TargetRegistration::Full => Err(Problem::TargetQuotaReached.into()),
+        }
     }
 
-    fn wanted(&self, body: &JsonObject<'_>, request: &Request, caller: &Caller) -> Result<Target, ApiError> {
-        let NewTarget { url } = body.read()?;
+    fn wanted(&self, url: TargetUrl, request: &Request, caller: &Caller) -> Result<Target, ApiError> {
         // Each check of a short link would count as a click.
         self.short_urls.refuse_own(request, "url", &url)?;
         self.reach.require(&url).map_err(|refused| refused.in_field("url"))?;
@@ -156,15 +153,10 @@ fn shows_health(text: &str) -> Result<bool, Invalid> {
     }
 }
 
-fn answer(registration: TargetRegistration) -> Result<Response, ApiError> {
-    let RegisteredTarget { target, is_new } = match registration {
-        TargetRegistration::Done(registered) => registered,
-        TargetRegistration::KeyReused => return Err(Problem::IdempotencyKeyReused.into()),
-        TargetRegistration::Full => return Err(Problem::TargetQuotaReached.into()),
-    };
+fn answer(RegisteredTarget { target, is_new }: RegisteredTarget) -> Response {
     let location = format!("targets/{}", target.id);
     let body = OneTarget::from(target);
-    Ok(if is_new { created(&location, &body) } else { json(StatusCode::OK, &body) })
+    if is_new { created(&location, &body) } else { json(StatusCode::OK, &body) }
 }
 
 const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);

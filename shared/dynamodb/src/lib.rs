@@ -52,6 +52,6 @@ pub use users::{
 };
 pub use watch::{
     CheckedTarget, DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, LaneNotes, ListedTarget, OwnedTargets,
-    RegisteredTarget, RequestKey, TargetPage, TargetQuota, TargetRegistration, TrackRange, UnreadableTarget,
-    WatchOutcome, WatchTable,
+    RegisteredTarget, TargetPage, TargetQuota, TargetRegistration, TrackRange, UnreadableTarget, WatchOutcome,
+    WatchTable,
 };

@@ -7,7 +7,6 @@ use linklet_domain::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::RequestKey;
 use crate::{Cursor, item::Key};
 
 pub(crate) const TARGET_PREFIX: &str = "TARGET#";
@@ -256,7 +255,6 @@ impl From<WatcherItem> for Watcher {
 pub(super) struct IdempotencyItem {
     #[serde(flatten)]
     pub key: Key,
-    pub fingerprint: String,
     pub target_id: TargetId,
     /// When the target was created, which tells it from a later one of the same URL.
     pub created_at: Timestamp,
@@ -264,10 +262,9 @@ pub(super) struct IdempotencyItem {
 }
 
 impl IdempotencyItem {
-    pub(super) fn new(key: &RequestKey<'_>, target: &Target, now: Timestamp) -> Self {
+    pub(super) fn new(key: &IdempotencyKey, target: &Target, now: Timestamp) -> Self {
         Self {
-            key: idempotency_key(&target.workspace, key.key),
-            fingerprint: key.fingerprint.to_owned(),
+            key: idempotency_key(&target.workspace, key),
             target_id: target.id.clone(),
             created_at: target.created_at,
             ttl: now.plus(lifetimes::IDEMPOTENCY_KEYS).unix_seconds(),

@@ -24,7 +24,7 @@ pub use self::{
     lanes::LaneNotes,
     ownership::OwnedTargets,
     quota::TargetQuota,
-    registration::{RegisteredTarget, RequestKey, TargetRegistration},
+    registration::{RegisteredTarget, TargetRegistration},
     results::CheckedTarget,
     watchers::WatchOutcome,
 };

@@ -1,7 +1,7 @@
 //! Registering targets: one target per URL, also with concurrent requests.
 //!
 //! ```text
-//! request ── key used before, and its target exists? ── yes ──→ that target, or a refusal if the request differs
+//! request ── key used before, and its target exists? ── yes ──→ that target, also if the request names another URL
 //!              │ no
 //!            URL has a target? ── yes ──→ that target (which the key leads to from now on); if only links watched it, it
 //!              │ no                       becomes registered, with the caller as owner
@@ -34,54 +34,43 @@ pub struct RegisteredTarget {
     pub is_new: bool,
 }
 
-/// The idempotency key of a request.
-#[derive(Debug, Clone, Copy)]
-pub struct RequestKey<'a> {
-    /// The key.
-    pub key: &'a IdempotencyKey,
-    /// A digest of the request, which is the same for all requests with one key.
-    pub fingerprint: &'a str,
-}
-
 /// What a request to register a URL comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TargetRegistration {
     /// The URL is registered.
     Done(RegisteredTarget),
-    /// Another request had the same idempotency key.
-    KeyReused,
     /// The URL has no target, and there are as many as there may be.
     Full,
 }
 
 /// An idempotency key that has to be stored, and its item if the target in it is gone.
 struct NewKey<'a> {
-    key: &'a RequestKey<'a>,
+    key: &'a IdempotencyKey,
     stale: Option<IdempotencyItem>,
 }
 
 /// What is known of an idempotency key.
 enum KnownKey {
     /// The key was used in the last 24 hours, and its target exists.
-    Used(TargetRegistration),
+    Used(RegisteredTarget),
     /// The key may be used, also if there is an item, whose target is gone.
     Free(Option<IdempotencyItem>),
 }
 
 impl WatchTable {
-    /// The target that a request with this key registered in the last 24 hours, as it is now, or that the key was used with
-    /// another request. `None` if the key is free, also since its target is gone.
+    /// The target that a request with this key registered in the last 24 hours, as it is now. `None` if the key is free, also
+    /// since its target is gone.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn first_registration(
         &self,
         workspace: &WorkspaceId,
-        key: &RequestKey<'_>,
+        key: &IdempotencyKey,
         now: Timestamp,
-    ) -> Result<Option<TargetRegistration>, RepositoryError> {
+    ) -> Result<Option<RegisteredTarget>, RepositoryError> {
         Ok(match self.known_key(workspace, key, now).await? {
-            KnownKey::Used(registration) => Some(registration),
+            KnownKey::Used(registered) => Some(registered),
             KnownKey::Free(_) => None,
         })
     }
@@ -96,7 +85,7 @@ impl WatchTable {
     pub async fn register(
         &self,
         target: &Target,
-        key: Option<&RequestKey<'_>>,
+        key: Option<&IdempotencyKey>,
         correlation_id: &CorrelationId,
     ) -> Result<TargetRegistration, RepositoryError> {
         retry_on_conflict(REGISTER, || self.try_to_register(target, key, correlation_id)).await
@@ -105,13 +94,13 @@ impl WatchTable {
     async fn try_to_register(
         &self,
         target: &Target,
-        key: Option<&RequestKey<'_>>,
+        key: Option<&IdempotencyKey>,
         correlation_id: &CorrelationId,
     ) -> Result<Option<TargetRegistration>, RepositoryError> {
         let key = match key {
             None => None,
             Some(key) => match self.known_key(&target.workspace, key, target.created_at).await? {
-                KnownKey::Used(registration) => return Ok(Some(registration)),
+                KnownKey::Used(registered) => return Ok(Some(TargetRegistration::Done(registered))),
                 KnownKey::Free(stale) => Some(NewKey { key, stale }),
             },
         };
@@ -124,16 +113,15 @@ impl WatchTable {
     async fn known_key(
         &self,
         workspace: &WorkspaceId,
-        key: &RequestKey<'_>,
+        key: &IdempotencyKey,
         now: Timestamp,
     ) -> Result<KnownKey, RepositoryError> {
         const LOOK_UP: &str = "look up an idempotency key";
-        let found = self.table.get::<IdempotencyItem>(LOOK_UP, idempotency_key(workspace, key.key)).await?;
+        let found = self.table.get::<IdempotencyItem>(LOOK_UP, idempotency_key(workspace, key)).await?;
         // DynamoDB deletes an item some time after its TTL, so the TTL is checked here as well.
         let Some(item) = found.filter(|item| item.ttl > now.unix_seconds()) else { return Ok(KnownKey::Free(None)) };
         Ok(match self.find(&item.target_id).await?.filter(|target| item.is_of(target)) {
-            Some(_) if item.fingerprint != key.fingerprint => KnownKey::Used(TargetRegistration::KeyReused),
-            Some(target) => KnownKey::Used(TargetRegistration::Done(RegisteredTarget { target, is_new: false })),
+            Some(target) => KnownKey::Used(RegisteredTarget { target, is_new: false }),
             None => KnownKey::Free(Some(item)),
         })
     }

@@ -21,8 +21,8 @@ use linklet_domain::{
     WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
-    CheckedTarget, DeleteTargetOutcome, DueTarget, LaneNotes, RegisteredTarget, RepositoryError, RequestKey,
-    TargetQuota, TargetRegistration, TrackRange, WatchOutcome, WatchTable, stream::change_of,
+    CheckedTarget, DeleteTargetOutcome, DueTarget, LaneNotes, RegisteredTarget, RepositoryError, TargetQuota,
+    TargetRegistration, TrackRange, WatchOutcome, WatchTable, stream::change_of,
 };
 use linklet_test_support::{CapacityMeter, Fault, Faults, Rendezvous, TargetBuilder, TestDynamoDb, link_id};
 use proptest::prelude::*;
@@ -44,11 +44,6 @@ fn target_at(workspace: &WorkspaceId, url: &str, created_at: Timestamp) -> Targe
 
 fn target(url: &str) -> Target {
     target_at(&WorkspaceId::generate(), url, noon())
-}
-
-/// The key with the one body that requests have unless a test says otherwise.
-fn with(key: &IdempotencyKey) -> RequestKey<'_> {
-    RequestKey { key, fingerprint: "body" }
 }
 
 fn done(registration: Result<TargetRegistration, RepositoryError>) -> RegisteredTarget {
@@ -181,8 +176,6 @@ async fn fifty_registrations_of_one_url_at_once_make_one_target() {
     let wanted: Vec<_> = (0..50).map(|_| target_at(&workspace, "https://example.com/a", noon())).collect();
     let keys: Vec<_> = (0..50).map(|number| (number % 2 == 0).then(|| key(&format!("key-{number}")))).collect();
 
-    let keys: Vec<_> = keys.iter().map(|key| key.as_ref().map(with)).collect();
-
     let registering = wanted.iter().zip(&keys).map(|(wanted, key)| table.register(wanted, key.as_ref(), &ids));
     let registered: Vec<_> = join_all(registering).await.into_iter().map(done).collect();
 
@@ -196,15 +189,15 @@ async fn a_known_key_gets_its_target_as_it_is_now() {
     let monitored = Monitored::new().await;
     let (table, first) =
         (monitored.db.watch(), target_at(&monitored.target.workspace, "https://example.com/b", noon()));
-    let of_new = done(table.register(&first, Some(&with(&key("new"))), &correlation()).await);
-    let of_known = done(table.register(&monitored.target, Some(&with(&key("known"))), &correlation()).await);
+    let of_new = done(table.register(&first, Some(&key("new")), &correlation()).await);
+    let of_known = done(table.register(&monitored.target, Some(&key("known")), &correlation()).await);
     for id in [&first.id, &monitored.target.id] {
         check(&monitored.db, id, slot(1), GOOD).await;
     }
 
     let later = |target: &Target| Target { created_at: noon().plus(INTERVAL * 9), ..target.clone() };
-    let again = table.register(&later(&first), Some(&with(&key("new"))), &correlation()).await;
-    let known_again = table.register(&later(&monitored.target), Some(&with(&key("known"))), &correlation()).await;
+    let again = table.register(&later(&first), Some(&key("new")), &correlation()).await;
+    let known_again = table.register(&later(&monitored.target), Some(&key("known")), &correlation()).await;
 
     assert_eq!([&of_new, &of_known].map(|answer| answer.is_new), [true, false]);
     for (again, first) in [(done(again), of_new), (done(known_again), of_known)] {
@@ -215,18 +208,16 @@ async fn a_known_key_gets_its_target_as_it_is_now() {
 }
 
 #[tokio::test]
-async fn a_key_of_another_request_is_refused_and_registers_nothing() {
+async fn a_key_with_another_url_leads_to_its_target_and_registers_nothing() {
     let db = TestDynamoDb::start();
     let (first, table) = (target("https://example.com/a"), db.watch());
     let other = target_at(&first.workspace, "https://example.com/b", noon().plus(INTERVAL));
-    done(table.register(&first, Some(&with(&key("k"))), &correlation()).await);
-    let key = key("k");
-    let another = RequestKey { key: &key, fingerprint: "another body" };
+    done(table.register(&first, Some(&key("k")), &correlation()).await);
 
-    let looked_up = table.first_registration(&first.workspace, &another, noon().plus(INTERVAL)).await.unwrap();
-    let registered = table.register(&other, Some(&another), &correlation()).await.unwrap();
+    let looked_up = table.first_registration(&first.workspace, &key("k"), noon().plus(INTERVAL)).await.unwrap();
+    let registered = done(table.register(&other, Some(&key("k")), &correlation()).await);
 
-    assert_eq!([looked_up, Some(registered)], [const { Some(TargetRegistration::KeyReused) }; 2]);
+    assert_eq!((looked_up.as_ref(), &registered.target.id), (Some(&registered), &first.id));
     assert_eq!(count(&db, "TARGET#"), 1, "the other URL is not registered");
 }
 
@@ -236,10 +227,10 @@ async fn a_key_that_came_with_a_known_url_is_known_from_then_on() {
     let (first, table) = (target("https://example.com/a"), db.watch());
     done(table.register(&first, None, &correlation()).await);
     let key = key("k");
-    let first_answer = async || table.first_registration(&first.workspace, &with(&key), noon()).await.unwrap();
+    let first_answer = async || table.first_registration(&first.workspace, &key, noon()).await.unwrap();
     assert_eq!(first_answer().await, None);
 
-    let registered = table.register(&first, Some(&with(&key)), &correlation()).await.unwrap();
+    let registered = done(table.register(&first, Some(&key), &correlation()).await);
 
     assert_eq!(first_answer().await, Some(registered), "it was not new then either");
 }
@@ -248,16 +239,16 @@ async fn a_key_that_came_with_a_known_url_is_known_from_then_on() {
 async fn a_key_is_forgotten_after_a_day_even_if_its_row_is_still_there() {
     let db = TestDynamoDb::start();
     let (first, table) = (target("https://example.com/a"), db.watch());
-    done(table.register(&first, Some(&with(&key("k"))), &correlation()).await);
-    let registered = async |url: &str, hours: u64, fingerprint: &str| {
+    done(table.register(&first, Some(&key("k")), &correlation()).await);
+    let registered = async |url: &str, hours: u64| {
         let wanted = target_at(&first.workspace, url, noon().plus(Duration::from_secs(hours * 3_600)));
-        let key = key("k");
-        table.register(&wanted, Some(&RequestKey { key: &key, fingerprint }), &correlation()).await.unwrap()
+        done(table.register(&wanted, Some(&key("k")), &correlation()).await)
     };
 
-    assert_eq!(registered("https://example.com/b", 23, "b").await, TargetRegistration::KeyReused);
-    assert!(done(Ok(registered("https://example.com/b", 24, "b").await)).is_new);
-    assert_eq!(registered("https://example.com/c", 25, "c").await, TargetRegistration::KeyReused);
+    assert_eq!(registered("https://example.com/b", 23).await.target.id, first.id);
+    let second = registered("https://example.com/b", 24).await;
+    assert!(second.is_new);
+    assert_eq!(registered("https://example.com/c", 25).await.target.id, second.target.id);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -268,14 +259,12 @@ async fn of_two_bodies_with_one_key_at_once_one_is_registered() {
 
     let registering = ["https://example.com/a", "https://example.com/b"].map(|url| {
         let (table, wanted) = (WatchTable::new(client.clone(), "WatchTable"), target_at(&workspace, url, noon()));
-        tokio::spawn(async move {
-            let key = key("k");
-            table.register(&wanted, Some(&RequestKey { key: &key, fingerprint: url }), &correlation()).await.unwrap()
-        })
+        tokio::spawn(async move { done(table.register(&wanted, Some(&key("k")), &correlation()).await) })
     });
 
     let registered = join_all(registering).await.into_iter().map(Result::unwrap);
-    assert_eq!(registered.filter(|registration| *registration == TargetRegistration::KeyReused).count(), 1);
+    let targets: BTreeSet<_> = registered.map(|registered| registered.target.url.to_string()).collect();
+    assert_eq!(targets.len(), 1, "{targets:?}");
     assert_eq!((count(&db, "TARGET#"), count(&db, "IDEM#")), (1, 1));
 }
 
@@ -283,29 +272,27 @@ async fn of_two_bodies_with_one_key_at_once_one_is_registered() {
 async fn a_key_whose_target_was_deleted_serves_for_the_next_one() {
     let db = TestDynamoDb::start();
     let (first, table) = (target("https://example.com/a"), db.watch());
-    done(table.register(&first, Some(&with(&key("k"))), &correlation()).await);
+    done(table.register(&first, Some(&key("k")), &correlation()).await);
     table.delete(&first).await.unwrap();
     let other = target_at(&first.workspace, "https://example.com/b", noon());
-    let key = key("k");
-    let another = RequestKey { key: &key, fingerprint: "another body" };
 
-    let registered = done(table.register(&other, Some(&another), &correlation()).await);
+    let registered = done(table.register(&other, Some(&key("k")), &correlation()).await);
 
     assert_eq!((registered.is_new, &registered.target.id), (true, &other.id));
-    let replayed = table.register(&first, Some(&with(&key)), &correlation()).await.unwrap();
-    assert_eq!(replayed, TargetRegistration::KeyReused);
+    let replayed = done(table.register(&first, Some(&key("k")), &correlation()).await);
+    assert_eq!((replayed.is_new, &replayed.target.id), (false, &other.id));
 }
 
 #[tokio::test]
 async fn a_key_does_not_answer_with_a_later_target_of_the_same_url() {
     let db = TestDynamoDb::start();
     let (first, table) = (target("https://example.com/a"), db.watch());
-    done(table.register(&first, Some(&with(&key("k"))), &correlation()).await);
+    done(table.register(&first, Some(&key("k")), &correlation()).await);
     table.delete(&first).await.unwrap();
     let later = Target { created_at: noon().plus(INTERVAL), status_since: noon().plus(INTERVAL), ..first.clone() };
     done(table.register(&later, None, &correlation()).await);
 
-    let again = done(table.register(&later, Some(&with(&key("k"))), &correlation()).await);
+    let again = done(table.register(&later, Some(&key("k")), &correlation()).await);
 
     assert_eq!((again.is_new, again.target.created_at), (false, later.created_at));
 }
@@ -314,11 +301,11 @@ async fn a_key_does_not_answer_with_a_later_target_of_the_same_url() {
 async fn a_key_whose_target_came_back_by_a_link_registers_it_anew() {
     let db = TestDynamoDb::start();
     let (wanted, table) = (target("https://example.com/a"), db.watch());
-    done(table.register(&wanted, Some(&with(&key("k"))), &correlation()).await);
+    done(table.register(&wanted, Some(&key("k")), &correlation()).await);
     table.delete(&wanted).await.unwrap();
     table.watch(&wanted, &link_id("launch"), noon(), &correlation()).await.unwrap();
 
-    let registered = done(table.register(&wanted, Some(&with(&key("k"))), &correlation()).await);
+    let registered = done(table.register(&wanted, Some(&key("k")), &correlation()).await);
 
     assert!(!registered.is_new);
     assert!(table.find(&wanted.id).await.unwrap().unwrap().registered);
@@ -330,7 +317,7 @@ async fn workspaces_share_neither_targets_nor_keys() {
     let (ours, theirs) = (target("https://example.com/a"), target("https://example.com/a"));
 
     for wanted in [&ours, &theirs] {
-        assert!(done(db.watch().register(wanted, Some(&with(&key("k"))), &correlation()).await).is_new);
+        assert!(done(db.watch().register(wanted, Some(&key("k")), &correlation()).await).is_new);
     }
 
     assert_ne!(ours.id, theirs.id);
@@ -352,7 +339,7 @@ async fn registering_again_after_a_lost_answer_is_still_the_first_time() {
     // Calls: the key, the target, the transaction.
     faults.plan(Some((2, Fault::AnswerLost)));
 
-    let registered = done(table.register(&wanted, Some(&with(&key("k"))), &correlation()).await);
+    let registered = done(table.register(&wanted, Some(&key("k")), &correlation()).await);
 
     assert!(registered.is_new);
     assert_eq!((count(&db, "TARGET#"), count(&db, "IDEM#")), (1, 1));
@@ -440,7 +427,7 @@ async fn a_target_with_the_longest_url_and_host_fits_every_key() {
     let host = format!("{0}.{0}.{0}.{1}.com", "a".repeat(63), "b".repeat(57));
     let wanted = target(&format!("https://{host}/{}", "x".repeat(2_048 - 9 - 253)));
 
-    done(db.watch().register(&wanted, Some(&with(&key(&"k".repeat(255)))), &correlation()).await);
+    done(db.watch().register(&wanted, Some(&key(&"k".repeat(255))), &correlation()).await);
 
     let host = Host::parse(&host).unwrap();
     assert_eq!(walk(&db, &wanted.workspace, Some(&host), 10).await, [wanted.id]);
@@ -924,9 +911,9 @@ async fn registering_listing_and_watching_cost_what_the_chart_says() {
     assert_eq!(spent(), (1.0, 8.0), "a new one");
     done(table.register(&wanted, None, &ids).await);
     assert_eq!(spent(), (1.0, 0.0), "the same again");
-    done(table.register(&wanted, Some(&with(&key("k"))), &ids).await);
+    done(table.register(&wanted, Some(&key("k")), &ids).await);
     assert_eq!(spent(), (2.0, 2.0), "with a new key");
-    done(table.register(&wanted, Some(&with(&key("k"))), &ids).await);
+    done(table.register(&wanted, Some(&key("k")), &ids).await);
     assert_eq!(spent(), (2.0, 0.0), "with a known key");
     table.list(&wanted.workspace, None, 20, None).await.unwrap();
     assert_eq!(spent(), (0.5, 0.0), "a list");
@@ -973,7 +960,7 @@ async fn a_deleted_target_makes_room_and_a_known_url_needs_none() {
     let second = target_at(&first.workspace, "https://example.com/b", noon());
     done(table.register(&first, None, &correlation()).await);
 
-    let refused = table.register(&second, Some(&with(&key("k"))), &correlation()).await.unwrap();
+    let refused = table.register(&second, Some(&key("k")), &correlation()).await.unwrap();
     let known = done(table.register(&first, None, &correlation()).await);
     let elsewhere = done(table.register(&target("https://example.com/b"), None, &correlation()).await);
     table.delete(&first).await.unwrap();
@@ -981,7 +968,7 @@ async fn a_deleted_target_makes_room_and_a_known_url_needs_none() {
 
     assert_eq!((refused, known.is_new, elsewhere.is_new), (TargetRegistration::Full, false, true));
     assert_eq!(counted(&db, &first.workspace), 0, "deleting it again frees nothing");
-    assert!(done(table.register(&second, Some(&with(&key("k"))), &correlation()).await).is_new, "the key is unused");
+    assert!(done(table.register(&second, Some(&key("k")), &correlation()).await).is_new, "the key is unused");
 }
 
 /// In how many workspaces whatever somebody has founded.
