@@ -313,7 +313,7 @@ def test_who_cannot_bring_it_back_is_told_why(tabs: Tabs, account: Account, subt
 
 def test_hostile_names_of_closed_workspaces_do_nothing_and_fit(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
     mine = account.call("GET", "/api/me/workspaces")["workspaces"]
-    names = [IMAGE, "x" * 100, "\u202egnp.exe", *(f"Workspace {number}" for number in range(20))]
+    names = [IMAGE, "x" * 255, "\u202egnp.exe", *(f"Workspace {number}" for number in range(20))]
     rows = [closed_workspace() | {"workspace_id": f"w{number}", "slug": f"slug-{number}", "name": name, "role": "admin"} for number, name in enumerate(names)]
 
     def is_harmless(tab: Tab) -> None:

@@ -150,8 +150,8 @@ impl NewKey {
     fn read(request: &Request) -> Result<Self, ApiError> {
         let Body { name, scopes, expires_at } = request.json(Body::LIMIT)?;
         request.require_future("expires_at", expires_at)?;
-        // A key that nobody says more of reads links, and no more than that.
-        let scopes = scopes.unwrap_or_else(|| BTreeSet::from([Scope::LinksRead]));
+        // A key that nobody says more of is for what most programs do: they read links and make them.
+        let scopes = scopes.unwrap_or_else(|| BTreeSet::from([Scope::LinksRead, Scope::LinksWrite]));
         Ok(Self { name, scopes: scopes.try_into().map_err(|refused: Invalid| refused.in_field("scopes"))?, expires_at })
     }
 

@@ -213,7 +213,7 @@ impl From<Scopes> for BTreeSet<Scope> {
     }
 }
 
-/// The display name of an API key: 1–100 characters.
+/// The display name of an API key: 1–255 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KeyName(String);
@@ -225,7 +225,7 @@ impl KeyName {
     /// Reads a name, which is kept as all texts of people's.
     ///
     /// # Errors
-    /// When the name is empty, invisible or longer than 100 characters, or has characters that disguise others.
+    /// When the name is empty, invisible or longer than 255 characters, or has characters that disguise others.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         validated::name(text).map(Self).map_err(|rule| Invalid::new(format!("name {rule}")))
     }
@@ -393,10 +393,10 @@ mod tests {
     }
 
     #[test]
-    fn a_name_has_1_to_100_characters() {
+    fn a_name_has_1_to_255_characters() {
         assert_eq!(KeyName::parse(" CI ").map(String::from), Ok("CI".to_owned()));
-        assert!(KeyName::parse(&"ü".repeat(100)).is_ok());
-        for refused in ["", "  ", "a\nb", &"x".repeat(101)] {
+        assert!(KeyName::parse(&"ü".repeat(255)).is_ok());
+        for refused in ["", "  ", "a\nb", &"x".repeat(256)] {
             assert!(KeyName::parse(refused).is_err(), "{refused:?}");
         }
     }

@@ -176,12 +176,12 @@ macro_rules! bounded_text {
 pub(crate) use bounded_text;
 
 /// Maximum length of a name in characters.
-pub(crate) const LONGEST_NAME: usize = 100;
+pub(crate) const LONGEST_NAME: usize = 255;
 
-/// The name of a thing of people's: a line of 1–100 characters. The rule that it breaks begins with `must`.
+/// The name of a thing of people's: a line of 1–255 characters. The rule that it breaks begins with `must`.
 pub(crate) fn name(text: &str) -> Result<String, &'static str> {
     let name = readable(text, Shape::Line)?;
-    if (1..=LONGEST_NAME).contains(&name.chars().count()) { Ok(name) } else { Err("must have 1–100 characters") }
+    if (1..=LONGEST_NAME).contains(&name.chars().count()) { Ok(name) } else { Err("must have 1–255 characters") }
 }
 
 /// Reads an optional member, for which `null` and an empty string mean the same as its absence: a form sends an empty string for
@@ -306,11 +306,11 @@ mod tests {
     #[test]
     fn a_name_is_kept_trimmed_and_in_normal_form() {
         assert_eq!(name(" cafe\u{301}\u{a0}").as_deref(), Ok("caf\u{e9}"));
-        assert_eq!(name(&"ü".repeat(100)).map(|name| name.len()), Ok(200));
+        assert_eq!(name(&"ü".repeat(255)).map(|name| name.len()), Ok(510));
         // Too long as it is written, and not as it is kept.
-        assert!(name(&"u\u{308}".repeat(100)).is_ok());
-        for refused in ["", "  ", &"x".repeat(101)] {
-            assert_eq!(name(refused), Err("must have 1–100 characters"), "{refused:?}");
+        assert!(name(&"u\u{308}".repeat(255)).is_ok());
+        for refused in ["", "  ", &"x".repeat(256)] {
+            assert_eq!(name(refused), Err("must have 1–255 characters"), "{refused:?}");
         }
     }
 

@@ -7,7 +7,7 @@ use crate::{
     validated::{self, string_newtype},
 };
 
-/// The display name of a workspace: 1–100 characters.
+/// The display name of a workspace: 1–255 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct WorkspaceName(String);
@@ -19,7 +19,7 @@ impl WorkspaceName {
     /// Reads a name, which is kept as all texts of people's.
     ///
     /// # Errors
-    /// When the name is empty, invisible or longer than 100 characters, or has characters that disguise others.
+    /// When the name is empty, invisible or longer than 255 characters, or has characters that disguise others.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         validated::name(text).map(Self).map_err(Invalid::new)
     }
@@ -33,16 +33,16 @@ impl WorkspaceName {
 
 string_newtype!(WorkspaceName);
 
-/// The slug of a workspace, by which a login selects it: 2–63 characters of `[a-z0-9-]`, not starting or ending with a hyphen.
+/// The slug of a workspace, by which a login selects it: 2–100 characters of `[a-z0-9-]`, not starting or ending with a hyphen.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct WorkspaceSlug(String);
 
 impl WorkspaceSlug {
     /// Maximum length in characters.
-    pub const MAX_LENGTH: usize = 63;
+    pub const MAX_LENGTH: usize = 100;
 
-    /// Parses a slug: `^[a-z0-9][a-z0-9-]*[a-z0-9]$`, at most 63 characters.
+    /// Parses a slug: `^[a-z0-9][a-z0-9-]*[a-z0-9]$`, at most 100 characters.
     ///
     /// # Errors
     /// When the text is anything else.
@@ -52,7 +52,7 @@ impl WorkspaceSlug {
         if fits && plain && !text.starts_with('-') && !text.ends_with('-') {
             Ok(Self(text.to_owned()))
         } else {
-            Err(Invalid::new("slug must have 2–63 characters of a-z, 0-9 and inner hyphens"))
+            Err(Invalid::new("slug must have 2–100 characters of a-z, 0-9 and inner hyphens"))
         }
     }
 
@@ -197,8 +197,10 @@ mod tests {
 
     #[test]
     fn a_slug_has_letters_digits_and_inner_hyphens() {
-        assert!(WorkspaceSlug::parse("acme-corp").is_ok());
-        for refused in ["", "a", "-acme", "acme-", "Acme", "ac_me", &"a".repeat(64)] {
+        for accepted in ["acme-corp", "ab", &"a".repeat(100)] {
+            assert!(WorkspaceSlug::parse(accepted).is_ok(), "{accepted}");
+        }
+        for refused in ["", "a", "-acme", "acme-", "Acme", "ac_me", &"a".repeat(101)] {
             assert!(WorkspaceSlug::parse(refused).is_err(), "{refused}");
         }
     }

@@ -349,7 +349,7 @@ mod tests {
             assert_eq!(with(member), refused(name, sentence), "{member}");
         }
         assert_eq!(read_body(r#"{"name": 5}"#), refused("name", "name must be a string"));
-        assert_eq!(read_body(r#"{"name": " "}"#), refused("name", "name must have 1–100 characters"));
+        assert_eq!(read_body(r#"{"name": " "}"#), refused("name", "name must have 1–255 characters"));
     }
 
     #[test]

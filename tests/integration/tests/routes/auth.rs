@@ -196,7 +196,7 @@ async fn each_refusal_of_a_registration_gives_its_reason() {
         ),
         (
             json!({"email": "ada@example.com", "password": "correct horse", "workspace_name": " "}),
-            "workspace_name must have 1–100 characters",
+            "workspace_name must have 1–255 characters",
         ),
         (
             json!({"email": "ada@example.com", "password": "correct horse", "full_name": "\u{2800}"}),

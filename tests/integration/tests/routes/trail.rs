@@ -431,7 +431,7 @@ async fn an_admin_reads_who_has_done_what_by_name_and_filter() {
     assert_eq!((&changed["from"], &changed["to"]), (&json!("member"), &json!("viewer")));
     let renamed = entry("workspace.changed");
     assert_eq!((&renamed["from"], &renamed["to"]), (&json!("name: ada, settings"), &json!("name: Looms, settings")));
-    assert_eq!(entry("key.created")["to"], "links:read");
+    assert_eq!(entry("key.created")["to"], "links:read links:write");
     assert_eq!(all["next_cursor"], Value::Null);
 
     assert_eq!(actions("/api/workspace/audit?action=member").await, ["member.role_changed", "member.joined"]);

@@ -17,7 +17,7 @@ import { CHOICES, DestinationsChoice } from './destinations.js';
 /** @typedef {{ name: string, slug: string, destinations: import('../../core/lists.js').Destinations, settings: string, created_at: string }} Workspace its settings as JSON */
 /** @typedef {Pick<Workspace, 'name' | 'slug' | 'destinations' | 'settings'>} Values */
 
-const SLUG = /^[0-9a-z][0-9a-z-]{0,61}[0-9a-z]$/;
+const SLUG = /^[0-9a-z][0-9a-z-]{0,98}[0-9a-z]$/;
 const SETTINGS_BYTES = 2_048;
 const NO_SETTINGS = '{}';
 
@@ -117,7 +117,7 @@ const valuesOf = ({ name, slug, destinations, settings }) => ({ name, slug, dest
 function check({ name, slug, settings }) {
   return {
     name: name.trim() ? undefined : 'Give the workspace a name.',
-    slug: SLUG.test(slug.trim()) ? undefined : 'Use 2 to 63 lower-case letters, digits and hyphens, with a letter or digit at both ends.',
+    slug: SLUG.test(slug.trim()) ? undefined : 'Use 2 to 100 lower-case letters, digits and hyphens, with a letter or digit at both ends.',
     settings: settingsError(settings),
   };
 }
