@@ -1,4 +1,4 @@
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -48,6 +48,14 @@ impl Click {
     #[must_use]
     pub fn clicked_at(&self) -> Timestamp {
         self.id.at()
+    }
+
+    /// This click as it counts: at its arrival, if it says a time more than five minutes after that, since the clock that it was read
+    /// from is wrong then.
+    #[must_use]
+    pub fn arrived(self, at: Timestamp) -> Self {
+        const AHEAD: Duration = Duration::from_mins(5);
+        if self.clicked_at() > at.plus(AHEAD) { Self { id: self.id.moved_to(at), ..self } } else { self }
     }
 
     /// The event `url.clicked` of this click. Its id is the click's, so a click always makes the same event.
@@ -365,6 +373,21 @@ mod tests {
                 .at_place(CountryCode::parse("de").ok(), Some("Köln"))
                 .prefetching(true),
             correlation_id: CorrelationId::parse("req-42").unwrap(),
+        }
+    }
+
+    #[test]
+    fn a_click_from_the_future_counts_at_its_arrival() {
+        let (click, at) = (click(), |time: &str| Timestamp::parse(time).unwrap());
+
+        for (arrival, counted) in [
+            ("2026-03-02T14:00:09.120Z", "2026-03-02T14:05:09.120Z"),
+            ("2026-03-02T14:00:09.119Z", "2026-03-02T14:00:09.119Z"),
+            ("2026-03-09T00:00:00Z", "2026-03-02T14:05:09.120Z"),
+        ] {
+            let arrived = click.clone().arrived(at(arrival));
+            assert_eq!(arrived.clicked_at(), at(counted), "{arrival}");
+            assert_eq!(arrived.id, click.id.moved_to(at(counted)), "the random part tells it from others");
         }
     }
 

@@ -32,7 +32,13 @@ impl ClickId {
     /// Generates the id of a click at this time, which must be before the year 2081.
     #[must_use]
     pub fn generate(at: Timestamp) -> Self {
-        Self { random: random(), ..Self::first_at(at) }
+        Self { random: random(), millis: 0 }.moved_to(at)
+    }
+
+    /// The id of the same click at another time.
+    #[must_use]
+    pub fn moved_to(self, at: Timestamp) -> Self {
+        Self { random: self.random, ..Self::first_at(at) }
     }
 
     /// The lowest id of a click at this time: a lower bound for range queries.

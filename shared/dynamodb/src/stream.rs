@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use aws_lambda_events::dynamodb::EventRecord;
-use linklet_domain::{CorrelationId, Event, Invalid, LinkId, UserId, WorkspaceId};
+use linklet_domain::{Click, CorrelationId, Event, Invalid, LinkId, Timestamp, UserId, WorkspaceId};
 use serde::de::DeserializeOwned;
 
 use crate::{
@@ -149,7 +149,7 @@ pub fn change_of(record: &EventRecord) -> Result<Change, StreamError> {
             changed.into_iter().collect()
         }
         "INSERT" if pk.starts_with(CLICK_PREFIX) && sk != MARKER => {
-            vec![image::<ClickItem>(&change.new_image)?.into_click()?.into_event()]
+            vec![arrived(record, image::<ClickItem>(&change.new_image)?.into_click()?).into_event()]
         }
         "INSERT" if sk.starts_with(MILESTONE_PREFIX) => {
             vec![image::<MilestoneItem>(&change.new_image)?.reached_event()]
@@ -159,6 +159,14 @@ pub fn change_of(record: &EventRecord) -> Result<Change, StreamError> {
         }
         _ => Vec::new(),
     }))
+}
+
+/// A click that arrived when its record was made, which is the same whenever the record is delivered. A record may lack that time.
+fn arrived(record: &EventRecord, click: Click) -> Click {
+    match u64::try_from(record.change.approximate_creation_date_time.timestamp_millis()) {
+        Ok(created @ 1..) => click.arrived(Timestamp::from_unix_millis(created)),
+        _ => click,
+    }
 }
 
 /// The marker that a link needs after a change; `None` if the change is about something else, or its marker stays as it is.

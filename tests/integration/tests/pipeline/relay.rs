@@ -80,6 +80,23 @@ async fn a_click_publishes_its_event_without_the_owners_address() {
 }
 
 #[tokio::test]
+async fn a_click_from_the_future_is_one_of_its_arrival_at_every_delivery() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let before = Timestamp::now().minus(Duration::from_secs(1));
+    let ahead = click_event("launch", before.plus(Duration::from_hours(1)));
+    db.clicks().record(&Click::from_event(ahead).unwrap(), Spread::Narrow).await.unwrap();
+
+    for _ in 0..2 {
+        relay(&db, &queues).consume(db.stream("ClicksTable")).await;
+    }
+
+    let events = queues.events("analytics");
+    assert_eq!(events[0]["event_id"], events[1]["event_id"]);
+    let occurred_at = Timestamp::parse(events[0]["occurred_at"].as_str().unwrap()).unwrap();
+    assert!((before..=Timestamp::now()).contains(&occurred_at), "{occurred_at}");
+}
+
+#[tokio::test]
 async fn clicks_of_a_hot_link_publish_their_events_and_its_marker_none() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let clicks: Vec<Click> =
