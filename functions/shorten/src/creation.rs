@@ -96,7 +96,12 @@ impl Shorten {
                 }
             }
         }
-        Err(if collisions == CODE_TRIES { Problem::NoFreeCode } else { Problem::TryAgain }.into())
+        if collisions < CODE_TRIES {
+            return Err(Problem::TryAgain.into());
+        }
+        // Of 10¹² codes, five in a row are taken only if most are, or if something is wrong with how they are drawn.
+        tracing::warn!(tries = CODE_TRIES, "all generated codes are taken");
+        Err(Problem::NoFreeCode.into())
     }
 
     async fn attempt(&self, submission: &Submission<'_>, consistency: Consistency) -> Result<AttemptOutcome, ApiError> {

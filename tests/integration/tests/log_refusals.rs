@@ -2,7 +2,7 @@
 
 use linklet_account::Account;
 use linklet_domain::{
-    ApiKeySecret, Link, Membership, Role, SessionId, Timestamp, UnsubscribeToken, UserId, WorkspaceId,
+    ApiKeySecret, Link, Membership, Role, SessionId, ShortCode, Timestamp, UnsubscribeToken, UserId, WorkspaceId,
 };
 use linklet_test_support::{
     ApiKeyBuilder, CapturedLogs, LinkBuilder, Person, RequestBuilder, TargetBuilder, TestDynamoDb, issuer, token_for,
@@ -174,6 +174,19 @@ async fn a_request_without_credentials_is_no_warning() {
     assert_eq!(send(&db, "list", RequestBuilder::new("GET", "/api/urls")).await.status, 401);
 
     assert_eq!(logs.messages("WARN"), [""; 0]);
+}
+
+#[tokio::test]
+async fn five_generated_codes_that_are_taken_are_a_warning() {
+    let db = TestDynamoDb::start();
+    db.store(&LinkBuilder::new("taken77").build()).await;
+    let shorten = crate::fixture::shorten(&db).with_codes(|| Ok(ShortCode::parse("taken77").unwrap()));
+    let request = RequestBuilder::new("POST", "/api/shorten").token(&token_for(&WorkspaceId::generate(), Role::Admin));
+    let logs = CapturedLogs::start();
+
+    let answer = request.json(&json!({"url": "https://example.com"})).send_to(&shorten).await;
+
+    assert_eq!((answer.status, warning(&logs)["tries"].as_u64()), (503, Some(5)));
 }
 
 #[tokio::test]
