@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use futures_util::{StreamExt as _, stream};
-use linklet_domain::{ClickId, CorrelationId, DaySlice, LinkId, Part, Totals};
+use linklet_domain::{ClickId, DaySlice, LinkId, Part, Totals};
 use linklet_dynamodb::{ClassifiedClick, DayOutcome, DayWork, Loaded, RepositoryError, StatsTable, back_off};
 use linklet_lambda::{
-    metrics::{self, Metric},
+    metrics::{self, Measured, Metric},
     telemetry::chain,
 };
 use tokio::time::Instant;
@@ -98,7 +98,7 @@ impl Analytics {
                 Ok(Progress::Purged) => return self.forget_day(day).await,
                 Ok(Progress::Split) => return self.count_parts(day, until).await,
                 Err(error) => {
-                    report_failure(&day.link, error);
+                    report_failure(&day.link, clicks, error);
                     outcome.has_failed(clicks);
                 }
             }
@@ -134,7 +134,7 @@ impl Analytics {
                 // Parts are never split.
                 Ok(Progress::Purged | Progress::Split) => outcome.has_failed(share.clicks),
                 Err(error) => {
-                    report_failure(&day.link, error);
+                    report_failure(&day.link, share.clicks, error);
                     outcome.has_failed(share.clicks);
                 }
             }
@@ -181,7 +181,7 @@ impl Analytics {
     async fn forget_day(&self, day: &DayOfClicks) -> Outcome {
         let mut outcome = Outcome::default();
         if let Err(error) = self.forget(&day.link, day.clicks.keys()).await {
-            report_failure(&day.link, CountError::Repository(error));
+            report_failure(&day.link, &day.in_order(), CountError::Repository(error));
             outcome.failed.extend(day.clicks.keys());
         }
         outcome
@@ -196,13 +196,24 @@ impl Analytics {
     }
 }
 
-fn report_failure(link: &LinkId, error: CountError) {
+fn report_failure(link: &LinkId, clicks: &[&ClassifiedClick], error: CountError) {
     let error = match error {
         CountError::Repository(error) => chain(&error),
         CountError::Contended => "its rows are being written all the time".to_owned(),
         CountError::OutOfTime => "the batch has taken too long already".to_owned(),
     };
-    tracing::error!(short_code = link.code.as_str(), error, "clicks could not be counted");
+    tracing::error!(
+        short_code = link.code.as_str(),
+        correlation_id = ids_of(clicks),
+        error,
+        "clicks could not be counted"
+    );
+}
+
+/// The correlation ids of the first clicks, as many as the line of a batch has.
+fn ids_of(clicks: &[&ClassifiedClick]) -> String {
+    let ids = clicks.iter().map(|one| one.click.correlation_id.as_str());
+    ids.take(Measured::MOST_NAMED).collect::<Vec<_>>().join(" ")
 }
 
 /// What was counted is part of the batch's line. A line for each link costs more bytes than a click's whole journey, so it is
@@ -211,12 +222,11 @@ fn report_counted(day: &DayOfClicks, clicks: &[&ClassifiedClick], fresh: usize) 
     let deliveries: usize = clicks.iter().map(|one| day.clicks[&one.click.id].message_ids.len()).sum();
     metrics::add(Metric::ClicksCounted, fresh);
     metrics::add(Metric::DedupeHits, deliveries - fresh);
-    let ids = clicks.iter().map(|one| &one.click.correlation_id);
     tracing::debug!(
         short_code = day.link.code.as_str(),
         clicks = fresh,
         duplicates = deliveries - fresh,
-        correlation_id = ids.map(CorrelationId::as_str).collect::<Vec<_>>().join(" "),
+        correlation_id = ids_of(clicks),
         "clicks counted"
     );
 }

@@ -24,9 +24,10 @@ use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
     publisher::Publisher,
-    telemetry::chain,
+    telemetry::{chain, span_of},
 };
 use tokio::time::Instant;
+use tracing::Instrument as _;
 
 use self::{
     batches::{DayOfClicks, Work, sort},
@@ -79,7 +80,9 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
         for (position, purge) in purges.into_iter().enumerate() {
             // At least one each time, so that every turn gets further.
             let is_late = position > 0 && Instant::now() >= until;
-            let is_done = if is_late { self.later(&purge.event).await } else { self.purge(&purge, until).await };
+            let taken =
+                async { if is_late { self.later(&purge.event).await } else { self.purge(&purge, until).await } };
+            let is_done = taken.instrument(span_of(&purge.event.correlation_id)).await;
             if !is_done {
                 failed.insert(purge.message_id);
             }

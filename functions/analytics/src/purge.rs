@@ -21,8 +21,7 @@ impl Analytics {
         let short_code = purged.link.code.as_str();
         match self.purge_until(purged, event, until).await {
             Ok(Progress::Done) => {
-                let correlation_id = event.correlation_id.as_str();
-                tracing::info!(short_code, correlation_id, "clicks and statistics purged");
+                tracing::info!(short_code, "clicks and statistics purged");
                 true
             }
             Ok(Progress::More) => self.later(event).await,

@@ -211,16 +211,9 @@ impl Turn<'_> {
 
     /// Logs what was handed over, unless that is nothing.
     fn log(&self, what: &'static str, number: usize) {
-        let Handover { workspace, leaver, correlation_id, .. } = self.handover;
+        let Handover { workspace, leaver, .. } = self.handover;
         if number > 0 {
-            tracing::info!(
-                correlation_id = correlation_id.as_str(),
-                workspace_id = %workspace,
-                user_id = %leaver,
-                what,
-                number,
-                "handed over"
-            );
+            tracing::info!(workspace_id = %workspace, user_id = %leaver, what, number, "handed over");
         }
     }
 }

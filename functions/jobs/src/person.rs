@@ -27,11 +27,7 @@ impl PersonWork {
         self.notifications.forget(user).await?;
         self.guesses.forget_account(&person.guessed).await?;
         self.targets.forget_founder(user).await?;
-        tracing::info!(
-            correlation_id = person.correlation_id.as_str(),
-            user_id = %user,
-            "a person is forgotten"
-        );
+        tracing::info!(user_id = %user, "a person is forgotten");
         self.jobs.end_forgetting(user).await
     }
 }

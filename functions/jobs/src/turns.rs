@@ -215,7 +215,6 @@ impl<W: Work> Turns<W> {
             return Ok(());
         }
         tracing::info!(
-            correlation_id = job.correlation_id.as_str(),
             workspace_id = %job.workspace,
             job_id = %job.id,
             state = state.as_str(),

@@ -314,11 +314,7 @@ impl WorkspaceWork {
         }
         self.workspaces.delete_members(id).await?;
         self.workspaces.forget(workspace, (self.clock)()).await?;
-        tracing::info!(
-            correlation_id = job.correlation_id.as_str(),
-            workspace_id = %id,
-            "a workspace is purged"
-        );
+        tracing::info!(workspace_id = %id, "a workspace is purged");
         self.jobs.forget_workspace(job).await?;
         Ok(Piece::last())
     }

@@ -3,7 +3,7 @@
 //! SQS delivers at least once. A consumer returns the messages that failed, and only these are redelivered. A message that
 //! can't be parsed would fail in each delivery, so it is sent to the dead-letter queue at once, and the others are processed.
 //!
-//! The log line of a batch names the requests that its messages come from. Reading a message takes note of them, here as in
+//! The log lines of a batch name the requests that its messages come from. Reading a message takes note of them, here as in
 //! [`crate::stream`], so no consumer has to. What is logged of one message belongs into its [`ReceivedMessage::span`].
 
 use std::{
@@ -258,17 +258,11 @@ where
     .await
 }
 
-/// Writes the log line of a batch, with what it has measured and the first of the requests that it comes from.
+/// Writes the log line of a batch, with what it has measured.
 pub fn log(records: usize, failed: usize, started: Instant) {
     static IS_WARM: AtomicBool = AtomicBool::new(false);
     let cold_start = !IS_WARM.swap(true, Ordering::Relaxed);
     metrics::add(Metric::BatchFailures, failed);
     metrics::add(Metric::ColdStarts, cold_start.into());
-    tracing::info!(
-        correlation_id = metrics::requests(),
-        records,
-        duration_ms = milliseconds(started.elapsed()),
-        emf = metrics::emf(),
-        "batch processed"
-    );
+    tracing::info!(records, duration_ms = milliseconds(started.elapsed()), emf = metrics::emf(), "batch processed");
 }

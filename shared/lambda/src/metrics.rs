@@ -116,10 +116,6 @@ impl Measured {
         }
     }
 
-    fn named_requests(&self) -> Option<String> {
-        (!self.requests.is_empty()).then(|| self.requests.join(" "))
-    }
-
     /// The log line's members with the sums, with a comma before each. With a namespace, also the member that makes metrics of
     /// them. They have no unit, since each byte of the line costs money.
     fn embed(&self, namespace: Option<&str>, at: Timestamp) -> String {
@@ -184,14 +180,22 @@ pub fn add(metric: Metric, count: usize) {
     let _ = MEASURED.try_with(|measured| measured.borrow_mut().sums[metric as usize] += count as f64);
 }
 
-/// Says that the current batch comes from this request, so that its log line is found by the request's id.
+/// Says that the current batch comes from this request, so that its log lines are found by the request's id.
 pub fn concerns(correlation_id: &CorrelationId) {
     let _ = MEASURED.try_with(|measured| measured.borrow_mut().add_request(correlation_id));
 }
 
-/// The ids of the requests that the current batch comes from, separated by spaces; `None` without any.
+/// The ids of the requests that the current batch comes from, separated by spaces. As long as none is known, it is a new one, which
+/// the batch keeps. `None` outside of a batch.
 pub(crate) fn requests() -> Option<String> {
-    MEASURED.try_with(|measured| measured.borrow().named_requests()).ok().flatten()
+    let named = |measured: &RefCell<Measured>| {
+        let mut measured = measured.borrow_mut();
+        if measured.requests.is_empty() {
+            measured.add_request(&CorrelationId::generate());
+        }
+        measured.requests.join(" ")
+    };
+    MEASURED.try_with(named).ok()
 }
 
 /// What the current request or batch has measured, for the field `emf` of its log line; in embedded metric format if metrics
@@ -250,12 +254,14 @@ mod tests {
         let named = async |number| {
             scope(async {
                 ids(number).for_each(|id| concerns(&id));
-                requests()
+                [requests(), requests()]
             })
             .await
         };
 
-        assert_eq!(named(0).await, None);
+        let [of_none, again] = named(0).await;
+        assert!(CorrelationId::parse(of_none.as_deref().unwrap()).is_ok() && of_none == again, "{of_none:?} {again:?}");
+        let named = async |number| named(number).await[0].clone();
         assert_eq!(named(2).await.as_deref(), Some("click-0 click-1"));
         assert_eq!(named(Measured::MOST_NAMED + 1).await, named(Measured::MOST_NAMED).await);
         assert_eq!(named(Measured::MOST_NAMED).await.unwrap().split(' ').count(), Measured::MOST_NAMED);

@@ -1,7 +1,7 @@
 //! Logging: one JSON object per line, with the same members in all functions.
 //!
-//! A line has `level`, `time`, `service`, the fields of its spans (such as `correlation_id`) and its own fields, including
-//! `message`. All values are JSON-escaped, so that a client can't forge a line. Logs are paid for by the byte, so a field that
+//! A line has `level`, `time`, `service`, the fields of its spans and its own fields, including `message`. What is logged of a
+//! request or batch has a `correlation_id`: that of its span, its own, or else those of the batch. All values are JSON-escaped, so that a client can't forge a line. Logs are paid for by the byte, so a field that
 //! has nothing to say is left out. `level` and `time` stay: Lambda would add its own.
 
 use std::{env, error::Error, fmt::Write as _, time::Duration};
@@ -93,6 +93,8 @@ pub fn chain(error: &(dyn Error + 'static)) -> String {
     text
 }
 
+const CORRELATION_ID: &str = "correlation_id";
+
 struct JsonLine {
     service: &'static str,
 }
@@ -110,10 +112,15 @@ where
     ) -> std::fmt::Result {
         let (level, service) = (event.metadata().level(), self.service);
         write!(line, r#"{{"level":"{level}","time":"{}","service":"{service}""#, Timestamp::now())?;
+        let mut has_id = event.metadata().fields().field(CORRELATION_ID).is_some();
         for span in context.event_scope().into_iter().flat_map(|scope| scope.from_root()) {
             if let Some(fields) = span.extensions().get::<FormattedFields<N>>() {
                 line.write_str(fields)?;
+                has_id |= fields.contains(CORRELATION_ID);
             }
+        }
+        if !has_id && let Some(ids) = metrics::requests() {
+            write!(line, r#","{CORRELATION_ID}":{}"#, serde_json::Value::from(ids))?;
         }
         context.format_fields(line.by_ref(), event)?;
         writeln!(line, "}}")

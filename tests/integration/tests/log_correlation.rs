@@ -1,10 +1,14 @@
-//! The correlation id in each line of what nobody waits for: Linkwatch and the notifications.
+//! The correlation id in each line of what nobody waits for: Linkwatch, notifications, clicks, jobs and handovers.
 
 use std::time::Duration;
 
 use aws_lambda_events::sqs::SqsEvent;
-use linklet_domain::{CorrelationId, Event, EventDetail, EventId, PlannedRound, Reach, Timestamp, UrlCreated, UserId};
-use linklet_dynamodb::{Creation, NotificationsTable, WatchTable};
+use linklet_analytics::Analytics;
+use linklet_domain::{
+    CorrelationId, Event, EventDetail, EventId, Origin, PlannedRound, Reach, Role, Timestamp, UrlCreated, UserId,
+};
+use linklet_dynamodb::{Creation, NotificationsTable, Removal, StatsTable, WatchTable};
+use linklet_handover::Handovers;
 use linklet_lambda::{
     batch::Consumer as _,
     metrics,
@@ -12,12 +16,13 @@ use linklet_lambda::{
 };
 use linklet_notify::Notify;
 use linklet_test_support::{
-    CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Outage, Person, Site, TargetBuilder,
-    TestDynamoDb, event_batch, link_id, queue_batch,
+    CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Outage, Person, RequestBuilder, Site,
+    TargetBuilder, TestDynamoDb, an_origin, event_batch, link_id, queue_batch, removal, token_of, users_by,
 };
 use linklet_watch_links::WatchLinks;
+use serde_json::json;
 
-use crate::fixture;
+use crate::fixture::{self, colleague};
 
 fn id(text: &str) -> CorrelationId {
     CorrelationId::parse(text).unwrap()
@@ -154,6 +159,61 @@ async fn each_line_of_notify_names_the_request_that_it_is_about() {
     assert_eq!((batch.as_str(), named.split(' ').count()), ("batch processed", 4), "{named}");
     let expected = ["notification not delivered", "a failed notification could not be marked", "batch processed"];
     assert_eq!(failed, expected);
+}
+
+#[tokio::test]
+async fn each_line_of_counting_names_the_clicks_that_it_is_about() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let broken = StatsTable::new(TestDynamoDb::unreachable(), "StatsTable");
+    let analytics = Analytics { stats: broken, ..fixture::analytics(&db, &queues) };
+    let clicks = ["first", "second"]
+        .map(|code| Event { correlation_id: id(&format!("clicking-{code}")), ..ClickBuilder::new(code).build() });
+
+    let logs = CapturedLogs::start();
+    metrics::observe(analytics.consume(event_batch(&clicks))).await;
+
+    let lines = messages_with_ids(&logs);
+    let [first, second] = ["clicking-first", "clicking-second"];
+    let of_one = |named: &str| ("clicks could not be counted".to_owned(), named.to_owned());
+    assert!([first, second].map(of_one).iter().all(|line| lines.contains(line)), "{lines:?}");
+    assert_eq!(lines.last().unwrap(), &("batch processed".to_owned(), format!("{first} {second}")));
+}
+
+#[tokio::test]
+async fn each_line_of_a_job_or_handover_names_the_request_for_it() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let ada = db.register("ada").await;
+    let bob = colleague(&db, &ada, "bob", Role::Member).await;
+    let link = LinkBuilder::new("launch").in_workspace(&ada.workspace).owned_by(&bob.id);
+    db.store(&link.created_at(Timestamp::now().minus(Duration::from_secs(60))).build()).await;
+    let request = RequestBuilder::new("POST", "/api/jobs").token(&token_of(&ada.id, &ada.workspace, Role::Admin));
+    let request = request.header("x-correlation-id", "tagging-1").json(&json!({"kind": "archive", "filter": {"all": true}}));
+    assert_eq!(request.send_to(&fixture::jobs_api(&db)).await.status, 202);
+    let origin = Origin { correlation_id: id("removing-1"), ..an_origin(&ada.id) };
+    let removal = Removal { origin, ..removal(&ada.workspace, &ada.id, &bob.id) };
+    db.users().remove_member(&removal).await.unwrap();
+
+    let job = lines_under("tagging-1", fixture::jobs(&db, &queues).consume(db.stream("JobsTable"))).await;
+    let handover = lines_under("removing-1", fixture::handovers(&db, &queues).consume(db.stream("UsersTable"))).await;
+
+    assert_eq!(job, ["a job is over", "batch processed"]);
+    assert_eq!(handover, ["handed over", "batch processed"]);
+}
+
+#[tokio::test]
+async fn lines_of_a_batch_without_requests_share_a_new_id() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let ada = db.register("ada").await;
+    let bob = colleague(&db, &ada, "bob", Role::Member).await;
+    db.users().remove_member(&removal(&ada.workspace, &ada.id, &bob.id)).await.unwrap();
+    let broken = Handovers { users: users_by(TestDynamoDb::unreachable()), ..fixture::handovers(&db, &queues) };
+
+    let logs = CapturedLogs::start();
+    metrics::observe(broken.consume(db.stream("UsersTable"))).await;
+
+    let (messages, ids): (Vec<_>, Vec<_>) = messages_with_ids(&logs).into_iter().unzip();
+    assert_eq!(messages, ["what a member left could not be handed over", "batch processed"]);
+    assert_eq!(ids[0], ids[1]);
 }
 
 fn created(person: &Person, request: &str) -> Event {
