@@ -170,7 +170,8 @@ impl ShortCode {
     ///
     /// No custom code has this form. A generated code is found in its own case alone, so otherwise another workspace could choose the
     /// code in lower case, and would get whoever mistypes the case.
-    fn has_generated_form(&self) -> bool {
+    #[must_use]
+    pub fn has_generated_form(&self) -> bool {
         let is_plain = self.0.bytes().all(|byte| byte.is_ascii_alphanumeric());
         let places = self.0.split(|character: char| !character.is_ascii_digit()).filter(|digits| !digits.is_empty());
         self.0.len() == GENERATED_LENGTH && is_plain && places.count() >= 2

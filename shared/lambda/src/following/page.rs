@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt::Write as _, sync::LazyLock};
 
-use linklet_domain::Preview;
+use linklet_domain::{Preview, ShortCode};
 
 use crate::http::{
     ApiError, HeaderValue, Pages, Problem, Request, Response, StatusCode, escaped, header, policy_of_form,
@@ -68,7 +68,8 @@ pub fn about(error: ApiError, request: &Request, pages: Pages) -> Result<Respons
         Problem::LinkPasswordRequired | Problem::LinkPasswordWrong | Problem::TooManyAttempts => {
             (asking(problem, &action(request)), policy_with_form())
         }
-        _ => (of(problem), policy()),
+        Problem::NotFound => (of(problem, about_case(request)), policy()),
+        _ => (of(problem, ""), policy()),
     };
     let (parts, _) = error.into_response(request).into_parts();
     let mut response = pages.html(request, parts.status, page, policy);
@@ -94,10 +95,21 @@ pub fn noindex(mut response: Response) -> Response {
 }
 
 /// A small page about a problem.
-fn of(problem: Problem) -> String {
+fn of(problem: Problem, more_advice: &str) -> String {
     let code = problem.status().as_u16();
     let Words { what, advice } = words(problem);
-    page(what, "", &format!("<h1>{what}</h1>\n<p>{advice}</p>\n<small>{code}</small>"))
+    page(what, "", &format!("<h1>{what}</h1>\n<p>{advice}{more_advice}</p>\n<small>{code}</small>"))
+}
+
+/// What there is to say of capital and small letters: they matter only in codes that may be generated.
+fn about_case(request: &Request) -> &'static str {
+    let is_cased = ShortCode::followed(code_in(request)).is_ok_and(|code| code.has_generated_form());
+    if is_cased { " Capital and small letters make a difference in it." } else { "" }
+}
+
+/// The last segment of the path that isn't empty.
+fn code_in(request: &Request) -> &str {
+    request.segments().into_iter().rev().find(|segment| !segment.is_empty()).unwrap_or_default()
 }
 
 /// Where the form is sent to: the address of the page, with its query. There is no such route with a slash at its end, as visitors
@@ -106,7 +118,7 @@ fn action(request: &Request) -> String {
     if !request.path().ends_with('/') {
         return String::new();
     }
-    let code = request.segments().into_iter().rev().find(|segment| !segment.is_empty()).unwrap_or_default();
+    let code = code_in(request);
     let query = if request.raw_query().is_empty() { String::new() } else { format!("?{}", request.raw_query()) };
     format!(r#" action="../{}""#, escaped(&format!("{code}{query}")))
 }
@@ -192,13 +204,13 @@ struct Words {
 
 /// What a visitor can make of a problem, where the sentence of the API is meant for programmers.
 fn words(problem: Problem) -> Words {
-    const CHECK: &str = "Its address may be mistyped: capital and small letters make a difference.";
+    const CHECK: &str = "Its address may be mistyped.";
     const ASK: &str = "Whoever gave it to you may have another one.";
     const HAVE: &str = "Whoever gave the link to you has it.";
     const WAIT: &str = "Try again in a minute.";
     match problem {
         Problem::NotFound => Words { what: "This link doesn’t exist", advice: CHECK },
-        Problem::RouteUnknown => Words { what: "This page doesn’t exist", advice: "Its address may be mistyped." },
+        Problem::RouteUnknown => Words { what: "This page doesn’t exist", advice: CHECK },
         Problem::LinkExpired => Words { what: "This link has expired", advice: ASK },
         Problem::LinkDeleted | Problem::LinkPurged => Words { what: "This link was deleted", advice: ASK },
         Problem::LinkScheduled => Words { what: "This link doesn’t work yet", advice: "Come back later." },
@@ -255,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_page_says_what_has_happened_and_what_to_do() {
-        let page = of(Problem::LinkExpired);
+        let page = of(Problem::LinkExpired, "");
 
         for part in ["<h1>This link has expired</h1>", "<p>Whoever gave it to you may have another one.</p>", "410"] {
             assert!(page.contains(part), "{part} in {page}");
@@ -265,14 +277,14 @@ mod tests {
     #[test]
     fn only_a_failure_of_ours_is_called_one() {
         for problem in PROBLEMS.into_iter().filter(|problem| *problem != Problem::Internal) {
-            assert!(!of(problem).contains("Something went wrong"), "{problem:?}");
+            assert!(!of(problem, "").contains("Something went wrong"), "{problem:?}");
         }
     }
 
     #[test]
     fn a_page_is_small() {
         for problem in PROBLEMS {
-            assert!(of(problem).len() < 3_072, "{problem:?}: {} bytes", of(problem).len());
+            assert!(of(problem, "").len() < 3_072, "{problem:?}: {} bytes", of(problem, "").len());
         }
         assert!(asking(Problem::LinkPasswordWrong, "").len() < 4_096);
     }

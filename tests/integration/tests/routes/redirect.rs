@@ -301,17 +301,19 @@ async fn an_unknown_code_is_404() {
 }
 
 #[tokio::test]
-async fn a_browser_gets_a_page_instead_of_json() {
+async fn a_browser_gets_a_page_that_names_the_case_where_it_matters() {
     let db = TestDynamoDb::start();
 
-    let answer = RequestBuilder::new("GET", "/r/unknown")
-        .header("accept", "text/html,application/xhtml+xml,*/*;q=0.8")
-        .send_to(&redirect(db.links(), db.clicks()))
-        .await;
+    for (code, is_cased) in [("unknown", false), ("4gHdvR0", true), ("4gHdvR0.", true)] {
+        let answer = RequestBuilder::new("GET", &format!("/r/{code}"))
+            .header("accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+            .send_to(&redirect(db.links(), db.clicks()))
+            .await;
 
-    assert_eq!(answer.status, 404);
-    assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
-    assert!(answer.body.contains("<h1>This link doesn’t exist</h1>"), "{}", answer.body);
+        assert_eq!((answer.status, answer.header("content-type")), (404, "text/html; charset=utf-8"), "{code}");
+        assert!(answer.body.contains("<h1>This link doesn’t exist</h1>"), "{}", answer.body);
+        assert_eq!(answer.body.contains("Capital and small letters make a difference"), is_cased, "{code}");
+    }
 }
 
 #[tokio::test]
