@@ -8,8 +8,8 @@ use linklet_domain::{
 use linklet_dynamodb::{AuditTable, DeleteTargetOutcome, RegisteredTarget, TargetRegistration, WatchTable, Workspaces};
 use linklet_lambda::{
     http::{
-        ApiError, BodyLimit, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, created,
-        json, no_content,
+        ApiError, BodyLimit, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, created, json,
+        no_content,
     },
     identity::{Authenticator, Caller},
 };

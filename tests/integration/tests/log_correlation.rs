@@ -187,7 +187,8 @@ async fn each_line_of_a_job_or_handover_names_the_request_for_it() {
     let link = LinkBuilder::new("launch").in_workspace(&ada.workspace).owned_by(&bob.id);
     db.store(&link.created_at(Timestamp::now().minus(Duration::from_secs(60))).build()).await;
     let request = RequestBuilder::new("POST", "/api/jobs").token(&token_of(&ada.id, &ada.workspace, Role::Admin));
-    let request = request.header("x-correlation-id", "tagging-1").json(&json!({"kind": "archive", "filter": {"all": true}}));
+    let request =
+        request.header("x-correlation-id", "tagging-1").json(&json!({"kind": "archive", "filter": {"all": true}}));
     assert_eq!(request.send_to(&fixture::jobs_api(&db)).await.status, 202);
     let origin = Origin { correlation_id: id("removing-1"), ..an_origin(&ada.id) };
     let removal = Removal { origin, ..removal(&ada.workspace, &ada.id, &bob.id) };

@@ -299,6 +299,22 @@ async fn another_destination_takes_the_reuse_of_its_url_and_frees_the_old_one() 
     assert_ne!(fixture.shorten("https://example.com/old").await, code);
 }
 
+#[tokio::test]
+async fn a_link_that_watches_gets_no_destination_that_is_never_checked() {
+    let fixture = Fixture::editable().await;
+    let body = json!({"url": "https://example.com/old", "watch": true, "custom_code": "watcher"});
+    let request = RequestBuilder::new("POST", "/api/shorten").token(&fixture.token()).json(&body);
+    assert_eq!(fixture::send(&fixture.db, "shorten", request).await.status, 201);
+    let change =
+        async |body: &Value| fixture.request_to("watcher", "PATCH", "").json(body).send_to(&fixture.update).await;
+
+    let refused = change(&json!({"url": "http://127.0.0.1/"})).await;
+    let given_up = change(&json!({"url": "http://127.0.0.1/", "watch": false})).await;
+
+    assert_eq!(refused.problem(), (400, "url must have a public address to be monitored".into()));
+    assert_eq!(given_up.status, 200, "{}", given_up.body);
+}
+
 /// How a function dies at a call: before it has left, or when it is carried out and nothing is known of it.
 fn death_at(call: usize, last: Fault) -> impl Iterator<Item = (usize, Fault)> {
     iter::once((call, last)).chain((call + 1..call + 1_000).map(|later| (later, Fault::NotSent)))

@@ -198,6 +198,7 @@ async fn each_refusal_gives_its_reason_and_stores_nothing() {
             json!({"url": format!("https://example.com/{}", "ü".repeat(1_000)), "watch": true}),
             "url must have at most 2,048 bytes when it is percent-encoded",
         ),
+        (json!({"url": "http://localhost/", "watch": true}), "url must have a public address to be monitored"),
         (json!({"url": url, "tags": "news"}), "tags must be a list of strings"),
         (json!({"url": url, "tags": [1]}), "tags must be a list of strings"),
         (json!({"url": url, "tags": [""]}), "each of the tags must have 1–50 characters"),
