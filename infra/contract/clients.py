@@ -1,7 +1,8 @@
 """Makes clients of docs/openapi.yaml with the generators that are in use, and tries them. `make clients` runs it.
 
 Each client is compiled with its language's compiler, together with a tour of what a user does first (tours/). The tour has to
-compile; with a misspelled member of a request it must not. Then it is taken on the system in API_URL.
+compile; with a misspelled member of a request it must not. Then it is taken on the system in API_URL, where it also follows links to
+odd addresses: each `Location` must be one that the language's URL parser takes, and that leads to the host that was shortened.
 
 A language without a compiler on this machine is no failure: a line says that it was left out. With `CLIENTS=required` it is one.
 Generators and what their clients need are installed once, as infra/requirements pins them.
@@ -9,12 +10,14 @@ Generators and what their clients need are installed once, as infra/requirements
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import time
+import uuid
 from pathlib import Path
 
 from ..local.installer import (
@@ -31,6 +34,7 @@ from ..local.installer import (
     missing_node,
     say,
 )
+from ..local.seed import call
 
 HERE = Path(__file__).resolve().parent
 DOCUMENT = ROOT / "docs" / "openapi.yaml"
@@ -40,6 +44,22 @@ PROGRAMS = Path(sys.executable).parent
 # From this version on, Go fetches the one that go.mod names.
 GO_AT_LEAST = (1, 21)
 Command = list[str | Path]
+
+# Addresses of example.com with what no URI may have, or what parsers read in different ways, and a query that is forwarded to them.
+ODD = [
+    "https://example.com/a|b?q={x}",
+    "https://example.com/%zz",
+    "https://example.com/a^b`c",
+    "https://example.com/ü\"{|}<>",
+    "https://example.com/a b?c d",
+    "https://example.com/?a[]=1&b[0]=%E9&c=100%",
+    "https://example.com/#a#b[c]",
+    "https://example.com\\@evil.example/",
+    "https://example.com/\\evil.example/?a=\\b#\\c",
+    "https://example.com//evil.example/../a/./b;c=d",
+    "https://EXAMPLE.com:443?q=漢字#🎉",
+]
+FORWARDED = "?q=caf%E9&=x&y;z==&utm_source=a%20b+c"
 
 
 class Refused(Exception):
@@ -73,7 +93,7 @@ class Client:
     def compile(self, tour: str) -> None:
         raise NotImplementedError
 
-    def start(self, url: str) -> None:
+    def start(self, *arguments: str) -> None:
         """Takes the tour that was compiled last."""
         raise NotImplementedError
 
@@ -93,8 +113,8 @@ class Python(Client):
         (self.home / "tour.py").write_text(tour)
         run([sys.executable, "-m", "compileall", "-q", "."], self.home)
 
-    def start(self, url: str) -> None:
-        run([sys.executable, "tour.py", url], self.home)
+    def start(self, *arguments: str) -> None:
+        run([sys.executable, "tour.py", *arguments], self.home)
 
 
 class TypeScript(Client):
@@ -114,8 +134,8 @@ class TypeScript(Client):
         options = "--strict --target es2022 --lib es2022,dom,dom.iterable --module nodenext --outDir out".split()
         run(["node", modules / "typescript-native" / "bin" / "tsc", *options, "tour.ts"], self.home)
 
-    def start(self, url: str) -> None:
-        run(["node", "out/tour.js", url], self.home)
+    def start(self, *arguments: str) -> None:
+        run(["node", "out/tour.js", *arguments], self.home)
 
     def modules(self) -> Path:
         return install_modules()
@@ -141,8 +161,8 @@ class Go(Client):
         self.go("vet", "./...")
         self.go("build", "-o", "tour", ".")
 
-    def start(self, url: str) -> None:
-        run([self.home / "tour", url], self.home)
+    def start(self, *arguments: str) -> None:
+        run([self.home / "tour", *arguments], self.home)
 
     def go(self, *arguments: str | Path, folder: Path | None = None) -> str:
         """With modules and results in our folder."""
@@ -167,8 +187,8 @@ class Java(Client):
         (self.home / "Tour.java").write_text(tour)
         self.javac("Tour.java")
 
-    def start(self, url: str) -> None:
-        run([java() or "java", "-cp", self.classes(), "Tour", url], self.home)
+    def start(self, *arguments: str) -> None:
+        run([java() or "java", "-cp", self.classes(), "Tour", *arguments], self.home)
 
     def javac(self, *sources: str | Path) -> None:
         # Its table of all classes needs a larger stack, as the client's own POM says.
@@ -189,6 +209,19 @@ class Java(Client):
 ALL = [Python(), TypeScript(), Go(), Java()]
 
 
+def odd_links(url: str) -> list[str]:
+    """Makes links to odd addresses, and returns their short URLs."""
+    account = {"email": f"odd-{uuid.uuid4()}@example.com", "password": "correct horse battery"}
+    call("POST", f"{url}/api/auth/register", account)
+    authorization = {"Authorization": f"Bearer {call('POST', f'{url}/api/auth/login', account)['token']}"}
+    wanted = [{"url": odd, "forward_query": forwards} for odd in ODD for forwards in (False, True)]
+    results = call("POST", f"{url}/api/links/bulk", {"links": wanted}, authorization)["results"]
+    if refused := [result for result in results if result["status"] != 201]:
+        raise Failure(f"Odd addresses were refused: {json.dumps(refused)}")
+    links = [result["link"] for result in results]
+    return [link["short_url"] + (FORWARDED if link.get("forward_query") else "") for link in links]
+
+
 def attempt(client: Client, url: str) -> None:
     started = time.monotonic()
     shutil.rmtree(client.home, ignore_errors=True)
@@ -198,7 +231,7 @@ def attempt(client: Client, url: str) -> None:
     if client.is_compiled:
         refuse_misspelled(client, tour)
     client.compile(tour)
-    client.start(url)
+    client.start(url, *odd_links(url))
     refusing = ", refuses a misspelled member" if client.is_compiled else ""
     say(f"clients: {client.tour} compiles{refusing}, and has taken the tour ({time.monotonic() - started:.0f} s)")
 

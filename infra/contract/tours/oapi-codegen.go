@@ -1,4 +1,5 @@
-// What a user does first, with the client that oapi-codegen makes of docs/openapi.yaml: `tour URL`. clients.py runs it.
+// What a user does first, with the client that oapi-codegen makes of docs/openapi.yaml: `tour URL ODD-LINK…`. clients.py
+// runs it.
 package main
 
 import (
@@ -6,6 +7,7 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -46,7 +48,12 @@ func main() {
 	check(err)
 	expect(listed.JSON200 != nil && len(listed.JSON200.Links) == 1 && listed.JSON200.Links[0].ExpiresAt == nil, listed.Body)
 
-	follow(ctx, link.ShortUrl)
+	expect(follow(ctx, link.ShortUrl).Header.Get("Location") == destination, created.Body)
+	for _, url := range os.Args[2:] {
+		location, err := follow(ctx, url).Location()
+		check(err)
+		expect(strings.EqualFold(location.Hostname(), "example.com"), []byte(location.String()))
+	}
 	for clicks := 0; clicks != 1; time.Sleep(500 * time.Millisecond) {
 		statistics, err := client.ShowStatisticsWithResponse(ctx, link.ShortCode, nil)
 		check(err)
@@ -55,13 +62,13 @@ func main() {
 	}
 }
 
-func follow(ctx context.Context, url string) {
+func follow(ctx context.Context, url string) *http.Response {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	check(err)
 	answer, err := http.DefaultTransport.RoundTrip(request)
 	check(err)
-	defer answer.Body.Close()
-	expect(answer.Header.Get("Location") == destination, []byte(answer.Status))
+	answer.Body.Close()
+	return answer
 }
 
 func check(err error) {

@@ -15,7 +15,7 @@ import org.openapitools.client.model.Credentials;
 import org.openapitools.client.model.NewAccount;
 import org.openapitools.client.model.NewLink;
 
-/** What a user does first, with the client that openapi-generator makes of docs/openapi.yaml: `Tour URL`. clients.py runs it. */
+/** What a user does first, with the client that openapi-generator makes of docs/openapi.yaml: `Tour URL ODD-LINK…`. clients.py runs it. */
 class Tour {
     private static final String DESTINATION = "https://doc.rust-lang.org/book/";
 
@@ -35,9 +35,11 @@ class Tour {
         var listed = links.listUrls(null, null, null, null, null, null).getUrls();
         expect(listed.size() == 1 && listed.get(0).getExpiresAt() == null, listed);
 
-        var followed = HttpClient.newHttpClient()
-                .send(HttpRequest.newBuilder(URI.create(link.getShortUrl().toString())).build(), HttpResponse.BodyHandlers.discarding());
-        expect(followed.headers().firstValue("location").orElse("").equals(DESTINATION), followed);
+        expect(follow(link.getShortUrl().toString()).equals(DESTINATION), link);
+        for (var url : List.of(arguments).subList(1, arguments.length)) {
+            var location = follow(url);
+            expect(URI.create(location).getHost().equalsIgnoreCase("example.com"), location);
+        }
         var deadline = Instant.now().plus(Duration.ofMinutes(1));
         while (new StatisticsApi(client).showStatistics(
                 link.getShortCode(), null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null).getTotalClicks() != 1) {
@@ -45,6 +47,12 @@ class Tour {
             Thread.sleep(500);
         }
         System.exit(0); // okhttp's threads would wait for another request
+    }
+
+    private static String follow(String url) throws Exception {
+        var request = HttpRequest.newBuilder(URI.create(url)).build();
+        var answer = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.discarding());
+        return answer.headers().firstValue("location").orElse("");
     }
 
     private static void expect(boolean fine, Object answer) {

@@ -1,4 +1,4 @@
-"""What a user does first, with the client that was generated of docs/openapi.yaml: `tour.py URL`. `run.py` generates it."""
+"""What a user does first, with the client that was generated of docs/openapi.yaml: `tour.py URL ODD-LINK…`. `clients.py` runs it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DESTINATION = "https://doc.rust-lang.org/book/"
 WAIT_SECONDS = 60
 
 
-def main(url: str) -> None:
+def main(url: str, *odd_links: str) -> None:
     # An answer that the document lacks ends the tour with an error.
     stranger = Client(base_url=url, raise_on_unexpected_status=True, timeout=httpx.Timeout(30))
     email, password = f"tour-{uuid.uuid4()}@example.com", "correct horse battery"
@@ -35,8 +35,10 @@ def main(url: str) -> None:
     urls = list_urls.sync(client=ada).urls
     assert [(listed.short_code, listed.total_clicks) for listed in urls] == [(link.short_code, 0)], urls
 
-    followed = httpx.get(link.short_url, follow_redirects=False)
-    assert followed.headers["location"] == DESTINATION, followed
+    assert follow(link.short_url) == DESTINATION, link
+    for odd in odd_links:
+        location = follow(odd)
+        assert httpx.URL(location).host == "example.com", location
     deadline = time.monotonic() + WAIT_SECONDS
     while (statistics := show_statistics.sync(link.short_code, client=stranger)).total_clicks != 1:
         assert time.monotonic() < deadline, statistics
@@ -44,5 +46,9 @@ def main(url: str) -> None:
     print("contract: the generated client has signed up, shortened, listed and read statistics")
 
 
+def follow(url: str) -> str:
+    return httpx.get(url, follow_redirects=False).headers["location"]
+
+
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

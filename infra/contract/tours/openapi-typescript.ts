@@ -1,5 +1,5 @@
-// What a user does first, with openapi-fetch and the types that openapi-typescript makes of docs/openapi.yaml: `tour.js URL`.
-// clients.py runs it.
+// What a user does first, with openapi-fetch and the types that openapi-typescript makes of docs/openapi.yaml: `tour.js URL
+// ODD-LINK…`. clients.py runs it.
 import createClient, { type Middleware } from 'openapi-fetch';
 
 import type { components, paths } from './schema.js';
@@ -16,7 +16,7 @@ function expect(fine: boolean, answer: unknown): void {
   if (!fine) throw new Error(`unexpected: ${JSON.stringify(answer)}`);
 }
 
-async function tour(baseUrl: string): Promise<void> {
+async function tour(baseUrl: string, ...oddLinks: string[]): Promise<void> {
   const client = createClient<paths>({ baseUrl });
   const email = `tour-${Math.random().toString(36).slice(2)}@example.com`;
   const password = 'correct horse battery';
@@ -35,8 +35,12 @@ async function tour(baseUrl: string): Promise<void> {
   const { links } = answered(await client.GET('/api/links'));
   expect(links.length === 1 && links[0]?.expires_at === null, links);
 
-  const followed = await fetch(link.short_url, { redirect: 'manual' });
-  expect(followed.headers.get('location') === DESTINATION, followed.status);
+  const follow = async (url: string) => (await fetch(url, { redirect: 'manual' })).headers.get('location') ?? '';
+  expect((await follow(link.short_url)) === DESTINATION, link);
+  for (const odd of oddLinks) {
+    const location = await follow(odd);
+    expect(new URL(location).hostname === 'example.com', location);
+  }
   const deadline = Date.now() + 60_000;
   const params = { path: { code: link.short_code } };
   for (let clicks = 0; clicks !== 1; ) {
@@ -49,4 +53,5 @@ async function tour(baseUrl: string): Promise<void> {
   }
 }
 
-tour(process.argv[2] ?? '');
+const [baseUrl = '', ...oddLinks] = process.argv.slice(2);
+tour(baseUrl, ...oddLinks);
