@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from support.api import Account, Api
@@ -77,10 +78,13 @@ def test_a_mail_leads_to_its_workspace_whichever_the_tab_is_in(tabs: Tabs, accou
     tab.settled()
 
 
-def test_an_address_with_the_id_of_a_foreign_workspace_says_so(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "w/019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c01/links", refused=[404])
-    expect(tab.heading("Not one of your workspaces")).to_be_visible()
-    tab.settled()
+def test_an_address_of_an_unknown_workspace_says_so_and_fits(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
+    for width, workspace in [(1280, "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c01"), (320, "z" * 100)]:
+        with subtests.test(workspace):
+            tab = tabs.open(account, f"w/{workspace}/links", refused=[404], width=width)
+            expect(tab.heading("Not one of your workspaces")).to_be_visible()
+            tab.settled()
+            tab.assert_not_sideways()
 
 
 def test_a_tab_goes_to_and_fro_between_workspaces_by_its_address(tabs: Tabs, account: Account) -> None:
