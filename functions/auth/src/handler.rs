@@ -12,7 +12,7 @@ mod verification;
 
 use linklet_domain::{
     Account, AccountChange, EmailAddress, FoundingPolicy, Membership, OneTimeToken, Password, RegistrationPolicy,
-    Timestamp, WorkspaceSlug, optional,
+    Timestamp, TypedPassword, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{PasswordChange, UsersTable};
 use linklet_lambda::{
@@ -143,7 +143,7 @@ impl Auth {
         new: &Password,
     ) -> Result<Response, ApiError> {
         const WRONG: ApiError = ApiError::Problem(Problem::InvalidCredentials);
-        let hash = self.passwords.hash(new.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))?;
+        let hash = self.passwords.hash(new.typed()).map_err(|error| ApiError::Internal(Box::new(error)))?;
         let session = person.session().id;
         let change = PasswordChange {
             user: person.user(),
@@ -194,7 +194,7 @@ impl Switch {
 /// The body of a request to change the password.
 #[derive(Deserialize)]
 struct NewPassword {
-    current: String,
+    current: TypedPassword,
     new: Password,
 }
 

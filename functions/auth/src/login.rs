@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use linklet_domain::{
-    Account, AccountChange, Actor, EmailAddress, Founder, HashFor, Membership, Password, SessionId, Timestamp, UserId,
-    WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+    Account, AccountChange, Actor, EmailAddress, Founder, HashFor, Membership, Password, SessionId, Timestamp,
+    TypedPassword, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{FoundOutcome, NewWorkspace, back_off};
 use linklet_lambda::{
@@ -22,7 +22,7 @@ use crate::{Auth, EMAIL, refusal, token_view};
 struct Credentials {
     /// A `String`, since an invalid [`EmailAddress`] is a wrong credential rather than an invalid request.
     email: String,
-    password: String,
+    password: TypedPassword,
     /// The slug of the workspace that the token is for.
     #[serde(default, deserialize_with = "optional")]
     workspace: Option<String>,
@@ -69,7 +69,7 @@ impl Auth {
         };
         let stored_hash = found.as_ref().and_then(|(account, _)| account.password_hash.as_deref());
         let proofs = self.proofs();
-        let is_right = self.passwords.verify(password.as_bytes(), stored_hash);
+        let is_right = self.passwords.verify(password, stored_hash);
         let Some((account, mut memberships)) = found else {
             return Err(proofs.refused(request, None, "unknown address").await);
         };
@@ -185,9 +185,9 @@ impl Auth {
     }
 
     /// Replaces an outdated password hash. A failure is only logged, since the next login tries again.
-    async fn refresh_hash(&self, account: &Account, password: &str) {
+    async fn refresh_hash(&self, account: &Account, password: &TypedPassword) {
         let Some(old) = account.password_hash.as_deref().filter(|hash| passwords::is_outdated(hash)) else { return };
-        match self.passwords.hash(password.as_bytes()) {
+        match self.passwords.hash(password) {
             Ok(hash) => {
                 if let Err(error) = self.users.replace_password_hash(&account.id, old, &hash).await {
                     tracing::warn!(error = chain(&error), "an outdated password hash could not be replaced");

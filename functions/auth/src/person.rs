@@ -2,7 +2,7 @@
 
 use linklet_domain::{
     Account, Actor, EmailAddress, FullName, Invalid, OneTimeToken, OrderedMail, Password, Timestamp, TokenPurpose,
-    UserId, lifetimes, optional, patched,
+    TypedPassword, UserId, lifetimes, optional, patched,
 };
 use linklet_dynamodb::{AddressStep, PersonChange, PersonOutcome, Profile};
 use linklet_lambda::{
@@ -85,7 +85,7 @@ impl Auth {
         email: &EmailAddress,
     ) -> Result<(), ApiError> {
         let sentence = "password is required for another address";
-        let password = wanted.password.as_deref().ok_or_else(|| Invalid::new(sentence).in_field("password"))?;
+        let password = wanted.password.as_ref().ok_or_else(|| Invalid::new(sentence).in_field("password"))?;
         if !self.registration.admits_instead(email) {
             return Err(Problem::RegistrationClosed.into());
         }
@@ -163,9 +163,9 @@ struct Body {
     full_name: Option<Option<FullName>>,
     #[serde(default, deserialize_with = "optional")]
     email: Option<EmailAddress>,
-    /// A `String`, since a wrong one is a wrong guess rather than an invalid request.
+    /// As it was typed, since a wrong one is a wrong guess rather than an invalid request.
     #[serde(default, deserialize_with = "optional")]
-    password: Option<String>,
+    password: Option<TypedPassword>,
 }
 
 impl Body {

@@ -100,7 +100,7 @@ impl Auth {
         whose: Option<HashFor>,
     ) -> Result<String, ApiError> {
         self.limits.admit_hashes(request, whose, 1).await?;
-        self.passwords.hash(password.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))
+        self.passwords.hash(password.typed()).map_err(|error| ApiError::Internal(Box::new(error)))
     }
 
     /// Refuses an account of no use, whose address isn't verified yet. It is asked after the password, so that strangers learn

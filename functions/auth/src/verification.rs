@@ -1,8 +1,8 @@
 //! Showing that an address is one's own.
 
 use linklet_domain::{
-    Actor, EmailAddress, HashFor, Invalid, OneTimeToken, OrderedMail, Password, Timestamp, TokenPurpose, UserId,
-    optional,
+    Actor, EmailAddress, HashFor, Invalid, OneTimeToken, OrderedMail, Password, Timestamp, TokenPurpose, TypedPassword,
+    UserId, optional,
 };
 use linklet_dynamodb::{AddressVerification, VerifyOutcome};
 use linklet_lambda::{
@@ -54,7 +54,7 @@ impl Auth {
         &self,
         request: &Request,
         found: &AddressVerification,
-        password: &str,
+        password: &TypedPassword,
     ) -> Result<Response, ApiError> {
         let account = self.users.account(found.user()).await?.ok_or(TOKEN_INVALID)?;
         if account.password_hash.is_none() {
@@ -70,10 +70,10 @@ impl Auth {
         &self,
         request: &Request,
         found: &AddressVerification,
-        password: &str,
+        password: &TypedPassword,
     ) -> Result<Response, ApiError> {
         let in_password = |refused: Invalid| refused.in_field("password");
-        let password = Password::parse(password).map_err(in_password)?;
+        let password = Password::try_from(password.clone()).map_err(in_password)?;
         password.refuse_guessable(found.email()).map_err(in_password)?;
         let hash = self.first_hash(request, &password, Some(HashFor::Strangers)).await?;
         let verified = self.verify(request, found, Some(&hash)).await?;
@@ -150,15 +150,15 @@ impl Auth {
 struct Verification {
     /// A `String`, since text that can't be a token is an unknown token rather than an invalid request.
     token: String,
-    /// A `String`, since a wrong one is a wrong guess rather than an invalid request, unless it is the first one.
+    /// As it was typed, since a wrong one is a wrong guess rather than an invalid request, unless it is the first one.
     #[serde(default, deserialize_with = "optional")]
-    password: Option<String>,
+    password: Option<TypedPassword>,
 }
 
 /// What shows, beside a mailed token, that an account is somebody's.
 enum Proof {
     Session(UserId),
-    Password(String),
+    Password(TypedPassword),
 }
 
 /// The body of a request for another mail.

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    Account, AccountChange, KeysLeft, Member, Membership, Password, Timestamp, UserId, Workspace, WorkspaceJob,
+    Account, AccountChange, KeysLeft, Member, Membership, Password, Timestamp, TypedPassword, UserId, Workspace,
+    WorkspaceJob,
 };
 use linklet_dynamodb::{MemberOutcome, Removal, RepositoryError, Tie};
 use linklet_lambda::{
@@ -163,8 +164,8 @@ impl Leave {
 /// The body of a request to close one's account.
 #[derive(Deserialize)]
 struct Closing {
-    /// A `String`, since a wrong one is a wrong guess rather than an invalid request.
-    password: String,
+    /// As it was typed, since a wrong one is a wrong guess rather than an invalid request.
+    password: TypedPassword,
 }
 
 impl Closing {

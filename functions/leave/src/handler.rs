@@ -7,7 +7,7 @@ mod account;
 mod export;
 mod workspace;
 
-use linklet_domain::Account;
+use linklet_domain::{Account, TypedPassword};
 use linklet_dynamodb::{JobsTable, UsersTable};
 use linklet_lambda::{
     hashing::Limits,
@@ -52,7 +52,12 @@ impl Handler for Leave {
 
 impl Leave {
     /// Whether somebody who has signed in knows the password of their account as well.
-    async fn require_password(&self, request: &Request, account: &Account, password: &str) -> Result<(), ApiError> {
+    async fn require_password(
+        &self,
+        request: &Request,
+        account: &Account,
+        password: &TypedPassword,
+    ) -> Result<(), ApiError> {
         let proofs = Proofs { limits: &self.limits, passwords: &self.passwords, trail: self.users.trail() };
         proofs.require(request, account, password, Purpose::refused_as("wrong password for closing")).await
     }

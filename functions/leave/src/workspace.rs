@@ -1,8 +1,8 @@
 //! Closing a workspace, and bringing it back.
 
 use linklet_domain::{
-    AccountChange, Changer, Closure, Invalid, Job, JobWork, Password, Role, Timestamp, UserId, Workspace, WorkspaceId,
-    WorkspaceJob, WorkspaceSlug,
+    AccountChange, Changer, Closure, Invalid, Job, JobWork, Password, Role, Timestamp, TypedPassword, UserId,
+    Workspace, WorkspaceId, WorkspaceJob, WorkspaceSlug,
 };
 use linklet_dynamodb::{Acting, CloseOutcome, RestoreOutcome};
 use linklet_lambda::{
@@ -101,8 +101,8 @@ impl From<Closure> for ClosureView {
 #[derive(Deserialize)]
 struct Closing {
     slug: String,
-    /// A `String`, since a wrong one is a wrong guess rather than an invalid request.
-    password: String,
+    /// As it was typed, since a wrong one is a wrong guess rather than an invalid request.
+    password: TypedPassword,
 }
 
 impl Closing {

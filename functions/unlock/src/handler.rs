@@ -4,7 +4,8 @@
 //! are judged last. The click is stored before the answer, since whoever waits for a hash doesn't notice.
 
 use linklet_domain::{
-    Asker, Click, Decision, Intent, Invalid, LinkStatus, Record, RedirectTarget, Salt, ShortCode, encode_tail,
+    Asker, Click, Decision, Intent, Invalid, LinkStatus, Record, RedirectTarget, Salt, ShortCode, TypedPassword,
+    encode_tail,
 };
 use linklet_dynamodb::LinksTable;
 use linklet_lambda::{
@@ -41,7 +42,7 @@ const BODY_LIMIT: BodyLimit = BodyLimit::EMPTY.text("password", 1_024);
 
 #[derive(Deserialize)]
 struct Body {
-    password: Option<String>,
+    password: Option<TypedPassword>,
 }
 
 impl Handler for Unlock {
@@ -80,13 +81,13 @@ impl Unlock {
     }
 
     /// The link with a code, if this is its password. Whoever tries passwords or codes waits longer and longer.
-    async fn open(&self, request: &Request, code: &ShortCode, password: &str) -> Result<Opened, ApiError> {
+    async fn open(&self, request: &Request, code: &ShortCode, password: &TypedPassword) -> Result<Opened, ApiError> {
         let open = async || {
             let record = self.links.redirect_target(code).await?.ok_or(UNKNOWN)?;
             match decide(request, record) {
                 Decision::Lock { target } => {
                     let stored = self.links.password_hash(&target.identity.id).await?;
-                    self.hashing.verify(request, password.as_bytes(), stored.as_deref()).await?;
+                    self.hashing.verify(request, password, stored.as_deref()).await?;
                     Ok(Opened::Target(target))
                 }
                 Decision::Refuse { why } => Err(ApiError::gone(why)),
@@ -133,9 +134,9 @@ fn decide(request: &Request, record: Record<RedirectTarget>) -> Decision {
 }
 
 /// The password in the form that a page has sent, or in a JSON object.
-fn password_in(request: &Request) -> Result<String, ApiError> {
+fn password_in(request: &Request) -> Result<TypedPassword, ApiError> {
     match request.form_field("password", BODY_LIMIT)? {
-        Some(password) => Ok(password),
+        Some(password) => Ok(password.into()),
         None => request.json::<Body>(BODY_LIMIT)?.password.ok_or_else(|| {
             Invalid::new("password is required: a link without one is followed by a GET request")
                 .in_field("password")

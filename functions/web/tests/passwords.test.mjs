@@ -16,6 +16,7 @@ test('a longer password is stronger, and what continues a row adds nothing', () 
   for (const [password, word] of [
     ['', 'Too short'],
     ['horse', 'Too short'],
+    ['cafe\u0301 ho', 'Too short'],
     ['hxrse btt', 'Weak'],
     ['hxrseqbttzrk', 'Fair'],
     ['hxrseqbttzrkwpm', 'Strong'],

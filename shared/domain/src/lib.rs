@@ -104,7 +104,7 @@ pub use overview::{
     OverviewTime, Period, Tag, TagCount, Tally, TopLink,
 };
 pub use own_address::OwnAddress;
-pub use password::Password;
+pub use password::{Password, TypedPassword};
 pub use redirect::{Asker, Caching, CountsAs, Decision, Extras, Intent, RedirectTarget};
 pub use registration::RegistrationPolicy;
 pub use renewal::{LastingSession, RefreshToken, RenewableSession, Renewal, SignInPlace};

@@ -1,48 +1,45 @@
-use std::fmt;
-
 use serde::Deserialize;
 
-use crate::Invalid;
+use crate::{Invalid, TypedPassword};
 
-/// What visitors of a link have to know: 4–128 characters. Its `Debug` output doesn't contain it.
-#[derive(Clone, Deserialize)]
-#[serde(try_from = "String")]
-pub struct LinkPassword(String);
+/// What visitors of a link have to know: 4–128 characters.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "TypedPassword")]
+pub struct LinkPassword(TypedPassword);
 
 impl LinkPassword {
     /// Maximum length in characters.
     pub const MAX_LENGTH: usize = 128;
     const MIN_LENGTH: usize = 4;
 
-    /// Accepts 4–128 characters, exactly as they are.
-    ///
-    /// # Errors
-    /// When the text is shorter or longer.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if (Self::MIN_LENGTH..=Self::MAX_LENGTH).contains(&text.chars().count()) {
-            Ok(Self(text.to_owned()))
+    /// The password as it is hashed.
+    #[must_use]
+    pub fn typed(&self) -> &TypedPassword {
+        &self.0
+    }
+}
+
+impl TryFrom<TypedPassword> for LinkPassword {
+    type Error = Invalid;
+
+    /// Accepts 4–128 characters.
+    fn try_from(typed: TypedPassword) -> Result<Self, Invalid> {
+        if (Self::MIN_LENGTH..=Self::MAX_LENGTH).contains(&typed.characters()) {
+            Ok(Self(typed))
         } else {
             Err(Invalid::new("password must have 4–128 characters"))
         }
     }
-
-    /// The password's bytes, for the hash function.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        self.0.as_bytes()
-    }
 }
 
-impl TryFrom<String> for LinkPassword {
-    type Error = Invalid;
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    fn try_from(text: String) -> Result<Self, Invalid> {
-        Self::parse(&text)
-    }
-}
-
-impl fmt::Debug for LinkPassword {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("LinkPassword(…)")
+    #[test]
+    fn a_password_has_4_to_128_characters_in_normal_form() {
+        let is_accepted = |text: &str| LinkPassword::try_from(TypedPassword::from(text)).is_ok();
+        assert!(is_accepted("ünïx") && is_accepted(&"u\u{308}".repeat(128)));
+        assert!(!is_accepted("u\u{308}nx") && !is_accepted(&"u\u{308}".repeat(129)));
     }
 }

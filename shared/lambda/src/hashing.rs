@@ -11,7 +11,7 @@ use crate::{
     telemetry::chain,
     throttle::Throttle,
 };
-use linklet_domain::{HashBudget, HashFor, LinkPassword, ShortCode, Timestamp};
+use linklet_domain::{HashBudget, HashFor, LinkPassword, ShortCode, Timestamp, TypedPassword};
 use tokio::{sync::Mutex, time::sleep};
 
 /// For so long a [budget](HashBudget) is.
@@ -48,7 +48,7 @@ impl LinkHashing {
 
     async fn hash_at(&self, request: &Request, password: &LinkPassword, now: Timestamp) -> Result<String, ApiError> {
         self.limits.admit_hashes_at(request, Some(HashFor::Links), 1, now).await?;
-        self.passwords.hash(password.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))
+        self.passwords.hash(password.typed()).map_err(|error| ApiError::Internal(Box::new(error)))
     }
 
     /// Like [`Self::hash`], for one of several passwords of a request: one after another, each as soon as there is room for it.
@@ -89,7 +89,12 @@ impl LinkHashing {
     ///
     /// # Errors
     /// 403 if it is another one, 429 if as many passwords are hashed in this second as may be.
-    pub async fn verify(&self, request: &Request, password: &[u8], stored: Option<&str>) -> Result<(), ApiError> {
+    pub async fn verify(
+        &self,
+        request: &Request,
+        password: &TypedPassword,
+        stored: Option<&str>,
+    ) -> Result<(), ApiError> {
         self.limits.admit_hashes(request, Some(HashFor::Links), 1).await?;
         let is_right = self.passwords.verify(password, stored);
         if is_right { Ok(()) } else { Err(Problem::LinkPasswordWrong.into()) }

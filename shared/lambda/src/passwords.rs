@@ -7,6 +7,7 @@ use argon2::{
         phc::{Output, ParamsString, PasswordHash, Salt},
     },
 };
+use linklet_domain::TypedPassword;
 use parking_lot::Mutex;
 
 /// The hash that a login for an unknown address is verified against, so that it takes as long as one for a known address. The
@@ -34,14 +35,15 @@ impl Passwords {
     ///
     /// # Errors
     /// When the operating system's random number generator fails.
-    pub fn hash(&self, password: &[u8]) -> Result<String, HashError> {
-        self.hash_password(password).map(|hash| hash.to_string()).map_err(HashError)
+    pub fn hash(&self, password: &TypedPassword) -> Result<String, HashError> {
+        self.hash_password(password.as_bytes()).map(|hash| hash.to_string()).map_err(HashError)
     }
 
     /// Whether the password matches the stored hash: Argon2 or, from an older system, bcrypt. Without a stored hash, the result
     /// is `false` after the same time.
     #[must_use]
-    pub fn verify(&self, password: &[u8], stored: Option<&str>) -> bool {
+    pub fn verify(&self, password: &TypedPassword, stored: Option<&str>) -> bool {
+        let password = password.as_bytes();
         match stored {
             Some(stored) if is_bcrypt(stored) => matches_bcrypt(password, stored),
             Some(stored) => self.matches(password, stored),
@@ -129,12 +131,12 @@ mod tests {
     #[test]
     fn a_hash_verifies_its_own_password_only() {
         let passwords = Passwords::default();
-        let stored = passwords.hash(b"correct horse").unwrap();
+        let stored = passwords.hash(&"correct horse".into()).unwrap();
 
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
-        assert!(passwords.verify(b"correct horse", Some(&stored)));
-        assert!(!passwords.verify(b"wrong horse", Some(&stored)));
-        assert_ne!(stored, passwords.hash(b"correct horse").unwrap());
+        assert!(passwords.verify(&"correct horse".into(), Some(&stored)));
+        assert!(!passwords.verify(&"wrong horse".into(), Some(&stored)));
+        assert_ne!(stored, passwords.hash(&"correct horse".into()).unwrap());
     }
 
     #[test]
@@ -151,7 +153,7 @@ mod tests {
                 .unwrap();
 
             assert_eq!(ours.to_string(), crates.to_string());
-            assert!(passwords.verify(b"correct horse", Some(&crates.to_string())), "{crates}");
+            assert!(passwords.verify(&"correct horse".into(), Some(&crates.to_string())), "{crates}");
         }
     }
 
@@ -160,10 +162,10 @@ mod tests {
         let passwords = Passwords::default();
         let stored = bcrypt::hash("correct horse", 4).unwrap();
 
-        assert!(passwords.verify(b"correct horse", Some(&stored)));
-        assert!(!passwords.verify(b"wrong horse", Some(&stored)));
+        assert!(passwords.verify(&"correct horse".into(), Some(&stored)));
+        assert!(!passwords.verify(&"wrong horse".into(), Some(&stored)));
         assert!(is_outdated(&stored));
-        assert!(!is_outdated(&passwords.hash(b"correct horse").unwrap()));
+        assert!(!is_outdated(&passwords.hash(&"correct horse".into()).unwrap()));
     }
 
     #[test]
@@ -172,10 +174,10 @@ mod tests {
         let longest = "h".repeat(72);
         let stored = bcrypt::hash(&longest, 4).unwrap();
 
-        assert!(passwords.verify(longest.as_bytes(), Some(&stored)));
+        assert!(passwords.verify(&longest.as_str().into(), Some(&stored)));
         assert!(bcrypt::verify(format!("{longest} and more"), &stored).unwrap(), "bcrypt itself accepts it");
-        assert!(!passwords.verify(format!("{longest} and more").as_bytes(), Some(&stored)));
-        assert!(!passwords.verify(&longest.as_bytes()[..71], Some(&stored)));
+        assert!(!passwords.verify(&format!("{longest} and more").into(), Some(&stored)));
+        assert!(!passwords.verify(&longest[..71].into(), Some(&stored)));
     }
 
     #[test]
@@ -195,7 +197,7 @@ mod tests {
     #[test]
     fn a_damaged_hash_verifies_nothing() {
         for stored in ["", "$2b$", "$argon2id$", "$argon2id$v=19$m=19456,t=2,p=1$bGlua2xldC1ub2JvZHktMQ", "plain"] {
-            assert!(!Passwords::default().verify(b"plain", Some(stored)), "{stored}");
+            assert!(!Passwords::default().verify(&"plain".into(), Some(stored)), "{stored}");
         }
     }
 
@@ -203,27 +205,27 @@ mod tests {
     fn an_unknown_address_costs_a_whole_hash_and_never_matches() {
         let passwords = Passwords::default();
         let parameters = |hash: &str| hash.split('$').skip(1).take(3).map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(parameters(DUMMY_HASH), parameters(&passwords.hash(b"any").unwrap()));
+        assert_eq!(parameters(DUMMY_HASH), parameters(&passwords.hash(&"any".into()).unwrap()));
         PasswordHash::new(DUMMY_HASH).expect("a damaged hash would be refused at once, without any work");
 
         let unused = Passwords::default();
-        assert!(!unused.verify(b"any password", None));
+        assert!(!unused.verify(&"any password".into(), None));
         assert_eq!(unused.memory.lock().len(), Params::default().block_count(), "no hash was computed");
     }
 
     #[test]
     fn all_hashes_share_one_allocation() {
         let passwords = Passwords::default();
-        let stored = passwords.hash(b"correct horse").unwrap();
+        let stored = passwords.hash(&"correct horse".into()).unwrap();
         let allocation = |passwords: &Passwords| {
             let memory = passwords.memory.lock();
             (memory.as_ptr(), memory.capacity())
         };
         let first = allocation(&passwords);
 
-        passwords.hash(b"another").unwrap();
-        assert!(passwords.verify(b"correct horse", Some(&stored)));
-        assert!(!passwords.verify(b"any password", None));
+        passwords.hash(&"another".into()).unwrap();
+        assert!(passwords.verify(&"correct horse".into(), Some(&stored)));
+        assert!(!passwords.verify(&"any password".into(), None));
 
         assert_eq!(allocation(&passwords), first);
     }

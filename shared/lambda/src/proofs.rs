@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use linklet_domain::{Account, Actor, HashFor, UserId};
+use linklet_domain::{Account, Actor, HashFor, TypedPassword, UserId};
 use linklet_dynamodb::AuditTable;
 
 use crate::{
@@ -53,12 +53,12 @@ impl Proofs<'_> {
         &self,
         request: &Request,
         account: &Account,
-        password: &str,
+        password: &TypedPassword,
         Purpose { refusal, hashes }: Purpose,
     ) -> Result<(), ApiError> {
         let verify = async |whose: Option<HashFor>| {
             self.limits.admit_hashes(request, whose, hashes).await?;
-            if self.passwords.verify(password.as_bytes(), account.password_hash.as_deref()) {
+            if self.passwords.verify(password, account.password_hash.as_deref()) {
                 return Ok(());
             }
             Err(self.refused(request, Some(&account.id), refusal).await)

@@ -106,7 +106,7 @@ impl Tables {
     async fn add_protected_link(&self, code: &str) {
         let mut link = LinkBuilder::new(code).to(&target(code)).in_workspace(&self.creator.workspace).build();
         link.availability.is_protected = true;
-        let hash = Passwords::default().hash(PASSWORD.as_bytes()).expect("a password can be hashed");
+        let hash = Passwords::default().hash(&PASSWORD.into()).expect("a password can be hashed");
         self.db.store_protected(&link, &hash).await;
     }
 

@@ -4,7 +4,7 @@
 export const PASSWORD_HINT = 'At least 8 characters. A few words that only you would put together are good.';
 
 /** @param {string} password */
-export const passwordError = (password) => ([...password].length < 8 ? 'Use at least 8 characters.' : undefined);
+export const passwordError = (password) => ([...password.normalize('NFC')].length < 8 ? 'Use at least 8 characters.' : undefined);
 
 /** @param {string} email */
 export const emailError = (email) => (/^\s*\S+@\S+\s*$/.test(email) ? undefined : 'Enter an address such as ada@example.com.');

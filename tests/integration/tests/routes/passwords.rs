@@ -72,6 +72,19 @@ fn order(kind: &str, email: &str) -> (String, String) {
 }
 
 #[tokio::test]
+async fn a_password_opens_an_account_in_either_normal_form() {
+    let (fixture, composed, decomposed) = (Fixture::new(), "caf\u{e9} horse", "cafe\u{301} horse");
+    let ada = fixture.ada().await;
+
+    for (set, typed) in [(composed, decomposed), (decomposed, composed)] {
+        let token = fixture.reset_token(&ada, Timestamp::now()).await;
+        assert_eq!(fixture.reset(&token, set).await.status, 204, "{set:?}");
+        assert_eq!(fixture.login(typed).await.status, 200, "{typed:?}");
+    }
+    assert_eq!(fixture.login("CAF\u{c9} horse").await.status, 401);
+}
+
+#[tokio::test]
 async fn whoever_has_forgotten_a_password_gets_the_same_answer_with_and_without_an_account() {
     let (fixture, meter) = (Fixture::new(), CapacityMeter::default());
     fixture.ada().await;

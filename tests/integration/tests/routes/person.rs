@@ -59,7 +59,7 @@ impl Fixture {
     /// Somebody with the password and a confirmed address.
     async fn register(&self, name: &str) -> Person {
         let person = self.db.register_verified(name).await;
-        let hash = linklet_lambda::passwords::Passwords::default().hash(PASSWORD.as_bytes()).unwrap();
+        let hash = linklet_lambda::passwords::Passwords::default().hash(&PASSWORD.into()).unwrap();
         self.db.users().replace_password_hash(&person.id, "none", &hash).await.unwrap();
         person
     }

@@ -98,7 +98,7 @@ impl Office {
     async fn new() -> Self {
         let db = TestDynamoDb::start();
         let ada = db.register("ada").await;
-        let hash = Passwords::default().hash(PASSWORD.as_bytes()).unwrap();
+        let hash = Passwords::default().hash(&PASSWORD.into()).unwrap();
         db.users().replace_password_hash(&ada.id, "none", &hash).await.unwrap();
         let bob = colleague(&db, &ada, "bob", Role::Member).await;
         let session = token_of(&ada.id, &ada.workspace, Role::Admin);

@@ -11,10 +11,14 @@ const TARGET: &str = "https://example.com/secret";
 
 /// A link whose password is `open sesame`.
 async fn protected(terms: &Value) -> (TestDynamoDb, Link) {
+    protected_by("open sesame", terms).await
+}
+
+async fn protected_by(password: &str, terms: &Value) -> (TestDynamoDb, Link) {
     let db = TestDynamoDb::start();
     let mut link = LinkBuilder::new("launch").to(TARGET).on_terms(terms).build();
     link.availability.is_protected = true;
-    let hash = linklet_lambda::passwords::Passwords::default().hash(b"open sesame").unwrap();
+    let hash = linklet_lambda::passwords::Passwords::default().hash(&password.into()).unwrap();
     db.store_protected(&link, &hash).await;
     (db, link)
 }
@@ -69,6 +73,18 @@ async fn the_right_password_leads_on_once_and_is_a_click() {
     let json = RequestBuilder::new("POST", "/r/launch").json(&json!({"password": "open sesame"}));
     assert_eq!(json.send_to(&unlock(&db)).await.status, 303);
     assert_eq!(clicks(&db, &link).await, 2);
+}
+
+#[tokio::test]
+async fn a_password_opens_a_link_in_either_normal_form() {
+    let (composed, decomposed) = ("caf\u{e9} zu", "cafe\u{301} zu");
+    for (set, typed) in [(composed, decomposed), (decomposed, composed)] {
+        let (db, _) = protected_by(set, &json!({})).await;
+        let unlock = unlock(&db);
+        let document = RequestBuilder::new("POST", "/launch").json(&json!({"password": typed})).send_to(&unlock).await;
+        assert_eq!((document.status, send_form(&unlock, typed).await.status), (303, 303), "{typed:?}");
+        assert_eq!(send_form(&unlock, &typed.to_uppercase()).await.status, 403, "{typed:?}");
+    }
 }
 
 #[tokio::test]

@@ -45,7 +45,7 @@ export function termErrors(values, link) {
     valid_from: start && end && hasChanged && Date.parse(start) >= Date.parse(end) ? 'It has to begin before it expires.' : undefined,
     max_clicks: most.trim() === '' || isLimit(most) ? undefined : 'Enter a whole number from 1 to 1,000,000, or nothing.',
     fallback_url: isAddress(fallback) ? undefined : 'Enter an address that begins with http:// or https://, or nothing.',
-    password: password && [...password].length < SHORTEST_PASSWORD ? 'Use at least 4 characters.' : undefined,
+    password: password && [...password.normalize('NFC')].length < SHORTEST_PASSWORD ? 'Use at least 4 characters.' : undefined,
     'preview.image': isAddress(image) ? undefined : 'Enter the address of a picture that begins with http:// or https://, or nothing.',
   };
 }
