@@ -21,6 +21,8 @@ test('only http and https lead somewhere', () => {
 test('an address may be typed without its scheme', () => {
   assert.equal(guessUrl(' example.com/a?b=c '), 'https://example.com/a?b=c');
   assert.equal(guessUrl('HTTP://Example.com'), 'HTTP://Example.com');
+  assert.equal(guessUrl('\uFEFF https://example.com/❤\uFE0F\u200B\u200E'), 'https://example.com/❤\uFE0F');
+  assert.equal(guessUrl('\u2060example.com\u00AD'), 'https://example.com');
   assert.equal(guessUrl('localhost.localdomain:8080/x'), 'https://localhost.localdomain:8080/x');
   for (const text of ['hello', 'two words.com', 'ada@example.com', 'javascript:alert(1).x', '', '/path.html']) {
     assert.equal(guessUrl(text), undefined, text);

@@ -1,7 +1,13 @@
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use url::{Host, Position, Url};
 
-use crate::{Invalid, OwnAddress, uri::encode_tail, validated::string_newtype};
+use crate::{
+    Invalid, OwnAddress,
+    uri::encode_tail,
+    validated::{is_bidi_control, string_newtype},
+};
 
 /// The destination of a short link, or a URL to monitor: an http or https URL, kept exactly as it was given.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -16,8 +22,8 @@ impl TargetUrl {
     /// headers.
     pub const MAX_LOCATION: usize = 8_000;
 
-    /// Parses an absolute http or https URL with a host, without credentials, of at most 2,048 characters. White space around
-    /// it, which comes along when somebody copies a URL, is trimmed.
+    /// Parses an absolute http or https URL with a host, without credentials, of at most 2,048 characters. White space and
+    /// invisible characters around it, which come along when somebody copies a URL, are trimmed.
     ///
     /// # Errors
     /// When the text is anything else; the error names the rule.
@@ -31,8 +37,15 @@ impl TargetUrl {
     }
 
     /// The URL, or the rest of a sentence that begins with the name of its member.
-    fn accept(text: &str) -> Result<Self, &'static str> {
-        let text = text.trim_matches(is_space);
+    fn accept(text: &str) -> Result<Self, Cow<'static, str>> {
+        let text = pasted(text);
+        if let Some(scheme) = other_scheme_of(text) {
+            return Err(format!("must begin with http:// or https://, not {scheme}:").into());
+        }
+        Ok(Self::accept_of_web(text)?)
+    }
+
+    fn accept_of_web(text: &str) -> Result<Self, &'static str> {
         if text.is_empty() {
             return Err("is required");
         }
@@ -42,6 +55,9 @@ impl TargetUrl {
         if text.chars().any(|character| character.is_control() || is_noncharacter(character)) {
             return Err("must not contain control characters");
         }
+        if text.contains(is_bidi_control) {
+            return Err("must not contain characters that change the direction of text");
+        }
         let Some((scheme, rest)) = text.split_once("://") else {
             return Err("must include scheme and host");
         };
@@ -49,8 +65,8 @@ impl TargetUrl {
         if authority_in(rest).is_empty() {
             return Err("must include scheme and host");
         }
-        if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
-            return Err("scheme must be http or https");
+        if !is_of_web(scheme) {
+            return Err("must begin with http:// or https://");
         }
         let authority = authority_in(rest);
         // The URL parser reads `http://http://example.com` as a path on the host `http`.
@@ -124,9 +140,57 @@ fn authority_in(rest: &str) -> &str {
     rest.split(['/', '\\', '?', '#']).next().unwrap_or_default()
 }
 
+/// A text without what comes along when somebody copies it from a page or a document.
+pub(crate) fn pasted(text: &str) -> &str {
+    text.trim_matches(|character| is_space(character) || is_invisible(character))
+}
+
 /// White space that a URL may have around it. A control character that Unicode calls white space isn't meant.
 fn is_space(character: char) -> bool {
     matches!(character, '\t' | '\n' | '\r') || character.is_whitespace() && !character.is_control()
+}
+
+/// Whether a character shows nothing around others. One that changes the look of the character before it isn't meant: a variation
+/// selector or a tag at the end of an emoji belongs to the URL.
+///
+/// They are listed here, since redirect calls this function, and Unicode's table would make it larger.
+fn is_invisible(character: char) -> bool {
+    matches!(
+        character,
+        '\u{AD}'
+            | '\u{61C}'
+            | '\u{115F}'
+            | '\u{1160}'
+            | '\u{180E}'
+            | '\u{200B}'..='\u{200F}'
+            | '\u{202A}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}'
+            | '\u{3164}'
+            | '\u{FEFF}'
+            | '\u{FFA0}'
+            | '\u{FFF0}'..='\u{FFF8}'
+    )
+}
+
+fn is_of_web(scheme: &str) -> bool {
+    ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+}
+
+/// The scheme of a URL that isn't one of the web, if it certainly has one. What is before a colon may also be a host, and what
+/// follows its port.
+fn other_scheme_of(text: &str) -> Option<String> {
+    const LONGEST: usize = 20;
+    const OF_NUMBERS: [&str; 2] = ["tel", "sms"];
+    let (scheme, rest) = text.split_once(':')?;
+    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.len() <= LONGEST
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-'));
+    if !is_scheme || is_of_web(scheme) {
+        return None;
+    }
+    let scheme = scheme.to_ascii_lowercase();
+    let is_port = authority_in(rest).bytes().all(|byte| byte.is_ascii_digit()) && !rest.starts_with("//");
+    (!is_port || OF_NUMBERS.contains(&scheme.as_str())).then_some(scheme)
 }
 
 /// Checks what the URL standard leaves to the resolver: a name that DNS can't have (RFC 1035, 2.3.4) leads nowhere, and a host
@@ -185,6 +249,7 @@ string_newtype!(TargetUrl);
 
 #[cfg(test)]
 mod tests {
+    use icu_properties::{CodePointSetData, props::DefaultIgnorableCodePoint};
     use proptest::prelude::*;
 
     use super::*;
@@ -209,8 +274,10 @@ mod tests {
         assert_eq!(sentence("https:example.com"), "url must include scheme and host");
         assert_eq!(sentence("https:///example.com"), "url must include scheme and host");
         assert_eq!(sentence("https://\\example.com"), "url must include scheme and host");
-        assert_eq!(sentence("ftp://example.com"), "url scheme must be http or https");
-        assert_eq!(sentence("javascript://%0aalert(1)"), "url scheme must be http or https");
+        for host in ["localhost:8080", "localhost:8080/a", "localhost:", "example.com:tel", "http:80", ":a", "1:a"] {
+            assert_eq!(sentence(host), "url must include scheme and host", "{host}");
+        }
+        assert_eq!(sentence("h_t_t_p://example.com"), "url must begin with http:// or https://");
         for no_host in ["https://", "http://", "http:///", "https://?q", "https://#top"] {
             assert_eq!(sentence(no_host), "url must include scheme and host", "{no_host}");
         }
@@ -251,6 +318,52 @@ mod tests {
         }
         let long = format!("https://example.com/{}", "ü".repeat(2_029));
         assert_eq!(sentence(&long), "url must have at most 2,048 characters");
+    }
+
+    #[test]
+    fn another_scheme_is_refused_by_its_name() {
+        for (other, scheme) in [
+            ("ftp://example.com", "ftp"),
+            ("mailto:someone@example.com", "mailto"),
+            ("tel:+49301234", "tel"),
+            ("TEL:112", "tel"),
+            ("javascript:alert(1)", "javascript"),
+            ("javascript://%0aalert(1)", "javascript"),
+            ("data:text/html,<p>", "data"),
+            ("file:///etc/passwd", "file"),
+            ("ms-settings:network", "ms-settings"),
+        ] {
+            assert_eq!(sentence(other), format!("url must begin with http:// or https://, not {scheme}:"), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_shows_nothing_is_trimmed_around_a_url_and_encoded_inside() {
+        let ignorable = CodePointSetData::new::<DefaultIgnorableCodePoint>();
+        let belongs_to_another = |character: &char| {
+            let marks = ['\u{34F}', '\u{17B4}', '\u{17B5}', '\u{180B}', '\u{180C}', '\u{180D}', '\u{180F}'];
+            marks.contains(character) || ('\u{FE00}'..='\u{FE0F}').contains(character)
+        };
+        let ignorable = ('\0'..='\u{FFFF}').filter(|character| ignorable.contains(*character));
+        for character in ignorable.filter(|character| !belongs_to_another(character)) {
+            let around =
+                TargetUrl::parse(&format!("{character} https://example.com/a{character}\n{character}")).unwrap();
+            assert_eq!(around.as_str(), "https://example.com/a", "{character:?}");
+            let inside = TargetUrl::parse(&format!("https://example.com/a{character}b"));
+            if is_bidi_control(character) {
+                let sentence = inside.unwrap_err().to_string();
+                assert_eq!(sentence, "url must not contain characters that change the direction of text");
+            } else {
+                let encoded = percent_encoding::utf8_percent_encode(&character.to_string(), percent_encoding::CONTROLS)
+                    .to_string();
+                assert_eq!(inside.unwrap().location(), format!("https://example.com/a{encoded}b"), "{character:?}");
+            }
+        }
+        assert_eq!(
+            TargetUrl::parse("https://example.com/❤\u{FE0F}").unwrap().as_str(),
+            "https://example.com/❤\u{FE0F}"
+        );
+        assert_eq!(sentence("\u{FEFF}\u{200B}"), "url is required");
     }
 
     #[test]

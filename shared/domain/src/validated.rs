@@ -129,6 +129,13 @@ fn changes_direction(character: char) -> bool {
     matches!(character, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
+/// Whether a character changes the direction of what is around it: one of Unicode's
+/// [`Bidi_Control`](https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters). A name in Hebrew or Arabic may need a
+/// mark, and no URL does.
+pub(crate) fn is_bidi_control(character: char) -> bool {
+    changes_direction(character) || matches!(character, '\u{61C}' | '\u{200E}' | '\u{200F}')
+}
+
 /// Whether a character by itself shows nothing. Between others it may have a meaning, as the joiners in an emoji have.
 fn is_invisible(character: char) -> bool {
     // A pattern of braille without a dot is a symbol to Unicode.

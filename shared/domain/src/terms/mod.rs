@@ -94,7 +94,10 @@ mod tests {
             (r#"{"fallback_url": "example.com"}"#, "fallback_url must include scheme and host"),
             (r#"{"max_clicks": 0}"#, "max_clicks must be a whole number from 1 to 1,000,000"),
             (r#"{"max_clicks": 1000001}"#, "max_clicks must be a whole number from 1 to 1,000,000"),
-            (r#"{"preview": {"image": "ftp://example.com/a.png"}}"#, "preview.image scheme must be http or https"),
+            (
+                r#"{"preview": {"image": "ftp://example.com/a.png"}}"#,
+                "preview.image must begin with http:// or https://, not ftp:",
+            ),
         ] {
             let refused = read(json).unwrap_err();
             assert!(refused.starts_with(sentence), "{json}: {refused}");

@@ -25,7 +25,9 @@ async fn a_url_gets_a_short_one() {
     let db = TestDynamoDb::start();
     let (url, title) = ("https://例え.jp/日本?q=ü", "Ünï 🚀 \"quoted\" \\ </script>");
 
-    let answer = post(&fixture::shorten(&db), &json!({"url": url, "title": title, "tags": ["日本"]})).await;
+    // A URL that was copied brings along what nobody sees.
+    let copied = format!("\u{FEFF} {url}\u{200B}\u{200E}\n");
+    let answer = post(&fixture::shorten(&db), &json!({"url": copied, "title": title, "tags": ["日本"]})).await;
 
     assert_eq!(answer.status, 201);
     let body = answer.json();
@@ -177,7 +179,12 @@ async fn each_refusal_gives_its_reason_and_stores_nothing() {
         (json!({"url": ""}), "url is required"),
         (json!({"url": 5}), "url must be a string"),
         (json!({"url": "example.com"}), "url must include scheme and host"),
-        (json!({"url": "ftp://example.com"}), "url scheme must be http or https"),
+        (json!({"url": "ftp://example.com"}), "url must begin with http:// or https://, not ftp:"),
+        (json!({"url": "mailto:ada@example.com"}), "url must begin with http:// or https://, not mailto:"),
+        (
+            json!({"url": "https://example.com/\u{202E}gpj.exe"}),
+            "url must not contain characters that change the direction of text",
+        ),
         (json!({"url": "https://"}), "url must include scheme and host"),
         (json!({"url": "https://u:p@example.com"}), "url must not contain credentials"),
         (

@@ -142,7 +142,7 @@ async fn each_refusal_gives_its_reason_and_stores_nothing() {
         (json!({"url": null}), "url is required"),
         (json!({"url": 5}), "url must be a string"),
         (json!({"url": "example.com"}), "url must include scheme and host"),
-        (json!({"url": "ftp://example.com"}), "url scheme must be http or https"),
+        (json!({"url": "ftp://example.com"}), "url must begin with http:// or https://, not ftp:"),
         (json!({"url": "https://u:p@example.com"}), "url must not contain credentials"),
         (
             json!({"url": format!("https://example.com/{}", "x".repeat(2_048))}),
