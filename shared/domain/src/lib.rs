@@ -15,6 +15,7 @@ mod closure;
 mod correlation_id;
 mod event;
 mod exact_json;
+mod folding;
 mod founding;
 mod handover;
 mod idempotency_key;

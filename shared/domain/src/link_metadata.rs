@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
-    ClickLimit, Invalid, Preview, Routing, Tag, TargetUrl, Timestamp, terms,
+    ClickLimit, Invalid, Preview, Routing, Tag, TargetUrl, Timestamp,
+    folding::{folded, is_same},
+    terms,
     validated::{
-        Shape, bounded_text, disguises_a_line, normalized, null_as_default, optional, optional_text, patched,
-        patched_text, readable,
+        Shape, bounded_text, disguises_a_line, null_as_default, optional, optional_text, patched, patched_text,
+        readable,
     },
 };
 
@@ -125,8 +127,8 @@ fn patched_notes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Op
 
 /// The labels of a link: at most 20, each once, of 1–50 characters without spaces around.
 ///
-/// They are kept as they were given, in Unicode's normal form C, in which equal texts have equal characters. Two that differ in
-/// upper and lower case only are the same.
+/// They are kept as they were given, in Unicode's normal form C. Two that differ only in upper and lower case are the same, and so are
+/// `Straße` and `STRASSE`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct Tags(Vec<String>);
@@ -144,7 +146,7 @@ impl Tags {
 
     /// The labels with what they have in common with those that count as the same.
     pub(crate) fn compared(&self) -> impl Iterator<Item = (String, &str)> {
-        self.iter().map(|label| (compared(label), label))
+        self.iter().map(|label| (folded(label), label))
     }
 
     /// Whether one of the labels is this one.
@@ -155,8 +157,7 @@ impl Tags {
 
     /// A label as it is spelled here, if it is there.
     pub(crate) fn spelling(&self, label: &str) -> Option<&str> {
-        let label = compared(label);
-        self.iter().find(|known| compared(known) == label)
+        self.iter().find(|known| is_same(known, label))
     }
 
     /// These labels with another one in place of one that is among them. If the other one is there, too, it is there once.
@@ -165,7 +166,7 @@ impl Tags {
         if !self.contains(from.as_str()) {
             return self.clone();
         }
-        let same = [from, to].map(|tag| compared(tag.as_str()));
+        let same = [from, to].map(|tag| folded(tag.as_str()));
         let mut labels = Vec::with_capacity(self.0.len());
         for (label, spelling) in self.compared() {
             if !same.contains(&label) {
@@ -175,11 +176,6 @@ impl Tags {
             }
         }
         Self(labels)
-    }
-
-    /// What is the same in all spellings of a label.
-    pub(crate) fn compared_label(label: &str) -> String {
-        compared(label)
     }
 }
 
@@ -244,11 +240,6 @@ impl TagChange {
         let changed: Vec<_> = tags.iter().filter(is_kept).chain(self.add.iter()).map(str::to_owned).collect();
         Tags::try_from(changed).map_err(|refused| refused.in_field("tags"))
     }
-}
-
-/// What is compared of a label.
-fn compared(label: &str) -> String {
-    normalized(&label.to_lowercase()).into_owned()
 }
 
 /// Changes to a link. `None` leaves a property unchanged, `Some(None)` removes it.
@@ -385,9 +376,9 @@ mod tests {
         let tags =
             |given: &[&str]| Tags::try_from(given.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>()).unwrap();
 
-        let kept = tags(&["Caf\u{e9}", "cafe\u{301}", "CAF\u{c9}", "sale", " Sale "]);
+        let kept = tags(&["Caf\u{e9}", "cafe\u{301}", "CAF\u{c9}", "sale", " Sale ", "Stra\u{df}e", "STRASSE"]);
 
-        assert_eq!(kept.iter().collect::<Vec<_>>(), ["Caf\u{e9}", "sale"]);
+        assert_eq!(kept.iter().collect::<Vec<_>>(), ["Caf\u{e9}", "sale", "Stra\u{df}e"]);
         assert_eq!(tags(&["cafe\u{301}"]), tags(&["caf\u{e9}"]));
         assert!(kept.contains("CAFE\u{301}") && kept.contains("SALE") && !kept.contains("sal"));
     }

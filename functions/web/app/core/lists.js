@@ -1,6 +1,7 @@
 // What several pages know about the workspace: its tags, its members, and how it does.
 
 import { call } from './api.js';
+import { folded } from './folding.js';
 import { counted, number } from './format.js';
 import { useResource } from './resource.js';
 import { session } from './session.js';
@@ -97,8 +98,8 @@ export function rememberTags(tags) {
 /** The names of all known tags, for completion. */
 export function useTagNames() {
   const names = useTags().map(({ tag }) => tag);
-  const known = new Set(names.map((name) => name.toLowerCase()));
-  const others = given.visit === session.get().visit ? [...given.tags].filter((tag) => !known.has(tag.toLowerCase())) : [];
+  const known = new Set(names.map(folded));
+  const others = given.visit === session.get().visit ? [...given.tags].filter((tag) => !known.has(folded(tag))) : [];
   return [...others, ...names];
 }
 

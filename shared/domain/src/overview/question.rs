@@ -5,9 +5,9 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 use super::{Overview, days_before};
-use crate::{Day, Invalid, LinkSummary, Tags, Timestamp};
+use crate::{Day, Invalid, LinkSummary, Tags, Timestamp, folding::folded};
 
-/// A label of links. Two that differ in upper and lower case only are the same.
+/// A label of links, of which all spellings are the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tag(String);
@@ -52,7 +52,7 @@ impl OverviewQuestion {
     #[must_use]
     pub fn key(&self) -> String {
         let days = self.days.as_ref().map(|days| format!("{}#{}", days.start(), days.end())).unwrap_or_default();
-        let tag = self.tag.as_ref().map(|tag| Tags::compared_label(tag.as_str())).unwrap_or_default();
+        let tag = self.tag.as_ref().map(|tag| folded(tag.as_str())).unwrap_or_default();
         format!("{days}#{tag}")
     }
 

@@ -1,6 +1,7 @@
 // The tags that links have, each of which leads to its page.
 
 import { html } from '../../vendor/preact.js';
+import { isSame } from '../../core/folding.js';
 import { counted, number } from '../../core/format.js';
 import { href, route } from '../../core/router.js';
 import { Chip } from '../../ui/chips.js';
@@ -20,7 +21,7 @@ const pageOfTag = (tag) => href(['tags', tag], keptOf(route.get().query));
 /** Which links the page is about. @param {{ tag: string, tags: Tags }} props an empty tag for all links */
 export function TagChoice({ tag, tags }) {
   if (tags.length === 0 && !tag) return null;
-  const isShown = (/** @type {string} */ other) => other.toLowerCase() === tag.toLowerCase();
+  const isShown = (/** @type {string} */ other) => isSame(other, tag);
   const items = [
     { label: 'All links', key: 'all', isCurrent: tag === '', href: href('overview', keptOf(route.get().query)) },
     ...tags.slice(0, OFFERED).map(({ tag: other, links }) => ({ label: other, key: `tag ${other}`, note: number(links), isCurrent: isShown(other), href: pageOfTag(other) })),

@@ -1,6 +1,7 @@
 // Which tags are shown, and in which order.
 
-import { folded, isOfWholeTag, isSameTag, subjectOf } from '../../parts/jobs/same-tag.js';
+import { isSame, searched } from '../../core/folding.js';
+import { isOfWholeTag, subjectOf } from '../../parts/jobs/same-tag.js';
 
 /** @typedef {import('../../core/lists.js').TagCount} TagCount */
 /** @typedef {import('../../parts/jobs/words.js').Job} Job */
@@ -13,7 +14,7 @@ export const SORTS = [
 ];
 
 /** The other tag that a new name already is, with which the tag would be merged. @param {ShownTag[]} tags @param {string} tag @param {string} name */
-export const otherNamed = (tags, tag, name) => (isSameTag(tag, name) ? undefined : tags.find((one) => isSameTag(one.tag, name)));
+export const otherNamed = (tags, tag, name) => (isSame(tag, name) ? undefined : tags.find((one) => isSame(one.tag, name)));
 
 const byName = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 
@@ -24,14 +25,15 @@ const byName = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base'
  * @returns {T[]}
  */
 export function arranged(tags, { text, sort }) {
-  const found = tags.filter(({ tag }) => folded(tag).includes(folded(text)));
+  const wanted = searched(text);
+  const found = tags.filter(({ tag }) => searched(tag).includes(wanted));
   const size = (/** @type {ShownTag} */ { links, clicks }) => (sort === 'name' ? 0 : (sort === 'clicks' ? clicks : links) ?? 0);
   return found.sort((a, b) => size(b) - size(a) || byName.compare(a.tag, b.tag));
 }
 
 /** What is being done to a tag. @param {Job[]} jobs @param {string} tag */
 export function underWay(jobs, tag) {
-  const job = jobs.find((one) => isOfWholeTag(one) && ['queued', 'running'].includes(one.state) && isSameTag(subjectOf(one), tag));
+  const job = jobs.find((one) => isOfWholeTag(one) && ['queued', 'running'].includes(one.state) && isSame(subjectOf(one), tag));
   return job && (job.kind === 'rename_tag' ? 'Being renamed' : 'Being deleted');
 }
 
@@ -52,12 +54,12 @@ export function afterJobs(tags, asOf, jobs) {
 
 /** @param {ShownTag[]} tags @param {Job} job @returns {ShownTag[]} */
 function afterJob(tags, job) {
-  const subject = tags.find(({ tag }) => isSameTag(subjectOf(job), tag));
+  const subject = tags.find(({ tag }) => isSame(subjectOf(job), tag));
   if (!subject) return tags;
   const others = tags.filter((one) => one !== subject);
   if (job.kind === 'untag') return others;
   const name = job.to ?? '';
-  const isMerged = others.some(({ tag }) => isSameTag(tag, name));
+  const isMerged = others.some(({ tag }) => isSame(tag, name));
   if (!isMerged) return [...others, { ...subject, tag: name }];
-  return others.map((one) => (isSameTag(one.tag, name) ? { tag: one.tag } : one));
+  return others.map((one) => (isSame(one.tag, name) ? { tag: one.tag } : one));
 }

@@ -1,4 +1,5 @@
 import { html } from '../../vendor/preact.js';
+import { folded } from '../../core/folding.js';
 import { counted, number, shortNumber } from '../../core/format.js';
 import { href } from '../../core/router.js';
 import { mayAct } from '../../core/session.js';
@@ -23,7 +24,7 @@ export function TagTable({ rows, jobs, onRename }) {
     { label: 'Clicks', isNumber: true, isMinor: true, cell: (/** @type {ShownTag} */ { clicks }) => (clicks === undefined ? UNKNOWN : html`<span title=${number(clicks)}>${shortNumber(clicks)}</span>`) },
     ...(mayAct('member') ? [{ label: 'Actions', isHidden: true, isNumber: true, cell: (/** @type {ShownTag} */ row) => html`<${TagActions} row=${row} onRename=${onRename} />` }] : []),
   ];
-  return html`<${Card} class="flush tag-table"><${Table} isStacked label="Tags" columns=${columns} rows=${rows} keyOf=${(/** @type {ShownTag} */ { tag }) => tag.toLowerCase()} /><//>`;
+  return html`<${Card} class="flush tag-table"><${Table} isStacked label="Tags" columns=${columns} rows=${rows} keyOf=${(/** @type {ShownTag} */ { tag }) => folded(tag)} /><//>`;
 }
 
 /** @param {{ row: ShownTag, state: string | undefined }} props */

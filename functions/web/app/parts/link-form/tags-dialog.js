@@ -1,4 +1,5 @@
 import { html, useState } from '../../vendor/preact.js';
+import { folded, isSame } from '../../core/folding.js';
 import { counted } from '../../core/format.js';
 import { rememberTags, useTagNames } from '../../core/lists.js';
 import { Button } from '../../ui/button.js';
@@ -15,9 +16,9 @@ export function TagsDialog({ links, onClose, onDone }) {
   const [remove, setRemove] = useState(/** @type {string[]} */ ([]));
   const known = useTagNames();
   // Each once, as it is written first.
-  const theirs = [...new Map(links.flatMap(({ tags }) => tags).reverse().map((tag) => [tag.toLowerCase(), tag])).values()].reverse();
+  const theirs = [...new Map(links.flatMap(({ tags }) => tags).reverse().map((tag) => [folded(tag), tag])).values()].reverse();
   const isNone = add.length === 0 && remove.length === 0;
-  const both = add.find((tag) => remove.some((other) => other.toLowerCase() === tag.toLowerCase()));
+  const both = add.find((tag) => remove.some((other) => isSame(other, tag)));
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
     if (isNone || both) return;

@@ -1,6 +1,7 @@
 // A field for several tags, with completion.
 
 import { html, useRef, useState } from '../../vendor/preact.js';
+import { folded, searched } from '../../core/folding.js';
 import { Chip } from '../../ui/chips.js';
 import { useId } from '../../ui/field.js';
 
@@ -22,15 +23,15 @@ export function TagInput({ label, value, onChange, known, hint, error, isOptiona
   const [isOpen, setOpen] = useState(false);
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   const id = useId('tags');
-  const folded = text.trim().toLowerCase();
-  const taken = value.map((tag) => tag.toLowerCase());
-  const offered = known.filter((tag) => tag.toLowerCase().includes(folded) && !taken.includes(tag.toLowerCase())).slice(0, SUGGESTIONS);
+  const wanted = searched(text);
+  const taken = value.map(folded);
+  const offered = known.filter((tag) => searched(tag).includes(wanted) && !taken.includes(folded(tag))).slice(0, SUGGESTIONS);
   const isListed = isOpen && offered.length > 0;
 
   /** @param {string[]} tags */
   function add(tags) {
     const known = new Set(taken);
-    const names = tags.map((tag) => tag.trim()).filter((name) => name && !known.has(name.toLowerCase()) && known.add(name.toLowerCase()));
+    const names = tags.map((tag) => tag.trim()).filter((name) => name && !known.has(folded(name)) && known.add(folded(name)));
     if (names.length > 0) onChange([...value, ...names]);
     setText('');
     setActive(-1);

@@ -1,5 +1,7 @@
 // What a list can be narrowed to, and how the address says so.
 
+import { isSame } from '../../core/folding.js';
+
 /** @typedef {import('../../pages/links/filter.js').Filter} Filter */
 
 export const SORTS = [
@@ -29,7 +31,7 @@ export const NO_FILTER = { q: '', status: '', archived: '', tag: [], tags: '', n
  * @param {'with' | 'without' | 'either'} wanted
  */
 export function withTag({ tags, not }, tag, wanted) {
-  const others = (/** @type {string[]} */ list) => list.filter((other) => other.toLowerCase() !== tag.toLowerCase());
+  const others = (/** @type {string[]} */ list) => list.filter((other) => !isSame(other, tag));
   const given = (/** @type {boolean} */ isGiven) => (isGiven ? [tag] : []);
   return { tag: [...others(tags), ...given(wanted === 'with')], not: [...others(not), ...given(wanted === 'without')] };
 }

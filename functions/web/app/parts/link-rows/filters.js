@@ -1,6 +1,7 @@
 // The filters above the list: each is a chip, and each is in the address.
 
 import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
+import { folded } from '../../core/folding.js';
 import { number } from '../../core/format.js';
 import { nameOf, useMembers, useTags } from '../../core/lists.js';
 import { href, setQuery } from '../../core/router.js';
@@ -104,8 +105,8 @@ function TagFilter({ filter }) {
   const { tags, isAny, not } = filter;
   // In an order that doesn't change with what is wanted of a tag, so that its chip keeps its place and the focus.
   const chosen = [...tags, ...not].sort();
-  const keys = chosen.map((tag) => tag.toLowerCase());
-  const offered = known.filter(({ tag }) => !keys.includes(tag.toLowerCase())).slice(0, OFFERED_TAGS);
+  const keys = chosen.map(folded);
+  const offered = known.filter(({ tag }) => !keys.includes(folded(tag))).slice(0, OFFERED_TAGS);
   const want = (/** @type {string} */ tag, /** @type {'with' | 'without' | 'either'} */ wanted) => setQuery(withTag(filter, tag, wanted));
   return html`${chosen.map((tag) => {
     const isOut = not.includes(tag);

@@ -1,10 +1,9 @@
 // How well something fits what is looked for.
 
-/** A text as it is compared: without accents, in lower case. @param {string} text */
-export const plain = (text) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+import { searched } from '../../core/folding.js';
 
 /** The words that are looked for. @param {string} text */
-export const wordsOf = (text) => plain(text).split(/\s+/).filter(Boolean);
+export const wordsOf = (text) => searched(text).split(/\s+/).filter(Boolean);
 
 /**
  * The smaller, the better: its name begins with what is looked for, words of its name do, its name has all words, or what else is
@@ -14,12 +13,12 @@ export const wordsOf = (text) => plain(text).split(/\s+/).filter(Boolean);
  * @param {string} [more]
  */
 export function rankOf(words, name, more = '') {
-  const text = plain(name);
+  const text = searched(name);
   if (text.startsWith(words.join(' '))) return 0;
   const parts = text.split(/[^\p{L}\p{N}]+/u);
   if (words.every((word) => parts.some((part) => part.startsWith(word)))) return 1;
   if (words.every((word) => text.includes(word))) return 2;
-  const all = `${text} ${plain(more)}`;
+  const all = `${text} ${searched(more)}`;
   return words.every((word) => all.includes(word)) ? 3 : Infinity;
 }
 

@@ -1,5 +1,7 @@
 // What takes a change of many links back, as far as it was one.
 
+import { folded } from '../../core/folding.js';
+
 /** @typedef {import('../../core/lists.js').Link} Link */
 /** @typedef {{ add: string[], remove: string[] }} TagChange */
 /** @typedef {{ links: Link[], bodyOf: (links: Link[]) => object }} Step links that a body of `PATCH /api/links/bulk` is the same for, but for their codes and values */
@@ -49,17 +51,14 @@ export function tagsBack(before, { add, remove }) {
 /** @param {string[]} add @param {string[]} remove */
 export const tagsOf = (add, remove) => ({ ...(add.length > 0 && { add_tags: add }), ...(remove.length > 0 && { remove_tags: remove }) });
 
-/** @param {string[]} tags */
-const folded = (tags) => new Set(tags.map((tag) => tag.toLowerCase()));
-
-/** Those that others have, too, in whatever case. @param {string[]} tags @param {string[]} others */
+/** Those that others have, too, in whatever spelling. @param {string[]} tags @param {string[]} others */
 function within(tags, others) {
-  const known = folded(others);
-  return tags.filter((tag) => known.has(tag.toLowerCase()));
+  const known = new Set(others.map(folded));
+  return tags.filter((tag) => known.has(folded(tag)));
 }
 
 /** Those that others don't have. @param {string[]} tags @param {string[]} others */
 function without(tags, others) {
-  const known = folded(others);
-  return tags.filter((tag) => !known.has(tag.toLowerCase()));
+  const known = new Set(others.map(folded));
+  return tags.filter((tag) => !known.has(folded(tag)));
 }

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import './browser.mjs';
+
+const { folded, isSame, searched } = await import('../app/core/folding.js');
+
+/** Texts that the API's own tests compare, too. */
+const CASES = JSON.parse(readFileSync(new URL('../../../shared/domain/src/folding/cases.json', import.meta.url), 'utf8'));
+
+test('texts are the same in any case and form, as for the API', () => {
+  for (const [first, ...others] of CASES.same) for (const other of others) assert(isSame(first, other), `${first} ${other}`);
+  for (const [one, other] of CASES.different) assert(!isSame(one, other), `${one} ${other}`);
+  assert(isSame(' Café ', 'CAFE\u0301') && !isSame(undefined, ''));
+});
+
+test('a search disregards accents, as for the API', () => {
+  for (const [text, known] of CASES.found) assert(searched(known).includes(searched(text)), `${text} in ${known}`);
+});
+
+test('what is folded stays as it is', () => {
+  for (let code = 0; code <= 0x10ffff; code += 1) {
+    if (code >= 0xd800 && code < 0xe000) continue;
+    const character = String.fromCodePoint(code);
+    assert.equal(folded(folded(character)), folded(character), code.toString(16));
+    assert.equal(folded(character.toLowerCase()), folded(character), code.toString(16));
+  }
+});
