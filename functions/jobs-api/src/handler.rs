@@ -10,7 +10,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{Cursor, JobsTable, LinksTable, Names, RepositoryError};
 use linklet_lambda::{
-    http::{ApiError, BodyLimit, Handler, Method, Problem, Request, Response, StatusCode, json, located},
+    http::{ApiError, BodyLimit, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json, located},
     identity::{Authenticator, Caller},
     link_filter::{LinkOrder, LinkQuery, Matches},
     link_view::{CreatorNames, NAMES, within_budget},
@@ -33,6 +33,8 @@ pub struct JobsApi {
     pub links: LinksTable,
     /// The repository of people's names, for those of the jobs' creators.
     pub people: Names,
+    /// Recognises short URLs.
+    pub short_urls: ShortUrls,
 }
 
 impl Handler for JobsApi {
@@ -60,7 +62,7 @@ const RENAMING: BodyLimit = BodyLimit::EMPTY.text("name", Tags::MAX_LENGTH);
 impl JobsApi {
     async fn create(&self, request: &Request) -> Result<Response, ApiError> {
         let caller = self.admit(request, Scope::LinksWrite).await?;
-        let NewJob { work, query, is_dry_run } = NewJob::read(request)?;
+        let NewJob { work, query, is_dry_run } = NewJob::read(request, &self.short_urls)?;
         let caller = match work.task {
             // A purge can't be undone.
             LinkTask::Purge => self.authenticator.require_now(request, Scope::LinksWrite).await?,
@@ -77,17 +79,24 @@ impl JobsApi {
         let Renaming { name } = request.json(RENAMING)?;
         let (from, to) = (tag_in_path(tag)?, tag_in("name", &name)?);
         let filter = GivenFilter::of_tag(&from);
-        self.start_on_tag(request, &caller, LinkJob { task: LinkTask::RenameTag { from, to }, filter }).await
+        self.start_on_tag(request, &caller, LinkTask::RenameTag { from, to }, filter).await
     }
 
     async fn remove_tag(&self, request: &Request, tag: &str) -> Result<Response, ApiError> {
         let caller = self.admit(request, Scope::LinksWrite).await?;
         let tag = tag_in_path(tag)?;
         let filter = GivenFilter::of_tag(&tag);
-        self.start_on_tag(request, &caller, LinkJob { task: LinkTask::Untag { tag }, filter }).await
+        self.start_on_tag(request, &caller, LinkTask::Untag { tag }, filter).await
     }
 
-    async fn start_on_tag(&self, request: &Request, caller: &Caller, work: LinkJob) -> Result<Response, ApiError> {
+    async fn start_on_tag(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        task: LinkTask,
+        filter: GivenFilter,
+    ) -> Result<Response, ApiError> {
+        let work = LinkJob { task, filter, short_code: None };
         let query = LinkQuery::of(&work.filter)?;
         self.start(request, caller, (work, &query), "../jobs").await
     }

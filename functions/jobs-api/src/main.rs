@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use linklet_dynamodb::{JobsTable, LinksTable, Names};
 use linklet_jobs_api::JobsApi;
-use linklet_lambda::{StartError, aws, config, http, identity::Authenticator};
+use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator};
 
 #[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
@@ -21,6 +21,7 @@ async fn run() -> Result<(), StartError> {
         jobs: JobsTable::new(tables.clone(), jobs),
         links: LinksTable::new(tables.clone(), links),
         people: Names::new(tables, people),
+        short_urls: ShortUrls::from_env(),
     })
     .await
 }

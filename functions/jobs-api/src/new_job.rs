@@ -7,7 +7,7 @@ use linklet_domain::{
     ExternalId, GivenFilter, Invalid, LinkJob, LinkSearch, LinkTask, Tag, Tags, Timestamp, optional, patched,
 };
 use linklet_lambda::{
-    http::{ApiError, BodyLimit, Request},
+    http::{ApiError, BodyLimit, Request, ShortUrls},
     link_filter::LinkQuery,
 };
 use serde::{
@@ -91,7 +91,7 @@ impl<'de> Visitor<'de> for ObjectVisitor {
 
 impl NewJob {
     /// Reads the body of a request.
-    pub(crate) fn read(request: &Request) -> Result<Self, ApiError> {
+    pub(crate) fn read(request: &Request, short_urls: &ShortUrls) -> Result<Self, ApiError> {
         let body: Body = request.json(LIMIT)?;
         request.require_future("expires_at", body.expires_at.flatten())?;
         let task = body.task()?;
@@ -104,7 +104,9 @@ impl NewJob {
             return Err(Invalid::new("filter must say which links; all: true means all").in_field("filter").into());
         }
         let query = LinkQuery::of(&filter).map_err(|refused| Invalid::new(refused.to_string()).in_field("filter"))?;
-        Ok(Self { work: LinkJob { task, filter }, query, is_dry_run: body.dry_run == Some(true) })
+        let short_code = filter.search.as_deref().and_then(|text| short_urls.code_in(request, text));
+        let query = query.naming(short_code.as_ref());
+        Ok(Self { work: LinkJob { task, filter, short_code }, query, is_dry_run: body.dry_run == Some(true) })
     }
 }
 

@@ -72,7 +72,7 @@ impl LinkWork {
     /// Treats the next page of links.
     pub(crate) async fn next(&self, job: &Job, work: &LinkJob, after: Option<&str>) -> Result<Piece, RepositoryError> {
         let unreadable = RepositoryError::unreadable("read what a job is about");
-        let query = LinkQuery::of(&work.filter).map_err(&unreadable)?;
+        let query = LinkQuery::of(&work.filter).map_err(&unreadable)?.naming(work.short_code.as_ref());
         let after = after.map(Cursor::decode).transpose().map_err(&unreadable)?;
         self.let_settle(job).await;
         let (from, to) = query.created;

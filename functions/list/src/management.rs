@@ -9,7 +9,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::Cursor;
 use linklet_lambda::{
-    http::{ApiError, Request, Response, StatusCode, json},
+    http::{ApiError, Request, Response, ShortUrls, StatusCode, json},
     identity::Caller,
     link_filter::{LinkOrder, LinkQuery, Matches},
     link_view::{
@@ -26,7 +26,7 @@ const MAX_BY_KEY: usize = 500;
 
 impl List {
     pub(crate) async fn pages(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        let wanted = ListQuery::parse(request)?;
+        let wanted = ListQuery::parse(request, &self.short_urls)?;
         if let Some(id) = &wanted.query.external_id {
             return self.page_of_one(request, &wanted, caller, id).await;
         }
@@ -176,7 +176,8 @@ struct ListQuery {
 }
 
 impl ListQuery {
-    fn parse(request: &Request) -> Result<Self, Invalid> {
+    fn parse(request: &Request, short_urls: &ShortUrls) -> Result<Self, Invalid> {
+        let named = request.query("search").and_then(|text| short_urls.code_in(request, text));
         let wanted = Self {
             page: PageNumber::new(
                 number(request, "page", 1, "page must be a number from 1 on")?,
@@ -185,7 +186,7 @@ impl ListQuery {
             sort: request.parsed("sort", SortBy::parse)?.unwrap_or_default(),
             order: request.parsed("order", SortOrder::parse)?.unwrap_or_default(),
             after: request.parsed("after", Cursor::decode)?,
-            query: LinkQuery::of(&given(request))?,
+            query: LinkQuery::of(&given(request))?.naming(named.as_ref()),
         };
         if wanted.after.is_some() && wanted.sort != SortBy::CreatedAt {
             return Err(Invalid::new("after continues lists that are sorted by created_at").in_field("after"));

@@ -2,9 +2,13 @@
 
 use std::{cmp::Ordering, collections::HashMap, ops::Range};
 
+use percent_encoding::percent_decode_str;
+
 use crate::{
-    Availability, Description, Invalid, Link, LinkClicks, LinkId, LinkMetadata, LinkStatus, Tags, Timestamp, Title,
-    UserId,
+    Availability, Description, Invalid, Link, LinkClicks, LinkId, LinkMetadata, LinkStatus, ShortCode, Tags, Timestamp,
+    Title, UserId,
+    folding::{folded, searched},
+    target_url::pasted,
 };
 
 /// What of a link decides whether a filter matches it, and where it stands in an order. It is much smaller than the link, so
@@ -203,37 +207,65 @@ impl LinkFilter {
     }
 }
 
-/// A text to find in links, in upper or lower case: at most 200 characters.
+/// A text to find in links, in upper or lower case, with or without accents: at most 200 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LinkSearch {
-    lower_case: String,
+pub struct LinkSearch(Sought);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Sought {
+    /// What [is searched](searched) of a text.
+    Text(String),
+    /// A code in lower case.
+    Code(String),
 }
 
 impl LinkSearch {
     /// Maximum length in characters.
     pub const MAX_LENGTH: usize = 200;
 
-    /// Searches for this text.
+    /// Searches for this text, without white space and invisible characters around it.
     ///
     /// # Errors
     /// When the text is too long.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let text = pasted(text);
         if text.chars().count() > Self::MAX_LENGTH {
             return Err(Invalid::new(format!("search must have at most {} characters", Self::MAX_LENGTH)));
         }
-        Ok(Self { lower_case: text.to_lowercase() })
+        // A text of accents alone would be found everywhere.
+        let text = Some(searched(text)).filter(|searched| !searched.is_empty()).unwrap_or_else(|| folded(text));
+        Ok(Self(Sought::Text(text)))
     }
 
-    /// Whether the text is a part of the link's URL, code, title, description or of one of its tags.
+    /// Searches for the link with this code.
+    #[must_use]
+    pub fn for_code(code: &ShortCode) -> Self {
+        Self(Sought::Code(code.folded()))
+    }
+
+    /// Whether it searches for nothing, which each link has.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        matches!(&self.0, Sought::Text(text) if text.is_empty())
+    }
+
+    /// Whether the text is a part of the link's URL, also percent-decoded, or of its code, title, description or one of its tags.
     #[must_use]
     pub fn finds(&self, link: &Link) -> bool {
+        let text = match &self.0 {
+            Sought::Text(text) => text,
+            Sought::Code(code) => return link.code().folded() == *code,
+        };
         let LinkMetadata { title, description, tags, .. } = &link.metadata;
-        [link.target.as_str(), link.code().as_str()]
+        let target = link.target.as_str();
+        let decoded = target.contains('%').then(|| percent_decode_str(target).decode_utf8_lossy());
+        [target, link.code().as_str()]
             .into_iter()
+            .chain(decoded.as_deref())
             .chain(title.as_ref().map(Title::as_str))
             .chain(description.as_ref().map(Description::as_str))
             .chain(tags.iter())
-            .any(|known| known.to_lowercase().contains(&self.lower_case))
+            .any(|known| searched(known).contains(text))
     }
 }
 

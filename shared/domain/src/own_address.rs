@@ -3,6 +3,8 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
+use crate::{ShortCode, target_url::pasted};
+
 /// An address of the shortener itself: a host with a port, and possibly a path below which everything belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnAddress {
@@ -39,6 +41,20 @@ impl OwnAddress {
     #[must_use]
     pub fn is_address_of(&self, url: &Url) -> bool {
         Self::of(url).is_some_and(|address| self.is_same_server(&address) && address.base.starts_with(&self.base))
+    }
+
+    /// The code of the short link whose whole address a text is, with or without its scheme.
+    #[must_use]
+    pub fn code_in(&self, text: &str) -> Option<ShortCode> {
+        let text = pasted(text);
+        let url = if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("https://{text}")) };
+        let address = Self::of(&url.ok()?).filter(|address| self.is_same_server(address))?;
+        let code = match address.base.strip_prefix(self.base.as_slice())? {
+            [code] => code,
+            [route, code] if route == "r" => code,
+            _ => return None,
+        };
+        ShortCode::followed(code).ok()
     }
 
     /// Whether this is an address at the same host and port, with whatever path.

@@ -39,7 +39,7 @@ impl LinkQuery {
         let texts = given.tag.iter().filter(|text| !text.is_empty());
         Ok(Self {
             created: zone.between((first.0, first.1.as_deref()), (last.0, last.1.as_deref()))?,
-            search: read("search", given.search.as_deref(), LinkSearch::parse)?,
+            search: read("search", given.search.as_deref(), LinkSearch::parse)?.filter(|search| !search.is_empty()),
             external_id,
             filter: LinkFilter {
                 tags: texts
@@ -51,6 +51,12 @@ impl LinkQuery {
                 archived: read("archived", given.archived.as_deref(), ArchivedFilter::parse)?.unwrap_or(archived),
             },
         })
+    }
+
+    /// This query, but for the link with this code if its search is the whole short URL of one.
+    #[must_use]
+    pub fn naming(self, code: Option<&ShortCode>) -> Self {
+        Self { search: code.map(LinkSearch::for_code).or(self.search), ..self }
     }
 
     /// What is made of a link at `now`.
@@ -201,6 +207,14 @@ mod tests {
         ] {
             assert_eq!(query(given.clone()).unwrap_err().field(), Some(name), "{given}");
         }
+    }
+
+    #[test]
+    fn a_search_for_nothing_is_none() {
+        for nothing in ["", " ", "\u{3000}\u{FEFF}"] {
+            assert_eq!(query(json!({"search": nothing})).unwrap().search, None, "{nothing:?}");
+        }
+        assert!(query(json!({"search": "\u{301}"})).unwrap().search.is_some(), "what finds nothing isn't nothing");
     }
 
     #[test]

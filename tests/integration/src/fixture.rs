@@ -328,7 +328,13 @@ pub fn leave(db: &TestDynamoDb) -> Leave {
 }
 
 pub fn jobs_api(db: &TestDynamoDb) -> JobsApi {
-    JobsApi { authenticator: db.authenticator(), jobs: db.jobs(), links: db.links(), people: db.names() }
+    JobsApi {
+        authenticator: db.authenticator(),
+        jobs: db.jobs(),
+        links: db.links(),
+        people: db.names(),
+        short_urls: ShortUrls::new(None),
+    }
 }
 
 pub fn redirect(db: &TestDynamoDb) -> Redirect {

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Invalid, Link, LinkPatch, LinkState, Tag, TagChange, Tags, Timestamp, optional, validated::null_as_default,
+    Invalid, Link, LinkPatch, LinkState, ShortCode, Tag, TagChange, Tags, Timestamp, optional, target_url::pasted,
+    validated::null_as_default,
 };
 
 /// Doing the same to all links that a filter finds.
@@ -14,6 +15,9 @@ pub struct LinkJob {
     pub task: LinkTask,
     /// Which links are meant.
     pub filter: GivenFilter,
+    /// The code of the link whose short URL the filter's search is. Only a request knows what short URLs look like.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub short_code: Option<ShortCode>,
 }
 
 /// What is done to each link of a job.
@@ -191,7 +195,8 @@ impl GivenFilter {
             self;
         *all == Some(true)
             || tag.iter().any(|text| !text.is_empty())
-            || [search, created_by, status, archived, created_after, created_before, external_id]
+            || search.as_deref().is_some_and(|search| !pasted(search).is_empty())
+            || [created_by, status, archived, created_after, created_before, external_id]
                 .iter()
                 .any(|member| member.is_some())
     }
@@ -247,7 +252,7 @@ mod tests {
         let says = |filter: Value| serde_json::from_value::<GivenFilter>(filter).unwrap().says_which();
 
         for empty in
-            [json!({}), json!({"all": false}), json!({"tz": "UTC"}), json!({"search": ""}), json!({"tag": [""]})]
+            [json!({}), json!({"all": false}), json!({"tz": "UTC"}), json!({"search": " "}), json!({"tag": [""]})]
         {
             assert!(!says(empty.clone()), "{empty}");
         }

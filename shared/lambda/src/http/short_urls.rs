@@ -60,11 +60,21 @@ impl ShortUrls {
     /// # Errors
     /// When it does. The error names this member of the request.
     pub fn refuse_own(&self, request: &Request, member: &str, url: &TargetUrl) -> Result<(), Invalid> {
+        url.refuse_own(self.own.iter().chain(&self.reached(request)))
+            .map_err(|rule| Invalid::new(format!("{member} {rule}")).in_field(member))
+    }
+
+    /// The code of the link whose whole short URL a text is, at any of these addresses.
+    #[must_use]
+    pub fn code_in(&self, request: &Request, text: &str) -> Option<ShortCode> {
+        self.own.iter().chain(&self.reached(request)).find_map(|address| address.code_in(text))
+    }
+
+    /// Where the client reached us, if the configuration doesn't know.
+    fn reached(&self, request: &Request) -> Option<OwnAddress> {
         // Behind an emulator, the server has other paths than ours, and the configured base says which are.
         let is_unknown = |address: &OwnAddress| !self.own.iter().any(|known| known.is_same_server(address));
-        let reached = OwnAddress::parse(&request.origin()).filter(is_unknown);
-        url.refuse_own(self.own.iter().chain(&reached))
-            .map_err(|rule| Invalid::new(format!("{member} {rule}")).in_field(member))
+        OwnAddress::parse(&request.origin()).filter(is_unknown)
     }
 }
 
@@ -96,6 +106,37 @@ mod tests {
         for other in ["https://example.com/", "https://go.example.com:8443/", "https://api.example.com:8443/"] {
             assert!(!is_own(&short_urls, &request, other), "{other}");
         }
+    }
+
+    #[test]
+    fn a_short_url_is_recognised_wherever_the_link_may_be_reached() {
+        let code = |base: Option<&str>, text: &str| {
+            let found = ShortUrls::new(base).code_in(&reached_at("api.example.com", "https"), text);
+            found.map(|code| code.to_string())
+        };
+        let base = Some("https://go.example.com/s");
+        for text in [
+            "https://go.example.com/s/launch",
+            " http://GO.example.com/s/launch/?a=b#c ",
+            "go.example.com/s/launch.",
+            "https://api.example.com/r/launch",
+            "api.example.com/launch",
+            "\u{FEFF}https://go.example.com/s/r/launch\u{200B}",
+        ] {
+            assert_eq!(code(base, text).as_deref(), Some("launch"), "{text:?}");
+        }
+        for text in [
+            "launch",
+            "https://go.example.com/launch",
+            "https://go.example.com/s/",
+            "https://example.com/launch",
+            "api.example.com:8443/launch",
+            "api.example.com/launch/qr",
+            "api.example.com/api",
+        ] {
+            assert_eq!(code(base, text), None, "{text:?}");
+        }
+        assert_eq!(code(None, "https://api.example.com/r/launch").as_deref(), Some("launch"));
     }
 
     #[test]

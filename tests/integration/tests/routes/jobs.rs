@@ -191,6 +191,7 @@ async fn a_dry_run_and_what_is_expected_count_what_the_list_shows_of_the_callers
         (json!({"status": "all"}), "status=all".to_owned()),
         (json!({"status": "inactive"}), "status=inactive".to_owned()),
         (json!({"search": "PLAIN"}), "search=PLAIN".to_owned()),
+        (json!({"search": "api.example.com/bobs-plain"}), "search=api.example.com/bobs-plain".to_owned()),
         (json!({"external_id": "crm-1"}), "external_id=crm-1".to_owned()),
         (json!({"external_id": "crm-2"}), "external_id=crm-2".to_owned()),
         (json!({"created_by": office.bob.id}), format!("created_by={}", office.bob.id)),
