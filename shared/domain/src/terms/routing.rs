@@ -4,7 +4,8 @@ use sha2::{Digest as _, Sha256};
 use super::{DestinationName, Rule, Traits};
 use crate::{Invalid, IpHash, LinkId, TargetUrl};
 
-/// Where a link leads instead of its target: the first rule that matches a visitor decides; without one, visitors are shared
+/// Where a link leads instead of its target: the first rule that matches a visitor decides, and of those that differ from it by
+/// language only, the one of the language that they want most; without one, visitors are shared
 /// between the variants and the target. There is at least one rule or variant. What is read from an item is believed, so that
 /// limits that are lowered later break no links.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,7 +91,7 @@ impl Routing {
         Ok(Some(routing))
     }
 
-    /// The rules, the first of which decides that matches.
+    /// The rules, in the order in which they are judged.
     #[must_use]
     pub fn rules(&self) -> &[Rule] {
         &self.rules
@@ -115,12 +116,22 @@ impl Routing {
     /// Where a visitor of a link is led; `None` for the link's target. Of the same address, it is always the same variant.
     #[must_use]
     pub fn destination(&self, link: &LinkId, visitor: &Traits<'_>) -> Option<Destination<'_>> {
-        let by_rule = self.rules.iter().enumerate().find(|(_, rule)| rule.matches(visitor));
-        let by_rule = by_rule.map(|(position, rule)| {
+        let by_rule = self.rule_for(visitor).map(|(position, rule)| {
             let name = rule.name.clone().unwrap_or_else(|| DestinationName::of_rule(position));
             Destination { name, url: &rule.url, rule: Some(position), variant: None }
         });
         by_rule.or_else(|| self.variant(link, visitor.address))
+    }
+
+    /// The first rule that matches, or that of the visitor's favourite language among it and the later ones that differ from it
+    /// by language only.
+    fn rule_for(&self, visitor: &Traits<'_>) -> Option<(usize, &Rule)> {
+        let mut matching = self.rules.iter().enumerate().filter(|(_, rule)| rule.matches(visitor));
+        let first = matching.next()?;
+        let alike = matching.filter(|(_, rule)| rule.differs_by_language_only(first.1));
+        Some(alike.fold(first, |best, other| {
+            if other.1.language_weight(visitor) > best.1.language_weight(visitor) { other } else { best }
+        }))
     }
 
     fn variant(&self, link: &LinkId, address: &IpHash) -> Option<Destination<'_>> {
@@ -245,6 +256,43 @@ mod tests {
     }
 
     #[test]
+    fn of_rules_that_differ_by_language_only_the_highest_weight_decides() {
+        let address = address(1);
+        let language = |language: &str| Condition::Language(language.to_owned());
+        let routing = of(
+            vec![
+                rule("en on ios", vec![language("en"), Condition::Device(Platform::Ios)]),
+                rule("fr on ios", vec![Condition::Device(Platform::Ios), language("fr")]),
+                rule("en", vec![language("en")]),
+                rule("de", vec![language("de")]),
+                rule("de-AT", vec![language("de-AT")]),
+                rule("fr and it", vec![language("fr"), language("it")]),
+                rule("ios", vec![Condition::Device(Platform::Ios)]),
+            ],
+            vec![],
+        );
+        let led = |accept_language: &str, platforms: &[Platform]| {
+            led_to(&routing, &Traits { accept_language, platforms: platforms.to_vec(), ..visitor(&address) })
+        };
+
+        for (accepted, expected) in [
+            ("de,en;q=0.9", Some("rule 4")),
+            ("en,de;q=0.9", Some("rule 3")),
+            ("de,en", Some("rule 3")),
+            ("de;q=0.8", Some("rule 4")),
+            ("de-AT", Some("rule 4")),
+            ("de-AT,de;q=0.9,en;q=0.9", Some("rule 4")),
+            ("de;q=0.9,fr;q=0.9,it", Some("rule 6")),
+            ("it", None),
+        ] {
+            assert_eq!(led(accepted, &[]).as_deref(), expected, "{accepted}");
+        }
+        assert_eq!(led("fr,en;q=0.9", &[Platform::Ios]).as_deref(), Some("rule 2"));
+        assert_eq!(led("de,en;q=0.9", &[Platform::Ios]).as_deref(), Some("rule 1"), "rule 4 asks for no device");
+        assert_eq!(led("ja", &[Platform::Ios]).as_deref(), Some("rule 7"));
+    }
+
+    #[test]
     fn rules_and_variants_are_part_of_others_only_in_their_order_and_as_they_were() {
         let [first, second] =
             [rule("a", vec![Condition::Device(Platform::Ios)]), rule("b", vec![Condition::Device(Platform::Android)])];
@@ -290,7 +338,7 @@ mod tests {
         }
 
         #[test]
-        fn the_first_rule_of_which_all_conditions_hold_decides(
+        fn the_first_rule_that_matches_decides_among_those_like_it(
             routing in routings(), who in 0_u32..1_000, seconds in 0_u64..6, query in "k=[0-5]", language in "de|fr;q=0.9|en-US, de;q=0.5|pt-BR",
             country in prop::option::of("DE|FR|US"), ios in any::<bool>(),
         ) {
@@ -309,7 +357,13 @@ mod tests {
             let led = routing.destination(&link(), &visitor);
 
             let first = routing.rules().iter().position(|rule| rule.conditions.iter().all(|one| one.holds(&visitor)));
-            prop_assert_eq!(led.as_ref().and_then(|led| led.rule), first);
+            let decided = led.as_ref().and_then(|led| led.rule);
+            prop_assert_eq!(decided.is_some(), first.is_some());
+            if let Some((decided, first)) = decided.zip(first).filter(|(decided, first)| decided != first) {
+                let [decided, first] = [decided, first].map(|position| &routing.rules()[position]);
+                prop_assert!(decided.matches(&visitor) && decided.differs_by_language_only(first));
+                prop_assert!(decided.language_weight(&visitor) > first.language_weight(&visitor));
+            }
             prop_assert_eq!(&led, &routing.destination(&link(), &visitor), "the same visitor is led to the same place");
             if first.is_none() {
                 let weights: u32 = routing.variants().iter().map(|variant| u32::from(variant.weight)).sum();

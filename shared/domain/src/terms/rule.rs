@@ -24,6 +24,19 @@ impl Rule {
     pub fn matches(&self, visitor: &Traits<'_>) -> bool {
         self.conditions.iter().all(|condition| condition.holds(visitor))
     }
+
+    /// The highest weight that a visitor gives to a language of this rule; `None` if it names none that they prefer.
+    pub(super) fn language_weight(&self, visitor: &Traits<'_>) -> Option<language::Weight> {
+        self.conditions.iter().filter_map(|condition| condition.language_weight(visitor)).max()
+    }
+
+    /// Whether another rule asks the same of a visitor, except for their language.
+    pub(super) fn differs_by_language_only(&self, other: &Self) -> bool {
+        let is_part = |some: &Self, all: &Self| {
+            some.conditions.iter().all(|one| matches!(one, Condition::Language(_)) || all.conditions.contains(one))
+        };
+        is_part(self, other) && is_part(other, self)
+    }
 }
 
 /// What a rule asks of a visitor.
@@ -61,7 +74,7 @@ impl Condition {
         match self {
             Self::Device(platform) => visitor.platforms.contains(platform),
             Self::Browser(family) => visitor.browser == Some(*family),
-            Self::Language(wanted) => language::asks_for(visitor.accept_language, wanted),
+            Self::Language(_) => self.language_weight(visitor).is_some(),
             Self::Country(country) => visitor.country.as_ref() == Some(country),
             Self::QueryParam { key, value } => {
                 let is_asked = |piece: &str| uri::decode(piece) == (key.as_bytes().to_vec(), value.as_bytes().to_vec());
@@ -71,6 +84,11 @@ impl Condition {
             Self::AfterDate(start) => *start <= visitor.at,
         }
     }
+
+    fn language_weight(&self, visitor: &Traits<'_>) -> Option<language::Weight> {
+        let Self::Language(wanted) = self else { return None };
+        language::weight_of(visitor.accept_language, wanted)
+    }
 }
 
 /// A device that a rule can name. One device may be several of these.
@@ -79,13 +97,13 @@ impl Condition {
 pub enum Platform {
     /// A telephone or tablet with Android.
     Android,
-    /// An iPhone or iPad.
+    /// An iPhone or iPad. Safari on an iPad says that it is a Mac, unless it is set to ask for mobile websites.
     Ios,
     /// Any telephone or tablet.
     Mobile,
     /// A computer with Windows.
     Windows,
-    /// A Mac.
+    /// A Mac, or an iPad whose browser says that it is one.
     Macos,
     /// A computer with Linux.
     Linux,

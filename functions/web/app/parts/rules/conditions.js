@@ -62,9 +62,13 @@ function ConditionView({ condition, name, error, change, remove }) {
       <${Value} condition=${condition} known=${known} change=${change} />
       ${remove && html`<${Button} kind="quiet" class="compact" icon="close" label=${`Take ${name.toLowerCase()} away`} onClick=${remove} />`}
     </div>
+    ${condition.type === 'device' && OF_IPADS.has(condition.value) && html`<p class="hint">Safari on an iPad says that it is a Mac, unless it asks for mobile websites.</p>`}
     ${error && html`<p class="field-error" id=${`${id}-error`}>${error}</p>`}
   </div>`;
 }
+
+/** The devices that an iPad is, and those that it says it is. */
+const OF_IPADS = new Set(['ios', 'mobile', 'macos', 'desktop']);
 
 /** @type {Record<string, import('./routing.js').Option[]>} */
 const OPTIONS = { device: DEVICES, browser: BROWSERS };

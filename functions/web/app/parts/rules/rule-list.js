@@ -45,7 +45,7 @@ export function RuleList({ form, mode, areCountriesKnown }) {
 
   return html`<section class="stack tight" ref=${part} aria-labelledby=${id}>
     <h3 id=${id}>Rules</h3>
-    <p class="hint">The first rule of which all conditions hold leads the visitor.</p>
+    <p class="hint">The first rule of which all conditions hold leads the visitor. Of rules that differ by language only, the one whose language the visitor prefers does.</p>
     ${!areCountriesKnown && html`<p class="hint">Countries aren’t known here: no trusted edge is configured.</p>`}
     ${form.errors.rules && html`<p class="field-error" role="alert">${form.errors.rules}</p>`}
     ${rules.length === 0 && html`<p class="muted">There are no rules.</p>`}
