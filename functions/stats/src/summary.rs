@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap, time::Duration};
 
-use linklet_domain::{Crowd, Dimension, Invalid, LinkId, Profile, ShortCode, Summary, Timestamp};
+use linklet_domain::{Crowd, Dimension, Invalid, LinkId, Profile, ShortCode, Summary, Timestamp, site_of};
 use linklet_lambda::{
     breakdown_view::{ValueCount, value_counts},
     http::{ApiError, Request, Response, StatusCode, json},
@@ -42,7 +42,7 @@ fn most_referrers(text: &str) -> Result<usize, Invalid> {
 pub(crate) enum Referrers {
     /// The addresses of pages, which may tell secrets, such as who works on what.
     Pages,
-    /// The hosts only.
+    /// The hosts of pages only, and apps.
     Hosts,
 }
 
@@ -52,20 +52,19 @@ impl Referrers {
         let pages = profile.by(Dimension::Referer, Crowd::Everybody);
         let ranked = match self {
             Self::Pages => pages.ranked(),
-            Self::Hosts => ranked_hosts(pages.ranked()),
+            Self::Hosts => ranked_sites(pages.ranked()),
         };
         ranked.into_iter().take(most).map(|(value, count)| ValueCount::new(Dimension::Referer, value, count)).collect()
     }
 }
 
-/// The hosts of pages with their clicks, most frequent first, and equally frequent ones in alphabetical order.
-fn ranked_hosts(pages: Vec<(&str, u64)>) -> Vec<(&str, u64)> {
-    let mut hosts: BTreeMap<&str, u64> = BTreeMap::new();
+/// The sites of pages with their clicks, most frequent first, and equally frequent ones in alphabetical order.
+fn ranked_sites(pages: Vec<(&str, u64)>) -> Vec<(&str, u64)> {
+    let mut sites: BTreeMap<&str, u64> = BTreeMap::new();
     for (page, clicks) in pages {
-        let address = page.split_once("://").map_or(page, |(_, rest)| rest);
-        *hosts.entry(address.split('/').next().unwrap_or_default()).or_default() += clicks;
+        *sites.entry(site_of(page)).or_default() += clicks;
     }
-    let mut ranked: Vec<_> = hosts.into_iter().collect();
+    let mut ranked: Vec<_> = sites.into_iter().collect();
     ranked.sort_by_key(|(_, clicks)| Reverse(*clicks));
     ranked
 }

@@ -62,6 +62,14 @@ test('of a link with few clicks, those of a view are picked without a question',
   assert.deepEqual(requests.map(({ url }) => url.split('?')[1]), ['limit=100', 'limit=20']);
 });
 
+test('an app is a referrer by its whole name, and a page by its host, too', () => {
+  const period = { start: 0, end: Date.parse('2100-01-01') };
+  const isFrom = (wanted, referer) => fits({ clicked_at: '2026-03-02T00:00:00Z', audience: 'human', referer }, { audience: 'people', filter: { referrer: [wanted] } }, period);
+  assert.equal(isFrom('android-app://com.example', 'android-app://com.example'), true);
+  assert.equal(isFrom('com.example', 'android-app://com.example'), false);
+  assert.equal(isFrom('news.example', 'https://news.example/a'), true);
+});
+
 test('where the latest clicks have too few of a view, the API finds them once', async () => {
   const noise = many(200, MOST_CLICKS, { audience: 'bot' });
   const requests = answering({ body: { clicks: noise } }, { body: { clicks: many(90, 30) } }, { body: { clicks: noise.slice(0, FEW_CLICKS) } }, { body: { clicks: [click(201), ...noise.slice(0, FEW_CLICKS - 1)] } });

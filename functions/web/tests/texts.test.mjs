@@ -6,6 +6,7 @@ const { guessUrl, safeUrl } = await import('../app/core/address.js');
 const { age, counted, cutMiddle, hostOf, number, percent, percents, shortNumber, withoutScheme } = await import('../app/core/format.js');
 const { contrastOf } = await import('../app/parts/qr/contrast.js');
 const { withParameter } = await import('../app/parts/link-form/campaign.js');
+const { siteOfReferer } = await import('../app/parts/panels/names.js');
 const { invitationToken } = await import('../app/pages/nowhere/invitation-token.js');
 const { pageOf } = await import('../app/pages/notifications/subject.js');
 const { filterOf, isEverything, requestOf } = await import('../app/pages/links/filter.js');
@@ -27,6 +28,11 @@ test('an address may be typed without its scheme', () => {
   for (const text of ['hello', 'two words.com', 'ada@example.com', 'javascript:alert(1).x', '', '/path.html']) {
     assert.equal(guessUrl(text), undefined, text);
   }
+});
+
+test('where somebody came from is the host of a page or the name of an app', () => {
+  assert.equal(siteOfReferer('https://www.news.example/a'), 'news.example');
+  assert.equal(siteOfReferer('android-app://com.example'), 'android-app://com.example');
 });
 
 test('an invitation is found in what somebody pastes', () => {

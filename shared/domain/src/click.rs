@@ -172,11 +172,11 @@ impl Visitor {
         }
     }
 
-    /// Sets user agent and referrer, cut to their limits. A referrer that isn't the address of a page is left out.
+    /// Sets user agent and referrer, cut to their limits. A referrer that is neither the address of a page nor an app is left out.
     #[must_use]
     pub fn with_headers(mut self, user_agent: Option<&str>, referer: Option<&str>) -> Self {
         self.user_agent = truncated(user_agent.unwrap_or_default(), Self::MAX_USER_AGENT).to_owned();
-        self.referer = referer.and_then(page_address).and_then(|page| non_empty(Some(&page), Self::MAX_REFERER));
+        self.referer = referer.and_then(page_or_app).and_then(|page| non_empty(Some(&page), Self::MAX_REFERER));
         self
     }
 
@@ -211,19 +211,27 @@ impl Visitor {
     }
 }
 
-/// The address of a page on the web, without user name and password. Whoever follows a link can send any text as its referrer,
-/// which others see in the statistics.
-fn page_address(referer: &str) -> Option<Cow<'_, str>> {
+/// The address of a page on the web, without user name and password, or the app that was left, such as
+/// `android-app://com.example`. Whoever follows a link can send any text as its referrer, which others see in the statistics.
+fn page_or_app(referer: &str) -> Option<Cow<'_, str>> {
     let (scheme, rest) = referer.split_once("://")?;
+    let (authority, page) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    if let Some(scheme) = ["android-app", "ios-app"].into_iter().find(|known| scheme.eq_ignore_ascii_case(known)) {
+        return is_app(authority).then(|| format!("{scheme}://{authority}").into());
+    }
     if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
         return None;
     }
-    let (authority, page) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     match authority.rsplit_once('@') {
         Some((_, "")) => None,
         Some((_, host)) => Some(format!("{scheme}://{host}{page}").into()),
         None => (!authority.is_empty()).then_some(referer.into()),
     }
+}
+
+/// Whether this is the name of a package of Android, or the number of an app for iPhones.
+fn is_app(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
 }
 
 fn non_empty(text: Option<&str>, bytes: usize) -> Option<String> {
@@ -344,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_address_of_a_page_is_a_referrer() {
+    fn only_the_address_of_a_page_or_an_app_is_a_referrer() {
         for (sent, kept) in [
             ("https://news.example/a?b#c", Some("https://news.example/a?b#c")),
             ("HTTP://news.example", Some("HTTP://news.example")),
@@ -352,13 +360,19 @@ mod tests {
             ("https://user@news.example?x@y", Some("https://news.example?x@y")),
             ("javascript:alert(1)", None),
             ("data:text/html,x", None),
-            ("android-app://com.example/", None),
+            ("android-app://com.example/", Some("android-app://com.example")),
+            ("Android-App://com.example_2.App/https/news.example/a?b", Some("android-app://com.example_2.App")),
+            ("ios-app://544007664/vnd.youtube/a", Some("ios-app://544007664")),
+            ("android-app:///a", None),
+            ("android-app://user@com.example", None),
+            ("android-app://com.example:80", None),
+            ("other-app://com.example/", None),
             ("https:///a", None),
             ("https://user@/a", None),
             ("news.example/a", None),
             ("", None),
         ] {
-            assert_eq!(page_address(sent).as_deref(), kept, "{sent}");
+            assert_eq!(page_or_app(sent).as_deref(), kept, "{sent}");
         }
     }
 

@@ -115,7 +115,7 @@ pub use source::{Campaign, Source};
 pub use stats::{
     Breakdown, Breakdowns, ClickCount, ClickFilter, Crowd, DaySlice, DayStats, Dimension, Findings, Interval,
     LinkClicks, LinkStats, Moment, Part, Past, Point, Profile, Ranking, Summary, Totals, UniqueVisitors, is_recent,
-    timeline,
+    site_of, timeline,
 };
 pub use target_url::TargetUrl;
 pub use terms::{

@@ -14,7 +14,7 @@ pub enum Source {
     Qr,
     /// With the parameters of a campaign, the visitor's or the destination's.
     Campaign,
-    /// From a page that links to it.
+    /// From a page that links to it, or from an app that says which it is.
     Link,
     /// By typing it, from a mail, or from a program that doesn't say where it was.
     Direct,
@@ -140,6 +140,7 @@ mod tests {
         assert_eq!(come("utm_source=mail", "https://example.com/", page), "campaign");
         assert_eq!(come("", "https://example.com/?utm_source=mail#top", page), "campaign");
         assert_eq!(come("qr=2&utm_source=", "https://example.com/#?utm_source=mail", page), "link");
+        assert_eq!(come("", "https://example.com/", Some("android-app://com.google.android.gm/")), "link");
         assert_eq!(come("", "https://example.com/", None), "direct");
     }
 

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub use self::{
     breakdown::Breakdown,
     dimension::Dimension,
-    question::{ClickFilter, Findings, Moment},
+    question::{ClickFilter, Findings, Moment, site_of},
     read::{Interval, Point, Ranking, Summary, timeline},
     slice::{DaySlice, Part},
     totals::{ClickCount, LinkClicks, Totals, is_recent},

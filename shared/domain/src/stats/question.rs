@@ -81,17 +81,20 @@ impl ClickFilter {
         let is_meant = |(dimension, values): (&Dimension, &BTreeSet<String>)| {
             let value = dimension.value(visitor, client);
             let value = value.as_deref().unwrap_or(Self::NONE);
-            values.contains(value)
-                || *dimension == Dimension::Referer && host_of(value).is_some_and(|host| values.contains(host))
+            values.contains(value) || *dimension == Dimension::Referer && values.contains(site_of(value))
         };
         (self.audiences.is_empty() || self.audiences.contains(&Audience::of(visitor, client)))
             && self.values.iter().all(is_meant)
     }
 }
 
-/// The host of a referrer.
-fn host_of(page: &str) -> Option<&str> {
-    page.split_once("://")?.1.split('/').next()
+/// The host of a referrer's page, or else the whole referrer, such as an app.
+#[must_use]
+pub fn site_of(referer: &str) -> &str {
+    match referer.split_once("://") {
+        Some((scheme, page)) if !scheme.ends_with("-app") => page.split('/').next().unwrap_or_default(),
+        _ => referer,
+    }
 }
 
 /// Where clocks of a place put a click: its point in a series, and its hour of the week.
@@ -210,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_referrer_is_named_by_its_page_or_its_host_and_may_be_missing() {
+    fn a_referrer_is_named_by_its_page_or_its_site_and_may_be_missing() {
         let come_from = |page: Option<&str>| visitor().with_headers(None, page);
         let client = client(Device::Desktop, "Firefox");
         let fits = |wanted: &str, page| filter(&[(Dimension::Referer, wanted)]).fits(&come_from(page), &client);
@@ -219,6 +222,8 @@ mod tests {
         assert!(fits("news.example", Some("https://news.example/b")));
         assert!(!fits("https://news.example/a", Some("https://news.example/b")));
         assert!(!fits("news.example", Some("https://other.example/news.example")));
+        assert!(fits("android-app://com.example", Some("android-app://com.example/https/news.example/a")));
+        assert!(!fits("com.example", Some("android-app://com.example/")), "this is a host");
         assert!(fits(ClickFilter::NONE, None) && !fits(ClickFilter::NONE, Some("https://news.example/")));
     }
 

@@ -1,8 +1,8 @@
 // The latest clicks, one by one, as they come.
 
 import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
-import { counted, fullTime, hostOf, moment } from '../../core/format.js';
-import { audienceName, countryName, deviceName, sourceName, valueName } from '../../parts/panels/panels.js';
+import { counted, fullTime, moment } from '../../core/format.js';
+import { audienceName, countryName, deviceName, siteOfReferer, sourceName, valueName } from '../../parts/panels/panels.js';
 import { Button } from '../../ui/button.js';
 import { Status } from '../../ui/chips.js';
 import { Dialog } from '../../ui/dialog.js';
@@ -83,7 +83,7 @@ function OpenClick({ click, open }) {
 }
 
 /** @param {{ referer: string }} props */
-const Referrer = ({ referer }) => html`<bdi class="referrer" title=${referer}>${hostOf(referer) || referer}</bdi>`;
+const Referrer = ({ referer }) => html`<bdi class="referrer" title=${referer}>${siteOfReferer(referer)}</bdi>`;
 
 /** All that is known of a click. @param {{ click: Click, onClose: () => void }} props */
 function WholeClick({ click, onClose }) {

@@ -45,5 +45,5 @@ function pageOf(referer) {
   return new TextDecoder().decode(bytes.slice(0, end));
 }
 
-/** @param {string} page */
-const siteOf = (page) => page.split('://')[1]?.split('/')[0] ?? '';
+/** The host of a page; an app is its own. @param {string} page */
+const siteOf = (page) => (/^[a-z]+-app:/.test(page) ? page : page.split('://')[1]?.split('/')[0] ?? '');

@@ -1,6 +1,6 @@
 // How values of clicks are called.
 
-import { regionName, withoutScheme } from '../../core/format.js';
+import { hostOf, regionName, withoutScheme } from '../../core/format.js';
 
 /** @type {Record<string, string>} */
 const SPECIAL = { unknown: 'Unknown', '(other)': 'All others' };
@@ -27,7 +27,7 @@ export function destinationName(destination) {
 }
 
 /** @type {Record<string, string>} */
-const SOURCES = { qr: 'QR code', campaign: 'Campaign', link: 'Link on a page', direct: 'Direct' };
+const SOURCES = { qr: 'QR code', campaign: 'Campaign', link: 'Link on a page or in an app', direct: 'Direct' };
 
 /** How a visitor came upon a link. @param {string} source */
 export const sourceName = (source) => SOURCES[source] ?? source;
@@ -37,6 +37,9 @@ const AUDIENCE_NAMES = { human: 'Person', bot: 'Bot', prefetch: 'Preview' };
 
 /** @param {string} audience */
 export const audienceName = (audience) => AUDIENCE_NAMES[audience] ?? audience;
+
+/** The site where somebody came from; an app is its own. @param {string} referer */
+export const siteOfReferer = (referer) => (/^https?:/i.test(referer) && hostOf(referer)) || referer;
 
 /** An address where somebody came from, as breakdowns have it: without query. @param {string} referer */
 export const pageOfReferer = (referer) => withoutScheme(referer.split(/[?#]/)[0]);
