@@ -74,7 +74,7 @@ impl TriedVisitor {
         let user_agent = self.user_agent.as_deref().unwrap_or_default();
         // Only a text that is the same has to be the same visitor, so a salt that everybody knows will do.
         let salt = Salt::parse("a visitor who is tried, not a person")?;
-        let address = IpHash::of(self.address.as_deref().unwrap_or_default(), &salt);
+        let address = IpHash::of_network(self.address.as_deref().unwrap_or_default(), &salt);
         let mut platforms = if user_agent.is_empty() { Vec::new() } else { platforms_of(user_agent) };
         platforms.extend(self.device.into_iter().flat_map(Platform::with_its_kind));
         let visitor = Traits {

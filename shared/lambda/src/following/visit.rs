@@ -77,8 +77,9 @@ impl Visit<'_> {
         Lead { location, name }
     }
 
+    /// The hash of the address, or of the IPv6 network of which one device takes many addresses in turn.
     fn address(&self) -> IpHash {
-        IpHash::of(&self.edge.address(self.request), self.salt)
+        IpHash::of_network(&self.edge.address(self.request), self.salt)
     }
 
     fn user_agent(&self) -> Cow<'_, str> {
@@ -98,6 +99,22 @@ pub fn platforms_of(user_agent: &str) -> Vec<Platform> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::GatewayEvent;
+
+    fn visitor_at(address: &str) -> Visitor {
+        let mut event = GatewayEvent::default();
+        event.headers.insert("cloudfront-viewer-address", format!("{address}:443").parse().unwrap());
+        let salt = Salt::parse(&"s".repeat(32)).unwrap();
+        Visit { request: &Request::from(event), salt: &salt, edge: Edge::CloudFront }.visitor(None)
+    }
+
+    #[test]
+    fn addresses_of_an_ipv6_64_are_one_visitor() {
+        assert_eq!(visitor_at("2001:db8::1"), visitor_at("2001:db8::ffff:1"));
+        assert_ne!(visitor_at("2001:db8::1"), visitor_at("2001:db8:0:1::1"));
+        assert_ne!(visitor_at("203.0.113.1"), visitor_at("203.0.113.2"));
+        assert_eq!(visitor_at("203.0.113.1"), visitor_at("::ffff:203.0.113.1"));
+    }
 
     #[test]
     fn a_bot_has_no_device_and_a_person_may_have_several() {
