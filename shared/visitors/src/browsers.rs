@@ -6,10 +6,10 @@ use linklet_domain::BrowserFamily;
 
 use crate::words::Words;
 
-/// What browsers say in their user agents, all others but those of [`OLD_BROWSERS`].
-const BROWSERS: [&str; 2] = ["mozilla/", "applewebkit/"];
+/// Browsers that say no more of Mozilla than that they are compatible with it, beside those of [`OLD_BROWSERS`].
+const COMPATIBLE_BROWSERS: [&str; 3] = ["ibrowse", "konqueror", "netpositive"];
 
-/// What browsers, televisions and telephones say that don't claim to be Mozilla: most are older than smartphones.
+/// What browsers, televisions and telephones say that name neither Mozilla nor Apple's engine: most are older than smartphones.
 const OLD_BROWSERS: [&str; 33] = [
     "^amiga",
     "^applecoremedia",
@@ -53,9 +53,17 @@ static OLD: LazyLock<Words> = LazyLock::new(|| Words::new(OLD_BROWSERS.into_iter
 
 /// Whether a user agent, in lower case, is that of a browser, or of a bot that claims to be one.
 pub(crate) fn claims_to_be_one(lower: &str) -> bool {
-    BROWSERS.iter().any(|browser| lower.contains(browser))
+    lower.contains("applewebkit/")
+        || lower.contains("mozilla/") && !is_only_compatible(lower)
         || OLD_MODELS.iter().any(|model| lower.starts_with(model))
         || OLD.find(lower).is_some()
+}
+
+/// Whether a user agent begins like `Mozilla/5.0 (compatible; …)`, as those of many programs do, and names no browser.
+fn is_only_compatible(lower: &str) -> bool {
+    let comment = lower.split_once('(').map_or("", |(_, comment)| comment);
+    comment.strip_prefix("compatible").is_some_and(|rest| rest.starts_with([';', ')']))
+        && !COMPATIBLE_BROWSERS.iter().any(|browser| comment.contains(browser))
 }
 
 /// How a family is recognised: by a product that it names. Of several families in one user agent, the first here counts.

@@ -110,8 +110,8 @@ impl<'a> Bot<'a> {
         let bot = match said {
             Some(bot) if claims_to_be_a_browser || !bot.name.is_empty() => bot,
             None if claims_to_be_a_browser => return None,
-            Some(Bot { kind, .. }) => Bot { kind, ..program(user_agent) },
-            None => program(user_agent),
+            Some(Bot { kind, .. }) => Bot { kind, ..program(user_agent, &lower) },
+            None => program(user_agent, &lower),
         };
         let crawls = bot.kind == BotKind::Program && crawls(user_agent, &lower, bot.name);
         Some(if crawls { Bot { kind: BotKind::Crawler, ..bot } } else { bot })
@@ -243,18 +243,26 @@ fn contact(lower: &str) -> Option<&str> {
 
 fn with_contact<'a>(user_agent: &'a str, lower: &str) -> Option<Bot<'a>> {
     contact(lower)?;
-    let Some(at) = lower.find(COMPATIBLE).map(|at| at + COMPATIBLE.len()) else { return Some(Bot::new("", "")) };
-    let end = user_agent[at..].find([';', '/', '(', ')', '<', '>', '+']).map_or(user_agent.len(), |end| at + end);
-    let name = user_agent[at..end].trim();
-    Some(if lower[at..end].trim_start().starts_with("msie") {
-        Bot::new("", "")
-    } else {
-        Bot::new(name, &user_agent[end..])
-    })
+    Some(compatible(user_agent, lower))
 }
 
-/// The program that a user agent begins with: `Program/1.4 (…)`, `A program 1.4`. Who says nothing of itself may be a scanner.
-fn program(user_agent: &str) -> Bot<'_> {
+/// The bot that says that it is compatible with a browser.
+fn compatible<'a>(user_agent: &'a str, lower: &str) -> Bot<'a> {
+    let Some(at) = lower.find(COMPATIBLE).map(|at| at + COMPATIBLE.len()) else { return Bot::new("", "") };
+    let end = user_agent[at..].find([';', '/', '(', ')', '<', '>', '+']).map_or(user_agent.len(), |end| at + end);
+    let name = user_agent[at..end].trim();
+    match lower[at..end].trim_start().starts_with("msie") {
+        true => Bot::new("", ""),
+        false => Bot::new(name, &user_agent[end..]),
+    }
+}
+
+/// The program that a user agent begins with: `Program/1.4 (…)`, `A program 1.4`, `Mozilla/5.0 (compatible; Program/1.4)`. Who says
+/// nothing of itself may be a scanner.
+fn program<'a>(user_agent: &'a str, lower: &str) -> Bot<'a> {
+    if lower.starts_with("mozilla/") {
+        return Bot { kind: BotKind::Program, ..compatible(user_agent, lower) };
+    }
     let end = user_agent.find(['/', ';', '(', ')', '<', '>', '[', ']', ',']).unwrap_or(user_agent.len());
     let words = &user_agent[..end];
     let version = words.match_indices(' ').map(|(at, _)| at).find(|at| Bot::new("", &words[*at..]).major.is_some());
