@@ -63,14 +63,12 @@ startapi: ## serve the API with `sam local start-api` on STARTAPI_PORT (needs ma
 
 check: fmt document web-check lint unit ## formatting, clippy, unit tests, OpenAPI document, web application: what to run while editing
 
+SIDE_BY_SIDE := --jobs $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+
 # Each with its budget in minutes.
 test: ## all checks and tests but for those of test-long
-	@.ci/step 1 $(MAKE) calculator
-	@.ci/step 1 $(MAKE) tools
-	@.ci/step 1 $(MAKE) template
-	@.ci/step 1 $(MAKE) fmt document web-check
-	@.ci/step 4 $(MAKE) lint
-	@.ci/step 4 $(MAKE) unit
+	@.ci/step 9 $(MAKE) calculator tools template fmt document web-check lint $(SIDE_BY_SIDE)
+	@.ci/step 1 $(MAKE) unit
 	@.ci/step 2 $(MAKE) bins
 	@.ci/step 6 $(MAKE) integration
 	@.ci/step 12 $(MAKE) e2e
@@ -99,10 +97,13 @@ deny: ## check licences, versions, sources and known vulnerabilities of all crat
 UNTESTED = $(shell awk '/^\[/ { library = $$0 == "[lib]" } library && $$0 == "test = false" { print FILENAME }' \
 	$(wildcard functions/*/Cargo.toml shared/*/Cargo.toml infra/*/Cargo.toml tests/*/Cargo.toml))
 
+LINTED := --workspace --lib --bins --tests --examples
+
+# Where Clippy is the compiler anyway (.ci/run), it also builds what the tests run.
 lint: ## clippy, warnings are errors
 	@! grep -rnE '#\[(cfg\()?(tokio::)?test\b|proptest!' $(addsuffix src,$(dir $(UNTESTED))) || \
 		{ echo 'These tests are never run: take `test = false` from the Cargo.toml of their library.' >&2; exit 1; }
-	cargo clippy --workspace --lib --bins --tests --examples -- -D warnings
+	cargo $(if $(RUSTC_WORKSPACE_WRAPPER),build $(LINTED),clippy $(LINTED) -- -D warnings)
 
 # With the tests beside it, what is deployed or run by operators has dependencies with features that it lacks alone.
 bins: ## check that what is deployed or run by operators compiles without the tests
