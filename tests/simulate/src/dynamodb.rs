@@ -133,7 +133,7 @@ impl DynamoDb {
             return (400, refused);
         }
         if operation == "PutItem" && request["TableName"] == CLICKS && is_click(&request) {
-            return self.record(&keys, request, now);
+            return self.record(&keys, request);
         }
         Consumption::ask(operation, &mut request);
         let (status, answer) = execute(&self.0.database, operation, request.clone());
@@ -143,11 +143,11 @@ impl DynamoDb {
     }
 
     /// Stores a click, which costs one unit by its size, and appends its record to the stream if it is new.
-    fn record(&self, keys: &[(String, String)], request: Value, now: Duration) -> (u16, Value) {
+    fn record(&self, keys: &[(String, String)], request: Value) -> (u16, Value) {
         let id = request["Item"]["sk"]["S"].as_str().unwrap_or_default().to_owned();
         self.pay(keys, Access::Write, Consumption { calls: 1, write_units: 1.0, ..Consumption::default() });
         if self.0.recorded.lock().insert(id) {
-            self.0.clicks.append(self.shard_of(&keys[0].1), &request["Item"], now);
+            self.0.clicks.append(self.shard_of(&keys[0].1), &request["Item"], self.0.clock.now());
             if fastrand::u32(..KEPT) == 0 {
                 return execute(&self.0.database, "PutItem", request);
             }

@@ -3,10 +3,10 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
-    time::Duration,
 };
 
 use aws_lambda_events::dynamodb::EventRecord;
+use linklet_domain::Timestamp;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ struct Waiting {
 
 impl Stream {
     /// Appends the record of a new item.
-    pub fn append(&self, shard: usize, item: &Value, now: Duration) {
+    pub fn append(&self, shard: usize, item: &Value, now: Timestamp) {
         let mut waiting = self.0.lock();
         waiting.written += 1;
         let number = waiting.written.to_string();
@@ -30,7 +30,7 @@ impl Stream {
             "eventID": number, "eventName": "INSERT", "eventVersion": "1.1", "eventSource": "aws:dynamodb",
             "awsRegion": "eu-central-1",
             "dynamodb": {
-                "ApproximateCreationDateTime": now.as_secs(), "Keys": {"pk": item["pk"], "sk": item["sk"]},
+                "ApproximateCreationDateTime": now.unix_seconds(), "Keys": {"pk": item["pk"], "sk": item["sk"]},
                 "NewImage": item, "SequenceNumber": number, "SizeBytes": 700, "StreamViewType": "NEW_IMAGE",
             },
         });
