@@ -21,7 +21,7 @@ pub const REFERERS: [(Option<&str>, Option<&str>); 6] = [
     (Some("https://news.example/?utm_source=mail"), Some("https://news.example/")),
     (Some("https://forum.example/t/42#comment-7"), Some("https://forum.example/t/42")),
     (Some("?x"), None),
-    (Some("android-app://org.example.reader/"), None),
+    (Some("android-app://org.example.reader/"), Some("android-app://org.example.reader")),
 ];
 
 /// Countries as they are sent.
