@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import './browser.mjs';
 
-const { statusIf, usedOf } = await import('../app/core/lists.js');
+const { usedOf } = await import('../app/core/lists.js');
+const { statusIf } = await import('../app/parts/link-changes/link-changes.js');
 const { attentionOf } = await import('../app/pages/notifications/attention.js');
 const { ApiError } = await import('../app/core/api.js');
 const { atItsField, termErrors, termsBody, termsOf } = await import('../app/parts/link-form/terms.js');

@@ -21,16 +21,15 @@ export function safeUrl(text) {
   }
 }
 
-// What shows nothing, and comes along when somebody copies an address.
-const AROUND = '[\\s\\u00AD\\u061C\\u115F\\u1160\\u180E\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u3164\\uFEFF\\uFFA0\\uFFF0-\\uFFF8]+';
-const ENDS = new RegExp(`^${AROUND}|${AROUND}$`, 'g');
+// What shows nothing, and comes along when somebody copies an address. Selectors belong to the emoji before them.
+const AROUND = /^[\s\p{DI}]+|((?!\p{VS})[\s\p{DI}])+$/gu;
 
 /**
  * The address that somebody means: `example.com/a` is `https://example.com/a`. Nothing if it can't be one.
  * @param {string} text
  */
 export function guessUrl(text) {
-  const trimmed = text.replace(ENDS, '');
+  const trimmed = text.replace(AROUND, '');
   if (/^https?:\/\//i.test(trimmed)) return safeUrl(trimmed) && trimmed;
   const isLikeOne = /^[^\s/:@]+\.[^\s/:@.]{2,}(:\d+)?([/?#]\S*)?$/.test(trimmed);
   return isLikeOne ? safeUrl(`https://${trimmed}`) && `https://${trimmed}` : undefined;

@@ -49,18 +49,6 @@ export function usedOf({ used, max_clicks: most }) {
 }
 
 /**
- * The status of a link once it is switched on or off: what is over stays so, and what is suspended until its workspace is open.
- * @param {Link} link
- * @param {boolean} isActive
- * @returns {Link['status']}
- */
-export function statusIf({ status, valid_from }, isActive) {
-  if (['deleted', 'expired', 'exhausted', 'suspended'].includes(status)) return status;
-  if (!isActive) return 'inactive';
-  return valid_from && Date.parse(valid_from) > Date.now() ? 'scheduled' : 'active';
-}
-
-/**
  * The link of an answer to `POST /api/shorten`. One that was archived is needed again, so it is brought back by who may.
  * @param {any} made
  * @returns {Promise<Link>}

@@ -1,7 +1,6 @@
 // What is done to a link: shown at once, and taken back if the server refuses.
 
 import { call } from '../../core/api.js';
-import { statusIf } from '../../core/lists.js';
 import { invalidate } from '../../core/resource.js';
 import { ask } from '../../ui/dialog.js';
 import { toast, toastFailure } from '../../ui/toast.js';
@@ -9,6 +8,18 @@ import { clicksOf, typedFor } from './loss.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
 /** What shows links: a list, or the page of one. @typedef {Pick<import('../../pages/links/link-list.js').LinkList, 'change' | 'remove'>} LinkList */
+
+/**
+ * The status of a link once it is switched on or off: what is over stays so, and what is suspended until its workspace is open.
+ * @param {Link} link
+ * @param {boolean} isActive
+ * @returns {Link['status']}
+ */
+export function statusIf({ status, valid_from }, isActive) {
+  if (['deleted', 'expired', 'exhausted', 'suspended'].includes(status)) return status;
+  if (!isActive) return 'inactive';
+  return valid_from && Date.parse(valid_from) > Date.now() ? 'scheduled' : 'active';
+}
 
 export function forgetNumbers() {
   invalidate('overview');

@@ -1,7 +1,7 @@
 // What is lost with a workspace.
 
 import { call } from '../../core/api.js';
-import { lastYear } from '../../core/days.js';
+import { DAY_MS } from '../../core/format.js';
 
 /**
  * @typedef {object} Loss
@@ -21,4 +21,13 @@ export async function readLoss(token) {
     isPart: period?.covers !== undefined || incomplete.includes('clicks'),
     ...(incomplete.includes('links') && { hasMoreLinks: true }),
   };
+}
+
+const YEAR_DAYS = 365;
+
+/** The year that ends today, in UTC's days: of the clicks of older ones nobody knows. */
+function lastYear() {
+  const dayOf = (/** @type {number} */ time) => new Date(time).toISOString().slice(0, 10);
+  const today = Date.now();
+  return { from: dayOf(today - (YEAR_DAYS - 1) * DAY_MS), to: dayOf(today) };
 }
