@@ -3,8 +3,8 @@
 /// The weight of a visitor's language, in thousandths.
 pub(super) type Weight = u16;
 
-/// How much a visitor wants a language; `None` if they don't prefer it: they don't name it, or name another with a weight that is more
-/// than a tenth higher. A browser names languages that a person hardly reads, too, and the link's own destination may suit them better.
+/// How much a visitor wants a language; `None` if they don't prefer it: they don't name it, or its weight is below nine tenths of the
+/// highest that they name. A browser names languages that a person hardly reads, too, and the link's own destination may suit them better.
 pub(super) fn weight_of(accept_language: &str, wanted: &str) -> Option<Weight> {
     let highest = weighted(accept_language).map(|(_, weight)| weight).max()?;
     let weight = weighted(accept_language).filter(|(tag, _)| is_within(tag, wanted)).map(|(_, weight)| weight).max()?;
