@@ -1,12 +1,14 @@
-"""What becomes of an end-to-end test that fails."""
+"""What becomes of a test that fails, end to end or in a browser."""
 
 from __future__ import annotations
 
+import json
 import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
+from .. import browser
 from . import suites
 
 
@@ -36,6 +38,38 @@ class SecondTries(unittest.TestCase):
 
     def test_a_test_that_disturbs_the_system_gets_a_new_one(self) -> None:
         self.assertEqual(self.run_suite("outage", (101, ["outage::one"]), (0, [])), (0, 2, "outage: outage::one\n"))
+
+
+class SecondTriesInABrowser(unittest.TestCase):
+    def run_all(self, failed: list[str], *codes: int) -> tuple[int, list[list[str]], str]:
+        """The exit code, with which arguments pytest ran, and which tests are named as flaky, if pytest ends with these codes."""
+        with tempfile.TemporaryDirectory() as name:
+            folder, runs, answers = Path(name), [], iter(codes)
+            noted = folder / "v" / "cache" / "lastfailed"
+            noted.parent.mkdir(parents=True)
+            noted.write_text(json.dumps(dict.fromkeys(failed, True)))
+            flaky = folder / "flaky"
+            flaky.touch()
+
+            def run(given: list[str]) -> int:
+                runs.append(given)
+                return next(answers)
+
+            with mock.patch.object(browser, "CACHE", folder), mock.patch.object(browser, "FLAKY", flaky):
+                return browser.test_all(run), runs, flaky.read_text()
+
+    def test_a_test_that_passes_alone_is_named(self) -> None:
+        both = [browser.AT_ONCE, ["--last-failed"]]
+        self.assertEqual(self.run_all(["test_links.py::one"], 1, 0), (0, both, "tests/browser/test_links.py::one\n"))
+
+    def test_a_test_that_fails_again_fails_the_run(self) -> None:
+        self.assertEqual(self.run_all(["test_links.py::one"], 1, 1)[::2], (1, ""))
+
+    def test_three_failed_tests_fail_the_run(self) -> None:
+        self.assertEqual(self.run_all(["a", "b", "c"], 1), (1, [browser.AT_ONCE], ""))
+
+    def test_a_run_that_ends_otherwise_gets_no_second_try(self) -> None:
+        self.assertEqual(self.run_all(["left from before"], 2), (2, [browser.AT_ONCE], ""))
 
 
 if __name__ == "__main__":
