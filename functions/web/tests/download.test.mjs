@@ -15,9 +15,12 @@ test('parts of a table are joined below one head', () => {
 test('a table is written as the API writes them', () => {
   assert.equal(csvOf(['country', 'clicks'], [['NO', 3], ['a, "b"', 1]]), 'country,clicks\r\nNO,3\r\n"a, ""b""",1\r\n');
   const written = (/** @type {string | number} */ cell) => csvOf(['value'], [[cell]]).slice('value\r\n'.length, -'\r\n'.length);
-  for (const formula of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1']) assert.equal(written(formula), `'${formula}`);
-  assert.equal(written('\r=1'), `"'\r=1"`);
-  for (const plain of ['1-1', '', "'=1", 'Firefox', -1]) assert.equal(written(plain), String(plain));
+  for (const formula of ['=1+1', '+1', '-1', '@SUM(A1)', '＝1', '＋1', '－1', '＠SUM(A1)']) {
+    assert.equal(written(formula), `'${formula}`);
+    for (const before of [';', '\t', 'a;']) assert.equal(written(before + formula), `${before}'${formula}`);
+    for (const before of ['\n', '\r']) assert.equal(written(before + formula), `"${before}'${formula}"`);
+  }
+  for (const plain of ['1-1', '', "'=1", 'Firefox', 'X11; Linux', -1]) assert.equal(written(plain), String(plain));
 });
 
 test('an answer says where its next part is', async () => {

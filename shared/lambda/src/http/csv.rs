@@ -1,7 +1,5 @@
 //! Answers as tables for spreadsheets (RFC 4180).
 
-use std::borrow::Cow;
-
 use csv::{Terminator, Writer, WriterBuilder};
 use lambda_http::http::{HeaderValue, header};
 use linklet_domain::Invalid;
@@ -52,12 +50,12 @@ impl TableRows {
         Self(WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new()))
     }
 
-    /// Adds a row. A cell that begins as a formula does is text.
+    /// Adds a row. No cell is a formula.
     ///
     /// # Errors
     /// Never: texts can be written.
     pub fn add<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) -> Result<(), ApiError> {
-        let cells = cells.into_iter().map(|cell| plain(cell.as_ref()).into_owned());
+        let cells = cells.into_iter().map(|cell| plain(cell.as_ref()));
         self.0.write_record(cells).map_err(|error| ApiError::Internal(Box::new(error)))
     }
 
@@ -98,9 +96,21 @@ fn next_page(request: &Request, cursor: &str) -> String {
     format!("?{}", others.chain([cursor.as_str()]).collect::<Vec<_>>().join("&"))
 }
 
-/// A cell that spreadsheets take for text, also if it begins as a formula does: whoever clicks on a link chooses some of them.
-fn plain(cell: &str) -> Cow<'_, str> {
-    if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{cell}").into() } else { cell.into() }
+/// A cell that spreadsheets take for text: whoever clicks on a link chooses some of them. Where a list is written with semicolons, they
+/// begin a cell behind each, and behind tabs and line breaks. What begins a formula also does in its full-width form.
+fn plain(cell: &str) -> String {
+    const SEPARATORS: [char; 4] = [';', '\t', '\n', '\r'];
+    const FORMULAS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+    let mut text = String::with_capacity(cell.len());
+    let mut begins = true;
+    for letter in cell.chars() {
+        if begins && FORMULAS.contains(&letter) {
+            text.push('\'');
+        }
+        text.push(letter);
+        begins = SEPARATORS.contains(&letter);
+    }
+    text
 }
 
 #[cfg(test)]
@@ -108,11 +118,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_that_begins_as_a_formula_is_text() {
-        for formula in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"] {
+    fn no_cell_is_a_formula() {
+        for formula in ["=1+1", "+1", "-1", "@SUM(A1)", "＝1", "＋1", "－1", "＠SUM(A1)"] {
             assert_eq!(plain(formula), format!("'{formula}"));
+            for before in [";", "\t", "\n", "\r\n", "a;", "\"b\";"] {
+                assert_eq!(plain(&format!("{before}{formula}")), format!("{before}'{formula}"));
+            }
         }
-        for text in ["", "Firefox", "1-1", "'=1"] {
+        for text in ["", "Firefox", "1-1", "'=1", "X11; Linux", "a\r\nb"] {
             assert_eq!(plain(text), text);
         }
     }

@@ -1,4 +1,5 @@
-const FORMULA = /^[=+\-@\t\r]/;
+/** What begins a formula, at the beginning of a cell and where spreadsheets may begin another one. */
+const FORMULA = /(^|[;\t\n\r])([=+\-@＝＋－＠])/g;
 
 /**
  * A table as the API writes them.
@@ -7,9 +8,9 @@ const FORMULA = /^[=+\-@\t\r]/;
  */
 export const csvOf = (head, rows) => [head, ...rows].map((cells) => `${cells.map(cellOf).join()}\r\n`).join('');
 
-/** One that spreadsheets take for text, also if it begins as a formula does: visitors choose some of them. @param {string | number} value */
+/** One that spreadsheets take for text: visitors choose some of them. @param {string | number} value */
 function cellOf(value) {
-  const text = typeof value === 'string' && FORMULA.test(value) ? `'${value}` : String(value);
+  const text = typeof value === 'string' ? value.replace(FORMULA, "$1'$2") : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
