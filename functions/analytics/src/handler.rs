@@ -50,6 +50,9 @@ pub struct Analytics {
     pub clients: Arc<Clients>,
     /// The dead-letter queue, for messages that can't be read.
     pub dead_letters: DeadLetterQueue,
+    /// How long an invocation starts to count links, and to store parked clicks; the rest of the batch is returned to the queue. Only a
+    /// table that is down or slow takes longer, and a function that ran into its timeout would return the whole batch.
+    pub count_turn: Duration,
     /// How long after its begin an invocation stops to delete clicks of purged links.
     pub purge_turn: Duration,
     /// Tells the time, on which it depends whether a click's day is recent.
@@ -62,10 +65,6 @@ const CONCURRENCY: usize = 12;
 /// How many loads are read and counted concurrently.
 const LOADS_AT_ONCE: usize = 2;
 
-/// How long an invocation starts to count links, and to store parked clicks; the rest of the batch is returned to the queue. Only a
-/// table that is down or slow takes longer, and a function that ran into its timeout would return the whole batch.
-const COUNT_TURN: Duration = Duration::from_secs(10);
-
 impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
     async fn consume(&self, batch: SqsEvent) -> SqsBatchResponse {
         let started = Instant::now();
@@ -73,9 +72,9 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
         let (readable, unreadable) = batch::read(batch);
         let Work { links, parked, purges, set_aside } = sort(readable, &self.clients);
         let mut failed: BTreeSet<String> = self.dead_letters.park_all(unreadable).await.into_iter().collect();
-        let counted = stream::iter(in_loads(links)).map(|links| self.count_links(links, started + COUNT_TURN));
+        let counted = stream::iter(in_loads(links)).map(|links| self.count_links(links, started + self.count_turn));
         failed.extend(counted.buffer_unordered(LOADS_AT_ONCE).concat().await);
-        failed.extend(self.store_parked(parked, started + COUNT_TURN).await);
+        failed.extend(self.store_parked(parked, started + self.count_turn).await);
         let until = started + self.purge_turn;
         for (position, purge) in purges.into_iter().enumerate() {
             // At least one each time, so that every turn gets further.

@@ -29,6 +29,7 @@ async fn run() -> Result<(), StartError> {
         queue: Publisher::new(sqs.clone(), queue),
         dead_letters: DeadLetterQueue::new(sqs, dead_letters),
         // The function may run for 30 s, and deletes some 1,000 clicks at a time.
+        count_turn: Duration::from_secs(10),
         purge_turn: Duration::from_secs(22),
         clock: Box::new(Timestamp::now),
     })

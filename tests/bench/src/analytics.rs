@@ -146,6 +146,7 @@ async fn consume(client: &Client, queues: &FakeQueues, batches: Vec<SqsEvent>) -
         clients: Arc::new(Clients::new(Classifier::load().expect("the rules compile"))),
         queue: Publisher::new(queues.client(), queues.url("analytics")),
         dead_letters: DeadLetterQueue::new(queues.client(), queues.url("dlq")),
+        count_turn: Duration::from_secs(10),
         purge_turn: Duration::from_secs(15),
         clock: Box::new(Timestamp::now),
     };

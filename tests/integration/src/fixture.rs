@@ -116,6 +116,7 @@ pub fn analytics(db: &TestDynamoDb, queues: &FakeQueues) -> Analytics {
         clients: clients(),
         queue: Publisher::new(queues.client(), queues.url("analytics")),
         dead_letters: dead_letters(queues),
+        count_turn: Duration::from_secs(10),
         purge_turn: Duration::from_secs(15),
         clock: Box::new(Timestamp::now),
     }

@@ -184,6 +184,7 @@ fn analytics(
             clients: clients.clone(),
             queue: Publisher::new(sqs.clone(), Queues::url(ANALYTICS)),
             dead_letters: DeadLetterQueue::new(sqs, Queues::url("analytics-dlq")),
+            count_turn: Duration::from_secs(10),
             purge_turn: Duration::from_secs(22),
             clock: Box::new(move || clock.now()),
         }
