@@ -1,8 +1,10 @@
-"""That each target of the Makefile is run by continuous integration, or untried.toml says why not."""
+"""That each target of the Makefile is run by continuous integration, or untried.toml says why not, and that none runs its arguments."""
 
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
 import tomllib
 import unittest
 
@@ -25,7 +27,36 @@ def with_what_they_need(names: set[str]) -> set[str]:
     return names if needed <= names else with_what_they_need(names | needed)
 
 
+# Flags for sam, which are words of the shell on purpose, programs, and what make sets.
+COMMANDS = {"DEPLOY_FLAGS", "PYTHON", "MAKE", "MAKEFILE_LIST"}
+HOSTILE = "x'`id`;id>y"
+# Within single quotes, where a shell runs nothing.
+QUOTED = HOSTILE.replace("'", "'\\''") + "'"
+
+
+def arguments() -> list[tuple[str, str]]:
+    """Each target with each variable that somebody may give it."""
+    recipes = {name: recipe for name, _, recipe in RULE.findall((ROOT / "Makefile").read_text())}
+    fixed = set(re.findall(r"^([A-Z_]+) :?= ", (ROOT / "Makefile").read_text(), re.MULTILINE)) | COMMANDS
+    named = {name: set(re.findall(r"\$\(([A-Z_]+)\)", recipe)) - fixed for name, recipe in recipes.items()}
+    named["cost"] |= {"CLICKS"}
+    return [(name, variable) for name, variables in named.items() for variable in sorted(variables)]
+
+
 class Targets(unittest.TestCase):
+    def test_none_runs_its_arguments(self) -> None:
+        given = arguments()
+        self.assertGreater(len(given), 20)
+        for target, variable in given:
+            command = ["make", "--dry-run", "--no-print-directory", target, f"{variable}={HOSTILE}"]
+            printed = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+            lines = [line for line in printed.replace("\\\n", " ").splitlines() if "`id`" in line]
+            with self.subTest(f"make {target} {variable}=…"):
+                for line in lines:
+                    given = line.count("`id`")
+                    self.assertEqual([given, given], [line.count(QUOTED), " ".join(shlex.split(line)).count(HOSTILE)], line)
+
+
     def test_each_is_tried_or_excused(self) -> None:
         in_ci = with_what_they_need(set(called((ROOT / ".ci" / "run").read_text())))
         in_ci |= {name for name, needed in TARGETS.items() if needed and set(needed) <= in_ci}
