@@ -69,7 +69,7 @@ def perform(what: str, email: str, stack: dict[str, str]) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Invites somebody, lets them set a new password, or closes their account")
-    parser.add_argument("what", choices=["invite", "reset", "close"])
+    parser.add_argument("what", choices=["invite", "reset", "reclaim", "close"])
     parser.add_argument("email", help="the person's address")
     arguments = parser.parse_args()
     sys.exit(perform(arguments.what, arguments.email, outputs()))

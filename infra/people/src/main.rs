@@ -1,4 +1,4 @@
-//! `linklet-people invite|reset|close EMAIL`. This file only wires; `make invite` and its like set the environment.
+//! `linklet-people invite|reset|reclaim|close EMAIL`. This file only wires; `make invite` and its like set the environment.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to whoever runs it")]
 
@@ -22,7 +22,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    const USAGE: &str = "usage: linklet-people invite|reset|close EMAIL";
+    const USAGE: &str = "usage: linklet-people invite|reset|reclaim|close EMAIL";
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [what, email] = arguments.as_slice() else { return Err(USAGE.into()) };
     let email = EmailAddress::parse(email)?;
@@ -34,7 +34,7 @@ async fn run() -> Result<(), StartError> {
     let people = People { users: UsersTable::new(dynamodb, table, trail), tokens };
     let (record, help) = match what.as_str() {
         "invite" => shown(&people.invite(&email, Timestamp::now()).await?, &base),
-        "reset" => shown(&people.reset(&email, Timestamp::now()).await?, &base),
+        "reset" | "reclaim" => shown(&people.reset(&email, what == "reclaim", Timestamp::now()).await?, &base),
         "close" => {
             let closed = people.close(&email).await?;
             (closed.record(), closed.help())

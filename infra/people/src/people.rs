@@ -8,7 +8,7 @@ use std::time::Duration;
 use linklet_domain::{
     EmailAddress, KeysLeft, OneTimeToken, Origin, Timestamp, TokenPurpose, UserId, Workspace, lifetimes,
 };
-use linklet_dynamodb::{MemberOutcome, NewToken, OneTimeTokens, Removal, RepositoryError, UsersTable};
+use linklet_dynamodb::{MemberOutcome, NewToken, OneTimeTokens, Removal, RepositoryError, TokenDelivery, UsersTable};
 use linklet_lambda::app;
 use serde::Serialize;
 
@@ -50,7 +50,33 @@ pub struct Issued {
 #[derive(Debug)]
 enum Right {
     Register,
-    SetPassword(UserId),
+    SetPassword { user: UserId, unproved: Option<Unproved> },
+}
+
+/// What an account has whose address nobody has shown to be theirs, so that somebody else may have made it.
+#[derive(Debug)]
+struct Unproved {
+    keys: usize,
+    members: usize,
+    invitations: usize,
+    /// Whether the new password reclaims the account.
+    is_reclaimed: bool,
+}
+
+impl Unproved {
+    /// What the operator has to know.
+    fn help(&self) -> String {
+        let Self { keys, members, invitations, is_reclaimed } = self;
+        let consequence = if *is_reclaimed {
+            "The new password pauses them, as the first proof of an address does."
+        } else {
+            "They stay as they are. If you know that the address is the person's, say RECLAIM=yes, and the new password pauses them."
+        };
+        format!(
+            "Nobody has shown yet that the address is theirs, so somebody else may have made what the account has: API keys ({keys}), \
+             other members ({members}), invitations ({invitations}). {consequence}"
+        )
+    }
 }
 
 /// What an operator has done, as the log has it. It has neither an address nor a token.
@@ -77,17 +103,36 @@ impl People {
         Ok(Issued { token, email: email.clone(), right: Right::Register })
     }
 
-    /// Makes a token with which the account of this address gets a new password. It doesn't show that the address is the person's,
-    /// since the operator has seen it.
+    /// Makes a token with which the account of this address gets a new password. The operator has seen it, so it shows that the
+    /// address is the person's only if the operator says so: then the account is reclaimed as by a mailed one.
     ///
     /// # Errors
     /// When the address has no account, or the table can't be used.
-    pub async fn reset(&self, email: &EmailAddress, now: Timestamp) -> Result<Issued, PeopleError> {
+    pub async fn reset(&self, email: &EmailAddress, reclaims: bool, now: Timestamp) -> Result<Issued, PeopleError> {
         let user = self.tokens.account_of(email).await?.ok_or(PeopleError::NotRegistered)?;
+        let is_proved = self.users.verified_at(&user).await?.is_some();
+        let unproved = if is_proved { None } else { self.unproved(&user, reclaims, now).await? };
         let token = OneTimeToken::generate(TokenPurpose::Reset)?;
         let new = NewToken { hash: &token.hash(), user: &user, email, issued_at: now };
-        self.users.show_reset(&new, &Origin::command(now)).await?;
-        Ok(Issued { token, email: email.clone(), right: Right::SetPassword(user) })
+        let delivery = if reclaims { TokenDelivery::Mailed } else { TokenDelivery::Shown };
+        self.users.show_reset(&new, delivery, &Origin::command(now)).await?;
+        Ok(Issued { token, email: email.clone(), right: Right::SetPassword { user, unproved } })
+    }
+
+    async fn unproved(
+        &self,
+        user: &UserId,
+        is_reclaimed: bool,
+        now: Timestamp,
+    ) -> Result<Option<Unproved>, RepositoryError> {
+        let mut found = Unproved { keys: 0, members: 0, invitations: 0, is_reclaimed };
+        for (_, workspace) in self.users.workspaces_of(user).await? {
+            let keys = self.users.keys(&workspace.id, now).await?;
+            found.keys += keys.iter().filter(|key| key.created_by == *user).count();
+            found.members += self.users.members(&workspace.id).await?.iter().filter(|one| one.user != *user).count();
+            found.invitations += self.users.invitations(&workspace.id, now).await?.len();
+        }
+        Ok((found.keys + found.members + found.invitations > 0).then_some(found))
     }
 }
 
@@ -162,12 +207,19 @@ impl Issued {
                 app::registration_page(base, email, token),
                 format!("registers, once and within {} days", lifetimes::in_days(lifetimes::INVITATIONS)),
             ),
-            Right::SetPassword(_) => (
+            Right::SetPassword { .. } => (
                 app::page_with_token(base, "reset", token),
                 format!("sets a new password, once and within {} minutes", lifetimes::PASSWORD_RESETS.as_secs() / 60),
             ),
         };
-        format!("{page}\n\nOn this page, {email} {does}. The token in it, for programs:\n\n{}", token.reveal())
+        let unproved = match right {
+            Right::SetPassword { unproved: Some(unproved), .. } => format!("\n\n{}", unproved.help()),
+            _ => String::new(),
+        };
+        format!(
+            "{page}\n\nOn this page, {email} {does}. The token in it, for programs:\n\n{}{unproved}",
+            token.reveal()
+        )
     }
 
     /// What was done.
@@ -175,7 +227,9 @@ impl Issued {
     pub fn record(&self) -> Record {
         match &self.right {
             Right::Register => Record { message: "a token to register was made", user_id: None },
-            Right::SetPassword(user) => Record { message: "a token for a new password was made", user_id: Some(*user) },
+            Right::SetPassword { user, .. } => {
+                Record { message: "a token for a new password was made", user_id: Some(*user) }
+            }
         }
     }
 }
@@ -199,7 +253,7 @@ mod tests {
                 "o'brien@example.com registers, once and within 7 days.",
             ),
             (
-                issued(TokenPurpose::Reset, Right::SetPassword(user)),
+                issued(TokenPurpose::Reset, Right::SetPassword { user, unproved: None }),
                 "https://go.example.com/app#/reset?token={token}\n",
                 "o'brien@example.com sets a new password, once and within 30 minutes.",
             ),
@@ -218,7 +272,7 @@ mod tests {
         let json = |issued: &Issued| serde_json::to_value(issued.record()).unwrap();
 
         let invited = json(&issued(TokenPurpose::Invitation, Right::Register));
-        let reset = json(&issued(TokenPurpose::Reset, Right::SetPassword(user)));
+        let reset = json(&issued(TokenPurpose::Reset, Right::SetPassword { user, unproved: None }));
 
         assert_eq!(invited, serde_json::json!({"message": "a token to register was made"}));
         assert_eq!(reset, serde_json::json!({"message": "a token for a new password was made", "user_id": user}));

@@ -189,14 +189,19 @@ pub enum VerifyOutcome {
 const VERIFY: &str = "verify an address";
 
 impl UsersTable {
-    /// Stores a token for a new password that an operator has made, and shows to somebody.
+    /// Stores a token for a new password that an operator has made. One that the operator vouches for counts as mailed.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn show_reset(&self, token: &NewToken<'_>, origin: &Origin) -> Result<(), RepositoryError> {
+    pub async fn show_reset(
+        &self,
+        token: &NewToken<'_>,
+        delivery: TokenDelivery,
+        origin: &Origin,
+    ) -> Result<(), RepositoryError> {
         const OPERATION: &str = "store a token for a new password";
         let sent = Transaction::new(OPERATION)
-            .and(self.0.put_new(OPERATION, &ResetItem::new(token, TokenDelivery::Shown))?, ())
+            .and(self.0.put_new(OPERATION, &ResetItem::new(token, delivery))?, ())
             .and(self.entry(&origin.of_person(token.user, AuditAction::AccountResetIssued))?, ())
             .send(&self.0.client)
             .await?;

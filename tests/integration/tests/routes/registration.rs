@@ -198,7 +198,7 @@ async fn an_operator_lets_somebody_set_a_new_password_who_has_an_account() {
     let (people, now) = (entrance.people(), Timestamp::now());
     let ada = entrance.db.register("ada").await;
 
-    let issued = people.reset(&ada.email, now).await.unwrap();
+    let issued = people.reset(&ada.email, false, now).await.unwrap();
     assert_eq!(issued.record().user_id.as_ref(), Some(&ada.id));
 
     let users = entrance.db.users();
@@ -207,7 +207,30 @@ async fn an_operator_lets_somebody_set_a_new_password_who_has_an_account() {
     assert_eq!(users.reset(&issued.token.hash(), now.plus(lifetimes::PASSWORD_RESETS)).await.unwrap(), None);
     users.reset_password(&reset, "a new hash", Timestamp::now, &operator()).await.unwrap();
     assert_eq!(users.verified_at(&ada.id).await.unwrap(), None, "the operator has seen the token");
-    assert!(matches!(people.reset(&email("bob@example.com"), now).await, Err(PeopleError::NotRegistered)));
+    assert!(matches!(people.reset(&email("bob@example.com"), false, now).await, Err(PeopleError::NotRegistered)));
+}
+
+#[tokio::test]
+async fn an_operator_says_what_a_squatter_has_left_and_reclaims_the_account() {
+    let entrance = Entrance::new("open", "");
+    let (people, now, users) = (entrance.people(), Timestamp::now(), entrance.db.users());
+    let squatted = entrance.db.register("ada").await;
+    colleague(&entrance.db, &squatted, "eve", Role::Admin).await;
+    entrance.db.store_key(&ApiKeyBuilder::new(&ApiKeySecret::generate().unwrap(), &squatted).build()).await;
+
+    let left = people.reset(&squatted.email, false, now).await.unwrap().help("https://go.example.com");
+    let has = "API keys (1), other members (1), invitations (0)";
+    assert!(left.contains(has) && left.contains("RECLAIM=yes"), "{left}");
+    let reclaiming = people.reset(&squatted.email, true, now).await.unwrap();
+    let said = reclaiming.help("https://go.example.com");
+    assert!(said.contains(has) && said.contains("The new password pauses them"), "{said}");
+
+    let body = json!({"token": reclaiming.token.reveal(), "password": "another horse"});
+    assert_eq!(entrance.post("/api/auth/password/reset", &body).await.status, 204);
+    assert!(users.reclaim(&squatted.id).await.unwrap().is_some());
+    assert!(users.verified_at(&squatted.id).await.unwrap().is_some());
+    let proved = people.reset(&squatted.email, false, now).await.unwrap().help("https://go.example.com");
+    assert!(!proved.contains("API keys"), "{proved}");
 }
 
 /// Nobody could have used an account without a password, so nothing in it is paused and nobody is warned.
@@ -242,7 +265,7 @@ async fn a_closed_account_opens_nothing_and_its_address_is_nobodys() {
         let secret = ApiKeySecret::generate().unwrap();
         entrance.db.store_key(&ApiKeyBuilder::new(&secret, &person).build()).await;
         let session = entrance.log_in("ada@example.com", PASSWORD).await.json()["token"].as_str().unwrap().to_owned();
-        let reset = people.reset(&person.email, now).await.unwrap();
+        let reset = people.reset(&person.email, false, now).await.unwrap();
         let verification = OneTimeToken::generate(TokenPurpose::Verification).unwrap();
         let new = NewToken { hash: &verification.hash(), user: &ada, email: &person.email, issued_at: now };
         entrance.db.one_time_tokens().issue_verification(&new).await.unwrap();
@@ -271,7 +294,7 @@ async fn a_closed_account_opens_nothing_and_its_address_is_nobodys() {
         let again = entrance.register("ada@example.com", None).await.status;
         assert_eq!(again, if policy == "invited" { 403 } else { 409 }, "{policy}");
         assert!(matches!(people.invite(&person.email, now).await, Err(PeopleError::Registered)), "{policy}");
-        assert!(matches!(people.reset(&person.email, now).await, Err(PeopleError::NotRegistered)), "{policy}");
+        assert!(matches!(people.reset(&person.email, false, now).await, Err(PeopleError::NotRegistered)), "{policy}");
         let mailed = entrance.db.one_time_tokens().account_of(&person.email).await.unwrap();
         assert_eq!(mailed, None, "{policy}: no further token is mailed");
         assert_eq!(closed.last_admin_of.len(), 1, "{policy}: the only member of a workspace stays one");
