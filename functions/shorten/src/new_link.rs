@@ -83,6 +83,7 @@ impl NewLink {
         if let Some(fallback) = &terms.fallback_url {
             short_urls.refuse_own(request, "fallback_url", fallback)?;
         }
+        short_urls.refuse_own_image(request, terms.preview.as_ref())?;
         if let Some(routing) = &routing {
             refuse_own(short_urls, request, routing)?;
         }

@@ -181,7 +181,7 @@ impl Update {
         if let Some(fallback) = patch.fallback_url.iter().flatten().next() {
             self.short_urls.refuse_own(request, "fallback_url", fallback)?;
         }
-        Ok(())
+        Ok(self.short_urls.refuse_own_image(request, patch.preview.iter().flatten().next())?)
     }
 
     async fn change(

@@ -1,4 +1,4 @@
-use linklet_domain::{Invalid, OwnAddress, ShortCode, TargetUrl};
+use linklet_domain::{Invalid, OwnAddress, Preview, ShortCode, TargetUrl};
 
 use super::Request;
 use crate::config;
@@ -62,6 +62,15 @@ impl ShortUrls {
     pub fn refuse_own(&self, request: &Request, member: &str, url: &TargetUrl) -> Result<(), Invalid> {
         url.refuse_own(self.own.iter().chain(&self.reached(request)))
             .map_err(|rule| Invalid::new(format!("{member} {rule}")).in_field(member))
+    }
+
+    /// Refuses a preview whose image is at the shortener itself.
+    ///
+    /// # Errors
+    /// When it is.
+    pub fn refuse_own_image(&self, request: &Request, preview: Option<&Preview>) -> Result<(), Invalid> {
+        let Some(image) = preview.and_then(|preview| preview.image.as_ref()) else { return Ok(()) };
+        self.refuse_own(request, "preview.image", image).map_err(|refused| refused.in_field("preview"))
     }
 
     /// The code of the link whose whole short URL a text is, at any of these addresses.

@@ -396,6 +396,11 @@ async fn a_term_that_breaks_a_rule_is_refused_by_its_name() {
         (json!({"valid_from": "2040-01-01T00:00:00Z"}), "valid_from", "valid_from must be before expires_at"),
         (json!({"valid_from": "soon"}), "valid_from", "valid_from must be RFC3339 format"),
         (json!({"preview": {"title": "x".repeat(201)}}), "preview", "preview.title must have at most 200 characters"),
+        (
+            json!({"preview": {"image": "https://api.example.com/r/abcd"}}),
+            "preview",
+            "preview.image must not point to the shortener itself",
+        ),
         (json!({"password": "abc"}), "password", "password must have 4–128 characters"),
     ] {
         let refused = patch(&db, &link, &body).await;

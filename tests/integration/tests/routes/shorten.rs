@@ -192,6 +192,10 @@ async fn each_refusal_gives_its_reason_and_stores_nothing() {
             "url must have at most 2,048 characters",
         ),
         (json!({"url": "https://api.example.com/r/abcd"}), "url must not point to the shortener itself"),
+        (
+            json!({"url": url, "preview": {"image": "https://api.example.com/r/abcd"}}),
+            "preview.image must not point to the shortener itself",
+        ),
         (json!({"url": url, "custom_code": "abc"}), FORM),
         (json!({"url": url, "custom_code": "-a-b-c"}), FORM),
         (json!({"url": url, "custom_code": "a b c"}), FORM),
