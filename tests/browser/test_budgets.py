@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import urllib.parse
 from collections.abc import Callable
 
 import pytest
@@ -95,3 +96,37 @@ async () => {
   }
 }
 """
+
+
+# Read units of a workspace in a minute, and what a list of 10,000 links and a search through them take of these at most, as tests of
+# the API measure it.
+READ_UNITS, LIST, SEARCH = 30_000, 450, 900
+# As somebody types who knows what they look for.
+KEY_MS = 80
+
+
+def test_working_with_ten_thousand_links_stays_within_what_a_workspace_may_read(
+    tabs: Tabs, furnished: Account, measured: Callable[[str], None]
+) -> None:
+    tab = tabs.open_new(furnished)
+    answer_links(tab, made_up_links(MANY))
+    gauge = Gauge(tab.page)
+    tab.open("links")
+    search = tab.page.get_by_label("Search links")
+    for words in ["release", "spring sale", "quarterly", "https://www.example.com", "news"]:
+        search.fill("")
+        search.press_sequentially(words, delay=KEY_MS)
+        tab.settled()
+    for _ in range(5):
+        tab.open("overview")
+        tab.settled()
+        tab.open("links")
+        tab.settled()
+
+    queries = [urllib.parse.urlsplit(url).query for url in gauge.urls.values() if "/api/links?" in url]
+    asked = [query for query in queries if "after=" not in query]
+    searches = sum("search=" in query for query in asked)
+    units = SEARCH * searches + LIST * (len(asked) - searches)
+    measured(f"five searches and five lists of {MANY:,} links: {units:,} of {READ_UNITS:,} read units of a minute")
+    assert searches >= 5
+    assert units <= READ_UNITS / 2

@@ -14,6 +14,7 @@ use linklet_lambda::{
     identity::{Authenticator, Caller},
     link_filter::{LinkOrder, LinkQuery, Matches},
     link_view::{CreatorNames, NAMES, within_budget},
+    throttle::Questions,
 };
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
@@ -33,6 +34,8 @@ pub struct JobsApi {
     pub links: LinksTable,
     /// The repository of people's names, for those of the jobs' creators.
     pub people: Names,
+    /// Limits what counting links reads.
+    pub questions: Questions,
     /// Recognises short URLs.
     pub short_urls: ShortUrls,
 }
@@ -176,6 +179,10 @@ impl JobsApi {
 
     /// How many links are meant that the caller may change, as far as one request may read.
     async fn count(&self, request: &Request, caller: &Caller, query: &LinkQuery) -> Result<Count, RepositoryError> {
+        self.questions.answer(request, caller, self.matching(request, caller, query)).await
+    }
+
+    async fn matching(&self, request: &Request, caller: &Caller, query: &LinkQuery) -> Result<Count, RepositoryError> {
         let (workspace, now) = (caller.workspace(), request.received_at());
         let is_theirs = |owner: &UserId| caller.role().may_change(owner, caller.user());
         if let Some(id) = &query.external_id {

@@ -10,6 +10,7 @@ use linklet_lambda::{
     http::{ApiError, Edge, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json, tagged},
     identity::{Authenticator, Caller},
     link_view::{LinkTables, LinkView, OneLink, Surroundings},
+    throttle::Questions,
 };
 use serde::Serialize;
 
@@ -26,6 +27,8 @@ pub struct List {
     pub targets: WatchTable,
     /// The repository of people's names, for those of the links' creators.
     pub people: Names,
+    /// Limits what filters and orders read.
+    pub questions: Questions,
     /// Builds short URLs.
     pub short_urls: ShortUrls,
     /// The edge that tells visitors' countries, without which no rule about them holds.
@@ -36,8 +39,14 @@ impl Handler for List {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let caller = self.authenticator.require(request, Scope::LinksRead).await;
         match (request.method(), request.segments().as_slice()) {
-            (&Method::GET, ["api", "urls"]) => self.feed(request, &caller?).await,
-            (&Method::GET, ["api", "links"]) => self.pages(request, &caller?).await,
+            (&Method::GET, ["api", "urls"]) => {
+                let caller = caller?;
+                self.questions.answer(request, &caller, self.feed(request, &caller)).await
+            }
+            (&Method::GET, ["api", "links"]) => {
+                let caller = caller?;
+                self.questions.answer(request, &caller, self.pages(request, &caller)).await
+            }
             (&Method::GET, ["api", "links", code]) => self.one(request, &caller?, code).await,
             (&Method::GET, ["api", "links", code, "rules"]) => self.rules(&caller?, code).await,
             (&Method::POST, ["api", "links", code, "rules", "test"]) => self.try_rules(request, &caller?, code).await,

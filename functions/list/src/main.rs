@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use linklet_dynamodb::{LinksTable, Names, StatsTable, WatchTable};
-use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator};
+use linklet_dynamodb::{LinksTable, Names, StatsTable, ThrottleTable, WatchTable};
+use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator, throttle::Questions};
 use linklet_list::List;
 
 #[tokio::main(flavor = "local")]
@@ -14,7 +14,7 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let (links, stats) = (config::required("LINKS_TABLE")?, config::required("STATS_TABLE")?);
     let (targets, people) = (config::required("WATCH_TABLE")?, config::required("USERS_TABLE")?);
-    let edge = config::parsed("TRUSTED_EDGE")?;
+    let (calls, edge) = (config::required("THROTTLE_TABLE")?, config::parsed("TRUSTED_EDGE")?);
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     http::serve(List {
@@ -22,7 +22,8 @@ async fn run() -> Result<(), StartError> {
         links: LinksTable::new(tables.clone(), links),
         stats: StatsTable::new(tables.clone(), stats),
         targets: WatchTable::new(tables.clone(), targets),
-        people: Names::new(tables, people),
+        people: Names::new(tables.clone(), people),
+        questions: Questions(ThrottleTable::new(tables, calls)),
         short_urls: ShortUrls::from_env(),
         edge,
     })

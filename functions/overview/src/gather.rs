@@ -38,9 +38,6 @@ struct Gathering<'g> {
 
 /// Something about a workspace that is added up when somebody asks.
 pub(crate) trait Gathered: Kept {
-    /// Whether days of many links are read for it.
-    fn reads_days(question: &OverviewQuestion, now: Timestamp) -> bool;
-
     /// A new one. What it is made of is read at the same time, part by part, so that little of it is in memory.
     async fn gather(
         overviews: &Overviews,
@@ -51,10 +48,6 @@ pub(crate) trait Gathered: Kept {
 }
 
 impl Gathered for Overview {
-    fn reads_days(question: &OverviewQuestion, now: Timestamp) -> bool {
-        !question.is_recent(now)
-    }
-
     async fn gather(
         overviews: &Overviews,
         workspace: &WorkspaceId,
@@ -65,7 +58,7 @@ impl Gathered for Overview {
         within_budget(async {
             let (down, ()) = tokio::try_join!(overviews.targets.down(workspace), gathering.add_followed())?;
             gathering.add_down(down).await?;
-            if Self::reads_days(question, now) { gathering.add_days().await } else { Ok(()) }
+            if question.is_recent(now) { Ok(()) } else { gathering.add_days().await }
         })
         .await?;
         Ok(gathering.tally.into_inner().finish())
@@ -73,10 +66,6 @@ impl Gathered for Overview {
 }
 
 impl Gathered for OverviewBreakdowns {
-    fn reads_days(_: &OverviewQuestion, _: Timestamp) -> bool {
-        true
-    }
-
     async fn gather(
         overviews: &Overviews,
         workspace: &WorkspaceId,

@@ -32,7 +32,7 @@ pub struct Overviews {
     pub stats: StatsTable,
     /// The repository of monitored URLs.
     pub targets: WatchTable,
-    /// Limits the questions that read days of many links.
+    /// Limits what the questions of a workspace read.
     pub questions: Questions,
     /// Builds short URLs.
     pub short_urls: ShortUrls,
@@ -81,15 +81,14 @@ impl Overviews {
         caller: &Caller,
         question: &OverviewQuestion,
     ) -> Result<T, ApiError> {
-        let workspace = caller.workspace();
         // Without one, there is nothing to answer with while somebody else makes the first.
-        let Some(old) = self.kept::<T>(request, workspace, question).await? else {
-            return self.made(request, workspace, question).await;
+        let Some(old) = self.kept::<T>(request, caller.workspace(), question).await? else {
+            return self.made(request, caller, question).await;
         };
         if request.received_at() < old.fresh_until() {
             return Ok(old);
         }
-        match self.next(request, workspace, question, &old).await {
+        match self.next(request, caller, question, &old).await {
             Ok(next) => Ok(next.unwrap_or(old)),
             Err(ApiError::Throttled(_)) => Ok(old),
             Err(error) => {
@@ -103,13 +102,13 @@ impl Overviews {
     async fn next<T: Gathered>(
         &self,
         request: &Request,
-        workspace: &WorkspaceId,
+        caller: &Caller,
         question: &OverviewQuestion,
         old: &T,
     ) -> Result<Option<T>, ApiError> {
         let now = request.received_at();
-        let is_ours = self.stats.claim_overview::<T>(workspace, question, old.as_of(), now).await?;
-        Ok(if is_ours { Some(self.made(request, workspace, question).await?) } else { None })
+        let is_ours = self.stats.claim_overview::<T>(caller.workspace(), question, old.as_of(), now).await?;
+        Ok(if is_ours { Some(self.made(request, caller, question).await?) } else { None })
     }
 
     /// The answer that is kept. One that can't be read, since another version has written it, is none.
@@ -131,19 +130,17 @@ impl Overviews {
     /// A new answer, which is kept from now on.
     ///
     /// # Errors
-    /// 429 when the workspace has asked too much that reads days of many links.
+    /// 429 when the workspace has read too much.
     async fn made<T: Gathered>(
         &self,
         request: &Request,
-        workspace: &WorkspaceId,
+        caller: &Caller,
         question: &OverviewQuestion,
     ) -> Result<T, ApiError> {
-        let now = request.received_at();
-        if T::reads_days(question, now) {
-            self.questions.admit(request, workspace).await?;
-        }
+        let workspace = caller.workspace();
         // On the heap, since what reads so much at a time is larger than what waits for it.
-        let made = Box::pin(T::gather(self, workspace, question, now)).await?;
+        let gathered = Box::pin(T::gather(self, workspace, question, request.received_at()));
+        let made = self.questions.answer(request, caller, gathered).await?;
         if let Err(error) = self.stats.keep_overview(workspace, question, &made).await {
             tracing::warn!(error = chain(&error), "an overview could not be kept");
         }

@@ -5,11 +5,10 @@
 //! that may be followed so many times only is the one exception: a use is taken before the answer.
 
 mod hot_links;
-mod limiter;
 
 use linklet_domain::{
     Caching, Click, CountsAs, Decision, Intent, LimitedRoute, LinkStatus, Record, RedirectTarget, Salt, ShortCode,
-    ThrottleSubject, Timestamp, Window,
+    ThrottleSubject, Timestamp,
 };
 use linklet_dynamodb::{Exhaustion, LinksTable, RepositoryError, ThrottleTable};
 use linklet_lambda::{
@@ -18,11 +17,12 @@ use linklet_lambda::{
         Answer, ApiError, DeferringHandler, Edge, HeaderValue, Method, Pages, Problem, Request, Response, ShortUrls,
         StatusCode, header, no_content,
     },
+    limiter::Limiter,
     metrics::{self, Metric},
     telemetry::chain,
 };
 
-pub use self::{hot_links::HotLinks, limiter::Limiter};
+pub use self::hot_links::HotLinks;
 
 /// `GET` and `HEAD` of `/r/{code}` and `/{code}`.
 pub struct Redirect {
@@ -88,13 +88,7 @@ impl DeferringHandler for Redirect {
                 Box::pin(note_end(&self.links, end)).await;
             }
         };
-        let merge = async {
-            for sender in &senders {
-                if let Some(calls) = self.limiter.due(sender, request.received_at()) {
-                    Box::pin(self.merge(sender, calls, request.received_at())).await;
-                }
-            }
-        };
+        let merge = self.limiter.merge_due((&self.calls, LimitedRoute::Redirect), &senders, request.received_at());
         tokio::join!(record, note, merge);
     }
 }
@@ -221,16 +215,6 @@ impl Redirect {
                 None => Err(error),
             },
             Err(error) => Err(error),
-        }
-    }
-
-    async fn merge(&self, sender: &ThrottleSubject, calls: Window, received_at: Timestamp) {
-        match self.calls.merge(LimitedRoute::Redirect, sender, calls, received_at).await {
-            Ok(total) => self.limiter.merged(sender, calls, total),
-            Err(error) => {
-                metrics::add(Metric::ThrottleUnavailable, 1);
-                tracing::warn!(error = chain(&error), "calls were not merged");
-            }
         }
     }
 

@@ -10,10 +10,11 @@ use linklet_lambda::{
     StartError, aws, config,
     following::{Recorder, Spreading, UsedUp},
     http::{self, Pages, ShortUrls},
+    limiter::Limiter,
     publisher::Publisher,
     secrets,
 };
-use linklet_redirect::{HotLinks, Limiter, Redirect};
+use linklet_redirect::{HotLinks, Redirect};
 
 #[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {

@@ -44,13 +44,8 @@ async fn run() -> Result<(), StartError> {
         users: Workspaces::new(tables.clone(), users),
         reach: watching::reach_from_env()?,
     };
-    let throttle = Throttle {
-        table: ThrottleTable::new(tables, calls),
-        route: LimitedRoute::Shorten,
-        limits,
-        edge,
-        salt: Salt::parse(&salt?)?,
-    };
+    let (calls, sender) = (ThrottleTable::new(tables, calls), (edge, Salt::parse(&salt?)?));
+    let throttle = Throttle::new(calls, LimitedRoute::Shorten, limits, sender);
     let shorten = Shorten::new(links, room, authenticator?, ShortUrls::from_env(), throttle);
     http::serve(shorten.with_reserved(reserved).with_hashes(hashes)).await
 }

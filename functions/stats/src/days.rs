@@ -25,13 +25,13 @@ impl Stats {
         &self,
         request: &Request,
         link: &LinkId,
-        may_see_details: impl Future<Output = Result<bool, ApiError>>,
+        may_see_details: Result<bool, ApiError>,
     ) -> Result<Response, ApiError> {
         let interval = request.parsed("interval", Interval::parse)?.unwrap_or(Interval::Day);
         let zone = request.parsed("tz", Zone::parse)?.unwrap_or_else(Zone::utc);
         let asked = DayRange::parse(request, &zone)?;
         let is_short = asked.days().is_some_and(|days| days <= MOST_PUBLIC_DAYS);
-        let is_public = is_short || !may_see_details.await?;
+        let is_public = is_short || !may_see_details?;
         let days = asked.within(if is_public { Longest::PUBLIC } else { Longest::OF_MEMBERS })?;
         let zone = zone.or_utc(&days);
         let stats = self.stats.days(link, &zone.utc_days(&days)).await?;

@@ -16,6 +16,7 @@ use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response},
     identity::{Authenticator, Caller},
+    limiter::Strangers,
     telemetry::chain,
     throttle::Questions,
 };
@@ -38,6 +39,8 @@ pub struct Stats {
     pub links: LinksTable,
     /// Limits the questions that read much.
     pub questions: Questions,
+    /// Limits callers without credentials, who could count off codes.
+    pub strangers: Strangers,
 }
 
 impl Handler for Stats {
@@ -46,31 +49,40 @@ impl Handler for Stats {
             (&Method::GET, ["api", "stats", code]) if Question::is_in(request) => {
                 let (caller, link) = self.readable(request, code).await?;
                 request.refuse_unknown(Question::parameters().chain(["format", "table"]))?;
-                self.period(request, &link, &caller).await
+                self.questions.answer(request, &caller, self.period(request, &link)).await
             }
             (&Method::GET, ["api", "stats", code]) => {
-                let record = self.record(code).await?;
-                let link = shown_to_anybody(request, &record)?;
+                let viewer = self.viewer(request).await.unwrap_or_else(stranger);
+                let record = self.shown(request, code, viewer.as_ref()).await?;
                 request.refuse_unknown(["top"])?;
-                self.summary(request, &link, self.shown_referrers(request, &record).await).await
+                let may_see_details = viewer.is_some_and(|viewer| is_in_workspace_of(&viewer, &record));
+                self.summary(request, &record.identity().id, Referrers::seen_by(may_see_details)).await
             }
             (&Method::GET, ["api", "stats", code, "timeline"]) => {
-                let record = self.record(code).await?;
-                let link = shown_to_anybody(request, &record)?;
+                let (viewer, failed) = match self.viewer(request).await {
+                    Ok(viewer) => (viewer, None),
+                    Err(error) => (None, Some(error)),
+                };
+                let record = self.shown(request, code, viewer.as_ref()).await?;
                 request.refuse_unknown(TIME.into_iter().chain(["interval"]))?;
-                self.timeline(request, &link, self.may_see_details(request, &record)).await
+                let is_member = viewer.as_ref().is_some_and(|viewer| is_in_workspace_of(viewer, &record));
+                let timeline = self.timeline(request, &record.identity().id, failed.map_or(Ok(is_member), Err));
+                match &viewer {
+                    Some(caller) => self.questions.answer(request, caller, timeline).await,
+                    None => timeline.await,
+                }
             }
             (&Method::GET, ["api", "stats", code, "daily"]) => {
-                let (_, link) = self.readable(request, code).await?;
+                let (caller, link) = self.readable(request, code).await?;
                 request.refuse_unknown(["from", "to"])?;
-                self.daily(request, &link).await
+                self.questions.answer(request, &caller, self.daily(request, &link)).await
             }
             (&Method::GET, ["api", "stats", code, "clicks"]) => {
                 let (caller, link) = self.readable(request, code).await?;
                 let own = ["limit", "after", "format"];
                 let narrowing = Question::parameters().filter(|name| *name != "interval");
                 request.refuse_unknown(narrowing.chain(own))?;
-                self.list_clicks(request, &link, &caller).await
+                self.questions.answer(request, &caller, self.list_clicks(request, &link)).await
             }
             (&Method::GET, ["api", "admin", "cleanup", "stats"]) => {
                 let admin = self.authenticator.tokens().require(request, Role::Admin).await?;
@@ -97,31 +109,38 @@ impl Stats {
         Ok((caller, not_purged(&record)?))
     }
 
-    /// Whether the caller may see details of the link's clicks. Credentials that aren't good for that make the caller a stranger.
+    /// Who asks, if their credentials are good for reading statistics; `None` for a stranger.
     ///
     /// # Errors
     /// When credentials can't be verified at the moment.
-    async fn may_see_details(&self, request: &Request, record: &Record<RedirectTarget>) -> Result<bool, ApiError> {
+    async fn viewer(&self, request: &Request) -> Result<Option<Caller>, ApiError> {
         if !self.authenticator.is_offered_credentials(request) {
-            return Ok(false);
+            return Ok(None);
         }
         match self.authenticator.require(request, Scope::AnalyticsRead).await {
-            Ok(caller) => Ok(*caller.workspace() == record.identity().workspace),
+            Ok(caller) => Ok(Some(caller)),
             Err(error) if error.status().is_server_error() => Err(error),
-            Err(_) => Ok(false),
+            Err(_) => Ok(None),
         }
     }
 
-    /// Anybody sees the hosts of a link's referrers. Whoever may see single clicks sees the pages, too. Credentials that can't be
-    /// verified are no reason to refuse what everybody may see.
-    async fn shown_referrers(&self, request: &Request, record: &Record<RedirectTarget>) -> Referrers {
-        match self.may_see_details(request, record).await {
-            Ok(true) => Referrers::Pages,
-            Ok(false) => Referrers::Hosts,
-            Err(error) => {
-                tracing::warn!(error = chain(&error), "credentials could not be verified, so only hosts are shown");
-                Referrers::Hosts
+    /// The link with a code, if anybody may see its numbers. Strangers are counted first, since each answer tells whether there is
+    /// such a link.
+    async fn shown(
+        &self,
+        request: &Request,
+        code: &str,
+        viewer: Option<&Caller>,
+    ) -> Result<Record<RedirectTarget>, ApiError> {
+        if viewer.is_none() {
+            self.strangers.admit(request).await?;
+        }
+        let record = self.record(code).await?;
+        match &record {
+            Record::Link(link) if link.availability.status(request.received_at()) == LinkStatus::Suspended => {
+                Err(ApiError::gone(LinkStatus::Suspended))
             }
+            _ => not_purged(&record).map(|_| record),
         }
     }
 
@@ -131,14 +150,15 @@ impl Stats {
     }
 }
 
-/// The link, unless it was purged or is suspended.
-fn shown_to_anybody(request: &Request, record: &Record<RedirectTarget>) -> Result<LinkId, ApiError> {
-    match record {
-        Record::Link(link) if link.availability.status(request.received_at()) == LinkStatus::Suspended => {
-            Err(ApiError::gone(LinkStatus::Suspended))
-        }
-        _ => not_purged(record),
-    }
+/// Credentials that can't be verified are no reason to refuse what everybody may see.
+fn stranger(error: ApiError) -> Option<Caller> {
+    tracing::warn!(error = chain(&error), "credentials could not be verified, so only hosts are shown");
+    None
+}
+
+/// Whether a caller is a member of the link's workspace, or has a key of it.
+fn is_in_workspace_of(viewer: &Caller, record: &Record<RedirectTarget>) -> bool {
+    *viewer.workspace() == record.identity().workspace
 }
 
 fn not_purged(record: &Record<RedirectTarget>) -> Result<LinkId, ApiError> {

@@ -2,8 +2,16 @@
 
 use std::process::ExitCode;
 
+use aws_sdk_secretsmanager::Client as SecretsManager;
+use linklet_domain::Salt;
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, ThrottleTable};
-use linklet_lambda::{StartError, aws, config, http, identity::Authenticator, throttle::Questions};
+use linklet_lambda::{
+    StartError, aws, config, http,
+    identity::Authenticator,
+    limiter::{Limiter, Strangers},
+    secrets,
+    throttle::Questions,
+};
 use linklet_stats::Stats;
 
 #[tokio::main(flavor = "local")]
@@ -14,16 +22,20 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let (stats, links) = (config::required("STATS_TABLE")?, config::required("LINKS_TABLE")?);
     let clicks = config::required("CLICKS_TABLE")?;
-    let calls = config::required("THROTTLE_TABLE")?;
+    let (calls, limit) = (config::required("THROTTLE_TABLE")?, config::parsed("REDIRECT_LIMIT_PER_MINUTE")?);
+    let (salt, edge) = (config::required("CLICK_SALT_ID")?, config::parsed("TRUSTED_EDGE")?);
     let clicks_kept_for = config::raw_clicks_lifetime()?;
     let aws = aws::load().await;
-    let tables = aws::tables(&aws);
+    let (tables, secrets) = (aws::tables(&aws), SecretsManager::new(&aws));
+    let (authenticator, salt) = tokio::join!(Authenticator::from_env(&aws, &tables), secrets::current(&secrets, &salt));
+    let calls = ThrottleTable::new(tables.clone(), calls);
     http::serve(Stats {
-        authenticator: Authenticator::from_env(&aws, &tables).await?,
+        authenticator: authenticator?,
         stats: StatsTable::new(tables.clone(), stats),
         clicks: ClicksTable::new(tables.clone(), clicks).keeping_clicks_for(clicks_kept_for),
-        links: LinksTable::new(tables.clone(), links),
-        questions: Questions(ThrottleTable::new(tables, calls)),
+        links: LinksTable::new(tables, links),
+        questions: Questions(calls.clone()),
+        strangers: Strangers { calls, limiter: Limiter::new(limit), edge, salt: Salt::parse(&salt?)? },
     })
     .await
 }

@@ -9,7 +9,6 @@ use linklet_domain::{Click, Crowd, Day, Findings, LinkId, Timestamp};
 use linklet_dynamodb::{ByteBudget, ReadBudget, RepositoryError};
 use linklet_lambda::{
     http::{ApiError, Format, Request, Response, StatusCode, json},
-    identity::Caller,
     throttle::Questions,
     zone::Zone,
 };
@@ -54,12 +53,9 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Stats {
-    pub(crate) async fn period(&self, request: &Request, link: &LinkId, caller: &Caller) -> Result<Response, ApiError> {
+    pub(crate) async fn period(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
         let question = Question::parse(request)?;
         let table = csv::table(request)?;
-        if question.filter.crowd().is_none() {
-            self.questions.admit(request, caller.workspace()).await?;
-        }
         let asked = Asked {
             question: &question,
             link,

@@ -47,6 +47,11 @@ pub(crate) enum Referrers {
 }
 
 impl Referrers {
+    /// Anybody sees the hosts of a link's referrers. Whoever may see single clicks sees the pages, too.
+    pub(crate) fn seen_by(may_see_details: bool) -> Self {
+        if may_see_details { Self::Pages } else { Self::Hosts }
+    }
+
     /// The most frequent of a link's referrers.
     fn top(self, profile: &Profile, most: usize) -> Vec<ValueCount> {
         let pages = profile.by(Dimension::Referer, Crowd::Everybody);

@@ -30,8 +30,10 @@ pub enum LimitedRoute {
     Codes,
     /// Following links.
     Redirect,
-    /// Asking what only single clicks tell, or the days of many links.
-    Questions,
+    /// Reading statistics without credentials.
+    Statistics,
+    /// Reading the links, days or clicks of a workspace, in read units.
+    Reads,
     /// Creating, changing and deleting links, many with one request.
     Bulk,
 }
@@ -44,7 +46,8 @@ impl LimitedRoute {
             Self::Shorten => "shorten",
             Self::Codes => "codes",
             Self::Redirect => "redirect",
-            Self::Questions => "questions",
+            Self::Statistics => "statistics",
+            Self::Reads => "reads",
             Self::Bulk => "bulk",
         }
     }
@@ -167,8 +170,8 @@ impl RateLimit {
         if calls == 0 { Err(Invalid::new("a limit must be at least 1 per minute")) } else { Ok(Self { calls }) }
     }
 
-    /// How many questions a workspace may ask that read much.
-    pub const QUESTIONS: Self = Self { calls: 30 };
+    /// How many read units requests of a workspace may use that read much: as many as thirty of the largest answers.
+    pub const READ_UNITS: Self = Self { calls: 30_000 };
 
     /// How many links a workspace may create, change and delete by requests about many of them.
     pub const BULK_LINKS: Self = Self { calls: 1_000 };
@@ -227,17 +230,6 @@ pub struct RouteLimits {
     /// For an address, which may be that of an office; networks of several addresses have
     /// [more](ThrottleSubject::allowances).
     pub by_address: RateLimit,
-}
-
-impl RouteLimits {
-    /// What applies to a subject.
-    #[must_use]
-    pub fn of(self, subject: &ThrottleSubject) -> RateLimit {
-        match subject {
-            ThrottleSubject::Person(_) | ThrottleSubject::Workspace(_) => self.by_person,
-            ThrottleSubject::Address(..) => self.by_address.of(subject),
-        }
-    }
 }
 
 /// A subject's window on a route: when it ends, and the number of calls so far.
@@ -342,16 +334,6 @@ mod tests {
         let calls = subjects("2001:db8::1").iter().map(|subject| limit.of(subject).calls()).collect::<Vec<_>>();
 
         assert_eq!(calls, [10, 40, 160]);
-    }
-
-    #[test]
-    fn a_person_and_an_address_have_limits_of_their_own() {
-        let per_minute = |calls| RateLimit::per_minute(calls).unwrap();
-        let limits = RouteLimits { by_person: per_minute(60), by_address: per_minute(300) };
-
-        assert_eq!(limits.of(&ThrottleSubject::Person(UserId::generate())), per_minute(60));
-        let of_networks = subjects("2001:db8::1").iter().map(|subject| limits.of(subject).calls()).collect::<Vec<_>>();
-        assert_eq!(of_networks, [300, 1_200, 4_800]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 use std::error::Error;
 
-use linklet_domain::Invalid;
+use linklet_domain::{Invalid, Refusal};
 
 /// An error of a table access. Outcomes that callers act on, such as a code that is taken, are return values instead.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +22,14 @@ pub enum RepositoryError {
         /// The (de)serialisation error.
         #[source]
         source: Box<dyn Error + Send + Sync>,
+    },
+    /// The workspace has [read](crate::ReadMeter) too much in this minute.
+    #[error("the workspace has read too much to {operation}")]
+    ReadTooMuch {
+        /// The operation that read no further, for example `list a workspace's links`.
+        operation: &'static str,
+        /// The limit, and when it is over.
+        refusal: Refusal,
     },
 }
 

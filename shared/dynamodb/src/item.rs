@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::{
     Client,
     operation::query::builders::QueryFluentBuilder,
-    types::{AttributeValue, DeleteRequest, KeysAndAttributes, TransactWriteItem, WriteRequest},
+    types::{
+        AttributeValue, DeleteRequest, KeysAndAttributes, ReturnConsumedCapacity, TransactWriteItem, WriteRequest,
+    },
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{RepositoryError, back_off};
+use crate::{RepositoryError, back_off, throttle::reads};
 
 /// An item as the SDK represents it: attribute values by attribute name.
 pub(crate) type Item = HashMap<String, AttributeValue>;
@@ -144,8 +146,11 @@ impl Answers {
             return Ok(None);
         }
         self.left -= 1;
-        let query = self.query.clone().set_exclusive_start_key(self.last_read.take());
+        let told = reads::is_metered(self.operation)?.then_some(ReturnConsumedCapacity::Total);
+        let query =
+            self.query.clone().set_exclusive_start_key(self.last_read.take()).set_return_consumed_capacity(told);
         let answer = query.send().await.map_err(RepositoryError::unavailable(self.operation))?;
+        reads::note(self.operation, answer.consumed_capacity.as_ref()).await?;
         self.is_at_end = answer.last_evaluated_key.is_none();
         self.last_read = answer.last_evaluated_key;
         Ok(Some(answer.items.unwrap_or_default()))

@@ -40,7 +40,7 @@ pub use stats::{
     ClassifiedClick, CommitOutcome, Correction, CountedDay, CountsReader, DayOutcome, DayWork, Kept, Life, Loaded,
     Milestone, StatsTable,
 };
-pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, MailAdmission, ThrottleTable};
+pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, MailAdmission, ReadMeter, ThrottleTable};
 pub use users::{
     AcceptOutcome, Acting, AddressStep, AddressVerification, ApiKeys, ChangedKey, CloseOutcome, ClosedWorkspaces,
     CreateKeyOutcome, Forgotten, FoundOutcome, FoundingAnswer, HandoverStage, Invitations, InviteOutcome, KeyChange,

@@ -30,6 +30,7 @@ pub mod guesses;
 pub mod hashing;
 pub mod http;
 pub mod identity;
+pub mod limiter;
 pub mod link_filter;
 pub mod link_view;
 pub mod mail_orders;

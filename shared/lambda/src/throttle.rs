@@ -1,27 +1,31 @@
-//! The rate limits of a route or a workspace, with exact counts in ThrottleTable.
+//! The rate limits of a route or a workspace.
 
-use std::{iter, time::Duration};
+use std::time::Duration;
 
 use linklet_domain::{
-    Allowance, LimitedRoute, RateLimit, RouteLimits, Salt, ThrottleSubject, UserId, Window, WorkspaceId, lifetimes,
+    LimitedRoute, RateLimit, RouteLimits, Salt, ThrottleSubject, UserId, Window, WorkspaceId, lifetimes,
 };
-use linklet_dynamodb::{CountOutcome, RepositoryError, ThrottleTable};
+use linklet_dynamodb::{CountOutcome, ReadMeter, RepositoryError, ThrottleTable};
 
 use crate::{
     http::{ApiError, Edge, Request},
+    identity::Caller,
+    limiter::Limiter,
     metrics::{self, Metric},
     telemetry::chain,
 };
 
-/// Enforces the rate limits of a route: by person and by address. Each call costs one write per subject, which is the cheapest
-/// exact count of two limits: a transaction of two writes costs four.
+/// Enforces the rate limits of a route: by person, exactly, which costs a write, and by address as the [limiter](Limiter) does, which
+/// costs most callers none.
 pub struct Throttle {
     /// The table that has the counts.
     pub table: ThrottleTable,
     /// The route.
     pub route: LimitedRoute,
-    /// What it allows.
-    pub limits: RouteLimits,
+    /// What it allows a person.
+    pub by_person: RateLimit,
+    /// Counts what it allows an address.
+    pub limiter: Limiter,
     /// The trusted edge, which determines the client's address.
     pub edge: Edge,
     /// The salt for the hashes of addresses.
@@ -29,15 +33,21 @@ pub struct Throttle {
 }
 
 impl Throttle {
+    /// With these limits of a route.
+    #[must_use]
+    pub fn new(table: ThrottleTable, route: LimitedRoute, limits: RouteLimits, (edge, salt): (Edge, Salt)) -> Self {
+        Self { table, route, by_person: limits.by_person, limiter: Limiter::new(limits.by_address), edge, salt }
+    }
+
     /// These limits for another route, whose calls are counted apart.
     #[must_use]
     pub fn of(&self, route: LimitedRoute) -> Self {
-        Self { table: self.table.clone(), route, limits: self.limits, edge: self.edge, salt: self.salt.clone() }
+        let (table, limiter) = (self.table.clone(), Limiter::new(self.limiter.limit()));
+        Self { table, route, by_person: self.by_person, limiter, edge: self.edge, salt: self.salt.clone() }
     }
 
     /// Counts a request for the person and for their address, which of IPv6 is in three networks. If one of them has reached its
-    /// limit, the request is refused and counted for none. The person is the first, whose limit is the smallest: then a refusal
-    /// is one write, and takes nothing from who else is at the address, not even for a moment.
+    /// limit, the request is refused and counted for none.
     ///
     /// If ThrottleTable doesn't answer in time, the request is allowed and a warning is logged, so that an outage of the table
     /// doesn't become one of the route.
@@ -46,38 +56,37 @@ impl Throttle {
     /// 429 if a subject has reached the limit.
     pub async fn admit(&self, request: &Request, person: &UserId) -> Result<(), ApiError> {
         let now = request.received_at();
-        let mut counted: Vec<(ThrottleSubject, Window)> = Vec::new();
-        for subject in self.subjects(request, person) {
-            let limit = self.limits.of(&subject);
-            match self.table.count(self.route, &subject, limit, now).await {
-                Ok(CountOutcome::Counted(window)) => counted.push((subject, window)),
-                Ok(CountOutcome::Refused(window)) => {
-                    self.uncount(&counted).await;
-                    return Err(ApiError::Throttled(limit.refusal(window, now)));
-                }
-                Err(error) => {
-                    warn_of_uncounted(&error);
-                    break;
-                }
+        let person = ThrottleSubject::Person(*person);
+        let counted = match self.table.count(self.route, &person, self.by_person, now).await {
+            Ok(CountOutcome::Counted(window)) => Some(window),
+            Ok(CountOutcome::Refused(window)) => {
+                return Err(ApiError::Throttled(self.by_person.refusal(window, now)));
             }
+            Err(error) => {
+                warn_of_uncounted(&error);
+                None
+            }
+        };
+        let addresses = ThrottleSubject::all_at(&self.edge.address(request), &self.salt);
+        let by_address = match self.limiter.count(&addresses, now) {
+            Ok(allowance) => allowance,
+            Err(refusal) => {
+                self.uncount(&person, counted).await;
+                return Err(ApiError::Throttled(refusal));
+            }
+        };
+        if let Some(window) = counted {
+            let allowance = self.by_person.allowance(window);
+            request.note_allowance(by_address.map_or(allowance, |other| other.stricter(allowance)));
         }
-        let allowances = counted.iter().map(|(subject, window)| self.limits.of(subject).allowance(*window));
-        if let Some(allowance) = allowances.reduce(Allowance::stricter) {
-            request.note_allowance(allowance);
-        }
+        self.limiter.merge_due((&self.table, self.route), &addresses, now).await;
         Ok(())
     }
 
-    fn subjects(&self, request: &Request, person: &UserId) -> impl Iterator<Item = ThrottleSubject> {
-        let addresses = ThrottleSubject::all_at(&self.edge.address(request), &self.salt);
-        iter::once(ThrottleSubject::Person(*person)).chain(addresses)
-    }
-
-    async fn uncount(&self, counted: &[(ThrottleSubject, Window)]) {
-        for (subject, window) in counted {
-            if let Err(error) = self.table.uncount(self.route, subject, *window).await {
-                tracing::warn!(error = chain(&error), "a refused call could not be uncounted");
-            }
+    async fn uncount(&self, person: &ThrottleSubject, counted: Option<Window>) {
+        let Some(window) = counted else { return };
+        if let Err(error) = self.table.uncount(self.route, person, window).await {
+            tracing::warn!(error = chain(&error), "a refused call could not be uncounted");
         }
     }
 }
@@ -105,7 +114,7 @@ pub async fn admit_workspace(
     }
 }
 
-/// Limits the questions of a workspace that read much: single clicks, or the days of many links. Each costs a write.
+/// Limits what the questions of a workspace read: its links, their days, and single clicks.
 pub struct Questions(pub ThrottleTable);
 
 impl Questions {
@@ -121,12 +130,13 @@ impl Questions {
     /// How many days a question is about that says no beginning.
     pub const DEFAULT_DAYS: u32 = 30;
 
-    /// Counts a question, unless its workspace has asked too many. If ThrottleTable doesn't answer in time, it is answered.
-    ///
-    /// # Errors
-    /// 429 when the workspace has asked too many.
-    pub async fn admit(&self, request: &Request, workspace: &WorkspaceId) -> Result<(), ApiError> {
-        admit_workspace(&self.0, (LimitedRoute::Questions, RateLimit::QUESTIONS), request, workspace, 1).await
+    /// Answers a question, of which only what goes beyond [some read units](ReadMeter::FREE) is counted. It fails with 429 when the
+    /// workspace has [read too much](RateLimit::READ_UNITS). If ThrottleTable doesn't answer in time, it is answered.
+    pub async fn answer<T>(&self, request: &Request, caller: &Caller, answer: impl Future<Output = T>) -> T {
+        let meter = ReadMeter::new(&self.0, caller.workspace(), request.received_at());
+        let (answered, failed) = meter.measure(answer).await;
+        failed.iter().for_each(warn_of_uncounted);
+        answered
     }
 }
 

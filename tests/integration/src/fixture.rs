@@ -12,8 +12,8 @@ use linklet_delete::Delete;
 use linklet_domain::{
     CheckInterval, CheckOutcome, CheckResult, Click, Client, CorrelationId, Device, Event, EventDetail, EventId,
     IpHash, LimitedRoute, Member, Places, PlannedRound, RateLimit, Reach, RefreshToken, Role, RouteLimits, Salt,
-    SessionId, SignInPlace, TargetId, TargetStatus, Timestamp, Track, UrlCreated, UserId, Visitor, WorkspaceId,
-    lifetimes,
+    SessionId, SignInPlace, TargetId, TargetStatus, ThrottleSubject, Timestamp, Track, UrlCreated, UserId, Visitor,
+    Window, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
     Acting, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, Forgotten, LinksTable, MemberChange, MemberOutcome,
@@ -30,6 +30,7 @@ use linklet_lambda::{
     hashing::{Limits, LinkHashing},
     http::{Edge, Pages, ShortUrls},
     identity::Authenticator,
+    limiter::{Limiter, Strangers},
     mail_orders::MailOrders,
     publisher::Publisher,
     throttle::{Questions, Throttle},
@@ -40,7 +41,7 @@ use linklet_list::List;
 use linklet_notify::{Addresses, MailLimit, Mailer, Notify, Topic};
 use linklet_overview::Overviews;
 use linklet_qr::QrCodes;
-use linklet_redirect::{HotLinks, Limiter, Redirect};
+use linklet_redirect::{HotLinks, Redirect};
 use linklet_relay::Relay;
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
@@ -334,6 +335,7 @@ pub fn jobs_api(db: &TestDynamoDb) -> JobsApi {
         jobs: db.jobs(),
         links: db.links(),
         people: db.names(),
+        questions: questions(db),
         short_urls: ShortUrls::new(None),
     }
 }
@@ -424,7 +426,7 @@ pub fn shorten_limited(db: &TestDynamoDb, by_person: u32, by_address: u32) -> Sh
 pub fn throttle(table: ThrottleTable, by_person: u32, by_address: u32) -> Throttle {
     let [by_person, by_address] = [by_person, by_address].map(|calls| RateLimit::per_minute(calls).unwrap());
     let limits = RouteLimits { by_person, by_address };
-    Throttle { table, route: LimitedRoute::Shorten, limits, edge: Edge::None, salt: salt() }
+    Throttle::new(table, LimitedRoute::Shorten, limits, (Edge::None, salt()))
 }
 
 /// The limits on guessing, with room for more hashes than a test needs.
@@ -453,6 +455,7 @@ pub fn list(db: &TestDynamoDb) -> List {
         stats: db.stats(),
         targets: db.watch(),
         people: db.names(),
+        questions: questions(db),
         short_urls: ShortUrls::new(None),
         edge: Edge::None,
     }
@@ -473,6 +476,12 @@ fn questions(db: &TestDynamoDb) -> Questions {
     Questions(db.calls())
 }
 
+/// Counts read units that a workspace has used in the minute that it is, and returns how many these are by now.
+pub async fn has_read(db: &TestDynamoDb, workspace: &WorkspaceId, units: u32, now: Timestamp) -> u32 {
+    let (workspace, read) = (ThrottleSubject::Workspace(*workspace), Window { hits: units, ..Window::starting(now) });
+    db.calls().merge(LimitedRoute::Reads, &workspace, read, now).await.unwrap().hits
+}
+
 pub fn stats(db: &TestDynamoDb) -> Stats {
     Stats {
         authenticator: db.authenticator(),
@@ -480,7 +489,14 @@ pub fn stats(db: &TestDynamoDb) -> Stats {
         clicks: db.clicks(),
         links: db.links(),
         questions: questions(db),
+        strangers: strangers(db),
     }
+}
+
+/// 300 calls a minute for whoever reads statistics without credentials.
+pub fn strangers(db: &TestDynamoDb) -> Strangers {
+    let limiter = Limiter::new(RateLimit::per_minute(300).unwrap());
+    Strangers { calls: db.calls(), limiter, edge: Edge::None, salt: salt() }
 }
 
 pub fn watch(db: &TestDynamoDb) -> Watch {

@@ -20,7 +20,7 @@ use linklet_auth::Auth;
 use linklet_domain::{CorrelationId, Record, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, ThrottleTable};
 use linklet_integration::fixture::{
-    self, analytics, per, redirect, redirect_with, relay, room, shorten, throttle, watch_links,
+    self, analytics, per, redirect, redirect_with, relay, room, shorten, stats, throttle, watch_links,
 };
 use linklet_lambda::following::{Recorder, Spreading};
 use linklet_lambda::{
@@ -30,7 +30,6 @@ use linklet_lambda::{
     mail_orders::MailOrders,
     metrics,
     publisher::Publisher,
-    throttle::Questions,
 };
 use linklet_redirect::Redirect;
 use linklet_shorten::Shorten;
@@ -258,13 +257,7 @@ async fn a_link_without_room_for_its_target_is_one_warning_however_often_it_is_d
 async fn statistics_are_public_also_while_keys_cannot_be_read_and_that_is_one_warning() {
     let db = TestDynamoDb::start();
     db.store(&LinkBuilder::new("launch").build()).await;
-    let stats = Stats {
-        authenticator: authenticator(),
-        stats: db.stats(),
-        clicks: db.clicks(),
-        links: db.links(),
-        questions: Questions(db.calls()),
-    };
+    let stats = Stats { authenticator: authenticator(), ..stats(&db) };
     let key = format!("sk_live_{}", "0".repeat(32));
     let logs = CapturedLogs::start();
 

@@ -4,10 +4,10 @@ use linklet_domain::{LimitedRoute, ThrottleSubject, Timestamp, Window};
 use lru::LruCache;
 use parking_lot::Mutex;
 
-/// When the windows end that this environment has seen. It is a hint only: windows of other environments aren't known, and
+/// The windows as this environment has seen them last. It is a hint only: what other environments have counted since isn't known, and
 /// what is forgotten costs a write unit more.
 #[derive(Debug)]
-pub(super) struct KnownWindows(Mutex<LruCache<(LimitedRoute, ThrottleSubject), Timestamp>>);
+pub(super) struct KnownWindows(Mutex<LruCache<(LimitedRoute, ThrottleSubject), Window>>);
 
 /// Maximum number of windows, of which the least recently used is forgotten: some 200 KB.
 const MAX: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
@@ -19,12 +19,13 @@ impl Default for KnownWindows {
 }
 
 impl KnownWindows {
-    pub fn is_live(&self, route: LimitedRoute, subject: &ThrottleSubject, now: Timestamp) -> bool {
-        self.0.lock().get(&(route, subject.clone())).is_some_and(|ends_at| now < *ends_at)
+    /// The window that isn't over, if one is known.
+    pub fn live(&self, route: LimitedRoute, subject: &ThrottleSubject, now: Timestamp) -> Option<Window> {
+        self.0.lock().get(&(route, subject.clone())).copied().filter(|window| window.is_live(now))
     }
 
     pub fn remember(&self, route: LimitedRoute, subject: &ThrottleSubject, window: Window) {
-        self.0.lock().put((route, subject.clone()), window.ends_at);
+        self.0.lock().put((route, subject.clone()), window);
     }
 }
 
@@ -39,7 +40,7 @@ mod tests {
         let (known, now) = (KnownWindows::default(), Timestamp::now());
         let salt = Salt::parse(&"salt".repeat(8)).unwrap();
         let subject = |number: usize| ThrottleSubject::at(&format!("10.0.{}.{}", number >> 8, number & 255), &salt);
-        let is_live = |number| known.is_live(LimitedRoute::Shorten, &subject(number), now);
+        let is_live = |number| known.live(LimitedRoute::Shorten, &subject(number), now).is_some();
 
         for number in 0..3 * MAX.get() {
             known.remember(LimitedRoute::Shorten, &subject(number), Window::starting(now));
@@ -48,7 +49,7 @@ mod tests {
 
         assert_eq!(known.0.lock().len(), MAX.get());
         assert!(!is_live(1) && is_live(3 * MAX.get() - 1));
-        assert!(!known.is_live(LimitedRoute::Redirect, &subject(0), now));
-        assert!(!known.is_live(LimitedRoute::Shorten, &subject(0), Window::starting(now).ends_at));
+        assert_eq!(known.live(LimitedRoute::Redirect, &subject(0), now), None);
+        assert_eq!(known.live(LimitedRoute::Shorten, &subject(0), Window::starting(now).ends_at), None);
     }
 }

@@ -11,6 +11,7 @@ mod guesses;
 mod item;
 mod known;
 mod mails;
+pub(crate) mod reads;
 
 use std::{sync::Arc, time::Duration};
 
@@ -28,6 +29,7 @@ use self::{
 pub use self::{
     guesses::{AdmittedGuess, GuessOutcome},
     mails::MailAdmission,
+    reads::ReadMeter,
 };
 use crate::{
     RepositoryError,
@@ -165,7 +167,7 @@ impl ThrottleTable {
         subject: &ThrottleSubject,
         calls: Calls,
     ) -> Result<CountOutcome, RepositoryError> {
-        let mut may_be_first = !self.known.is_live(route, subject, calls.now);
+        let mut may_be_first = self.known.live(route, subject, calls.now).is_none();
         for _ in 0..Self::TRIES {
             let updated = if may_be_first {
                 self.start(route, subject, calls).await?

@@ -40,7 +40,7 @@ pub enum ApiError {
     LastAdminOf(WorkspaceId, WorkspaceName),
     /// DynamoDB failed, or an item has an unexpected form.
     #[error("a table failed")]
-    Repository(#[from] RepositoryError),
+    Repository(#[source] RepositoryError),
     /// A bug, or the failure of a service without which the request can't be processed.
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -49,6 +49,15 @@ pub enum ApiError {
 fn longest_range(most: &u64, members_get_more: bool) -> String {
     let hint = if members_get_more { "; a token or API key of the link's workspace allows more" } else { "" };
     format!("from and to must include at most {most} days{hint}")
+}
+
+impl From<RepositoryError> for ApiError {
+    fn from(error: RepositoryError) -> Self {
+        match error {
+            RepositoryError::ReadTooMuch { refusal, .. } => Self::Throttled(refusal),
+            error => Self::Repository(error),
+        }
+    }
 }
 
 impl From<Problem> for ApiError {
@@ -80,7 +89,7 @@ impl ApiError {
             Self::InvalidBody(_) => Problem::InvalidBody,
             Self::Invalid(_) => Problem::InvalidInput,
             Self::RangeTooLong { .. } => Problem::RangeTooLong,
-            Self::Throttled(_) => Problem::RateLimited,
+            Self::Throttled(_) | Self::Repository(RepositoryError::ReadTooMuch { .. }) => Problem::RateLimited,
             Self::TooManyAttempts { .. } => Problem::TooManyAttempts,
             Self::LastAdminOf(..) => Problem::LastAdmin,
             Self::Repository(RepositoryError::Unavailable { .. }) => Problem::ServiceUnavailable,

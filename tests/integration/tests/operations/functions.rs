@@ -46,6 +46,31 @@ fn every_function_is_traced_and_may_send_its_traces() {
     }
 }
 
+/// What leaves AWS costs by its size, whoever asks for it.
+#[test]
+fn files_for_anybody_leave_with_20_megabytes_a_second_at_most() {
+    let template = Template::load();
+    let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../functions/web");
+    let limits = &template.of_type("AWS::ApiGatewayV2::Stage").next().unwrap().1["RouteSettings"];
+
+    for route in template.routes().into_iter().filter(|route| route.function == "web") {
+        let size = match route.path.as_str() {
+            "/" | "/health" => continue,
+            path if path.starts_with("/app") => largest_in(&web.join("app")),
+            _ => largest_in(&web.join("assets")),
+        };
+        let rate = limits[format!("ANY {}", route.path)]["ThrottlingRateLimit"].as_u64().unwrap_or(u64::MAX);
+        assert!(rate.saturating_mul(size) <= 20_000_000, "{route:?}");
+    }
+}
+
+/// How many bytes the largest file in a folder has.
+fn largest_in(folder: &Path) -> u64 {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let sizes = paths.map(|path| if path.is_dir() { largest_in(&path) } else { fs::metadata(path).unwrap().len() });
+    sizes.max().unwrap_or_default()
+}
+
 #[test]
 fn the_access_log_has_nothing_that_a_client_writes() {
     let settings = &Template::load().of_type("AWS::ApiGatewayV2::Stage").next().unwrap().1["AccessLogSettings"];

@@ -5,7 +5,7 @@ use std::{cell::Cell, time::Duration};
 use aws_lambda_events::{dynamodb::Event as StreamEvent, streams::DynamoDbEventResponse};
 use linklet_domain::{Link, LinkPatch, Record, RemovalReason, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, WatchTable};
-use linklet_lambda::{batch::Consumer, throttle::Questions};
+use linklet_lambda::batch::Consumer;
 use linklet_list::List;
 use linklet_stats::Stats;
 use linklet_test_support::{
@@ -368,7 +368,7 @@ async fn reading_an_expired_link_in_every_way_writes_nothing() {
         targets: WatchTable::new(client.clone(), "WatchTable"),
         ..crate::fixture::list(&db)
     };
-    let statistics = Stats { authenticator: authenticator(), stats, clicks, links, questions: Questions(db.calls()) };
+    let statistics = Stats { authenticator: authenticator(), stats, clicks, links, ..crate::fixture::stats(&db) };
     let token = token_for(&link.identity.workspace, Role::Viewer);
     let get = |path: &str| RequestBuilder::new("GET", path).token(&token);
 

@@ -23,7 +23,6 @@ use linklet_lambda::{
     http::ShortUrls,
     publisher::Publisher,
     schedule::{Call, Job},
-    throttle::Questions,
     watching::TargetRoom,
 };
 use linklet_list::List;
@@ -337,7 +336,7 @@ impl Measured {
             stats: StatsTable::new(metered.client.clone(), "StatsTable"),
             clicks: ClicksTable::new(metered.client.clone(), "ClicksTable"),
             links: LinksTable::new(metered.client.clone(), "LinksTable"),
-            questions: Questions(bench.db.calls()),
+            ..crate::fixture::stats(&bench.db)
         };
         // As the page of a link asks for the last 30 days.
         let [first, last] = [2 * DAY, 31 * DAY].map(|after| Timestamp::from_unix_millis(START + after));

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use linklet_domain::{Link, Role, Timestamp, WorkspaceId};
-use linklet_dynamodb::{LinksTable, StatsTable};
+use linklet_domain::{Link, RateLimit, Role, Timestamp, WorkspaceId};
+use linklet_dynamodb::{LinksTable, StatsTable, ThrottleTable};
+use linklet_lambda::throttle::Questions;
 use linklet_list::List;
 use linklet_test_support::{Answer, CapacityMeter, LinkBuilder, RequestBuilder, TestDynamoDb, token_for};
 use serde_json::{Value, json};
@@ -133,6 +134,68 @@ async fn a_search_reads_eight_megabytes_and_its_cursors_find_each_match_once() {
 
 fn cursor(page: &Value) -> &str {
     page["next_cursor"].as_str().unwrap()
+}
+
+/// An overview that is too old is better than none, so only the first one is refused.
+#[tokio::test(flavor = "multi_thread")]
+async fn links_are_not_read_for_a_workspace_that_has_read_too_much() {
+    let workspace = Workspace::with_heavy_links(1_600).await;
+    let (overviews, jobs) = (fixture::overviews(&workspace.db), fixture::jobs_api(&workspace.db));
+    let token = token_for(&workspace.id, Role::Admin);
+    let now = Timestamp::now();
+    let get = |path: &str, at: Timestamp| RequestBuilder::new("GET", path).token(&token).at(at);
+    let dry_run = json!({"kind": "archive", "filter": {"search": "needle"}, "dry_run": true});
+    let count = |at: Timestamp| RequestBuilder::new("POST", "/api/jobs").token(&token).at(at).json(&dry_run);
+    assert_eq!(get("/api/overview", now).send_to(&overviews).await.status, 200);
+    fixture::has_read(&workspace.db, &workspace.id, RateLimit::READ_UNITS.calls(), now).await;
+
+    for path in ["/api/links", "/api/links?search=needle", "/api/links?sort=clicks"] {
+        assert_eq!(get(path, now).send_to(&workspace.list).await.status, 429, "{path}");
+    }
+    assert_eq!(count(now).send_to(&jobs).await.status, 429);
+    assert_eq!(get("/api/overview?tag=tenth", now).send_to(&overviews).await.status, 429);
+    assert_eq!(get("/api/overview", now.plus(Duration::from_secs(59))).send_to(&overviews).await.status, 200);
+    let elsewhere = fixture::list(&workspace.db);
+    assert_eq!(get("/api/urls", now).send_to(&elsewhere).await.status, 200, "twenty links cost little");
+    workspace.meter.reset();
+    assert_eq!(get("/api/links?search=needle", now).send_to(&workspace.list).await.status, 429);
+    assert_eq!(workspace.meter.read_units(), 0.0, "an environment that knows reads nothing");
+
+    let later = now.plus(RateLimit::WINDOW);
+    assert_eq!(get("/api/links?search=needle", later).send_to(&workspace.list).await.status, 200);
+    assert_eq!(count(later).send_to(&jobs).await.status, 200);
+}
+
+/// `test_budgets.py` tells how many of them the application asks for.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_of_ten_thousand_ordinary_links_is_read_sixty_times_a_minute() {
+    let workspace = Workspace::new();
+    let ordinary = |number: usize| {
+        let url = format!("https://www.example.com/articles/{number}/how-we-made-everything-faster?ref=mail");
+        let created_at = start().plus(Duration::from_secs(number as u64));
+        let link = LinkBuilder::new(&code(number)).in_workspace(&workspace.id).to(&url).created_at(created_at);
+        let mut link = link.build();
+        link.metadata.title = "How we made everything faster".parse().ok();
+        link.metadata.tags = vec!["spring".to_owned(), "newsletter".to_owned()].try_into().unwrap();
+        link
+    };
+    let links: Vec<_> = (0..10_000).map(ordinary).collect();
+    workspace.store(&links).await;
+
+    for (query, most) in [("", 450.0), ("tag=spring", 450.0), ("search=faster", 900.0)] {
+        let units = workspace.page(query).await.1;
+        println!("{query:<15} {units} read units of 10,000 links");
+        assert!(units <= most, "{query}: {units}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_counted_is_answered() {
+    let workspace = Workspace::with_heavy_links(1_600).await;
+    let calls = ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable");
+    let list = List { questions: Questions(calls), ..fixture::list(&workspace.db) };
+    let request = RequestBuilder::new("GET", "/api/links?search=needle").token(&workspace.token);
+    assert_eq!(request.send_to(&list).await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use linklet_domain::{Day, Link, RateLimit, Role, Timestamp, WorkspaceId, lifetimes};
-use linklet_dynamodb::{StatsTable, ThrottleTable, WatchOutcome};
-use linklet_lambda::{batch::Consumer as _, throttle::Questions};
+use linklet_domain::{Day, Link, Role, Timestamp, WorkspaceId, lifetimes};
+use linklet_dynamodb::{StatsTable, WatchOutcome};
+use linklet_lambda::batch::Consumer as _;
 use linklet_test_support::{Answer, ClickBuilder, FakeQueues, Fault, Faults, RequestBuilder, event_batch, token_for};
 use serde_json::{Value, json};
 
@@ -404,40 +404,15 @@ async fn who_asks_many_new_questions_at_once_is_answered_and_no_more_than_twenty
 }
 
 #[tokio::test]
-async fn a_workspace_asks_thirty_questions_a_minute_that_read_days() {
-    let fixture = Fixture::new();
-    fixture.store("first", &[]).await;
-    let question = |number: u32| format!("/api/overview/breakdowns?{}", fixture.between(number, 0));
-    let most = RateLimit::QUESTIONS.calls();
-    for number in 0..most {
-        fixture.ask(&question(number)).await;
-    }
-
-    let refused = fixture.get_at(&question(most), fixture.now).await;
-    assert_eq!(refused.status, 429, "{}", refused.body);
-    fixture.ask(&question(0)).await;
-    fixture.ask("/api/overview?tag=launch").await;
-    assert_eq!(fixture.get_at(&format!("/api/overview?{}", fixture.between(90, 0)), fixture.now).await.status, 429);
-    // One that is too old is better than none.
-    let (later, old) = (fixture.now.plus(Duration::from_secs(59)), fixture.ask(&question(0)).await);
-    assert_eq!(fixture.ask_at(&question(0), later).await, old);
-    fixture.ask_at(&question(most), fixture.now.plus(MINUTE)).await;
-}
-
-#[tokio::test]
-async fn while_questions_cannot_be_counted_or_kept_they_are_answered() {
+async fn while_questions_cannot_be_kept_they_are_answered() {
     let fixture = Fixture::new();
     fixture.store("first", &[]).await;
     fixture.click("first", (2, 0), 1).await;
-    let ask = async |failing: usize, table: &str| {
+    let ask = async |failing: usize| {
         let faults = Faults::default();
         faults.plan(Some((failing, Fault::Throttled)));
         let mut overviews = overviews(&fixture.db);
-        if table == "stats" {
-            overviews.stats = StatsTable::new(fixture.db.client_with(faults), "StatsTable");
-        } else {
-            overviews.questions = Questions(ThrottleTable::new(fixture.db.client_with(faults), "ThrottleTable"));
-        }
+        overviews.stats = StatsTable::new(fixture.db.client_with(faults), "StatsTable");
         let path = format!("/api/overview/breakdowns?{}", fixture.between(failing as u32 + 1, 0));
         RequestBuilder::new("GET", &path).token(&fixture.token).at(fixture.now).send_to(&overviews).await
     };
@@ -445,13 +420,12 @@ async fn while_questions_cannot_be_counted_or_kept_they_are_answered() {
     // The row, the totals, the days, the list of questions, and writing that and the row.
     let mut statuses = Vec::new();
     for failing in 0..6 {
-        let answer = ask(failing, "stats").await;
+        let answer = ask(failing).await;
         statuses.push((answer.status, answer.json().get("total_clicks").cloned()));
     }
     let (failed, answered) = ((503, None), (200, Some(json!(2))));
     assert_eq!(statuses, [failed.clone(), failed.clone(), failed, answered.clone(), answered.clone(), answered]);
-    assert_eq!(ask(9, "stats").await.status, 200);
-    assert_eq!(ask(0, "questions").await.status, 200, "it isn't counted");
+    assert_eq!(ask(9).await.status, 200);
 }
 
 // ---------------------------------------------------------------------------------------------------------------- Who may

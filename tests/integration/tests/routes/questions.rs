@@ -7,7 +7,7 @@ use std::{
 
 use fastrand::Rng;
 use jiff::{Unit, tz::TimeZone};
-use linklet_domain::{Click, Event, Role, Spread, Timestamp, WorkspaceId};
+use linklet_domain::{Click, Event, RateLimit, Role, Spread, Timestamp, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::batch::Consumer;
 use linklet_stats::Stats;
@@ -17,7 +17,7 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{analytics, stats};
+use crate::fixture::{analytics, has_read, stats};
 
 /// Referrers as they are sent, and as they are counted.
 const REFERRERS: [(Option<&str>, Option<&str>); 4] = [
@@ -236,7 +236,11 @@ impl Bench {
     }
 
     async fn ask(&self, query: &str) -> Answer {
-        let request = RequestBuilder::new("GET", &format!("/api/stats/launch?{query}")).at(self.now);
+        self.get(&format!("?{query}")).await
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        let request = RequestBuilder::new("GET", &format!("/api/stats/launch{path}")).at(self.now);
         request.token(&token_for(&self.workspace, Role::Viewer)).send_to(&stats(&self.db)).await
     }
 }
@@ -425,8 +429,7 @@ async fn a_parameter_that_is_not_known_or_makes_no_sense_is_refused() {
 
 impl Bench {
     async fn clicks(&self, query: &str) -> Answer {
-        let request = RequestBuilder::new("GET", &format!("/api/stats/launch/clicks?{query}")).at(self.now);
-        request.token(&token_for(&self.workspace, Role::Viewer)).send_to(&stats(&self.db)).await
+        self.get(&format!("/clicks?{query}")).await
     }
 
     /// The times of the clicks of all pages, and what happens between two of them.
@@ -542,23 +545,6 @@ async fn a_series_and_each_breakdown_are_tables() {
     assert_eq!(series, format!("period,clicks,people\r\n{rows}"));
 }
 
-#[tokio::test]
-async fn a_workspace_asks_thirty_questions_a_minute_that_read_single_clicks() {
-    let (visits, now) = some_visits(10);
-    let bench = Bench::with(&visits, now).await;
-    for _ in 0..15 {
-        assert_eq!(bench.ask("from=2026-05-10&os=iOS").await.status, 200);
-        assert_eq!(bench.clicks("format=csv").await.status, 200);
-    }
-
-    let refused = bench.clicks("country=DE").await;
-
-    assert_eq!((refused.status, bench.ask("from=2026-05-10&os=iOS").await.status), (429, 429));
-    assert!(!refused.header("retry-after").is_empty());
-    // What days tell, and the latest clicks, may be asked further on.
-    assert_eq!((bench.ask("from=2026-05-10&audience=human").await.status, bench.clicks("").await.status), (200, 200));
-}
-
 impl Bench {
     /// An answer, and how many read units it takes.
     async fn cost(&self, path: &str) -> (Value, f64) {
@@ -604,6 +590,35 @@ async fn what_days_tell_costs_as_much_as_their_rows_and_hours_at_the_edges_as_th
     assert!(month_of_zone <= month + 40.0, "{month_of_zone}");
     assert!(last_day <= 50.0, "{last_day}");
     assert!(filtered <= 60.0, "{filtered}");
+}
+
+#[tokio::test]
+async fn a_workspace_that_has_read_too_much_waits_for_the_next_minute() {
+    let (visits, now) = ordinary_year();
+    let mut bench = Bench::with(&visits, now).await;
+    let (_, units) = bench.cost("?from=2025-06-01&to=2026-05-31&os=iOS").await;
+    let counted = has_read(&bench.db, &bench.workspace, 0, now).await;
+    assert!(units > 50.0 && (units - f64::from(counted)).abs() < 3.0, "{counted} of {units}");
+    has_read(&bench.db, &bench.workspace, RateLimit::READ_UNITS.calls() - counted - 20, now).await;
+
+    let much = [
+        "?from=2025-06-01&to=2026-05-31&os=iOS",
+        "?from=2025-06-01&to=2026-05-31&audience=human",
+        "/daily?from=2025-06-01&to=2026-05-31",
+        "/timeline?from=2025-06-01&to=2026-05-31",
+        "/clicks?format=csv",
+    ];
+    for path in much {
+        let refused = bench.get(path).await;
+        assert_eq!((refused.status, refused.header("retry-after")), (429, "60"), "{path}");
+    }
+    for path in ["", "?from=2026-05-01&audience=human", "/clicks", "/clicks?os=iOS&limit=1"] {
+        assert_eq!(bench.get(path).await.status, 200, "{path} costs little");
+    }
+    bench.now = now.plus(RateLimit::WINDOW);
+    for path in much {
+        assert_eq!(bench.get(path).await.status, 200, "{path}");
+    }
 }
 
 #[tokio::test]

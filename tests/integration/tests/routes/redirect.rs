@@ -3,8 +3,11 @@ use std::{collections::BTreeSet, time::Duration};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use linklet_domain::{Click, IpHash, Link, RateLimit, Timestamp, UserId};
 use linklet_dynamodb::{ClicksTable, Creation, LinksTable, ThrottleTable};
-use linklet_lambda::http::{Edge, Pages};
-use linklet_redirect::{Limiter, Redirect};
+use linklet_lambda::{
+    http::{Edge, Pages},
+    limiter::Limiter,
+};
+use linklet_redirect::Redirect;
 use linklet_test_support::{Answer, CapacityMeter, LinkBuilder, RequestBuilder, TestDynamoDb, link_id};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};

@@ -1,4 +1,4 @@
-//! Limits per client: of new links, counted in the table, and of redirects, counted in the environment.
+//! Limits per client: by person, counted in the table, and by address, counted in the environment.
 
 use std::time::Duration;
 
@@ -6,11 +6,13 @@ use linklet_domain::{ApiKeySecret, RateLimit, Role, Timestamp, WorkspaceId};
 use linklet_dynamodb::{LinksTable, ThrottleTable};
 use linklet_lambda::{
     http::ShortUrls,
+    limiter::{Limiter, Strangers},
     metrics::{self, Metric},
     throttle::Throttle,
 };
-use linklet_redirect::{Limiter, Redirect};
+use linklet_redirect::Redirect;
 use linklet_shorten::Shorten;
+use linklet_stats::Stats;
 use linklet_test_support::{
     Answer, ApiKeyBuilder, CapacityMeter, Fault, Faults, LinkBuilder, Person, RequestBuilder, TestDynamoDb,
     authenticator, token_for, token_of,
@@ -158,18 +160,18 @@ async fn the_limit_that_is_nearer_is_told_and_a_refusal_by_one_is_counted_for_no
 }
 
 #[tokio::test]
-async fn a_link_is_counted_by_one_write_for_the_person_and_one_for_the_address() {
+async fn a_link_is_counted_by_one_write() {
     let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
     let table = ThrottleTable::new(db.client_with(meter.clone()), "ThrottleTable");
     let shorten = shorten_with(&db, fixture::throttle(table, 1, 300));
-    let order = order();
+    let order = order().source_ip("2001:db8:1::1");
     let writes = async || {
         meter.reset();
         order.clone().send_to(&shorten).await;
         meter.by_operation()["UpdateItem"].write_units
     };
 
-    assert_eq!(writes().await, 2.0);
+    assert_eq!(writes().await, 1.0);
     assert_eq!(writes().await, 1.0, "a person who has reached the limit");
 }
 
@@ -395,4 +397,39 @@ async fn a_failing_merge_fails_neither_the_redirect_nor_its_click() {
     assert_eq!((answer.status, merges.calls()), (fixture::REDIRECT, 1));
     assert_eq!(db.scan("ClicksTable").len(), 1);
     assert!(db.scan("ThrottleTable").is_empty());
+}
+
+// ----------------------------------------------------------------------------------------------------------- statistics
+
+#[tokio::test]
+async fn a_stranger_cannot_count_off_codes_by_their_statistics() {
+    let db = with_link().await;
+    let stats = fixture::stats(&db);
+    let read = async |path: &str, address: &str| {
+        RequestBuilder::new("GET", path).source_ip(address).at(noon()).send_to(&stats).await
+    };
+
+    for number in 0..299 {
+        assert_eq!(read(&format!("/api/stats/code{number}"), "203.0.113.9").await.status, 404);
+    }
+    assert_eq!(read("/api/stats/launch/timeline", "203.0.113.9").await.status, 200);
+
+    let refused = read("/api/stats/launch", "203.0.113.9").await;
+    assert_eq!((refused.status, told(&refused)), (429, ["300", "0", "60"]));
+    assert_eq!(read("/api/stats/launch/timeline", "203.0.113.9").await.status, 429);
+    assert_eq!(read("/api/stats/launch", "203.0.113.10").await.status, 200, "another address");
+}
+
+#[tokio::test]
+async fn credentials_that_are_good_for_nothing_count_as_none() {
+    let db = with_link().await;
+    let limiter = Limiter::new(RateLimit::per_minute(1).unwrap());
+    let strangers = Strangers { limiter, ..fixture::strangers(&db) };
+    let stats = Stats { authenticator: authenticator(), strangers, ..fixture::stats(&db) };
+    let read = || RequestBuilder::new("GET", "/api/stats/launch").at(noon());
+
+    assert_eq!(read().token("e30.e30.e30").send_to(&stats).await.status, 200);
+    assert_eq!(read().token("e30.e30.e30").send_to(&stats).await.status, 429);
+    let token = token_for(&WorkspaceId::generate(), Role::Viewer);
+    assert_eq!(read().token(&token).send_to(&stats).await.status, 200, "a member of another workspace");
 }

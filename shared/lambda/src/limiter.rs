@@ -1,4 +1,4 @@
-//! The rate limit of redirects, decided without I/O.
+//! Rate limits by address, decided without I/O.
 //!
 //! Each execution environment counts the calls of a subject in memory and decides by its own count. Once a subject has used a
 //! tenth of the limit here, the count is merged into ThrottleTable, at most every five seconds, and the table's total replaces
@@ -8,9 +8,16 @@
 
 use std::{num::NonZeroUsize, time::Duration};
 
-use linklet_domain::{Allowance, RateLimit, Refusal, ThrottleSubject, Timestamp, Window};
+use linklet_domain::{Allowance, LimitedRoute, RateLimit, Refusal, Salt, ThrottleSubject, Timestamp, Window};
+use linklet_dynamodb::ThrottleTable;
 use lru::LruCache;
 use parking_lot::Mutex;
+
+use crate::{
+    http::{ApiError, Edge, Request},
+    metrics::{self, Metric},
+    telemetry::chain,
+};
 
 /// Counts the calls of this environment.
 pub struct Limiter {
@@ -50,6 +57,12 @@ impl Limiter {
         Self { limit, counts: Mutex::new(LruCache::sparse(Self::MAX_SUBJECTS)) }
     }
 
+    /// What a client is allowed.
+    #[must_use]
+    pub fn limit(&self) -> RateLimit {
+        self.limit
+    }
+
     /// Counts a call for all of its subjects, unless the limit of one is reached. What remains is that of the strictest.
     ///
     /// # Errors
@@ -74,7 +87,7 @@ impl Limiter {
     }
 
     /// The calls to merge into the table now, if any. The caller must merge them.
-    pub fn due(&self, subject: &ThrottleSubject, now: Timestamp) -> Option<Window> {
+    fn due(&self, subject: &ThrottleSubject, now: Timestamp) -> Option<Window> {
         let mut counts = self.counts.lock();
         let count = counts.get_mut(subject).filter(|count| count.window.is_live(now))?;
         let is_frequent =
@@ -87,14 +100,59 @@ impl Limiter {
         Some(Window { hits: count.unmerged, ..count.window })
     }
 
+    /// Merges the calls of these subjects that are due. What fails is merged later.
+    pub async fn merge_due(
+        &self,
+        (table, route): (&ThrottleTable, LimitedRoute),
+        subjects: &[ThrottleSubject],
+        now: Timestamp,
+    ) {
+        for subject in subjects {
+            let Some(calls) = self.due(subject, now) else { continue };
+            // Boxed, since most requests carry the room for a call in vain.
+            match Box::pin(table.merge(route, subject, calls, now)).await {
+                Ok(total) => self.merged(subject, calls, total),
+                Err(error) => {
+                    metrics::add(Metric::ThrottleUnavailable, 1);
+                    tracing::warn!(error = chain(&error), "calls were not merged");
+                }
+            }
+        }
+    }
+
     /// Replaces the local window by the table's after a merge, and adds the calls that came meanwhile.
-    pub fn merged(&self, subject: &ThrottleSubject, sent: Window, total: Window) {
+    fn merged(&self, subject: &ThrottleSubject, sent: Window, total: Window) {
         let mut counts = self.counts.lock();
         // The total of a window that is over is of no use.
         if let Some(count) = counts.get_mut(subject).filter(|count| count.window.ends_at == sent.ends_at) {
             count.unmerged = count.unmerged.saturating_sub(sent.hits);
             count.window = Window { hits: total.hits.saturating_add(count.unmerged), ..total };
         }
+    }
+}
+
+/// Limits what strangers ask for by their address.
+pub struct Strangers {
+    /// The table that the counts of calls are merged into.
+    pub calls: ThrottleTable,
+    /// Counts the calls in this environment.
+    pub limiter: Limiter,
+    /// The trusted edge, which determines the client's address.
+    pub edge: Edge,
+    /// The salt for the hashes of addresses.
+    pub salt: Salt,
+}
+
+impl Strangers {
+    /// Counts a question about statistics.
+    ///
+    /// # Errors
+    /// 429 when there were too many from the address.
+    pub async fn admit(&self, request: &Request) -> Result<(), ApiError> {
+        let (senders, now) = (ThrottleSubject::all_at(&self.edge.address(request), &self.salt), request.received_at());
+        self.limiter.count(&senders, now).map_err(ApiError::Throttled)?;
+        self.limiter.merge_due((&self.calls, LimitedRoute::Statistics), &senders, now).await;
+        Ok(())
     }
 }
 

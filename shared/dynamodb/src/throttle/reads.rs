@@ -1,0 +1,130 @@
+//! What a workspace reads: each request that reads much is counted, and reads no further when the workspace has read too much.
+
+use std::sync::Arc;
+
+use aws_sdk_dynamodb::types::ConsumedCapacity;
+use linklet_domain::{LimitedRoute, RateLimit, ThrottleSubject, Timestamp, Window, WorkspaceId};
+use parking_lot::Mutex;
+
+use super::{CountOutcome, ThrottleTable};
+use crate::RepositoryError;
+
+tokio::task_local! {
+    /// Counts what the request reads that is under way, if that is counted.
+    static METER: Arc<ReadMeter>;
+}
+
+/// The read units of a request.
+#[derive(Debug)]
+pub struct ReadMeter {
+    table: ThrottleTable,
+    subject: ThrottleSubject,
+    now: Timestamp,
+    units: Mutex<Units>,
+    failed: Mutex<Option<RepositoryError>>,
+}
+
+#[derive(Debug, Default)]
+struct Units {
+    read: f64,
+    counted: u32,
+}
+
+impl Units {
+    /// The read units that aren't counted yet, if there are so many; they count as counted from then on.
+    fn due(&mut self, fewest: u32) -> Option<u32> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a request reads some thousand units"
+        )]
+        let due = (self.read.ceil() as u32).saturating_sub(self.counted);
+        let is_due = due > 0 && due >= fewest;
+        self.counted += if is_due { due } else { 0 };
+        is_due.then_some(due)
+    }
+}
+
+impl ReadMeter {
+    /// So many read units of a request are free.
+    pub const FREE: u32 = 50;
+
+    /// So many more are counted together.
+    const STEP: u32 = 250;
+
+    /// Counts for a workspace.
+    #[must_use]
+    pub fn new(table: &ThrottleTable, workspace: &WorkspaceId, now: Timestamp) -> Self {
+        let subject = ThrottleSubject::Workspace(*workspace);
+        Self { table: table.clone(), subject, now, units: Mutex::default(), failed: Mutex::default() }
+    }
+
+    /// Does what reads. Its repositories fail with [`RepositoryError::ReadTooMuch`] once the workspace has read too much in this
+    /// minute. Returns also why something could not be counted.
+    pub async fn measure<T>(self, reads: impl Future<Output = T>) -> (T, Option<RepositoryError>) {
+        let meter = Arc::new(self);
+        let done = METER.scope(Arc::clone(&meter), reads).await;
+        let rest = {
+            let mut units = meter.units.lock();
+            if units.counted > 0 { units.due(1) } else { None }
+        };
+        if let Some(rest) = rest {
+            let read = Window { hits: rest, ..Window::starting(meter.now) };
+            if let Err(error) = meter.table.merge(LimitedRoute::Reads, &meter.subject, read, meter.now).await {
+                meter.fail(error);
+            }
+        }
+        let failed = meter.failed.lock().take();
+        (done, failed)
+    }
+
+    async fn add(&self, operation: &'static str, units: f64) -> Result<(), RepositoryError> {
+        let due = {
+            let mut so_far = self.units.lock();
+            so_far.read += units;
+            let fewest = if so_far.counted == 0 { Self::FREE } else { Self::STEP };
+            so_far.due(fewest)
+        };
+        let Some(due) = due else { return Ok(()) };
+        match self.table.count_many(LimitedRoute::Reads, &self.subject, RateLimit::READ_UNITS, due, self.now).await {
+            Ok(CountOutcome::Refused(window)) => Err(self.refusal(operation, window)),
+            Ok(CountOutcome::Counted(_)) => Ok(()),
+            // An outage of the counts is none of what is read.
+            Err(error) => {
+                self.fail(error);
+                Ok(())
+            }
+        }
+    }
+
+    fn refusal(&self, operation: &'static str, window: Window) -> RepositoryError {
+        RepositoryError::ReadTooMuch { operation, refusal: RateLimit::READ_UNITS.refusal(window, self.now) }
+    }
+
+    fn fail(&self, error: RepositoryError) {
+        *self.failed.lock() = Some(error);
+    }
+}
+
+/// Whether DynamoDB has to say what an answer costs.
+///
+/// # Errors
+/// When this environment knows that the workspace has read too much, so that nothing more is read.
+pub(crate) fn is_metered(operation: &'static str) -> Result<bool, RepositoryError> {
+    let Ok(meter) = METER.try_with(Arc::clone) else { return Ok(false) };
+    let known = meter.table.known.live(LimitedRoute::Reads, &meter.subject, meter.now);
+    match known.filter(|window| RateLimit::READ_UNITS.has_no_room(*window, ReadMeter::FREE)) {
+        Some(window) => Err(meter.refusal(operation, window)),
+        None => Ok(true),
+    }
+}
+
+/// Counts what an answer has cost.
+///
+/// # Errors
+/// When the workspace has read too much.
+pub(crate) async fn note(operation: &'static str, capacity: Option<&ConsumedCapacity>) -> Result<(), RepositoryError> {
+    let Ok(meter) = METER.try_with(Arc::clone) else { return Ok(()) };
+    let units = capacity.and_then(ConsumedCapacity::capacity_units).unwrap_or_default();
+    Box::pin(meter.add(operation, units)).await
+}
