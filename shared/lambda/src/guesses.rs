@@ -36,7 +36,7 @@ impl<'a> Attempt<'a> {
         Self { kind: GuessKind::Password, account: Some(account) }
     }
 
-    /// The password of a link with this code, or whether there is one.
+    /// The password of a link with this [folded](linklet_domain::ShortCode::folded) code, or whether there is one.
     #[must_use]
     pub fn at_link(link: &'a str) -> Self {
         Self { kind: GuessKind::Link, account: Some(link) }

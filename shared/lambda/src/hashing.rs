@@ -71,7 +71,7 @@ impl LinkHashing {
     }
 
     /// Does what may turn out to be a guess at the password of the link with this code, or at a code. Wrong ones make their sender
-    /// wait longer and longer, at this link and at all, and nobody else.
+    /// wait longer and longer, at this link and at all, and nobody else. All spellings of a code count as one.
     ///
     /// # Errors
     /// 429 for those who have to wait, and those of `work`.
@@ -81,7 +81,8 @@ impl LinkHashing {
         code: &ShortCode,
         work: impl AsyncFnOnce() -> Result<T, ApiError>,
     ) -> Result<T, ApiError> {
-        let attempt = Attempt::at_link(code.as_str());
+        let folded = code.folded();
+        let attempt = Attempt::at_link(&folded);
         self.limits.guesses.limit(request, attempt, async |_| work().await).await
     }
 
