@@ -349,7 +349,8 @@ async fn an_address_gets_one_mail_a_minute_and_five_an_hour() {
 async fn mails_of_one_kind_are_not_in_the_way_of_another() {
     let db = TestDynamoDb::start();
 
-    for kind in [MailCount::Verifications, MailCount::Resets, MailCount::Invitations] {
+    let kinds = [MailCount::Verifications, MailCount::WantedAddresses, MailCount::Resets, MailCount::Invitations];
+    for kind in kinds {
         assert!(mail(&db, ADA, kind, noon()).await, "{kind:?}");
         assert!(!mail(&db, ADA, kind, noon()).await, "{kind:?}");
     }
