@@ -44,7 +44,7 @@ impl Auth {
         }
         let attempt = Attempt::at_password_of(&credentials.email);
         let log_in = async |whose| {
-            self.limits.admit_hashes(request, whose, 1).await?;
+            self.limits.admit_hashes(request, whose, &credentials.email, 1).await?;
             let started = Instant::now();
             let answer = Box::pin(self.log_in(request, &credentials, whose)).await;
             if matches!(answer, Err(ApiError::Problem(Problem::InvalidCredentials))) {
