@@ -65,9 +65,6 @@ impl Account {
         let account = self.users.account(person.user()).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
         let memberships = self.users.memberships(person.user()).await?;
         self.require_founder(&account, &memberships).await?;
-        if memberships.len() >= Membership::MOST {
-            return Err(ApiError::Problem(Problem::WorkspaceLimit));
-        }
         let origin = self.guesses.origin(request, person.actor());
         for attempt in 0..TRIES {
             let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name.clone(), request.received_at());
@@ -76,9 +73,10 @@ impl Account {
             let answer = FoundingAnswer { fingerprint: fingerprint.clone(), body };
             match self.users.found_workspace(&workspace, key.as_ref().map(|key| (key, &answer)), &origin).await? {
                 FoundOutcome::Founded => return Ok(founded(answer)),
-                FoundOutcome::KeyTaken => {
+                outcome @ (FoundOutcome::KeyTaken | FoundOutcome::TooMany) => {
                     let first = self.first_founding(request, person, key.as_ref(), &fingerprint).await?;
-                    return first.ok_or(ApiError::Problem(Problem::TryAgain));
+                    let is_full = outcome == FoundOutcome::TooMany;
+                    return first.ok_or(if is_full { Problem::WorkspaceLimit } else { Problem::TryAgain }.into());
                 }
                 FoundOutcome::AccountChanged => return Err(self.joins_nothing(person).await?),
                 FoundOutcome::Taken => back_off(attempt).await,

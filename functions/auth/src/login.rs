@@ -44,7 +44,7 @@ impl Auth {
         }
         let attempt = Attempt::at_password_of(&credentials.email);
         let log_in = async |whose| {
-            self.limits.admit_hashes(request, whose, 1).await?;
+            self.limits.admit_hashes(request, whose, &credentials.email, 1).await?;
             let started = Instant::now();
             let answer = Box::pin(self.log_in(request, &credentials, whose)).await;
             if matches!(answer, Err(ApiError::Problem(Problem::InvalidCredentials))) {
@@ -135,8 +135,8 @@ impl Auth {
         Ok(memberships.iter().find(|membership| Some(&membership.workspace) == workspace.as_ref()))
     }
 
-    /// The oldest of these memberships. Who has none gets a new workspace, or logs in without one where they may not found any, or are
-    /// closing their account.
+    /// The oldest of these memberships. Who has none gets a new workspace, or logs in without one where they may not found any, are in too
+    /// many that are paused, or are closing their account.
     async fn oldest(
         &self,
         account: &Account,
@@ -157,6 +157,7 @@ impl Auth {
         for attempt in 0..TRIES {
             match self.users.found_workspace(&workspace, None, &origin).await? {
                 FoundOutcome::Founded => return Ok(Some(workspace.membership())),
+                FoundOutcome::TooMany => return Ok(None),
                 FoundOutcome::AccountChanged if self.users.is_leaving(&account.id).await? => return Ok(None),
                 FoundOutcome::AccountChanged => break,
                 FoundOutcome::Taken | FoundOutcome::KeyTaken => {}

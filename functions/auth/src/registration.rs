@@ -67,7 +67,7 @@ impl Auth {
             return Err(TAKEN);
         }
         let password_hash = match credential {
-            Credential::Password(password) => Some(self.first_hash(request, password, whose).await?),
+            Credential::Password(password) => Some(self.first_hash(request, &wanted.email, password, whose).await?),
             Credential::ChosenLater => None,
         };
         for attempt in 0..TRIES {
@@ -92,14 +92,15 @@ impl Auth {
         Err(ApiError::Problem(Problem::TryAgain))
     }
 
-    /// The hash of an account's first password.
+    /// The hash of the first password of the account with this address.
     pub(crate) async fn first_hash(
         &self,
         request: &Request,
+        email: &EmailAddress,
         password: &Password,
         whose: Option<HashFor>,
     ) -> Result<String, ApiError> {
-        self.limits.admit_hashes(request, whose, 1).await?;
+        self.limits.admit_hashes(request, whose, email.as_str(), 1).await?;
         self.passwords.hash(password.typed()).map_err(|error| ApiError::Internal(Box::new(error)))
     }
 

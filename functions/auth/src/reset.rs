@@ -43,7 +43,7 @@ impl Auth {
         let token = OneTimeToken::parse(TokenPurpose::Reset, token).map_err(|_| TOKEN_INVALID)?;
         let reset = self.users.reset(&token.hash(), request.received_at()).await?.ok_or(TOKEN_INVALID)?;
         password.refuse_guessable(reset.email()).map_err(|refused| refused.in_field("password"))?;
-        self.limits.admit_hashes(request, whose, 1).await?;
+        self.limits.admit_hashes(request, whose, reset.email().as_str(), 1).await?;
         let hash = self.passwords.hash(password.typed()).map_err(|error| ApiError::Internal(Box::new(error)))?;
         // Hashing has taken a while, in which others may have logged in.
         let origin = self.limits.guesses.origin(request, Actor::Person(*reset.user()));

@@ -75,7 +75,7 @@ impl Auth {
         let in_password = |refused: Invalid| refused.in_field("password");
         let password = Password::try_from(password.clone()).map_err(in_password)?;
         password.refuse_guessable(found.email()).map_err(in_password)?;
-        let hash = self.first_hash(request, &password, Some(HashFor::Strangers)).await?;
+        let hash = self.first_hash(request, found.email(), &password, Some(HashFor::Strangers)).await?;
         let verified = self.verify(request, found, Some(&hash)).await?;
         self.limits.guesses.remember_proof(request, found.email().as_str()).await;
         Ok(verified)

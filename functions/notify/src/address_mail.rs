@@ -25,7 +25,7 @@ impl Notify {
     ) -> Result<(), DeliveryError> {
         let now = (self.clock)();
         let Some((_, until)) = self.waiting_for(user, email).await? else { return Ok(()) };
-        if !mailer.admits_to(email, MailCount::Verifications, order, now).await? {
+        if !mailer.admits_to(email, MailCount::WantedAddresses, order, now).await? {
             return Ok(());
         }
         let to = Addressee { email, user: Some(user) };

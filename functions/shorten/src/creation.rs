@@ -76,8 +76,10 @@ impl Shorten {
         }
         let wanted = NewLink::read(&body, request, &self.reserved, &self.short_urls, self.room.reach)?;
         let password_hash = match (&wanted.password, among_many_until) {
-            (Some(password), None) => Some(self.hashing.hash(request, password).await?),
-            (Some(password), Some(until)) => Some(self.hashing.hash_in_turn(request, password, until).await?),
+            (Some(password), None) => Some(self.hashing.hash(request, caller.user(), password).await?),
+            (Some(password), Some(until)) => {
+                Some(self.hashing.hash_in_turn(request, caller.user(), password, until).await?)
+            }
             (None, _) => None,
         };
         let (ignored, is_quiet) = (request.ignored(), among_many_until.is_some());

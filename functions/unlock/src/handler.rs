@@ -87,7 +87,7 @@ impl Unlock {
             match decide(request, record) {
                 Decision::Lock { target } => {
                     let stored = self.links.password_hash(&target.identity.id).await?;
-                    self.hashing.verify(request, password, stored.as_deref()).await?;
+                    self.hashing.verify(request, &target.identity.id, password, stored.as_deref()).await?;
                     Ok(Opened::Target(target))
                 }
                 Decision::Refuse { why } => Err(ApiError::gone(why)),

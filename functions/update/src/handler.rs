@@ -127,9 +127,11 @@ impl Update {
         let destinations = self.destinations(link, &change.patch, request).await?;
         if let Some(password) = change.password.take() {
             change.patch.password = Some(match (password, waiting) {
-                (Some(password), Waiting::NotAtAll) => Some(self.hashing.hash(request, &password).await?),
+                (Some(password), Waiting::NotAtAll) => {
+                    Some(self.hashing.hash(request, caller.user(), &password).await?)
+                }
                 (Some(password), Waiting::Until(until)) => {
-                    Some(self.hashing.hash_in_turn(request, &password, until).await?)
+                    Some(self.hashing.hash_in_turn(request, caller.user(), &password, until).await?)
                 }
                 (None, _) => None,
             });

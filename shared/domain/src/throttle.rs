@@ -16,7 +16,7 @@ use std::{
 };
 
 pub use self::{
-    guesses::{AccountHash, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, Patience},
+    guesses::{AccountHash, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, Hasher, Patience},
     mails::{Correspondent, MailCount, MailLimit},
 };
 use crate::{Invalid, IpHash, Salt, Timestamp, UserId, WorkspaceId};
@@ -147,6 +147,19 @@ impl IpHash {
         match parse(address) {
             Ok(IpAddr::V6(address)) => Self::of(&Tier::Client.network(address), salt),
             Ok(address @ IpAddr::V4(_)) => Self::of(&address.to_string(), salt),
+            Err(_) => Self::of(address, salt),
+        }
+    }
+
+    /// The hash of the largest network that one of us may have with this address: an IPv4 /24 or an IPv6 /48.
+    #[must_use]
+    pub fn of_site(address: &str, salt: &Salt) -> Self {
+        match parse(address) {
+            Ok(IpAddr::V6(address)) => Self::of(&Tier::Site.network(address), salt),
+            Ok(IpAddr::V4(address)) => {
+                let [first, second, third, _] = address.octets();
+                Self::of(&format!("{first}.{second}.{third}.0/24"), salt)
+            }
             Err(_) => Self::of(address, salt),
         }
     }
@@ -334,6 +347,17 @@ mod tests {
         let calls = subjects("2001:db8::1").iter().map(|subject| limit.of(subject).calls()).collect::<Vec<_>>();
 
         assert_eq!(calls, [10, 40, 160]);
+    }
+
+    #[test]
+    fn a_site_is_an_ipv4_24_or_an_ipv6_48() {
+        let site = |address: &str| IpHash::of_site(address, &Salt::parse(&"salt".repeat(8)).unwrap());
+
+        assert_eq!(site("203.0.113.9"), site("::ffff:203.0.113.254"));
+        assert_ne!(site("203.0.113.9"), site("203.0.114.9"));
+        assert_eq!(site("2001:db8:1:2345::1"), site("2001:db8:1::1"));
+        assert_ne!(site("2001:db8:1::1"), site("2001:db8:2::1"));
+        assert_ne!(site("unknown"), site("nowhere"));
     }
 
     #[test]

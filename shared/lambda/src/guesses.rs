@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use linklet_domain::{AccountHash, Actor, Guess, GuessKind, HashFor, IpHash, Origin, Salt, ThrottleSubject};
+use linklet_domain::{AccountHash, Actor, Guess, GuessKind, HashFor, Hasher, IpHash, Origin, Salt, ThrottleSubject};
 use linklet_dynamodb::{AdmittedGuess, GuessOutcome, RepositoryError, ThrottleTable};
 
 use crate::{
@@ -36,7 +36,7 @@ impl<'a> Attempt<'a> {
         Self { kind: GuessKind::Password, account: Some(account) }
     }
 
-    /// The password of a link with this code, or whether there is one.
+    /// The password of a link with this [folded](linklet_domain::ShortCode::folded) code, or whether there is one.
     #[must_use]
     pub fn at_link(link: &'a str) -> Self {
         Self { kind: GuessKind::Link, account: Some(link) }
@@ -182,11 +182,10 @@ impl Guesses {
         IpHash::of_network(&self.edge.address(request), &self.salt)
     }
 
-    /// The largest network that the request comes from.
-    #[must_use]
-    pub fn sender(&self, request: &Request) -> ThrottleSubject {
-        let address = self.edge.address(request);
-        ThrottleSubject::all_at(&address, &self.salt).pop().unwrap_or_else(|| ThrottleSubject::at(&address, &self.salt))
+    /// Whose hashes a request has computed.
+    pub(crate) fn hasher(&self, request: &Request, class: HashFor, account: &str) -> Hasher {
+        let network = IpHash::of_site(&self.edge.address(request), &self.salt);
+        Hasher { class, network, account: AccountHash::of(account, &self.salt) }
     }
 
     fn guess(&self, request: &Request, Attempt { kind, account }: Attempt<'_>) -> Guess {

@@ -11,7 +11,7 @@ use crate::{
     telemetry::chain,
     throttle::Throttle,
 };
-use linklet_domain::{HashBudget, HashFor, LinkPassword, ShortCode, Timestamp, TypedPassword};
+use linklet_domain::{HashBudget, HashFor, LinkId, LinkPassword, ShortCode, Timestamp, TypedPassword, UserId};
 use tokio::{sync::Mutex, time::sleep};
 
 /// For so long a [budget](HashBudget) is.
@@ -38,16 +38,22 @@ impl LinkHashing {
         Self::within(Limits { guesses, hashes })
     }
 
-    /// The hash of a new password.
+    /// The hash of a new password, which this person gives to a link.
     ///
     /// # Errors
     /// 429 if as many passwords are hashed in this second as may be.
-    pub async fn hash(&self, request: &Request, password: &LinkPassword) -> Result<String, ApiError> {
-        self.hash_at(request, password, request.received_at()).await
+    pub async fn hash(&self, request: &Request, by: &UserId, password: &LinkPassword) -> Result<String, ApiError> {
+        self.hash_at(request, by, password, request.received_at()).await
     }
 
-    async fn hash_at(&self, request: &Request, password: &LinkPassword, now: Timestamp) -> Result<String, ApiError> {
-        self.limits.admit_hashes_at(request, Some(HashFor::Links), 1, now).await?;
+    async fn hash_at(
+        &self,
+        request: &Request,
+        by: &UserId,
+        password: &LinkPassword,
+        now: Timestamp,
+    ) -> Result<String, ApiError> {
+        self.admit(request, &by.to_string(), now).await?;
         self.passwords.hash(password.typed()).map_err(|error| ApiError::Internal(Box::new(error)))
     }
 
@@ -58,12 +64,13 @@ impl LinkHashing {
     pub async fn hash_in_turn(
         &self,
         request: &Request,
+        by: &UserId,
         password: &LinkPassword,
         until: Instant,
     ) -> Result<String, ApiError> {
         let _turn = self.turn.lock().await;
         loop {
-            match self.hash_at(request, password, Timestamp::now()).await {
+            match self.hash_at(request, by, password, Timestamp::now()).await {
                 Err(ApiError::TooManyAttempts { .. }) if Instant::now() + A_SECOND < until => sleep(A_SECOND).await,
                 hashed => return hashed,
             }
@@ -71,7 +78,7 @@ impl LinkHashing {
     }
 
     /// Does what may turn out to be a guess at the password of the link with this code, or at a code. Wrong ones make their sender
-    /// wait longer and longer, at this link and at all, and nobody else.
+    /// wait longer and longer, at this link and at all, and nobody else. All spellings of a code count as one.
     ///
     /// # Errors
     /// 429 for those who have to wait, and those of `work`.
@@ -81,23 +88,30 @@ impl LinkHashing {
         code: &ShortCode,
         work: impl AsyncFnOnce() -> Result<T, ApiError>,
     ) -> Result<T, ApiError> {
-        let attempt = Attempt::at_link(code.as_str());
+        let folded = code.folded();
+        let attempt = Attempt::at_link(&folded);
         self.limits.guesses.limit(request, attempt, async |_| work().await).await
     }
 
-    /// Whether a password is the one that is stored.
+    /// Whether a password is the one that is stored for a link.
     ///
     /// # Errors
     /// 403 if it is another one, 429 if as many passwords are hashed in this second as may be.
     pub async fn verify(
         &self,
         request: &Request,
+        link: &LinkId,
         password: &TypedPassword,
         stored: Option<&str>,
     ) -> Result<(), ApiError> {
-        self.limits.admit_hashes(request, Some(HashFor::Links), 1).await?;
+        self.admit(request, &link.to_string(), request.received_at()).await?;
         let is_right = self.passwords.verify(password, stored);
         if is_right { Ok(()) } else { Err(Problem::LinkPasswordWrong.into()) }
+    }
+
+    /// Counts a hash for a link or for the person who gives it a password.
+    async fn admit(&self, request: &Request, whose: &str, now: Timestamp) -> Result<(), ApiError> {
+        self.limits.admit_hashes_at(request, Some(HashFor::Links), whose, 1, now).await
     }
 }
 
@@ -122,26 +136,33 @@ impl Limits {
         Ok(Self { guesses: Guesses::from_env(tables, secrets).await?, hashes })
     }
 
-    /// Counts hashes before they are computed, unless there is no room for them in this second, so that hashing doesn't take all
-    /// execution environments that the account has. If the table doesn't answer in time, or didn't before (`whose` is `None`
-    /// then), they are allowed and a warning is logged, as with other limits.
+    /// Counts hashes at an account before they are computed, unless there is no room for them in this second, so that hashing doesn't
+    /// take all execution environments that there are, and nobody takes all hashes. If the table doesn't answer in time, or didn't
+    /// before (`whose` is `None` then), they are allowed and a warning is logged, as with other limits.
     ///
     /// # Errors
     /// 429 if there is no room. Whoever is refused is told to wait for one to three seconds, so that not all come back at once.
-    pub async fn admit_hashes(&self, request: &Request, whose: Option<HashFor>, hashes: u32) -> Result<(), ApiError> {
-        self.admit_hashes_at(request, whose, hashes, request.received_at()).await
+    pub async fn admit_hashes(
+        &self,
+        request: &Request,
+        whose: Option<HashFor>,
+        account: &str,
+        hashes: u32,
+    ) -> Result<(), ApiError> {
+        self.admit_hashes_at(request, whose, account, hashes, request.received_at()).await
     }
 
     async fn admit_hashes_at(
         &self,
         request: &Request,
         whose: Option<HashFor>,
+        account: &str,
         hashes: u32,
         now: Timestamp,
     ) -> Result<(), ApiError> {
-        let Some(whose) = whose else { return Ok(()) };
-        let sender = self.guesses.sender(request);
-        match self.guesses.table.spend_hashes(whose, &sender, hashes, self.hashes, now).await {
+        let Some(class) = whose else { return Ok(()) };
+        let hasher = self.guesses.hasher(request, class, account);
+        match self.guesses.table.spend_hashes(&hasher, hashes, self.hashes, now).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(must_wait(Duration::from_secs(fastrand::u64(1..=3)))),
             Err(error) => {

@@ -57,7 +57,7 @@ impl Proofs<'_> {
         Purpose { refusal, hashes }: Purpose,
     ) -> Result<(), ApiError> {
         let verify = async |whose: Option<HashFor>| {
-            self.limits.admit_hashes(request, whose, hashes).await?;
+            self.limits.admit_hashes(request, whose, account.email.as_str(), hashes).await?;
             if self.passwords.verify(password, account.password_hash.as_deref()) {
                 return Ok(());
             }

@@ -220,10 +220,23 @@ impl HashBudget {
         self.0
     }
 
-    /// How many of them one sender may have, whose passwords may all be right.
+    /// How many of them one account or link may have, whose passwords may all be right.
     #[must_use]
-    pub fn per_sender(self) -> u32 {
-        (self.0 / 4).max(Self::LEAST)
+    pub fn per_account(self) -> u32 {
+        (self.0 / 4).max(1)
+    }
+
+    /// How many of them one network may have. It is one less, so that nobody alone uses up what others need at the same account or link.
+    #[must_use]
+    pub fn per_network(self) -> u32 {
+        self.per_account().saturating_sub(1).max(1)
+    }
+
+    /// Whether there is room for so many hashes where so many of a budget or a share are spent. The first request of a second always
+    /// has room.
+    #[must_use]
+    pub const fn has_room(of: u32, spent: u32, hashes: u32) -> bool {
+        spent == 0 || spent <= of.saturating_sub(hashes)
     }
 
     /// Changing a password takes two hashes.
@@ -267,6 +280,18 @@ impl HashFor {
             Self::Links => "links",
         }
     }
+}
+
+/// Whose hashes are computed. Of the budget of their class, their [network](HashBudget::per_network) and their
+/// [account](HashBudget::per_account) have a share each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hasher {
+    /// With whom they share a budget.
+    pub class: HashFor,
+    /// The IPv4 /24 or the IPv6 /48 that they are at.
+    pub network: IpHash,
+    /// The account or the link whose password it is, or the person who gives a link one.
+    pub account: AccountHash,
 }
 
 #[cfg(test)]
@@ -408,8 +433,9 @@ mod tests {
     #[test]
     fn a_budget_has_room_for_the_two_hashes_of_a_new_password() {
         let (usual, least): (HashBudget, HashBudget) = ("20".parse().unwrap(), "2".parse().unwrap());
-        assert_eq!((usual.per_second(), usual.per_sender()), (20, 5));
-        assert_eq!((least.per_second(), least.per_sender()), (2, 2));
+        assert_eq!((usual.per_second(), usual.per_account(), usual.per_network()), (20, 5, 4));
+        assert_eq!((least.per_second(), least.per_account(), least.per_network()), (2, 1, 1));
+        assert!(HashBudget::has_room(least.per_account(), 0, 2) && !HashBudget::has_room(least.per_account(), 1, 1));
         for refused in ["", "0", "1", "-5", "many"] {
             assert!(refused.parse::<HashBudget>().is_err(), "{refused}");
         }

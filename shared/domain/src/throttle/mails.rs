@@ -38,6 +38,9 @@ pub enum MailCount {
     Resets,
     /// Tokens that a mailbox gets to show whose it is.
     Verifications,
+    /// What a mailbox gets because somebody wants its address for their account. Whoever uses this up stops no mail that its person
+    /// asks for.
+    WantedAddresses,
     /// Invitations that a mailbox gets, from whomever.
     Invitations,
     /// Invitations that a person has mailed, to whomever.
@@ -59,6 +62,7 @@ impl MailCount {
         match self {
             Self::Resets => "resets",
             Self::Verifications => "verifications",
+            Self::WantedAddresses => "wanted-addresses",
             Self::Invitations => "invitations",
             Self::InvitationsBySender => "invitations-by-sender",
             Self::PasswordChanges => "password-changes",
@@ -72,7 +76,7 @@ impl MailCount {
     #[must_use]
     pub fn limit(self) -> MailLimit {
         match self {
-            Self::Resets | Self::Verifications | Self::Invitations => MailLimit::OF_A_MAILBOX,
+            Self::Resets | Self::Verifications | Self::WantedAddresses | Self::Invitations => MailLimit::OF_A_MAILBOX,
             Self::InvitationsBySender | Self::PasswordChanges | Self::AddressChanges | Self::AccountChanges => {
                 MailLimit::OF_A_SENDER
             }

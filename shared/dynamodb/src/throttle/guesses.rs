@@ -1,25 +1,17 @@
-//! Failed guesses, where people have signed in from, and how many passwords are hashed in a second.
+//! Failed guesses, and where people have signed in from.
 //!
 //! A guess is counted as a failure before anybody knows whether it is one, and given back if it wasn't. So guesses that come
 //! at the same moment can't all be admitted because none of them has failed yet.
 
-use std::{
-    collections::HashMap,
-    sync::atomic::{AtomicI64, Ordering},
-    time::Duration,
-};
+use std::{collections::HashMap, time::Duration};
 
 use aws_sdk_dynamodb::types::KeysAndAttributes;
 use futures_util::future::try_join_all;
-use linklet_domain::{
-    AccountHash, Failures, Guess, Guesser, HashBudget, HashFor, Patience, ThrottleSubject, Timestamp, lifetimes,
-};
+use linklet_domain::{AccountHash, Failures, Guess, Guesser, Patience, Timestamp, lifetimes};
 
 use super::{
     ThrottleTable,
-    item::{
-        FailuresItem, FamiliarItem, account_partition, familiar_key, guesser_key, hashes_key, sender_hashes_key, ttl,
-    },
+    item::{FailuresItem, FamiliarItem, account_partition, familiar_key, guesser_key, ttl},
     once,
 };
 use crate::{
@@ -71,25 +63,6 @@ struct Counted {
     patience: Patience,
     /// The end of the wait that began with it, if one did.
     wait_until: Option<Timestamp>,
-}
-
-/// The last second, by class, in which this environment has seen that nothing is left of the budget. During a flood, this
-/// spares DynamoDB a write for each refusal.
-#[derive(Debug, Default)]
-pub(super) struct SpentSeconds {
-    strangers: AtomicI64,
-    known: AtomicI64,
-    links: AtomicI64,
-}
-
-impl SpentSeconds {
-    fn of(&self, whose: HashFor) -> &AtomicI64 {
-        match whose {
-            HashFor::Strangers => &self.strangers,
-            HashFor::Known => &self.known,
-            HashFor::Links => &self.links,
-        }
-    }
 }
 
 impl ThrottleTable {
@@ -159,43 +132,6 @@ impl ThrottleTable {
             .values([(":until", number(&until.unix_millis())), (":ttl", number(&until.unix_seconds()))]);
         once(update, Self::TIMEOUT_OF_GUESSES).await?;
         Ok(())
-    }
-
-    /// Takes hashes out of the budget of this second and out of the sender's part of it, unless too little is left. It is exact,
-    /// also with concurrent calls.
-    ///
-    /// # Errors
-    /// When DynamoDB doesn't answer within two seconds; the hashes may or may not be counted then.
-    pub async fn spend_hashes(
-        &self,
-        whose: HashFor,
-        sender: &ThrottleSubject,
-        hashes: u32,
-        budget: HashBudget,
-        now: Timestamp,
-    ) -> Result<bool, RepositoryError> {
-        let (second, spent) = (now.unix_seconds(), self.spent.of(whose));
-        if spent.load(Ordering::Relaxed) == second {
-            return Ok(false);
-        }
-        if !self.spend(sender_hashes_key(whose, sender, now), hashes, budget.per_sender(), now).await? {
-            return Ok(false);
-        }
-        let is_left = self.spend(hashes_key(whose, now), hashes, budget.per_second(), now).await?;
-        if !is_left {
-            spent.store(second, Ordering::Relaxed);
-        }
-        Ok(is_left)
-    }
-
-    async fn spend(&self, key: Key, hashes: u32, of: u32, now: Timestamp) -> Result<bool, RepositoryError> {
-        let update = self
-            .table
-            .update("spend hashes", key, "SET #ttl = :ttl ADD hashes :hashes")
-            .only_if("attribute_not_exists(hashes) OR hashes <= :room")
-            .values([(":hashes", number(&hashes)), (":room", number(&of.saturating_sub(hashes)))])
-            .value(":ttl", number(&ttl(now)));
-        Ok(matches!(once(update, Self::TIMEOUT_OF_GUESSES).await?, Outcome::Done(_)))
     }
 
     /// Whether the pair of a guess is familiar, and the failures of all for whom it may count.

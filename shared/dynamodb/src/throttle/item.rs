@@ -46,15 +46,9 @@ pub(super) fn account_partition(account: &AccountHash) -> String {
     format!("GUESS#ACCOUNT#{}", account.as_str())
 }
 
-/// `HASHES#<whose>` / `<second>`: the hashes of a second.
-pub(super) fn hashes_key(whose: HashFor, now: Timestamp) -> Key {
-    Key::new(format!("HASHES#{}", whose.as_str()), now.unix_seconds().to_string())
-}
-
-/// `HASHES#IP#<hash>` / `<second>`: the hashes of a sender in a second; `<second>#links` are those of links' passwords.
-pub(super) fn sender_hashes_key(whose: HashFor, sender: &ThrottleSubject, now: Timestamp) -> Key {
-    let class = if whose == HashFor::Links { "#links" } else { "" };
-    Key::new(format!("HASHES#{}", partition_of(sender)), format!("{}{class}", now.unix_seconds()))
+/// `HASHES#<class>` / `<second>`: the hashes of a second.
+pub(super) fn hashes_key(class: HashFor, second: i64) -> Key {
+    Key::new(format!("HASHES#{}", class.as_str()), second.to_string())
 }
 
 /// `MAIL#<hash>` / the count's name: mails of a kind to a mailbox, or by a person.
@@ -128,8 +122,7 @@ mod tests {
             (window_key(LimitedRoute::Shorten, &person), "PERSON#"),
             (guesser_key(kind, &Guesser::Sender(address.clone())), "GUESS#"),
             (guesser_key(kind, &Guesser::Strangers(account.clone())), "GUESS#"),
-            (hashes_key(HashFor::Strangers, Timestamp::now()), "HASHES#"),
-            (sender_hashes_key(HashFor::Links, &address, Timestamp::now()), "HASHES#"),
+            (hashes_key(HashFor::Strangers, 1_772_452_800), "HASHES#"),
             (mails_key(&Correspondent::reader(&mailbox, &salt), MailCount::Resets), "MAIL#"),
         ] {
             assert!(key.pk.starts_with(beginning), "{key:?}");

@@ -8,6 +8,7 @@
 //! environment has seen a live window of the client. Both updates are correct in any order, so that only decides the cost.
 
 mod guesses;
+mod hashes;
 mod item;
 mod known;
 mod mails;
@@ -21,15 +22,15 @@ use aws_sdk_dynamodb::{
 };
 use linklet_domain::{LimitedRoute, RateLimit, ThrottleSubject, Timestamp, Window};
 
-use self::{
-    guesses::SpentSeconds,
-    item::{WindowItem, ttl, window_key},
-    known::KnownWindows,
-};
 pub use self::{
     guesses::{AdmittedGuess, GuessOutcome},
     mails::MailAdmission,
     reads::ReadMeter,
+};
+use self::{
+    hashes::SeenSeconds,
+    item::{WindowItem, ttl, window_key},
+    known::KnownWindows,
 };
 use crate::{
     RepositoryError,
@@ -42,7 +43,7 @@ use crate::{
 pub struct ThrottleTable {
     table: Table,
     known: Arc<KnownWindows>,
-    spent: Arc<SpentSeconds>,
+    seen: Arc<SeenSeconds>,
 }
 
 /// The outcome of counting a call.
@@ -90,7 +91,7 @@ impl ThrottleTable {
     /// A repository for the table with this name.
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self { table: Table { client, name: name.into() }, known: Arc::default(), spent: Arc::default() }
+        Self { table: Table { client, name: name.into() }, known: Arc::default(), seen: Arc::default() }
     }
 
     /// Counts a call, unless the limit is reached. The count is exact, also with concurrent calls.

@@ -214,12 +214,14 @@ impl UsersTable {
     }
 
     /// The action of a transaction by which a person joins a workspace: it counts that, and is refused if the account has another name
-    /// or address by now, of which the membership would have a wrong copy, or is closed or being closed. If something has shown that the address
-    /// is the person's, it records when.
+    /// or address by now, of which the membership would have a wrong copy, or is closed or being closed, or if the person has joined more
+    /// than `most` workspaces, [which leaves no room](super::room). If something has shown that the address is the person's, it records
+    /// when.
     pub(super) fn joining(
         &self,
         member: &Member,
         verified_at: Option<Timestamp>,
+        most: u64,
     ) -> Result<TransactWriteItem, RepositoryError> {
         let change = match verified_at {
             Some(_) => format!("{PROVED_AGAIN} ADD joinings :one"),
@@ -229,7 +231,8 @@ impl UsersTable {
         self.0
             .update("join a workspace", address_key(&member.user), change)
             .only_if(format!("email = :email AND {named} AND attribute_not_exists(closed_at) AND {STAYS}"))
-            .values([(":email", text(&member.email)), (":one", number(&1))])
+            .and_if("(attribute_not_exists(joinings) OR joinings <= :most)")
+            .values([(":email", text(&member.email)), (":one", number(&1)), (":most", number(&most))])
             .value(":stayed", text(&left_behind(Timestamp::now())))
             .values(member.full_name.as_ref().map(|name| (":name", text(name))))
             .values(verified_at.map(|at| (":at", text(&at))))

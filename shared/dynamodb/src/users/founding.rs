@@ -10,11 +10,12 @@ use super::{
     item::{
         FoundingItem, MemberItem, SlugItem, WorkspaceItem, WorkspaceMemberItem, founding_key, slug_key, workspace_key,
     },
+    room::most_made,
 };
 use crate::{
     RepositoryError,
     item::{from_item, number},
-    transaction::{Transaction, TransactionOutcome},
+    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
 const FOUND: &str = "found a workspace";
@@ -78,6 +79,8 @@ pub enum FoundOutcome {
     KeyTaken,
     /// The founder has another name or address by now; a retry may succeed.
     AccountChanged,
+    /// The founder is in as many workspaces as one may be.
+    TooMany,
 }
 
 /// What a request to found a workspace was answered, to be answered again to whoever repeats it.
@@ -90,8 +93,8 @@ pub struct FoundingAnswer {
 }
 
 impl UsersTable {
-    /// Creates a workspace with its slug and its founder's membership in one transaction, and stores what the founder is answered
-    /// if their request has an idempotency key.
+    /// Creates a workspace with its slug and its founder's membership in one transaction, if the founder has room for it,
+    /// and stores what the founder is answered if their request has an idempotency key.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -101,10 +104,24 @@ impl UsersTable {
         answer: Option<(&IdempotencyKey, &FoundingAnswer)>,
         origin: &Origin,
     ) -> Result<FoundOutcome, RepositoryError> {
+        retry_on_conflict(FOUND, || self.try_to_found(workspace, answer, origin)).await
+    }
+
+    async fn try_to_found(
+        &self,
+        workspace: &NewWorkspace,
+        answer: Option<(&IdempotencyKey, &FoundingAnswer)>,
+        origin: &Origin,
+    ) -> Result<Option<FoundOutcome>, RepositoryError> {
+        let Member { user, joined_at: now, .. } = &workspace.founder;
+        let joinings = self.joinings(user).await?;
+        let memberships = self.memberships(user).await?.len();
+        let Some(most_joinings) = most_made(joinings, memberships, Membership::MOST) else {
+            return Ok(Some(FoundOutcome::TooMany));
+        };
         let mut transaction = Transaction::new(FOUND);
         // The first, so that of a repeated request it is the key that is refused, whatever else is.
         if let Some((key, answer)) = answer {
-            let Member { user, joined_at: now, .. } = &workspace.founder;
             let item = FoundingItem::new(user, key, answer, *now);
             let is_free = "attribute_not_exists(pk) OR #ttl <= :now";
             let put = self.0.put_if(FOUND, &item, is_free, [(":now", number(&now.unix_seconds()))])?;
@@ -112,11 +129,12 @@ impl UsersTable {
         }
         let transaction = self
             .and_workspace(transaction, FOUND, workspace, FoundOutcome::Taken, FoundOutcome::Taken, origin)?
-            .and(self.joining(&workspace.founder, None)?, FoundOutcome::AccountChanged);
+            .and(self.joining(&workspace.founder, None, most_joinings)?, FoundOutcome::AccountChanged);
         Ok(match transaction.send(&self.0.client).await? {
-            TransactionOutcome::Committed => FoundOutcome::Founded,
-            TransactionOutcome::Refused(outcome) => outcome,
-            TransactionOutcome::InConflict => FoundOutcome::Taken,
+            TransactionOutcome::Committed => Some(FoundOutcome::Founded),
+            TransactionOutcome::Refused(FoundOutcome::AccountChanged) if self.joinings(user).await? != joinings => None,
+            TransactionOutcome::Refused(outcome) => Some(outcome),
+            TransactionOutcome::InConflict => None,
         })
     }
 

@@ -22,6 +22,7 @@ use super::{
         invitation_token_key, invitations_partition, workspace_key,
     },
     members::{HAS_ADMINS, IS_OPEN},
+    room::{INVITATIONS_MADE, most_made},
 };
 use crate::{
     RepositoryError,
@@ -155,8 +156,8 @@ impl Invitations {
 }
 
 impl UsersTable {
-    /// Stores an invitation in place of an earlier one for the same address, if the caller is an admin. The invitations are counted
-    /// before the write, so concurrent requests may exceed the maximum by a few, which is harmless.
+    /// Stores an invitation in place of an earlier one for the same address, if the caller is an admin and the workspace has
+    /// room for it.
     ///
     /// # Errors
     /// When DynamoDB can't be reached. The invitation may be stored then, but nobody knows its token.
@@ -168,25 +169,27 @@ impl UsersTable {
     ) -> Result<InviteOutcome, RepositoryError> {
         const OPERATION: &str = "invite somebody";
         let inviter = Acting { user: &invitation.invited_by, session };
-        let (members, open) = tokio::try_join!(
-            self.members(&invitation.workspace),
-            self.invitations(&invitation.workspace, invitation.created_at)
-        )?;
-        if members.iter().any(|member| member.email == invitation.email) {
-            return Ok(InviteOutcome::AlreadyMember);
-        }
-        let others = open.iter().filter(|other| other.id != invitation.id).count();
-        if others >= Invitation::MAX_PER_WORKSPACE {
-            return Ok(InviteOutcome::TooMany);
-        }
         let token = InvitationTokenItem::of(invitation, &invitation.token, false);
         let (action, subject) = (AuditAction::InvitationCreated, AuditSubject::Invitation(invitation.id));
         let entry = origin.in_workspace(&invitation.workspace, action, subject).to(invitation.role.as_str());
-        retry_on_conflict(OPERATION, || async {
-            let not_admin = InviteOutcome::CallerNotAdmin;
+        let not_admin = Some(InviteOutcome::CallerNotAdmin);
+        retry_on_conflict(OPERATION, async || {
+            let Some(made) = self.made_in(&invitation.workspace).await? else { return Ok(not_admin) };
+            let (members, open) = tokio::try_join!(
+                self.members(&invitation.workspace),
+                self.invitations(&invitation.workspace, invitation.created_at)
+            )?;
+            if members.iter().any(|member| member.email == invitation.email) {
+                return Ok(Some(InviteOutcome::AlreadyMember));
+            }
+            let others = open.iter().filter(|other| other.id != invitation.id).count();
+            let Some(most) = most_made(made.invitations_made, others, Invitation::MAX_PER_WORKSPACE) else {
+                return Ok(Some(InviteOutcome::TooMany));
+            };
             let sent = Transaction::new(OPERATION)
                 .and(self.caller_is_admin(&invitation.workspace, inviter.user)?, not_admin)
                 .and_each(self.session_lasts(inviter)?, not_admin)
+                .and(self.one_more_made(OPERATION, &invitation.workspace, INVITATIONS_MADE, most)?, None)
                 .and(self.0.put(OPERATION, &InvitationItem::from(invitation))?, not_admin)
                 .and(self.0.put(OPERATION, &token)?, not_admin)
                 .and(self.entry(&entry)?, not_admin)
@@ -194,7 +197,7 @@ impl UsersTable {
                 .await?;
             Ok(match sent {
                 TransactionOutcome::Committed => Some(InviteOutcome::Invited),
-                TransactionOutcome::Refused(outcome) => Some(outcome),
+                TransactionOutcome::Refused(refusal) => refusal,
                 TransactionOutcome::InConflict => None,
             })
         })
@@ -355,8 +358,8 @@ impl UsersTable {
         }
     }
 
-    /// Makes the account a member of the workspace that a token invites its address into, if the session lasts. The memberships are
-    /// counted before the write, so concurrent requests may exceed the maximum by a few, which is harmless.
+    /// Makes the account a member of the workspace that a token invites its address into, if the session lasts, and the person has
+    /// room for one more.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -382,16 +385,20 @@ impl UsersTable {
         let Some(open) = self.open_invitation(token, &account.email, now).await? else { return Ok(INVALID) };
         let Some(invitation) = &open.into_workspace else { return Ok(INVALID) };
         let Some(workspace) = self.workspace(&invitation.workspace).await? else { return Ok(INVALID) };
+        let joinings = self.joinings(&account.id).await?;
         let memberships = self.memberships(&account.id).await?;
-        let is_member = memberships.iter().any(|membership| membership.workspace == workspace.id);
-        if !is_member && memberships.len() >= Membership::MOST {
-            return Ok(Some(AcceptOutcome::TooMany));
-        }
         // Of what the transaction is refused for, the first counts: a member stays one, and the invitation stays, too.
         let already = Some(AcceptOutcome::AlreadyMember);
+        if memberships.iter().any(|membership| membership.workspace == workspace.id) {
+            return Ok(already);
+        }
+        let Some(most_joinings) = most_made(joinings, memberships.len(), Membership::MOST) else {
+            return Ok(Some(AcceptOutcome::TooMany));
+        };
         let transaction = self.and_membership(Transaction::new(ACCEPT), ACCEPT, invitation, account, now, &already)?;
         let transaction = transaction.and(self.admission(invitation)?, INVALID);
-        let joining = self.joining(&Member::of(account, invitation.role, now), open.verified_at(now))?;
+        let member = Member::of(account, invitation.role, now);
+        let joining = self.joining(&member, open.verified_at(now), most_joinings)?;
         let transaction = transaction.and(joining, Some(AcceptOutcome::AccountChanged));
         // Otherwise somebody whose account is being closed would be a member again.
         let transaction = transaction.and_each(self.session_lasts(Acting { user: &account.id, session })?, INVALID);
@@ -404,6 +411,11 @@ impl UsersTable {
         }
         Ok(match transaction.send(&self.0.client).await? {
             TransactionOutcome::Committed => Some(AcceptOutcome::Accepted(Box::new(workspace), invitation.role)),
+            TransactionOutcome::Refused(Some(AcceptOutcome::AccountChanged))
+                if self.joinings(&account.id).await? != joinings =>
+            {
+                None
+            }
             TransactionOutcome::Refused(refusal) => refusal,
             TransactionOutcome::InConflict => None,
         })

@@ -18,6 +18,7 @@ use super::{
     item::{
         ApiKeyItem, KEY_PREFIX, LastUse, WorkspaceKeyItem, api_key_key, workspace_api_key_key, workspace_partition,
     },
+    room::{KEYS_MADE, most_made},
 };
 use crate::{
     RepositoryError,
@@ -110,8 +111,7 @@ const PAUSE: &str = "pause API keys";
 const CHANGE: &str = "change an API key";
 
 impl UsersTable {
-    /// Stores an API key, if its creator is an admin. The keys are counted before the write, so concurrent requests may exceed
-    /// the maximum by a few, which is harmless.
+    /// Stores an API key, if its creator is an admin and the workspace has room for it.
     ///
     /// # Errors
     /// When DynamoDB can't be reached. The key may be stored then, but nobody knows it, so nobody can use it.
@@ -122,25 +122,29 @@ impl UsersTable {
         origin: &Origin,
     ) -> Result<CreateKeyOutcome, RepositoryError> {
         const OPERATION: &str = "create an API key";
-        if self.key_rows(&key.workspace, key.created_at).await?.len() >= ApiKey::MAX_PER_WORKSPACE {
-            return Ok(CreateKeyOutcome::TooMany);
-        }
         let creator = Acting { user: &key.created_by, session };
         let created =
             origin.in_workspace(&key.workspace, AuditAction::KeyCreated, AuditSubject::Key(key.prefix.clone()));
         let created = created.to(&key.scopes);
-        retry_on_conflict(OPERATION, || async {
+        let (not_admin, taken) = (Some(CreateKeyOutcome::CallerNotAdmin), Some(CreateKeyOutcome::PrefixTaken));
+        retry_on_conflict(OPERATION, async || {
+            let Some(made) = self.made_in(&key.workspace).await? else { return Ok(not_admin) };
+            let keys = self.key_rows(&key.workspace, key.created_at).await?.len();
+            let Some(most) = most_made(made.keys_made, keys, ApiKey::MAX_PER_WORKSPACE) else {
+                return Ok(Some(CreateKeyOutcome::TooMany));
+            };
             let sent = Transaction::new(OPERATION)
-                .and(self.caller_is_admin(&key.workspace, creator.user)?, CreateKeyOutcome::CallerNotAdmin)
-                .and_each(self.session_lasts(creator)?, CreateKeyOutcome::CallerNotAdmin)
-                .and(self.0.put_new(OPERATION, &WorkspaceKeyItem::from(key))?, CreateKeyOutcome::PrefixTaken)
-                .and(self.0.put_new(OPERATION, &ApiKeyItem::from(key))?, CreateKeyOutcome::PrefixTaken)
-                .and(self.entry(&created)?, CreateKeyOutcome::PrefixTaken)
+                .and(self.caller_is_admin(&key.workspace, creator.user)?, not_admin)
+                .and_each(self.session_lasts(creator)?, not_admin)
+                .and(self.one_more_made(OPERATION, &key.workspace, KEYS_MADE, most)?, None)
+                .and(self.0.put_new(OPERATION, &WorkspaceKeyItem::from(key))?, taken)
+                .and(self.0.put_new(OPERATION, &ApiKeyItem::from(key))?, taken)
+                .and(self.entry(&created)?, taken)
                 .send(&self.0.client)
                 .await?;
             Ok(match sent {
                 TransactionOutcome::Committed => Some(CreateKeyOutcome::Created),
-                TransactionOutcome::Refused(outcome) => Some(outcome),
+                TransactionOutcome::Refused(refusal) => refusal,
                 TransactionOutcome::InConflict => None,
             })
         })

@@ -18,6 +18,7 @@ mod people;
 mod recipients;
 mod reclaims;
 mod renewals;
+mod room;
 mod sessions;
 mod workspace;
 mod workspaces;

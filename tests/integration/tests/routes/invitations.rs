@@ -547,8 +547,8 @@ async fn an_acceptance_that_meets_another_transaction_is_tried_again() {
     let account = office.db.users().account(&bob.id).await.unwrap().unwrap();
     let faults = Faults::default();
     let users = users_by(office.db.client_with(faults.clone()));
-    // Each try is four reads and a transaction.
-    faults.plan_all([(4, Fault::Cancelled(Cancellation::TransactionConflict))]);
+    // Each try is five reads and a transaction.
+    faults.plan_all([(5, Fault::Cancelled(Cancellation::TransactionConflict))]);
 
     let accepted =
         users.accept_invitation(&token.hash(), &account, &a_session(), &an_origin(&account.id)).await.unwrap();

@@ -487,6 +487,27 @@ async fn whoever_wants_many_addresses_has_to_wait() {
     assert_eq!(answer.status, 429, "{}", answer.body);
 }
 
+/// The attack: mails that strangers cause would count as those that the address's person asks for.
+#[tokio::test]
+async fn wanting_somebodys_address_uses_up_no_mail_that_they_ask_for() {
+    const VICTIM: &str = "victim@example.com";
+    let fixture = Fixture::new().await;
+    fixture.db.register("victim").await;
+    let subjects = async || {
+        let mails = fixture.mails().await;
+        let to_victim = mails.into_iter().filter(|(to, ..)| to == VICTIM);
+        to_victim.map(|(_, subject, _)| subject).collect::<Vec<_>>()
+    };
+    fixture.want(VICTIM).await;
+    assert_eq!(subjects().await, ["Somebody wants to use your address"]);
+
+    for path in ["/api/auth/verification", "/api/auth/password/forgot"] {
+        assert_eq!(fixture.post(path, &json!({"email": VICTIM})).await.status, 202);
+    }
+
+    assert_eq!(subjects().await, ["Confirm your address", "Set a new password"]);
+}
+
 #[tokio::test]
 async fn when_no_mail_can_be_ordered_the_request_says_so_and_can_be_repeated() {
     let fixture = Fixture::new().await;

@@ -6,8 +6,8 @@ use futures_util::future::join_all;
 use linklet_auth::Auth;
 use linklet_delete::Delete;
 use linklet_domain::{
-    ApiKeySecret, AuditAction, AuditFilter, IpHash, Link, Member, Origin, RefreshToken, Role, Salt, SessionId,
-    SignInPlace, Timestamp, Trail, UserId, WorkspaceId, WorkspaceName,
+    ApiKeySecret, AuditAction, AuditFilter, IpHash, Link, Member, Membership, Origin, RefreshToken, Role, Salt,
+    SessionId, SignInPlace, Timestamp, Trail, UserId, WorkspaceId, WorkspaceName,
 };
 use linklet_dynamodb::{
     Consistency, FoundOutcome, MemberOutcome, NewWorkspace, PasswordChange, Session, Sessions, SignIn, Standing,
@@ -282,6 +282,9 @@ async fn a_token_costs_one_and_a_half_read_units_a_minute() {
             .end_session(&fixture.ada.id, &SessionId::generate(), &Origin { at: now, ..an_origin(&fixture.ada.id) })
             .await
             .unwrap();
+        if number >= Membership::MOST - 1 {
+            continue;
+        }
         let name = WorkspaceName::parse(&format!("Engines {number}")).unwrap();
         let account = fixture.db.users().account(&fixture.ada.id).await.unwrap().unwrap();
         let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name, now);

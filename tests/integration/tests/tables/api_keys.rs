@@ -179,6 +179,46 @@ async fn a_workspace_has_a_hundred_keys_at_most_and_no_other_workspace_counts() 
     );
 }
 
+/// The attack: of requests at the same moment, each would count the keys before the others have made theirs.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_thirty_keys_at_once_as_many_are_made_as_there_is_room_for() {
+    for there_are in [0, 90] {
+        let db = TestDynamoDb::start();
+        let ada = db.register("ada").await;
+        for _ in 0..there_are {
+            db.store_key(&key_of(&ada)).await;
+        }
+        let (users, origin, session) = (db.users(), an_origin(&ada.id), a_session());
+        let keys: Vec<_> = (0..30).map(|_| key_of(&ada)).collect();
+
+        let outcomes = join_all(keys.iter().map(|key| users.create_key(key, &session, &origin))).await;
+
+        let with = |wanted| outcomes.iter().filter(|outcome| *outcome.as_ref().unwrap() == wanted).count();
+        let room = (ApiKey::MAX_PER_WORKSPACE - there_are).min(30);
+        assert_eq!((with(CreateKeyOutcome::Created), with(CreateKeyOutcome::TooMany)), (room, 30 - room));
+        assert_eq!(listed(&db, &ada.workspace).await.len(), there_are + room);
+    }
+}
+
+#[tokio::test]
+async fn keys_that_are_over_make_room_by_themselves() {
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    let soon = Timestamp::now().plus(Duration::from_secs(60));
+    for number in 0..ApiKey::MAX_PER_WORKSPACE {
+        let key = ApiKeyBuilder::new(&secret(), &ada);
+        db.store_key(&if number < 3 { key.expires_at(soon) } else { key }.build()).await;
+    }
+    let over = soon.plus(lifetimes::EXPIRED_API_KEYS);
+    let create = async || {
+        let key = ApiKeyBuilder::new(&secret(), &ada).created_at(over).build();
+        db.users().create_key(&key, &a_session(), &an_origin(&ada.id)).await.unwrap()
+    };
+
+    assert_eq!([create().await, create().await, create().await], [CreateKeyOutcome::Created; 3]);
+    assert_eq!(create().await, CreateKeyOutcome::TooMany);
+}
+
 #[tokio::test]
 async fn a_use_is_noted_once_a_minute_and_brings_no_revoked_key_back() {
     let db = TestDynamoDb::start();
@@ -274,8 +314,8 @@ async fn a_lost_answer_creates_and_revokes_once() {
     let key = key_of(&ada);
     let (users, faults) = faulty(&db);
 
-    // Counting comes first, then the transaction.
-    faults.plan(Some((1, Fault::AnswerLost)));
+    // Counting comes first, with two reads, then the transaction.
+    faults.plan(Some((2, Fault::AnswerLost)));
     assert_eq!(
         users.create_key(&key, &a_session(), &an_origin(&key.created_by)).await.unwrap(),
         CreateKeyOutcome::Created
@@ -296,7 +336,7 @@ async fn a_change_that_meets_another_transaction_is_tried_again_and_no_other_fai
     let users = users_by(db.client_with(faults.clone()));
     let conflict = Fault::Cancelled(Cancellation::TransactionConflict);
 
-    faults.plan_all([(1, conflict), (2, conflict)]);
+    faults.plan_all([(2, conflict), (5, conflict)]);
     assert_eq!(
         users.create_key(&key, &a_session(), &an_origin(&key.created_by)).await.unwrap(),
         CreateKeyOutcome::Created
@@ -305,7 +345,7 @@ async fn a_change_that_meets_another_transaction_is_tried_again_and_no_other_fai
     let revoked = users.revoke_key(&ada.workspace, &ada.id, &key.prefix, &an_origin(&ada.id)).await.unwrap();
     assert!(matches!(revoked, KeyOutcome::Done(_)));
 
-    faults.plan(Some((1, Fault::Cancelled(Cancellation::Throttling))));
+    faults.plan(Some((2, Fault::Cancelled(Cancellation::Throttling))));
     assert!(users.create_key(&key, &a_session(), &an_origin(&key.created_by)).await.is_err());
     assert_eq!(rows(&db), (0, 0));
 }
@@ -347,7 +387,7 @@ async fn a_key_costs_what_the_chart_says() {
     };
 
     users.create_key(&key, &a_session(), &an_origin(&key.created_by)).await.unwrap();
-    assert_eq!(spent(), (1.0, 12.0), "creating");
+    assert_eq!(spent(), (2.0, 14.0), "creating");
     keys.find(&key.hash).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "finding");
     keys.touch(&key.hash, now).await.unwrap();

@@ -2,11 +2,11 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, future::join_all, stream};
 use linklet_domain::{
-    AccountHash, Correspondent, EmailAddress, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, MailCount,
-    MailLimit, MailOrderId, Patience, ThrottleSubject, Timestamp, UserId, lifetimes,
+    AccountHash, Correspondent, EmailAddress, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, Hasher, IpHash,
+    MailCount, MailLimit, MailOrderId, Patience, ThrottleSubject, Timestamp, UserId, lifetimes,
 };
 use linklet_dynamodb::{AdmittedGuess, GuessOutcome, MailAdmission, ThrottleTable};
-use linklet_test_support::{CapacityMeter, Faults, TestDynamoDb};
+use linklet_test_support::{CapacityMeter, Faults, TestDynamoDb, item_bytes};
 
 use crate::fixture::salt;
 
@@ -200,11 +200,11 @@ async fn nothing_readable_is_stored_and_ttl_removes_what_is_forgotten() {
     let (table, long_ago) = (db.calls(), Timestamp::now().minus(SECOND * 86_400 * 91));
     admitted(&table, &guess(ADA, ADDRESS), 7, long_ago).await;
     table.remember_sign_in(&guess(ADA, ADDRESS), None, long_ago).await.unwrap();
-    table.spend_hashes(HashFor::Known, &sender(0), 1, "20".parse().unwrap(), long_ago).await.unwrap();
+    table.spend_hashes(&hasher(HashFor::Known, 0), 1, budget(20), long_ago).await.unwrap();
     table.admit_mail(&reader(ADA), MailCount::Resets, "long ago", long_ago).await.unwrap();
     let stored = format!("{:?}", db.scan("ThrottleTable"));
     assert!(!stored.contains("ada@") && !stored.contains("203.0"), "{stored}");
-    assert_eq!(db.scan("ThrottleTable").len(), 6);
+    assert_eq!(db.scan("ThrottleTable").len(), 5);
     table.remember_sign_in(&guess(ADA, ADDRESS), None, Timestamp::now()).await.unwrap();
 
     db.sweep_ttl();
@@ -239,8 +239,13 @@ fn what_is_free_is_what_the_domain_says() {
 
 // --------------------------------------------------------------------------------------------------------------- hashes
 
-fn sender(number: usize) -> ThrottleSubject {
-    ThrottleSubject::at(&format!("10.0.0.{number}"), &salt())
+fn hasher_at(class: HashFor, address: &str, account: &str) -> Hasher {
+    Hasher { class, network: IpHash::of_site(address, &salt()), account: AccountHash::of(account, &salt()) }
+}
+
+/// Somebody with a network and an account of their own.
+fn hasher(class: HashFor, number: usize) -> Hasher {
+    hasher_at(class, &format!("10.{}.{}.1", number / 256, number % 256), &format!("user{number}@example.com"))
 }
 
 fn budget(hashes: u32) -> HashBudget {
@@ -251,58 +256,92 @@ fn budget(hashes: u32) -> HashBudget {
 async fn of_fifty_hashes_at_once_as_many_are_computed_as_the_budget_has() {
     let db = TestDynamoDb::start();
     let environments: Vec<ThrottleTable> = (0..50).map(|_| db.calls()).collect();
-    let spend = async |number: usize, whose, now| {
-        environments[number].spend_hashes(whose, &sender(number), 1, budget(20), now).await.unwrap()
+    let spend = async |number: usize, class, now| {
+        environments[number].spend_hashes(&hasher(class, number), 1, budget(20), now).await.unwrap()
     };
-    for (whose, now) in
+    for (class, now) in
         [(HashFor::Strangers, noon()), (HashFor::Strangers, noon().plus(SECOND)), (HashFor::Known, noon())]
     {
-        let spent = join_all((0..50).map(|number| spend(number, whose, now))).await;
+        let spent = join_all((0..50).map(|number| spend(number, class, now))).await;
 
-        assert_eq!(spent.iter().filter(|spent| **spent).count(), 20, "{whose:?} at {now}");
+        assert_eq!(spent.iter().filter(|spent| **spent).count(), 20, "{class:?} at {now}");
     }
 }
 
-#[tokio::test]
-async fn one_sender_takes_a_quarter_of_the_budget() {
-    let table = TestDynamoDb::start().calls();
-    let spent = async |number: usize| {
-        let mut spent = 0;
-        for _ in 0..20 {
-            let is_left = table.spend_hashes(HashFor::Known, &sender(number), 1, budget(20), noon()).await.unwrap();
-            spent += usize::from(is_left);
-        }
-        spent
-    };
+/// How many of twenty hashes at once by these are computed, each in an environment of its own, with a budget of twenty.
+async fn computed(db: &TestDynamoDb, hashers: impl Fn(usize) -> Hasher) -> usize {
+    let environments: Vec<ThrottleTable> = (0..20).map(|_| db.calls()).collect();
+    let spend =
+        async |number: usize| environments[number].spend_hashes(&hashers(number), 1, budget(20), noon()).await.unwrap();
+    join_all((0..20).map(spend)).await.into_iter().filter(|spent| *spent).count()
+}
 
-    assert_eq!([spent(0).await, spent(1).await, spent(2).await, spent(3).await, spent(4).await], [5, 5, 5, 5, 0]);
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_takes_a_quarter_of_the_budget_from_wherever() {
+    let db = TestDynamoDb::start();
+    let of_one = |number: usize| hasher_at(HashFor::Known, &format!("10.0.{number}.1"), ADA);
+
+    assert_eq!(computed(&db, of_one).await, 5);
+    assert_eq!(computed(&db, |number| hasher(HashFor::Known, number)).await, 15, "others have the rest");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_network_takes_less_than_an_account_at_whichever_accounts() {
+    for network in ["203.0.113.", "2001:db8:1:"] {
+        let db = TestDynamoDb::start();
+        let end = if network.contains(':') { "::1" } else { "" };
+        let from_one =
+            |number: usize| hasher_at(HashFor::Links, &format!("{network}{number}{end}"), &format!("launch{number}"));
+
+        assert_eq!(computed(&db, from_one).await, 4, "{network}");
+        assert_eq!(computed(&db, |number| hasher(HashFor::Links, number)).await, 16, "others have the rest");
+    }
 }
 
 #[tokio::test]
 async fn two_hashes_need_room_for_both() {
     let table = TestDynamoDb::start().calls();
-    let spend = async |hashes| table.spend_hashes(HashFor::Known, &sender(0), hashes, budget(3), noon()).await.unwrap();
+    let spend = async |number, hashes| {
+        table.spend_hashes(&hasher(HashFor::Known, number), hashes, budget(3), noon()).await.unwrap()
+    };
 
-    assert!(spend(2).await);
-    assert!(!spend(2).await);
+    assert!(spend(0, 2).await, "the first one always has room");
+    assert!(!spend(1, 2).await && spend(2, 1).await);
 }
 
 #[tokio::test]
 async fn once_nothing_is_left_an_environment_does_not_ask_again_in_the_same_second() {
-    let (db, writes) = (TestDynamoDb::start(), Faults::default());
-    let table = ThrottleTable::new(db.client_with(writes.clone()), "ThrottleTable");
-    let spend =
-        async |number, now| table.spend_hashes(HashFor::Strangers, &sender(number), 1, budget(2), now).await.unwrap();
-    writes.plan(None);
+    for (class, hashers) in [(HashFor::Strangers, 100), (HashFor::Known, 1)] {
+        let (db, writes) = (TestDynamoDb::start(), Faults::default());
+        let table = ThrottleTable::new(db.client_with(writes.clone()), "ThrottleTable");
+        let spend = async |number: usize, now| {
+            table.spend_hashes(&hasher(class, number % hashers), 1, budget(2), now).await.unwrap()
+        };
+        writes.plan(None);
 
-    let mut spent = Vec::new();
-    for number in 0..100 {
-        spent.push(spend(number, noon()).await);
+        let mut spent = 0;
+        for number in 0..100 {
+            spent += usize::from(spend(number, noon()).await);
+        }
+
+        assert_eq!((spent, writes.calls()), (hashers.min(2), hashers.min(2)), "{class:?}");
+        assert!(spend(0, noon().plus(SECOND)).await);
     }
+}
 
-    assert_eq!(spent.iter().filter(|spent| **spent).count(), 2);
-    assert_eq!(writes.calls(), 6, "two for each of three");
-    assert!(spend(0, noon().plus(SECOND)).await);
+/// So that a hash costs one write unit, whatever the budget is.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_takes_less_than_a_kilobyte() {
+    let (db, most) = (TestDynamoDb::start(), 1_000);
+    let table = db.calls();
+    let spend =
+        async |number| table.spend_hashes(&hasher(HashFor::Strangers, number), 1, budget(most), noon()).await.unwrap();
+
+    let spent: Vec<bool> = stream::iter(0..1_000).map(spend).buffer_unordered(50).collect().await;
+
+    assert!(spent.iter().all(|spent| *spent));
+    let items = db.scan("ThrottleTable");
+    assert!(items.len() == 1 && item_bytes(&items[0]) < 1_024, "{}", item_bytes(&items[0]));
 }
 
 // ---------------------------------------------------------------------------------------------------------------- mails
@@ -349,7 +388,8 @@ async fn an_address_gets_one_mail_a_minute_and_five_an_hour() {
 async fn mails_of_one_kind_are_not_in_the_way_of_another() {
     let db = TestDynamoDb::start();
 
-    for kind in [MailCount::Verifications, MailCount::Resets, MailCount::Invitations] {
+    let kinds = [MailCount::Verifications, MailCount::WantedAddresses, MailCount::Resets, MailCount::Invitations];
+    for kind in kinds {
         assert!(mail(&db, ADA, kind, noon()).await, "{kind:?}");
         assert!(!mail(&db, ADA, kind, noon()).await, "{kind:?}");
     }

@@ -6,7 +6,10 @@ use linklet_domain::{
     Member, Membership, OneTimeToken, Origin, Precondition, Revision, Role, Timestamp, TokenPurpose, Trail, UserId,
     Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
 };
-use linklet_dynamodb::{MemberOutcome, RegisterOutcome, Registration, UsersTable, WorkspaceOutcome};
+use linklet_dynamodb::{
+    AcceptOutcome, FoundOutcome, InviteOutcome, MemberOutcome, NewWorkspace, RegisterOutcome, Registration, UsersTable,
+    WorkspaceOutcome,
+};
 use linklet_test_support::{
     Cancellation, CapacityMeter, Fault, Faults, TestDynamoDb, a_session, an_origin, removal, users_by,
 };
@@ -576,6 +579,62 @@ async fn a_change_that_meets_another_transaction_is_tried_again_and_no_other_fai
     assert_eq!(admins(&db, &workspace), [1, 1, 1]);
 }
 
+/// The attack: of requests at the same moment, each would count what there is before the others have made theirs.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_thirty_invitations_at_once_as_many_are_made_as_there_is_room_for() {
+    for there_are in [0, 90] {
+        let db = TestDynamoDb::start();
+        let ada = db.register("ada").await;
+        for number in 0..there_are {
+            db.invite(&ada, &format!("earlier{number}@example.com"), Role::Member).await;
+        }
+        let invitation = |number: usize| {
+            let email = EmailAddress::parse(&format!("guest{number}@example.com")).unwrap();
+            let token = OneTimeToken::generate(TokenPurpose::Invitation).unwrap().hash();
+            Invitation::new(&ada.workspace, email, Role::Member, &ada.id, token, Timestamp::now())
+        };
+        let (users, origin, session) = (db.users(), an_origin(&ada.id), a_session());
+        let invitations: Vec<_> = (0..30).map(invitation).collect();
+
+        let outcomes = join_all(invitations.iter().map(|one| users.invite(one, &session, &origin))).await;
+
+        let with = |wanted| outcomes.iter().filter(|outcome| *outcome.as_ref().unwrap() == wanted).count();
+        let room = (Invitation::MAX_PER_WORKSPACE - there_are).min(30);
+        assert_eq!((with(InviteOutcome::Invited), with(InviteOutcome::TooMany)), (room, 30 - room));
+        assert_eq!(users.invitations(&ada.workspace, Timestamp::now()).await.unwrap().len(), there_are + room);
+    }
+}
+
+/// The attack, too: half of them are founded, and half are joined.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_thirty_workspaces_at_once_a_person_gets_into_as_many_as_there_is_room_for() {
+    for each in [5, 15] {
+        let db = TestDynamoDb::start();
+        let bob = db.register("bob").await;
+        let (users, origin, session) = (db.users(), an_origin(&bob.id), a_session());
+        let account = users.account(&bob.id).await.unwrap().unwrap();
+        let (mut invitations, mut founded) = (Vec::new(), Vec::new());
+        for number in 0..each {
+            let admin = db.register(&format!("admin{number}")).await;
+            invitations.push(db.invite(&admin, bob.email.as_str(), Role::Member).await);
+            let name = WorkspaceName::parse("Engines").unwrap();
+            founded.push(NewWorkspace::of(&account, WorkspaceId::generate(), name, Timestamp::now()));
+        }
+
+        let accepting = invitations.iter().map(|token| users.accept_invitation(token, &account, &session, &origin));
+        let founding = founded.iter().map(|workspace| users.found_workspace(workspace, None, &origin));
+        let (accepted, founded) = join(join_all(accepting), join_all(founding)).await;
+
+        let room = (Membership::MOST - 1).min(2 * each);
+        let joined = accepted.iter().filter(|outcome| matches!(outcome, Ok(AcceptOutcome::Accepted(..)))).count()
+            + founded.iter().filter(|outcome| matches!(outcome, Ok(FoundOutcome::Founded))).count();
+        let refused = accepted.iter().filter(|outcome| matches!(outcome, Ok(AcceptOutcome::TooMany))).count()
+            + founded.iter().filter(|outcome| matches!(outcome, Ok(FoundOutcome::TooMany))).count();
+        assert_eq!((joined, refused), (room, 2 * each - room), "{accepted:?} {founded:?}");
+        assert_eq!(users.memberships(&bob.id).await.unwrap().len(), 1 + room);
+    }
+}
+
 /// What the chart of access patterns says.
 #[tokio::test]
 async fn a_workspace_costs_what_the_chart_says() {
@@ -609,13 +668,13 @@ async fn a_workspace_costs_what_the_chart_says() {
     let invitation =
         Invitation::new(workspace, bob.email.clone(), Role::Admin, caller, token.clone(), Timestamp::now());
     users.invite(&invitation, &a_session(), &an_origin(&invitation.invited_by)).await.unwrap();
-    assert_eq!(spent(), (2.0, 12.0), "an invitation");
+    assert_eq!(spent(), (3.0, 14.0), "an invitation");
     users.invitations(workspace, Timestamp::now()).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "the invitations");
     let account = Account { id: bob.user, email: bob.email.clone(), full_name: None, ..ada.account.clone() };
     db.give_address(&bob);
     users.accept_invitation(&token, &account, &a_session(), &an_origin(&account.id)).await.unwrap();
-    assert_eq!(spent(), (4.0, 16.0), "an admin joins");
+    assert_eq!(spent(), (5.0, 16.0), "an admin joins");
     change_role(&users, workspace, caller, &bob.user, Role::Member).await.unwrap();
     assert_eq!(spent(), (1.0, 14.0), "an admin becomes a member");
     change_role(&users, workspace, caller, &bob.user, Role::Viewer).await.unwrap();
