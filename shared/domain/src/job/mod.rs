@@ -2,6 +2,7 @@
 //!
 //! A job is carried out in turns. What it is about is its [`JobWork`]; all else here is the same for every kind.
 
+mod backing;
 mod links;
 
 use std::time::Duration;
@@ -10,7 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Changer, CorrelationId, JobId, KeyPrefix, Role, ShortCode, Timestamp, UserId, WorkspaceId};
 
-pub use self::links::{GivenFilter, LinkJob, LinkStep, LinkTask};
+pub use self::{
+    backing::Backing,
+    links::{GivenFilter, LinkJob, LinkStep, LinkTask},
+};
 
 /// A job of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,12 +126,6 @@ impl Job {
             JobState::Cancelling => (JobState::Cancelled, None),
             _ => (JobState::Failed, Some(JobFailure::NoProgress)),
         }
-    }
-
-    /// Whether its creator, who has this role now, may still do what the job does.
-    #[must_use]
-    pub fn is_backed_by(&self, role: Option<Role>) -> bool {
-        role.is_some_and(|role| role >= self.role)
     }
 }
 
@@ -270,8 +268,8 @@ pub enum WorkspaceJob {
 }
 
 impl JobWork {
-    /// Whether it concerns links alone. Such a job needs whoever has asked for it to be a member still, can be cancelled, and is given up
-    /// when it comes no further. What becomes of a workspace is settled when it was asked for.
+    /// Whether it concerns links alone. Such a job needs its [`Backing`], can be cancelled, and is given up when it comes no
+    /// further. What becomes of a workspace is settled when it was asked for.
     #[must_use]
     pub fn is_of_links(&self) -> bool {
         matches!(self, Self::Links(_))

@@ -5,7 +5,10 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use linklet_domain::{Job, JobState, Link, LinkState, Role, Timestamp};
 use linklet_jobs_api::JobsApi;
-use linklet_test_support::{Answer, FakeQueues, LinkBuilder, Person, RequestBuilder, TestDynamoDb, token_of};
+use linklet_lambda::identity::Authenticator;
+use linklet_test_support::{
+    Answer, FakeQueues, LinkBuilder, Person, RequestBuilder, TestDynamoDb, an_origin, token_of, tokens,
+};
 use serde_json::{Value, json};
 
 use crate::fixture::{colleague, jobs_api, list};
@@ -252,6 +255,28 @@ async fn of_many_jobs_at_once_as_many_are_taken_as_there_is_room_for() {
     let mut states = office.states().await;
     states.sort_unstable();
     assert_eq!(states, ["queued", "queued", "queued", "queued", "running"]);
+}
+
+/// Its turns look at no session, so one that is held for a minute as it was begins nothing.
+#[tokio::test]
+async fn nobody_begins_a_job_in_a_session_that_has_ended() {
+    let office = Office::new().await;
+    let authenticator = Authenticator::new(tokens().with_sessions(office.db.sessions()), office.db.api_keys());
+    let environment = JobsApi { authenticator, ..jobs_api(&office.db) };
+    let token = token_of(&office.ada.id, &office.ada.workspace, Role::Admin);
+    let send = async |method: &str, path: &str, body: &Value| {
+        let request = RequestBuilder::new(method, path).token(&token);
+        let request = if body.is_null() { request } else { request.json(body) };
+        request.send_to(&environment).await.status
+    };
+    assert_eq!(send("GET", "/api/jobs", &Value::Null).await, 200);
+
+    office.db.users().end_sessions(&office.ada.id, None, &an_origin(&office.ada.id)).await.unwrap();
+
+    assert_eq!(send("POST", "/api/jobs", &archive()).await, 401);
+    assert_eq!(send("PATCH", "/api/tags/a", &json!({"name": "b"})).await, 401);
+    assert_eq!(send("DELETE", "/api/tags/a", &Value::Null).await, 401);
+    assert_eq!(office.db.jobs().list(&office.ada.workspace, 10, None).await.unwrap().items, []);
 }
 
 #[tokio::test]
