@@ -124,8 +124,8 @@ pub use terms::{
     RoutingRefused, Rule, Terms, Traits, Uses, Variant,
 };
 pub use throttle::{
-    AccountHash, Allowance, Correspondent, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, LimitedRoute,
-    MailCount, MailLimit, Patience, RateLimit, Refusal, RouteLimits, ThrottleSubject, Tier, Window,
+    AccountHash, Allowance, Correspondent, Failures, FamiliarNetwork, Guess, GuessKind, Guesser, HashBudget, HashFor,
+    LimitedRoute, MailCount, MailLimit, Patience, RateLimit, Refusal, RouteLimits, ThrottleSubject, Tier, Window,
 };
 pub use timestamp::{Day, Timestamp};
 pub use unsubscribe_token::UnsubscribeToken;

@@ -16,7 +16,7 @@ use std::{
 };
 
 pub use self::{
-    guesses::{AccountHash, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, Patience},
+    guesses::{AccountHash, Failures, FamiliarNetwork, Guess, GuessKind, Guesser, HashBudget, HashFor, Patience},
     mails::{Correspondent, MailCount, MailLimit},
 };
 use crate::{Invalid, IpHash, Salt, Timestamp, UserId, WorkspaceId};

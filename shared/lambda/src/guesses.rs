@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use linklet_domain::{AccountHash, Actor, Guess, GuessKind, HashFor, IpHash, Origin, Salt, ThrottleSubject};
+use linklet_domain::{
+    AccountHash, Actor, FamiliarNetwork, Guess, GuessKind, HashFor, IpHash, Origin, Salt, ThrottleSubject,
+};
 use linklet_dynamodb::{AdmittedGuess, GuessOutcome, RepositoryError, ThrottleTable};
 
 use crate::{
@@ -180,6 +182,12 @@ impl Guesses {
     #[must_use]
     pub fn network_hash(&self, request: &Request) -> IpHash {
         IpHash::of_network(&self.edge.address(request), &self.salt)
+    }
+
+    /// An account, and the network from which this request makes it known.
+    #[must_use]
+    pub fn familiar_network(&self, request: &Request, account: &str) -> FamiliarNetwork {
+        FamiliarNetwork { account: self.account_hash(account), network: self.network_hash(request) }
     }
 
     /// The largest network that the request comes from.

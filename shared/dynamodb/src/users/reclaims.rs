@@ -9,7 +9,7 @@
 //! wanted, and whether the membership is active. So what a turn finds is all that there is.
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
-use linklet_domain::{CorrelationId, Origin, Timestamp, UserId, WorkspaceId, reclaim};
+use linklet_domain::{CorrelationId, FamiliarNetwork, Origin, Timestamp, UserId, WorkspaceId, reclaim};
 
 use super::{
     UsersTable,
@@ -36,6 +36,12 @@ impl OpenReclaim {
     #[must_use]
     pub fn reclaimed_at(&self) -> Timestamp {
         self.0.reclaimed_at
+    }
+
+    /// From which network it was reclaimed, which the account knows since then.
+    #[must_use]
+    pub fn reclaimed_from(&self) -> &FamiliarNetwork {
+        &self.0.reclaimed_from
     }
 
     /// Whether something that gives access is to go, by who made it and when. What the person has made since they reclaimed the account
@@ -81,11 +87,7 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn note_reclaim(&self, open: &OpenReclaim, done: Option<&WorkspaceId>) -> Result<(), RepositoryError> {
         let OpenReclaim(item) = open;
-        let next = ReclaimItem {
-            after: done.or(item.after.as_ref()).cloned(),
-            turn: item.turn + 1,
-            ..ReclaimItem::new(&item.user_id, item.reclaimed_at, &item.correlation_id)
-        };
+        let next = ReclaimItem { after: done.or(item.after.as_ref()).cloned(), turn: item.turn + 1, ..item.clone() };
         let action = self.0.put_if(RECLAIM, &next, IS_AS_READ, as_read(item))?;
         self.commit_reclaim(action).await
     }

@@ -47,6 +47,7 @@ const RIGHTS: &str = "
     handover        AuditTable                          *              PutItem
     handover        LinksTable                          LINK#          UpdateItem
     handover        LinksTable/index/by-workspace-lean  *              Query
+    handover        ThrottleTable                       GUESS#ACCOUNT# BatchWriteItem Query
     handover        UsersTable                          ACCESS#        Query UpdateItem
     handover        UsersTable                          INVITATIONS#   DeleteItem Query
     handover        UsersTable                          KEY#           DeleteItem UpdateItem

@@ -26,7 +26,7 @@ use linklet_test_support::{
 use serde_json::{Value, json};
 
 use crate::{
-    fixture::{change_role, colleague, jobs, jobs_api, notify, relay, room},
+    fixture::{change_role, colleague, jobs, jobs_api, network_of, notify, relay, room},
     streams::{is_let_through, retry_from},
 };
 
@@ -792,7 +792,8 @@ async fn reclaim(fixture: &Fixture) {
     let mailed = NewToken { hash: &token, user: id, email, issued_at: now };
     fixture.db.one_time_tokens().issue_reset(&mailed, TokenDelivery::Mailed).await.unwrap();
     let reset = users.reset(&token, now).await.unwrap().unwrap();
-    let done = users.reset_password(&reset, "a new hash", Timestamp::now, &an_origin(id)).await.unwrap();
+    let done =
+        users.reset_password(&reset, "a new hash", &network_of(email), Timestamp::now, &an_origin(id)).await.unwrap();
     assert_eq!(done, ResetOutcome::Done { is_first_proof: true });
 }
 
