@@ -58,8 +58,13 @@ pub struct Job {
 }
 
 impl Job {
-    /// How many jobs of a workspace wait while another one runs.
+    /// How many jobs of one person wait in a workspace while another one runs.
+    pub const MOST_WAITING_OF_ONE: usize = 2;
+    /// How many jobs may wait for another one to find a place behind them.
     pub const MOST_WAITING: usize = 4;
+    /// How many jobs wait at most: an admin's finds a place that no member can take. Closing a workspace cancels all of them in one
+    /// transaction, which has 100 actions at most.
+    pub const MOST_WAITING_WITH_ADMINS: usize = 40;
     /// For how long a job may come no further before it is given up.
     pub const PATIENCE: Duration = Duration::from_secs(3_600);
 
@@ -92,6 +97,14 @@ impl Job {
             reason: None,
             cancelled_by: None,
         }
+    }
+
+    /// Whether it finds a place behind the jobs that wait, which these people have asked for.
+    #[must_use]
+    pub fn finds_place(&self, creators: &[UserId]) -> bool {
+        let of_creator = creators.iter().filter(|creator| **creator == self.created_by).count();
+        let most = if self.role == Role::Admin { Self::MOST_WAITING_WITH_ADMINS } else { Self::MOST_WAITING };
+        of_creator < Self::MOST_WAITING_OF_ONE && creators.len() < most
     }
 
     /// Who has asked for it, and with which API key.
@@ -321,6 +334,24 @@ mod tests {
         for (state, by) in [(JobState::Cancelled, &bob), (JobState::Done, &ada), (JobState::Failed, &ada)] {
             assert_eq!(Job { state, ..job.clone() }.ended_by(), *by, "{state:?}");
         }
+    }
+
+    #[test]
+    fn an_admin_finds_a_place_where_members_find_none_and_nobody_has_three() {
+        let [ada, bob, carol] = [(); 3].map(|()| UserId::generate());
+        let finds_place = |creator: &UserId, role, creators: &[UserId]| {
+            let asked = (Timestamp::now(), CorrelationId::generate());
+            let creator = (Changer::in_person(creator), role);
+            Job::new(WorkspaceId::generate(), work(json!({"kind": "close_workspace"})), creator, asked, None)
+                .finds_place(creators)
+        };
+
+        assert!(finds_place(&ada, Role::Member, &[ada, bob, bob]));
+        assert!(!finds_place(&bob, Role::Member, &[ada, bob, bob]));
+        assert!(!finds_place(&carol, Role::Member, &[ada, ada, bob, bob]));
+        assert!(finds_place(&carol, Role::Admin, &[ada, ada, bob, bob]));
+        assert!(!finds_place(&ada, Role::Admin, &[ada, ada]));
+        assert!(!finds_place(&carol, Role::Admin, &[ada; Job::MOST_WAITING_WITH_ADMINS]));
     }
 
     #[test]
