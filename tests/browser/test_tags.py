@@ -192,12 +192,12 @@ def test_too_many_jobs_are_said_and_what_was_typed_stays(tabs: Tabs, account: Ac
     form = tab.dialog("Rename the tag tag 1")
     form.get_by_label("Name").fill("another")
     tab.button("Rename", form).click()
-    expect(form.get_by_role("alert")).to_contain_text("One job runs and four wait already.")
+    expect(form.get_by_role("alert")).to_contain_text("Two jobs of yours wait already, or four of the workspace’s.")
     expect(form.get_by_label("Name")).to_have_value("another")
     tab.page.keyboard.press("Escape")
     tab.button("Delete tag 1").click()
     tab.button("Delete tag").click()
-    tab.says("Nothing was begun. One job runs and four wait already.")
+    tab.says("Nothing was begun. Two jobs of yours wait already, or four of the workspace’s.")
 
 
 @pytest.fixture

@@ -47,7 +47,8 @@ impl Auth {
         let hash = self.passwords.hash(password.typed()).map_err(|error| ApiError::Internal(Box::new(error)))?;
         // Hashing has taken a while, in which others may have logged in.
         let origin = self.limits.guesses.origin(request, Actor::Person(*reset.user()));
-        match self.users.reset_password(&reset, &hash, Timestamp::now, &origin).await? {
+        let network = self.limits.guesses.familiar_network(request, reset.email().as_str());
+        match self.users.reset_password(&reset, &hash, &network, Timestamp::now, &origin).await? {
             ResetOutcome::Done { is_first_proof } => {
                 request.note_account(reset.user());
                 // What an operator has shown to somebody says nothing about who uses it.

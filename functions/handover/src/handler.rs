@@ -16,7 +16,7 @@ use aws_lambda_events::{
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use linklet_domain::{Handover, KeysLeft, Member, Origin, PageToken, ShortCode, Timestamp};
 use linklet_dynamodb::{
-    Cursor, HandoverStage, LinksTable, OpenHandover, RepositoryError, UsersTable, WatchTable,
+    Cursor, HandoverStage, LinksTable, OpenHandover, RepositoryError, ThrottleTable, UsersTable, WatchTable,
     stream::{HandoverSignal, TurnSignal, turn_signal},
 };
 use linklet_lambda::{
@@ -34,6 +34,8 @@ pub struct Handovers {
     pub links: LinksTable,
     /// The repository of monitored URLs.
     pub targets: WatchTable,
+    /// The repository of where people have signed in from.
+    pub guesses: ThrottleTable,
     /// Where it is ordered that people are told that their membership is paused.
     pub mails: MailOrders,
     /// The dead-letter queue, for records that can't be read and handovers that can't be carried out.

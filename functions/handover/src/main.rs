@@ -4,7 +4,7 @@ use std::{process::ExitCode, time::Duration};
 
 use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
-use linklet_dynamodb::{AuditTable, LinksTable, UsersTable, WatchTable};
+use linklet_dynamodb::{AuditTable, LinksTable, ThrottleTable, UsersTable, WatchTable};
 use linklet_handover::Handovers;
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, mail_orders::MailOrders};
 
@@ -22,14 +22,15 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let (users, links) = (config::required("USERS_TABLE")?, config::required("LINKS_TABLE")?);
     let (targets, dead_letters) = (config::required("WATCH_TABLE")?, config::required("RELAY_DLQ_URL")?);
-    let trail = config::required("AUDIT_TABLE")?;
+    let (trail, guesses) = (config::required("AUDIT_TABLE")?, config::required("THROTTLE_TABLE")?);
     let aws = aws::load().await;
     let tables = DynamoDb::new(&aws);
     let trail = AuditTable::new(tables.clone(), trail);
     batch::run(Handovers {
         users: UsersTable::new(tables.clone(), users, trail),
         links: LinksTable::new(tables.clone(), links),
-        targets: WatchTable::new(tables, targets),
+        targets: WatchTable::new(tables.clone(), targets),
+        guesses: ThrottleTable::new(tables, guesses),
         mails: MailOrders::from_env(&aws),
         dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters).shared_by("handover"),
         links_at_once: LINKS_AT_ONCE,

@@ -1,5 +1,6 @@
 //! Pauses what others may have made in the name of an account that its person has reclaimed: its API keys everywhere, and in the
 //! workspaces that it has founded and leads all other memberships and keys. Open invitations are withdrawn, since nobody waits for them.
+//! It is forgotten from where others may have signed in, so that they are strangers there again.
 //!
 //! The person sees what is paused, and keeps or removes each.
 
@@ -17,6 +18,7 @@ impl Handovers {
         let ends_at = Instant::now() + self.turn;
         let Some(open) = self.users.reclaim(user).await? else { return Ok(()) };
         metrics::concerns(open.correlation_id());
+        self.guesses.forget_sign_ins(open.reclaimed_from(), open.reclaimed_at()).await?;
         let mut workspaces = self.users.workspaces_of(user).await?;
         workspaces.sort_by_key(|(_, workspace)| workspace.id);
         let mut done = None;

@@ -66,53 +66,43 @@ impl JobsApi {
     async fn create(&self, request: &Request) -> Result<Response, ApiError> {
         let caller = self.admit(request, Scope::LinksWrite).await?;
         let NewJob { work, query, is_dry_run } = NewJob::read(request, &self.short_urls)?;
-        let caller = match work.task {
-            // A purge can't be undone.
-            LinkTask::Purge => self.authenticator.require_now(request, Scope::LinksWrite).await?,
-            _ => caller,
-        };
         if is_dry_run {
             return Ok(json(StatusCode::OK, &self.count(request, &caller, &query).await?));
         }
-        self.start(request, &caller, (work, &query), "jobs").await
+        self.start(request, (work, &query), "jobs").await
     }
 
     async fn rename_tag(&self, request: &Request, tag: &str) -> Result<Response, ApiError> {
-        let caller = self.admit(request, Scope::LinksWrite).await?;
+        self.admit(request, Scope::LinksWrite).await?;
         let Renaming { name } = request.json(RENAMING)?;
         let (from, to) = (tag_in_path(tag)?, tag_in("name", &name)?);
         let filter = GivenFilter::of_tag(&from);
-        self.start_on_tag(request, &caller, LinkTask::RenameTag { from, to }, filter).await
+        self.start_on_tag(request, LinkTask::RenameTag { from, to }, filter).await
     }
 
     async fn remove_tag(&self, request: &Request, tag: &str) -> Result<Response, ApiError> {
-        let caller = self.admit(request, Scope::LinksWrite).await?;
+        self.admit(request, Scope::LinksWrite).await?;
         let tag = tag_in_path(tag)?;
         let filter = GivenFilter::of_tag(&tag);
-        self.start_on_tag(request, &caller, LinkTask::Untag { tag }, filter).await
+        self.start_on_tag(request, LinkTask::Untag { tag }, filter).await
     }
 
-    async fn start_on_tag(
-        &self,
-        request: &Request,
-        caller: &Caller,
-        task: LinkTask,
-        filter: GivenFilter,
-    ) -> Result<Response, ApiError> {
+    async fn start_on_tag(&self, request: &Request, task: LinkTask, filter: GivenFilter) -> Result<Response, ApiError> {
         let work = LinkJob { task, filter, short_code: None };
         let query = LinkQuery::of(&work.filter)?;
-        self.start(request, caller, (work, &query), "../jobs").await
+        self.start(request, (work, &query), "../jobs").await
     }
 
     /// Answers 202 with a new job, whose address is below this one.
     async fn start(
         &self,
         request: &Request,
-        caller: &Caller,
         (work, query): (LinkJob, &LinkQuery),
         jobs: &str,
     ) -> Result<Response, ApiError> {
-        let Count { matching, is_exact } = self.count(request, caller, query).await?;
+        // A job that began in a session which has ended would go on: its turns look at the creator, and at no session.
+        let caller = self.authenticator.require_now(request, Scope::LinksWrite).await?;
+        let Count { matching, is_exact } = self.count(request, &caller, query).await?;
         let creator = (caller.changer(), caller.role());
         let asked = (request.received_at(), request.correlation_id().clone());
         let expected = is_exact.then_some(matching);

@@ -26,6 +26,12 @@ pub struct Kinds {
 }
 
 impl Work for Kinds {
+    async fn settle(&self, job: &Job) {
+        if job.work.is_of_links() {
+            self.links.settle(job).await;
+        }
+    }
+
     async fn next(&self, job: &Job, after: Option<&str>) -> Result<Piece, RepositoryError> {
         match &job.work {
             // Either has a large future, of which only one is needed.

@@ -74,7 +74,6 @@ impl LinkWork {
         let unreadable = RepositoryError::unreadable("read what a job is about");
         let query = LinkQuery::of(&work.filter).map_err(&unreadable)?.naming(work.short_code.as_ref());
         let after = after.map(Cursor::decode).transpose().map_err(&unreadable)?;
-        self.let_settle(job).await;
         let (from, to) = query.created;
         let range = LinkRange {
             workspace: &job.workspace,
@@ -100,7 +99,7 @@ impl LinkWork {
     }
 
     /// Waits until the index certainly has all that there was when the job began, also what the job before it has changed.
-    async fn let_settle(&self, job: &Job) {
+    pub(crate) async fn settle(&self, job: &Job) {
         let settled_at = job.started_at.unwrap_or(job.created_at).plus(self.index_lags);
         // Another clock has measured when it began, and may be ahead.
         tokio::time::sleep(Timestamp::now().until(settled_at).min(self.index_lags)).await;

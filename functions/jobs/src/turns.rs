@@ -23,6 +23,9 @@ use linklet_lambda::{
 
 /// What is done for a job.
 pub trait Work: Send + Sync {
+    /// Waits until all is there that a job looks at.
+    fn settle(&self, job: &Job) -> impl Future<Output = ()> + Send;
+
     /// Does the next piece of a job: as much as takes some seconds at most. It may have been done before, by a turn that died or lost
     /// its note, and then has to come to the same.
     fn next(&self, job: &Job, after: Option<&str>) -> impl Future<Output = Result<Piece, RepositoryError>> + Send;
@@ -75,7 +78,7 @@ impl Piece {
 pub struct Turns<W> {
     /// The repository of jobs.
     pub jobs: JobsTable,
-    /// The repository of members.
+    /// The repository of what stands behind jobs.
     pub users: Workspaces,
     /// What the kinds of jobs do.
     pub work: W,
@@ -122,7 +125,7 @@ impl<W: Work> Consumer<StreamEvent, DynamoDbEventResponse> for Turns<W> {
 enum Then {
     GoOn,
     Rest,
-    End(JobState),
+    End(JobState, Option<JobFailure>),
     /// Another turn has come further, or the job is over.
     Leave,
 }
@@ -153,16 +156,11 @@ impl<W: Work> Turns<W> {
     /// Does what fits into a turn, and notes how far that has come.
     async fn carry_on(&self, job: &Job) -> Result<(), RepositoryError> {
         let ends_at = Instant::now() + self.turn;
-        if job.state == JobState::Cancelling {
-            return self.end(job, JobState::Cancelled, None, &job.progress).await;
-        }
-        if job.work.is_of_links() && !self.is_backed(job).await? {
-            return self.end(job, JobState::Failed, Some(JobFailure::RightsLost), &job.progress).await;
-        }
+        self.work.settle(job).await;
         let mut reached = Reached { progress: job.progress.clone(), after: job.after.clone() };
         loop {
             match self.advance(job, &mut reached).await {
-                Ok(Then::End(state)) => return self.end(job, state, None, &reached.progress).await,
+                Ok(Then::End(state, reason)) => return self.end(job, state, reason, &reached.progress).await,
                 Ok(Then::GoOn) if Instant::now() < ends_at => {}
                 Ok(Then::GoOn | Then::Rest) => break,
                 Ok(Then::Leave) => return Ok(()),
@@ -177,30 +175,37 @@ impl<W: Work> Turns<W> {
         self.jobs.note(job, &reached, (self.clock)()).await
     }
 
-    /// Does a piece of work, and looks whether somebody has cancelled the job meanwhile.
+    /// Does a piece of work, if the job may go on.
     async fn advance(&self, job: &Job, reached: &mut Reached) -> Result<Then, RepositoryError> {
+        if let Some(then) = self.stop(job).await? {
+            return Ok(then);
+        }
         let Piece { progress, next } = self.work.next(job, reached.after.as_deref()).await?;
         reached.progress.add(progress);
         let (after, then) = match next {
-            Next::End => return Ok(Then::End(JobState::Done)),
-            Next::Overtaken => return Ok(Then::End(JobState::Cancelled)),
+            Next::End => return Ok(Then::End(JobState::Done, None)),
+            Next::Overtaken => return Ok(Then::End(JobState::Cancelled, None)),
             Next::Rest(after) => (after, Then::Rest),
             Next::GoOn(after) => (after, Then::GoOn),
         };
         reached.after = Some(after);
+        Ok(then)
+    }
+
+    /// What keeps a job from its next piece of work, by what the tables say at this moment.
+    async fn stop(&self, job: &Job) -> Result<Option<Then>, RepositoryError> {
         let now = self.jobs.find(&job.workspace, &job.id).await?;
         Ok(match now.filter(|now| now.turn == job.turn).map(|now| now.state) {
-            Some(JobState::Running) => then,
-            Some(JobState::Cancelling) => Then::End(JobState::Cancelled),
-            _ => Then::Leave,
+            Some(JobState::Running) if self.is_backed(job).await? => None,
+            Some(JobState::Running) => Some(Then::End(JobState::Failed, Some(JobFailure::RightsLost))),
+            Some(JobState::Cancelling) => Some(Then::End(JobState::Cancelled, None)),
+            _ => Some(Then::Leave),
         })
     }
 
-    /// Whether whoever has asked for the job may still do it, which is looked up with each turn.
+    /// Whether a job has what it needs behind it.
     async fn is_backed(&self, job: &Job) -> Result<bool, RepositoryError> {
-        let memberships = self.users.memberships(&job.created_by).await?;
-        let membership = memberships.iter().find(|one| one.workspace == job.workspace && one.is_active());
-        Ok(job.is_backed_by(membership.map(|one| one.role)))
+        Ok(!job.work.is_of_links() || job.is_backed_by(&self.users.backing(job, (self.clock)()).await?))
     }
 
     async fn end(

@@ -77,5 +77,5 @@ test('a job that is only counted is not begun', async () => {
 
 test('that too many jobs wait is said in a sentence', async () => {
   answering({ status: 409, body: { code: 'too_many_jobs', detail: 'x' } });
-  await assert.rejects(beginJob({ kind: 'archive', filter: { all: true } }), { code: 'too_many_jobs', message: /^One job runs and four wait already\./ });
+  await assert.rejects(beginJob({ kind: 'archive', filter: { all: true } }), { code: 'too_many_jobs', message: /^Two jobs of yours wait already, / });
 });

@@ -39,6 +39,7 @@ mod one_time_token;
 mod overview;
 mod own_address;
 mod password;
+pub mod reclaim;
 mod redirect;
 mod registration;
 mod renewal;
@@ -77,7 +78,7 @@ pub use idempotency_key::{AnswerKey, IdempotencyKey};
 pub use ids::{EventId, InvitationId, JobId, MailOrderId, SessionId, UserId, WorkspaceId};
 pub use invitation::Invitation;
 pub use job::{
-    GivenFilter, Job, JobFailure, JobProgress, JobState, JobWork, LinkJob, LinkRefusal, LinkStep, LinkTask,
+    Backing, GivenFilter, Job, JobFailure, JobProgress, JobState, JobWork, LinkJob, LinkRefusal, LinkStep, LinkTask,
     WorkspaceJob,
 };
 pub use leading::{HistoryEntry, LeadingChanges};
@@ -123,8 +124,9 @@ pub use terms::{
     RoutingRefused, Rule, Terms, Traits, Uses, Variant,
 };
 pub use throttle::{
-    AccountHash, Allowance, Correspondent, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, Hasher,
-    LimitedRoute, MailCount, MailLimit, Patience, RateLimit, Refusal, RouteLimits, ThrottleSubject, Tier, Window,
+    AccountHash, Allowance, Correspondent, Failures, FamiliarNetwork, Guess, GuessKind, Guesser, HashBudget, HashFor,
+    Hasher, LimitedRoute, MailCount, MailLimit, Patience, RateLimit, Refusal, RouteLimits, ThrottleSubject, Tier,
+    Window,
 };
 pub use timestamp::{Day, Timestamp};
 pub use unsubscribe_token::UnsubscribeToken;

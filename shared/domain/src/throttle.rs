@@ -16,7 +16,9 @@ use std::{
 };
 
 pub use self::{
-    guesses::{AccountHash, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, Hasher, Patience},
+    guesses::{
+        AccountHash, Failures, FamiliarNetwork, Guess, GuessKind, Guesser, HashBudget, HashFor, Hasher, Patience,
+    },
     mails::{Correspondent, MailCount, MailLimit},
 };
 use crate::{Invalid, IpHash, Salt, Timestamp, UserId, WorkspaceId};

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use linklet_domain::{AccountHash, Actor, Guess, GuessKind, HashFor, Hasher, IpHash, Origin, Salt, ThrottleSubject};
+use linklet_domain::{
+    AccountHash, Actor, FamiliarNetwork, Guess, GuessKind, HashFor, Hasher, IpHash, Origin, Salt, ThrottleSubject,
+};
 use linklet_dynamodb::{AdmittedGuess, GuessOutcome, RepositoryError, ThrottleTable};
 
 use crate::{
@@ -186,6 +188,12 @@ impl Guesses {
     pub(crate) fn hasher(&self, request: &Request, class: HashFor, account: &str) -> Hasher {
         let network = IpHash::of_site(&self.edge.address(request), &self.salt);
         Hasher { class, network, account: AccountHash::of(account, &self.salt) }
+    }
+
+    /// An account, and the network from which this request makes it known.
+    #[must_use]
+    pub fn familiar_network(&self, request: &Request, account: &str) -> FamiliarNetwork {
+        FamiliarNetwork { account: self.account_hash(account), network: self.network_hash(request) }
     }
 
     fn guess(&self, request: &Request, Attempt { kind, account }: Attempt<'_>) -> Guess {

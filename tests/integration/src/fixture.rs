@@ -10,10 +10,10 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::{Analytics, Clients};
 use linklet_delete::Delete;
 use linklet_domain::{
-    CheckInterval, CheckOutcome, CheckResult, Click, Client, CorrelationId, Device, Event, EventDetail, EventId,
-    IpHash, LimitedRoute, Member, Places, PlannedRound, RateLimit, Reach, RefreshToken, Role, RouteLimits, Salt,
-    SessionId, SignInPlace, TargetId, TargetStatus, ThrottleSubject, Timestamp, Track, UrlCreated, UserId, Visitor,
-    Window, WorkspaceId, lifetimes,
+    AccountHash, CheckInterval, CheckOutcome, CheckResult, Click, Client, CorrelationId, Device, EmailAddress, Event,
+    EventDetail, EventId, FamiliarNetwork, IpHash, LimitedRoute, Member, Places, PlannedRound, RateLimit, Reach,
+    RefreshToken, Role, RouteLimits, Salt, SessionId, SignInPlace, TargetId, TargetStatus, ThrottleSubject, Timestamp,
+    Track, UrlCreated, UserId, Visitor, Window, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
     Acting, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, Forgotten, LinksTable, MemberChange, MemberOutcome,
@@ -146,6 +146,14 @@ pub async fn colleague(db: &TestDynamoDb, admin: &Person, name: &str, role: Role
     let member = Member { user, email, full_name: None, role, joined_at: Timestamp::now(), paused_at: None };
     db.add_member(&admin.workspace, &admin.id, &member).await;
     Person { workspace: admin.workspace, ..person }
+}
+
+/// Where a person is.
+pub fn network_of(email: &EmailAddress) -> FamiliarNetwork {
+    FamiliarNetwork {
+        account: AccountHash::of(email.as_str(), &salt()),
+        network: IpHash::of_network("203.0.113.9", &salt()),
+    }
 }
 
 /// The first refresh token of a session of a person's.
@@ -283,6 +291,7 @@ pub fn handovers(db: &TestDynamoDb, queues: &FakeQueues) -> Handovers {
         users: db.users(),
         links: db.links(),
         targets: db.watch(),
+        guesses: db.calls(),
         mails: MailOrders::to(Publisher::new(queues.client(), queues.url("notify"))),
         dead_letters: dead_letters(queues).shared_by("handover"),
         links_at_once: 1_000,

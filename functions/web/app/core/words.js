@@ -19,7 +19,7 @@ const WORDS = {
   no_workspace: 'You are in no workspace.',
   destination_fixed: 'Where links lead is fixed in this workspace.',
   rules_too_large: 'These are too many rules: all together may have 3 KB.',
-  too_many_jobs: 'One job runs and four wait already. Try again once one has ended.',
+  too_many_jobs: 'Two jobs of yours wait already, or four of the workspace’s. Try again once one has ended.',
   workspace_gone: 'It was closed more than 7 days ago, and is deleted for good.',
   account_closing: 'Your account is being closed.',
   founding_closed: 'Whoever runs this Linklet decides who creates workspaces.',

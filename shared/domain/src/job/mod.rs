@@ -2,6 +2,7 @@
 //!
 //! A job is carried out in turns. What it is about is its [`JobWork`]; all else here is the same for every kind.
 
+mod backing;
 mod links;
 
 use std::time::Duration;
@@ -10,7 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Changer, CorrelationId, JobId, KeyPrefix, Role, ShortCode, Timestamp, UserId, WorkspaceId};
 
-pub use self::links::{GivenFilter, LinkJob, LinkStep, LinkTask};
+pub use self::{
+    backing::Backing,
+    links::{GivenFilter, LinkJob, LinkStep, LinkTask},
+};
 
 /// A job of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,8 +58,13 @@ pub struct Job {
 }
 
 impl Job {
-    /// How many jobs of a workspace wait while another one runs.
+    /// How many jobs of one person wait in a workspace while another one runs.
+    pub const MOST_WAITING_OF_ONE: usize = 2;
+    /// How many jobs may wait for another one to find a place behind them.
     pub const MOST_WAITING: usize = 4;
+    /// How many jobs wait at most: an admin's finds a place that no member can take. Closing a workspace cancels all of them in one
+    /// transaction, which has 100 actions at most.
+    pub const MOST_WAITING_WITH_ADMINS: usize = 40;
     /// For how long a job may come no further before it is given up.
     pub const PATIENCE: Duration = Duration::from_secs(3_600);
 
@@ -90,6 +99,14 @@ impl Job {
         }
     }
 
+    /// Whether it finds a place behind the jobs that wait, which these people have asked for.
+    #[must_use]
+    pub fn finds_place(&self, creators: &[UserId]) -> bool {
+        let of_creator = creators.iter().filter(|creator| **creator == self.created_by).count();
+        let most = if self.role == Role::Admin { Self::MOST_WAITING_WITH_ADMINS } else { Self::MOST_WAITING };
+        of_creator < Self::MOST_WAITING_OF_ONE && creators.len() < most
+    }
+
     /// Who has asked for it, and with which API key.
     #[must_use]
     pub fn creator(&self) -> Changer {
@@ -122,12 +139,6 @@ impl Job {
             JobState::Cancelling => (JobState::Cancelled, None),
             _ => (JobState::Failed, Some(JobFailure::NoProgress)),
         }
-    }
-
-    /// Whether its creator, who has this role now, may still do what the job does.
-    #[must_use]
-    pub fn is_backed_by(&self, role: Option<Role>) -> bool {
-        role.is_some_and(|role| role >= self.role)
     }
 }
 
@@ -270,8 +281,8 @@ pub enum WorkspaceJob {
 }
 
 impl JobWork {
-    /// Whether it concerns links alone. Such a job needs whoever has asked for it to be a member still, can be cancelled, and is given up
-    /// when it comes no further. What becomes of a workspace is settled when it was asked for.
+    /// Whether it concerns links alone. Such a job needs its [`Backing`], can be cancelled, and is given up when it comes no
+    /// further. What becomes of a workspace is settled when it was asked for.
     #[must_use]
     pub fn is_of_links(&self) -> bool {
         matches!(self, Self::Links(_))
@@ -323,6 +334,24 @@ mod tests {
         for (state, by) in [(JobState::Cancelled, &bob), (JobState::Done, &ada), (JobState::Failed, &ada)] {
             assert_eq!(Job { state, ..job.clone() }.ended_by(), *by, "{state:?}");
         }
+    }
+
+    #[test]
+    fn an_admin_finds_a_place_where_members_find_none_and_nobody_has_three() {
+        let [ada, bob, carol] = [(); 3].map(|()| UserId::generate());
+        let finds_place = |creator: &UserId, role, creators: &[UserId]| {
+            let asked = (Timestamp::now(), CorrelationId::generate());
+            let creator = (Changer::in_person(creator), role);
+            Job::new(WorkspaceId::generate(), work(json!({"kind": "close_workspace"})), creator, asked, None)
+                .finds_place(creators)
+        };
+
+        assert!(finds_place(&ada, Role::Member, &[ada, bob, bob]));
+        assert!(!finds_place(&bob, Role::Member, &[ada, bob, bob]));
+        assert!(!finds_place(&carol, Role::Member, &[ada, ada, bob, bob]));
+        assert!(finds_place(&carol, Role::Admin, &[ada, ada, bob, bob]));
+        assert!(!finds_place(&ada, Role::Admin, &[ada, ada]));
+        assert!(!finds_place(&carol, Role::Admin, &[ada; Job::MOST_WAITING_WITH_ADMINS]));
     }
 
     #[test]

@@ -74,6 +74,15 @@ impl AccountHash {
     }
 }
 
+/// An account, and a network from which somebody has signed in to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FamiliarNetwork {
+    /// The account.
+    pub account: AccountHash,
+    /// The network.
+    pub network: IpHash,
+}
+
 /// Somebody who guesses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guess {

@@ -87,7 +87,8 @@ impl JobsTable {
         (begun.started_at, begun.noted_at) = (Some(job.created_at), Some(job.created_at));
         let mut actions = vec![self.0.put_new(OVERTAKE, &begun)?];
         let queue = self.queue(&job.workspace).await?;
-        let queued: Vec<_> = queue.running.iter().chain(&queue.waiting).copied().collect();
+        let waiting = queue.waiting.iter().map(|waiting| waiting.id);
+        let queued: Vec<_> = queue.running.into_iter().chain(waiting).collect();
         if queued.is_empty() {
             return Ok(actions);
         }

@@ -147,13 +147,30 @@ pub(super) struct QueueItem {
     pub key: Key,
     pub running: Option<JobId>,
     #[serde(default)]
-    pub waiting: Vec<JobId>,
+    pub waiting: Vec<WaitingJob>,
     /// How often the item was written.
     pub version: u64,
+}
+
+/// A job that waits, and who has asked for it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct WaitingJob {
+    pub id: JobId,
+    pub created_by: UserId,
 }
 
 impl QueueItem {
     pub(super) fn empty(workspace: &WorkspaceId) -> Self {
         Self { key: queue_key(workspace), running: None, waiting: Vec::new(), version: 0 }
+    }
+
+    /// Who has asked for the jobs that wait.
+    pub(super) fn creators(&self) -> Vec<UserId> {
+        self.waiting.iter().map(|waiting| waiting.created_by).collect()
+    }
+
+    /// Takes a job out that waits.
+    pub(super) fn forget(&mut self, job: &JobId) {
+        self.waiting.retain(|waiting| waiting.id != *job);
     }
 }

@@ -19,7 +19,7 @@ use aws_sdk_dynamodb::{
 use linklet_domain::{Changer, Invalid, Job, JobFailure, JobId, JobProgress, JobState, Timestamp, UserId, WorkspaceId};
 
 use self::item::{
-    JOB_PREFIX, JobItem, QueueItem, WORKSPACE_PREFIX, job_key, job_of, job_sort_key, kept_until, queue_key,
+    JOB_PREFIX, JobItem, QueueItem, WORKSPACE_PREFIX, WaitingJob, job_key, job_of, job_sort_key, kept_until, queue_key,
     workspace_partition,
 };
 pub use self::{
@@ -76,7 +76,7 @@ impl JobsTable {
         Self(Table { client, name: name.into() })
     }
 
-    /// Stores a new job, which runs at once if no other does. Returns it as it is then; `None` if too many wait already.
+    /// Stores a new job, which runs at once if no other does. Returns it as it is then; `None` if it [finds no place](Job::finds_place).
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -89,8 +89,8 @@ impl JobsTable {
                 job.state = JobState::Running;
                 (job.started_at, job.noted_at) = (Some(job.created_at), Some(job.created_at));
                 queue.running = Some(job.id);
-            } else if queue.waiting.len() < Job::MOST_WAITING {
-                queue.waiting.push(job.id);
+            } else if job.finds_place(&queue.creators()) {
+                queue.waiting.push(WaitingJob { id: job.id, created_by: job.created_by });
             } else {
                 return Ok(Some(None));
             }
@@ -182,7 +182,7 @@ impl JobsTable {
         let mut transaction = Transaction::new(END).and_each(ended, Refused::Job);
         let mut next = None;
         if queue.running == Some(*over) {
-            next = (!queue.waiting.is_empty()).then(|| queue.waiting.remove(0));
+            next = (!queue.waiting.is_empty()).then(|| queue.waiting.remove(0).id);
             queue.running = next;
             transaction = transaction.and(self.queue_as(END, &queue)?, Refused::Queue);
         }
@@ -231,7 +231,7 @@ impl JobsTable {
 
     async fn leave_queue(&self, job: &Job, by: &Changer, at: Timestamp) -> Result<bool, RepositoryError> {
         let mut queue = self.queue(&job.workspace).await?;
-        queue.waiting.retain(|waiting| *waiting != job.id);
+        queue.forget(&job.id);
         let cancelled = self.cancelled(CANCEL, job, by, at)?;
         let transaction = Transaction::new(CANCEL).and(cancelled, ()).and(self.queue_as(CANCEL, &queue)?, ());
         Ok(transaction.send(&self.0.client).await? == TransactionOutcome::Committed)
@@ -327,7 +327,7 @@ impl JobsTable {
             return Ok(());
         }
         let mut queue = self.queue(workspace).await?;
-        queue.waiting.retain(|waiting| waiting != id);
+        queue.forget(id);
         Transaction::new(END).and(self.queue_as(END, &queue)?, ()).send(&self.0.client).await.map(|_| ())
     }
 }

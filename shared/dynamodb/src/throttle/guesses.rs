@@ -7,16 +7,16 @@ use std::{collections::HashMap, time::Duration};
 
 use aws_sdk_dynamodb::types::KeysAndAttributes;
 use futures_util::future::try_join_all;
-use linklet_domain::{AccountHash, Failures, Guess, Guesser, Patience, Timestamp, lifetimes};
+use linklet_domain::{AccountHash, Failures, FamiliarNetwork, Guess, Guesser, Patience, Timestamp, lifetimes, reclaim};
 
 use super::{
     ThrottleTable,
-    item::{FailuresItem, FamiliarItem, account_partition, familiar_key, guesser_key, ttl},
+    item::{FAMILIAR_PREFIX, FailuresItem, FamiliarItem, account_partition, familiar_key, guesser_key, ttl},
     once,
 };
 use crate::{
     RepositoryError,
-    item::{Item, Key, from_item, number},
+    item::{Item, Key, SortKeys, from_item, number},
     write::Outcome,
 };
 
@@ -72,6 +72,24 @@ impl ThrottleTable {
     /// When DynamoDB can't be reached.
     pub async fn forget_account(&self, account: &AccountHash) -> Result<(), RepositoryError> {
         self.table.delete_partition("forget guesses at an account", &account_partition(account)).await
+    }
+
+    /// Forgets from where somebody may have signed in to an account before it was reclaimed from this network, which stays.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn forget_sign_ins(
+        &self,
+        reclaimed_from: &FamiliarNetwork,
+        reclaimed_at: Timestamp,
+    ) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "forget sign-ins";
+        let FamiliarNetwork { account, network } = reclaimed_from;
+        let own = familiar_key(account, network);
+        let prefix = SortKeys::Beginning(FAMILIAR_PREFIX);
+        let mut known: Vec<FamiliarItem> = self.table.list(OPERATION, &account_partition(account), prefix).await?;
+        known.retain(|item| item.key != own && reclaim::may_predate(item.signed_in_at(), reclaimed_at));
+        self.table.delete_all(OPERATION, known.into_iter().map(|item| item.key.into_item()).collect()).await
     }
 
     /// Counts a guess as a failure, unless somebody it counts for has to wait. It is exact, also with concurrent guesses.

@@ -37,9 +37,11 @@ pub(super) fn guesser_key(kind: GuessKind, guesser: &Guesser) -> Key {
     }
 }
 
+pub(super) const FAMILIAR_PREFIX: &str = "FROM#";
+
 /// `GUESS#ACCOUNT#<hash>` / `FROM#<address>`: that somebody has signed in from there.
 pub(super) fn familiar_key(account: &AccountHash, address: &IpHash) -> Key {
-    Key::new(account_partition(account), format!("FROM#{address}"))
+    Key::new(account_partition(account), format!("{FAMILIAR_PREFIX}{address}"))
 }
 
 pub(super) fn account_partition(account: &AccountHash) -> String {
@@ -90,15 +92,21 @@ impl From<FailuresItem> for Failures {
     }
 }
 
-/// The attributes of an item that says where somebody has signed in from.
+/// An item that says where somebody has signed in from.
 #[derive(Debug, Deserialize)]
 pub(super) struct FamiliarItem {
+    #[serde(flatten)]
+    pub key: Key,
     familiar_until: u64,
 }
 
 impl FamiliarItem {
     pub(super) fn familiar_until(&self) -> Timestamp {
         Timestamp::from_unix_millis(self.familiar_until)
+    }
+
+    pub(super) fn signed_in_at(&self) -> Timestamp {
+        self.familiar_until().minus(lifetimes::FAMILIAR_ADDRESSES)
     }
 }
 

@@ -63,6 +63,10 @@ const STAYS: &str = "(attribute_not_exists(closing_at) OR closing_at <= :stayed)
 const PROVED_AGAIN: &str =
     "SET verified_at = if_not_exists(verified_at, :at), proved_at = :at REMOVE awaits_password, undeliverable_at";
 
+/// What the first proof changes for an account that somebody else may have used before.
+const RECLAIMED: &str =
+    "SET verified_at = :at, proved_at = :at, reclaimed_at = :at REMOVE awaits_password, undeliverable_at";
+
 /// What something shows about whose an address is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AddressProof {
@@ -250,7 +254,7 @@ impl UsersTable {
     ) -> Result<TransactWriteItem, RepositoryError> {
         let change = match proof {
             AddressProof::None => "REMOVE awaits_password",
-            AddressProof::First => "SET verified_at = :at, proved_at = :at REMOVE awaits_password, undeliverable_at",
+            AddressProof::First => RECLAIMED,
             AddressProof::Another => PROVED_AGAIN,
         };
         let update = self

@@ -257,6 +257,9 @@ pub(super) struct AddressItem {
     pub full_name: Option<FullName>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified_at: Option<Timestamp>,
+    /// When the person has reclaimed the account, by the first proof of the address, from somebody else who may have used it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reclaimed_at: Option<Timestamp>,
     /// Whether the account has no password yet, since it is chosen with a mailed token. What mails tokens can't read the account.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub awaits_password: bool,
@@ -295,6 +298,7 @@ impl AddressItem {
             email: account.email.clone(),
             full_name: account.full_name.clone(),
             verified_at,
+            reclaimed_at: None,
             awaits_password: account.password_hash.is_none(),
             mail: MailChoice::default(),
             undeliverable_at: None,

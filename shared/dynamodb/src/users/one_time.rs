@@ -7,7 +7,7 @@
 //! [`UsersTable`] uses them.
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
-use linklet_domain::{AuditAction, EmailAddress, Origin, Timestamp, TokenHash, UserId};
+use linklet_domain::{AuditAction, EmailAddress, FamiliarNetwork, Origin, Timestamp, TokenHash, UserId};
 
 use super::{
     UsersTable,
@@ -219,7 +219,7 @@ impl UsersTable {
 
     /// Sets a new password, ends all sessions and uses up the token, in one transaction. A mailed token shows, too, that the address
     /// is the person's. If nothing had shown that before, the same transaction has what others may have made in the account's name
-    /// [paused](super::reclaims).
+    /// [paused](super::reclaims), and all networks forgotten from which somebody has signed in, but for this one.
     ///
     /// Each try asks the clock anew, so that sessions which began during an earlier try end, too.
     ///
@@ -229,6 +229,7 @@ impl UsersTable {
         &self,
         reset: &PasswordReset,
         new_hash: &str,
+        network: &FamiliarNetwork,
         clock: impl Fn() -> Timestamp,
         origin: &Origin,
     ) -> Result<ResetOutcome, RepositoryError> {
@@ -246,7 +247,7 @@ impl UsersTable {
                 .and(self.address_change(&reset.user, &reset.email, proof, at)?, None)
                 .and(self.entry(&origin.of_person(&reset.user, AuditAction::AccountPasswordReset))?, None);
             if proof == AddressProof::First {
-                let reclaim = ReclaimItem::new(&reset.user, at, &origin.correlation_id);
+                let reclaim = ReclaimItem::new(&reset.user, at, network, &origin.correlation_id);
                 let verified = origin.of_person(&reset.user, AuditAction::AccountAddressVerified);
                 transaction = transaction.and(self.0.put(OPERATION, &reclaim)?, None).and(self.entry(&verified)?, None);
             }

@@ -8,10 +8,8 @@
 //! Nobody adds anything meanwhile: whatever gives somebody access is a transaction that asks whether the session lasts in which it was
 //! wanted, and whether the membership is active. So what a turn finds is all that there is.
 
-use std::time::Duration;
-
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
-use linklet_domain::{CorrelationId, Origin, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{CorrelationId, FamiliarNetwork, Origin, Timestamp, UserId, WorkspaceId, reclaim};
 
 use super::{
     UsersTable,
@@ -22,9 +20,6 @@ use crate::{
     item::{number, text},
     transaction::{Transaction, TransactionOutcome},
 };
-
-/// By how much the clock of what made something may be ahead of the clock of the reset that came after it.
-const CLOCK_DIFFERENCE: Duration = Duration::from_secs(5);
 
 /// An account that was reclaimed, and in which of its workspaces nothing was paused yet.
 #[derive(Debug)]
@@ -43,11 +38,17 @@ impl OpenReclaim {
         self.0.reclaimed_at
     }
 
+    /// From which network it was reclaimed, which the account knows since then.
+    #[must_use]
+    pub fn reclaimed_from(&self) -> &FamiliarNetwork {
+        &self.0.reclaimed_from
+    }
+
     /// Whether something that gives access is to go, by who made it and when. What the person has made since they reclaimed the account
     /// stays, and so does what others have made in a workspace that isn't the person's.
     #[must_use]
     pub fn concerns(&self, is_theirs: bool, made_by: &UserId, made_at: Timestamp) -> bool {
-        if *made_by == self.0.user_id { made_at <= self.0.reclaimed_at.plus(CLOCK_DIFFERENCE) } else { is_theirs }
+        if *made_by == self.0.user_id { reclaim::may_predate(made_at, self.0.reclaimed_at) } else { is_theirs }
     }
 
     /// Where what is paused comes from: from the request that did it.
@@ -86,11 +87,7 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn note_reclaim(&self, open: &OpenReclaim, done: Option<&WorkspaceId>) -> Result<(), RepositoryError> {
         let OpenReclaim(item) = open;
-        let next = ReclaimItem {
-            after: done.or(item.after.as_ref()).cloned(),
-            turn: item.turn + 1,
-            ..ReclaimItem::new(&item.user_id, item.reclaimed_at, &item.correlation_id)
-        };
+        let next = ReclaimItem { after: done.or(item.after.as_ref()).cloned(), turn: item.turn + 1, ..item.clone() };
         let action = self.0.put_if(RECLAIM, &next, IS_AS_READ, as_read(item))?;
         self.commit_reclaim(action).await
     }

@@ -1,12 +1,15 @@
 //! What those read of workspaces and memberships who change none.
 
 use aws_sdk_dynamodb::Client;
-use linklet_domain::{Membership, UserId, Workspace, WorkspaceId};
+use linklet_domain::{Backing, Job, Membership, Timestamp, UserId, Workspace, WorkspaceId};
 
-use super::item::{MEMBER_PREFIX, MemberItem, WorkspaceItem, access_partition, workspace_key};
+use super::item::{
+    AddressItem, MEMBER_PREFIX, MemberItem, WorkspaceItem, WorkspaceKeyItem, access_partition, address_key, member_key,
+    workspace_api_key_key, workspace_key,
+};
 use crate::{
     RepositoryError,
-    item::{SortKeys, Table},
+    item::{Key, SortKeys, Table, from_item},
 };
 
 /// The repository for reading workspaces and memberships: UsersTable, without the right to change it.
@@ -36,12 +39,29 @@ impl Workspaces {
         Ok(self.workspace(id).await?.map(|workspace| workspace.founded_by))
     }
 
-    /// Reads a person's memberships, in the order in which they joined.
+    /// What stands behind a job at this moment.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>, RepositoryError> {
-        self.0.memberships(user).await
+    pub async fn backing(&self, job: &Job, now: Timestamp) -> Result<Backing, RepositoryError> {
+        const OPERATION: &str = "look up what stands behind a job";
+        let (member, address) = (member_key(&job.created_by, &job.workspace), address_key(&job.created_by));
+        let api_key = job.created_with.as_ref().map(|prefix| workspace_api_key_key(&job.workspace, prefix));
+        let keys = [member.clone(), address.clone()].into_iter().chain(api_key).collect();
+        let mut backing = Backing::default();
+        for item in self.0.batch_get(OPERATION, keys, true, None).await? {
+            let key: Key = from_item(OPERATION, item.clone())?;
+            if key == member {
+                let membership = Membership::from(from_item::<MemberItem>(OPERATION, item)?);
+                backing.role = membership.is_active().then_some(membership.role);
+            } else if key == address {
+                backing.reclaimed_at = from_item::<AddressItem>(OPERATION, item)?.reclaimed_at;
+            } else {
+                let row: WorkspaceKeyItem = from_item(OPERATION, item)?;
+                backing.has_valid_key = row.into_key(job.workspace, None).is_valid_at(now);
+            }
+        }
+        Ok(backing)
     }
 }
 

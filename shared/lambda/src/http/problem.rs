@@ -145,7 +145,7 @@ problems! {
     /// Links watch the target that is to be deleted.
     TargetWatched = CONFLICT "target_watched" "links watch this target; delete them first";
     /// As many jobs of the workspace wait as may.
-    TooManyJobs = CONFLICT "too_many_jobs" "one job of this workspace runs and four wait; try again when one is over";
+    TooManyJobs = CONFLICT "too_many_jobs" "two jobs of yours or four of this workspace wait; try again when one is over";
     /// The time in which a closed workspace can be brought back is over.
     WorkspaceGone = GONE "workspace_gone" "this workspace can't be brought back any more";
     /// The link has expired.

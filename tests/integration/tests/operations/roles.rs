@@ -47,6 +47,7 @@ const RIGHTS: &str = "
     handover        AuditTable                          *              PutItem
     handover        LinksTable                          LINK#          UpdateItem
     handover        LinksTable/index/by-workspace-lean  *              Query
+    handover        ThrottleTable                       GUESS#ACCOUNT# BatchWriteItem Query
     handover        UsersTable                          ACCESS#        Query UpdateItem
     handover        UsersTable                          INVITATIONS#   DeleteItem Query
     handover        UsersTable                          KEY#           DeleteItem UpdateItem
@@ -68,11 +69,11 @@ const RIGHTS: &str = "
     jobs            StatsTable                          OVERVIEW#      BatchWriteItem Query
     jobs            StatsTable                          WS#            Query
     jobs            ThrottleTable                       GUESS#         BatchWriteItem Query
-    jobs            UsersTable                          ACCESS#        BatchWriteItem Query UpdateItem
+    jobs            UsersTable                          ACCESS#        BatchGetItem BatchWriteItem Query UpdateItem
     jobs            UsersTable                          INVITATIONS#   BatchWriteItem Query
     jobs            UsersTable                          KEY#           BatchWriteItem UpdateItem
     jobs            UsersTable                          SLUG#          DeleteItem
-    jobs            UsersTable                          WS#            BatchWriteItem ConditionCheckItem DeleteItem GetItem Query UpdateItem
+    jobs            UsersTable                          WS#            BatchGetItem BatchWriteItem ConditionCheckItem DeleteItem GetItem Query UpdateItem
     jobs            WatchTable                          FOUNDER#       DeleteItem GetItem UpdateItem
     jobs            WatchTable                          TARGET#        DeleteItem GetItem
     jobs            WatchTable                          WS#            DeleteItem GetItem UpdateItem

@@ -14,7 +14,7 @@ use aws_lambda_events::dynamodb::{Event as StreamEvent, EventRecord};
 use futures_util::future::{join, join_all};
 use linklet_domain::{
     ApiKeySecret, Changer, Closure, CorrelationId, Job, JobState, JobWork, Link, LinkPatch, LinkState, Record, Role,
-    Timestamp, WorkspaceJob, WorkspaceSlug,
+    Timestamp, UserId, WorkspaceJob, WorkspaceSlug,
 };
 use linklet_dynamodb::{Acting, CloseOutcome, ClosedWorkspaces, JobsTable, LinksTable, MemberOutcome, RestoreOutcome};
 use linklet_jobs::{Kinds, Turns};
@@ -314,6 +314,23 @@ async fn closing_cancels_what_runs_and_waits_and_nothing_else_runs() {
     let states: Vec<_> = fixture.jobs().await.into_iter().map(|(_, state)| state).collect();
     assert_eq!(states, [cancelled, cancelled, cancelled, cancelled, JobState::Done]);
     assert_eq!(fixture.status("launch").await, "active");
+}
+
+#[tokio::test]
+async fn closing_cancels_as_many_jobs_as_can_wait() {
+    let fixture = Fixture::new().await;
+    for _ in 0..=Job::MOST_WAITING_WITH_ADMINS {
+        let work = serde_json::from_value(json!({"kind": "archive", "filter": {"all": true}})).unwrap();
+        let creator = (Changer::in_person(&UserId::generate()), Role::Admin);
+        let asked = (Timestamp::now(), correlation());
+        let job = Job::new(fixture.ada.workspace, work, creator, asked, None);
+        assert!(fixture.db.jobs().create(&job).await.unwrap().is_some());
+    }
+
+    fixture.close().await;
+
+    let under_way = fixture.jobs().await.into_iter().filter(|(_, state)| !state.is_over()).count();
+    assert_eq!(under_way, 1, "the job that closes the workspace");
 }
 
 #[tokio::test]

@@ -13,10 +13,10 @@ use aws_lambda_events::{
 };
 use futures_util::future::{join, join_all};
 use linklet_domain::{
-    Actor, AuditFilter, AuditSubject, Changer, Job, JobFailure, JobId, JobProgress, JobState, KeyPrefix, Link,
-    LinkPatch, LinkState, Record, Role, Tags, Timestamp, Trail,
+    Actor, ApiKeySecret, AuditFilter, AuditSubject, Changer, Job, JobFailure, JobId, JobProgress, JobState, Link,
+    LinkPatch, LinkState, OneTimeToken, Record, Role, Tags, Timestamp, TokenPurpose, Trail,
 };
-use linklet_dynamodb::{LinksTable, MemberOutcome, Reached, Removal};
+use linklet_dynamodb::{KeyOutcome, LinksTable, MemberOutcome, NewToken, Reached, ResetOutcome, TokenDelivery};
 use linklet_jobs::{Kinds, LinkWork, Turns};
 use linklet_lambda::{batch::Consumer, watching::TargetRoom};
 use linklet_test_support::{
@@ -26,7 +26,7 @@ use linklet_test_support::{
 use serde_json::{Value, json};
 
 use crate::{
-    fixture::{change_role, colleague, jobs, jobs_api, notify, relay, room},
+    fixture::{change_role, colleague, jobs, jobs_api, network_of, notify, relay, room},
     streams::{is_let_through, retry_from},
 };
 
@@ -298,7 +298,7 @@ async fn a_members_job_and_that_of_a_key_leave_others_links_alone() {
     let fixture = Fixture::new().await;
     let links = [fixture.link("adas", &["a"]), fixture.link_of(&fixture.bob, "bobs", &["a"])];
     fixture.store(&links).await;
-    let secret = linklet_domain::ApiKeySecret::generate().unwrap();
+    let secret = ApiKeySecret::generate().unwrap();
     fixture.db.store_key(&ApiKeyBuilder::new(&secret, &fixture.ada).build()).await;
 
     let bobs = fixture.start_as(&fixture.bob, Role::Member, &rename("a", "b")).await;
@@ -647,31 +647,154 @@ async fn a_job_ends_when_its_creator_may_not_do_it_any_more() {
         let fixture = Fixture::new().await;
         let carol =
             colleague(&fixture.db, &fixture.ada, "carol", if is_admins { Role::Admin } else { Role::Member }).await;
-        let links: Vec<_> = (0..20).map(|number| fixture.link_of(&carol, &code(number), &["a"])).collect();
-        fixture.store(&links).await;
+        with_twenty_links_of(&fixture, &carol).await;
         let role = if is_admins { Role::Admin } else { Role::Member };
         let job = fixture.start_as(&carol, role, &rename("a", "b")).await;
-        let small = fixture.in_small_turns(6);
-        let record = fixture.news().pop().unwrap();
-        assert_eq!(retry_from(&consume(&small, &record).await), None);
-        let first = fixture.job(&job).await.progress;
-        let (workspace, ada) = (&fixture.ada.workspace, &fixture.ada.id);
-        match becomes {
-            Some(role) => drop(change_role(&fixture.db.users(), workspace, ada, &carol.id, role).await.unwrap()),
-            None => {
-                let removal: Removal<'_> = removal(workspace, ada, &carol.id);
-                let removed = fixture.db.users().remove_member(&removal).await.unwrap();
-                assert!(matches!(removed, MemberOutcome::Done(_)));
-            }
-        }
 
-        fixture.carry_with(&small).await;
-
-        let ended = fixture.job(&job).await;
-        assert_eq!((ended.state, ended.reason), (JobState::Failed, Some(JobFailure::RightsLost)), "{becomes:?}");
-        assert_eq!(ended.progress, first);
-        assert!(first.changed > 0 && first.changed < 20);
+        assert_ends_by(&fixture, &job, take_role(&fixture, &carol, becomes)).await;
     }
+}
+
+async fn with_twenty_links_of(fixture: &Fixture, owner: &Person) {
+    let links: Vec<_> = (0..20).map(|number| fixture.link_of(owner, &code(number), &["a"])).collect();
+    fixture.store(&links).await;
+}
+
+/// Has Ada give somebody another role, or remove them.
+async fn take_role(fixture: &Fixture, person: &Person, becomes: Option<Role>) {
+    let (users, workspace, ada) = (fixture.db.users(), &fixture.ada.workspace, &fixture.ada.id);
+    let outcome = match becomes {
+        Some(role) => change_role(&users, workspace, ada, &person.id, role).await,
+        None => users.remove_member(&removal(workspace, ada, &person.id)).await,
+    };
+    assert!(matches!(outcome.unwrap(), MemberOutcome::Done(_)));
+}
+
+/// Asserts that a job, of which some of twenty links are done, does nothing more after this.
+async fn assert_ends_by(fixture: &Fixture, job: &JobId, event: impl Future<Output = ()>) {
+    let small = fixture.in_small_turns(6);
+    let record = fixture.news().pop().unwrap();
+    assert_eq!(retry_from(&consume(&small, &record).await), None);
+    let first = fixture.job(job).await.progress;
+    assert!(first.changed > 0 && first.changed < 20);
+
+    event.await;
+    fixture.carry_with(&small).await;
+
+    let ended = fixture.job(job).await;
+    assert_eq!((ended.state, ended.reason), (JobState::Failed, Some(JobFailure::RightsLost)));
+    assert_eq!(ended.progress, first);
+}
+
+/// The attack: an admin who is about to be removed begins to purge everything.
+#[tokio::test]
+async fn nothing_is_purged_after_a_removal_but_the_page_under_way() {
+    const PAGE: usize = 5;
+    let mut failed = 0;
+    for attempt in 0..20 {
+        let fixture = Fixture::new().await;
+        let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Admin).await;
+        let links: Vec<_> = (0..100).map(|number| fixture.link(&code(number), &[])).collect();
+        fixture.store(&links).await;
+        let order = json!({"kind": "purge", "filter": {"all": true}});
+        let job = fixture.start_as(&carol, Role::Admin, &order).await;
+        let record = fixture.news().pop().unwrap();
+        let counter = WriteCounter::default();
+        let mut function = fixture.with_links(LinksTable::new(fixture.db.client_with(counter.clone()), "LinksTable"));
+        function.work.links.links_at_once = PAGE;
+        function.work.links.index_lags = Duration::from_millis(20);
+
+        let becomes = (attempt % 2 == 0).then_some(Role::Member);
+        let moment = fastrand::usize(0..60);
+        let removed = async {
+            counter.more(moment).await;
+            take_role(&fixture, &carol, becomes).await;
+            links_left(&fixture)
+        };
+        let (response, at_removal) = join(consume(&function, &record), removed).await;
+
+        assert_eq!(retry_from(&response), None);
+        let purged_since = at_removal - links_left(&fixture);
+        assert!(purged_since <= PAGE, "{purged_since} of {at_removal} after {moment}, {becomes:?}");
+        failed += usize::from(fixture.job(&job).await.reason == Some(JobFailure::RightsLost));
+    }
+    assert!(failed > 10, "{failed} were in time");
+}
+
+/// How many links there are that aren't purged.
+fn links_left(fixture: &Fixture) -> usize {
+    let links = fixture.db.scan("LinksTable").into_iter().filter(|item| item["sk"]["S"] == "LINK");
+    links.filter(|item| item.get("original_url").is_some()).count()
+}
+
+#[tokio::test]
+async fn nothing_is_changed_after_a_removal_while_the_job_waits_for_the_index() {
+    let fixture = Fixture::new().await;
+    let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Admin).await;
+    fixture.store(&[fixture.link("launch", &["a"])]).await;
+    let job = fixture.start_as(&carol, Role::Admin, &rename("a", "b")).await;
+    let record = fixture.news().pop().unwrap();
+    let mut function = fixture.function();
+    function.work.links.index_lags = Duration::from_secs(2);
+
+    let (response, ()) = join(consume(&function, &record), take_role(&fixture, &carol, None)).await;
+
+    assert_eq!(retry_from(&response), None);
+    assert_eq!(fixture.job(&job).await.reason, Some(JobFailure::RightsLost));
+    assert_eq!(fixture.tags("launch").await, ["a"]);
+}
+
+#[tokio::test]
+async fn a_job_ends_with_the_api_key_that_has_begun_it() {
+    for is_revoked in [true, false] {
+        let fixture = Fixture::new().await;
+        with_twenty_links_of(&fixture, &fixture.ada).await;
+        let key = ApiKeySecret::generate().unwrap();
+        fixture.db.store_key(&ApiKeyBuilder::new(&key, &fixture.ada).build()).await;
+        let request = RequestBuilder::new("POST", "/api/jobs").api_key(key.reveal()).json(&rename("a", "b"));
+        let job = request.send_to(&jobs_api(&fixture.db)).await.json()["id"].as_str().unwrap().parse().unwrap();
+
+        let (users, Person { id, workspace, .. }) = (fixture.db.users(), &fixture.ada);
+        let ends = async {
+            if is_revoked {
+                let revoked = users.revoke_key(workspace, id, &key.prefix(), &an_origin(id)).await.unwrap();
+                assert!(matches!(revoked, KeyOutcome::Done(_)));
+            } else {
+                let paused = users.pause_keys(workspace, Timestamp::now(), |_, _| true, &an_origin(id)).await.unwrap();
+                assert_eq!(paused, 1);
+            }
+        };
+        assert_ends_by(&fixture, &job, ends).await;
+    }
+}
+
+/// The attack: whoever has squatted an address has a job go on after its owner has taken the account over.
+#[tokio::test]
+async fn a_squatters_job_ends_when_the_owner_reclaims_the_account() {
+    let fixture = Fixture::new().await;
+    with_twenty_links_of(&fixture, &fixture.ada).await;
+    let job = fixture.start(&rename("a", "b")).await;
+
+    assert_ends_by(&fixture, &job, reclaim(&fixture)).await;
+
+    let later = Timestamp::now().plus(Duration::from_secs(10));
+    let token = token_of(&fixture.ada.id, &fixture.ada.workspace, Role::Admin);
+    let request = RequestBuilder::new("POST", "/api/jobs").token(&token).json(&rename("a", "c")).at(later);
+    let owners = request.send_to(&jobs_api(&fixture.db)).await.json()["id"].as_str().unwrap().parse().unwrap();
+    fixture.carry().await;
+    assert_eq!(fixture.job(&owners).await.state, JobState::Done);
+}
+
+/// Has Ada set a new password with a mailed token, as the first proof of her address.
+async fn reclaim(fixture: &Fixture) {
+    let (users, Person { id, email, .. }) = (fixture.db.users(), &fixture.ada);
+    let (token, now) = (OneTimeToken::generate(TokenPurpose::Reset).unwrap().hash(), Timestamp::now());
+    let mailed = NewToken { hash: &token, user: id, email, issued_at: now };
+    fixture.db.one_time_tokens().issue_reset(&mailed, TokenDelivery::Mailed).await.unwrap();
+    let reset = users.reset(&token, now).await.unwrap().unwrap();
+    let done =
+        users.reset_password(&reset, "a new hash", &network_of(email), Timestamp::now, &an_origin(id)).await.unwrap();
+    assert_eq!(done, ResetOutcome::Done { is_first_proof: true });
 }
 
 #[tokio::test]
@@ -804,7 +927,9 @@ async fn the_end_of_a_job_is_told_to_its_creator_once() {
 #[tokio::test]
 async fn the_trail_says_what_a_job_was_to_do_what_came_of_it_and_whose_doing_that_was() {
     let fixture = Fixture::new().await;
-    let key = KeyPrefix::parse("sk_live_a1B2c3D4").unwrap();
+    let secret = ApiKeySecret::generate().unwrap();
+    fixture.db.store_key(&ApiKeyBuilder::new(&secret, &fixture.bob).build()).await;
+    let key = secret.prefix();
     fixture.store(&[fixture.link("launch", &["a"])]).await;
     let done = fixture.start(&json!({"kind": "purge", "filter": {"tag": ["a"]}})).await;
     fixture.carry().await;

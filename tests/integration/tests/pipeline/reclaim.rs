@@ -15,7 +15,8 @@ use linklet_dynamodb::{
 };
 use linklet_handover::Handovers;
 use linklet_lambda::{
-    batch::Consumer, http::DeferringHandler, identity::Authenticator, mail_orders::MailOrders, publisher::Publisher,
+    batch::Consumer, http::DeferringHandler, identity::Authenticator, mail_orders::MailOrders, passwords::Passwords,
+    publisher::Publisher,
 };
 use linklet_test_support::{
     Answer, ApiKeyBuilder, FakeQueues, Fault, Faults, Person, RequestBuilder, StreamReader, TestDynamoDb, a_session,
@@ -27,6 +28,8 @@ use crate::{
     fixture::{colleague, guesses, handovers, limits, list},
     streams::is_let_through,
 };
+
+const OWN_PASSWORD: &str = "a horse of her own";
 
 /// The account of Ada's address, which somebody else has used, and Eve, whom they have made an admin of its workspace.
 struct Fixture {
@@ -66,7 +69,7 @@ impl Fixture {
         let Person { id: user, email, .. } = &self.ada;
         let new = NewToken { hash: &token.hash(), user, email, issued_at: Timestamp::now() };
         self.db.one_time_tokens().issue_reset(&new, delivery).await.unwrap();
-        let body = json!({"token": token.reveal(), "password": "a horse of her own"});
+        let body = json!({"token": token.reveal(), "password": OWN_PASSWORD});
         let answer = RequestBuilder::new("POST", "/api/auth/password/reset").json(&body).send_to(&self.auth()).await;
         assert_eq!(answer.status, 204, "{}", answer.body);
     }
@@ -101,6 +104,13 @@ impl Fixture {
     async fn reclaim(&self) {
         self.reset(TokenDelivery::Mailed).await;
         self.carry().await;
+    }
+
+    /// Signs in to Ada's account from an address at this time, and returns the status.
+    async fn sign_in(&self, address: &str, password: &str, at: Timestamp) -> u16 {
+        let body = json!({"email": self.ada.email, "password": password});
+        let request = RequestBuilder::new("POST", "/api/auth/login").json(&body).source_ip(address).at(at);
+        request.send_to(&self.auth()).await.status
     }
 
     async fn key_of(&self, person: &Person) -> ApiKeySecret {
@@ -178,6 +188,32 @@ async fn the_first_proof_of_an_address_pauses_what_others_may_have_made_in_its_n
         assert_eq!(accepted, AcceptOutcome::Invalid, "{name}");
     }
     assert!(fixture.db.users().reclaim(&fixture.ada.id).await.unwrap().is_none(), "it is done");
+}
+
+/// The attack: from where a squatter has signed in, others' guesses are not in their way, and nobody hears of a sign-in.
+#[tokio::test]
+async fn a_network_of_a_squatter_is_strange_again_once_the_account_is_reclaimed() {
+    const SQUATTED: &str = "a squatter's horse";
+    const HOME: &str = "203.0.113.9";
+    let (first, second) = ("198.51.100.1", "198.51.100.2");
+    let fixture = Fixture::new().await;
+    let hash = Passwords::default().hash(&SQUATTED.into()).unwrap();
+    fixture.db.users().replace_password_hash(&fixture.ada.id, "none", &hash).await.unwrap();
+    for address in [first, second] {
+        assert_eq!(fixture.sign_in(address, SQUATTED, Timestamp::now()).await, 200);
+    }
+    let told = || fixture.queues.bodies("notify").iter().filter(|body| body.contains("signed_in")).count();
+    let before = told();
+
+    fixture.reclaim().await;
+
+    let now = Timestamp::now();
+    assert_eq!((fixture.sign_in(HOME, OWN_PASSWORD, now).await, told()), (200, before), "where it was reclaimed from");
+    assert_eq!((fixture.sign_in(first, OWN_PASSWORD, now).await, told()), (200, before + 1));
+    let guessers = (1..9).map(|host| format!("192.0.2.{host}"));
+    join_all(guessers.map(async |address| fixture.sign_in(&address, "a wrong horse", now).await)).await;
+    assert_eq!(fixture.sign_in(second, OWN_PASSWORD, now).await, 429, "no guess is free");
+    assert_eq!(fixture.sign_in(HOME, OWN_PASSWORD, now).await, 200);
 }
 
 #[tokio::test]

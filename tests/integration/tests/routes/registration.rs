@@ -15,7 +15,7 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{colleague, limits, list};
+use crate::fixture::{colleague, limits, list, network_of};
 
 const PASSWORD: &str = "correct horse battery";
 const CLOSED: &str = "registering with this address needs an invitation";
@@ -205,7 +205,7 @@ async fn an_operator_lets_somebody_set_a_new_password_who_has_an_account() {
     let reset = users.reset(&issued.token.hash(), now).await.unwrap().unwrap();
     assert_eq!(reset.email(), &ada.email);
     assert_eq!(users.reset(&issued.token.hash(), now.plus(lifetimes::PASSWORD_RESETS)).await.unwrap(), None);
-    users.reset_password(&reset, "a new hash", Timestamp::now, &operator()).await.unwrap();
+    users.reset_password(&reset, "a new hash", &network_of(&ada.email), Timestamp::now, &operator()).await.unwrap();
     assert_eq!(users.verified_at(&ada.id).await.unwrap(), None, "the operator has seen the token");
     assert!(matches!(people.reset(&email("bob@example.com"), false, now).await, Err(PeopleError::NotRegistered)));
 }
@@ -244,7 +244,8 @@ async fn a_first_password_by_the_way_of_a_forgotten_one_is_no_alarm() {
     entrance.db.one_time_tokens().issue_reset(&new, TokenDelivery::Mailed).await.unwrap();
     let reset = users.reset(&hash, now).await.unwrap().unwrap();
 
-    let done = users.reset_password(&reset, "a first hash", Timestamp::now, &operator()).await.unwrap();
+    let done =
+        users.reset_password(&reset, "a first hash", &network_of(&address), Timestamp::now, &operator()).await.unwrap();
 
     assert_eq!(done, ResetOutcome::Done { is_first_proof: false });
     assert!(users.verified_at(&ada).await.unwrap().is_some());

@@ -2,8 +2,9 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, future::join_all, stream};
 use linklet_domain::{
-    AccountHash, Correspondent, EmailAddress, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, Hasher, IpHash,
-    MailCount, MailLimit, MailOrderId, Patience, ThrottleSubject, Timestamp, UserId, lifetimes,
+    AccountHash, Correspondent, EmailAddress, Failures, FamiliarNetwork, Guess, GuessKind, Guesser, HashBudget,
+    HashFor, Hasher, IpHash, MailCount, MailLimit, MailOrderId, Patience, ThrottleSubject, Timestamp, UserId,
+    lifetimes,
 };
 use linklet_dynamodb::{AdmittedGuess, GuessOutcome, MailAdmission, ThrottleTable};
 use linklet_test_support::{CapacityMeter, Faults, TestDynamoDb, item_bytes};
@@ -180,6 +181,29 @@ async fn a_sign_in_is_remembered_for_ninety_days_and_written_once_a_day() {
     assert!(!admit(&db.calls(), &guess(ADA, "203.0.113.10"), noon()).await.unwrap().is_familiar());
     let forgotten = end.plus(lifetimes::FAMILIAR_ADDRESSES);
     assert!(!admit(&table, &home, forgotten).await.unwrap().is_familiar());
+}
+
+#[tokio::test]
+async fn a_reclaim_forgets_sign_ins_before_it_but_those_of_its_own_network() {
+    const OWN: &str = "203.0.113.10";
+    let (db, later) = (TestDynamoDb::start(), noon().plus(60 * SECOND));
+    let table = db.calls();
+    let sign_ins =
+        [(ADA, ADDRESS, noon()), (ADA, OWN, noon()), (ADA, "2001:db8::1", later), ("bob@example.com", ADDRESS, noon())];
+    for (account, address, at) in sign_ins {
+        table.remember_sign_in(&guess(account, address), None, at).await.unwrap();
+    }
+    admitted(&table, &guess(ADA, ADDRESS), 3, noon()).await;
+    let reclaimed_from =
+        FamiliarNetwork { account: AccountHash::of(ADA, &salt()), network: IpHash::of_network(OWN, &salt()) };
+
+    table.forget_sign_ins(&reclaimed_from, noon().plus(SECOND)).await.unwrap();
+
+    let mut familiar = Vec::new();
+    for (account, address, _) in sign_ins {
+        familiar.push(admit(&table, &guess(account, address), later).await.unwrap().is_familiar());
+    }
+    assert_eq!(familiar, [false, true, true, true]);
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use linklet_domain::{
     Changer, CorrelationId, Job, JobFailure, JobProgress, JobState, Role, Timestamp, UserId, WorkspaceId,
 };
@@ -9,10 +10,20 @@ use serde_json::json;
 
 /// A job that nobody has stored yet.
 fn new_job(workspace: &WorkspaceId) -> Job {
+    job_of(&UserId::generate(), Role::Member, workspace)
+}
+
+fn job_of(creator: &UserId, role: Role, workspace: &WorkspaceId) -> Job {
     let work = json!({"kind": "rename_tag", "from": "a", "to": "b", "filter": {"tag": ["a", "-c"], "archived": "all"}});
     let work = serde_json::from_value(work).unwrap();
     let asked = (Timestamp::now(), CorrelationId::generate());
-    Job::new(*workspace, work, (Changer::in_person(&UserId::generate()), Role::Member), asked, Some(12))
+    Job::new(*workspace, work, (Changer::in_person(creator), role), asked, Some(12))
+}
+
+/// Stores these jobs at the same time, and returns how many have found a place.
+async fn place_at_once(jobs: &JobsTable, new: Vec<Job>) -> usize {
+    let created = join_all(new.iter().map(|job| jobs.create(job))).await;
+    created.into_iter().filter(|created| created.as_ref().unwrap().is_some()).count()
 }
 
 async fn started(jobs: &JobsTable, workspace: &WorkspaceId) -> Job {
@@ -70,6 +81,48 @@ async fn pages_of_jobs_have_jobs_only_also_beside_the_marks_of_a_closed_workspac
 
     created.reverse();
     assert_eq!((listed, after), (created, None));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_jobs_at_once_two_of_a_person_wait_and_four_of_members() {
+    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
+    let (jobs, [ada, bob, carol]) = (db.jobs(), [(); 3].map(|()| UserId::generate()));
+    let many = |creator: &UserId, role| (0..30).map(|_| job_of(creator, role, &workspace)).collect();
+
+    assert_eq!(place_at_once(&jobs, many(&ada, Role::Member)).await, 3, "one of them runs");
+    assert_eq!(place_at_once(&jobs, (0..30).map(|_| new_job(&workspace)).collect()).await, 2);
+    assert_eq!(place_at_once(&jobs, many(&bob, Role::Member)).await, 0);
+    assert_eq!(place_at_once(&jobs, many(&carol, Role::Admin)).await, 2);
+    assert_eq!(place_at_once(&jobs, many(&carol, Role::Admin)).await, 0);
+}
+
+#[tokio::test]
+async fn a_place_is_free_again_when_a_job_begins_or_is_cancelled() {
+    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
+    let (jobs, ada) = (db.jobs(), UserId::generate());
+    let create = async || jobs.create(&job_of(&ada, Role::Admin, &workspace)).await.unwrap();
+    let (running, waiting) = (create().await.unwrap(), create().await.unwrap());
+    create().await.unwrap();
+    assert_eq!(create().await, None);
+
+    jobs.cancel(&workspace, &waiting.id, &somebody(), Timestamp::now()).await.unwrap();
+    assert!(create().await.is_some());
+    assert_eq!(create().await, None);
+    jobs.end(&running, &end(JobState::Done, &JobProgress::default())).await.unwrap();
+    assert!(create().await.is_some());
+    assert_eq!(create().await, None);
+}
+
+#[tokio::test]
+async fn forty_jobs_of_admins_wait_at_most() {
+    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
+    let mut placed = 0;
+    for _ in 0..45 {
+        let created = db.jobs().create(&job_of(&UserId::generate(), Role::Admin, &workspace)).await.unwrap();
+        placed += usize::from(created.is_some());
+    }
+
+    assert_eq!(placed, 1 + Job::MOST_WAITING_WITH_ADMINS);
 }
 
 #[tokio::test]

@@ -7,6 +7,8 @@ use linklet_dynamodb::{
 };
 use linklet_test_support::{Cancellation, Fault, Faults, Person, TestDynamoDb, an_origin, operator, users_by};
 
+use crate::fixture::network_of;
+
 const DONE: ResetOutcome = ResetOutcome::Done { is_first_proof: false };
 const FIRST_PROOF: ResetOutcome = ResetOutcome::Done { is_first_proof: true };
 
@@ -50,7 +52,7 @@ impl Fixture {
     }
 
     async fn reset(&self, reset: &PasswordReset, hash: &str, at: Timestamp) -> ResetOutcome {
-        self.db.users().reset_password(reset, hash, || at, &operator()).await.unwrap()
+        self.db.users().reset_password(reset, hash, &network_of(&self.ada.email), || at, &operator()).await.unwrap()
     }
 
     async fn password_hash(&self) -> String {
@@ -157,7 +159,7 @@ async fn each_try_ends_the_sessions_that_have_begun_by_then() {
         fixture.in_minutes(tries.get())
     };
 
-    let done = users.reset_password(&reset, "new", clock, &operator()).await.unwrap();
+    let done = users.reset_password(&reset, "new", &network_of(&fixture.ada.email), clock, &operator()).await.unwrap();
 
     assert_eq!((done, tries.get()), (FIRST_PROOF, 2));
     let session = Session {
