@@ -928,7 +928,7 @@ async fn the_end_of_a_job_is_told_to_its_creator_once() {
 async fn the_trail_says_what_a_job_was_to_do_what_came_of_it_and_whose_doing_that_was() {
     let fixture = Fixture::new().await;
     let secret = ApiKeySecret::generate().unwrap();
-    fixture.db.store_key(&ApiKeyBuilder::new(&secret, &fixture.bob).build()).await;
+    fixture.db.store_key(&ApiKeyBuilder::new(&secret, &fixture.ada).build()).await;
     let key = secret.prefix();
     fixture.store(&[fixture.link("launch", &["a"])]).await;
     let done = fixture.start(&json!({"kind": "purge", "filter": {"tag": ["a"]}})).await;
