@@ -52,7 +52,11 @@ impl Handler for Stats {
                 self.questions.answer(request, &caller, self.period(request, &link)).await
             }
             (&Method::GET, ["api", "stats", code]) => {
-                let viewer = self.viewer(request).await.unwrap_or_else(stranger);
+                // Credentials that can't be verified are no reason to refuse what everybody may see.
+                let viewer = self.viewer(request).await.unwrap_or_else(|error| {
+                    tracing::warn!(error = chain(&error), "credentials could not be verified, so only hosts are shown");
+                    None
+                });
                 let record = self.shown(request, code, viewer.as_ref()).await?;
                 request.refuse_unknown(["top"])?;
                 let may_see_details = viewer.is_some_and(|viewer| is_in_workspace_of(&viewer, &record));
@@ -148,12 +152,6 @@ impl Stats {
         let code = ShortCode::parse(code).map_err(|_| UNKNOWN)?;
         self.links.redirect_target(&code).await?.ok_or(UNKNOWN)
     }
-}
-
-/// Credentials that can't be verified are no reason to refuse what everybody may see.
-fn stranger(error: ApiError) -> Option<Caller> {
-    tracing::warn!(error = chain(&error), "credentials could not be verified, so only hosts are shown");
-    None
 }
 
 /// Whether a caller is a member of the link's workspace, or has a key of it.
