@@ -100,7 +100,7 @@ async () => {
 
 # Read units of a workspace in a minute, and what a list of 10,000 links and a search through them take of these at most, as tests of
 # the API measure it.
-READ_UNITS, LIST, SEARCH = 30_000, 450, 900
+READ_UNITS, LIST, SEARCH = 30_000, 400, 800
 # As somebody types who knows what they look for.
 KEY_MS = 80
 

@@ -83,6 +83,7 @@ const RIGHTS: &str = "
     jobs-api        LinksTable                          LINK#          GetItem
     jobs-api        LinksTable/index/by-workspace       *              Query
     jobs-api        LinksTable/index/by-workspace-lean  *              Query
+    jobs-api        ThrottleTable                       WORKSPACE#     UpdateItem
     jobs-api        UsersTable                          ACCESS#        BatchGetItem
     jobs-api        UsersTable                          KEY#           GetItem UpdateItem
     leave           AuditTable                          *              PutItem
@@ -108,6 +109,7 @@ const RIGHTS: &str = "
     list            LinksTable/index/by-workspace       *              Query
     list            LinksTable/index/by-workspace-lean  *              Query
     list            StatsTable                          *              BatchGetItem Query
+    list            ThrottleTable                       WORKSPACE#     UpdateItem
     list            UsersTable                          ACCESS#        BatchGetItem
     list            UsersTable                          KEY#           GetItem UpdateItem
     list            WatchTable                          *              GetItem Query
@@ -166,6 +168,7 @@ const RIGHTS: &str = "
     stats           LinksTable                          FOLD#          GetItem
     stats           LinksTable                          LINK#          GetItem
     stats           StatsTable                          *              BatchGetItem Query
+    stats           ThrottleTable                       IP#            UpdateItem
     stats           ThrottleTable                       WORKSPACE#     UpdateItem
     stats           UsersTable                          ACCESS#        BatchGetItem
     stats           UsersTable                          KEY#           GetItem UpdateItem
