@@ -156,11 +156,11 @@ class Clicks(unittest.TestCase):
 
         batch, a_second = linklet.gather(usage, MILLION, 100)
 
-        # A shard of four gathers 25 a second, and the one that began it.
+        # A shard of four gathers 25 a second for two seconds, and the one that began it.
         self.assertEqual((batch, a_second), (501, 100 / 501))
-        self.assertAlmostEqual(usage.functions["relay"].count, MILLION / 26)
+        self.assertAlmostEqual(usage.functions["relay"].count, MILLION / 51)
         # They share a message, and ten messages are deleted together.
-        self.assertAlmostEqual(usage.sqs, 2 * MILLION / 26 + MILLION / 260)
+        self.assertAlmostEqual(usage.sqs, 2 * MILLION / 51 + MILLION / 501)
 
     def test_storage_is_that_of_all_months_until_rows_are_deleted(self) -> None:
         data = Data.load()
