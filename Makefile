@@ -15,9 +15,13 @@ CARGO_DENY := $(TOOLS)/cargo-deny/bin/cargo-deny --locked
 CARGO_LAMBDA := PATH="$(CURDIR)/$(TOOLS)/cargo-lambda/bin:$$PATH" cargo lambda
 FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Cargo.toml))))
 
-# A value as one word of the shell, and each word of a list, whatever stands in it: operators paste what others have sent them.
+# A value as one word of the shell, and each word of a list: operators paste what others have sent them. What make itself reads as a
+# variable, such as $(shell …), it has expanded before.
 quoted = '$(subst ','\'',$(1))'
 each_quoted = $(foreach word,$(1),$(call quoted,$(word)))
+
+# Tests run in threads, of which each has 2 MB without it. The functions run in the main thread, which has 8 MB.
+export RUST_MIN_STACK := 8388608
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs mails demo seed watch startapi check test test-long suites schedules fmt lint bins unit integration conformance localstack template calculator \
@@ -187,12 +191,13 @@ e2e-sam: ## take the tour through `sam local start-api`, on a system of its own;
 TARGET ?=
 SECONDS ?= 60
 HOST := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
+FUZZED := $(notdir $(wildcard tests/fuzz/corpus/*))
 FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 	-Cllvm-args=-sanitizer-coverage-trace-compares
 
 fuzz: ## look for inputs that break TARGET, for SECONDS (default 60)
-	$(if $(and $(TARGET),$(wildcard tests/fuzz/corpus/$(TARGET)/*)),,$(error Say which: make fuzz TARGET=$(subst $() ,|,$(notdir $(wildcard tests/fuzz/corpus/*)))))
+	$(if $(filter $(FUZZED),$(subst $() ,|,$(TARGET))),,$(error Say which: make fuzz TARGET=$(subst $() ,|,$(FUZZED))))
 	@mkdir -p target/fuzz/corpus/$(TARGET)
 	FUZZ_TARGET=$(TARGET) RUSTFLAGS="$(FUZZ_FLAGS)" cargo run --quiet --profile fuzz --target $(HOST) --target-dir target/fuzz \
 		--package linklet-fuzz --features libfuzzer --bin fuzz -- -max_total_time=$(call quoted,$(SECONDS)) -timeout=10 -max_len=4096 \

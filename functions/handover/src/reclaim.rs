@@ -18,7 +18,6 @@ impl Handovers {
         let ends_at = Instant::now() + self.turn;
         let Some(open) = self.users.reclaim(user).await? else { return Ok(()) };
         metrics::concerns(open.correlation_id());
-        self.guesses.forget_sign_ins(open.reclaimed_from(), open.reclaimed_at()).await?;
         let mut workspaces = self.users.workspaces_of(user).await?;
         workspaces.sort_by_key(|(_, workspace)| workspace.id);
         let mut done = None;
@@ -29,7 +28,10 @@ impl Handovers {
                 return Ok(self.users.note_reclaim(&open, done).await?);
             }
         }
-        Ok(self.users.end_reclaim(&open).await?)
+        // After all that gives access, since a squatter may have made the account familiar with any number of networks.
+        let is_all = self.guesses.forget_sign_ins(open.reclaimed_from(), open.reclaimed_at(), ends_at).await?;
+        let end = if is_all { self.users.end_reclaim(&open).await } else { self.users.note_reclaim(&open, done).await };
+        Ok(end?)
     }
 
     /// Pauses what is to be paused in a workspace, until there is nothing left: whoever is let in while this looks at the keys may let

@@ -7,7 +7,7 @@ use linklet_domain::{
     ExternalId, GivenFilter, Invalid, Link, LinkId, LinkSummary, PageNumber, PageRows, ShortCode, SortBy, SortOrder,
     StatusFilter, Verdict, sort_links,
 };
-use linklet_dynamodb::Cursor;
+use linklet_dynamodb::{Cursor, RepositoryError};
 use linklet_lambda::{
     http::{ApiError, Request, Response, ShortUrls, StatusCode, json},
     identity::Caller,
@@ -88,7 +88,14 @@ impl List {
             let ids: Vec<_> = found.iter().map(|link| link.id.clone()).collect();
             click_counts_of(&self.stats, caller.workspace(), &ids).await
         } else {
-            let all = within_budget(CLICKS, self.stats.totals_of_workspace(caller.workspace())).await;
+            // Reading too much is no failure that a list may hide.
+            let totals = async {
+                match self.stats.totals_of_workspace(caller.workspace()).await {
+                    Err(refused @ RepositoryError::ReadTooMuch { .. }) => Ok(Err(refused)),
+                    read => read.map(Ok),
+                }
+            };
+            let all = within_budget(CLICKS, totals).await.transpose()?;
             all.map(|known| known.ok_or_else(too_many)).transpose()?
         };
         // If the counts could not be read, the links are sorted by time of creation.

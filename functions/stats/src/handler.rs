@@ -128,8 +128,8 @@ impl Stats {
         }
     }
 
-    /// The link with a code, if anybody may see its numbers. Strangers are counted first, since each answer tells whether there is
-    /// such a link.
+    /// The link with a code, if anybody may see its numbers. Whoever isn't in its workspace is counted, since each answer tells whether
+    /// there is such a link; strangers before anything is read.
     async fn shown(
         &self,
         request: &Request,
@@ -139,7 +139,11 @@ impl Stats {
         if viewer.is_none() {
             self.strangers.admit(request).await?;
         }
-        let record = self.record(code).await?;
+        let record = self.record(code).await;
+        if viewer.is_some_and(|viewer| !record.as_ref().is_ok_and(|record| is_in_workspace_of(viewer, record))) {
+            self.strangers.admit(request).await?;
+        }
+        let record = record?;
         match &record {
             Record::Link(link) if link.availability.status(request.received_at()) == LinkStatus::Suspended => {
                 Err(ApiError::gone(LinkStatus::Suspended))

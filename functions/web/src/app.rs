@@ -19,6 +19,12 @@ const VERSION: &str = include_str!(concat!(env!("OUT_DIR"), "/app.version"));
 static PAGE: Content = content!("app.html", "text/html; charset=utf-8");
 static FILES: &[(&str, Content)] = include!(concat!(env!("OUT_DIR"), "/app.rs"));
 
+/// How many bytes the largest file has without compression. The limit of the stage on files follows from it.
+#[must_use]
+pub fn largest_file() -> usize {
+    FILES.iter().map(|(_, content)| content.plain.bytes.len()).max().unwrap_or_default()
+}
+
 /// It has no slash at the end of its address: what it asks for is relative to what is before `app`, which the local system puts
 /// there.
 pub fn page(request: &Request, pages: Pages) -> Response {

@@ -20,7 +20,7 @@ use linklet_lambda::{
 use serde_json::json;
 
 use self::content::{Content, content};
-pub use self::home::Home;
+pub use self::{app::largest_file, home::Home};
 
 /// Browsers ask again after five minutes, and get 304 as long as nobody has deployed another version.
 const FOR_MINUTES: &str = "public, max-age=300";

@@ -18,6 +18,7 @@ test('a table is written as the API writes them', () => {
   for (const formula of ['=1+1', '+1', '-1', '@SUM(A1)', '＝1', '＋1', '－1', '＠SUM(A1)']) {
     assert.equal(written(formula), `'${formula}`);
     for (const before of [';', '\t', 'a;']) assert.equal(written(before + formula), `${before}'${formula}`);
+    assert.equal(written(`a;"${formula}`), `"a;""'${formula}"`);
     for (const before of ['\n', '\r']) assert.equal(written(before + formula), `"${before}'${formula}"`);
   }
   for (const plain of ['1-1', '', "'=1", 'Firefox', 'X11; Linux', -1]) assert.equal(written(plain), String(plain));

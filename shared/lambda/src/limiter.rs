@@ -150,9 +150,9 @@ impl Strangers {
     /// 429 when there were too many from the address.
     pub async fn admit(&self, request: &Request) -> Result<(), ApiError> {
         let (senders, now) = (ThrottleSubject::all_at(&self.edge.address(request), &self.salt), request.received_at());
-        self.limiter.count(&senders, now).map_err(ApiError::Throttled)?;
+        let counted = self.limiter.count(&senders, now);
         self.limiter.merge_due((&self.calls, LimitedRoute::Statistics), &senders, now).await;
-        Ok(())
+        counted.map(drop).map_err(ApiError::Throttled)
     }
 }
 

@@ -68,7 +68,9 @@ impl Throttle {
             }
         };
         let addresses = ThrottleSubject::all_at(&self.edge.address(request), &self.salt);
-        let by_address = match self.limiter.count(&addresses, now) {
+        let by_address = self.limiter.count(&addresses, now);
+        self.limiter.merge_due((&self.table, self.route), &addresses, now).await;
+        let by_address = match by_address {
             Ok(allowance) => allowance,
             Err(refusal) => {
                 self.uncount(&person, counted).await;
@@ -79,7 +81,6 @@ impl Throttle {
             let allowance = self.by_person.allowance(window);
             request.note_allowance(by_address.map_or(allowance, |other| other.stricter(allowance)));
         }
-        self.limiter.merge_due((&self.table, self.route), &addresses, now).await;
         Ok(())
     }
 

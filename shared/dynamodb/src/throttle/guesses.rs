@@ -3,7 +3,10 @@
 //! A guess is counted as a failure before anybody knows whether it is one, and given back if it wasn't. So guesses that come
 //! at the same moment can't all be admitted because none of them has failed yet.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
 
 use aws_sdk_dynamodb::types::KeysAndAttributes;
 use futures_util::future::try_join_all;
@@ -74,7 +77,8 @@ impl ThrottleTable {
         self.table.delete_partition("forget guesses at an account", &account_partition(account)).await
     }
 
-    /// Forgets from where somebody may have signed in to an account before it was reclaimed from this network, which stays.
+    /// Forgets from where somebody may have signed in to an account before it was reclaimed from this network, which stays. It says
+    /// whether that is all: it isn't if the time is over, since an account may be familiar with any number of networks.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -82,14 +86,27 @@ impl ThrottleTable {
         &self,
         reclaimed_from: &FamiliarNetwork,
         reclaimed_at: Timestamp,
-    ) -> Result<(), RepositoryError> {
+        until: Instant,
+    ) -> Result<bool, RepositoryError> {
         const OPERATION: &str = "forget sign-ins";
+        const AT_ONCE: usize = 100;
         let FamiliarNetwork { account, network } = reclaimed_from;
         let own = familiar_key(account, network);
-        let prefix = SortKeys::Beginning(FAMILIAR_PREFIX);
-        let mut known: Vec<FamiliarItem> = self.table.list(OPERATION, &account_partition(account), prefix).await?;
-        known.retain(|item| item.key != own && reclaim::may_predate(item.signed_in_at(), reclaimed_at));
-        self.table.delete_all(OPERATION, known.into_iter().map(|item| item.key.into_item()).collect()).await
+        let query = self.table.query(&account_partition(account), SortKeys::Beginning(FAMILIAR_PREFIX));
+        let mut answers = self.table.query_answers(OPERATION, query.consistent_read(true));
+        while let Some(items) = answers.next().await? {
+            let items = items.into_iter().map(|item| from_item::<FamiliarItem>(OPERATION, item));
+            let mut known = items.collect::<Result<Vec<_>, _>>()?;
+            known.retain(|item| item.key != own && reclaim::may_predate(item.signed_in_at(), reclaimed_at));
+            let keys: Vec<_> = known.into_iter().map(|item| item.key.into_item()).collect();
+            for some in keys.chunks(AT_ONCE) {
+                if Instant::now() >= until {
+                    return Ok(false);
+                }
+                self.table.delete_all(OPERATION, some.to_vec()).await?;
+            }
+        }
+        Ok(true)
     }
 
     /// Counts a guess as a failure, unless somebody it counts for has to wait. It is exact, also with concurrent guesses.

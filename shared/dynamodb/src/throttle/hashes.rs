@@ -2,9 +2,9 @@
 //!
 //! A second has one item for each class, so that a hash costs one write. The item counts all hashes, and those of networks and of
 //! accounts in a count-min sketch, so that it stays below a kilobyte: each network and each account has two of 64 counters, and the
-//! smaller of them is at least what they have spent. So nobody gets more than their share. Beside somebody who has used up theirs, one in
-//! a thousand others is refused with them, and beside five, which are the most that there can be, one in forty. In the next second the
-//! counters are others.
+//! smaller of them is at least what they have spent. So nobody gets more than their share. If one other has used up theirs, somebody is
+//! refused by mistake with a chance of one in a thousand, and if five have, which are the most with a budget of 20, of one in forty. In
+//! the next second the counters are others.
 
 use std::collections::HashMap;
 

@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::types::ConsumedCapacity;
 use linklet_domain::{LimitedRoute, RateLimit, ThrottleSubject, Timestamp, Window, WorkspaceId};
 use parking_lot::Mutex;
 
-use super::{CountOutcome, ThrottleTable};
+use super::ThrottleTable;
 use crate::RepositoryError;
 
 tokio::task_local! {
@@ -69,10 +69,7 @@ impl ReadMeter {
             if units.counted > 0 { units.due(1) } else { None }
         };
         if let Some(rest) = rest {
-            let read = Window { hits: rest, ..Window::starting(meter.now) };
-            if let Err(error) = meter.table.merge(LimitedRoute::Reads, &meter.subject, read, meter.now).await {
-                meter.fail(error);
-            }
+            meter.count(rest).await;
         }
         let failed = meter.failed.lock().take();
         (done, failed)
@@ -86,23 +83,27 @@ impl ReadMeter {
             so_far.due(fewest)
         };
         let Some(due) = due else { return Ok(()) };
-        match self.table.count_many(LimitedRoute::Reads, &self.subject, RateLimit::READ_UNITS, due, self.now).await {
-            Ok(CountOutcome::Refused(window)) => Err(self.refusal(operation, window)),
-            Ok(CountOutcome::Counted(_)) => Ok(()),
-            // An outage of the counts is none of what is read.
+        match self.count(due).await {
+            Some(window) if RateLimit::READ_UNITS.has_no_room(window, 0) => Err(self.refusal(operation, window)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts what was read, whether or not that was too much, and returns what the workspace has read; `None` if it can't be counted,
+    /// since an outage of the counts is none of what is read.
+    async fn count(&self, units: u32) -> Option<Window> {
+        let read = Window { hits: units, ..Window::starting(self.now) };
+        match self.table.merge(LimitedRoute::Reads, &self.subject, read, self.now).await {
+            Ok(window) => Some(window),
             Err(error) => {
-                self.fail(error);
-                Ok(())
+                *self.failed.lock() = Some(error);
+                None
             }
         }
     }
 
     fn refusal(&self, operation: &'static str, window: Window) -> RepositoryError {
         RepositoryError::ReadTooMuch { operation, refusal: RateLimit::READ_UNITS.refusal(window, self.now) }
-    }
-
-    fn fail(&self, error: RepositoryError) {
-        *self.failed.lock() = Some(error);
     }
 }
 

@@ -108,7 +108,7 @@ fn plain(cell: &str) -> String {
             text.push('\'');
         }
         text.push(letter);
-        begins = SEPARATORS.contains(&letter);
+        begins = SEPARATORS.contains(&letter) || (begins && letter == '"');
     }
     text
 }
@@ -121,7 +121,7 @@ mod tests {
     fn no_cell_is_a_formula() {
         for formula in ["=1+1", "+1", "-1", "@SUM(A1)", "＝1", "＋1", "－1", "＠SUM(A1)"] {
             assert_eq!(plain(formula), format!("'{formula}"));
-            for before in [";", "\t", "\n", "\r\n", "a;", "\"b\";"] {
+            for before in [";", "\t", "\n", "\r\n", "a;", "\"b\";", "a;\""] {
                 assert_eq!(plain(&format!("{before}{formula}")), format!("{before}'{formula}"));
             }
         }

@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, future::join_all, stream};
 use linklet_domain::{
@@ -197,7 +197,9 @@ async fn a_reclaim_forgets_sign_ins_before_it_but_those_of_its_own_network() {
     let reclaimed_from =
         FamiliarNetwork { account: AccountHash::of(ADA, &salt()), network: IpHash::of_network(OWN, &salt()) };
 
-    table.forget_sign_ins(&reclaimed_from, noon().plus(SECOND)).await.unwrap();
+    let forget = async |until| table.forget_sign_ins(&reclaimed_from, noon().plus(SECOND), until).await.unwrap();
+    let now = Instant::now();
+    assert_eq!((forget(now).await, forget(now + 60 * SECOND).await), (false, true), "in the next turn");
 
     let mut familiar = Vec::new();
     for (account, address, _) in sign_ins {

@@ -1,5 +1,5 @@
 /** What begins a formula, at the beginning of a cell and where spreadsheets may begin another one. */
-const FORMULA = /(^|[;\t\n\r])([=+\-@＝＋－＠])/g;
+const FORMULA = /((?:^|[;\t\n\r])"*)([=+\-@＝＋－＠])/g;
 
 /**
  * A table as the API writes them.
