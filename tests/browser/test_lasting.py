@@ -15,8 +15,8 @@ from support.furniture import sale_of
 from support.tab import Tab, Tabs
 
 SECONDS = float(os.environ.get("LASTING_SECONDS", "20"))
-# Rounds after which everything that is kept is there, such as what was read once.
-WARM = 3
+# Rounds after which everything that is kept is there, such as what was read once. One page more is kept from about the fifth round on.
+WARM = 6
 # What is kept for good is there after each of the last rounds. A single round can end with a message that is still shown.
 LAST = 3
 # Of the heap, the nodes and the listeners. A round ends with one or another number of rows and messages.

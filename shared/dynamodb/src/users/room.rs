@@ -3,7 +3,8 @@
 //! The item of a workspace counts the keys and the invitations that were ever made there, and that of a person's address how often they
 //! have joined a workspace. Whoever makes one more reads that number, and only then counts those that there are. The write adds one to
 //! the number, on the condition that no more were made meanwhile than there was room for. Since only those count that are there, what is
-//! revoked, withdrawn or deleted by its TTL makes room by itself. Writers at the same moment are in nobody's way below the limit.
+//! revoked, withdrawn or deleted by its TTL makes room by itself. Below the limit, writers at the
+//! same moment may have to try again, and nobody is refused.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{UserId, WorkspaceId};

@@ -24,7 +24,7 @@ import { WeekCard } from './week.js';
 /** @typedef {import('./download-menu.js').ShownAnswer} ShownAnswer */
 
 /** Sums are some seconds behind the single clicks. */
-const SUMS_AFTER_MS = 7_000;
+const SUMS_AFTER_MS = 6_000;
 /** What single clicks tell takes much reading, of which each workspace has so much a minute. */
 const FILTERED_EVERY_MS = 30_000;
 const CHART_HEIGHT = 260;
