@@ -703,11 +703,12 @@ async fn furnish(fixture: &Fixture, links: usize) -> Vec<Link> {
 }
 
 /// What of a purged workspace is left. `docs/security.md` says why and for how long.
-const LEFT: [&str; 7] = [
+const LEFT: [&str; 8] = [
     "AuditTable WS/",
     "LinksTable FOLD/FOLD",
     "LinksTable LINK/LINK",
     "StatsTable WS/TOTAL",
+    "ThrottleTable WORKSPACE/reads",
     "UsersTable INVITATION/INVITATION",
     "WatchTable RESULTS/",
     "WatchTable WATCHER/LINK",
