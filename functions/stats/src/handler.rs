@@ -39,7 +39,7 @@ pub struct Stats {
     pub links: LinksTable,
     /// Limits the questions that read much.
     pub questions: Questions,
-    /// Limits callers without credentials, who could count off codes.
+    /// Limits callers from outside of the link's workspace, who could count off codes.
     pub strangers: Strangers,
 }
 

@@ -32,7 +32,7 @@ pub enum LimitedRoute {
     Codes,
     /// Following links.
     Redirect,
-    /// Reading statistics without credentials.
+    /// Reading statistics from outside of the link's workspace.
     Statistics,
     /// Reading the links, days or clicks of a workspace, in read units.
     Reads,

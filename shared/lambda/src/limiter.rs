@@ -131,7 +131,7 @@ impl Limiter {
     }
 }
 
-/// Limits what strangers ask for by their address.
+/// Limits by address what is asked about links of a workspace from outside of it.
 pub struct Strangers {
     /// The table that the counts of calls are merged into.
     pub calls: ThrottleTable,
