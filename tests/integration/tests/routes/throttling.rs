@@ -436,3 +436,24 @@ async fn credentials_that_are_good_for_nothing_count_as_none() {
     let own = db.link("launch").await.identity.workspace;
     assert_eq!(read().token(&token(&own)).send_to(&stats).await.status, 200);
 }
+
+#[tokio::test]
+async fn environments_learn_of_a_stranger_whom_one_of_them_refuses() {
+    let db = with_link().await;
+    let environment = || {
+        let limiter = Limiter::new(RateLimit::per_minute(10).unwrap());
+        Stats { strangers: Strangers { limiter, ..fixture::strangers(&db) }, ..fixture::stats(&db) }
+    };
+    let (first, second) = (environment(), environment());
+    let read = async |stats: &Stats, seconds: u64| {
+        let at = noon().plus(Duration::from_secs(seconds));
+        RequestBuilder::new("GET", "/api/stats/launch").at(at).send_to(stats).await.status
+    };
+
+    for _ in 0..10 {
+        assert_eq!(read(&first, 0).await, 200);
+    }
+    assert_eq!(read(&first, 5).await, 429);
+
+    assert_eq!([read(&second, 6).await, read(&second, 6).await], [200, 429]);
+}
