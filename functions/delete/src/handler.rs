@@ -1,7 +1,7 @@
 //! Deletes links, with or without their statistics.
 
-use linklet_domain::{Invalid, Link, Record, Scope, ShortCode};
-use linklet_dynamodb::{DeleteOutcome, Deletion, LinksTable, Purge, PurgeOutcome};
+use linklet_domain::{Changer, Invalid, Link, LinkEdit, Record, Scope, ShortCode};
+use linklet_dynamodb::{EditContext, EditOutcome, LinksTable};
 use linklet_lambda::{
     bulk::{self, Bulk, require_some},
     http::{ApiError, Handler, Method, Problem, Request, Response, no_content},
@@ -45,31 +45,42 @@ impl Delete {
         let record = self.changeable(caller, code).await?.ok_or(ApiError::Problem(Problem::NotFound))?;
         self.authenticator.confirm(request, caller, &record.identity().owner, Scope::LinksWrite).await?;
         // The response is the same if the link was deleted or has expired before, so that the request is idempotent.
-        if let Record::Link(link) = record {
-            let precondition = request.precondition(&link.id().generation);
-            let (at, correlation_id) = (request.received_at(), request.correlation_id());
-            let named = caller.named_to(&link.identity.owner, request);
-            let (precondition, by, named) = (&precondition, caller.user(), named.as_ref());
-            let deletion = Deletion { precondition, by, named, at, correlation_id };
-            let outcome = self.links.delete_if(&link, &deletion).await?;
-            if outcome == DeleteOutcome::Stale {
-                return Err(Problem::PreconditionFailed.into());
-            }
-        }
-        Ok(no_content())
+        let (at, changer) = (request.received_at(), caller.named_to(&record.identity().owner, request));
+        self.remove(request, caller, record, changer.as_ref(), |record| match record {
+            Record::Link(link) => LinkEdit::delete(link, at),
+            Record::Tombstone(_) => LinkEdit::Keep,
+        })
+        .await
     }
 
     /// Replaces the link with a tombstone. That publishes `url.purged`, on which analytics deletes clicks and statistics.
     async fn purge(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
-        if let Some(record) = self.changeable(caller, code).await? {
-            let precondition = request.precondition(&record.identity().id.generation);
-            let (at, correlation_id, by) = (request.received_at(), request.correlation_id(), caller.changer());
-            let purge = Purge { precondition: &precondition, named: Some(&by), at, correlation_id };
-            if self.links.purge_if(&record, &purge).await? == PurgeOutcome::Stale {
-                return Err(Problem::PreconditionFailed.into());
+        let Some(record) = self.changeable(caller, code).await? else { return Ok(no_content()) };
+        let at = request.received_at();
+        self.remove(request, caller, record, Some(&caller.changer()), |record| LinkEdit::purge(record, at)).await
+    }
+
+    async fn remove(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        record: Record<Link>,
+        changer: Option<&Changer>,
+        decide: impl Fn(&Record<Link>) -> LinkEdit,
+    ) -> Result<Response, ApiError> {
+        let precondition = request.precondition(&record.identity().id.generation);
+        let context = EditContext {
+            precondition: &precondition,
+            changer,
+            ..EditContext::of_service(caller.user(), request.correlation_id())
+        };
+        match self.links.edit(record, &context, |record| Ok(decide(record))).await? {
+            EditOutcome::Stale => Err(Problem::PreconditionFailed.into()),
+            EditOutcome::Refused(refusal) => Err(refusal),
+            EditOutcome::Kept(_) | EditOutcome::Written(_) | EditOutcome::Gone | EditOutcome::ExternalIdTaken => {
+                Ok(no_content())
             }
         }
-        Ok(no_content())
     }
 
     async fn remove_many(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {

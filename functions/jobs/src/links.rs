@@ -1,19 +1,16 @@
 //! Doing the same to many links: as each link's own route would do it, with its rules.
 //!
-//! A page of links is read and each is changed if it still is as it was read; otherwise it is read again and judged again. So whoever
-//! changes the same link meanwhile loses nothing.
+//! A page of links is read and each is changed if it still is as it was read; otherwise it is decided again what becomes of it. So
+//! whoever changes the same link meanwhile loses nothing.
 
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
 use linklet_domain::{
-    Destinations, Invalid, Job, JobProgress, LinkJob, LinkPatch, LinkRefusal, LinkStep, LinkTask, Precondition, Record,
-    ShortCode, SortOrder, Timestamp, Verdict,
+    Invalid, Job, JobProgress, Link, LinkEdit, LinkJob, LinkRefusal, LinkTask, Record, ShortCode, SortOrder, Timestamp,
+    Verdict,
 };
-use linklet_dynamodb::{
-    Cursor, DeleteOutcome, Deletion, LinkRange, LinkUpdate, LinksTable, Purge, PurgeOutcome, RepositoryError,
-    TracedLink, UpdateOutcome, back_off,
-};
+use linklet_dynamodb::{Cursor, EditContext, EditOutcome, LinkRange, LinksTable, RepositoryError};
 use linklet_lambda::{
     http::{ApiError, Problem},
     link_filter::LinkQuery,
@@ -34,34 +31,25 @@ pub struct LinkWork {
     pub index_lags: Duration,
 }
 
-/// What has come of a link that is meant.
-enum Treated {
-    Kept,
-    Changed,
+/// Why a link is not edited.
+enum NotEdited {
+    /// It isn't meant.
+    NotMeant,
+    /// The job has changed it before.
+    Done,
+    /// It can't be so.
     Refused(ApiError),
 }
 
-/// Why a link is not treated yet.
-enum Again {
-    /// It has changed since it was read.
-    Stale,
-    /// A table failed.
-    Failed(RepositoryError),
-    /// It can't be changed so.
-    Refused(ApiError),
-}
-
-impl From<RepositoryError> for Again {
-    fn from(error: RepositoryError) -> Self {
-        Self::Failed(error)
+impl From<Invalid> for NotEdited {
+    fn from(invalid: Invalid) -> Self {
+        Self::Refused(invalid.into())
     }
 }
 
 impl LinkWork {
     /// How many links are changed at once.
     const CONCURRENCY: usize = 16;
-    /// How often a link is tried that others change as well.
-    const TRIES: u32 = 8;
 
     /// With a hundred links to a page, of an index that is ten seconds behind at most.
     #[must_use]
@@ -83,17 +71,15 @@ impl LinkWork {
             // The link of the cursor is read as well.
             wanted: Some(self.links_at_once.saturating_sub(1)),
         };
-        let mut reader = self.links.traced(&range);
+        let mut reader = self.links.whole(&range);
         let page = reader.next().await?.unwrap_or_default();
         let meant = Meant { job, task: &work.task, query: &query };
-        let treated: Vec<_> = page.into_iter().map(|link| self.treat(&meant, link)).collect();
+        let edits: Vec<_> = page.into_iter().map(|link| self.edit(&meant, link)).collect();
         // All that has begun is brought to its end, also if one of them fails.
-        let treated: Vec<_> = stream::iter(treated).buffer_unordered(Self::CONCURRENCY).collect().await;
+        let edits: Vec<_> = stream::iter(edits).buffer_unordered(Self::CONCURRENCY).collect().await;
         let mut progress = JobProgress::default();
-        for treated in treated {
-            if let (code, Some(treated)) = treated? {
-                progress.add(counted(code, treated));
-            }
+        for edited in edits {
+            progress.add(edited?);
         }
         Ok(Piece { progress, next: reader.rest().map(Cursor::encode).map_or(Next::End, Next::GoOn) })
     }
@@ -105,105 +91,54 @@ impl LinkWork {
         tokio::time::sleep(Timestamp::now().until(settled_at).min(self.index_lags)).await;
     }
 
-    /// Does what is left to do to a link; `None` if it isn't meant.
-    async fn treat(
-        &self,
-        meant: &Meant<'_>,
-        found: TracedLink,
-    ) -> Result<(ShortCode, Option<Treated>), RepositoryError> {
-        let id = found.link.id().clone();
-        let mut current = Some(found);
-        for tried in 0..Self::TRIES {
-            let Some(found) = &current else { return Ok((id.code, None)) };
-            match self.attempt(meant, found).await {
-                Ok(treated) => return Ok((id.code, treated)),
-                Err(Again::Refused(refusal)) => return Ok((id.code, Some(Treated::Refused(refusal)))),
-                Err(Again::Failed(error)) => return Err(error),
-                Err(Again::Stale) => {
-                    back_off(tried).await;
-                    current = self.links.retrace(&id).await?;
-                }
-            }
-        }
-        Ok((id.code, Some(Treated::Refused(Problem::TryAgain.into()))))
-    }
-
-    async fn attempt(&self, meant: &Meant<'_>, found: &TracedLink) -> Result<Option<Treated>, Again> {
-        let Meant { job, task, .. } = meant;
-        let TracedLink { link, .. } = found;
-        let now = meant.time();
-        if meant.has_changed(found, now) {
-            return Ok(Some(Treated::Changed));
-        }
-        if !meant.includes(found, now) {
-            return Ok(None);
-        }
-        if link.availability.is_deleted() && !task.concerns_deleted() {
-            return Err(Again::Refused(Problem::LinkDeleted.into()));
-        }
-        let (only, by, correlation_id) = (Precondition::only(link.revision), &job.created_by, &job.correlation_id);
-        let is_stale = match task.step(link, now).map_err(refused)? {
-            LinkStep::Nothing => return Ok(Some(Treated::Kept)),
-            LinkStep::Change(patch) => self.change(meant, found, &patch, (&only, now)).await?,
-            LinkStep::Delete => {
-                let deletion = Deletion { precondition: &only, by, named: None, at: now, correlation_id };
-                self.links.delete_if(link, &deletion).await? != DeleteOutcome::Deleted
-            }
-            LinkStep::Purge => {
-                let record = Record::Link(link.clone());
-                let purge = Purge { precondition: &only, named: None, at: now, correlation_id };
-                self.links.purge_if(&record, &purge).await? == PurgeOutcome::Stale
-            }
+    /// Does what is left to do to a link.
+    async fn edit(&self, meant: &Meant<'_>, link: Link) -> Result<JobProgress, RepositoryError> {
+        let Meant { job, .. } = meant;
+        let code = link.code().clone();
+        let record = Record::Link(link);
+        let room = match meant.decide(&record) {
+            Ok(edit) => self.require_room(meant, &record, &edit).await,
+            Err(_) => Ok(()),
         };
-        if is_stale { Err(Again::Stale) } else { Ok(Some(Treated::Changed)) }
+        if let Err(refusal) = room {
+            return Ok(refused(code, &refusal));
+        }
+        let context = EditContext::of_service(&job.created_by, &job.correlation_id);
+        Ok(match self.links.edit(record, &context, |record| meant.decide(record)).await? {
+            EditOutcome::Written(_) | EditOutcome::Refused(NotEdited::Done) => {
+                JobProgress { changed: 1, ..one_seen() }
+            }
+            EditOutcome::Kept(_) => one_seen(),
+            EditOutcome::Gone | EditOutcome::Stale | EditOutcome::Refused(NotEdited::NotMeant) => {
+                JobProgress::default()
+            }
+            EditOutcome::ExternalIdTaken => refused(code, &Problem::ExternalIdTaken.into()),
+            EditOutcome::Refused(NotEdited::Refused(refusal)) => refused(code, &refusal),
+        })
     }
 
-    /// Changes a link, and says whether it has changed otherwise meanwhile.
-    async fn change(
+    /// Refuses to have something watched for longer for which there is no room.
+    async fn require_room(
         &self,
         Meant { job, .. }: &Meant<'_>,
-        TracedLink { link, .. }: &TracedLink,
-        patch: &LinkPatch,
-        (precondition, at): (&Precondition, Timestamp),
-    ) -> Result<bool, Again> {
-        if let Some(target) = link.target_watched_longer(patch) {
-            let room = self.room.require(&job.workspace, &link.identity.owner, &target).await;
-            room.map_err(Again::Refused)?;
-        }
-        let update = LinkUpdate {
-            link: link.id(),
-            patch,
-            precondition,
-            destinations: Destinations::Fixed,
-            by: &job.created_by,
-            named: None,
-            at,
-            correlation_id: &job.correlation_id,
-        };
-        match self.links.update(&update).await? {
-            UpdateOutcome::Changed(_) => Ok(false),
-            UpdateOutcome::Stale | UpdateOutcome::Gone => Ok(true),
-            UpdateOutcome::ExternalIdTaken => Err(Again::Refused(Problem::ExternalIdTaken.into())),
-            UpdateOutcome::DestinationFixed => Err(Again::Refused(Problem::DestinationFixed.into())),
-            UpdateOutcome::Invalid(invalid) => Err(refused(invalid)),
+        record: &Record<Link>,
+        edit: &LinkEdit,
+    ) -> Result<(), ApiError> {
+        let (Record::Link(before), LinkEdit::Change(after)) = (record, edit) else { return Ok(()) };
+        match after.target_watched_anew(before) {
+            Some(target) => self.room.require(&job.workspace, &before.identity.owner, &target).await,
+            None => Ok(()),
         }
     }
 }
 
-fn refused(invalid: Invalid) -> Again {
-    Again::Refused(invalid.into())
+fn one_seen() -> JobProgress {
+    JobProgress { seen: 1, ..JobProgress::default() }
 }
 
-fn counted(short_code: ShortCode, treated: Treated) -> JobProgress {
-    let seen = JobProgress { seen: 1, ..JobProgress::default() };
-    match treated {
-        Treated::Kept => seen,
-        Treated::Changed => JobProgress { changed: 1, ..seen },
-        Treated::Refused(refusal) => {
-            let (code, detail) = (refusal.problem().code().to_owned(), refusal.sentence());
-            JobProgress { failed: 1, failures: vec![LinkRefusal { short_code, code, detail }], ..seen }
-        }
-    }
+fn refused(short_code: ShortCode, refusal: &ApiError) -> JobProgress {
+    let (code, detail) = (refusal.problem().code().to_owned(), refusal.sentence());
+    JobProgress { failed: 1, failures: vec![LinkRefusal { short_code, code, detail }], ..one_seen() }
 }
 
 /// Which links are meant, and what is done to them.
@@ -223,16 +158,31 @@ impl Meant<'_> {
         self.job.started_at.unwrap_or(self.job.created_at)
     }
 
+    /// What is left to do to a link, as it is.
+    fn decide(&self, record: &Record<Link>) -> Result<LinkEdit, NotEdited> {
+        let Record::Link(link) = record else { return Err(NotEdited::NotMeant) };
+        let now = self.time();
+        if self.has_changed(link, now) {
+            return Err(NotEdited::Done);
+        }
+        if !self.includes(link, now) {
+            return Err(NotEdited::NotMeant);
+        }
+        if link.availability.is_deleted() && !self.task.concerns_deleted() {
+            return Err(NotEdited::Refused(Problem::LinkDeleted.into()));
+        }
+        Ok(self.task.edit(link, now)?)
+    }
+
     /// Whether this job has changed a link already: in a turn that died, or lost its note.
-    fn has_changed(&self, TracedLink { link, correlation_id }: &TracedLink, now: Timestamp) -> bool {
-        let is_done = |step| matches!(step, Ok(LinkStep::Nothing));
-        *correlation_id == self.job.correlation_id
+    fn has_changed(&self, link: &Link, now: Timestamp) -> bool {
+        link.last_write.correlation_id == self.job.correlation_id
             && link.updated_at >= self.begun_at()
-            && is_done(self.task.step(link, now))
+            && matches!(self.task.edit(link, now), Ok(LinkEdit::Keep))
     }
 
     /// Whether a link is one of those that the job may and is to change.
-    fn includes(&self, TracedLink { link, .. }: &TracedLink, now: Timestamp) -> bool {
+    fn includes(&self, link: &Link, now: Timestamp) -> bool {
         self.job.role.may_change(&link.identity.owner, &self.job.created_by)
             && self.query.verdict(link, now) == Verdict::Shown
     }

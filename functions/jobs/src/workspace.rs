@@ -6,16 +6,16 @@
 //! Environments hold for a minute what a token or a key is worth, and an index is some moments behind. So what has begun before all of them
 //! know is done once more.
 
-use std::time::Duration;
+use std::{convert::Infallible, time::Duration};
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use linklet_domain::{
-    AccountChange, Closure, Job, JobProgress, JobState, Link, LinkId, Record, SortOrder, Suspension, Timestamp,
-    Workspace, WorkspaceJob,
+    AccountChange, Closure, Job, JobProgress, JobState, Link, LinkEdit, LinkId, Record, SortOrder, Suspension,
+    Timestamp, Workspace, WorkspaceJob,
 };
 use linklet_dynamodb::{
-    ClosedWorkspaces, Cursor, DueMark, JobMark, JobsTable, LinkRange, LinksTable, Reached, RepositoryError, StatsTable,
-    SuspensionChange, WatchTable,
+    ClosedWorkspaces, Cursor, DueMark, EditContext, EditOutcome, JobMark, JobsTable, LinkRange, LinksTable, Reached,
+    RepositoryError, StatsTable, WatchTable,
 };
 use linklet_lambda::mail_orders::MailOrders;
 use serde::{Deserialize, Serialize};
@@ -261,15 +261,28 @@ impl WorkspaceWork {
 
     /// Does to a link what is left to do, and says whether there was anything.
     async fn settle_link(&self, job: &Job, aim: Aim, link: Link) -> Result<bool, RepositoryError> {
-        let change = match aim {
-            Aim::Open => SuspensionChange::Lift(Suspension::Closed),
-            Aim::Closed => SuspensionChange::Suspend(Suspension::Closed),
-            Aim::Gone => {
-                self.links.purge(&Record::Link(link), (self.clock)(), &job.correlation_id).await?;
-                return Ok(true);
+        let edit = |record: &Record<Link>| match (aim, record) {
+            (Aim::Gone, _) => LinkEdit::purge(record, (self.clock)()),
+            (Aim::Open, Record::Link(link)) => {
+                LinkEdit::suspend(link, link.availability.suspensions.without(Suspension::Closed))
             }
+            (Aim::Closed, Record::Link(link)) => {
+                LinkEdit::suspend(link, link.availability.suspensions.with(Suspension::Closed))
+            }
+            (Aim::Open | Aim::Closed, Record::Tombstone(_)) => LinkEdit::Keep,
         };
-        self.links.change_suspension(&link, change, &job.correlation_id).await
+        self.edit(job, Record::Link(link), edit).await
+    }
+
+    async fn edit(
+        &self,
+        job: &Job,
+        record: Record<Link>,
+        edit: impl Fn(&Record<Link>) -> LinkEdit,
+    ) -> Result<bool, RepositoryError> {
+        let context = EditContext::of_service(&job.created_by, &job.correlation_id);
+        let edited = self.links.edit(record, &context, |record| Ok::<_, Infallible>(edit(record))).await?;
+        Ok(matches!(edited, EditOutcome::Written(_)))
     }
 
     /// Purges what is left of links that have given way to their tombstones, for whose statistics there is no other way to find them.
@@ -284,8 +297,8 @@ impl WorkspaceWork {
 
     async fn purge_tombstone(&self, job: &Job, link: &LinkId) -> Result<(), RepositoryError> {
         match self.links.find(&link.code).await? {
-            Some(record) if record.identity().id == *link && !record.is_purged() => {
-                self.links.purge(&record, (self.clock)(), &job.correlation_id).await
+            Some(record) if record.identity().id == *link => {
+                self.edit(job, record, |record| LinkEdit::purge(record, (self.clock)())).await.map(|_| ())
             }
             _ => Ok(()),
         }

@@ -183,7 +183,7 @@ impl Redirect {
                 let response = page::teaser(target.preview(), &short_url, request, self.pages);
                 Ok((clicked(target, None, counts_as), response))
             }
-            Decision::Lock { .. } => Err(Problem::LinkPasswordRequired.into()),
+            Decision::Lock { .. } => Ok((Visited::default(), page::locked(request, self.pages))),
             Decision::Divert { fallback } => Ok((Visited::default(), diverted(&fallback)?)),
             Decision::Refuse { why } => Err(ApiError::gone(why)),
         }

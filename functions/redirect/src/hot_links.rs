@@ -109,7 +109,7 @@ fn is_within(span: Duration, since: Timestamp, now: Timestamp) -> bool {
 #[cfg(test)]
 mod tests {
     use linklet_domain::{
-        Availability, LinkId, LinkIdentity, LinkState, RemovalReason, TargetUrl, Tombstone, UserId, WorkspaceId,
+        Availability, CorrelationId, LinkId, LinkIdentity, LinkState, LinkWrite, RemovalReason, TargetUrl, Tombstone, UserId, WorkspaceId,
     };
 
     use super::*;
@@ -151,6 +151,7 @@ mod tests {
             reason: RemovalReason::Expired,
             removed_at: noon(),
             watched_target: None,
+            last_write: LinkWrite::of(&CorrelationId::generate()),
         })
     }
 

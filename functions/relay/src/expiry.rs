@@ -1,9 +1,9 @@
 //! The steps of links' expiries: markers, `url.expired`, tombstones.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, convert::Infallible};
 
-use linklet_domain::{CorrelationId, ExpiryStep, Link, LinkId, Record, Timestamp, WorkspaceId};
-use linklet_dynamodb::{ExpiryMarker, ExpiryOutcome, RepositoryError};
+use linklet_domain::{CorrelationId, ExpiryStep, Link, LinkEdit, LinkId, Record, Timestamp, Tombstone, WorkspaceId};
+use linklet_dynamodb::{EditContext, EditOutcome, ExpiryMarker, RepositoryError};
 use linklet_lambda::{
     metrics::{self, Metric},
     telemetry::chain,
@@ -86,8 +86,8 @@ impl Relay {
                 Ok(None)
             }
             Some((_, ExpiryStep::Publish)) => {
-                let published = self.links.publish_expiry(&link).await?;
-                metrics::add(Metric::LinksExpired, usize::from(published == ExpiryOutcome::Done));
+                let is_published = self.links.publish_expiry(&link).await?;
+                metrics::add(Metric::LinksExpired, usize::from(is_published));
                 Ok(None)
             }
             Some((_, ExpiryStep::Remove)) => Ok(Some(Box::new(link))),
@@ -101,8 +101,8 @@ impl Relay {
         log_statistics(self.links.cleanup_started(workspace, started).await);
         let mut run = Run::default();
         for Removal { link, due } in removals {
-            match self.links.leave_tombstone(&link, Timestamp::now(), &due.correlation_id).await {
-                Ok(outcome) => run.cleaned += usize::from(outcome == ExpiryOutcome::Done),
+            match self.remove(*link, &due.correlation_id).await {
+                Ok(is_removed) => run.cleaned += usize::from(is_removed),
                 Err(error) => {
                     log_failed_step(&due.link, &due.correlation_id, &error);
                     run.failed.push(due.position);
@@ -113,6 +113,21 @@ impl Relay {
         let counts = (run.cleaned, run.failed.len());
         log_statistics(self.links.cleanup_ended(workspace, counts, started, Timestamp::now()).await);
         run.failed
+    }
+
+    /// Replaces an expired link by its tombstone, unless it has been extended since, and says whether that was left to do.
+    async fn remove(&self, link: Link, correlation_id: &CorrelationId) -> Result<bool, RepositoryError> {
+        let by = link.identity.owner;
+        let edited = self.links.edit(Record::Link(link), &EditContext::of_service(&by, correlation_id), |record| {
+            let now = Timestamp::now();
+            let Record::Link(link) = record else { return Ok::<_, Infallible>(LinkEdit::Keep) };
+            let step = link.next_expiry_step(self.keep_expired).filter(|(due, _)| *due <= now);
+            Ok(match step {
+                Some((_, ExpiryStep::Remove)) => LinkEdit::Replace(Tombstone::of_expired(link, now)),
+                Some((_, ExpiryStep::Publish)) | None => LinkEdit::Keep,
+            })
+        });
+        Ok(matches!(edited.await?, EditOutcome::Written(_)))
     }
 }
 

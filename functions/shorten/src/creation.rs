@@ -184,7 +184,6 @@ impl Shorten {
         let answer = self.answer(submission, StatusCode::CREATED, link.clone(), false)?;
         let creation = Creation {
             link: &link,
-            correlation_id: submission.request.correlation_id(),
             reusable,
             is_custom: submission.wanted.custom_code.is_some(),
             password_hash: submission.password_hash.as_deref(),

@@ -1,6 +1,6 @@
 use linklet_domain::{
-    Availability, Link, LinkId, LinkIdentity, LinkMetadata, LinkPassword, Reach, ReservedCodes, Revision, Routing,
-    ShortCode, TargetUrl, Terms, Timestamp, optional,
+    Availability, Link, LinkId, LinkIdentity, LinkMetadata, LinkPassword, LinkWrite, Reach, ReservedCodes, Revision,
+    Routing, ShortCode, TargetUrl, Terms, Timestamp, optional,
 };
 use linklet_lambda::{
     http::{ApiError, BodyLimit, JsonObject, Request, ShortUrls},
@@ -116,6 +116,7 @@ impl NewLink {
             watch: self.watch,
             archived: false,
             revision: Revision::FIRST,
+            last_write: LinkWrite::of(request.correlation_id()),
         }
     }
 }

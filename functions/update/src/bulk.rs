@@ -11,7 +11,7 @@ use linklet_lambda::{
 };
 use serde::Deserialize;
 
-use crate::{Update, Waiting};
+use crate::{Change, Update, Waiting};
 
 /// Which links a request changes, and how.
 struct Wanted {
@@ -43,12 +43,9 @@ impl Update {
         caller: &Caller,
         until: Instant,
     ) -> Result<Link, ApiError> {
-        let ((code, part), waiting) = (&links[index], Waiting::Until(until));
-        if tags.is_none() {
-            self.patch(part, caller, code, waiting).await
-        } else {
-            self.retag(part, caller, code, tags, waiting).await
-        }
+        let (code, part) = &links[index];
+        let change = Change { tags: tags.clone(), ..Change::read(part)? };
+        self.change(part, caller, code, change, Waiting::Until(until)).await
     }
 
     /// The links that were changed as answers show them, with what is shown with them read for all at once.

@@ -6,10 +6,10 @@ mod bulk;
 use std::time::Instant;
 
 use linklet_domain::{
-    Destinations, Link, LinkPassword, LinkPatch, LinkStatus, Precondition, Record, Scope, ShortCode, TagChange,
-    TargetUrl, patched,
+    Destinations, Link, LinkEdit, LinkPassword, LinkPatch, LinkStatus, Record, Scope, ShortCode, TagChange, TargetUrl,
+    patched,
 };
-use linklet_dynamodb::{LinkUpdate, LinksTable, Names, StatsTable, UpdateOutcome, back_off};
+use linklet_dynamodb::{EditContext, EditOutcome, LinksTable, Names, StatsTable};
 use linklet_lambda::{
     bulk::Bulk,
     hashing::LinkHashing,
@@ -72,71 +72,11 @@ impl Handler for Update {
 
 impl Update {
     async fn update(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
-        let link = self.patch(request, caller, code, Waiting::NotAtAll).await?;
+        let link = self.change(request, caller, code, Change::read(request)?, Waiting::NotAtAll).await?;
         let (generation, revision) = (link.id().generation.clone(), link.revision);
         let tables = LinkTables { links: &self.links, stats: &self.stats, people: &self.people };
         let body = OneLink::load(request, &self.short_urls, tables, link).await;
         Ok(tagged(json(StatusCode::OK, &body), &generation, revision))
-    }
-
-    /// Changes a link as the body says, and returns it as it is then.
-    async fn patch(&self, request: &Request, caller: &Caller, code: &str, waiting: Waiting) -> Result<Link, ApiError> {
-        let mut change = read_patch(request)?;
-        let link = self.changeable(request, caller, code).await?;
-        let precondition = request.precondition(&link.id().generation);
-        self.patch_as_read(request, caller, &link, (&mut change, waiting), &precondition).await
-    }
-
-    /// Changes a link as the body says, and its tags as this says, whatever tags others give it meanwhile.
-    async fn retag(
-        &self,
-        request: &Request,
-        caller: &Caller,
-        code: &str,
-        tags: &TagChange,
-        waiting: Waiting,
-    ) -> Result<Link, ApiError> {
-        const TRIES: u32 = 10;
-        let mut change = read_patch(request)?;
-        for attempt in 0..TRIES {
-            let link = self.changeable(request, caller, code).await?;
-            let changed = tags.made_to(&link.metadata.tags)?;
-            change.patch.tags = (changed != link.metadata.tags).then_some(Some(changed));
-            if change.is_none() {
-                return Ok(link);
-            }
-            let as_read = Precondition::only(link.revision);
-            match self.patch_as_read(request, caller, &link, (&mut change, waiting), &as_read).await {
-                Err(ApiError::Problem(Problem::PreconditionFailed)) => back_off(attempt).await,
-                outcome => return outcome,
-            }
-        }
-        Err(Problem::TryAgain.into())
-    }
-
-    /// Changes a link that was read, if it is of a revision that the change is meant for.
-    async fn patch_as_read(
-        &self,
-        request: &Request,
-        caller: &Caller,
-        link: &Link,
-        (change, waiting): (&mut Change, Waiting),
-        precondition: &Precondition,
-    ) -> Result<Link, ApiError> {
-        self.judge(request, link, &change.patch)?;
-        let destinations = self.destinations(link, &change.patch, request).await?;
-        if let Some(password) = change.password.take() {
-            change.patch.password = Some(match (password, waiting) {
-                (Some(password), Waiting::NotAtAll) => {
-                    Some(self.hashing.hash(request, caller.user(), &password).await?)
-                }
-                (Some(password), Waiting::Until(until)) => {
-                    Some(self.hashing.hash_in_turn(request, caller.user(), &password, until).await?)
-                }
-                (None, _) => None,
-            });
-        }
-        self.change(request, caller, link, (&change.patch, destinations), precondition).await
     }
 
     async fn replace_rules(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
@@ -144,13 +84,52 @@ impl Update {
         if let Some(routing) = &routing {
             refuse_own(&self.short_urls, request, routing)?;
         }
-        let link = self.changeable(request, caller, code).await?;
         let patch = LinkPatch { routing: Some(routing), ..LinkPatch::default() };
-        let destinations = self.destinations(&link, &patch, request).await?;
-        let precondition = request.precondition(&link.id().generation);
-        let link = self.change(request, caller, &link, (&patch, destinations), &precondition).await?;
+        let change = Change { patch, ..Change::default() };
+        let link = self.change(request, caller, code, change, Waiting::NotAtAll).await?;
         let view = RulesView::new(link.routing.as_ref(), self.edge);
         Ok(tagged(json(StatusCode::OK, &view), &link.id().generation, link.revision))
+    }
+
+    /// Changes a link, and returns it as it is then.
+    async fn change(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        code: &str,
+        mut change: Change,
+        waiting: Waiting,
+    ) -> Result<Link, ApiError> {
+        let link = self.changeable(request, caller, code).await?;
+        // What is refused in any case is refused before something is looked up or hashed for it.
+        let LinkEdit::Change(after) = self.decide(request, &change, &link)? else { return Ok(link) };
+        change.destinations = self.destinations(&link, &after).await?;
+        let password_hash = match &change.password {
+            Some(Some(password)) => Some(Some(self.hash(request, caller, password, waiting).await?)),
+            Some(None) => Some(None),
+            None => None,
+        };
+        if let Some(target) = after.target_watched_anew(&link) {
+            self.room.require(&link.identity.workspace, &link.identity.owner, &target).await?;
+        }
+        let changer = caller.named_to(&link.identity.owner, request);
+        let context = EditContext {
+            precondition: &request.precondition(&link.id().generation),
+            by: caller.user(),
+            changer: changer.as_ref(),
+            password_hash: password_hash.as_ref().map(Option::as_deref),
+            correlation_id: request.correlation_id(),
+        };
+        let decide = |record: &Record<Link>| self.decide(request, &change, open(record)?);
+        match self.links.edit(Record::Link(link), &context, decide).await? {
+            EditOutcome::Kept(Record::Link(link)) | EditOutcome::Written(Record::Link(link)) => Ok(link),
+            EditOutcome::Kept(_) | EditOutcome::Written(_) | EditOutcome::Gone => {
+                Err(ApiError::gone(LinkStatus::Purged))
+            }
+            EditOutcome::Stale => Err(Problem::PreconditionFailed.into()),
+            EditOutcome::ExternalIdTaken => Err(Problem::ExternalIdTaken.into()),
+            EditOutcome::Refused(refusal) => Err(refusal),
+        }
     }
 
     /// The link with a code, if the caller may change it.
@@ -162,16 +141,17 @@ impl Update {
             return Err(ApiError::Problem(Problem::Forbidden));
         }
         self.authenticator.confirm(request, caller, &record.identity().owner, Scope::LinksWrite).await?;
-        match record {
-            Record::Tombstone(tombstone) => Err(ApiError::gone(tombstone.reason.into())),
-            Record::Link(link) if link.availability.is_deleted() => Err(ApiError::gone(LinkStatus::Deleted)),
-            Record::Link(link) => Ok(link),
-        }
+        open(&record).cloned()
     }
 
-    /// Judges what depends on the link, or on where the shortener is.
-    fn judge(&self, request: &Request, link: &Link, patch: &LinkPatch) -> Result<(), ApiError> {
-        let after = link.changed_by(patch, request.received_at());
+    /// What becomes of a link, by nothing but what the request says and what the link is.
+    fn decide(&self, request: &Request, change: &Change, before: &Link) -> Result<LinkEdit, ApiError> {
+        let patch = &change.patch;
+        let mut after = before.changed_by(patch, request.received_at());
+        after.metadata.tags = change.tags.made_to(&after.metadata.tags)?;
+        if *patch == LinkPatch::default() && after.metadata.tags == before.metadata.tags {
+            return Ok(LinkEdit::Keep);
+        }
         after.availability.check_window()?;
         if let Some(url) = &patch.url {
             self.short_urls.refuse_own(request, "url", url)?;
@@ -180,70 +160,51 @@ impl Update {
                 self.room.reach.require(url).map_err(|refused| refused.in_field("url"))?;
             }
         }
-        if let Some(fallback) = patch.fallback_url.iter().flatten().next() {
+        if let Some(Some(fallback)) = &patch.fallback_url {
             self.short_urls.refuse_own(request, "fallback_url", fallback)?;
         }
-        Ok(self.short_urls.refuse_own_image(request, patch.preview.iter().flatten().next())?)
-    }
-
-    async fn change(
-        &self,
-        request: &Request,
-        caller: &Caller,
-        link: &Link,
-        (patch, destinations): (&LinkPatch, Destinations),
-        precondition: &Precondition,
-    ) -> Result<Link, ApiError> {
-        let target = link.target_watched_longer(patch);
-        if let Some(target) = target.or_else(|| link.target_watched_instead(patch)) {
-            self.room.require(&link.identity.workspace, &link.identity.owner, &target).await?;
+        self.short_urls.refuse_own_image(request, patch.preview.iter().flatten().next())?;
+        if change.destinations == Destinations::Fixed && !after.adds_no_destination(before) {
+            return Err(Problem::DestinationFixed.into());
         }
-        let named = caller.named_to(&link.identity.owner, request);
-        let update = LinkUpdate {
-            link: link.id(),
-            patch,
-            precondition,
-            destinations,
-            by: caller.user(),
-            named: named.as_ref(),
-            at: request.received_at(),
-            correlation_id: request.correlation_id(),
-        };
-        match self.links.update(&update).await? {
-            UpdateOutcome::Changed(link) => Ok(*link),
-            UpdateOutcome::Stale => Err(Problem::PreconditionFailed.into()),
-            UpdateOutcome::Gone => Err(self.gone_meanwhile(link.code()).await?),
-            UpdateOutcome::ExternalIdTaken => Err(Problem::ExternalIdTaken.into()),
-            UpdateOutcome::DestinationFixed => Err(Problem::DestinationFixed.into()),
-            UpdateOutcome::Invalid(invalid) => Err(invalid.into()),
-        }
+        Ok(LinkEdit::Change(Box::new(after)))
     }
 
     /// Whether the link's workspace lets people lead it elsewhere, which is looked up only for a change that does.
     ///
     /// # Errors
     /// 403 if it doesn't.
-    async fn destinations(&self, link: &Link, patch: &LinkPatch, request: &Request) -> Result<Destinations, ApiError> {
-        if link.changed_by(patch, request.received_at()).leads_only_where(link) {
+    async fn destinations(&self, before: &Link, after: &Link) -> Result<Destinations, ApiError> {
+        if after.adds_no_destination(before) {
             return Ok(Destinations::Fixed);
         }
-        let workspace = self.room.users.workspace(&link.identity.workspace).await?;
+        let workspace = self.room.users.workspace(&before.identity.workspace).await?;
         match workspace.map(|workspace| workspace.destinations).unwrap_or_default() {
             Destinations::Fixed => Err(Problem::DestinationFixed.into()),
             editable @ Destinations::Editable => Ok(editable),
         }
     }
+
+    async fn hash(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        password: &LinkPassword,
+        waiting: Waiting,
+    ) -> Result<String, ApiError> {
+        match waiting {
+            Waiting::NotAtAll => self.hashing.hash(request, caller.user(), password).await,
+            Waiting::Until(until) => self.hashing.hash_in_turn(request, caller.user(), password, until).await,
+        }
+    }
 }
 
-impl Update {
-    /// Why a link that was there can't be changed any more.
-    async fn gone_meanwhile(&self, code: &ShortCode) -> Result<ApiError, ApiError> {
-        Ok(match self.links.find(code).await? {
-            Some(Record::Tombstone(tombstone)) => ApiError::gone(tombstone.reason.into()),
-            // A purged link, whose code has another link by now.
-            Some(Record::Link(link)) if !link.availability.is_deleted() => ApiError::gone(LinkStatus::Purged),
-            Some(Record::Link(_)) | None => ApiError::gone(LinkStatus::Deleted),
-        })
+/// The link, if it can still be changed.
+fn open(record: &Record<Link>) -> Result<&Link, ApiError> {
+    match record {
+        Record::Tombstone(tombstone) => Err(ApiError::gone(tombstone.reason.into())),
+        Record::Link(link) if link.availability.is_deleted() => Err(ApiError::gone(LinkStatus::Deleted)),
+        Record::Link(link) => Ok(link),
     }
 }
 
@@ -280,13 +241,17 @@ const IMMUTABLE: [Immutable; 4] = [
 /// What a request changes.
 struct Change {
     patch: LinkPatch,
-    /// The new password, until it is hashed.
+    /// What becomes of the link's tags, whatever tags others give it meanwhile.
+    tags: TagChange,
     password: Option<Option<LinkPassword>>,
+    /// Whether the link may lead elsewhere.
+    destinations: Destinations,
 }
 
-impl Change {
-    fn is_none(&self) -> bool {
-        self.patch == LinkPatch::default() && self.password.is_none()
+impl Default for Change {
+    fn default() -> Self {
+        let (patch, tags, destinations) = (LinkPatch::default(), TagChange::default(), Destinations::Editable);
+        Self { patch, tags, password: None, destinations }
     }
 }
 
@@ -304,10 +269,13 @@ struct Secret {
     password: Option<Option<LinkPassword>>,
 }
 
-fn read_patch(request: &Request) -> Result<Change, ApiError> {
-    let body = request.json_object(BODY_LIMIT)?;
-    let patch: LinkPatch = body.read_patch(&IMMUTABLE)?;
-    let Secret { password } = body.read()?;
-    request.require_future("expires_at", patch.expires_at.flatten())?;
-    Ok(Change { patch, password })
+impl Change {
+    fn read(request: &Request) -> Result<Self, ApiError> {
+        let body = request.json_object(BODY_LIMIT)?;
+        let patch: LinkPatch = body.read_patch(&IMMUTABLE)?;
+        let Secret { password } = body.read()?;
+        request.require_future("expires_at", patch.expires_at.flatten())?;
+        let patch = LinkPatch { is_protected: password.as_ref().map(Option::is_some), ..patch };
+        Ok(Self { patch, password, ..Self::default() })
+    }
 }

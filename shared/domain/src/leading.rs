@@ -49,16 +49,13 @@ pub struct LeadingChanges {
 }
 
 impl LeadingChanges {
-    /// The change by which somebody deletes a link.
-    #[must_use]
-    pub fn deletion() -> Self {
-        Self { deleted: true, ..Self::default() }
-    }
-
     /// What has changed from one state of a link to another; `None` if it leads as before.
     #[must_use]
     pub fn between(before: &Link, after: &Link, has_new_password: bool) -> Option<Self> {
         let (was, is) = (&before.availability, &after.availability);
+        if is.is_deleted() {
+            return (!was.is_deleted()).then(|| Self { deleted: true, ..Self::default() });
+        }
         let is_on = |state: LinkState| state == LinkState::Active;
         let another_password = has_new_password.then_some(Transition { from: was.is_protected, to: is.is_protected });
         let changes = Self {

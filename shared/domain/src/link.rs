@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use crate::{
-    Availability, LinkId, LinkMetadata, LinkPatch, LinkState, RemovalReason, Revision, Routing, ShortCode, TargetId,
-    TargetUrl, Terms, Timestamp, UserId, WorkspaceId, lifetimes,
+    Availability, CorrelationId, EventId, LinkId, LinkMetadata, LinkPatch, LinkState, RemovalReason, Revision, Routing,
+    ShortCode, Suspensions, TargetId, TargetUrl, Terms, Timestamp, UserId, WorkspaceId, lifetimes,
 };
 
 /// Which link it is, and whose: what a tombstone keeps of its link.
@@ -14,6 +14,23 @@ pub struct LinkIdentity {
     pub workspace: WorkspaceId,
     /// The user who created the link and is notified about it.
     pub owner: UserId,
+}
+
+/// A write of a link or a tombstone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkWrite {
+    /// What the ids of its events are made of. The next write is made only if this one still is the last.
+    pub id: EventId,
+    /// The correlation id of the request or job that has written.
+    pub correlation_id: CorrelationId,
+}
+
+impl LinkWrite {
+    /// A new write.
+    #[must_use]
+    pub fn of(correlation_id: &CorrelationId) -> Self {
+        Self { id: EventId::generate(), correlation_id: correlation_id.clone() }
+    }
 }
 
 /// A short link with all its properties.
@@ -43,6 +60,8 @@ pub struct Link {
     pub archived: bool,
     /// How often somebody has changed the link. Its clicks change nothing of it.
     pub revision: Revision,
+    /// The write that has made it what it is.
+    pub last_write: LinkWrite,
 }
 
 impl Link {
@@ -66,7 +85,7 @@ impl Link {
 
     /// Whether the link leads nowhere where it didn't lead before: what was taken away doesn't matter.
     #[must_use]
-    pub fn leads_only_where(&self, before: &Self) -> bool {
+    pub fn adds_no_destination(&self, before: &Self) -> bool {
         let (routing, fallback) = (&self.routing, &self.terms.fallback_url);
         let has_no_new_rule = match (routing, &before.routing) {
             (None, _) => true,
@@ -79,9 +98,27 @@ impl Link {
     }
 
     /// When a change counts as made that is made at this time: later than the one before, whatever the clocks say.
-    #[must_use]
-    pub fn next_change_at(&self, at: Timestamp) -> Timestamp {
+    fn next_change_at(&self, at: Timestamp) -> Timestamp {
         at.max(self.updated_at.plus(Duration::from_millis(1)))
+    }
+
+    /// The link after its deletion at this time. It is found among the deleted ones, so it isn't archived.
+    #[must_use]
+    pub fn deleted(&self, at: Timestamp) -> Self {
+        let at = self.next_change_at(at);
+        Self {
+            updated_at: at,
+            availability: Availability { state: LinkState::Deleted(at), ..self.availability },
+            archived: false,
+            revision: self.revision.next(),
+            ..self.clone()
+        }
+    }
+
+    /// The link, suspended for these reasons. That is no change of the link's people, so its revision and its time stay.
+    #[must_use]
+    pub fn suspended_for(&self, suspensions: Suspensions) -> Self {
+        Self { availability: Availability { suspensions, ..self.availability }, ..self.clone() }
     }
 
     /// The link after a change that is made at this time.
@@ -101,7 +138,7 @@ impl Link {
                 valid_from: patch.valid_from.unwrap_or(was.valid_from),
                 expires_at: patch.expires_at.unwrap_or(was.expires_at),
                 exhausted_at: was.exhausted_at.filter(|_| max_clicks == terms.max_clicks),
-                is_protected: patch.password.as_ref().map_or(was.is_protected, Option::is_some),
+                is_protected: patch.is_protected.unwrap_or(was.is_protected),
                 suspensions: was.suspensions,
             },
             expiry_is_published: self.expiry_is_published && patch.expires_at.is_none(),
@@ -115,12 +152,13 @@ impl Link {
             terms: Terms {
                 fallback_url: member(patch.fallback_url.as_ref(), &terms.fallback_url),
                 max_clicks,
-                forward_query: patch.forward_query.map_or(terms.forward_query, |forwards| forwards.is_some()),
+                forward_query: patch.forward_query.unwrap_or(terms.forward_query),
                 preview: member(patch.preview.as_ref(), &terms.preview),
             },
             routing: member(patch.routing.as_ref(), &self.routing),
-            watch: patch.watch.map_or(self.watch, bool::from),
+            watch: self.watch && patch.watch.is_none(),
             archived: patch.archived.unwrap_or(self.archived),
+            revision: self.revision.next(),
             ..self.clone()
         }
     }
@@ -133,23 +171,15 @@ impl Link {
         is_watching.then(|| TargetId::of_url(&self.identity.workspace, &self.target).ok()).flatten()
     }
 
-    /// The target that the link is to watch for longer than it would without this change; `None` also if the change gives up
-    /// watching.
+    /// The target that the link watches after a change, if it is another than before, or is watched for longer.
     #[must_use]
-    pub fn target_watched_longer(&self, change: &LinkPatch) -> Option<TargetId> {
-        let is_longer = match (self.availability.expires_at, change.expires_at?) {
+    pub fn target_watched_anew(&self, before: &Self) -> Option<TargetId> {
+        let target = self.watched_target()?;
+        let is_longer = match (before.availability.expires_at, self.availability.expires_at) {
             (Some(before), Some(after)) => before < after,
             (before, after) => before.is_some() && after.is_none(),
         };
-        if is_longer && change.watch.is_none() { self.watched_target() } else { None }
-    }
-
-    /// The target that the link is to watch in place of the present one; `None` also if it watches none after the change.
-    #[must_use]
-    pub fn target_watched_instead(&self, change: &LinkPatch) -> Option<TargetId> {
-        change.url.as_ref()?;
-        let after = self.changed_by(change, self.updated_at).watched_target()?;
-        (self.watched_target().as_ref() != Some(&after)).then_some(after)
+        (is_longer || before.watched_target().as_ref() != Some(&target)).then_some(target)
     }
 
     /// The next step of the link's expiry and when it is due, if expired links are kept for this long. `None` if there is none: the
@@ -218,6 +248,51 @@ impl<L: StoredLink> Record<L> {
     }
 }
 
+impl Record<Link> {
+    /// The write that has made it what it is.
+    #[must_use]
+    pub fn last_write(&self) -> &LinkWrite {
+        match self {
+            Self::Link(link) => &link.last_write,
+            Self::Tombstone(tombstone) => &tombstone.last_write,
+        }
+    }
+}
+
+/// What becomes of a link, or of the tombstone that has replaced it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LinkEdit {
+    /// It stays as it is.
+    Keep,
+    /// It becomes this link.
+    Change(Box<Link>),
+    /// This tombstone replaces it.
+    Replace(Tombstone),
+}
+
+impl LinkEdit {
+    /// Deletes a link, unless it was deleted before.
+    #[must_use]
+    pub fn delete(link: &Link, at: Timestamp) -> Self {
+        if link.availability.is_deleted() { Self::Keep } else { Self::Change(Box::new(link.deleted(at))) }
+    }
+
+    /// Purges a link, or what a deleted or expired one has left, unless it was purged before.
+    #[must_use]
+    pub fn purge(record: &Record<Link>, at: Timestamp) -> Self {
+        if record.is_purged() { Self::Keep } else { Self::Replace(Tombstone::of_purged(record, at)) }
+    }
+
+    /// Suspends a link for exactly these reasons. A deleted link stays as it is, since it never leads anywhere again.
+    #[must_use]
+    pub fn suspend(link: &Link, suspensions: Suspensions) -> Self {
+        if link.availability.suspensions == suspensions || link.availability.is_deleted() {
+            return Self::Keep;
+        }
+        Self::Change(Box::new(link.suspended_for(suspensions)))
+    }
+}
+
 /// The tombstone of a removed link: it reserves the short code and records why the link was removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tombstone {
@@ -229,6 +304,8 @@ pub struct Tombstone {
     pub removed_at: Timestamp,
     /// The target that the link watched when it was removed. The id is a hash, so it doesn't reveal the URL of a purged link.
     pub watched_target: Option<TargetId>,
+    /// The write that has made it what it is.
+    pub last_write: LinkWrite,
 }
 
 impl Tombstone {
@@ -249,8 +326,8 @@ impl Tombstone {
             Record::Link(link) => link.watched_target(),
             Record::Tombstone(old) => old.watched_target.clone(),
         };
-        let identity = record.identity().clone();
-        Self { identity, reason: RemovalReason::Purged, removed_at: at, watched_target }
+        let (identity, last_write) = (record.identity().clone(), record.last_write().clone());
+        Self { identity, reason: RemovalReason::Purged, removed_at: at, watched_target, last_write }
     }
 
     /// The tombstone of a link whose time is over: expired, or deleted before it expired.
@@ -261,6 +338,7 @@ impl Tombstone {
             reason: if link.availability.is_deleted() { RemovalReason::Deleted } else { RemovalReason::Expired },
             removed_at: at,
             watched_target: link.watched_target(),
+            last_write: link.last_write.clone(),
         }
     }
 }
@@ -292,6 +370,7 @@ mod tests {
             watch: true,
             archived: false,
             revision: Revision::FIRST,
+            last_write: LinkWrite::of(&CorrelationId::generate()),
         }
     }
 
@@ -362,23 +441,33 @@ mod tests {
     }
 
     #[test]
-    fn a_target_is_watched_longer_with_a_later_expiry_or_none_unless_watching_is_given_up() {
+    fn a_target_is_watched_anew_after_a_later_expiry_or_another_url() {
         let [noon, later] = ["2026-03-02T12:00:00Z", "2026-03-02T13:00:00Z"].map(|at| Timestamp::parse(at).unwrap());
         let expiring = |at| Link { availability: expiring_at(Some(at)), ..watching(LinkState::Active) };
         let to = |expires_at| LinkPatch { expires_at: Some(expires_at), ..LinkPatch::default() };
-        let is_longer = |link: &Link, change: &LinkPatch| link.target_watched_longer(change) == link.watched_target();
+        let elsewhere = LinkPatch { url: TargetUrl::parse("https://example.com/b").ok(), ..LinkPatch::default() };
+        let target_of = |link: &Link, patch: &LinkPatch| {
+            let after = link.changed_by(patch, link.updated_at);
+            (after.target_watched_anew(link), after.watched_target())
+        };
 
-        assert!(is_longer(&expiring(noon), &to(Some(later))) && is_longer(&expiring(noon), &to(None)));
-        let given_up = LinkPatch { watch: Some(NoWatch), ..to(None) };
-        for (link, change) in [
+        for (link, patch) in
+            [(expiring(noon), to(Some(later))), (expiring(noon), to(None)), (expiring(noon), elsewhere.clone())]
+        {
+            let (anew, watched) = target_of(&link, &patch);
+            assert!(anew.is_some() && anew == watched, "{patch:?}");
+        }
+        let ended = |patch: LinkPatch| LinkPatch { watch: Some(NoWatch), ..patch };
+        for (link, patch) in [
             (expiring(later), to(Some(noon))),
             (expiring(later), to(Some(later))),
             (expiring(later), LinkPatch { is_active: Some(true), ..LinkPatch::default() }),
-            (expiring(noon), given_up),
+            (expiring(noon), ended(to(None))),
+            (expiring(noon), ended(elsewhere)),
             (watching(LinkState::Active), to(Some(later))),
             (watching(LinkState::Active), to(None)),
         ] {
-            assert_eq!(link.target_watched_longer(&change), None, "{change:?}");
+            assert_eq!(target_of(&link, &patch).0, None, "{patch:?}");
         }
     }
 

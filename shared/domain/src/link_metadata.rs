@@ -244,67 +244,67 @@ impl TagChange {
 
 /// Changes to a link. `None` leaves a property unchanged, `Some(None)` removes it.
 ///
-/// Request bodies have these members under the same names, with `null` for a removed property, but for rules, variants and the hash
-/// of a password, which handlers add.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// Request bodies have these members under the same names, with `null` for a removed property, but for rules, variants and
+/// `is_protected`, which handlers add.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
 pub struct LinkPatch {
     /// The new title.
-    #[serde(deserialize_with = "patched_text", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "patched_text")]
     pub title: Option<Option<Title>>,
     /// The new description.
-    #[serde(deserialize_with = "patched_text", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "patched_text")]
     pub description: Option<Option<Description>>,
     /// The new tags, which replace all old ones.
-    #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "patched")]
     pub tags: Option<Option<Tags>>,
     /// The new notes, which replace all old ones.
-    #[serde(deserialize_with = "patched_notes", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "patched_notes")]
     pub metadata: Option<Option<Notes>>,
     /// What the link is called elsewhere from now on.
-    #[serde(deserialize_with = "patched_text", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "patched_text")]
     pub external_id: Option<Option<ExternalId>>,
     /// The new expiry.
-    #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "patched")]
     pub expires_at: Option<Option<Timestamp>>,
     /// From when on it redirects.
-    #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "patched")]
     pub valid_from: Option<Option<Timestamp>>,
     /// Where visitors are led before and after.
-    #[serde(deserialize_with = "patched_fallback", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "patched_fallback")]
     pub fallback_url: Option<Option<TargetUrl>>,
     /// How often the link may be followed.
-    #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "patched")]
     pub max_clicks: Option<Option<ClickLimit>>,
     /// Whether the parameters of a visitor's address go onto the target.
-    #[serde(deserialize_with = "patched_flag", skip_serializing_if = "Option::is_none")]
-    pub forward_query: Option<Option<Forwards>>,
+    #[serde(deserialize_with = "patched_flag")]
+    pub forward_query: Option<bool>,
     /// What is shown where the link is posted.
-    #[serde(deserialize_with = "patched_preview", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "patched_preview")]
     pub preview: Option<Option<Preview>>,
     /// The new destination.
-    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "optional")]
     pub url: Option<TargetUrl>,
     /// The new rules and variants, which replace all old ones.
     #[serde(skip)]
     pub routing: Option<Option<Routing>>,
-    /// The hash of the new password. It is kept apart from the link.
+    /// Whether visitors have to know a password, of which the hash is kept apart from the link.
     #[serde(skip)]
-    pub password: Option<Option<String>>,
+    pub is_protected: Option<bool>,
     /// Whether the link is switched on.
-    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "optional")]
     pub is_active: Option<bool>,
     /// Whether the link is put away.
-    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "optional")]
     pub archived: Option<bool>,
     /// That the link watches no more where it leads.
-    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "optional")]
     pub watch: Option<NoWatch>,
 }
 
 /// `false`, as the new value of `watch`: a link can give up watching, and never begin to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "bool", into = "bool")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "bool")]
 pub struct NoWatch;
 
 impl TryFrom<bool> for NoWatch {
@@ -316,25 +316,8 @@ impl TryFrom<bool> for NoWatch {
     }
 }
 
-impl From<NoWatch> for bool {
-    fn from(_: NoWatch) -> Self {
-        false
-    }
-}
-
-/// `true`, as the new value of `forward_query`: `false` takes it away.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(into = "bool")]
-pub struct Forwards;
-
-impl From<Forwards> for bool {
-    fn from(_: Forwards) -> Self {
-        true
-    }
-}
-
-fn patched_flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Forwards>>, D::Error> {
-    Ok(Some(optional::<bool, D>(deserializer)?.filter(|forwards| *forwards).map(|_| Forwards)))
+fn patched_flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
+    Ok(Some(optional(deserializer)?.unwrap_or_default()))
 }
 
 fn patched_fallback<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<TargetUrl>>, D::Error> {
@@ -343,28 +326,6 @@ fn patched_fallback<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
 
 fn patched_preview<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Preview>>, D::Error> {
     terms::preview(deserializer).map(Some)
-}
-
-impl LinkPatch {
-    /// Whether a change may be about where or whether the link leads, which its history tells.
-    #[must_use]
-    pub fn is_about_leading(&self) -> bool {
-        self.expires_at.is_some()
-            || self.valid_from.is_some()
-            || self.fallback_url.is_some()
-            || self.max_clicks.is_some()
-            || self.url.is_some()
-            || self.routing.is_some()
-            || self.password.is_some()
-            || self.is_active.is_some()
-    }
-
-    /// Whether a change may be to items beside the link: its history, its reuse entry, or what its limit, its password and its
-    /// external id are kept in.
-    #[must_use]
-    pub fn concerns_other_items(&self) -> bool {
-        self.is_about_leading() || self.forward_query.is_some() || self.preview.is_some() || self.external_id.is_some()
-    }
 }
 
 #[cfg(test)]

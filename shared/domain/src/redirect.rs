@@ -204,7 +204,7 @@ impl RedirectTarget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LinkId, LinkState, RemovalReason, Suspension, Suspensions, Tombstone, UserId, WorkspaceId};
+    use crate::{CorrelationId, LinkId, LinkState, LinkWrite, RemovalReason, Suspension, Suspensions, Tombstone, UserId, WorkspaceId};
 
     fn noon() -> Timestamp {
         Timestamp::parse("2026-03-02T12:00:00Z").unwrap()
@@ -273,7 +273,13 @@ mod tests {
     fn whoever_asks_for_a_link_that_does_not_redirect_learns_why() {
         let in_state = |state| link(Availability { state, ..Availability::default() });
         let removed = |reason| {
-            Record::Tombstone(Tombstone { identity: identity(), reason, removed_at: noon(), watched_target: None })
+            Record::Tombstone(Tombstone {
+                identity: identity(),
+                reason,
+                removed_at: noon(),
+                watched_target: None,
+                last_write: LinkWrite::of(&CorrelationId::generate()),
+            })
         };
         for (record, why) in [
             (in_state(LinkState::Inactive), LinkStatus::Inactive),

@@ -12,6 +12,12 @@ impl Revision {
     /// What has never been changed.
     pub const FIRST: Self = Self(0);
 
+    /// The one after it.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+
     /// Reads the form that [`fmt::Display`] writes; `None` for any other.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {

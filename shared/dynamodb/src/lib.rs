@@ -31,9 +31,8 @@ pub use error::RepositoryError;
 pub use item::Consistency;
 pub use jobs::{ClosedPerson, DueMark, JobEnd, JobMark, JobSignal, JobTurn, JobsTable, Reached};
 pub use links::{
-    CleanupStats, CreateOutcome, Creation, DeleteOutcome, Deletion, Exhaustion, ExpiryMarker, ExpiryOutcome,
-    FirstAnswer, LinkRange, LinkReader, LinkUpdate, LinksTable, OwnedLinks, Purge, PurgeOutcome, Reusable,
-    SuspensionChange, TracedLink, UpdateOutcome, UseOutcome,
+    CleanupStats, CreateOutcome, Creation, EditContext, EditOutcome, Exhaustion, ExpiryMarker, FirstAnswer, LinkRange,
+    LinkReader, LinksTable, OwnedLinks, Reusable, UseOutcome,
 };
 pub use notifications::{Claim, ClaimOutcome, Feed, NotificationsTable};
 pub use stats::{

@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::{
     types::{CancellationReason, TransactWriteItem},
 };
 
-use crate::{RepositoryError, back_off};
+use crate::{RepositoryError, back_off, item::Item};
 
 /// A transaction: write actions, each with the value that [`Self::send`] returns if the action's condition fails.
 pub(crate) struct Transaction<T> {
@@ -49,14 +49,24 @@ impl<T> Transaction<T> {
 
     /// Sends the transaction. The SDK retries it with the same client request token, so it is applied at most once.
     pub(crate) async fn send(self, client: &Client) -> Result<TransactionOutcome<T>, RepositoryError> {
+        self.send_returning(client).await.map(|(outcome, _)| outcome)
+    }
+
+    /// As [`Self::send`], with the item of the action that is refused, if the action [returns it](crate::write::Write::returning_refused).
+    pub(crate) async fn send_returning(
+        self,
+        client: &Client,
+    ) -> Result<(TransactionOutcome<T>, Option<Item>), RepositoryError> {
         let sent = client.transact_write_items().set_transact_items(Some(self.actions)).send().await;
         let cancelled = match sent.map_err(SdkError::into_service_error) {
-            Ok(_) => return Ok(TransactionOutcome::Committed),
+            Ok(_) => return Ok((TransactionOutcome::Committed, None)),
             Err(TransactWriteItemsError::TransactionCanceledException(cancelled)) => cancelled,
             Err(error) => return Err(RepositoryError::unavailable(self.operation)(error)),
         };
-        match outcome_of(cancelled.cancellation_reasons(), self.refusals) {
-            Some(outcome) => Ok(outcome),
+        let reasons = cancelled.cancellation_reasons();
+        let item = reasons.iter().find(|reason| is_refusal(reason)).and_then(|reason| reason.item().cloned());
+        match outcome_of(reasons, self.refusals) {
+            Some(outcome) => Ok((outcome, item)),
             None => Err(RepositoryError::unavailable(self.operation)(cancelled)),
         }
     }
@@ -65,13 +75,20 @@ impl<T> Transaction<T> {
 /// The outcome of a cancelled transaction; `None` if the reason is neither a condition nor a conflict, such as throttling.
 fn outcome_of<T>(reasons: &[CancellationReason], refusals: Vec<T>) -> Option<TransactionOutcome<T>> {
     let mut refused = refusals.into_iter().zip(reasons);
-    if let Some((refusal, _)) = refused.find(|(_, reason)| reason.code() == Some("ConditionalCheckFailed")) {
+    if let Some((refusal, _)) = refused.find(|(_, reason)| is_refusal(reason)) {
         return Some(TransactionOutcome::Refused(refusal));
     }
     reasons.iter().any(|reason| reason.code() == Some("TransactionConflict")).then_some(TransactionOutcome::InConflict)
 }
 
-/// Retries a read-check-write `attempt` up to 8 times while it returns `None`, which means that a concurrent write came first.
+fn is_refusal(reason: &CancellationReason) -> bool {
+    reason.code() == Some("ConditionalCheckFailed")
+}
+
+/// How often a read-check-write is tried that concurrent writes come before.
+pub(crate) const TRIES: u32 = 8;
+
+/// Retries a read-check-write `attempt` up to [`TRIES`] times while it returns `None`, which means that a concurrent write came first.
 pub(crate) async fn retry_on_conflict<T, Tried>(
     operation: &'static str,
     mut attempt: impl FnMut() -> Tried,
@@ -79,7 +96,6 @@ pub(crate) async fn retry_on_conflict<T, Tried>(
 where
     Tried: Future<Output = Result<Option<T>, RepositoryError>>,
 {
-    const TRIES: u32 = 8;
     for tried in 0..TRIES {
         if let Some(settled) = attempt().await? {
             return Ok(settled);

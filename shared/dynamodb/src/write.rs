@@ -30,6 +30,7 @@ pub(crate) struct Write<'a> {
     placeholders: HashMap<String, String>,
     values: HashMap<String, AttributeValue>,
     returns_new: bool,
+    returns_refused: bool,
     /// The settings of an update that is sent once.
     once: Option<Builder>,
 }
@@ -102,7 +103,17 @@ impl Table {
 
     fn write(&self, operation: &'static str, kind: Kind) -> Write<'_> {
         let (placeholders, values) = (HashMap::new(), HashMap::new());
-        Write { table: self, operation, kind, condition: None, placeholders, values, returns_new: false, once: None }
+        Write {
+            table: self,
+            operation,
+            kind,
+            condition: None,
+            placeholders,
+            values,
+            returns_new: false,
+            returns_refused: false,
+            once: None,
+        }
     }
 }
 
@@ -141,6 +152,12 @@ impl Write<'_> {
     /// Has an update return the item after it.
     pub(crate) fn returning_new(mut self) -> Self {
         self.returns_new = true;
+        self
+    }
+
+    /// Has an action of a transaction return the item that it is refused for.
+    pub(crate) fn returning_refused(mut self) -> Self {
+        self.returns_refused = true;
         self
     }
 
@@ -245,8 +262,9 @@ impl Write<'_> {
     /// The write as an action of a transaction.
     pub(crate) fn action(self) -> Result<TransactWriteItem, RepositoryError> {
         let names = self.names();
-        let Self { table, operation, kind, condition, values, .. } = self;
+        let Self { table, operation, kind, condition, values, returns_refused, .. } = self;
         let values = unless_empty(values);
+        let if_refused = returns_refused.then_some(ReturnValuesOnConditionCheckFailure::AllOld);
         let action = TransactWriteItem::builder();
         let built = match kind {
             Kind::Put(item) => Put::builder()
@@ -255,6 +273,7 @@ impl Write<'_> {
                 .set_condition_expression(condition)
                 .set_expression_attribute_names(names)
                 .set_expression_attribute_values(values)
+                .set_return_values_on_condition_check_failure(if_refused)
                 .build()
                 .map(|put| action.put(put)),
             Kind::Update { key, expression } => Update::builder()
@@ -264,6 +283,7 @@ impl Write<'_> {
                 .set_condition_expression(condition)
                 .set_expression_attribute_names(names)
                 .set_expression_attribute_values(values)
+                .set_return_values_on_condition_check_failure(if_refused)
                 .build()
                 .map(|update| action.update(update)),
             Kind::Delete(key) => Delete::builder()
@@ -272,6 +292,7 @@ impl Write<'_> {
                 .set_condition_expression(condition)
                 .set_expression_attribute_names(names)
                 .set_expression_attribute_values(values)
+                .set_return_values_on_condition_check_failure(if_refused)
                 .build()
                 .map(|delete| action.delete(delete)),
         };

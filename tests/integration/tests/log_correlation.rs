@@ -98,17 +98,9 @@ async fn what_fails_in_linkwatch_is_said_under_the_id_of_its_call() {
 #[tokio::test]
 async fn each_line_of_watch_links_names_the_request_that_it_is_about() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let link = LinkBuilder::new("launch").watching().build();
-    let creation = Creation {
-        link: &link,
-        correlation_id: &id("creating-1"),
-        reusable: None,
-        is_custom: false,
-        password_hash: None,
-        answer: None,
-        is_quiet: false,
-    };
-    db.links().create(&creation).await.unwrap();
+    let mut link = LinkBuilder::new("launch").watching().build();
+    link.last_write.correlation_id = id("creating-1");
+    db.store(&link).await;
     let stream = db.stream("LinksTable");
     let mut unreadable = stream.clone();
     unreadable.records.truncate(1);

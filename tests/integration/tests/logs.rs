@@ -161,7 +161,8 @@ async fn a_batch_names_also_the_requests_of_what_fails_or_is_a_purge() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let (link, at) = (LinkBuilder::new("launch").build(), Timestamp::now());
     db.store(&link).await;
-    db.links().purge(&Record::Link(link), at, &CorrelationId::parse("purging-1").unwrap()).await.unwrap();
+    let (record, purging) = (Record::Link(link), CorrelationId::parse("purging-1").unwrap());
+    db.edit_as(&UserId::generate(), &record, &purging, |record| LinkEdit::purge(record, at)).await;
     let logs = CapturedLogs::start();
 
     metrics::observe(relay(&db, &queues).consume(db.stream("LinksTable"))).await;

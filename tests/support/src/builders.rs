@@ -1,7 +1,7 @@
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_domain::{
     Actor, ApiKey, ApiKeySecret, Availability, ClickId, CorrelationId, EmailAddress, Event, EventDetail, Generation,
-    IpHash, KeyName, KeysLeft, Link, LinkId, LinkIdentity, LinkMetadata, Origin, Revision, Salt, Scopes, SessionId,
+    IpHash, KeyName, KeysLeft, Link, LinkId, LinkIdentity, LinkMetadata, LinkWrite, Origin, Revision, Salt, Scopes, SessionId,
     ShortCode, Target, TargetUrl, Terms, Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
 };
 use linklet_dynamodb::Removal;
@@ -34,6 +34,7 @@ impl LinkBuilder {
             watch: false,
             archived: false,
             revision: Revision::FIRST,
+            last_write: LinkWrite::of(&CorrelationId::generate()),
         })
     }
 

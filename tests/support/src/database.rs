@@ -214,16 +214,7 @@ impl TestDynamoDb {
     }
 
     async fn store_with(&self, link: &Link, password_hash: Option<&str>) {
-        let correlation_id = CorrelationId::generate();
-        let creation = Creation {
-            link,
-            correlation_id: &correlation_id,
-            reusable: None,
-            is_custom: false,
-            password_hash,
-            answer: None,
-            is_quiet: false,
-        };
+        let creation = Creation { password_hash, ..Creation::of(link) };
         let outcome = self.links().create(&creation).await.expect("a link can be stored");
         assert_eq!(outcome, CreateOutcome::Created);
     }
@@ -372,7 +363,7 @@ impl TestDynamoDb {
     /// # Panics
     /// When the table can't be written.
     pub async fn suspend(&self, link: &Link) {
-        self.change_suspension(link, SuspensionChange::Suspend(Suspension::Closed)).await;
+        self.change_suspensions(link, |before| before.with(Suspension::Closed)).await;
     }
 
     /// Lifts what [`Self::suspend`] has done.
@@ -380,12 +371,15 @@ impl TestDynamoDb {
     /// # Panics
     /// When the table can't be written.
     pub async fn resume(&self, link: &Link) {
-        self.change_suspension(link, SuspensionChange::Lift(Suspension::Closed)).await;
+        self.change_suspensions(link, |before| before.without(Suspension::Closed)).await;
     }
 
-    async fn change_suspension(&self, link: &Link, change: SuspensionChange) {
-        let (links, link, id) = (self.links(), self.link(link.code().as_str()).await, CorrelationId::generate());
-        links.change_suspension(&link, change, &id).await.expect("the table can be written");
+    async fn change_suspensions(&self, link: &Link, change: impl Fn(Suspensions) -> Suspensions) {
+        self.edit(&Record::Link(link.clone()), |record| match record {
+            Record::Link(link) => LinkEdit::suspend(link, change(link.availability.suspensions)),
+            Record::Tombstone(_) => LinkEdit::Keep,
+        })
+        .await;
     }
 
     /// Changes a link that is there, wherever it leads then, and returns it.
@@ -393,20 +387,75 @@ impl TestDynamoDb {
     /// # Panics
     /// When it isn't there.
     pub async fn patch(&self, link: &LinkId, patch: &LinkPatch) -> Link {
-        let update = LinkUpdate {
-            link,
-            patch,
-            precondition: &Precondition::None,
-            destinations: Destinations::Editable,
-            by: &UserId::generate(),
-            named: None,
-            at: Timestamp::now(),
-            correlation_id: &CorrelationId::generate(),
-        };
-        match self.links().update(&update).await.expect("the table can be written") {
-            UpdateOutcome::Changed(link) => *link,
+        let link = self.link(link.code.as_str()).await;
+        let changed = self.edit(&Record::Link(link), |record| match record {
+            Record::Link(link) => LinkEdit::Change(Box::new(link.changed_by(patch, Timestamp::now()))),
+            Record::Tombstone(_) => LinkEdit::Keep,
+        });
+        match changed.await {
+            EditOutcome::Written(Record::Link(link)) => link,
             other => panic!("the link is not changed but {other:?}"),
         }
+    }
+
+    /// Lets the owner of a link delete it.
+    ///
+    /// # Panics
+    /// When the table can't be written.
+    pub async fn delete(&self, link: &Link) {
+        self.delete_as(&link.identity.owner, link, Timestamp::now()).await;
+    }
+
+    /// Lets somebody delete a link at this time, and says whether that was left to do.
+    ///
+    /// # Panics
+    /// When the table can't be written.
+    pub async fn delete_as(&self, by: &UserId, link: &Link, at: Timestamp) -> bool {
+        let outcome = self.edit_as(by, &Record::Link(link.clone()), &CorrelationId::generate(), |record| match record {
+            Record::Link(link) => LinkEdit::delete(link, at),
+            Record::Tombstone(_) => LinkEdit::Keep,
+        });
+        matches!(outcome.await, EditOutcome::Written(_))
+    }
+
+    /// Purges a link or what is left of it.
+    ///
+    /// # Panics
+    /// When the table can't be written.
+    pub async fn purge(&self, record: &Record<Link>) {
+        self.edit(record, |record| LinkEdit::purge(record, Timestamp::now())).await;
+    }
+
+    /// Replaces a link by its tombstone, as if its expiry were long over.
+    ///
+    /// # Panics
+    /// When the table can't be written.
+    pub async fn remove_expired(&self, link: &Link) {
+        self.edit(&Record::Link(link.clone()), |record| match record {
+            Record::Link(link) => LinkEdit::Replace(Tombstone::of_expired(link, Timestamp::now())),
+            Record::Tombstone(_) => LinkEdit::Keep,
+        })
+        .await;
+    }
+
+    async fn edit(&self, record: &Record<Link>, decide: impl Fn(&Record<Link>) -> LinkEdit) -> EditOutcome<Infallible> {
+        self.edit_as(&record.identity().owner, record, &CorrelationId::generate(), decide).await
+    }
+
+    /// Lets somebody edit a link, by the request with this id.
+    ///
+    /// # Panics
+    /// When the table can't be written.
+    pub async fn edit_as(
+        &self,
+        by: &UserId,
+        record: &Record<Link>,
+        correlation_id: &CorrelationId,
+        decide: impl Fn(&Record<Link>) -> LinkEdit,
+    ) -> EditOutcome<Infallible> {
+        let context = EditContext::of_service(by, correlation_id);
+        let edited = self.links().edit(record.clone(), &context, |record| Ok(decide(record))).await;
+        edited.expect("the table can be written")
     }
 
     /// What stands under a code.

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Invalid, Link, LinkPatch, LinkState, ShortCode, Tag, TagChange, Tags, Timestamp, optional, target_url::pasted,
-    validated::null_as_default,
+    Invalid, Link, LinkEdit, LinkPatch, LinkState, Record, ShortCode, Tag, TagChange, Tags, Timestamp, optional,
+    target_url::pasted, validated::null_as_default,
 };
 
 /// Doing the same to all links that a filter finds.
@@ -60,32 +60,16 @@ pub enum LinkTask {
     },
 }
 
-/// What is left to do to a link.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LinkStep {
-    /// It is as it is wanted.
-    Nothing,
-    /// It is to be changed.
-    Change(Box<LinkPatch>),
-    /// It is to be deleted.
-    Delete,
-    /// It is to be purged.
-    Purge,
-}
-
 impl LinkTask {
     /// What is left to do to a link at this time.
     ///
     /// # Errors
     /// When the link can't be so.
-    pub fn step(&self, link: &Link, now: Timestamp) -> Result<LinkStep, Invalid> {
+    pub fn edit(&self, link: &Link, now: Timestamp) -> Result<LinkEdit, Invalid> {
         let (tags, availability) = (&link.metadata.tags, link.availability);
-        match self {
-            Self::Purge => return Ok(LinkStep::Purge),
-            Self::Delete if !availability.is_deleted() => return Ok(LinkStep::Delete),
-            _ => {}
-        }
         let patch = match self {
+            Self::Purge => return Ok(LinkEdit::purge(&Record::Link(link.clone()), now)),
+            Self::Delete => return Ok(LinkEdit::delete(link, now)),
             Self::Tag { tag } => retagged(tags, TagChange::adding(tag).made_to(tags)?),
             Self::Untag { tag } => retagged(tags, TagChange::removing(tag).made_to(tags)?),
             Self::RenameTag { from, to } => retagged(tags, tags.renamed(from, to)),
@@ -105,11 +89,12 @@ impl LinkTask {
                 }
                 Some(LinkPatch { expires_at: Some(*expires_at), ..LinkPatch::default() })
             }
-            Self::SetExpiry { .. } | Self::Delete | Self::Purge => None,
+            Self::SetExpiry { .. } => None,
         };
-        let Some(patch) = patch else { return Ok(LinkStep::Nothing) };
-        link.changed_by(&patch, now).availability.check_window()?;
-        Ok(LinkStep::Change(Box::new(patch)))
+        let Some(patch) = patch else { return Ok(LinkEdit::Keep) };
+        let after = link.changed_by(&patch, now);
+        after.availability.check_window()?;
+        Ok(LinkEdit::Change(Box::new(after)))
     }
 
     /// Whether a deleted link can be so, too.
@@ -210,8 +195,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        Availability, Generation, LinkId, LinkIdentity, LinkMetadata, Revision, ShortCode, TagTerm, TargetUrl, Terms,
-        UserId, WorkspaceId,
+        Availability, CorrelationId, Generation, LinkId, LinkIdentity, LinkMetadata, LinkWrite, Revision, ShortCode,
+        TagTerm, TargetUrl, Terms, UserId, WorkspaceId,
     };
 
     fn some_link() -> Link {
@@ -231,6 +216,7 @@ mod tests {
             watch: false,
             archived: false,
             revision: Revision::FIRST,
+            last_write: LinkWrite::of(&CorrelationId::generate()),
         }
     }
 
@@ -268,9 +254,9 @@ mod tests {
         let now = Timestamp::now();
         let mut link = some_link();
         link.metadata.tags = vec!["Sale".to_owned()].try_into().unwrap();
-        let step = |task: LinkTask| task.step(&link, now).unwrap();
-        let patch = |step: LinkStep| match step {
-            LinkStep::Change(patch) => serde_json::to_value(patch).unwrap(),
+        let edit = |task: LinkTask| task.edit(&link, now).unwrap();
+        let changed = |task| match edit(task) {
+            LinkEdit::Change(after) => *after,
             other => panic!("{other:?}"),
         };
 
@@ -283,12 +269,14 @@ mod tests {
             LinkTask::Unarchive,
             LinkTask::SetExpiry { expires_at: None },
         ] {
-            assert_eq!(step(done.clone()), LinkStep::Nothing, "{done:?}");
+            assert_eq!(edit(done.clone()), LinkEdit::Keep, "{done:?}");
         }
-        assert_eq!(patch(step(LinkTask::Untag { tag: tag("SALE") })), json!({"tags": null}));
-        assert_eq!(patch(step(LinkTask::RenameTag { from: tag("sale"), to: tag("SALE") })), json!({"tags": ["SALE"]}));
-        assert_eq!(patch(step(LinkTask::SwitchOff)), json!({"is_active": false}));
-        assert_eq!((step(LinkTask::Delete), step(LinkTask::Purge)), (LinkStep::Delete, LinkStep::Purge));
+        assert_eq!(changed(LinkTask::Untag { tag: tag("SALE") }).metadata.tags, Tags::default());
+        let renamed = changed(LinkTask::RenameTag { from: tag("sale"), to: tag("SALE") }).metadata.tags;
+        assert_eq!(renamed.iter().collect::<Vec<_>>(), ["SALE"]);
+        assert_eq!(changed(LinkTask::SwitchOff).availability.state, LinkState::Inactive);
+        assert!(changed(LinkTask::Delete).availability.is_deleted());
+        assert!(matches!(edit(LinkTask::Purge), LinkEdit::Replace(_)));
     }
 
     #[test]
@@ -298,7 +286,7 @@ mod tests {
         link.availability.valid_from = Some(now.plus(Duration::from_secs(60)));
         let refused = |seconds| {
             let expires_at = Some(now.plus(Duration::from_secs(seconds)));
-            LinkTask::SetExpiry { expires_at }.step(&link, now).err().map(|error| error.to_string())
+            LinkTask::SetExpiry { expires_at }.edit(&link, now).err().map(|error| error.to_string())
         };
 
         assert_eq!(refused(0).as_deref(), Some("expires_at must be in the future"));

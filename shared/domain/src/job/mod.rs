@@ -13,7 +13,7 @@ use crate::{Changer, CorrelationId, JobId, KeyPrefix, Role, ShortCode, Timestamp
 
 pub use self::{
     backing::Backing,
-    links::{GivenFilter, LinkJob, LinkStep, LinkTask},
+    links::{GivenFilter, LinkJob, LinkTask},
 };
 
 /// A job of a workspace.

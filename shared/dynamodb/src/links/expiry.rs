@@ -13,16 +13,15 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use linklet_domain::{CorrelationId, EventId, Link, LinkId, Timestamp, Tombstone, WorkspaceId};
+use linklet_domain::{CorrelationId, EventId, Link, LinkId, Timestamp, WorkspaceId};
 
 use super::{
     LinksTable,
-    item::{CleanupItem, ExpiryMarkerItem, TombstoneItem, cleanup_key, link_key},
+    item::{CleanupItem, ExpiryMarkerItem, cleanup_key, link_key},
 };
 use crate::{
     Consistency, RepositoryError,
     item::{number, text},
-    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
 /// The marker of a link that expires.
@@ -34,15 +33,6 @@ pub struct ExpiryMarker {
     pub due: Timestamp,
     /// The correlation id of the request that created or last changed the link.
     pub correlation_id: CorrelationId,
-}
-
-/// The outcome of a step of a link's expiry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExpiryOutcome {
-    /// The step is done.
-    Done,
-    /// There was nothing to do: the link has changed since it was read, or the step was done before.
-    Unchanged,
 }
 
 /// The statistics of the cleanup of expired links in a workspace.
@@ -80,66 +70,26 @@ impl LinksTable {
         put.value(":ttl", number(&item.ttl)).unless_refused().await.map(|_| ())
     }
 
-    /// Writes to an expired link that its expiry is published, which publishes `url.expired`.
+    /// Writes to an expired link that its expiry is published, which publishes `url.expired`, and says whether that was left to do. It
+    /// isn't for a link that has changed since it was read.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn publish_expiry(&self, link: &Link) -> Result<ExpiryOutcome, RepositoryError> {
+    pub async fn publish_expiry(&self, link: &Link) -> Result<bool, RepositoryError> {
         const PUBLISHED: &str = "SET expiry_is_published = :yes, is_news = :yes, change_id = :change";
-        let published = self
-            .0
-            .update("publish an expiry", link_key(link.code()), PUBLISHED)
-            .only_if(format!(
-                "{HAS_SAME_EXPIRY} AND attribute_not_exists(availability.deleted_at) \
-                 AND attribute_not_exists(expiry_is_published)"
-            ))
-            .values(same_expiry(link))
-            .values([(":yes", AttributeValue::Bool(true)), (":change", text(&EventId::generate()))])
-            .unless_refused()
-            .await?;
-        Ok(if published { ExpiryOutcome::Done } else { ExpiryOutcome::Unchanged })
-    }
-
-    /// Replaces an expired link by its tombstone, and frees its URL.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn leave_tombstone(
-        &self,
-        link: &Link,
-        at: Timestamp,
-        correlation_id: &CorrelationId,
-    ) -> Result<ExpiryOutcome, RepositoryError> {
-        const OPERATION: &str = "write the tombstone of an expired link";
-        let tombstone = TombstoneItem::new(&Tombstone::of_expired(link, at), &EventId::generate(), correlation_id);
-        // With a fallback, which somebody may just have given it, the link stays until it is deleted.
-        let is_over = format!(
-            "{HAS_SAME_EXPIRY} AND (attribute_not_exists(fallback_url) OR attribute_exists(availability.deleted_at))"
-        );
-        let outcome = retry_on_conflict(OPERATION, || async {
-            // The total is incremented in the same transaction, so that a marker that is processed again doesn't count again.
-            let count = self.0.update(OPERATION, cleanup_key(&link.identity.workspace), "ADD total_cleaned :one");
-            let sent = Transaction::new(OPERATION)
-                .and(self.0.put_if(OPERATION, &tombstone, &is_over, same_expiry(link))?, ExpiryOutcome::Unchanged)
-                .and(count.value(":one", number(&1)).action()?, ExpiryOutcome::Unchanged)
-                .and(self.end_limit(OPERATION, link.id())?, ExpiryOutcome::Unchanged)
-                .and(self.set_lock(OPERATION, link.id(), None)?, ExpiryOutcome::Unchanged)
-                .send(&self.0.client)
-                .await?;
-            Ok(match sent {
-                TransactionOutcome::Committed => Some(ExpiryOutcome::Done),
-                TransactionOutcome::Refused(outcome) => Some(outcome),
-                TransactionOutcome::InConflict => None,
-            })
-        })
-        .await?;
-        if outcome == ExpiryOutcome::Done {
-            // An entry that is left after a crash is harmless. Freed before, that of a link which has just been extended would be
-            // lost.
-            self.free_reuse_entry(link).await?;
-            self.free_external_id(link).await?;
-        }
-        Ok(outcome)
+        // A tombstone has no expiry.
+        const IS_LEFT_TO_DO: &str = "generation = :generation AND availability.expires_at = :expiry \
+                                     AND attribute_not_exists(availability.deleted_at) \
+                                     AND attribute_not_exists(expiry_is_published)";
+        let expiry = link.availability.expires_at.map_or(AttributeValue::Null(true), |expiry| text(&expiry));
+        let update = self.0.update("publish an expiry", link_key(link.code()), PUBLISHED).only_if(IS_LEFT_TO_DO);
+        let update = update.values([
+            (":generation", text(&link.id().generation)),
+            (":expiry", expiry),
+            (":yes", AttributeValue::Bool(true)),
+            (":change", text(&EventId::generate())),
+        ]);
+        update.unless_refused().await
     }
 
     /// Deletes the statistics of the cleanup of a workspace.
@@ -216,13 +166,4 @@ impl LinksTable {
             is_running: item.running_until.is_some_and(|until| now < until),
         })
     }
-}
-
-/// The condition that a link is still the one that was read, with the same expiry. A tombstone has no expiry.
-const HAS_SAME_EXPIRY: &str = "generation = :generation AND availability.expires_at = :expiry";
-
-/// The values of [`HAS_SAME_EXPIRY`].
-fn same_expiry(link: &Link) -> [(&'static str, AttributeValue); 2] {
-    let expiry = link.availability.expires_at.map_or(AttributeValue::Null(true), |expiry| text(&expiry));
-    [(":generation", text(&link.id().generation)), (":expiry", expiry)]
 }

@@ -1,8 +1,8 @@
 //! External ids: what links are called elsewhere, each once in a workspace.
 //!
 //! An entry leads from an id to its link. It is written in the transaction that gives the link its id, and only if there is no
-//! entry or its link doesn't have the id any more: it was removed, or an attempt to free the entry has failed. So an entry that is
-//! left over does no harm, and of two links that want an id at once, one gets it.
+//! entry or its link doesn't have the id any more. It goes in the transaction that takes the id away. So of two links that want an
+//! id at once, one gets it.
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{ExternalId, Link, LinkId, Record, WorkspaceId};
@@ -81,11 +81,27 @@ impl LinksTable {
         delete.only_if(is_ours).values(of_link(link)).action()
     }
 
-    /// Deletes the entry of a link's external id, if it has one. An entry that is left after a crash is harmless.
-    pub(super) async fn free_external_id(&self, link: &Link) -> Result<(), RepositoryError> {
-        let Some(id) = &link.metadata.external_id else { return Ok(()) };
-        let delete = self.0.delete("free an external id", external_id_key(&link.identity.workspace, id));
-        delete.only_if(IS_THE_LINKS).values(of_link(link)).unless_refused().await.map(|_| ())
+    /// The actions that give a link another external id; `None` if another link has it.
+    pub(super) async fn change_of_external_id(
+        &self,
+        operation: &'static str,
+        before: &Link,
+        after: &Link,
+    ) -> Result<Option<Vec<TransactWriteItem>>, RepositoryError> {
+        let (old, new) = (&before.metadata.external_id, &after.metadata.external_id);
+        let mut actions = Vec::new();
+        if old == new {
+            return Ok(Some(actions));
+        }
+        if let Some(new) = new {
+            let link = (&before.identity.workspace, before.id());
+            let Some(claim) = self.claim_external_id(operation, link, new).await? else { return Ok(None) };
+            actions.push(claim);
+        }
+        if let Some(old) = old {
+            actions.push(self.release_external_id(operation, before, old)?);
+        }
+        Ok(Some(actions))
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use linklet_domain::{
     AnswerKey, Availability, Changer, ClickLimit, CorrelationId, EventId, ExternalId, Extras, Generation, Invalid,
-    LeadingChanges, Link, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, NormalizedUrl, Preview,
+    LeadingChanges, Link, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, LinkWrite, NormalizedUrl, Preview,
     RedirectTarget, RemovalReason, Revision, Routing, ShortCode, Suspensions, Tags, TargetId, TargetUrl, Terms,
     Timestamp, Tombstone, UserId, Uses, WorkspaceId,
 };
@@ -294,7 +294,7 @@ mod as_json {
 }
 
 impl LinkItem {
-    pub(crate) fn new(link: &Link, change_id: &EventId, correlation_id: &CorrelationId) -> Self {
+    pub(crate) fn new(link: &Link) -> Self {
         let LinkIdentity { id, workspace, owner } = link.identity.clone();
         Self {
             key: link_key(link.code()),
@@ -319,8 +319,8 @@ impl LinkItem {
             revision: link.revision,
             quiet: false,
             is_news: true,
-            change_id: change_id.clone(),
-            correlation_id: correlation_id.clone(),
+            change_id: link.last_write.id.clone(),
+            correlation_id: link.last_write.correlation_id.clone(),
         }
     }
 
@@ -342,6 +342,7 @@ impl LinkItem {
             watch: self.watch,
             archived: self.archived,
             revision: self.revision,
+            last_write: LinkWrite { id: self.change_id, correlation_id: self.correlation_id },
         }
     }
 }
@@ -424,7 +425,7 @@ pub(crate) struct TombstoneItem {
 }
 
 impl TombstoneItem {
-    pub(crate) fn new(tombstone: &Tombstone, change_id: &EventId, correlation_id: &CorrelationId) -> Self {
+    pub(crate) fn new(tombstone: &Tombstone) -> Self {
         let LinkIdentity { id, workspace, owner } = tombstone.identity.clone();
         Self {
             key: link_key(&id.code),
@@ -437,8 +438,8 @@ impl TombstoneItem {
             purged_by: None,
             watched_target: tombstone.watched_target.clone(),
             is_news: tombstone.reason == RemovalReason::Purged,
-            change_id: change_id.clone(),
-            correlation_id: correlation_id.clone(),
+            change_id: tombstone.last_write.id.clone(),
+            correlation_id: tombstone.last_write.correlation_id.clone(),
             ttl: tombstone.kept_until().map(Timestamp::unix_seconds),
         }
     }
@@ -455,6 +456,7 @@ impl From<TombstoneItem> for Tombstone {
             reason: item.tombstone,
             removed_at: item.removed_at,
             watched_target: item.watched_target,
+            last_write: LinkWrite { id: item.change_id, correlation_id: item.correlation_id },
         }
     }
 }

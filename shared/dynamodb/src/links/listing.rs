@@ -3,17 +3,15 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
-use linklet_domain::{
-    CorrelationId, Invalid, Link, LinkId, LinkSummary, Record, ShortCode, SortOrder, Timestamp, WorkspaceId,
-};
+use linklet_domain::{Invalid, Link, LinkId, LinkSummary, Record, ShortCode, SortOrder, Timestamp, WorkspaceId};
 
 use super::{
     LinksTable,
     item::{LeanItem, LinkItem, link_key, workspace_partition},
-    read,
+    record_of,
 };
 use crate::{
-    Consistency, Cursor, RepositoryError,
+    Cursor, RepositoryError,
     item::{Answers, Item, from_item, text},
 };
 
@@ -32,21 +30,6 @@ pub struct LinkRange<'a> {
     pub after: Option<Cursor<ShortCode>>,
     /// How many links are wanted, if it is known that there will be no use for more.
     pub wanted: Option<usize>,
-}
-
-/// A link, and the request or job that has written it last.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TracedLink {
-    /// The link.
-    pub link: Link,
-    /// The correlation id of that request or job.
-    pub correlation_id: CorrelationId,
-}
-
-impl From<LinkItem> for TracedLink {
-    fn from(item: LinkItem) -> Self {
-        Self { correlation_id: item.correlation_id.clone(), link: item.into_link() }
-    }
 }
 
 /// Reads links part by part: at most 8 MB, and 1 MB at a time.
@@ -79,28 +62,6 @@ impl LinksTable {
         self.reader(Self::BY_WORKSPACE, range, link_of)
     }
 
-    /// Reads whole links with what has written them last.
-    #[must_use]
-    pub fn traced(&self, range: &LinkRange<'_>) -> LinkReader<TracedLink> {
-        self.reader(Self::BY_WORKSPACE, range, |item| from_item::<LinkItem>(OPERATION, item).map(TracedLink::from))
-    }
-
-    /// Reads one link as it is at this moment, with what has written it last; `None` if it isn't a link any more.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn retrace(&self, id: &LinkId) -> Result<Option<TracedLink>, RepositoryError> {
-        const OPERATION: &str = "read a link again";
-        let Some(item) = self.0.find(OPERATION, link_key(&id.code), Consistency::Strong).await? else {
-            return Ok(None);
-        };
-        let traced = |item| from_item::<LinkItem>(OPERATION, item).map(TracedLink::from);
-        Ok(match read(OPERATION, item, traced)? {
-            Record::Link(found) if found.link.id() == id => Some(found),
-            Record::Link(_) | Record::Tombstone(_) => None,
-        })
-    }
-
     /// Reads these links, up to 100, and keeps their order. One that has gone since it was found is left out.
     ///
     /// # Errors
@@ -112,8 +73,7 @@ impl LinksTable {
         let keys = ids.iter().map(|id| link_key(&id.code)).collect();
         let mut links = HashMap::with_capacity(ids.len());
         for item in self.0.batch_get(OPERATION, keys, false, None).await? {
-            let record = read(OPERATION, item, |item| from_item::<LinkItem>(OPERATION, item).map(LinkItem::into_link))?;
-            if let Record::Link(link) = record {
+            if let Record::Link(link) = record_of(OPERATION, item)? {
                 links.insert(link.id().clone(), link);
             }
         }

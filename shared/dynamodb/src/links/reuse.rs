@@ -18,8 +18,8 @@
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
-    AnswerKey, CorrelationId, EventId, Generation, Link, NormalizedUrl, Record, Revision, ShortCode, TargetUrl,
-    Timestamp, WorkspaceId, lifetimes,
+    AnswerKey, Generation, Link, NormalizedUrl, Record, Revision, ShortCode, TargetUrl, Timestamp, WorkspaceId,
+    lifetimes,
 };
 
 use super::{
@@ -64,8 +64,6 @@ pub enum Reusable {
 pub struct Creation<'a> {
     /// The link.
     pub link: &'a Link,
-    /// The correlation id of the request.
-    pub correlation_id: &'a CorrelationId,
     /// The current reuse entry of the URL, which will name this link; `None` to leave the reuse entry alone.
     pub reusable: Option<&'a Reusable>,
     /// Whether somebody has chosen the link's code, so that it is found in any case.
@@ -78,6 +76,14 @@ pub struct Creation<'a> {
     pub is_quiet: bool,
 }
 
+impl<'a> Creation<'a> {
+    /// Stores a link and nothing beside it, of which others are notified.
+    #[must_use]
+    pub fn of(link: &'a Link) -> Self {
+        Self { link, reusable: None, is_custom: false, password_hash: None, answer: None, is_quiet: false }
+    }
+}
+
 impl LinksTable {
     /// Stores a new link with its reuse entry, its external id and its idempotency key, all or nothing.
     ///
@@ -85,8 +91,8 @@ impl LinksTable {
     /// When DynamoDB can't be reached.
     pub async fn create(&self, creation: &Creation<'_>) -> Result<CreateOutcome, RepositoryError> {
         const OPERATION: &str = "create a link";
-        let Creation { link, correlation_id, reusable, is_custom, password_hash, answer, is_quiet } = creation;
-        let item = LinkItem { quiet: *is_quiet, ..LinkItem::new(link, &EventId::generate(), correlation_id) };
+        let Creation { link, reusable, is_custom, password_hash, answer, is_quiet } = creation;
+        let item = LinkItem { quiet: *is_quiet, ..LinkItem::new(link) };
         let external_id = &link.metadata.external_id;
         let is_alone = reusable.is_none() && answer.is_none() && external_id.is_none() && !is_custom;
         if is_alone && link.terms.max_clicks.is_none() && password_hash.is_none() {
@@ -222,7 +228,8 @@ impl LinksTable {
     ) -> Result<Vec<TransactWriteItem>, RepositoryError> {
         let is_of_the_same_url = ReuseItem::key_of(before) == ReuseItem::key_of(after);
         let mut actions = Vec::new();
-        if !is_of_the_same_url || before.is_reusable() && !after.is_reusable() {
+        let is_over = after.availability.is_deleted() || before.is_reusable() && !after.is_reusable();
+        if !is_of_the_same_url || is_over {
             actions.extend(self.release_reuse_entry(operation, before).await?);
         }
         if after.is_reusable() && !(is_of_the_same_url && before.is_reusable()) {
@@ -247,13 +254,6 @@ impl LinksTable {
         }
         let delete = self.0.delete(operation, ReuseItem::key_of(link)).only_if("short_code = :code");
         delete.value(":code", text(link.code())).action().map(Some)
-    }
-
-    /// Deletes the reuse entry of a link's URL if it names this link. An entry that is left after a crash is harmless, since
-    /// readers check the link.
-    pub(super) async fn free_reuse_entry(&self, link: &Link) -> Result<(), RepositoryError> {
-        let delete = self.0.delete("free a URL", ReuseItem::key_of(link)).only_if("short_code = :code");
-        delete.value(":code", text(link.code())).unless_refused().await.map(|_| ())
     }
 }
 

@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{
     RepositoryError,
-    item::text,
-    revision::{Guard, NEXT_REVISION, one_more},
+    item::{number, text},
+    revision,
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
@@ -120,17 +120,18 @@ impl UsersTable {
             settings.as_ref().map(|settings| ("settings", text(settings))),
             destinations.map(|destinations| ("destinations", text(destinations.as_str()))),
             Some(("updated_at", text(&now))),
+            Some(("revision", number(&current.revision.next()))),
         ]
         .into_iter()
         .flatten()
         .collect();
         let assignments: Vec<_> = set.iter().map(|(name, _)| format!("#{name} = :{name}")).collect();
-        let Guard { condition, values } = Guard::of(&Precondition::only(current.revision));
+        let (is_as_read, known) = revision::is_of(current.revision);
         self.0
-            .update(CHANGE, workspace_key(&current.id), format!("SET {} {NEXT_REVISION}", assignments.join(", ")))
-            .only_if(format!("slug = :current{condition}"))
-            .values(set.into_iter().map(|(name, value)| (format!(":{name}"), value)).chain([one_more()]))
-            .values(values)
+            .update(CHANGE, workspace_key(&current.id), format!("SET {}", assignments.join(", ")))
+            .only_if(format!("slug = :current AND {is_as_read}"))
+            .values(set.into_iter().map(|(name, value)| (format!(":{name}"), value)))
+            .values(known)
             .value(":current", text(&current.slug))
             .action()
     }

@@ -79,6 +79,13 @@ pub fn about(error: ApiError, request: &Request, pages: Pages) -> Result<Respons
     Ok(noindex(response))
 }
 
+/// The page that asks for a link's password, or the problem document that everybody else gets.
+#[must_use]
+pub fn locked(request: &Request, pages: Pages) -> Response {
+    let problem = ApiError::from(Problem::LinkPasswordRequired);
+    about(problem, request, pages).unwrap_or_else(|problem| problem.into_response(request))
+}
+
 /// The page for machines that open links of their own accord. It says nothing of the target.
 #[must_use]
 pub fn teaser(preview: Option<&Preview>, short_url: &str, request: &Request, pages: Pages) -> Response {

@@ -378,7 +378,7 @@ async fn bringing_it_back_on_the_sixth_day_brings_every_status_back() {
         ])
         .await;
     let deleted = fixture.db.link("deleted").await;
-    fixture.db.links().delete(&deleted, &fixture.ada.id, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.delete_as(&fixture.ada.id, &deleted, Timestamp::now()).await;
     let before = join_all(codes.iter().map(|code| fixture.db.link(code))).await;
     let statuses = fixture.statuses(&codes).await;
 
@@ -691,7 +691,7 @@ async fn furnish(fixture: &Fixture, links: usize) -> Vec<Link> {
     fixture.carry_links().await;
     let expired: LinkPatch = serde_json::from_value(json!({"expires_at": Timestamp::now()})).unwrap();
     let expired = fixture.db.patch(gone.id(), &expired).await;
-    fixture.db.links().leave_tombstone(&expired, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.remove_expired(&expired).await;
     key_of(fixture).await;
     fixture.db.invite(&fixture.ada, "erin@example.com", Role::Member).await;
     let target = TargetBuilder::new("https://example.com/seen").in_workspace(&fixture.ada.workspace);

@@ -237,7 +237,7 @@ async fn the_marker_of_a_purged_link_leaves_the_next_link_with_its_code_alone() 
     let old = over("launch");
     let fixture = Fixture::with(&[&old]).await;
     let record = fixture.db.record("launch").await.unwrap();
-    fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.purge(&record).await;
     let new = LinkBuilder::new("launch").in_workspace(&old.identity.workspace).of_another_generation().build();
     fixture.db.store(&new).await;
 
@@ -341,7 +341,7 @@ async fn a_marker_that_cannot_be_written_is_retried() {
 async fn a_link_that_was_deleted_before_its_time_keeps_saying_so() {
     let link = over("launch");
     let fixture = Fixture::with(&[&link]).await;
-    fixture.db.links().delete(&link, &UserId::generate(), Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.delete_as(&UserId::generate(), &link, Timestamp::now()).await;
     fixture.carry().await;
 
     fixture.pass_time().await;

@@ -141,7 +141,7 @@ async fn what_somebody_leaves_is_the_admins_who_has_removed_them_and_nothing_is_
     let expiring = fixture.store(fixture.link("expiring", &fixture.bob).expires_at(in_an_hour)).await;
     let watching = fixture.store(fixture.link("watching", &fixture.bob).watching()).await;
     let deleted = fixture.store(fixture.link("deleted", &fixture.bob)).await;
-    fixture.db.links().delete(&deleted, &fixture.bob.id, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.delete_as(&fixture.bob.id, &deleted, Timestamp::now()).await;
     let carols = fixture.store(fixture.link("carols", &carol)).await;
     let elsewhere = LinkBuilder::new("elsewhere").owned_by(&fixture.bob.id);
     let elsewhere = fixture.store(elsewhere).await;

@@ -244,12 +244,7 @@ async fn a_link_that_refuses_is_counted_with_the_reason() {
     fixture.store(&links).await;
     let deleted = fixture.link("deleted", &[]);
     fixture.store(std::slice::from_ref(&deleted)).await;
-    fixture
-        .db
-        .links()
-        .delete(&deleted, &fixture.ada.id, Timestamp::now(), &crate::fixture::correlation())
-        .await
-        .unwrap();
+    fixture.db.delete(&deleted).await;
 
     let tag = fixture.start(&json!({"kind": "tag", "tag": "more", "filter": {"all": true}})).await;
     fixture.carry().await;
@@ -495,17 +490,14 @@ async fn whoever_changes_tags_of_the_same_links_meanwhile_loses_nothing() {
 
 /// Changes a link if it still is as it was read.
 async fn change(db: &TestDynamoDb, link: &Link, patch: &LinkPatch) -> bool {
-    let update = linklet_dynamodb::LinkUpdate {
-        link: link.id(),
-        patch,
-        precondition: &linklet_domain::Precondition::only(link.revision),
-        destinations: linklet_domain::Destinations::Fixed,
-        by: &link.identity.owner,
-        named: None,
-        at: Timestamp::now(),
-        correlation_id: &crate::fixture::correlation(),
+    let after = link.changed_by(patch, Timestamp::now());
+    let (record, correlation_id) = (Record::Link(link.clone()), crate::fixture::correlation());
+    let as_read = |record: &Record<Link>| match record {
+        Record::Link(now) if now.revision == link.revision => LinkEdit::Change(Box::new(after.clone())),
+        Record::Link(_) | Record::Tombstone(_) => LinkEdit::Keep,
     };
-    matches!(db.links().update(&update).await.unwrap(), linklet_dynamodb::UpdateOutcome::Changed(_))
+    let edited = db.edit_as(&link.identity.owner, &record, &correlation_id, as_read).await;
+    matches!(edited, EditOutcome::Written(_))
 }
 
 #[tokio::test]

@@ -13,15 +13,7 @@ use crate::{
 };
 
 async fn create_link(db: &TestDynamoDb, link: &Link) -> CreateOutcome {
-    let creation = Creation {
-        link,
-        correlation_id: &correlation(),
-        reusable: None,
-        is_custom: false,
-        password_hash: None,
-        answer: None,
-        is_quiet: false,
-    };
+    let creation = Creation::of(link);
     db.links().create(&creation).await.unwrap()
 }
 
@@ -43,7 +35,7 @@ async fn creating_and_deleting_a_link_publish_an_event_each() {
     let link = LinkBuilder::new("launch").build();
     let deleter = UserId::generate();
     create_link(&db, &link).await;
-    db.links().delete(&link, &deleter, Timestamp::now(), &correlation()).await.unwrap();
+    db.delete_as(&deleter, &link, Timestamp::now()).await;
 
     let response = relay(&db, &queues).consume(db.stream("LinksTable")).await;
 
@@ -215,7 +207,7 @@ async fn a_write_that_failed_publishes_nothing() {
     create(&db, "launch").await;
     assert_eq!(create_link(&db, &LinkBuilder::new("launch").build()).await, CreateOutcome::CodeTaken);
     let unknown = LinkBuilder::new("unknown").build();
-    db.links().delete(&unknown, &UserId::generate(), Timestamp::now(), &correlation()).await.unwrap();
+    db.delete_as(&UserId::generate(), &unknown, Timestamp::now()).await;
 
     relay(&db, &queues).consume(db.stream("LinksTable")).await;
 
@@ -228,7 +220,7 @@ async fn deleting_twice_publishes_once() {
     create(&db, "launch").await;
     let link = db.link("launch").await;
     for _ in 0..2 {
-        db.links().delete(&link, &UserId::generate(), Timestamp::now(), &correlation()).await.unwrap();
+        db.delete_as(&UserId::generate(), &link, Timestamp::now()).await;
     }
 
     relay(&db, &queues).consume(db.stream("LinksTable")).await;
@@ -379,7 +371,7 @@ async fn a_change_of_a_link_that_nobody_hears_of_costs_neither_a_call_nor_a_mess
     db.suspend(&unwatched).await;
     db.resume(&link).await;
     links.delete(&unwatched, &unwatched.identity.owner, now, &by).await.unwrap();
-    links.leave_tombstone(&db.link("launch").await, now, &by).await.unwrap();
+    db.remove_expired(&db.link("launch").await).await;
     links.purge(&links.find(link.code()).await.unwrap().unwrap(), now, &by).await.unwrap();
     let mut changes = db.stream("LinksTable").records;
     changes.retain(|record| json_of(record)["dynamodb"]["Keys"]["pk"]["S"] == "LINK#launch");

@@ -72,13 +72,13 @@ impl Fixture {
     }
 
     async fn delete(&self, link: &Link) {
-        self.db.links().delete(link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
+        self.db.delete(link).await;
         self.carry().await;
     }
 
     async fn purge(&self, link: &Link) {
         let record = self.db.record(link.code().as_str()).await.unwrap();
-        self.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+        self.db.purge(&record).await;
         self.carry().await;
     }
 
@@ -514,7 +514,7 @@ async fn a_row_can_be_handed_in_as_a_record() {
 
     assert_eq!(hand_in(EXTENDED).await, Some(1));
     assert_eq!(hand_in("INSERT").await, Some(1));
-    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.delete(&link).await;
     assert_eq!(hand_in("MODIFY").await, None);
 }
 

@@ -13,7 +13,7 @@ async fn a_click_whose_link_was_deleted_meanwhile_still_counts() {
     db.store(&link).await;
 
     let followed = RequestBuilder::new("GET", "/r/launch").send_to(&redirect(&db)).await;
-    db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
+    db.delete(&link).await;
     relay(&db, &queues).consume(db.stream("ClicksTable")).await;
     analytics(&db, &queues).consume(queue_batch(&queues.bodies("analytics"))).await;
 

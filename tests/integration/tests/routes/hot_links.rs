@@ -59,8 +59,7 @@ impl Bench {
     }
 
     async fn delete(&self) {
-        let (user, correlation_id) = (UserId::generate(), fixture::correlation());
-        self.db.links().delete(&self.link, &user, noon(), &correlation_id).await.unwrap();
+        self.db.delete_as(&UserId::generate(), &self.link, noon()).await;
     }
 
     /// How many clicks are stored.
@@ -136,7 +135,7 @@ async fn a_link_that_expires_while_it_is_held_answers_410() {
 #[tokio::test]
 async fn a_tombstone_is_read_once_a_minute() {
     let bench = Bench::of(LinkBuilder::new("launch").expires_at(noon()).build()).await;
-    bench.db.links().leave_tombstone(&bench.link, noon(), &fixture::correlation()).await.unwrap();
+    bench.db.remove_expired(&bench.link).await;
 
     for millis in [0, 1, 59_999] {
         let answer = bench.get(after(millis)).await;
@@ -148,7 +147,7 @@ async fn a_tombstone_is_read_once_a_minute() {
 #[tokio::test]
 async fn a_purged_code_that_is_taken_again_leads_to_its_new_destination_within_a_second() {
     let bench = Bench::of(LinkBuilder::new("launch").build()).await;
-    bench.db.links().purge(&Record::Link(bench.link.clone()), noon(), &fixture::correlation()).await.unwrap();
+    bench.db.purge(&Record::Link(bench.link.clone())).await;
     assert_eq!(bench.get(after(0)).await.problem(), (410, "this link was purged with its statistics".into()));
 
     let next = LinkBuilder::new("launch").in_workspace(&bench.link.identity.workspace).of_another_generation();

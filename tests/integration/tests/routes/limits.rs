@@ -317,7 +317,7 @@ async fn what_counts_uses_goes_with_the_link() {
     let (db, link) = with_link(limited(5)).await;
     let record = db.record("launch").await.unwrap();
 
-    db.links().purge(&record, Timestamp::now(), &crate::fixture::correlation()).await.unwrap();
+    db.purge(&record).await;
 
     assert!(db.links().uses(&[link.id()]).await.unwrap().is_empty());
     assert!(matches!(db.record("launch").await, Some(Record::Tombstone(_))));

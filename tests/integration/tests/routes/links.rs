@@ -118,7 +118,7 @@ async fn each_filter_narrows() {
     let off = LinkPatch { is_active: Some(false), ..LinkPatch::default() };
     fixture.db.patch(fixture.db.link("off11").await.id(), &off).await;
     let deleted = fixture.db.link("deleted").await;
-    fixture.db.links().delete(&deleted, &deleted.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.delete(&deleted).await;
 
     let colleague = UserId::generate();
     fixture.db.store(&fixture.link("colleague").owned_by(&colleague).build()).await;
@@ -225,7 +225,7 @@ async fn an_archived_link_that_is_deleted_is_among_the_deleted_ones() {
     let link = fixture.link("away").archived().build();
     fixture.db.store(&link).await;
 
-    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.delete(&link).await;
 
     let deleted = fixture.get("/api/links?status=deleted").await.json();
     assert_eq!((&deleted["links"][0]["short_code"], &deleted["links"][0]["archived"]), (&json!("away"), &json!(false)));
@@ -277,7 +277,7 @@ async fn an_external_id_finds_its_link_alone() {
     fixture.db.patch(link.id(), &LinkPatch { archived: Some(true), ..LinkPatch::default() }).await;
     assert_eq!(find("crm%207/%C3%A4").await, (vec!["launch".to_owned()], json!(1)));
     assert_eq!(find("crm%207/%C3%A4&archived=false").await, (vec![], json!(0)));
-    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.delete(&link).await;
     assert_eq!(find("crm%207/%C3%A4").await, (vec![], json!(0)));
     assert_eq!(find("crm%207/%C3%A4&status=all").await, (vec!["launch".to_owned()], json!(1)));
 }
@@ -332,7 +332,7 @@ async fn deleted_and_archived_links_leave_no_gap_in_a_chain_of_pages() {
             0 => {}
             1 => _ = fixture.db.patch(link.id(), &archive).await,
             _ => {
-                fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
+                fixture.db.delete(&link).await;
             }
         }
     }
@@ -498,7 +498,7 @@ async fn one_link_is_shown_until_it_is_purged() {
     );
     assert_eq!(fixture.get("/api/links/x").await.problem(), (404, "not found".into()));
     let record = fixture.db.record("launch").await.unwrap();
-    fixture.db.links().purge(&record, now, &correlation()).await.unwrap();
+    fixture.db.purge(&record).await;
     assert_eq!(fixture.get("/api/links/launch").await.status, 410);
 }
 
@@ -570,7 +570,7 @@ async fn a_link_shows_health_alone_and_as_long_as_it_watches() {
     let plain = fixture.get("/api/links/plain").await.json();
     assert_eq!((plain.get("health"), plain.get("target_id")), (None, None));
     assert_eq!(fixture.get("/api/links/launch").await.json()["target_id"], json!(target.id));
-    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.delete(&link).await;
     let deleted = fixture.get("/api/links/launch").await.json();
     assert_eq!((deleted.get("health"), deleted.get("target_id")), (None, None));
 }
@@ -792,7 +792,7 @@ async fn pages_and_cursors_cover_each_link_once_while_others_come_and_go() {
         let ahead = expected.iter().find(|code| !chained.contains(code) && !purged.contains(*code));
         for code in chained.last().cloned().into_iter().chain(ahead.cloned()) {
             let record = fixture.db.record(&code).await.unwrap();
-            fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+            fixture.db.purge(&record).await;
             purged.insert(code);
         }
         match page["next_cursor"].as_str() {

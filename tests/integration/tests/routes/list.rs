@@ -47,7 +47,7 @@ async fn a_link_shows_everything_its_owner_needs() {
     let now = Timestamp::now();
     let link = LinkBuilder::new("launch").in_workspace(&workspace).owned_by(&owner).created_at(now).build();
     db.store(&link).await;
-    db.links().delete(&link, &owner, now, &correlation()).await.unwrap();
+    db.delete_as(&owner, &link, now).await;
 
     let answer = get(&list(&db), &workspace, "?status=deleted").await;
 

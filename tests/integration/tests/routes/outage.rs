@@ -156,15 +156,7 @@ async fn refusals_of_dynamodb_never_open_it() {
     let bench = Bench::new().await;
     let taken = LinkBuilder::new("launch").build();
     let correlation_id = fixture::correlation();
-    let creation = Creation {
-        link: &taken,
-        correlation_id: &correlation_id,
-        reusable: None,
-        is_custom: false,
-        password_hash: None,
-        answer: None,
-        is_quiet: false,
-    };
+    let creation = Creation::of(&taken);
 
     for _ in 0..10 {
         let outcome = bench.redirect.links.create(&creation).await.unwrap();

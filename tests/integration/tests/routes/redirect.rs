@@ -217,7 +217,7 @@ async fn an_expired_link_answers_410_before_ttl_deletes_it_and_nothing_is_writte
 async fn a_deleted_link_answers_410_at_once() {
     let link = LinkBuilder::new("launch").build();
     let (db, redirect) = with_link(link.clone()).await;
-    db.links().delete(&link, &UserId::generate(), Timestamp::now(), &fixture::correlation()).await.unwrap();
+    db.delete_as(&UserId::generate(), &link, Timestamp::now()).await;
 
     assert_eq!(get(&redirect, "/launch").await.problem(), (410, "this link was deleted".into()));
 }
@@ -239,15 +239,7 @@ async fn what_is_no_code_is_404_without_a_look_at_the_table() {
 async fn a_custom_code_leads_to_its_target_in_whichever_case_it_is_typed() {
     let db = TestDynamoDb::start();
     let link = LinkBuilder::new("launch").build();
-    let creation = Creation {
-        link: &link,
-        correlation_id: &fixture::correlation(),
-        reusable: None,
-        is_custom: true,
-        password_hash: None,
-        answer: None,
-        is_quiet: false,
-    };
+    let creation = Creation { is_custom: true, ..Creation::of(&link) };
     db.links().create(&creation).await.unwrap();
     let meter = CapacityMeter::default();
     let links = LinksTable::new(db.client_with(meter.clone()), "LinksTable");

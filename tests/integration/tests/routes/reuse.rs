@@ -196,7 +196,7 @@ async fn a_watching_link_gives_its_place_to_none_that_doesnt_watch() {
     assert_eq!((plain.status, second.status), (201, 201));
     assert_eq!(code(&fixture.post(json!({"url": "https://example.com"})).await), code(&watching));
     let link = fixture.db.link(&code(&watching)).await;
-    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.delete(&link).await;
     assert_eq!(fixture.count("URL"), 0);
 }
 
@@ -217,7 +217,7 @@ async fn a_deleted_link_frees_its_url() {
     let fixture = Fixture::new();
     let first = code(&fixture.post(json!({"url": "https://example.com"})).await);
     let link = fixture.db.link(&first).await;
-    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.delete(&link).await;
     assert_eq!(fixture.count("URL"), 0);
 
     let second = fixture.post(json!({"url": "https://example.com"})).await;
@@ -231,7 +231,7 @@ async fn a_purged_link_frees_its_url_and_keeps_its_code() {
     let fixture = Fixture::new();
     let first = code(&fixture.post(json!({"url": "https://example.com", "custom_code": "launch"})).await);
     let record = fixture.db.record(&first).await.unwrap();
-    fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.purge(&record).await;
     assert_eq!(fixture.count("URL"), 0);
 
     let second = fixture.post(json!({"url": "https://example.com"})).await;
@@ -249,7 +249,7 @@ async fn a_purged_code_can_be_taken_again_by_its_workspace_at_once() {
     let old = fixture.db.link(&first).await;
     for with_key in [false, true] {
         let record = fixture.db.record(&first).await.unwrap();
-        fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+        fixture.db.purge(&record).await;
 
         let body = json!({"url": "https://example.com/right", "custom_code": first});
         let request = fixture.request(&body);
@@ -268,7 +268,7 @@ async fn a_code_whose_link_was_only_deleted_stays_taken() {
     let fixture = Fixture::new();
     let first = code(&fixture.post(json!({"url": "https://example.com", "custom_code": "launch"})).await);
     let link = fixture.db.link(&first).await;
-    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.delete(&link).await;
 
     let again = fixture.post(json!({"url": "https://example.com", "custom_code": first})).await;
 
@@ -377,7 +377,7 @@ async fn deleting_a_link_leaves_the_entry_of_the_one_that_replaced_it() {
     let link = fixture.db.link(&first).await;
     assert_eq!(link.availability.state, LinkState::Inactive);
 
-    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.delete(&link).await;
 
     assert_eq!(code(&fixture.post(json!({"url": "https://example.com"})).await), second);
 }
@@ -432,7 +432,7 @@ async fn a_link_that_was_purged_since_is_not_answered_again() {
     let body = json!({"url": "https://example.com"});
     let first = fixture.post_with_key("order-1", body.clone()).await;
     let record = fixture.db.record(&code(&first)).await.unwrap();
-    fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.purge(&record).await;
 
     let again = fixture.post_with_key("order-1", body.clone()).await;
     fixture.post(json!({"url": "https://example.com/next", "custom_code": code(&first)})).await;
@@ -447,7 +447,7 @@ async fn the_first_answer_survives_the_links_deletion() {
     let fixture = Fixture::new();
     let first = fixture.post_with_key("order-1", json!({"url": "https://example.com"})).await;
     let link = fixture.db.link(&code(&first)).await;
-    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.delete(&link).await;
 
     let again = fixture.post_with_key("order-1", json!({"url": "https://example.com"})).await;
 
@@ -461,7 +461,7 @@ async fn an_answer_with_a_reused_link_is_remembered_too() {
     fixture.post(json!({"url": "https://example.com"})).await;
     let first = fixture.post_with_key("order-1", json!({"url": "https://example.com"})).await;
     let link = fixture.db.link(&code(&first)).await;
-    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.delete(&link).await;
 
     let again = fixture.post_with_key("order-1", json!({"url": "https://example.com"})).await;
 

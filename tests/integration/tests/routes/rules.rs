@@ -406,7 +406,7 @@ async fn who_deletes_a_link_is_in_its_history_which_goes_with_a_purge() {
     let fixture = Fixture::new().await;
     let link = fixture.link().await;
     let bob = UserId::generate();
-    fixture.db.links().delete(&link, &bob, Timestamp::now(), &fixture::correlation()).await.unwrap();
+    fixture.db.delete_as(&bob, &link, Timestamp::now()).await;
 
     let shown = fixture.read("/history").await;
     assert_eq!(json!([shown["history"][0]["by"], shown["history"][0]["changes"]]), json!([bob, {"deleted": true}]));
@@ -425,7 +425,7 @@ async fn a_purge_ends_what_the_link_watches_now_and_frees_the_url_that_it_has_no
     let url = TargetUrl::parse("https://example.com/b").unwrap();
     let moved = fixture.db.patch(link.id(), &LinkPatch { url: Some(url), ..LinkPatch::default() }).await;
 
-    fixture.db.links().purge(&read, Timestamp::now(), &fixture::correlation()).await.unwrap();
+    fixture.db.purge(&read).await;
 
     let Some(Record::Tombstone(tombstone)) = fixture.db.record("watcher").await else {
         panic!("there is no tombstone")

@@ -254,12 +254,11 @@ async fn a_code_is_free_if_a_new_link_can_have_it() {
         let link = LinkBuilder::new(code).in_workspace(workspace).build();
         db.store(&link).await;
         if code == "gone1" {
-            let (at, request) = (Timestamp::now(), fixture::correlation());
-            db.links().delete(&link, &link.identity.owner, at, &request).await.unwrap();
+            db.delete(&link).await;
         }
         if code.starts_with("purged") {
             let record = db.record(code).await.unwrap();
-            db.links().purge(&record, Timestamp::now(), &fixture::correlation()).await.unwrap();
+            db.purge(&record).await;
         }
     }
 
@@ -467,7 +466,7 @@ async fn a_code_is_anybodys_when_the_tombstone_of_its_purged_link_is_gone() {
     };
     assert_eq!(choose(&ada, "Launch").await, 201);
     let record = db.record("Launch").await.unwrap();
-    db.links().purge(&record, Timestamp::now(), &fixture::correlation()).await.unwrap();
+    db.purge(&record).await;
     assert_eq!(choose(&bob, "Launch").await, 409);
 
     let tombstone = db.scan("LinksTable").into_iter().find(|item| item["pk"]["S"] == "LINK#Launch").unwrap();

@@ -36,15 +36,7 @@ async fn get_as(db: &TestDynamoDb, workspace: &WorkspaceId, path: &str) -> Answe
 async fn a_custom_code_has_its_statistics_in_whichever_case_it_is_typed() {
     let db = TestDynamoDb::start();
     let link = LinkBuilder::new("launch").build();
-    let creation = Creation {
-        link: &link,
-        correlation_id: &correlation(),
-        reusable: None,
-        is_custom: true,
-        password_hash: None,
-        answer: None,
-        is_quiet: false,
-    };
+    let creation = Creation { is_custom: true, ..Creation::of(&link) };
     db.links().create(&creation).await.unwrap();
     count(&db, &[ClickBuilder::new("launch").in_workspace(&link.identity.workspace).build()]).await;
 
@@ -469,7 +461,7 @@ async fn details_of_a_purged_link_are_gone() {
     let db = TestDynamoDb::start();
     let link = LinkBuilder::new("launch").build();
     db.store(&link).await;
-    db.links().purge(&Record::Link(link.clone()), Timestamp::now(), &correlation()).await.unwrap();
+    db.purge(&Record::Link(link.clone())).await;
 
     for route in ["daily", "clicks"] {
         assert_eq!(get_as(&db, &link.identity.workspace, &format!("/api/stats/launch/{route}")).await.status, 410);

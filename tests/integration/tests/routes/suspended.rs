@@ -130,7 +130,7 @@ async fn suspending_twice_or_what_is_gone_changes_nothing() {
     db.suspend(&link).await;
     assert_eq!(db.scan("LinksTable"), before);
 
-    db.links().delete(&link, &link.identity.owner, Timestamp::now(), &crate::fixture::correlation()).await.unwrap();
+    db.delete(&link).await;
     let deleted = db.scan("LinksTable");
     db.resume(&link).await;
     db.suspend(&link).await;

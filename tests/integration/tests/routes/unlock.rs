@@ -253,7 +253,7 @@ async fn the_hash_is_nowhere_but_in_the_lock() {
 
     assert_eq!(holders, [format!("LOCK#{}", link.id())]);
     let record = db.record("launch").await.unwrap();
-    db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+    db.purge(&record).await;
     assert!(!db.scan("LinksTable").iter().any(|item| item.to_string().contains("argon2")));
 }
 

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use linklet_domain::{Destinations, LinkPatch, LinkState, Precondition, Record, Role, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::{LinkUpdate, StatsTable, UpdateOutcome, WatchTable};
+use linklet_dynamodb::{EditOutcome, StatsTable, WatchTable};
 use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TargetBuilder, TestDynamoDb, authenticator, token_of};
 use linklet_update::Update;
 use serde_json::{Value, json};
@@ -201,10 +201,10 @@ async fn an_external_id_belongs_to_one_link_of_a_workspace_until_it_is_released(
     assert_eq!(name(ours, "second", Some("a")).await.status, 200, "it was changed");
     assert_eq!(name(ours, "launch", Some("a")).await.status, 409);
     let second = fixture.db.link("second").await;
-    fixture.db.links().delete(&second, &second.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.delete(&second).await;
     assert_eq!(name(ours, "launch", Some("a")).await.status, 409, "a deleted link keeps it");
     let record = fixture.db.record("second").await.unwrap();
-    fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.purge(&record).await;
     assert_eq!(name(ours, "launch", Some("a")).await.status, 200, "a purged one doesn't");
 }
 
@@ -238,7 +238,7 @@ async fn an_entry_that_is_left_over_holds_no_external_id() {
     fixture.patch(&json!({"external_id": "a"})).await;
     let link = fixture.db.link("launch").await;
     let entry = fixture.db.scan("LinksTable").into_iter().find(|item| item["sk"]["S"] == "EXTERNAL").unwrap();
-    fixture.db.links().purge(&Record::Link(link), Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.purge(&Record::Link(link)).await;
     // As if freeing the entry had failed after the link was replaced.
     fixture.db.put("LinksTable", &entry);
     let second = LinkBuilder::new("second").in_workspace(&fixture.workspace).owned_by(&fixture.owner).build();
@@ -283,26 +283,20 @@ async fn a_change_of_a_link_that_was_purged_since_leaves_the_next_one_with_its_c
     let fixture = Fixture::new().await;
     let read = fixture.db.link("launch").await;
     let record = fixture.db.record("launch").await.unwrap();
-    fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.purge(&record).await;
     let next = LinkBuilder::new("launch").in_workspace(&fixture.workspace).of_another_generation().build();
     fixture.db.store(&next).await;
 
     let off = LinkPatch { is_active: Some(false), ..LinkPatch::default() };
-    let update = LinkUpdate {
-        link: read.id(),
-        patch: &off,
-        precondition: &Precondition::None,
-        destinations: Destinations::Fixed,
-        by: &fixture.owner,
-        named: None,
-        at: Timestamp::now(),
-        correlation_id: &correlation(),
+    let switch_off = |record: &Record<Link>| match record {
+        Record::Link(link) => LinkEdit::Change(Box::new(link.changed_by(&off, Timestamp::now()))),
+        Record::Tombstone(_) => LinkEdit::Keep,
     };
-    let changed = fixture.db.links().update(&update).await.unwrap();
-    fixture.db.links().delete(&read, &read.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
-    fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+    let changed = fixture.db.edit_as(&fixture.owner, &Record::Link(read.clone()), &correlation(), switch_off).await;
+    fixture.db.delete(&read).await;
+    fixture.db.purge(&record).await;
 
-    assert_eq!(changed, UpdateOutcome::Gone);
+    assert_eq!(changed, EditOutcome::Gone);
     assert_eq!(fixture.db.link("launch").await, next);
 }
 
@@ -413,11 +407,11 @@ async fn an_unknown_member_changes_nothing() {
 async fn what_is_gone_stays_gone() {
     let fixture = Fixture::new().await;
     let link = fixture.db.link("launch").await;
-    fixture.db.links().delete(&link, &fixture.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.delete_as(&fixture.owner, &link, Timestamp::now()).await;
 
     let deleted = fixture.patch(&json!({"is_active": true})).await;
     let record = fixture.db.record("launch").await.unwrap();
-    fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.purge(&record).await;
     let purged = fixture.patch(&json!({"is_active": true})).await;
 
     assert!(matches!(link.availability.state, LinkState::Active));

@@ -120,7 +120,7 @@ async fn each_step_of_an_expiry_has_an_event() {
     let extended = latest(&db);
     steps.publish_expiry(&extended_link).await.unwrap();
     let again = latest(&db);
-    steps.leave_tombstone(&db.link("launch").await, Timestamp::now(), &correlation()).await.unwrap();
+    db.remove_expired(&db.link("launch").await).await;
     let tombstones = db.stream("LinksTable").records;
     let removed: Vec<_> = tombstones.iter().flat_map(|record| change_of(record).unwrap().into_events()).collect();
     let record = steps.find(link.code()).await.unwrap().unwrap();
@@ -161,7 +161,7 @@ async fn a_deleted_link_has_one_event() {
     let link = LinkBuilder::new("launch").watching().build();
     db.store(&link).await;
 
-    db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
+    db.delete(&link).await;
 
     let events = latest(&db);
     assert_eq!(types(&events), ["url.deleted"]);

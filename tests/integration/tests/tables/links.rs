@@ -5,7 +5,7 @@ use linklet_domain::{
     Generation, Link, LinkId, LinkMetadata, LinkState, LinkStatus, LinkSummary, Record, RedirectTarget, SortOrder,
     Timestamp, UserId, WorkspaceId,
 };
-use linklet_dynamodb::{CreateOutcome, Creation, DeleteOutcome, LinkRange};
+use linklet_dynamodb::{CreateOutcome, Creation, LinkRange};
 use linklet_test_support::{LinkBuilder, TestDynamoDb, link_id};
 
 use crate::fixture::correlation;
@@ -53,19 +53,11 @@ async fn of_fifty_links_with_one_code_the_first_stays() {
     let db = TestDynamoDb::start();
     let links: Vec<_> =
         (0..50).map(|number| LinkBuilder::new("launch").to(&format!("https://{number}.example")).build()).collect();
-    let (table, ids) = (db.links(), correlation());
+    let table = db.links();
 
     let creations: Vec<_> = links
         .iter()
-        .map(|link| Creation {
-            link,
-            correlation_id: &ids,
-            reusable: None,
-            is_custom: false,
-            password_hash: None,
-            answer: None,
-            is_quiet: false,
-        })
+        .map(Creation::of)
         .collect();
     let outcomes = join_all(creations.iter().map(|creation| table.create(creation))).await;
 
@@ -87,11 +79,11 @@ async fn deleting_happens_once_and_keeps_the_first_time() {
     let second = first.plus(std::time::Duration::from_secs(60));
 
     let outcomes = [
-        db.links().delete(&link, &UserId::generate(), first, &correlation()).await.unwrap(),
-        db.links().delete(&link, &UserId::generate(), second, &correlation()).await.unwrap(),
+        db.delete_as(&UserId::generate(), &link, first).await,
+        db.delete_as(&UserId::generate(), &link, second).await,
     ];
 
-    assert_eq!(outcomes, [DeleteOutcome::Deleted, DeleteOutcome::AlreadyDeleted]);
+    assert_eq!(outcomes, [true, false]);
     let stored = db.link("launch").await;
     assert_eq!(stored.availability.status(second), LinkStatus::Deleted);
     assert_eq!(stored.availability.state, linklet_domain::LinkState::Deleted(first));
@@ -102,7 +94,7 @@ async fn deleting_what_is_not_there_creates_nothing() {
     let db = TestDynamoDb::start();
 
     let unknown = LinkBuilder::new("unknown").build();
-    db.links().delete(&unknown, &UserId::generate(), Timestamp::now(), &correlation()).await.unwrap();
+    db.delete_as(&UserId::generate(), &unknown, Timestamp::now()).await;
 
     assert!(db.scan("LinksTable").is_empty());
 }
@@ -186,7 +178,7 @@ async fn of_links_that_are_read_by_their_ids_those_that_have_gone_are_left_out()
     for link in &links {
         db.store(link).await;
     }
-    db.links().purge(&Record::Link(links[1].clone()), Timestamp::now(), &correlation()).await.unwrap();
+    db.purge(&Record::Link(links[1].clone())).await;
     let successor = LinkId { generation: Generation::parse("000000").unwrap(), ..links[2].id().clone() };
 
     let [first, second, third] = [0, 1, 3].map(|number: usize| links[number].id().clone());
@@ -201,15 +193,7 @@ async fn of_links_that_are_read_by_their_ids_those_that_have_gone_are_left_out()
 
 /// Creates a link whose code somebody has chosen.
 async fn choose(db: &TestDynamoDb, link: &Link) -> CreateOutcome {
-    let creation = Creation {
-        link,
-        correlation_id: &correlation(),
-        reusable: None,
-        is_custom: true,
-        password_hash: None,
-        answer: None,
-        is_quiet: false,
-    };
+    let creation = Creation { is_custom: true, ..Creation::of(link) };
     db.links().create(&creation).await.unwrap()
 }
 
@@ -269,10 +253,10 @@ async fn the_code_of_a_purged_link_is_its_workspaces_in_whichever_case() {
     choose(&db, &first).await;
 
     let (deleted, theirs) = (ours("LAUNCH"), LinkBuilder::new("launch").build());
-    db.links().delete(&first, &UserId::generate(), Timestamp::now(), &correlation()).await.unwrap();
+    db.delete_as(&UserId::generate(), &first, Timestamp::now()).await;
     assert_eq!(choose(&db, &deleted).await, CreateOutcome::CodeTaken, "it is deleted, and not purged");
     let record = db.record("Launch").await.unwrap();
-    db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+    db.purge(&record).await;
     assert_eq!(choose(&db, &theirs).await, CreateOutcome::CodeTaken, "another workspace");
     assert!(found(&db, "LAUNCH").await.unwrap().is_purged());
 
@@ -292,7 +276,7 @@ async fn a_purged_link_comes_back_under_its_own_code() {
     let first = LinkBuilder::new("launch").build();
     choose(&db, &first).await;
     let record = db.record("launch").await.unwrap();
-    db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+    db.purge(&record).await;
 
     let again = LinkBuilder::new("launch").in_workspace(&first.identity.workspace).build();
 

@@ -5,6 +5,7 @@
 mod api_keys;
 mod audit;
 mod clicks;
+mod edits;
 mod guesses;
 mod jobs;
 mod link_events;
