@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, btree_map::Entry};
 
 use linklet_domain::{
-    Click, ClickId, CorrelationId, Day, Event, EventDetail, LinkId, ParkedClick, UrlPurged, WorkspaceId,
+    Click, ClickId, CorrelationId, Day, Event, EventDetail, LinkEvent, LinkId, ParkedClick, WorkspaceId,
 };
 use linklet_dynamodb::{ClassifiedClick, DayWork};
 use linklet_lambda::batch::{Content, ReceivedMessage, UnreadableMessage};
@@ -111,7 +111,7 @@ impl DayOfClicks {
 /// A link that was purged, with the message that says so.
 #[derive(Debug)]
 pub(crate) struct Purge {
-    pub purged: UrlPurged,
+    pub purged: LinkEvent,
     pub event: Event,
     pub message_id: String,
 }

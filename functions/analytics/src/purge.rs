@@ -1,6 +1,6 @@
 //! Deleting the clicks, statistics and history of a purged link.
 
-use linklet_domain::{ClickId, Event, LinkId, UrlPurged};
+use linklet_domain::{ClickId, Event, LinkEvent, LinkId};
 use linklet_dynamodb::{Purged, RepositoryError};
 use linklet_lambda::telemetry::chain;
 use tokio::time::Instant;
@@ -39,11 +39,11 @@ impl Analytics {
 
     async fn purge_until(
         &self,
-        purged: &UrlPurged,
+        purged: &LinkEvent,
         event: &Event,
         until: Instant,
     ) -> Result<Progress, RepositoryError> {
-        let UrlPurged { link, .. } = purged;
+        let LinkEvent { link, .. } = purged;
         // First the numbers, after which nothing is counted any more; then the clicks, which may be many.
         self.stats.purge(&event.workspace_id, link, event.occurred_at).await?;
         self.links.delete_history(link).await?;

@@ -9,8 +9,8 @@ use aws_lambda_events::{
     streams::DynamoDbEventResponse,
 };
 use linklet_domain::{
-    Event, EventDetail, Invalid, LinkId, Target, TargetId, TargetUrl, Transition, UrlCreated, UrlDeleted, UrlExpired,
-    UrlPurged, UrlSuspended, UrlUnwatched, UrlUpdated, UserId,
+    Event, EventDetail, Invalid, LinkEvent, LinkId, Target, TargetId, TargetUrl, Transition, UrlCreated, UrlDeleted,
+    UrlUpdated, UserId,
 };
 use linklet_dynamodb::{RepositoryError, WatchOutcome, WatchTable, Workspaces};
 use linklet_lambda::{
@@ -70,13 +70,13 @@ fn watcher_changes(event: &Event) -> Result<Vec<WatcherChange>, Invalid> {
             let UrlCreated { original_url, user_id, .. } = created.clone();
             vec![WatcherChange::Added(Box::new(target_of(event, original_url, user_id)?), link.clone())]
         }
-        EventDetail::UrlExpired(UrlExpired { watched_target: Some(target), link, .. })
-        | EventDetail::UrlSuspended(UrlSuspended { watched_target: Some(target), link, .. }) => {
+        EventDetail::UrlExpired(LinkEvent { watched_target: Some(target), link, .. })
+        | EventDetail::UrlSuspended(LinkEvent { watched_target: Some(target), link, .. }) => {
             vec![WatcherChange::Paused(target.clone(), link.clone())]
         }
         EventDetail::UrlDeleted(UrlDeleted { watched_target: Some(target), link, .. })
-        | EventDetail::UrlPurged(UrlPurged { watched_target: Some(target), link, .. })
-        | EventDetail::UrlUnwatched(UrlUnwatched { watched_target: target, link, .. }) => {
+        | EventDetail::UrlPurged(LinkEvent { watched_target: Some(target), link, .. })
+        | EventDetail::UrlUnwatched(LinkEvent { watched_target: Some(target), link, .. }) => {
             vec![WatcherChange::Removed(target.clone(), link.clone())]
         }
         EventDetail::UrlUpdated(updated) if updated.watch => moved(event, updated)?,

@@ -37,91 +37,67 @@ impl Event {
             _ => None,
         }
     }
-
-    /// The routing key, such as `url.created`.
-    #[must_use]
-    pub fn event_type(&self) -> &'static str {
-        match self.detail {
-            EventDetail::UrlCreated(_) => "url.created",
-            EventDetail::UrlClicked(_) => "url.clicked",
-            EventDetail::UrlUpdated(_) => "url.updated",
-            EventDetail::UrlActivated(_) => "url.activated",
-            EventDetail::UrlDeactivated(_) => "url.deactivated",
-            EventDetail::UrlDeleted(_) => "url.deleted",
-            EventDetail::UrlExpired(_) => "url.expired",
-            EventDetail::UrlExhausted(_) => "url.exhausted",
-            EventDetail::UrlExtended(_) => "url.extended",
-            EventDetail::UrlSuspended(_) => "url.suspended",
-            EventDetail::UrlResumed(_) => "url.resumed",
-            EventDetail::UrlUnwatched(_) => "url.unwatched",
-            EventDetail::UrlRemoved(_) => "url.removed",
-            EventDetail::UrlPurged(_) => "url.purged",
-            EventDetail::MilestoneReached(_) => "milestone.reached",
-            EventDetail::TargetDown(_) => "target.down",
-            EventDetail::TargetUp(_) => "target.up",
-            EventDetail::JobFinished(_) => "job.finished",
-        }
-    }
 }
 
-/// What happened.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "event_type")]
-pub enum EventDetail {
+/// The kinds of events, each with its name on the wire.
+macro_rules! event_details {
+    ($($(#[$doc:meta])* $kind:ident($content:ty) = $name:literal;)+) => {
+        /// What happened.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(tag = "event_type")]
+        pub enum EventDetail {
+            $($(#[$doc])* #[serde(rename = $name)] $kind($content),)+
+        }
+
+        impl Event {
+            /// The name of its kind, such as `url.created`.
+            #[must_use]
+            pub fn event_type(&self) -> &'static str {
+                match self.detail {
+                    $(EventDetail::$kind(_) => $name,)+
+                }
+            }
+        }
+    };
+}
+
+event_details! {
     /// A link was created.
-    #[serde(rename = "url.created")]
-    UrlCreated(UrlCreated),
+    UrlCreated(UrlCreated) = "url.created";
     /// A link was followed.
-    #[serde(rename = "url.clicked")]
-    UrlClicked(UrlClicked),
+    UrlClicked(UrlClicked) = "url.clicked";
     /// Properties of a link were changed.
-    #[serde(rename = "url.updated")]
-    UrlUpdated(Box<UrlUpdated>),
+    UrlUpdated(Box<UrlUpdated>) = "url.updated";
     /// A link was switched on.
-    #[serde(rename = "url.activated")]
-    UrlActivated(UrlSwitched),
+    UrlActivated(LinkEvent) = "url.activated";
     /// A link was switched off.
-    #[serde(rename = "url.deactivated")]
-    UrlDeactivated(UrlSwitched),
+    UrlDeactivated(LinkEvent) = "url.deactivated";
     /// A link was deleted by a person. Its statistics stay.
-    #[serde(rename = "url.deleted")]
-    UrlDeleted(UrlDeleted),
+    UrlDeleted(UrlDeleted) = "url.deleted";
     /// A link's time is over. It is kept for a while and can be extended.
-    #[serde(rename = "url.expired")]
-    UrlExpired(UrlExpired),
+    UrlExpired(LinkEvent) = "url.expired";
     /// A link was used as often as it may be.
-    #[serde(rename = "url.exhausted")]
-    UrlExhausted(UrlExhausted),
+    UrlExhausted(UrlExhausted) = "url.exhausted";
     /// An expired link was given more time, and redirects again. The event says what the link is now, as that of a new one does.
-    #[serde(rename = "url.extended")]
-    UrlExtended(UrlCreated),
+    UrlExtended(UrlCreated) = "url.extended";
     /// A link leads nowhere until what suspends it is over.
-    #[serde(rename = "url.suspended")]
-    UrlSuspended(UrlSuspended),
+    UrlSuspended(LinkEvent) = "url.suspended";
     /// Nothing suspends a link any more. The event says what the link is now, as that of a new one does.
-    #[serde(rename = "url.resumed")]
-    UrlResumed(UrlCreated),
+    UrlResumed(UrlCreated) = "url.resumed";
     /// A link has given up watching where it leads.
-    #[serde(rename = "url.unwatched")]
-    UrlUnwatched(UrlUnwatched),
+    UrlUnwatched(LinkEvent) = "url.unwatched";
     /// A link that was deleted or had expired has given way to its tombstone: it can't be extended any more. Its statistics stay.
-    #[serde(rename = "url.removed")]
-    UrlRemoved(UrlRemoved),
+    UrlRemoved(LinkEvent) = "url.removed";
     /// A link was purged by a person: removed with its statistics.
-    #[serde(rename = "url.purged")]
-    UrlPurged(UrlPurged),
+    UrlPurged(LinkEvent) = "url.purged";
     /// A link has reached a round number of clicks.
-    #[serde(rename = "milestone.reached")]
-    MilestoneReached(MilestoneReached),
+    MilestoneReached(MilestoneReached) = "milestone.reached";
     /// A monitored URL doesn't answer any more.
-    #[serde(rename = "target.down")]
-    TargetDown(TargetDown),
+    TargetDown(TargetDown) = "target.down";
     /// A monitored URL answers again.
-    #[serde(rename = "target.up")]
-    TargetUp(TargetUp),
+    TargetUp(TargetUp) = "target.up";
     /// A job is over.
-    #[serde(rename = "job.finished")]
-    JobFinished(Box<JobFinished>),
+    JobFinished(Box<JobFinished>) = "job.finished";
 }
 
 /// A link was created.
@@ -176,17 +152,21 @@ pub struct UrlUpdated {
     pub watch: bool,
 }
 
-/// A link was switched on or off.
+/// Something that has become of a link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UrlSwitched {
+pub struct LinkEvent {
     /// The link.
     #[serde(flatten)]
     pub link: LinkId,
-    /// Whose link it is.
+    /// Whose link it is or was.
     pub user_id: UserId,
-    /// Who has changed it, if others hear of that: somebody else than its owner, or the owner if it was one of many at once.
+    /// Who has done it, if others hear of that: somebody else than its owner, or the owner if it was one of many at once. Nobody, if a
+    /// job has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Changer>,
+    /// The target that it watched until then, if it watches none from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watched_target: Option<TargetId>,
 }
 
 /// A link was deleted.
@@ -209,19 +189,6 @@ pub struct UrlDeleted {
     pub watched_target: Option<TargetId>,
 }
 
-/// A link's time is over; its statistics stay.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UrlExpired {
-    /// The link.
-    #[serde(flatten)]
-    pub link: LinkId,
-    /// Who created it and is told.
-    pub user_id: UserId,
-    /// The target that it watched until then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub watched_target: Option<TargetId>,
-}
-
 /// A link was used as often as it may be. It redirects again if somebody allows more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UrlExhausted {
@@ -232,55 +199,6 @@ pub struct UrlExhausted {
     pub user_id: UserId,
     /// How often it may be used.
     pub max_clicks: ClickLimit,
-}
-
-/// A link is suspended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UrlSuspended {
-    /// The link.
-    #[serde(flatten)]
-    pub link: LinkId,
-    /// Whose link it is.
-    pub user_id: UserId,
-    /// The target that it watched until then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub watched_target: Option<TargetId>,
-}
-
-/// A link has given up watching, for ever.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UrlUnwatched {
-    /// The link.
-    #[serde(flatten)]
-    pub link: LinkId,
-    /// The target that it watched until then.
-    pub watched_target: TargetId,
-}
-
-/// A link has given way to its tombstone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UrlRemoved {
-    /// The link.
-    #[serde(flatten)]
-    pub link: LinkId,
-    /// Whose link it was.
-    pub user_id: UserId,
-}
-
-/// A link was purged by a person; its clicks and statistics are to go too.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UrlPurged {
-    /// The link.
-    #[serde(flatten)]
-    pub link: LinkId,
-    /// Who created it and is told.
-    pub user_id: UserId,
-    /// Who has purged it; nobody, if a job has.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by: Option<Changer>,
-    /// The target that it watched until then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub watched_target: Option<TargetId>,
 }
 
 /// A link has reached a round number of clicks.
@@ -425,7 +343,7 @@ mod tests {
             occurred_at: Timestamp::now(),
             correlation_id: CorrelationId::generate(),
             workspace_id: WorkspaceId::generate(),
-            detail: EventDetail::UrlPurged(UrlPurged {
+            detail: EventDetail::UrlPurged(LinkEvent {
                 by: None,
                 link: LinkId::parse("abc1234.x7Kf2a").unwrap(),
                 user_id: UserId::generate(),

@@ -68,8 +68,8 @@ pub use click_id::ClickId;
 pub use closure::Closure;
 pub use correlation_id::CorrelationId;
 pub use event::{
-    Event, EventDetail, JobFinished, MilestoneReached, TargetDown, TargetUp, UrlClicked, UrlCreated, UrlDeleted,
-    UrlExhausted, UrlExpired, UrlPurged, UrlRemoved, UrlSuspended, UrlSwitched, UrlUnwatched, UrlUpdated,
+    Event, EventDetail, JobFinished, LinkEvent, MilestoneReached, TargetDown, TargetUp, UrlClicked, UrlCreated,
+    UrlDeleted, UrlExhausted, UrlUpdated,
 };
 pub use exact_json::ExactJson;
 pub use founding::{Founder, FoundingPolicy};

@@ -328,7 +328,7 @@ fn grouped(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CheckError, LinkId, TargetId, TargetUp, UrlCreated, UrlExpired, UrlPurged};
+    use crate::{CheckError, LinkEvent, LinkId, TargetId, TargetUp, UrlCreated};
 
     #[test]
     fn thousands_are_grouped() {
@@ -341,8 +341,8 @@ mod tests {
     #[test]
     fn a_mail_about_a_link_that_is_gone_says_so_in_its_subject() {
         let (link, user_id) = (LinkId::parse("launch.x7Kf2a").unwrap(), UserId::generate());
-        let expired = EventDetail::UrlExpired(UrlExpired { link: link.clone(), user_id, watched_target: None });
-        let purged = EventDetail::UrlPurged(UrlPurged { link, user_id, by: None, watched_target: None });
+        let ended = LinkEvent { link, user_id, by: None, watched_target: None };
+        let (expired, purged) = (EventDetail::UrlExpired(ended.clone()), EventDetail::UrlPurged(ended));
 
         assert_eq!(wording(&expired).unwrap().subject, "Your short link has expired");
         assert_eq!(wording(&purged).unwrap().subject, "Your short link was purged with its statistics");

@@ -11,8 +11,8 @@ mod subject;
 use std::str::FromStr;
 
 use crate::{
-    CorrelationId, CountryCode, Event, EventDetail, EventId, Invalid, IpHash, LinkId, Timestamp, UrlDeleted, UrlPurged,
-    UrlSwitched, UserId, WorkspaceId,
+    CorrelationId, CountryCode, Event, EventDetail, EventId, Invalid, IpHash, LinkEvent, LinkId, Timestamp, UrlDeleted,
+    UserId, WorkspaceId,
 };
 
 pub use self::{
@@ -170,16 +170,16 @@ impl AuditEntry {
                 let actor = updated.by.as_ref()?.actor();
                 (actor, AuditAction::LinkChanged, link(&updated.link), (Some(names.clone()), Some(names)))
             }
-            EventDetail::UrlActivated(UrlSwitched { link: id, by: Some(by), .. }) => {
+            EventDetail::UrlActivated(LinkEvent { link: id, by: Some(by), .. }) => {
                 (by.actor(), AuditAction::LinkChanged, link(id), (Some("inactive".into()), Some("active".into())))
             }
-            EventDetail::UrlDeactivated(UrlSwitched { link: id, by: Some(by), .. }) => {
+            EventDetail::UrlDeactivated(LinkEvent { link: id, by: Some(by), .. }) => {
                 (by.actor(), AuditAction::LinkChanged, link(id), (Some("active".into()), Some("inactive".into())))
             }
             EventDetail::UrlDeleted(UrlDeleted { link: id, by: Some(by), .. }) => {
                 (by.actor(), AuditAction::LinkDeleted, link(id), (None, None))
             }
-            EventDetail::UrlPurged(UrlPurged { link: id, by: Some(by), .. }) => {
+            EventDetail::UrlPurged(LinkEvent { link: id, by: Some(by), .. }) => {
                 (by.actor(), AuditAction::LinkPurged, link(id), (None, None))
             }
             EventDetail::JobFinished(finished) => {

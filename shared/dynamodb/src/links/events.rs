@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    Changer, CorrelationId, Event, EventDetail, EventId, Link, LinkChanges, LinkId, LinkState, RemovalReason,
-    Timestamp, UrlCreated, UrlDeleted, UrlExhausted, UrlExpired, UrlPurged, UrlRemoved, UrlSuspended, UrlSwitched,
-    UrlUnwatched, UrlUpdated, UserId,
+    Changer, CorrelationId, Event, EventDetail, EventId, Link, LinkChanges, LinkEvent, LinkId, LinkState,
+    RemovalReason, TargetId, Timestamp, UrlCreated, UrlDeleted, UrlExhausted, UrlUpdated, UserId,
 };
 
 use super::item::{LinkItem, TombstoneItem};
@@ -47,9 +46,9 @@ impl TombstoneItem {
             correlation_id: self.correlation_id,
             workspace_id,
             detail: match self.tombstone {
-                RemovalReason::Purged => EventDetail::UrlPurged(UrlPurged { link, user_id, by, watched_target }),
+                RemovalReason::Purged => EventDetail::UrlPurged(LinkEvent { link, user_id, by, watched_target }),
                 RemovalReason::Deleted | RemovalReason::Expired => {
-                    EventDetail::UrlRemoved(UrlRemoved { link, user_id })
+                    EventDetail::UrlRemoved(LinkEvent { link, user_id, by, watched_target: None })
                 }
             },
         }
@@ -94,6 +93,11 @@ impl LinkChange {
         }
     }
 
+    fn link_event(&self, watched_target: Option<TargetId>) -> LinkEvent {
+        let (link, user_id) = (self.after.id().clone(), self.after.identity.owner);
+        LinkEvent { link, user_id, by: None, watched_target }
+    }
+
     fn updated(&self) -> Option<Event> {
         let changes = LinkChanges::between(&self.before, &self.after)?;
         let (link, user_id) = (self.after.id().clone(), self.after.identity.owner);
@@ -104,8 +108,7 @@ impl LinkChange {
     }
 
     fn switched(&self) -> Option<Event> {
-        let (link, user_id, by) = (self.after.id().clone(), self.after.identity.owner, self.by.clone());
-        let switched = UrlSwitched { link, user_id, by };
+        let switched = LinkEvent { by: self.by.clone(), ..self.link_event(None) };
         let (kind, detail) = match (self.before.availability.state, self.after.availability.state) {
             (LinkState::Inactive, LinkState::Active) => ("activated", EventDetail::UrlActivated(switched)),
             (LinkState::Active, LinkState::Inactive) => ("deactivated", EventDetail::UrlDeactivated(switched)),
@@ -116,7 +119,7 @@ impl LinkChange {
 
     fn unwatched(&self) -> Option<Event> {
         let watched_target = self.before.watched_target().filter(|_| !self.after.watch)?;
-        let detail = EventDetail::UrlUnwatched(UrlUnwatched { link: self.after.id().clone(), watched_target });
+        let detail = EventDetail::UrlUnwatched(self.link_event(Some(watched_target)));
         Some(self.event("unwatched", self.after.updated_at, detail))
     }
 
@@ -133,11 +136,7 @@ impl LinkChange {
     fn expired(&self) -> Option<Event> {
         let is_expired = !self.before.expiry_is_published && self.after.expiry_is_published;
         let expired_at = self.before.availability.expires_at.filter(|_| is_expired)?;
-        let detail = EventDetail::UrlExpired(UrlExpired {
-            link: self.after.id().clone(),
-            user_id: self.after.identity.owner,
-            watched_target: self.after.watched_target(),
-        });
+        let detail = EventDetail::UrlExpired(self.link_event(self.after.watched_target()));
         // Whoever has changed meanwhile what the link watches has done that before the watch ends.
         let changed_at = Some(self.after.updated_at).filter(|changed| *changed != self.after.created_at);
         Some(self.event("expired", expired_at.max(changed_at.unwrap_or(expired_at)), detail))
@@ -156,11 +155,7 @@ impl LinkChange {
 
     fn suspended(&self) -> Option<Event> {
         let is_suspended = is_suspended(&self.after) && !is_suspended(&self.before);
-        let detail = is_suspended.then(|| UrlSuspended {
-            link: self.after.id().clone(),
-            user_id: self.after.identity.owner,
-            watched_target: self.after.watched_target(),
-        })?;
+        let detail = is_suspended.then(|| self.link_event(self.after.watched_target()))?;
         Some(self.event("suspended", self.written_at(), EventDetail::UrlSuspended(detail)))
     }
 

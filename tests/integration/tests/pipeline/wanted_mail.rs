@@ -10,9 +10,9 @@ use aws_lambda_events::sqs::SqsEvent;
 use linklet_account::Account;
 use linklet_auth::Auth;
 use linklet_domain::{
-    AccountChange, Changer, EmailAddress, Event, EventDetail, EventId, JobFinished, JobId, JobState, MailChoice,
+    AccountChange, Changer, EmailAddress, Event, EventDetail, EventId, JobFinished, JobId, JobState, LinkEvent, MailChoice,
     MailLimit, MailOrder, MailOrderId, NotificationStatus, OrderedMail, Origin, Role, TargetUp, Timestamp, UrlDeleted,
-    UrlExhausted, UrlExpired, UrlPurged, UserId, WorkspaceName,
+    UrlExhausted, UserId, WorkspaceName,
 };
 use linklet_dynamodb::Recipients;
 use linklet_lambda::{batch::Consumer, mail_orders::MailOrders, publisher::Publisher};
@@ -157,14 +157,14 @@ fn all_events(person: &Person) -> Vec<(Event, bool)> {
         (
             of(
                 person,
-                EventDetail::UrlPurged(UrlPurged { link: link.clone(), user_id, by: None, watched_target: None }),
+                EventDetail::UrlPurged(LinkEvent { link: link.clone(), user_id, by: None, watched_target: None }),
             ),
             false,
         ),
         (milestone(person), true),
         (target_down(person), true),
         (of(person, EventDetail::TargetUp(up)), true),
-        (of(person, EventDetail::UrlExpired(UrlExpired { link, user_id, watched_target: None })), true),
+        (of(person, EventDetail::UrlExpired(LinkEvent { link, user_id, by: None, watched_target: None })), true),
         (of(person, EventDetail::UrlExhausted(exhausted)), true),
         (job_finished(person, "a"), true),
     ]
