@@ -44,7 +44,7 @@ impl Auth {
 
     /// The password of a new account. Where addresses have to be verified, who comes without an invitation chooses it with the token
     /// that is mailed: otherwise anybody could choose one for somebody else's account, which that person then confirms.
-    fn credential(&self, body: &JsonObject<'_>, wanted: &NewAccount) -> Result<Credential, Invalid> {
+    fn credential(&self, body: &JsonObject, wanted: &NewAccount) -> Result<Credential, Invalid> {
         if wanted.invitation.is_none() && self.registration.needs_verified_addresses() {
             return Ok(Credential::ChosenLater);
         }

@@ -1,6 +1,6 @@
 //! Deletes links, with or without their statistics.
 
-use linklet_domain::{Changer, Invalid, Link, LinkEdit, Record, Scope, ShortCode};
+use linklet_domain::{Changer, Invalid, Link, LinkEdit, Precondition, Record, Scope, ShortCode};
 use linklet_dynamodb::{EditContext, EditOutcome, LinksTable};
 use linklet_lambda::{
     bulk::{self, Bulk, require_some},
@@ -23,7 +23,7 @@ impl Handler for Delete {
         match (request.method(), request.segments().as_slice()) {
             (&Method::DELETE, ["api", "urls", code]) => {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
-                self.delete(request, &caller, code).await
+                self.delete(request, &caller, code, Circumstances::Alone).await
             }
             (&Method::DELETE, ["api", "links", "bulk"]) => {
                 let caller = self.authenticator.require_now(request, Scope::LinksWrite).await?;
@@ -33,7 +33,7 @@ impl Handler for Delete {
             (&Method::DELETE, ["api", "links", code]) => {
                 // A purge can't be undone.
                 let caller = self.authenticator.require_now(request, Scope::LinksWrite).await?;
-                self.purge(request, &caller, code).await
+                self.purge(request, &caller, code, Circumstances::Alone).await
             }
             _ => Err(Problem::RouteUnknown.into()),
         }
@@ -41,12 +41,19 @@ impl Handler for Delete {
 }
 
 impl Delete {
-    async fn delete(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
+    async fn delete(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        code: &str,
+        circumstances: Circumstances,
+    ) -> Result<Response, ApiError> {
         let record = self.changeable(caller, code).await?.ok_or(ApiError::Problem(Problem::NotFound))?;
         self.authenticator.confirm(request, caller, &record.identity().owner, Scope::LinksWrite).await?;
         // The response is the same if the link was deleted or has expired before, so that the request is idempotent.
-        let (at, changer) = (request.received_at(), caller.named_to(&record.identity().owner, request));
-        self.remove(request, caller, record, changer.as_ref(), |record| match record {
+        let is_one_of_many = circumstances == Circumstances::OneOfMany;
+        let (at, changer) = (request.received_at(), caller.named_to(&record.identity().owner, is_one_of_many));
+        self.remove(request, caller, record, (changer.as_ref(), circumstances), |record| match record {
             Record::Link(link) => LinkEdit::delete(link, at),
             Record::Tombstone(_) => LinkEdit::Keep,
         })
@@ -54,10 +61,18 @@ impl Delete {
     }
 
     /// Replaces the link with a tombstone. That publishes `url.purged`, on which analytics deletes clicks and statistics.
-    async fn purge(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
+    async fn purge(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        code: &str,
+        circumstances: Circumstances,
+    ) -> Result<Response, ApiError> {
         let Some(record) = self.changeable(caller, code).await? else { return Ok(no_content()) };
         let at = request.received_at();
-        self.remove(request, caller, record, Some(&caller.changer()), |record| LinkEdit::purge(record, at)).await
+        let changer = caller.changer();
+        let purge = |record: &Record<Link>| LinkEdit::purge(record, at);
+        self.remove(request, caller, record, (Some(&changer), circumstances), purge).await
     }
 
     async fn remove(
@@ -65,10 +80,13 @@ impl Delete {
         request: &Request,
         caller: &Caller,
         record: Record<Link>,
-        changer: Option<&Changer>,
+        (changer, circumstances): (Option<&Changer>, Circumstances),
         decide: impl Fn(&Record<Link>) -> LinkEdit,
     ) -> Result<Response, ApiError> {
-        let precondition = request.precondition(&record.identity().id.generation);
+        let precondition = match circumstances {
+            Circumstances::Alone => request.precondition(&record.identity().id.generation),
+            Circumstances::OneOfMany => Precondition::None,
+        };
         let context = EditContext {
             precondition: &precondition,
             changer,
@@ -85,16 +103,16 @@ impl Delete {
 
     async fn remove_many(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let wanted = WantedRemovals::read(request)?;
-        let (codes, part) = (&wanted.codes, request.part(String::new()));
+        let codes = &wanted.codes;
         let repeated = bulk::repeated(codes.iter().copied());
         let until = self.bulk.admit(request, caller, codes.len()).await?;
         let removed = bulk::each(codes.len(), bulk::apart(codes.len()), until, |index| {
-            let (is_named_before, code, part) = (repeated[index], codes[index], &part);
+            let (is_named_before, code) = (repeated[index], codes[index]);
             async move {
                 match wanted.is_purge {
                     _ if is_named_before => Err(bulk::named_twice()),
-                    true => self.purge(part, caller, code).await,
-                    false => self.delete(part, caller, code).await,
+                    true => self.purge(request, caller, code, Circumstances::OneOfMany).await,
+                    false => self.delete(request, caller, code, Circumstances::OneOfMany).await,
                 }
             }
         });
@@ -110,6 +128,13 @@ impl Delete {
         }
         Ok(record)
     }
+}
+
+/// Whether a request is about one link, or about many. Its precondition is about one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Circumstances {
+    Alone,
+    OneOfMany,
 }
 
 /// Which links a request removes.

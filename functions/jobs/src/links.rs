@@ -105,9 +105,7 @@ impl LinkWork {
         }
         let context = EditContext::of_service(&job.created_by, &job.correlation_id);
         Ok(match self.links.edit(record, &context, |record| meant.decide(record)).await? {
-            EditOutcome::Written(_) | EditOutcome::Refused(NotEdited::Done) => {
-                JobProgress { changed: 1, ..one_seen() }
-            }
+            EditOutcome::Written(_) | EditOutcome::Refused(NotEdited::Done) => JobProgress { changed: 1, ..one_seen() },
             EditOutcome::Kept(_) => one_seen(),
             EditOutcome::Gone | EditOutcome::Stale | EditOutcome::Refused(NotEdited::NotMeant) => {
                 JobProgress::default()

@@ -109,7 +109,8 @@ fn is_within(span: Duration, since: Timestamp, now: Timestamp) -> bool {
 #[cfg(test)]
 mod tests {
     use linklet_domain::{
-        Availability, CorrelationId, LinkId, LinkIdentity, LinkState, LinkWrite, RemovalReason, TargetUrl, Tombstone, UserId, WorkspaceId,
+        Availability, CorrelationId, LinkId, LinkIdentity, LinkState, LinkWrite, RemovalReason, TargetUrl, Tombstone,
+        UserId, WorkspaceId,
     };
 
     use super::*;

@@ -17,21 +17,18 @@ impl Shorten {
         let links = body.objects("links")?.unwrap_or_default();
         require_some("links", links.len())?;
         let key = request.idempotency_key()?;
-        let parts: Vec<_> = links.into_iter().map(|link| request.part(link.to_owned())).collect();
-        let objects = parts.iter().map(|part| part.json_object(BULK_BODY)).collect::<Result<Vec<_>, _>>()?;
-        limit_passwords(&objects)?;
-        let lanes = by_url(&objects);
-        let until = self.bulk.admit(request, caller, parts.len()).await?;
-        let results = bulk::each(parts.len(), lanes, until, |index| {
+        limit_passwords(&links)?;
+        let until = self.bulk.admit(request, caller, links.len()).await?;
+        let results = bulk::each(links.len(), by_url(&links), until, |index| {
             let key = key.clone().map(|key| AnswerKey { key, index: Some(index) });
-            self.link_for(&parts[index], caller, Circumstances { key, among_many_until: Some(until) })
+            self.link_for(request, &links[index], caller, Circumstances { key, among_many_until: Some(until) })
         });
         Ok(bulk::results(request, results.await))
     }
 }
 
 /// The positions of the links, those of one URL together: the first of them makes the link that the others may get.
-fn by_url(links: &[JsonObject<'_>]) -> Vec<Vec<usize>> {
+fn by_url(links: &[JsonObject]) -> Vec<Vec<usize>> {
     let mut lanes: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (index, link) in links.iter().enumerate() {
         let url = link.value("url").and_then(|url| serde_json::from_str::<TargetUrl>(url).ok());

@@ -8,15 +8,12 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, Reusable, back_off};
 use linklet_lambda::{
-    http::{ApiError, MOST_IGNORED, Problem, Request, Response, StatusCode, json_text, located, tagged},
+    http::{ApiError, JsonObject, MOST_IGNORED, Problem, Request, Response, StatusCode, json_text, located, tagged},
     identity::Caller,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Shorten,
-    new_link::{BODY_LIMIT, NewLink},
-};
+use crate::{Shorten, new_link::NewLink};
 
 /// What tells a request from others: its idempotency key, if it has one, and a digest of its body, which must be the same for all
 /// requests with one key.
@@ -62,19 +59,19 @@ impl Shorten {
     pub(crate) async fn link_for(
         &self,
         request: &Request,
+        body: &JsonObject,
         caller: &Caller,
         circumstances: Circumstances,
     ) -> Result<Response, ApiError> {
         const CODE_TRIES: u32 = 5;
         const CONFLICT_TRIES: u32 = 10;
         let Circumstances { key, among_many_until } = circumstances;
-        let body = request.json_object(BODY_LIMIT)?;
         let identity = Identity { key, fingerprint: body.fingerprint() };
         // Before the body is judged: an expiry that was in the future at the first request may have passed since.
         if let Some(answer) = self.earlier_answer(&identity, request, caller).await? {
             return self.repeated(answer).await;
         }
-        let wanted = NewLink::read(&body, request, &self.reserved, &self.short_urls, self.room.reach)?;
+        let wanted = NewLink::read(body, request, &self.reserved, &self.short_urls, self.room.reach)?;
         let password_hash = match (&wanted.password, among_many_until) {
             (Some(password), None) => Some(self.hashing.hash(request, caller.user(), password).await?),
             (Some(password), Some(until)) => {
@@ -82,7 +79,7 @@ impl Shorten {
             }
             (None, _) => None,
         };
-        let (ignored, is_quiet) = (request.ignored(), among_many_until.is_some());
+        let (ignored, is_quiet) = (body.ignored(), among_many_until.is_some());
         let submission = Submission { request, caller, wanted, password_hash, identity, ignored, is_quiet };
 
         let (mut collisions, mut conflicts) = (0, 0);

@@ -97,7 +97,8 @@ impl Handler for Shorten {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
                 self.throttle.admit(request, caller.user()).await?;
                 let key = request.idempotency_key()?.map(|key| AnswerKey { key, index: None });
-                self.link_for(request, &caller, Circumstances { key, among_many_until: None }).await
+                let body = request.json_object(BODY_LIMIT)?;
+                self.link_for(request, &body, &caller, Circumstances { key, among_many_until: None }).await
             }
             (&Method::POST, ["api", "links", "bulk"]) => {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;

@@ -55,7 +55,7 @@ pub(crate) struct NewLink {
 impl NewLink {
     /// Reads the body.
     pub(crate) fn read(
-        object: &JsonObject<'_>,
+        object: &JsonObject,
         request: &Request,
         reserved: &ReservedCodes,
         short_urls: &ShortUrls,

@@ -1,24 +1,30 @@
 //! `PATCH /api/links/bulk`: changes many links, each as if it were alone.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use linklet_domain::{Invalid, Link, TagChange, optional};
 use linklet_lambda::{
     bulk::{self, BULK_BODY, limit_passwords, require_some},
-    http::{ApiError, JsonObject, Request, Response, StatusCode, json},
+    http::{ApiError, JsonObject, Request, Response, StatusCode, json, naming},
     identity::Caller,
     link_view::{LinkTables, OneLink},
 };
 use serde::Deserialize;
 
-use crate::{Change, Update, Waiting};
+use crate::{Change, Circumstances, Update};
 
 /// Which links a request changes, and how.
 struct Wanted {
-    /// The codes, with the part of the request about each.
-    links: Vec<(String, Request)>,
+    /// The codes, each with its change.
+    links: Vec<(String, Arc<JsonObject>)>,
     /// What becomes of the tags of each.
     tags: TagChange,
+}
+
+/// A link that was changed, and the members of its change that did nothing.
+struct Changed {
+    link: Link,
+    ignored: Vec<String>,
 }
 
 impl Update {
@@ -29,39 +35,41 @@ impl Update {
         let until = self.bulk.admit(request, caller, links.len()).await?;
         let changed = bulk::each(links.len(), bulk::apart(links.len()), until, |index| {
             let is_named_before = repeated[index];
-            let change = self.update_one(&wanted, index, caller, until);
+            let change = self.update_one(request, caller, &wanted, index, until);
             async move { if is_named_before { Err(bulk::named_twice()) } else { change.await } }
         });
-        let answers = self.shown(changed.await, links).await;
-        Ok(bulk::results(request, answers))
+        Ok(bulk::results(request, self.shown(request, changed.await).await))
     }
 
     async fn update_one(
         &self,
+        request: &Request,
+        caller: &Caller,
         Wanted { links, tags }: &Wanted,
         index: usize,
-        caller: &Caller,
         until: Instant,
-    ) -> Result<Link, ApiError> {
-        let (code, part) = &links[index];
-        let change = Change { tags: tags.clone(), ..Change::read(part)? };
-        self.change(part, caller, code, change, Waiting::Until(until)).await
+    ) -> Result<Changed, ApiError> {
+        let (code, body) = &links[index];
+        let change = Change { tags: tags.clone(), ..Change::read(request, body)? };
+        let ignored = body.ignored();
+        let link = self.change(request, caller, code, change, Circumstances::OneOfMany { until }).await?;
+        Ok(Changed { link, ignored })
     }
 
     /// The links that were changed as answers show them, with what is shown with them read for all at once.
     async fn shown(
         &self,
-        changed: Vec<Result<Link, ApiError>>,
-        parts: &[(String, Request)],
+        request: &Request,
+        changed: Vec<Result<Changed, ApiError>>,
     ) -> Vec<Result<Response, ApiError>> {
-        let links: Vec<_> = changed.iter().flatten().cloned().collect();
+        let links: Vec<_> = changed.iter().flatten().map(|changed| changed.link.clone()).collect();
         let around =
             LinkTables { links: &self.links, stats: &self.stats, people: &self.people }.surroundings(&links).await;
-        let shown = |link, part: &Request| {
-            let view = OneLink::among(part, &self.short_urls, &around, link);
-            part.name_ignored(json(StatusCode::OK, &view))
+        let shown = |Changed { link, ignored }| {
+            let view = OneLink::among(request, &self.short_urls, &around, link);
+            naming(&ignored, json(StatusCode::OK, &view))
         };
-        changed.into_iter().zip(parts).map(|(link, (_, part))| link.map(|link| shown(link, part))).collect()
+        changed.into_iter().map(|changed| changed.map(shown)).collect()
     }
 }
 
@@ -83,7 +91,7 @@ impl Wanted {
         let body = request.json_object(BULK_BODY)?;
         body.has_only(&["links", "codes", "set", "add_tags", "remove_tags"]);
         let (Alike { codes }, tags) = (body.read()?, body.read::<TagChange>()?);
-        let wanted = match (body.objects("links")?, codes) {
+        let links = match (body.objects("links")?, codes) {
             (Some(_), None) if body.value("set").is_some() || !tags.is_none() => {
                 return Err(refused(
                     "links",
@@ -91,51 +99,43 @@ impl Wanted {
                 )
                 .into());
             }
-            (Some(links), None) => Self { links: each_its_own(request, &links)?, tags },
-            (None, Some(codes)) => Self { links: all_alike(request, &body, codes, &tags)?, tags },
+            (Some(links), None) => each_its_own(links)?,
+            (None, Some(codes)) => all_alike(&body, codes, &tags)?,
             (Some(_), Some(_)) => return Err(refused("codes", "codes can't be given beside links").into()),
             (None, None) => return Err(refused("links", "links or codes is required").into()),
         };
-        let parts = wanted.links.iter().map(|(_, part)| part.json_object(BULK_BODY));
-        limit_passwords(&parts.collect::<Result<Vec<_>, _>>()?)?;
-        Ok(wanted)
+        limit_passwords(links.iter().map(|(_, body)| body.as_ref()))?;
+        Ok(Self { links, tags })
     }
 }
 
 /// The changes that a list has, each with the code of its link.
-fn each_its_own(request: &Request, links: &[&str]) -> Result<Vec<(String, Request)>, ApiError> {
+fn each_its_own(links: Vec<JsonObject>) -> Result<Vec<(String, Arc<JsonObject>)>, Invalid> {
     require_some("links", links.len())?;
-    let part_of = |link: &&str| {
-        let whole = request.part((*link).to_owned());
-        let link = whole.json_object(BULK_BODY)?;
+    let named = links.into_iter().map(|link| {
         let Named { code } = link.read().map_err(|_| refused("links", "each of the links must have its code"))?;
-        Ok((code, request.part(link.without("code"))))
-    };
-    links.iter().map(part_of).collect()
+        Ok((code, Arc::new(link)))
+    });
+    named.collect()
 }
 
 /// The same change for each of these codes.
 fn all_alike(
-    request: &Request,
-    body: &JsonObject<'_>,
+    body: &JsonObject,
     codes: Vec<String>,
     tags: &TagChange,
-) -> Result<Vec<(String, Request)>, Invalid> {
+) -> Result<Vec<(String, Arc<JsonObject>)>, Invalid> {
     require_some("codes", codes.len())?;
-    let set = body.value("set");
-    if set.is_none() && tags.is_none() {
-        return Err(refused("set", "set, add_tags or remove_tags is required"));
-    }
-    let set = set.unwrap_or("{}");
-    if !set.starts_with('{') {
-        return Err(refused("set", "set must be an object"));
-    }
-    let part = request.part(set.to_owned());
-    let sets_tags = part.json_object(BULK_BODY).is_ok_and(|set| set.value("tags").is_some());
-    if sets_tags && !tags.is_none() {
+    let set = match body.object("set")? {
+        Some(set) => set,
+        None if tags.is_none() => return Err(refused("set", "set, add_tags or remove_tags is required")),
+        None => JsonObject::default(),
+    };
+    if set.value("tags").is_some() && !tags.is_none() {
         return Err(refused("set", "set can't have tags beside add_tags and remove_tags"));
     }
-    Ok(codes.into_iter().map(|code| (code, part.part(set.to_owned()))).collect())
+    let set = Arc::new(set);
+    Ok(codes.into_iter().map(|code| (code, Arc::clone(&set))).collect())
 }
 
 fn refused(member: &'static str, sentence: &'static str) -> Invalid {

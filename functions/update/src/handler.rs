@@ -6,16 +6,16 @@ mod bulk;
 use std::time::Instant;
 
 use linklet_domain::{
-    Destinations, Link, LinkEdit, LinkPassword, LinkPatch, LinkStatus, Record, Scope, ShortCode, TagChange, TargetUrl,
-    patched,
+    Destinations, Link, LinkEdit, LinkPassword, LinkPatch, LinkStatus, Precondition, Record, Scope, ShortCode,
+    TagChange, TargetUrl, patched,
 };
 use linklet_dynamodb::{EditContext, EditOutcome, LinksTable, Names, StatsTable};
 use linklet_lambda::{
     bulk::Bulk,
     hashing::LinkHashing,
     http::{
-        ApiError, BodyLimit, Edge, Handler, Immutable, Method, Problem, Request, Response, ShortUrls, StatusCode, json,
-        tagged,
+        ApiError, BodyLimit, Edge, Handler, Immutable, JsonObject, Method, Problem, Request, Response, ShortUrls,
+        StatusCode, json, tagged,
     },
     identity::{Authenticator, Caller},
     link_view::{LINK_BODY, LinkTables, OneLink},
@@ -72,7 +72,8 @@ impl Handler for Update {
 
 impl Update {
     async fn update(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
-        let link = self.change(request, caller, code, Change::read(request)?, Waiting::NotAtAll).await?;
+        let change = Change::read(request, &request.json_object(BODY_LIMIT)?)?;
+        let link = self.change(request, caller, code, change, Circumstances::Alone).await?;
         let (generation, revision) = (link.id().generation.clone(), link.revision);
         let tables = LinkTables { links: &self.links, stats: &self.stats, people: &self.people };
         let body = OneLink::load(request, &self.short_urls, tables, link).await;
@@ -86,7 +87,7 @@ impl Update {
         }
         let patch = LinkPatch { routing: Some(routing), ..LinkPatch::default() };
         let change = Change { patch, ..Change::default() };
-        let link = self.change(request, caller, code, change, Waiting::NotAtAll).await?;
+        let link = self.change(request, caller, code, change, Circumstances::Alone).await?;
         let view = RulesView::new(link.routing.as_ref(), self.edge);
         Ok(tagged(json(StatusCode::OK, &view), &link.id().generation, link.revision))
     }
@@ -98,23 +99,28 @@ impl Update {
         caller: &Caller,
         code: &str,
         mut change: Change,
-        waiting: Waiting,
+        circumstances: Circumstances,
     ) -> Result<Link, ApiError> {
         let link = self.changeable(request, caller, code).await?;
         // What is refused in any case is refused before something is looked up or hashed for it.
         let LinkEdit::Change(after) = self.decide(request, &change, &link)? else { return Ok(link) };
         change.destinations = self.destinations(&link, &after).await?;
         let password_hash = match &change.password {
-            Some(Some(password)) => Some(Some(self.hash(request, caller, password, waiting).await?)),
+            Some(Some(password)) => Some(Some(self.hash(request, caller, password, circumstances).await?)),
             Some(None) => Some(None),
             None => None,
         };
         if let Some(target) = after.target_watched_anew(&link) {
             self.room.require(&link.identity.workspace, &link.identity.owner, &target).await?;
         }
-        let changer = caller.named_to(&link.identity.owner, request);
+        let (changer, precondition) = match circumstances {
+            Circumstances::Alone => {
+                (caller.named_to(&link.identity.owner, false), request.precondition(&link.id().generation))
+            }
+            Circumstances::OneOfMany { .. } => (caller.named_to(&link.identity.owner, true), Precondition::None),
+        };
         let context = EditContext {
-            precondition: &request.precondition(&link.id().generation),
+            precondition: &precondition,
             by: caller.user(),
             changer: changer.as_ref(),
             password_hash: password_hash.as_ref().map(Option::as_deref),
@@ -190,11 +196,13 @@ impl Update {
         request: &Request,
         caller: &Caller,
         password: &LinkPassword,
-        waiting: Waiting,
+        circumstances: Circumstances,
     ) -> Result<String, ApiError> {
-        match waiting {
-            Waiting::NotAtAll => self.hashing.hash(request, caller.user(), password).await,
-            Waiting::Until(until) => self.hashing.hash_in_turn(request, caller.user(), password, until).await,
+        match circumstances {
+            Circumstances::Alone => self.hashing.hash(request, caller.user(), password).await,
+            Circumstances::OneOfMany { until } => {
+                self.hashing.hash_in_turn(request, caller.user(), password, until).await
+            }
         }
     }
 }
@@ -239,6 +247,7 @@ const IMMUTABLE: [Immutable; 4] = [
 ];
 
 /// What a request changes.
+#[derive(Clone)]
 struct Change {
     patch: LinkPatch,
     /// What becomes of the link's tags, whatever tags others give it meanwhile.
@@ -255,11 +264,12 @@ impl Default for Change {
     }
 }
 
-/// Whether a password waits for its turn among others of the request.
+/// Whether a request is about one link, or about many. Its precondition is about one. A password of one of many waits for its turn
+/// until a time.
 #[derive(Debug, Clone, Copy)]
-enum Waiting {
-    NotAtAll,
-    Until(Instant),
+enum Circumstances {
+    Alone,
+    OneOfMany { until: Instant },
 }
 
 /// The member of the body that isn't kept with the link.
@@ -270,8 +280,7 @@ struct Secret {
 }
 
 impl Change {
-    fn read(request: &Request) -> Result<Self, ApiError> {
-        let body = request.json_object(BODY_LIMIT)?;
+    fn read(request: &Request, body: &JsonObject) -> Result<Self, ApiError> {
         let patch: LinkPatch = body.read_patch(&IMMUTABLE)?;
         let Secret { password } = body.read()?;
         request.require_future("expires_at", patch.expires_at.flatten())?;

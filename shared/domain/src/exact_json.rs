@@ -8,6 +8,13 @@ use serde_json::{Error, value::RawValue};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExactJson(String);
 
+/// An object without members.
+impl Default for ExactJson {
+    fn default() -> Self {
+        Self("{}".to_owned())
+    }
+}
+
 impl ExactJson {
     /// How deeply lists and objects may be nested: as deeply as other programs that are written with serde can read.
     const LEVELS: u32 = 127;

@@ -78,16 +78,13 @@ pub use idempotency_key::{AnswerKey, IdempotencyKey};
 pub use ids::{EventId, InvitationId, JobId, MailOrderId, SessionId, UserId, WorkspaceId};
 pub use invitation::Invitation;
 pub use job::{
-    Backing, GivenFilter, Job, JobFailure, JobProgress, JobState, JobWork, LinkJob, LinkRefusal, LinkTask,
-    WorkspaceJob,
+    Backing, GivenFilter, Job, JobFailure, JobProgress, JobState, JobWork, LinkJob, LinkRefusal, LinkTask, WorkspaceJob,
 };
 pub use leading::{HistoryEntry, LeadingChanges};
 pub use link::{ExpiryStep, Link, LinkEdit, LinkIdentity, LinkWrite, Record, StoredLink, Tombstone};
 pub use link_changes::{LinkChanges, Transition};
 pub use link_id::{Generation, LinkId};
-pub use link_metadata::{
-    Description, ExternalId, LinkMetadata, LinkPatch, NoWatch, Notes, TagChange, Tags, Title,
-};
+pub use link_metadata::{Description, ExternalId, LinkMetadata, LinkPatch, NoWatch, Notes, TagChange, Tags, Title};
 pub use link_password::LinkPassword;
 pub use link_query::{
     ArchivedFilter, LinkFilter, LinkSearch, LinkSummary, PageNumber, PageRows, SortBy, SortOrder, StatusFilter,

@@ -204,7 +204,10 @@ impl RedirectTarget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CorrelationId, LinkId, LinkState, LinkWrite, RemovalReason, Suspension, Suspensions, Tombstone, UserId, WorkspaceId};
+    use crate::{
+        CorrelationId, LinkId, LinkState, LinkWrite, RemovalReason, Suspension, Suspensions, Tombstone, UserId,
+        WorkspaceId,
+    };
 
     fn noon() -> Timestamp {
         Timestamp::parse("2026-03-02T12:00:00Z").unwrap()

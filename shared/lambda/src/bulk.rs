@@ -82,8 +82,8 @@ pub fn require_some(member: &'static str, links: usize) -> Result<(), Invalid> {
 ///
 /// # Errors
 /// 400.
-pub fn limit_passwords(links: &[JsonObject<'_>]) -> Result<(), Invalid> {
-    if links.iter().filter(|link| link.value("password").is_some()).count() <= MOST_PASSWORDS {
+pub fn limit_passwords<'o>(links: impl IntoIterator<Item = &'o JsonObject>) -> Result<(), Invalid> {
+    if links.into_iter().filter(|link| link.value("password").is_some()).count() <= MOST_PASSWORDS {
         return Ok(());
     }
     Err(Invalid::new(format!("at most {MOST_PASSWORDS} links may be given a password at once")).in_field("password"))

@@ -411,10 +411,11 @@ impl TestDynamoDb {
     /// # Panics
     /// When the table can't be written.
     pub async fn delete_as(&self, by: &UserId, link: &Link, at: Timestamp) -> bool {
-        let outcome = self.edit_as(by, &Record::Link(link.clone()), &CorrelationId::generate(), |record| match record {
-            Record::Link(link) => LinkEdit::delete(link, at),
-            Record::Tombstone(_) => LinkEdit::Keep,
-        });
+        let outcome =
+            self.edit_as(by, &Record::Link(link.clone()), &CorrelationId::generate(), |record| match record {
+                Record::Link(link) => LinkEdit::delete(link, at),
+                Record::Tombstone(_) => LinkEdit::Keep,
+            });
         matches!(outcome.await, EditOutcome::Written(_))
     }
 

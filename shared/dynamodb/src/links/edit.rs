@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{
-    Changer, CorrelationId, LeadingChanges, Link, LinkEdit, LinkWrite, Precondition, Record, RemovalReason,
-    Tombstone, UserId,
+    Changer, CorrelationId, LeadingChanges, Link, LinkEdit, LinkWrite, Precondition, Record, RemovalReason, Tombstone,
+    UserId,
 };
 
 use super::{

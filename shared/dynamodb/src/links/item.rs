@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use linklet_domain::{
     AnswerKey, Availability, Changer, ClickLimit, CorrelationId, EventId, ExternalId, Extras, Generation, Invalid,
-    LeadingChanges, Link, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, LinkWrite, NormalizedUrl, Preview,
-    RedirectTarget, RemovalReason, Revision, Routing, ShortCode, Suspensions, Tags, TargetId, TargetUrl, Terms,
-    Timestamp, Tombstone, UserId, Uses, WorkspaceId,
+    LeadingChanges, Link, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, LinkWrite, NormalizedUrl,
+    Preview, RedirectTarget, RemovalReason, Revision, Routing, ShortCode, Suspensions, Tags, TargetId, TargetUrl,
+    Terms, Timestamp, Tombstone, UserId, Uses, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 

@@ -7,6 +7,7 @@
 use std::{
     borrow::Cow,
     collections::{BTreeMap, BTreeSet},
+    sync::Arc,
 };
 
 use linklet_domain::{ExactJson, Invalid};
@@ -40,21 +41,21 @@ pub struct Immutable {
 }
 
 /// A request body: a JSON object, whose numbers are still as they were written.
-#[derive(Debug)]
-pub struct JsonObject<'r> {
+#[derive(Debug, Default)]
+pub struct JsonObject {
     json: ExactJson,
     members: BTreeSet<String>,
     /// Those of the members that aren't absent, as `null` and an empty text are.
     given: BTreeSet<String>,
-    unread: &'r Unread,
+    unread: Arc<Unread>,
 }
 
-impl<'r> JsonObject<'r> {
+impl JsonObject {
     /// Parses a JSON object.
     ///
     /// # Errors
     /// When the text is anything else.
-    pub(super) fn parse(body: &[u8], unread: &'r Unread) -> Result<Self, InvalidBody> {
+    pub(super) fn parse(body: &[u8], unread: Arc<Unread>) -> Result<Self, InvalidBody> {
         match body {
             // API Gateway takes a JSON body for text, and puts U+FFFD in place of the second byte, which is no UTF-8.
             [0x1f, 0x8b, ..] | [0x1f, 0xef, 0xbf, 0xbd, ..] => return Err(InvalidBody::Compressed),
@@ -89,25 +90,33 @@ impl<'r> JsonObject<'r> {
         self.unread.note(self.given.iter().filter(|name| !members.contains(&name.as_str())).cloned().collect());
     }
 
-    /// The texts of the objects in a list, for a route whose body is about several things; `None` if there is no such list.
+    /// The objects in a list, for a route whose body is about several things; `None` if there is no such list. Each
+    /// knows its own [members that do nothing](Self::ignored).
     ///
     /// # Errors
     /// When the member is anything else than a list of objects.
-    pub fn objects(&self, member: &'static str) -> Result<Option<Vec<&str>>, Invalid> {
+    pub fn objects(&self, member: &'static str) -> Result<Option<Vec<Self>>, Invalid> {
         let Some(list) = self.value(member) else { return Ok(None) };
-        let objects = serde_json::from_str::<Vec<&RawValue>>(list).unwrap_or_default();
-        if list == "[]" || !objects.is_empty() && objects.iter().all(|object| object.get().starts_with('{')) {
-            return Ok(Some(objects.into_iter().map(RawValue::get).collect()));
-        }
-        Err(Invalid::new(format!("{member} must be a list of objects")).in_field(member))
+        let refused = || Invalid::new(format!("{member} must be a list of objects")).in_field(member);
+        let objects: Vec<&RawValue> = serde_json::from_str(list).map_err(|_| refused())?;
+        let objects = objects.into_iter().map(|object| Self::parse(object.get().as_bytes(), Arc::default()));
+        objects.collect::<Result<_, _>>().map(Some).map_err(|_| refused())
     }
 
-    /// The text of the object without a member.
+    /// A member that is an object itself; `None` if it is absent.
+    ///
+    /// # Errors
+    /// When the member is anything else.
+    pub fn object(&self, member: &'static str) -> Result<Option<Self>, Invalid> {
+        let refused = |_| Invalid::new(format!("{member} must be an object")).in_field(member);
+        let object = self.value(member).map(|object| Self::parse(object.as_bytes(), Arc::default()));
+        object.transpose().map_err(refused)
+    }
+
+    /// The names of the members that do nothing, for an answer that is made of a text which is kept. They are handed out once.
     #[must_use]
-    pub fn without(&self, member: &str) -> String {
-        let mut members = self.values();
-        members.remove(member);
-        serde_json::to_string(&members).unwrap_or_default()
+    pub fn ignored(&self) -> Vec<String> {
+        self.unread.take()
     }
 
     /// The text of a member that isn't absent.
@@ -310,9 +319,9 @@ mod tests {
 
     #[test]
     fn a_member_that_no_struct_has_is_named_unless_it_is_absent() {
-        let unread = Unread::default();
+        let unread = Arc::new(Unread::default());
         let text = r#"{"name": "x", "settings": {"b": 1}, "other": 1, "a.b": {}, "nothing": null, "empty": ""}"#;
-        let object = JsonObject::parse(text.as_bytes(), &unread).unwrap();
+        let object = JsonObject::parse(text.as_bytes(), Arc::clone(&unread)).unwrap();
 
         object.read::<Body>().unwrap();
         assert_eq!(unread.take(), ["a.b", "other"]);

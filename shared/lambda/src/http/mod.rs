@@ -50,7 +50,7 @@ pub use self::{
     response::{Response, accepted, content, created, json, json_text, located, no_content, not_modified, with_secret},
     revisions::tagged,
     short_urls::ShortUrls,
-    unread::MOST_IGNORED,
+    unread::{MOST_IGNORED, naming},
     weights::weighted,
 };
 use crate::{

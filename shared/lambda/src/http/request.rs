@@ -1,4 +1,7 @@
-use std::{borrow::Cow, sync::OnceLock};
+use std::{
+    borrow::Cow,
+    sync::{Arc, OnceLock},
+};
 
 use lambda_http::{
     Body,
@@ -10,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::{
     ApiError, BodyLimit, GatewayEvent, JsonObject, Problem, Response,
-    unread::{self, Unread},
+    unread::{Unread, naming},
     weighted,
 };
 use crate::{
@@ -36,8 +39,7 @@ pub struct Request {
     allowance: OnceLock<Allowance>,
     actor: OnceLock<Actor>,
     last_guess: OnceLock<()>,
-    is_part: bool,
-    unread: Unread,
+    unread: Arc<Unread>,
 }
 
 impl From<GatewayEvent> for Request {
@@ -66,48 +68,12 @@ impl From<GatewayEvent> for Request {
             allowance: OnceLock::new(),
             actor: OnceLock::new(),
             last_guess: OnceLock::new(),
-            is_part: false,
-            unread: Unread::default(),
+            unread: Arc::default(),
         }
     }
 }
 
 impl Request {
-    /// What this request asks of one of several things, with the part of the body that is about it. Preconditions and the
-    /// idempotency key are about the whole, so the part has none.
-    #[must_use]
-    pub fn part(&self, body: String) -> Self {
-        let mut headers = self.headers.clone();
-        for about_the_whole in [header::IF_MATCH, HeaderName::from_static("idempotency-key")] {
-            headers.remove(about_the_whole);
-        }
-        Self {
-            route: self.route.clone(),
-            method: self.method.clone(),
-            is_head: self.is_head,
-            path: self.path.clone(),
-            headers,
-            cookies: Vec::new(),
-            raw_query: String::new(),
-            query: QueryMap::default(),
-            body: body.into(),
-            source_ip: self.source_ip.clone(),
-            correlation_id: self.correlation_id.clone(),
-            received_at: self.received_at,
-            allowance: OnceLock::new(),
-            actor: self.actor.clone(),
-            last_guess: OnceLock::new(),
-            is_part: true,
-            unread: Unread::default(),
-        }
-    }
-
-    /// Whether it is [about one of several things](Self::part) of a request.
-    #[must_use]
-    pub fn is_part(&self) -> bool {
-        self.is_part
-    }
-
     /// The method. A HEAD is a GET to its route, and its answer [has no body](super::answer), so that a route which answers one
     /// answers the other alike.
     #[must_use]
@@ -344,28 +310,19 @@ impl Request {
     ///
     /// # Errors
     /// 415 when it is encoded, 413 when it is longer than `limit`, 400 when it is no JSON object.
-    pub fn json_object(&self, limit: BodyLimit) -> Result<JsonObject<'_>, ApiError> {
+    pub fn json_object(&self, limit: BodyLimit) -> Result<JsonObject, ApiError> {
         if self.is_encoded() {
             return Err(Problem::EncodingUnsupported.into());
         }
         if self.body.len() > limit.in_bytes() {
             return Err(Problem::BodyTooLarge.into());
         }
-        Ok(JsonObject::parse(&self.body, &self.unread)?)
+        Ok(JsonObject::parse(&self.body, Arc::clone(&self.unread))?)
     }
 
-    /// The names of the body's members that do nothing, for an answer that is made of a text which is kept. Every other answer
-    /// that is a JSON object names them without being asked to. They are handed out once.
-    #[must_use]
-    pub fn ignored(&self) -> Vec<String> {
-        self.unread.take()
-    }
-
-    /// An answer about a part of a request, which names the members of the part that do nothing.
-    #[must_use]
-    pub fn name_ignored(&self, mut answer: Response) -> Response {
-        unread::named(&self.ignored(), &mut answer);
-        answer
+    /// An answer that names the body's members that do nothing, if it is a JSON object.
+    pub(super) fn name_ignored(&self, answer: Response) -> Response {
+        naming(&self.unread.take(), answer)
     }
 
     /// Whether the body has been encoded (`Content-Encoding`, RFC 9110, 8.4), as by compression.

@@ -42,12 +42,13 @@ fn shown(name: &str) -> String {
     name.chars().take(LONGEST).map(plain).collect()
 }
 
-/// Adds the member `ignored` to an answer that is a JSON object.
-pub(super) fn named(names: &[String], response: &mut Response) {
+/// Adds the member `ignored` with these names to an answer that is a JSON object.
+#[must_use]
+pub fn naming(names: &[String], mut response: Response) -> Response {
     const JSON: HeaderValue = HeaderValue::from_static("application/json");
     let is_json = response.headers().get(header::CONTENT_TYPE) == Some(&JSON);
     if names.is_empty() || !is_json || !response.status().is_success() {
-        return;
+        return response;
     }
     if let (Body::Text(object), Ok(names)) = (response.body_mut(), serde_json::to_string(names))
         && object.ends_with('}')
@@ -56,6 +57,7 @@ pub(super) fn named(names: &[String], response: &mut Response) {
         let comma = if object == "{" { "" } else { "," };
         object.push_str(&format!("{comma}\"ignored\":{names}}}"));
     }
+    response
 }
 
 #[cfg(test)]
@@ -70,8 +72,7 @@ mod tests {
     }
 
     fn answer(status: StatusCode, body: &str) -> String {
-        let mut response = json_text(status, body.to_owned());
-        named(&["a\"b".to_owned(), "c".to_owned()], &mut response);
+        let response = naming(&["a\"b".to_owned(), "c".to_owned()], json_text(status, body.to_owned()));
         String::from_utf8(response.into_body().to_vec()).unwrap()
     }
 

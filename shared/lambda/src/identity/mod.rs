@@ -102,8 +102,8 @@ impl Caller {
     /// Who is named to others that hear of a change of something that this person owns: nobody if it is the owner who changes it, unless
     /// it is one of many things at once.
     #[must_use]
-    pub fn named_to(&self, owner: &UserId, request: &Request) -> Option<Changer> {
-        (self.user != *owner || request.is_part()).then(|| self.changer())
+    pub fn named_to(&self, owner: &UserId, is_one_of_many: bool) -> Option<Changer> {
+        (self.user != *owner || is_one_of_many).then(|| self.changer())
     }
 
     /// The workspace to which the token or key gives access.

@@ -10,9 +10,9 @@ use aws_lambda_events::sqs::SqsEvent;
 use linklet_account::Account;
 use linklet_auth::Auth;
 use linklet_domain::{
-    AccountChange, Changer, EmailAddress, Event, EventDetail, EventId, JobFinished, JobId, JobState, LinkEvent, MailChoice,
-    MailLimit, MailOrder, MailOrderId, NotificationStatus, OrderedMail, Origin, Role, TargetUp, Timestamp, UrlDeleted,
-    UrlExhausted, UserId, WorkspaceName,
+    AccountChange, Changer, EmailAddress, Event, EventDetail, EventId, JobFinished, JobId, JobState, LinkEvent,
+    MailChoice, MailLimit, MailOrder, MailOrderId, NotificationStatus, OrderedMail, Origin, Role, TargetUp, Timestamp,
+    UrlDeleted, UrlExhausted, UserId, WorkspaceName,
 };
 use linklet_dynamodb::Recipients;
 use linklet_lambda::{batch::Consumer, mail_orders::MailOrders, publisher::Publisher};

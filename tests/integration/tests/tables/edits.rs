@@ -105,8 +105,7 @@ fn writes(db: &TestDynamoDb) -> usize {
 }
 
 fn table_with(db: &TestDynamoDb, faults: &Faults, attempts: u32) -> LinksTable {
-    let retry =
-        RetryConfig::standard().with_max_attempts(attempts).with_initial_backoff(Duration::from_millis(1));
+    let retry = RetryConfig::standard().with_max_attempts(attempts).with_initial_backoff(Duration::from_millis(1));
     let config = db.client_with(faults.clone()).config().to_builder().retry_config(retry).build();
     LinksTable::new(Client::from_conf(config), "LinksTable")
 }
@@ -218,7 +217,10 @@ async fn attributes_of_a_later_version_stay_when_a_link_is_changed() {
         .unwrap();
 
     let item = db.scan("LinksTable").into_iter().find(|item| item["sk"]["S"] == "LINK").unwrap();
-    assert_eq!((&item["colour"], &item["availability"]["M"]["paused_by"]), (&json!({"S": "red"}), &json!({"S": "ada"})));
+    assert_eq!(
+        (&item["colour"], &item["availability"]["M"]["paused_by"]),
+        (&json!({"S": "red"}), &json!({"S": "ada"}))
+    );
 }
 
 /// Reads and writes beside the read of the link itself, of one that has nothing beside it but the history.

@@ -55,10 +55,7 @@ async fn of_fifty_links_with_one_code_the_first_stays() {
         (0..50).map(|number| LinkBuilder::new("launch").to(&format!("https://{number}.example")).build()).collect();
     let table = db.links();
 
-    let creations: Vec<_> = links
-        .iter()
-        .map(Creation::of)
-        .collect();
+    let creations: Vec<_> = links.iter().map(Creation::of).collect();
     let outcomes = join_all(creations.iter().map(|creation| table.create(creation))).await;
 
     let created: Vec<_> = outcomes
@@ -78,10 +75,8 @@ async fn deleting_happens_once_and_keeps_the_first_time() {
     let first = Timestamp::now();
     let second = first.plus(std::time::Duration::from_secs(60));
 
-    let outcomes = [
-        db.delete_as(&UserId::generate(), &link, first).await,
-        db.delete_as(&UserId::generate(), &link, second).await,
-    ];
+    let outcomes =
+        [db.delete_as(&UserId::generate(), &link, first).await, db.delete_as(&UserId::generate(), &link, second).await];
 
     assert_eq!(outcomes, [true, false]);
     let stored = db.link("launch").await;
