@@ -7,7 +7,7 @@ use linklet_domain::{
 use linklet_dynamodb::{AcceptOutcome, InviteOutcome, OpenInvitation, WithdrawOutcome};
 use linklet_lambda::{
     guesses::Attempt,
-    http::{ApiError, BodyLimit, Problem, Request, Response, StatusCode, created, json, no_content, with_secret},
+    http::{ApiError, Problem, Request, Response, StatusCode, created, json, no_content, with_secret},
     identity::{Caller, Person},
     telemetry::chain,
 };
@@ -23,7 +23,7 @@ const ALREADY: ApiError = ApiError::Problem(Problem::AlreadyMember);
 impl Account {
     /// 201 with an invitation and its token, which no other answer shows.
     pub(crate) async fn invite(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        let NewInvitation { email, role } = request.json(NewInvitation::LIMIT)?;
+        let NewInvitation { email, role } = request.json()?;
         let token =
             OneTimeToken::generate(TokenPurpose::Invitation).map_err(|error| ApiError::Internal(Box::new(error)))?;
         let (workspace, role) = (caller.workspace(), role.unwrap_or(Role::Member));
@@ -83,7 +83,7 @@ impl Account {
 
     /// 200 with what an invitation is for, for whoever has its token.
     pub(crate) async fn look_at_invitation(&self, request: &Request) -> Result<Response, ApiError> {
-        let Acceptance { token } = request.json(Acceptance::LIMIT)?;
+        let Acceptance { token } = request.json()?;
         self.guesses.limit(request, Attempt::at_token(), async |_| self.look(request, &token).await).await
     }
 
@@ -102,7 +102,7 @@ impl Account {
 
     /// 200 with the workspace of which the caller is a member now. A token for it comes from `POST /api/auth/switch`.
     pub(crate) async fn accept_invitation(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
-        let Acceptance { token } = request.json(Acceptance::LIMIT)?;
+        let Acceptance { token } = request.json()?;
         let account = person.user().to_string();
         let attempt = Attempt::at_token_by(&account);
         self.guesses.limit(request, attempt, async |_| self.accept(request, person, &token).await).await
@@ -134,19 +134,11 @@ struct NewInvitation {
     role: Option<Role>,
 }
 
-impl NewInvitation {
-    const LIMIT: BodyLimit = BodyLimit::EMPTY.bytes("email", EmailAddress::MAX_LENGTH).word("role");
-}
-
 /// The body of a request to accept an invitation, or to look at it.
 #[derive(Deserialize)]
 struct Acceptance {
     /// A `String`, since what has another form than a token is a wrong one rather than an invalid request.
     token: String,
-}
-
-impl Acceptance {
-    const LIMIT: BodyLimit = BodyLimit::EMPTY.bytes("token", OneTimeToken::LENGTH);
 }
 
 /// What an invitation is for. One that lets an address register, and leads into no workspace, has neither workspace nor role, and

@@ -7,9 +7,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome};
 use linklet_lambda::{
-    http::{
-        ApiError, BodyLimit, Immutable, Problem, Request, Response, StatusCode, created, json, no_content, with_secret,
-    },
+    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, created, json, no_content, with_secret},
     identity::Caller,
 };
 use serde::{Deserialize, Serialize};
@@ -56,7 +54,7 @@ impl Account {
         caller: &Caller,
         prefix: &str,
     ) -> Result<Response, ApiError> {
-        let Patch { name, is_active } = request.json_object(Patch::LIMIT)?.read_patch(&[IMMUTABLE])?;
+        let Patch { name, is_active } = request.json_object()?.read_patch(&[IMMUTABLE])?;
         let prefix = KeyPrefix::parse(prefix).map_err(|_| NO_KEY)?;
         let (change, origin) = (KeyChange { name, is_active }, self.origin(request, caller));
         let outcome = self.users.change_key(caller.workspace(), caller.acting()?, &prefix, &change, &origin).await?;
@@ -109,10 +107,6 @@ struct Patch {
     is_active: Option<bool>,
 }
 
-impl Patch {
-    const LIMIT: BodyLimit = BodyLimit::EMPTY.text("name", KeyName::MAX_LENGTH).word("is_active");
-}
-
 /// Whether a request says that a membership which is paused goes on. Nobody pauses one by the API: who is to get out is removed.
 pub(crate) fn resumes(paused: Option<bool>) -> Result<bool, Invalid> {
     match paused {
@@ -131,14 +125,6 @@ struct Body {
     expires_at: Option<Timestamp>,
 }
 
-impl Body {
-    const LIMIT: BodyLimit = BodyLimit::EMPTY
-        .text("name", KeyName::MAX_LENGTH)
-        // A repeated scope counts once.
-        .list("scopes", 10 * Scope::ALL.len(), 32)
-        .time("expires_at");
-}
-
 /// The parsed request for a new API key.
 struct NewKey {
     name: KeyName,
@@ -148,7 +134,7 @@ struct NewKey {
 
 impl NewKey {
     fn read(request: &Request) -> Result<Self, ApiError> {
-        let Body { name, scopes, expires_at } = request.json(Body::LIMIT)?;
+        let Body { name, scopes, expires_at } = request.json()?;
         request.require_future("expires_at", expires_at)?;
         // A key that nobody says more of is for what most programs do: they read links and make them.
         let scopes = scopes.unwrap_or_else(|| BTreeSet::from([Scope::LinksRead, Scope::LinksWrite]));

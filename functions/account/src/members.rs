@@ -5,7 +5,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{MemberChange, MemberOutcome, Removal};
 use linklet_lambda::{
-    http::{ApiError, BodyLimit, Immutable, Problem, Request, Response, StatusCode, json, no_content},
+    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, json, no_content},
     identity::Caller,
     telemetry::chain,
 };
@@ -28,7 +28,7 @@ impl Account {
         caller: &Caller,
         user: &str,
     ) -> Result<Response, ApiError> {
-        let change = request.json_object(Body::LIMIT)?.read_patch::<Body>(&[IMMUTABLE])?.change()?;
+        let change = request.json_object()?.read_patch::<Body>(&[IMMUTABLE])?.change()?;
         let (user, workspace) = (UserId::parse(user).map_err(|_| NO_MEMBER)?, caller.workspace());
         let origin = self.origin(request, caller);
         let outcome = self.users.change_member(workspace, caller.acting()?, &user, change, &origin).await?;
@@ -144,8 +144,6 @@ struct Body {
 }
 
 impl Body {
-    const LIMIT: BodyLimit = BodyLimit::EMPTY.word("role").word("paused");
-
     fn change(self) -> Result<MemberChange, Invalid> {
         let change = MemberChange { role: self.role, resumes: resumes(self.paused)? };
         let is_nothing = change.role.is_none() && !change.resumes;

@@ -5,7 +5,7 @@ use linklet_lambda::{
     app,
     following::led_to,
     guesses::Attempt,
-    http::{ApiError, BodyLimit, Problem, Request, Response, StatusCode, json, no_content},
+    http::{ApiError, Problem, Request, Response, StatusCode, json, no_content},
     identity::Person,
 };
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ impl Account {
     }
 
     pub(crate) async fn change_wanted_mail(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
-        let wanted = request.json_object(WantedMail::LIMIT)?.read_patch::<WantedMail>(&[])?;
+        let wanted = request.json_object()?.read_patch::<WantedMail>(&[])?;
         let origin = self.guesses.origin(request, person.actor());
         if !self.users.choose_mail(person.user(), wanted.mail, &origin).await? {
             return Err(Problem::Unauthorized.into());
@@ -54,8 +54,4 @@ impl Account {
 #[derive(Serialize, Deserialize)]
 struct WantedMail {
     mail: MailChoice,
-}
-
-impl WantedMail {
-    const LIMIT: BodyLimit = BodyLimit::EMPTY.word("mail");
 }

@@ -6,7 +6,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{FoundOutcome, FoundingAnswer, NewWorkspace, WorkspaceOutcome, back_off};
 use linklet_lambda::{
-    http::{ApiError, BodyLimit, Immutable, Problem, Request, Response, StatusCode, json, json_text, located},
+    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, json, json_text, located},
     identity::{Caller, Person},
     workspace_view::{WorkspaceView, shown_workspace},
 };
@@ -24,7 +24,7 @@ impl Account {
     }
 
     pub(crate) async fn change_workspace(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        let body: Body = request.json_object(Body::LIMIT)?.read_patch(&[IMMUTABLE])?;
+        let body: Body = request.json_object()?.read_patch(&[IMMUTABLE])?;
         let patch = WorkspacePatch {
             name: body.name,
             slug: body.slug,
@@ -53,7 +53,7 @@ impl Account {
     /// 201 with a new workspace, of which the caller is the admin. A token for it comes from `POST /api/auth/switch`.
     pub(crate) async fn found_workspace(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
         const TRIES: u32 = 5;
-        let body = request.json_object(Founding::LIMIT)?;
+        let body = request.json_object()?;
         let (key, fingerprint) = (request.idempotency_key()?, body.fingerprint());
         // Read before an earlier answer is found, so that both name the same members that do nothing.
         let wanted = body.read();
@@ -118,10 +118,6 @@ struct Founding {
     name: WorkspaceName,
 }
 
-impl Founding {
-    const LIMIT: BodyLimit = BodyLimit::EMPTY.text("name", WorkspaceName::MAX_LENGTH);
-}
-
 #[derive(Serialize)]
 struct MyWorkspaces<'a> {
     workspaces: Vec<MyWorkspace<'a>>,
@@ -169,13 +165,6 @@ struct Body {
     settings: Option<WorkspaceSettings>,
     #[serde(default, deserialize_with = "optional")]
     destinations: Option<Destinations>,
-}
-
-impl Body {
-    const LIMIT: BodyLimit = Founding::LIMIT
-        .bytes("slug", WorkspaceSlug::MAX_LENGTH)
-        .bytes("settings", WorkspaceSettings::MAX_BYTES)
-        .word("destinations");
 }
 
 /// Reads settings with their numbers as they were written. `null` and an empty string stand for none.

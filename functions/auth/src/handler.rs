@@ -17,9 +17,7 @@ use linklet_domain::{
 use linklet_dynamodb::{PasswordChange, UsersTable};
 use linklet_lambda::{
     hashing::Limits,
-    http::{
-        ApiError, BodyLimit, Handler, Method, Problem, Request, Response, StatusCode, json, no_content, with_secret,
-    },
+    http::{ApiError, Handler, Method, Problem, Request, Response, StatusCode, json, no_content, with_secret},
     identity::{Person, TokenIssuer, TokenVerifier},
     mail_orders::MailOrders,
     passwords::Passwords,
@@ -43,11 +41,6 @@ pub struct Auth {
     founding: FoundingPolicy,
     address: ApiAddress,
 }
-
-/// The longest body with an address.
-const EMAIL: BodyLimit = BodyLimit::EMPTY.bytes("email", EmailAddress::MAX_LENGTH);
-/// The longest body with a mailed token.
-const TOKEN: BodyLimit = BodyLimit::EMPTY.bytes("token", OneTimeToken::LENGTH);
 
 impl Handler for Auth {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
@@ -112,7 +105,7 @@ impl Auth {
     /// A token for another workspace of somebody's, which belongs to the same session.
     async fn switch(&self, request: &Request) -> Result<Response, ApiError> {
         let person = self.tokens.person_now(request).await?;
-        let Switch { workspace } = request.json(Switch::LIMIT)?;
+        let Switch { workspace } = request.json()?;
         let mut memberships = self.users.memberships(person.user()).await?;
         memberships.retain(Membership::is_active);
         let membership = self.membership_at(&memberships, &workspace).await?;
@@ -125,7 +118,7 @@ impl Auth {
     async fn change_password(&self, request: &Request) -> Result<Response, ApiError> {
         const OLD_AND_NEW: u32 = 2;
         let person = self.tokens.person_now(request).await?;
-        let passwords = request.json::<NewPassword>(NewPassword::LIMIT)?;
+        let passwords = request.json::<NewPassword>()?;
         let account = self.users.account(person.user()).await?.ok_or(Problem::Unauthorized)?;
         passwords.new.refuse_guessable(&account.email).map_err(|refused| refused.in_field("new"))?;
         let purpose = Purpose { refusal: "wrong password for another one", hashes: OLD_AND_NEW };
@@ -160,7 +153,7 @@ impl Auth {
     /// Ends the session of the token, or all sessions of its person.
     async fn log_out(&self, request: &Request) -> Result<Response, ApiError> {
         let held = self.tokens.person(request).await?;
-        let Logout { everywhere } = if request.has_body() { request.json(Logout::LIMIT)? } else { Logout::default() };
+        let Logout { everywhere } = if request.has_body() { request.json()? } else { Logout::default() };
         let everywhere = everywhere.unwrap_or_default();
         // A session that was just ended elsewhere doesn't end the others.
         let person = if everywhere { self.tokens.person_now(request).await? } else { held };
@@ -187,19 +180,11 @@ struct Switch {
     workspace: String,
 }
 
-impl Switch {
-    const LIMIT: BodyLimit = BodyLimit::EMPTY.bytes("workspace", WorkspaceSlug::MAX_LENGTH);
-}
-
 /// The body of a request to change the password.
 #[derive(Deserialize)]
 struct NewPassword {
     current: TypedPassword,
     new: Password,
-}
-
-impl NewPassword {
-    const LIMIT: BodyLimit = BodyLimit::EMPTY.bytes("current", Password::MAX_BYTES).bytes("new", Password::MAX_BYTES);
 }
 
 /// The body of a logout, which may be missing.
@@ -208,8 +193,4 @@ struct Logout {
     /// Whether all sessions end, and not this one only.
     #[serde(default, deserialize_with = "optional")]
     everywhere: Option<bool>,
-}
-
-impl Logout {
-    const LIMIT: BodyLimit = BodyLimit::EMPTY.word("everywhere");
 }

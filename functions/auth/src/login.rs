@@ -9,13 +9,13 @@ use linklet_domain::{
 use linklet_dynamodb::{FoundOutcome, NewWorkspace, back_off};
 use linklet_lambda::{
     guesses::Attempt,
-    http::{ApiError, BodyLimit, Problem, Request, Response},
+    http::{ApiError, Problem, Request, Response},
     passwords,
     telemetry::chain,
 };
 use serde::Deserialize;
 
-use crate::{Auth, EMAIL, refusal, token_view};
+use crate::{Auth, refusal, token_view};
 
 /// The body of a login.
 #[derive(Deserialize)]
@@ -31,14 +31,9 @@ struct Credentials {
     remember: Option<bool>,
 }
 
-impl Credentials {
-    const LIMIT: BodyLimit =
-        EMAIL.bytes("password", Password::MAX_BYTES).bytes("workspace", WorkspaceSlug::MAX_LENGTH).word("remember");
-}
-
 impl Auth {
     pub(crate) async fn login(&self, request: &Request) -> Result<Response, ApiError> {
-        let credentials = request.json::<Credentials>(Credentials::LIMIT)?;
+        let credentials = request.json::<Credentials>()?;
         if credentials.remember == Some(true) {
             self.address.require_own_page(request)?;
         }

@@ -7,14 +7,14 @@ use linklet_domain::{
 use linklet_dynamodb::{AddressStep, PersonChange, PersonOutcome, Profile};
 use linklet_lambda::{
     guesses::Attempt,
-    http::{ApiError, BodyLimit, Immutable, Problem, Request, Response, StatusCode, json, no_content},
+    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, json, no_content},
     identity::Person,
     proofs::Purpose,
 };
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{Auth, EMAIL, TOKEN, reset::TOKEN_INVALID};
+use crate::{Auth, reset::TOKEN_INVALID};
 
 impl Auth {
     pub(crate) async fn me(&self, request: &Request) -> Result<Response, ApiError> {
@@ -49,7 +49,7 @@ impl Auth {
     /// is configured. The answer is the same whether or not that address has an account.
     pub(crate) async fn change_me(&self, request: &Request) -> Result<Response, ApiError> {
         let person = self.tokens.person_now(request).await?;
-        let wanted: Body = request.json_object(Body::LIMIT)?.read_patch(&[IMMUTABLE])?;
+        let wanted: Body = request.json_object()?.read_patch(&[IMMUTABLE])?;
         let account = self.users.account(person.user()).await?.ok_or(Problem::Unauthorized)?;
         match wanted.email.as_ref().filter(|email| **email != account.email) {
             Some(email) => self.change_address(request, &account, &wanted, email).await?,
@@ -126,7 +126,7 @@ impl Auth {
 
     /// Has no other address wait any more, for whoever has the token that was mailed to the present one.
     pub(crate) async fn keep_address(&self, request: &Request) -> Result<Response, ApiError> {
-        let Kept { token } = request.json(TOKEN)?;
+        let Kept { token } = request.json()?;
         let keep = async |_| {
             let token = OneTimeToken::parse(TokenPurpose::Keep, &token).map_err(|_| TOKEN_INVALID)?;
             let origin_of = |user: &UserId| self.limits.guesses.origin(request, Actor::Person(*user));
@@ -166,10 +166,6 @@ struct Body {
     /// As it was typed, since a wrong one is a wrong guess rather than an invalid request.
     #[serde(default, deserialize_with = "optional")]
     password: Option<TypedPassword>,
-}
-
-impl Body {
-    const LIMIT: BodyLimit = EMAIL.bytes("password", Password::MAX_BYTES).text("full_name", FullName::MAX_LENGTH);
 }
 
 /// The body of a request to keep an address.

@@ -7,12 +7,12 @@ use linklet_domain::{
 use linklet_dynamodb::{OpenInvitation, RegisterOutcome, Registration, back_off};
 use linklet_lambda::{
     guesses::Attempt,
-    http::{ApiError, BodyLimit, JsonObject, Problem, Request, Response, StatusCode, created, json},
+    http::{ApiError, JsonObject, Problem, Request, Response, StatusCode, created, json},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::{Auth, EMAIL};
+use crate::Auth;
 
 const TAKEN: ApiError = ApiError::Problem(Problem::EmailTaken);
 /// The error of every invitation that doesn't work, whatever the reason is.
@@ -20,7 +20,7 @@ const INVALID: ApiError = ApiError::Problem(Problem::InvitationInvalid);
 
 impl Auth {
     pub(crate) async fn register(&self, request: &Request) -> Result<Response, ApiError> {
-        let body = request.json_object(NewAccount::LIMIT)?;
+        let body = request.json_object()?;
         let wanted = body.read::<NewAccount>()?;
         if wanted.invitation.is_none() && !self.registration.admits(&wanted.email) {
             return Err(Problem::RegistrationClosed.into());
@@ -179,12 +179,6 @@ struct NewAccount {
 }
 
 impl NewAccount {
-    const LIMIT: BodyLimit = EMAIL
-        .bytes("password", Password::MAX_BYTES)
-        .text("full_name", FullName::MAX_LENGTH)
-        .text("workspace_name", WorkspaceName::MAX_LENGTH)
-        .bytes("invitation", OneTimeToken::LENGTH);
-
     /// The account to store, with a new id.
     fn account(&self, password_hash: Option<&str>, request: &Request) -> Account {
         Account {

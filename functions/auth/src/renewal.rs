@@ -3,7 +3,7 @@
 use linklet_domain::{
     Account, Actor, Membership, RefreshToken, RenewableSession, Renewal, SessionId, WorkspaceSlug, optional,
 };
-use linklet_lambda::http::{ApiError, BodyLimit, Problem, Request, Response};
+use linklet_lambda::http::{ApiError, Problem, Request, Response};
 use serde::Deserialize;
 
 use crate::{Auth, cookie::refresh_token_of, token_view};
@@ -16,15 +16,11 @@ struct Refresh {
     workspace: Option<String>,
 }
 
-impl Refresh {
-    const LIMIT: BodyLimit = BodyLimit::EMPTY.bytes("workspace", WorkspaceSlug::MAX_LENGTH);
-}
-
 impl Auth {
     /// A token for the session of the cookie, and the cookie's successor.
     pub(crate) async fn refresh(&self, request: &Request) -> Result<Response, ApiError> {
         self.address.require_own_page(request)?;
-        let Refresh { workspace } = request.json(Refresh::LIMIT)?;
+        let Refresh { workspace } = request.json()?;
         let offered = refresh_token_of(request).ok_or_else(|| refused("no refresh token", None))?;
         let now = request.received_at();
         let token = self.tokens.refresh_token(offered, now).await;

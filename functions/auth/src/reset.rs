@@ -10,7 +10,7 @@ use linklet_lambda::{
 };
 use serde::Deserialize;
 
-use crate::{Auth, EMAIL, TOKEN};
+use crate::Auth;
 
 /// The error of a token that can't be used, whatever the reason is.
 pub(crate) const TOKEN_INVALID: ApiError = ApiError::Problem(Problem::TokenInvalid);
@@ -18,7 +18,7 @@ pub(crate) const TOKEN_INVALID: ApiError = ApiError::Problem(Problem::TokenInval
 impl Auth {
     /// 202, whether or not the address has an account: a mail follows if it has.
     pub(crate) async fn forgot_password(&self, request: &Request) -> Result<Response, ApiError> {
-        let Forgotten { email } = request.json(EMAIL)?;
+        let Forgotten { email } = request.json()?;
         let reset = OrderedMail::PasswordReset { email };
         let order = async |_| self.mails.place(request, reset.clone()).await;
         self.limits.guesses.limit(request, Attempt::at_mailing(), order).await?;
@@ -28,7 +28,7 @@ impl Auth {
     /// Sets a new password with a token, and ends all sessions. If the token is the first proof that the address is the person's, what
     /// others may have made in the account's name is paused.
     pub(crate) async fn reset_password(&self, request: &Request) -> Result<Response, ApiError> {
-        let wanted = request.json::<NewPassword>(TOKEN.bytes("password", Password::MAX_BYTES))?;
+        let wanted = request.json::<NewPassword>()?;
         let set = async |whose| self.set_password(request, &wanted, whose).await;
         self.limits.guesses.limit(request, Attempt::at_token(), set).await
     }

@@ -13,7 +13,7 @@ use linklet_lambda::{
 };
 use serde::Deserialize;
 
-use crate::{Auth, EMAIL, TOKEN, reset::TOKEN_INVALID};
+use crate::{Auth, reset::TOKEN_INVALID};
 
 impl Auth {
     /// Records that an address is its account's person's. It takes two proofs: the mailed token shows that somebody reads the
@@ -21,7 +21,7 @@ impl Auth {
     /// address could log in as soon as that person, or a program that looks at their mail, follows the link. An account without a
     /// password is nobody's yet, and gets the one that comes with the token.
     pub(crate) async fn verify_address(&self, request: &Request) -> Result<Response, ApiError> {
-        let Verification { token, password } = request.json(TOKEN.bytes("password", Password::MAX_BYTES))?;
+        let Verification { token, password } = request.json()?;
         let proof = match password {
             Some(password) => Proof::Password(password),
             None => Proof::Session(self.session_of(request).await?),
@@ -114,14 +114,14 @@ impl Auth {
     pub(crate) async fn request_verification(&self, request: &Request) -> Result<Response, ApiError> {
         let mail = if request.has_header(header::AUTHORIZATION) {
             let user_id = *self.tokens.person(request).await?.user();
-            let named = if request.has_body() { request.json::<AnotherMailBody>(EMAIL)?.email } else { None };
+            let named = if request.has_body() { request.json::<AnotherMailBody>()?.email } else { None };
             let mailbox = self.users.mailbox(&user_id, request.received_at()).await?.ok_or(Problem::Unauthorized)?;
             match mailbox.pending.filter(|_| named.as_ref() != Some(&mailbox.email)) {
                 Some(pending) => OrderedMail::AddressChange { user_id, email: pending.email },
                 None => OrderedMail::Verification { email: mailbox.email },
             }
         } else {
-            OrderedMail::Verification { email: request.json::<Requested>(EMAIL)?.email }
+            OrderedMail::Verification { email: request.json::<Requested>()?.email }
         };
         let order = async |_| self.mails.place(request, mail.clone()).await;
         self.limits.guesses.limit(request, Attempt::at_mailing(), order).await?;

@@ -10,7 +10,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{Cursor, JobsTable, LinksTable, Names, RepositoryError};
 use linklet_lambda::{
-    http::{ApiError, BodyLimit, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json, located},
+    http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json, located},
     identity::{Authenticator, Caller},
     link_filter::{LinkOrder, LinkQuery, Matches},
     link_view::{CreatorNames, NAMES, within_budget},
@@ -60,8 +60,6 @@ struct Renaming {
     name: String,
 }
 
-const RENAMING: BodyLimit = BodyLimit::EMPTY.text("name", Tags::MAX_LENGTH);
-
 impl JobsApi {
     async fn create(&self, request: &Request) -> Result<Response, ApiError> {
         let caller = self.admit(request, Scope::LinksWrite).await?;
@@ -74,7 +72,7 @@ impl JobsApi {
 
     async fn rename_tag(&self, request: &Request, tag: &str) -> Result<Response, ApiError> {
         self.admit(request, Scope::LinksWrite).await?;
-        let Renaming { name } = request.json(RENAMING)?;
+        let Renaming { name } = request.json()?;
         let (from, to) = (tag_in_path(tag)?, tag_in("name", &name)?);
         let filter = GivenFilter::of_tag(&from);
         self.start_on_tag(request, LinkTask::RenameTag { from, to }, filter).await

@@ -7,7 +7,7 @@ use linklet_domain::{
     ExternalId, GivenFilter, Invalid, LinkJob, LinkSearch, LinkTask, Tag, Tags, Timestamp, optional, patched,
 };
 use linklet_lambda::{
-    http::{ApiError, BodyLimit, Request, ShortUrls},
+    http::{ApiError, Request, ShortUrls},
     link_filter::LinkQuery,
 };
 use serde::{
@@ -23,26 +23,6 @@ pub(crate) struct NewJob {
     /// Whether it is only to be counted how many links are meant.
     pub is_dry_run: bool,
 }
-
-const LIMIT: BodyLimit = BodyLimit::EMPTY
-    .word("kind")
-    .text("tag", Tags::MAX_LENGTH)
-    .text("from", Tags::MAX_LENGTH)
-    .text("to", Tags::MAX_LENGTH)
-    .time("expires_at")
-    .word("dry_run")
-    .word("filter")
-    .word("all")
-    .text("search", LinkSearch::MAX_LENGTH)
-    // Conditions, of which each may name some tags.
-    .list("tag", Tags::MOST, 4 * Tags::MAX_LENGTH)
-    .text("created_by", 36)
-    .word("status")
-    .word("archived")
-    .time("created_after")
-    .time("created_before")
-    .text("tz", 64)
-    .text("external_id", ExternalId::MAX_LENGTH);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -92,7 +72,7 @@ impl<'de> Visitor<'de> for ObjectVisitor {
 impl NewJob {
     /// Reads the body of a request.
     pub(crate) fn read(request: &Request, short_urls: &ShortUrls) -> Result<Self, ApiError> {
-        let body: Body = request.json(LIMIT)?;
+        let body: Body = request.json()?;
         request.require_future("expires_at", body.expires_at.flatten())?;
         let task = body.task()?;
         let filter = match (body.filter, &task) {

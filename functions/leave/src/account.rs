@@ -8,7 +8,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{MemberOutcome, Removal, RepositoryError, Tie};
 use linklet_lambda::{
-    http::{ApiError, BodyLimit, Problem, Request, Response, no_content},
+    http::{ApiError, Problem, Request, Response, no_content},
     identity::Person,
     telemetry::chain,
 };
@@ -32,7 +32,7 @@ impl Leave {
     /// Leaves each workspace, one after another, and ends the account. Repeating it goes on where it was.
     pub(crate) async fn close_account(&self, request: &Request) -> Result<Response, ApiError> {
         let person = self.tokens.person_apart(request).await?;
-        let Closing { password } = request.json(Closing::LIMIT)?;
+        let Closing { password } = request.json()?;
         let account = self.account_of(person.user()).await?;
         self.require_password(request, &account, &password).await?;
         let refused = self.require_other_admins(&person).await;
@@ -166,8 +166,4 @@ impl Leave {
 struct Closing {
     /// As it was typed, since a wrong one is a wrong guess rather than an invalid request.
     password: TypedPassword,
-}
-
-impl Closing {
-    const LIMIT: BodyLimit = BodyLimit::EMPTY.bytes("password", Password::MAX_BYTES);
 }

@@ -6,7 +6,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{Acting, CloseOutcome, RestoreOutcome};
 use linklet_lambda::{
-    http::{ApiError, BodyLimit, Problem, Request, Response, StatusCode, json},
+    http::{ApiError, Problem, Request, Response, StatusCode, json},
     identity::Person,
     workspace_view::shown_workspace,
 };
@@ -20,7 +20,7 @@ impl Leave {
     /// Closes the workspace of the token, whatever jobs run or wait there, for an admin who knows its slug and their own password.
     pub(crate) async fn close_workspace(&self, request: &Request) -> Result<Response, ApiError> {
         let caller = self.tokens.require_now(request, Role::Admin).await?;
-        let Closing { slug, password } = request.json(Closing::LIMIT)?;
+        let Closing { slug, password } = request.json()?;
         let workspace = self.users.workspace(caller.workspace()).await?.ok_or(UNKNOWN)?;
         // Before the password is judged, which takes a while.
         if slug != workspace.slug.as_str() {
@@ -103,9 +103,4 @@ struct Closing {
     slug: String,
     /// As it was typed, since a wrong one is a wrong guess rather than an invalid request.
     password: TypedPassword,
-}
-
-impl Closing {
-    const LIMIT: BodyLimit =
-        BodyLimit::EMPTY.bytes("slug", WorkspaceSlug::MAX_LENGTH).bytes("password", Password::MAX_BYTES);
 }

@@ -8,7 +8,7 @@ use linklet_lambda::{
     following::platforms_of,
     http::{ApiError, Request, Response, StatusCode, json, tagged},
     identity::Caller,
-    rules::{GivenRules, RULES_BODY, RulesView},
+    rules::{GivenRules, RulesView},
 };
 use linklet_visitors::browser_family;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ impl List {
 
     /// Tells where a link, or one with other rules and variants, would lead a visitor. Nothing is counted.
     pub(crate) async fn try_rules(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
-        let body = request.json_object(RULES_BODY.text("user_agent", 2_048).text("query", 4_096))?;
+        let body = request.large_json_object()?;
         let (given, Body { visitor }) = (body.read::<GivenRules>()?, body.read()?);
         let visitor = visitor.unwrap_or_default();
         let link = self.link(caller, code).await?;

@@ -5,7 +5,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{Cursor, NotificationsTable};
 use linklet_lambda::{
-    http::{ApiError, BodyLimit, Handler, Method, Problem, Request, Response, StatusCode, json, no_content},
+    http::{ApiError, Handler, Method, Problem, Request, Response, StatusCode, json, no_content},
     identity::{Caller, TokenVerifier},
 };
 use serde::{Deserialize, Serialize};
@@ -50,8 +50,7 @@ impl Notifications {
     }
 
     async fn mark_seen(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        const LIMIT: BodyLimit = BodyLimit::EMPTY.time("seen_at");
-        let Seen { seen_at } = request.json(LIMIT)?;
+        let Seen { seen_at } = request.json()?;
         // A clock that is ahead must not have seen what is yet to come.
         self.notifications.mark_seen(caller.user(), seen_at.min(request.received_at())).await?;
         Ok(no_content())

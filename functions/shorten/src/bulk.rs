@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use crate::{Shorten, creation::Circumstances};
 use linklet_domain::{AnswerKey, NormalizedUrl, TargetUrl};
 use linklet_lambda::{
-    bulk::{self, BULK_BODY, limit_passwords, require_some},
+    bulk::{self, limit_passwords, require_some},
     http::{ApiError, JsonObject, Request, Response},
     identity::Caller,
 };
 
 impl Shorten {
     pub(crate) async fn shorten_many(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        let body = request.json_object(BULK_BODY)?;
+        let body = request.large_json_object()?;
         body.has_only(&["links"]);
         let links = body.objects("links")?.unwrap_or_default();
         require_some("links", links.len())?;

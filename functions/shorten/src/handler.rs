@@ -97,7 +97,7 @@ impl Handler for Shorten {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
                 self.throttle.admit(request, caller.user()).await?;
                 let key = request.idempotency_key()?.map(|key| AnswerKey { key, index: None });
-                let body = request.json_object(BODY_LIMIT)?;
+                let body = request.large_json_object()?;
                 self.link_for(request, &body, &caller, Circumstances { key, among_many_until: None }).await
             }
             (&Method::POST, ["api", "links", "bulk"]) => {

@@ -3,19 +3,11 @@ use linklet_domain::{
     Routing, ShortCode, TargetUrl, Terms, Timestamp, optional,
 };
 use linklet_lambda::{
-    http::{ApiError, BodyLimit, JsonObject, Request, ShortUrls},
+    http::{ApiError, JsonObject, Request, ShortUrls},
     identity::Caller,
-    link_view::LINK_BODY,
-    rules::{GivenRules, RULES_BODY, refuse_own},
+    rules::{GivenRules, refuse_own},
 };
 use serde::Deserialize;
-
-pub(crate) const BODY_LIMIT: BodyLimit = LINK_BODY
-    .and(RULES_BODY)
-    .text("url", TargetUrl::MAX_LENGTH)
-    .bytes("custom_code", ShortCode::MAX_LENGTH)
-    .word("reuse")
-    .word("watch");
 
 /// The members of the body that are neither [`LinkMetadata`] nor [`Terms`], rules or variants.
 #[derive(Deserialize)]

@@ -11,7 +11,7 @@ use linklet_dynamodb::LinksTable;
 use linklet_lambda::{
     following::{Recorder, Use, UsedUp, Visit, diverted, led_to, note_end, page},
     hashing::LinkHashing,
-    http::{ApiError, BodyLimit, Edge, Handler, Method, Pages, Problem, Request, Response, ShortUrls, StatusCode},
+    http::{ApiError, Edge, Handler, Method, Pages, Problem, Request, Response, ShortUrls, StatusCode},
 };
 use serde::Deserialize;
 
@@ -36,9 +36,6 @@ pub struct Unlock {
 }
 
 const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
-
-/// The longest body: a password as long as links have, and some room for what somebody else pastes.
-const BODY_LIMIT: BodyLimit = BodyLimit::EMPTY.text("password", 1_024);
 
 #[derive(Deserialize)]
 struct Body {
@@ -135,9 +132,9 @@ fn decide(request: &Request, record: Record<RedirectTarget>) -> Decision {
 
 /// The password in the form that a page has sent, or in a JSON object.
 fn password_in(request: &Request) -> Result<TypedPassword, ApiError> {
-    match request.form_field("password", BODY_LIMIT)? {
+    match request.form_field("password")? {
         Some(password) => Ok(password.into()),
-        None => request.json::<Body>(BODY_LIMIT)?.password.ok_or_else(|| {
+        None => request.json::<Body>()?.password.ok_or_else(|| {
             Invalid::new("password is required: a link without one is followed by a GET request")
                 .in_field("password")
                 .into()

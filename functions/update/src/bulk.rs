@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use linklet_domain::{Invalid, Link, TagChange, optional};
 use linklet_lambda::{
-    bulk::{self, BULK_BODY, limit_passwords, require_some},
+    bulk::{self, limit_passwords, require_some},
     http::{ApiError, JsonObject, Request, Response, StatusCode, json, naming},
     identity::Caller,
     link_view::{LinkTables, OneLink},
@@ -88,7 +88,7 @@ struct Named {
 
 impl Wanted {
     fn read(request: &Request) -> Result<Self, ApiError> {
-        let body = request.json_object(BULK_BODY)?;
+        let body = request.large_json_object()?;
         body.has_only(&["links", "codes", "set", "add_tags", "remove_tags"]);
         let (Alike { codes }, tags) = (body.read()?, body.read::<TagChange>()?);
         let links = match (body.objects("links")?, codes) {

@@ -14,12 +14,12 @@ use linklet_lambda::{
     bulk::Bulk,
     hashing::LinkHashing,
     http::{
-        ApiError, BodyLimit, Edge, Handler, Immutable, JsonObject, Method, Problem, Request, Response, ShortUrls,
-        StatusCode, json, tagged,
+        ApiError, Edge, Handler, Immutable, JsonObject, Method, Problem, Request, Response, ShortUrls, StatusCode,
+        json, tagged,
     },
     identity::{Authenticator, Caller},
-    link_view::{LINK_BODY, LinkTables, OneLink},
-    rules::{GivenRules, RULES_BODY, RulesView, refuse_own},
+    link_view::{LinkTables, OneLink},
+    rules::{GivenRules, RulesView, refuse_own},
     watching::TargetRoom,
 };
 use serde::Deserialize;
@@ -46,9 +46,6 @@ pub struct Update {
     pub edge: Edge,
 }
 
-const BODY_LIMIT: BodyLimit =
-    LINK_BODY.text("url", TargetUrl::MAX_LENGTH).word("is_active").word("watch").word("archived");
-
 impl Handler for Update {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         match (request.method(), request.segments().as_slice()) {
@@ -72,7 +69,7 @@ impl Handler for Update {
 
 impl Update {
     async fn update(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
-        let change = Change::read(request, &request.json_object(BODY_LIMIT)?)?;
+        let change = Change::read(request, &request.large_json_object()?)?;
         let link = self.change(request, caller, code, change, Circumstances::Alone).await?;
         let (generation, revision) = (link.id().generation.clone(), link.revision);
         let tables = LinkTables { links: &self.links, stats: &self.stats, people: &self.people };
@@ -81,7 +78,7 @@ impl Update {
     }
 
     async fn replace_rules(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
-        let routing = request.json::<GivenRules>(RULES_BODY)?.into_routing()?;
+        let routing = request.json::<GivenRules>()?.into_routing()?;
         if let Some(routing) = &routing {
             refuse_own(&self.short_urls, request, routing)?;
         }

@@ -7,10 +7,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{AuditTable, DeleteTargetOutcome, RegisteredTarget, TargetRegistration, WatchTable, Workspaces};
 use linklet_lambda::{
-    http::{
-        ApiError, BodyLimit, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, created, json,
-        no_content,
-    },
+    http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, created, json, no_content},
     identity::{Authenticator, Caller},
 };
 
@@ -33,8 +30,6 @@ pub struct Watch {
     /// What checks reach.
     pub reach: Reach,
 }
-
-const BODY_LIMIT: BodyLimit = BodyLimit::EMPTY.text("url", TargetUrl::MAX_LENGTH);
 
 impl Handler for Watch {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
@@ -61,7 +56,7 @@ struct NewTarget {
 impl Watch {
     /// Responds 201 with a new target, and 200 with the existing one of the URL or of the idempotency key.
     async fn register(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        let (NewTarget { url }, key) = (request.json(BODY_LIMIT)?, request.idempotency_key()?);
+        let (NewTarget { url }, key) = (request.json()?, request.idempotency_key()?);
         // Before the URL is judged: what was accepted at the first request may be refused since.
         if let Some(key) = &key
             && let Some(first) = self.targets.first_registration(caller.workspace(), key, request.received_at()).await?

@@ -14,16 +14,13 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    http::{ApiError, BodyLimit, JsonObject, Problem, Request, Response, StatusCode, json},
+    http::{ApiError, JsonObject, Problem, Request, Response, StatusCode, json},
     identity::Caller,
     throttle::admit_workspace,
 };
 
 /// How many links a request may be about.
 pub const MOST_LINKS: usize = 100;
-
-/// The longest body of such a request. Not each of its links can have all members at their longest.
-pub const BULK_BODY: BodyLimit = BodyLimit::of_bytes(256 << 10);
 
 /// How many links of a request are worked on at once.
 const AT_ONCE: usize = 16;

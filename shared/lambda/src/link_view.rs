@@ -11,26 +11,9 @@ use linklet_dynamodb::{Health, LinksTable, Names, RepositoryError, StatsTable, W
 use serde::Serialize;
 
 use crate::{
-    http::{BodyLimit, Request, ShortUrls},
+    http::{Request, ShortUrls},
     telemetry::chain,
 };
-
-/// The longest body with the members that links are created and changed with alike.
-pub const LINK_BODY: BodyLimit = BodyLimit::EMPTY
-    .text("title", Title::MAX_LENGTH)
-    .text("description", Description::MAX_LENGTH)
-    .list("tags", Tags::MOST, Tags::MAX_LENGTH)
-    .map("metadata", Notes::MOST, Notes::MOST_BYTES)
-    .text("external_id", ExternalId::MAX_LENGTH)
-    .time("expires_at")
-    .time("valid_from")
-    .text("fallback_url", TargetUrl::MAX_LENGTH)
-    .word("max_clicks")
-    .text("password", LinkPassword::MAX_LENGTH)
-    .word("forward_query")
-    .text("preview", PreviewTitle::MAX_LENGTH)
-    .text("description", PreviewDescription::MAX_LENGTH)
-    .text("image", TargetUrl::MAX_LENGTH);
 
 /// Clicks by link; links without clicks are absent.
 pub type ClickCounts = HashMap<LinkId, LinkClicks>;

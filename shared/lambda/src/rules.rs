@@ -3,10 +3,7 @@
 use linklet_domain::{Routing, RoutingRefused, Rule, Variant, optional};
 use serde::{Deserialize, Serialize};
 
-use crate::http::{ApiError, BodyLimit, Edge, Problem, Request, ShortUrls};
-
-/// The longest body with rules and variants: twice what a link has room for, so that somebody with a few too many is told why.
-pub const RULES_BODY: BodyLimit = BodyLimit::EMPTY.bytes("rules", 2 * Routing::MOST_BYTES);
+use crate::http::{ApiError, Edge, Problem, Request, ShortUrls};
 
 /// Rules and variants as a request has them.
 #[derive(Debug, Deserialize)]

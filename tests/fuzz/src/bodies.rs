@@ -2,22 +2,20 @@ use std::fmt::Debug;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use linklet_domain::{LinkMetadata, LinkPatch, WorkspaceName, WorkspaceSettings};
-use linklet_lambda::http::{BodyLimit, GatewayEvent, Request};
+use linklet_lambda::http::{BODY_BYTES, GatewayEvent, Request};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
-
-const BODY_LIMIT: BodyLimit = BodyLimit::EMPTY.bytes("any", 4_096);
 
 /// JSON bodies, and what is read from their members.
 pub fn json_bodies(input: &[u8]) {
     let request = with_body(input);
-    let Ok(object) = request.json_object(BODY_LIMIT) else {
+    let Ok(object) = request.json_object() else {
         let is_object = serde_json::from_slice::<Map<String, Value>>(input).is_ok();
-        return assert!(!is_object || input.len() > BODY_LIMIT.in_bytes(), "an object was refused");
+        return assert!(!is_object || input.len() > BODY_BYTES, "an object was refused");
     };
     let canonical = object.canonical();
     let again = with_body(canonical.as_bytes());
-    let again = again.json_object(BODY_LIMIT).expect("a canonical body is a body");
+    let again = again.json_object().expect("a canonical body is a body");
     assert_eq!(again.canonical(), canonical);
     survives::<LinkMetadata>(&request);
     survives::<LinkPatch>(&request);
@@ -41,7 +39,7 @@ fn with_body(bytes: &[u8]) -> Request {
 
 /// What was accepted can be stored and read again without a change.
 fn survives<T: Serialize + DeserializeOwned + PartialEq + Debug>(request: &Request) {
-    if let Ok(accepted) = request.json::<T>(BODY_LIMIT) {
+    if let Ok(accepted) = request.json::<T>() {
         let stored = serde_json::to_string(&accepted).expect("what was read can be written");
         assert_eq!(serde_json::from_str::<T>(&stored).expect("what was written can be read"), accepted);
     }

@@ -1,15 +1,13 @@
 use futures_util::FutureExt as _;
 use linklet_domain::{CorrelationId, Day, ShortCode, TargetUrl};
 use linklet_lambda::{
-    http::{self, ApiError, BodyLimit, Handler, Method, Request, Response, ShortUrls, StatusCode, json},
+    http::{self, ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json},
     metrics,
 };
 use serde_json::json;
 use url::Url;
 
 use crate::{log::logged, raw_http};
-
-const BODY_LIMIT: BodyLimit = BodyLimit::EMPTY;
 
 /// Everything between API Gateway and a handler.
 pub fn requests(input: &[u8]) {
@@ -63,7 +61,7 @@ struct Probe;
 impl Handler for Probe {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let body = match request.method() {
-            &Method::POST => request.json_object(BODY_LIMIT)?.canonical().to_owned(),
+            &Method::POST => request.json_object()?.canonical().to_owned(),
             _ => String::new(),
         };
         let from = request.moment("from", Day::start)?;

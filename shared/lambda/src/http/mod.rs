@@ -3,7 +3,6 @@
 //! A handler gets a [`Request`] and returns an answer or an [`ApiError`]. Everything that holds for all routes happens here,
 //! once: the correlation id, problem documents, the log line, empty bodies for HEAD, the members of a body that do nothing.
 
-mod body_limit;
 mod csv;
 mod edge;
 mod error;
@@ -36,7 +35,6 @@ use tracing::{Instrument as _, Span};
 
 use self::gateway::GatewayAnswer;
 pub use self::{
-    body_limit::BodyLimit,
     csv::{Format, TableRows},
     edge::Edge,
     error::ApiError,
@@ -46,7 +44,7 @@ pub use self::{
     pages::{Pages, escaped, policy_of_form, policy_of_style},
     problem::Problem,
     representation::VARIES,
-    request::Request,
+    request::{BODY_BYTES, LARGE_BODY_BYTES, Request},
     response::{Response, accepted, content, created, json, json_text, located, no_content, not_modified, with_secret},
     revisions::tagged,
     short_urls::ShortUrls,

@@ -12,7 +12,7 @@ use linklet_domain::{Allowance, CorrelationId, Day, IdempotencyKey, Invalid, Sho
 use serde::de::DeserializeOwned;
 
 use super::{
-    ApiError, BodyLimit, GatewayEvent, JsonObject, Problem, Response,
+    ApiError, GatewayEvent, JsonObject, Problem, Response,
     unread::{Unread, naming},
     weighted,
 };
@@ -20,6 +20,12 @@ use crate::{
     identity::Actor,
     zone::{self, Zone},
 };
+
+/// The longest body of most routes. All members at their longest fit, in any script and with each character as an escape.
+pub const BODY_BYTES: usize = 64 << 10;
+
+/// The longest body of the routes about all members of links, or about many links.
+pub const LARGE_BODY_BYTES: usize = 256 << 10;
 
 /// A request as handlers see it.
 #[derive(Debug)]
@@ -161,12 +167,12 @@ impl Request {
     /// A field of the form that a browser has sent, which is empty if the form has none of this name; `None` if the body is no form.
     ///
     /// # Errors
-    /// 413 when the form is longer than `limit`.
-    pub fn form_field(&self, name: &str, limit: BodyLimit) -> Result<Option<String>, ApiError> {
+    /// 413 when the form is longer than [`BODY_BYTES`].
+    pub fn form_field(&self, name: &str) -> Result<Option<String>, ApiError> {
         if !self.is_of_type("application/x-www-form-urlencoded") {
             return Ok(None);
         }
-        if self.body.len() > limit.in_bytes() {
+        if self.body.len() > BODY_BYTES {
             return Err(Problem::BodyTooLarge.into());
         }
         let field = url::form_urlencoded::parse(&self.body).find(|(field, _)| field == name);
@@ -295,9 +301,9 @@ impl Request {
     /// The body as the struct that a route has for it.
     ///
     /// # Errors
-    /// 415 when it is encoded, 413 when it is longer than `limit`, 400 when it is no JSON object or a member breaks a rule.
-    pub fn json<T: DeserializeOwned>(&self, limit: BodyLimit) -> Result<T, ApiError> {
-        Ok(self.json_object(limit)?.read()?)
+    /// As of [`Self::json_object`], and 400 when a member breaks a rule.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+        Ok(self.json_object()?.read()?)
     }
 
     /// Whether there is a body, for a route that takes none as well.
@@ -309,12 +315,24 @@ impl Request {
     /// The body as a JSON object, for a route that reads more than one struct from it.
     ///
     /// # Errors
-    /// 415 when it is encoded, 413 when it is longer than `limit`, 400 when it is no JSON object.
-    pub fn json_object(&self, limit: BodyLimit) -> Result<JsonObject, ApiError> {
+    /// 415 when it is encoded, 413 when it is longer than [`BODY_BYTES`], 400 when it is no JSON object.
+    pub fn json_object(&self) -> Result<JsonObject, ApiError> {
+        self.json_object_within(BODY_BYTES)
+    }
+
+    /// The body as a JSON object, for a route about all members of links, or about many links.
+    ///
+    /// # Errors
+    /// 415 when it is encoded, 413 when it is longer than [`LARGE_BODY_BYTES`], 400 when it is no JSON object.
+    pub fn large_json_object(&self) -> Result<JsonObject, ApiError> {
+        self.json_object_within(LARGE_BODY_BYTES)
+    }
+
+    fn json_object_within(&self, limit: usize) -> Result<JsonObject, ApiError> {
         if self.is_encoded() {
             return Err(Problem::EncodingUnsupported.into());
         }
-        if self.body.len() > limit.in_bytes() {
+        if self.body.len() > limit {
             return Err(Problem::BodyTooLarge.into());
         }
         Ok(JsonObject::parse(&self.body, Arc::clone(&self.unread))?)
