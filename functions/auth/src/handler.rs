@@ -11,8 +11,8 @@ mod sessions;
 mod verification;
 
 use linklet_domain::{
-    Account, AccountChange, EmailAddress, FoundingPolicy, Membership, OneTimeToken, Password, RegistrationPolicy,
-    Timestamp, TypedPassword, WorkspaceSlug, optional,
+    Account, AccountChange, FoundingPolicy, Membership, Password, RegistrationPolicy, Timestamp, TypedPassword,
+    optional,
 };
 use linklet_dynamodb::{PasswordChange, UsersTable};
 use linklet_lambda::{

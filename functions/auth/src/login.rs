@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use linklet_domain::{
-    Account, AccountChange, Actor, EmailAddress, Founder, HashFor, Membership, Password, SessionId, Timestamp,
-    TypedPassword, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+    Account, AccountChange, Actor, EmailAddress, Founder, HashFor, Membership, SessionId, Timestamp, TypedPassword,
+    UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{FoundOutcome, NewWorkspace, back_off};
 use linklet_lambda::{

@@ -1,8 +1,8 @@
 //! What somebody is shown and changes of themselves: name and address.
 
 use linklet_domain::{
-    Account, Actor, EmailAddress, FullName, Invalid, OneTimeToken, OrderedMail, Password, Timestamp, TokenPurpose,
-    TypedPassword, UserId, lifetimes, optional, patched,
+    Account, Actor, EmailAddress, FullName, Invalid, OneTimeToken, OrderedMail, Timestamp, TokenPurpose, TypedPassword,
+    UserId, lifetimes, optional, patched,
 };
 use linklet_dynamodb::{AddressStep, PersonChange, PersonOutcome, Profile};
 use linklet_lambda::{

@@ -1,8 +1,6 @@
 //! Staying signed in: a session is renewed by the refresh token in a cookie, without the password.
 
-use linklet_domain::{
-    Account, Actor, Membership, RefreshToken, RenewableSession, Renewal, SessionId, WorkspaceSlug, optional,
-};
+use linklet_domain::{Account, Actor, Membership, RefreshToken, RenewableSession, Renewal, SessionId, optional};
 use linklet_lambda::http::{ApiError, Problem, Request, Response};
 use serde::Deserialize;
 

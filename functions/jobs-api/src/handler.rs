@@ -5,9 +5,7 @@ mod view;
 
 use std::collections::BTreeSet;
 
-use linklet_domain::{
-    GivenFilter, Job, JobId, JobWork, LinkJob, LinkTask, Scope, SortOrder, Tag, Tags, UserId, Verdict,
-};
+use linklet_domain::{GivenFilter, Job, JobId, JobWork, LinkJob, LinkTask, Scope, SortOrder, Tag, UserId, Verdict};
 use linklet_dynamodb::{Cursor, JobsTable, LinksTable, Names, RepositoryError};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json, located},

@@ -3,9 +3,7 @@
 
 use std::fmt;
 
-use linklet_domain::{
-    ExternalId, GivenFilter, Invalid, LinkJob, LinkSearch, LinkTask, Tag, Tags, Timestamp, optional, patched,
-};
+use linklet_domain::{GivenFilter, Invalid, LinkJob, LinkTask, Tag, Timestamp, optional, patched};
 use linklet_lambda::{
     http::{ApiError, Request, ShortUrls},
     link_filter::LinkQuery,

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    Account, AccountChange, KeysLeft, Member, Membership, Password, Timestamp, TypedPassword, UserId, Workspace,
-    WorkspaceJob,
+    Account, AccountChange, KeysLeft, Member, Membership, Timestamp, TypedPassword, UserId, Workspace, WorkspaceJob,
 };
 use linklet_dynamodb::{MemberOutcome, Removal, RepositoryError, Tie};
 use linklet_lambda::{

@@ -1,8 +1,8 @@
 //! Closing a workspace, and bringing it back.
 
 use linklet_domain::{
-    AccountChange, Changer, Closure, Invalid, Job, JobWork, Password, Role, Timestamp, TypedPassword, UserId,
-    Workspace, WorkspaceId, WorkspaceJob, WorkspaceSlug,
+    AccountChange, Changer, Closure, Invalid, Job, JobWork, Role, Timestamp, TypedPassword, UserId, Workspace,
+    WorkspaceId, WorkspaceJob,
 };
 use linklet_dynamodb::{Acting, CloseOutcome, RestoreOutcome};
 use linklet_lambda::{

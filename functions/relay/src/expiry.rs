@@ -118,7 +118,8 @@ impl Relay {
     /// Replaces an expired link by its tombstone, unless it has been extended since, and says whether that was left to do.
     async fn remove(&self, link: Link, correlation_id: &CorrelationId) -> Result<bool, RepositoryError> {
         let by = link.identity.owner;
-        let edited = self.links.edit(Record::Link(link), &EditContext::of_service(&by, correlation_id), |record| {
+        let context = EditContext::of_service(&by, correlation_id);
+        let edited = self.links.edit(Record::Link(link), &context, |record| {
             let now = Timestamp::now();
             let Record::Link(link) = record else { return Ok::<_, Infallible>(LinkEdit::Keep) };
             let step = link.next_expiry_step(self.keep_expired).filter(|(due, _)| *due <= now);

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use linklet_domain::{
     Destinations, Link, LinkEdit, LinkPassword, LinkPatch, LinkStatus, Precondition, Record, Scope, ShortCode,
-    TagChange, TargetUrl, patched,
+    TagChange, patched,
 };
 use linklet_dynamodb::{EditContext, EditOutcome, LinksTable, Names, StatsTable};
 use linklet_lambda::{

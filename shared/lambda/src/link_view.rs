@@ -3,9 +3,8 @@
 use std::{collections::HashMap, time::Duration};
 
 use linklet_domain::{
-    Availability, ClickLimit, Description, ExternalId, FullName, Link, LinkClicks, LinkId, LinkMetadata, LinkPassword,
-    LinkState, LinkStatus, Notes, Preview, PreviewDescription, PreviewTitle, Routing, ShortCode, Tags, TargetId,
-    TargetStatus, TargetUrl, Terms, Timestamp, Title, UserId, Uses, WorkspaceId,
+    Availability, ClickLimit, FullName, Link, LinkClicks, LinkId, LinkMetadata, LinkState, LinkStatus, Preview,
+    Routing, ShortCode, TargetId, TargetStatus, TargetUrl, Terms, Timestamp, UserId, Uses, WorkspaceId,
 };
 use linklet_dynamodb::{Health, LinksTable, Names, RepositoryError, StatsTable, WatchTable};
 use serde::Serialize;

@@ -1,7 +1,7 @@
 use std::fmt::Debug;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use linklet_domain::{LinkMetadata, LinkPatch, WorkspaceName, WorkspaceSettings};
+use linklet_domain::{LinkMetadata, WorkspaceName, WorkspaceSettings};
 use linklet_lambda::http::{BODY_BYTES, GatewayEvent, Request};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -18,7 +18,6 @@ pub fn json_bodies(input: &[u8]) {
     let again = again.json_object().expect("a canonical body is a body");
     assert_eq!(again.canonical(), canonical);
     survives::<LinkMetadata>(&request);
-    survives::<LinkPatch>(&request);
     if let Ok(settings) = WorkspaceSettings::parse(canonical) {
         assert_eq!(settings.as_str(), canonical);
     }

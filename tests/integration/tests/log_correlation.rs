@@ -7,7 +7,7 @@ use linklet_analytics::Analytics;
 use linklet_domain::{
     CorrelationId, Event, EventDetail, EventId, Origin, PlannedRound, Reach, Role, Timestamp, UrlCreated, UserId,
 };
-use linklet_dynamodb::{Creation, NotificationsTable, Removal, StatsTable, WatchTable};
+use linklet_dynamodb::{NotificationsTable, Removal, StatsTable, WatchTable};
 use linklet_handover::Handovers;
 use linklet_lambda::{
     batch::Consumer as _,

@@ -17,7 +17,7 @@ use aws_sdk_dynamodb::Client;
 use linklet_account::Account;
 use linklet_analytics::Analytics;
 use linklet_auth::Auth;
-use linklet_domain::{CorrelationId, Record, Role, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{CorrelationId, LinkEdit, Record, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, ThrottleTable};
 use linklet_integration::fixture::{
     self, analytics, per, redirect, redirect_with, relay, room, shorten, stats, throttle, watch_links,

@@ -1,15 +1,17 @@
+use std::convert::Infallible;
+
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use aws_sdk_dynamodb::{Client, config::Intercept};
 use linklet_domain::{
-    Account, ApiKey, CorrelationId, Destinations, EmailAddress, Invitation, Link, LinkId, LinkPatch, Member,
-    Membership, OneTimeToken, Origin, Precondition, Record, Role, Suspension, Target, Timestamp, TokenHash,
-    TokenPurpose, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    Account, ApiKey, CorrelationId, EmailAddress, Invitation, Link, LinkEdit, LinkId, LinkPatch, Member, Membership,
+    OneTimeToken, Origin, Record, Role, Suspension, Suspensions, Target, Timestamp, TokenHash, TokenPurpose, Tombstone,
+    UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{
     AcceptOutcome, ApiKeys, AuditTable, ClicksTable, ClosedWorkspaces, CreateKeyOutcome, CreateOutcome, Creation,
-    Invitations, InviteOutcome, JobsTable, LinkUpdate, LinksTable, Names, NotificationsTable, OneTimeTokens,
-    Recipients, RegisterOutcome, RegisteredTarget, Registration, Sessions, StatsTable, SuspensionChange,
-    TargetRegistration, ThrottleTable, UpdateOutcome, UsersTable, WatchTable, Workspaces,
+    EditContext, EditOutcome, Invitations, InviteOutcome, JobsTable, LinksTable, Names, NotificationsTable,
+    OneTimeTokens, Recipients, RegisterOutcome, RegisteredTarget, Registration, Sessions, StatsTable,
+    TargetRegistration, ThrottleTable, UsersTable, WatchTable, Workspaces,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -387,8 +389,8 @@ impl TestDynamoDb {
     /// # Panics
     /// When it isn't there.
     pub async fn patch(&self, link: &LinkId, patch: &LinkPatch) -> Link {
-        let link = self.link(link.code.as_str()).await;
-        let changed = self.edit(&Record::Link(link), |record| match record {
+        let record = Record::Link(self.link(link.code.as_str()).await);
+        let changed = self.edit(&record, |record| match record {
             Record::Link(link) => LinkEdit::Change(Box::new(link.changed_by(patch, Timestamp::now()))),
             Record::Tombstone(_) => LinkEdit::Keep,
         });
@@ -411,11 +413,11 @@ impl TestDynamoDb {
     /// # Panics
     /// When the table can't be written.
     pub async fn delete_as(&self, by: &UserId, link: &Link, at: Timestamp) -> bool {
-        let outcome =
-            self.edit_as(by, &Record::Link(link.clone()), &CorrelationId::generate(), |record| match record {
-                Record::Link(link) => LinkEdit::delete(link, at),
-                Record::Tombstone(_) => LinkEdit::Keep,
-            });
+        let (record, correlation_id) = (Record::Link(link.clone()), CorrelationId::generate());
+        let outcome = self.edit_as(by, &record, &correlation_id, |record| match record {
+            Record::Link(link) => LinkEdit::delete(link, at),
+            Record::Tombstone(_) => LinkEdit::Keep,
+        });
         matches!(outcome.await, EditOutcome::Written(_))
     }
 

@@ -296,21 +296,21 @@ impl Difference {
         for name in names.into_iter().filter(|&name| before.get(name) != after.get(name)) {
             let path = format!("{parent}#{name}");
             match after.get(name) {
-                Some(value) => self.set_path(path, value.clone()),
+                Some(value) => self.set_path(&path, value.clone()),
                 None => self.remove.push(path),
             }
         }
     }
 
     fn set(&mut self, name: &str, value: AttributeValue) {
-        self.set_path(format!("#{name}"), value);
+        self.set_path(&format!("#{name}"), value);
     }
 
     fn remove(&mut self, name: &str) {
         self.remove.push(format!("#{name}"));
     }
 
-    fn set_path(&mut self, path: String, value: AttributeValue) {
+    fn set_path(&mut self, path: &str, value: AttributeValue) {
         let name = format!(":value{}", self.values.len());
         self.set.push(format!("{path} = {name}"));
         self.values.push((name, value));

@@ -6,7 +6,7 @@ use std::{
 use lambda_http::{
     Body,
     aws_lambda_events::query_map::QueryMap,
-    http::{HeaderMap, HeaderName, Method, header},
+    http::{HeaderMap, Method, header},
 };
 use linklet_domain::{Allowance, CorrelationId, Day, IdempotencyKey, Invalid, ShortCode, Timestamp, UserId};
 use serde::de::DeserializeOwned;

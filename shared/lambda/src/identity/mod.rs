@@ -16,7 +16,7 @@ use linklet_domain::{ApiKey, Changer, KeyPrefix, Link, LinkIdentity, Record, Rol
 
 use linklet_dynamodb::Session;
 
-use crate::http::{ApiError, Problem, Request};
+use crate::http::{ApiError, Problem};
 
 pub use self::{
     api_key::KeyVerifier,

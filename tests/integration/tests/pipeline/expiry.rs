@@ -13,7 +13,7 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{REDIRECT, correlation, redirect, redirect_with, relay, shorten, stats};
+use crate::fixture::{REDIRECT, redirect, redirect_with, relay, shorten, stats};
 
 const KEPT_FOR: Duration = Duration::from_secs(3_600);
 

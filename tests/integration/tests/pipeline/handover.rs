@@ -25,7 +25,7 @@ use linklet_test_support::{
 use serde_json::{Value, json};
 
 use crate::{
-    fixture::{analytics, colleague, correlation, handovers, relay},
+    fixture::{analytics, colleague, handovers, relay},
     streams::{is_let_through, retry_from},
 };
 

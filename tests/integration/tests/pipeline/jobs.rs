@@ -14,9 +14,11 @@ use aws_lambda_events::{
 use futures_util::future::{join, join_all};
 use linklet_domain::{
     Actor, ApiKeySecret, AuditFilter, AuditSubject, Changer, Job, JobFailure, JobId, JobProgress, JobState, Link,
-    LinkPatch, LinkState, OneTimeToken, Record, Role, Tags, Timestamp, TokenPurpose, Trail,
+    LinkEdit, LinkPatch, LinkState, OneTimeToken, Record, Role, Tags, Timestamp, TokenPurpose, Trail,
 };
-use linklet_dynamodb::{KeyOutcome, LinksTable, MemberOutcome, NewToken, Reached, ResetOutcome, TokenDelivery};
+use linklet_dynamodb::{
+    EditOutcome, KeyOutcome, LinksTable, MemberOutcome, NewToken, Reached, ResetOutcome, TokenDelivery,
+};
 use linklet_jobs::{Kinds, LinkWork, Turns};
 use linklet_lambda::{batch::Consumer, watching::TargetRoom};
 use linklet_test_support::{

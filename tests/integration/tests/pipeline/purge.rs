@@ -339,7 +339,6 @@ async fn a_link_that_has_expired_can_be_purged_with_its_statistics() {
     let Record::Link(link) = record else { panic!("{record:?}") };
     let expired = LinkPatch { expires_at: Some(Some(Timestamp::now())), ..LinkPatch::default() };
     let link = fixture.db.patch(link.id(), &expired).await;
-    let correlation_id = linklet_domain::CorrelationId::generate();
     fixture.db.remove_expired(&link).await;
     assert!(matches!(fixture.db.record("launch").await, Some(Record::Tombstone(_))));
     assert_eq!(fixture.stats("launch").await.json()["total_clicks"], 2);

@@ -370,9 +370,9 @@ async fn a_change_of_a_link_that_nobody_hears_of_costs_neither_a_call_nor_a_mess
     let unwatched = patched(json!({"watch": false})).await;
     db.suspend(&unwatched).await;
     db.resume(&link).await;
-    links.delete(&unwatched, &unwatched.identity.owner, now, &by).await.unwrap();
+    db.delete(&unwatched).await;
     db.remove_expired(&db.link("launch").await).await;
-    links.purge(&links.find(link.code()).await.unwrap().unwrap(), now, &by).await.unwrap();
+    db.purge(&db.record("launch").await.unwrap()).await;
     let mut changes = db.stream("LinksTable").records;
     changes.retain(|record| json_of(record)["dynamodb"]["Keys"]["pk"]["S"] == "LINK#launch");
 

@@ -1,10 +1,9 @@
 //! The whole way from a followed link to its statistics, through the real handlers and streams, with SQS played by hand.
 
-use linklet_domain::Timestamp;
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, queue_batch};
 
-use crate::fixture::{REDIRECT, analytics, correlation, redirect, relay, stats};
+use crate::fixture::{REDIRECT, analytics, redirect, relay, stats};
 
 #[tokio::test]
 async fn a_click_whose_link_was_deleted_meanwhile_still_counts() {

@@ -6,7 +6,7 @@ use linklet_list::List;
 use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, token_for};
 use serde_json::{Value, json};
 
-use crate::fixture::{correlation, list};
+use crate::fixture::list;
 
 async fn get(list: &List, workspace: &WorkspaceId, query: &str) -> Answer {
     let token = token_for(workspace, Role::Viewer);

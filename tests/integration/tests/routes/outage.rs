@@ -155,7 +155,6 @@ async fn an_answer_that_gets_lost_is_a_failure() {
 async fn refusals_of_dynamodb_never_open_it() {
     let bench = Bench::new().await;
     let taken = LinkBuilder::new("launch").build();
-    let correlation_id = fixture::correlation();
     let creation = Creation::of(&taken);
 
     for _ in 0..10 {

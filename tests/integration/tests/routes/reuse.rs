@@ -9,7 +9,7 @@ use linklet_shorten::Shorten;
 use linklet_test_support::{Answer, RequestBuilder, TestDynamoDb, token_for};
 use serde_json::{Value, json};
 
-use crate::fixture::{self, correlation};
+use crate::fixture::{self};
 
 struct Fixture {
     db: TestDynamoDb,

@@ -7,7 +7,7 @@ use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, au
 use linklet_unlock::Unlock;
 use serde_json::{Value, json};
 
-use crate::fixture::{self, correlation, redirect, send, unlock, update};
+use crate::fixture::{self, redirect, send, unlock, update};
 
 const TARGET: &str = "https://example.com/secret";
 

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use linklet_domain::{Destinations, LinkPatch, LinkState, Precondition, Record, Role, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{Link, LinkEdit, LinkPatch, LinkState, Record, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::{EditOutcome, StatsTable, WatchTable};
 use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TargetBuilder, TestDynamoDb, authenticator, token_of};
 use linklet_update::Update;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
 use linklet_domain::{Link, LinkEdit, LinkPatch, Precondition, Record, Suspension, TargetUrl, Timestamp, Tombstone};
-use linklet_dynamodb::{Consistency, Creation, EditContext, EditOutcome, LinksTable, RepositoryError, Reusable};
+use linklet_dynamodb::{Creation, EditContext, EditOutcome, LinksTable, RepositoryError, Reusable};
 use linklet_test_support::{Cancellation, CapacityMeter, Fault, Faults, LinkBuilder, TestDynamoDb};
 use serde_json::{Value, json};
 
@@ -178,7 +178,7 @@ async fn of_two_who_change_different_members_at_once_both_succeed() {
     }
 
     let after = db.link("launch").await;
-    assert_eq!(after.metadata.title.as_deref(), Some("New"));
+    assert_eq!(after.metadata.title, "New".parse().ok());
     assert_eq!((after.target.as_str(), after.revision.to_string().as_str()), ("https://example.com/b", "2"));
     assert!(!after.availability.suspensions.are_none());
 }
@@ -190,10 +190,12 @@ async fn an_edit_for_another_revision_changes_nothing() {
     Edit::of(titled).send_to(&db.links(), found.clone()).await.unwrap();
     let (by, correlation_id, before) = (found.identity().owner, correlation(), stored(&db, &[]));
     let Record::Link(link) = &found else { panic!() };
-    let precondition = &Precondition::only(link.revision);
-    let context = EditContext { precondition, ..EditContext::of_service(&by, &correlation_id) };
+    let precondition = Precondition::only(link.revision);
+    let context = EditContext { precondition: &precondition, ..EditContext::of_service(&by, &correlation_id) };
 
-    let outcome = db.links().edit(found.clone(), &context, |record| match record {
+    let table = db.links();
+
+    let outcome = table.edit(found.clone(), &context, |record| match record {
         Record::Link(link) => Ok::<_, ()>(LinkEdit::delete(link, Timestamp::now())),
         Record::Tombstone(_) => Err(()),
     });
@@ -241,5 +243,4 @@ async fn an_edit_costs_what_it_changes() {
 
         assert_eq!((meter.read_units(), meter.write_units()), expected);
     }
-    let _ = Consistency::Strong;
 }

@@ -8,8 +8,6 @@ use linklet_domain::{
 use linklet_dynamodb::{CreateOutcome, Creation, LinkRange};
 use linklet_test_support::{LinkBuilder, TestDynamoDb, link_id};
 
-use crate::fixture::correlation;
-
 /// Each property has a value, and the compiler asks for a new one.
 fn all_metadata() -> LinkMetadata {
     LinkMetadata {
