@@ -14,5 +14,5 @@ pub(crate) fn is_of(revision: Revision) -> (&'static str, Option<(&'static str, 
     if is_first(&revision) {
         return ("attribute_not_exists(revision)", None);
     }
-    ("revision = :revision", Some((":revision", number(&revision))))
+    ("revision = :known_revision", Some((":known_revision", number(&revision))))
 }

@@ -377,7 +377,8 @@ impl TestDynamoDb {
     }
 
     async fn change_suspensions(&self, link: &Link, change: impl Fn(Suspensions) -> Suspensions) {
-        self.edit(&Record::Link(link.clone()), |record| match record {
+        let record = Record::Link(self.link(link.code().as_str()).await);
+        self.edit(&record, |record| match record {
             Record::Link(link) => LinkEdit::suspend(link, change(link.availability.suspensions)),
             Record::Tombstone(_) => LinkEdit::Keep,
         })
