@@ -162,7 +162,7 @@ template: ## check template.yaml and its child stack
 	$(SAM) validate --lint --config-env local
 	$(TOOLS)/sam/bin/cfn-lint infra/observability.yaml
 
-calculator: ## check the arithmetic of make cost, and the amounts in docs/costs.md and docs/linkwatch.md
+calculator: ## check the arithmetic of make cost, and the amounts in docs/costs.md, docs/linkwatch.md and docs/scale.md
 	$(PYTHON) -m unittest discover --start-directory infra/costs --top-level-directory .
 
 tools: ## check what the local system's tools do to a template, a connection or a list of containers, and what operators' do

@@ -1,32 +1,16 @@
-"""What a month costs, on Linklet and on containers with an SQL database: `make cost CLICKS=1000000 LINKS=10000`.
-
-docs/costs.md explains what comes out. Inputs are NAME=value; a wrong one is one line on standard error and exit code 2.
-"""
-
-from __future__ import annotations
+"""Prints what a month costs, on Linklet and on containers with an SQL database: `make cost CLICKS=1000000 LINKS=10000`."""
 
 import sys
-from typing import NoReturn
 
-from .inputs import Failure, Load, parse
+from .inputs import parse
 from .report import text
-from .tables import Data
+from .tables import Failure, load_tables
 
+ZERO = "PRICES or ASSUMPTIONS have a 0 that something is divided by, such as how much a price is for"
 
-def main() -> None:
-    try:
-        load = parse(sys.argv[1:], Load())
-        print(text(load, Data.load(load.prices, load.assumptions)))
-    except Failure as failure:
-        fail(str(failure))
-    except ZeroDivisionError:
-        fail("PRICES or ASSUMPTIONS say 0 for something that must be more, such as how much a price is for")
-
-
-def fail(reason: str) -> NoReturn:
-    print(reason, file=sys.stderr)
+try:
+    load = parse(sys.argv[1:])
+    print(text(load, load_tables(load.prices, load.assumptions)))
+except (Failure, ZeroDivisionError) as failure:
+    print(failure if isinstance(failure, Failure) else ZERO, file=sys.stderr)
     sys.exit(2)
-
-
-if __name__ == "__main__":
-    main()

@@ -31,7 +31,7 @@ from .system import LAMBDA_DIR
 
 LINKS = 12
 # What `make units` writes.
-WRITTEN = [ROOT / name for name in ("infra/costs/units.json", "docs/costs.md", "docs/linkwatch.md")]
+WRITTEN = [ROOT / name for name in ("infra/costs/units.json", "docs/costs.md", "docs/linkwatch.md", "docs/scale.md")]
 
 
 def environment() -> dict[str, str]:
