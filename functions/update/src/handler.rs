@@ -100,7 +100,17 @@ impl Update {
     ) -> Result<Link, ApiError> {
         let link = self.changeable(request, caller, code).await?;
         // What is refused in any case is refused before something is looked up or hashed for it.
-        let LinkEdit::Change(after) = self.decide(request, &change, &link)? else { return Ok(link) };
+        let edit = self.decide(request, &change, &link)?;
+        let (changer, precondition) = match circumstances {
+            Circumstances::Alone => {
+                (caller.named_to(&link.identity.owner, false), request.precondition(&link.id().generation))
+            }
+            Circumstances::OneOfMany { .. } => (caller.named_to(&link.identity.owner, true), Precondition::None),
+        };
+        if !precondition.admits(link.revision) {
+            return Err(Problem::PreconditionFailed.into());
+        }
+        let LinkEdit::Change(after) = edit else { return Ok(link) };
         change.destinations = self.destinations(&link, &after).await?;
         let password_hash = match &change.password {
             Some(Some(password)) => Some(Some(self.hash(request, caller, password, circumstances).await?)),
@@ -110,12 +120,6 @@ impl Update {
         if let Some(target) = after.target_watched_anew(&link) {
             self.room.require(&link.identity.workspace, &link.identity.owner, &target).await?;
         }
-        let (changer, precondition) = match circumstances {
-            Circumstances::Alone => {
-                (caller.named_to(&link.identity.owner, false), request.precondition(&link.id().generation))
-            }
-            Circumstances::OneOfMany { .. } => (caller.named_to(&link.identity.owner, true), Precondition::None),
-        };
         let context = EditContext {
             precondition: &precondition,
             by: caller.user(),

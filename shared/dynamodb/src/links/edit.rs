@@ -225,7 +225,10 @@ impl LinksTable {
             let (change, author) = ((id, &after.last_write.id), (after.updated_at, *context.by));
             actions.push(self.add_to_history(OPERATION, change, author, leading)?);
         }
-        actions.extend(self.change_of_reuse_entry(OPERATION, before, after).await?);
+        // A link that is suspended keeps the entry of its URL, and is reused again when nothing suspends it any more.
+        if before.availability.suspensions == after.availability.suspensions {
+            actions.extend(self.change_of_reuse_entry(OPERATION, before, after).await?);
+        }
         Ok(Some(actions))
     }
 

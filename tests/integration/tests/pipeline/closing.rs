@@ -395,7 +395,10 @@ async fn bringing_it_back_on_the_sixth_day_brings_every_status_back() {
     assert_eq!(fixture.statuses(&codes[..8]).await, statuses[..8]);
     assert_eq!((statuses[8], fixture.status("expiring").await), ("active", "expired"));
     let after = join_all(codes.iter().map(|code| fixture.db.link(code))).await;
-    assert_eq!(after, before);
+    let since = after.into_iter().zip(&before);
+    let as_before: Vec<_> =
+        since.map(|(link, before)| Link { last_write: before.last_write.clone(), ..link }).collect();
+    assert_eq!(as_before, before, "but for the write");
 }
 
 #[tokio::test]

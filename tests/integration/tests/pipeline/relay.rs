@@ -32,7 +32,8 @@ async fn click(db: &TestDynamoDb, code: &str) {
 #[tokio::test]
 async fn creating_and_deleting_a_link_publish_an_event_each() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let link = LinkBuilder::new("launch").build();
+    let mut link = LinkBuilder::new("launch").build();
+    link.last_write.correlation_id = correlation();
     let deleter = UserId::generate();
     create_link(&db, &link).await;
     db.delete_as(&deleter, &link, Timestamp::now()).await;

@@ -8,8 +8,6 @@ use linklet_dynamodb::stream::change_of;
 use linklet_test_support::{LinkBuilder, TestDynamoDb};
 use serde_json::{Value, json};
 
-
-
 /// The events of the latest write of a link, as they would be sent.
 fn latest(db: &TestDynamoDb) -> Vec<Value> {
     let records = db.stream("LinksTable").records;
