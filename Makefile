@@ -25,7 +25,7 @@ export RUST_MIN_STACK := 8388608
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs mails demo seed watch startapi check test test-long suites schedules fmt lint bins unit integration conformance localstack template calculator \
-	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units cost dlq redrive reconcile invite reset close-account deploy clean
+	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile invite reset close-account deploy clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -235,6 +235,9 @@ simulate: ## play floods that no machine can make, in simulated time, and check 
 units: ## measure what make cost computes with, and write it down with what follows from it
 	WRITE_UNITS=yes cargo test --workspace --test pipeline --test operations --test logs the_calculator_
 	$(PYTHON) -m infra.costs.pages
+
+routes: ## write the routes of template.yaml where `make watch` finds them
+	WRITE_ROUTES=yes cargo test --package linklet-integration --test routes the_watch_router
 
 # Inputs are taken from the command line only: some of these names are in many a shell's environment. See docs/costs.md.
 COST_INPUTS := CLICKS LINKS LIMITED UNLOCKS RENAMED LOGINS TARGETS WORKSPACE_TARGETS VIEWS HOT PEAK MONTHS MAX_CONCURRENCY LOG_DAYS LOG_LEVEL MONITORING TRACING \

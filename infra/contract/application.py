@@ -1,7 +1,7 @@
 """Compares what the web application calls with docs/openapi.yaml: `make document` runs it.
 
-Everything that a person can do with the API is to be in the application. So each operation is called there, or uncalled.toml
-beside this file says why it isn't. Calls are written out in the application (`call('GET /api/links', …)`), so its text tells
+Everything that a person can do with the API is to be in the application. So each operation is called there, or its
+`x-linklet` says why it isn't (`uncalled`). Calls are written out in the application (`call('GET /api/links', …)`), so its text tells
 them. It also knows the words that a code can't be, which the document names.
 """
 
@@ -9,25 +9,27 @@ from __future__ import annotations
 
 import re
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 APPLICATION = ROOT / "functions" / "web" / "app"
 DOCUMENT = ROOT / "docs" / "openapi.yaml"
-EXCUSES = HERE / "uncalled.toml"
 
 METHODS = {"get", "head", "post", "put", "patch", "delete"}
 CALL = re.compile(r"""\b(?:call|addressOf)\(\s*['"`]([A-Z]+ [^'"`]+)['"`]""")
 
 
-def operations(document: dict[str, Any]) -> set[str]:
-    """Such as `GET /api/links`."""
-    return {f"{method.upper()} {path}" for path, item in document["paths"].items() for method in item if method in METHODS}
+def operations(document: dict[str, Any]) -> dict[str, str | None]:
+    """Such as `GET /api/links`, each with why the application doesn't call it."""
+    return {
+        f"{method.upper()} {path}": operation.get("x-linklet", {}).get("uncalled")
+        for path, item in document["paths"].items()
+        for method, operation in item.items()
+        if method in METHODS
+    }
 
 
 def calls(application: Path) -> dict[str, str]:
@@ -51,20 +53,18 @@ def words_known(application: Path) -> list[str]:
     return re.findall(r"\w+", declared[1]) if declared else []
 
 
-def complaints(offered: set[str], called: dict[str, str], excused: dict[str, str]) -> list[str]:
-    missing = [f"{one}: the application doesn't call it, and {EXCUSES.name} doesn't say why" for one in offered - called.keys() - excused.keys()]
-    stale = [f"{one}: {EXCUSES.name} excuses it, but {called[one]} calls it" for one in excused.keys() & called.keys()]
-    gone = [f"{one}: {EXCUSES.name} excuses it, but the document doesn't have it" for one in excused.keys() - offered]
-    unknown = [f"{one}: {called[one]} calls it, but the document doesn't have it" for one in called.keys() - offered]
-    return sorted(missing + stale + gone + unknown)
+def complaints(offered: dict[str, str | None], called: dict[str, str]) -> list[str]:
+    missing = [f"{one}: the application doesn't call it, and its x-linklet has no `uncalled`" for one, why in offered.items() if one not in called and not why]
+    stale = [f"{one}: its x-linklet has `uncalled`, but {called[one]} calls it" for one, why in offered.items() if one in called and why]
+    unknown = [f"{one}: {called[one]} calls it, but the document doesn't have it" for one in called.keys() - offered.keys()]
+    return sorted(missing + stale + unknown)
 
 
 def main() -> int:
     document = yaml.safe_load(DOCUMENT.read_text())
     offered = operations(document)
     called = calls(APPLICATION)
-    excused = tomllib.loads(EXCUSES.read_text())
-    found = complaints(offered, called, excused)
+    found = complaints(offered, called)
     if words_refused(document) != words_known(APPLICATION):
         found.append("RESERVED of code-field.js differs from the words that the document's custom_code names")
     for complaint in found:
@@ -72,8 +72,9 @@ def main() -> int:
     if found:
         return 1
     print(f"The web application calls {len(called)} of {len(offered)} operations. Not called:")
-    for operation, reason in excused.items():
-        print(f"  {operation:32} {reason}")
+    for operation, reason in offered.items():
+        if reason:
+            print(f"  {operation:32} {reason}")
     return 0
 
 

@@ -77,10 +77,17 @@ impl Link {
         &self.identity.id
     }
 
-    /// Whether shortening the same URL again may return this link: it leads everybody to its target at any time, and on no terms.
+    /// Whether the link leads everybody to its destination at any time, whatever suspends it. No other link has a reuse entry.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        let unsuspended = Availability { suspensions: Suspensions::default(), ..self.availability };
+        unsuspended.is_unlimited() && self.terms.are_none() && self.routing.is_none()
+    }
+
+    /// Whether shortening the same URL again may return this link.
     #[must_use]
     pub fn is_reusable(&self) -> bool {
-        self.availability.is_unlimited() && self.terms.are_none() && self.routing.is_none()
+        self.is_plain() && self.availability.suspensions.are_none()
     }
 
     /// Whether the link leads nowhere where it didn't lead before: what was taken away doesn't matter.

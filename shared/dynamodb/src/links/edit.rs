@@ -225,10 +225,7 @@ impl LinksTable {
             let (change, author) = ((id, &after.last_write.id), (after.updated_at, *context.by));
             actions.push(self.add_to_history(OPERATION, change, author, leading)?);
         }
-        // A link that is suspended keeps the entry of its URL, and is reused again when nothing suspends it any more.
-        if before.availability.suspensions == after.availability.suspensions {
-            actions.extend(self.change_of_reuse_entry(OPERATION, before, after).await?);
-        }
+        actions.extend(self.change_of_reuse_entry(OPERATION, before, after).await?);
         Ok(Some(actions))
     }
 
@@ -239,7 +236,10 @@ impl LinksTable {
         tombstone: &Tombstone,
     ) -> Result<Vec<TransactWriteItem>, RepositoryError> {
         let Record::Link(link) = before else { return Ok(Vec::new()) };
-        let mut actions: Vec<_> = self.release_reuse_entry(OPERATION, link).await?.into_iter().collect();
+        let mut actions = Vec::new();
+        if link.is_plain() {
+            actions.extend(self.release_reuse_entry(OPERATION, link).await?);
+        }
         if let Some(id) = &link.metadata.external_id {
             actions.push(self.release_external_id(OPERATION, link, id)?);
         }

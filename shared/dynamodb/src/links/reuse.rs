@@ -228,11 +228,10 @@ impl LinksTable {
     ) -> Result<Vec<TransactWriteItem>, RepositoryError> {
         let is_of_the_same_url = ReuseItem::key_of(before) == ReuseItem::key_of(after);
         let mut actions = Vec::new();
-        let is_over = after.availability.is_deleted() || before.is_reusable() && !after.is_reusable();
-        if !is_of_the_same_url || is_over {
+        if before.is_plain() && !(is_of_the_same_url && after.is_plain()) {
             actions.extend(self.release_reuse_entry(operation, before).await?);
         }
-        if after.is_reusable() && !(is_of_the_same_url && before.is_reusable()) {
+        if after.is_plain() && !(is_of_the_same_url && before.is_plain()) {
             let (workspace, target) = (&after.identity.workspace, &after.target);
             match self.reusable(workspace, target, after.watch, Consistency::Strong).await? {
                 Reusable::Link(_) => {}

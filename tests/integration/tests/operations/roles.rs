@@ -146,7 +146,6 @@ const RIGHTS: &str = "
     relay           LinksTable                          EXTERNAL#      DeleteItem
     relay           LinksTable                          LINK#          GetItem PutItem UpdateItem
     relay           LinksTable                          LOCK#          DeleteItem
-    relay           LinksTable                          URL#           DeleteItem
     relay           LinksTable                          USES#          ConditionCheckItem DeleteItem
     shorten         LinksTable                          EXTERNAL#      GetItem PutItem
     shorten         LinksTable                          FOLD#          GetItem PutItem

@@ -1,6 +1,11 @@
 //! Walks the routes of `template.yaml`, so that a new one can't be forgotten.
 
-use std::{collections::BTreeSet, fs, path::Path, sync::LazyLock};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    sync::LazyLock,
+};
 
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use linklet_domain::{Role, Timestamp, UserId, WorkspaceId};
@@ -208,30 +213,28 @@ fn the_document_lists_every_problem() {
     }
 }
 
-/// `cargo lambda watch` has its routes in the workspace's manifest.
-#[tokio::test]
-async fn the_watch_router_has_the_templates_routes() {
-    let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml")).unwrap();
-    let router =
-        manifest.split("[workspace.metadata.lambda.watch.router]").nth(1).unwrap().split("\n\n").next().unwrap();
-    let mut watched = BTreeSet::new();
-    for line in router.lines().filter(|line| line.starts_with('"')) {
-        let (path, functions) = line.split_once(" = ").unwrap();
-        for function in functions.split('{').skip(1) {
-            let value = |name: &str| function.split(&format!("{name} = \"")).nth(1).unwrap().split('"').next().unwrap();
-            watched.insert((
-                value("method").to_owned(),
-                path.trim_matches('"').to_owned(),
-                value("function").to_owned(),
-            ));
-        }
+/// `cargo lambda watch` has its routes in the workspace's manifest. With `WRITE_ROUTES` they are written there: `make routes`.
+#[test]
+fn the_watch_router_has_the_templates_routes() {
+    const TABLE: &str = "[workspace.metadata.lambda.watch.router]\n";
+    let mut paths: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    for route in Template::load().routes_with_head() {
+        let function = format!("{{ function = \"{}\", method = \"{}\" }}", route.function, route.method);
+        paths.entry(route.plain_path().to_owned()).or_default().insert(function);
+    }
+    let line = |(path, functions): (_, BTreeSet<_>)| {
+        format!("\"{path}\" = [{}]\n", functions.into_iter().collect::<Vec<_>>().join(", "))
+    };
+    let expected: String = paths.into_iter().map(line).collect();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml");
+    let manifest = fs::read_to_string(&file).unwrap();
+    let (before, table) = manifest.split_once(TABLE).unwrap();
+    let (written, after) = table.split_once("\n\n").unwrap();
+
+    if std::env::var_os("WRITE_ROUTES").is_some() {
+        fs::write(&file, format!("{before}{TABLE}{expected}\n{after}")).unwrap();
+        return;
     }
 
-    let deployed: BTreeSet<_> = Template::load()
-        .routes_with_head()
-        .iter()
-        .map(|route| (route.method.clone(), route.plain_path().to_owned(), route.function.clone()))
-        .collect();
-
-    assert_eq!(watched, deployed);
+    assert_eq!(format!("{written}\n"), expected, "run `make routes`");
 }
