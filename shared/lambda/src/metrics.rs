@@ -22,9 +22,9 @@ pub enum Metric {
     ColdStarts,
     /// Number of redirects whose link was cached in the execution environment.
     CacheHits,
-    /// Number of clicks that could not be stored and were sent to the clicks queue.
+    /// Number of clicks that could not be stored and were sent to the analytics queue.
     ClicksParked,
-    /// Number of clicks that were lost, since they could be neither stored nor sent to the clicks queue.
+    /// Number of clicks that were lost, since they could be neither stored nor sent to the analytics queue.
     ClicksDropped,
     /// Number of clicks that were added to the statistics.
     ClicksCounted,
