@@ -13,10 +13,11 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from .costs.linklet import PRICES
-from .costs.tables import Bill, Data
+from .costs.tables import Bill, load_tables
 from .local.installer import ROOT
 
 # The longest first, so that no processor is left with it at the end.
@@ -30,9 +31,9 @@ MILLION = 1_000_000
 def main() -> None:
     traces = sys.argv[1:] or [*TRACES, *REAL]
     binary = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "measure" / "simulate"
-    data = Data.load()
+    tables = load_tables()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        outcomes = list(pool.map(lambda trace: shown(binary, trace, data), (trace for trace in traces if trace not in REAL)))
+        outcomes = list(pool.map(lambda trace: shown(binary, trace, tables), (trace for trace in traces if trace not in REAL)))
     # With the processors to themselves, since time is real.
     outcomes += [compared(binary, trace) for trace in traces if trace in REAL]
     sys.exit(0 if all(outcomes) else 1)
@@ -44,11 +45,11 @@ def played(binary: Path, *arguments: str) -> dict[str, Any] | None:
     return json.loads(answer.stdout) if answer.returncode == 0 else None
 
 
-def shown(binary: Path, trace: str, data: Data) -> bool:
+def shown(binary: Path, trace: str, tables: SimpleNamespace) -> bool:
     """Plays a trace and prints what came of it."""
     found = played(binary, trace)
     if found:
-        print(text(found, data), flush=True)
+        print(text(found, tables), flush=True)
     return found is not None
 
 
@@ -76,7 +77,7 @@ def figures(simulated: dict[str, Any], real: dict[str, Any]) -> list[tuple[str, 
     return [(name, value(simulated), value(real)) for name, value in rows.items()]
 
 
-def text(played: dict[str, Any], data: Data) -> str:
+def text(played: dict[str, Any], tables: SimpleNamespace) -> str:
     """A trace in some lines. If one part of several was played, the rest is as much again."""
     parts, late, limits = played["parts"], played["late"], played["limits"]
     clicks = played["clicks"]
@@ -89,7 +90,7 @@ def text(played: dict[str, Any], data: Data) -> str:
         ("a click", f"{played['storing_writes'] / clicks:.2f} write units to store, {played['counting_writes'] / clicks:.3f} to count, {played['reads'] / clicks:.3f} read units"),
         ("largest row", f"{played['largest_row']:,.0f} KB"),
         ("at once", ", ".join(f"{used['at_once'] * (1 if name == 'analytics' else parts):,} {name}" for name, used in played["functions"].items())),
-        ("a million clicks", f"${bill(played, data).total / clicks * MILLION:.2f}"),
+        ("a million clicks", f"${bill(played, tables).total / clicks * MILLION:.2f}"),
         ("played in", f"{played['played_in']:,.0f} s" + (f", one of {parts} parts" if parts > 1 else "")),
     ]
     lines = [f"  {name:<20} {value}" for name, value in rows]
@@ -100,19 +101,20 @@ def wrong(played: dict[str, Any]) -> str:
     return "each link's count is right" if played["wrong"] == 0 else f"{played['wrong']} links are counted wrongly"
 
 
-def bill(played: dict[str, Any], data: Data) -> Bill:
+def bill(played: dict[str, Any], tables: SimpleNamespace) -> Bill:
     """What was played, at list prices: requests, clicks and their counting, without storage."""
     functions = played["functions"]
-    bill = Bill(data)
-    bill.add("API Gateway", http_api_requests=played["requests"] - played["refused"])
+    bill = Bill(SimpleNamespace(free_tier="no"), tables)
+    bill.add("http_api_requests", played["requests"] - played["refused"])
     for name, used in functions.items():
         # Batches of analytics have clicks of all parts, whichever are played.
         share = 1 / played["parts"] if name == "analytics" else 1
-        bill.add(f"Lambda {name}", lambda_requests=used["invocations"] * share, lambda_time=used["gigabyte_seconds"] * share)
-    raw_clicks = PRICES[data.template["click_table_class"]]
-    bill.add("Raw clicks", **{f"{raw_clicks}_writes": played["storing_writes"]})
-    bill.add("Statistics", dynamodb_writes=played["counting_writes"], dynamodb_reads=played["reads"])
-    bill.add("SQS", sqs_requests=played["sqs_requests"])
+        bill.add("lambda_requests", used["invocations"] * share, f"Lambda {name}")
+        bill.add("lambda_time", used["gigabyte_seconds"] * share, f"Lambda {name}")
+    bill.add(f"{PRICES[tables.template['click_table_class']]}_writes", played["storing_writes"], "Raw clicks")
+    bill.add("dynamodb_writes", played["counting_writes"], "Statistics")
+    bill.add("dynamodb_reads", played["reads"], "Statistics")
+    bill.add("sqs_requests", played["sqs_requests"])
     return bill
 
 
