@@ -90,11 +90,12 @@ impl Delete {
         let context = EditContext {
             precondition: &precondition,
             changer,
-            ..EditContext::of_service(caller.user(), request.correlation_id())
+            ..EditContext::unconditional(caller.user(), request.correlation_id())
         };
         match self.links.edit(record, &context, |record| Ok(decide(record))).await? {
             EditOutcome::Stale => Err(Problem::PreconditionFailed.into()),
             EditOutcome::Refused(refusal) => Err(refusal),
+            EditOutcome::Contended => Err(Problem::TryAgain.into()),
             EditOutcome::Kept(_) | EditOutcome::Written(_) | EditOutcome::Gone | EditOutcome::ExternalIdTaken => {
                 Ok(no_content())
             }
@@ -130,7 +131,7 @@ impl Delete {
     }
 }
 
-/// Whether a request is about one link, or about many. Its precondition is about one.
+/// Whether a request is about one link, or about many. `If-Match` counts for a request about one link only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Circumstances {
     Alone,

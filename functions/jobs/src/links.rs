@@ -103,7 +103,7 @@ impl LinkWork {
         if let Err(refusal) = room {
             return Ok(refused(code, &refusal));
         }
-        let context = EditContext::of_service(&job.created_by, &job.correlation_id);
+        let context = EditContext::unconditional(&job.created_by, &job.correlation_id);
         Ok(match self.links.edit(record, &context, |record| meant.decide(record)).await? {
             EditOutcome::Written(_) | EditOutcome::Refused(NotEdited::Done) => JobProgress { changed: 1, ..one_seen() },
             EditOutcome::Kept(_) => one_seen(),
@@ -112,6 +112,7 @@ impl LinkWork {
             }
             EditOutcome::ExternalIdTaken => refused(code, &Problem::ExternalIdTaken.into()),
             EditOutcome::Refused(NotEdited::Refused(refusal)) => refused(code, &refusal),
+            EditOutcome::Contended => refused(code, &Problem::TryAgain.into()),
         })
     }
 

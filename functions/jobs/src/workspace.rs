@@ -14,7 +14,7 @@ use linklet_domain::{
     Timestamp, Workspace, WorkspaceJob,
 };
 use linklet_dynamodb::{
-    ClosedWorkspaces, Cursor, DueMark, EditContext, EditOutcome, JobMark, JobsTable, LinkRange, LinksTable, Reached,
+    ClosedWorkspaces, Cursor, DueMark, EditContext, JobMark, JobsTable, LinkRange, LinksTable, Reached,
     RepositoryError, StatsTable, WatchTable,
 };
 use linklet_lambda::mail_orders::MailOrders;
@@ -280,9 +280,9 @@ impl WorkspaceWork {
         record: Record<Link>,
         edit: impl Fn(&Record<Link>) -> LinkEdit,
     ) -> Result<bool, RepositoryError> {
-        let context = EditContext::of_service(&job.created_by, &job.correlation_id);
+        let context = EditContext::unconditional(&job.created_by, &job.correlation_id);
         let edited = self.links.edit(record, &context, |record| Ok::<_, Infallible>(edit(record))).await?;
-        Ok(matches!(edited, EditOutcome::Written(_)))
+        edited.is_written()
     }
 
     /// Purges what is left of links that have given way to their tombstones, for whose statistics there is no other way to find them.

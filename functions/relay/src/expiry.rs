@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, convert::Infallible};
 
 use linklet_domain::{CorrelationId, ExpiryStep, Link, LinkEdit, LinkId, Record, Timestamp, Tombstone, WorkspaceId};
-use linklet_dynamodb::{EditContext, EditOutcome, ExpiryMarker, RepositoryError};
+use linklet_dynamodb::{EditContext, ExpiryMarker, RepositoryError};
 use linklet_lambda::{
     metrics::{self, Metric},
     telemetry::chain,
@@ -118,7 +118,7 @@ impl Relay {
     /// Replaces an expired link by its tombstone, unless it has been extended since, and says whether that was left to do.
     async fn remove(&self, link: Link, correlation_id: &CorrelationId) -> Result<bool, RepositoryError> {
         let by = link.identity.owner;
-        let context = EditContext::of_service(&by, correlation_id);
+        let context = EditContext::unconditional(&by, correlation_id);
         let edited = self.links.edit(Record::Link(link), &context, |record| {
             let now = Timestamp::now();
             let Record::Link(link) = record else { return Ok::<_, Infallible>(LinkEdit::Keep) };
@@ -128,7 +128,7 @@ impl Relay {
                 Some((_, ExpiryStep::Publish)) | None => LinkEdit::Keep,
             })
         });
-        Ok(matches!(edited.await?, EditOutcome::Written(_)))
+        edited.await?.is_written()
     }
 }
 

@@ -136,6 +136,7 @@ impl Update {
             EditOutcome::Stale => Err(Problem::PreconditionFailed.into()),
             EditOutcome::ExternalIdTaken => Err(Problem::ExternalIdTaken.into()),
             EditOutcome::Refused(refusal) => Err(refusal),
+            EditOutcome::Contended => Err(Problem::TryAgain.into()),
         }
     }
 
@@ -265,8 +266,8 @@ impl Default for Change {
     }
 }
 
-/// Whether a request is about one link, or about many. Its precondition is about one. A password of one of many waits for its turn
-/// until a time.
+/// Whether a request is about one link, or about many. `If-Match` counts for a request about one link only. The password of one of
+/// many may wait until a time for its turn to be hashed.
 #[derive(Debug, Clone, Copy)]
 enum Circumstances {
     Alone,

@@ -160,8 +160,8 @@ pub struct LinkEvent {
     pub link: LinkId,
     /// Whose link it is or was.
     pub user_id: UserId,
-    /// Who has done it, if others hear of that: somebody else than its owner, or the owner if it was one of many at once. Nobody, if a
-    /// job has.
+    /// Who has done it, if others are notified of that: somebody else than its owner, or the owner if it is a purge or was one of many
+    /// at once. Nobody, if a job has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Changer>,
     /// The target that it watched until then, if it watches none from then on.

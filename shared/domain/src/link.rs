@@ -21,7 +21,7 @@ pub struct LinkIdentity {
 pub struct LinkWrite {
     /// What the ids of its events are made of. The next write is made only if this one still is the last.
     pub id: EventId,
-    /// The correlation id of the request or job that has written.
+    /// The correlation id of the latest request or job that has written. A write that publishes an expiry keeps it.
     pub correlation_id: CorrelationId,
 }
 
@@ -148,7 +148,8 @@ impl Link {
                 is_protected: patch.is_protected.unwrap_or(was.is_protected),
                 suspensions: was.suspensions,
             },
-            expiry_is_published: self.expiry_is_published && patch.expires_at.is_none(),
+            // The same expiry again is no other one.
+            expiry_is_published: self.expiry_is_published && patch.expires_at.is_none_or(|at| at == was.expires_at),
             metadata: LinkMetadata {
                 title: member(patch.title.as_ref(), &metadata.title),
                 description: member(patch.description.as_ref(), &metadata.description),
@@ -429,6 +430,18 @@ mod tests {
         );
         assert_eq!(link.changed_by(&patch(r#"{"max_clicks": 6}"#), early.updated_at).availability.exhausted_at, None);
         assert_eq!(link.changed_by(&patch("{}"), early.updated_at).terms, link.terms);
+    }
+
+    #[test]
+    fn only_another_expiry_is_yet_to_be_published() {
+        let noon = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
+        let expired =
+            Link { availability: expiring_at(Some(noon)), expiry_is_published: true, ..watching(LinkState::Active) };
+        let is_published =
+            |patch: &str| expired.changed_by(&serde_json::from_str(patch).unwrap(), noon).expiry_is_published;
+
+        assert!(is_published(r#"{"expires_at": "2026-03-02T12:00:00Z"}"#) && is_published(r#"{"title": "T"}"#));
+        assert!(!is_published(r#"{"expires_at": "2026-03-02T13:00:00Z"}"#) && !is_published(r#"{"expires_at": null}"#));
     }
 
     #[test]

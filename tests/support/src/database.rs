@@ -457,7 +457,7 @@ impl TestDynamoDb {
         correlation_id: &CorrelationId,
         decide: impl Fn(&Record<Link>) -> LinkEdit,
     ) -> EditOutcome<Infallible> {
-        let context = EditContext::of_service(by, correlation_id);
+        let context = EditContext::unconditional(by, correlation_id);
         let edited = self.links().edit(record.clone(), &context, |record| Ok(decide(record))).await;
         edited.expect("the table can be written")
     }

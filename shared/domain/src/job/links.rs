@@ -271,10 +271,12 @@ mod tests {
         ] {
             assert_eq!(edit(done.clone()), LinkEdit::Keep, "{done:?}");
         }
-        assert_eq!(changed(LinkTask::Untag { tag: tag("SALE") }).metadata.tags, Tags::default());
-        let renamed = changed(LinkTask::RenameTag { from: tag("sale"), to: tag("SALE") }).metadata.tags;
-        assert_eq!(renamed.iter().collect::<Vec<_>>(), ["SALE"]);
-        assert_eq!(changed(LinkTask::SwitchOff).availability.state, LinkState::Inactive);
+        let by = |patch: Value| link.changed_by(&serde_json::from_value(patch).unwrap(), now);
+        assert_eq!(changed(LinkTask::Untag { tag: tag("SALE") }), by(json!({"tags": null})));
+        let renamed = changed(LinkTask::RenameTag { from: tag("sale"), to: tag("SALE") });
+        assert_eq!(renamed, by(json!({"tags": ["SALE"]})));
+        assert_eq!(renamed.metadata.tags.iter().collect::<Vec<_>>(), ["SALE"], "in the new spelling");
+        assert_eq!(changed(LinkTask::SwitchOff), by(json!({"is_active": false})));
         assert!(changed(LinkTask::Delete).availability.is_deleted());
         assert!(matches!(edit(LinkTask::Purge), LinkEdit::Replace(_)));
     }

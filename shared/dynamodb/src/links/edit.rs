@@ -9,7 +9,7 @@
 //! history, its reuse entry, its limit, its password and its external id, so they agree whenever a function dies. Only attributes
 //! that differ are written, so those that this version doesn't know stay.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, convert::Infallible};
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{
@@ -38,7 +38,7 @@ pub struct EditContext<'a> {
     pub precondition: &'a Precondition,
     /// Who edits the link.
     pub by: &'a UserId,
-    /// Who is named to others that are notified: not the owner, unless it is one of many links at once, and nobody for a job.
+    /// Who is named to others that are notified: nobody for a job, and an owner only for a purge or one of many links at once.
     pub changer: Option<&'a Changer>,
     /// The hash of another password; `Some(None)` takes the password away.
     pub password_hash: Option<Option<&'a str>>,
@@ -47,9 +47,9 @@ pub struct EditContext<'a> {
 }
 
 impl<'a> EditContext<'a> {
-    /// An edit of whatever revision the link has, of which nobody is told.
+    /// An edit of whatever revision the link has, which names nobody.
     #[must_use]
-    pub fn of_service(by: &'a UserId, correlation_id: &'a CorrelationId) -> Self {
+    pub fn unconditional(by: &'a UserId, correlation_id: &'a CorrelationId) -> Self {
         Self { precondition: &Precondition::None, by, changer: None, password_hash: None, correlation_id }
     }
 }
@@ -69,6 +69,21 @@ pub enum EditOutcome<E> {
     ExternalIdTaken,
     /// The caller has refused to edit the link as it is.
     Refused(E),
+    /// Others have written the link before each try.
+    Contended,
+}
+
+impl EditOutcome<Infallible> {
+    /// Whether the link was edited, for a caller that is repeated after an error.
+    ///
+    /// # Errors
+    /// When others have written the link before each try.
+    pub fn is_written(&self) -> Result<bool, RepositoryError> {
+        match self {
+            Self::Contended => Err(RepositoryError::contention(OPERATION)),
+            outcome => Ok(matches!(outcome, Self::Written(_))),
+        }
+    }
 }
 
 /// The outcome of one attempt.
@@ -103,7 +118,7 @@ impl LinksTable {
             }
             back_off(tried).await;
         }
-        Err(RepositoryError::contention(OPERATION))
+        Ok(EditOutcome::Contended)
     }
 
     async fn try_to_edit<E>(
@@ -112,19 +127,19 @@ impl LinksTable {
         context: &EditContext<'_>,
         decide: &mut impl FnMut(&Record<Link>) -> Result<LinkEdit, E>,
     ) -> Result<Attempt<E>, RepositoryError> {
-        let edit = match decide(before) {
-            Ok(LinkEdit::Keep) => return Ok(Attempt::Over(EditOutcome::Kept(before.clone()))),
-            Ok(edit) => edit,
-            Err(refusal) => return Ok(Attempt::Over(EditOutcome::Refused(refusal))),
-        };
         let is_meant = match before {
             Record::Link(link) => context.precondition.admits(link.revision),
             // A tombstone has no revision.
             Record::Tombstone(_) => *context.precondition == Precondition::None,
         };
-        if !is_meant {
-            return Ok(Attempt::Over(EditOutcome::Stale));
-        }
+        let is_there = matches!(before, Record::Link(link) if !link.availability.is_deleted());
+        let edit = match decide(before) {
+            Ok(LinkEdit::Keep) => return Ok(Attempt::Over(EditOutcome::Kept(before.clone()))),
+            // That a link is gone is said first.
+            Err(refusal) if is_meant || !is_there => return Ok(Attempt::Over(EditOutcome::Refused(refusal))),
+            Ok(edit) if is_meant => edit,
+            Ok(_) | Err(_) => return Ok(Attempt::Over(EditOutcome::Stale)),
+        };
         let write = LinkWrite::of(context.correlation_id);
         let (main, others, after) = match (edit, before) {
             (LinkEdit::Change(after), Record::Link(before)) => {

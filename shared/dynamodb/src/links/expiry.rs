@@ -70,8 +70,8 @@ impl LinksTable {
         put.value(":ttl", number(&item.ttl)).unless_refused().await.map(|_| ())
     }
 
-    /// Writes to an expired link that its expiry is published, which publishes `url.expired`, and says whether that was left to do. It
-    /// isn't for a link that has changed since it was read.
+    /// Writes to an expired link that its expiry is published, which publishes `url.expired`, and returns whether that was left to do.
+    /// Nothing is left to do after another expiry, a deletion, or the same publication.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.

@@ -24,7 +24,7 @@ use crate::{
 /// The longest body of most routes. All members at their longest fit, in any script and with each character as an escape.
 pub const BODY_BYTES: usize = 64 << 10;
 
-/// The longest body of the routes about all members of links, or about many links.
+/// The longest body of the routes that create, change or try a link, or are about many links.
 pub const LARGE_BODY_BYTES: usize = 256 << 10;
 
 /// A request as handlers see it.
@@ -320,7 +320,7 @@ impl Request {
         self.json_object_within(BODY_BYTES)
     }
 
-    /// The body as a JSON object, for a route about all members of links, or about many links.
+    /// The body as a JSON object, for a route that creates, changes or tries a link, or is about many links.
     ///
     /// # Errors
     /// 415 when it is encoded, 413 when it is longer than [`LARGE_BODY_BYTES`], 400 when it is no JSON object.

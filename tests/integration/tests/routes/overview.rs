@@ -78,7 +78,7 @@ impl Fixture {
     }
 
     pub async fn delete(&self, link: &Link) {
-        self.db.delete(link).await;
+        assert!(self.db.delete_as(&link.identity.owner, link, self.now).await);
     }
 
     /// So many clicks so many days ago.

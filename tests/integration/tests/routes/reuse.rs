@@ -9,7 +9,7 @@ use linklet_shorten::Shorten;
 use linklet_test_support::{Answer, RequestBuilder, TestDynamoDb, token_for};
 use serde_json::{Value, json};
 
-use crate::fixture::{self};
+use crate::fixture;
 
 struct Fixture {
     db: TestDynamoDb,

@@ -27,7 +27,9 @@ struct Audited {
     /// Whether the change is made also if the entry can't be written. Otherwise both are in one transaction.
     #[serde(default)]
     best_effort: bool,
-    /// Why this suite finds no entry.
+    /// Where else the entry is made and tested.
+    audited_elsewhere: Option<String>,
+    /// Why there is no entry.
     unaudited: Option<String>,
 }
 
@@ -229,8 +231,10 @@ fn own_page(request: RequestBuilder) -> RequestBuilder {
 
 #[test]
 fn every_operation_says_what_the_audit_log_has_of_it() {
-    for (operation, Audited { audit, unaudited, .. }) in operations() {
-        assert!(audit.is_some() != unaudited.is_some(), "{operation}");
+    for (operation, Audited { audit, audited_elsewhere, unaudited, .. }) in operations() {
+        let said = [audit.map(|actions| actions.concat()), audited_elsewhere, unaudited];
+        let said: Vec<_> = said.into_iter().flatten().collect();
+        assert!(said.len() == 1 && said[0].len() > 10, "{operation}: {said:?}");
     }
 }
 

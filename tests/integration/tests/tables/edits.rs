@@ -29,7 +29,7 @@ impl Edit {
     ) -> Result<EditOutcome<&'static str>, RepositoryError> {
         let (by, correlation_id) = (found.identity().owner, correlation());
         let context =
-            EditContext { password_hash: self.password_hash, ..EditContext::of_service(&by, &correlation_id) };
+            EditContext { password_hash: self.password_hash, ..EditContext::unconditional(&by, &correlation_id) };
         let decide = |record: &Record<Link>| match record {
             Record::Link(link) => Ok((self.decide)(link)),
             Record::Tombstone(_) => Ok(LinkEdit::Keep),
@@ -173,6 +173,22 @@ async fn an_edit_that_dies_is_made_as_a_whole_or_not_and_can_be_repeated() {
     }
 }
 
+#[tokio::test]
+async fn an_edit_that_loses_eight_races_says_so_and_changes_nothing() {
+    let (db, faults) = (TestDynamoDb::start(), Faults::default());
+    let found = with_a_link(&db).await;
+    let before = stored(&db, &[]);
+    let (_, delete) = EDITS.into_iter().find(|(name, _)| *name == "delete").unwrap();
+    // Each try reads the reuse entry of the URL first.
+    let conflict = Fault::Cancelled(Cancellation::TransactionConflict);
+    faults.plan_all((0..8).map(|tried| (2 * tried + 1, conflict)));
+
+    let outcome = delete.send_to(&table_with(&db, &faults, 1), found).await.unwrap();
+
+    assert_eq!((outcome, faults.calls()), (EditOutcome::Contended, 16));
+    assert_eq!(stored(&db, &[]), before);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_who_change_different_members_at_once_both_succeed() {
     let db = TestDynamoDb::start();
@@ -201,7 +217,7 @@ async fn an_edit_for_another_revision_changes_nothing() {
     let (by, correlation_id, before) = (found.identity().owner, correlation(), stored(&db, &[]));
     let Record::Link(link) = &found else { panic!() };
     let precondition = Precondition::only(link.revision);
-    let context = EditContext { precondition: &precondition, ..EditContext::of_service(&by, &correlation_id) };
+    let context = EditContext { precondition: &precondition, ..EditContext::unconditional(&by, &correlation_id) };
 
     let table = db.links();
 
