@@ -5,7 +5,7 @@ use std::time::Duration;
 use linklet_domain::{
     Account, AccountChange, KeysLeft, Member, Membership, Timestamp, TypedPassword, UserId, Workspace, WorkspaceJob,
 };
-use linklet_dynamodb::{MemberOutcome, Removal, RepositoryError, Tie};
+use linklet_dynamodb::{LeaveEffect, MemberOutcome, Removal, RepositoryError};
 use linklet_lambda::{
     http::{ApiError, Problem, Request, Response, no_content},
     identity::Person,
@@ -62,7 +62,7 @@ impl Leave {
     async fn require_other_admins(&self, person: &Person) -> Result<(), ApiError> {
         for (_, workspace) in self.users.workspaces_of(person.user()).await? {
             let members = self.users.members(&workspace.id).await?;
-            if Tie::of(&workspace, person.user(), &members) == Tie::LastAdmin {
+            if LeaveEffect::of(&workspace, person.user(), &members) == LeaveEffect::LastAdmin {
                 return Err(ApiError::LastAdminOf(workspace.id, workspace.name));
             }
         }
@@ -98,13 +98,13 @@ impl Leave {
         let origin = self.limits.guesses.origin(request, person.actor());
         let user = person.user();
         let members = self.users.members(&workspace.id).await?;
-        match Tie::of(workspace, user, &members) {
-            Tie::LastAdmin => Ok(Left::LastAdmin),
-            Tie::Own => {
+        match LeaveEffect::of(workspace, user, &members) {
+            LeaveEffect::LastAdmin => Ok(Left::LastAdmin),
+            LeaveEffect::Own => {
                 // Nobody joins who is invited any more, and so nobody is there whose workspace it would be as well.
                 self.users.withdraw_all(&workspace.id, Timestamp::now(), |_| true, &origin).await?;
                 let members = self.users.members(&workspace.id).await?;
-                if Tie::of(workspace, user, &members) != Tie::Own {
+                if LeaveEffect::of(workspace, user, &members) != LeaveEffect::Own {
                     return Ok(Left::Again);
                 }
                 let job = self.job(request, &membership.workspace, user, WorkspaceJob::CloseWorkspace);
@@ -114,7 +114,7 @@ impl Leave {
                 self.tell_of_abandoned(request, workspace, user, &members).await;
                 Ok(Left::Yes)
             }
-            Tie::None => {
+            LeaveEffect::None => {
                 let removal = Removal {
                     workspace: &workspace.id,
                     caller: user,

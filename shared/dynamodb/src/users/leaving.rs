@@ -29,7 +29,7 @@ use crate::{
 
 /// What keeps a person in a workspace, or doesn't.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Tie {
+pub enum LeaveEffect {
     /// Others go on without them.
     None,
     /// Nobody else is there, or nobody who could bring it back now that it is closed: it is closed for good.
@@ -38,7 +38,7 @@ pub enum Tie {
     LastAdmin,
 }
 
-impl Tie {
+impl LeaveEffect {
     /// What ties a person to a workspace with these members.
     #[must_use]
     pub fn of(workspace: &Workspace, user: &UserId, members: &[Member]) -> Self {

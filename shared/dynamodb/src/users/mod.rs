@@ -39,7 +39,7 @@ pub use self::{
     handovers::{HandoverStage, OpenHandover, Removal},
     invitations::{AcceptOutcome, Invitations, InviteOutcome, OpenInvitation, WithdrawOutcome},
     keys::{ApiKeys, ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome},
-    leaving::Tie,
+    leaving::LeaveEffect,
     members::{MemberChange, MemberOutcome},
     names::Names,
     one_time::{
