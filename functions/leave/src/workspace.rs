@@ -4,7 +4,7 @@ use linklet_domain::{
     AccountChange, Changer, Closure, Invalid, Job, JobWork, Role, Timestamp, TypedPassword, UserId, Workspace,
     WorkspaceId, WorkspaceJob,
 };
-use linklet_dynamodb::{Acting, CloseOutcome, RestoreOutcome};
+use linklet_dynamodb::{ActiveSession, CloseOutcome, RestoreOutcome};
 use linklet_lambda::{
     http::{ApiError, Problem, Request, Response, StatusCode, json},
     identity::Person,
@@ -49,7 +49,7 @@ impl Leave {
         let id = WorkspaceId::parse(id).map_err(|_| UNKNOWN)?;
         let job = self.job(request, &id, person.user(), WorkspaceJob::ReopenWorkspace);
         let session = person.session().id;
-        let acting = Acting { user: person.user(), session: &session };
+        let acting = ActiveSession { user: person.user(), session: &session };
         let origin = self.limits.guesses.origin(request, person.actor());
         match self.users.restore_workspace(&self.jobs, &job, acting, &origin).await? {
             RestoreOutcome::Restored(workspace) => {

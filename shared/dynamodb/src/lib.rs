@@ -41,13 +41,13 @@ pub use stats::{
 };
 pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, MailAdmission, ReadMeter, ThrottleTable};
 pub use users::{
-    AcceptOutcome, Acting, AddressStep, AddressVerification, ApiKeys, ChangedKey, CloseOutcome, ClosedWorkspaces,
-    CreateKeyOutcome, Forgotten, FoundOutcome, FoundingAnswer, HandoverStage, Invitations, InviteOutcome, KeyChange,
-    KeyOutcome, LastingSessions, LeaveEffect, MailAddress, Mailbox, MemberChange, MemberOutcome, Names, NewToken,
-    NewWorkspace, OneTimeTokens, OpenHandover, OpenInvitation, OpenReclaim, PasswordChange, PasswordReset,
-    PendingAddress, PersonChange, PersonOutcome, Profile, Recipient, Recipients, RegisterOutcome, Registration,
-    Removal, ResetOutcome, RestoreOutcome, Session, Sessions, SignIn, Standing, TokenDelivery, UsersTable,
-    VerifyOutcome, WithdrawOutcome, WorkspaceOutcome, Workspaces,
+    AcceptOutcome, ActiveSession, AddressStep, AddressVerification, ApiKeys, ChangedKey, CloseOutcome,
+    ClosedWorkspaces, CreateKeyOutcome, Forgotten, FoundOutcome, FoundingAnswer, HandoverStage, Invitations,
+    InviteOutcome, KeyChange, KeyOutcome, LastingSessions, LeaveEffect, MailAddress, Mailbox, MemberChange,
+    MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens, OpenHandover, OpenInvitation, OpenReclaim,
+    PasswordChange, PasswordReset, PendingAddress, PersonChange, PersonOutcome, Profile, Recipient, Recipients,
+    RegisterOutcome, Registration, Removal, ResetOutcome, RestoreOutcome, Session, Sessions, SignIn, Standing,
+    TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome, Workspaces,
 };
 pub use watch::{
     CheckedTarget, DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, LaneNotes, ListedTarget, OwnedTargets,

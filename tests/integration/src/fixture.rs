@@ -16,8 +16,8 @@ use linklet_domain::{
     Track, UrlCreated, UserId, Visitor, Window, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
-    Acting, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, Forgotten, LinksTable, MemberChange, MemberOutcome,
-    RepositoryError, SignIn, TargetQuota, ThrottleTable, TrackRange, UsersTable, WatchTable,
+    ActiveSession, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, Forgotten, LinksTable, MemberChange,
+    MemberOutcome, RepositoryError, SignIn, TargetQuota, ThrottleTable, TrackRange, UsersTable, WatchTable,
 };
 use linklet_handover::Handovers;
 use linklet_jobs::{Kinds, LinkWork, PersonWork, Turns, WorkspaceWork};
@@ -180,7 +180,9 @@ pub async fn change_role(
     role: Role,
 ) -> Result<MemberOutcome, RepositoryError> {
     let (session, change) = (a_session(), MemberChange { role: Some(role), ..MemberChange::default() });
-    users.change_member(workspace, Acting { user: caller, session: &session }, user, change, &an_origin(caller)).await
+    users
+        .change_member(workspace, ActiveSession { user: caller, session: &session }, user, change, &an_origin(caller))
+        .await
 }
 
 pub fn relay(db: &TestDynamoDb, queues: &FakeQueues) -> Relay {

@@ -13,7 +13,7 @@ use linklet_domain::{
 };
 
 use super::{
-    Acting, UsersTable,
+    ActiveSession, UsersTable,
     item::workspace_key,
     members::{IS_ACTIVE, IS_OPEN, membership_keys},
 };
@@ -62,7 +62,7 @@ impl UsersTable {
         jobs: &JobsTable,
         job: &Job,
         slug: &WorkspaceSlug,
-        caller: Acting<'_>,
+        caller: ActiveSession<'_>,
         origin: &Origin,
     ) -> Result<CloseOutcome, RepositoryError> {
         let closure = Closure::restorable(origin.at, job.id);
@@ -133,7 +133,7 @@ impl UsersTable {
         &self,
         jobs: &JobsTable,
         job: &Job,
-        caller: Acting<'_>,
+        caller: ActiveSession<'_>,
         origin: &Origin,
     ) -> Result<RestoreOutcome, RepositoryError> {
         const OPENED: &str = "REMOVE closed_at, restorable_until, closing_job";

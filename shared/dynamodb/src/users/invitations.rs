@@ -16,7 +16,7 @@ use linklet_domain::{
 };
 
 use super::{
-    Acting, RegisterOutcome, Registration, TokenDelivery, UsersTable,
+    ActiveSession, RegisterOutcome, Registration, TokenDelivery, UsersTable,
     item::{
         InvitationItem, InvitationTokenItem, InvitedTo, MemberItem, WorkspaceMemberItem, invitation_key,
         invitation_token_key, invitations_partition, workspace_key,
@@ -168,7 +168,7 @@ impl UsersTable {
         origin: &Origin,
     ) -> Result<InviteOutcome, RepositoryError> {
         const OPERATION: &str = "invite somebody";
-        let inviter = Acting { user: &invitation.invited_by, session };
+        let inviter = ActiveSession { user: &invitation.invited_by, session };
         let token = InvitationTokenItem::of(invitation, &invitation.token, false);
         let (action, subject) = (AuditAction::InvitationCreated, AuditSubject::Invitation(invitation.id));
         let entry = origin.in_workspace(&invitation.workspace, action, subject).to(invitation.role.as_str());
@@ -401,7 +401,8 @@ impl UsersTable {
         let joining = self.joining(&member, open.verified_at(now), most_joinings)?;
         let transaction = transaction.and(joining, Some(AcceptOutcome::AccountChanged));
         // Otherwise somebody whose account is being closed would be a member again.
-        let transaction = transaction.and_each(self.session_lasts(Acting { user: &account.id, session })?, INVALID);
+        let transaction =
+            transaction.and_each(self.session_lasts(ActiveSession { user: &account.id, session })?, INVALID);
         let mut transaction = transaction
             .and(self.deletion(ACCEPT, invitation)?, None)
             .and(self.entry(&entry_of_joining(origin, invitation, account))?, None);

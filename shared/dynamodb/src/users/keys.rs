@@ -14,7 +14,7 @@ use linklet_domain::{
 };
 
 use super::{
-    Acting, UsersTable,
+    ActiveSession, UsersTable,
     item::{
         ApiKeyItem, KEY_PREFIX, LastUse, WorkspaceKeyItem, api_key_key, workspace_api_key_key, workspace_partition,
     },
@@ -122,7 +122,7 @@ impl UsersTable {
         origin: &Origin,
     ) -> Result<CreateKeyOutcome, RepositoryError> {
         const OPERATION: &str = "create an API key";
-        let creator = Acting { user: &key.created_by, session };
+        let creator = ActiveSession { user: &key.created_by, session };
         let created =
             origin.in_workspace(&key.workspace, AuditAction::KeyCreated, AuditSubject::Key(key.prefix.clone()));
         let created = created.to(&key.scopes);
@@ -192,7 +192,7 @@ impl UsersTable {
     pub async fn change_key(
         &self,
         workspace: &WorkspaceId,
-        caller: Acting<'_>,
+        caller: ActiveSession<'_>,
         prefix: &KeyPrefix,
         change: &KeyChange,
         origin: &Origin,
@@ -203,7 +203,7 @@ impl UsersTable {
     async fn try_to_change_key(
         &self,
         workspace: &WorkspaceId,
-        caller: Acting<'_>,
+        caller: ActiveSession<'_>,
         prefix: &KeyPrefix,
         change: &KeyChange,
         origin: &Origin,

@@ -16,7 +16,7 @@ use linklet_domain::{
 };
 
 use super::{
-    Acting, Removal, UsersTable,
+    ActiveSession, Removal, UsersTable,
     item::{MEMBER_PREFIX, WorkspaceMemberItem, member_key, workspace_key, workspace_member_key, workspace_partition},
 };
 use crate::{
@@ -83,7 +83,7 @@ impl UsersTable {
     pub async fn change_member(
         &self,
         workspace: &WorkspaceId,
-        caller: Acting<'_>,
+        caller: ActiveSession<'_>,
         user: &UserId,
         change: MemberChange,
         origin: &Origin,
@@ -131,7 +131,7 @@ impl UsersTable {
     async fn try_to_change_member(
         &self,
         workspace: &WorkspaceId,
-        caller: Acting<'_>,
+        caller: ActiveSession<'_>,
         user: &UserId,
         change: MemberChange,
         origin: &Origin,

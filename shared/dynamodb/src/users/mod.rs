@@ -48,7 +48,7 @@ pub use self::{
     people::{AddressStep, PersonChange, PersonOutcome},
     recipients::{MailAddress, Recipient, Recipients},
     reclaims::OpenReclaim,
-    sessions::{Acting, LastingSessions, PasswordChange, Session, Sessions, SignIn, Standing},
+    sessions::{ActiveSession, LastingSessions, PasswordChange, Session, Sessions, SignIn, Standing},
     workspace::WorkspaceOutcome,
     workspaces::Workspaces,
 };

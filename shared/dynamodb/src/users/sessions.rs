@@ -68,7 +68,7 @@ impl Standing {
 
 /// Somebody who acts in a session, whom the transaction of what they do asks for once more: for what gives somebody else access.
 #[derive(Debug, Clone, Copy)]
-pub struct Acting<'a> {
+pub struct ActiveSession<'a> {
     /// Who acts.
     pub user: &'a UserId,
     /// The session in which they do.
@@ -296,10 +296,10 @@ impl UsersTable {
     }
 
     /// Condition checks that a session has not ended, as [`Sessions::standing`] has it.
-    pub(super) fn session_lasts(&self, acting: Acting<'_>) -> Result<[TransactWriteItem; 2], RepositoryError> {
+    pub(super) fn session_lasts(&self, acting: ActiveSession<'_>) -> Result<[TransactWriteItem; 2], RepositoryError> {
         const OPERATION: &str = "check a session";
         const LASTS: &str = "attribute_not_exists(ended_at) OR ended_at < :began OR but = :session";
-        let Acting { user, session } = acting;
+        let ActiveSession { user, session } = acting;
         let values = [(":began", text(&session.began_at())), (":session", text(session))];
         Ok([
             self.0.check(OPERATION, ended_sessions_key(user), LASTS, values)?,

@@ -1,5 +1,5 @@
 use linklet_domain::{EmailAddress, Role, SessionId, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::{Acting, Session};
+use linklet_dynamodb::{ActiveSession, Session};
 
 use super::{Actor, Caller, Credential};
 use crate::http::{ApiError, Problem};
@@ -64,9 +64,9 @@ impl Caller {
     ///
     /// # Errors
     /// 401 if the caller used an API key.
-    pub fn acting(&self) -> Result<Acting<'_>, ApiError> {
+    pub fn acting(&self) -> Result<ActiveSession<'_>, ApiError> {
         match &self.credential {
-            Credential::Session(session) => Ok(Acting { user: &self.user, session }),
+            Credential::Session(session) => Ok(ActiveSession { user: &self.user, session }),
             Credential::ApiKey(_) => Err(ApiError::Problem(Problem::Unauthorized)),
         }
     }

@@ -16,7 +16,9 @@ use linklet_domain::{
     ApiKeySecret, Changer, Closure, CorrelationId, Job, JobState, JobWork, Link, LinkPatch, LinkState, Record, Role,
     Timestamp, UserId, WorkspaceJob, WorkspaceSlug,
 };
-use linklet_dynamodb::{Acting, CloseOutcome, ClosedWorkspaces, JobsTable, LinksTable, MemberOutcome, RestoreOutcome};
+use linklet_dynamodb::{
+    ActiveSession, CloseOutcome, ClosedWorkspaces, JobsTable, LinksTable, MemberOutcome, RestoreOutcome,
+};
 use linklet_jobs::{Kinds, Turns};
 use linklet_lambda::{batch::Consumer, identity::Authenticator};
 use linklet_list::List;
@@ -102,7 +104,7 @@ impl Fixture {
 
     async fn close_as(&self, person: &Person) -> CloseOutcome {
         let (job, session) = (self.job(person, WorkspaceJob::CloseWorkspace), a_session());
-        let (caller, origin) = (Acting { user: &person.id, session: &session }, self.origin(person));
+        let (caller, origin) = (ActiveSession { user: &person.id, session: &session }, self.origin(person));
         self.db.users().close_workspace(&self.db.jobs(), &job, &self.slug().await, caller, &origin).await.unwrap()
     }
 
@@ -115,7 +117,7 @@ impl Fixture {
 
     async fn restore_as(&self, person: &Person) -> RestoreOutcome {
         let (job, session) = (self.job(person, WorkspaceJob::ReopenWorkspace), a_session());
-        let (caller, origin) = (Acting { user: &person.id, session: &session }, self.origin(person));
+        let (caller, origin) = (ActiveSession { user: &person.id, session: &session }, self.origin(person));
         self.db.users().restore_workspace(&self.db.jobs(), &job, caller, &origin).await.unwrap()
     }
 
@@ -424,7 +426,7 @@ async fn nobody_but_one_who_was_its_admin_brings_it_back_and_nobody_closes_it_by
     let strange = fixture.db.register("strange").await;
     let other = WorkspaceSlug::parse("other").unwrap();
     let (job, session) = (fixture.job(&fixture.ada, WorkspaceJob::CloseWorkspace), a_session());
-    let caller = Acting { user: &fixture.ada.id, session: &session };
+    let caller = ActiveSession { user: &fixture.ada.id, session: &session };
     let (jobs, origin) = (fixture.db.jobs(), fixture.origin(&fixture.ada));
 
     let misspelt = fixture.db.users().close_workspace(&jobs, &job, &other, caller, &origin).await.unwrap();

@@ -10,7 +10,7 @@ use linklet_domain::{
     ApiKeySecret, Invitation, Membership, OneTimeToken, Role, Timestamp, TokenPurpose, UserId, WorkspaceId,
 };
 use linklet_dynamodb::{
-    AcceptOutcome, Acting, CreateKeyOutcome, InviteOutcome, KeyChange, KeyOutcome, MemberChange, MemberOutcome,
+    AcceptOutcome, ActiveSession, CreateKeyOutcome, InviteOutcome, KeyChange, KeyOutcome, MemberChange, MemberOutcome,
     NewToken, TokenDelivery,
 };
 use linklet_handover::Handovers;
@@ -397,7 +397,7 @@ async fn nothing_that_gives_access_is_made_in_a_session_that_has_ended() {
     assert_eq!((key, invited), (CreateKeyOutcome::CallerNotAdmin, InviteOutcome::CallerNotAdmin));
     let accepted = users.accept_invitation(&by_bob.hash(), &account, &session, &an_origin(&account.id)).await.unwrap();
     assert_eq!(accepted, AcceptOutcome::Invalid);
-    let (caller, resumes) = (Acting { user: id, session: &session }, MemberChange { role: None, resumes: true });
+    let (caller, resumes) = (ActiveSession { user: id, session: &session }, MemberChange { role: None, resumes: true });
     let changed =
         users.change_member(workspace, caller, &fixture.eve.id, resumes, &an_origin((caller).user)).await.unwrap();
     assert_eq!(changed, MemberOutcome::CallerNotAdmin);

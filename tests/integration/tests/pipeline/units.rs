@@ -11,7 +11,7 @@ use linklet_domain::{
     WorkspaceId,
 };
 use linklet_dynamodb::{
-    Acting, CheckedTarget, ClicksTable, DueTarget, JobsTable, LaneNotes, LinksTable, MemberChange, Names,
+    ActiveSession, CheckedTarget, ClicksTable, DueTarget, JobsTable, LaneNotes, LinksTable, MemberChange, Names,
     NotificationsTable, Recipients, StatsTable, ThrottleTable, TrackRange, WatchTable, Workspaces,
 };
 use linklet_jobs::Turns;
@@ -426,7 +426,7 @@ impl Measured {
         let metered = Metered::of(&db);
         let users = users_by(metered.client.clone());
         let (session, origin) = (a_session(), an_origin(&ada.id));
-        let caller = Acting { user: &ada.id, session: &session };
+        let caller = ActiveSession { user: &ada.id, session: &session };
         let change = MemberChange { role: Some(Role::Member), resumes: false };
 
         users.change_member(&ada.workspace, caller, &bob.id, change, &origin).await.unwrap();
