@@ -117,7 +117,7 @@ pub(super) fn lock_key(link: &LinkId) -> Key {
 /// The hash of a link's password. No index has it, no event source, and no function but the one that verifies passwords may read
 /// it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct LockItem {
+pub(super) struct LinkPasswordItem {
     #[serde(flatten)]
     pub key: Key,
     pub password_hash: String,

@@ -5,7 +5,7 @@ use linklet_domain::LinkId;
 
 use super::{
     LinksTable,
-    item::{LockItem, lock_key},
+    item::{LinkPasswordItem, lock_key},
 };
 use crate::RepositoryError;
 
@@ -15,7 +15,7 @@ impl LinksTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn password_hash(&self, link: &LinkId) -> Result<Option<String>, RepositoryError> {
-        let found = self.0.get::<LockItem>("read a link's password", lock_key(link)).await?;
+        let found = self.0.get::<LinkPasswordItem>("read a link's password", lock_key(link)).await?;
         Ok(found.map(|lock| lock.password_hash))
     }
 
@@ -28,7 +28,7 @@ impl LinksTable {
     ) -> Result<TransactWriteItem, RepositoryError> {
         match password_hash {
             Some(hash) => {
-                let lock = LockItem { key: lock_key(link), password_hash: hash.to_owned() };
+                let lock = LinkPasswordItem { key: lock_key(link), password_hash: hash.to_owned() };
                 self.0.put_item(operation, &lock)?.action()
             }
             None => self.0.delete(operation, lock_key(link)).action(),
