@@ -60,7 +60,7 @@ pub(super) fn fold_key(code: &ShortCode) -> Key {
 
 /// Which code somebody has chosen of those that differ by case alone. It stays when the code is free again, and then means nothing.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct FoldItem {
+pub(super) struct CaseAliasItem {
     #[serde(flatten)]
     pub key: Key,
     pub short_code: ShortCode,
