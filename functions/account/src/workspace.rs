@@ -4,7 +4,7 @@ use linklet_domain::{
     self as domain, Destinations, Founder, IdempotencyKey, Membership, Role, Timestamp, Workspace, WorkspaceId,
     WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug, optional,
 };
-use linklet_dynamodb::{FoundOutcome, FoundingAnswer, NewWorkspace, WorkspaceOutcome, back_off};
+use linklet_dynamodb::{CreateWorkspaceOutcome, FoundingAnswer, NewWorkspace, WorkspaceOutcome, back_off};
 use linklet_lambda::{
     http::{ApiError, Immutable, Problem, Request, Response, StatusCode, json, json_text, located},
     identity::{Caller, Person},
@@ -72,14 +72,14 @@ impl Account {
                 .map_err(|error| ApiError::Internal(Box::new(error)))?;
             let answer = FoundingAnswer { fingerprint: fingerprint.clone(), body };
             match self.users.found_workspace(&workspace, key.as_ref().map(|key| (key, &answer)), &origin).await? {
-                FoundOutcome::Founded => return Ok(founded(answer)),
-                outcome @ (FoundOutcome::KeyTaken | FoundOutcome::TooMany) => {
+                CreateWorkspaceOutcome::Founded => return Ok(founded(answer)),
+                outcome @ (CreateWorkspaceOutcome::KeyTaken | CreateWorkspaceOutcome::TooMany) => {
                     let first = self.first_founding(request, person, key.as_ref(), &fingerprint).await?;
-                    let is_full = outcome == FoundOutcome::TooMany;
+                    let is_full = outcome == CreateWorkspaceOutcome::TooMany;
                     return first.ok_or(if is_full { Problem::WorkspaceLimit } else { Problem::TryAgain }.into());
                 }
-                FoundOutcome::AccountChanged => return Err(self.joins_nothing(person).await?),
-                FoundOutcome::Taken => back_off(attempt).await,
+                CreateWorkspaceOutcome::AccountChanged => return Err(self.joins_nothing(person).await?),
+                CreateWorkspaceOutcome::Taken => back_off(attempt).await,
             }
         }
         Err(ApiError::Problem(Problem::TryAgain))

@@ -6,7 +6,7 @@ use linklet_domain::{
     Account, AccountChange, Actor, EmailAddress, Founder, HashFor, Membership, SessionId, Timestamp, TypedPassword,
     UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
-use linklet_dynamodb::{FoundOutcome, NewWorkspace, back_off};
+use linklet_dynamodb::{CreateWorkspaceOutcome, NewWorkspace, back_off};
 use linklet_lambda::{
     guesses::Attempt,
     http::{ApiError, Problem, Request, Response},
@@ -151,11 +151,11 @@ impl Auth {
         let origin = self.limits.guesses.origin(request, Actor::Person(account.id));
         for attempt in 0..TRIES {
             match self.users.found_workspace(&workspace, None, &origin).await? {
-                FoundOutcome::Founded => return Ok(Some(workspace.membership())),
-                FoundOutcome::TooMany => return Ok(None),
-                FoundOutcome::AccountChanged if self.users.is_leaving(&account.id).await? => return Ok(None),
-                FoundOutcome::AccountChanged => break,
-                FoundOutcome::Taken | FoundOutcome::KeyTaken => {}
+                CreateWorkspaceOutcome::Founded => return Ok(Some(workspace.membership())),
+                CreateWorkspaceOutcome::TooMany => return Ok(None),
+                CreateWorkspaceOutcome::AccountChanged if self.users.is_leaving(&account.id).await? => return Ok(None),
+                CreateWorkspaceOutcome::AccountChanged => break,
+                CreateWorkspaceOutcome::Taken | CreateWorkspaceOutcome::KeyTaken => {}
             }
             // Another login at the same time was faster.
             let memberships = self.users.memberships(&account.id).await?;

@@ -42,7 +42,7 @@ pub use stats::{
 pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, MailAdmission, ReadMeter, ThrottleTable};
 pub use users::{
     AcceptOutcome, ActiveSession, AddressStep, AddressVerification, ApiKeys, ChangedKey, CloseOutcome,
-    ClosedWorkspaces, CreateKeyOutcome, Forgotten, FoundOutcome, FoundingAnswer, HandoverStage, Invitations,
+    ClosedWorkspaces, CreateKeyOutcome, CreateWorkspaceOutcome, Forgotten, FoundingAnswer, HandoverStage, Invitations,
     InviteOutcome, KeyChange, KeyOutcome, LastingSessions, LeaveEffect, MailAddress, Mailbox, MemberChange,
     MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens, OpenHandover, OpenInvitation, OpenReclaim,
     PasswordChange, PasswordReset, PendingAddress, PersonChange, PersonOutcome, Profile, Recipient, Recipients,

@@ -70,7 +70,7 @@ impl NewWorkspace {
 
 /// The outcome of founding a workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FoundOutcome {
+pub enum CreateWorkspaceOutcome {
     /// The workspace is created.
     Founded,
     /// The id or the slug is taken; retry with others.
@@ -103,7 +103,7 @@ impl UsersTable {
         workspace: &NewWorkspace,
         answer: Option<(&IdempotencyKey, &FoundingAnswer)>,
         origin: &Origin,
-    ) -> Result<FoundOutcome, RepositoryError> {
+    ) -> Result<CreateWorkspaceOutcome, RepositoryError> {
         retry_on_conflict(FOUND, || self.try_to_found(workspace, answer, origin)).await
     }
 
@@ -112,12 +112,12 @@ impl UsersTable {
         workspace: &NewWorkspace,
         answer: Option<(&IdempotencyKey, &FoundingAnswer)>,
         origin: &Origin,
-    ) -> Result<Option<FoundOutcome>, RepositoryError> {
+    ) -> Result<Option<CreateWorkspaceOutcome>, RepositoryError> {
         let Member { user, joined_at: now, .. } = &workspace.founder;
         let joinings = self.joinings(user).await?;
         let memberships = self.memberships(user).await?.len();
         let Some(most_joinings) = most_made(joinings, memberships, Membership::MOST) else {
-            return Ok(Some(FoundOutcome::TooMany));
+            return Ok(Some(CreateWorkspaceOutcome::TooMany));
         };
         let mut transaction = Transaction::new(FOUND);
         // The first, so that of a repeated request it is the key that is refused, whatever else is.
@@ -125,14 +125,25 @@ impl UsersTable {
             let item = FoundingItem::new(user, key, answer, *now);
             let is_free = "attribute_not_exists(pk) OR #ttl <= :now";
             let put = self.0.put_if(FOUND, &item, is_free, [(":now", number(&now.unix_seconds()))])?;
-            transaction = transaction.and(put, FoundOutcome::KeyTaken);
+            transaction = transaction.and(put, CreateWorkspaceOutcome::KeyTaken);
         }
         let transaction = self
-            .and_workspace(transaction, FOUND, workspace, FoundOutcome::Taken, FoundOutcome::Taken, origin)?
-            .and(self.joining(&workspace.founder, None, most_joinings)?, FoundOutcome::AccountChanged);
+            .and_workspace(
+                transaction,
+                FOUND,
+                workspace,
+                CreateWorkspaceOutcome::Taken,
+                CreateWorkspaceOutcome::Taken,
+                origin,
+            )?
+            .and(self.joining(&workspace.founder, None, most_joinings)?, CreateWorkspaceOutcome::AccountChanged);
         Ok(match transaction.send(&self.0.client).await? {
-            TransactionOutcome::Committed => Some(FoundOutcome::Founded),
-            TransactionOutcome::Refused(FoundOutcome::AccountChanged) if self.joinings(user).await? != joinings => None,
+            TransactionOutcome::Committed => Some(CreateWorkspaceOutcome::Founded),
+            TransactionOutcome::Refused(CreateWorkspaceOutcome::AccountChanged)
+                if self.joinings(user).await? != joinings =>
+            {
+                None
+            }
             TransactionOutcome::Refused(outcome) => Some(outcome),
             TransactionOutcome::InConflict => None,
         })

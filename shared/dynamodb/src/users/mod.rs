@@ -35,7 +35,7 @@ pub use self::{
     closed_workspaces::ClosedWorkspaces,
     closing_workspaces::{CloseOutcome, RestoreOutcome},
     forgotten::Forgotten,
-    founding::{FoundOutcome, FoundingAnswer, NewWorkspace},
+    founding::{CreateWorkspaceOutcome, FoundingAnswer, NewWorkspace},
     handovers::{HandoverStage, OpenHandover, Removal},
     invitations::{AcceptOutcome, Invitations, InviteOutcome, OpenInvitation, WithdrawOutcome},
     keys::{ApiKeys, ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome},

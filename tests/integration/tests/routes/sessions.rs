@@ -10,7 +10,8 @@ use linklet_domain::{
     SessionId, SignInPlace, Timestamp, Trail, UserId, WorkspaceId, WorkspaceName,
 };
 use linklet_dynamodb::{
-    Consistency, FoundOutcome, MemberOutcome, NewWorkspace, PasswordChange, Session, Sessions, SignIn, Standing,
+    Consistency, CreateWorkspaceOutcome, MemberOutcome, NewWorkspace, PasswordChange, Session, Sessions, SignIn,
+    Standing,
 };
 use linklet_lambda::{guesses::Guesses, hashing::Limits, http::Edge, identity::Authenticator};
 use linklet_test_support::{
@@ -290,7 +291,7 @@ async fn a_token_costs_one_and_a_half_read_units_a_minute() {
         let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name, now);
         assert_eq!(
             fixture.db.users().found_workspace(&workspace, None, &an_origin(&workspace.founder.user)).await.unwrap(),
-            FoundOutcome::Founded
+            CreateWorkspaceOutcome::Founded
         );
     }
     let token = fixture.token();

@@ -7,8 +7,8 @@ use linklet_domain::{
     Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
 };
 use linklet_dynamodb::{
-    AcceptOutcome, FoundOutcome, InviteOutcome, MemberOutcome, NewWorkspace, RegisterOutcome, Registration, UsersTable,
-    WorkspaceOutcome,
+    AcceptOutcome, CreateWorkspaceOutcome, InviteOutcome, MemberOutcome, NewWorkspace, RegisterOutcome, Registration,
+    UsersTable, WorkspaceOutcome,
 };
 use linklet_test_support::{
     Cancellation, CapacityMeter, Fault, Faults, TestDynamoDb, a_session, an_origin, removal, users_by,
@@ -627,9 +627,9 @@ async fn of_thirty_workspaces_at_once_a_person_gets_into_as_many_as_there_is_roo
 
         let room = (Membership::MOST - 1).min(2 * each);
         let joined = accepted.iter().filter(|outcome| matches!(outcome, Ok(AcceptOutcome::Accepted(..)))).count()
-            + founded.iter().filter(|outcome| matches!(outcome, Ok(FoundOutcome::Founded))).count();
+            + founded.iter().filter(|outcome| matches!(outcome, Ok(CreateWorkspaceOutcome::Founded))).count();
         let refused = accepted.iter().filter(|outcome| matches!(outcome, Ok(AcceptOutcome::TooMany))).count()
-            + founded.iter().filter(|outcome| matches!(outcome, Ok(FoundOutcome::TooMany))).count();
+            + founded.iter().filter(|outcome| matches!(outcome, Ok(CreateWorkspaceOutcome::TooMany))).count();
         assert_eq!((joined, refused), (room, 2 * each - room), "{accepted:?} {founded:?}");
         assert_eq!(users.memberships(&bob.id).await.unwrap().len(), 1 + room);
     }
