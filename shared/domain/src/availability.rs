@@ -19,7 +19,7 @@ pub struct Availability {
     /// Whether visitors have to know a password.
     pub is_protected: bool,
     /// Why the link leads nowhere for a while, whatever its people want.
-    pub suspensions: Suspensions,
+    pub suspensions: SuspensionReasons,
 }
 
 /// Why a link is suspended.
@@ -44,11 +44,11 @@ impl Suspension {
 
 /// All that suspends a link: a set, so that what is lifted for one reason stays for the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Suspensions {
+pub struct SuspensionReasons {
     closed: bool,
 }
 
-impl Suspensions {
+impl SuspensionReasons {
     /// These, and one more.
     #[must_use]
     pub fn with(mut self, suspension: Suspension) -> Self {
@@ -269,8 +269,10 @@ mod tests {
     #[test]
     fn a_suspended_link_says_so_whatever_else_it_is_unless_it_is_deleted() {
         let now = Timestamp::now();
-        let suspended =
-            Availability { suspensions: Suspensions::default().with(Suspension::Closed), ..Availability::default() };
+        let suspended = Availability {
+            suspensions: SuspensionReasons::default().with(Suspension::Closed),
+            ..Availability::default()
+        };
 
         for availability in [
             suspended,
@@ -286,12 +288,12 @@ mod tests {
 
     #[test]
     fn what_suspends_a_link_is_written_as_it_is_read() {
-        let closed = Suspensions::default().with(Suspension::Closed);
+        let closed = SuspensionReasons::default().with(Suspension::Closed);
         let written: Vec<String> = closed.words().map(str::to_owned).collect();
 
-        assert_eq!(Suspensions::parse(&written), Ok(closed));
-        assert!(Suspensions::parse(&["else".to_owned()]).is_err());
-        assert!(closed.without(Suspension::Closed).are_none() && Suspensions::default().words().next().is_none());
+        assert_eq!(SuspensionReasons::parse(&written), Ok(closed));
+        assert!(SuspensionReasons::parse(&["else".to_owned()]).is_err());
+        assert!(closed.without(Suspension::Closed).are_none() && SuspensionReasons::default().words().next().is_none());
     }
 
     #[test]
@@ -318,7 +320,10 @@ mod tests {
             Availability { valid_from: Some(now), ..Availability::default() },
             Availability { exhausted_at: Some(now), ..Availability::default() },
             Availability { is_protected: true, ..Availability::default() },
-            Availability { suspensions: Suspensions::default().with(Suspension::Closed), ..Availability::default() },
+            Availability {
+                suspensions: SuspensionReasons::default().with(Suspension::Closed),
+                ..Availability::default()
+            },
         ] {
             assert!(!limited.is_unlimited(), "{limited:?}");
         }

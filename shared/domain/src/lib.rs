@@ -61,7 +61,7 @@ pub use account::{Account, EmailAddress, FullName, Member, Membership, Role};
 pub use api_key::{ApiKey, ApiKeySecret, KeyHash, KeyName, KeyPrefix, Scope, Scopes};
 pub use audience::{Audience, BrowserFamily, Client, Device};
 pub use audit::{ActionFilter, Actor, AuditAction, AuditEntry, AuditFilter, AuditSubject, Changer, Origin, Trail};
-pub use availability::{Availability, LinkState, LinkStatus, RemovalReason, Suspension, Suspensions};
+pub use availability::{Availability, LinkState, LinkStatus, RemovalReason, Suspension, SuspensionReasons};
 pub use base62::ALPHABET;
 pub use click::{Click, CountryCode, IpHash, ParkedClick, Salt, Spread, Visitor};
 pub use click_id::ClickId;

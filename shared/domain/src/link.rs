@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use crate::{
     Availability, CorrelationId, EventId, LinkId, LinkMetadata, LinkPatch, LinkState, RemovalReason, Revision, Routing,
-    ShortCode, Suspensions, TargetId, TargetUrl, Terms, Timestamp, UserId, WorkspaceId, lifetimes,
+    ShortCode, SuspensionReasons, TargetId, TargetUrl, Terms, Timestamp, UserId, WorkspaceId, lifetimes,
 };
 
 /// Which link it is, and whose: what a tombstone keeps of its link.
@@ -80,7 +80,7 @@ impl Link {
     /// Whether the link leads everybody to its destination at any time, whatever suspends it. No other link has a reuse entry.
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        let unsuspended = Availability { suspensions: Suspensions::default(), ..self.availability };
+        let unsuspended = Availability { suspensions: SuspensionReasons::default(), ..self.availability };
         unsuspended.is_unlimited() && self.terms.are_none() && self.routing.is_none()
     }
 
@@ -124,7 +124,7 @@ impl Link {
 
     /// The link, suspended for these reasons. That is no change of the link's people, so its revision and its time stay.
     #[must_use]
-    pub fn suspended_for(&self, suspensions: Suspensions) -> Self {
+    pub fn suspended_for(&self, suspensions: SuspensionReasons) -> Self {
         Self { availability: Availability { suspensions, ..self.availability }, ..self.clone() }
     }
 
@@ -293,7 +293,7 @@ impl LinkEdit {
 
     /// Suspends a link for exactly these reasons. A deleted link stays as it is, since it never leads anywhere again.
     #[must_use]
-    pub fn suspend(link: &Link, suspensions: Suspensions) -> Self {
+    pub fn suspend(link: &Link, suspensions: SuspensionReasons) -> Self {
         if link.availability.suspensions == suspensions || link.availability.is_deleted() {
             return Self::Keep;
         }

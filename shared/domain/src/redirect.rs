@@ -205,7 +205,7 @@ impl RedirectTarget {
 mod tests {
     use super::*;
     use crate::{
-        CorrelationId, LinkId, LinkState, LinkWrite, RemovalReason, Suspension, Suspensions, Tombstone, UserId,
+        CorrelationId, LinkId, LinkState, LinkWrite, RemovalReason, Suspension, SuspensionReasons, Tombstone, UserId,
         WorkspaceId,
     };
 
@@ -310,7 +310,8 @@ mod tests {
             assert!(matches!(decided, Decision::Refuse { .. }), "{switched_off:?}: {decided:?}");
         }
         let deleted = Availability { state: LinkState::Deleted(noon()), ..Availability::default() };
-        let suspended = Availability { suspensions: Suspensions::default().with(Suspension::Closed), ..scheduled };
+        let suspended =
+            Availability { suspensions: SuspensionReasons::default().with(Suspension::Closed), ..scheduled };
         for (nowhere, why) in [(deleted, LinkStatus::Deleted), (suspended, LinkStatus::Suspended)] {
             let decided = asked(link_with(nowhere, with_fallback()), Intent::Visit, Asker::Person);
             assert_eq!(decided, Decision::Refuse { why });

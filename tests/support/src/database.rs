@@ -4,8 +4,8 @@ use aws_lambda_events::dynamodb::Event as StreamEvent;
 use aws_sdk_dynamodb::{Client, config::Intercept};
 use linklet_domain::{
     Account, ApiKey, CorrelationId, EmailAddress, Invitation, Link, LinkEdit, LinkId, LinkPatch, Member, Membership,
-    OneTimeToken, Origin, Record, Role, Suspension, Suspensions, Target, Timestamp, TokenHash, TokenPurpose, Tombstone,
-    UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    OneTimeToken, Origin, Record, Role, Suspension, SuspensionReasons, Target, Timestamp, TokenHash, TokenPurpose,
+    Tombstone, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{
     AcceptOutcome, ApiKeys, AuditTable, ClicksTable, ClosedWorkspaces, CreateKeyOutcome, CreateOutcome, Creation,
@@ -376,7 +376,7 @@ impl TestDynamoDb {
         self.change_suspensions(link, |before| before.without(Suspension::Closed)).await;
     }
 
-    async fn change_suspensions(&self, link: &Link, change: impl Fn(Suspensions) -> Suspensions) {
+    async fn change_suspensions(&self, link: &Link, change: impl Fn(SuspensionReasons) -> SuspensionReasons) {
         let record = Record::Link(self.link(link.code().as_str()).await);
         self.edit(&record, |record| match record {
             Record::Link(link) => LinkEdit::suspend(link, change(link.availability.suspensions)),

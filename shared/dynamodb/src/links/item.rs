@@ -5,7 +5,7 @@ use std::time::Duration;
 use linklet_domain::{
     AnswerKey, Availability, Changer, ClickLimit, CorrelationId, EventId, ExternalId, Extras, Generation, Invalid,
     LeadingChanges, Link, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, LinkWrite, NormalizedUrl,
-    Preview, RedirectTarget, RemovalReason, Revision, Routing, ShortCode, Suspensions, Tags, TargetId, TargetUrl,
+    Preview, RedirectTarget, RemovalReason, Revision, Routing, ShortCode, SuspensionReasons, Tags, TargetId, TargetUrl,
     Terms, Timestamp, Tombstone, UserId, Uses, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
@@ -224,7 +224,7 @@ pub(crate) struct AvailabilityMap {
 /// What suspends a link, as a set of words.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
-struct SuspendedBy(Suspensions);
+struct SuspendedBy(SuspensionReasons);
 
 impl SuspendedBy {
     fn is_empty(&self) -> bool {
@@ -242,7 +242,7 @@ impl TryFrom<Vec<String>> for SuspendedBy {
     type Error = Invalid;
 
     fn try_from(words: Vec<String>) -> Result<Self, Invalid> {
-        Suspensions::parse(&words).map(Self)
+        SuspensionReasons::parse(&words).map(Self)
     }
 }
 
