@@ -45,13 +45,13 @@ pub struct WorkspaceWork {
 /// What is to become of a workspace, by what it says itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Aim {
+enum DesiredState {
     Open,
     Closed,
     Gone,
 }
 
-impl Aim {
+impl DesiredState {
     /// `None` if the job isn't the workspace's any more.
     fn of(job: &Job, work: WorkspaceJob, workspace: &Workspace, now: Timestamp) -> Option<Self> {
         match (work, workspace.closure) {
@@ -85,7 +85,7 @@ enum Step {
 /// Where a job is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Place {
-    aim: Aim,
+    wanted: DesiredState,
     /// When the first pass began, which marks memberships and API keys. Until then environments may look them up without a mark.
     first: Timestamp,
     /// When the pass began.
@@ -162,17 +162,17 @@ impl WorkspaceWork {
             self.jobs.forget_workspace(job).await?;
             return Ok(Piece::last());
         };
-        let Some(aim) = Aim::of(job, work, &workspace, now) else { return Ok(Piece::overtaken()) };
+        let Some(wanted) = DesiredState::of(job, work, &workspace, now) else { return Ok(Piece::overtaken()) };
         let place = match Place::read(after) {
-            Some(place) if place.aim == aim => place,
-            Some(place) => Place { aim, ..place.again(now) },
-            None => Place { aim, first: now, since: now, step: Step::Access },
+            Some(place) if place.wanted == wanted => place,
+            Some(place) => Place { wanted, ..place.again(now) },
+            None => Place { wanted, first: now, since: now, step: Step::Access },
         };
         let mut progress = JobProgress::default();
         let step = match place.step.clone() {
-            Step::Access => self.settle_access(job, &workspace, aim).await?,
+            Step::Access => self.settle_access(job, &workspace, wanted).await?,
             Step::Links { after } => {
-                let (step, seen, changed) = self.settle_links(job, aim, after.as_deref()).await?;
+                let (step, seen, changed) = self.settle_links(job, wanted, after.as_deref()).await?;
                 (progress.seen, progress.changed) = (seen, changed);
                 step
             }
@@ -189,9 +189,9 @@ impl WorkspaceWork {
 
     /// What comes after a pass: another one, if this one has begun before all environments knew what the workspace is.
     async fn end_pass(&self, job: &Job, place: Place, progress: JobProgress) -> Result<Piece, RepositoryError> {
-        let next = match place.aim {
-            Aim::Open if place.is_settled() => Next::End,
-            Aim::Closed if place.is_settled() => Next::Rest(place.at(Step::Rest).written()?),
+        let next = match place.wanted {
+            DesiredState::Open if place.is_settled() => Next::End,
+            DesiredState::Closed if place.is_settled() => Next::Rest(place.at(Step::Rest).written()?),
             _ => self.once_more(job, place).await?,
         };
         Ok(Piece { progress, next })
@@ -208,22 +208,27 @@ impl WorkspaceWork {
     }
 
     /// Marks memberships and API keys or takes the marks away, and tells members. API keys of what is purged go at once.
-    async fn settle_access(&self, job: &Job, workspace: &Workspace, aim: Aim) -> Result<Option<Step>, RepositoryError> {
+    async fn settle_access(
+        &self,
+        job: &Job,
+        workspace: &Workspace,
+        wanted: DesiredState,
+    ) -> Result<Option<Step>, RepositoryError> {
         let workspace_name = workspace.name.clone();
         let restorable_until = workspace.closure.map(|closure| closure.restorable_until);
-        let change = match aim {
-            Aim::Open => AccountChange::WorkspaceRestored { workspace_name },
-            Aim::Closed => AccountChange::WorkspaceClosed { workspace_name, restorable_until },
-            Aim::Gone => AccountChange::WorkspaceClosed { workspace_name, restorable_until: None },
+        let change = match wanted {
+            DesiredState::Open => AccountChange::WorkspaceRestored { workspace_name },
+            DesiredState::Closed => AccountChange::WorkspaceClosed { workspace_name, restorable_until },
+            DesiredState::Gone => AccountChange::WorkspaceClosed { workspace_name, restorable_until: None },
         };
         let closed_at = workspace.closure.map(|closure| closure.closed_at);
         // Before they are marked, since a turn that dies in between finds nobody to tell when it is repeated.
         let members = self.workspaces.unmarked_members(&workspace.id, closed_at).await?;
         self.mails.tell_all(&job.correlation_id, &members, &change).await;
         self.workspaces.mark_members(&workspace.id, closed_at).await?;
-        match aim {
-            Aim::Open | Aim::Closed => self.workspaces.mark_keys(&workspace.id, closed_at).await?,
-            Aim::Gone => self.workspaces.delete_keys(&workspace.id).await?,
+        match wanted {
+            DesiredState::Open | DesiredState::Closed => self.workspaces.mark_keys(&workspace.id, closed_at).await?,
+            DesiredState::Gone => self.workspaces.delete_keys(&workspace.id).await?,
         }
         Ok(Some(Step::Links { after: None }))
     }
@@ -233,7 +238,7 @@ impl WorkspaceWork {
     async fn settle_links(
         &self,
         job: &Job,
-        aim: Aim,
+        wanted: DesiredState,
         after: Option<&str>,
     ) -> Result<(Option<Step>, u64, u64), RepositoryError> {
         let after = after.map(Cursor::decode).transpose().map_err(RepositoryError::unreadable("read a job's place"))?;
@@ -248,28 +253,28 @@ impl WorkspaceWork {
         let mut reader = self.links.whole(&range);
         let page = reader.next().await?.unwrap_or_default();
         let seen = page.len() as u64;
-        let settled: Vec<_> = page.into_iter().map(|link| self.settle_link(job, aim, link)).collect();
+        let settled: Vec<_> = page.into_iter().map(|link| self.settle_link(job, wanted, link)).collect();
         let settled: Vec<bool> = stream::iter(settled).buffer_unordered(Self::CONCURRENCY).try_collect().await?;
         let changed = settled.into_iter().filter(|is_changed| *is_changed).count() as u64;
-        let step = match (reader.rest().map(Cursor::encode), aim) {
+        let step = match (reader.rest().map(Cursor::encode), wanted) {
             (Some(after), _) => Some(Step::Links { after: Some(after) }),
-            (None, Aim::Gone) => Some(Step::Tombstones { after: None }),
-            (None, Aim::Open | Aim::Closed) => None,
+            (None, DesiredState::Gone) => Some(Step::Tombstones { after: None }),
+            (None, DesiredState::Open | DesiredState::Closed) => None,
         };
         Ok((step, seen, changed))
     }
 
     /// Does to a link what is left to do, and says whether there was anything.
-    async fn settle_link(&self, job: &Job, aim: Aim, link: Link) -> Result<bool, RepositoryError> {
-        let edit = |record: &Record<Link>| match (aim, record) {
-            (Aim::Gone, _) => LinkEdit::purge(record, (self.clock)()),
-            (Aim::Open, Record::Link(link)) => {
+    async fn settle_link(&self, job: &Job, wanted: DesiredState, link: Link) -> Result<bool, RepositoryError> {
+        let edit = |record: &Record<Link>| match (wanted, record) {
+            (DesiredState::Gone, _) => LinkEdit::purge(record, (self.clock)()),
+            (DesiredState::Open, Record::Link(link)) => {
                 LinkEdit::suspend(link, link.availability.suspensions.without(Suspension::Closed))
             }
-            (Aim::Closed, Record::Link(link)) => {
+            (DesiredState::Closed, Record::Link(link)) => {
                 LinkEdit::suspend(link, link.availability.suspensions.with(Suspension::Closed))
             }
-            (Aim::Open | Aim::Closed, Record::Tombstone(_)) => LinkEdit::Keep,
+            (DesiredState::Open | DesiredState::Closed, Record::Tombstone(_)) => LinkEdit::Keep,
         };
         self.edit(job, Record::Link(link), edit).await
     }
