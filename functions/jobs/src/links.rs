@@ -33,7 +33,7 @@ pub struct LinkWork {
 
 /// Why a link is not edited.
 enum NotEdited {
-    /// It isn't meant.
+    /// It isn't among the links of the job.
     NotMeant,
     /// The job has changed it before.
     Done,
@@ -73,8 +73,8 @@ impl LinkWork {
         };
         let mut reader = self.links.whole(&range);
         let page = reader.next().await?.unwrap_or_default();
-        let meant = Meant { job, task: &work.task, query: &query };
-        let edits: Vec<_> = page.into_iter().map(|link| self.edit(&meant, link)).collect();
+        let job_context = JobContext { job, task: &work.task, query: &query };
+        let edits: Vec<_> = page.into_iter().map(|link| self.edit(&job_context, link)).collect();
         // All that has begun is brought to its end, also if one of them fails.
         let edits: Vec<_> = stream::iter(edits).buffer_unordered(Self::CONCURRENCY).collect().await;
         let mut progress = JobProgress::default();
@@ -92,19 +92,19 @@ impl LinkWork {
     }
 
     /// Does what is left to do to a link.
-    async fn edit(&self, meant: &Meant<'_>, link: Link) -> Result<JobProgress, RepositoryError> {
-        let Meant { job, .. } = meant;
+    async fn edit(&self, job_context: &JobContext<'_>, link: Link) -> Result<JobProgress, RepositoryError> {
+        let JobContext { job, .. } = job_context;
         let code = link.code().clone();
         let record = Record::Link(link);
-        let room = match meant.decide(&record) {
-            Ok(edit) => self.require_room(meant, &record, &edit).await,
+        let room = match job_context.decide(&record) {
+            Ok(edit) => self.require_room(job_context, &record, &edit).await,
             Err(_) => Ok(()),
         };
         if let Err(refusal) = room {
             return Ok(refused(code, &refusal));
         }
         let context = EditContext::unconditional(&job.created_by, &job.correlation_id);
-        Ok(match self.links.edit(record, &context, |record| meant.decide(record)).await? {
+        Ok(match self.links.edit(record, &context, |record| job_context.decide(record)).await? {
             EditOutcome::Written(_) | EditOutcome::Refused(NotEdited::Done) => JobProgress { changed: 1, ..one_seen() },
             EditOutcome::Kept(_) => one_seen(),
             EditOutcome::Gone | EditOutcome::Stale | EditOutcome::Refused(NotEdited::NotMeant) => {
@@ -119,7 +119,7 @@ impl LinkWork {
     /// Refuses to have something watched for longer for which there is no room.
     async fn require_room(
         &self,
-        Meant { job, .. }: &Meant<'_>,
+        JobContext { job, .. }: &JobContext<'_>,
         record: &Record<Link>,
         edit: &LinkEdit,
     ) -> Result<(), ApiError> {
@@ -140,14 +140,14 @@ fn refused(short_code: ShortCode, refusal: &ApiError) -> JobProgress {
     JobProgress { failed: 1, failures: vec![LinkRefusal { short_code, code, detail }], ..one_seen() }
 }
 
-/// Which links are meant, and what is done to them.
-struct Meant<'a> {
+/// The links of a job, and what it does to them.
+struct JobContext<'a> {
     job: &'a Job,
     task: &'a LinkTask,
     query: &'a LinkQuery,
 }
 
-impl Meant<'_> {
+impl JobContext<'_> {
     /// What time it is, and not before the job's beginning, which another clock has measured.
     fn time(&self) -> Timestamp {
         Timestamp::now().max(self.begun_at())
