@@ -54,7 +54,7 @@ pub(super) fn external_id_key(workspace: &WorkspaceId, id: &ExternalId) -> Key {
 }
 
 /// `FOLD#<lower case>` / `FOLD`: the link whose code was chosen, in whichever case people type it.
-pub(super) fn fold_key(code: &ShortCode) -> Key {
+pub(super) fn case_alias_key(code: &ShortCode) -> Key {
     Key::new(format!("FOLD#{}", code.folded()), "FOLD")
 }
 

@@ -1,10 +1,10 @@
 //! LinksTable: links and tombstones, which are looked up by code and listed by workspace.
 
+mod case_aliases;
 mod edit;
 mod events;
 mod expiry;
 mod external;
-mod folds;
 mod history;
 pub(crate) mod item;
 mod listing;

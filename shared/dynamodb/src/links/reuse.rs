@@ -116,7 +116,7 @@ impl LinksTable {
             others = others.and(self.0.put_if(OPERATION, &item, KEY_IS_FREE, [now])?, CreateOutcome::Conflict);
         }
         if *is_custom {
-            match self.claim_fold(OPERATION, link).await? {
+            match self.claim_case_alias(OPERATION, link).await? {
                 Some(claim) => others = others.and_each(claim, CreateOutcome::CodeTaken),
                 None => return Ok(CreateOutcome::CodeTaken),
             }

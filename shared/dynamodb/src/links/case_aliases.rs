@@ -5,7 +5,7 @@ use linklet_domain::{Link, Record, RedirectTarget, ShortCode};
 
 use super::{
     CODE_IS_FREE, LinksTable, code_is_free_for,
-    item::{CaseAliasItem, fold_key, link_key},
+    item::{CaseAliasItem, case_alias_key, link_key},
 };
 use crate::{Consistency, RepositoryError, item::text};
 
@@ -17,7 +17,7 @@ impl LinksTable {
         code: &ShortCode,
     ) -> Result<Option<Record<RedirectTarget>>, RepositoryError> {
         const OPERATION: &str = "look up a code in another case";
-        let found = self.0.get_with::<CaseAliasItem>(OPERATION, fold_key(code), Consistency::Eventual).await?;
+        let found = self.0.get_with::<CaseAliasItem>(OPERATION, case_alias_key(code), Consistency::Eventual).await?;
         match found.filter(|fold| fold.short_code != *code) {
             Some(fold) => self.exact_target(&fold.short_code).await,
             None => Ok(None),
@@ -26,14 +26,14 @@ impl LinksTable {
 
     /// The actions that reserve a custom code in all cases; `None` if it is taken in one. The code of a purged link can be taken
     /// again by its workspace, and by anybody when its tombstone is gone, in whichever case; then nothing remains of the one before.
-    pub(super) async fn claim_fold(
+    pub(super) async fn claim_case_alias(
         &self,
         operation: &'static str,
         link: &Link,
     ) -> Result<Option<Vec<TransactWriteItem>>, RepositoryError> {
         let (code, workspace) = (link.code(), link.identity.workspace);
-        let fold = CaseAliasItem { key: fold_key(code), short_code: code.clone(), workspace_id: workspace };
-        let Some(found) = self.0.get::<CaseAliasItem>(operation, fold_key(code)).await? else {
+        let fold = CaseAliasItem { key: case_alias_key(code), short_code: code.clone(), workspace_id: workspace };
+        let Some(found) = self.0.get::<CaseAliasItem>(operation, case_alias_key(code)).await? else {
             return Ok(Some(vec![self.0.put_new(operation, &fold)?]));
         };
         let is_free = match self.find(&found.short_code).await? {
