@@ -234,7 +234,7 @@ impl LinksTable {
             });
         }
         if let Some(hash) = context.password_hash {
-            actions.push(self.set_lock(OPERATION, id, hash)?);
+            actions.push(self.set_link_password(OPERATION, id, hash)?);
         }
         if let Some(leading) = LeadingChanges::between(before, after, context.password_hash.flatten().is_some()) {
             let (change, author) = ((id, &after.last_write.id), (after.updated_at, *context.by));
@@ -262,7 +262,7 @@ impl LinksTable {
             actions.push(self.end_limit(OPERATION, link.id())?);
         }
         if link.availability.is_protected {
-            actions.push(self.set_lock(OPERATION, link.id(), None)?);
+            actions.push(self.set_link_password(OPERATION, link.id(), None)?);
         }
         if tombstone.reason != RemovalReason::Purged {
             // In the same transaction, so that a marker that is processed again doesn't count again.

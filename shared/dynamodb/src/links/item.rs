@@ -110,7 +110,7 @@ impl From<UsesItem> for Uses {
 }
 
 /// `LOCK#<link>` / `LOCK`: the hash of a link's password. IAM roles in `template.yaml` name the prefix.
-pub(super) fn lock_key(link: &LinkId) -> Key {
+pub(super) fn link_password_key(link: &LinkId) -> Key {
     Key::new(format!("LOCK#{link}"), "LOCK")
 }
 

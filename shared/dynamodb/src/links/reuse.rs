@@ -125,7 +125,7 @@ impl LinksTable {
             others = others.and(self.set_limit(OPERATION, link.id(), max)?, CreateOutcome::Conflict);
         }
         if password_hash.is_some() {
-            others = others.and(self.set_lock(OPERATION, link.id(), *password_hash)?, CreateOutcome::Conflict);
+            others = others.and(self.set_link_password(OPERATION, link.id(), *password_hash)?, CreateOutcome::Conflict);
         }
         let put = self.0.put_if(OPERATION, &item, CODE_IS_FREE, code_is_free_for(workspace))?;
         Ok(match others.and(put, CreateOutcome::CodeTaken).send(&self.0.client).await? {

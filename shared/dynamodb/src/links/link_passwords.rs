@@ -5,7 +5,7 @@ use linklet_domain::LinkId;
 
 use super::{
     LinksTable,
-    item::{LinkPasswordItem, lock_key},
+    item::{LinkPasswordItem, link_password_key},
 };
 use crate::RepositoryError;
 
@@ -15,12 +15,12 @@ impl LinksTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn password_hash(&self, link: &LinkId) -> Result<Option<String>, RepositoryError> {
-        let found = self.0.get::<LinkPasswordItem>("read a link's password", lock_key(link)).await?;
+        let found = self.0.get::<LinkPasswordItem>("read a link's password", link_password_key(link)).await?;
         Ok(found.map(|lock| lock.password_hash))
     }
 
     /// The action that gives a link a password, or takes it away.
-    pub(super) fn set_lock(
+    pub(super) fn set_link_password(
         &self,
         operation: &'static str,
         link: &LinkId,
@@ -28,10 +28,10 @@ impl LinksTable {
     ) -> Result<TransactWriteItem, RepositoryError> {
         match password_hash {
             Some(hash) => {
-                let lock = LinkPasswordItem { key: lock_key(link), password_hash: hash.to_owned() };
+                let lock = LinkPasswordItem { key: link_password_key(link), password_hash: hash.to_owned() };
                 self.0.put_item(operation, &lock)?.action()
             }
-            None => self.0.delete(operation, lock_key(link)).action(),
+            None => self.0.delete(operation, link_password_key(link)).action(),
         }
     }
 }
