@@ -12,10 +12,10 @@ mod workspace;
 use linklet_domain::{AccountChange, ApiKeySecret, FoundingPolicy, Origin, Role, UserId, WorkspaceId, WorkspaceName};
 use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
+    email_requests::EmailRequests,
     guesses::Guesses,
     http::{ApiError, Handler, Method, Problem, Request, Response},
     identity::{Caller, Person, TokenVerifier},
-    mail_orders::MailOrders,
     telemetry::chain,
 };
 
@@ -25,7 +25,7 @@ pub struct Account {
     tokens: TokenVerifier,
     users: UsersTable,
     guesses: Guesses,
-    mails: MailOrders,
+    mails: EmailRequests,
     founding: FoundingPolicy,
     generate_key: KeyGenerator,
 }
@@ -43,7 +43,7 @@ impl Account {
 
     /// Orders mails here.
     #[must_use]
-    pub fn with_mails(self, mails: MailOrders) -> Self {
+    pub fn with_mails(self, mails: EmailRequests) -> Self {
         Self { mails, ..self }
     }
 

@@ -1,7 +1,7 @@
 //! Invitations into a workspace. Nobody is added: who is invited accepts.
 
 use linklet_domain::{
-    AccountChange, EmailAddress, Invitation, InvitationId, OneTimeToken, OrderedMail, Role, Timestamp, TokenPurpose,
+    AccountChange, EmailAddress, Invitation, InvitationId, OneTimeToken, RequestedEmail, Role, Timestamp, TokenPurpose,
     UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{AcceptOutcome, InviteOutcome, OpenInvitation, WithdrawOutcome};
@@ -53,7 +53,7 @@ impl Account {
             return Ok(());
         }
         let Some(workspace) = self.users.workspace(&invitation.workspace).await? else { return Ok(()) };
-        let mail = OrderedMail::Invitation {
+        let mail = RequestedEmail::Invitation {
             workspace_id: workspace.id,
             workspace_name: workspace.name,
             invitation_id: invitation.id,

@@ -6,7 +6,7 @@ use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_account::Account;
 use linklet_dynamodb::{AuditTable, UsersTable};
 use linklet_lambda::{
-    StartError, admission, aws, config, guesses::Guesses, http, identity::TokenVerifier, mail_orders::MailOrders,
+    StartError, admission, aws, config, email_requests::EmailRequests, guesses::Guesses, http, identity::TokenVerifier,
 };
 
 #[tokio::main(flavor = "local")]
@@ -22,5 +22,5 @@ async fn run() -> Result<(), StartError> {
     let guesses = Guesses::from_env(&tables, &SecretsManager::new(&aws)).await?;
     let trail = AuditTable::new(tables.clone(), trail);
     let account = Account::new(verifier, UsersTable::new(tables, table, trail), guesses);
-    http::serve(account.with_founding(admission::founding()?).with_mails(MailOrders::from_env(&aws))).await
+    http::serve(account.with_founding(admission::founding()?).with_mails(EmailRequests::from_env(&aws))).await
 }

@@ -16,10 +16,10 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{PasswordChange, UsersTable};
 use linklet_lambda::{
+    email_requests::EmailRequests,
     hashing::Limits,
     http::{ApiError, Handler, Method, Problem, Request, Response, StatusCode, json, no_content, with_secret},
     identity::{Person, TokenIssuer, TokenVerifier},
-    mail_orders::MailOrders,
     passwords::Passwords,
     proofs::{Proofs, Purpose},
 };
@@ -36,7 +36,7 @@ pub struct Auth {
     issuer: TokenIssuer,
     limits: Limits,
     passwords: Passwords,
-    mails: MailOrders,
+    mails: EmailRequests,
     registration: RegistrationPolicy,
     founding: FoundingPolicy,
     address: ApiAddress,
@@ -76,7 +76,7 @@ impl Auth {
 
     /// Orders mails here.
     #[must_use]
-    pub fn with_mails(self, mails: MailOrders) -> Self {
+    pub fn with_mails(self, mails: EmailRequests) -> Self {
         Self { mails, ..self }
     }
 

@@ -8,10 +8,10 @@ use linklet_domain::RegistrationPolicy;
 use linklet_dynamodb::{AuditTable, UsersTable};
 use linklet_lambda::{
     StartError, admission, aws, config,
+    email_requests::EmailRequests,
     hashing::Limits,
     http,
     identity::{TokenIssuer, TokenVerifier},
-    mail_orders::MailOrders,
 };
 
 #[tokio::main(flavor = "local")]
@@ -25,7 +25,7 @@ async fn run() -> Result<(), StartError> {
     let tables = aws::tables(&aws);
     let (verifier, issuer) = (TokenVerifier::from_env(&aws, &tables).await?, TokenIssuer::from_env(&aws).await?);
     let limits = Limits::from_env(&tables, &SecretsManager::new(&aws)).await?;
-    let mails = MailOrders::from_env(&aws);
+    let mails = EmailRequests::from_env(&aws);
     let registration = registration(mails.are_placed())?;
     let trail = AuditTable::new(tables.clone(), trail);
     let auth = Auth::new(UsersTable::new(tables, table, trail), verifier, issuer, limits);

@@ -1,8 +1,8 @@
 //! What somebody is shown and changes of themselves: name and address.
 
 use linklet_domain::{
-    Account, Actor, EmailAddress, FullName, Invalid, OneTimeToken, OrderedMail, Timestamp, TokenPurpose, TypedPassword,
-    UserId, lifetimes, optional, patched,
+    Account, Actor, EmailAddress, FullName, Invalid, OneTimeToken, RequestedEmail, Timestamp, TokenPurpose,
+    TypedPassword, UserId, lifetimes, optional, patched,
 };
 use linklet_dynamodb::{AddressStep, PersonChange, PersonOutcome, Profile};
 use linklet_lambda::{
@@ -120,8 +120,8 @@ impl Auth {
         self.change_person(request, account, wanted, AddressStep::Await(email.clone(), until)).await?;
         // Whoever has the address is told first: that is what the order is for if somebody else has the password.
         let (user_id, email) = (account.id, email.clone());
-        self.mails.place(request, OrderedMail::AddressChangeNotice { user_id, email: email.clone() }).await?;
-        self.mails.place(request, OrderedMail::AddressChange { user_id, email }).await
+        self.mails.place(request, RequestedEmail::AddressChangeNotice { user_id, email: email.clone() }).await?;
+        self.mails.place(request, RequestedEmail::AddressChange { user_id, email }).await
     }
 
     /// Has no other address wait any more, for whoever has the token that was mailed to the present one.

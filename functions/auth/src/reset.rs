@@ -1,7 +1,7 @@
 //! A new password for those who have forgotten theirs.
 
 use linklet_domain::{
-    AccountChange, Actor, EmailAddress, HashFor, OneTimeToken, OrderedMail, Password, Timestamp, TokenPurpose,
+    AccountChange, Actor, EmailAddress, HashFor, OneTimeToken, Password, RequestedEmail, Timestamp, TokenPurpose,
 };
 use linklet_dynamodb::{ResetOutcome, TokenDelivery};
 use linklet_lambda::{
@@ -19,7 +19,7 @@ impl Auth {
     /// 202, whether or not the address has an account: a mail follows if it has.
     pub(crate) async fn forgot_password(&self, request: &Request) -> Result<Response, ApiError> {
         let Forgotten { email } = request.json()?;
-        let reset = OrderedMail::PasswordReset { email };
+        let reset = RequestedEmail::PasswordReset { email };
         let order = async |_| self.mails.place(request, reset.clone()).await;
         self.limits.guesses.limit(request, Attempt::at_mailing(), order).await?;
         Ok(accepted())

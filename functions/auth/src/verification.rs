@@ -1,8 +1,8 @@
 //! Showing that an address is one's own.
 
 use linklet_domain::{
-    Actor, EmailAddress, HashFor, Invalid, OneTimeToken, OrderedMail, Password, Timestamp, TokenPurpose, TypedPassword,
-    UserId, optional,
+    Actor, EmailAddress, HashFor, Invalid, OneTimeToken, Password, RequestedEmail, Timestamp, TokenPurpose,
+    TypedPassword, UserId, optional,
 };
 use linklet_dynamodb::{AddressVerification, VerifyOutcome};
 use linklet_lambda::{
@@ -117,11 +117,11 @@ impl Auth {
             let named = if request.has_body() { request.json::<AnotherMailBody>()?.email } else { None };
             let mailbox = self.users.mailbox(&user_id, request.received_at()).await?.ok_or(Problem::Unauthorized)?;
             match mailbox.pending.filter(|_| named.as_ref() != Some(&mailbox.email)) {
-                Some(pending) => OrderedMail::AddressChange { user_id, email: pending.email },
-                None => OrderedMail::Verification { email: mailbox.email },
+                Some(pending) => RequestedEmail::AddressChange { user_id, email: pending.email },
+                None => RequestedEmail::Verification { email: mailbox.email },
             }
         } else {
-            OrderedMail::Verification { email: request.json::<Requested>()?.email }
+            RequestedEmail::Verification { email: request.json::<Requested>()?.email }
         };
         let order = async |_| self.mails.place(request, mail.clone()).await;
         self.limits.guesses.limit(request, Attempt::at_mailing(), order).await?;
@@ -131,14 +131,14 @@ impl Auth {
     /// Has whoever reads the mail of an address told that it is no longer that of the account. The change stands without that, so a
     /// failure is only logged.
     async fn tell_at_old_address(&self, request: &Request, user: &UserId, old: EmailAddress) {
-        if let Err(error) = self.mails.place(request, OrderedMail::AddressChanged { user_id: *user, old }).await {
+        if let Err(error) = self.mails.place(request, RequestedEmail::AddressChanged { user_id: *user, old }).await {
             tracing::warn!(error = chain(&error), "the mail about a changed address could not be ordered");
         }
     }
 
     /// Orders the first mail to a new account. It can be ordered again, so the registration doesn't fail with it.
     pub(crate) async fn welcome(&self, request: &Request, email: &EmailAddress) {
-        let order = OrderedMail::Verification { email: email.clone() };
+        let order = RequestedEmail::Verification { email: email.clone() };
         if let Err(error) = self.mails.place(request, order).await {
             tracing::warn!(error = chain(&error), "the first mail to a new account could not be ordered");
         }

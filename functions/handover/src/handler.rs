@@ -21,7 +21,7 @@ use linklet_dynamodb::{
 };
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
-    mail_orders::MailOrders,
+    email_requests::EmailRequests,
     metrics, stream as records,
     telemetry::chain,
 };
@@ -37,7 +37,7 @@ pub struct Handovers {
     /// The repository of where people have signed in from.
     pub guesses: ThrottleTable,
     /// Where it is ordered that people are told that their membership is paused.
-    pub mails: MailOrders,
+    pub mails: EmailRequests,
     /// The dead-letter queue, for records that can't be read and handovers that can't be carried out.
     pub dead_letters: DeadLetterQueue,
     /// How many links of a workspace are looked at with one read.

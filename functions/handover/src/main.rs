@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_dynamodb::{AuditTable, LinksTable, ThrottleTable, UsersTable, WatchTable};
 use linklet_handover::Handovers;
-use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, mail_orders::MailOrders};
+use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, email_requests::EmailRequests};
 
 /// How many links are looked at with one read. Writing as many takes some seconds.
 const LINKS_AT_ONCE: usize = 1_000;
@@ -31,7 +31,7 @@ async fn run() -> Result<(), StartError> {
         links: LinksTable::new(tables.clone(), links),
         targets: WatchTable::new(tables.clone(), targets),
         guesses: ThrottleTable::new(tables, guesses),
-        mails: MailOrders::from_env(&aws),
+        mails: EmailRequests::from_env(&aws),
         dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters).shared_by("handover"),
         links_at_once: LINKS_AT_ONCE,
         turn: TURN,

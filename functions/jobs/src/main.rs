@@ -14,7 +14,7 @@ use linklet_lambda::{
     StartError, aws, batch,
     batch::DeadLetterQueue,
     config,
-    mail_orders::MailOrders,
+    email_requests::EmailRequests,
     watching::{self, TargetRoom},
 };
 
@@ -54,7 +54,7 @@ async fn run() -> Result<(), StartError> {
         users,
         work: Kinds {
             links: LinkWork::new(links, room),
-            workspaces: WorkspaceWork::new(closed, jobs, had, MailOrders::from_env(&aws)),
+            workspaces: WorkspaceWork::new(closed, jobs, had, EmailRequests::from_env(&aws)),
             people,
         },
         dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters).shared_by("jobs"),

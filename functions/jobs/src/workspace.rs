@@ -17,7 +17,7 @@ use linklet_dynamodb::{
     ClosedWorkspaces, Cursor, DueMark, EditContext, JobMark, JobsTable, LinkRange, LinksTable, Reached,
     RepositoryError, StatsTable, WatchTable,
 };
-use linklet_lambda::mail_orders::MailOrders;
+use linklet_lambda::email_requests::EmailRequests;
 use serde::{Deserialize, Serialize};
 
 use crate::{Next, Piece};
@@ -35,7 +35,7 @@ pub struct WorkspaceWork {
     /// The repository of monitored URLs.
     pub targets: WatchTable,
     /// Where it is ordered that members are told.
-    pub mails: MailOrders,
+    pub mails: EmailRequests,
     /// How many links are looked at with one read.
     pub links_at_once: usize,
     /// What time it is.
@@ -144,7 +144,7 @@ impl WorkspaceWork {
         workspaces: ClosedWorkspaces,
         jobs: JobsTable,
         (links, stats, targets): (LinksTable, StatsTable, WatchTable),
-        mails: MailOrders,
+        mails: EmailRequests,
     ) -> Self {
         Self { workspaces, jobs, links, stats, targets, mails, links_at_once: 100, clock: Box::new(Timestamp::now) }
     }

@@ -10,10 +10,10 @@ mod workspace;
 use linklet_domain::{Account, TypedPassword};
 use linklet_dynamodb::{JobsTable, UsersTable};
 use linklet_lambda::{
+    email_requests::EmailRequests,
     hashing::Limits,
     http::{ApiError, Handler, Method, Problem, Request, Response},
     identity::TokenVerifier,
-    mail_orders::MailOrders,
     passwords::Passwords,
     proofs::{Proofs, Purpose},
 };
@@ -33,7 +33,7 @@ pub struct Leave {
     /// Verifies passwords.
     pub passwords: Passwords,
     /// Where it is ordered that people are told.
-    pub mails: MailOrders,
+    pub mails: EmailRequests,
     /// What else is stored about people.
     pub stored: Stored,
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_dynamodb::{AuditTable, JobsTable, LinksTable, NotificationsTable, UsersTable, WatchTable};
 use linklet_lambda::{
-    StartError, aws, config, hashing::Limits, http, identity::TokenVerifier, mail_orders::MailOrders,
+    StartError, aws, config, email_requests::EmailRequests, hashing::Limits, http, identity::TokenVerifier,
     passwords::Passwords,
 };
 use linklet_leave::{Leave, Stored};
@@ -30,6 +30,6 @@ async fn run() -> Result<(), StartError> {
         targets: WatchTable::new(tables.clone(), targets),
         notifications: NotificationsTable::new(tables, notifications),
     };
-    let (passwords, mails) = (Passwords::default(), MailOrders::from_env(&aws));
+    let (passwords, mails) = (Passwords::default(), EmailRequests::from_env(&aws));
     http::serve(Leave { tokens, users, jobs, limits, passwords, mails, stored }).await
 }

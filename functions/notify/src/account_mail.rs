@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    AccountChange, EmailAddress, MailCount, MailOrder, OneTimeToken, Role, SignInPlace, Timestamp, TokenPurpose,
+    AccountChange, EmailAddress, EmailRequest, MailCount, OneTimeToken, Role, SignInPlace, Timestamp, TokenPurpose,
     UserId, lifetimes,
 };
 use linklet_dynamodb::{MailAddress, NewToken, RepositoryError, TokenDelivery};
@@ -56,7 +56,7 @@ impl Notify {
     pub(crate) async fn mail_reset(
         &self,
         mailer: &Mailer,
-        order: &MailOrder,
+        order: &EmailRequest,
         email: &EmailAddress,
     ) -> Result<(), DeliveryError> {
         let Some(user) = self.waits_for(order, email, Kind::Reset).await? else { return Ok(()) };
@@ -68,7 +68,7 @@ impl Notify {
     pub(crate) async fn mail_verification(
         &self,
         mailer: &Mailer,
-        order: &MailOrder,
+        order: &EmailRequest,
         email: &EmailAddress,
     ) -> Result<(), DeliveryError> {
         let Some(user) = self.waits_for(order, email, Kind::Verification).await? else { return Ok(()) };
@@ -82,7 +82,7 @@ impl Notify {
     pub(crate) async fn mail_change(
         &self,
         mailer: &Mailer,
-        order: &MailOrder,
+        order: &EmailRequest,
         user: &UserId,
         change: &AccountChange,
     ) -> Result<(), DeliveryError> {
@@ -99,7 +99,7 @@ impl Notify {
     /// redrive.
     async fn waits_for(
         &self,
-        order: &MailOrder,
+        order: &EmailRequest,
         email: &EmailAddress,
         kind: Kind,
     ) -> Result<Option<UserId>, RepositoryError> {
@@ -113,7 +113,7 @@ impl Notify {
     async fn mail_token(
         &self,
         mailer: &Mailer,
-        order: &MailOrder,
+        order: &EmailRequest,
         kind: Kind,
         email: &EmailAddress,
         user: &UserId,

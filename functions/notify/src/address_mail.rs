@@ -2,7 +2,7 @@
 //!
 //! Each goes by an order of its own, so that one of them that fails is tried again without the others.
 
-use linklet_domain::{EmailAddress, MailCount, MailOrder, OneTimeToken, Timestamp, TokenPurpose, UserId};
+use linklet_domain::{EmailAddress, EmailRequest, MailCount, OneTimeToken, Timestamp, TokenPurpose, UserId};
 use linklet_dynamodb::{MailAddress, NewToken};
 
 use crate::{
@@ -19,7 +19,7 @@ impl Notify {
     pub(crate) async fn mail_address_change(
         &self,
         mailer: &Mailer,
-        order: &MailOrder,
+        order: &EmailRequest,
         user: &UserId,
         email: &EmailAddress,
     ) -> Result<(), DeliveryError> {
@@ -46,7 +46,7 @@ impl Notify {
     pub(crate) async fn mail_address_notice(
         &self,
         mailer: &Mailer,
-        order: &MailOrder,
+        order: &EmailRequest,
         user: &UserId,
         email: &EmailAddress,
     ) -> Result<(), DeliveryError> {
@@ -66,7 +66,7 @@ impl Notify {
     pub(crate) async fn mail_address_changed(
         &self,
         mailer: &Mailer,
-        order: &MailOrder,
+        order: &EmailRequest,
         user: &UserId,
         old: &EmailAddress,
     ) -> Result<(), DeliveryError> {

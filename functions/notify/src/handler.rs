@@ -28,7 +28,7 @@ use std::{
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
-use linklet_domain::{Event, MailOrder, Notification, OrderedMail, Timestamp, Wording, wording};
+use linklet_domain::{EmailRequest, Event, Notification, RequestedEmail, Timestamp, Wording, wording};
 use linklet_dynamodb::{
     AuditTable, Claim, ClaimOutcome, Invitations, Names, NotificationsTable, OneTimeTokens, Recipient, Recipients,
     RepositoryError,
@@ -139,7 +139,7 @@ impl Notify {
         match &received.event {
             Message::Event(event) => self.write_down_and_tell(received, event).await,
             Message::Order(order) => {
-                let mailed = self.fulfil(order).await;
+                let mailed = self.send(order).await;
                 log_order(order, received.receive_count, &mailed);
                 mailed.is_ok()
             }
@@ -159,24 +159,24 @@ impl Notify {
         matches!(delivered, Ok(Outcome::Delivered | Outcome::NobodyToTell))
     }
 
-    async fn fulfil(&self, order: &MailOrder) -> Result<(), DeliveryError> {
+    async fn send(&self, order: &EmailRequest) -> Result<(), DeliveryError> {
         let Some(mailer) = &self.mailer else { return Ok(()) };
         match &order.mail {
-            OrderedMail::PasswordReset { email } => self.mail_reset(mailer, order, email).await,
-            OrderedMail::Verification { email } => self.mail_verification(mailer, order, email).await,
-            OrderedMail::AddressChange { user_id, email } => {
+            RequestedEmail::PasswordReset { email } => self.mail_reset(mailer, order, email).await,
+            RequestedEmail::Verification { email } => self.mail_verification(mailer, order, email).await,
+            RequestedEmail::AddressChange { user_id, email } => {
                 self.mail_address_change(mailer, order, user_id, email).await
             }
-            OrderedMail::AddressChangeNotice { user_id, email } => {
+            RequestedEmail::AddressChangeNotice { user_id, email } => {
                 self.mail_address_notice(mailer, order, user_id, email).await
             }
-            OrderedMail::AddressChanged { user_id, old } => {
+            RequestedEmail::AddressChanged { user_id, old } => {
                 self.mail_address_changed(mailer, order, user_id, old).await
             }
-            OrderedMail::Invitation { workspace_id, workspace_name, invitation_id } => {
+            RequestedEmail::Invitation { workspace_id, workspace_name, invitation_id } => {
                 self.mail_invitation(mailer, order, (workspace_id, workspace_name), invitation_id).await
             }
-            OrderedMail::AccountChange { user_id, change } => self.mail_change(mailer, order, user_id, change).await,
+            RequestedEmail::AccountChange { user_id, change } => self.mail_change(mailer, order, user_id, change).await,
         }
     }
 
@@ -234,7 +234,7 @@ enum Outcome {
     ClaimedByOther,
 }
 
-fn log_order(order: &MailOrder, attempt: u32, mailed: &Result<(), DeliveryError>) {
+fn log_order(order: &EmailRequest, attempt: u32, mailed: &Result<(), DeliveryError>) {
     let (order_id, mail) = (order.order_id.to_string(), order.mail.kind());
     match mailed {
         Ok(()) => tracing::debug!(order_id, mail, "an order of a mail is done with"),

@@ -5,7 +5,7 @@
 //! nowhere.
 
 use linklet_domain::{
-    Changer, EmailAddress, Invitation, InvitationId, MailCount, MailOrder, OneTimeToken, TokenPurpose, UserId,
+    Changer, EmailAddress, EmailRequest, Invitation, InvitationId, MailCount, OneTimeToken, TokenPurpose, UserId,
     WorkspaceId, WorkspaceName,
 };
 use linklet_dynamodb::{MailAddress, Recipient};
@@ -24,7 +24,7 @@ impl Notify {
     pub(crate) async fn mail_invitation(
         &self,
         mailer: &Mailer,
-        order: &MailOrder,
+        order: &EmailRequest,
         (workspace, name): (&WorkspaceId, &WorkspaceName),
         id: &InvitationId,
     ) -> Result<(), DeliveryError> {
@@ -60,7 +60,7 @@ impl Notify {
     async fn admits_invitation(
         &self,
         mailer: &Mailer,
-        order: &MailOrder,
+        order: &EmailRequest,
         invitation: &Invitation,
     ) -> Result<bool, DeliveryError> {
         let (to, by, now) = (&invitation.email, &invitation.invited_by, (self.clock)());

@@ -5,7 +5,7 @@ use aws_sdk_sesv2::{
     error::BuildError,
     types::{Body, Content, Destination, EmailContent, Message, MessageHeader, MessageTag},
 };
-use linklet_domain::{Correspondent, EmailAddress, MailCount, MailOrder, Salt, Timestamp, UnsubscribeToken, UserId};
+use linklet_domain::{Correspondent, EmailAddress, EmailRequest, MailCount, Salt, Timestamp, UnsubscribeToken, UserId};
 use linklet_dynamodb::{MailAdmission, RepositoryError, ThrottleTable};
 use linklet_lambda::metrics::{self, Metric};
 
@@ -53,7 +53,7 @@ impl Mailer {
         &self,
         address: &EmailAddress,
         count: MailCount,
-        order: &MailOrder,
+        order: &EmailRequest,
         now: Timestamp,
     ) -> Result<bool, RepositoryError> {
         let reader = Correspondent::reader(address, &self.limit.salt);
@@ -65,7 +65,7 @@ impl Mailer {
         &self,
         user: &UserId,
         count: MailCount,
-        order: &MailOrder,
+        order: &EmailRequest,
         now: Timestamp,
     ) -> Result<bool, RepositoryError> {
         Ok(self.admission(user, count, &order.order_id.to_string(), now).await? != MailAdmission::Refused)

@@ -1,4 +1,4 @@
-use linklet_domain::{CorrelationId, Event, MailOrder};
+use linklet_domain::{CorrelationId, EmailRequest, Event};
 use linklet_lambda::batch::Content;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub(crate) enum Message {
     /// Something has happened of which somebody may be told.
     Event(Box<Event>),
     /// A function orders a mail.
-    Order(MailOrder),
+    Order(EmailRequest),
     /// SES says what became of a mail.
     Feedback(Feedback),
 }

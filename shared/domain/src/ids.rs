@@ -138,7 +138,7 @@ uuid_newtype! {
 
 uuid_newtype! {
     /// The id of an order of a mail, a UUID. It stays the same in every redelivery.
-    MailOrderId, "order_id"
+    EmailRequestId, "order_id"
 }
 
 /// The time that an id of a time has.

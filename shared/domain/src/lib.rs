@@ -13,6 +13,7 @@ mod click;
 mod click_id;
 mod closure;
 mod correlation_id;
+mod email_request;
 mod event;
 mod exact_json;
 mod folding;
@@ -31,7 +32,6 @@ mod link_metadata;
 mod link_password;
 mod link_query;
 mod mail_choice;
-mod mail_order;
 mod milestone;
 mod normalized_url;
 mod notification;
@@ -67,6 +67,7 @@ pub use click::{Click, CountryCode, IpHash, ParkedClick, Salt, Spread, Visitor};
 pub use click_id::ClickId;
 pub use closure::Closure;
 pub use correlation_id::CorrelationId;
+pub use email_request::{AccountChange, EmailRequest, RequestedEmail};
 pub use event::{
     Event, EventDetail, JobFinished, LinkEvent, MilestoneReached, TargetDown, TargetUp, UrlClicked, UrlCreated,
     UrlDeleted, UrlExhausted, UrlUpdated,
@@ -75,7 +76,7 @@ pub use exact_json::ExactJson;
 pub use founding::{Founder, FoundingPolicy};
 pub use handover::{Handover, KeysLeft, oldest_admin_but};
 pub use idempotency_key::{AnswerKey, IdempotencyKey};
-pub use ids::{EventId, InvitationId, JobId, MailOrderId, SessionId, UserId, WorkspaceId};
+pub use ids::{EmailRequestId, EventId, InvitationId, JobId, SessionId, UserId, WorkspaceId};
 pub use invitation::Invitation;
 pub use job::{
     Backing, GivenFilter, Job, JobFailure, JobProgress, JobState, JobWork, LinkJob, LinkRefusal, LinkTask, WorkspaceJob,
@@ -91,7 +92,6 @@ pub use link_query::{
     TagTerm, Verdict, sort_links,
 };
 pub use mail_choice::MailChoice;
-pub use mail_order::{AccountChange, MailOrder, OrderedMail};
 pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;
 pub use notification::{

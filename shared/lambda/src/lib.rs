@@ -5,7 +5,7 @@
 //! - [`batch`]: the loop of a consumer, batch item failures, and the dead-letter queue for unreadable messages
 //! - [`stream`]: what a consumer of a stream answers, and where it leaves records that it can't process
 //! - [`publisher`]: sending events and other messages to a queue
-//! - [`mail_orders`]: ordering mails with tokens, and about changes of accounts
+//! - [`email_requests`]: ordering mails with tokens, and about changes of accounts
 //! - [`schedule`]: the loop of a function that the scheduler calls
 //! - [`link_view`], [`workspace_view`]: a link and a workspace as the API shows them
 //! - [`bulk`]: requests about many links
@@ -25,6 +25,7 @@ pub mod breakdown_view;
 pub mod breaker;
 pub mod bulk;
 pub mod config;
+pub mod email_requests;
 pub mod following;
 pub mod guesses;
 pub mod hashing;
@@ -33,7 +34,6 @@ pub mod identity;
 pub mod limiter;
 pub mod link_filter;
 pub mod link_view;
-pub mod mail_orders;
 pub mod metrics;
 pub mod passwords;
 pub mod proofs;

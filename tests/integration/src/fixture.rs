@@ -25,13 +25,13 @@ use linklet_jobs_api::JobsApi;
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
     bulk::Bulk,
+    email_requests::EmailRequests,
     following::{ClickRecording, Recorder, Spreading, UsedUp},
     guesses::Guesses,
     hashing::{Limits, LinkHashing},
     http::{Edge, Pages, ShortUrls},
     identity::Authenticator,
     limiter::{Limiter, Strangers},
-    mail_orders::MailOrders,
     publisher::Publisher,
     throttle::{Questions, Throttle},
     watching::TargetRoom,
@@ -294,7 +294,7 @@ pub fn handovers(db: &TestDynamoDb, queues: &FakeQueues) -> Handovers {
         links: db.links(),
         targets: db.watch(),
         guesses: db.calls(),
-        mails: MailOrders::to(Publisher::new(queues.client(), queues.url("notify"))),
+        mails: EmailRequests::to(Publisher::new(queues.client(), queues.url("notify"))),
         dead_letters: dead_letters(queues).shared_by("handover"),
         links_at_once: 1_000,
         turn: Duration::from_secs(20),
@@ -304,7 +304,7 @@ pub fn handovers(db: &TestDynamoDb, queues: &FakeQueues) -> Handovers {
 /// Carries out jobs, without waiting for the index, which isn't behind here.
 pub fn jobs(db: &TestDynamoDb, queues: &FakeQueues) -> Turns<Kinds> {
     let links = LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(db.links(), room(db, 100)) };
-    let mails = MailOrders::to(Publisher::new(queues.client(), queues.url("notify")));
+    let mails = EmailRequests::to(Publisher::new(queues.client(), queues.url("notify")));
     let had = (db.links(), db.stats(), db.watch());
     let workspaces = WorkspaceWork::new(db.closed_workspaces(), db.jobs(), had, mails);
     Turns {
@@ -335,7 +335,7 @@ pub fn leave(db: &TestDynamoDb) -> Leave {
         jobs: db.jobs(),
         limits: limits(db),
         passwords: Default::default(),
-        mails: MailOrders::default(),
+        mails: EmailRequests::default(),
         stored: linklet_leave::Stored { links: db.links(), targets: db.watch(), notifications: db.notifications() },
     }
 }

@@ -26,8 +26,8 @@ use linklet_lambda::following::{Recorder, Spreading};
 use linklet_lambda::{
     batch::Consumer,
     breaker::{Breaker, Circuit},
+    email_requests::EmailRequests,
     http::ShortUrls,
-    mail_orders::MailOrders,
     metrics,
     publisher::Publisher,
 };
@@ -110,7 +110,7 @@ async fn neither_a_mailed_token_nor_its_address_is_logged() {
     let ada = db.register_verified("ada").await;
     let bob = db.register("bob").await;
     let bobs_session = token_of(&bob.id, &bob.workspace, Role::Admin);
-    let orders = MailOrders::to(Publisher::new(queues.client(), queues.url("notify")));
+    let orders = EmailRequests::to(Publisher::new(queues.client(), queues.url("notify")));
     let account = Account::new(tokens(), db.users(), fixture::guesses(&db)).with_mails(orders.clone());
     let auth = Auth::new(db.users(), tokens(), issuer(), fixture::limits(&db)).with_mails(orders);
     let post = |path: &str, body: Value| RequestBuilder::new("POST", path).json(&body).send_to(&auth);

@@ -2,12 +2,12 @@ use std::{collections::BTreeSet, time::Duration};
 
 use linklet_auth::Auth;
 use linklet_domain::{
-    AccountChange, ApiKeySecret, CorrelationId, CountryCode, EmailAddress, MailOrder, MailOrderId, OrderedMail,
-    RegistrationPolicy, Role, SignInPlace, Timestamp, UserId, WorkspaceName, lifetimes,
+    AccountChange, ApiKeySecret, CorrelationId, CountryCode, EmailAddress, EmailRequest, EmailRequestId,
+    RegistrationPolicy, RequestedEmail, Role, SignInPlace, Timestamp, UserId, WorkspaceName, lifetimes,
 };
 use linklet_lambda::{
     batch::Consumer,
-    mail_orders::MailOrders,
+    email_requests::EmailRequests,
     metrics::{self, Metric},
     publisher::Publisher,
 };
@@ -32,7 +32,7 @@ impl Fixture {
     }
 
     /// Delivers events to notify, and returns how many have to come again.
-    async fn deliver(&self, orders: &[MailOrder]) -> usize {
+    async fn deliver(&self, orders: &[EmailRequest]) -> usize {
         let notify = fixture::notify(&self.db, &self.queues, &self.outside, true);
         in_role_of::<Notify, _>(notify.consume(message_batch(orders))).await.batch_item_failures.len()
     }
@@ -48,23 +48,23 @@ impl Fixture {
     }
 
     async fn post(&self, path: &str, body: &Value) -> Answer {
-        let orders = MailOrders::to(Publisher::new(self.queues.client(), self.queues.url("notify")));
+        let orders = EmailRequests::to(Publisher::new(self.queues.client(), self.queues.url("notify")));
         let auth = Auth::new(self.db.users(), tokens(), issuer(), fixture::limits(&self.db)).with_mails(orders);
         RequestBuilder::new("POST", path).json(body).send_to(&auth).await
     }
 }
 
-fn order(mail: OrderedMail) -> MailOrder {
-    let (order_id, correlation_id) = (MailOrderId::generate(), CorrelationId::generate());
-    MailOrder { order_id, ordered_at: Timestamp::now(), correlation_id, mail }
+fn order(mail: RequestedEmail) -> EmailRequest {
+    let (order_id, correlation_id) = (EmailRequestId::generate(), CorrelationId::generate());
+    EmailRequest { order_id, ordered_at: Timestamp::now(), correlation_id, mail }
 }
 
-fn forgotten(email: &str) -> MailOrder {
-    order(OrderedMail::PasswordReset { email: EmailAddress::parse(email).unwrap() })
+fn forgotten(email: &str) -> EmailRequest {
+    order(RequestedEmail::PasswordReset { email: EmailAddress::parse(email).unwrap() })
 }
 
-fn verification(email: &str) -> MailOrder {
-    order(OrderedMail::Verification { email: EmailAddress::parse(email).unwrap() })
+fn verification(email: &str) -> EmailRequest {
+    order(RequestedEmail::Verification { email: EmailAddress::parse(email).unwrap() })
 }
 
 #[tokio::test]
@@ -224,7 +224,7 @@ async fn a_mail_that_could_not_be_sent_is_tried_again() {
 async fn an_order_that_waited_for_longer_than_a_token_works_is_dropped() {
     let fixture = Fixture::new();
     fixture.db.register("ada").await;
-    let placed = |order: MailOrder, age: Duration| MailOrder { ordered_at: Timestamp::now().minus(age), ..order };
+    let placed = |order: EmailRequest, age: Duration| EmailRequest { ordered_at: Timestamp::now().minus(age), ..order };
     let moment = Duration::from_secs(60);
 
     let late = [
@@ -255,8 +255,8 @@ async fn the_sample_events_are_read() {
     assert!(fixture.queues.bodies("dlq").is_empty());
 }
 
-fn changed(user: &UserId, change: AccountChange) -> MailOrder {
-    order(OrderedMail::AccountChange { user_id: *user, change })
+fn changed(user: &UserId, change: AccountChange) -> EmailRequest {
+    order(RequestedEmail::AccountChange { user_id: *user, change })
 }
 
 fn subject(mail: &Value) -> &str {
@@ -328,7 +328,7 @@ async fn whoever_signs_in_from_a_new_place_is_told_to_the_person_but_not_the_fir
     let email = EmailAddress::parse("ada@example.com").unwrap();
     fixture.db.users().verify_address(&ada, &email, &an_origin(&ada)).await.unwrap();
     let sign_in = async |address: &str, password: &str| {
-        let orders = MailOrders::to(Publisher::new(fixture.queues.client(), fixture.queues.url("notify")));
+        let orders = EmailRequests::to(Publisher::new(fixture.queues.client(), fixture.queues.url("notify")));
         let auth = Auth::new(fixture.db.users(), tokens(), issuer(), fixture::limits(&fixture.db)).with_mails(orders);
         let body = json!({"email": "ada@example.com", "password": password});
         let login = RequestBuilder::new("POST", "/api/auth/login").json(&body).header("user-agent", FIREFOX);

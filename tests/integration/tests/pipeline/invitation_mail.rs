@@ -3,11 +3,11 @@
 use linklet_account::Account;
 use linklet_auth::Auth;
 use linklet_domain::{
-    MailLimit, MailOrder, OneTimeToken, OrderedMail, Role, Timestamp, TokenPurpose, WorkspaceName, lifetimes,
+    EmailRequest, MailLimit, OneTimeToken, RequestedEmail, Role, Timestamp, TokenPurpose, WorkspaceName, lifetimes,
 };
 use linklet_lambda::{
     batch::Consumer,
-    mail_orders::MailOrders,
+    email_requests::EmailRequests,
     metrics::{self, Metric},
     publisher::Publisher,
 };
@@ -36,7 +36,7 @@ struct Post {
 impl Post {
     async fn new() -> Self {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-        let orders = MailOrders::to(Publisher::new(queues.client(), queues.url("notify")));
+        let orders = EmailRequests::to(Publisher::new(queues.client(), queues.url("notify")));
         let account = Account::new(tokens(), db.users(), fixture::guesses(&db)).with_mails(orders);
         let auth = Auth::new(db.users(), tokens(), issuer(), fixture::limits(&db));
         let ada = db.register_verified("ada").await;
@@ -346,9 +346,9 @@ fn an_order_on_the_wire_is_read_as_it_was_written() {
         serde_json::from_str(include_str!("../../../../functions/notify/events/invitation.json")).unwrap();
     let body = sample["Records"][0]["body"].as_str().unwrap();
 
-    let order: MailOrder = serde_json::from_str(body).unwrap();
+    let order: EmailRequest = serde_json::from_str(body).unwrap();
 
-    let OrderedMail::Invitation { workspace_name, .. } = &order.mail else { panic!("{order:?}") };
+    let RequestedEmail::Invitation { workspace_name, .. } = &order.mail else { panic!("{order:?}") };
     assert_eq!(*workspace_name, WorkspaceName::parse("Analytical Engines").unwrap());
     assert_eq!(serde_json::to_value(&order).unwrap(), serde_json::from_str::<Value>(body).unwrap());
 }

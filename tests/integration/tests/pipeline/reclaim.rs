@@ -15,8 +15,8 @@ use linklet_dynamodb::{
 };
 use linklet_handover::Handovers;
 use linklet_lambda::{
-    batch::Consumer, http::DeferringHandler, identity::Authenticator, mail_orders::MailOrders, passwords::Passwords,
-    publisher::Publisher,
+    batch::Consumer, email_requests::EmailRequests, http::DeferringHandler, identity::Authenticator,
+    passwords::Passwords, publisher::Publisher,
 };
 use linklet_test_support::{
     Answer, ApiKeyBuilder, FakeQueues, Fault, Faults, Person, RequestBuilder, StreamReader, TestDynamoDb, a_session,
@@ -49,8 +49,8 @@ impl Fixture {
         Self { db, queues, stream, ada, eve }
     }
 
-    fn mails(&self) -> MailOrders {
-        MailOrders::to(Publisher::new(self.queues.client(), self.queues.url("notify")))
+    fn mails(&self) -> EmailRequests {
+        EmailRequests::to(Publisher::new(self.queues.client(), self.queues.url("notify")))
     }
 
     fn auth(&self) -> Auth {

@@ -10,12 +10,12 @@ use aws_lambda_events::sqs::SqsEvent;
 use linklet_account::Account;
 use linklet_auth::Auth;
 use linklet_domain::{
-    AccountChange, Changer, EmailAddress, Event, EventDetail, EventId, JobFinished, JobId, JobState, LinkEvent,
-    MailChoice, MailLimit, MailOrder, MailOrderId, NotificationStatus, OrderedMail, Origin, Role, TargetUp, Timestamp,
-    UrlDeleted, UrlExhausted, UserId, WorkspaceName,
+    AccountChange, Changer, EmailAddress, EmailRequest, EmailRequestId, Event, EventDetail, EventId, JobFinished,
+    JobId, JobState, LinkEvent, MailChoice, MailLimit, NotificationStatus, Origin, RequestedEmail, Role, TargetUp,
+    Timestamp, UrlDeleted, UrlExhausted, UserId, WorkspaceName,
 };
 use linklet_dynamodb::Recipients;
-use linklet_lambda::{batch::Consumer, mail_orders::MailOrders, publisher::Publisher};
+use linklet_lambda::{batch::Consumer, email_requests::EmailRequests, publisher::Publisher};
 use linklet_notify::{CLAIMED_FOR, Notify};
 use linklet_test_support::{
     Answer, FakeNotifiers, FakeQueues, Fault, Faults, Person, RequestBuilder, TestDynamoDb, an_origin, event_batch,
@@ -63,7 +63,7 @@ impl Post {
         self.deliver(event_batch(std::slice::from_ref(event))).await
     }
 
-    async fn order(&self, mail: OrderedMail) -> usize {
+    async fn order(&self, mail: RequestedEmail) -> usize {
         self.deliver(message_batch(&[ordered(mail)])).await
     }
 
@@ -109,9 +109,9 @@ fn text_at(mail: &Value, pointer: &str) -> String {
     mail.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("{pointer} in {mail}")).to_owned()
 }
 
-fn ordered(mail: OrderedMail) -> MailOrder {
-    let (order_id, correlation_id) = (MailOrderId::generate(), fixture::correlation());
-    MailOrder { order_id, ordered_at: Timestamp::now(), correlation_id, mail }
+fn ordered(mail: RequestedEmail) -> EmailRequest {
+    let (order_id, correlation_id) = (EmailRequestId::generate(), fixture::correlation());
+    EmailRequest { order_id, ordered_at: Timestamp::now(), correlation_id, mail }
 }
 
 fn of(person: &Person, detail: EventDetail) -> Event {
@@ -200,7 +200,7 @@ async fn what_is_changed_of_an_account_is_mailed_whatever_somebody_wants() {
     let post = Post::new().await;
     post.db.users().choose_mail(&post.ada.id, MailChoice::None, &an_origin(&post.ada.id)).await.unwrap();
 
-    let change = OrderedMail::AccountChange { user_id: post.ada.id, change: AccountChange::PasswordChanged };
+    let change = RequestedEmail::AccountChange { user_id: post.ada.id, change: AccountChange::PasswordChanged };
     assert_eq!(post.order(change).await, 0);
 
     assert_eq!(post.subjects(), ["Your password was changed"]);
@@ -227,7 +227,7 @@ async fn a_notification_brings_what_ends_such_mails_with_one_click() {
     assert_eq!([post.unsubscribe(token).await.status, post.unsubscribe(token).await.status], [204, 204]);
 
     post.tell(&target_down(&post.ada)).await;
-    post.order(OrderedMail::AccountChange { user_id: post.ada.id, change: AccountChange::SessionsEnded }).await;
+    post.order(RequestedEmail::AccountChange { user_id: post.ada.id, change: AccountChange::SessionsEnded }).await;
 
     assert_eq!(post.subjects(), ["Your short link reached a milestone", "You are signed out everywhere"]);
 }
@@ -258,7 +258,7 @@ async fn one_person_gets_twenty_notifications_an_hour_by_mail_and_the_twentieth_
     // Others have their own count, and so has what concerns the account.
     let bob = post.db.register_verified("bob").await;
     post.tell(&milestone(&bob)).await;
-    post.order(OrderedMail::AccountChange { user_id: post.ada.id, change: AccountChange::PasswordChanged }).await;
+    post.order(RequestedEmail::AccountChange { user_id: post.ada.id, change: AccountChange::PasswordChanged }).await;
     assert_eq!(post.outside.mails().len(), most + 2);
     post.wait(MailLimit::WINDOW);
     post.tell(&target_down(&post.ada)).await;
@@ -307,7 +307,7 @@ fn bounce_of(person: &Person) -> String {
 async fn to_where_mail_came_back_only_what_somebody_asks_for_is_mailed_until_it_is_verified_again() {
     let post = Post::new().await;
     let bounced = bounce_of(&post.ada);
-    let change = || OrderedMail::AccountChange { user_id: post.ada.id, change: AccountChange::PasswordChanged };
+    let change = || RequestedEmail::AccountChange { user_id: post.ada.id, change: AccountChange::PasswordChanged };
     let email = || post.ada.email.clone();
 
     assert_eq!(post.deliver(queue_batch(&[bounced.clone(), bounced.clone()])).await, 0);
@@ -322,8 +322,8 @@ async fn to_where_mail_came_back_only_what_somebody_asks_for_is_mailed_until_it_
     post.tell(&milestone(&post.ada)).await;
     post.order(change()).await;
     assert!(post.subjects().is_empty());
-    post.order(OrderedMail::PasswordReset { email: email() }).await;
-    post.order(OrderedMail::Verification { email: email() }).await;
+    post.order(RequestedEmail::PasswordReset { email: email() }).await;
+    post.order(RequestedEmail::Verification { email: email() }).await;
     assert_eq!(post.subjects(), ["Set a new password", "Confirm your address"]);
 
     let token = post.texts()[1].lines().find(|line| line.starts_with("vrf_")).unwrap().to_owned();
@@ -346,7 +346,7 @@ async fn to_where_mail_came_back_only_what_somebody_asks_for_is_mailed_until_it_
 async fn a_new_password_by_a_mailed_token_shows_that_mails_get_there() {
     let post = Post::new().await;
     post.deliver(queue_batch(&[bounce_of(&post.ada)])).await;
-    post.order(OrderedMail::PasswordReset { email: post.ada.email.clone() }).await;
+    post.order(RequestedEmail::PasswordReset { email: post.ada.email.clone() }).await;
     let token = post.texts()[0].lines().find(|line| line.starts_with("rst_")).unwrap().to_owned();
 
     let auth = Auth::new(post.db.users(), tokens(), issuer(), fixture::limits(&post.db));
@@ -437,7 +437,7 @@ async fn whoever_is_invited_at_an_address_where_mail_came_back_gets_none() {
     post.deliver(queue_batch(&[bounce_of(&bob)])).await;
     let publisher = Publisher::new(post.queues.client(), post.queues.url("notify"));
     let account =
-        Account::new(tokens(), post.db.users(), fixture::guesses(&post.db)).with_mails(MailOrders::to(publisher));
+        Account::new(tokens(), post.db.users(), fixture::guesses(&post.db)).with_mails(EmailRequests::to(publisher));
     for email in [bob.email.as_str(), "carol@example.com"] {
         let invite = RequestBuilder::new("POST", "/api/workspace/invitations").json(&json!({"email": email}));
         let admin = token_of(&post.ada.id, &post.ada.workspace, Role::Admin);
@@ -480,8 +480,8 @@ async fn nothing_that_people_write_is_more_than_text_in_a_mail() {
     for (event, _) in all_events(ada) {
         post.tell(&event).await;
     }
-    post.order(OrderedMail::AccountChange { user_id: ada.id, change }).await;
-    post.order(OrderedMail::PasswordReset { email: ada.email.clone() }).await;
+    post.order(RequestedEmail::AccountChange { user_id: ada.id, change }).await;
+    post.order(RequestedEmail::PasswordReset { email: ada.email.clone() }).await;
 
     let htmls = post.htmls();
     assert_eq!(htmls.len(), 12);

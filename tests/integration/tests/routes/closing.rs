@@ -14,7 +14,7 @@ use linklet_domain::{
 use linklet_dynamodb::{JobsTable, SignIn};
 use linklet_handover::Handovers;
 use linklet_jobs::{Kinds, Turns};
-use linklet_lambda::{batch::Consumer, mail_orders::MailOrders, publisher::Publisher};
+use linklet_lambda::{batch::Consumer, email_requests::EmailRequests, publisher::Publisher};
 use linklet_leave::Leave;
 use linklet_test_support::{
     Answer, ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, RequestBuilder, StreamReader, Template,
@@ -326,7 +326,7 @@ async fn a_closed_workspace_goes_with_the_account_of_its_only_admin_since_nobody
 #[tokio::test]
 async fn members_who_were_told_that_a_workspace_can_be_brought_back_are_told_when_it_cant_be_any_more() {
     let mut fixture = Fixture::new();
-    fixture.leave.mails = MailOrders::to(Publisher::new(fixture.queues.client(), fixture.queues.url("notify")));
+    fixture.leave.mails = EmailRequests::to(Publisher::new(fixture.queues.client(), fixture.queues.url("notify")));
     let (ada, bob) = (fixture.user("ada").await, fixture.user("bob").await);
     fixture.join(&ada, &bob, Role::Viewer).await;
     let slug = fixture.slug(&ada.workspace).await;

@@ -3,7 +3,7 @@
 use linklet_auth::Auth;
 use linklet_domain::{EmailAddress, OneTimeToken, RegistrationPolicy, Timestamp, TokenPurpose, UserId};
 use linklet_dynamodb::NewToken;
-use linklet_lambda::{mail_orders::MailOrders, publisher::Publisher};
+use linklet_lambda::{email_requests::EmailRequests, publisher::Publisher};
 use linklet_test_support::{Answer, FakeQueues, RequestBuilder, TestDynamoDb, an_origin, issuer, tokens};
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ impl Fixture {
     fn new(policy: &str, domains: &str) -> Self {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let policy = RegistrationPolicy::parse(policy, domains).unwrap();
-        let mails = MailOrders::to(Publisher::new(queues.client(), queues.url("notify")));
+        let mails = EmailRequests::to(Publisher::new(queues.client(), queues.url("notify")));
         let auth = Auth::new(db.users(), tokens().with_sessions(db.sessions()), issuer(), limits(&db));
         let auth = auth.with_mails(mails).with_registration(policy);
         Self { db, queues, auth }

@@ -1,7 +1,7 @@
 use linklet_auth::Auth;
 use linklet_domain::{OneTimeToken, Timestamp, TokenPurpose, lifetimes};
 use linklet_dynamodb::{NewToken, TokenDelivery, UsersTable};
-use linklet_lambda::{mail_orders::MailOrders, publisher::Publisher};
+use linklet_lambda::{email_requests::EmailRequests, publisher::Publisher};
 use linklet_test_support::{
     Answer, CapacityMeter, FakeQueues, Outage, Person, RequestBuilder, TestDynamoDb, issuer, tokens, users_by,
 };
@@ -59,7 +59,7 @@ impl Fixture {
 }
 
 fn auth(db: &TestDynamoDb, users: UsersTable, queues: &FakeQueues) -> Auth {
-    let orders = MailOrders::to(Publisher::new(queues.client(), queues.url("notify")));
+    let orders = EmailRequests::to(Publisher::new(queues.client(), queues.url("notify")));
     Auth::new(users, tokens().with_sessions(db.sessions()), issuer(), fixture::limits(db)).with_mails(orders)
 }
 

@@ -5,7 +5,7 @@ use std::{cell::Cell, time::Duration};
 use linklet_auth::Auth;
 use linklet_domain::{EmailAddress, FullName, Member, RegistrationPolicy, Role, Timestamp, UserId, lifetimes};
 use linklet_dynamodb::{AcceptOutcome, AddressStep, PersonChange, PersonOutcome};
-use linklet_lambda::{batch::Consumer, mail_orders::MailOrders, publisher::Publisher};
+use linklet_lambda::{batch::Consumer, email_requests::EmailRequests, publisher::Publisher};
 use linklet_notify::Notify;
 use linklet_test_support::{
     Answer, FakeNotifiers, FakeQueues, Outage, Person, RequestBuilder, TestDynamoDb, a_session, an_origin, in_role_of,
@@ -28,7 +28,7 @@ struct Fixture {
     auth: Auth,
     ada: UserId,
     session: String,
-    fulfilled: Cell<usize>,
+    sent: Cell<usize>,
     read: Cell<usize>,
 }
 
@@ -45,12 +45,12 @@ impl Fixture {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let auth = Auth::new(db.users(), tokens().with_sessions(db.sessions()), issuer(), limits(&db));
         let auth = auth.with_registration(RegistrationPolicy::parse(policy, domains).unwrap());
-        let mails = MailOrders::to(Publisher::new(queues.client(), queues.url("notify")));
+        let mails = EmailRequests::to(Publisher::new(queues.client(), queues.url("notify")));
         let auth = if has_mail { auth.with_mails(mails) } else { auth };
         let outside = FakeNotifiers::start();
-        let (fulfilled, read) = Default::default();
+        let (sent, read) = Default::default();
         let (ada, session) = (UserId::generate(), String::new());
-        let mut fixture = Self { db, queues, outside, auth, ada, session, fulfilled, read };
+        let mut fixture = Self { db, queues, outside, auth, ada, session, sent, read };
         fixture.ada = fixture.register("ada").await.id;
         fixture.session = fixture.log_in(OLD).await.json()["token"].as_str().unwrap().to_owned();
         fixture
@@ -99,8 +99,8 @@ impl Fixture {
 
     /// The mails that were ordered since the last look: to whom, their subject and their text.
     async fn mails(&self) -> Vec<(String, String, String)> {
-        let bodies = self.queues.bodies("notify").split_off(self.fulfilled.get());
-        self.fulfilled.set(self.fulfilled.get() + bodies.len());
+        let bodies = self.queues.bodies("notify").split_off(self.sent.get());
+        self.sent.set(self.sent.get() + bodies.len());
         if !bodies.is_empty() {
             let notify = fixture::notify(&self.db, &self.queues, &self.outside, true);
             let answer = in_role_of::<Notify, _>(notify.consume(queue_batch(&bodies))).await;

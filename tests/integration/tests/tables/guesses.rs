@@ -2,9 +2,8 @@ use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, future::join_all, stream};
 use linklet_domain::{
-    AccountHash, Correspondent, EmailAddress, Failures, FamiliarNetwork, Guess, GuessKind, Guesser, HashBudget,
-    HashFor, Hasher, IpHash, MailCount, MailLimit, MailOrderId, Patience, ThrottleSubject, Timestamp, UserId,
-    lifetimes,
+    AccountHash, Correspondent, EmailAddress, EmailRequestId, Failures, FamiliarNetwork, Guess, GuessKind, Guesser,
+    HashBudget, HashFor, Hasher, IpHash, MailCount, MailLimit, Patience, ThrottleSubject, Timestamp, UserId, lifetimes,
 };
 use linklet_dynamodb::{AdmittedGuess, GuessOutcome, MailAdmission, ThrottleTable};
 use linklet_test_support::{CapacityMeter, Faults, TestDynamoDb, item_bytes};
@@ -379,7 +378,7 @@ fn reader(address: &str) -> Correspondent {
 }
 
 async fn mail(db: &TestDynamoDb, address: &str, count: MailCount, now: Timestamp) -> bool {
-    admission(db, &reader(address), count, &MailOrderId::generate().to_string(), now).await != MailAdmission::Refused
+    admission(db, &reader(address), count, &EmailRequestId::generate().to_string(), now).await != MailAdmission::Refused
 }
 
 async fn admission(

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use aws_config::SdkConfig;
 use aws_sdk_sqs::Client;
-use linklet_domain::{AccountChange, CorrelationId, MailOrder, OrderedMail, Timestamp, UserId};
+use linklet_domain::{AccountChange, CorrelationId, EmailRequest, RequestedEmail, Timestamp, UserId};
 use tokio::time::timeout;
 
 use crate::{
@@ -22,9 +22,9 @@ const TOLD_WITHIN: Duration = Duration::from_secs(10);
 
 /// Where mails are ordered, if mail is configured.
 #[derive(Debug, Clone, Default)]
-pub struct MailOrders(Option<Publisher>);
+pub struct EmailRequests(Option<Publisher>);
 
-impl MailOrders {
+impl EmailRequests {
     /// Mails are ordered in the queue `NOTIFY_QUEUE_URL`. Without this variable, none are ordered.
     #[must_use]
     pub fn from_env(aws: &SdkConfig) -> Self {
@@ -47,7 +47,7 @@ impl MailOrders {
     ///
     /// # Errors
     /// 503 when the queue doesn't take the order.
-    pub async fn place(&self, request: &Request, mail: OrderedMail) -> Result<(), ApiError> {
+    pub async fn place(&self, request: &Request, mail: RequestedEmail) -> Result<(), ApiError> {
         let is_placed = self.send(request.correlation_id(), request.received_at(), mail).await;
         if is_placed { Ok(()) } else { Err(Problem::ServiceUnavailable.into()) }
     }
@@ -59,7 +59,7 @@ impl MailOrders {
 
     /// Has a person told what was changed of their account by a request that is over.
     pub async fn tell_of(&self, cause: &CorrelationId, user: &UserId, change: AccountChange) {
-        let mail = OrderedMail::AccountChange { user_id: *user, change };
+        let mail = RequestedEmail::AccountChange { user_id: *user, change };
         if !self.send(cause, Timestamp::now(), mail).await {
             tracing::warn!(user_id = %user, "somebody is not told what was changed of their account");
         }
@@ -70,8 +70,8 @@ impl MailOrders {
     pub async fn tell_all(&self, cause: &CorrelationId, users: &[UserId], change: &AccountChange) {
         let Some(queue) = &self.0 else { return };
         let order = |user: &UserId| {
-            let mail = OrderedMail::AccountChange { user_id: *user, change: change.clone() };
-            Message::new(&MailOrder::new(cause, Timestamp::now(), mail))
+            let mail = RequestedEmail::AccountChange { user_id: *user, change: change.clone() };
+            Message::new(&EmailRequest::new(cause, Timestamp::now(), mail))
         };
         let messages = match users.iter().map(order).collect::<Result<Vec<_>, _>>() {
             Ok(messages) => messages,
@@ -88,8 +88,8 @@ impl MailOrders {
     }
 
     /// Whether an order is in the queue, or none is placed at all. The publisher logs why not.
-    async fn send(&self, cause: &CorrelationId, ordered_at: Timestamp, mail: OrderedMail) -> bool {
+    async fn send(&self, cause: &CorrelationId, ordered_at: Timestamp, mail: RequestedEmail) -> bool {
         let Some(queue) = &self.0 else { return true };
-        queue.send(&[&MailOrder::new(cause, ordered_at, mail)]).await.is_empty()
+        queue.send(&[&EmailRequest::new(cause, ordered_at, mail)]).await.is_empty()
     }
 }

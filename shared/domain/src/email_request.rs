@@ -5,36 +5,36 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CorrelationId, EmailAddress, InvitationId, KeyPrefix, MailOrderId, Role, SignInPlace, Timestamp, UserId,
+    CorrelationId, EmailAddress, EmailRequestId, InvitationId, KeyPrefix, Role, SignInPlace, Timestamp, UserId,
     WorkspaceId, WorkspaceName,
 };
 
 /// An order of a mail. A token for it is made when the mail is, and never is in a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MailOrder {
+pub struct EmailRequest {
     /// Identifies the order; the same at every redelivery.
-    pub order_id: MailOrderId,
+    pub order_id: EmailRequestId,
     /// When it was placed.
     pub ordered_at: Timestamp,
     /// The correlation id of the request that has placed it.
     pub correlation_id: CorrelationId,
     /// What is to be mailed.
     #[serde(flatten)]
-    pub mail: OrderedMail,
+    pub mail: RequestedEmail,
 }
 
-impl MailOrder {
+impl EmailRequest {
     /// A new order, of a mail that this request causes.
     #[must_use]
-    pub fn new(cause: &CorrelationId, ordered_at: Timestamp, mail: OrderedMail) -> Self {
-        Self { order_id: MailOrderId::generate(), ordered_at, correlation_id: cause.clone(), mail }
+    pub fn new(cause: &CorrelationId, ordered_at: Timestamp, mail: RequestedEmail) -> Self {
+        Self { order_id: EmailRequestId::generate(), ordered_at, correlation_id: cause.clone(), mail }
     }
 }
 
 /// The mails that can be ordered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "mail", rename_all = "snake_case")]
-pub enum OrderedMail {
+pub enum RequestedEmail {
     /// A token to set a new password without the old one.
     PasswordReset {
         /// The address that somebody has given, of which nobody knows yet whether it has an account.
@@ -85,7 +85,7 @@ pub enum OrderedMail {
     },
 }
 
-impl OrderedMail {
+impl RequestedEmail {
     /// The name of the kind of mail, as in the message.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -198,11 +198,11 @@ mod tests {
 
     #[test]
     fn an_order_is_one_flat_object() {
-        let order = MailOrder {
-            order_id: MailOrderId::parse("0198c0de-0000-7000-8000-000000000001").unwrap(),
+        let order = EmailRequest {
+            order_id: EmailRequestId::parse("0198c0de-0000-7000-8000-000000000001").unwrap(),
             ordered_at: Timestamp::parse("2026-03-02T14:05:09Z").unwrap(),
             correlation_id: CorrelationId::parse("req-1").unwrap(),
-            mail: OrderedMail::AccountChange {
+            mail: RequestedEmail::AccountChange {
                 user_id: UserId::parse("0198c0de-0000-7000-8000-000000000002").unwrap(),
                 change: AccountChange::PasswordReset { pauses: true },
             },
@@ -221,6 +221,6 @@ mod tests {
         });
         assert_eq!(on_the_wire, expected);
         assert_eq!(on_the_wire["mail"], order.mail.kind());
-        assert_eq!(serde_json::from_value::<MailOrder>(on_the_wire).unwrap(), order);
+        assert_eq!(serde_json::from_value::<EmailRequest>(on_the_wire).unwrap(), order);
     }
 }
