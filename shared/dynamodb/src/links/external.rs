@@ -14,7 +14,7 @@ use super::{
 use crate::{RepositoryError, item::text};
 
 /// What is known of an external id.
-enum Standing {
+enum ClaimStatus {
     /// No link has it, and this is its entry, if one is left.
     Free(Option<ExternalIdItem>),
     /// A link has it.
@@ -31,23 +31,25 @@ impl LinksTable {
         workspace: &WorkspaceId,
         id: &ExternalId,
     ) -> Result<Option<Link>, RepositoryError> {
-        Ok(match self.standing(workspace, id).await? {
-            Standing::Taken(link) => Some(*link),
-            Standing::Free(_) => None,
+        Ok(match self.claim_status(workspace, id).await? {
+            ClaimStatus::Taken(link) => Some(*link),
+            ClaimStatus::Free(_) => None,
         })
     }
 
-    async fn standing(&self, workspace: &WorkspaceId, id: &ExternalId) -> Result<Standing, RepositoryError> {
+    async fn claim_status(&self, workspace: &WorkspaceId, id: &ExternalId) -> Result<ClaimStatus, RepositoryError> {
         const OPERATION: &str = "look up an external id";
         let key = external_id_key(workspace, id);
-        let Some(entry) = self.0.get::<ExternalIdItem>(OPERATION, key).await? else { return Ok(Standing::Free(None)) };
+        let Some(entry) = self.0.get::<ExternalIdItem>(OPERATION, key).await? else {
+            return Ok(ClaimStatus::Free(None));
+        };
         Ok(match self.find(&entry.short_code).await? {
             Some(Record::Link(link))
                 if link.id().generation == entry.generation && link.metadata.external_id.as_ref() == Some(id) =>
             {
-                Standing::Taken(Box::new(link))
+                ClaimStatus::Taken(Box::new(link))
             }
-            _ => Standing::Free(Some(entry)),
+            _ => ClaimStatus::Free(Some(entry)),
         })
     }
 
@@ -59,11 +61,11 @@ impl LinksTable {
         id: &ExternalId,
     ) -> Result<Option<TransactWriteItem>, RepositoryError> {
         let entry = ExternalIdItem::new(workspace, link, id);
-        match self.standing(workspace, id).await? {
-            Standing::Taken(_) => Ok(None),
-            Standing::Free(None) => self.0.put_new(operation, &entry).map(Some),
+        match self.claim_status(workspace, id).await? {
+            ClaimStatus::Taken(_) => Ok(None),
+            ClaimStatus::Free(None) => self.0.put_new(operation, &entry).map(Some),
             // Each entry has a claim of its own, so it is the one that was read and not a later one of the same link.
-            Standing::Free(Some(stale)) => {
+            ClaimStatus::Free(Some(stale)) => {
                 self.0.put_if(operation, &entry, "claim = :stale", Some((":stale", text(&stale.claim)))).map(Some)
             }
         }
