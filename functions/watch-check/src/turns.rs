@@ -115,7 +115,7 @@ fn grouped<K: Eq + Hash>(
 
 #[cfg(test)]
 mod tests {
-    use linklet_domain::{CanonicalUrl, Standing, TargetStatus, TargetUrl, Timestamp, UserId, WorkspaceId};
+    use linklet_domain::{CanonicalUrl, TargetHealth, TargetStatus, TargetUrl, Timestamp, UserId, WorkspaceId};
 
     use super::*;
 
@@ -129,7 +129,7 @@ mod tests {
             created_at: Timestamp::now(),
             host: canonical.host(),
             url,
-            standing: Standing { status: TargetStatus::Up, failed_slot: None },
+            standing: TargetHealth { status: TargetStatus::Up, failed_slot: None },
         }
     }
 

@@ -131,6 +131,6 @@ pub use uri::encode_tail;
 pub use validated::{Invalid, disguises_a_line, optional, patched};
 pub use watch::{
     CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckResult, Host, Lane, PageToken, Places, PlannedRound,
-    Reach, Standing, Target, TargetId, TargetMark, TargetStatus, Track, Watcher, WatcherState,
+    Reach, Target, TargetHealth, TargetId, TargetMark, TargetStatus, Track, Watcher, WatcherState,
 };
 pub use workspace::{Destinations, Workspace, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug};

@@ -170,14 +170,14 @@ impl CheckError {
 
 /// How a target stands: its status, and whether its latest round has failed and may be the first of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct TargetHealth {
     /// The status.
     pub status: TargetStatus,
     /// The round that failed while the target wasn't down. Success clears it, but for a success that could not be noted.
     pub failed_slot: Option<Timestamp>,
 }
 
-impl Standing {
+impl TargetHealth {
     /// How the target stands after a round that succeeded.
     #[must_use]
     pub fn after_success(self) -> Self {
@@ -241,7 +241,7 @@ mod tests {
         #[test]
         fn the_status_follows_from_the_last_rounds(rounds in prop::collection::vec((any::<bool>(), any::<bool>()), 0..20)) {
             let slot = |number: usize| Timestamp::from_unix_seconds(i64::try_from(number).unwrap() * 15).unwrap();
-            let mut standing = Standing { status: TargetStatus::Pending, failed_slot: None };
+            let mut standing = TargetHealth { status: TargetStatus::Pending, failed_slot: None };
             let mut last_good = None;
             for (number, (failed, is_lost)) in rounds.iter().enumerate() {
                 if *failed {

@@ -11,7 +11,7 @@ mod watcher;
 
 pub use self::{
     canonical_url::{CanonicalUrl, Host},
-    check::{CheckError, CheckOutcome, CheckResult, Standing, TargetMark},
+    check::{CheckError, CheckOutcome, CheckResult, TargetHealth, TargetMark},
     page_token::PageToken,
     plan::PlannedRound,
     reach::Reach,

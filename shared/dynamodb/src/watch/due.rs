@@ -1,6 +1,6 @@
 //! The targets of a track, which a round reads.
 
-use linklet_domain::{Host, Standing, TargetId, TargetMark, TargetUrl, Timestamp, Track, UserId, WorkspaceId};
+use linklet_domain::{Host, TargetHealth, TargetId, TargetMark, TargetUrl, Timestamp, Track, UserId, WorkspaceId};
 
 use super::{
     WatchTable,
@@ -29,7 +29,7 @@ pub struct DueTarget {
     /// The host, whose checks run one at a time.
     pub host: Host,
     /// How the target stood when it was read.
-    pub standing: Standing,
+    pub standing: TargetHealth,
 }
 
 impl DueTarget {
@@ -136,7 +136,7 @@ fn due_target(row: Item) -> Result<DueTarget, UnreadableTarget> {
 impl From<DueItem> for DueTarget {
     fn from(item: DueItem) -> Self {
         let DueItem { id, workspace_id, founded_by, created_at, url, host, status, failed_slot } = item;
-        let standing = Standing { status, failed_slot };
+        let standing = TargetHealth { status, failed_slot };
         Self { id, workspace: workspace_id, founder: founded_by, created_at, url, host, standing }
     }
 }

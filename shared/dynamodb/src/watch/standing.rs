@@ -4,7 +4,7 @@
 //! them. A worker that dies in between changes nothing, and the next round decides by what is stored then.
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use linklet_domain::{CheckResult, EventId, Standing, TargetStatus, Timestamp};
+use linklet_domain::{CheckResult, EventId, TargetHealth, TargetStatus, Timestamp};
 
 use super::{
     CheckedTarget, WatchTable,
@@ -39,7 +39,7 @@ impl WatchTable {
         &self,
         slot: Timestamp,
         checked: &CheckedTarget,
-        known: Option<Standing>,
+        known: Option<TargetHealth>,
     ) -> Result<Option<Option<TargetStatus>>, RepositoryError> {
         let standing = match known {
             Some(standing) => standing,
@@ -57,20 +57,20 @@ impl WatchTable {
     }
 
     /// How the target stands, unless it is gone or its status is newer than the check.
-    async fn standing_now(&self, checked: &CheckedTarget) -> Result<Option<Standing>, RepositoryError> {
+    async fn standing_now(&self, checked: &CheckedTarget) -> Result<Option<TargetHealth>, RepositoryError> {
         let found = self.table.get::<TargetItem>(CONCLUDE, target_key(&checked.target.id)).await?;
         let is_of_check = |item: &TargetItem| {
             item.created_at == checked.target.created_at && item.status_since <= checked.result.checked_at
         };
-        Ok(found.filter(is_of_check).map(|item| Standing { status: item.status, failed_slot: item.failed_slot }))
+        Ok(found.filter(is_of_check).map(|item| TargetHealth { status: item.status, failed_slot: item.failed_slot }))
     }
 
     async fn next_standing(
         &self,
         slot: Timestamp,
         checked: &CheckedTarget,
-        standing: Standing,
-    ) -> Result<Standing, RepositoryError> {
+        standing: TargetHealth,
+    ) -> Result<TargetHealth, RepositoryError> {
         if !checked.result.is_failure() {
             return Ok(standing.after_success());
         }
@@ -81,7 +81,12 @@ impl WatchTable {
         Ok(standing.after_failure(slot, has_succeeded))
     }
 
-    async fn change(&self, checked: &CheckedTarget, from: Standing, to: Standing) -> Result<bool, RepositoryError> {
+    async fn change(
+        &self,
+        checked: &CheckedTarget,
+        from: TargetHealth,
+        to: TargetHealth,
+    ) -> Result<bool, RepositoryError> {
         let CheckedTarget { target, result } = checked;
         let (mut set, mut remove, mut values) = (Vec::new(), Vec::new(), Vec::new());
         if to.status != from.status {

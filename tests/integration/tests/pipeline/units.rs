@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::Client;
 use linklet_account::Account;
 use linklet_auth::Auth;
 use linklet_domain::{
-    CheckOutcome, CheckResult, Event, Host, PlannedRound, Role, Standing, TargetId, TargetStatus, Timestamp, Track,
+    CheckOutcome, CheckResult, Event, Host, PlannedRound, Role, TargetHealth, TargetId, TargetStatus, Timestamp, Track,
     WorkspaceId,
 };
 use linklet_dynamodb::{
@@ -462,7 +462,10 @@ impl Measured {
 
         let slot = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
         let checked = |target: &DueTarget, status_code| CheckedTarget {
-            target: DueTarget { standing: Standing { status: TargetStatus::Up, failed_slot: None }, ..target.clone() },
+            target: DueTarget {
+                standing: TargetHealth { status: TargetStatus::Up, failed_slot: None },
+                ..target.clone()
+            },
             result: CheckResult { checked_at: slot, outcome: CheckOutcome::Answered(status_code), latency_ms: 250 },
         };
         let results: Vec<_> =

@@ -17,8 +17,8 @@ use aws_sdk_dynamodb::{
 use futures_util::future::join_all;
 use linklet_domain::{
     CheckError, CheckOutcome, CheckResult, CorrelationId, Event, EventDetail, Generation, Host, IdempotencyKey, LinkId,
-    PageToken, Places, PlannedRound, Standing, Target, TargetId, TargetStatus, Timestamp, Track, UserId, WatcherState,
-    WorkspaceId, lifetimes,
+    PageToken, Places, PlannedRound, Target, TargetHealth, TargetId, TargetStatus, Timestamp, Track, UserId,
+    WatcherState, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
     CheckedTarget, DeleteTargetOutcome, DueTarget, LaneNotes, RegisteredTarget, RepositoryError, TargetQuota,
@@ -475,7 +475,7 @@ async fn the_tracks_have_each_target_once_wherever_they_are_split() {
             let target = &expected[&id];
             assert_eq!((due.workspace, due.founder, &due.url), (target.workspace, target.founder, &target.url));
             assert_eq!((due.host, due.created_at), (target.canonical_url.host(), target.created_at));
-            assert_eq!(due.standing, Standing { status: TargetStatus::Pending, failed_slot: None });
+            assert_eq!(due.standing, TargetHealth { status: TargetStatus::Pending, failed_slot: None });
         }
     }
 }
