@@ -46,7 +46,7 @@ pub use users::{
     InviteOutcome, KeyChange, KeyOutcome, LastingSessions, LeaveEffect, MailAddress, Mailbox, MemberChange,
     MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens, OpenHandover, OpenInvitation, OpenReclaim,
     PasswordChange, PasswordReset, PendingAddress, PersonChange, PersonOutcome, Profile, Recipient, Recipients,
-    RegisterOutcome, Registration, Removal, ResetOutcome, RestoreOutcome, Session, Sessions, SignIn, Standing,
+    RegisterOutcome, Registration, Removal, ResetOutcome, RestoreOutcome, Session, SessionStatus, Sessions, SignIn,
     TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome, Workspaces,
 };
 pub use watch::{

@@ -48,7 +48,7 @@ pub use self::{
     people::{AddressStep, PersonChange, PersonOutcome},
     recipients::{MailAddress, Recipient, Recipients},
     reclaims::OpenReclaim,
-    sessions::{ActiveSession, LastingSessions, PasswordChange, Session, Sessions, SignIn, Standing},
+    sessions::{ActiveSession, LastingSessions, PasswordChange, Session, SessionStatus, Sessions, SignIn},
     workspace::WorkspaceOutcome,
     workspaces::Workspaces,
 };

@@ -41,7 +41,7 @@ pub struct Session {
 
 /// What a session is worth now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum SessionStatus {
     /// The person is a member in this role.
     Member(Role),
     /// The session lasts, and is for no workspace.
@@ -56,7 +56,7 @@ pub enum Standing {
     Ended,
 }
 
-impl Standing {
+impl SessionStatus {
     fn of(membership: &MemberItem) -> Self {
         match () {
             () if membership.closed_at.is_some() => Self::Closed,
@@ -123,11 +123,15 @@ impl Sessions {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn standing(&self, session: &Session, consistency: Consistency) -> Result<Standing, RepositoryError> {
+    pub async fn standing(
+        &self,
+        session: &Session,
+        consistency: Consistency,
+    ) -> Result<SessionStatus, RepositoryError> {
         const OPERATION: &str = "look up a session";
         let (ended, own) = (ended_sessions_key(&session.user), session_key(&session.user, &session.id));
         let membership = session.workspace.as_ref().map(|workspace| member_key(&session.user, workspace));
-        let mut standing = if membership.is_some() { Standing::NoMember } else { Standing::WithoutWorkspace };
+        let mut standing = if membership.is_some() { SessionStatus::NoMember } else { SessionStatus::WithoutWorkspace };
         let keys = membership.into_iter().chain([ended.clone(), own.clone()]).collect();
         for item in self.0.batch_get(OPERATION, keys, consistency == Consistency::Strong, None).await? {
             let Key { sk, .. } = from_item(OPERATION, item.clone())?;
@@ -136,11 +140,11 @@ impl Sessions {
             } else if sk == own.sk {
                 from_item::<SessionItem>(OPERATION, item)?.ended_at.is_some()
             } else {
-                standing = Standing::of(&from_item(OPERATION, item)?);
+                standing = SessionStatus::of(&from_item(OPERATION, item)?);
                 false
             };
             if has_ended {
-                return Ok(Standing::Ended);
+                return Ok(SessionStatus::Ended);
             }
         }
         Ok(standing)

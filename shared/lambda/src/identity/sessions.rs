@@ -1,7 +1,7 @@
 use std::{num::NonZeroUsize, time::Duration};
 
 use linklet_domain::{SessionId, Timestamp, WorkspaceId};
-use linklet_dynamodb::{Consistency, RepositoryError, Session, Sessions, Standing};
+use linklet_dynamodb::{Consistency, RepositoryError, Session, SessionStatus, Sessions};
 use lru::LruCache;
 use parking_lot::Mutex;
 
@@ -21,7 +21,7 @@ pub(super) enum Freshness {
 /// that a person who has just joined isn't refused.
 pub(super) struct HeldSessions {
     table: Sessions,
-    held: Mutex<LruCache<Purpose, (Standing, Timestamp)>>,
+    held: Mutex<LruCache<Purpose, (SessionStatus, Timestamp)>>,
 }
 
 /// A session, and the workspace that one of its tokens is for.
@@ -41,7 +41,7 @@ impl HeldSessions {
         session: &Session,
         now: Timestamp,
         freshness: Freshness,
-    ) -> Result<Standing, RepositoryError> {
+    ) -> Result<SessionStatus, RepositoryError> {
         if freshness == Freshness::LastMinute
             && let Some(standing) = self.held(session, now)
         {
@@ -53,7 +53,7 @@ impl HeldSessions {
             Freshness::Now => Consistency::Strong,
         };
         let mut standing = self.table.standing(session, consistency).await?;
-        if matches!(standing, Standing::NoMember | Standing::Paused | Standing::Closed)
+        if matches!(standing, SessionStatus::NoMember | SessionStatus::Paused | SessionStatus::Closed)
             && consistency == Consistency::Eventual
         {
             standing = self.table.standing(session, Consistency::Strong).await?;
@@ -61,8 +61,10 @@ impl HeldSessions {
         let (mut held, key) = (self.held.lock(), (session.id, session.workspace));
         match standing {
             // The age counts from the request's arrival, before the table was read.
-            Standing::Member(_) | Standing::WithoutWorkspace => _ = held.put(key, (standing, now)),
-            Standing::NoMember | Standing::Paused | Standing::Closed | Standing::Ended => _ = held.pop(&key),
+            SessionStatus::Member(_) | SessionStatus::WithoutWorkspace => _ = held.put(key, (standing, now)),
+            SessionStatus::NoMember | SessionStatus::Paused | SessionStatus::Closed | SessionStatus::Ended => {
+                _ = held.pop(&key)
+            }
         }
         Ok(standing)
     }
@@ -77,7 +79,7 @@ impl HeldSessions {
     }
 
     /// What was read within the last minute, unless the clock was set back since.
-    fn held(&self, session: &Session, now: Timestamp) -> Option<Standing> {
+    fn held(&self, session: &Session, now: Timestamp) -> Option<SessionStatus> {
         let held = self.held.lock();
         let (standing, since) = held.peek(&(session.id, session.workspace))?;
         (*since <= now && now < since.plus(Self::MAX_AGE)).then_some(*standing)

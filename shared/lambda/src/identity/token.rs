@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::Client as DynamoDb;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, errors::ErrorKind};
 use lambda_http::http::header;
 use linklet_domain::{EmailAddress, Invalid, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId, lifetimes};
-use linklet_dynamodb::{Session, Sessions, Standing};
+use linklet_dynamodb::{Session, SessionStatus, Sessions};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
@@ -227,12 +227,12 @@ impl TokenVerifier {
     async fn in_current_role(&self, claims: Claims, now: Timestamp, freshness: Freshness) -> Result<Person, ApiError> {
         let Some(sessions) = &self.sessions else { return Ok(claims.into()) };
         let reason = match sessions.standing(&claims.session(), now, freshness).await? {
-            Standing::Member(role) => return Ok(Claims { role: Some(role), ..claims }.into()),
-            Standing::WithoutWorkspace => return Ok(claims.into()),
-            Standing::NoMember => "no member any more",
-            Standing::Paused => "paused membership",
-            Standing::Closed => "closed workspace",
-            Standing::Ended => "ended session",
+            SessionStatus::Member(role) => return Ok(Claims { role: Some(role), ..claims }.into()),
+            SessionStatus::WithoutWorkspace => return Ok(claims.into()),
+            SessionStatus::NoMember => "no member any more",
+            SessionStatus::Paused => "paused membership",
+            SessionStatus::Closed => "closed workspace",
+            SessionStatus::Ended => "ended session",
         };
         Err(claims.refused(reason).logged())
     }

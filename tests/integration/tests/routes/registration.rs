@@ -8,7 +8,7 @@ use linklet_domain::{
     ApiKeySecret, EmailAddress, Invitation, OneTimeToken, Origin, RegistrationPolicy, Role, SessionId, Timestamp,
     TokenPurpose, UserId, lifetimes,
 };
-use linklet_dynamodb::{Consistency, NewToken, ResetOutcome, Session, Standing, TokenDelivery};
+use linklet_dynamodb::{Consistency, NewToken, ResetOutcome, Session, SessionStatus, TokenDelivery};
 use linklet_people::{People, PeopleError};
 use linklet_test_support::{
     Answer, ApiKeyBuilder, Person, RequestBuilder, TestDynamoDb, a_session, an_origin, issuer, operator, tokens,
@@ -278,7 +278,7 @@ async fn a_closed_account_opens_nothing_and_its_address_is_nobodys() {
         let closed = people.close(&person.email).await.unwrap();
 
         let standing = entrance.db.sessions().standing(&begun_later, Consistency::Strong).await.unwrap();
-        assert_eq!(standing, Standing::Ended, "{policy}");
+        assert_eq!(standing, SessionStatus::Ended, "{policy}");
 
         let refused = [
             entrance.log_in("ada@example.com", PASSWORD).await,

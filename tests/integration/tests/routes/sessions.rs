@@ -10,8 +10,8 @@ use linklet_domain::{
     SessionId, SignInPlace, Timestamp, Trail, UserId, WorkspaceId, WorkspaceName,
 };
 use linklet_dynamodb::{
-    Consistency, CreateWorkspaceOutcome, MemberOutcome, NewWorkspace, PasswordChange, Session, Sessions, SignIn,
-    Standing,
+    Consistency, CreateWorkspaceOutcome, MemberOutcome, NewWorkspace, PasswordChange, Session, SessionStatus, Sessions,
+    SignIn,
 };
 use linklet_lambda::{guesses::Guesses, hashing::Limits, http::Edge, identity::Authenticator};
 use linklet_test_support::{
@@ -392,7 +392,7 @@ async fn a_change_of_the_password_brings_no_session_back_that_was_ended_meanwhil
 
     let session = Session { id: mallory, user: *ada, workspace: Some(fixture.grace.workspace) };
     let standing = fixture.db.sessions().standing(&session, Consistency::Strong).await.unwrap();
-    assert_eq!((changed, standing), (false, Standing::Ended));
+    assert_eq!((changed, standing), (false, SessionStatus::Ended));
     assert_eq!(users.account(ada).await.unwrap().unwrap().password_hash.as_deref(), Some("none"));
 }
 
@@ -481,10 +481,10 @@ async fn any_number_of_sign_outs_leaves_other_sessions_alone() {
     }
 
     for one in &ended {
-        assert_eq!(standing(*one).await, Standing::Ended);
+        assert_eq!(standing(*one).await, SessionStatus::Ended);
     }
     for other in [5, 505, 515, 80_000] {
-        assert_eq!(standing(session(other)).await, Standing::Member(Role::Admin), "{other} s old");
+        assert_eq!(standing(session(other)).await, SessionStatus::Member(Role::Admin), "{other} s old");
     }
 }
 

@@ -3,7 +3,8 @@ use std::{cell::Cell, time::Duration};
 use futures_util::future::join_all;
 use linklet_domain::{OneTimeToken, Origin, SessionId, Timestamp, TokenHash, TokenPurpose, lifetimes};
 use linklet_dynamodb::{
-    Consistency, NewToken, PasswordChange, PasswordReset, ResetOutcome, Session, Standing, TokenDelivery, VerifyOutcome,
+    Consistency, NewToken, PasswordChange, PasswordReset, ResetOutcome, Session, SessionStatus, TokenDelivery,
+    VerifyOutcome,
 };
 use linklet_test_support::{Cancellation, Fault, Faults, Person, TestDynamoDb, an_origin, operator, users_by};
 
@@ -82,7 +83,7 @@ async fn a_token_sets_a_new_password_once_and_ends_all_sessions() {
     assert_eq!(fixture.password_hash().await, "new");
     assert_eq!(fixture.found(&token, fixture.in_minutes(2)).await, None);
     let standing = fixture.db.sessions().standing(&session, Consistency::Strong).await.unwrap();
-    assert_eq!(standing, Standing::Ended);
+    assert_eq!(standing, SessionStatus::Ended);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -168,7 +169,7 @@ async fn each_try_ends_the_sessions_that_have_begun_by_then() {
         workspace: None,
     };
     let standing = fixture.db.sessions().standing(&session, Consistency::Strong).await.unwrap();
-    assert_eq!(standing, Standing::Ended);
+    assert_eq!(standing, SessionStatus::Ended);
 }
 
 #[tokio::test]
