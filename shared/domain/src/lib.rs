@@ -112,7 +112,7 @@ pub use short_code::{GENERATED_LENGTH, RESERVED, ROUTES, ReservedCodes, ShortCod
 pub use source::{Campaign, Source};
 pub use stats::{
     Breakdown, Breakdowns, ClickCount, ClickFilter, Crowd, DaySlice, DayStats, Dimension, Findings, Interval,
-    LinkClicks, LinkStats, Moment, Part, Past, Point, Profile, Ranking, Summary, Totals, UniqueVisitors, is_recent,
+    LinkClicks, LinkStats, Moment, Part, Point, Profile, Ranking, Rollup, Summary, Totals, UniqueVisitors, is_recent,
     site_of, timeline,
 };
 pub use target_url::TargetUrl;

@@ -4,7 +4,7 @@
 //! that nobody else has; so the arithmetic here is the whole of the counting.
 //!
 //! Who clicked is kept per day. What a link has seen over its whole life is the sum of its days, and most of that sum is
-//! kept as well, in the past: the days before [`Past::until`]. The later days are added when somebody asks. So a click changes
+//! kept as well, in the past: the days before [`Rollup::until`]. The later days are added when somebody asks. So a click changes
 //! its day and one number, however much its link has seen.
 
 mod breakdown;
@@ -32,14 +32,14 @@ use crate::{Audience, Client, Day, Timestamp, Visitor};
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LinkStats {
     /// The earlier days together; `None` if there are none.
-    pub past: Option<Past>,
+    pub past: Option<Rollup>,
     /// Per day, also those in the past; a day without clicks is absent.
     pub days: BTreeMap<Day, DayStats>,
 }
 
 /// The clicks of all days before a day, together.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Past {
+pub struct Rollup {
     /// The first day that isn't in the past.
     pub until: Day,
     /// When the latest click before that day happened.
@@ -126,7 +126,7 @@ impl DayStats {
     }
 }
 
-impl Past {
+impl Rollup {
     /// Moves days into the past. They must be those from its end up to `until`.
     #[must_use]
     pub fn extended<'d>(past: Option<Self>, until: Day, days: impl IntoIterator<Item = &'d DayStats>) -> Self {
@@ -267,7 +267,7 @@ mod tests {
     fn settle(stats: &mut LinkStats, until: Day) {
         let from = stats.past.as_ref().map(|past| past.until);
         let days = stats.days.range(..until).filter(|(day, _)| Some(**day) >= from).map(|(_, stats)| stats);
-        stats.past = Some(Past::extended(stats.past.clone(), until, days));
+        stats.past = Some(Rollup::extended(stats.past.clone(), until, days));
     }
 
     fn counted(clicks: &[&str]) -> LinkStats {

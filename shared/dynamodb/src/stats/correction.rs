@@ -7,7 +7,7 @@ use std::{
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
-    ClickCount, ClickId, Day, DaySlice, DayStats, LinkId, MilestoneReached, Part, Past, Totals, WorkspaceId,
+    ClickCount, ClickId, Day, DaySlice, DayStats, LinkId, MilestoneReached, Part, Rollup, Totals, WorkspaceId,
 };
 
 use super::{
@@ -30,7 +30,7 @@ pub struct Life {
     /// The link's counts.
     pub totals: Totals,
     /// The days that have moved into the past, together.
-    pub past: Option<Past>,
+    pub past: Option<Rollup>,
     /// All days, and the parts of those that were split.
     pub slices: BTreeMap<DaySlice, CountedDay>,
     /// The milestones that the link has reached.
@@ -80,7 +80,7 @@ impl Life {
         after.past = self
             .totals
             .past_until
-            .map(|until| Past::extended(None, until, days.range(..until).map(|(_, stats)| stats)));
+            .map(|until| Rollup::extended(None, until, days.range(..until).map(|(_, stats)| stats)));
         after.totals.past_clicks = after.past.as_ref().map_or(0, |past| past.profile.clicks);
         let counts = after.slices.iter().map(|(slice, counted)| (*slice, ClickCount::from(&counted.stats)));
         let open = counts.filter(|(slice, count)| count.clicks > 0 && !self.totals.is_past(slice.day));

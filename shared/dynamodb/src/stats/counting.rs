@@ -20,7 +20,7 @@ use std::collections::{BTreeSet, HashMap};
 use aws_sdk_dynamodb::{error::SdkError, operation::put_item::PutItemError, types::TransactWriteItem};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use linklet_domain::{
-    Click, ClickCount, ClickId, Client, DaySlice, LinkId, Part, Past, Timestamp, Totals, WorkspaceId, is_recent,
+    Click, ClickCount, ClickId, Client, DaySlice, LinkId, Part, Rollup, Timestamp, Totals, WorkspaceId, is_recent,
 };
 
 use super::{
@@ -357,9 +357,9 @@ impl StatsTable {
         }
     }
 
-    pub(super) async fn past(&self, link: &LinkId) -> Result<Option<Past>, RepositoryError> {
+    pub(super) async fn past(&self, link: &LinkId) -> Result<Option<Rollup>, RepositoryError> {
         let item = self.table.get::<PastItem>(LOAD, past_key(link)).await?;
-        item.map(Past::try_from).transpose().map_err(RepositoryError::unexpected_item(LOAD))
+        item.map(Rollup::try_from).transpose().map_err(RepositoryError::unexpected_item(LOAD))
     }
 
     /// Writes the milestones that a link has reached and that nobody has written, and then notes that they are written.

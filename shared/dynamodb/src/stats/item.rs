@@ -7,7 +7,7 @@ use std::{
 
 use linklet_domain::{
     Breakdown, Breakdowns, ClickCount, ClickId, CorrelationId, Day, DaySlice, DayStats, Dimension, Event, EventDetail,
-    EventId, Invalid, LinkClicks, LinkId, MilestoneReached, Part, Past, Profile, Timestamp, Totals, UniqueVisitors,
+    EventId, Invalid, LinkClicks, LinkId, MilestoneReached, Part, Profile, Rollup, Timestamp, Totals, UniqueVisitors,
     UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
@@ -410,7 +410,7 @@ pub(super) struct PastItem {
 }
 
 impl PastItem {
-    pub(super) fn new(link: &LinkId, past: &Past) -> Self {
+    pub(super) fn new(link: &LinkId, past: &Rollup) -> Self {
         Self {
             key: past_key(link),
             past_until: past.until,
@@ -420,7 +420,7 @@ impl PastItem {
     }
 }
 
-impl TryFrom<PastItem> for Past {
+impl TryFrom<PastItem> for Rollup {
     type Error = Invalid;
 
     fn try_from(item: PastItem) -> Result<Self, Invalid> {

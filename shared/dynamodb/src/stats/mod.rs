@@ -25,7 +25,7 @@ use aws_sdk_dynamodb::{
     types::{CancellationReason, TransactWriteItem},
 };
 use linklet_domain::{
-    Click, CorrelationId, Day, DaySlice, DayStats, LinkId, LinkStats, MilestoneReached, Part, Past, Timestamp,
+    Click, CorrelationId, Day, DaySlice, DayStats, LinkId, LinkStats, MilestoneReached, Part, Rollup, Timestamp,
     WorkspaceId,
 };
 
@@ -278,7 +278,7 @@ impl StatsTable {
 /// Rows of a link.
 #[derive(Debug, Default)]
 struct Rows {
-    past: Option<Past>,
+    past: Option<Rollup>,
     slices: BTreeMap<DaySlice, CountedDay>,
     milestones: BTreeSet<u64>,
 }

@@ -1,6 +1,6 @@
 //! Settling: moving days into the past, so that reading a link's whole life doesn't read every day.
 
-use linklet_domain::{ClickCount, Day, DaySlice, LinkId, Past, Totals, WorkspaceId};
+use linklet_domain::{ClickCount, Day, DaySlice, LinkId, Rollup, Totals, WorkspaceId};
 
 use super::{
     CommitOutcome, StatsTable,
@@ -31,7 +31,7 @@ impl StatsTable {
         let first = totals.past_until.map_or_else(|| DAY_PREFIX.to_owned(), day_sort_key);
         let rows = self.rows_between(SETTLE, link, &first, &day_sort_key(until), true).await?;
         let settling = rows.slices.range(..DaySlice::from(until));
-        let past = Past::extended(self.past(link).await?, until, settling.clone().map(|(_, counted)| &counted.stats));
+        let past = Rollup::extended(self.past(link).await?, until, settling.clone().map(|(_, counted)| &counted.stats));
         let mut change = TotalChange::of(totals);
         change.note_click(totals, past.last_click_at);
         change.set(&"past_clicks", number(&past.profile.clicks));

@@ -8,7 +8,7 @@ use std::{
 
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use linklet_domain::{
-    Breakdown, ClickCount, ClickId, Crowd, Day, Dimension, EventDetail, LinkId, LinkStats, Past, Profile, Timestamp,
+    Breakdown, ClickCount, ClickId, Crowd, Day, Dimension, EventDetail, LinkId, LinkStats, Profile, Rollup, Timestamp,
     Totals,
 };
 use linklet_dynamodb::{Life, stream::change_of};
@@ -75,7 +75,7 @@ fn check_days(stats: &LinkStats, expected: &Expected) -> Verdict {
 
 /// What has gone into the past must be what happened before its end.
 fn check_past(stats: &LinkStats, clicks: &[&Click]) -> Verdict {
-    let Some(Past { until, profile, .. }) = &stats.past else { return Ok(()) };
+    let Some(Rollup { until, profile, .. }) = &stats.past else { return Ok(()) };
     same_numbers(&format!("the past until {until}"), profile, &Expected::before(clicks, &until.to_string()))
 }
 
