@@ -12,7 +12,7 @@ use linklet_lambda::{
     identity::{Authenticator, Caller},
     link_filter::{LinkOrder, LinkQuery, Matches},
     link_view::{CreatorNames, NAMES, within_budget},
-    throttle::Questions,
+    throttle::StatsQueryLimiter,
 };
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
@@ -33,7 +33,7 @@ pub struct JobsApi {
     /// The repository of people's names, for those of the jobs' creators.
     pub people: Names,
     /// Limits what counting links reads.
-    pub questions: Questions,
+    pub questions: StatsQueryLimiter,
     /// Recognises short URLs.
     pub short_urls: ShortUrls,
 }

@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use linklet_dynamodb::{JobsTable, LinksTable, Names, ThrottleTable};
 use linklet_jobs_api::JobsApi;
-use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator, throttle::Questions};
+use linklet_lambda::{
+    StartError, aws, config, http, http::ShortUrls, identity::Authenticator, throttle::StatsQueryLimiter,
+};
 
 #[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
@@ -21,7 +23,7 @@ async fn run() -> Result<(), StartError> {
         jobs: JobsTable::new(tables.clone(), jobs),
         links: LinksTable::new(tables.clone(), links),
         people: Names::new(tables.clone(), people),
-        questions: Questions(ThrottleTable::new(tables, calls)),
+        questions: StatsQueryLimiter(ThrottleTable::new(tables, calls)),
         short_urls: ShortUrls::from_env(),
     })
     .await

@@ -10,7 +10,7 @@ use linklet_lambda::{
     http::{ApiError, Edge, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json, tagged},
     identity::{Authenticator, Caller},
     link_view::{LinkTables, LinkView, OneLink, Surroundings},
-    throttle::Questions,
+    throttle::StatsQueryLimiter,
 };
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ pub struct List {
     /// The repository of people's names, for those of the links' creators.
     pub people: Names,
     /// Limits what filters and orders read.
-    pub questions: Questions,
+    pub questions: StatsQueryLimiter,
     /// Builds short URLs.
     pub short_urls: ShortUrls,
     /// The edge that tells visitors' countries, without which no rule about them holds.

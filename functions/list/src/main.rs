@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 
 use linklet_dynamodb::{LinksTable, Names, StatsTable, ThrottleTable, WatchTable};
-use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator, throttle::Questions};
+use linklet_lambda::{
+    StartError, aws, config, http, http::ShortUrls, identity::Authenticator, throttle::StatsQueryLimiter,
+};
 use linklet_list::List;
 
 #[tokio::main(flavor = "local")]
@@ -23,7 +25,7 @@ async fn run() -> Result<(), StartError> {
         stats: StatsTable::new(tables.clone(), stats),
         targets: WatchTable::new(tables.clone(), targets),
         people: Names::new(tables.clone(), people),
-        questions: Questions(ThrottleTable::new(tables, calls)),
+        questions: StatsQueryLimiter(ThrottleTable::new(tables, calls)),
         short_urls: ShortUrls::from_env(),
         edge,
     })

@@ -9,7 +9,7 @@ use linklet_domain::{
     SortOrder, Tally, Timestamp, WorkspaceId,
 };
 use linklet_dynamodb::{ByteBudget, DownTargets, Kept, LinkRange, RepositoryError};
-use linklet_lambda::throttle::Questions;
+use linklet_lambda::throttle::StatsQueryLimiter;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
@@ -96,7 +96,7 @@ impl<'g> Gathering<'g> {
         now: Timestamp,
     ) -> Self {
         let tally = Mutex::new(Tally::new(question.clone(), now));
-        Self { overviews, workspace, question, tally, until: Instant::now() + Questions::READ_FOR }
+        Self { overviews, workspace, question, tally, until: Instant::now() + StatsQueryLimiter::READ_FOR }
     }
 
     /// Adds links and their clicks, one after the other if the links tell whose clicks are meant.
@@ -142,7 +142,7 @@ impl<'g> Gathering<'g> {
     /// Adds the days of the links with most clicks, of each link all days or none.
     async fn add_days(&self) -> Result<(), RepositoryError> {
         let Followed { links, clicks: of } = self.tally.lock().followed();
-        let budget = ByteBudget::of(Questions::READ_BYTES);
+        let budget = ByteBudget::of(StatsQueryLimiter::READ_BYTES);
         let mut covered = 0;
         let reads = stream::iter(links).map(|(link, clicks)| {
             let budget = &budget;
@@ -190,7 +190,7 @@ impl<'g> Gathering<'g> {
 
     /// Those of these targets that a link watches that the question is about, as far as their watchers can be read.
     async fn watched(&self, targets: Vec<DownTarget>) -> Result<DownTargets, RepositoryError> {
-        let budget = ByteBudget::of(Questions::READ_BYTES);
+        let budget = ByteBudget::of(StatsQueryLimiter::READ_BYTES);
         let judged = stream::iter(targets).map(|target| {
             let budget = &budget;
             async move {

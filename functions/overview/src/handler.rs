@@ -14,7 +14,7 @@ use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json},
     identity::{Authenticator, Caller},
     telemetry::chain,
-    throttle::Questions,
+    throttle::StatsQueryLimiter,
 };
 
 use self::{
@@ -33,7 +33,7 @@ pub struct Overviews {
     /// The repository of monitored URLs.
     pub targets: WatchTable,
     /// Limits what the questions of a workspace read.
-    pub questions: Questions,
+    pub questions: StatsQueryLimiter,
     /// Builds short URLs.
     pub short_urls: ShortUrls,
 }

@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 
 use linklet_dynamodb::{LinksTable, StatsTable, ThrottleTable, WatchTable};
-use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator, throttle::Questions};
+use linklet_lambda::{
+    StartError, aws, config, http, http::ShortUrls, identity::Authenticator, throttle::StatsQueryLimiter,
+};
 use linklet_overview::Overviews;
 
 #[tokio::main(flavor = "local")]
@@ -21,7 +23,7 @@ async fn run() -> Result<(), StartError> {
         links: LinksTable::new(tables.clone(), links),
         stats: StatsTable::new(tables.clone(), stats),
         targets: WatchTable::new(tables.clone(), targets),
-        questions: Questions(ThrottleTable::new(tables, calls)),
+        questions: StatsQueryLimiter(ThrottleTable::new(tables, calls)),
         short_urls: ShortUrls::from_env(),
     })
     .await

@@ -5,7 +5,7 @@ use std::{ops::RangeInclusive, time::Duration};
 use linklet_domain::{Audience, ClickFilter, Crowd, Day, Invalid, OverviewQuestion, Tag, Timestamp};
 use linklet_lambda::{
     http::{ApiError, Request},
-    throttle::Questions,
+    throttle::StatsQueryLimiter,
 };
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -36,12 +36,13 @@ const PARAMETERS: [&str; 3] = ["tag", "from", "to"];
 fn days(request: &Request) -> Result<RangeInclusive<Day>, ApiError> {
     let (from, to) = request.time_between(("from", "to"))?;
     let last = to.unwrap_or_else(|| request.received_at()).day();
-    let first = from.map_or_else(|| last.start().minus(DAY * (Questions::DEFAULT_DAYS - 1)).day(), Timestamp::day);
+    let first =
+        from.map_or_else(|| last.start().minus(DAY * (StatsQueryLimiter::DEFAULT_DAYS - 1)).day(), Timestamp::day);
     if first > last {
         return Err(Invalid::new("from must not be later than to").in_field("from").into());
     }
-    if first.start().until(last.start()) >= DAY * Questions::MOST_DAYS as u32 {
-        return Err(ApiError::RangeTooLong { most: Questions::MOST_DAYS, members_get_more: false });
+    if first.start().until(last.start()) >= DAY * StatsQueryLimiter::MOST_DAYS as u32 {
+        return Err(ApiError::RangeTooLong { most: StatsQueryLimiter::MOST_DAYS, members_get_more: false });
     }
     Ok(first..=last)
 }

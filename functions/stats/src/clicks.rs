@@ -9,7 +9,7 @@ use linklet_domain::{
 use linklet_dynamodb::{PageOfClicks, ReadBudget, RepositoryError};
 use linklet_lambda::{
     http::{ApiError, Format, Request, Response, StatusCode, json},
-    throttle::Questions,
+    throttle::StatsQueryLimiter,
     zone::Zone,
 };
 use serde::Serialize;
@@ -54,7 +54,8 @@ impl Stats {
             let next = clicks.get(limit - 1).map(|last| last.id);
             return Ok(PageOfClicks { clicks, next });
         }
-        let budget = ReadBudget { bytes: Questions::READ_BYTES, until: Instant::now() + Questions::READ_FOR };
+        let budget =
+            ReadBudget { bytes: StatsQueryLimiter::READ_BYTES, until: Instant::now() + StatsQueryLimiter::READ_FOR };
         let fits =
             |click: &Click| asked.filter.is_empty() || asked.filter.fits(&click.visitor, judge.client(&click.visitor));
         self.clicks.page_back(link, asked.ids(), limit, budget, fits).await

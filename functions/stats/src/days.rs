@@ -8,7 +8,7 @@ use linklet_domain::{
 use linklet_lambda::{
     breakdown_view::{ValueCount, value_counts},
     http::{ApiError, Request, Response, StatusCode, json},
-    throttle::Questions,
+    throttle::StatsQueryLimiter,
     zone::Zone,
 };
 use serde::Serialize;
@@ -58,7 +58,7 @@ struct Longest {
 }
 
 impl Longest {
-    const OF_MEMBERS: Self = Self { days: Questions::MOST_DAYS, members_get_more: false };
+    const OF_MEMBERS: Self = Self { days: StatsQueryLimiter::MOST_DAYS, members_get_more: false };
     const PUBLIC: Self = Self { days: MOST_PUBLIC_DAYS, members_get_more: true };
 }
 

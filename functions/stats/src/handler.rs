@@ -18,7 +18,7 @@ use linklet_lambda::{
     identity::{Authenticator, Caller},
     limiter::Strangers,
     telemetry::chain,
-    throttle::Questions,
+    throttle::StatsQueryLimiter,
 };
 
 pub use self::period::MOST_AT_EDGES;
@@ -38,7 +38,7 @@ pub struct Stats {
     /// The repository of links, for their existence and workspace, and for the statistics of the cleanup.
     pub links: LinksTable,
     /// Limits the questions that read much.
-    pub questions: Questions,
+    pub questions: StatsQueryLimiter,
     /// Limits callers from outside of the link's workspace, who could count off codes.
     pub strangers: Strangers,
 }

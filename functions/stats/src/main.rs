@@ -10,7 +10,7 @@ use linklet_lambda::{
     identity::Authenticator,
     limiter::{Limiter, Strangers},
     secrets,
-    throttle::Questions,
+    throttle::StatsQueryLimiter,
 };
 use linklet_stats::Stats;
 
@@ -34,7 +34,7 @@ async fn run() -> Result<(), StartError> {
         stats: StatsTable::new(tables.clone(), stats),
         clicks: ClicksTable::new(tables.clone(), clicks).keeping_clicks_for(clicks_kept_for),
         links: LinksTable::new(tables, links),
-        questions: Questions(calls.clone()),
+        questions: StatsQueryLimiter(calls.clone()),
         strangers: Strangers { calls, limiter: Limiter::new(limit), edge, salt: Salt::parse(&salt?)? },
     })
     .await

@@ -9,7 +9,7 @@ use linklet_domain::{Click, Crowd, Day, Findings, LinkId, Timestamp};
 use linklet_dynamodb::{ByteBudget, ReadBudget, RepositoryError};
 use linklet_lambda::{
     http::{ApiError, Format, Request, Response, StatusCode, json},
-    throttle::Questions,
+    throttle::StatsQueryLimiter,
     zone::Zone,
 };
 use tokio::time::Instant;
@@ -60,7 +60,7 @@ impl Stats {
             question: &question,
             link,
             now: request.received_at(),
-            until: Instant::now() + Questions::READ_FOR,
+            until: Instant::now() + StatsQueryLimiter::READ_FOR,
         };
         let answer = match question.filter.crowd() {
             Some(crowd) => self.by_days(asked, crowd).await?,
@@ -82,7 +82,7 @@ impl Stats {
         let before = exact.plan_before(&plan, &zone, before);
         let before = before.filter(|before| is_compared && before.time.start >= read_from.start());
         let mut counter = Counter { question, crowd, zone: &zone, days: &days, judge: None };
-        let mut left = Questions::READ_BYTES;
+        let mut left = StatsQueryLimiter::READ_BYTES;
         let Some(clicks) = self.edges(asked, &plan, &mut left).await? else {
             let period = counter.period(&Plan::of_whole_days(&plan.time), &[])?;
             return Ok(Answer { period, before: None, covers: None, zone });
@@ -108,7 +108,7 @@ impl Stats {
         // If the time becomes longer by what its days have more, the one before begins earlier.
         let first = before.map_or(start, |before| before.minus(DAY * 2)).day();
         let last = end.minus(Duration::from_millis(1)).day();
-        self.stats.days_back(link, &(first..=last), &ByteBudget::of(Questions::READ_BYTES)).await
+        self.stats.days_back(link, &(first..=last), &ByteBudget::of(StatsQueryLimiter::READ_BYTES)).await
     }
 
     /// The clicks at the edges of a time; `None` if they are too many.
@@ -133,7 +133,7 @@ impl Stats {
     async fn by_clicks(&self, asked: Asked<'_>) -> Result<Answer, ApiError> {
         let Asked { question, link, now, until } = asked;
         let (time, before) = (question.time.clone(), question.before());
-        let budget = ReadBudget { bytes: Questions::READ_BYTES, until };
+        let budget = ReadBudget { bytes: StatsQueryLimiter::READ_BYTES, until };
         let read = self.clicks.read_back(link, &(before.start..time.end), budget).await?;
         let since = read.since.max(self.clicks_kept_from(now));
         let mut judge = Judge::load()?;
@@ -170,8 +170,10 @@ impl Stats {
         looked_at: u64,
     ) -> Result<Covers, RepositoryError> {
         let last = time.end.minus(Duration::from_millis(1)).day();
-        let (days, _) =
-            self.stats.days_back(link, &(time.start.day()..=last), &ByteBudget::of(Questions::READ_BYTES)).await?;
+        let (days, _) = self
+            .stats
+            .days_back(link, &(time.start.day()..=last), &ByteBudget::of(StatsQueryLimiter::READ_BYTES))
+            .await?;
         Ok(Covers { clicks: looked_at, of: clicks_in(&days, &time).max(looked_at), since })
     }
 
@@ -211,7 +213,7 @@ impl Counter<'_> {
 }
 
 /// How many days are read at most, of a time and the one before.
-const MOST_COMPARED: u32 = Questions::MOST_DAYS as u32 + 1;
+const MOST_COMPARED: u32 = StatsQueryLimiter::MOST_DAYS as u32 + 1;
 
 /// What can be told exactly.
 struct Exact<'d> {

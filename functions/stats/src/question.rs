@@ -5,7 +5,7 @@ use std::{ops::Range, time::Duration};
 use linklet_domain::{ClickFilter, Day, Dimension, Interval, Invalid, Moment, Timestamp};
 use linklet_lambda::{
     http::{ApiError, Request},
-    throttle::Questions,
+    throttle::StatsQueryLimiter,
     zone::Zone,
 };
 
@@ -135,15 +135,15 @@ pub(crate) fn time(request: &Request, zone: &Zone) -> Result<Range<Timestamp>, A
     let to = to.unwrap_or_else(|| request.received_at());
     let month_before = || {
         let last = zone.local(to.minus(Duration::from_millis(1))).day();
-        zone.start_of(last.start().minus(DAY * (Questions::DEFAULT_DAYS - 1)).day())
+        zone.start_of(last.start().minus(DAY * (StatsQueryLimiter::DEFAULT_DAYS - 1)).day())
     };
     let from = from.unwrap_or_else(month_before);
     if from >= to {
         return Err(Invalid::new("from must be before to").in_field("from").into());
     }
     // Where clocks are set back, a day is longer.
-    if from.until(to) > DAY * Questions::MOST_DAYS as u32 + Duration::from_secs(3_600) {
-        return Err(ApiError::RangeTooLong { most: Questions::MOST_DAYS, members_get_more: false });
+    if from.until(to) > DAY * StatsQueryLimiter::MOST_DAYS as u32 + Duration::from_secs(3_600) {
+        return Err(ApiError::RangeTooLong { most: StatsQueryLimiter::MOST_DAYS, members_get_more: false });
     }
     Ok(from..to)
 }

@@ -116,9 +116,9 @@ pub async fn admit_workspace(
 }
 
 /// Limits what the questions of a workspace read: its links, their days, and single clicks.
-pub struct Questions(pub ThrottleTable);
+pub struct StatsQueryLimiter(pub ThrottleTable);
 
-impl Questions {
+impl StatsQueryLimiter {
     /// How many bytes of single clicks, or of days, are read for a question: 1,024 read units.
     pub const READ_BYTES: usize = 8 << 20;
 

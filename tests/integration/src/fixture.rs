@@ -33,7 +33,7 @@ use linklet_lambda::{
     identity::Authenticator,
     limiter::{Limiter, Strangers},
     publisher::Publisher,
-    throttle::{Questions, Throttle},
+    throttle::{StatsQueryLimiter, Throttle},
     watching::TargetRoom,
 };
 use linklet_leave::Leave;
@@ -483,8 +483,8 @@ pub fn overviews(db: &TestDynamoDb) -> Overviews {
     }
 }
 
-fn questions(db: &TestDynamoDb) -> Questions {
-    Questions(db.calls())
+fn questions(db: &TestDynamoDb) -> StatsQueryLimiter {
+    StatsQueryLimiter(db.calls())
 }
 
 /// Counts read units that a workspace has used in the minute that it is, and returns how many these are by now.

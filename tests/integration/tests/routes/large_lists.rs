@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use linklet_domain::{Link, RateLimit, Role, Timestamp, WorkspaceId};
 use linklet_dynamodb::{LinksTable, StatsTable, ThrottleTable};
-use linklet_lambda::throttle::Questions;
+use linklet_lambda::throttle::StatsQueryLimiter;
 use linklet_list::List;
 use linklet_test_support::{Answer, CapacityMeter, LinkBuilder, RequestBuilder, TestDynamoDb, token_for};
 use serde_json::{Value, json};
@@ -194,7 +194,7 @@ async fn a_list_of_ten_thousand_ordinary_links_is_read_sixty_times_a_minute() {
 async fn what_cannot_be_counted_is_answered() {
     let workspace = Workspace::with_heavy_links(300).await;
     let calls = ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable");
-    let list = List { questions: Questions(calls), ..fixture::list(&workspace.db) };
+    let list = List { questions: StatsQueryLimiter(calls), ..fixture::list(&workspace.db) };
     let request = RequestBuilder::new("GET", "/api/links?search=needle").token(&workspace.token);
     assert_eq!(request.send_to(&list).await.status, 200);
 }
