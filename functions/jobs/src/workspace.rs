@@ -84,7 +84,7 @@ enum Step {
 
 /// Where a job is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Place {
+struct Checkpoint {
     wanted: DesiredState,
     /// When the first pass began, which marks memberships and API keys. Until then environments may look them up without a mark.
     first: Timestamp,
@@ -94,7 +94,7 @@ struct Place {
     step: Step,
 }
 
-impl Place {
+impl Checkpoint {
     fn read(text: Option<&str>) -> Option<Self> {
         text.and_then(|text| serde_json::from_str(text).ok())
     }
@@ -125,12 +125,12 @@ impl Place {
 
 /// Whether a job rests.
 pub(crate) fn rests(job: &Job) -> bool {
-    Place::read(job.after.as_deref()).is_some_and(|place| place.step == Step::Rest)
+    Checkpoint::read(job.after.as_deref()).is_some_and(|place| place.step == Step::Rest)
 }
 
 /// Whether nothing is left to do for a job until its workspace can't be brought back any more.
 fn waits_for_purge(job: &Job) -> bool {
-    let place = Place::read(job.after.as_deref());
+    let place = Checkpoint::read(job.after.as_deref());
     place.is_some_and(|place| place.step == Step::Rest && place.is_settled())
 }
 
@@ -163,10 +163,10 @@ impl WorkspaceWork {
             return Ok(Piece::last());
         };
         let Some(wanted) = DesiredState::of(job, work, &workspace, now) else { return Ok(Piece::overtaken()) };
-        let place = match Place::read(after) {
+        let place = match Checkpoint::read(after) {
             Some(place) if place.wanted == wanted => place,
-            Some(place) => Place { wanted, ..place.again(now) },
-            None => Place { wanted, first: now, since: now, step: Step::Access },
+            Some(place) => Checkpoint { wanted, ..place.again(now) },
+            None => Checkpoint { wanted, first: now, since: now, step: Step::Access },
         };
         let mut progress = JobProgress::default();
         let step = match place.step.clone() {
@@ -188,7 +188,7 @@ impl WorkspaceWork {
     }
 
     /// What comes after a pass: another one, if this one has begun before all environments knew what the workspace is.
-    async fn end_pass(&self, job: &Job, place: Place, progress: JobProgress) -> Result<Piece, RepositoryError> {
+    async fn end_pass(&self, job: &Job, place: Checkpoint, progress: JobProgress) -> Result<Piece, RepositoryError> {
         let next = match place.wanted {
             DesiredState::Open if place.is_settled() => Next::End,
             DesiredState::Closed if place.is_settled() => Next::Rest(place.at(Step::Rest).written()?),
@@ -198,7 +198,7 @@ impl WorkspaceWork {
     }
 
     /// Another pass, at once or when it is time.
-    async fn once_more(&self, job: &Job, place: Place) -> Result<Next, RepositoryError> {
+    async fn once_more(&self, job: &Job, place: Checkpoint) -> Result<Next, RepositoryError> {
         let (now, due) = ((self.clock)(), place.settled_at());
         if due <= now {
             return Ok(Next::GoOn(place.again(now).written()?));
@@ -321,7 +321,12 @@ impl WorkspaceWork {
     }
 
     /// Deletes what else a workspace has, and at last itself and its jobs, if nothing can be created in it any more.
-    async fn purge_remains(&self, job: &Job, workspace: &Workspace, place: Place) -> Result<Piece, RepositoryError> {
+    async fn purge_remains(
+        &self,
+        job: &Job,
+        workspace: &Workspace,
+        place: Checkpoint,
+    ) -> Result<Piece, RepositoryError> {
         let id = &workspace.id;
         self.workspaces.delete_invitations(id).await?;
         self.stats.forget_overviews(id).await?;
@@ -378,7 +383,7 @@ impl WorkspaceWork {
             return self.jobs.revive(&job, now).await;
         }
         if (rests(&job) && goes_on) || job.has_stood_still(now) {
-            let again = Place::read(job.after.as_deref()).map(|place| place.again(now).written()).transpose()?;
+            let again = Checkpoint::read(job.after.as_deref()).map(|place| place.again(now).written()).transpose()?;
             let reached = Reached { progress: job.progress.clone(), after: again };
             return self.jobs.note(&job, &reached, now).await;
         }

@@ -67,13 +67,13 @@ impl Kind {
 
 /// Where a page begins: a kind, of which workspace, and after which thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct Checkpoint {
     kind: Kind,
     workspace: Option<WorkspaceId>,
     after: Option<String>,
 }
 
-impl Place {
+impl Checkpoint {
     const FIRST: Self = Self { kind: Kind::Person, workspace: None, after: None };
 
     /// The kind, the workspace if it is of one, and the thing, of characters that need no escape in a query.
@@ -99,7 +99,7 @@ impl Place {
     }
 }
 
-impl FromStr for Place {
+impl FromStr for Checkpoint {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
@@ -134,14 +134,14 @@ impl Leave {
         let person = self.tokens.person(request).await?;
         request.refuse_unknown(["after"])?;
         let workspaces = self.users.workspaces_of(person.user()).await?;
-        let mut place = request.parsed("after", Place::from_str)?.or(Some(Place::FIRST));
+        let mut place = request.parsed("after", Checkpoint::from_str)?.or(Some(Checkpoint::FIRST));
         let mut items = Vec::new();
         for _ in 0..KINDS_AT_ONCE {
             let Some(current) = place.take_if(|_| items.len() < AT_ONCE) else { break };
             let (found, rest) = self.read(request, &person, &workspaces, &current).await?;
             items.extend(found);
             place = match rest {
-                Some(after) => Some(Place { after: Some(after), ..current }),
+                Some(after) => Some(Checkpoint { after: Some(after), ..current }),
                 None => current.next(&workspaces),
             };
         }
@@ -153,7 +153,7 @@ impl Leave {
         request: &Request,
         person: &Person,
         workspaces: &[(Membership, Workspace)],
-        place: &Place,
+        place: &Checkpoint,
     ) -> Result<Found, ApiError> {
         let (user, after) = (person.user(), place.after.as_deref());
         let Some(id) = place.workspace else {
@@ -365,17 +365,17 @@ mod tests {
     fn a_place_is_read_as_it_was_written_and_nothing_else_is_one() {
         let workspace = WorkspaceId::generate();
         for place in [
-            Place::FIRST,
-            Place { kind: Kind::Trail, workspace: None, after: Some("abc".to_owned()) },
-            Place { kind: Kind::Links, workspace: Some(workspace), after: Some("x-_".to_owned()) },
-            Place { kind: Kind::Jobs, workspace: Some(workspace), after: None },
+            Checkpoint::FIRST,
+            Checkpoint { kind: Kind::Trail, workspace: None, after: Some("abc".to_owned()) },
+            Checkpoint { kind: Kind::Links, workspace: Some(workspace), after: Some("x-_".to_owned()) },
+            Checkpoint { kind: Kind::Jobs, workspace: Some(workspace), after: None },
         ] {
             assert_eq!(place.encode().parse(), Ok(place));
         }
         for refused in
             ["", "person", "links-", "other-x", &format!("links-{workspace}"), &format!("jobs-{}-", "x".repeat(36))]
         {
-            assert!(refused.parse::<Place>().is_err(), "{refused}");
+            assert!(refused.parse::<Checkpoint>().is_err(), "{refused}");
         }
     }
 }
