@@ -8,7 +8,7 @@
 
 use std::time::Instant;
 
-use linklet_domain::{CheckInterval, Places, PlannedRound, Timestamp};
+use linklet_domain::{CheckInterval, Concurrency, PlannedRound, Timestamp};
 use linklet_dynamodb::WatchTable;
 use linklet_lambda::{
     batch,
@@ -26,7 +26,7 @@ pub struct Tick {
     /// How often each target is checked.
     pub interval: CheckInterval,
     /// How many checks run at a time, over all lanes.
-    pub places: Places,
+    pub places: Concurrency,
 }
 
 /// Why rounds could not be planned.

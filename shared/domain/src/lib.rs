@@ -130,7 +130,7 @@ pub use unsubscribe_token::UnsubscribeToken;
 pub use uri::encode_tail;
 pub use validated::{Invalid, disguises_a_line, optional, patched};
 pub use watch::{
-    CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckResult, Host, Lane, PageToken, Places, PlannedRound,
-    Reach, Target, TargetHealth, TargetId, TargetMark, TargetStatus, Track, Watcher, WatcherState,
+    CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckResult, Concurrency, Host, Lane, PageToken,
+    PlannedRound, Reach, Target, TargetHealth, TargetId, TargetMark, TargetStatus, Track, Watcher, WatcherState,
 };
 pub use workspace::{Destinations, Workspace, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug};

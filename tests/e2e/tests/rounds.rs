@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::{Client as DynamoDb, types::AttributeValue};
-use linklet_domain::{CheckInterval, CorrelationId, Places, PlannedRound, Timestamp};
+use linklet_domain::{CheckInterval, Concurrency, CorrelationId, PlannedRound, Timestamp};
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::stack::{Queue, table};
 
 /// Those of the local system.
-fn interval_and_places() -> (CheckInterval, Places) {
-    (CheckInterval::from_seconds(10).unwrap(), Places::try_from(8).unwrap())
+fn interval_and_places() -> (CheckInterval, Concurrency) {
+    (CheckInterval::from_seconds(10).unwrap(), Concurrency::try_from(8).unwrap())
 }
 
 /// A round checks the targets of all tests, so one test at a time begins any.

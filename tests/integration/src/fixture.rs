@@ -10,10 +10,10 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::{Analytics, Clients};
 use linklet_delete::Delete;
 use linklet_domain::{
-    AccountHash, CheckInterval, CheckOutcome, CheckResult, Click, Client, CorrelationId, Device, EmailAddress, Event,
-    EventDetail, EventId, FamiliarNetwork, IpHash, LimitedRoute, Member, Places, PlannedRound, RateLimit, Reach,
-    RefreshToken, Role, RouteLimits, Salt, SessionId, SignInPlace, TargetId, TargetStatus, ThrottleSubject, Timestamp,
-    Track, UrlCreated, UserId, Visitor, Window, WorkspaceId, lifetimes,
+    AccountHash, CheckInterval, CheckOutcome, CheckResult, Click, Client, Concurrency, CorrelationId, Device,
+    EmailAddress, Event, EventDetail, EventId, FamiliarNetwork, IpHash, LimitedRoute, Member, PlannedRound, RateLimit,
+    Reach, RefreshToken, Role, RouteLimits, Salt, SessionId, SignInPlace, TargetId, TargetStatus, ThrottleSubject,
+    Timestamp, Track, UrlCreated, UserId, Visitor, Window, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
     ActiveSession, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, Forgotten, LinksTable, MemberChange,
@@ -230,7 +230,7 @@ pub fn tick(targets: WatchTable, queues: &FakeQueues, seconds: u8) -> Tick {
         targets,
         rounds: Publisher::new(queues.client(), queues.url("rounds")),
         interval: CheckInterval::from_seconds(seconds).unwrap(),
-        places: Places::try_from(8).unwrap(),
+        places: Concurrency::try_from(8).unwrap(),
     }
 }
 
@@ -247,7 +247,7 @@ pub fn checker(targets: WatchTable, queues: &FakeQueues, reach: Reach) -> Checke
 
 /// The round of the only lane that begins then, with eight places.
 pub fn round_at(slot: Timestamp, seconds: u8) -> PlannedRound {
-    let lane = Places::try_from(8).unwrap().in_lanes().next().unwrap();
+    let lane = Concurrency::try_from(8).unwrap().in_lanes().next().unwrap();
     let interval = CheckInterval::from_seconds(seconds).unwrap();
     PlannedRound { lane, slot, interval, correlation_id: correlation() }
 }

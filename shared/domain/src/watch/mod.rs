@@ -15,7 +15,7 @@ pub use self::{
     page_token::PageToken,
     plan::PlannedRound,
     reach::Reach,
-    rounds::{CheckInterval, Lane, Places, Track},
+    rounds::{CheckInterval, Concurrency, Lane, Track},
     target::{Target, TargetId, TargetStatus},
     watcher::{Watcher, WatcherState},
 };

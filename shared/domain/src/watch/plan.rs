@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CheckInterval, Lane, Places};
+use super::{CheckInterval, Concurrency, Lane};
 use crate::{CorrelationId, Timestamp};
 
 /// The interval at which the scheduler invokes the planning function.
@@ -36,7 +36,7 @@ impl PlannedRound {
         call: Timestamp,
         correlation_id: &CorrelationId,
         interval: CheckInterval,
-        places: Places,
+        places: Concurrency,
     ) -> impl Iterator<Item = Self> {
         let slots = interval.slots_of_minute(call.plus(MINUTE));
         slots.flat_map(move |slot| {
@@ -81,7 +81,8 @@ mod tests {
 
     fn planned_by(call: &str, seconds: u8, places: u8) -> Vec<PlannedRound> {
         let correlation_id = CorrelationId::parse("call-1").unwrap();
-        let (interval, places) = (CheckInterval::from_seconds(seconds).unwrap(), Places::try_from(places).unwrap());
+        let (interval, places) =
+            (CheckInterval::from_seconds(seconds).unwrap(), Concurrency::try_from(places).unwrap());
         PlannedRound::planned_by(at(call), &correlation_id, interval, places).collect()
     }
 

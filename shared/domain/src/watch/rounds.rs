@@ -54,9 +54,9 @@ impl fmt::Display for Track {
 
 /// How many checks run at a time in the whole system, 2–100.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Places(u8);
+pub struct Concurrency(u8);
 
-impl Places {
+impl Concurrency {
     /// How many checks a lane runs at a time, at most.
     pub const OF_A_LANE: u8 = 8;
 
@@ -76,7 +76,7 @@ impl Places {
     }
 }
 
-impl TryFrom<u8> for Places {
+impl TryFrom<u8> for Concurrency {
     type Error = Invalid;
 
     fn try_from(number: u8) -> Result<Self, Self::Error> {
@@ -87,7 +87,7 @@ impl TryFrom<u8> for Places {
     }
 }
 
-impl FromStr for Places {
+impl FromStr for Concurrency {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -142,7 +142,7 @@ impl TryFrom<LaneMessage> for Lane {
 
     fn try_from(LaneMessage { lane, lanes, places }: LaneMessage) -> Result<Self, Self::Error> {
         match lanes {
-            1 | 2 | 4 | 8 | 16 if lane < lanes && places.get() <= Places::OF_A_LANE => {
+            1 | 2 | 4 | 8 | 16 if lane < lanes && places.get() <= Concurrency::OF_A_LANE => {
                 Ok(Self { number: lane, of: lanes, places })
             }
             _ => Err(Invalid::new("a lane is one of 1, 2, 4, 8 or 16, with up to 8 places")),
@@ -256,20 +256,20 @@ mod tests {
         for (places, lanes) in
             [(2, 1), (8, 1), (9, 2), (16, 2), (17, 4), (32, 4), (33, 8), (64, 8), (65, 16), (100, 16)]
         {
-            assert_eq!(Places::try_from(places).unwrap().lanes(), lanes, "{places} places");
+            assert_eq!(Concurrency::try_from(places).unwrap().lanes(), lanes, "{places} places");
         }
         for refused in ["", "0", "1", "101", "1000", "8.5"] {
-            assert!(refused.parse::<Places>().is_err(), "{refused}");
+            assert!(refused.parse::<Concurrency>().is_err(), "{refused}");
         }
     }
 
     #[test]
     fn lanes_have_exactly_the_places_and_each_track_once() {
         for places in 2..=100 {
-            let lanes: Vec<Lane> = Places::try_from(places).unwrap().in_lanes().collect();
+            let lanes: Vec<Lane> = Concurrency::try_from(places).unwrap().in_lanes().collect();
 
             assert_eq!(lanes.iter().map(|lane| lane.places()).sum::<u8>(), places);
-            assert!(lanes.iter().all(|lane| lane.places() <= Places::OF_A_LANE), "{lanes:?}");
+            assert!(lanes.iter().all(|lane| lane.places() <= Concurrency::OF_A_LANE), "{lanes:?}");
             let mut tracks: Vec<Track> = lanes.iter().flat_map(|lane| lane.tracks()).collect();
             tracks.sort_unstable();
             assert_eq!(tracks, Track::all().collect::<Vec<_>>());

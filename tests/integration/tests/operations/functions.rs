@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use linklet_domain::Places;
+use linklet_domain::Concurrency;
 use linklet_notify::CLAIMED_FOR;
 use linklet_test_support::Template;
 use serde_json::{Value, json};
@@ -405,7 +405,7 @@ fn lambda_runs_a_worker_for_each_lane_and_two_at_least() {
     let lanes = &Template::load().mappings()["Lanes"]["ByMaxConcurrency"]["AtOnce"];
 
     for places in 2..=100_u8 {
-        let expected = Places::try_from(places).unwrap().lanes().max(2);
+        let expected = Concurrency::try_from(places).unwrap().lanes().max(2);
         assert_eq!(lanes[usize::from(places)], expected.to_string(), "{places} places");
     }
     assert_eq!(lanes.as_array().unwrap().len(), 101);

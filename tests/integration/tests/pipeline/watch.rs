@@ -14,8 +14,8 @@ use std::{
 
 use futures_util::future::{join, join_all};
 use linklet_domain::{
-    CheckError, CheckInterval, CheckOutcome, CheckResult, Places, PlannedRound, Reach, Target, TargetStatus, Timestamp,
-    UserId, WorkspaceId,
+    CheckError, CheckInterval, CheckOutcome, CheckResult, Concurrency, PlannedRound, Reach, Target, TargetStatus,
+    Timestamp, UserId, WorkspaceId,
 };
 use linklet_dynamodb::{CheckedTarget, WatchTable};
 use linklet_lambda::{
@@ -59,7 +59,7 @@ fn call_at(scheduled_time: Timestamp) -> Call {
 
 /// What a call plans.
 fn planned_by(call: &Call, seconds: u8) -> impl Iterator<Item = PlannedRound> {
-    let places = Places::try_from(8).unwrap();
+    let places = Concurrency::try_from(8).unwrap();
     PlannedRound::planned_by(call.scheduled_time, &call.correlation_id, interval(seconds), places)
 }
 
@@ -336,7 +336,7 @@ async fn two_lanes_share_the_hosts_and_the_places() {
         register(&rounds.db, &host.url("/b")).await;
     }
     let round = rounds.next();
-    let lanes: Vec<_> = Places::try_from(11).unwrap().in_lanes().collect();
+    let lanes: Vec<_> = Concurrency::try_from(11).unwrap().in_lanes().collect();
     let of_lanes: Vec<_> = lanes.into_iter().map(|lane| PlannedRound { lane, ..round.clone() }).collect();
 
     join_all(of_lanes.iter().map(|round| rounds.deliver(round))).await;
@@ -391,7 +391,7 @@ async fn of_two_divisions_of_one_minute_into_lanes_one_is_held() {
     register(&rounds.db, &site.url("/")).await;
     let round = rounds.next();
     let divided = |places, seconds: u8| {
-        let (lanes, interval) = (Places::try_from(places).unwrap().in_lanes(), interval(seconds));
+        let (lanes, interval) = (Concurrency::try_from(places).unwrap().in_lanes(), interval(seconds));
         lanes.map(|lane| PlannedRound { lane, interval, ..round.clone() }).collect::<Vec<_>>()
     };
     rounds.deliver(&round).await;
@@ -765,7 +765,7 @@ async fn where_there_are_more_targets_than_a_round_reads_nobody_is_left_out_for_
     for number in 0..60 {
         register(&rounds.db, &site.url(&format!("/{number}"))).await;
     }
-    let lane = Places::try_from(2).unwrap().in_lanes().next().unwrap();
+    let lane = Concurrency::try_from(2).unwrap().in_lanes().next().unwrap();
     let Ok(checker) = Arc::try_unwrap(rounds.checker) else { panic!("nobody works yet") };
     // There is room for 80 checks, if reading didn't end before.
     let rounds = Rounds { checker: Arc::new(Checker { extra_reads: 0, ..checker }), ..rounds };

@@ -16,9 +16,9 @@ use aws_sdk_dynamodb::{
 };
 use futures_util::future::join_all;
 use linklet_domain::{
-    CheckError, CheckOutcome, CheckResult, CorrelationId, Event, EventDetail, Generation, Host, IdempotencyKey, LinkId,
-    PageToken, Places, PlannedRound, Target, TargetHealth, TargetId, TargetStatus, Timestamp, Track, UserId,
-    WatcherState, WorkspaceId, lifetimes,
+    CheckError, CheckOutcome, CheckResult, Concurrency, CorrelationId, Event, EventDetail, Generation, Host,
+    IdempotencyKey, LinkId, PageToken, PlannedRound, Target, TargetHealth, TargetId, TargetStatus, Timestamp, Track,
+    UserId, WatcherState, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
     CheckedTarget, DeleteTargetOutcome, DueTarget, LaneNotes, RegisteredTarget, RepositoryError, TargetQuota,
@@ -591,7 +591,7 @@ async fn a_lane_that_was_taken_with_a_lost_answer_is_taken() {
 async fn lanes_without_a_track_in_common_are_taken_apart_and_others_are_not() {
     let db = TestDynamoDb::start();
     let (table, round) = (db.watch(), round_at(noon(), 15));
-    let lane = |places, number| Places::try_from(places).unwrap().in_lanes().nth(number).unwrap();
+    let lane = |places, number| Concurrency::try_from(places).unwrap().in_lanes().nth(number).unwrap();
     let take = async |lane| table.take_lane(&PlannedRound { lane, ..round.clone() }, &CorrelationId::generate()).await;
 
     assert!(take(lane(16, 1)).await.unwrap());
