@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use linklet_domain::{
-    ActionFilter, Actor, AuditAction, AuditEntry, AuditFilter, AuditSubject, CorrelationId, CountryCode, EventId,
-    FullName, IpHash, Timestamp, Trail, UserId,
+    ActionFilter, Actor, AuditAction, AuditEntry, AuditFilter, AuditLog, AuditSubject, CorrelationId, CountryCode,
+    EventId, FullName, IpHash, Timestamp, UserId,
 };
 use linklet_dynamodb::{Cursor, Page};
 use linklet_lambda::{
@@ -29,15 +29,20 @@ impl Account {
     pub(crate) async fn show_workspace_trail(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         request.refuse_unknown(PARAMETERS.into_iter().chain(["actor"]))?;
         let actor = request.parsed("actor", Actor::parse)?;
-        self.show_trail(request, &Trail::Workspace(*caller.workspace()), actor).await
+        self.show_trail(request, &AuditLog::Workspace(*caller.workspace()), actor).await
     }
 
     pub(crate) async fn show_own_trail(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
         request.refuse_unknown(PARAMETERS)?;
-        self.show_trail(request, &Trail::Person(*person.user()), None).await
+        self.show_trail(request, &AuditLog::Person(*person.user()), None).await
     }
 
-    async fn show_trail(&self, request: &Request, trail: &Trail, actor: Option<Actor>) -> Result<Response, ApiError> {
+    async fn show_trail(
+        &self,
+        request: &Request,
+        trail: &AuditLog,
+        actor: Option<Actor>,
+    ) -> Result<Response, ApiError> {
         let (from, to) = request.time_between(("from", "to"))?;
         let action = request.parsed("action", ActionFilter::parse)?;
         let filter = AuditFilter { from, to, actor, action };

@@ -5,8 +5,8 @@
 use std::str::FromStr;
 
 use linklet_domain::{
-    Actor, AuditEntry, AuditFilter, Invalid, Job, Link, Membership, Notification, PageToken, SessionId, Timestamp,
-    Trail, UserId, Workspace, WorkspaceId,
+    Actor, AuditEntry, AuditFilter, AuditLog, Invalid, Job, Link, Membership, Notification, PageToken, SessionId,
+    Timestamp, UserId, Workspace, WorkspaceId,
 };
 use linklet_dynamodb::{Cursor, Feed, LastingSessions, LinksTable, NotificationsTable, Page, WatchTable};
 use linklet_lambda::{
@@ -40,7 +40,7 @@ enum Kind {
     Person,
     Sessions,
     Notifications,
-    Trail,
+    AuditLog,
     Access,
     Links,
     Targets,
@@ -48,7 +48,7 @@ enum Kind {
 }
 
 impl Kind {
-    const OF_PERSON: [Self; 4] = [Self::Person, Self::Sessions, Self::Notifications, Self::Trail];
+    const OF_PERSON: [Self; 4] = [Self::Person, Self::Sessions, Self::Notifications, Self::AuditLog];
     const OF_WORKSPACE: [Self; 4] = [Self::Access, Self::Links, Self::Targets, Self::Jobs];
 
     fn as_str(self) -> &'static str {
@@ -56,7 +56,7 @@ impl Kind {
             Self::Person => "person",
             Self::Sessions => "sessions",
             Self::Notifications => "notifications",
-            Self::Trail => "trail",
+            Self::AuditLog => "trail",
             Self::Access => "access",
             Self::Links => "links",
             Self::Targets => "targets",
@@ -159,7 +159,7 @@ impl Leave {
         let Some(id) = place.workspace else {
             return match place.kind {
                 Kind::Notifications => self.notifications_of(user, after).await,
-                Kind::Trail => self.trail_of(user, after).await,
+                Kind::AuditLog => self.trail_of(user, after).await,
                 Kind::Sessions => self.sessions_of(user, after, request.received_at()).await,
                 _ => self.person(request, user, workspaces).await,
             };
@@ -227,7 +227,7 @@ impl Leave {
     async fn trail_of(&self, user: &UserId, after: Option<&str>) -> Result<Found, ApiError> {
         let (filter, after) = (AuditFilter::default(), after.map(Cursor::decode).transpose()?);
         let Page { items, next } =
-            self.users.trail().list(&Trail::Person(*user), &filter, AT_ONCE, after.as_ref()).await?;
+            self.users.trail().list(&AuditLog::Person(*user), &filter, AT_ONCE, after.as_ref()).await?;
         Ok((items.iter().map(entry).collect(), next.map(|cursor| cursor.encode())))
     }
 
@@ -366,7 +366,7 @@ mod tests {
         let workspace = WorkspaceId::generate();
         for place in [
             Checkpoint::FIRST,
-            Checkpoint { kind: Kind::Trail, workspace: None, after: Some("abc".to_owned()) },
+            Checkpoint { kind: Kind::AuditLog, workspace: None, after: Some("abc".to_owned()) },
             Checkpoint { kind: Kind::Links, workspace: Some(workspace), after: Some("x-_".to_owned()) },
             Checkpoint { kind: Kind::Jobs, workspace: Some(workspace), after: None },
         ] {

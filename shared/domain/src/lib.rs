@@ -60,7 +60,7 @@ mod workspace;
 pub use account::{Account, EmailAddress, FullName, Member, Membership, Role};
 pub use api_key::{ApiKey, ApiKeySecret, KeyHash, KeyName, KeyPrefix, Scope, Scopes};
 pub use audience::{Audience, BrowserFamily, Client, Device};
-pub use audit::{ActionFilter, Actor, AuditAction, AuditEntry, AuditFilter, AuditSubject, Changer, Origin, Trail};
+pub use audit::{ActionFilter, Actor, AuditAction, AuditEntry, AuditFilter, AuditLog, AuditSubject, Changer, Origin};
 pub use availability::{Availability, LinkState, LinkStatus, RemovalReason, Suspension, SuspensionReasons};
 pub use base62::ALPHABET;
 pub use click::{Click, CountryCode, IpHash, ParkedClick, Salt, Spread, Visitor};

@@ -24,7 +24,7 @@ pub use self::{
 
 /// Whose trail it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Trail {
+pub enum AuditLog {
     /// That of a workspace, which its admins read.
     Workspace(WorkspaceId),
     /// That of a person, which they read themselves.
@@ -59,7 +59,7 @@ impl Origin {
 
     /// An entry of what is done, with a random id.
     #[must_use]
-    pub fn entry(&self, trail: Trail, action: AuditAction) -> AuditEntry {
+    pub fn entry(&self, trail: AuditLog, action: AuditAction) -> AuditEntry {
         AuditEntry {
             id: EventId::generate(),
             trail,
@@ -79,13 +79,13 @@ impl Origin {
     /// An entry of a workspace's trail.
     #[must_use]
     pub fn in_workspace(&self, workspace: &WorkspaceId, action: AuditAction, subject: AuditSubject) -> AuditEntry {
-        AuditEntry { subject: Some(subject), ..self.entry(Trail::Workspace(*workspace), action) }
+        AuditEntry { subject: Some(subject), ..self.entry(AuditLog::Workspace(*workspace), action) }
     }
 
     /// An entry of a person's own trail.
     #[must_use]
     pub fn of_person(&self, user: &UserId, action: AuditAction) -> AuditEntry {
-        AuditEntry { subject: Some(AuditSubject::Account(*user)), ..self.entry(Trail::Person(*user), action) }
+        AuditEntry { subject: Some(AuditSubject::Account(*user)), ..self.entry(AuditLog::Person(*user), action) }
     }
 
     /// The entry of a person's trail that somebody has guessed their password wrong until they had to wait. A quarter of an hour has one,
@@ -110,7 +110,7 @@ pub struct AuditEntry {
     /// A random id, or that of the event that the entry was made of. With the time it is the entry's key.
     pub id: EventId,
     /// Whose trail it is in.
-    pub trail: Trail,
+    pub trail: AuditLog,
     /// When it was done.
     pub at: Timestamp,
     /// Who has done it.

@@ -1,17 +1,17 @@
 //! Keys and attributes of AuditTable.
 
 use linklet_domain::{
-    Actor, AuditAction, AuditEntry, AuditSubject, CorrelationId, CountryCode, EventId, Invalid, IpHash, Trail,
+    Actor, AuditAction, AuditEntry, AuditLog, AuditSubject, CorrelationId, CountryCode, EventId, Invalid, IpHash,
     lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{Cursor, item::Key};
 
-pub(super) fn partition(trail: &Trail) -> String {
+pub(super) fn partition(trail: &AuditLog) -> String {
     match trail {
-        Trail::Workspace(workspace) => format!("WS#{workspace}"),
-        Trail::Person(user) => format!("USER#{user}"),
+        AuditLog::Workspace(workspace) => format!("WS#{workspace}"),
+        AuditLog::Person(user) => format!("USER#{user}"),
     }
 }
 
@@ -56,7 +56,7 @@ impl AuditItem {
     ///
     /// # Errors
     /// When the sort key is none of an entry's.
-    pub(super) fn into_entry(self, trail: Trail) -> Result<AuditEntry, Invalid> {
+    pub(super) fn into_entry(self, trail: AuditLog) -> Result<AuditEntry, Invalid> {
         let not_ours = || Invalid::new("the sort key of an entry is a time and an id");
         let Cursor { at, id } = Cursor::<EventId>::from_sort_key(&self.key.sk).ok_or_else(not_ours)?;
         Ok(AuditEntry {

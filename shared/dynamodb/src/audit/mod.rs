@@ -6,7 +6,7 @@
 mod item;
 
 use aws_sdk_dynamodb::{Client, operation::query::builders::QueryFluentBuilder, types::TransactWriteItem};
-use linklet_domain::{ActionFilter, AuditEntry, AuditFilter, EventId, Trail};
+use linklet_domain::{ActionFilter, AuditEntry, AuditFilter, AuditLog, EventId};
 
 use self::item::{AuditItem, partition};
 use crate::{
@@ -47,7 +47,7 @@ impl AuditTable {
     /// When DynamoDB can't be reached.
     pub async fn list(
         &self,
-        trail: &Trail,
+        trail: &AuditLog,
         filter: &AuditFilter,
         limit: usize,
         after: Option<&Cursor<EventId>>,

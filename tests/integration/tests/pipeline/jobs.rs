@@ -13,8 +13,8 @@ use aws_lambda_events::{
 };
 use futures_util::future::{join, join_all};
 use linklet_domain::{
-    Actor, ApiKeySecret, AuditFilter, AuditSubject, Changer, Job, JobFailure, JobId, JobProgress, JobState, Link,
-    LinkEdit, LinkPatch, LinkState, OneTimeToken, Record, Role, Tags, Timestamp, TokenPurpose, Trail,
+    Actor, ApiKeySecret, AuditFilter, AuditLog, AuditSubject, Changer, Job, JobFailure, JobId, JobProgress, JobState,
+    Link, LinkEdit, LinkPatch, LinkState, OneTimeToken, Record, Role, Tags, Timestamp, TokenPurpose,
 };
 use linklet_dynamodb::{
     EditOutcome, KeyOutcome, LinksTable, MemberOutcome, NewToken, Reached, ResetOutcome, TokenDelivery,
@@ -946,7 +946,7 @@ async fn the_trail_says_what_a_job_was_to_do_what_came_of_it_and_whose_doing_tha
     let notify = notify(&fixture.db, &fixture.queues, &FakeNotifiers::start(), false);
     assert!(notify.consume(queue_batch(&fixture.queues.bodies("notify"))).await.batch_item_failures.is_empty());
 
-    let trail = Trail::Workspace(fixture.ada.workspace);
+    let trail = AuditLog::Workspace(fixture.ada.workspace);
     let entries = fixture.db.trail().list(&trail, &AuditFilter::default(), 100, None).await.unwrap().items;
     let of = |job: JobId| {
         let entry = entries.iter().find(|entry| entry.subject == Some(AuditSubject::Job(job))).unwrap();

@@ -1,6 +1,6 @@
 //! What others than their owner do to links, purges and jobs, from the request to the entry and to whoever is told.
 
-use linklet_domain::{AuditEntry, AuditFilter, Role, Trail};
+use linklet_domain::{AuditEntry, AuditFilter, AuditLog, Role};
 use linklet_lambda::{batch::Consumer, http::DeferringHandler};
 use linklet_test_support::{
     FakeNotifiers, FakeQueues, LinkBuilder, Person, RequestBuilder, TestDynamoDb, queue_batch, token_of,
@@ -63,7 +63,7 @@ impl Office {
 
     /// What the trail says of links and jobs, oldest first.
     async fn entries(&self) -> Vec<AuditEntry> {
-        let trail = Trail::Workspace(self.ada.workspace);
+        let trail = AuditLog::Workspace(self.ada.workspace);
         let mut page = self.db.trail().list(&trail, &AuditFilter::default(), 100, None).await.unwrap();
         page.items.retain(|entry| ["link", "job", "target"].contains(&entry.action.group()));
         page.items.reverse();

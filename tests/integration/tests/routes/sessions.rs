@@ -6,8 +6,8 @@ use futures_util::future::join_all;
 use linklet_auth::Auth;
 use linklet_delete::Delete;
 use linklet_domain::{
-    ApiKeySecret, AuditAction, AuditFilter, IpHash, Link, Member, Membership, Origin, RefreshToken, Role, Salt,
-    SessionId, SignInPlace, Timestamp, Trail, UserId, WorkspaceId, WorkspaceName,
+    ApiKeySecret, AuditAction, AuditFilter, AuditLog, IpHash, Link, Member, Membership, Origin, RefreshToken, Role,
+    Salt, SessionId, SignInPlace, Timestamp, UserId, WorkspaceId, WorkspaceName,
 };
 use linklet_dynamodb::{
     Consistency, CreateWorkspaceOutcome, MemberOutcome, NewWorkspace, PasswordChange, Session, SessionStatus, Sessions,
@@ -146,7 +146,7 @@ async fn ending_a_session_twice_is_one_entry() {
         users.end_session(ada, &session, &an_origin(ada)).await.unwrap();
     }
 
-    let trail = users.trail().list(&Trail::Person(*ada), &AuditFilter::default(), 100, None).await.unwrap().items;
+    let trail = users.trail().list(&AuditLog::Person(*ada), &AuditFilter::default(), 100, None).await.unwrap().items;
     assert_eq!(trail.iter().filter(|entry| entry.action == AuditAction::SessionEnded).count(), 1);
 }
 

@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use linklet_domain::{
-    ApiKeySecret, AuditFilter, EmailAddress, Invitation, KeyPrefix, OneTimeToken, Role, Timestamp, TokenPurpose, Trail,
-    UnsubscribeToken,
+    ApiKeySecret, AuditFilter, AuditLog, EmailAddress, Invitation, KeyPrefix, OneTimeToken, Role, Timestamp,
+    TokenPurpose, UnsubscribeToken,
 };
 use linklet_dynamodb::{AddressStep, NewToken, PersonChange, TokenDelivery, UsersTable};
 use linklet_lambda::passwords::Passwords;
@@ -438,7 +438,7 @@ async fn people_read_their_own_trail_and_nobody_elses() {
 #[tokio::test]
 async fn names_that_cant_be_read_are_left_out_of_a_trail() {
     let office = Office::new().await;
-    let trail = Trail::Workspace(office.ada.workspace);
+    let trail = AuditLog::Workspace(office.ada.workspace);
     assert!(!office.db.trail().list(&trail, &AuditFilter::default(), 1, None).await.unwrap().items.is_empty());
     let faults = Faults::default();
     faults.plan(Some((0, Fault::NotSent)));

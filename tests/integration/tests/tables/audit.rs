@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    ActionFilter, Actor, AuditAction, AuditEntry, AuditFilter, AuditSubject, CountryCode, IpHash, KeyPrefix, Origin,
-    Timestamp, Trail, UserId, WorkspaceId, lifetimes,
+    ActionFilter, Actor, AuditAction, AuditEntry, AuditFilter, AuditLog, AuditSubject, CountryCode, IpHash, KeyPrefix,
+    Origin, Timestamp, UserId, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::AuditTable;
 use linklet_test_support::{TestDynamoDb, an_origin, operator};
@@ -23,7 +23,7 @@ fn entry(user: &UserId, number: u64, action: AuditAction) -> AuditEntry {
 }
 
 /// All pages of a trail, and how many there were.
-async fn read(table: &AuditTable, trail: &Trail, filter: &AuditFilter, limit: usize) -> (Vec<AuditEntry>, usize) {
+async fn read(table: &AuditTable, trail: &AuditLog, filter: &AuditFilter, limit: usize) -> (Vec<AuditEntry>, usize) {
     let (mut entries, mut pages, mut after) = (Vec::new(), 0, None);
     loop {
         let page = table.list(trail, filter, limit, after.as_ref()).await.unwrap();
@@ -44,12 +44,12 @@ async fn an_entry_comes_back_as_it_was_written() {
     let origin = Origin { actor: Actor::Key(prefix.clone()), address, at: noon(), ..operator() };
     let full = origin.in_workspace(&workspace, AuditAction::KeyChanged, AuditSubject::Key(prefix)).from("CI").to("CD");
     let full = full.at_place(Some("Firefox on Linux".into()), CountryCode::parse("DE").ok());
-    let plain = Origin { at: minutes(1), ..operator() }.entry(Trail::Workspace(workspace), AuditAction::JobFinished);
+    let plain = Origin { at: minutes(1), ..operator() }.entry(AuditLog::Workspace(workspace), AuditAction::JobFinished);
 
     db.trail().put(&full).await.unwrap();
     db.trail().put(&plain).await.unwrap();
 
-    let (entries, _) = read(&db.trail(), &Trail::Workspace(workspace), &AuditFilter::default(), 10).await;
+    let (entries, _) = read(&db.trail(), &AuditLog::Workspace(workspace), &AuditFilter::default(), 10).await;
     assert_eq!(entries, [plain, full]);
     let ttl = noon().plus(lifetimes::AUDIT).unix_seconds().to_string();
     assert!(db.scan("AuditTable").iter().any(|item| item["ttl"]["N"] == ttl.as_str()));
@@ -64,7 +64,7 @@ async fn an_entry_that_is_there_already_stays_as_it_is() {
 
     db.trail().put(&AuditEntry { action: AuditAction::SessionEnded, ..first.clone() }).await.unwrap();
 
-    let (entries, _) = read(&db.trail(), &Trail::Person(user), &AuditFilter::default(), 10).await;
+    let (entries, _) = read(&db.trail(), &AuditLog::Person(user), &AuditFilter::default(), 10).await;
     assert_eq!(entries, [first]);
 }
 
@@ -77,7 +77,7 @@ async fn wrong_passwords_of_a_quarter_of_an_hour_are_one_entry() {
         db.trail().put(&guessed).await.unwrap();
     }
 
-    let (entries, _) = read(&db.trail(), &Trail::Person(user), &AuditFilter::default(), 10).await;
+    let (entries, _) = read(&db.trail(), &AuditLog::Person(user), &AuditFilter::default(), 10).await;
 
     assert_eq!(entries.iter().map(|entry| entry.at).collect::<Vec<_>>(), [minutes(15), noon()]);
 }
@@ -89,11 +89,11 @@ async fn pages_have_no_gap_and_repeat_nothing_also_where_several_entries_are_of_
     for number in 0..7 {
         db.trail().put(&entry(&user, number / 3, AuditAction::SessionBegan)).await.unwrap();
     }
-    let all = db.trail().list(&Trail::Person(user), &AuditFilter::default(), 10, None).await.unwrap();
+    let all = db.trail().list(&AuditLog::Person(user), &AuditFilter::default(), 10, None).await.unwrap();
     assert_eq!((all.items.len(), all.next), (7, None));
 
     for limit in 1..=7 {
-        let (paged, pages) = read(&db.trail(), &Trail::Person(user), &AuditFilter::default(), limit).await;
+        let (paged, pages) = read(&db.trail(), &AuditLog::Person(user), &AuditFilter::default(), limit).await;
 
         assert_eq!(paged, all.items, "{limit}");
         assert_eq!(pages, 7_usize.div_ceil(limit), "{limit}");
@@ -113,7 +113,7 @@ async fn a_filter_leaves_what_all_of_it_says() {
     put(2, &ada, AuditAction::MemberRemoved).await;
     put(3, &ada, AuditAction::KeyCreated).await;
     let found = async |filter: AuditFilter| {
-        let (entries, _) = read(&db.trail(), &Trail::Workspace(workspace), &filter, 1).await;
+        let (entries, _) = read(&db.trail(), &AuditLog::Workspace(workspace), &filter, 1).await;
         entries.iter().map(|entry| entry.at.unix_seconds() / 60 - noon().unix_seconds() / 60).collect::<Vec<_>>()
     };
     let all = AuditFilter::default();
@@ -131,7 +131,7 @@ async fn a_filter_leaves_what_all_of_it_says() {
     assert_eq!(found(AuditFilter { from, to, ..of(ada) }).await, [2]);
     assert_eq!(found(AuditFilter { from: Some(minutes(4)), ..all.clone() }).await, [0_i64; 0]);
     assert_eq!(found(AuditFilter { from: Some(minutes(4)), to: Some(noon()), ..all }).await, [0_i64; 0]);
-    let elsewhere = read(&db.trail(), &Trail::Person(bob), &AuditFilter::default(), 10).await;
+    let elsewhere = read(&db.trail(), &AuditLog::Person(bob), &AuditFilter::default(), 10).await;
     assert_eq!(elsewhere.0, []);
 }
 
@@ -146,8 +146,8 @@ async fn a_page_of_which_few_entries_are_meant_reads_so_much_and_the_next_one_go
     }
     let filter = AuditFilter { action: Some(ActionFilter::Group("account")), ..AuditFilter::default() };
 
-    let first = table.list(&Trail::Person(user), &filter, 10, None).await.unwrap();
-    let (found, pages) = read(&table, &Trail::Person(user), &filter, 10).await;
+    let first = table.list(&AuditLog::Person(user), &filter, 10, None).await.unwrap();
+    let (found, pages) = read(&table, &AuditLog::Person(user), &filter, 10).await;
 
     assert!(first.items.is_empty() && first.next.is_some());
     assert_eq!((found.len(), pages), (1, 2));

@@ -2,9 +2,9 @@ use std::time::Duration;
 
 use futures_util::future::{join, join_all};
 use linklet_domain::{
-    Account, ActionFilter, AuditAction, AuditFilter, Destinations, EmailAddress, FullName, Invitation, MailChoice,
-    Member, Membership, OneTimeToken, Origin, Precondition, Revision, Role, Timestamp, TokenPurpose, Trail, UserId,
-    Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
+    Account, ActionFilter, AuditAction, AuditFilter, AuditLog, Destinations, EmailAddress, FullName, Invitation,
+    MailChoice, Member, Membership, OneTimeToken, Origin, Precondition, Revision, Role, Timestamp, TokenPurpose,
+    UserId, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
 };
 use linklet_dynamodb::{
     AcceptOutcome, CreateWorkspaceOutcome, InviteOutcome, MemberOutcome, NewWorkspace, RegisterOutcome, Registration,
@@ -338,10 +338,10 @@ async fn of_changes_at_once_the_trail_says_from_which_to_which_each_led() {
             entries.into_iter().map(|entry| (entry.from.unwrap(), entry.to.unwrap())).collect::<Vec<_>>()
         }
     };
-    let names = steps(Trail::Workspace(*id), AuditAction::WorkspaceChanged).await;
+    let names = steps(AuditLog::Workspace(*id), AuditAction::WorkspaceChanged).await;
     assert_eq!(names.len(), 4);
     assert_chain(names, &format!("name: {}", ada.workspace_name), &format!("name: {}", workspace.name));
-    let mails = steps(Trail::Person(ada.account.id), AuditAction::AccountMailChanged).await;
+    let mails = steps(AuditLog::Person(ada.account.id), AuditAction::AccountMailChanged).await;
     assert_chain(mails, MailChoice::default().as_str(), mail.as_str());
 }
 
