@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use linklet_domain::{
-    AnswerKey, ExternalId, Generation, Link, LinkId, LinkStatus, Notes, ShortCode, Tags, TargetId, TargetUrl, Terms,
-    Timestamp, Title,
+    AnswerKey, ExternalId, Generation, Link, LinkId, LinkStatus, Notes, RedirectOptions, ShortCode, Tags, TargetId,
+    TargetUrl, Timestamp, Title,
 };
 use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, Reusable, back_off};
 use linklet_lambda::{
@@ -274,7 +274,7 @@ struct View<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_protected: bool,
     #[serde(flatten)]
-    terms: Terms,
+    terms: RedirectOptions,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     has_rules: bool,
     #[serde(skip_serializing_if = "Option::is_none")]

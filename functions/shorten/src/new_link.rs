@@ -1,6 +1,6 @@
 use linklet_domain::{
-    Availability, Link, LinkId, LinkIdentity, LinkMetadata, LinkPassword, LinkWrite, Reach, ReservedCodes, Revision,
-    Routing, ShortCode, TargetUrl, Terms, Timestamp, optional,
+    Availability, Link, LinkId, LinkIdentity, LinkMetadata, LinkPassword, LinkWrite, Reach, RedirectOptions,
+    ReservedCodes, Revision, Routing, ShortCode, TargetUrl, Timestamp, optional,
 };
 use linklet_lambda::{
     http::{ApiError, JsonObject, Request, ShortUrls},
@@ -9,7 +9,7 @@ use linklet_lambda::{
 };
 use serde::Deserialize;
 
-/// The members of the body that are neither [`LinkMetadata`] nor [`Terms`], rules or variants.
+/// The members of the body that are neither [`LinkMetadata`] nor [`RedirectOptions`], rules or variants.
 #[derive(Deserialize)]
 struct Body {
     url: TargetUrl,
@@ -40,7 +40,7 @@ pub(crate) struct NewLink {
     pub password: Option<LinkPassword>,
     availability: Availability,
     pub metadata: LinkMetadata,
-    terms: Terms,
+    terms: RedirectOptions,
     routing: Option<Routing>,
 }
 
@@ -53,7 +53,7 @@ impl NewLink {
         short_urls: &ShortUrls,
         reach: Reach,
     ) -> Result<Self, ApiError> {
-        let (body, metadata, terms) = (object.read::<Body>()?, object.read()?, object.read::<Terms>()?);
+        let (body, metadata, terms) = (object.read::<Body>()?, object.read()?, object.read::<RedirectOptions>()?);
         let routing = object.read::<GivenRules>()?.into_routing()?;
         // A code that a person chose obeys stricter rules than a stored one.
         let custom_code = body.custom_code.map(|code| ShortCode::custom(&code, reserved)).transpose();

@@ -117,8 +117,8 @@ pub use stats::{
 };
 pub use target_url::TargetUrl;
 pub use terms::{
-    ClickLimit, Condition, Destination, DestinationName, Platform, Preview, PreviewDescription, PreviewTitle, Routing,
-    RoutingRefused, Rule, Terms, Traits, Uses, Variant,
+    ClickLimit, Condition, Destination, DestinationName, Platform, Preview, PreviewDescription, PreviewTitle,
+    RedirectOptions, Routing, RoutingRefused, Rule, Traits, Uses, Variant,
 };
 pub use throttle::{
     AccountHash, Allowance, Correspondent, Failures, FamiliarNetwork, Guess, GuessKind, Guesser, HashBudget, HashFor,

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use crate::{
-    Availability, CorrelationId, EventId, LinkId, LinkMetadata, LinkPatch, LinkState, RemovalReason, Revision, Routing,
-    ShortCode, SuspensionReasons, TargetId, TargetUrl, Terms, Timestamp, UserId, WorkspaceId, lifetimes,
+    Availability, CorrelationId, EventId, LinkId, LinkMetadata, LinkPatch, LinkState, RedirectOptions, RemovalReason,
+    Revision, Routing, ShortCode, SuspensionReasons, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId, lifetimes,
 };
 
 /// Which link it is, and whose: what a tombstone keeps of its link.
@@ -51,7 +51,7 @@ pub struct Link {
     /// Title, description and tags.
     pub metadata: LinkMetadata,
     /// On which terms it is followed.
-    pub terms: Terms,
+    pub terms: RedirectOptions,
     /// Where it leads some of its visitors.
     pub routing: Option<Routing>,
     /// Whether the destination is monitored until the link is deleted or expires.
@@ -157,7 +157,7 @@ impl Link {
                 metadata: member(patch.metadata.as_ref(), &metadata.metadata),
                 external_id: member(patch.external_id.as_ref(), &metadata.external_id),
             },
-            terms: Terms {
+            terms: RedirectOptions {
                 fallback_url: member(patch.fallback_url.as_ref(), &terms.fallback_url),
                 max_clicks,
                 forward_query: patch.forward_query.unwrap_or(terms.forward_query),
@@ -373,7 +373,7 @@ mod tests {
             availability: Availability { state, ..Availability::default() },
             expiry_is_published: false,
             metadata: LinkMetadata::default(),
-            terms: Terms::default(),
+            terms: RedirectOptions::default(),
             routing: None,
             watch: true,
             archived: false,
@@ -403,7 +403,7 @@ mod tests {
     fn an_expired_link_with_a_fallback_is_kept_until_somebody_deletes_it() {
         let (expiry, kept_for) = (Timestamp::parse("2026-03-02T14:00:00Z").unwrap(), Duration::from_secs(3_600));
         let fallback_url = Some(TargetUrl::parse("https://example.com/over").unwrap());
-        let terms = Terms { fallback_url, ..Terms::default() };
+        let terms = RedirectOptions { fallback_url, ..RedirectOptions::default() };
         let link = Link { availability: expiring_at(Some(expiry)), terms, ..watching(LinkState::Active) };
         let expired = Link { expiry_is_published: true, ..link.clone() };
         let deleted = Availability { state: LinkState::Deleted(expiry), ..link.availability };
@@ -412,7 +412,7 @@ mod tests {
         assert_eq!(expired.next_expiry_step(kept_for), None);
         let removal = Some((expiry.plus(kept_for), ExpiryStep::Remove));
         assert_eq!(Link { availability: deleted, ..expired.clone() }.next_expiry_step(kept_for), removal);
-        assert_eq!(Link { terms: Terms::default(), ..expired }.next_expiry_step(kept_for), removal);
+        assert_eq!(Link { terms: RedirectOptions::default(), ..expired }.next_expiry_step(kept_for), removal);
     }
 
     #[test]

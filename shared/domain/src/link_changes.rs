@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ClickLimit, Description, ExternalId, Link, LinkMetadata, Notes, Preview, Tags, TargetUrl, Terms, Timestamp, Title,
-    UserId,
+    ClickLimit, Description, ExternalId, Link, LinkMetadata, Notes, Preview, RedirectOptions, Tags, TargetUrl,
+    Timestamp, Title, UserId,
 };
 
 /// A member of a link before and after a change.
@@ -95,7 +95,7 @@ impl LinkChanges {
         let new = &after.metadata;
         // Taken apart by name, so that the compiler asks for a new one.
         let LinkMetadata { title, description, tags, metadata, external_id } = &before.metadata;
-        let Terms { fallback_url, max_clicks, forward_query, preview } = &before.terms;
+        let RedirectOptions { fallback_url, max_clicks, forward_query, preview } = &before.terms;
         let (was, is) = (&before.availability, &after.availability);
         let changes = Self {
             title: Transition::between(title, &new.title),

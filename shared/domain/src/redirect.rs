@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::{
-    Availability, ClickLimit, LinkIdentity, LinkState, LinkStatus, Preview, Record, Routing, StoredLink, TargetUrl,
-    Terms, Timestamp,
+    Availability, ClickLimit, LinkIdentity, LinkState, LinkStatus, Preview, Record, RedirectOptions, Routing,
+    StoredLink, TargetUrl, Timestamp,
 };
 
 /// The part of a link that a redirect reads.
@@ -24,7 +24,7 @@ pub struct RedirectTarget {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Extras {
     /// On which terms it is followed.
-    pub terms: Terms,
+    pub terms: RedirectOptions,
     /// Where it leads some of its visitors.
     pub routing: Option<Routing>,
 }
@@ -32,7 +32,7 @@ pub struct Extras {
 impl Extras {
     /// These terms, rules and variants; `None` for a plain link.
     #[must_use]
-    pub fn of(terms: Terms, routing: Option<Routing>) -> Option<Box<Self>> {
+    pub fn of(terms: RedirectOptions, routing: Option<Routing>) -> Option<Box<Self>> {
         (!terms.are_none() || routing.is_some()).then(|| Box::new(Self { terms, routing }))
     }
 }
@@ -222,20 +222,23 @@ mod tests {
     }
 
     fn link(availability: Availability) -> Record<RedirectTarget> {
-        link_with(availability, Terms::default())
+        link_with(availability, RedirectOptions::default())
     }
 
-    fn link_with(availability: Availability, terms: Terms) -> Record<RedirectTarget> {
+    fn link_with(availability: Availability, terms: RedirectOptions) -> Record<RedirectTarget> {
         let target = TargetUrl::parse("https://example.com").unwrap();
         Record::Link(RedirectTarget { identity: identity(), target, availability, extras: Extras::of(terms, None) })
     }
 
-    fn with_fallback() -> Terms {
-        Terms { fallback_url: Some(TargetUrl::parse("https://example.com/over").unwrap()), ..Terms::default() }
+    fn with_fallback() -> RedirectOptions {
+        RedirectOptions {
+            fallback_url: Some(TargetUrl::parse("https://example.com/over").unwrap()),
+            ..RedirectOptions::default()
+        }
     }
 
-    fn limited() -> Terms {
-        Terms { max_clicks: Some(ClickLimit::try_from(1).unwrap()), ..Terms::default() }
+    fn limited() -> RedirectOptions {
+        RedirectOptions { max_clicks: Some(ClickLimit::try_from(1).unwrap()), ..RedirectOptions::default() }
     }
 
     /// What becomes of a request at noon.
@@ -335,7 +338,7 @@ mod tests {
     #[test]
     fn machines_see_the_preview_of_a_link_and_count_as_they_did() {
         let preview = Preview { title: Some("Ours".to_owned().try_into().unwrap()), ..Preview::default() };
-        let terms = Terms { preview: Some(preview), ..Terms::default() };
+        let terms = RedirectOptions { preview: Some(preview), ..RedirectOptions::default() };
         let on = |intent, asker| asked(link_with(Availability::default(), terms.clone()), intent, asker);
 
         assert!(matches!(on(Intent::Visit, Asker::Machine), Decision::Show { counts_as: CountsAs::Click, .. }));

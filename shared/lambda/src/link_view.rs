@@ -4,7 +4,7 @@ use std::{collections::HashMap, time::Duration};
 
 use linklet_domain::{
     Availability, ClickLimit, FullName, Link, LinkClicks, LinkId, LinkMetadata, LinkState, LinkStatus, Preview,
-    Routing, ShortCode, TargetId, TargetStatus, TargetUrl, Terms, Timestamp, UserId, Uses, WorkspaceId,
+    RedirectOptions, Routing, ShortCode, TargetId, TargetStatus, TargetUrl, Timestamp, UserId, Uses, WorkspaceId,
 };
 use linklet_dynamodb::{Health, LinksTable, Names, RepositoryError, StatsTable, WatchTable};
 use serde::Serialize;
@@ -159,8 +159,8 @@ struct TermsView {
 }
 
 impl TermsView {
-    fn new(terms: Terms, routing: Option<&Routing>, uses: Option<&Uses>) -> Self {
-        let Terms { fallback_url, max_clicks, forward_query, preview } = terms;
+    fn new(terms: RedirectOptions, routing: Option<&Routing>, uses: Option<&Uses>) -> Self {
+        let RedirectOptions { fallback_url, max_clicks, forward_query, preview } = terms;
         let used = uses.filter(|_| max_clicks.is_some()).map(|uses| uses.used);
         Self { fallback_url, max_clicks, used, forward_query, preview, has_rules: routing.is_some() }
     }

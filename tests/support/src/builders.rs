@@ -1,8 +1,8 @@
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_domain::{
     Actor, ApiKey, ApiKeySecret, Availability, ClickId, CorrelationId, EmailAddress, Event, EventDetail, Generation,
-    IpHash, KeyName, KeysLeft, Link, LinkId, LinkIdentity, LinkMetadata, LinkWrite, Origin, Revision, Salt, Scopes,
-    SessionId, ShortCode, Target, TargetUrl, Terms, Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
+    IpHash, KeyName, KeysLeft, Link, LinkId, LinkIdentity, LinkMetadata, LinkWrite, Origin, RedirectOptions, Revision,
+    Salt, Scopes, SessionId, ShortCode, Target, TargetUrl, Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
 };
 use linklet_dynamodb::Removal;
 use serde::Serialize;
@@ -29,7 +29,7 @@ impl LinkBuilder {
             availability: Availability::default(),
             expiry_is_published: false,
             metadata: LinkMetadata::default(),
-            terms: Terms::default(),
+            terms: RedirectOptions::default(),
             routing: None,
             watch: false,
             archived: false,

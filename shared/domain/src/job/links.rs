@@ -195,8 +195,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        Availability, CorrelationId, Generation, LinkId, LinkIdentity, LinkMetadata, LinkWrite, Revision, ShortCode,
-        TagTerm, TargetUrl, Terms, UserId, WorkspaceId,
+        Availability, CorrelationId, Generation, LinkId, LinkIdentity, LinkMetadata, LinkWrite, RedirectOptions,
+        Revision, ShortCode, TagTerm, TargetUrl, UserId, WorkspaceId,
     };
 
     fn some_link() -> Link {
@@ -211,7 +211,7 @@ mod tests {
             availability: Availability::default(),
             expiry_is_published: false,
             metadata: LinkMetadata::default(),
-            terms: Terms::default(),
+            terms: RedirectOptions::default(),
             routing: None,
             watch: false,
             archived: false,

@@ -26,7 +26,7 @@ use crate::{
 /// members under the same names, so a new one belongs here and in [`LinkPatch`](crate::LinkPatch).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Terms {
+pub struct RedirectOptions {
     /// Where visitors are led when the link doesn't lead to its target yet, or not any more.
     #[serde(deserialize_with = "fallback_url", skip_serializing_if = "Option::is_none")]
     pub fallback_url: Option<TargetUrl>,
@@ -41,7 +41,7 @@ pub struct Terms {
     pub preview: Option<Preview>,
 }
 
-impl Terms {
+impl RedirectOptions {
     /// Whether there are none, as for a plain link.
     #[must_use]
     pub fn are_none(&self) -> bool {
@@ -64,7 +64,7 @@ pub(crate) fn preview<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
 mod tests {
     use super::*;
 
-    fn read(json: &str) -> Result<Terms, String> {
+    fn read(json: &str) -> Result<RedirectOptions, String> {
         serde_json::from_str(json).map_err(|error| error.to_string())
     }
 
@@ -78,7 +78,7 @@ mod tests {
         ] {
             assert!(read(none).unwrap().are_none(), "{none}");
         }
-        assert_eq!(serde_json::to_string(&Terms::default()).unwrap(), "{}");
+        assert_eq!(serde_json::to_string(&RedirectOptions::default()).unwrap(), "{}");
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::time::Duration;
 use linklet_domain::{
     AnswerKey, Availability, Changer, ClickLimit, CorrelationId, EventId, ExternalId, Extras, Generation, Invalid,
     LeadingChanges, Link, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, LinkWrite, NormalizedUrl,
-    Preview, RedirectTarget, RemovalReason, Revision, Routing, ShortCode, SuspensionReasons, Tags, TargetId, TargetUrl,
-    Terms, Timestamp, Tombstone, UserId, Uses, WorkspaceId,
+    Preview, RedirectOptions, RedirectTarget, RemovalReason, Revision, Routing, ShortCode, SuspensionReasons, Tags,
+    TargetId, TargetUrl, Timestamp, Tombstone, UserId, Uses, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -173,7 +173,7 @@ pub(crate) struct LinkItem {
     #[serde(flatten)]
     pub metadata: LinkMetadata,
     #[serde(flatten)]
-    pub terms: Terms,
+    pub terms: RedirectOptions,
     /// Rules and variants as JSON, so that their size is the one that is limited, and a redirect reads them only if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "as_json")]
     pub routing: Option<Routing>,
@@ -483,7 +483,7 @@ pub(super) struct RedirectItem {
 impl From<RedirectItem> for RedirectTarget {
     fn from(item: RedirectItem) -> Self {
         let RedirectItem { fallback_url, max_clicks, forward_query, preview, .. } = item;
-        let terms = Terms { fallback_url, max_clicks, forward_query, preview };
+        let terms = RedirectOptions { fallback_url, max_clicks, forward_query, preview };
         Self {
             identity: LinkIdentity {
                 id: LinkId { code: item.short_code, generation: item.generation },
