@@ -63,7 +63,7 @@ impl HeldSessions {
             // The age counts from the request's arrival, before the table was read.
             SessionStatus::Member(_) | SessionStatus::WithoutWorkspace => _ = held.put(key, (standing, now)),
             SessionStatus::NoMember | SessionStatus::Paused | SessionStatus::Closed | SessionStatus::Ended => {
-                _ = held.pop(&key)
+                _ = held.pop(&key);
             }
         }
         Ok(standing)
