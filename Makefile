@@ -152,7 +152,7 @@ web-check: ## check the types of the web application, and what of it needs no br
 ifneq (,$(shell command -v npm))
 	@$(LINKLET) install node
 	@node $(TOOLS)/node/node_modules/typescript-native/bin/tsc --project functions/web/tsconfig.json
-	@node --test --test-reporter=dot functions/web/tests/*.test.mjs
+	@node --test --test-concurrency=4 --test-reporter=dot functions/web/tests/*.test.mjs
 else
 	@echo 'The web application was not checked: Node.js with npm is missing.' >&2; [ "$$WEB_CHECK" != required ]
 endif

@@ -19,10 +19,11 @@ test('a search disregards accents, as for the API', () => {
 });
 
 test('what is folded stays as it is', () => {
-  for (let code = 0; code <= 0x10ffff; code += 1) {
-    if (code >= 0xd800 && code < 0xe000) continue;
-    const character = String.fromCodePoint(code);
-    assert.equal(folded(folded(character)), folded(character), code.toString(16));
-    assert.equal(folded(character.toLowerCase()), folded(character), code.toString(16));
-  }
+  const characters = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));
+  const assigned = characters.filter((character) => !/[\p{Cn}\p{Co}\p{Cs}]/u.test(character));
+  const changed = assigned.filter((character) => {
+    const once = folded(character);
+    return folded(once) !== once || folded(character.toLowerCase()) !== once;
+  });
+  assert.deepEqual(changed, []);
 });
