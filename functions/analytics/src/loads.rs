@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_is_what_one_call_reads_and_each_link_is_in_one() {
+    fn each_link_is_in_one_load_that_one_call_can_read() {
         let mut links = ids(120);
 
         let loads = in_loads(with_days(&links, 3));

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cookie_is_for_the_routes_that_read_it_and_for_no_script() {
+    fn the_cookie_is_only_for_routes_that_read_it_and_no_script() {
         let request = called("https", "go.example.com", &[]);
 
         assert_eq!(
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_an_emulator_the_path_is_that_of_the_api_and_plain_http_on_this_machine_keeps_it() {
+    fn cookies_of_local_emulators_have_their_path_and_work_over_plain_http() {
         let address = ApiAddress::new(Some("http://127.0.0.1:4566/_aws/execute-api/c0ffee00/"));
 
         for host in ["127.0.0.1:4566", "localhost:4566"] {

@@ -362,7 +362,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_read_as_it_was_written_and_nothing_else_is_one() {
+    fn a_checkpoint_is_read_as_written_and_anything_else_is_refused() {
         let workspace = WorkspaceId::generate();
         for place in [
             Checkpoint::FIRST,

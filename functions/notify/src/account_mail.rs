@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn who_makes_many_keys_or_signs_in_everywhere_hides_no_new_password_and_no_other_address() {
+    fn mails_about_passwords_and_addresses_are_counted_apart_from_frequent_ones() {
         let key: AccountChange = serde_json::from_value(serde_json::json!({
             "change": "key_created", "prefix": "sk_live_abcdefgh", "workspace_name": "Analytical Engines",
         }))

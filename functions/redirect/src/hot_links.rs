@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tombstone_of_a_purged_link_is_held_for_a_second_since_its_code_may_be_taken_again() {
+    fn the_tombstone_of_a_purged_link_is_held_for_one_second() {
         let hot = HotLinks::default();
         let Record::Tombstone(tombstone) = tombstone() else { panic!("it is a tombstone") };
         let purged = Record::Tombstone(Tombstone { reason: RemovalReason::Purged, ..tombstone });
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hot_link_is_a_last_resort_for_five_minutes_from_its_latest_reading() {
+    fn a_hot_link_is_a_last_resort_for_five_minutes_after_reading() {
         let hot = hot();
         let later = noon().plus(MILLISECOND * 60_000);
         ask(&hot, Some(&link()), later);

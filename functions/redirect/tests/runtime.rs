@@ -112,7 +112,7 @@ async fn inline_the_click_is_stored_first() {
 }
 
 #[tokio::test]
-async fn a_click_that_cannot_be_stored_is_parked_when_the_answer_has_left() {
+async fn a_click_that_cannot_be_stored_is_parked_after_the_answer() {
     let environment = Environment::start("after-response", "NoSuchTable").await;
 
     let answer = environment.follow().await;

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_that_is_not_over_is_whole_if_the_time_goes_on_until_now() {
+    fn today_counts_as_a_whole_day_if_the_period_reaches_now() {
         let now = at("2026-03-05T06:00:00Z");
 
         let until_now = Plan::of(at("2026-03-04T06:00:00Z")..now.plus(Duration::from_millis(1)), now);

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_few_targets_gets_all_their_checks_beside_somebody_with_twenty_full_workspaces() {
+    fn a_founder_with_few_targets_gets_all_checks_beside_twenty_full_workspaces() {
         let ((_, many), (few, three)) = (of_founder(20, 100), of_founder(1, 3));
         let mut turns = Turns::of([many, three].concat(), &[]);
 
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_was_no_time_for_comes_first_but_not_before_the_turns_of_others() {
+    fn targets_left_over_come_first_but_not_before_other_founders_turns() {
         for _ in 0..20 {
             let ((greedy, many), (few, three)) = (of_founder(1, 60), of_founder(1, 3));
             let first: Vec<_> = many.iter().skip(10).take(50).map(|target| target.id.clone()).collect();

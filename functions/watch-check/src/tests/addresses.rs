@@ -276,7 +276,7 @@ async fn a_name_without_addresses_is_an_error_of_dns() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_ports_of_the_web_and_those_that_anybody_may_use_are_fetched() {
+async fn only_ports_80_443_and_unprivileged_ones_are_fetched() {
     let internet = Internet::default().server(PUBLIC, always(200));
 
     for port in [80, 443, 1024, 8080, 65_535] {

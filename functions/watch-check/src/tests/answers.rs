@@ -152,7 +152,7 @@ async fn an_endless_body_is_read_up_to_its_limit() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_of_an_announced_length_beyond_the_limit_is_not_waited_for() {
+async fn a_body_announced_as_longer_than_the_limit_is_not_awaited() {
     let huge: &[u8] = Box::leak(
         format!("HTTP/1.1 200 OK\r\ncontent-length: 9999999999\r\n\r\n{}", "x".repeat(64 * 1024)).into_boxed_str(),
     )

@@ -73,7 +73,7 @@ async fn a_connection_that_the_server_closed_is_opened_again_within_the_attempt(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_that_closes_under_a_request_is_opened_again_within_the_attempt() {
+async fn a_connection_closed_under_a_request_is_reopened_within_the_attempt() {
     let once = server(|mut stream: DuplexStream| async move {
         read_head(&mut stream).await;
         stream.write_all(answer(200).as_bytes()).await.ok();

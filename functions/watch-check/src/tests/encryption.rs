@@ -176,7 +176,7 @@ async fn a_handshake_that_never_ends_times_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn http2_is_spoken_with_who_offers_it_and_its_connection_is_used_again() {
+async fn http2_is_spoken_with_servers_that_offer_it_over_one_connection() {
     let authority = Authority::new();
     let internet = internet(http2(authority.acceptor("example.com", &["h2", "http/1.1"], |_| {}), b"hello"));
     let fetcher = fetcher_trusting(&internet, authority.roots());

@@ -92,7 +92,7 @@ async fn a_refused_address_is_not_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_attempt_has_its_own_time_and_the_last_one_is_the_latency() {
+async fn attempts_have_their_own_timeouts_and_the_last_gives_the_latency() {
     let slow = server(|mut stream| async move {
         read_head(&mut stream).await;
         std::future::pending::<()>().await;
