@@ -372,14 +372,14 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_a_member_at_most_and_only_if_it_may_write() {
+    fn a_key_that_may_write_is_a_member_and_others_are_viewers() {
         assert_eq!(key(&["links:read", "analytics:read"], None).role(), Role::Viewer);
         assert_eq!(key(&["links:read", "links:write", "analytics:read"], None).role(), Role::Member);
         assert_eq!(Scope::ALL.map(Scope::minimum_role), [Role::Viewer, Role::Member, Role::Viewer]);
     }
 
     #[test]
-    fn a_key_expires_in_the_very_moment_and_is_listed_for_thirty_days() {
+    fn a_key_expires_at_its_expiry_and_stays_listed_for_thirty_days() {
         let expiry = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
         let expiring = key(&["links:read"], Some(expiry));
 

@@ -111,7 +111,7 @@ mod tests {
     use crate::{IpHash, Salt};
 
     #[test]
-    fn a_bot_is_a_bot_even_if_it_prefetches_and_a_prefetch_is_not_human() {
+    fn a_prefetching_bot_is_a_bot_and_a_prefetch_is_not_human() {
         let visitor = Visitor::new(IpHash::of("203.0.113.9", &Salt::parse(&"s".repeat(32)).unwrap()));
         let client = |device| Client { device, browser: "x".into(), version: String::new(), os: "x".into() };
         let ahead = visitor.clone().prefetching(true);

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_is_deleted_or_switched_off_has_one_status_when_it_also_expires() {
+    fn a_status_prefers_deleted_to_expired_and_expired_to_inactive() {
         let now = Timestamp::now();
         let at_its_expiry =
             |state| Availability { state, expires_at: Some(now), ..Availability::default() }.status(now);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_scheduled_until_the_very_moment_from_which_it_is_valid() {
+    fn a_link_is_scheduled_until_the_moment_from_which_it_is_valid() {
         let from = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
         let beginning = |state| Availability { state, valid_from: Some(from), ..Availability::default() };
         let before = from.minus(Duration::from_millis(1));
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_is_used_up_says_so_unless_it_has_expired_or_is_deleted() {
+    fn a_used_up_link_is_exhausted_unless_it_expired_or_is_deleted() {
         let now = Timestamp::now();
         let used_up = Availability { exhausted_at: Some(now), ..Availability::default() };
 
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suspended_link_says_so_whatever_else_it_is_unless_it_is_deleted() {
+    fn a_suspended_links_status_is_suspended_unless_it_is_deleted() {
         let now = Timestamp::now();
         let suspended = Availability {
             suspensions: SuspensionReasons::default().with(Suspension::Closed),

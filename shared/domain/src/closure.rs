@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_closed_workspace_is_gone_in_the_very_moment_in_which_seven_days_are_over() {
+    fn a_closed_workspace_is_gone_after_exactly_seven_days() {
         let closed_at = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
         let closure = Closure::restorable(closed_at, JobId::generate());
         let week = Duration::from_secs(7 * 24 * 3_600);

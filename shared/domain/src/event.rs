@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_links_event_says_what_it_watches_and_is_read_without_that_too() {
+    fn a_link_event_names_its_watched_target_and_is_read_without_one() {
         let purged = |watched_target| Event {
             event_id: EventId::generate(),
             occurred_at: Timestamp::now(),

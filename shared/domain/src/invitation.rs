@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_open_for_its_lifetime_and_not_in_the_moment_when_it_expires() {
+    fn an_invitation_is_open_until_but_not_at_its_expiry() {
         let now = Timestamp::now();
         let invitation = invitation(&WorkspaceId::generate(), "ada@example.com", now);
         let end = now.plus(lifetimes::INVITATIONS);

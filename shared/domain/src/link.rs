@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expiry_is_published_first_and_the_link_is_kept_for_a_while_after_it() {
+    fn an_expiry_is_published_first_and_removes_the_link_later() {
         let (expiry, kept_for) = (Timestamp::parse("2026-03-02T14:00:00Z").unwrap(), Duration::from_secs(3_600));
         let link = Link { availability: expiring_at(Some(expiry)), ..watching(LinkState::Active) };
         let kept_until = Some((expiry.plus(kept_for), ExpiryStep::Remove));
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_later_than_the_one_before_and_another_limit_is_not_used_up() {
+    fn each_change_is_later_and_a_new_limit_ends_exhaustion() {
         let mut link = watching(LinkState::Inactive);
         link.terms.max_clicks = Some(ClickLimit::try_from(5).unwrap());
         link.availability.exhausted_at = Some(link.created_at);

@@ -333,7 +333,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_the_same_in_upper_and_lower_case_and_however_their_accents_are_written() {
+    fn tags_are_equal_in_any_case_and_spelling_of_accents() {
         let tags =
             |given: &[&str]| Tags::try_from(given.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>()).unwrap();
 

@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_sorted_by_their_last_click_and_those_without_one_by_creation() {
+    fn links_sort_by_last_click_and_those_without_clicks_by_creation() {
         let mut links = [
             link("unused", "2026-03-01T00:00:00Z"),
             link("newest", "2026-03-04T00:00:00Z"),
@@ -549,7 +549,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_knows_when_it_is_full_and_whether_it_is_the_last() {
+    fn a_page_knows_whether_it_is_full_and_whether_it_is_last() {
         let page = PageNumber::new(2, 10).unwrap();
         let state = |rows| {
             let picked = picked(page, rows);

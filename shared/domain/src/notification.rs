@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mail_about_a_link_that_is_gone_says_so_in_its_subject() {
+    fn a_mail_about_a_link_that_ended_says_so_in_its_subject() {
         let (link, user_id) = (LinkId::parse("launch.x7Kf2a").unwrap(), UserId::generate());
         let ended = LinkEvent { link, user_id, by: None, watched_target: None };
         let (expired, purged) = (EventDetail::UrlExpired(ended.clone()), EventDetail::UrlPurged(ended));
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_is_over_says_in_plain_words_what_came_of_it() {
+    fn a_finished_job_says_in_plain_words_what_came_of_it() {
         let sentence = |work: serde_json::Value, state, (changed, failed), reason| {
             let (job_id, user_id) = (JobId::generate(), UserId::generate());
             let work = serde_json::from_value(work).unwrap();
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mail_has_the_short_url_and_of_the_target_only_the_host() {
+    fn a_mail_has_the_short_url_and_only_the_destinations_host() {
         let url = TargetUrl::parse("https://Example.com:8443/win?a=prize#now").unwrap();
         let created = EventDetail::UrlCreated(UrlCreated {
             link: LinkId::parse("launch.x7Kf2a").unwrap(),

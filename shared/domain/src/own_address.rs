@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn http_and_https_at_their_usual_ports_are_one_address_and_other_ports_are_others() {
+    fn http_and_https_are_one_address_at_usual_ports_but_not_others() {
         for own in ["https://go.example.com", "http://go.example.com"] {
             assert!(is_own(own, "http://go.example.com/"));
             assert!(is_own(own, "https://go.example.com/"));

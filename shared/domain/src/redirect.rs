@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fallback_is_for_links_that_do_not_lead_yet_or_not_any_more() {
+    fn only_scheduled_exhausted_and_expired_links_lead_to_their_fallback() {
         let scheduled =
             Availability { valid_from: Some(noon().plus(Duration::from_secs(1))), ..Availability::default() };
         let exhausted = Availability { exhausted_at: Some(noon()), ..Availability::default() };

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_token_before_leads_to_the_latest_for_half_a_minute_and_ends_the_session_afterwards() {
+    fn the_previous_token_renews_for_half_a_minute_then_ends_the_session() {
         let (session, made) = session(3);
         let after = |millis: u64| session.renewal(2, made.plus(Duration::from_millis(millis)));
 

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leap_second_is_the_end_of_its_day_on_each_day_and_no_other_minutes() {
+    fn a_leap_second_ends_any_utc_day_and_is_refused_elsewhere() {
         for (leap, end) in [
             ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59.999Z"),
             ("2026-03-02T23:59:60Z", "2026-03-02T23:59:59.999Z"),

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn all_mails_of_a_month_to_a_person_have_the_same_token_and_others_have_others() {
+    fn all_mails_to_a_person_in_a_month_share_one_token() {
         let (ada, bob) = (UserId::generate(), UserId::generate());
         let of = |user: &UserId, time: &str| UnsubscribeToken::of(user, at(time), &salt());
 

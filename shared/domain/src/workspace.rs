@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_an_object_of_two_kilobytes_and_come_back_as_they_were() {
+    fn settings_are_an_object_of_at_most_two_kilobytes_kept_verbatim() {
         let of_length = |bytes: usize| format!(r#"{{"k":"{}"}}"#, "x".repeat(bytes - r#"{"k":""}"#.len()));
         let sentence = |text: &str| WorkspaceSettings::parse(text).unwrap_err().to_string();
         let mixed = r#"{"a":[1,2.50,null,true,1e400],"b":{"ü":"\"\u0000"}}"#;

@@ -374,7 +374,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_attribute_without_a_value_is_left_out_of_an_item_and_null_in_a_change() {
+    fn an_attribute_without_value_is_omitted_from_items_and_null_in_changes() {
         #[derive(Serialize)]
         struct Row {
             title: Option<&'static str>,

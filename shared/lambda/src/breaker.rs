@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_counts_with_the_one_ten_seconds_before_and_a_later_one_starts_again_at_one() {
+    fn failures_ten_seconds_apart_add_up_and_later_ones_start_again() {
         let mut bench = Bench::closed();
         for _ in 0..4 {
             assert_eq!(bench.fail(1), None);

@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_of_ipv6_has_one_limit_and_a_refusal_counts_for_no_network() {
+    fn an_ipv6_address_has_one_limit_and_refusals_count_for_no_network() {
         let limiter = limiter();
         let ada = networks(1);
 

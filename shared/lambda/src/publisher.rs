@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_takes_what_fits_to_the_byte_and_one_content_whatever_its_size() {
+    fn a_message_is_filled_to_the_byte_or_with_one_oversized_content() {
         let room = Pack::SIZE - Pack::BEGIN.len() - Pack::END.len();
         let counts = |sizes: &[usize]| {
             let packs = packs_of(&sizes.iter().map(|size| text(*size)).collect::<Vec<_>>(), |_| false);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_has_few_groups_and_a_call_as_many_messages_as_sqs_takes() {
+    fn messages_and_calls_stay_within_the_limits_of_groups_and_sqs() {
         let texts: Vec<_> = (0..1_000).map(|_| text(300)).collect();
 
         let packs = packs_of(&texts, |position| position % 2 == 0);

@@ -210,7 +210,7 @@ mod tests {
     ];
 
     #[test]
-    fn the_family_of_a_browser_is_the_one_of_the_name_that_statistics_show() {
+    fn a_browsers_family_agrees_with_the_name_that_statistics_show() {
         let people = include_str!("../../visitors/tests/people.txt")
             .lines()
             .filter(|line| !line.is_empty() && !line.starts_with('#'));

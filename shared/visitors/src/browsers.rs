@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn who_claims_to_be_a_browser_and_names_something_else_is_of_no_family() {
+    fn a_claimed_browser_that_names_something_else_has_no_family() {
         for (platform, products) in [
             (ANDROID, "Version/4.0 Chrome/130.0.0.0 Mobile Safari/537.36"),
             (ANDROID, "Chrome/130.0.0.0 Mobile Safari/537.36 AnyBrowser/1.0"),

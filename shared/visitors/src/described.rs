@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_browser_is_described_with_its_system_as_far_as_both_are_known() {
+    fn a_browser_is_described_with_its_system_as_far_as_known() {
         for (user_agent, expected) in [
             ("Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0", Some("Firefox on Linux")),
             (

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_changed_something_survives_the_text_and_the_name_isnt_in_it() {
+    fn a_changer_written_as_text_is_read_back_without_its_name() {
         let (user, name) = (UserId::generate(), FullName::parse("Ada").ok());
         for key in [None, KeyPrefix::parse("sk_live_a1B2c3D4").ok()] {
             let changer = Changer { user, key, name: name.clone() };

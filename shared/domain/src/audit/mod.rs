@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_passwords_of_a_quarter_of_an_hour_have_the_same_key_and_those_of_the_next_have_not() {
+    fn wrong_passwords_share_an_entry_only_within_a_quarter_of_an_hour() {
         let user = UserId::generate();
         let key = |at| {
             let entry = origin(at).guessed(&user);

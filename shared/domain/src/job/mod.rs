@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_written_as_it_is_read_with_the_members_of_its_kind() {
+    fn work_is_written_as_read_with_the_members_of_its_kind() {
         for written in [
             json!({"kind": "rename_tag", "from": "a", "to": "b", "filter": {"tag": ["a"], "archived": "all"}}),
             json!({"kind": "switch_off", "filter": {"all": true}}),
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_was_done_before_its_cancellation_was_seen_is_its_creators() {
+    fn a_job_done_despite_its_cancellation_was_ended_by_its_creator() {
         let (ada, bob) = (Changer::in_person(&UserId::generate()), Changer::in_person(&UserId::generate()));
         let asked = (Timestamp::now(), CorrelationId::generate());
         let work = work(json!({"kind": "close_workspace"}));
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn an_admin_finds_a_place_where_members_find_none_and_nobody_has_three() {
+    fn admins_may_queue_more_jobs_than_members_but_nobody_a_third() {
         let [ada, bob, carol] = [(); 3].map(|()| UserId::generate());
         let finds_place = |creator: &UserId, role, creators: &[UserId]| {
             let asked = (Timestamp::now(), CorrelationId::generate());

@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clicks_of_a_tag_are_all_of_its_links_whichever_is_added_first() {
+    fn a_tags_clicks_are_those_of_its_links_in_any_order() {
         let mut tally = recent();
         tally.clicks(&id("early"), &Totals { past_clicks: 40, ..totals(&[("2026-03-02", 2, 1)]) });
         tally.link(&LinkSummary { id: id("early"), ..link(&["mail"], LinkState::Active) });
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_down_for_the_shortest_time_comes_first_and_too_much_is_said_to_be() {
+    fn the_latest_down_targets_come_first_and_an_excess_is_reported() {
         let url = TargetUrl::parse("https://example.com/").unwrap();
         let down = |number: u64| DownTarget {
             id: TargetId::of_url(&crate::WorkspaceId::generate(), &url).unwrap(),
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_narrows_links_and_their_clicks_but_not_how_long_an_overview_is_fresh() {
+    fn a_tag_narrows_links_and_clicks_but_not_an_overviews_freshness() {
         let mut tally = about(Some("launch"), None);
         tally.link(&LinkSummary { id: id("with1"), ..link(&["Launch", "mail"], LinkState::Active) });
         tally.link(&LinkSummary { id: id("with2"), ..link(&["LAUNCH"], LinkState::Deleted(now())) });
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recent_time_is_known_by_totals_and_compared_if_these_know_the_time_before() {
+    fn totals_answer_recent_periods_and_compare_them_with_those_before_if_known() {
         let of = |first, last| {
             let mut tally = about(None, Some((first, last)));
             tally.link(&LinkSummary { id: id("first"), ..link(&[], LinkState::Active) });
@@ -504,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_time_is_known_by_the_days_of_links_those_with_most_clicks_ever_first() {
+    fn an_older_period_comes_from_days_of_the_most_clicked_links() {
         let mut tally = about(None, Some(("2025-12-01", "2026-01-31")));
         for (code, clicks) in [("few", 2), ("many", 90), ("gone", 50)] {
             let state = if code == "gone" { LinkState::Deleted(now()) } else { LinkState::Active };

@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn days_begin_when_clocks_in_the_place_say_so_and_hours_stay_those_of_utc() {
+    fn days_begin_by_local_time_and_hours_stay_those_of_utc() {
         let stats =
             counted(&["2026-02-28T22:30:00Z", "2026-02-28T23:00:00Z", "2026-03-01T09:00:00Z", "2026-03-03T23:00:00Z"]);
 

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_referrer_is_named_by_its_page_or_its_site_and_may_be_missing() {
+    fn a_referrer_is_named_by_page_or_site_and_may_be_missing() {
         let come_from = |page: Option<&str>| visitor().with_headers(None, page);
         let client = client(Device::Desktop, "Firefox");
         let fits = |wanted: &str, page| filter(&[(Dimension::Referer, wanted)]).fits(&come_from(page), &client);

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slices_of_a_day_follow_one_another_and_the_day_is_the_first() {
+    fn the_slices_of_a_day_sort_together_with_the_day_first() {
         let mut slices = [slice("2026-03-03"), slice("2026-03-02#f"), slice("2026-03-02"), slice("2026-03-02#0")];
 
         slices.sort();

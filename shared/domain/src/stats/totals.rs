@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_day_moves_into_the_past_when_it_is_neither_recent_nor_the_day_before() {
+    fn a_busy_day_rolls_up_when_neither_recent_nor_the_day_before() {
         let totals = totals(&[("2026-03-01", 100), ("2026-03-03", 5)]);
 
         assert_eq!(totals.settles_until(day("2026-03-03")), None);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn no_day_is_recent_for_one_clock_and_past_for_another_that_differs_by_less_than_a_day() {
+    fn no_day_rolls_up_while_a_slower_clock_finds_it_recent() {
         let busy = totals(&[("2026-03-01", 1_000)]);
         for now in ["2026-03-02", "2026-03-03", "2026-03-04", "2026-03-05"] {
             let until = busy.settles_until(day(now));

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_visitors_parameters_replace_those_of_the_same_name_and_touch_nothing_else() {
+    fn a_visitors_parameters_replace_only_those_of_the_same_name() {
         for (target, query, expected) in [
             ("https://example.com/a", "utm_source=x", "https://example.com/a?utm_source=x"),
             ("https://example.com/a?b=1&c=2#top", "c=3&d=4", "https://example.com/a?b=1&c=3&d=4#top"),

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_and_variants_are_part_of_others_only_in_their_order_and_as_they_were() {
+    fn rules_and_variants_are_part_of_others_only_unchanged_and_in_order() {
         let [first, second] =
             [rule("a", vec![Condition::Device(Platform::Ios)]), rule("b", vec![Condition::Device(Platform::Android)])];
         let both = of(vec![first.clone(), second.clone()], vec![variant("c", 50)]);

@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wait_doubles_with_each_failure_up_to_a_quarter_of_an_hour() {
+    fn the_wait_doubles_with_each_failure_up_to_fifteen_minutes() {
         let waits =
             |range: std::ops::RangeInclusive<u32>| range.map(|n| PATIENCE.wait_after(n).as_secs()).collect::<Vec<_>>();
 
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guess_counts_for_its_networks_and_the_account_unless_it_is_familiar() {
+    fn a_guess_counts_for_networks_and_account_unless_it_is_familiar() {
         let ipv6 = guess("2001:db8::1");
         let account = || AccountHash::of(" Ada@Example.com ", &salt());
 

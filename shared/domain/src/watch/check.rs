@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_of_400_or_above_is_a_failure_unless_only_this_client_is_refused() {
+    fn statuses_from_400_are_failures_unless_only_this_client_is_refused() {
         for good in [200, 204, 301, 304, 401, 403, 405, 429, 999] {
             assert!(!CheckOutcome::Answered(good).is_failure(), "{good}");
         }

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_of_the_scheduler_plans_the_next_minute_however_late_it_is() {
+    fn a_scheduler_call_plans_the_next_minute_however_late_it_is() {
         let planned = |call| planned_by(call, 20, 17);
 
         let (early, late) = (planned("2026-03-02T14:05:00Z"), planned("2026-03-02T14:05:59.999Z"));

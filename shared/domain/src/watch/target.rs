@@ -186,7 +186,7 @@ mod tests {
 
     /// Stored items are found by their id, so the derivation must never change.
     #[test]
-    fn the_id_of_a_url_is_the_same_for_ever_and_has_the_track_of_its_host() {
+    fn the_id_of_a_url_never_changes_and_names_its_host_shard() {
         let workspace = WorkspaceId::parse("0198c0de-0000-7000-8000-000000000002").unwrap();
 
         let id = id_of(&workspace, "https://example.com/");
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_as_many_bits_is_a_place_among_the_ids_of_urls() {
+    fn the_ids_of_urls_are_spread_evenly_over_their_host_shard() {
         let workspace = WorkspaceId::generate();
         let ids: Vec<_> = (0..1_000).map(|page| id_of(&workspace, &format!("https://example.com/{page}"))).collect();
         let track = Track::of(&CanonicalUrl::of(&TargetUrl::parse("https://example.com/").unwrap()).unwrap().host());

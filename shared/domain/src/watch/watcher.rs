@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn the_later_of_pause_and_resumption_counts_and_the_pause_if_they_are_of_one_moment() {
+    fn the_later_of_pause_and_resumption_wins_and_a_tie_pauses() {
         let (watching, paused) = (WatcherState::Watching, WatcherState::Paused);
 
         for (known, message, expected) in [

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn clicks_are_in_16_partitions_and_those_that_are_stored_wide_in_64() {
+    fn clicks_are_in_16_partitions_and_wide_ones_in_64() {
         let narrow: BTreeSet<Partition> = ids().map(|id| Partition::of(&id, Spread::Narrow)).collect();
         let wide: BTreeSet<Partition> = ids().map(|id| Partition::of(&id, Spread::Wide)).collect();
 

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_are_later_than_all_that_have_moved_are_not_looked_for() {
+    fn ids_later_than_all_moved_ones_are_not_looked_for() {
         let day = without_ids(&day(0, [at(60)].into()));
 
         assert!(slots_of(&day, [at(61)]).is_empty());
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn only_slots_of_widths_are_looked_at_to_which_later_ids_have_moved() {
+    fn slots_are_searched_only_in_widths_to_which_later_ids_moved() {
         let early = without_ids(&day(0, ids(24, 1)));
         let busy =
             without_ids(&CountedDay { ids: ids(24, 60), moved: Moved { count: 65_536, ..early.moved }, ..early });
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ids_of_a_day_take_few_runs_however_many_clicks_it_has() {
+    fn a_days_ids_take_few_runs_however_many_clicks_it_has() {
         for (moved, seconds_apart, most) in [(0, 3_000, 1), (512, 86, 2), (8_192, 10, 3), (65_536, 1, 4)] {
             let runs = runs_of(&day(moved, ids(24, seconds_apart)));
 

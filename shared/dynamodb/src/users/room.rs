@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_more_is_made_while_fewer_were_made_since_than_there_was_room_for() {
+    fn one_more_is_made_only_while_fewer_were_made_than_fit() {
         assert_eq!(most_made(500, 97, 100), Some(502));
         assert_eq!(most_made(0, 99, 100), Some(0));
         assert_eq!([most_made(500, 100, 100), most_made(500, 117, 100)], [None, None]);

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_clicks_in_a_second_are_not_enough_however_long_they_go_on() {
+    fn clicks_33_milliseconds_apart_never_make_a_link_hot() {
         let spreading = Spreading::default();
         for number in 0..1_000 {
             assert_eq!(click(&spreading, after(33 * number)), NARROW, "{number}");
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_hot_after_two_clicks_within_a_second_that_the_table_refuses() {
+    fn a_link_is_hot_after_two_refused_clicks_within_a_second() {
         let spreading = Spreading::default();
         let advices = [0, 1_001, 2_000, 2_001].map(|millis| {
             let advice = click(&spreading, after(millis));
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn its_clicks_are_stored_wide_before_the_time_of_its_marker_and_by_their_own_times() {
+    fn a_hot_links_clicks_are_stored_wide_by_their_own_times() {
         let (spreading, hour) = (wide(), 3_600_000);
 
         assert_eq!([0, 5, hour - 1].map(|millis| click(&spreading, after(millis))), [WIDE; 3]);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_marker_its_clicks_stay_narrow_and_it_is_tried_again_now_and_then() {
+    fn without_a_marker_clicks_stay_narrow_and_widening_is_tried_again() {
         let spreading = Spreading::default();
         let advices: Vec<_> = (0..500).map(|millis| click(&spreading, after(millis))).collect();
 

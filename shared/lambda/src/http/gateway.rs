@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn an_encoded_body_is_decoded_and_one_that_cannot_be_is_no_body() {
+    fn an_encoded_body_is_decoded_and_an_undecodable_one_is_refused() {
         let with_body = |body: &str| {
             let mut event = event("go.example.com", "https", "/api/shorten", "");
             (event["body"], event["isBase64Encoded"]) = (json!(body), json!(true));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_found_where_the_gateway_and_where_an_emulator_puts_it() {
+    fn a_cookie_is_found_where_gateways_and_emulators_put_it() {
         let mut aws = event("go.example.com", "https", "/api/auth/refresh", "");
         aws["cookies"] = json!(["theme=dark", "refresh=a.b=c"]);
         let mut emulator = event("go.example.com", "https", "/api/auth/refresh", "");

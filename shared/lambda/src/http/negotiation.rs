@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gzip_is_accepted_by_name_or_by_star_unless_its_weight_is_zero() {
+    fn gzip_is_accepted_by_name_or_star_unless_its_weight_is_zero() {
         for accepted in
             ["gzip", "GZIP", "x-gzip", "deflate, gzip;q=0.5", "br;q=1.0,gzip ; q=0.001", "*", "identity;q=0, *;q=0.1"]
         {

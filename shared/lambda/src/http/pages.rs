@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_under_an_own_domain_demands_https_from_who_came_by_https() {
+    fn a_page_under_an_own_domain_reached_by_https_demands_https() {
         assert_eq!(https_only(Some("https://go.example.com"), Some("https")), Some(HTTPS_FOR_A_YEAR));
 
         for (base, scheme) in [

@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_has_a_code_of_its_own_which_its_urn_ends_with() {
+    fn every_problem_has_its_own_code_at_the_end_of_its_urn() {
         let codes: BTreeSet<&str> = Problem::ALL.iter().map(|problem| problem.code()).collect();
 
         assert_eq!(codes.len(), Problem::ALL.len());

@@ -547,7 +547,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_code_is_read_only_where_the_route_expects_one_and_only_if_it_is_one() {
+    fn a_valid_short_code_is_read_only_where_the_route_expects_one() {
         let code = |route, path| along(route, path).short_code().map(String::from);
 
         for (route, path) in [
@@ -575,7 +575,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_above_the_maximum_is_the_maximum_and_one_below_1_is_refused() {
+    fn a_limit_is_capped_at_its_maximum_and_refused_below_1() {
         for (query, limit) in [("", 20), ("limit=", 20), ("limit=1", 1), ("limit=100", 100), ("limit=101", 100)] {
             assert_eq!(with_query(query).page_size(), Ok(limit), "{query}");
         }

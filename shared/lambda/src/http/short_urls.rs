@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_base_the_endpoint_and_the_host_of_the_request_are_own_addresses() {
+    fn base_endpoint_and_host_of_the_request_are_own_addresses() {
         let endpoint = "https://abc123.execute-api.eu-central-1.amazonaws.com";
         let short_urls = ShortUrls::new(Some("https://go.example.com")).with_api_endpoint(Some(endpoint));
         let request = reached_at("api.example.com", "https");

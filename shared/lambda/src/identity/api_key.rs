@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_cached_for_a_minute_and_not_by_a_clock_that_was_set_back() {
+    fn a_key_is_cached_for_a_minute_unless_the_clock_goes_back() {
         let (key, start) = (key(), Timestamp::now());
         let mut cache = Cache::default();
 
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn at_most_a_thousand_keys_are_cached_and_the_oldest_is_evicted_first() {
+    fn at_most_a_thousand_keys_are_cached_and_the_oldest_leaves_first() {
         let start = Timestamp::now();
         let mut cache = Cache::default();
         let keys: Vec<_> = (0..1_002).map(|_| key()).collect();

@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_ends_like_a_bots_is_one_wherever_its_version_stands() {
+    fn a_name_ending_like_a_bots_is_found_wherever_its_version_stands() {
         for (user_agent, name, major) in [
             ("Brightbot 1.0", "Brightbot", Some("1")),
             ("Brightbot/2.1", "Brightbot", Some("2")),
