@@ -96,7 +96,7 @@ async fn from_registering_to_a_forgotten_password_people_follow_their_mail() {
 }
 
 #[tokio::test]
-async fn the_token_stands_in_the_mail_by_itself_and_in_a_fragment_and_nowhere_else() {
+async fn a_mailed_token_is_in_text_and_fragment_and_nowhere_else() {
     let fixture = Fixture::new();
     fixture.db.register("ada").await;
 
@@ -125,7 +125,7 @@ async fn an_address_without_an_account_gets_no_mail() {
 }
 
 #[tokio::test]
-async fn a_verified_address_is_not_asked_again_and_may_have_a_new_password() {
+async fn a_verified_address_gets_mail_to_reset_but_not_to_verify() {
     let fixture = Fixture::new();
     fixture.db.register_verified("ada").await;
 
@@ -155,7 +155,7 @@ async fn a_message_that_comes_twice_mails_twice_and_each_token_works() {
 }
 
 #[tokio::test]
-async fn of_many_orders_for_an_address_one_of_a_kind_is_mailed_a_minute_and_nobody_is_told() {
+async fn each_kind_of_mail_is_sent_once_a_minute_per_address() {
     let fixture = Fixture::new();
     fixture.db.register("ada").await;
     fixture.db.register("bob").await;
@@ -319,7 +319,7 @@ async fn whoever_has_confirmed_an_address_hears_of_each_change_of_their_account(
 }
 
 #[tokio::test]
-async fn whoever_signs_in_from_a_new_place_is_told_to_the_person_but_not_the_first_time() {
+async fn a_sign_in_from_a_new_place_is_mailed_except_the_first() {
     const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
     let fixture = Fixture::new();
     let credentials = json!({"email": "ada@example.com", "password": "correct horse"});
@@ -381,7 +381,7 @@ async fn the_mail_about_a_first_proof_says_what_is_paused() {
 }
 
 #[tokio::test]
-async fn mails_about_an_account_are_limited_and_a_message_that_comes_twice_counts_once() {
+async fn account_mails_are_limited_and_a_repeated_message_counts_once() {
     let fixture = Fixture::new();
     let ada = fixture.db.register_verified("ada").await;
     let once = changed(&ada.id, AccountChange::SessionsEnded);
@@ -397,7 +397,7 @@ async fn mails_about_an_account_are_limited_and_a_message_that_comes_twice_count
 }
 
 #[tokio::test]
-async fn an_account_without_a_password_gets_a_mail_with_the_page_on_which_one_is_chosen() {
+async fn an_account_without_a_password_is_mailed_a_page_to_choose_one() {
     let fixture = Fixture::new();
     let policy = RegistrationPolicy::parse("domains", "example.com").unwrap();
     let auth =

@@ -90,7 +90,7 @@ async fn of_a_batch_with_known_and_new_clicks_the_new_ones_count() {
 }
 
 #[tokio::test]
-async fn a_consumer_that_dies_before_acknowledging_changes_nothing_when_its_batch_comes_again() {
+async fn a_batch_that_comes_again_after_its_consumer_died_changes_nothing() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let batch = event_batch(&clicks("launch", 250));
     // Everything is written, and nobody hears its answer.
@@ -230,7 +230,7 @@ async fn a_batch_that_spreads_over_months_counts_on_each_of_its_days() {
 }
 
 #[tokio::test]
-async fn a_malformed_message_goes_to_the_dead_letter_queue_while_its_neighbours_count() {
+async fn a_malformed_message_becomes_a_dead_letter_and_its_neighbours_count() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let click = |index: usize| serde_json::to_string(&clicks("launch", 3)[index]).unwrap();
     let mut wrong_code = serde_json::to_value(&clicks("launch", 1)[0]).unwrap();
@@ -249,7 +249,7 @@ fn packed(events: &[impl Serialize]) -> String {
 }
 
 #[tokio::test]
-async fn events_that_were_packed_count_each_and_only_what_cannot_be_read_of_them_is_parked() {
+async fn packed_events_count_each_and_only_unreadable_ones_are_parked() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let mut events: Vec<Value> =
         clicks("launch", 3).iter().chain(&clicks("other", 2)).map(|click| json!(click)).collect();
@@ -265,7 +265,7 @@ async fn events_that_were_packed_count_each_and_only_what_cannot_be_read_of_them
 }
 
 #[tokio::test]
-async fn a_packed_message_comes_again_if_one_of_its_clicks_is_not_counted_and_nothing_of_it_is_parked_twice() {
+async fn a_packed_message_with_an_uncounted_click_returns_and_parks_nothing_twice() {
     let (db, queues, faults) = (TestDynamoDb::start(), FakeQueues::start(), Faults::default());
     let mut analytics = analytics(&db, &queues);
     let config = db.client_with(faults.clone()).config().to_builder().retry_config(RetryConfig::disabled()).build();

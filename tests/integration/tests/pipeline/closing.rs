@@ -259,7 +259,7 @@ async fn consume(turns: &Turns<Kinds>, record: &EventRecord) -> aws_lambda_event
 }
 
 #[tokio::test]
-async fn a_closed_workspace_opens_nothing_and_its_links_lead_nowhere_until_it_is_brought_back() {
+async fn closing_a_workspace_refuses_access_and_links_until_it_is_restored() {
     let fixture = Fixture::new().await;
     fixture.store(&[fixture.link("launch").build(), fixture.link("sale").watching().build()]).await;
     let key = key_of(&fixture).await;
@@ -336,7 +336,7 @@ async fn closing_cancels_as_many_jobs_as_can_wait() {
 }
 
 #[tokio::test]
-async fn what_is_created_while_environments_hold_the_workspace_for_open_is_suspended_as_well() {
+async fn links_created_while_a_workspace_still_seems_open_are_suspended_too() {
     let fixture = Fixture::new().await;
     fixture.store(&[fixture.link("before").build()]).await;
     fixture.close().await;
@@ -404,7 +404,7 @@ async fn bringing_it_back_on_the_sixth_day_brings_every_status_back() {
 }
 
 #[tokio::test]
-async fn from_the_seventh_day_on_it_is_gone_whether_its_mark_is_or_not() {
+async fn a_closed_workspace_is_gone_after_seven_days_even_before_its_purge() {
     let fixture = Fixture::new().await;
     let closure = fixture.close().await;
     fixture.settle().await;
@@ -421,7 +421,7 @@ async fn from_the_seventh_day_on_it_is_gone_whether_its_mark_is_or_not() {
 }
 
 #[tokio::test]
-async fn nobody_but_one_who_was_its_admin_brings_it_back_and_nobody_closes_it_by_another_slug() {
+async fn only_former_admins_restore_a_workspace_and_only_its_slug_closes_it() {
     let fixture = Fixture::new().await;
     let strange = fixture.db.register("strange").await;
     let other = WorkspaceSlug::parse("other").unwrap();
@@ -441,7 +441,7 @@ async fn nobody_but_one_who_was_its_admin_brings_it_back_and_nobody_closes_it_by
 }
 
 #[tokio::test]
-async fn two_who_close_it_at_once_close_it_once_and_two_who_bring_it_back_do_that_once() {
+async fn two_admins_at_once_close_or_restore_a_workspace_once() {
     let fixture = Fixture::new().await;
 
     let (one, other) = join(fixture.close_as(&fixture.ada), fixture.close_as(&fixture.bob)).await;
@@ -457,7 +457,7 @@ async fn two_who_close_it_at_once_close_it_once_and_two_who_bring_it_back_do_tha
 }
 
 #[tokio::test]
-async fn whoever_closes_and_restores_and_closes_again_gets_what_was_asked_for_last() {
+async fn closing_restoring_and_closing_again_applies_the_last_request() {
     for last in [WorkspaceJob::CloseWorkspace, WorkspaceJob::ReopenWorkspace] {
         let fixture = Fixture::new().await;
         let links: Vec<_> = (0..12).map(|number| fixture.link(&format!("link{number:02}")).build()).collect();
@@ -490,7 +490,7 @@ async fn whoever_closes_and_restores_and_closes_again_gets_what_was_asked_for_la
 }
 
 #[tokio::test]
-async fn an_invitation_leads_into_no_closed_workspace_and_into_one_that_is_back() {
+async fn an_invitation_is_invalid_while_its_workspace_is_closed() {
     let fixture = Fixture::new().await;
     let invitation = fixture.db.invite(&fixture.ada, "erin@example.com", Role::Member).await;
     let erin = fixture.db.register("erin").await;
@@ -530,7 +530,7 @@ async fn what_somebody_left_before_goes_to_their_heir_while_it_is_closed() {
 }
 
 #[tokio::test]
-async fn a_mark_that_is_taken_away_by_hand_is_put_again_and_a_job_that_has_failed_begins_anew() {
+async fn a_closed_workspaces_lost_mark_returns_and_its_failed_job_begins_anew() {
     let fixture = Fixture::new().await;
     let closure = fixture.close().await;
     fixture.settle().await;
@@ -556,7 +556,7 @@ async fn a_mark_that_is_taken_away_by_hand_is_put_again_and_a_job_that_has_faile
 }
 
 #[tokio::test]
-async fn a_workspace_whose_job_can_not_be_read_is_purged_as_soon_as_it_can() {
+async fn a_workspace_with_an_unreadable_job_is_purged_once_readable() {
     let fixture = Fixture::new().await;
     fixture.close().await;
     fixture.settle().await;
@@ -581,7 +581,7 @@ async fn a_workspace_whose_job_can_not_be_read_is_purged_as_soon_as_it_can() {
 
 /// Memberships and keys have no mark until the first turn, so an environment may hold them for a minute after it.
 #[tokio::test]
-async fn a_first_turn_that_comes_late_is_followed_by_another_pass_all_the_same() {
+async fn a_late_first_step_is_still_followed_by_another_pass() {
     let fixture = Fixture::new().await;
     fixture.close().await;
     fixture.pass(Duration::from_secs(600));
@@ -592,7 +592,7 @@ async fn a_first_turn_that_comes_late_is_followed_by_another_pass_all_the_same()
 }
 
 #[tokio::test]
-async fn a_job_whose_turns_are_lost_for_good_goes_on_after_an_hour() {
+async fn a_job_whose_steps_are_lost_goes_on_after_an_hour() {
     let fixture = Fixture::new().await;
     fixture.store(&[fixture.link("launch").build()]).await;
     let lose = async || {
@@ -614,7 +614,7 @@ async fn a_job_whose_turns_are_lost_for_good_goes_on_after_an_hour() {
 }
 
 #[tokio::test]
-async fn a_job_that_fails_at_a_link_is_tried_again_each_day_until_the_link_can_be_read() {
+async fn a_job_that_fails_at_a_link_is_tried_again_daily() {
     let fixture = Fixture::new().await;
     fixture.store(&[fixture.link("launch").build(), fixture.link("sale").build()]).await;
     fixture.close().await;
@@ -639,7 +639,7 @@ async fn a_job_that_fails_at_a_link_is_tried_again_each_day_until_the_link_can_b
 }
 
 #[tokio::test]
-async fn a_key_whose_time_is_over_and_of_which_half_is_left_keeps_nothing_open() {
+async fn half_an_expired_key_does_not_stop_a_workspace_from_closing() {
     let fixture = Fixture::new().await;
     fixture.store(&[fixture.link("launch").build()]).await;
     let secret = ApiKeySecret::generate().unwrap();
@@ -724,7 +724,7 @@ fn is_left(trace: &str) -> bool {
 }
 
 #[tokio::test]
-async fn after_seven_days_nothing_is_left_of_a_workspace_but_what_the_documents_say() {
+async fn seven_days_after_closing_nothing_undocumented_is_left_of_a_workspace() {
     let fixture = Fixture::new().await;
     furnish(&fixture, 120).await;
     let slug = fixture.slug().await;
@@ -751,7 +751,7 @@ async fn after_seven_days_nothing_is_left_of_a_workspace_but_what_the_documents_
 
 /// `JOB_LINKS` says how many links there are; `make schedules` has 10,000.
 #[tokio::test]
-async fn a_workspace_with_many_links_is_closed_and_purged_though_the_function_is_killed_three_times() {
+async fn a_workspace_with_many_links_is_closed_and_purged_despite_kills() {
     let many = std::env::var("JOB_LINKS").map_or(300, |links| 2 * links.parse::<usize>().unwrap());
     let fixture = Fixture::new().await;
     furnish(&fixture, many).await;
@@ -791,7 +791,7 @@ async fn a_workspace_with_many_links_is_closed_and_purged_though_the_function_is
 
 /// Each call of a turn fails once, from the first one on, and the record comes again.
 #[tokio::test]
-async fn at_whichever_call_a_turn_dies_the_workspace_is_closed_and_brought_back_and_purged_all_the_same() {
+async fn closing_restoring_and_purging_survive_a_failure_of_any_call() {
     let mut call = 0;
     let mut was_hit = true;
     while was_hit {

@@ -149,7 +149,7 @@ async fn the_first_click_of_a_link_costs_two_units() {
 }
 
 #[tokio::test]
-async fn a_lone_click_on_a_link_with_a_history_costs_two_units_and_at_times_that_of_settling() {
+async fn a_lone_click_costs_two_units_and_at_times_a_roll_up() {
     let bench = Bench::new().with_a_history().await;
     let mut costs = Vec::new();
 
@@ -169,7 +169,7 @@ async fn a_lone_click_on_a_link_with_a_history_costs_two_units_and_at_times_that
 
 /// Whoever counts writes it with each batch, and overviews read that of each link.
 #[tokio::test]
-async fn a_total_with_two_months_of_days_is_less_than_a_write_unit() {
+async fn a_total_with_two_months_of_days_fits_in_a_write_unit() {
     for (what, clicks_a_day) in [("a quiet link", 3), ("a busy link", 101)] {
         let (bench, mut largest) = (Bench::new(), 0);
 

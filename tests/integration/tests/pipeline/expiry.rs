@@ -233,7 +233,7 @@ async fn an_old_record_that_is_delivered_again_puts_no_expiry_off() {
 }
 
 #[tokio::test]
-async fn the_marker_of_a_purged_link_leaves_the_next_link_with_its_code_alone() {
+async fn a_purged_links_marker_leaves_the_next_link_of_its_code_alone() {
     let old = over("launch");
     let fixture = Fixture::with(&[&old]).await;
     let record = fixture.db.record("launch").await.unwrap();

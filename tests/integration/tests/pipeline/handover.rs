@@ -133,7 +133,7 @@ fn ago(seconds: u64) -> Timestamp {
 }
 
 #[tokio::test]
-async fn what_somebody_leaves_is_the_admins_who_has_removed_them_and_nothing_is_published() {
+async fn a_removed_members_links_and_targets_silently_become_the_removing_admins() {
     let fixture = Fixture::new().await;
     let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Member).await;
     let in_an_hour = Timestamp::now().plus(Duration::from_secs(3_600));
@@ -182,7 +182,7 @@ async fn what_somebody_leaves_is_the_admins_who_has_removed_them_and_nothing_is_
 }
 
 #[tokio::test]
-async fn a_milestone_after_the_handover_is_told_to_the_heir_also_of_clicks_from_before() {
+async fn after_a_handover_the_heir_gets_milestones_even_of_older_clicks() {
     let fixture = Fixture::new().await;
     let link = fixture.store(fixture.link("launch", &fixture.bob)).await;
     let click = |second| {
@@ -213,7 +213,7 @@ async fn a_milestone_after_the_handover_is_told_to_the_heir_also_of_clicks_from_
 
 /// For up to a minute, environments hold what sessions and keys are worth.
 #[tokio::test]
-async fn what_was_created_after_the_removal_is_handed_over_when_the_time_for_that_is_over() {
+async fn links_created_soon_after_a_removal_are_handed_over_later() {
     let fixture = Fixture::new().await;
     let at = ago(300);
     fixture.remove(&Removal { at, ..fixture.of_bob() }).await;
@@ -237,7 +237,7 @@ async fn what_was_created_after_the_removal_is_handed_over_when_the_time_for_tha
 }
 
 #[tokio::test]
-async fn a_handover_takes_as_many_turns_as_it_needs_and_survives_any_repetition() {
+async fn a_handover_takes_as_many_steps_as_needed_and_survives_repetition() {
     let fixture = Fixture::new().await;
     let links: Vec<_> = (0..25).map(|number| fixture.link(&format!("link{number}"), &fixture.bob).build()).collect();
     join_all(links.iter().map(|link| fixture.db.store(link))).await;
@@ -267,7 +267,7 @@ async fn a_handover_takes_as_many_turns_as_it_needs_and_survives_any_repetition(
 }
 
 #[tokio::test]
-async fn an_heir_who_leaves_before_it_is_done_leaves_it_to_the_oldest_admin() {
+async fn if_the_heir_leaves_during_a_handover_the_oldest_admin_inherits() {
     let fixture = Fixture::new().await;
     let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Admin).await;
     let (workspace, ada) = (&fixture.ada.workspace, &fixture.ada.id);
@@ -331,7 +331,7 @@ impl Fixture {
 }
 
 #[tokio::test]
-async fn keys_are_revoked_by_the_handover_at_the_latest_and_become_the_heirs_if_they_are_kept() {
+async fn the_handover_revokes_keys_or_makes_them_the_heirs() {
     for keys in [KeysLeft::Revoked, KeysLeft::Kept] {
         let fixture = Fixture::new().await;
         let (bobs, adas) = (fixture.key_of(&fixture.bob).await, fixture.key_of(&fixture.ada).await);
@@ -350,7 +350,7 @@ async fn keys_are_revoked_by_the_handover_at_the_latest_and_become_the_heirs_if_
 }
 
 #[tokio::test]
-async fn the_invitations_of_somebody_who_has_left_are_withdrawn_by_the_handover_at_the_latest() {
+async fn the_handover_withdraws_invitations_of_somebody_who_has_left() {
     let fixture = Fixture::new().await;
     let (bobs, adas) = (fixture.invite(&fixture.bob, "eve").await, fixture.invite(&fixture.ada, "carol").await);
 

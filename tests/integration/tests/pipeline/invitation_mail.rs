@@ -123,7 +123,7 @@ async fn who_invites_sees_whether_a_mail_was_sent() {
 }
 
 #[tokio::test]
-async fn an_invitation_is_mailed_with_a_token_of_its_own_that_confirms_the_address() {
+async fn an_invitation_is_mailed_with_its_own_token_that_confirms_the_address() {
     let post = Post::new().await;
     let shown = post.invite(BOB).await["token"].as_str().unwrap().to_owned();
     assert!(post.deliver().await);
@@ -144,7 +144,7 @@ async fn an_invitation_is_mailed_with_a_token_of_its_own_that_confirms_the_addre
 }
 
 #[tokio::test]
-async fn who_has_an_account_accepts_with_the_mailed_token_and_confirms_the_address_by_it() {
+async fn accepting_with_the_mailed_token_confirms_an_existing_accounts_address() {
     let post = Post::new().await;
     let (bob, eve) = (post.db.register("bob").await, post.db.register("eve").await);
     post.invite(BOB).await;
@@ -172,7 +172,7 @@ async fn the_token_that_was_shown_confirms_nothing() {
 }
 
 #[tokio::test]
-async fn an_order_names_the_invitation_and_neither_its_token_nor_whom_it_is_for() {
+async fn a_mail_order_names_the_invitation_but_neither_token_nor_recipient() {
     let post = Post::new().await;
 
     let invitation = post.invite(BOB).await;

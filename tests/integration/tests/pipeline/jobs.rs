@@ -211,7 +211,7 @@ async fn each_kind_of_job_does_to_links_what_their_own_routes_do() {
 }
 
 #[tokio::test]
-async fn a_tag_is_the_same_in_any_spelling_and_a_link_with_both_keeps_one() {
+async fn renaming_a_tag_finds_any_spelling_and_merges_duplicates() {
     let fixture = Fixture::new().await;
     let archived = Link { archived: true, ..fixture.link("archived", &["a"]) };
     let tagged = [("plain", vec!["x", "A", "y"]), ("both", vec!["B", "a"]), ("to", vec!["B"]), ("none", vec!["c"])];
@@ -266,7 +266,7 @@ async fn a_link_that_refuses_is_counted_with_the_reason() {
 }
 
 #[tokio::test]
-async fn an_expiry_is_refused_where_there_is_no_room_to_watch_for_longer_or_the_link_would_never_work() {
+async fn an_expiry_fails_without_room_to_watch_or_before_its_links_beginning() {
     let fixture = Fixture::new().await;
     let (soon, later) = [3_600, 7_200].map(|seconds| Timestamp::now().plus(Duration::from_secs(seconds))).into();
     let created_at = Timestamp::now().minus(Duration::from_secs(60));
@@ -353,7 +353,7 @@ fn changes(reader: &mut StreamReader) -> BTreeMap<String, usize> {
 
 /// Half of the links have the tag. `JOB_LINKS` says how many there are to rename; `make schedules` has 5,000 of 10,000.
 #[tokio::test]
-async fn a_rename_changes_each_link_once_though_the_function_is_killed_and_the_table_is_unavailable() {
+async fn a_rename_changes_each_link_once_despite_kills_and_outages() {
     let tagged = std::env::var("JOB_LINKS").map_or(300, |links| links.parse().unwrap());
     let fixture = Fixture::new().await;
     with_tagged_links(&fixture, tagged).await;
@@ -409,7 +409,7 @@ async fn a_turn_that_got_somewhere_before_a_table_failed_notes_that() {
 }
 
 #[tokio::test]
-async fn a_job_that_is_cancelled_in_the_middle_begins_nothing_more_and_counts_what_is_done() {
+async fn a_cancelled_job_begins_nothing_more_and_counts_what_is_done() {
     let fixture = Fixture::new().await;
     with_tagged_links(&fixture, 50).await;
     let job = fixture.start(&rename("a", "b")).await;
@@ -433,7 +433,7 @@ async fn a_job_that_is_cancelled_in_the_middle_begins_nothing_more_and_counts_wh
 }
 
 #[tokio::test]
-async fn a_cancellation_ends_the_turn_that_runs_after_the_page_that_it_is_at() {
+async fn a_cancellation_ends_the_running_step_after_its_current_page() {
     let fixture = Fixture::new().await;
     with_tagged_links(&fixture, 100).await;
     let job = fixture.start(&rename("a", "b")).await;
@@ -503,7 +503,7 @@ async fn change(db: &TestDynamoDb, link: &Link, patch: &LinkPatch) -> bool {
 }
 
 #[tokio::test]
-async fn a_link_that_no_longer_matches_when_its_turn_comes_is_left_alone() {
+async fn a_link_that_no_longer_matches_when_reached_is_left_alone() {
     let fixture = Fixture::new().await;
     let links = ["retagged", "taken", "kept"].map(|code| fixture.link_of(&fixture.bob, code, &["a"]));
     fixture.store(&links).await;
@@ -579,7 +579,7 @@ async fn a_turn_leaves_what_another_has_taken_further() {
 }
 
 #[tokio::test]
-async fn a_record_that_comes_twice_or_out_of_order_or_hours_late_does_nothing() {
+async fn a_repeated_reordered_or_late_record_does_nothing() {
     let fixture = Fixture::new().await;
     with_tagged_links(&fixture, 20).await;
     let job = fixture.start(&rename("a", "b")).await;
@@ -722,7 +722,7 @@ fn links_left(fixture: &Fixture) -> usize {
 }
 
 #[tokio::test]
-async fn nothing_is_changed_after_a_removal_while_the_job_waits_for_the_index() {
+async fn nothing_is_changed_after_a_removal_while_a_job_awaits_the_index() {
     let fixture = Fixture::new().await;
     let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Admin).await;
     fixture.store(&[fixture.link("launch", &["a"])]).await;
@@ -807,7 +807,7 @@ async fn a_members_job_stays_one_when_its_creator_becomes_an_admin() {
 }
 
 #[tokio::test]
-async fn a_job_without_progress_for_an_hour_is_given_up_by_the_turn_that_fails_and_the_next_begins() {
+async fn a_job_without_progress_for_an_hour_fails_and_the_next_begins() {
     let fixture = Fixture::new().await;
     fixture.store(&[fixture.link("launch", &["a"])]).await;
     let (stuck, next) = (fixture.start(&rename("a", "b")).await, fixture.start(&rename("a", "c")).await);
@@ -861,7 +861,7 @@ async fn a_job_that_cannot_be_read_is_parked() {
 }
 
 #[tokio::test]
-async fn a_job_that_cannot_be_read_or_is_gone_keeps_no_other_waiting() {
+async fn an_unreadable_or_missing_job_keeps_no_other_waiting() {
     for is_gone in [false, true] {
         let fixture = Fixture::new().await;
         fixture.store(&[fixture.link("launch", &["a"])]).await;
@@ -919,7 +919,7 @@ async fn the_end_of_a_job_is_told_to_its_creator_once() {
 }
 
 #[tokio::test]
-async fn the_trail_says_what_a_job_was_to_do_what_came_of_it_and_whose_doing_that_was() {
+async fn the_audit_log_says_a_jobs_work_outcome_and_author() {
     let fixture = Fixture::new().await;
     let secret = ApiKeySecret::generate().unwrap();
     fixture.db.store_key(&ApiKeyBuilder::new(&secret, &fixture.ada).build()).await;

@@ -201,7 +201,7 @@ async fn an_event_delivered_twice_is_told_once() {
 }
 
 #[tokio::test]
-async fn a_message_that_comes_while_its_event_is_being_told_waits_and_finds_it_done() {
+async fn a_message_delivered_twice_at_once_waits_and_finds_it_done() {
     let fixture = Fixture::new().await;
     let ada = &fixture.ada;
     let batch = event_batch(&[created(ada)]);
@@ -287,7 +287,7 @@ async fn wherever_a_delivery_without_mail_breaks_off_the_next_one_ends_it() {
 }
 
 #[tokio::test]
-async fn nothing_is_told_before_it_is_known_whether_the_person_is_a_member() {
+async fn nobody_is_told_before_their_membership_is_known() {
     let (fixture, faults) = (Fixture::new().await, Faults::default());
     let ada = &fixture.ada;
     let batch = event_batch(&[created(ada)]);
@@ -305,7 +305,7 @@ async fn nothing_is_told_before_it_is_known_whether_the_person_is_a_member() {
 }
 
 #[tokio::test]
-async fn a_delivery_costs_a_read_unit_and_two_writes_and_with_mail_three() {
+async fn a_delivery_costs_one_read_and_two_writes_or_three_with_mail() {
     for (with_mail, writes) in [(false, 2.0), (true, 3.0)] {
         let (fixture, meter) = (Fixture::new().await, CapacityMeter::default());
         let client = fixture.db.client_with(meter.clone());
@@ -407,7 +407,7 @@ async fn a_milestone_is_mailed_with_the_short_url() {
 }
 
 #[tokio::test]
-async fn without_a_base_of_their_own_short_urls_are_those_of_the_api() {
+async fn without_their_own_base_short_urls_are_those_of_the_api() {
     let fixture = Fixture::new().await;
     let mut notify = fixture.notify(true);
     notify.addresses = Addresses::new(None, "https://api.example.com");
@@ -423,7 +423,7 @@ async fn without_a_base_of_their_own_short_urls_are_those_of_the_api() {
 }
 
 #[tokio::test]
-async fn whoever_gives_up_on_what_somebody_else_has_told_by_now_leaves_it_as_sent() {
+async fn giving_up_on_what_another_consumer_has_sent_leaves_it_sent() {
     let fixture = Fixture::new().await;
     let ada = &fixture.ada;
     let mut batch = event_batch(&[created(ada)]);
@@ -441,7 +441,7 @@ async fn whoever_gives_up_on_what_somebody_else_has_told_by_now_leaves_it_as_sen
 }
 
 #[tokio::test]
-async fn when_mail_fails_only_mail_is_repeated_and_at_last_it_stands_as_failed() {
+async fn only_failed_mail_is_repeated_and_finally_marked_as_failed() {
     let fixture = Fixture::new().await;
     let ada = &fixture.ada;
     let event = created(ada);

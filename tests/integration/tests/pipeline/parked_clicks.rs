@@ -129,7 +129,7 @@ async fn a_parked_click_counts_once_however_often_it_comes() {
 }
 
 #[tokio::test]
-async fn a_click_that_was_stored_in_spite_of_an_error_is_parked_and_still_one() {
+async fn a_click_stored_despite_an_error_stays_one_when_parked() {
     let fixture = Fixture::new().await;
     let faults = Faults::default();
     let redirect = fixture.redirect(fixture.db.client_with(faults.clone()));
@@ -142,7 +142,7 @@ async fn a_click_that_was_stored_in_spite_of_an_error_is_parked_and_still_one() 
 }
 
 #[tokio::test]
-async fn a_click_of_a_hot_link_that_was_stored_in_spite_of_an_error_is_parked_and_still_one() {
+async fn a_hot_links_click_stored_despite_an_error_stays_one_when_parked() {
     let (fixture, faults, now) = (Fixture::new().await, Faults::default(), Timestamp::now());
     let redirect = fixture.redirect(fixture.db.client_with(faults.clone()));
     for _ in 0..Spreading::HOT {
@@ -204,7 +204,7 @@ async fn what_still_cannot_be_stored_comes_again_and_its_neighbours_do_not() {
 }
 
 #[tokio::test]
-async fn while_the_table_is_down_only_a_few_of_a_batch_are_tried_and_none_is_lost() {
+async fn while_the_table_is_down_few_clicks_are_tried_and_none_lost() {
     let (fixture, faults) = (Fixture::new().await, Faults::default());
     let mut consumer = analytics(&fixture.db, &fixture.queues);
     consumer.clicks = ClicksTable::new(fixture.db.client_with(faults.clone()), "ClicksTable");

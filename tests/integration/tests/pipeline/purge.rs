@@ -218,7 +218,7 @@ async fn wide_clicks_of_a_hot_link_go_with_their_marker() {
 }
 
 #[tokio::test]
-async fn wide_clicks_that_were_on_their_way_leave_no_trace_but_a_marker_that_expires() {
+async fn wide_clicks_after_a_purge_leave_only_a_marker_that_expires() {
     let fixture = Fixture::with_clicks(3).await;
     let target = fixture.db.links().redirect_target(fixture.link.code()).await.unwrap();
     let Some(Record::Link(target)) = target else { panic!("{target:?}") };
@@ -264,7 +264,7 @@ async fn somebody_who_counts_while_the_link_is_purged_counts_nothing() {
 }
 
 #[tokio::test]
-async fn the_first_click_of_a_day_that_is_counted_while_the_link_is_purged_leaves_no_trace() {
+async fn a_days_first_click_counted_during_a_purge_leaves_no_trace() {
     let fixture = Fixture::with_clicks(0).await;
     let (link, workspace, now) = (fixture.link.id(), &fixture.link.identity.workspace, Timestamp::now());
     let event = click_in(workspace, "launch", now);

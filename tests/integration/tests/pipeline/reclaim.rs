@@ -162,7 +162,7 @@ async fn send(handler: &impl DeferringHandler, method: &str, path: &str, token: 
 
 /// The attack: whoever has squatted an address keeps a key and an accomplice, for the time after its owner has taken it over.
 #[tokio::test]
-async fn the_first_proof_of_an_address_pauses_what_others_may_have_made_in_its_name() {
+async fn the_first_proof_of_an_address_pauses_what_others_made_for_it() {
     let fixture = Fixture::new().await;
     let (own, eves) = (fixture.key_of(&fixture.ada).await, fixture.key_of(&fixture.eve).await);
     let (_, invitation) = fixture.invite(&fixture.ada, "carol@example.com").await;
@@ -192,7 +192,7 @@ async fn the_first_proof_of_an_address_pauses_what_others_may_have_made_in_its_n
 
 /// The attack: from where a squatter has signed in, others' guesses are not in their way, and nobody hears of a sign-in.
 #[tokio::test]
-async fn a_network_of_a_squatter_is_strange_again_once_the_account_is_reclaimed() {
+async fn reclaiming_an_account_makes_networks_of_its_squatter_strange_again() {
     const SQUATTED: &str = "a squatter's horse";
     const HOME: &str = "203.0.113.9";
     let (first, second) = ("198.51.100.1", "198.51.100.2");
@@ -250,7 +250,7 @@ async fn the_person_sees_what_is_paused_and_keeps_or_removes_each() {
 }
 
 #[tokio::test]
-async fn only_a_mailed_reset_of_an_address_that_nothing_has_proved_pauses_anything() {
+async fn only_a_mailed_reset_of_an_unproved_address_pauses_anything() {
     for (delivery, is_verified) in [(TokenDelivery::Shown, false), (TokenDelivery::Mailed, true)] {
         let fixture = Fixture::new().await;
         let key = fixture.key_of(&fixture.ada).await;
@@ -301,7 +301,7 @@ async fn join(db: &TestDynamoDb, admin: &Person, person: &Person) {
 }
 
 #[tokio::test]
-async fn a_founder_who_leads_a_workspace_no_more_takes_it_over_by_no_forgotten_password() {
+async fn a_demoted_founder_takes_over_no_workspace_by_resetting_a_password() {
     let fixture = Fixture::new().await;
     let (own, eves) = (fixture.key_of(&fixture.ada).await, fixture.key_of(&fixture.eve).await);
     let path = format!("/api/workspace/members/{}", fixture.ada.id);
@@ -348,7 +348,7 @@ async fn what_is_not_paused_does_not_go_on_again() {
 }
 
 #[tokio::test]
-async fn whoever_has_made_a_key_hears_once_that_it_is_paused_and_that_it_goes_on() {
+async fn a_keys_creator_hears_once_that_it_is_paused_or_resumed() {
     let fixture = Fixture::new().await;
     let key = fixture.key_of(&fixture.eve).await;
     let path = format!("/api/keys/{}", key.prefix());
@@ -454,7 +454,7 @@ async fn whoever_is_concerned_hears_of_it() {
 }
 
 #[tokio::test]
-async fn a_paused_membership_is_listed_and_neither_logged_in_to_nor_switched_to() {
+async fn a_paused_membership_is_listed_but_cannot_be_switched_to() {
     let fixture = Fixture::new().await;
     let home = fixture.db.users().memberships(&fixture.eve.id).await.unwrap();
     let own: Vec<&Membership> = home.iter().filter(|one| one.workspace != fixture.ada.workspace).collect();
@@ -507,7 +507,7 @@ async fn a_workspace_keeps_an_admin_who_is_not_paused() {
 
 /// What a function that takes keys has read of one is good for a minute.
 #[tokio::test]
-async fn a_paused_key_is_refused_where_it_was_not_seen_within_the_minute() {
+async fn a_paused_key_is_refused_unless_seen_within_the_minute() {
     let fixture = Fixture::new().await;
     let key = fixture.key_of(&fixture.ada).await;
     let environment =

@@ -177,7 +177,7 @@ async fn lost_clicks_are_found_and_counted_once() {
 }
 
 #[tokio::test]
-async fn many_lost_clicks_are_sent_as_many_as_a_call_takes_at_a_time() {
+async fn many_lost_clicks_are_all_sent_in_batches() {
     let fixture = Fixture::counted(1, 1).await;
     fixture.store(25, 1).await;
 
@@ -238,7 +238,7 @@ async fn whoever_read_before_a_correction_does_not_take_it_back() {
 }
 
 #[tokio::test]
-async fn whoever_has_counted_before_a_correction_does_not_raise_the_total_over_it() {
+async fn a_count_begun_before_a_correction_does_not_raise_the_corrected_total() {
     let fixture = Fixture::counted(5, 1).await;
     let (now, faults) = (Timestamp::now(), Faults::default());
     let late = StatsTable::new(fixture.db.client_with(faults.clone()), "StatsTable");

@@ -73,7 +73,7 @@ async fn a_click_publishes_its_event_without_the_owners_address() {
 }
 
 #[tokio::test]
-async fn a_click_from_the_future_is_one_of_its_arrival_at_every_delivery() {
+async fn a_click_from_the_future_is_dated_to_its_arrival_every_time() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     // The records of DynamoDB Local have whole minutes, those of AWS whole seconds.
     let before = Timestamp::now().minus(Duration::from_mins(1));
@@ -138,7 +138,7 @@ async fn clicks_share_messages_with_those_that_are_counted_with_them() {
 }
 
 #[tokio::test]
-async fn the_stream_is_read_again_from_the_first_click_that_was_not_sent() {
+async fn the_stream_is_read_again_from_the_first_unsent_click() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     for code in ["launch", "other"] {
         create(&db, code).await;
@@ -165,7 +165,7 @@ async fn the_stream_is_read_again_from_the_first_click_that_was_not_sent() {
 }
 
 #[tokio::test]
-async fn a_target_that_goes_down_and_comes_back_publishes_both_and_nothing_else() {
+async fn a_target_going_down_and_up_publishes_both_and_nothing_else() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let start = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
     let target = db.store_target(&TargetBuilder::new("https://example.com/a").created_at(start).build()).await;
@@ -354,7 +354,7 @@ async fn links_with_all_members_at_their_maxima_fit_into_one_batch() {
 
 /// Each change of a link, and whether the relay is called for it.
 #[tokio::test]
-async fn a_change_of_a_link_that_nobody_hears_of_costs_neither_a_call_nor_a_message() {
+async fn a_links_change_that_nobody_hears_of_costs_no_call_or_message() {
     let db = TestDynamoDb::start();
     let (links, now, by) = (db.links(), Timestamp::now(), correlation());
     let link = LinkBuilder::new("launch").watching().build();

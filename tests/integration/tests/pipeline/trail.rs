@@ -85,7 +85,7 @@ impl Office {
 }
 
 #[tokio::test]
-async fn whoever_changes_anothers_link_is_in_the_trail_and_its_owner_is_told() {
+async fn changing_anothers_link_is_in_the_audit_log_and_tells_its_owner() {
     let office = Office::new().await;
     let request = RequestBuilder::new("PATCH", "/api/me").json(&json!({"full_name": "Ada Lovelace"}));
     let request = request.token(&token_of(&office.ada.id, &office.ada.workspace, Role::Admin));
@@ -109,7 +109,7 @@ async fn whoever_changes_anothers_link_is_in_the_trail_and_its_owner_is_told() {
 }
 
 #[tokio::test]
-async fn what_owners_do_to_a_link_of_theirs_is_nobodys_business_but_a_purge_is() {
+async fn owners_changes_to_their_links_are_not_audited_but_purges_are() {
     let office = Office::new().await;
     office.update(&office.bob, "/api/links/launch", json!({"title": "Sale"})).await;
     office.deliver(1).await;
@@ -132,7 +132,7 @@ async fn what_owners_do_to_a_link_of_theirs_is_nobodys_business_but_a_purge_is()
 }
 
 #[tokio::test]
-async fn many_links_at_once_are_in_the_trail_one_by_one_whoever_changes_them() {
+async fn bulk_changes_are_in_the_audit_log_link_by_link() {
     let office = Office::new().await;
     let body = json!({"codes": ["launch", "second"], "add_tags": ["news"]});
     office.update(&office.bob, "/api/links/bulk", body).await;
@@ -148,7 +148,7 @@ async fn many_links_at_once_are_in_the_trail_one_by_one_whoever_changes_them() {
 }
 
 #[tokio::test]
-async fn another_rule_is_a_change_too_and_a_later_one_of_the_owner_names_nobody() {
+async fn changed_rules_are_in_the_audit_log_but_the_owners_edits_arent() {
     let office = Office::new().await;
     let editable = RequestBuilder::new("PATCH", "/api/workspace").json(&json!({"destinations": "editable"}));
     let editable = editable.token(&token_of(&office.ada.id, &office.ada.workspace, Role::Admin));
@@ -187,7 +187,7 @@ async fn without_the_trail_the_message_comes_again_and_nobody_is_told_twice() {
 }
 
 #[tokio::test]
-async fn whoever_deletes_anothers_target_is_in_the_trail_and_who_deletes_their_own_is_not() {
+async fn only_deleting_somebody_elses_target_is_in_the_audit_log() {
     let office = Office::new().await;
     for (by, expected) in [(&office.bob, vec![]), (&office.ada, vec!["target.deleted"])] {
         let url = json!({"url": "https://example.com/watched"});

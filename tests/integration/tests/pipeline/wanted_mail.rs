@@ -234,7 +234,7 @@ async fn a_notification_brings_what_ends_such_mails_with_one_click() {
 
 /// Each message comes twice. Of the last mail that there may be, the first try fails.
 #[tokio::test]
-async fn one_person_gets_twenty_notifications_an_hour_by_mail_and_the_twentieth_says_so() {
+async fn a_person_gets_twenty_mails_an_hour_and_the_last_says_so() {
     const LAST: &str = "This is the 20th such mail within an hour.";
     let post = Post::new().await;
     let (most, events) = (20, (0..23).map(|_| target_down(&post.ada)).collect::<Vec<_>>());
@@ -304,7 +304,7 @@ fn bounce_of(person: &Person) -> String {
 }
 
 #[tokio::test]
-async fn to_where_mail_came_back_only_what_somebody_asks_for_is_mailed_until_it_is_verified_again() {
+async fn an_undeliverable_address_gets_only_requested_mail_until_verified_again() {
     let post = Post::new().await;
     let bounced = bounce_of(&post.ada);
     let change = || RequestedEmail::AccountChange { user_id: post.ada.id, change: AccountChange::PasswordChanged };
@@ -415,7 +415,7 @@ async fn a_message_of_the_topic_that_is_none_of_ses_is_parked() {
 }
 
 #[tokio::test]
-async fn an_address_that_could_not_be_marked_is_marked_when_the_event_comes_again() {
+async fn a_failed_mark_of_a_bounced_address_succeeds_at_redelivery() {
     let (post, faults) = (Post::new().await, Faults::default());
     let bounced = queue_batch(&[bounce_of(&post.ada)]);
     let mut notify = post.notify();
@@ -453,7 +453,7 @@ async fn whoever_is_invited_at_an_address_where_mail_came_back_gets_none() {
 // ----------------------------------------------------------------------------------------------------------- the mails
 
 #[tokio::test]
-async fn ses_is_told_whose_mail_it_is_and_where_to_tell_of_bounces() {
+async fn ses_learns_whose_mail_it_is_and_where_bounces_go() {
     let post = Post::new().await;
     let mut notify = post.notify();
     notify.mailer = notify.mailer.map(|mailer| mailer.with_configuration_set(Some("linklet".to_owned())));

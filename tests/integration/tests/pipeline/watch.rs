@@ -70,7 +70,7 @@ fn text(content: &impl serde::Serialize) -> String {
 // ------------------------------------------------------------------------------------------------------------ Planning
 
 #[tokio::test]
-async fn a_call_plans_each_round_of_the_next_minute_and_keeps_it_back_until_it_begins() {
+async fn a_call_plans_each_tick_of_the_next_minute_and_delays_it() {
     let (db, queues) = (with_a_target().await, FakeQueues::start());
     let call = call_at(Timestamp::now());
     let before = Timestamp::now();
@@ -139,7 +139,7 @@ async fn planned(targets: WatchTable) -> usize {
 }
 
 #[tokio::test]
-async fn without_targets_no_rounds_are_planned_until_there_is_one_and_after_the_last() {
+async fn ticks_are_planned_only_while_there_are_targets() {
     let db = TestDynamoDb::start();
     assert_eq!(planned(db.watch()).await, 0);
 
@@ -151,7 +151,7 @@ async fn without_targets_no_rounds_are_planned_until_there_is_one_and_after_the_
 }
 
 #[tokio::test]
-async fn a_target_that_only_a_link_watches_has_its_rounds_and_what_remains_of_it_has_none() {
+async fn a_target_that_only_a_link_watches_has_ticks_until_it_stops() {
     let db = TestDynamoDb::start();
     let (target, link) = (TargetBuilder::new("https://example.com/").build(), link_id("launch"));
     db.watch().watch(&target, &link, Timestamp::now(), &correlation()).await.unwrap();
@@ -284,7 +284,7 @@ async fn register_in(db: &TestDynamoDb, workspace: &WorkspaceId, founder: &UserI
 }
 
 #[tokio::test]
-async fn a_round_checks_each_target_once_and_a_workspaces_results_share_an_item() {
+async fn a_tick_checks_each_target_once_and_a_workspaces_results_share_items() {
     let (rounds, crowd, site) = (Rounds::new(), Crowd::default(), Site::start());
     let hosts = sites(5, &crowd);
     let (workspace, founder) = (WorkspaceId::generate(), UserId::generate());
@@ -347,7 +347,7 @@ async fn two_lanes_share_the_hosts_and_the_places() {
 }
 
 #[tokio::test]
-async fn a_message_that_comes_several_times_at_once_or_late_is_one_round() {
+async fn a_message_that_comes_several_times_or_late_is_one_tick() {
     let (rounds, site) = (Rounds::new(), Site::start());
     let target = register(&rounds.db, &site.url("/")).await;
     let round = rounds.next();
@@ -433,7 +433,7 @@ async fn a_worker_that_is_killed_costs_its_own_round() {
 }
 
 #[tokio::test]
-async fn a_worker_that_was_frozen_begins_nothing_and_takes_nothing_for_a_failure() {
+async fn a_frozen_worker_begins_nothing_and_counts_nothing_as_failed() {
     let (rounds, site) = (Rounds::new(), Site::start());
     let target = register(&rounds.db, &site.url("/")).await;
     rounds.hold().await;
@@ -563,7 +563,7 @@ async fn without_leave_this_machine_is_not_reached() {
 // ------------------------------------------------------------------------------------------------------------- The end
 
 #[tokio::test]
-async fn a_check_that_has_had_a_whole_try_counts_as_failed_when_time_is_up() {
+async fn a_check_with_a_whole_try_fails_when_time_is_up() {
     let (db, queues, site) = (TestDynamoDb::start(), FakeQueues::start(), Arc::new(Site::start()));
     let target = register(&db, &site.url("/")).await;
     site.behave(Manner::Answers(503));
@@ -582,7 +582,7 @@ async fn a_check_that_has_had_a_whole_try_counts_as_failed_when_time_is_up() {
 }
 
 #[tokio::test]
-async fn what_there_was_no_time_for_has_no_result_and_comes_first_in_the_next_round() {
+async fn unchecked_targets_have_no_result_and_come_first_at_the_next_tick() {
     let (rounds, crowd) = (Rounds::new(), Crowd::default());
     let hosts = sites(12, &crowd);
     let mut targets = Vec::new();
@@ -629,7 +629,7 @@ async fn a_host_that_never_answers_takes_one_place_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn who_has_three_targets_has_them_checked_in_each_round_beside_somebody_with_very_many() {
+async fn three_targets_are_checked_at_each_tick_beside_somebody_elses_thousand() {
     let (rounds, crowd) = (Rounds::new(), Crowd::default());
     let hosts = sites(60, &crowd);
     hosts.iter().for_each(|host| host.behave(Manner::AnswersAfter(Duration::from_millis(100), 200)));
@@ -662,7 +662,7 @@ async fn who_has_three_targets_has_them_checked_in_each_round_beside_somebody_wi
 // ---------------------------------------------------------------------------------------------------------- The table
 
 #[tokio::test]
-async fn a_lane_that_cannot_be_taken_leaves_its_round_out_and_is_counted() {
+async fn a_lane_that_cannot_be_taken_skips_its_tick_and_is_counted() {
     let (db, queues, site) = (TestDynamoDb::start(), FakeQueues::start(), Site::start());
     register(&db, &site.url("/")).await;
     let rounds = Rounds::on(db, queues, WatchTable::new(BrokenDynamoDb::start().client(), "WatchTable"));
@@ -673,7 +673,7 @@ async fn a_lane_that_cannot_be_taken_leaves_its_round_out_and_is_counted() {
 }
 
 #[tokio::test]
-async fn a_table_that_refuses_writes_for_some_rounds_loses_no_change_and_invents_none() {
+async fn a_table_refusing_writes_for_some_ticks_neither_loses_nor_invents_changes() {
     let ((rounds, faults), site) = (Rounds::with_faults(), Site::start());
     let target = register(&rounds.db, &site.url("/")).await;
     rounds.hold().await;
@@ -701,7 +701,7 @@ async fn a_table_that_refuses_writes_for_some_rounds_loses_no_change_and_invents
 
 /// A success that is stored, and whose clearing of the failure fails.
 #[tokio::test]
-async fn a_success_between_two_failures_counts_even_if_it_could_not_be_noted() {
+async fn a_success_between_two_failures_counts_even_if_not_noted() {
     let ((rounds, faults), site) = (Rounds::with_faults(), Site::start());
     let target = register(&rounds.db, &site.url("/")).await;
     rounds.hold().await;
@@ -746,7 +746,7 @@ async fn a_track_that_cannot_be_read_keeps_no_other_from_being_checked() {
 }
 
 #[tokio::test]
-async fn a_target_that_cannot_be_read_is_left_out_and_its_neighbours_are_checked() {
+async fn an_unreadable_target_is_left_out_and_its_neighbours_are_checked() {
     let (rounds, site) = (Rounds::new(), Site::start());
     let mut targets = Vec::new();
     for number in 0..5 {
@@ -760,7 +760,7 @@ async fn a_target_that_cannot_be_read_is_left_out_and_its_neighbours_are_checked
 }
 
 #[tokio::test]
-async fn where_there_are_more_targets_than_a_round_reads_nobody_is_left_out_for_ever() {
+async fn with_more_targets_than_a_tick_reads_each_is_eventually_checked() {
     let (rounds, site) = (Rounds::new(), Site::start());
     for number in 0..60 {
         register(&rounds.db, &site.url(&format!("/{number}"))).await;
@@ -831,7 +831,7 @@ async fn a_target_that_is_registered_again_during_its_round_begins_anew() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_no_round_is_parked_and_its_neighbour_is_held() {
+async fn a_message_that_is_no_tick_is_parked_and_its_neighbour_runs() {
     let (rounds, site) = (Rounds::new(), Site::start());
     register(&rounds.db, &site.url("/")).await;
     let malformed = r#"{"lane": 7}"#.to_owned();

@@ -200,7 +200,7 @@ async fn a_target_that_is_registered_too_outlives_its_links() {
 }
 
 #[tokio::test]
-async fn a_link_ceases_to_watch_when_it_expires_and_watches_again_when_it_is_extended() {
+async fn a_link_stops_watching_when_it_expires_and_resumes_when_extended() {
     let fixture = Fixture::new();
     let ago = |seconds| Timestamp::now().minus(Duration::from_secs(seconds));
     let link = fixture.watching(link("launch").created_at(ago(120)).expires_at(ago(60))).await;
@@ -234,7 +234,7 @@ async fn a_link_ceases_to_watch_while_it_is_suspended() {
 }
 
 #[tokio::test]
-async fn a_link_that_expires_while_it_is_suspended_watches_no_more_and_one_that_is_extended_then_does_afterwards() {
+async fn a_resumed_link_watches_only_if_it_is_unexpired_by_then() {
     let fixture = Fixture::new();
     let now = Timestamp::now();
     // Each change of a link is later than its creation, so those of this one are later than its expiry.
@@ -269,7 +269,7 @@ async fn a_purged_link_ceases_to_watch_and_leaves_nothing_of_its_url() {
 }
 
 #[tokio::test]
-async fn a_link_that_is_switched_off_goes_on_watching_until_it_is_deleted() {
+async fn a_switched_off_link_keeps_watching_until_it_is_deleted() {
     let fixture = Fixture::new();
     let link = fixture.watching(link("launch")).await;
     let off = LinkPatch { is_active: Some(false), ..LinkPatch::default() };
@@ -295,7 +295,7 @@ async fn purging_what_is_deleted_is_no_news_any_more() {
 }
 
 #[tokio::test]
-async fn in_whichever_order_and_however_often_the_news_come_a_deleted_link_watches_nothing() {
+async fn a_deleted_link_watches_nothing_whatever_the_order_of_its_records() {
     let (launch, other) = (link("launch").watching().build(), link("other").watching().build());
     let identity = LinkIdentity { workspace: launch.identity.workspace, ..other.identity };
     let other = Link { identity, ..other };
@@ -356,7 +356,7 @@ async fn ten_new_links_at_once_are_ten_watchers() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_or_monitored_is_parked_whole_and_holds_up_nobody() {
+async fn unreadable_or_unmonitorable_links_are_parked_whole_and_delay_nobody() {
     let fixture = Fixture::new();
     let too_long = link("long").to(&format!("https://example.com/{}", "ü".repeat(1_000))).watching().build();
     let watching = link("launch").watching().build();
@@ -376,7 +376,7 @@ async fn what_cannot_be_read_or_monitored_is_parked_whole_and_holds_up_nobody() 
 }
 
 #[tokio::test]
-async fn a_link_that_gives_up_watching_takes_its_target_along_and_keeps_its_place() {
+async fn the_last_link_to_give_up_watching_takes_its_target_along() {
     let fixture = Fixture::new();
     let (first, other) = (fixture.watching(link("first")).await, link("other"));
     let other = fixture.watching(other.in_workspace(&first.identity.workspace)).await;
@@ -398,7 +398,7 @@ async fn a_link_that_gives_up_watching_takes_its_target_along_and_keeps_its_plac
 }
 
 #[tokio::test]
-async fn a_link_that_is_extended_and_gives_up_watching_does_not_watch_again() {
+async fn extending_a_link_that_gives_up_watching_does_not_resume_it() {
     let fixture = Fixture::new();
     let expired = fixture.watching(link("launch").expires_at(Timestamp::now())).await;
     fixture.db.links().publish_expiry(&expired).await.unwrap();
@@ -429,7 +429,7 @@ async fn what_can_be_neither_read_nor_parked_comes_again() {
 }
 
 #[tokio::test]
-async fn a_link_without_room_for_its_target_holds_up_nobody_and_goes_as_it_came() {
+async fn a_link_without_room_for_its_target_watches_nothing_and_blocks_nobody() {
     let fixture = Fixture::new();
     let first = link("first").watching().build();
     let builder = LinkBuilder::new("second").to("https://example.com/b").in_workspace(&first.identity.workspace);
@@ -469,7 +469,7 @@ async fn what_a_link_watches_counts_for_who_founded_its_workspace() {
 }
 
 #[tokio::test]
-async fn what_could_not_be_stored_comes_again_and_what_follows_waits_for_it() {
+async fn a_failed_record_comes_again_and_what_follows_waits_for_it() {
     let fixture = Fixture::new();
     let links = ["first", "second", "third"].map(|code| link(code).watching().build());
     let records = creations(&links).await;
@@ -554,7 +554,7 @@ async fn a_link_that_is_led_elsewhere_watches_there_and_back() {
 }
 
 #[tokio::test]
-async fn a_link_that_is_led_elsewhere_watches_there_alone_at_whichever_call_its_consumer_dies() {
+async fn a_new_destination_alone_is_watched_wherever_the_consumer_dies() {
     for last in [Fault::NotSent, Fault::AnswerLost] {
         for call in 0.. {
             let (fixture, faults) = (Fixture::new(), Faults::default());
@@ -581,7 +581,7 @@ async fn a_link_that_is_led_elsewhere_watches_there_alone_at_whichever_call_its_
 }
 
 #[tokio::test]
-async fn a_link_that_is_led_elsewhere_within_a_page_watches_on_and_one_that_gives_up_watches_nothing() {
+async fn a_new_fragment_keeps_a_link_watching_and_giving_up_ends_it() {
     let fixture = Fixture::new();
     let link = fixture.watching(LinkBuilder::new("launch").to(URL)).await;
 
@@ -597,7 +597,7 @@ async fn a_link_that_is_led_elsewhere_within_a_page_watches_on_and_one_that_give
 }
 
 #[tokio::test]
-async fn a_link_that_is_led_elsewhere_after_its_expiry_watches_nothing_in_the_end() {
+async fn a_new_destination_after_the_expiry_is_not_watched() {
     let fixture = Fixture::new();
     let link = fixture.watching(LinkBuilder::new("launch").to(URL).expires_at(Timestamp::now())).await;
 
