@@ -71,7 +71,7 @@ async fn who_registers_can_log_in_and_is_the_admin_of_a_workspace() {
 }
 
 #[tokio::test]
-async fn people_see_when_they_last_logged_in_and_when_they_last_changed_their_account() {
+async fn an_account_shows_its_last_login_and_its_last_change() {
     let db = TestDynamoDb::start();
     let auth = auth(&db);
     let registered = register(&auth, &ada()).await.json();
@@ -211,7 +211,7 @@ async fn each_refusal_of_a_registration_gives_its_reason() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_no_object_is_400_and_one_over_its_limit_413() {
+async fn a_body_without_an_object_answers_400_and_an_oversized_one_413() {
     let db = TestDynamoDb::start();
     let auth = auth(&db);
 
@@ -245,7 +245,7 @@ async fn every_failed_login_gets_the_same_answer() {
 
 /// How long a busy machine takes says nothing, but no answer may come before its step has passed, however soon it is known.
 #[tokio::test]
-async fn a_failed_login_is_answered_no_sooner_than_a_step_whatever_is_wrong() {
+async fn every_failed_login_takes_at_least_half_a_second() {
     const STEP: Duration = Duration::from_millis(500);
     let db = TestDynamoDb::start();
     let auth = auth(&db);

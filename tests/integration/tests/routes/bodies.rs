@@ -103,7 +103,7 @@ impl Office {
 }
 
 #[tokio::test]
-async fn every_answer_of_json_to_a_body_names_the_members_that_do_nothing() {
+async fn every_json_answer_to_a_body_names_its_ignored_members() {
     // Of a job, a member that nobody knows could change what is meant, so it is refused.
     let tells = |(route, operation): &(String, &Value)| answers_with_json(operation) && route != "POST /api/jobs";
     let routes: Vec<_> = with_bodies().into_iter().filter(tells).collect();
@@ -149,7 +149,7 @@ async fn a_repeated_request_is_answered_with_the_same_members_that_do_nothing() 
 }
 
 #[tokio::test]
-async fn a_reused_link_names_what_it_has_not_before_what_no_link_has() {
+async fn a_reused_link_names_ignored_known_members_before_unknown_ones() {
     let office = Office::new().await;
     let url = "https://example.com/reused";
     office.send("POST /api/shorten", &json!({"url": url})).await;
@@ -182,7 +182,7 @@ fn documented_limit(operation: &Value) -> usize {
 }
 
 #[tokio::test]
-async fn every_route_takes_as_many_bytes_as_the_document_says_and_no_more() {
+async fn every_route_takes_as_many_bytes_as_documented_and_no_more() {
     let office = Office::new().await;
 
     for (route, operation) in with_bodies() {
@@ -249,7 +249,7 @@ fn escaped(value: &Value) -> String {
 }
 
 #[tokio::test]
-async fn a_body_of_the_longest_members_in_any_script_and_as_escapes_is_never_too_large() {
+async fn a_body_of_longest_escaped_members_is_never_too_large() {
     let office = Office::new().await;
 
     // Of many links, not all can have the longest of everything.

@@ -137,7 +137,7 @@ async fn links_to_one_url_share_the_first_ones_code() {
 }
 
 #[tokio::test]
-async fn a_request_that_died_at_any_call_gets_the_same_links_when_it_is_repeated() {
+async fn a_repeated_request_that_died_at_any_call_creates_the_same_links() {
     for call in (0..60).step_by(7) {
         let (fixture, faults) = (Fixture::new(), Faults::default());
         let links = LinksTable::new(fixture.db.client_with(faults.clone()), "LinksTable");
@@ -306,7 +306,7 @@ async fn links_are_allowed_while_they_cannot_be_counted() {
 }
 
 #[tokio::test]
-async fn nobody_is_notified_of_many_new_links_and_one_of_them_tells_of_its_deletion_as_any_other() {
+async fn nobody_is_notified_of_bulk_links_but_of_their_deletion() {
     let (fixture, queues) = (Fixture::new(), FakeQueues::start());
     let created = fixture.create(urls(3)).await;
     let codes = codes(&created);

@@ -208,7 +208,7 @@ async fn leave_by(leave: &Leave, token: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn an_admin_closes_a_workspace_with_its_slug_and_their_password_and_one_of_them_brings_it_back() {
+async fn closing_takes_slug_and_password_and_any_admin_may_restore_the_workspace() {
     let fixture = Fixture::new();
     let (ada, bob) = (fixture.user("ada").await, fixture.user("bob").await);
     let bobs = fixture.join(&ada, &bob, Role::Admin).await;
@@ -249,7 +249,7 @@ async fn an_admin_closes_a_workspace_with_its_slug_and_their_password_and_one_of
 }
 
 #[tokio::test]
-async fn the_last_admin_stays_as_long_as_others_are_there_and_their_account_stays_usable() {
+async fn a_last_admin_with_members_cannot_leave_and_keeps_their_account() {
     let fixture = Fixture::new();
     let (ada, bob) = (fixture.user("ada").await, fixture.user("bob").await);
     fixture.join(&ada, &bob, Role::Member).await;
@@ -271,7 +271,7 @@ async fn the_last_admin_stays_as_long_as_others_are_there_and_their_account_stay
 }
 
 #[tokio::test]
-async fn whoever_leaves_hands_over_what_they_have_and_nothing_is_left_of_them_but_what_the_documents_say() {
+async fn closing_an_account_transfers_links_and_deletes_personal_data() {
     let fixture = Fixture::new();
     let (ada, bob) = fixture.ada_with_links_at_bobs().await;
     let secret = linklet_domain::ApiKeySecret::generate().unwrap();
@@ -300,7 +300,7 @@ async fn whoever_leaves_hands_over_what_they_have_and_nothing_is_left_of_them_bu
 }
 
 #[tokio::test]
-async fn a_closed_workspace_goes_with_the_account_of_its_only_admin_since_nobody_could_bring_it_back() {
+async fn closing_an_account_deletes_the_closed_workspace_of_its_only_admin() {
     let fixture = Fixture::new();
     let (ada, bob) = (fixture.user("ada").await, fixture.user("bob").await);
     let bobs = fixture.join(&ada, &bob, Role::Member).await;
@@ -324,7 +324,7 @@ async fn a_closed_workspace_goes_with_the_account_of_its_only_admin_since_nobody
 }
 
 #[tokio::test]
-async fn members_who_were_told_that_a_workspace_can_be_brought_back_are_told_when_it_cant_be_any_more() {
+async fn members_are_told_when_a_workspace_can_no_longer_be_restored() {
     let mut fixture = Fixture::new();
     fixture.leave.mails = EmailRequests::to(Publisher::new(fixture.queues.client(), fixture.queues.url("notify")));
     let (ada, bob) = (fixture.user("ada").await, fixture.user("bob").await);
@@ -343,7 +343,7 @@ async fn members_who_were_told_that_a_workspace_can_be_brought_back_are_told_whe
 
 /// Each call of the request fails, and all after it, from the first one on; then whoever asked asks again.
 #[tokio::test]
-async fn at_whichever_call_closing_an_account_dies_the_same_request_goes_on_where_it_was() {
+async fn closing_an_account_goes_on_where_an_earlier_request_died() {
     let (mut call, mut was_hit) = (0, true);
     while was_hit {
         was_hit = false;
@@ -397,7 +397,7 @@ async fn whoever_has_left_all_signs_in_and_closes_their_account() {
 }
 
 #[tokio::test]
-async fn two_admins_who_leave_at_the_same_moment_leave_no_workspace_without_one() {
+async fn two_admins_leaving_at_once_never_leave_a_workspace_without_one() {
     for _ in 0..4 {
         let fixture = Fixture::new();
         let (ada, bob, carol) = (fixture.user("ada").await, fixture.user("bob").await, fixture.user("carol").await);

@@ -99,7 +99,7 @@ async fn whoever_only_opens_the_mailed_page_wakes_nobody_elses_password() {
 }
 
 #[tokio::test]
-async fn the_owner_of_a_squatted_address_can_not_be_made_to_confirm_it() {
+async fn the_owner_of_a_squatted_address_cannot_be_made_to_confirm_it() {
     for (policy, domains) in [("open", ""), ("invited", "")] {
         let fixture = Fixture::new(policy, domains);
         let squatted = fixture.register(CEO, "the squatter's horse").await;
@@ -123,7 +123,7 @@ async fn the_owner_of_a_squatted_address_can_not_be_made_to_confirm_it() {
 }
 
 #[tokio::test]
-async fn a_mailed_token_confirms_an_address_once_with_a_session_or_the_password_of_its_account() {
+async fn a_mailed_token_confirms_an_address_once_by_session_or_password() {
     for by_session in [true, false] {
         let fixture = Fixture::new("open", "");
         let ada = fixture.register("ada@example.com", PASSWORD).await;
@@ -193,7 +193,7 @@ async fn where_domains_register_the_password_is_chosen_with_the_mailed_token() {
 }
 
 #[tokio::test]
-async fn a_password_that_is_not_taken_is_named_whatever_it_is_and_only_if_it_is_there() {
+async fn a_password_that_is_not_taken_is_named_as_ignored() {
     for (password, ignored) in
         [(json!("short"), true), (json!(12), true), (json!(["x"]), true), (json!(""), false), (Value::Null, false)]
     {

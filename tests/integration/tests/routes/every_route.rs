@@ -114,7 +114,7 @@ async fn every_protected_route_refuses_every_bad_token_and_key() {
 }
 
 #[tokio::test]
-async fn without_a_workspace_one_can_see_to_ones_account_and_accept_invitations_and_nothing_else() {
+async fn without_a_workspace_only_account_and_invitation_routes_are_allowed() {
     let db = TestDynamoDb::start();
     let ada = db.register("ada").await;
     let session = token_without_workspace(&ada);
@@ -166,7 +166,7 @@ async fn head_is_answered_as_get_without_a_body_wherever_get_is() {
 }
 
 #[tokio::test]
-async fn whatever_has_no_route_is_a_problem_document_by_a_function_that_calls_nothing() {
+async fn an_unknown_route_answers_a_404_problem_from_the_web_function() {
     let db = TestDynamoDb::start();
 
     for (method, path) in [

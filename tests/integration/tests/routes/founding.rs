@@ -91,7 +91,7 @@ fn token(answer: &Answer) -> String {
 
 /// The attack: somebody who was removed goes on shortening on the company's domain.
 #[tokio::test]
-async fn who_was_removed_from_their_only_workspace_gets_a_new_one_only_where_everybody_may_have_one() {
+async fn a_removed_person_gets_a_new_workspace_only_where_anybody_may() {
     for (registration, domains, who_founds, founds) in [
         ("open", "", "", true),
         ("domains", "example.com", "", true),

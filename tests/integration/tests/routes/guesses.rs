@@ -118,7 +118,7 @@ async fn five_hundred_wrong_passwords_from_one_address_stop_nobody_elsewhere() {
 }
 
 #[tokio::test]
-async fn the_right_password_is_refused_during_a_wait_and_nothing_tells_that_it_was_right() {
+async fn during_a_wait_a_right_password_is_refused_like_a_wrong_one() {
     let fixture = Fixture::under_attack().await;
     let address = "198.51.100.2";
 
@@ -230,7 +230,7 @@ async fn the_old_password_can_not_be_guessed_with_a_stolen_token() {
 }
 
 #[tokio::test]
-async fn an_address_may_register_fifty_times_and_ask_as_often_who_has_an_account() {
+async fn an_ip_address_may_try_to_register_fifty_times() {
     let fixture = Fixture::new().await;
     let address = "203.0.113.1";
     let register = async |email: &str, address: &str| {
@@ -344,7 +344,7 @@ async fn without_the_table_people_log_in() {
 
 /// The attack: whoever guesses on keeps the owner off, who has no address from which they have signed in.
 #[tokio::test]
-async fn a_mailed_reset_lets_the_owner_in_while_somebody_guesses_from_ten_addresses() {
+async fn a_mailed_reset_lets_the_owner_in_despite_ongoing_guesses() {
     for (delivery, status) in [(TokenDelivery::Mailed, 200), (TokenDelivery::Shown, 429)] {
         let fixture = Fixture::new().await;
         let (owners, new) = ("192.0.2.7", "a new horse of her own");

@@ -225,7 +225,7 @@ async fn a_path_that_only_resembles_a_route_leads_nowhere() {
 }
 
 #[tokio::test]
-async fn a_body_in_another_encoding_is_refused_with_a_sentence_of_its_own() {
+async fn an_encoded_body_is_refused_with_a_sentence_of_its_own() {
     let (db, token) = with_link(&LinkBuilder::new("launch").build()).await;
     let body = json!({"url": "https://example.com/"}).to_string();
     let post = || RequestBuilder::new("POST", "/api/shorten").token(&token);

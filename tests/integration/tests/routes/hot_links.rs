@@ -74,7 +74,7 @@ impl Bench {
 }
 
 #[tokio::test]
-async fn after_eight_reads_a_link_is_read_once_a_second_and_every_click_counts() {
+async fn a_hot_link_is_read_once_a_second_and_every_click_counts() {
     let bench = Bench::hot().await;
 
     let ((), measured) = metrics::observe(async {
@@ -145,7 +145,7 @@ async fn a_tombstone_is_read_once_a_minute() {
 }
 
 #[tokio::test]
-async fn a_purged_code_that_is_taken_again_leads_to_its_new_destination_within_a_second() {
+async fn a_purged_code_taken_again_leads_to_its_destination_within_a_second() {
     let bench = Bench::of(LinkBuilder::new("launch").build()).await;
     bench.db.purge(&Record::Link(bench.link.clone())).await;
     assert_eq!(bench.get(after(0)).await.problem(), (410, "this link was purged with its statistics".into()));
@@ -157,7 +157,7 @@ async fn a_purged_code_that_is_taken_again_leads_to_its_new_destination_within_a
 }
 
 #[tokio::test]
-async fn an_unknown_code_is_asked_for_every_time_so_a_new_link_works_at_once() {
+async fn unknown_codes_are_always_read_so_new_links_work_at_once() {
     let bench = Bench::of(LinkBuilder::new("launch").build()).await;
     for _ in 0..20 {
         assert_eq!(bench.follow("/later", noon()).await.status, 404);
@@ -171,7 +171,7 @@ async fn an_unknown_code_is_asked_for_every_time_so_a_new_link_works_at_once() {
 }
 
 #[tokio::test]
-async fn while_the_table_is_down_a_hot_link_redirects_for_five_minutes_and_no_other() {
+async fn during_a_table_outage_only_hot_links_redirect_for_five_minutes() {
     let bench = Bench::hot().await;
     bench.db.store(&LinkBuilder::new("other").build()).await;
     bench.follow("/other", noon()).await;

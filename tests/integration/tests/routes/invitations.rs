@@ -222,7 +222,7 @@ async fn inviting_tells_nobody_who_has_an_account() {
 }
 
 #[tokio::test]
-async fn who_squats_an_address_gets_into_no_workspace_by_an_invitation_for_it() {
+async fn squatting_an_invited_address_leads_into_no_workspace() {
     let office = Office::new().await;
     let squatter = office.db.register("bob").await;
     let token = office.token_for("bob@example.com").await;
@@ -341,7 +341,7 @@ async fn of_several_who_use_a_token_at_once_one_does() {
 }
 
 #[tokio::test]
-async fn of_two_tokens_of_an_invitation_one_works_and_only_while_the_invitation_is_there() {
+async fn an_invitations_two_tokens_work_once_and_only_while_it_exists() {
     let office = Office::new().await;
     let (bob, mails, now) = (office.db.register("bob").await, office.db.invitations(), Timestamp::now());
     let shown = office.invited_at("bob@example.com", now).await;
@@ -365,7 +365,7 @@ async fn of_two_tokens_of_an_invitation_one_works_and_only_while_the_invitation_
 }
 
 #[tokio::test]
-async fn only_a_token_that_was_mailed_shows_that_the_address_is_ones_own() {
+async fn only_a_mailed_invitation_token_verifies_the_address() {
     let office = Office::new().await;
     let bob = office.db.register("bob").await;
     let carol = office.db.register("carol").await;
@@ -436,7 +436,7 @@ async fn who_has_an_account_registers_by_no_invitation_and_it_stays() {
 }
 
 #[tokio::test]
-async fn the_right_to_register_brings_a_workspace_of_ones_own_and_works_once() {
+async fn the_right_to_register_founds_a_workspace_and_works_once() {
     let office = Office::new().await;
     let (right, email, now) = (token(), EmailAddress::parse("bob@example.com").unwrap(), Timestamp::now());
     office.db.users().invite_to_register(&email, &right.hash(), now).await.unwrap();
@@ -457,7 +457,7 @@ async fn the_right_to_register_brings_a_workspace_of_ones_own_and_works_once() {
 }
 
 #[tokio::test]
-async fn who_is_no_admin_any_more_invites_nobody_and_their_invitations_are_withdrawn() {
+async fn a_former_admin_cannot_invite_and_loses_their_invitations() {
     for (method, change) in [("PATCH", json!({"role": "member"})), ("DELETE", Value::Null)] {
         let office = Office::new().await;
         let bob = office.second_admin("bob").await;
@@ -591,7 +591,7 @@ async fn look_at(office: &Office, token: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn whoever_has_the_token_sees_who_invites_them_where_to_and_as_what() {
+async fn an_invitation_token_shows_inviter_workspace_and_role() {
     let office = Office::new().await;
     let invitation = office.invite(&json!({"email": "grace@example.com", "role": "viewer"})).await;
     let token = invitation["token"].as_str().unwrap();

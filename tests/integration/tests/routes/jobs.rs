@@ -181,7 +181,7 @@ async fn with_links(office: &Office) {
 }
 
 #[tokio::test]
-async fn a_dry_run_and_what_is_expected_count_what_the_list_shows_of_the_callers_own() {
+async fn a_dry_run_counts_what_the_list_shows_of_the_callers_links() {
     let office = Office::new().await;
     with_links(&office).await;
     let (listed, yesterday) = (list(&office.db), Timestamp::now().minus(Duration::from_secs(5 * 86_400 / 2)));
@@ -243,7 +243,7 @@ async fn one_job_runs_and_two_of_a_person_wait_in_their_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_jobs_at_once_as_many_are_taken_as_there_is_room_for() {
+async fn of_eight_jobs_at_once_three_are_taken() {
     let office = Office::new().await;
 
     let order = archive();
@@ -327,7 +327,7 @@ async fn a_list_of_jobs_has_pages() {
 }
 
 #[tokio::test]
-async fn a_job_that_is_stuck_is_given_up_by_the_next_call_and_the_next_begins() {
+async fn reading_jobs_gives_up_a_stuck_one_and_begins_the_next() {
     let office = Office::new().await;
     let stuck = office.start(&archive()).await;
     let cancelled = office.start(&archive()).await;
@@ -348,7 +348,7 @@ async fn a_job_that_is_stuck_is_given_up_by_the_next_call_and_the_next_begins() 
 }
 
 #[tokio::test]
-async fn renaming_and_removing_a_tag_are_jobs_about_all_links_that_have_it() {
+async fn renaming_and_removing_a_tag_are_jobs_about_its_links() {
     let office = Office::new().await;
     with_links(&office).await;
     let send = async |method: &str, tag: &str, body: Option<Value>| {

@@ -159,7 +159,7 @@ async fn each_refusal_of_a_key_gives_its_reason() {
 }
 
 #[tokio::test]
-async fn a_key_whose_prefix_is_taken_is_made_again_but_not_for_ever() {
+async fn a_key_whose_prefix_is_taken_is_regenerated_but_not_forever() {
     fn alike() -> Result<ApiKeySecret, getrandom::Error> {
         let last = char::from(b'a' + u8::try_from(getrandom::u32()? % 26).unwrap_or_default());
         Ok(ApiKeySecret::parse(&format!("sk_live_{}{last}", "a".repeat(31))).unwrap())
@@ -195,7 +195,7 @@ async fn a_workspace_with_a_hundred_keys_gets_no_other() {
 }
 
 #[tokio::test]
-async fn whoever_is_no_admin_any_more_makes_and_revokes_no_keys_with_an_old_token() {
+async fn a_former_admin_makes_and_revokes_no_keys_by_an_old_token() {
     let office = Office::new().await;
     let key = office.key(&["links:read"]).await;
     // A token says admin for a day; the workspace knows nobody of this name any more.
@@ -260,7 +260,7 @@ async fn a_key_expires_in_the_moment_even_while_it_is_held() {
 }
 
 #[tokio::test]
-async fn a_key_costs_a_read_and_a_write_a_minute_and_what_is_none_costs_nothing() {
+async fn keys_cost_a_read_and_write_a_minute_and_malformed_ones_nothing() {
     let office = Office::new().await;
     let secret = office.key(&["links:read"]).await;
     let meter = CapacityMeter::default();
@@ -301,7 +301,7 @@ async fn a_second_environment_notes_no_use_that_was_just_noted() {
 }
 
 #[tokio::test]
-async fn whoever_can_not_be_looked_up_gets_503_and_whoever_is_held_is_let_in() {
+async fn a_key_that_cannot_be_read_answers_503_unless_it_is_cached() {
     let office = Office::new().await;
     let secret = office.key(&["links:read"]).await;
     let faults = Faults::default();
@@ -449,7 +449,7 @@ async fn a_key_is_renamed_paused_and_let_go_on() {
 
 /// An environment may hold what a key is worth for a minute.
 #[tokio::test]
-async fn a_paused_key_opens_nothing_after_a_minute_where_it_was_used_before() {
+async fn a_paused_key_is_refused_after_a_minute_where_it_was_cached() {
     let office = Office::new().await;
     let (secret, now) = (office.key(&["links:read"]).await, Timestamp::now());
     let list = office.environment(office.db.api_keys());
@@ -462,7 +462,7 @@ async fn a_paused_key_opens_nothing_after_a_minute_where_it_was_used_before() {
 }
 
 #[tokio::test]
-async fn what_a_change_of_a_key_cannot_be_is_refused_and_changes_nothing() {
+async fn an_invalid_change_of_a_key_is_refused_and_changes_nothing() {
     let office = Office::new().await;
     let secret = office.key(&["links:read"]).await;
     let path = format!("{KEYS}/{}", secret.prefix());

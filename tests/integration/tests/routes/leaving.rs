@@ -106,7 +106,7 @@ async fn a_removed_admins_token_and_key_purge_nothing_from_that_moment_on() {
 }
 
 #[tokio::test]
-async fn who_is_removed_loses_the_keys_they_have_made_and_nobody_else_does() {
+async fn a_removed_member_loses_their_keys_and_nobody_else_does() {
     let fixture = Fixture::new().await;
     let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Admin).await;
     let elsewhere = Person { workspace: fixture.db.register("dora").await.workspace, ..fixture.bob.clone() };
@@ -152,7 +152,7 @@ async fn keys_are_kept_if_the_admin_says_so() {
 }
 
 #[tokio::test]
-async fn who_becomes_a_viewer_loses_their_keys_and_who_becomes_a_member_keeps_them() {
+async fn a_new_viewer_loses_their_keys_and_a_new_member_keeps_them() {
     for (role, kept) in [("member", true), ("viewer", false)] {
         let fixture = Fixture::new().await;
         let (_, key) = fixture.key_of(&fixture.bob).await;
@@ -167,7 +167,7 @@ async fn who_becomes_a_viewer_loses_their_keys_and_who_becomes_a_member_keeps_th
 }
 
 #[tokio::test]
-async fn an_invitation_of_somebody_who_was_removed_is_withdrawn_and_no_other_is() {
+async fn only_invitations_of_a_removed_member_are_withdrawn() {
     let fixture = Fixture::new().await;
     for (inviter, invited) in [(&fixture.bob, "friend"), (&fixture.ada, "colleague")] {
         fixture.db.invite(inviter, &format!("{invited}@example.com"), Role::Admin).await;
@@ -195,7 +195,7 @@ async fn only_an_admin_keeps_keys_of_somebody_who_leaves() {
 }
 
 #[tokio::test]
-async fn who_removes_somebody_gets_what_they_leave_and_the_oldest_other_admin_of_who_leaves() {
+async fn a_members_heir_is_who_removes_them_or_the_oldest_other_admin() {
     let fixture = Fixture::new().await;
     let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Admin).await;
     let dora = colleague(&fixture.db, &fixture.ada, "dora", Role::Viewer).await;

@@ -62,7 +62,7 @@ async fn patch(db: &TestDynamoDb, link: &Link, body: &Value) -> Answer {
 }
 
 #[tokio::test]
-async fn a_link_with_a_limit_is_followed_as_often_and_then_says_that_it_is_used_up() {
+async fn a_limited_link_leads_as_often_as_allowed_and_then_answers_410() {
     let (db, link) = with_link(limited(2)).await;
     let redirect = redirect(&db);
 
@@ -197,7 +197,7 @@ async fn nobody_follows_a_link_whose_use_can_not_be_written() {
 }
 
 #[tokio::test]
-async fn a_use_costs_one_write_unit_and_a_refusal_none_within_the_second() {
+async fn only_uses_and_the_first_refusal_a_second_cost_write_units() {
     let (db, _link) = with_link(limited(1)).await;
     let meter = CapacityMeter::default();
     let client = db.client_with(meter.clone());
@@ -262,7 +262,7 @@ async fn a_refused_visitor_notes_the_end_that_nobody_has_noted() {
 }
 
 #[tokio::test]
-async fn more_uses_let_an_exhausted_link_lead_again_and_an_old_note_changes_nothing() {
+async fn raising_the_limit_reactivates_an_exhausted_link_despite_an_old_note() {
     let (db, link) = with_link(limited(1)).await;
     let queues = FakeQueues::start();
     follow(&redirect(&db)).await;
@@ -281,7 +281,7 @@ async fn more_uses_let_an_exhausted_link_lead_again_and_an_old_note_changes_noth
 }
 
 #[tokio::test]
-async fn a_limit_that_begins_again_from_zero_is_not_used_up_by_an_old_note() {
+async fn an_old_note_does_not_exhaust_a_limit_that_began_again() {
     let (db, link) = with_link(limited(1)).await;
     let queues = FakeQueues::start();
     follow(&redirect(&db)).await;
@@ -334,7 +334,7 @@ async fn a_link_that_begins_later_is_scheduled_until_then() {
 }
 
 #[tokio::test]
-async fn visitors_of_a_link_that_does_not_lead_to_its_target_are_led_to_its_fallback() {
+async fn scheduled_expired_and_exhausted_links_lead_to_their_fallback() {
     let (earlier, later) =
         (Timestamp::now().minus(Duration::from_secs(60)), Timestamp::now().plus(Duration::from_secs(60)));
     let fallback = json!({"fallback_url": "https://example.com/over"});
@@ -470,7 +470,7 @@ async fn a_change_frees_the_entry_of_the_url_or_takes_it() {
 }
 
 #[tokio::test]
-async fn parameters_of_the_visit_go_onto_the_target_where_the_link_says_so() {
+async fn a_visits_parameters_are_forwarded_where_the_link_says_so() {
     let forwarding =
         LinkBuilder::new("launch").to("https://example.com/a?b=1#top").on_terms(&json!({"forward_query": true}));
     let (db, _) = with_link(forwarding).await;

@@ -233,7 +233,7 @@ async fn an_archived_link_that_is_deleted_is_among_the_deleted_ones() {
 }
 
 #[tokio::test]
-async fn a_tag_with_a_comma_or_a_dash_before_it_is_found_behind_a_backslash() {
+async fn a_backslash_finds_tags_with_a_comma_or_a_leading_dash() {
     let fixture = Fixture::new();
     for (code, tag) in [("comma", "1,5"), ("dash", "-1"), ("plain", "1")] {
         let mut link = fixture.link(code).build();
@@ -764,7 +764,7 @@ async fn every_filter_and_sort_agrees_with_a_naive_model() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn links_that_take_several_pages_of_the_index_are_filtered_and_sorted_exactly() {
+async fn links_on_several_index_pages_are_filtered_and_sorted_exactly() {
     compare_with_the_model(4_000, 12).await;
 }
 
@@ -811,7 +811,7 @@ async fn pages_and_cursors_cover_each_link_once_while_others_come_and_go() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn behind_ten_thousand_links_lists_go_on_by_cursor_and_the_order_by_clicks_does_not() {
+async fn behind_ten_thousand_links_lists_need_cursors_and_cannot_sort_by_clicks() {
     let fixture = Fixture::new();
     let rows = seed(&fixture, 10_001, &mut Dice(11)).await;
     let oldest = rows.iter().min_by_key(|link| (link.created_at, link.code().clone())).unwrap();

@@ -75,7 +75,7 @@ async fn nothing_is_an_empty_list() {
 }
 
 #[tokio::test]
-async fn a_chain_of_pages_covers_each_link_once_though_all_share_a_timestamp() {
+async fn pages_cover_each_link_once_though_all_share_a_timestamp() {
     let db = TestDynamoDb::start();
     let (workspace, now) = (WorkspaceId::generate(), Timestamp::now());
     for number in 0..25 {
@@ -118,7 +118,7 @@ async fn a_bad_limit_or_cursor_is_refused() {
 }
 
 #[tokio::test]
-async fn an_empty_parameter_is_an_absent_one_and_a_larger_limit_the_largest() {
+async fn an_empty_parameter_counts_as_absent_and_a_limit_is_capped() {
     let db = TestDynamoDb::start();
     let workspace = WorkspaceId::generate();
     for number in 0..101 {

@@ -110,7 +110,7 @@ async fn failures_and_the_opening_are_measured() {
 }
 
 #[tokio::test]
-async fn after_the_open_time_one_probe_goes_through_and_an_answer_brings_all_back() {
+async fn one_probe_follows_the_open_time_and_its_success_closes_the_breaker() {
     let bench = Bench::new().await;
     bench.open().await;
     bench.faults.plan(Some((0, Fault::NotSent)));
@@ -129,7 +129,7 @@ async fn after_the_open_time_one_probe_goes_through_and_an_answer_brings_all_bac
 }
 
 #[tokio::test]
-async fn a_probe_that_was_given_up_does_not_keep_it_closed_to_others() {
+async fn an_abandoned_probe_does_not_keep_the_breaker_open() {
     let bench = Bench::new().await;
     bench.open().await;
     bench.time.pass(Circuit::OPEN_FOR);

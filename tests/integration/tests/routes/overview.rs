@@ -211,7 +211,7 @@ async fn days_that_have_settled_are_still_known_one_by_one() {
 }
 
 #[tokio::test]
-async fn the_links_that_were_followed_most_come_first_and_deleted_and_archived_ones_not_at_all() {
+async fn top_links_are_the_most_followed_without_deleted_and_archived_ones() {
     let fixture = Fixture::new();
     for number in 1..=12 {
         let code = format!("link{number:02}");
@@ -238,7 +238,7 @@ async fn the_links_that_were_followed_most_come_first_and_deleted_and_archived_o
 }
 
 #[tokio::test]
-async fn a_link_that_is_deleted_or_archived_while_the_overview_is_kept_is_not_among_the_top_links() {
+async fn a_kept_overview_omits_links_deleted_or_archived_since() {
     let fixture = Fixture::new();
     let (deleted, away) = (fixture.store("deleted", &[]).await, fixture.store("away", &[]).await);
     fixture.click("deleted", (3, 3), 1).await;
@@ -289,7 +289,7 @@ async fn a_purged_links_clicks_are_gone_with_it() {
 // -------------------------------------------------------------------------------------------------------------- When it is
 
 #[tokio::test]
-async fn an_overview_is_kept_for_a_minute_and_then_made_anew_for_who_asks() {
+async fn an_overview_is_kept_for_a_minute_and_then_made_anew() {
     let fixture = Fixture::new();
     fixture.store("first", &["launch"]).await;
     let before = fixture.overview().await;
@@ -307,7 +307,7 @@ async fn an_overview_is_kept_for_a_minute_and_then_made_anew_for_who_asks() {
 }
 
 #[tokio::test]
-async fn an_overview_that_is_kept_takes_one_small_read_and_those_of_its_links() {
+async fn a_kept_overview_costs_one_small_read_and_those_of_its_links() {
     let fixture = Fixture::new();
     fixture.store("first", &[]).await;
     fixture.click("first", (1, 0), 0).await;
@@ -380,7 +380,7 @@ async fn an_older_overview_never_replaces_a_newer_one() {
 }
 
 #[tokio::test]
-async fn without_one_everybody_who_asks_at_once_gets_one_and_one_is_kept() {
+async fn without_an_overview_everybody_at_once_gets_one_and_one_is_kept() {
     let fixture = Fixture::new();
     fixture.store("first", &[]).await;
 
@@ -392,7 +392,7 @@ async fn without_one_everybody_who_asks_at_once_gets_one_and_one_is_kept() {
 
 /// Until the next one can be made or kept: the read, the claim and the write of the row fail one after another.
 #[tokio::test]
-async fn while_the_row_cannot_be_written_the_old_one_or_the_new_one_is_answered() {
+async fn an_old_or_new_overview_is_answered_while_its_row_is_unwritable() {
     let fixture = Fixture::new();
     let old = fixture.overview().await;
     fixture.store("first", &[]).await;
@@ -421,7 +421,7 @@ async fn while_the_row_cannot_be_written_the_old_one_or_the_new_one_is_answered(
 }
 
 #[tokio::test]
-async fn when_it_cannot_be_made_anew_the_old_one_is_answered_and_without_one_503() {
+async fn an_overview_that_cannot_be_renewed_answers_the_old_or_503() {
     let fixture = Fixture::new();
     let ask = |at| RequestBuilder::new("GET", "/api/tags").token(&fixture.token).at(at);
     let first = ask(fixture.now).send_to(&fixture.without_links()).await;

@@ -67,7 +67,7 @@ fn counts<'v>(breakdowns: &'v Value, name: &str, label: &str) -> Vec<(&'v str, u
 // ------------------------------------------------------------------------------------------------------------- An overview
 
 #[tokio::test]
-async fn an_overview_of_a_tag_is_about_its_links_however_the_tag_is_written() {
+async fn a_tags_overview_covers_its_links_however_the_tag_is_written() {
     let fixture = Fixture::new();
     fixture.store("first", &["launch", "mail"]).await;
     fixture.store("second", &["Launch"]).await;
@@ -103,7 +103,7 @@ async fn a_tag_that_no_link_has_has_an_overview_of_nothing() {
 }
 
 #[tokio::test]
-async fn a_recent_time_is_compared_with_the_one_before_and_reads_no_days() {
+async fn a_recent_period_is_compared_with_the_one_before_without_reading_days() {
     let fixture = Fixture::new();
     for code in ["first", "second"] {
         fixture.store(code, &[]).await;
@@ -190,7 +190,7 @@ async fn what_is_down_is_what_a_link_with_the_tag_watches() {
 
 /// Each watcher has 300 KB, as none has in truth, so that few are enough.
 #[tokio::test]
-async fn what_too_many_links_watch_is_left_out_of_a_tag_and_that_is_said() {
+async fn too_many_watching_links_leave_a_tags_down_targets_incomplete() {
     let fixture = Fixture::new();
     let tagged = fixture.store("zz99", &["launch"]).await;
     let target = fixture.target("https://example.com/1").await;
@@ -213,7 +213,7 @@ async fn what_too_many_links_watch_is_left_out_of_a_tag_and_that_is_said() {
 // ----------------------------------------------------------------------------------------------------------- Its breakdowns
 
 #[tokio::test]
-async fn breakdowns_add_up_the_days_of_all_links_by_whose_clicks_they_are() {
+async fn breakdowns_add_up_the_days_of_all_links_by_audience() {
     let fixture = Fixture::new();
     fixture.store("first", &["launch"]).await;
     fixture.store("second", &["launch"]).await;
@@ -286,7 +286,7 @@ async fn sums_of_breakdowns_equal_the_clicks_of_the_time() {
 
 /// Each of 40 links has a day of 300 KB, as none has in truth, so that few links are enough.
 #[tokio::test]
-async fn beyond_eight_megabytes_the_links_with_most_clicks_are_added_up_and_covers_says_so() {
+async fn beyond_eight_megabytes_only_the_most_clicked_links_are_covered() {
     let fixture = Fixture::new();
     fixture.store("link00", &[]).await;
     fixture.click("link00", (10, 0), 1).await;
@@ -321,7 +321,7 @@ async fn beyond_eight_megabytes_the_links_with_most_clicks_are_added_up_and_cove
 // -------------------------------------------------------------------------------------------------------------- When it is
 
 #[tokio::test]
-async fn an_answer_is_kept_by_its_question_and_made_anew_after_a_minute() {
+async fn an_answer_is_kept_per_question_and_made_anew_after_a_minute() {
     let fixture = Fixture::new();
     fixture.store("first", &["launch"]).await;
     let question = format!("/api/overview/breakdowns?tag=launch&{}", fixture.between(3, 0));
@@ -390,7 +390,7 @@ async fn a_workspace_keeps_twenty_answers_and_gets_further_ones_all_the_same() {
 }
 
 #[tokio::test]
-async fn who_asks_many_new_questions_at_once_is_answered_and_no_more_than_twenty_are_kept() {
+async fn many_new_questions_at_once_are_answered_and_twenty_kept() {
     let fixture = Fixture::new();
     fixture.store("first", &[]).await;
 

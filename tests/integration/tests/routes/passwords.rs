@@ -85,7 +85,7 @@ async fn a_password_opens_an_account_in_either_normal_form() {
 }
 
 #[tokio::test]
-async fn whoever_has_forgotten_a_password_gets_the_same_answer_with_and_without_an_account() {
+async fn a_forgotten_password_gets_the_same_answer_without_an_account() {
     let (fixture, meter) = (Fixture::new(), CapacityMeter::default());
     fixture.ada().await;
     let users = users_by(fixture.db.client_with(meter.clone()));
@@ -137,7 +137,7 @@ async fn without_mail_nothing_is_ordered_and_the_answers_are_the_same() {
 }
 
 #[tokio::test]
-async fn a_queue_that_refuses_orders_fails_a_request_for_a_mail_and_no_registration() {
+async fn a_failing_queue_fails_requests_for_mail_but_no_registration() {
     let fixture = Fixture::new();
     fixture.queues.fail(Outage::Everything);
 
@@ -149,7 +149,7 @@ async fn a_queue_that_refuses_orders_fails_a_request_for_a_mail_and_no_registrat
 }
 
 #[tokio::test]
-async fn a_registration_orders_the_first_mail_and_a_token_of_a_login_another_to_its_own_address() {
+async fn registering_and_asking_with_a_token_order_mail_to_ones_own_address() {
     let fixture = Fixture::new();
     fixture.ada().await;
     let token = fixture.login("correct horse").await.json()["token"].as_str().unwrap().to_owned();

@@ -455,7 +455,7 @@ const NEED_NO_TABLE: [&str; 21] = [
 ];
 
 #[tokio::test]
-async fn without_its_tables_every_route_that_needs_one_answers_503_and_says_nothing_internal() {
+async fn without_tables_every_route_that_needs_one_answers_503_without_internals() {
     let (routes, mut others) = (routes(), Vec::new());
     for (number, (name, body, _)) in table().into_iter().enumerate() {
         let (db, route) = (TestDynamoDb::without_streams(), &routes[name]);

@@ -187,7 +187,7 @@ async fn another_name_is_shown_everywhere_at_once() {
 }
 
 #[tokio::test]
-async fn what_is_no_name_or_address_or_can_not_be_changed_changes_nothing() {
+async fn an_invalid_change_of_ones_account_changes_nothing() {
     let fixture = Fixture::new().await;
     for (body, field) in [
         (json!({"full_name": "x".repeat(256)}), "full_name"),
@@ -212,7 +212,7 @@ async fn what_is_no_name_or_address_or_can_not_be_changed_changes_nothing() {
 }
 
 #[tokio::test]
-async fn another_address_waits_until_its_mail_was_read_and_is_the_accounts_then() {
+async fn a_new_address_waits_for_its_confirmation_and_then_applies() {
     let fixture = Fixture::new().await;
     fixture.join("grace").await;
 
@@ -254,7 +254,7 @@ async fn another_address_waits_until_its_mail_was_read_and_is_the_accounts_then(
 }
 
 #[tokio::test]
-async fn a_session_confirms_another_address_without_the_password_but_no_other_account_does() {
+async fn a_session_confirms_a_new_address_but_not_another_accounts() {
     let fixture = Fixture::new().await;
     fixture.register("eve").await;
     let eve = fixture.log_in("eve@example.com").await.json()["token"].as_str().unwrap().to_owned();
@@ -292,7 +292,7 @@ async fn whoever_reads_the_mail_of_the_old_address_keeps_it() {
 }
 
 #[tokio::test]
-async fn the_token_to_keep_an_address_stops_only_the_one_that_it_was_mailed_for() {
+async fn a_keep_token_stops_only_the_address_it_was_mailed_for() {
     let fixture = Fixture::new().await;
     fixture.want(NEW).await;
     let keep = fixture.tokens("kep_").await.remove(0);
@@ -336,7 +336,7 @@ async fn an_address_waits_for_a_day() {
 }
 
 #[tokio::test]
-async fn the_answer_does_not_say_whether_an_address_has_an_account_whose_owner_is_told() {
+async fn asking_for_a_taken_address_looks_the_same_and_tells_its_owner() {
     let fixture = Fixture::new().await;
     let eve = fixture.register("eve").await;
 
@@ -426,7 +426,7 @@ async fn without_mail_another_address_counts_at_once_and_is_not_confirmed() {
 }
 
 #[tokio::test]
-async fn where_only_some_domains_may_register_another_address_is_at_one_of_them() {
+async fn a_new_address_must_be_at_a_domain_that_may_register() {
     let fixture = Fixture::with("domains", "example.com,example.net", true).await;
 
     let refused = fixture.want(NEW).await;
@@ -438,7 +438,7 @@ async fn where_only_some_domains_may_register_another_address_is_at_one_of_them(
 }
 
 #[tokio::test]
-async fn nobody_is_told_of_an_address_that_nobody_has_confirmed_but_the_new_one() {
+async fn only_the_new_address_is_mailed_if_the_old_one_is_unconfirmed() {
     let fixture = Fixture::new().await;
     let pat = fixture.db.register("pat").await;
     let change = PersonChange {
@@ -509,7 +509,7 @@ async fn wanting_somebodys_address_uses_up_no_mail_that_they_ask_for() {
 }
 
 #[tokio::test]
-async fn when_no_mail_can_be_ordered_the_request_says_so_and_can_be_repeated() {
+async fn a_failed_mail_order_fails_the_request_which_can_be_repeated() {
     let fixture = Fixture::new().await;
     fixture.queues.fail(Outage::Everything);
     let failed = fixture.want(NEW).await;
@@ -522,7 +522,7 @@ async fn when_no_mail_can_be_ordered_the_request_says_so_and_can_be_repeated() {
 }
 
 #[tokio::test]
-async fn whoever_joins_a_workspace_while_they_change_their_name_has_the_right_one_there() {
+async fn joining_a_workspace_during_a_name_change_stores_the_right_name() {
     for _ in 0..10 {
         let fixture = Fixture::new().await;
         let grace = fixture.db.register("grace").await;
@@ -555,7 +555,7 @@ async fn whoever_joins_a_workspace_while_they_change_their_name_has_the_right_on
 }
 
 #[tokio::test]
-async fn a_name_is_changed_in_as_many_workspaces_as_somebody_may_be_in_and_not_in_more() {
+async fn a_name_changes_in_all_twenty_workspaces_a_person_may_be_in() {
     let fixture = Fixture::new().await;
     for number in 0..19 {
         fixture.join(&format!("admin-{number}")).await;

@@ -126,7 +126,7 @@ async fn a_code_says_the_configured_base() {
 
 /// No table is asked, so it makes no difference.
 #[tokio::test]
-async fn a_code_is_drawn_whether_there_is_a_link_or_not_if_it_could_be_one() {
+async fn a_qr_code_is_drawn_for_any_valid_code_linked_or_not() {
     for code in ["launch", "0000", "AbCdEfGhI9", "a", "a-b_c", &"x".repeat(64)] {
         assert_eq!(get(&format!("/{code}/qr")).await.status, 200, "{code}");
     }
@@ -153,7 +153,7 @@ async fn every_level_bears_at_least_as_much_damage_as_was_asked_for() {
 // -------------------------------------------------------------------------------------------------------------- The image
 
 #[tokio::test]
-async fn an_image_has_exactly_its_size_and_modules_of_whole_pixels_in_the_middle() {
+async fn an_image_has_its_exact_size_and_centred_whole_pixel_modules() {
     for size in [64, 65, 100, 296, 512, 777, 2_048] {
         for margin in [0, 1, 4, 16] {
             let image = png(&format!("&size={size}&margin={margin}")).await;

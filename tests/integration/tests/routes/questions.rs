@@ -263,7 +263,7 @@ fn parameters(filter: &[(&str, &str)]) -> String {
 }
 
 #[tokio::test]
-async fn every_answer_is_that_of_a_model_for_any_period_zone_and_filter() {
+async fn any_period_zone_and_filter_is_answered_as_by_a_model() {
     let (from, now) = (at("2026-02-10T00:00:00Z"), at("2026-05-20T12:00:00Z"));
     let mut random = Rng::with_seed(34);
     let visits: Vec<_> = (0..3_000).map(|_| Visit::made_up(&mut random, from, 90)).collect();
@@ -300,7 +300,7 @@ async fn every_answer_is_that_of_a_model_for_any_period_zone_and_filter() {
 
 /// Beyond what a breakdown holds, the rarest values are counted together, and beyond 300 people they are estimated.
 #[tokio::test]
-async fn with_more_values_than_places_sums_stay_exact_and_frequent_values_are_kept() {
+async fn beyond_its_places_a_breakdown_keeps_exact_sums_and_frequent_values() {
     const CLICKS: u64 = 2_400;
     let (from, now) = (at("2026-05-01T06:00:00Z"), at("2026-05-20T12:00:00Z"));
     let bench = Bench::with(&[], now).await;
@@ -370,7 +370,7 @@ fn made_up_filter(random: &mut Rng, number: usize) -> Vec<(&'static str, &'stati
 }
 
 #[tokio::test]
-async fn dates_are_days_of_the_zone_and_the_time_before_has_as_many() {
+async fn dates_are_days_of_the_zone_also_in_the_period_before() {
     let visits =
         ["2026-03-27T22:59:59.999Z", "2026-03-27T23:00:00Z", "2026-03-29T21:59:59.999Z", "2026-03-29T22:00:00Z"]
             .map(|time| Visit { at: at(time), ..Visit::made_up(&mut Rng::with_seed(1), at(time), 1) });
@@ -392,7 +392,7 @@ async fn dates_are_days_of_the_zone_and_the_time_before_has_as_many() {
 }
 
 #[tokio::test]
-async fn who_may_not_see_details_is_asked_for_credentials_and_sees_nothing_new() {
+async fn callers_without_access_to_details_get_401_or_403() {
     let bench = Bench::with(&[], at("2026-05-20T12:00:00Z")).await;
     let path = "/api/stats/launch?from=2026-05-01";
     let stranger = RequestBuilder::new("GET", path).send_to(&stats(&bench.db)).await;
@@ -459,7 +459,7 @@ fn some_visits(count: usize) -> (Vec<Visit>, Timestamp) {
 }
 
 #[tokio::test]
-async fn pages_of_clicks_have_no_gaps_and_repeat_nothing_while_new_clicks_come() {
+async fn pages_of_clicks_have_no_gaps_or_repeats_while_clicks_arrive() {
     let (visits, now) = some_visits(400);
     let bench = Bench::with(&visits, now).await;
     let from = at("2026-05-12T06:00:00Z");
@@ -576,7 +576,7 @@ fn ordinary_year() -> (Vec<Visit>, Timestamp) {
 }
 
 #[tokio::test]
-async fn what_days_tell_costs_as_much_as_their_rows_and_hours_at_the_edges_as_their_clicks() {
+async fn days_cost_as_much_as_their_rows_and_edges_as_their_clicks() {
     let (visits, now) = ordinary_year();
     let bench = Bench::with(&visits, now).await;
 

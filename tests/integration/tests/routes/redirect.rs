@@ -135,7 +135,7 @@ async fn a_client_cannot_choose_the_address_it_is_known_by() {
 }
 
 #[tokio::test]
-async fn a_redirect_costs_half_a_read_unit_and_one_write_unit_whatever_a_visitor_sends() {
+async fn a_redirect_costs_half_a_read_unit_and_one_write_unit() {
     let (db, _) = with_link(LinkBuilder::new("launch").build()).await;
     let meter = CapacityMeter::default();
     let client = db.client_with(meter.clone());
@@ -201,7 +201,7 @@ async fn only_a_trusted_edge_says_who_and_where_a_visitor_is() {
 }
 
 #[tokio::test]
-async fn an_expired_link_answers_410_before_ttl_deletes_it_and_nothing_is_written() {
+async fn an_expired_link_answers_410_before_its_ttl_and_writes_nothing() {
     let (db, redirect) = with_link(LinkBuilder::new("launch").expires_at(Timestamp::now()).build()).await;
     let before = db.scan("LinksTable");
 
@@ -236,7 +236,7 @@ async fn what_is_no_code_is_404_without_a_look_at_the_table() {
 
 /// People type it from paper. The click is one of the link, and who asks for it again and again is answered from memory.
 #[tokio::test]
-async fn a_custom_code_leads_to_its_target_in_whichever_case_it_is_typed() {
+async fn a_custom_code_leads_to_its_destination_typed_in_any_case() {
     let db = TestDynamoDb::start();
     let link = LinkBuilder::new("launch").build();
     let creation = Creation { is_custom: true, ..Creation::of(&link) };
@@ -259,7 +259,7 @@ async fn a_custom_code_leads_to_its_target_in_whichever_case_it_is_typed() {
 }
 
 #[tokio::test]
-async fn a_generated_code_is_found_as_it_is_and_not_in_another_case() {
+async fn a_generated_code_is_found_only_in_its_own_case() {
     let (_db, redirect) = with_link(LinkBuilder::new("aBcDeFg").build()).await;
 
     let answers = [get(&redirect, "/aBcDeFg").await, get(&redirect, "/abcdefg").await];
@@ -312,7 +312,7 @@ async fn a_browser_gets_a_page_that_names_the_case_where_it_matters() {
 }
 
 #[tokio::test]
-async fn a_browser_gets_a_page_also_when_it_is_too_early_or_a_table_is_down() {
+async fn a_browser_gets_a_page_for_429_and_503_too() {
     let db = TestDynamoDb::start();
     let follow = async |redirect: &Redirect| {
         RequestBuilder::new("GET", "/r/launch").header("accept", "text/html").send_to(redirect).await
@@ -332,7 +332,7 @@ async fn a_browser_gets_a_page_also_when_it_is_too_early_or_a_table_is_down() {
 }
 
 #[tokio::test]
-async fn a_browser_gets_a_page_also_for_an_item_of_an_unknown_form() {
+async fn a_browser_gets_a_page_for_an_unreadable_item_too() {
     let db = TestDynamoDb::start();
     db.put("LinksTable", &json!({"pk": {"S": "LINK#launch"}, "sk": {"S": "LINK"}}));
 
@@ -373,7 +373,7 @@ async fn a_page_may_apply_its_style_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_page_demands_https_under_a_domain_of_our_own_and_a_redirect_has_no_header_of_pages() {
+async fn pages_of_own_domains_demand_https_and_redirects_have_no_page_headers() {
     let (_db, redirect) = with_link(LinkBuilder::new("launch").build()).await;
     let redirect = Redirect { pages: Pages::of(Some("https://go.example.com")), ..redirect };
     let follow =

@@ -235,7 +235,7 @@ async fn an_operator_says_what_a_squatter_has_left_and_reclaims_the_account() {
 
 /// Nobody could have used an account without a password, so nothing in it is paused and nobody is warned.
 #[tokio::test]
-async fn a_first_password_by_the_way_of_a_forgotten_one_is_no_alarm() {
+async fn a_first_password_by_reset_pauses_nothing_and_warns_nobody() {
     let entrance = Entrance::new("domains", "example.com");
     let ada = user(&entrance.register("ada@example.com", None).await);
     let (now, users, token) = (Timestamp::now(), entrance.db.users(), OneTimeToken::generate(TokenPurpose::Reset));
@@ -305,7 +305,7 @@ async fn a_closed_account_opens_nothing_and_its_address_is_nobodys() {
 }
 
 #[tokio::test]
-async fn memberships_of_a_closed_account_end_as_by_leaving_and_closing_it_again_changes_nothing() {
+async fn closing_an_account_ends_its_memberships_and_can_be_repeated() {
     let entrance = Entrance::new("open", "");
     let (people, users) = (entrance.people(), entrance.db.users());
     let ada = entrance.db.register("ada").await;

@@ -124,7 +124,7 @@ async fn who_stays_signed_in_gets_a_cookie_that_renews_the_session() {
 }
 
 #[tokio::test]
-async fn without_the_wish_a_session_is_as_long_as_its_token_and_there_is_no_cookie() {
+async fn without_remember_a_session_lasts_a_day_and_sets_no_cookie() {
     let fixture = Fixture::new().await;
 
     for remember in [json!(false), json!(null)] {
@@ -142,7 +142,7 @@ async fn without_the_wish_a_session_is_as_long_as_its_token_and_there_is_no_cook
 }
 
 #[tokio::test]
-async fn tabs_that_ask_at_once_get_the_same_cookie_and_nobody_is_signed_out() {
+async fn tabs_that_renew_at_once_get_the_same_cookie() {
     let fixture = Fixture::new().await;
     let mut cookie_now = cookie(&fixture.sign_in().await);
 
@@ -238,7 +238,7 @@ async fn fifty_one_sign_outs_leave_another_session_that_is_older_alone() {
 }
 
 #[tokio::test]
-async fn what_ends_all_sessions_ends_those_that_could_be_renewed_for_a_month() {
+async fn ending_all_sessions_also_ends_those_renewable_for_a_month() {
     let password = json!({"current": PASSWORD, "new": "battery staple horse"});
     for (what, path, body) in [
         ("everywhere", "/api/auth/logout", json!({"everywhere": true})),
@@ -274,7 +274,7 @@ async fn a_closed_account_renews_nothing() {
 }
 
 #[tokio::test]
-async fn a_token_is_renewed_for_the_workspace_that_is_named_in_the_role_of_the_moment() {
+async fn a_token_is_renewed_for_the_named_workspace_in_the_current_role() {
     let fixture = Fixture::new().await;
     let grace = fixture.join_grace().await;
     let refresh = async |cookie: &str, body: Value| {

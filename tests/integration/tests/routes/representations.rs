@@ -215,7 +215,7 @@ fn the_answers_with_a_secret_are_those_that_are_tried() {
 }
 
 #[tokio::test]
-async fn a_new_link_has_the_tag_of_its_first_revision_in_whichever_form() {
+async fn a_new_link_has_its_first_revisions_etag_compressed_or_not() {
     let fixture = Fixture::with_links(0).await;
     let url = format!("https://example.com/{}", "long/".repeat(300));
     let shorten = async |body: &Value, headers: &[(&str, &str)]| {

@@ -112,7 +112,7 @@ async fn workspaces_do_not_share_links() {
 }
 
 #[tokio::test]
-async fn a_code_or_expiry_of_ones_own_or_the_wish_for_a_new_one_makes_a_new_link() {
+async fn a_custom_code_an_expiry_or_refused_reuse_makes_a_new_link() {
     let fixture = Fixture::new();
     let later = Timestamp::now().plus(Duration::from_secs(3_600));
     let url = "https://example.com";
@@ -173,7 +173,7 @@ async fn a_request_to_watch_gets_a_link_that_watches_and_no_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn fifty_requests_at_once_to_watch_a_url_that_has_a_link_agree_on_another() {
+async fn fifty_requests_at_once_to_watch_a_url_agree_on_one_link() {
     let fixture = Fixture::new();
     let plain = fixture.post(json!({"url": "https://example.com"})).await;
 
@@ -292,7 +292,7 @@ async fn a_reused_link_names_what_it_does_not_take_over() {
 }
 
 #[tokio::test]
-async fn a_watching_link_that_is_switched_on_again_is_the_one_that_requests_to_watch_get() {
+async fn a_reactivated_watching_link_is_reused_by_requests_to_watch() {
     let fixture = Fixture::new();
     let watching = code(&fixture.post(json!({"url": "https://example.com", "watch": true})).await);
     let link = fixture.db.link(&watching).await;
@@ -306,7 +306,7 @@ async fn a_watching_link_that_is_switched_on_again_is_the_one_that_requests_to_w
 }
 
 #[tokio::test]
-async fn a_link_that_can_be_reused_again_becomes_the_one_of_its_url_if_there_is_no_other() {
+async fn a_link_that_becomes_reusable_is_reused_unless_another_already_is() {
     let later = Timestamp::now().plus(Duration::from_secs(3_600));
     let patches = [
         LinkPatch { expires_at: Some(None), ..LinkPatch::default() },

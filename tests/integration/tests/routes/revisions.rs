@@ -64,7 +64,7 @@ fn assert_stale(answer: &Answer) {
 }
 
 #[tokio::test]
-async fn each_change_of_a_link_makes_a_revision_and_a_stale_one_changes_nothing() {
+async fn each_change_makes_a_revision_and_a_stale_one_changes_nothing() {
     let fixture = Fixture::new().await;
     let first = fixture.tag().await;
 
@@ -82,7 +82,7 @@ async fn each_change_of_a_link_makes_a_revision_and_a_stale_one_changes_nothing(
 }
 
 #[tokio::test]
-async fn a_change_of_an_external_id_is_made_to_the_revision_that_was_read_only() {
+async fn a_stale_change_of_an_external_id_changes_nothing() {
     let fixture = Fixture::new().await;
     let first = fixture.tag().await;
 
@@ -102,7 +102,7 @@ async fn a_change_of_an_external_id_is_made_to_the_revision_that_was_read_only()
 }
 
 #[tokio::test]
-async fn a_list_of_tags_and_a_star_match_and_a_weak_tag_never_does() {
+async fn lists_of_etags_and_a_star_match_but_weak_tags_never_do() {
     let fixture = Fixture::new().await;
     let tag = fixture.tag().await;
 

@@ -173,7 +173,7 @@ async fn statistics_tell_the_workspace_and_nobody_else_where_visitors_were_led()
 }
 
 #[tokio::test]
-async fn rules_are_read_replaced_and_taken_away_with_the_etag_of_the_link() {
+async fn rules_are_read_replaced_and_removed_with_the_links_etag() {
     let fixture = Fixture::editable().await;
     let before = fixture.request("GET", "/rules").send_to(&fixture.list).await;
     assert_eq!(before.json(), json!({"rules": [], "variants": [], "countries_known": false}));
@@ -253,7 +253,7 @@ async fn the_tester_says_where_the_redirect_leads() {
 }
 
 #[tokio::test]
-async fn in_a_workspace_with_fixed_destinations_nothing_leads_elsewhere_and_much_is_taken_away() {
+async fn fixed_destinations_allow_removing_rules_and_fallback_but_no_new_ones() {
     let fixture = Fixture::new().await;
     let token = token_of(&fixture.ada.id, &fixture.ada.workspace, Role::Member);
     let mut body = phones();
@@ -284,7 +284,7 @@ async fn in_a_workspace_with_fixed_destinations_nothing_leads_elsewhere_and_much
 }
 
 #[tokio::test]
-async fn another_destination_takes_the_reuse_of_its_url_and_frees_the_old_one() {
+async fn a_new_destination_takes_over_reuse_and_frees_the_old_url() {
     let fixture = Fixture::editable().await;
     let code = fixture.shorten("https://example.com/old").await;
 
@@ -321,7 +321,7 @@ fn death_at(call: usize, last: Fault) -> impl Iterator<Item = (usize, Fault)> {
 }
 
 #[tokio::test]
-async fn reuse_and_history_agree_with_a_destination_at_whichever_call_its_change_dies() {
+async fn reuse_and_history_match_the_destination_wherever_its_change_dies() {
     const OLD: &str = "https://example.com/old";
     const NEW: &str = "https://example.com/new";
     for last in [Fault::NotSent, Fault::AnswerLost] {
@@ -352,7 +352,7 @@ async fn reuse_and_history_agree_with_a_destination_at_whichever_call_its_change
 }
 
 #[tokio::test]
-async fn every_change_of_where_or_whether_a_link_leads_is_in_its_history() {
+async fn a_links_history_has_every_change_of_where_or_whether_it_leads() {
     let fixture = Fixture::editable().await;
     fixture.patch(&json!({"title": "no news"})).await;
     fixture.patch(&json!({"url": "https://example.com/new"})).await;
@@ -382,7 +382,7 @@ async fn every_change_of_where_or_whether_a_link_leads_is_in_its_history() {
 }
 
 #[tokio::test]
-async fn two_people_who_change_a_destination_at_once_are_both_in_the_history_in_the_order_that_counts() {
+async fn simultaneous_changes_of_a_destination_are_in_the_history_in_order() {
     let fixture = Fixture::editable().await;
     let urls: Vec<String> = (0..8).map(|number| format!("https://example.com/{number}")).collect();
 
@@ -402,7 +402,7 @@ async fn two_people_who_change_a_destination_at_once_are_both_in_the_history_in_
 }
 
 #[tokio::test]
-async fn who_deletes_a_link_is_in_its_history_which_goes_with_a_purge() {
+async fn a_deletion_is_in_a_links_history_which_a_purge_deletes() {
     let fixture = Fixture::new().await;
     let link = fixture.link().await;
     let bob = UserId::generate();
@@ -416,7 +416,7 @@ async fn who_deletes_a_link_is_in_its_history_which_goes_with_a_purge() {
 }
 
 #[tokio::test]
-async fn a_purge_ends_what_the_link_watches_now_and_frees_the_url_that_it_has_now() {
+async fn a_purge_after_a_change_of_destination_ends_watching_the_new_one() {
     let fixture = Fixture::editable().await;
     let link =
         LinkBuilder::new("watcher").to("https://example.com/a").in_workspace(&fixture.ada.workspace).watching().build();
@@ -434,7 +434,7 @@ async fn a_purge_ends_what_the_link_watches_now_and_frees_the_url_that_it_has_no
 }
 
 #[tokio::test]
-async fn a_change_by_a_clock_that_is_behind_is_later_than_the_one_before() {
+async fn a_change_by_a_slow_clock_is_later_than_the_one_before() {
     let fixture = Fixture::editable().await;
     fixture.patch(&json!({"url": "https://example.com/new"})).await;
     let link = fixture.link().await;

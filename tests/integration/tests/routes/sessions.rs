@@ -151,7 +151,7 @@ async fn ending_a_session_twice_is_one_entry() {
 }
 
 #[tokio::test]
-async fn a_body_of_a_logout_is_judged_and_ends_nothing_if_it_is_wrong() {
+async fn a_logout_with_a_wrong_body_ends_nothing() {
     let fixture = Fixture::new().await;
     let token = fixture.token();
 
@@ -182,7 +182,7 @@ async fn ending_all_sessions_again_does_not_bring_one_back() {
 }
 
 #[tokio::test]
-async fn a_removed_member_is_refused_within_a_minute_and_at_once_where_it_hurts() {
+async fn a_removed_member_is_refused_within_a_minute_and_purges_nothing() {
     let fixture = Fixture::new().await;
     let token = fixture.token();
     assert_eq!(fixture.me(&token).await.status, 200);
@@ -379,7 +379,7 @@ async fn two_changes_of_a_password_at_once_are_one() {
 }
 
 #[tokio::test]
-async fn a_change_of_the_password_brings_no_session_back_that_was_ended_meanwhile() {
+async fn a_password_change_restores_no_session_that_was_ended_meanwhile() {
     let fixture = Fixture::new().await;
     let (users, ada, at) = (fixture.db.users(), &fixture.ada.id, Timestamp::now());
     let mallory = SessionId::beginning_at(at);
@@ -511,7 +511,7 @@ async fn who_is_a_member_of_twenty_workspaces_founds_no_other() {
 }
 
 #[tokio::test]
-async fn who_has_no_workspace_left_gets_a_new_one_at_the_next_login() {
+async fn a_person_without_a_workspace_gets_a_new_one_at_login() {
     let fixture = Fixture::new().await;
     let credentials = json!({"email": "eve@example.com", "password": "correct horse"});
     let post = async |path: &str| RequestBuilder::new("POST", path).json(&credentials).send_to(&fixture.auth).await;
@@ -634,7 +634,7 @@ async fn every_session_that_lasts_is_listed_with_where_it_began() {
 }
 
 #[tokio::test]
-async fn sessions_that_are_over_are_not_listed_whether_or_not_their_items_are_there() {
+async fn sessions_that_are_over_are_not_listed() {
     let signed_in = SignedIn::new().await;
     let now = Timestamp::now();
     let (day, month) = (Duration::from_secs(24 * 60 * 60), Duration::from_secs(30 * 24 * 60 * 60));
@@ -669,7 +669,7 @@ async fn a_session_that_lasts_is_found_behind_any_number_that_are_over() {
 }
 
 #[tokio::test]
-async fn of_many_sessions_the_latest_are_listed_and_ones_own_and_that_there_are_more() {
+async fn the_latest_hundred_sessions_and_ones_own_are_listed_with_has_more() {
     let signed_in = SignedIn::new().await;
     let now = Timestamp::now();
     let token = signed_in.log_in(FIREFOX, true, now.minus(Duration::from_secs(600))).await;

@@ -47,7 +47,7 @@ async fn a_url_gets_a_short_one() {
 }
 
 #[tokio::test]
-async fn a_new_link_has_its_metadata_and_an_external_id_of_its_own() {
+async fn a_new_link_has_its_metadata_and_a_unique_external_id() {
     let db = TestDynamoDb::start();
     let (shorten, workspace) = (fixture::shorten(&db), WorkspaceId::generate());
     let post = async |workspace: &WorkspaceId, body: Value| {
@@ -125,7 +125,7 @@ async fn a_configured_base_replaces_the_requests_own() {
 }
 
 #[tokio::test]
-async fn a_link_to_the_apis_own_address_is_refused_whatever_domain_the_request_came_through() {
+async fn a_link_to_the_apis_own_address_is_always_refused() {
     let db = TestDynamoDb::start();
     let endpoint = "https://a1b2c3.execute-api.eu-central-1.amazonaws.com";
     let short_urls = ShortUrls::new(None).with_api_endpoint(Some(endpoint));
@@ -452,7 +452,7 @@ async fn a_link_that_watches_is_created_also_while_targets_cannot_be_read() {
 }
 
 #[tokio::test]
-async fn a_code_is_anybodys_when_the_tombstone_of_its_purged_link_is_gone() {
+async fn a_purged_code_is_anybodys_once_its_tombstone_is_gone() {
     let db = TestDynamoDb::start();
     let (ada, bob) = (db.register("ada").await, db.register("bob").await);
     let choose = async |who: &linklet_test_support::Person, code: &str| {

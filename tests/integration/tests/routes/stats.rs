@@ -312,7 +312,7 @@ async fn the_longest_range_is_the_one_that_the_refusal_names() {
 }
 
 #[tokio::test]
-async fn a_stranger_gets_31_days_of_the_timeline_and_a_caller_of_the_links_workspace_all() {
+async fn strangers_get_31_days_of_the_timeline_and_the_workspace_all() {
     let db = TestDynamoDb::start();
     let link = LinkBuilder::new("launch").build();
     db.store(&link).await;
@@ -342,7 +342,7 @@ async fn a_stranger_gets_31_days_of_the_timeline_and_a_caller_of_the_links_works
 }
 
 #[tokio::test]
-async fn who_asks_for_31_days_is_answered_also_while_keys_cannot_be_read() {
+async fn thirty_one_days_are_answered_even_while_keys_cannot_be_read() {
     let db = TestDynamoDb::start();
     db.store(&LinkBuilder::new("launch").build()).await;
     let stats = Stats { authenticator: authenticator(), ..stats(&db) };
@@ -358,7 +358,7 @@ async fn who_asks_for_31_days_is_answered_also_while_keys_cannot_be_read() {
 }
 
 #[tokio::test]
-async fn the_first_and_the_last_day_that_there_are_can_be_asked_for() {
+async fn the_first_and_last_possible_days_can_be_asked_for() {
     let db = TestDynamoDb::start();
     let link = LinkBuilder::new("launch").build();
     db.store(&link).await;

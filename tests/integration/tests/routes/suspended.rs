@@ -74,7 +74,7 @@ async fn a_link_says_that_it_is_suspended_wherever_its_status_is_shown() {
 }
 
 #[tokio::test]
-async fn a_link_is_what_it_was_and_weighs_as_much_when_nothing_suspends_it_any_more() {
+async fn resuming_a_link_restores_it_exactly_as_it_was() {
     let now = Timestamp::now();
     let of = |link: LinkBuilder| link.build();
     let mut switched_off = of(LinkBuilder::new("launch"));

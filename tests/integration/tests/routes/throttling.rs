@@ -66,7 +66,7 @@ async fn every_answer_tells_how_many_links_are_left() {
 }
 
 #[tokio::test]
-async fn the_eleventh_link_of_an_address_in_a_minute_is_refused_and_nothing_is_done_for_it() {
+async fn the_eleventh_link_of_an_address_in_a_minute_is_refused() {
     let db = TestDynamoDb::start();
     let shorten = shorten(&db);
     for _ in 0..10 {
@@ -106,7 +106,7 @@ async fn without_the_table_links_are_created() {
 }
 
 #[tokio::test]
-async fn a_person_has_one_limit_with_all_tokens_and_keys_wherever_they_are_used() {
+async fn a_person_has_one_limit_for_all_tokens_keys_and_addresses() {
     let db = TestDynamoDb::start();
     let (ada, bob) = (db.register("ada").await, db.register("bob").await);
     let keys = [ApiKeySecret::generate().unwrap(), ApiKeySecret::generate().unwrap()];
@@ -136,7 +136,7 @@ async fn a_person_has_one_limit_with_all_tokens_and_keys_wherever_they_are_used(
 }
 
 #[tokio::test]
-async fn the_limit_that_is_nearer_is_told_and_a_refusal_by_one_is_counted_for_none() {
+async fn the_nearer_limit_is_told_and_a_refusal_counts_for_neither() {
     let db = TestDynamoDb::start();
     let shorten = fixture::shorten_limited(&db, 2, 3);
     let [ada, bob] = [0, 1].map(|_| token_for(&WorkspaceId::generate(), Role::Member));
@@ -181,7 +181,7 @@ fn in_network(number: u32) -> String {
 }
 
 #[tokio::test]
-async fn whoever_has_a_48_may_not_create_links_from_each_of_its_networks() {
+async fn the_networks_of_a_48_share_a_limit_of_new_links() {
     let db = TestDynamoDb::start();
     let shorten = fixture::shorten_limited(&db, 60, 1);
     let status = async |number| order().source_ip(&in_network(number)).send_to(&shorten).await.status;
@@ -199,7 +199,7 @@ async fn whoever_has_a_48_may_not_create_links_from_each_of_its_networks() {
 }
 
 #[tokio::test]
-async fn an_address_of_ipv6_has_the_limit_of_one_and_a_refusal_takes_nothing_from_its_neighbours() {
+async fn an_ipv6_address_has_one_limit_and_a_refusal_spares_its_neighbours() {
     let db = TestDynamoDb::start();
     let shorten = shorten(&db);
     let order = |address: &str| order().source_ip(address).send_to(&shorten);
@@ -286,7 +286,7 @@ async fn every_answer_of_redirect_counts_and_tells_how_many_are_left() {
 }
 
 #[tokio::test]
-async fn the_301st_redirect_in_a_minute_is_refused_without_a_read_or_a_click() {
+async fn the_301st_redirect_in_a_minute_is_refused_without_read_or_click() {
     let (db, reads) = (with_link().await, Faults::default());
     let links = LinksTable::new(db.client_with(reads.clone()), "LinksTable");
     let redirect = fixture::redirect_with(links, db.clicks(), db.calls());
@@ -338,7 +338,7 @@ async fn an_ordinary_visitor_over_ipv6_costs_no_write_either() {
 }
 
 #[tokio::test]
-async fn whoever_has_a_48_may_not_follow_links_from_each_of_its_networks() {
+async fn the_networks_of_a_48_share_a_limit_of_redirects() {
     let db = with_link().await;
     let redirect = fixture::redirect_with(db.links(), db.clicks(), unreachable_table());
     let redirect = Redirect { limiter: Limiter::new(RateLimit::per_minute(1).unwrap()), ..redirect };

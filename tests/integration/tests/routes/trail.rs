@@ -239,7 +239,7 @@ fn every_operation_says_what_the_audit_log_has_of_it() {
 }
 
 #[tokio::test]
-async fn every_change_of_who_may_do_what_has_its_entry_with_who_when_and_from_where() {
+async fn every_change_of_access_is_in_the_audit_log_with_its_origin() {
     for (operation, Audited { audit, .. }) in &operations() {
         let Some(expected) = audit else { continue };
         let office = Office::new().await;
@@ -302,7 +302,7 @@ async fn without_the_trail_people_sign_in_all_the_same() {
 }
 
 #[tokio::test]
-async fn wrong_passwords_are_one_entry_as_soon_as_the_next_guess_has_to_wait() {
+async fn wrong_passwords_are_one_audit_entry_once_guesses_must_wait() {
     let office = Office::new().await;
     let noon = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
     let guessed = async |seconds, email: &str| {
@@ -323,7 +323,7 @@ async fn wrong_passwords_are_one_entry_as_soon_as_the_next_guess_has_to_wait() {
 }
 
 #[tokio::test]
-async fn wrong_passwords_beside_a_token_are_in_the_trail_wherever_they_are_given() {
+async fn wrong_passwords_beside_a_token_are_in_the_audit_log_everywhere() {
     let wrong = "wrong horse battery";
     for (operation, body) in [
         ("DELETE /api/me", json!({"password": wrong})),

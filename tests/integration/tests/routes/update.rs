@@ -65,7 +65,7 @@ async fn watching_in_a_full_workspace(fixture: &Fixture, expires_at: Timestamp) 
 }
 
 #[tokio::test]
-async fn a_link_cannot_go_on_watching_a_url_too_many_unless_it_gives_up_watching() {
+async fn a_watching_link_without_room_is_extended_only_if_it_stops_watching() {
     let fixture = Fixture::new().await;
     let now = Timestamp::now();
     watching_in_a_full_workspace(&fixture, now).await;
@@ -96,7 +96,7 @@ async fn a_link_cannot_go_on_watching_a_url_too_many_unless_it_gives_up_watching
 }
 
 #[tokio::test]
-async fn a_link_goes_on_watching_if_its_url_is_a_target_or_nobody_can_say() {
+async fn a_link_keeps_watching_if_its_target_exists_or_is_unreadable() {
     let mut fixture = Fixture::new().await;
     let now = Timestamp::now();
     watching_in_a_full_workspace(&fixture, now).await;
@@ -137,7 +137,7 @@ async fn each_member_changes_alone_and_null_takes_it_away() {
 }
 
 #[tokio::test]
-async fn an_archived_link_redirects_as_before_and_has_nothing_left_when_it_is_brought_back() {
+async fn an_archived_link_still_redirects_and_restoring_it_leaves_no_trace() {
     let fixture = Fixture::new().await;
     let stored = || fixture.db.scan("LinksTable")[0].get("archived").cloned();
 
@@ -176,7 +176,7 @@ async fn metadata_and_external_id_are_replaced_whole_and_taken_away() {
 }
 
 #[tokio::test]
-async fn an_external_id_belongs_to_one_link_of_a_workspace_until_it_is_released() {
+async fn an_external_id_belongs_to_one_link_until_it_is_released() {
     let fixture = Fixture::new().await;
     for (code, workspace) in [("second", &fixture.workspace), ("foreign", &WorkspaceId::generate())] {
         fixture.db.store(&LinkBuilder::new(code).in_workspace(workspace).owned_by(&fixture.owner).build()).await;
@@ -279,7 +279,7 @@ async fn a_change_says_when_it_was_made_and_nothing_is_no_change() {
 }
 
 #[tokio::test]
-async fn a_change_of_a_link_that_was_purged_since_leaves_the_next_one_with_its_code_alone() {
+async fn a_change_of_a_purged_link_leaves_its_codes_next_link_alone() {
     let fixture = Fixture::new().await;
     let read = fixture.db.link("launch").await;
     let record = fixture.db.record("launch").await.unwrap();

@@ -85,7 +85,7 @@ async fn what_is_no_choice_changes_nothing_and_says_why() {
 }
 
 #[tokio::test]
-async fn a_token_ends_notifications_by_mail_whatever_the_body_is_and_may_be_used_again() {
+async fn an_unsubscribe_token_works_repeatedly_and_with_any_body() {
     let fixture = Fixture::new().await;
     let token = fixture.token(Timestamp::now());
     let path = format!("/api/unsubscribe?token={token}");
@@ -157,7 +157,7 @@ async fn a_closed_account_has_nothing_to_unsubscribe_from() {
 }
 
 #[tokio::test]
-async fn wrong_tokens_are_guesses_after_which_one_waits_and_right_ones_are_none() {
+async fn only_wrong_unsubscribe_tokens_count_as_guesses_and_must_wait() {
     let fixture = Fixture::new().await;
     let token = fixture.token(Timestamp::now());
     for _ in 0..30 {

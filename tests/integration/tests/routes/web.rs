@@ -36,7 +36,7 @@ fn attributes<'p>(page: &'p str, name: &str) -> Vec<&'p str> {
 // -------------------------------------------------------------------------------------------------------------- Document
 
 #[tokio::test]
-async fn the_document_is_the_yaml_of_the_repository_as_json_without_x_linklet() {
+async fn the_openapi_document_is_the_repositorys_yaml_without_x_linklet() {
     let answer = get("/api/openapi.json").await;
 
     let mut expected: Value = serde_saphyr::from_str(&read("docs/openapi.yaml")).unwrap();
@@ -264,7 +264,7 @@ async fn files_of_the_application() -> Vec<String> {
 }
 
 #[tokio::test]
-async fn the_application_is_asked_for_again_and_its_files_are_kept_for_ever() {
+async fn the_application_is_revalidated_and_its_files_cached_forever() {
     let page = get("/app").await;
     assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"));
     assert_eq!(page.header("cache-control"), "no-cache");
@@ -406,7 +406,7 @@ async fn a_slash_behind_a_code_leads_to_the_link() {
 }
 
 #[tokio::test]
-async fn a_password_sent_with_a_slash_behind_the_code_is_sent_again_without() {
+async fn a_password_posted_with_a_trailing_slash_is_redirected_without_it() {
     for path in ["/launch/?a=b", "/r/launch/?a=b"] {
         let answer = RequestBuilder::new("POST", path).outside_the_contract().send_to(&web()).await;
 
