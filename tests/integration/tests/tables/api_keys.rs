@@ -105,7 +105,7 @@ async fn a_revoked_key_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn a_prefix_is_given_out_once_in_a_workspace_and_again_in_another() {
+async fn a_key_prefix_is_unique_within_a_workspace_only() {
     let db = TestDynamoDb::start();
     let (ada, bob) = (db.register("ada").await, db.register("bob").await);
     let alike = |last: char| ApiKeySecret::parse(&format!("sk_live_{}{last}", "a".repeat(31))).unwrap();
@@ -154,7 +154,7 @@ async fn whoever_is_no_admin_any_more_neither_creates_nor_revokes() {
 }
 
 #[tokio::test]
-async fn a_workspace_has_a_hundred_keys_at_most_and_no_other_workspace_counts() {
+async fn a_workspace_has_at_most_a_hundred_keys_of_its_own() {
     let db = TestDynamoDb::start();
     let (ada, bob) = (db.register("ada").await, db.register("bob").await);
     for _ in 0..ApiKey::MAX_PER_WORKSPACE {
@@ -181,7 +181,7 @@ async fn a_workspace_has_a_hundred_keys_at_most_and_no_other_workspace_counts() 
 
 /// The attack: of requests at the same moment, each would count the keys before the others have made theirs.
 #[tokio::test(flavor = "multi_thread")]
-async fn of_thirty_keys_at_once_as_many_are_made_as_there_is_room_for() {
+async fn of_thirty_keys_at_once_only_those_with_room_are_made() {
     for there_are in [0, 90] {
         let db = TestDynamoDb::start();
         let ada = db.register("ada").await;
@@ -220,7 +220,7 @@ async fn keys_that_are_over_make_room_by_themselves() {
 }
 
 #[tokio::test]
-async fn a_use_is_noted_once_a_minute_and_brings_no_revoked_key_back() {
+async fn a_use_is_noted_once_a_minute_and_restores_no_revoked_key() {
     let db = TestDynamoDb::start();
     let ada = db.register("ada").await;
     let (key, unused) = (key_of(&ada), key_of(&ada));
@@ -328,7 +328,7 @@ async fn a_lost_answer_creates_and_revokes_once() {
 }
 
 #[tokio::test]
-async fn a_change_that_meets_another_transaction_is_tried_again_and_no_other_failure_is() {
+async fn a_transaction_conflict_is_retried_but_other_failures_are_not() {
     let db = TestDynamoDb::start();
     let ada = db.register("ada").await;
     let key = key_of(&ada);
@@ -351,7 +351,7 @@ async fn a_change_that_meets_another_transaction_is_tried_again_and_no_other_fai
 }
 
 #[tokio::test]
-async fn a_list_asks_again_for_what_was_left_out_and_never_makes_it_up() {
+async fn a_list_of_keys_asks_again_for_unprocessed_reads_or_fails() {
     let db = TestDynamoDb::start();
     let ada = db.register("ada").await;
     let now = Timestamp::now();

@@ -83,7 +83,7 @@ async fn wrong_passwords_of_a_quarter_of_an_hour_are_one_entry() {
 }
 
 #[tokio::test]
-async fn pages_have_no_gap_and_repeat_nothing_also_where_several_entries_are_of_one_moment() {
+async fn pages_have_no_gaps_or_repeats_even_within_one_moment() {
     let db = TestDynamoDb::start();
     let user = UserId::generate();
     for number in 0..7 {
@@ -136,7 +136,7 @@ async fn a_filter_leaves_what_all_of_it_says() {
 }
 
 #[tokio::test]
-async fn a_page_of_which_few_entries_are_meant_reads_so_much_and_the_next_one_goes_on_there() {
+async fn a_page_with_few_matches_ends_early_and_the_next_goes_on() {
     const ENTRIES: u64 = 2_100;
     let db = TestDynamoDb::without_streams();
     let (user, table) = (UserId::generate(), db.trail());

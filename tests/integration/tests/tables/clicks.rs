@@ -69,7 +69,7 @@ async fn cost_of_latest(db: &TestDynamoDb, limit: usize) -> Consumption {
 }
 
 #[tokio::test]
-async fn clicks_of_a_hot_link_are_in_64_partitions_of_which_a_quiet_one_has_16() {
+async fn clicks_are_in_16_partitions_or_64_once_a_link_is_hot() {
     let db = TestDynamoDb::without_streams();
     store(&db.clicks(), Spread::Narrow, noon(), 200).await;
     assert_eq!(partitions(&db).len(), 16);
@@ -129,7 +129,7 @@ async fn the_latest_clicks_of_a_quiet_link_cost_16_queries() {
 }
 
 #[tokio::test]
-async fn the_latest_clicks_of_a_hot_link_cost_64_queries_until_later_ones_fill_the_list() {
+async fn a_hot_links_latest_clicks_cost_64_queries_until_later_ones_suffice() {
     let db = TestDynamoDb::without_streams();
     store_wide(&db.clicks(), 400).await;
     let hot = cost_of_latest(&db, 20).await;

@@ -144,7 +144,7 @@ async fn an_edit_is_made_once_whichever_call_fails() {
 }
 
 #[tokio::test]
-async fn an_edit_that_dies_is_made_as_a_whole_or_not_and_can_be_repeated() {
+async fn an_interrupted_edit_is_made_wholly_or_not_and_can_be_repeated() {
     for (name, edit) in EDITS {
         let (faultless, faults) = (TestDynamoDb::start(), Faults::default());
         let found = with_a_link(&faultless).await;

@@ -125,7 +125,7 @@ async fn a_guess_that_is_given_back_leaves_no_wait() {
 }
 
 #[tokio::test]
-async fn a_wait_that_somebody_else_began_stays_when_a_guess_is_given_back() {
+async fn giving_back_a_guess_leaves_a_wait_that_another_began() {
     let (db, guess) = (TestDynamoDb::start(), guess(ADA, ADDRESS));
     let table = db.calls();
     assert_eq!(admitted(&table, &guess, 4, noon()).await, 4);
@@ -139,7 +139,7 @@ async fn a_wait_that_somebody_else_began_stays_when_a_guess_is_given_back() {
 }
 
 #[tokio::test]
-async fn strangers_guesses_are_in_nobodys_way_who_has_signed_in_from_there_before() {
+async fn strangers_guesses_do_not_delay_networks_that_signed_in_before() {
     let db = TestDynamoDb::start();
     let (table, home) = (db.calls(), guess(ADA, ADDRESS));
     table.remember_sign_in(&home, None, noon()).await.unwrap();
@@ -159,7 +159,7 @@ async fn strangers_guesses_are_in_nobodys_way_who_has_signed_in_from_there_befor
 }
 
 #[tokio::test]
-async fn a_sign_in_is_remembered_for_ninety_days_and_written_once_a_day() {
+async fn a_sign_in_is_remembered_ninety_days_and_written_once_a_day() {
     let (db, writes) = (TestDynamoDb::start(), Faults::default());
     let table = ThrottleTable::new(db.client_with(writes.clone()), "ThrottleTable");
     let home = guess(ADA, ADDRESS);
@@ -183,7 +183,7 @@ async fn a_sign_in_is_remembered_for_ninety_days_and_written_once_a_day() {
 }
 
 #[tokio::test]
-async fn a_reclaim_forgets_sign_ins_before_it_but_those_of_its_own_network() {
+async fn a_reclaim_forgets_earlier_sign_ins_except_from_its_own_network() {
     const OWN: &str = "203.0.113.10";
     let (db, later) = (TestDynamoDb::start(), noon().plus(60 * SECOND));
     let table = db.calls();
@@ -278,7 +278,7 @@ fn budget(hashes: u32) -> HashBudget {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_fifty_hashes_at_once_as_many_are_computed_as_the_budget_has() {
+async fn of_fifty_hashes_at_once_only_the_budget_is_computed() {
     let db = TestDynamoDb::start();
     let environments: Vec<ThrottleTable> = (0..50).map(|_| db.calls()).collect();
     let spend = async |number: usize, class, now| {
@@ -335,7 +335,7 @@ async fn two_hashes_need_room_for_both() {
 }
 
 #[tokio::test]
-async fn once_nothing_is_left_an_environment_does_not_ask_again_in_the_same_second() {
+async fn an_exhausted_hash_budget_is_not_asked_again_within_the_second() {
     for (class, hashers) in [(HashFor::Strangers, 100), (HashFor::Known, 1)] {
         let (db, writes) = (TestDynamoDb::start(), Faults::default());
         let table = ThrottleTable::new(db.client_with(writes.clone()), "ThrottleTable");
@@ -443,7 +443,7 @@ async fn of_ten_mails_at_once_one_is_sent() {
 }
 
 #[tokio::test]
-async fn a_mail_that_could_not_be_sent_is_tried_again_without_being_counted_again() {
+async fn a_mail_that_is_tried_again_is_not_counted_again() {
     let db = TestDynamoDb::start();
     let again = async |now| admission(&db, &reader(ADA), MailCount::Resets, "again", now).await;
     for _ in 0..10 {
@@ -470,7 +470,7 @@ async fn mails_that_are_tried_again_in_turns_are_counted_once_each() {
 
 /// Each message comes twice, as when the first try of its mail fails, and once more after the last.
 #[tokio::test]
-async fn of_as_many_as_there_may_be_one_is_the_last_and_stays_it() {
+async fn exactly_one_mail_of_a_limit_is_the_last_and_stays_so() {
     let (db, ada) = (TestDynamoDb::start(), Correspondent::person(&UserId::generate(), &salt()));
     let most = MailLimit::OF_NOTIFICATIONS.mails;
     let ask = async |id: u32, now| admission(&db, &ada, MailCount::Notifications, &id.to_string(), now).await;

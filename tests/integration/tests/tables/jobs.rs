@@ -61,7 +61,7 @@ async fn a_job_is_read_as_it_was_stored() {
 }
 
 #[tokio::test]
-async fn pages_of_jobs_have_jobs_only_also_beside_the_marks_of_a_closed_workspace() {
+async fn pages_of_jobs_leave_out_the_marks_of_a_closed_workspace() {
     let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
     let jobs = db.jobs();
     let mut created = Vec::new();
@@ -84,7 +84,7 @@ async fn pages_of_jobs_have_jobs_only_also_beside_the_marks_of_a_closed_workspac
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_jobs_at_once_two_of_a_person_wait_and_four_of_members() {
+async fn at_most_two_jobs_of_a_person_and_four_of_members_wait() {
     let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
     let (jobs, [ada, bob, carol]) = (db.jobs(), [(); 3].map(|()| UserId::generate()));
     let many = |creator: &UserId, role| (0..30).map(|_| job_of(creator, role, &workspace)).collect();
@@ -217,7 +217,7 @@ async fn a_job_is_stuck_after_an_hour_and_given_up_once() {
 }
 
 #[tokio::test]
-async fn a_job_is_deleted_thirty_days_after_its_end_and_not_before_it() {
+async fn a_job_is_deleted_thirty_days_after_its_end_not_before() {
     let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
     let jobs = db.jobs();
     let long_ago = Timestamp::now().minus(Duration::from_secs(31 * 86_400));

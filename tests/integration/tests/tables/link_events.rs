@@ -25,7 +25,7 @@ fn patch(members: Value) -> LinkPatch {
 }
 
 #[tokio::test]
-async fn a_changed_link_says_which_members_have_changed_and_from_what_to_what() {
+async fn a_changed_links_event_names_members_with_old_and_new_values() {
     let db = TestDynamoDb::start();
     let link = LinkBuilder::new("launch").build();
     db.store(&link).await;
@@ -54,7 +54,7 @@ async fn a_changed_link_says_which_members_have_changed_and_from_what_to_what() 
 }
 
 #[tokio::test]
-async fn a_write_of_several_members_has_an_event_for_each_thing_that_has_happened() {
+async fn a_write_of_several_members_has_an_event_for_each_change() {
     let db = TestDynamoDb::start();
     let link = LinkBuilder::new("launch").watching().build();
     db.store(&link).await;

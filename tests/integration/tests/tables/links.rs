@@ -165,7 +165,7 @@ async fn a_summary_says_of_a_link_what_the_link_says() {
 }
 
 #[tokio::test]
-async fn of_links_that_are_read_by_their_ids_those_that_have_gone_are_left_out() {
+async fn links_read_by_id_leave_out_those_that_are_gone() {
     let db = TestDynamoDb::start();
     let links = ["aaaa", "bbbb", "cccc", "dddd"].map(|code| LinkBuilder::new(code).build());
     for link in &links {
@@ -196,7 +196,7 @@ async fn found(db: &TestDynamoDb, code: &str) -> Option<Record<RedirectTarget>> 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_all_cases_of_a_code_that_are_chosen_at_once_one_is_taken() {
+async fn of_all_cases_of_a_code_chosen_at_once_one_is_taken() {
     let db = TestDynamoDb::start();
     let links: Vec<_> = (0..64_u32)
         .map(|number| {
@@ -220,7 +220,7 @@ async fn of_all_cases_of_a_code_that_are_chosen_at_once_one_is_taken() {
 }
 
 #[tokio::test]
-async fn generated_codes_may_differ_by_case_from_each_other_and_from_a_chosen_one() {
+async fn generated_codes_may_differ_only_by_case_even_from_chosen_ones() {
     let db = TestDynamoDb::start();
     let [one, other] = ["aBcDeFg", "AbCdEfG"].map(|code| LinkBuilder::new(code).build());
     let chosen = LinkBuilder::new("abcdefg").build();

@@ -111,7 +111,7 @@ async fn a_notification_that_is_sent_is_never_failed() {
 
 /// What the chart of access patterns says.
 #[tokio::test]
-async fn claiming_and_each_note_cost_a_write_and_a_delivery_that_finds_it_claimed_or_done_one() {
+async fn claiming_noting_and_repeating_a_delivery_cost_one_write_each() {
     let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
     let table = NotificationsTable::new(db.client_with(meter.clone()), "NotificationsTable");
     let notification = notification();
@@ -167,7 +167,7 @@ async fn told(table: &NotificationsTable, user: UserId, event_types: &[&str]) {
 }
 
 #[tokio::test]
-async fn what_was_seen_only_grows_and_is_kept_as_long_as_there_is_something_older() {
+async fn the_time_seen_only_moves_forward_and_expires_with_the_notifications() {
     let db = TestDynamoDb::start();
     let (table, user) = (db.notifications(), UserId::generate());
     let seen = async || table.list(&user, &[], 10, None).await.unwrap().seen_at;
@@ -201,7 +201,7 @@ async fn of_what_is_marked_at_once_the_latest_stays() {
 }
 
 #[tokio::test]
-async fn what_was_seen_is_read_with_the_first_page_and_takes_no_place_of_it() {
+async fn the_time_seen_comes_with_the_first_page_without_taking_a_place() {
     let db = TestDynamoDb::start();
     let (table, user) = (db.notifications(), UserId::generate());
     told(&table, user, &["target.down", "url.created", "url.created", "target.up"]).await;
@@ -241,7 +241,7 @@ async fn a_page_of_some_kinds_is_full_however_many_others_lie_between() {
 }
 
 #[tokio::test]
-async fn where_a_page_ends_before_it_is_full_the_next_one_goes_on() {
+async fn a_page_that_ends_before_it_is_full_is_continued() {
     let db = TestDynamoDb::start();
     let (table, user) = (db.notifications(), UserId::generate());
     let mut types = vec!["target.down"];

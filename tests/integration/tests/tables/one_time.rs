@@ -114,7 +114,7 @@ async fn a_token_for_a_password_works_for_half_an_hour() {
 /// The attack: whoever has squatted an address changes the password each minute, which makes each token useless that its owner has
 /// mailed.
 #[tokio::test]
-async fn who_changes_the_password_does_not_keep_an_account_from_the_owner_of_its_address() {
+async fn changing_the_password_does_not_invalidate_a_mailed_first_proof() {
     let fixture = Fixture::new().await;
     let [mailed, other, shown] = [
         fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await,
@@ -217,7 +217,7 @@ async fn a_new_password_makes_the_tokens_that_were_made_before_useless() {
 }
 
 #[tokio::test]
-async fn a_mailed_token_shows_whose_the_address_is_and_one_that_was_shown_does_not() {
+async fn only_a_mailed_token_proves_an_address() {
     for (delivery, verified) in [(TokenDelivery::Mailed, true), (TokenDelivery::Shown, false)] {
         let fixture = Fixture::new().await;
         let token = fixture.issue_reset(fixture.now, delivery).await;

@@ -151,7 +151,7 @@ async fn a_click_that_somebody_counts_meanwhile_is_not_counted_again() {
 }
 
 #[tokio::test]
-async fn a_consumer_that_dies_between_its_writes_leaves_what_the_next_one_repairs() {
+async fn a_consumer_dying_between_writes_leaves_what_the_next_one_repairs() {
     for age in AGES {
         for next_comes_with_its_own_click in [false, true] {
             let (db, faults) = (TestDynamoDb::start(), Faults::default());
@@ -180,7 +180,7 @@ async fn a_consumer_that_dies_between_its_writes_leaves_what_the_next_one_repair
 }
 
 #[tokio::test]
-async fn days_that_have_settled_are_in_the_past_and_late_clicks_reach_both() {
+async fn days_that_rolled_up_are_in_the_past_and_take_late_clicks() {
     let db = TestDynamoDb::start();
     let (table, link, workspace) = (db.stats(), link_id("launch"), some_workspace());
     let (long_ago, today) = (days_ago(30), Timestamp::now().day());
@@ -203,7 +203,7 @@ async fn days_that_have_settled_are_in_the_past_and_late_clicks_reach_both() {
 }
 
 #[tokio::test]
-async fn a_link_knows_its_last_click_after_all_of_its_days_have_settled() {
+async fn a_link_knows_its_last_click_after_all_its_days_rolled_up() {
     let db = TestDynamoDb::start();
     let (table, link, workspace, long_ago) = (db.stats(), link_id("launch"), some_workspace(), days_ago(300));
     let events = clicks(3, long_ago);
@@ -232,7 +232,7 @@ async fn a_link_knows_its_last_click_after_all_of_its_days_have_settled() {
 }
 
 #[tokio::test]
-async fn settling_makes_good_a_last_click_that_a_dead_consumer_has_not_written() {
+async fn rolling_up_restores_a_last_click_that_a_dead_consumer_missed() {
     let (db, faults) = (TestDynamoDb::start(), Faults::default());
     let table = StatsTable::new(db.client_with(faults.clone()), "StatsTable");
     let long_ago = days_ago(30);
@@ -253,7 +253,7 @@ async fn settling_makes_good_a_last_click_that_a_dead_consumer_has_not_written()
 }
 
 #[tokio::test]
-async fn clicks_that_come_late_or_again_do_not_move_the_last_click_back() {
+async fn late_or_repeated_clicks_do_not_move_the_last_click_back() {
     let db = TestDynamoDb::start();
     let table = db.stats();
     let events = clicks(3, days_ago(0));
@@ -350,7 +350,7 @@ async fn a_milestone_is_written_once_by_whoever_finds_it_reached() {
 }
 
 #[tokio::test]
-async fn a_milestone_that_nobody_has_written_is_written_when_the_click_comes_again() {
+async fn a_missing_milestone_is_written_when_its_click_comes_again() {
     let (db, faults) = (TestDynamoDb::start(), Faults::default());
     let (table, events) = (StatsTable::new(db.client_with(faults.clone()), "StatsTable"), clicks(10, days_ago(0)));
     let ten = Clicks::of(&events);
@@ -491,7 +491,7 @@ async fn count_part(table: &StatsTable, part: Part, events: &[Event]) -> DayOutc
 }
 
 #[tokio::test]
-async fn a_day_with_very_many_clicks_is_split_and_each_counts_once_before_and_after() {
+async fn a_day_with_many_clicks_is_split_and_each_counts_once() {
     let db = TestDynamoDb::start();
     let (table, events) = (splitting(&db), clicks(60, days_ago(0)));
     for batch in events[..18].chunks(9) {
@@ -542,7 +542,7 @@ async fn a_part_is_not_counted_before_its_day_is_split() {
 }
 
 #[tokio::test]
-async fn a_total_that_lacks_a_day_when_it_is_split_gets_it_with_the_next_click_of_a_part() {
+async fn a_total_that_lacks_a_split_day_gets_it_with_later_clicks() {
     let (db, faults) = (TestDynamoDb::start(), Faults::default());
     let table = StatsTable::new(db.client_with(faults.clone()), "StatsTable").splitting_from(10);
     let events = clicks(30, days_ago(0));
@@ -567,7 +567,7 @@ async fn a_total_that_lacks_a_day_when_it_is_split_gets_it_with_the_next_click_o
 }
 
 #[tokio::test]
-async fn a_day_that_was_split_settles_with_its_parts_and_takes_late_clicks() {
+async fn a_split_day_rolls_up_with_its_parts_and_takes_late_clicks() {
     let db = TestDynamoDb::start();
     let (table, link, workspace) = (splitting(&db), link_id("launch"), some_workspace());
     let events = clicks(120, days_ago(0));
@@ -600,7 +600,7 @@ async fn a_day_that_was_split_settles_with_its_parts_and_takes_late_clicks() {
 }
 
 #[tokio::test]
-async fn a_correction_of_a_day_that_was_split_is_written_only_if_no_part_has_changed() {
+async fn a_split_day_is_corrected_only_if_no_part_has_changed() {
     for part_changes in [true, false] {
         let db = TestDynamoDb::start();
         let (table, link, workspace) = (splitting(&db), link_id("launch"), some_workspace());
@@ -648,7 +648,7 @@ async fn purging_deletes_the_parts_of_days() {
 }
 
 #[tokio::test]
-async fn a_part_that_a_consumer_has_left_behind_goes_when_its_clicks_come_again() {
+async fn an_orphaned_part_of_a_purged_link_goes_when_its_clicks_return() {
     let (db, queues, faults) = (TestDynamoDb::start(), FakeQueues::start(), Faults::default());
     let (table, link, workspace) = (splitting(&db), link_id("launch"), some_workspace());
     let events = clicks(40, days_ago(0));

@@ -76,7 +76,7 @@ async fn of_fifty_calls_at_once_exactly_ten_pass() {
 }
 
 #[tokio::test]
-async fn a_window_begins_with_the_first_call_and_says_how_far_it_is() {
+async fn a_window_begins_with_the_first_call_and_counts_its_calls() {
     let db = TestDynamoDb::start();
     let ends_at = noon().plus(MINUTE);
 
@@ -90,7 +90,7 @@ async fn a_window_begins_with_the_first_call_and_says_how_far_it_is() {
 }
 
 #[tokio::test]
-async fn a_window_ends_after_a_minute_and_refused_calls_do_not_prolong_it() {
+async fn a_window_ends_after_a_minute_despite_refused_calls() {
     let db = TestDynamoDb::start();
     assert_eq!(passed(&db.calls(), 12, noon()).await, 10);
     assert_eq!(hits(&db), [10], "a refused call is not counted");
@@ -177,7 +177,7 @@ impl Intercept for Overtaking {
 }
 
 #[tokio::test]
-async fn who_is_overtaken_at_the_start_of_a_window_counts_in_the_winners() {
+async fn a_call_overtaken_at_the_start_counts_in_the_winners_window() {
     let db = Arc::new(TestDynamoDb::start());
     passed(&db.calls(), 1, noon()).await;
     let table = table(db.client_with(Overtaking::at(&db, 0)));
@@ -232,7 +232,7 @@ async fn a_table_that_does_not_answer_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_given_back_makes_room_in_its_own_window_only() {
+async fn giving_a_call_back_makes_room_only_in_its_own_window() {
     let db = TestDynamoDb::start();
     passed(&db.calls(), 10, noon()).await;
     let window = Window { ends_at: noon().plus(MINUTE), hits: 10 };
@@ -269,7 +269,7 @@ async fn merged_calls_bring_their_window_when_none_lasts() {
 }
 
 #[tokio::test]
-async fn a_call_costs_one_unit_but_the_first_one_of_another_environment_two() {
+async fn a_call_costs_one_unit_or_two_when_joining_anothers_window() {
     let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
     let environment = || table(db.client_with(meter.clone()));
     let (one, other) = (environment(), environment());

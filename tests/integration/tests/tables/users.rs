@@ -232,7 +232,7 @@ async fn a_new_workspace_has_its_founder_as_its_only_member() {
 }
 
 #[tokio::test]
-async fn a_new_slug_frees_the_old_one_and_a_taken_one_changes_nothing() {
+async fn a_new_slug_frees_the_old_and_a_taken_one_changes_nothing() {
     let db = TestDynamoDb::start();
     let ada = found(&db, "ada@example.com", "engines").await;
     let bob = found(&db, "bob@example.com", "mills").await;
@@ -311,7 +311,7 @@ async fn changes_at_once_lose_no_slug_and_leave_no_second_one() {
 }
 
 #[tokio::test]
-async fn of_changes_at_once_the_trail_says_from_which_to_which_each_led() {
+async fn of_simultaneous_changes_the_audit_log_shows_a_chain_of_values() {
     let db = TestDynamoDb::start();
     let ada = found(&db, "ada@example.com", "engines").await;
     let (users, id, origin) = (db.users(), &ada.membership.workspace, an_origin(&ada.account.id));
@@ -554,7 +554,7 @@ async fn who_is_no_admin_any_more_changes_nobodys_membership() {
 }
 
 #[tokio::test]
-async fn a_change_that_meets_another_transaction_is_tried_again_and_no_other_failure_is() {
+async fn a_transaction_conflict_is_retried_but_other_failures_are_not() {
     let db = TestDynamoDb::start();
     let (workspace, ada, bob) = two_admins(&db).await;
     let faults = Faults::default();
@@ -581,7 +581,7 @@ async fn a_change_that_meets_another_transaction_is_tried_again_and_no_other_fai
 
 /// The attack: of requests at the same moment, each would count what there is before the others have made theirs.
 #[tokio::test(flavor = "multi_thread")]
-async fn of_thirty_invitations_at_once_as_many_are_made_as_there_is_room_for() {
+async fn of_thirty_invitations_at_once_only_those_with_room_are_made() {
     for there_are in [0, 90] {
         let db = TestDynamoDb::start();
         let ada = db.register("ada").await;
@@ -607,7 +607,7 @@ async fn of_thirty_invitations_at_once_as_many_are_made_as_there_is_room_for() {
 
 /// The attack, too: half of them are founded, and half are joined.
 #[tokio::test(flavor = "multi_thread")]
-async fn of_thirty_workspaces_at_once_a_person_gets_into_as_many_as_there_is_room_for() {
+async fn of_thirty_workspaces_at_once_a_person_joins_only_the_allowed_number() {
     for each in [5, 15] {
         let db = TestDynamoDb::start();
         let bob = db.register("bob").await;

@@ -222,7 +222,7 @@ async fn a_key_with_another_url_leads_to_its_target_and_registers_nothing() {
 }
 
 #[tokio::test]
-async fn a_key_that_came_with_a_known_url_is_known_from_then_on() {
+async fn a_key_registered_with_a_known_url_is_remembered() {
     let db = TestDynamoDb::start();
     let (first, table) = (target("https://example.com/a"), db.watch());
     done(table.register(&first, None, &correlation()).await);
@@ -236,7 +236,7 @@ async fn a_key_that_came_with_a_known_url_is_known_from_then_on() {
 }
 
 #[tokio::test]
-async fn a_key_is_forgotten_after_a_day_even_if_its_row_is_still_there() {
+async fn a_key_is_forgotten_after_a_day_despite_its_remaining_row() {
     let db = TestDynamoDb::start();
     let (first, table) = (target("https://example.com/a"), db.watch());
     done(table.register(&first, Some(&key("k")), &correlation()).await);
@@ -284,7 +284,7 @@ async fn a_key_whose_target_was_deleted_serves_for_the_next_one() {
 }
 
 #[tokio::test]
-async fn a_key_does_not_answer_with_a_later_target_of_the_same_url() {
+async fn a_key_does_not_answer_with_a_later_target_of_its_url() {
     let db = TestDynamoDb::start();
     let (first, table) = (target("https://example.com/a"), db.watch());
     done(table.register(&first, Some(&key("k")), &correlation()).await);
@@ -401,7 +401,7 @@ async fn the_row_behind_a_token_may_be_gone() {
 }
 
 #[tokio::test]
-async fn a_host_has_its_targets_on_all_ports_and_schemes_and_no_others() {
+async fn a_host_has_exactly_its_targets_on_all_ports_and_schemes() {
     let db = TestDynamoDb::start();
     let workspace = WorkspaceId::generate();
     let urls = [
@@ -549,7 +549,7 @@ async fn a_track_that_is_split_begins_there_and_goes_round() {
 }
 
 #[tokio::test]
-async fn a_row_that_cannot_be_read_is_reported_and_its_neighbours_are_due() {
+async fn an_unreadable_row_is_reported_and_its_neighbours_are_due() {
     let db = TestDynamoDb::start();
     let (track, ids) = register_in_one_track(&db, 3).await;
     damage(&db, &ids[1]).await;
@@ -563,7 +563,7 @@ async fn a_row_that_cannot_be_read_is_reported_and_its_neighbours_are_due() {
 // ---------------------------------------------------------------------------------------------------------------- Lanes
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_workers_who_take_a_lane_at_once_one_has_it_until_the_next_round() {
+async fn of_workers_taking_a_lane_at_once_one_gets_it_per_tick() {
     let db = TestDynamoDb::start();
     let (table, round) = (db.watch(), round_at(noon(), 15));
     let take = async |round: &PlannedRound| table.take_lane(round, &CorrelationId::generate()).await.unwrap();
@@ -588,7 +588,7 @@ async fn a_lane_that_was_taken_with_a_lost_answer_is_taken() {
 }
 
 #[tokio::test]
-async fn lanes_without_a_track_in_common_are_taken_apart_and_others_are_not() {
+async fn only_lanes_without_a_common_host_shard_are_taken_independently() {
     let db = TestDynamoDb::start();
     let (table, round) = (db.watch(), round_at(noon(), 15));
     let lane = |places, number| Concurrency::try_from(places).unwrap().in_lanes().nth(number).unwrap();
@@ -733,7 +733,7 @@ async fn good_rounds_at_once_make_one_change() {
 
 /// Reads are eventually consistent, and a round may begin before all that follows from the one before is written.
 #[tokio::test]
-async fn a_round_that_has_read_an_outdated_standing_changes_nothing_that_is_right() {
+async fn a_tick_with_an_outdated_standing_keeps_a_right_status() {
     let monitored = Monitored::new().await;
     monitored.next_round(0, GOOD).await;
     let up = monitored.due().await;
@@ -753,7 +753,7 @@ async fn a_round_that_has_read_an_outdated_standing_changes_nothing_that_is_righ
 
 /// Every history of six rounds, with each way to lose the note of a success.
 #[tokio::test]
-async fn what_is_told_follows_from_the_results_even_if_a_success_was_not_noted() {
+async fn statuses_follow_from_results_even_if_a_success_was_not_noted() {
     const ROUNDS: usize = 6;
     let db = TestDynamoDb::start();
     let table = db.watch();
@@ -810,7 +810,7 @@ async fn a_deleted_targets_last_rounds_bring_nothing_back() {
 }
 
 #[tokio::test]
-async fn what_was_found_about_a_deleted_target_does_not_count_for_its_successor() {
+async fn results_of_a_deleted_target_do_not_count_for_its_successor() {
     let monitored = Monitored::new().await;
     monitored.next_round(0, FAILED).await;
     let read = monitored.due().await;
@@ -845,7 +845,7 @@ async fn results_whose_answer_was_lost_are_stored_once_and_count() {
 
 /// What the chart of access patterns says.
 #[tokio::test]
-async fn a_success_is_its_share_of_a_write_and_a_change_spares_the_lists() {
+async fn a_changed_standing_costs_one_write_unit_and_an_unchanged_one_none() {
     let monitored = Monitored::new().await;
     let meter = CapacityMeter::default();
     let table = WatchTable::new(monitored.db.client_with(meter.clone()), "WatchTable");
@@ -940,7 +940,7 @@ async fn registering_listing_and_watching_cost_what_the_chart_says() {
 // --------------------------------------------------------------------------------------------------------------- Quota
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hundred_registrations_at_once_fill_a_quota_of_ten_and_no_more() {
+async fn a_hundred_registrations_at_once_fill_a_quota_of_ten_exactly() {
     let db = TestDynamoDb::start();
     let (table, workspace, ids) = (db.watch().with_quota(per(10)), WorkspaceId::generate(), correlation());
     let wanted: Vec<_> =
@@ -973,7 +973,7 @@ async fn a_deleted_target_makes_room_and_a_known_url_needs_none() {
 
 /// In how many workspaces whatever somebody has founded.
 #[tokio::test(flavor = "multi_thread")]
-async fn all_workspaces_of_a_founder_have_as_many_targets_as_the_founder_may() {
+async fn all_workspaces_of_a_founder_share_the_founders_quota_of_targets() {
     let db = TestDynamoDb::start();
     let quota = TargetQuota { per_workspace: 5, per_founder: 12 };
     let (table, founder, ids) = (db.watch().with_quota(quota), UserId::generate(), correlation());
@@ -1100,7 +1100,7 @@ async fn results_come_newest_first_and_within_their_limits() {
 }
 
 #[tokio::test]
-async fn a_result_is_read_as_it_was_recorded_and_goes_after_its_time() {
+async fn a_result_is_read_as_recorded_and_expires_after_its_time() {
     let monitored = Monitored::new().await;
     let timeout = CheckOutcome::Failed(CheckError::Timeout);
 
@@ -1184,7 +1184,7 @@ async fn whoever_registers_what_a_link_watches_is_told_from_then_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_who_register_at_once_what_a_link_watches_one_is_told() {
+async fn of_two_simultaneous_registrations_of_a_watched_url_one_is_told() {
     let db = TestDynamoDb::start();
     let first = target("https://example.com/a");
     db.watch().watch(&first, &link_id("launch"), noon(), &correlation()).await.unwrap();
@@ -1197,7 +1197,7 @@ async fn of_two_who_register_at_once_what_a_link_watches_one_is_told() {
 }
 
 #[tokio::test]
-async fn who_created_the_first_of_the_links_is_told_also_after_that_link() {
+async fn a_target_keeps_the_owner_of_its_first_link_after_that_link() {
     let db = TestDynamoDb::start();
     let table = db.watch();
     let ada = target("https://example.com/a");
@@ -1254,7 +1254,7 @@ async fn a_link_that_was_removed_never_resumes_whatever_the_times_say() {
 }
 
 #[tokio::test]
-async fn messages_about_a_former_link_do_not_touch_the_one_that_has_its_code_now() {
+async fn messages_about_a_former_link_spare_its_codes_current_one() {
     let db = TestDynamoDb::start();
     let (table, former) = (db.watch(), link_id("launch"));
     let now = LinkId { generation: Generation::generate().unwrap(), ..former.clone() };
