@@ -20,7 +20,7 @@ fn request(logs: &CapturedLogs) -> Value {
 }
 
 #[tokio::test]
-async fn the_line_of_a_request_names_the_account_or_the_key_that_was_let_in() {
+async fn the_line_of_a_request_names_the_account_or_key_let_in() {
     let db = TestDynamoDb::start();
     let ada = db.register("ada").await;
     let secret = ApiKeySecret::generate().unwrap();
@@ -45,7 +45,7 @@ async fn the_line_of_a_request_names_the_account_or_the_key_that_was_let_in() {
 }
 
 #[tokio::test]
-async fn a_login_names_the_account_and_the_hashed_address_and_says_why_it_was_refused() {
+async fn a_login_logs_its_account_hashed_address_and_reason_of_refusal() {
     let db = TestDynamoDb::start();
     let auth = Auth::new(db.users(), tokens(), issuer(), limits(&db));
     let post = async |path: &str, body: Value| {
@@ -89,7 +89,7 @@ async fn a_login_names_the_account_and_the_hashed_address_and_says_why_it_was_re
 }
 
 #[tokio::test]
-async fn a_guess_that_has_to_wait_is_a_line_with_the_hashed_address() {
+async fn a_guess_that_has_to_wait_is_logged_with_the_hashed_address() {
     let db = TestDynamoDb::start();
     let auth = Auth::new(db.users(), tokens(), issuer(), limits(&db));
     let guess = async || {
@@ -115,7 +115,7 @@ async fn a_guess_that_has_to_wait_is_a_line_with_the_hashed_address() {
 }
 
 #[tokio::test]
-async fn a_one_time_token_that_does_not_work_is_a_line_with_the_hashed_address_and_without_the_token() {
+async fn a_refused_one_time_token_logs_the_hashed_address_but_not_itself() {
     let db = TestDynamoDb::start();
     let auth = Auth::new(db.users(), tokens(), issuer(), limits(&db));
     let logs = CapturedLogs::start();

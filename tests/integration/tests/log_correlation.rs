@@ -58,7 +58,7 @@ async fn lines_under<T>(expected: &str, work: impl Future<Output = T>) -> Vec<St
 }
 
 #[tokio::test]
-async fn a_call_of_the_scheduler_gives_its_id_to_its_lines_and_rounds() {
+async fn a_scheduler_call_gives_its_id_to_its_lines_and_checks() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let site = Site::start();
     db.store_target(&TargetBuilder::new(&site.url("/")).build()).await;

@@ -38,7 +38,7 @@ async fn key_of(db: &TestDynamoDb, person: &Person, expires_at: Option<Timestamp
 }
 
 #[tokio::test]
-async fn access_to_a_link_of_somebody_else_is_one_warning_that_names_who_asked() {
+async fn access_to_somebody_elses_link_is_one_warning_that_names_who_asked() {
     let (db, link) = with_link().await;
     let (user, workspace) = (UserId::generate(), WorkspaceId::generate());
     let strangers = token_of(&user, &workspace, Role::Admin);
@@ -70,7 +70,7 @@ async fn access_to_a_link_of_somebody_else_is_one_warning_that_names_who_asked()
 }
 
 #[tokio::test]
-async fn an_api_key_that_reaches_for_another_workspace_is_named_by_its_prefix() {
+async fn an_api_key_that_reaches_another_workspace_is_logged_by_prefix() {
     let (db, _) = with_link().await;
     let ada = db.register("ada").await;
     let (key, prefix) = key_of(&db, &ada, None).await;
@@ -85,7 +85,7 @@ async fn an_api_key_that_reaches_for_another_workspace_is_named_by_its_prefix() 
 }
 
 #[tokio::test]
-async fn access_to_a_target_of_another_workspace_and_beyond_a_role_is_one_warning() {
+async fn a_refused_access_to_a_target_is_one_warning_with_its_problem() {
     let db = TestDynamoDb::start();
     let target = db.store_target(&TargetBuilder::new("https://example.com/").build()).await;
     let user = UserId::generate();
@@ -108,7 +108,7 @@ async fn access_to_a_target_of_another_workspace_and_beyond_a_role_is_one_warnin
 }
 
 #[tokio::test]
-async fn a_refused_token_is_one_warning_with_its_reason_and_the_subject_only_if_it_is_certain() {
+async fn a_refused_token_is_one_warning_with_reason_and_proven_subject() {
     let db = TestDynamoDb::start();
     let ada = db.register("ada").await;
     let long_ago = Timestamp::parse("2020-01-01T00:00:00Z").unwrap();
@@ -139,7 +139,7 @@ async fn a_refused_token_is_one_warning_with_its_reason_and_the_subject_only_if_
 }
 
 #[tokio::test]
-async fn a_refused_api_key_is_one_warning_with_its_reason_and_at_most_its_prefix() {
+async fn a_refused_api_key_is_one_warning_with_its_reason_and_prefix() {
     let db = TestDynamoDb::start();
     let ada = db.register("ada").await;
     let (expired, expired_prefix) = key_of(&db, &ada, Some(Timestamp::parse("2020-01-01T00:00:00Z").unwrap())).await;
@@ -190,7 +190,7 @@ async fn five_generated_codes_that_are_taken_are_a_warning() {
 }
 
 #[tokio::test]
-async fn what_somebody_puts_into_a_path_or_a_user_agent_is_not_logged() {
+async fn secrets_in_a_path_or_a_user_agent_are_not_logged() {
     let (db, _) = with_link().await;
     let key = ApiKeySecret::generate().unwrap();
     let secret = key.reveal();

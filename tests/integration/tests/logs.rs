@@ -42,7 +42,7 @@ use linklet_watch_links::WatchLinks;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_personal_is_logged() {
+async fn correlation_ids_reach_the_consumers_and_nothing_personal_is_logged() {
     let (db, queues, outside) = (TestDynamoDb::start(), FakeQueues::start(), FakeNotifiers::start());
     let token = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Member);
     let shorten = shorten(&db);
@@ -157,7 +157,7 @@ fn tokens_in(text: &str) -> BTreeSet<String> {
 }
 
 #[tokio::test]
-async fn a_batch_names_also_the_requests_of_what_fails_or_is_a_purge() {
+async fn a_batch_also_logs_the_requests_of_failures_and_purges() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let (link, at) = (LinkBuilder::new("launch").build(), Timestamp::now());
     db.store(&link).await;
@@ -223,7 +223,7 @@ async fn a_link_that_is_created_without_a_limit_is_one_warning() {
 }
 
 #[tokio::test]
-async fn a_table_that_is_away_is_one_error_of_a_request_about_many_links() {
+async fn a_request_about_many_links_logs_an_unavailable_table_once() {
     let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
     let links = LinksTable::new(TestDynamoDb::unreachable(), "LinksTable");
     let update = linklet_update::Update { links, authenticator: authenticator(), ..fixture::update(&db) };
@@ -240,7 +240,7 @@ async fn a_table_that_is_away_is_one_error_of_a_request_about_many_links() {
 }
 
 #[tokio::test]
-async fn a_link_without_room_for_its_target_is_one_warning_however_often_it_is_delivered() {
+async fn a_link_without_room_for_its_target_warns_only_once() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     db.store(&LinkBuilder::new("launch").watching().build()).await;
     let consumer = WatchLinks { targets: db.watch().with_quota(per(0)), ..watch_links(&db, &queues) };
@@ -255,7 +255,7 @@ async fn a_link_without_room_for_its_target_is_one_warning_however_often_it_is_d
 }
 
 #[tokio::test]
-async fn statistics_are_public_also_while_keys_cannot_be_read_and_that_is_one_warning() {
+async fn unreadable_keys_leave_statistics_public_and_log_one_warning() {
     let db = TestDynamoDb::start();
     db.store(&LinkBuilder::new("launch").build()).await;
     let stats = Stats { authenticator: authenticator(), ..stats(&db) };

@@ -17,7 +17,7 @@ fn table(db: &TestDynamoDb, seat: &Seat) -> StatsTable {
 
 /// The tenth click writes the day, the total, a milestone, and that it is announced: with the reads, seven calls at most.
 #[tokio::test]
-async fn a_purge_between_any_two_calls_of_a_consumer_leaves_nothing_of_the_link() {
+async fn a_purge_between_any_calls_of_a_consumer_leaves_nothing_behind() {
     for purged_after in 0..8 {
         let (db, queues, turns) = (TestDynamoDb::start(), FakeQueues::start(), Turns::default());
         let (link, workspace) = (link_id("launch"), WorkspaceId::generate());
@@ -45,7 +45,7 @@ async fn a_purge_between_any_two_calls_of_a_consumer_leaves_nothing_of_the_link(
 
 /// Ten clicks split the day, and are counted in their parts: some fifty calls.
 #[tokio::test]
-async fn a_purge_between_any_two_calls_of_a_consumer_that_splits_a_day_leaves_nothing_of_the_link() {
+async fn a_purge_while_a_consumer_splits_a_day_leaves_nothing_behind() {
     for purged_after in 0..60 {
         let (db, queues, turns) = (TestDynamoDb::without_streams(), FakeQueues::start(), Turns::default());
         let (link, workspace) = (link_id("launch"), WorkspaceId::generate());

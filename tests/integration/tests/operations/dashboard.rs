@@ -94,7 +94,7 @@ fn every_function_table_queue_and_alarm_is_on_the_dashboard() {
 }
 
 #[test]
-fn requests_and_durations_of_every_function_behind_the_api_are_on_the_dashboard() {
+fn the_dashboard_shows_requests_and_durations_of_every_api_function() {
     let template = Template::load();
     let behind_api: BTreeSet<_> = functions_of_api(template).map(|id| format!("${{{id}}}")).collect();
     let lines = lines(template);

@@ -187,7 +187,7 @@ fn the_parameters_and_their_defaults_are_the_templates() {
 
 /// CloudWatch Logs, and whoever the policy of a topic or queue lets in by itself. Roles have what they need from the template.
 #[test]
-fn the_key_policy_lets_in_every_service_that_uses_the_key_by_itself() {
+fn the_key_policy_admits_every_service_that_uses_the_key_itself() {
     let section = section("A key of your own");
     let is_code = |line: &&str| line.starts_with("        ");
     let policy: String = section.lines().skip_while(|line| !is_code(line)).take_while(is_code).collect();

@@ -106,7 +106,7 @@ fn every_function_writes_metrics_only_with_full_monitoring() {
 }
 
 #[test]
-fn lambda_writes_lines_of_its_own_only_about_failures_unless_the_log_level_asks_for_more() {
+fn lambda_logs_only_failures_unless_the_log_level_asks_for_more() {
     let template = Template::load();
 
     assert_eq!(template.conditions()["IsVerbose"], json!([["LogLevel", "debug"], ["LogLevel", "trace"]]));
@@ -241,7 +241,7 @@ fn each_schedule_may_call_its_function_and_nothing_else() {
 
 /// Lambda takes the scheduler's calls over, and would forget those that fail.
 #[test]
-fn a_call_of_the_scheduler_that_fails_is_kept_in_a_dead_letter_queue() {
+fn a_failed_call_of_the_scheduler_ends_in_a_dead_letter_queue() {
     let template = Template::load();
 
     for (id, _, function) in schedules(template) {
@@ -387,7 +387,7 @@ fn only_statistics_contain_the_regular_expressions_for_user_agents() {
 
 /// A message that comes again while it is still being worked on would be worked on twice.
 #[test]
-fn a_queue_hides_messages_six_times_as_long_as_its_consumer_may_run() {
+fn a_queue_hides_messages_six_times_as_long_as_consumers_run() {
     let template = Template::load();
     let functions = template.functions();
 
@@ -413,7 +413,7 @@ fn lambda_runs_a_worker_for_each_lane_and_two_at_least() {
 
 /// A worker that is killed loses all results of its round.
 #[test]
-fn a_worker_has_time_for_the_longest_round_and_a_table_that_hangs() {
+fn a_worker_has_time_for_the_longest_interval_and_a_hanging_table() {
     let template = Template::load();
     let intervals = template.parameters()["CheckIntervalSeconds"]["AllowedValues"].as_array().unwrap();
     let longest = intervals.iter().filter_map(Value::as_f64).fold(0.0, f64::max);
@@ -439,7 +439,7 @@ fn tables_refuse_to_be_deleted_unless_a_parameter_allows_it() {
 }
 
 #[test]
-fn what_was_logged_outlives_the_stack_and_a_new_stack_does_not_meet_it() {
+fn logs_outlive_their_stack_and_do_not_block_a_new_one() {
     let template = Template::load();
 
     let mut groups = 0;
