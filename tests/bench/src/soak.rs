@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_without_a_task_is_handed_a_sample_event_that_it_must_not_refuse() {
+    fn a_function_without_a_task_must_accept_its_sample_event() {
         let tasks = tasks();
         let qr = tasks.iter().find(|task| task.function == "qr").unwrap();
         assert!(qr.workload.is_none());
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tenth_more_memory_and_some_files_are_level_and_more_is_growth() {
+    fn a_tenth_more_memory_and_eight_more_files_still_level_off() {
         let task = task("web", "web", |_| Workload::document());
 
         let levels_off = |memory, files| {

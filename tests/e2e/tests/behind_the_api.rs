@@ -24,7 +24,7 @@ async fn click_on(code: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_malformed_message_ends_in_the_dead_letter_queue_while_its_neighbours_count() {
+async fn a_malformed_message_becomes_a_dead_letter_and_its_neighbours_count() {
     let (Some(queue), Some(dead_letters)) =
         (Queue::of_the_stack("analytics").await, Queue::of_the_stack("analytics-dlq").await)
     else {

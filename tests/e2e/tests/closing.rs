@@ -49,7 +49,7 @@ async fn links_of_a_closed_workspace_lead_nowhere_until_it_is_brought_back() {
 }
 
 #[tokio::test]
-async fn whoever_closes_their_account_leaves_a_free_address_and_no_link_that_leads_anywhere() {
+async fn closing_an_account_frees_its_address_and_ends_its_links() {
     let api = Api::new();
     let ada = User::new(&api).await;
     let code = ada.shorten("https://example.com/gone").await;

@@ -10,7 +10,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn a_request_is_one_line_and_its_click_is_followed_to_the_consumer() {
+async fn a_request_is_one_line_and_its_click_has_its_correlation_id() {
     let api = Api::new();
     let code = User::new(&api).await.shorten("https://example.com/?secret=hunter2").await;
     let id = format!("following-{code}");

@@ -54,7 +54,7 @@ async fn whoever_opens_the_mailed_page_confirms_nothing_that_somebody_else_has_r
 
 /// The squatter of an address has made a key and let an accomplice in. Its owner takes the account over.
 #[tokio::test]
-async fn a_mailed_reset_that_is_the_first_proof_pauses_what_the_squatter_has_left() {
+async fn a_reset_as_first_proof_pauses_what_a_squatter_left() {
     const NEW: &str = "a horse of her own";
     let api = Api::new();
     let (squatted, accomplice) = (User::new(&api).await, User::new(&api).await);
@@ -138,7 +138,7 @@ async fn a_mailed_invitation_lets_in_once_and_confirms_the_address() {
 }
 
 #[tokio::test]
-async fn another_address_is_an_accounts_when_its_mail_was_read_unless_the_old_one_stops_it() {
+async fn a_new_address_applies_once_confirmed_unless_the_old_one_stops_it() {
     let api = Api::new();
     let ada = User::new(&api).await;
     if confirm(&api, &ada).await.is_none() {
@@ -185,7 +185,7 @@ async fn a_session_is_ended_where_its_person_is_not() {
 }
 
 #[tokio::test]
-async fn a_milestone_is_mailed_until_its_reader_unsubscribes_by_the_link_in_the_mail() {
+async fn a_milestone_is_mailed_until_its_reader_unsubscribes_by_link() {
     let api = Api::new();
     let ada = User::new(&api).await;
     if confirm(&api, &ada).await.is_none() {

@@ -91,7 +91,7 @@ async fn a_head_request_answers_the_same_and_is_no_click() {
 }
 
 #[tokio::test]
-async fn a_deleted_link_is_gone_its_last_click_counts_and_its_owner_is_told() {
+async fn deleting_a_link_answers_410_keeps_its_clicks_and_tells_its_owner() {
     let api = Api::new();
     let ada = User::new(&api).await;
     let code = ada.shorten("https://example.com/").await;

@@ -50,7 +50,7 @@ async fn is_refused_without_a_call(logs: &str, request: impl Fn() -> RequestBuil
 }
 
 #[tokio::test]
-async fn without_its_tables_the_system_answers_at_once_keeps_hot_links_and_comes_back_by_itself() {
+async fn without_tables_the_system_answers_at_once_and_recovers_by_itself() {
     let Some(gate) = Gate::of_the_system() else {
         eprintln!("skipped: TABLES_GATE is not set, so the tables can't be taken away");
         return;

@@ -63,7 +63,7 @@ impl Watched<'_> {
 }
 
 #[tokio::test]
-async fn a_url_that_fails_stops_and_recovers_has_its_results_and_one_notification_each() {
+async fn a_target_that_fails_and_recovers_has_results_and_one_notification_each() {
     if !reaches_this_machine() {
         return;
     }

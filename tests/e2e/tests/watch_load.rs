@@ -36,7 +36,7 @@ async fn end_of_round() {
 }
 
 #[tokio::test]
-async fn each_site_gets_one_request_at_a_time_all_together_eight_and_bad_ones_delay_nobody() {
+async fn sites_get_one_request_at_a_time_and_bad_ones_delay_nobody() {
     if env::var("WATCH_ALLOW_LOOPBACK").is_err() {
         eprintln!("skipped: WATCH_ALLOW_LOOPBACK is not set, so servers on this machine are not checked");
         return;

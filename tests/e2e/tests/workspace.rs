@@ -64,7 +64,7 @@ async fn a_workspace_is_renamed_and_shared() {
 }
 
 #[tokio::test]
-async fn a_removed_admin_purges_nothing_any_more_and_is_a_stranger_within_a_minute() {
+async fn a_removed_admin_purges_nothing_and_is_a_stranger_within_a_minute() {
     let api = Api::new();
     let (ada, bob) = (User::new(&api).await, User::new(&api).await);
     let slug = format!("team-{}", ada.id);

@@ -33,7 +33,7 @@ fn each_click_of_an_ordinary_minute_is_counted_once() {
 }
 
 #[test]
-fn a_viral_link_is_counted_in_parts_and_no_row_grows_too_large() {
+fn a_viral_link_is_counted_in_parts_and_rows_stay_small() {
     let numbers = assert_faultless(&shortened("viral", 4, 0));
 
     assert!(numbers["counting_writes"].as_f64() < numbers["clicks"].as_f64().map(|clicks| 0.15 * clicks), "{numbers}");

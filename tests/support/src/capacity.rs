@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_write_costs_as_much_as_the_larger_of_the_old_and_the_new_item() {
+    async fn a_write_costs_the_larger_of_the_old_and_new_item() {
         let (_db, client, meter) = bench();
         put(&client, sized("a", 2_500)).send().await.unwrap();
         meter.reset();

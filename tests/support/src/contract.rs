@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn an_optional_member_of_a_request_may_be_empty_or_null_and_a_required_one_may_not() {
+    fn optional_members_may_be_empty_or_null_and_required_ones_may_not() {
         for sent in
             [r#"{"name": "lamp"}"#, r#"{"name": "lamp", "size": ""}"#, r#"{"name": "lamp", "size": null, "new": 1}"#]
         {

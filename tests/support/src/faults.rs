@@ -534,7 +534,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_header_that_names_the_error_of_the_spoilt_call_is_not_believed() {
+    async fn a_header_naming_the_spoilt_calls_error_is_not_believed() {
         let refuse = || async { (StatusCode::BAD_REQUEST, [("x-amzn-errortype", "UnknownOperationException")], "{}") };
         let router = Router::new().fallback(refuse);
         let address = serve_in_background(|listener| async { axum::serve(listener, router).await.unwrap() });
@@ -593,7 +593,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_batch_leaves_its_first_key_unprocessed_and_can_be_asked_again_for_it() {
+    async fn a_batch_can_be_asked_again_for_its_unprocessed_first_key() {
         let (_db, client, faults) = bench(1);
         for name in ["a", "b", "c"] {
             put(&client, name).send().await.unwrap();
@@ -703,7 +703,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_sdk_repeats_what_was_throttled_or_not_sent_and_each_try_is_a_call() {
+    async fn the_sdk_repeats_throttled_or_unsent_calls_and_each_try_counts() {
         let (db, client, faults) = bench(3);
         faults.plan_all([(0, Fault::Throttled), (1, Fault::NotSent), (3, Fault::Throttled)]);
 
@@ -718,7 +718,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_sdk_repeats_a_write_whose_answer_was_lost_and_its_condition_meets_itself() {
+    async fn a_repeated_write_whose_answer_was_lost_fails_its_condition() {
         let (db, client, faults) = bench(3);
         faults.plan(Some((0, Fault::AnswerLost)));
 
@@ -730,7 +730,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_sdk_repeats_a_transaction_whose_answer_was_lost_with_the_same_token() {
+    async fn the_sdk_repeats_a_transaction_with_a_lost_answer_under_its_token() {
         let (db, client, faults) = bench(3);
         faults.plan(Some((0, Fault::AnswerLost)));
         let put = Put::builder().table_name(TABLE).set_item(Some(key("a")));
