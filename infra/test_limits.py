@@ -160,7 +160,7 @@ class Findings(unittest.TestCase):
         self.assertTrue(found.stops)
         self.assertIn("AccountConcurrency=37 is none of 10, 100,", found.sentence)
 
-    def test_fewer_requests_than_a_route_may_get_are_mentioned_and_do_not_stop(self) -> None:
+    def test_a_rate_below_a_routes_is_mentioned_and_does_not_stop(self) -> None:
         for account in (
             Aws(rate=2_500, region="eu-south-1"),  # where Service Quotas may still show 10,000
             Aws(rate=None, quota=2_500, region="eu-south-1"),

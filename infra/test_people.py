@@ -94,7 +94,7 @@ class WhatOperatorsDo(unittest.TestCase):
         self.assertEqual(perform(aws), (0, ""))
         self.assertEqual(len(aws.written), 1)
 
-    def test_the_operator_is_told_that_it_was_done_and_is_not_in_the_log(self) -> None:
+    def test_a_failed_log_entry_tells_the_operator_that_it_was_done(self) -> None:
         def denied(aws: Aws) -> None:
             aws.logs.add_client_error("create_log_stream", "AccessDeniedException")
 

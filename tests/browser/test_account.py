@@ -58,7 +58,7 @@ def test_a_name_that_is_not_saved_stays_typed(tabs: Tabs, account: Account) -> N
     expect(tab.button("Change your name")).to_be_focused()
 
 
-def test_a_session_that_ends_while_a_name_is_changed_goes_on_with_it(tabs: Tabs, account: Account) -> None:
+def test_a_name_change_goes_on_after_its_session_has_ended(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "account")
     tab.button("Change your name").click()
     tab.page.get_by_label("Your name").fill("Ada Lovelace")
@@ -117,7 +117,7 @@ def test_the_mail_to_an_address_that_waits_is_sent_again(tabs: Tabs, api: Api, a
     expect(tab.page.get_by_text("Waiting for")).to_contain_text(wanted)
 
 
-def test_a_mail_that_cannot_be_sent_again_is_asked_for_once_at_a_time(tabs: Tabs, account: Account) -> None:
+def test_a_mail_is_asked_for_again_only_once_at_a_time(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "account", answers=as_account(account, verified=True, pending_email="lovelace@example.com"))
     again = tab.button("Send the mail again to lovelace@example.com")
     held = tab.hold("**/api/auth/verification")
@@ -420,7 +420,7 @@ def test_somebody_takes_their_data(tabs: Tabs, account: Account) -> None:
     assert not re.search(r'"(?!address_hash)[^"]*(hash|password|secret)[^"]*":', json.dumps(kept["items"]))
 
 
-def test_a_lot_of_data_is_read_part_by_part_and_goes_on_where_it_failed(tabs: Tabs, account: Account) -> None:
+def test_a_large_export_is_read_in_parts_and_resumes_where_it_failed(tabs: Tabs, account: Account) -> None:
     parts = Parts(4)
     tab = tabs.open(account, "account?view=data", refused=[429, 503], answers={EXPORT: parts.answer})
     tab.button("Download my data").click()
@@ -594,7 +594,7 @@ def test_the_palette_leads_to_each_part_of_the_account(tabs: Tabs, account: Acco
     expect(tab.page.get_by_role("option", name="Your sessions")).to_have_count(0)
 
 
-def test_a_part_of_the_account_has_an_address_and_back_leads_to_the_one_before(tabs: Tabs, account: Account) -> None:
+def test_each_part_of_the_account_has_an_address_for_back_and_reload(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "account")
     use = Keyboard(tab)
     use.press(tab.button("Sessions"))

@@ -78,7 +78,7 @@ def test_activity_is_narrowed_by_what_who_and_when(tabs: Tabs, account: Account)
     expect(rows(tab)).to_have_count(1)
 
 
-def test_an_entry_leads_to_what_it_names_as_long_as_that_is_there(tabs: Tabs, account: Account) -> None:
+def test_an_entry_links_to_its_subject_while_that_exists(tabs: Tabs, account: Account) -> None:
     account.call("POST", "/api/keys", {"name": "Nightly export"})
     [key] = account.call("GET", "/api/keys")["keys"]
     [me] = account.call("GET", "/api/workspace/members")["members"]
@@ -99,7 +99,7 @@ def test_an_entry_leads_to_what_it_names_as_long_as_that_is_there(tabs: Tabs, ac
     expect(rows(tab).nth(5)).to_contain_text("Removed a former member")
 
 
-def test_the_end_of_a_job_is_told_with_what_it_was_to_do(tabs: Tabs, account: Account) -> None:
+def test_the_end_of_a_job_names_its_work_and_outcome(tabs: Tabs, account: Account) -> None:
     told = {"from": "purge links with their statistics", "to": "done: 4,998 links changed, 2 failed"}
     trail = Trail([entry(1, "job.finished", person(GRACE, "Grace"), {"kind": "job", "id": "j1"}, **told)])
     tab = tabs.open(account, "activity", answers=trail.answers)
@@ -238,7 +238,7 @@ def test_what_is_not_found_is_looked_for_further_back_only_when_asked(tabs: Tabs
     assert asked == [*range(13)]
 
 
-def test_nothing_is_looked_for_any_more_once_the_filter_is_another_one_or_the_page_is_left(tabs: Tabs, account: Account) -> None:
+def test_changing_the_filter_or_leaving_the_page_cancels_the_search(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "activity")
     expect(rows(tab).first).to_be_visible()
     held = tab.hold("**/api/workspace/audit?*")

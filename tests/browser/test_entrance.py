@@ -363,7 +363,7 @@ def test_where_accounts_are_made_by_invitation_there_is_no_form(tabs: Tabs) -> N
     expect(tab.page.get_by_role("textbox")).to_have_count(0)
 
 
-def test_where_no_mails_are_sent_somebody_is_to_be_asked_for_a_new_password(tabs: Tabs) -> None:
+def test_without_mails_a_forgotten_password_offers_no_form(tabs: Tabs) -> None:
     tab = tabs.open(None, "forgot", answers={REGISTRATION: INVITED})
     expect(tab.page.get_by_text("This Linklet sends no mails.")).to_be_visible()
     expect(tab.page.get_by_role("textbox")).to_have_count(0)

@@ -11,7 +11,7 @@ from support.hand import Keyboard
 from support.tab import Tabs
 
 
-def test_a_newcomer_makes_an_account_a_link_and_a_qr_code_and_sees_a_click(
+def test_a_newcomer_registers_shortens_a_url_and_sees_its_first_click(
     tabs: Tabs, api: Api
 ) -> None:
     tab = tabs.open_new()

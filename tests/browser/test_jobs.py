@@ -62,7 +62,7 @@ def test_a_job_is_followed_over_pages_and_reloads_and_stopped(tabs: Tabs, accoun
     expect(tab.heading("Tags")).to_be_focused()
 
 
-def test_the_end_of_a_job_is_told_once_and_the_page_is_read_again(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
+def test_a_finished_job_is_told_once_and_reloads_the_page(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
     jobs = Jobs([mine])
     tab = tabs.open(account, "tags", answers=jobs.answers)
     progress(tab, "3 of 8 changed")

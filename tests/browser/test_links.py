@@ -100,7 +100,7 @@ def test_what_is_typed_while_a_link_is_made_stays(tabs: Tabs, account: Account) 
     expect(field).to_have_value("https://example.com/sec")
 
 
-def test_a_url_that_is_refused_while_the_next_is_typed_stays_in_sight(tabs: Tabs, account: Account) -> None:
+def test_a_refused_url_stays_in_sight_while_the_next_is_typed(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
     tab.settled()
     tab.page.evaluate(FAR_AWAY)
@@ -601,7 +601,7 @@ def test_many_links_are_archived_and_brought_back(tabs: Tabs, shop: Account) -> 
     assert [link["archived"] for link in shop.call("GET", "/api/links?archived=all")["links"]] == [True, False, False]
 
 
-def test_what_could_not_be_done_to_many_links_is_named_and_the_rest_is_undone(tabs: Tabs, shop: Account) -> None:
+def test_failures_of_a_bulk_change_are_named_and_the_rest_is_undone(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
     use = Keyboard(tab)
     expect(rows(tab)).to_have_count(3)

@@ -199,7 +199,7 @@ def test_more_are_loaded_across_what_is_looked_at_in_vain(tabs: Tabs, account: A
     expect(tab.button("Load more")).to_have_count(0)
 
 
-def test_what_is_found_only_further_back_stays_when_the_beginning_is_read_again(tabs: Tabs, account: Account) -> None:
+def test_rows_found_further_back_stay_when_the_beginning_is_read_again(tabs: Tabs, account: Account) -> None:
     pages = in_pages({"": ([], "a"), "a": ([], "b"), "b": (many(1), "c"), "c": (many(2)[1:], None)})
     tab = tabs.open(account, "notifications?kind=milestone", answers=pages)
     expect(rows(tab)).to_have_count(1)

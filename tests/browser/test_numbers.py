@@ -59,7 +59,7 @@ def changed_answers(tab: Tab, code: str, change: Callable[[dict[str, Any]], dict
 # -- which clicks
 
 
-def test_a_press_on_a_bar_filters_all_else_and_can_be_gone_back_from(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_pressing_a_bar_filters_everything_and_back_undoes_it(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
     sale = sale_of(shop)
     tab = tabs.open(shop, f"links/{sale}")
     use = hand(tab)

@@ -142,7 +142,7 @@ def test_each_number_has_its_own_change_where_the_time_before_is_known(tabs: Tab
     expect(tab.page.locator(".figures .change")).to_have_count(1)
 
 
-def test_the_last_days_are_asked_for_once_and_visitors_when_they_are_seen(tabs: Tabs, shop: Account) -> None:
+def test_the_last_days_are_read_once_and_visitors_only_when_seen(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "account")
     tab.settled()
     overviews, breakdowns = asked(tab, OVERVIEW), asked(tab, BREAKDOWNS)
@@ -276,7 +276,7 @@ def test_a_tag_in_the_query_leads_to_its_page(tabs: Tabs, shop: Account) -> None
     assert tab.view() == f"{page_of('a/b c')}?range=7d"
 
 
-def test_tags_lead_to_their_pages_from_the_overview_from_a_link_and_from_the_palette(tabs: Tabs, shop: Account) -> None:
+def test_tags_lead_to_their_pages_from_overview_links_and_palette(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview")
     use = Keyboard(tab)
     use.press(tab.page.get_by_role("link", name="winter, 1 link", exact=True))

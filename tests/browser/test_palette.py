@@ -148,7 +148,7 @@ def test_the_latest_links_are_there_at_once(tabs: Tabs, shop: Account) -> None:
     assert urls == ["per_page=5"]
 
 
-def test_links_are_asked_for_once_one_has_typed_and_what_is_overtaken_is_dropped(tabs: Tabs, shop: Account) -> None:
+def test_links_are_searched_after_typing_and_overtaken_answers_are_dropped(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
     tab.settled()
     urls = asked(tab)

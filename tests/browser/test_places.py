@@ -48,7 +48,7 @@ def test_an_address_without_a_workspace_gets_that_of_the_tab(tabs: Tabs, account
     tab.settled()
 
 
-def test_a_link_of_another_workspace_of_mine_opens_there_and_other_tabs_stay(tabs: Tabs, account: Account) -> None:
+def test_a_link_of_another_workspace_opens_there_without_moving_other_tabs(tabs: Tabs, account: Account) -> None:
     first, second = two_workspaces(account)
     here = tabs.open(account, "links")
     expect(here.heading("Links")).to_be_attached()

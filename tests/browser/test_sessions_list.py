@@ -45,7 +45,7 @@ def test_without_mails_there_is_nothing_to_choose(tabs: Tabs, account: Account) 
     expect(tab.page.get_by_role("table", name="What has happened to your account")).to_be_visible()
 
 
-def test_when_reading_ones_data_fails_the_focus_goes_to_what_tries_again_and_back(tabs: Tabs, account: Account) -> None:
+def test_a_failed_export_moves_the_focus_to_try_again_and_back(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "account?view=data")
     tab.fails(EXPORT, 500, "internal_error")
     tab.button("Download my data").focus()

@@ -101,7 +101,7 @@ def test_who_stays_signed_in_need_not_enter_the_password_again(tabs: Tabs, api: 
     assert again.page.evaluate("document.cookie") == ""
 
 
-def test_without_the_tick_the_session_ends_with_the_tab_and_nothing_is_asked_for(tabs: Tabs, account: Account) -> None:
+def test_without_staying_signed_in_the_session_ends_with_its_tab(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(None, "sign-in")
     asked = Asked(tab.context)
     use = Keyboard(tab)
@@ -287,7 +287,7 @@ def test_who_signs_out_is_signed_out_in_this_browser_and_nowhere_else(tabs: Tabs
         tab.settled()
 
 
-def test_a_session_that_was_ended_elsewhere_asks_for_the_password_and_stays_again(tabs: Tabs, account: Account) -> None:
+def test_a_session_ended_elsewhere_asks_for_the_password_and_stays_again(tabs: Tabs, account: Account) -> None:
     tab = staying(tabs, account, refused=[401])
     account.call("POST", "/api/auth/logout", {"everywhere": True})
     tab.api.next_second()

@@ -211,7 +211,7 @@ def crowded(account: Account) -> Account:
     return account
 
 
-def test_a_tag_of_every_second_of_many_links_is_renamed_while_one_watches(tabs: Tabs, crowded: Account) -> None:
+def test_a_tag_on_half_of_many_links_is_renamed_with_visible_progress(tabs: Tabs, crowded: Account) -> None:
     half = MANY // 2
     tab = tabs.open(crowded, "tags")
     use = Keyboard(tab)

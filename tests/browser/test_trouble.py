@@ -122,7 +122,7 @@ def test_who_has_another_address_meanwhile_goes_on_with_it(tabs: Tabs, account: 
     expect(tab.button(wanted)).to_be_visible()
 
 
-def test_a_tab_in_which_somebody_signs_in_with_another_address_goes_on_for_the_others(tabs: Tabs, account: Account) -> None:
+def test_signing_in_with_a_new_address_in_one_tab_revives_the_others(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
     tab.settled()
     wanted = change_address(account)

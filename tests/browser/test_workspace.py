@@ -216,7 +216,7 @@ def test_all_sessions_end_at_once(tabs: Tabs, account: Account) -> None:
 # -- what is paused
 
 
-def test_after_the_first_proof_of_an_address_somebody_keeps_or_removes_what_there_was(tabs: Tabs, api: Api) -> None:
+def test_after_reclaiming_an_address_its_owner_keeps_or_removes_what_was_paused(tabs: Tabs, api: Api) -> None:
     ada = api.register("Ada")
     join(api, ada)
     for name in ("Nightly export", "Old script"):
