@@ -11,9 +11,7 @@ from support.hand import Keyboard
 from support.tab import Tabs
 
 
-def test_a_newcomer_registers_shortens_a_url_and_sees_its_first_click(
-    tabs: Tabs, api: Api
-) -> None:
+def test_a_newcomer_registers_shortens_a_url_and_sees_its_first_click(tabs: Tabs, api: Api) -> None:
     tab = tabs.open_new()
     page = tab.page
     page.goto(f"{api.url}/")
