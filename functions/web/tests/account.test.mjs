@@ -20,7 +20,7 @@ async function enter() {
   await signIn('ada@example.com', 'secret');
 }
 
-test('an address that has changed is the one of the session, and of the next sign-in', async () => {
+test('a changed address is that of the session and of the next sign-in', async () => {
   await enter();
   noteMe({ ...session.get().me, email: 'lovelace@example.com' });
   assert.deepEqual([session.get().email, kept().email], ['lovelace@example.com', 'lovelace@example.com']);
@@ -47,7 +47,7 @@ test('an account that isn’t closed stays signed in', async () => {
   assert.equal(session.get().status, 'in');
 });
 
-test('an attempt to close the account whose answer was lost has closed it if the session is refused afterwards', async () => {
+test('closing an account whose answer was lost has worked if the session is refused', async () => {
   await enter();
   answering(new TypeError('fetch failed'), refusal(401, 'unauthorized'));
   await assert.rejects(closeAccount('secret', false), { kind: 'offline' });
@@ -63,7 +63,7 @@ test('a workspace without others ends, with all that is in it', async () => {
   assert.equal(Date.parse(searchParams.get('to')) - Date.parse(searchParams.get('from')), 364 * 86_400_000);
 });
 
-test('another workspace is asked with a token for it, and this session stays where it is', async () => {
+test('another workspace is asked with its own token, and the session stays', async () => {
   await enter();
   const requests = answering({ body: { token: 'eyJ.other' } }, { body: { members: [{ user_id: 'u', role: 'member' }, admin] } }, { body: { total: 17 } });
   assert.deepEqual(await readFate(session.get().workspaces[1]), { kind: 'stays', links: 17 });

@@ -37,7 +37,7 @@ test('an answer without a body is nothing', async () => {
   assert.equal(await call('DELETE /api/links/{code}', { path: { code: 'abcd' } }), null);
 });
 
-test('a problem says which field is to blame, and can be told to whoever runs the system', async () => {
+test('a problem names the field to blame and what to tell the operator', async () => {
   answering(problem(400, 'invalid_input', { field: 'url' }));
 
   await assert.rejects(call('POST /api/shorten', { body: {} }), (error) => {
@@ -64,7 +64,7 @@ test('reading is tried again once when the server fails, writing is not', async 
   assert.equal(writing.length, 1);
 });
 
-test('when the session is over, the call waits for the next one and is repeated', async () => {
+test('a call whose session is over waits for the next and is repeated', async () => {
   const requests = answering(problem(401, 'unauthorized'), { body: { ok: true } });
   let token = 'old';
   identity.token = () => token;
@@ -83,7 +83,7 @@ test('a wrong password is no end of a session', async () => {
   await assert.rejects(call('POST /api/auth/password', { body: {} }), { code: 'invalid_credentials' });
 });
 
-test('without an answer the connection is lost, and with the next one it is back', async () => {
+test('a missing answer loses the connection, and the next answer brings it back', async () => {
   answering(new TypeError('fetch failed'), { body: {} });
 
   await assert.rejects(call('GET /api/me'), { kind: 'offline', isTemporary: true });

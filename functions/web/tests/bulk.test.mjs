@@ -47,7 +47,7 @@ test('links that take up too much room go in a request of their own', () => {
   assert.deepEqual(piecesOf([], () => 1), []);
 });
 
-test('what there was no time for is asked for again, and what is done isn’t', async () => {
+test('only what there was no time for is asked for again', async () => {
   const { sent, send } = answeringWith((code, index) => (index < 2 ? done(code) : late), done);
   const told = [];
 
@@ -58,14 +58,14 @@ test('what there was no time for is asked for again, and what is done isn’t', 
   assert.deepEqual(told, [[0, undefined], [2, 1], [2, undefined]]);
 });
 
-test('a request that comes too soon is sent again after the time that the answer names', async () => {
+test('a request that came too soon is sent again after the named time', async () => {
   const { sent, send } = answeringWith(busy, busy, done);
   const outcomes = await sendAll(numbers(3), send);
   assert.equal(sent.length, 3);
   assert(outcomes.every(({ link }) => link));
 });
 
-test('one that always comes too soon is given up, and so is what would come after it', async () => {
+test('a request that always comes too soon is given up with all after it', async () => {
   const { sent, send } = answeringWith(busy);
   const outcomes = await sendAll(numbers(150), send);
   assert.equal(sent.length, 4);
@@ -103,7 +103,7 @@ test('nothing is sent to another workspace than the one in which it was begun', 
 
 const link = (short_code, more) => ({ short_code, tags: [], archived: false, is_active: true, expires_at: null, ...more });
 
-test('tags that links got and lost are taken back from those that lacked or had them', () => {
+test('undoing a change of tags restores what each link had', () => {
   const before = [link('aaaa', { tags: ['Sale', 'old'] }), link('bbbb'), link('cccc', { tags: ['new', 'kept'] }), link('dddd', { tags: ['SALE', 'NEW'] })];
 
   const steps = tagsBack(before, { add: ['sale', 'new'], remove: ['Old'] });

@@ -54,7 +54,7 @@ test('a click fits as the API judges it', () => {
   assert(isTold({ country: ['NO'] }) && !isTold({ destination: ['target'] }));
 });
 
-test('of a link with few clicks, those of a view are picked without a question', async () => {
+test('the clicks of a link with few are filtered without a question', async () => {
   const requests = answering({ body: { clicks: [...many(5, 3), ...many(2, 2, { audience: 'bot' })] } }, { body: { clicks: [click(6), ...many(5, 3), ...many(2, 2, { audience: 'bot' })] } });
   const known = await readLatest(view(), undefined);
   assert.deepEqual(ids(known.clicks), [5, 4, 3]);
@@ -62,7 +62,7 @@ test('of a link with few clicks, those of a view are picked without a question',
   assert.deepEqual(requests.map(({ url }) => url.split('?')[1]), ['limit=100', 'limit=20']);
 });
 
-test('an app is a referrer by its whole name, and a page by its host, too', () => {
+test('apps are referrers by their whole name, pages also by their host', () => {
   const period = { start: 0, end: Date.parse('2100-01-01') };
   const isFrom = (wanted, referer) => fits({ clicked_at: '2026-03-02T00:00:00Z', audience: 'human', referer }, { audience: 'people', filter: { referrer: [wanted] } }, period);
   assert.equal(isFrom('android-app://com.example', 'android-app://com.example'), true);
@@ -70,7 +70,7 @@ test('an app is a referrer by its whole name, and a page by its host, too', () =
   assert.equal(isFrom('news.example', 'https://news.example/a'), true);
 });
 
-test('where the latest clicks have too few of a view, the API finds them once', async () => {
+test('the API finds clicks of a view once if the latest have too few', async () => {
   const noise = many(200, MOST_CLICKS, { audience: 'bot' });
   const requests = answering({ body: { clicks: noise } }, { body: { clicks: many(90, 30) } }, { body: { clicks: noise.slice(0, FEW_CLICKS) } }, { body: { clicks: [click(201), ...noise.slice(0, FEW_CLICKS - 1)] } });
   const known = await readLatest(view({ country: ['NO'] }), undefined);

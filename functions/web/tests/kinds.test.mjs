@@ -22,7 +22,7 @@ test('an address asks for values of kinds, of which several are alternatives', (
   assert.deepEqual([toggled(filter, 'country', 'NO'), toggled(filter, 'country', 'DE'), toggled(filter, 'os', 'iOS')], [['SE'], ['NO', 'SE', 'DE'], ['iOS']]);
 });
 
-test('who came from no page is counted among the referrers, and all others come last', () => {
+test('direct visits are counted among the referrers, and all others come last', () => {
   const answer = { total_clicks: 100, referers: [{ referer: 'https://news.example/today?id=7', count: 20 }, { referer: '(other)', count: 50 }] };
   const rows = rowsOf(kind('referrer'), answer, ['(none)']);
   assert.deepEqual(rows.map(({ name, count, isChosen }) => [name, count, isChosen]), [['Direct', 30, true], ['news.example/today', 20, false], ['All others', 50, false]]);

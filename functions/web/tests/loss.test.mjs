@@ -13,7 +13,7 @@ test('what is lost is said in numbers, also if they are not all known', () => {
   assert.match(clicksOf([link('abcd', 40), link('efgh', null)]), /^at least 40 clicks/);
 });
 
-test('one types what is deleted from 101 clicks on, or if nobody knows how many there are', () => {
+test('a deletion is typed from 101 clicks on, or if nobody knows them', () => {
   assert.equal(typedFor([link('abcd', 100)]), undefined);
   assert.equal(typedFor([link('abcd', 101)]), 'abcd');
   assert.equal(typedFor([link('abcd', null)]), 'abcd');

@@ -6,7 +6,7 @@ const { rankOf, ranked, wordsOf } = await import('../app/parts/palette/matching.
 
 const labels = (text, ...items) => ranked(items.map((label) => ({ label })), text).map(({ label }) => label);
 
-test('a name that begins with what is looked for stands before words that do, and these before what has it inside', () => {
+test('names that begin with the query come first, then words, then parts', () => {
   assert.deepEqual(labels('spring', 'Offspring', 'Our spring sale', 'Spring sale', 'Winter'), ['Spring sale', 'Our spring sale', 'Offspring']);
   assert.deepEqual(labels('spring-s', 'Our spring-sale', 'Spring-sale'), ['Spring-sale', 'Our spring-sale']);
 });

@@ -33,7 +33,7 @@ test('what can’t be sent is said by line', () => {
   assert.match(whys[4], /more than a URL and a code/);
 });
 
-test('a code stands once, in whatever case, and a URL as often as one likes', () => {
+test('a code stands once in any case, and a URL as often as wanted', () => {
   assert.deepEqual(mistakes('https://example.com/a\tsummer\n\nhttps://example.com/b\tSummer\nhttps://example.com/a\nhttps://example.com/a'), [[3, 'Line 1 has the code Summer, too.']]);
 });
 

@@ -12,13 +12,13 @@ const period = (query, since) => periodOf(new URLSearchParams(query), NOW, since
 /** What a pattern finds in a file of the repository. */
 const number = (file, pattern) => Number(readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8').match(pattern)?.[1]);
 
-test('the longest time of a page is the one that the API answers with, which is how long the template keeps raw clicks', () => {
+test('the longest period of a page, the API and the template are the same', () => {
   assert.equal(number('shared/domain/src/lifetimes.rs', /RAW_CLICKS: Duration = Duration::from_secs\((\d+) \* DAY\)/), MOST_DAYS);
   assert.equal(number('template.yaml', /RawClickDays: \{ Type: Number, Default: (\d+),/), MOST_DAYS);
   assert.equal(number('docs/openapi.yaml', /^    Days:$(?:\n {6,}.*)*?\n          maxItems: (\d+)$/m), MOST_DAYS);
 });
 
-test('a time of one’s own is at most that long, and the usual one otherwise', () => {
+test('a custom period that is too long or invalid becomes the usual one', () => {
   const rangeOf = (days) => period({ range: 'own', from: dayOf(NOW - (days - 1) * DAY_MS), to: dayOf(NOW) }).range;
   assert.deepEqual([0, 1, MOST_DAYS, MOST_DAYS + 1].map(rangeOf), ['30d', 'own', 'own', '30d']);
   for (const from of ['', 'yesterday', '2026-13-01']) assert.equal(period({ range: 'own', from, to: '2026-10-30' }).range, '30d', from);
@@ -51,7 +51,7 @@ test('what is younger than the range begins with its creation', () => {
   assert.deepEqual([before.from, before.isYoung], ['2026-09-01', false]);
 });
 
-test('hours are for times that have room for them, and for those that have few days', () => {
+test('hours are for a single day, or on request where there is room', () => {
   const unit = (from, interval) => period({ range: 'own', from, to: '2026-10-30', interval }).unit;
   assert.deepEqual([unit('2026-10-30', ''), unit('2026-10-28', ''), unit('2026-10-28', 'hour'), unit('2026-09-01', 'hour')], ['hour', 'day', 'hour', 'day']);
 });

@@ -14,7 +14,7 @@ const workspace = (name, more = {}) => ({ workspace_id: name, name, slug: name, 
 const mine = (...workspaces) => ({ body: { workspaces } });
 const kept = () => JSON.parse(sessionStorage.getItem('linklet:session:/_aws/execute-api/c0ffee00/'));
 
-test('who signs in is in the workspace of the token, and may do what their role allows', async () => {
+test('after signing in, the token says the workspace, and the role what is allowed', async () => {
   answering(login('one'), me('fjord', 'member'), mine(workspace('harbour'), workspace('fjord')));
 
   await signIn('ada@example.com', 'secret');
@@ -24,7 +24,7 @@ test('who signs in is in the workspace of the token, and may do what their role 
   assert.deepEqual([kept().slug, kept().isNowhere], ['fjord', false]);
 });
 
-test('who is in no workspace may do nothing, and is known to be in none when the page is loaded again', async () => {
+test('who is in no workspace may do nothing, also after a reload', async () => {
   answering(login('two'), me(null, null), mine(workspace('fjord', { paused_at: '2026-11-12T11:25:00.000Z' })));
 
   await signIn('ada@example.com', 'secret');
@@ -53,7 +53,7 @@ test('an invitation leads into its workspace', async () => {
   assert.deepEqual([session.get().isNowhere, mayAct('viewer'), kept().slug, kept().isNowhere], [false, true, 'harbour', false]);
 });
 
-test('an answer that says so is enough to know that one is in no workspace', async () => {
+test('an answer that says so is enough to be in no workspace', async () => {
   // Nobody waits until it is tried again.
   const later = globalThis.setTimeout;
   globalThis.setTimeout = () => {};
@@ -139,7 +139,7 @@ async function stayingSignedIn() {
   return requests;
 }
 
-test('who stays signed in says so, and only this request and what renews it may have a cookie', async () => {
+test('signing in to stay says so, and other requests have no cookie', async () => {
   const requests = await stayingSignedIn();
 
   assert.equal(JSON.parse(requests[0].body).remember, true);
@@ -147,7 +147,7 @@ test('who stays signed in says so, and only this request and what renews it may 
   assert.deepEqual([kept().isRemembered, isMarked()], [true, true]);
 });
 
-test('a token that is refused is renewed, and what was asked for is asked for again', async () => {
+test('a refused token is renewed, and its request is repeated', async () => {
   await stayingSignedIn();
   const requests = answering(ended, refreshed('ada', 'fjord', 2), { body: { links: [] } });
 
@@ -160,7 +160,7 @@ test('a token that is refused is renewed, and what was asked for is asked for ag
   assert.equal(session.get().status, 'in');
 });
 
-test('a lost answer is asked for once more, and a lost connection ends no session', async () => {
+test('a renewal without an answer is repeated, and a lost connection ends no session', async () => {
   await stayingSignedIn();
   const lost = answering(ended, new TypeError('fetch failed'), refreshed('ada', 'fjord', 2), { body: {} });
   await call('GET /api/links');
@@ -172,7 +172,7 @@ test('a lost answer is asked for once more, and a lost connection ends no sessio
   assert.deepEqual([session.get().status, isMarked()], ['in', true]);
 });
 
-test('a session that can no longer be renewed asks for the password, and goes on as one that can', async () => {
+test('a session that cannot be renewed asks for the password and is renewable again', async () => {
   await stayingSignedIn();
   answering(ended, ended);
   const waiting = call('GET /api/links');
@@ -196,7 +196,7 @@ test('a cookie of somebody else renews nothing here', async () => {
   assert.equal(session.get().status, 'over');
 });
 
-test('who was removed from the workspace is in another one, and what they asked for is not done there', async () => {
+test('who was removed goes on in another workspace, without repeating the request there', async () => {
   await stayingSignedIn();
   const { removals = 0 } = session.get();
   const requests = answering(ended, refreshed('ada', 'harbour', 2), me('harbour', 'admin'), mine(workspace('harbour')));
@@ -278,7 +278,7 @@ test('a wrong password closes nothing and moves nobody', async () => {
   assert.deepEqual([session.get().status, currentWorkspace().slug], ['in', 'fjord']);
 });
 
-test('a workspace that was closed stays so when the way out has failed, and the password leads on', async () => {
+test('a closed workspace stays closed when leaving it fails, and the password leads on', async () => {
   answering(login('eleven'), me('fjord', 'admin'), mine(workspace('fjord')));
   await signIn('ada@example.com', 'secret');
   answering({ status: 202, body: closed }, { status: 503, body: { code: 'service_unavailable', detail: 'no' } });

@@ -27,7 +27,7 @@ test('a tag is found in whatever case and form it is written', () => {
   assert.deepEqual(arranged(TAGS, { text: 'x', sort: 'links' }), []);
 });
 
-test('a new name that another tag has merges both, and another spelling of the same does not', () => {
+test('a name of another tag merges both, and another spelling of one does not', () => {
   assert.equal(otherNamed(TAGS, 'news', 'cafe\u0301')?.tag, 'Café');
   assert.equal(otherNamed(TAGS, 'news', ' SALE 9 ')?.tag, 'sale 9');
   assert.equal(otherNamed(TAGS, 'Café', 'CAFÉ'), undefined);

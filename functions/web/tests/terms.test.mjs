@@ -13,7 +13,7 @@ const { sentencesOf } = await import('../app/parts/history/sentences.js');
 const HOUR_MS = 3_600_000;
 const hence = (/** @type {number} */ hours) => new Date(Date.now() + hours * HOUR_MS).toISOString();
 
-test('a link that is switched on or off has the status that the API gives it', () => {
+test('switching a link on or off gives the status that the API gives', () => {
   const link = (/** @type {string} */ status, valid_from = null) => /** @type {any} */ ({ status, valid_from });
   assert.deepEqual([statusIf(link('inactive'), true), statusIf(link('active'), false)], ['active', 'inactive']);
   assert.equal(statusIf(link('inactive', hence(1)), true), 'scheduled');
@@ -28,7 +28,7 @@ test('how much of a limit is used is said if there is one', () => {
   assert.equal(usedOf({ used: 3, max_clicks: null }), '');
 });
 
-test('a link that is used up needs attention for a week, until something newer is known of it', () => {
+test('an exhausted link needs attention for a week or until newer news', () => {
   const told = (/** @type {string} */ event_type, /** @type {number} */ hours) => /** @type {any} */ ({ id: `${hours}`, event_type, short_code: 'tasting', status: 'sent', created_at: hence(-hours) });
   const idsOf = (/** @type {any[]} */ rows) => attentionOf(rows, () => false).map(({ id }) => id);
   assert.deepEqual(idsOf([told('url.exhausted', 5)]), ['5']);
@@ -36,7 +36,7 @@ test('a link that is used up needs attention for a week, until something newer i
   assert.deepEqual(idsOf([told('url.exhausted', 200)]), []);
 });
 
-test('terms are sent as the API has them, and those that were taken away as nothing', () => {
+test('terms are sent as the API expects, and removed ones as null', () => {
   const values = { ...termsOf(), max_clicks: ' 25 ', fallback_url: 'example.com/over', password: 'abcd', 'preview.title': ' Ours ' };
   const all = Object.keys(values);
   assert.deepEqual(termsBody(values, all), { valid_from: null, max_clicks: 25, fallback_url: 'https://example.com/over', password: 'abcd', forward_query: false, preview: { title: 'Ours' } });

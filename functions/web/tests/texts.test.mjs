@@ -30,7 +30,7 @@ test('an address may be typed without its scheme', () => {
   }
 });
 
-test('where somebody came from is the host of a page or the name of an app', () => {
+test('a referrer is shown by its page’s host or its app’s name', () => {
   assert.equal(siteOfReferer('https://www.news.example/a'), 'news.example');
   assert.equal(siteOfReferer('android-app://com.example'), 'android-app://com.example');
 });
@@ -54,7 +54,7 @@ test('numbers, ages and addresses are short', () => {
   assert.equal(cutMiddle('abc', 7), 'abc');
 });
 
-test('numbers have one digit behind the point or none, and shares below each other as many', () => {
+test('numbers have at most one decimal, and shares in a column equally many', () => {
   const locale = (/** @type {number} */ value, options = {}) => new Intl.NumberFormat(undefined, options).format(value);
   const one = { style: 'percent', minimumFractionDigits: 1 };
   assert.deepEqual([number(1234.5678), number(0.25)], [locale(1234.6), locale(0.3)]);
@@ -108,7 +108,7 @@ test('contrast is what WCAG says', () => {
   assert(contrastOf('#777777', '#888888').ratio < 1.5);
 });
 
-test('a notification leads to its link, its monitored URL or its job, while there is one', () => {
+test('a notification leads to its link, monitored URL or job, while that exists', () => {
   assert.deepEqual(pageOf({ event_type: 'url.deleted', short_code: 'TVFpvdN' }), ['links/TVFpvdN', {}, undefined]);
   assert.deepEqual(pageOf({ event_type: 'target.down', target_id: 't_7UJmGlcSOIpXh9XKQroFP8' }), ['monitoring/t_7UJmGlcSOIpXh9XKQroFP8', {}, undefined]);
   assert.deepEqual(pageOf({ event_type: 'job.finished', job_id: '019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c00' }), ['settings', { job: '019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c00' }, undefined]);

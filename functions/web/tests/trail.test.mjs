@@ -15,7 +15,7 @@ function drawn(node) {
 const known = { personName: (/** @type {string} */ id) => `person ${id}`, isThere: (/** @type {any} */ { id }) => id === 'here' };
 const words = (/** @type {any} */ entry) => drawn(sentenceOf({ subject: null, from: null, to: null, ...entry }, known));
 
-test('what was done is told with what it was done to, and what that was before', () => {
+test('an activity names its action, its subject and what that was before', () => {
   const bob = { kind: 'member', id: '7' };
   assert.equal(words({ action: 'member.role_changed', subject: bob, from: 'member', to: 'admin' }), 'Changed the role of person 7 from member to admin');
   assert.equal(words({ action: 'member.removed', subject: { ...bob, name: 'Bob' } }), 'Removed Bob');
