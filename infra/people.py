@@ -53,6 +53,7 @@ def perform(what: str, email: str, stack: dict[str, str]) -> int:
         variables = {
             "USERS_TABLE": stack["UsersTableName"],
             "AUDIT_TABLE": stack["AuditTableName"],
+            "JOBS_TABLE": stack["JobsTableName"],
             "PUBLIC_URL": stack["PublicUrl"],
             "RECORD_FILE": str(file),  # the command leaves there what it has done
         }

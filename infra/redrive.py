@@ -1,7 +1,7 @@
 """Shows or processes again what is in a dead-letter queue. `make dlq` and `make redrive` run it; read
 runbooks/redrive.md first.
 
-Messages of `analytics` and `notify` go back to their queue. What relay, watch-links, handover or jobs could not process never
+Messages of `analytics` and `notify` go back to their queue. What relay, watch-links or jobs could not process never
 was in a queue: its records are given to the same function again, and so are those of a batch that Lambda gave up on, as long as
 its stream still has them. A message is deleted only after it was taken over. AWS's own redrive task can't do that, nor does every
 emulator have it, so all of them go the same way here. Linkwatch's `rounds` are only shown: what is there is over long since, and
@@ -234,7 +234,7 @@ def main() -> None:
     if arguments.action == "show":
         sys.exit(show(dead))
     if arguments.queue == "relay":
-        consumers = {"relay": "Relay", "watch-links": "WatchLinks", "handover": "Handover", "jobs": "Jobs"}
+        consumers = {"relay": "Relay", "watch-links": "WatchLinks", "jobs": "Jobs"}
         functions = {consumer: stack[f"{name}FunctionName"] for consumer, name in consumers.items()}
         sys.exit(consume_again(dead, functions))
     sys.exit(move(dead, stack[f"{name}QueueUrl"]))

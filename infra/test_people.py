@@ -17,7 +17,8 @@ from botocore.stub import ANY, Stubber
 from . import people
 
 GROUP = "/aws/lambda/linklet-auth"
-STACK = {"UsersTableName": "users", "AuditTableName": "audit", "PublicUrl": "https://go.example.com", "AuthLogGroup": GROUP}
+TABLES = {"UsersTableName": "users", "AuditTableName": "audit", "JobsTableName": "jobs"}
+STACK = {**TABLES, "PublicUrl": "https://go.example.com", "AuthLogGroup": GROUP}
 ARN = "arn:aws:sts::123456789012:assumed-role/operator/ada"
 RECORD = {"message": "a token for a new password was made", "user_id": "01a1fefb-b5b0-76af-b857-af9cec6f19c5"}
 
@@ -48,7 +49,7 @@ def perform(aws: Aws, *, code: int = 0, record: dict[str, str] | None = RECORD) 
 
     def run(package: str, arguments: list[str], variables: dict[str, str]) -> int:
         assert (package, arguments) == ("linklet-people", ["reset", "ada@example.com"])
-        assert (variables["USERS_TABLE"], variables["AUDIT_TABLE"]) == ("users", "audit")
+        assert (variables["USERS_TABLE"], variables["AUDIT_TABLE"], variables["JOBS_TABLE"]) == ("users", "audit", "jobs")
         assert variables["PUBLIC_URL"] == "https://go.example.com"
         if record is not None:
             Path(variables["RECORD_FILE"]).write_text(json.dumps(record))

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_auth::{ApiAddress, Auth};
 use linklet_domain::RegistrationPolicy;
-use linklet_dynamodb::{AuditTable, UsersTable};
+use linklet_dynamodb::{AuditTable, JobsTable, UsersTable};
 use linklet_lambda::{
     StartError, admission, aws, config,
     email_requests::EmailRequests,
@@ -21,6 +21,7 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (table, trail) = (config::required("USERS_TABLE")?, config::required("AUDIT_TABLE")?);
+    let jobs = config::required("JOBS_TABLE")?;
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     let (verifier, issuer) = (TokenVerifier::from_env(&aws, &tables).await?, TokenIssuer::from_env(&aws).await?);
@@ -28,7 +29,8 @@ async fn run() -> Result<(), StartError> {
     let mails = EmailRequests::from_env(&aws);
     let registration = registration(mails.are_placed())?;
     let trail = AuditTable::new(tables.clone(), trail);
-    let auth = Auth::new(UsersTable::new(tables, table, trail), verifier, issuer, limits);
+    let jobs = JobsTable::new(tables.clone(), jobs);
+    let auth = Auth::new(UsersTable::new(tables, table, trail, jobs), verifier, issuer, limits);
     let auth = auth.at(ApiAddress::from_env());
     http::serve(auth.with_mails(mails).with_registration(registration).with_founding(admission::founding()?)).await
 }

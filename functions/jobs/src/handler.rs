@@ -1,54 +1,113 @@
-//! Carries out jobs of workspaces, in [turns](turns). What a turn does is up to the kind of the job.
+//! Carries out jobs and tasks, in [steps](runner). What a step does is up to the kind of the job or task.
 
+mod handover;
 mod links;
+mod pass;
 mod person;
-mod turns;
+mod reclaim;
+mod runner;
 mod workspace;
 
-use linklet_domain::{Job, JobWork, UserId};
-use linklet_dynamodb::{DueMark, RepositoryError};
+use linklet_domain::{JobWork, Task, TaskWork, Timestamp, Work};
+use linklet_dynamodb::{JobMark, RepositoryError};
 
 pub use self::{
-    links::LinkWork,
-    person::PersonWork,
-    turns::{Next, Piece, Turns, Work},
+    handover::HandoverWork, links::LinkWork, person::PersonWork, reclaim::ReclaimWork, runner::JobRunner,
     workspace::WorkspaceWork,
 };
+use self::{
+    pass::Pass,
+    runner::{Next, Piece, Recheck, decode, encode},
+};
 
-/// The kinds of jobs that there are.
+/// The kinds of jobs and tasks that there are.
 pub struct Kinds {
     /// Jobs that do the same to many links.
     pub links: LinkWork,
     /// Jobs that close workspaces and bring them back.
     pub workspaces: WorkspaceWork,
+    /// What members leave behind.
+    pub handovers: HandoverWork,
+    /// What others may have made in an account that its person has reclaimed.
+    pub reclaims: ReclaimWork,
     /// What is deleted about people whose accounts are closed.
     pub people: PersonWork,
 }
 
-impl Work for Kinds {
-    async fn settle(&self, job: &Job) {
-        if job.work.is_of_links() {
-            self.links.settle(job).await;
+impl Kinds {
+    /// Waits until all is there that a job looks at.
+    async fn wait_for_index(&self, work: &Work, now: Timestamp) {
+        if let Work::Job(job) = work
+            && job.work.is_of_links()
+        {
+            self.links.wait_for_index(job, now).await;
         }
     }
 
-    async fn next(&self, job: &Job, after: Option<&str>) -> Result<Piece, RepositoryError> {
-        match &job.work {
-            // Either has a large future, of which only one is needed.
-            JobWork::Links(work) => Box::pin(self.links.next(job, work, after)).await,
-            JobWork::Workspace(work) => Box::pin(self.workspaces.next(job, *work, after)).await,
+    /// Does the next piece. Each kind has a large future, of which only one is needed.
+    async fn next(&self, work: &Work, checkpoint: Option<&str>, now: Timestamp) -> Result<Piece, RepositoryError> {
+        match work {
+            Work::Job(job) => match &job.work {
+                JobWork::Links(work) => Box::pin(self.links.next(job, work, checkpoint, now)).await,
+                JobWork::Workspace(work) => {
+                    Box::pin(self.workspaces.next(job, *work, decode(checkpoint)?, now)).await?.encoded()
+                }
+            },
+            Work::Task(task) => match &task.work {
+                TaskWork::HandOver(handover) => {
+                    let next = self.handovers.next(handover, &task.correlation_id, decode(checkpoint)?, now);
+                    Box::pin(next).await?.encoded()
+                }
+                TaskWork::Reclaim(reclaim) => {
+                    let next = self.reclaims.next(reclaim, &task.correlation_id, decode(checkpoint)?);
+                    Box::pin(next).await?.encoded()
+                }
+                TaskWork::Forget(person) => {
+                    Box::pin(self.people.forget(person)).await?;
+                    Ok(Piece::then(Next::End))
+                }
+            },
         }
     }
 
-    fn rests(&self, job: &Job) -> bool {
-        matches!(job.work, JobWork::Workspace(_)) && workspace::rests(job)
+    /// Whether a job or a task waits until a mark is gone.
+    fn rests(&self, work: &Work) -> bool {
+        let checkpoint = work.run().checkpoint;
+        match work {
+            Work::Job(job) if !job.work.is_of_links() => {
+                matches!(decode::<workspace::Checkpoint>(checkpoint), Ok(Some(at)) if at.pass.rests())
+            }
+            Work::Task(Task { work: TaskWork::HandOver(_), .. }) => {
+                matches!(decode::<Pass<handover::Step>>(checkpoint), Ok(Some(pass)) if pass.rests())
+            }
+            Work::Job(_) | Work::Task(_) => false,
+        }
     }
 
-    async fn wake(&self, due: &DueMark) -> Result<(), RepositoryError> {
-        Box::pin(self.workspaces.wake(due)).await
+    /// What becomes of it when a mark is gone.
+    async fn recheck(&self, work: &Work, mark: JobMark, now: Timestamp) -> Result<Recheck, RepositoryError> {
+        match work {
+            Work::Job(job) => Box::pin(self.workspaces.recheck(job, mark, now)).await,
+            Work::Task(task) => Ok(match &task.work {
+                TaskWork::HandOver(handover) if self.rests(work) && now < handover.settled_at() => {
+                    Recheck::Later(handover.settled_at())
+                }
+                _ => Recheck::Now,
+            }),
+        }
     }
 
-    async fn forget(&self, user: &UserId) -> Result<(), RepositoryError> {
-        self.people.forget(user).await
+    /// The checkpoint from which something goes on that rested, or has stood still.
+    fn resumed(&self, work: &Work, now: Timestamp) -> Result<Option<String>, RepositoryError> {
+        let checkpoint = work.run().checkpoint;
+        match work {
+            Work::Job(job) if !job.work.is_of_links() => {
+                decode::<workspace::Checkpoint>(checkpoint)?.map(|at| encode(&at.again(now))).transpose()
+            }
+            Work::Task(Task { work: TaskWork::HandOver(_), .. }) => {
+                decode::<Pass<handover::Step>>(checkpoint)?.map(|pass| encode(&pass.again(now))).transpose()
+            }
+            Work::Job(_) | Work::Task(_) => Ok(checkpoint.map(str::to_owned)),
+        }
     }
 }

@@ -57,8 +57,14 @@ impl LinkWork {
         Self { links, room, links_at_once: 100, index_lags: Duration::from_secs(10) }
     }
 
-    /// Treats the next page of links.
-    pub(crate) async fn next(&self, job: &Job, work: &LinkJob, after: Option<&str>) -> Result<Piece, RepositoryError> {
+    /// Edits the next page of links.
+    pub(crate) async fn next(
+        &self,
+        job: &Job,
+        work: &LinkJob,
+        after: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Piece, RepositoryError> {
         let unreadable = RepositoryError::unreadable("read what a job is about");
         let query = LinkQuery::of(&work.filter).map_err(&unreadable)?.naming(work.short_code.as_ref());
         let after = after.map(Cursor::decode).transpose().map_err(&unreadable)?;
@@ -73,7 +79,9 @@ impl LinkWork {
         };
         let mut reader = self.links.whole(&range);
         let page = reader.next().await?.unwrap_or_default();
-        let job_context = JobContext { job, task: &work.task, query: &query };
+        let begun_at = job.started_at.unwrap_or(job.created_at);
+        // Another clock has measured when it began.
+        let job_context = JobContext { job, task: &work.task, query: &query, begun_at, now: now.max(begun_at) };
         let edits: Vec<_> = page.into_iter().map(|link| self.edit(&job_context, link)).collect();
         // All that has begun is brought to its end, also if one of them fails.
         let edits: Vec<_> = stream::iter(edits).buffer_unordered(Self::CONCURRENCY).collect().await;
@@ -85,10 +93,10 @@ impl LinkWork {
     }
 
     /// Waits until the index certainly has all that there was when the job began, also what the job before it has changed.
-    pub(crate) async fn settle(&self, job: &Job) {
-        let settled_at = job.started_at.unwrap_or(job.created_at).plus(self.index_lags);
+    pub(crate) async fn wait_for_index(&self, job: &Job, now: Timestamp) {
+        let is_complete_at = job.started_at.unwrap_or(job.created_at).plus(self.index_lags);
         // Another clock has measured when it began, and may be ahead.
-        tokio::time::sleep(Timestamp::now().until(settled_at).min(self.index_lags)).await;
+        tokio::time::sleep(now.until(is_complete_at).min(self.index_lags)).await;
     }
 
     /// Does what is left to do to a link.
@@ -145,22 +153,16 @@ struct JobContext<'a> {
     job: &'a Job,
     task: &'a LinkTask,
     query: &'a LinkQuery,
+    begun_at: Timestamp,
+    /// What time it is, and not before the job's beginning.
+    now: Timestamp,
 }
 
 impl JobContext<'_> {
-    /// What time it is, and not before the job's beginning, which another clock has measured.
-    fn time(&self) -> Timestamp {
-        Timestamp::now().max(self.begun_at())
-    }
-
-    fn begun_at(&self) -> Timestamp {
-        self.job.started_at.unwrap_or(self.job.created_at)
-    }
-
     /// What is left to do to a link, as it is.
     fn decide(&self, record: &Record<Link>) -> Result<LinkEdit, NotEdited> {
         let Record::Link(link) = record else { return Err(NotEdited::NotMeant) };
-        let now = self.time();
+        let now = self.now;
         if self.has_changed(link, now) {
             return Err(NotEdited::Done);
         }
@@ -173,10 +175,10 @@ impl JobContext<'_> {
         Ok(self.task.edit(link, now)?)
     }
 
-    /// Whether this job has changed a link already: in a turn that died, or lost its note.
+    /// Whether this job has changed a link already: in a step that died, or lost its note.
     fn has_changed(&self, link: &Link, now: Timestamp) -> bool {
         link.last_write.correlation_id == self.job.correlation_id
-            && link.updated_at >= self.begun_at()
+            && link.updated_at >= self.begun_at
             && matches!(self.task.edit(link, now), Ok(LinkEdit::Keep))
     }
 

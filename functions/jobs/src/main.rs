@@ -6,10 +6,10 @@ use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_domain::Timestamp;
 use linklet_dynamodb::{
-    ClosedWorkspaces, Forgotten, JobsTable, LinksTable, NotificationsTable, StatsTable, ThrottleTable, WatchTable,
-    Workspaces,
+    AuditTable, ClosedWorkspaces, Forgotten, JobsTable, LinksTable, NotificationsTable, StatsTable, ThrottleTable,
+    UsersTable, WatchTable, Workspaces,
 };
-use linklet_jobs::{Kinds, LinkWork, PersonWork, Turns, WorkspaceWork};
+use linklet_jobs::{HandoverWork, JobRunner, Kinds, LinkWork, PersonWork, ReclaimWork, WorkspaceWork};
 use linklet_lambda::{
     StartError, aws, batch,
     batch::DeadLetterQueue,
@@ -18,8 +18,11 @@ use linklet_lambda::{
     watching::{self, TargetRoom},
 };
 
-/// How long a turn takes, which leaves the rest of the function's timeout to what a turn has begun.
-const TURN: Duration = Duration::from_secs(20);
+/// How long a step takes, which leaves the rest of the function's timeout to what a step has begun.
+const STEP: Duration = Duration::from_secs(20);
+
+/// How many links of a former member are looked at with one read. Writing as many takes some seconds.
+const LINKS_AT_ONCE: usize = 1_000;
 
 #[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
@@ -30,35 +33,34 @@ async fn run() -> Result<(), StartError> {
     let (jobs, links) = (config::required("JOBS_TABLE")?, config::required("LINKS_TABLE")?);
     let (targets, users) = (config::required("WATCH_TABLE")?, config::required("USERS_TABLE")?);
     let (stats, notifications) = (config::required("STATS_TABLE")?, config::required("NOTIFICATIONS_TABLE")?);
-    let guesses = config::required("THROTTLE_TABLE")?;
+    let (guesses, trail) = (config::required("THROTTLE_TABLE")?, config::required("AUDIT_TABLE")?);
     let (quota, dead_letters) = (watching::quota_from_env()?, config::required("RELAY_DLQ_URL")?);
     let aws = aws::load().await;
-    let tables = DynamoDb::new(&aws);
+    let (tables, mails) = (DynamoDb::new(&aws), EmailRequests::from_env(&aws));
     let closed = ClosedWorkspaces::new(tables.clone(), &users);
     let forgotten = Forgotten::new(tables.clone(), &users);
-    let users = Workspaces::new(tables.clone(), users);
+    let backing = Workspaces::new(tables.clone(), &users);
     let (jobs, links) = (JobsTable::new(tables.clone(), jobs), LinksTable::new(tables.clone(), links));
+    let users = UsersTable::new(tables.clone(), users, AuditTable::new(tables.clone(), trail), jobs.clone());
     let targets = WatchTable::new(tables.clone(), targets).with_quota(quota);
     let stats = StatsTable::new(tables.clone(), stats);
-    let people = PersonWork {
-        jobs: jobs.clone(),
-        people: forgotten,
-        notifications: NotificationsTable::new(tables.clone(), notifications),
-        guesses: ThrottleTable::new(tables, guesses),
-        targets: targets.clone(),
+    let notifications = NotificationsTable::new(tables.clone(), notifications);
+    let guesses = ThrottleTable::new(tables, guesses);
+    let room = TargetRoom { targets: targets.clone(), users: backing.clone(), reach: watching::reach_from_env()? };
+    let had = (links.clone(), stats, targets.clone());
+    let kinds = Kinds {
+        links: LinkWork::new(links.clone(), room),
+        workspaces: WorkspaceWork::new(closed, jobs.clone(), had, mails.clone()),
+        handovers: HandoverWork { users: users.clone(), links, targets: targets.clone(), links_at_once: LINKS_AT_ONCE },
+        reclaims: ReclaimWork { users, guesses: guesses.clone(), mails },
+        people: PersonWork { people: forgotten, notifications, guesses, targets },
     };
-    let room = TargetRoom { targets: targets.clone(), users: users.clone(), reach: watching::reach_from_env()? };
-    let had = (links.clone(), stats, targets);
-    batch::run(Turns {
-        jobs: jobs.clone(),
-        users,
-        work: Kinds {
-            links: LinkWork::new(links, room),
-            workspaces: WorkspaceWork::new(closed, jobs, had, EmailRequests::from_env(&aws)),
-            people,
-        },
+    batch::run(JobRunner {
+        jobs,
+        users: backing,
+        kinds,
         dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters).shared_by("jobs"),
-        turn: TURN,
+        step: STEP,
         clock: Box::new(Timestamp::now),
     })
     .await

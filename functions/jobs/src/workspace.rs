@@ -2,31 +2,31 @@
 //!
 //! Each piece of work looks at the workspace first and does what that says now. So a job whose workspace is otherwise by now leaves off, and
 //! the one that was begun since does the rest.
-//!
-//! Environments hold for a minute what a token or a key is worth, and an index is some moments behind. So what has begun before all of them
-//! know is done once more.
 
-use std::{convert::Infallible, time::Duration};
+use std::convert::Infallible;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use linklet_domain::{
-    AccountChange, Closure, Job, JobProgress, JobState, Link, LinkEdit, LinkId, Record, SortOrder, Suspension,
-    Timestamp, Workspace, WorkspaceJob,
+    AccountChange, Closure, Job, JobProgress, Link, LinkEdit, LinkId, Record, SortOrder, Suspension, Timestamp,
+    Workspace, WorkspaceJob,
 };
 use linklet_dynamodb::{
-    ClosedWorkspaces, Cursor, DueMark, EditContext, JobMark, JobsTable, LinkRange, LinksTable, Reached,
-    RepositoryError, StatsTable, WatchTable,
+    ClosedWorkspaces, Cursor, EditContext, JobMark, JobsTable, LinkRange, LinksTable, RepositoryError, StatsTable,
+    WatchTable,
 };
 use linklet_lambda::email_requests::EmailRequests;
 use serde::{Deserialize, Serialize};
 
-use crate::{Next, Piece};
+use crate::{
+    Next, Piece, Recheck, decode,
+    pass::{Pass, PassStep},
+};
 
 /// The kind of job that closes workspaces and brings them back.
 pub struct WorkspaceWork {
     /// The repository of workspaces, memberships and API keys.
     pub workspaces: ClosedWorkspaces,
-    /// The repository of jobs, for the marks beside those that rest.
+    /// The repository of jobs, which are purged with their workspace.
     pub jobs: JobsTable,
     /// The repository of links.
     pub links: LinksTable,
@@ -38,8 +38,6 @@ pub struct WorkspaceWork {
     pub mails: EmailRequests,
     /// How many links are looked at with one read.
     pub links_at_once: usize,
-    /// What time it is.
-    pub clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
 /// What is to become of a workspace, by what it says itself.
@@ -67,7 +65,7 @@ impl DesiredState {
 /// How far a pass has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
-enum Step {
+pub(crate) enum Step {
     /// Memberships and API keys.
     Access,
     /// Links, from after this one on.
@@ -82,63 +80,41 @@ enum Step {
     Rest,
 }
 
-/// Where a job is.
+impl PassStep for Step {
+    const FIRST: Self = Self::Access;
+    const REST: Self = Self::Rest;
+}
+
+/// Where a job is. Its first pass marks memberships and API keys; until then environments may look them up without a mark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Checkpoint {
+pub(crate) struct Checkpoint {
     wanted: DesiredState,
-    /// When the first pass began, which marks memberships and API keys. Until then environments may look them up without a mark.
-    first: Timestamp,
-    /// When the pass began.
-    since: Timestamp,
     #[serde(flatten)]
-    step: Step,
+    pub pass: Pass<Step>,
 }
 
 impl Checkpoint {
-    fn read(text: Option<&str>) -> Option<Self> {
-        text.and_then(|text| serde_json::from_str(text).ok())
+    /// The beginning of another pass.
+    pub(crate) fn again(self, now: Timestamp) -> Self {
+        Self { pass: self.pass.again(now), ..self }
     }
 
     fn at(self, step: Step) -> Self {
-        Self { step, ..self }
+        Self { pass: self.pass.at(step), ..self }
     }
 
-    /// The beginning of another pass.
-    fn again(self, now: Timestamp) -> Self {
-        Self { since: now, step: Step::Access, ..self }
+    /// Another pass, at once or when it is time.
+    fn once_more(self, now: Timestamp) -> Next<Self> {
+        let Self { wanted, pass } = self;
+        pass.once_more(now).map(|pass| Self { wanted, pass })
     }
-
-    /// When all environments know what the workspace is.
-    fn settled_at(&self) -> Timestamp {
-        self.first.plus(Closure::SETTLES_WITHIN)
-    }
-
-    /// Whether the pass has begun after that.
-    fn is_settled(&self) -> bool {
-        self.settled_at() <= self.since
-    }
-
-    fn written(&self) -> Result<String, RepositoryError> {
-        serde_json::to_string(self).map_err(RepositoryError::unwritable("note where a job is"))
-    }
-}
-
-/// Whether a job rests.
-pub(crate) fn rests(job: &Job) -> bool {
-    Checkpoint::read(job.after.as_deref()).is_some_and(|place| place.step == Step::Rest)
-}
-
-/// Whether nothing is left to do for a job until its workspace can't be brought back any more.
-fn waits_for_purge(job: &Job) -> bool {
-    let place = Checkpoint::read(job.after.as_deref());
-    place.is_some_and(|place| place.step == Step::Rest && place.is_settled())
 }
 
 impl WorkspaceWork {
     /// How many links are written at once.
     const CONCURRENCY: usize = 16;
 
-    /// With a hundred links to a page, by the system's clock.
+    /// With a hundred links to a page.
     #[must_use]
     pub fn new(
         workspaces: ClosedWorkspaces,
@@ -146,7 +122,7 @@ impl WorkspaceWork {
         (links, stats, targets): (LinksTable, StatsTable, WatchTable),
         mails: EmailRequests,
     ) -> Self {
-        Self { workspaces, jobs, links, stats, targets, mails, links_at_once: 100, clock: Box::new(Timestamp::now) }
+        Self { workspaces, jobs, links, stats, targets, mails, links_at_once: 100 }
     }
 
     /// Does the next piece.
@@ -154,61 +130,44 @@ impl WorkspaceWork {
         &self,
         job: &Job,
         work: WorkspaceJob,
-        after: Option<&str>,
-    ) -> Result<Piece, RepositoryError> {
-        let now = (self.clock)();
+        checkpoint: Option<Checkpoint>,
+        now: Timestamp,
+    ) -> Result<Piece<Checkpoint>, RepositoryError> {
         let Some(workspace) = self.workspaces.find(&job.workspace).await? else {
-            // A turn died between the last two writes of a purge.
+            // A step died between the last two writes of a purge.
             self.jobs.forget_workspace(job).await?;
-            return Ok(Piece::last());
+            return Ok(Piece::then(Next::End));
         };
-        let Some(wanted) = DesiredState::of(job, work, &workspace, now) else { return Ok(Piece::overtaken()) };
-        let place = match Checkpoint::read(after) {
-            Some(place) if place.wanted == wanted => place,
-            Some(place) => Checkpoint { wanted, ..place.again(now) },
-            None => Checkpoint { wanted, first: now, since: now, step: Step::Access },
+        let Some(wanted) = DesiredState::of(job, work, &workspace, now) else {
+            return Ok(Piece::then(Next::Preempted));
+        };
+        let checkpoint = match checkpoint {
+            Some(checkpoint) if checkpoint.wanted == wanted => checkpoint,
+            Some(checkpoint) => Checkpoint { wanted, ..checkpoint.again(now) },
+            None => Checkpoint { wanted, pass: Pass::first(now.plus(Closure::SETTLES_WITHIN), now) },
         };
         let mut progress = JobProgress::default();
-        let step = match place.step.clone() {
-            Step::Access => self.settle_access(job, &workspace, wanted).await?,
+        let step = match checkpoint.pass.step.clone() {
+            Step::Access => self.apply_to_access(job, &workspace, wanted).await?,
             Step::Links { after } => {
-                let (step, seen, changed) = self.settle_links(job, wanted, after.as_deref()).await?;
+                let (step, seen, changed) = self.apply_to_links(job, wanted, after.as_deref(), now).await?;
                 (progress.seen, progress.changed) = (seen, changed);
                 step
             }
-            Step::Tombstones { after } => self.purge_tombstones(job, after.as_deref()).await?,
+            Step::Tombstones { after } => self.purge_tombstones(job, after.as_deref(), now).await?,
             Step::Targets => self.purge_targets(&workspace).await?,
-            Step::Remains => return self.purge_remains(job, &workspace, place).await,
-            Step::Rest => return Ok(Piece { progress, next: Next::Rest(place.written()?) }),
+            Step::Remains => return Ok(Piece::then(self.purge_remains(job, &workspace, checkpoint, now).await?)),
+            Step::Rest => return Ok(Piece::then(Next::Rest(checkpoint, None))),
         };
-        match step {
-            Some(step) => Ok(Piece { progress, next: Next::GoOn(place.at(step).written()?) }),
-            None => self.end_pass(job, place, progress).await,
-        }
-    }
-
-    /// What comes after a pass: another one, if this one has begun before all environments knew what the workspace is.
-    async fn end_pass(&self, job: &Job, place: Checkpoint, progress: JobProgress) -> Result<Piece, RepositoryError> {
-        let next = match place.wanted {
-            DesiredState::Open if place.is_settled() => Next::End,
-            DesiredState::Closed if place.is_settled() => Next::Rest(place.at(Step::Rest).written()?),
-            _ => self.once_more(job, place).await?,
+        let next = match step {
+            Some(step) => Next::GoOn(checkpoint.at(step)),
+            None => end_pass(checkpoint, now),
         };
         Ok(Piece { progress, next })
     }
 
-    /// Another pass, at once or when it is time.
-    async fn once_more(&self, job: &Job, place: Checkpoint) -> Result<Next, RepositoryError> {
-        let (now, due) = ((self.clock)(), place.settled_at());
-        if due <= now {
-            return Ok(Next::GoOn(place.again(now).written()?));
-        }
-        self.jobs.mark(&job.workspace, &job.id, JobMark::Revisit, due).await?;
-        Ok(Next::Rest(place.at(Step::Rest).written()?))
-    }
-
     /// Marks memberships and API keys or takes the marks away, and tells members. API keys of what is purged go at once.
-    async fn settle_access(
+    async fn apply_to_access(
         &self,
         job: &Job,
         workspace: &Workspace,
@@ -222,7 +181,7 @@ impl WorkspaceWork {
             DesiredState::Gone => AccountChange::WorkspaceClosed { workspace_name, restorable_until: None },
         };
         let closed_at = workspace.closure.map(|closure| closure.closed_at);
-        // Before they are marked, since a turn that dies in between finds nobody to tell when it is repeated.
+        // Before they are marked, since a step that dies in between finds nobody to tell when it is repeated.
         let members = self.workspaces.unmarked_members(&workspace.id, closed_at).await?;
         self.mails.tell_all(&job.correlation_id, &members, &change).await;
         self.workspaces.mark_members(&workspace.id, closed_at).await?;
@@ -235,13 +194,14 @@ impl WorkspaceWork {
 
     /// Suspends a page of links, lifts that, or purges them. Returns the step after it, how many links it has seen and how many it has
     /// changed.
-    async fn settle_links(
+    async fn apply_to_links(
         &self,
         job: &Job,
         wanted: DesiredState,
         after: Option<&str>,
+        now: Timestamp,
     ) -> Result<(Option<Step>, u64, u64), RepositoryError> {
-        let after = after.map(Cursor::decode).transpose().map_err(RepositoryError::unreadable("read a job's place"))?;
+        let after = after.map(Cursor::decode).transpose().map_err(RepositoryError::unreadable("read a checkpoint"))?;
         let range = LinkRange {
             workspace: &job.workspace,
             created: (None, None),
@@ -253,9 +213,9 @@ impl WorkspaceWork {
         let mut reader = self.links.whole(&range);
         let page = reader.next().await?.unwrap_or_default();
         let seen = page.len() as u64;
-        let settled: Vec<_> = page.into_iter().map(|link| self.settle_link(job, wanted, link)).collect();
-        let settled: Vec<bool> = stream::iter(settled).buffer_unordered(Self::CONCURRENCY).try_collect().await?;
-        let changed = settled.into_iter().filter(|is_changed| *is_changed).count() as u64;
+        let edits: Vec<_> = page.into_iter().map(|link| self.apply_to_link(job, wanted, link, now)).collect();
+        let edited: Vec<bool> = stream::iter(edits).buffer_unordered(Self::CONCURRENCY).try_collect().await?;
+        let changed = edited.into_iter().filter(|is_changed| *is_changed).count() as u64;
         let step = match (reader.rest().map(Cursor::encode), wanted) {
             (Some(after), _) => Some(Step::Links { after: Some(after) }),
             (None, DesiredState::Gone) => Some(Step::Tombstones { after: None }),
@@ -265,9 +225,15 @@ impl WorkspaceWork {
     }
 
     /// Does to a link what is left to do, and says whether there was anything.
-    async fn settle_link(&self, job: &Job, wanted: DesiredState, link: Link) -> Result<bool, RepositoryError> {
+    async fn apply_to_link(
+        &self,
+        job: &Job,
+        wanted: DesiredState,
+        link: Link,
+        now: Timestamp,
+    ) -> Result<bool, RepositoryError> {
         let edit = |record: &Record<Link>| match (wanted, record) {
-            (DesiredState::Gone, _) => LinkEdit::purge(record, (self.clock)()),
+            (DesiredState::Gone, _) => LinkEdit::purge(record, now),
             (DesiredState::Open, Record::Link(link)) => {
                 LinkEdit::suspend(link, link.availability.suspensions.without(Suspension::Closed))
             }
@@ -291,19 +257,24 @@ impl WorkspaceWork {
     }
 
     /// Purges what is left of links that have given way to their tombstones, for whose statistics there is no other way to find them.
-    async fn purge_tombstones(&self, job: &Job, after: Option<&str>) -> Result<Option<Step>, RepositoryError> {
-        let unreadable = RepositoryError::unreadable("read a job's place");
+    async fn purge_tombstones(
+        &self,
+        job: &Job,
+        after: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Option<Step>, RepositoryError> {
+        let unreadable = RepositoryError::unreadable("read a checkpoint");
         let after = after.map(LinkId::parse).transpose().map_err(&unreadable)?;
         let (followed, rest) = self.stats.followed(&job.workspace, after.as_ref()).await?;
-        let purged: Vec<_> = followed.iter().map(|link| self.purge_tombstone(job, link)).collect();
+        let purged: Vec<_> = followed.iter().map(|link| self.purge_tombstone(job, link, now)).collect();
         stream::iter(purged).buffer_unordered(Self::CONCURRENCY).try_collect::<()>().await?;
         Ok(Some(rest.map_or(Step::Targets, |link| Step::Tombstones { after: Some(link.to_string()) })))
     }
 
-    async fn purge_tombstone(&self, job: &Job, link: &LinkId) -> Result<(), RepositoryError> {
+    async fn purge_tombstone(&self, job: &Job, link: &LinkId, now: Timestamp) -> Result<(), RepositoryError> {
         match self.links.find(&link.code).await? {
             Some(record) if record.identity().id == *link => {
-                self.edit(job, record, |record| LinkEdit::purge(record, (self.clock)())).await.map(|_| ())
+                self.edit(job, record, |record| LinkEdit::purge(record, now)).await.map(|_| ())
             }
             _ => Ok(()),
         }
@@ -325,74 +296,48 @@ impl WorkspaceWork {
         &self,
         job: &Job,
         workspace: &Workspace,
-        place: Checkpoint,
-    ) -> Result<Piece, RepositoryError> {
+        checkpoint: Checkpoint,
+        now: Timestamp,
+    ) -> Result<Next<Checkpoint>, RepositoryError> {
         let id = &workspace.id;
         self.workspaces.delete_invitations(id).await?;
         self.stats.forget_overviews(id).await?;
         self.links.forget_cleanup(id).await?;
         self.targets.forget_workspace(id).await?;
-        if !place.is_settled() {
-            return Ok(Piece { progress: JobProgress::default(), next: self.once_more(job, place).await? });
+        if !checkpoint.pass.is_last() {
+            return Ok(checkpoint.once_more(now));
         }
         self.workspaces.delete_members(id).await?;
-        self.workspaces.forget(workspace, (self.clock)()).await?;
+        self.workspaces.forget(workspace, now).await?;
         tracing::info!(workspace_id = %id, "a workspace is purged");
         self.jobs.forget_workspace(job).await?;
-        Ok(Piece::last())
+        Ok(Next::End)
     }
 
-    /// Lets a job go on whose mark is gone. Until it is over or waits for the purge, another mark has it looked at again: a turn may have
-    /// been lost for good, and what can't be read may be mended.
-    pub(crate) async fn wake(&self, due: &DueMark) -> Result<(), RepositoryError> {
-        let woken = self.look(due).await;
-        if let Err(RepositoryError::UnexpectedItem { .. }) = woken {
-            let tomorrow = (self.clock)().plus(FAILED_AGAIN);
-            self.mark(due, due.mark, tomorrow).await?;
-        }
-        woken
-    }
-
-    async fn mark(&self, due: &DueMark, mark: JobMark, until: Timestamp) -> Result<(), RepositoryError> {
-        self.jobs.mark(&due.workspace, &due.job, mark, until).await
-    }
-
-    async fn look(&self, due: &DueMark) -> Result<(), RepositoryError> {
-        let Some(job) = self.jobs.find(&due.workspace, &due.job).await? else { return Ok(()) };
-        let (now, has_failed) = ((self.clock)(), job.state == JobState::Failed);
-        if !has_failed && !job.state.is_under_way() {
-            return Ok(());
-        }
-        let closure = self.workspaces.find(&due.workspace).await?.and_then(|workspace| workspace.closure);
-        let restorable_until =
-            closure.filter(|one| one.job == job.id && !one.is_over(now)).map(|one| one.restorable_until);
-        let goes_on = match (due.mark, restorable_until) {
+    /// What becomes of a job whose mark is gone.
+    pub(crate) async fn recheck(&self, job: &Job, mark: JobMark, now: Timestamp) -> Result<Recheck, RepositoryError> {
+        let closure = self.workspaces.find(&job.workspace).await?.and_then(|workspace| workspace.closure);
+        let is_restorable = |closure: &Closure| closure.job == job.id && !closure.is_over(now);
+        Ok(match (mark, closure.filter(is_restorable)) {
             // Somebody has deleted it by hand.
-            (JobMark::Closed, Some(until)) => {
-                self.mark(due, JobMark::Closed, until.max(now.plus(SOON))).await?;
-                false
-            }
-            (JobMark::Revisit, Some(_)) if waits_for_purge(&job) => return Ok(()),
-            _ => {
-                let again = if has_failed { FAILED_AGAIN } else { SOON };
-                self.mark(due, JobMark::Revisit, now.plus(again)).await?;
-                true
-            }
-        };
-        if has_failed {
-            return self.jobs.revive(&job, now).await;
-        }
-        if (rests(&job) && goes_on) || job.has_stood_still(now) {
-            let again = Checkpoint::read(job.after.as_deref()).map(|place| place.again(now).written()).transpose()?;
-            let reached = Reached { progress: job.progress.clone(), after: again };
-            return self.jobs.note(&job, &reached, now).await;
-        }
-        Ok(())
+            (JobMark::Closed, Some(closure)) => Recheck::Later(closure.restorable_until),
+            // Nothing is left to do until the workspace can't be brought back any more.
+            (JobMark::Revisit, Some(_)) if waits_for_purge(job)? => Recheck::None,
+            _ => Recheck::Now,
+        })
     }
 }
 
-/// After which time a job is looked at again that isn't over.
-const SOON: Duration = Duration::from_secs(60);
+/// What comes after a pass: another one, if this one has begun before all environments knew what the workspace is.
+fn end_pass(checkpoint: Checkpoint, now: Timestamp) -> Next<Checkpoint> {
+    match checkpoint.wanted {
+        DesiredState::Open if checkpoint.pass.is_last() => Next::End,
+        DesiredState::Closed if checkpoint.pass.is_last() => Next::Rest(checkpoint.at(Step::Rest), None),
+        _ => checkpoint.once_more(now),
+    }
+}
 
-/// After which time one is tried again that has failed.
-const FAILED_AGAIN: Duration = Duration::from_secs(24 * 3_600);
+fn waits_for_purge(job: &Job) -> Result<bool, RepositoryError> {
+    let checkpoint: Option<Checkpoint> = decode(job.checkpoint.as_deref())?;
+    Ok(checkpoint.is_some_and(|checkpoint| checkpoint.pass.rests() && checkpoint.pass.is_last()))
+}

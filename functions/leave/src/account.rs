@@ -47,7 +47,7 @@ impl Leave {
         let (origin, ends) =
             (self.limits.guesses.origin(request, person.actor()), Timestamp::now().plus(LATEST_SESSION));
         let guessed = self.limits.guesses.account_hash(account.email.as_str());
-        let is_ended = self.users.end_account(&self.jobs, &account, &guessed, ends, &origin).await?;
+        let is_ended = self.users.end_account(&account, &guessed, ends, &origin).await?;
         self.tokens.forget(&person.session().id);
         if is_ended { Ok(no_content()) } else { Err(self.unless_ended(&account).await?) }
     }
@@ -108,7 +108,7 @@ impl Leave {
                     return Ok(Left::Again);
                 }
                 let job = self.job(request, &membership.workspace, user, WorkspaceJob::CloseWorkspace);
-                if !self.users.abandon(&self.jobs, &job, workspace, user, &origin).await? {
+                if !self.users.abandon(&job, workspace, user, &origin).await? {
                     return Ok(Left::Again);
                 }
                 self.tell_of_abandoned(request, workspace, user, &members).await;

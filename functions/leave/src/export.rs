@@ -8,7 +8,7 @@ use linklet_domain::{
     Actor, AuditEntry, AuditFilter, AuditLog, Invalid, Job, Link, Membership, Notification, PageToken, SessionId,
     Timestamp, UserId, Workspace, WorkspaceId,
 };
-use linklet_dynamodb::{Cursor, Feed, LastingSessions, LinksTable, NotificationsTable, Page, WatchTable};
+use linklet_dynamodb::{Cursor, Feed, JobsTable, LastingSessions, LinksTable, NotificationsTable, Page, WatchTable};
 use linklet_lambda::{
     http::{ApiError, Problem, Request, Response, StatusCode, json},
     identity::Person,
@@ -20,6 +20,8 @@ use crate::Leave;
 
 /// Where that is read which only an export reads.
 pub struct Stored {
+    /// The repository of jobs.
+    pub jobs: JobsTable,
     /// The repository of links.
     pub links: LinksTable,
     /// The repository of monitored URLs.
@@ -291,7 +293,7 @@ impl Leave {
 
     async fn jobs_of(&self, user: &UserId, workspace: &WorkspaceId, after: Option<&str>) -> Result<Found, ApiError> {
         let after = after.map(Cursor::decode).transpose()?;
-        let page = self.jobs.list(workspace, AT_ONCE, after.as_ref()).await?;
+        let page = self.stored.jobs.list(workspace, AT_ONCE, after.as_ref()).await?;
         let theirs = page.items.iter().filter(|job| job.created_by == *user);
         let jobs = theirs.map(|job| shown_job(workspace, job)).collect::<Result<_, _>>()?;
         Ok((jobs, page.next.map(|cursor| cursor.encode())))

@@ -8,7 +8,7 @@ mod export;
 mod workspace;
 
 use linklet_domain::{Account, TypedPassword};
-use linklet_dynamodb::{JobsTable, UsersTable};
+use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
     email_requests::EmailRequests,
     hashing::Limits,
@@ -24,10 +24,8 @@ pub use self::export::Stored;
 pub struct Leave {
     /// Verifies tokens.
     pub tokens: TokenVerifier,
-    /// The repository of accounts and workspaces.
+    /// The repository of accounts and workspaces, with the jobs that do the rest.
     pub users: UsersTable,
-    /// The repository of jobs, which do the rest.
-    pub jobs: JobsTable,
     /// What keeps people from guessing passwords.
     pub limits: Limits,
     /// Verifies passwords.

@@ -23,13 +23,14 @@ async fn run() -> Result<(), StartError> {
     let tables = aws::tables(&aws);
     let tokens = TokenVerifier::from_env(&aws, &tables).await?;
     let limits = Limits::from_env(&tables, &SecretsManager::new(&aws)).await?;
-    let users = UsersTable::new(tables.clone(), users, AuditTable::new(tables.clone(), trail));
-    let jobs = JobsTable::new(tables.clone(), jobs);
+    let (trail, jobs) = (AuditTable::new(tables.clone(), trail), JobsTable::new(tables.clone(), jobs));
+    let users = UsersTable::new(tables.clone(), users, trail, jobs.clone());
     let stored = Stored {
+        jobs,
         links: LinksTable::new(tables.clone(), links),
         targets: WatchTable::new(tables.clone(), targets),
         notifications: NotificationsTable::new(tables, notifications),
     };
     let (passwords, mails) = (Passwords::default(), EmailRequests::from_env(&aws));
-    http::serve(Leave { tokens, users, jobs, limits, passwords, mails, stored }).await
+    http::serve(Leave { tokens, users, limits, passwords, mails, stored }).await
 }

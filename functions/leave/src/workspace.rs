@@ -30,7 +30,7 @@ impl Leave {
         self.require_password(request, &account, &password).await?;
         let job = self.job(request, &workspace.id, caller.user(), WorkspaceJob::CloseWorkspace);
         let (acting, origin) = (caller.acting()?, self.limits.guesses.origin(request, caller.actor()));
-        match self.users.close_workspace(&self.jobs, &job, &workspace.slug, acting, &origin).await? {
+        match self.users.close_workspace(&job, &workspace.slug, acting, &origin).await? {
             CloseOutcome::Closed(closure) => {
                 if closure.job == job.id {
                     self.tell_of_closing(request, caller.user(), &workspace, &closure).await;
@@ -51,7 +51,7 @@ impl Leave {
         let session = person.session().id;
         let acting = ActiveSession { user: person.user(), session: &session };
         let origin = self.limits.guesses.origin(request, person.actor());
-        match self.users.restore_workspace(&self.jobs, &job, acting, &origin).await? {
+        match self.users.restore_workspace(&job, acting, &origin).await? {
             RestoreOutcome::Restored(workspace) => {
                 self.tell_of_return(request, &person, &workspace).await;
                 Ok(shown_workspace(&workspace))

@@ -6,7 +6,7 @@ use std::{fs, process::ExitCode};
 
 use aws_sdk_dynamodb::Client as DynamoDb;
 use linklet_domain::{EmailAddress, Timestamp};
-use linklet_dynamodb::{AuditTable, OneTimeTokens, UsersTable};
+use linklet_dynamodb::{AuditTable, JobsTable, OneTimeTokens, UsersTable};
 use linklet_lambda::{StartError, aws, config, telemetry::chain};
 use linklet_people::{Issued, People, Record};
 
@@ -27,11 +27,12 @@ async fn run() -> Result<(), StartError> {
     let [what, email] = arguments.as_slice() else { return Err(USAGE.into()) };
     let email = EmailAddress::parse(email)?;
     let (table, base) = (config::required("USERS_TABLE")?, config::required("PUBLIC_URL")?);
-    let (trail, record_file) = (config::required("AUDIT_TABLE")?, config::required("RECORD_FILE")?);
+    let (trail, jobs) = (config::required("AUDIT_TABLE")?, config::required("JOBS_TABLE")?);
+    let record_file = config::required("RECORD_FILE")?;
     let dynamodb = DynamoDb::new(&aws::load().await);
     let tokens = OneTimeTokens::new(dynamodb.clone(), &table);
-    let trail = AuditTable::new(dynamodb.clone(), trail);
-    let people = People { users: UsersTable::new(dynamodb, table, trail), tokens };
+    let (trail, jobs) = (AuditTable::new(dynamodb.clone(), trail), JobsTable::new(dynamodb.clone(), jobs));
+    let people = People { users: UsersTable::new(dynamodb, table, trail, jobs), tokens };
     let (record, help) = match what.as_str() {
         "invite" => shown(&people.invite(&email, Timestamp::now()).await?, &base),
         "reset" | "reclaim" => shown(&people.reset(&email, what == "reclaim", Timestamp::now()).await?, &base),

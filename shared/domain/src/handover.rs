@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use crate::{CorrelationId, Member, Role, Timestamp, UserId, WorkspaceId};
+use serde::{Deserialize, Serialize};
+
+use crate::{Member, Role, Timestamp, UserId, WorkspaceId};
 
 /// What becomes of the API keys of a member who leaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum KeysLeft {
     /// They are revoked.
     Revoked,
@@ -14,7 +17,7 @@ pub enum KeysLeft {
 }
 
 /// The handover of what a member leaves behind: links, monitored URLs, and API keys if they are kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handover {
     /// The workspace.
     pub workspace: WorkspaceId,
@@ -26,8 +29,6 @@ pub struct Handover {
     pub keys: KeysLeft,
     /// When the membership ended.
     pub left_at: Timestamp,
-    /// The correlation id of the request that ended it.
-    pub correlation_id: CorrelationId,
 }
 
 impl Handover {
@@ -87,7 +88,6 @@ mod tests {
             heir: heir.user,
             keys: KeysLeft::Revoked,
             left_at: Timestamp::from_unix_seconds(1_000).unwrap(),
-            correlation_id: CorrelationId::generate(),
         }
     }
 

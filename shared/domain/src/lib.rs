@@ -79,7 +79,8 @@ pub use idempotency_key::{AnswerKey, IdempotencyKey};
 pub use ids::{EmailRequestId, EventId, InvitationId, JobId, SessionId, UserId, WorkspaceId};
 pub use invitation::Invitation;
 pub use job::{
-    Backing, GivenFilter, Job, JobFailure, JobProgress, JobState, JobWork, LinkJob, LinkRefusal, LinkTask, WorkspaceJob,
+    Backing, ClosedPerson, GivenFilter, Job, JobFailure, JobProgress, JobState, JobWork, LinkJob, LinkRefusal,
+    LinkTask, Run, Task, TaskWork, Work, WorkId, WorkspaceJob,
 };
 pub use leading::{HistoryEntry, LeadingChanges};
 pub use link::{ExpiryStep, Link, LinkEdit, LinkIdentity, LinkWrite, Record, StoredLink, Tombstone};

@@ -36,6 +36,16 @@ impl Key {
     }
 }
 
+/// An item whose attributes are the members of a value.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Stored<T> {
+    #[serde(flatten)]
+    pub key: Key,
+    #[serde(flatten)]
+    pub value: T,
+    pub ttl: Option<i64>,
+}
+
 /// How recent the result of a read is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consistency {

@@ -29,7 +29,7 @@ pub use clicks::{ClicksTable, PageOfClicks, Partition, Purged, ReadBudget, ReadC
 pub use cursor::{Cursor, Page};
 pub use error::RepositoryError;
 pub use item::Consistency;
-pub use jobs::{ClosedPerson, DueMark, JobEnd, JobMark, JobSignal, JobTurn, JobsTable, Reached};
+pub use jobs::{JobEnd, JobMark, JobSignal, JobsTable, Reached};
 pub use links::{
     CleanupStats, CreateOutcome, Creation, EditContext, EditOutcome, Exhaustion, ExpiryMarker, FirstAnswer, LinkRange,
     LinkReader, LinksTable, OwnedLinks, Reusable, UseOutcome,
@@ -42,12 +42,12 @@ pub use stats::{
 pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, MailAdmission, ReadMeter, ThrottleTable};
 pub use users::{
     AcceptOutcome, ActiveSession, AddressStep, AddressVerification, ApiKeys, ChangedKey, CloseOutcome,
-    ClosedWorkspaces, CreateKeyOutcome, CreateWorkspaceOutcome, Forgotten, FoundingAnswer, HandoverStage, Invitations,
-    InviteOutcome, KeyChange, KeyOutcome, LastingSessions, LeaveEffect, MailAddress, Mailbox, MemberChange,
-    MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens, OpenHandover, OpenInvitation, OpenReclaim,
-    PasswordChange, PasswordReset, PendingAddress, PersonChange, PersonOutcome, Profile, Recipient, Recipients,
-    RegisterOutcome, Registration, Removal, ResetOutcome, RestoreOutcome, Session, SessionStatus, Sessions, SignIn,
-    TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome, Workspaces,
+    ClosedWorkspaces, CreateKeyOutcome, CreateWorkspaceOutcome, Forgotten, FoundingAnswer, Invitations, InviteOutcome,
+    KeyChange, KeyOutcome, LastingSessions, LeaveEffect, MailAddress, Mailbox, MemberChange, MemberOutcome, Names,
+    NewToken, NewWorkspace, OneTimeTokens, OpenInvitation, PasswordChange, PasswordReset, PendingAddress, PersonChange,
+    PersonOutcome, Profile, Recipient, Recipients, RegisterOutcome, Registration, Removal, ResetOutcome,
+    RestoreOutcome, Session, SessionStatus, Sessions, SignIn, TokenDelivery, UsersTable, VerifyOutcome,
+    WithdrawOutcome, WorkspaceOutcome, Workspaces,
 };
 pub use watch::{
     CheckedTarget, DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, LaneNotes, ListedTarget, OwnedTargets,

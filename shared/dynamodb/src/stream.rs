@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use aws_lambda_events::dynamodb::EventRecord;
-use linklet_domain::{Click, CorrelationId, Event, Invalid, LinkId, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{Click, CorrelationId, Event, Invalid, LinkId, Timestamp, WorkId};
 use serde::de::DeserializeOwned;
 
 use crate::{
@@ -18,7 +18,6 @@ use crate::{
         UsesItem,
     },
     stats::{MILESTONE_PREFIX, MilestoneItem},
-    users::item::{HANDOVER_PREFIX, RECLAIM, RECLAIM_PREFIX, REVISIT_PREFIX, WORKSPACE_PREFIX},
     watch::item::{TARGET_PREFIX, TargetItem},
 };
 
@@ -62,60 +61,16 @@ impl Change {
     }
 }
 
-/// What a record of UsersTable's stream, which has keys only, brings the next turn of.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TurnSignal {
-    /// A handover of what somebody has left.
-    Handover(HandoverSignal),
-    /// Pausing what others may have made, since this person has reclaimed their account.
-    Reclaim(UserId),
-}
-
-/// Which handover a record is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HandoverSignal {
-    /// The workspace.
-    pub workspace: WorkspaceId,
-    /// Who has left it.
-    pub leaver: UserId,
-    /// Whether the time of the last pass has come. Otherwise, the handover was opened, or has come further.
-    pub is_due_again: bool,
-}
-
-/// What a record of JobsTable's stream says about a job; `None` if nothing.
+/// What a record of JobsTable's stream says about a job or a task, and about which; `None` if nothing.
 ///
 /// # Errors
 /// When the record can't be read.
-pub fn job_signal(record: &EventRecord) -> Result<Option<JobSignal>, StreamError> {
+pub fn job_signal(record: &EventRecord) -> Result<Option<(WorkId, JobSignal)>, StreamError> {
     let key: Key = serde_dynamo::from_item(record.change.keys.clone())?;
     if record.event_name == "REMOVE" {
-        return Ok(JobSignal::of_gone(&key)?);
+        return JobSignal::of_gone(&key);
     }
-    if !key.sk.starts_with(JOB_PREFIX) {
-        return Ok(JobSignal::of_other(&key)?);
-    }
-    Ok(JobSignal::of(&image(&record.change.new_image)?)?)
-}
-
-/// Of what a record brings the next turn; `None` if it is about something else.
-///
-/// # Errors
-/// When the record's keys can't be read.
-pub fn turn_signal(record: &EventRecord) -> Result<Option<TurnSignal>, StreamError> {
-    let Key { pk, sk } = serde_dynamo::from_item(record.change.keys.clone())?;
-    let (leaver, is_due_again) = match record.event_name.as_str() {
-        "INSERT" | "MODIFY" if sk == RECLAIM => {
-            let user = pk.strip_prefix(RECLAIM_PREFIX).map(UserId::parse).transpose()?;
-            return Ok(user.map(TurnSignal::Reclaim));
-        }
-        "INSERT" | "MODIFY" => (sk.strip_prefix(HANDOVER_PREFIX), false),
-        // Also if somebody has deleted it by hand.
-        "REMOVE" => (sk.strip_prefix(REVISIT_PREFIX), true),
-        _ => (None, false),
-    };
-    let (Some(workspace), Some(leaver)) = (pk.strip_prefix(WORKSPACE_PREFIX), leaver) else { return Ok(None) };
-    let (workspace, leaver) = (WorkspaceId::parse(workspace)?, UserId::parse(leaver)?);
-    Ok(Some(TurnSignal::Handover(HandoverSignal { workspace, leaver, is_due_again })))
+    JobSignal::of(&key, || Ok(image(&record.change.new_image)?))
 }
 
 /// Translates a stream record.
@@ -155,7 +110,7 @@ pub fn change_of(record: &EventRecord) -> Result<Change, StreamError> {
             vec![image::<MilestoneItem>(&change.new_image)?.reached_event()]
         }
         "INSERT" | "MODIFY" if sk.starts_with(JOB_PREFIX) => {
-            image::<JobItem>(&change.new_image)?.finished_event()?.into_iter().collect()
+            image::<JobItem>(&change.new_image)?.finished_event().into_iter().collect()
         }
         _ => Vec::new(),
     }))

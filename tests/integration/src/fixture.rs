@@ -19,8 +19,7 @@ use linklet_dynamodb::{
     ActiveSession, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, Forgotten, LinksTable, MemberChange,
     MemberOutcome, RepositoryError, SignIn, TargetQuota, ThrottleTable, TrackRange, UsersTable, WatchTable,
 };
-use linklet_handover::Handovers;
-use linklet_jobs::{Kinds, LinkWork, PersonWork, Turns, WorkspaceWork};
+use linklet_jobs::{HandoverWork, JobRunner, Kinds, LinkWork, PersonWork, ReclaimWork, WorkspaceWork};
 use linklet_jobs_api::JobsApi;
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
@@ -288,42 +287,29 @@ pub fn per(per_workspace: u32) -> TargetQuota {
     TargetQuota { per_workspace, per_founder: u32::MAX }
 }
 
-pub fn handovers(db: &TestDynamoDb, queues: &FakeQueues) -> Handovers {
-    Handovers {
-        users: db.users(),
-        links: db.links(),
-        targets: db.watch(),
-        guesses: db.calls(),
-        mails: EmailRequests::to(Publisher::new(queues.client(), queues.url("notify"))),
-        dead_letters: dead_letters(queues).shared_by("handover"),
-        links_at_once: 1_000,
-        turn: Duration::from_secs(20),
-    }
-}
-
 /// Carries out jobs, without waiting for the index, which isn't behind here.
-pub fn jobs(db: &TestDynamoDb, queues: &FakeQueues) -> Turns<Kinds> {
-    let links = LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(db.links(), room(db, 100)) };
+pub fn jobs(db: &TestDynamoDb, queues: &FakeQueues) -> JobRunner {
     let mails = EmailRequests::to(Publisher::new(queues.client(), queues.url("notify")));
     let had = (db.links(), db.stats(), db.watch());
-    let workspaces = WorkspaceWork::new(db.closed_workspaces(), db.jobs(), had, mails);
-    Turns {
+    let kinds = Kinds {
+        links: LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(db.links(), room(db, 100)) },
+        workspaces: WorkspaceWork::new(db.closed_workspaces(), db.jobs(), had, mails.clone()),
+        handovers: HandoverWork { users: db.users(), links: db.links(), targets: db.watch(), links_at_once: 1_000 },
+        reclaims: ReclaimWork { users: db.users(), guesses: db.calls(), mails },
+        people: PersonWork {
+            people: Forgotten::new(db.client(), "UsersTable"),
+            notifications: db.notifications(),
+            guesses: db.calls(),
+            targets: db.watch(),
+        },
+    };
+    JobRunner {
         jobs: db.jobs(),
         users: db.workspaces(),
-        work: Kinds { links, workspaces, people: forgetting(db) },
+        kinds,
         dead_letters: dead_letters(queues).shared_by("jobs"),
-        turn: Duration::from_secs(20),
+        step: Duration::from_secs(20),
         clock: Box::new(Timestamp::now),
-    }
-}
-
-fn forgetting(db: &TestDynamoDb) -> PersonWork {
-    PersonWork {
-        jobs: db.jobs(),
-        people: Forgotten::new(db.client(), "UsersTable"),
-        notifications: db.notifications(),
-        guesses: db.calls(),
-        targets: db.watch(),
     }
 }
 
@@ -332,11 +318,15 @@ pub fn leave(db: &TestDynamoDb) -> Leave {
     Leave {
         tokens: tokens().with_sessions(db.sessions()),
         users: db.users(),
-        jobs: db.jobs(),
         limits: limits(db),
         passwords: Default::default(),
         mails: EmailRequests::default(),
-        stored: linklet_leave::Stored { links: db.links(), targets: db.watch(), notifications: db.notifications() },
+        stored: linklet_leave::Stored {
+            jobs: db.jobs(),
+            links: db.links(),
+            targets: db.watch(),
+            notifications: db.notifications(),
+        },
     }
 }
 

@@ -7,8 +7,8 @@ use linklet_analytics::Analytics;
 use linklet_domain::{
     CorrelationId, Event, EventDetail, EventId, Origin, PlannedRound, Reach, Role, Timestamp, UrlCreated, UserId,
 };
-use linklet_dynamodb::{NotificationsTable, Removal, StatsTable, WatchTable};
-use linklet_handover::Handovers;
+use linklet_dynamodb::{JobsTable, NotificationsTable, Removal, StatsTable, WatchTable};
+use linklet_jobs::JobRunner;
 use linklet_lambda::{
     batch::Consumer as _,
     metrics,
@@ -17,7 +17,7 @@ use linklet_lambda::{
 use linklet_notify::Notify;
 use linklet_test_support::{
     CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Outage, Person, RequestBuilder, Site,
-    TargetBuilder, TestDynamoDb, an_origin, event_batch, link_id, queue_batch, removal, token_of, users_by,
+    TargetBuilder, TestDynamoDb, an_origin, event_batch, link_id, queue_batch, removal, token_of,
 };
 use linklet_watch_links::WatchLinks;
 use serde_json::json;
@@ -186,8 +186,9 @@ async fn each_line_of_a_job_or_handover_names_the_request_for_it() {
     let removal = Removal { origin, ..removal(&ada.workspace, &ada.id, &bob.id) };
     db.users().remove_member(&removal).await.unwrap();
 
-    let job = lines_under("tagging-1", fixture::jobs(&db, &queues).consume(db.stream("JobsTable"))).await;
-    let handover = lines_under("removing-1", fixture::handovers(&db, &queues).consume(db.stream("UsersTable"))).await;
+    let new = |prefix| db.stream_reader("JobsTable").read_on(prefix);
+    let job = lines_under("tagging-1", fixture::jobs(&db, &queues).consume(new("JOB#"))).await;
+    let handover = lines_under("removing-1", fixture::jobs(&db, &queues).consume(new("HANDOVER#"))).await;
 
     assert_eq!(job, ["a job is over", "batch processed"]);
     assert_eq!(handover, ["handed over", "batch processed"]);
@@ -199,13 +200,14 @@ async fn lines_of_a_batch_without_requests_share_a_new_id() {
     let ada = db.register("ada").await;
     let bob = colleague(&db, &ada, "bob", Role::Member).await;
     db.users().remove_member(&removal(&ada.workspace, &ada.id, &bob.id)).await.unwrap();
-    let broken = Handovers { users: users_by(TestDynamoDb::unreachable()), ..fixture::handovers(&db, &queues) };
+    let unreachable = JobsTable::new(TestDynamoDb::unreachable(), "JobsTable");
+    let broken = JobRunner { jobs: unreachable, ..fixture::jobs(&db, &queues) };
 
     let logs = CapturedLogs::start();
-    metrics::observe(broken.consume(db.stream("UsersTable"))).await;
+    metrics::observe(broken.consume(db.stream_reader("JobsTable").read_on("HANDOVER#"))).await;
 
     let (messages, ids): (Vec<_>, Vec<_>) = messages_with_ids(&logs).into_iter().unzip();
-    assert_eq!(messages, ["what a member left could not be handed over", "batch processed"]);
+    assert_eq!(messages, ["a step of a job failed", "batch processed"]);
     assert_eq!(ids[0], ids[1]);
 }
 

@@ -3,9 +3,9 @@ use std::convert::Infallible;
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use aws_sdk_dynamodb::{Client, config::Intercept};
 use linklet_domain::{
-    Account, ApiKey, CorrelationId, EmailAddress, Invitation, Link, LinkEdit, LinkId, LinkPatch, Member, Membership,
-    OneTimeToken, Origin, Record, Role, Suspension, SuspensionReasons, Target, Timestamp, TokenHash, TokenPurpose,
-    Tombstone, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    Account, ApiKey, CorrelationId, EmailAddress, Handover, Invitation, Link, LinkEdit, LinkId, LinkPatch, Member,
+    Membership, OneTimeToken, Origin, Record, Role, Suspension, SuspensionReasons, Target, Task, TaskWork, Timestamp,
+    TokenHash, TokenPurpose, Tombstone, UserId, Work, WorkId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{
     AcceptOutcome, ApiKeys, AuditTable, ClicksTable, ClosedWorkspaces, CreateKeyOutcome, CreateOutcome, Creation,
@@ -385,6 +385,22 @@ impl TestDynamoDb {
         .await;
     }
 
+    /// The task with this id.
+    pub async fn task(&self, id: WorkId) -> Option<Task> {
+        match self.jobs().work(&id).await.unwrap() {
+            Some(Work::Task(task)) => Some(task),
+            _ => None,
+        }
+    }
+
+    /// What is handed over of what a member has left, until that is done.
+    pub async fn handover(&self, workspace: &WorkspaceId, leaver: &UserId) -> Option<Handover> {
+        match self.task(WorkId::Handover { workspace: *workspace, leaver: *leaver }).await?.work {
+            TaskWork::HandOver(handover) => Some(handover),
+            other => panic!("{other:?}"),
+        }
+    }
+
     /// Changes a link that is there, wherever it leads then, and returns it.
     ///
     /// # Panics
@@ -542,7 +558,8 @@ impl TestDynamoDb {
 /// The table of accounts, and its trail, by this client.
 #[must_use]
 pub fn users_by(client: Client) -> UsersTable {
-    UsersTable::new(client.clone(), "UsersTable", AuditTable::new(client, "AuditTable"))
+    let (trail, jobs) = (AuditTable::new(client.clone(), "AuditTable"), JobsTable::new(client.clone(), "JobsTable"));
+    UsersTable::new(client, "UsersTable", trail, jobs)
 }
 
 /// Reads a stream on from where it has come to.

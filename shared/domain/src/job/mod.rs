@@ -1,9 +1,11 @@
-//! Jobs: work on many things of a workspace, which takes longer than a request may.
+//! Jobs: work on many things of a workspace, which takes longer than a request may. And [tasks](Task), which nobody sees.
 //!
-//! A job is carried out in turns. What it is about is its [`JobWork`]; all else here is the same for every kind.
+//! A job is carried out in steps. What it is about is its [`JobWork`]; all else here is the same for every kind.
 
 mod backing;
 mod links;
+mod run;
+mod task;
 
 use std::time::Duration;
 
@@ -14,16 +16,21 @@ use crate::{Changer, CorrelationId, JobId, KeyPrefix, Role, ShortCode, Timestamp
 pub use self::{
     backing::Backing,
     links::{GivenFilter, LinkJob, LinkTask},
+    run::{Run, Work, WorkId},
+    task::{ClosedPerson, Task, TaskWork},
 };
 
 /// A job of a workspace.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     /// Which job it is.
+    #[serde(rename = "job_id")]
     pub id: JobId,
     /// The workspace.
+    #[serde(rename = "workspace_id")]
     pub workspace: WorkspaceId,
     /// What is to be done.
+    #[serde(flatten)]
     pub work: JobWork,
     /// The role in which its creator has asked for it: it may do what this role may, whatever else its creator becomes.
     pub role: Role,
@@ -40,14 +47,15 @@ pub struct Job {
     /// Where it stands.
     pub state: JobState,
     /// What it has done.
+    #[serde(flatten)]
     pub progress: JobProgress,
-    /// Where the next turn goes on; `None` at the beginning.
-    pub after: Option<String>,
-    /// How many turns have noted how far they came.
-    pub turn: u64,
+    /// Where the next step goes on; `None` at the beginning.
+    pub checkpoint: Option<String>,
+    /// How many steps have noted how far they came.
+    pub step: u64,
     /// When it began.
     pub started_at: Option<Timestamp>,
-    /// When a turn noted last how far it came; at first, when the job began.
+    /// When a step noted last how far it came; at first, when the job began.
     pub noted_at: Option<Timestamp>,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
@@ -89,8 +97,8 @@ impl Job {
             expected,
             state: JobState::Queued,
             progress: JobProgress::default(),
-            after: None,
-            turn: 0,
+            checkpoint: None,
+            step: 0,
             started_at: None,
             noted_at: None,
             ended_at: None,
@@ -123,13 +131,22 @@ impl Job {
     /// Whether it has begun and come no further for so long that it is given up.
     #[must_use]
     pub fn is_stuck(&self, now: Timestamp) -> bool {
-        self.work.is_of_links() && self.state.is_under_way() && self.has_stood_still(now)
+        self.work.is_of_links() && self.state.is_under_way() && self.run().has_stood_still(now)
     }
 
-    /// Whether no turn has noted anything for so long that none will.
+    /// How far it has come.
     #[must_use]
-    pub fn has_stood_still(&self, now: Timestamp) -> bool {
-        self.noted_at.is_some_and(|noted| noted.plus(Self::PATIENCE) <= now)
+    pub fn run(&self) -> Run<'_> {
+        Run {
+            id: WorkId::Job { workspace: self.workspace, job: self.id },
+            correlation_id: &self.correlation_id,
+            created_at: self.created_at,
+            state: self.state,
+            progress: &self.progress,
+            checkpoint: self.checkpoint.as_deref(),
+            step: self.step,
+            noted_at: self.noted_at,
+        }
     }
 
     /// What becomes of a job that is given up: if it was to be cancelled, it is.
@@ -148,7 +165,7 @@ impl Job {
 pub enum JobState {
     /// It waits for the jobs before it.
     Queued,
-    /// Its turns are taken.
+    /// Its steps are taken.
     Running,
     /// It ends as soon as what has begun of it is done.
     Cancelling,
@@ -161,7 +178,7 @@ pub enum JobState {
 }
 
 impl JobState {
-    /// Whether turns of it are taken.
+    /// Whether steps of it are taken.
     #[must_use]
     pub fn is_under_way(self) -> bool {
         matches!(self, Self::Running | Self::Cancelling)
@@ -270,7 +287,7 @@ pub enum JobWork {
     Workspace(WorkspaceJob),
 }
 
-/// What becomes of a workspace. A turn does what the workspace itself says then, so this is what was asked for, and no more.
+/// What becomes of a workspace. A step does what the workspace itself says then, so this is what was asked for, and no more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum WorkspaceJob {

@@ -1,16 +1,20 @@
 //! Keys and attributes of JobsTable.
 
 use linklet_domain::{
-    Changer, CorrelationId, Event, EventDetail, EventId, Invalid, Job, JobFailure, JobFinished, JobId, JobProgress,
-    JobState, JobWork, KeyPrefix, Role, Timestamp, UserId, WorkspaceId, lifetimes,
+    Event, EventDetail, EventId, Invalid, Job, JobFinished, JobId, JobProgress, Task, Timestamp, UserId, WorkId,
+    WorkspaceId, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::item::Key;
+use crate::item::{Key, Stored};
 
-pub(super) const WORKSPACE_PREFIX: &str = "WS#";
+const WORKSPACE_PREFIX: &str = "WS#";
+const PERSON_PREFIX: &str = "USER#";
 
 pub(crate) const JOB_PREFIX: &str = "JOB#";
+const HANDOVER_PREFIX: &str = "HANDOVER#";
+const RECLAIM: &str = "RECLAIM";
+const FORGET: &str = "FORGET";
 
 pub(super) fn workspace_partition(workspace: &WorkspaceId) -> String {
     format!("{WORKSPACE_PREFIX}{workspace}")
@@ -24,38 +28,40 @@ pub(super) fn job_sort_key(job: &JobId) -> String {
     format!("{JOB_PREFIX}{job}")
 }
 
-/// Whose job a key is, and which.
-pub(crate) fn job_of(key: &Key) -> Result<(WorkspaceId, JobId), Invalid> {
-    let [workspace, job] = [(&key.pk, WORKSPACE_PREFIX), (&key.sk, JOB_PREFIX)]
-        .map(|(part, prefix)| part.strip_prefix(prefix).unwrap_or_default());
-    Ok((WorkspaceId::parse(workspace)?, JobId::parse(job)?))
+/// The key of a job or a task.
+pub(super) fn work_key(id: &WorkId) -> Key {
+    match id {
+        WorkId::Job { workspace, job } => job_key(workspace, job),
+        WorkId::Handover { workspace, leaver } => {
+            Key::new(workspace_partition(workspace), format!("{HANDOVER_PREFIX}{leaver}"))
+        }
+        WorkId::Reclaim(user) => Key::new(format!("{PERSON_PREFIX}{user}"), RECLAIM),
+        WorkId::Forget(user) => Key::new(format!("{PERSON_PREFIX}{user}"), FORGET),
+    }
+}
+
+/// Which job or task has this key; `None` if it is another item's.
+pub(super) fn work_of(Key { pk, sk }: &Key) -> Result<Option<WorkId>, Invalid> {
+    let workspace = || WorkspaceId::parse(pk.strip_prefix(WORKSPACE_PREFIX).unwrap_or_default());
+    let person = || UserId::parse(pk.strip_prefix(PERSON_PREFIX).unwrap_or_default());
+    if let Some(job) = sk.strip_prefix(JOB_PREFIX) {
+        return Ok(Some(WorkId::Job { workspace: workspace()?, job: JobId::parse(job)? }));
+    }
+    if let Some(leaver) = sk.strip_prefix(HANDOVER_PREFIX) {
+        return Ok(Some(WorkId::Handover { workspace: workspace()?, leaver: UserId::parse(leaver)? }));
+    }
+    Ok(match sk.as_str() {
+        RECLAIM => Some(WorkId::Reclaim(person()?)),
+        FORGET => Some(WorkId::Forget(person()?)),
+        _ => None,
+    })
 }
 
 /// `WS#<workspace>` / `JOB#<id>`: a job. The stream of its changes is what carries it out, and says that it is over.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct JobItem {
-    #[serde(flatten)]
-    pub key: Key,
-    #[serde(flatten)]
-    pub work: JobWork,
-    pub role: Role,
-    pub created_by: UserId,
-    pub created_with: Option<KeyPrefix>,
-    pub correlation_id: CorrelationId,
-    pub created_at: Timestamp,
-    pub expected: Option<u64>,
-    pub state: JobState,
-    #[serde(flatten)]
-    pub progress: JobProgress,
-    pub after: Option<String>,
-    pub turn: u64,
-    pub started_at: Option<Timestamp>,
-    pub noted_at: Option<Timestamp>,
-    pub ended_at: Option<Timestamp>,
-    pub reason: Option<JobFailure>,
-    pub cancelled_by: Option<Changer>,
-    pub ttl: Option<i64>,
-}
+pub(crate) type JobItem = Stored<Job>;
+
+/// `WS#<workspace>` / `HANDOVER#<leaver>`, `USER#<user>` / `RECLAIM` or `FORGET`: a task. The stream of its changes is what carries it out.
+pub(super) type TaskItem = Stored<Task>;
 
 /// Until when a job is kept that ended at this time.
 pub(super) fn kept_until(ended_at: Timestamp) -> i64 {
@@ -64,75 +70,33 @@ pub(super) fn kept_until(ended_at: Timestamp) -> i64 {
 
 impl From<&Job> for JobItem {
     fn from(job: &Job) -> Self {
-        let job = job.clone();
-        Self {
-            key: job_key(&job.workspace, &job.id),
-            work: job.work,
-            role: job.role,
-            created_by: job.created_by,
-            created_with: job.created_with,
-            correlation_id: job.correlation_id,
-            created_at: job.created_at,
-            expected: job.expected,
-            state: job.state,
-            progress: job.progress,
-            after: job.after,
-            turn: job.turn,
-            started_at: job.started_at,
-            noted_at: job.noted_at,
-            ended_at: job.ended_at,
-            reason: job.reason,
-            cancelled_by: job.cancelled_by,
-            ttl: job.ended_at.map(kept_until),
-        }
+        Self { key: work_key(&job.run().id), value: job.clone(), ttl: job.ended_at.map(kept_until) }
     }
 }
 
-impl TryFrom<JobItem> for Job {
-    type Error = Invalid;
-
-    fn try_from(item: JobItem) -> Result<Self, Invalid> {
-        let (workspace, id) = job_of(&item.key)?;
-        Ok(Self {
-            id,
-            workspace,
-            work: item.work,
-            role: item.role,
-            created_by: item.created_by,
-            created_with: item.created_with,
-            correlation_id: item.correlation_id,
-            created_at: item.created_at,
-            expected: item.expected,
-            state: item.state,
-            progress: item.progress,
-            after: item.after,
-            turn: item.turn,
-            started_at: item.started_at,
-            noted_at: item.noted_at,
-            ended_at: item.ended_at,
-            reason: item.reason,
-            cancelled_by: item.cancelled_by,
-        })
+impl From<&Task> for TaskItem {
+    fn from(task: &Task) -> Self {
+        Self { key: work_key(&task.id()), value: task.clone(), ttl: None }
     }
 }
 
 impl JobItem {
     /// The event that the job is over, if it is.
-    pub(crate) fn finished_event(self) -> Result<Option<Event>, Invalid> {
-        let job = Job::try_from(self)?;
+    pub(crate) fn finished_event(self) -> Option<Event> {
+        let job = self.value;
         let by = job.ended_by();
         let Job { id, workspace, work, created_by, correlation_id, state, progress, ended_at, reason, .. } = job;
         // Whom it concerns that a workspace is closed or open again was told otherwise.
-        let Some(ended_at) = ended_at.filter(|_| state.is_over() && work.is_of_links()) else { return Ok(None) };
+        let ended_at = ended_at.filter(|_| state.is_over() && work.is_of_links())?;
         let JobProgress { changed, failed, .. } = progress;
         let finished = JobFinished { job_id: id, user_id: created_by, by, work, state, changed, failed, reason };
-        Ok(Some(Event {
+        Some(Event {
             event_id: EventId::of_job(&id),
             occurred_at: ended_at,
             correlation_id,
             workspace_id: workspace,
             detail: EventDetail::JobFinished(Box::new(finished)),
-        }))
+        })
     }
 }
 

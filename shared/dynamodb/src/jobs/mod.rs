@@ -1,48 +1,49 @@
 //! JobsTable: what is done to many things of a workspace, and how far that has come.
 //!
 //! ```text
-//! request ──→ job, which runs at once or waits in the queue of its workspace
-//!               │ stream: a turn, which notes how far it has come; that is in the stream again, so another turn follows
+//! request ──→ job, which runs at once or waits in the queue of its workspace; or task, which runs at once
+//!               │ stream: a step, which notes how far it has come; that is in the stream again, so another step follows
 //!             all is done, or somebody cancels it, or it is given up ──→ the job is over, and the next in the queue runs
 //! ```
-//! Each write of a turn is conditional on the number of the turn, so one that is repeated or comes late changes nothing. What runs and
+//! Each write of a step is conditional on the number of the step, so one that is repeated or comes late changes nothing. What runs and
 //! what waits changes in one transaction with the jobs themselves.
 
-mod closing;
-mod forgetting;
 pub(crate) mod item;
+mod marks;
 
 use aws_sdk_dynamodb::{
     Client,
     types::{AttributeValue, TransactWriteItem},
 };
-use linklet_domain::{Changer, Invalid, Job, JobFailure, JobId, JobProgress, JobState, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{
+    Changer, Job, JobFailure, JobId, JobProgress, JobState, Run, Timestamp, Work, WorkId, WorkspaceId,
+};
+use serde::Deserialize;
 
 use self::item::{
-    JOB_PREFIX, JobItem, QueueItem, WORKSPACE_PREFIX, WaitingJob, job_key, job_of, job_sort_key, kept_until, queue_key,
-    workspace_partition,
+    JOB_PREFIX, JobItem, QueueItem, TaskItem, WaitingJob, job_key, job_sort_key, kept_until, queue_key, work_key,
+    work_of, workspace_partition,
 };
-pub use self::{
-    closing::{DueMark, JobMark},
-    forgetting::ClosedPerson,
-};
+pub use self::marks::JobMark;
 use crate::{
     Cursor, Page, RepositoryError,
     item::{IS_NEW, Item, Key, SortKeys, Table, from_item, number, text, to_attributes},
+    stream::StreamError,
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
+    write::Write,
 };
 
 /// The repository of jobs: JobsTable.
 #[derive(Debug, Clone)]
 pub struct JobsTable(Table);
 
-/// How far a turn of a job has come.
+/// How far a step has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reached {
-    /// What the job has done until then.
+    /// What was done until then.
     pub progress: JobProgress,
-    /// Where the next turn goes on.
-    pub after: Option<String>,
+    /// Where the next step goes on.
+    pub checkpoint: Option<String>,
 }
 
 /// How a job ends.
@@ -109,7 +110,19 @@ impl JobsTable {
     /// When DynamoDB can't be reached.
     pub async fn find(&self, workspace: &WorkspaceId, id: &JobId) -> Result<Option<Job>, RepositoryError> {
         const OPERATION: &str = "read a job";
-        self.0.get::<JobItem>(OPERATION, job_key(workspace, id)).await?.map(|item| job(OPERATION, item)).transpose()
+        Ok(self.0.get::<JobItem>(OPERATION, job_key(workspace, id)).await?.map(|item| item.value))
+    }
+
+    /// Reads a job or a task.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn work(&self, id: &WorkId) -> Result<Option<Work>, RepositoryError> {
+        if let WorkId::Job { workspace, job } = id {
+            return Ok(self.find(workspace, job).await?.map(Work::from));
+        }
+        let found = self.0.get::<TaskItem>("read a task", work_key(id)).await?;
+        Ok(found.map(|item| Work::Task(item.value)))
     }
 
     /// Lists a workspace's jobs, newest first: at most `limit`, starting after the cursor.
@@ -131,39 +144,55 @@ impl JobsTable {
         let query = self.0.query(&workspace_partition(workspace), sort_keys).scan_index_forward(false);
         // One more shows that there is a next page, and one may be that of the cursor.
         let items = self.0.query_all(OPERATION, query, limit + 2).await?.into_iter();
-        let mut jobs = items.map(|item| job(OPERATION, from_item(OPERATION, item)?)).collect::<Result<Vec<_>, _>>()?;
+        let jobs = items.map(|item| Ok(from_item::<JobItem>(OPERATION, item)?.value));
+        let mut jobs = jobs.collect::<Result<Vec<_>, RepositoryError>>()?;
         jobs.retain(|job| after.is_none_or(|cursor| cursor.id != job.id));
         Ok(Page::of(jobs, limit, |job: &Job| Cursor { at: job.created_at, id: job.id }))
     }
 
-    /// Notes how far a turn has come, unless another one has noted that, or the job is over. The stream then brings the next turn.
+    /// Notes how far a step has come, unless another one has noted that, or all is over. The stream then brings the next step.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn note(&self, job: &Job, reached: &Reached, at: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn note(&self, run: &Run<'_>, reached: &Reached, at: Timestamp) -> Result<(), RepositoryError> {
         const OPERATION: &str = "note how far a job has come";
-        let after = reached.after.as_deref().map_or(AttributeValue::Null(true), text);
+        let checkpoint = reached.checkpoint.as_deref().map_or(AttributeValue::Null(true), text);
         let values = progress_values(OPERATION, &reached.progress)?;
-        let change = format!("SET {}, #after = :after, noted_at = :at ADD #turn :one", assignments(&values));
+        let change = format!("SET {}, #checkpoint = :checkpoint, noted_at = :at ADD #step :one", assignments(&values));
         self.0
-            .update(OPERATION, job_key(&job.workspace, &job.id), change)
-            .only_if(IS_TURN)
-            .values(turn_values(job))
+            .update(OPERATION, work_key(&run.id), change)
+            .only_if(IS_STEP)
+            .values(step_values(run))
             .values(placed(values))
-            .values([(":after", after), (":at", text(&at)), (":one", number(&1))])
+            .values([(":checkpoint", checkpoint), (":at", text(&at)), (":one", number(&1))])
             .unless_refused()
             .await
             .map(|_| ())
     }
 
-    /// Ends a job whose turn is this one, and lets the next one of its workspace begin. It changes nothing if another turn has come
-    /// further, or the job is over; then it returns `false`.
+    /// Ends a job or a task whose step is this one. The next job of the workspace begins, and a task that is done is deleted with its mark. It changes
+    /// nothing if another step has come further, or all is over; then it returns `false`.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn end(&self, job: &Job, end: &JobEnd<'_>) -> Result<bool, RepositoryError> {
-        let ended = self.ended(job, end)?;
-        retry_on_conflict(END, || self.hand_on(&job.workspace, &job.id, end.at, Some(ended.clone()))).await
+    pub async fn end(&self, work: &Work, end: &JobEnd<'_>) -> Result<bool, RepositoryError> {
+        let run = work.run();
+        match work {
+            Work::Job(job) => {
+                let ended = self.ended(&run, end)?.action()?;
+                retry_on_conflict(END, || self.hand_on(&job.workspace, &job.id, end.at, Some(ended.clone()))).await
+            }
+            Work::Task(_) if end.state == JobState::Done => {
+                let delete = self.0.delete(END, work_key(&run.id)).only_if(IS_STEP);
+                let is_ended = delete.values(step_values(&run)).unless_refused().await?;
+                if is_ended {
+                    // Its TTL would delete it, too, days later.
+                    self.0.delete(END, JobMark::Revisit.key(&run.id)).or_fail().await?;
+                }
+                Ok(is_ended)
+            }
+            Work::Task(_) => self.ended(&run, end)?.unless_refused().await,
+        }
     }
 
     /// Lets the next job of a workspace begin in place of one, with the action that ends that one, and says whether it has ended it;
@@ -265,7 +294,9 @@ impl JobsTable {
             Ok(Some(job)) if !job.is_stuck(now) => Ok(()),
             Ok(Some(job)) => {
                 let (state, reason) = job.given_up();
-                self.end(&job, &JobEnd { state, reason, progress: &job.progress, at: now }).await.map(|_| ())
+                let progress = job.progress.clone();
+                let end = JobEnd { state, reason, progress: &progress, at: now };
+                self.end(&job.into(), &end).await.map(|_| ())
             }
             Ok(None) | Err(RepositoryError::UnexpectedItem { .. }) => {
                 retry_on_conflict(END, || self.hand_on(workspace, &running, now, None)).await.map(|_| ())
@@ -289,8 +320,8 @@ impl JobsTable {
         put.only_if("#version = :version").value(":version", number(&queue.version)).action()
     }
 
-    /// The action that ends a job.
-    fn ended(&self, job: &Job, end: &JobEnd<'_>) -> Result<TransactWriteItem, RepositoryError> {
+    /// The write that ends a job, or notes that a task has failed.
+    fn ended(&self, run: &Run<'_>, end: &JobEnd<'_>) -> Result<Write<'_>, RepositoryError> {
         let mut values = progress_values(END, end.progress)?;
         values.extend([
             ("state".to_owned(), text(end.state.as_str())),
@@ -298,12 +329,12 @@ impl JobsTable {
             ("ttl".to_owned(), number(&kept_until(end.at))),
         ]);
         values.extend(end.reason.map(|reason| ("reason".to_owned(), text(reason.code()))));
-        self.0
-            .update(END, job_key(&job.workspace, &job.id), format!("SET {}", assignments(&values)))
-            .only_if(IS_TURN)
-            .values(turn_values(job))
-            .values(placed(values))
-            .action()
+        Ok(self
+            .0
+            .update(END, work_key(&run.id), format!("SET {}", assignments(&values)))
+            .only_if(IS_STEP)
+            .values(step_values(run))
+            .values(placed(values)))
     }
 
     /// The action that begins a job which waits.
@@ -336,13 +367,13 @@ const END: &str = "end a job";
 
 const CANCEL: &str = "cancel a job";
 
-/// The condition that a job's turn is the one that was read, and that the job isn't over.
-const IS_TURN: &str = "#turn = :turn AND #state IN (:running, :cancelling)";
+/// The condition that this step is the next one of the same job or task, which isn't over. A later task about the same is another one.
+const IS_STEP: &str = "#step = :step AND created_at = :created_at AND #state IN (:running, :cancelling)";
 
-/// The values of [`IS_TURN`].
-fn turn_values(job: &Job) -> [(&'static str, AttributeValue); 3] {
+/// The values of [`IS_STEP`].
+fn step_values(run: &Run<'_>) -> [(&'static str, AttributeValue); 4] {
     let [running, cancelling] = [(":running", JobState::Running), (":cancelling", JobState::Cancelling)].map(named);
-    [(":turn", number(&job.turn)), running, cancelling]
+    [(":step", number(&run.step)), (":created_at", text(&run.created_at)), running, cancelling]
 }
 
 fn named((name, state): (&'static str, JobState)) -> (&'static str, AttributeValue) {
@@ -368,48 +399,36 @@ fn placed(values: Vec<(String, AttributeValue)>) -> impl Iterator<Item = (String
     values.into_iter().map(|(name, value)| (format!(":{name}"), value))
 }
 
-fn job(operation: &'static str, item: JobItem) -> Result<Job, RepositoryError> {
-    Job::try_from(item).map_err(RepositoryError::unexpected_item(operation))
-}
-
-/// What a record of the stream says about a job.
+/// What a record of the stream says about a job or a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobSignal {
-    /// A turn begins.
-    Turn(JobTurn),
-    /// The mark beside a job is gone.
-    Due(DueMark),
-    /// What is stored about this person is to be deleted.
-    Forget(UserId),
+    /// The step with this number begins.
+    Step(u64),
+    /// This mark beside it is gone.
+    Due(JobMark),
 }
 
-/// Which turn of which job begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct JobTurn {
-    /// The workspace.
-    pub workspace: WorkspaceId,
-    /// The job.
-    pub job: JobId,
-    /// The turn.
-    pub turn: u64,
+/// What of a job or a task says which step begins.
+#[derive(Debug, Deserialize)]
+pub(crate) struct StepItem {
+    state: JobState,
+    step: u64,
 }
 
 impl JobSignal {
-    /// What it means that there is a job as this.
-    pub(crate) fn of(item: &JobItem) -> Result<Option<Self>, Invalid> {
-        let (workspace, job) = job_of(&item.key)?;
-        Ok(item.state.is_under_way().then_some(Self::Turn(JobTurn { workspace, job, turn: item.turn })))
-    }
-
-    /// What it means that there is an item with this key which is no job.
-    pub(crate) fn of_other(key: &Key) -> Result<Option<Self>, Invalid> {
-        Ok(forgetting::person_of(key)?.map(Self::Forget))
+    /// What it means that there is an item with this key, and what it says; `None` if nothing.
+    pub(crate) fn of(
+        key: &Key,
+        item: impl FnOnce() -> Result<StepItem, StreamError>,
+    ) -> Result<Option<(WorkId, Self)>, StreamError> {
+        let Some(id) = work_of(key)? else { return Ok(None) };
+        let StepItem { state, step } = item()?;
+        Ok(state.is_under_way().then_some((id, Self::Step(step))))
     }
 
     /// What it means that the item with this key is gone. Also if somebody has deleted it by hand.
-    pub(crate) fn of_gone(Key { pk, sk }: &Key) -> Result<Option<Self>, Invalid> {
-        let Some((mark, job)) = JobMark::of(sk) else { return Ok(None) };
-        let workspace = WorkspaceId::parse(pk.strip_prefix(WORKSPACE_PREFIX).unwrap_or_default())?;
-        Ok(Some(Self::Due(DueMark { workspace, job: JobId::parse(job)?, mark })))
+    pub(crate) fn of_gone(key: &Key) -> Result<Option<(WorkId, Self)>, StreamError> {
+        let Some((mark, beside)) = JobMark::of(key) else { return Ok(None) };
+        Ok(work_of(&beside)?.map(|id| (id, Self::Due(mark))))
     }
 }

@@ -18,7 +18,7 @@ use super::{
     members::{IS_ACTIVE, IS_OPEN, membership_keys},
 };
 use crate::{
-    JobMark, JobsTable, RepositoryError,
+    JobMark, RepositoryError,
     item::text,
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
@@ -59,7 +59,6 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn close_workspace(
         &self,
-        jobs: &JobsTable,
         job: &Job,
         slug: &WorkspaceSlug,
         caller: ActiveSession<'_>,
@@ -85,7 +84,7 @@ impl UsersTable {
                 transaction = transaction.and(update.action()?, not_admin);
             }
             let transaction = transaction.and_each(self.session_lasts(caller)?, not_admin);
-            let transaction = self.and_closure(transaction, jobs, &workspace, job, &closure, None).await?;
+            let transaction = self.and_closure(transaction, &workspace, job, &closure, None).await?;
             let entry =
                 origin.in_workspace(&workspace.id, AuditAction::WorkspaceClosed, AuditSubject::Workspace(workspace.id));
             Ok(match transaction.and(self.entry(&entry)?, None).send(&self.0.client).await? {
@@ -101,7 +100,6 @@ impl UsersTable {
     pub(super) async fn and_closure<T: Clone>(
         &self,
         transaction: Transaction<T>,
-        jobs: &JobsTable,
         workspace: &Workspace,
         job: &Job,
         closure: &Closure,
@@ -120,9 +118,9 @@ impl UsersTable {
             ]);
         Ok(transaction
             .and(closed.action()?, refusal.clone())
-            .and_each(jobs.overtaken_by(job).await?, refusal.clone())
-            .and(jobs.looked_at_again(job)?, refusal.clone())
-            .and(jobs.mark_action(job, JobMark::Closed, closure.restorable_until)?, refusal))
+            .and_each(self.2.preempted_by(job).await?, refusal.clone())
+            .and(self.2.schedule_recheck(job)?, refusal.clone())
+            .and(self.2.mark_action(&job.run().id, JobMark::Closed, closure.restorable_until)?, refusal))
     }
 
     /// Brings a closed workspace back by a job, if the caller was its admin and the time for that isn't over.
@@ -131,7 +129,6 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn restore_workspace(
         &self,
-        jobs: &JobsTable,
         job: &Job,
         caller: ActiveSession<'_>,
         origin: &Origin,
@@ -167,9 +164,9 @@ impl UsersTable {
             let sent = transaction
                 .and_each(self.session_lasts(caller)?, NONE)
                 .and(opened.action()?, None)
-                .and_each(jobs.overtaken_by(job).await?, None)
-                .and(jobs.unmark_action(&workspace.id, &closure.job, JobMark::Closed)?, None)
-                .and(jobs.looked_at_again(job)?, None)
+                .and_each(self.2.preempted_by(job).await?, None)
+                .and(self.2.unmark_action(&workspace.id, &closure.job, JobMark::Closed)?, None)
+                .and(self.2.schedule_recheck(job)?, None)
                 .and(self.entry(&entry)?, None)
                 .send(&self.0.client)
                 .await?;

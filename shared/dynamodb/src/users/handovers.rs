@@ -1,28 +1,18 @@
-//! Handovers of what members leave behind.
-//!
-//! ```text
-//! removal ──→ handover, open in the removal's transaction
-//!               │ stream: a turn, which notes how far it has come; that is in the stream again, so another turn follows
-//!             all is handed over ──→ the handover rests, beside a marker with a TTL
-//!               │ stream: the marker is gone
-//!             the last pass, since what was under way when the member left has come to its end ──→ the handover is deleted
-//! ```
-//! A turn that is repeated finds done what it has done. Each write of a handover is conditional on the one before, so a turn
-//! that comes late, or one for an earlier removal of the same person, changes nothing.
+//! What becomes of what a member leaves behind.
 
-use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
-    AuditAction, AuditSubject, Handover, KeysLeft, Member, Origin, PageToken, ShortCode, Timestamp, UserId, WorkspaceId,
+    AuditAction, AuditSubject, Handover, KeysLeft, Member, Origin, Task, TaskWork, Timestamp, UserId, WorkspaceId,
 };
 
 use super::{
     UsersTable,
-    item::{HandoverItem, RevisitItem, WorkspaceKeyItem, api_key_key, handover_key},
+    item::{WorkspaceKeyItem, api_key_key},
     keys::KEYS_AT_ONCE,
 };
 use crate::{
-    Cursor, RepositoryError,
-    item::{Key, number, text},
+    RepositoryError,
+    item::{Key, text},
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
@@ -44,121 +34,17 @@ pub struct Removal<'a> {
 }
 
 impl Removal<'_> {
-    pub(super) fn handover(&self, heir: UserId) -> Handover {
-        Handover {
-            workspace: *self.workspace,
-            leaver: *self.user,
-            heir,
-            keys: self.keys,
-            left_at: self.at,
-            correlation_id: self.origin.correlation_id.clone(),
-        }
+    /// The task that hands over what the member leaves.
+    pub(super) fn handover(&self, heir: UserId) -> Task {
+        let handover =
+            Handover { workspace: *self.workspace, leaver: *self.user, heir, keys: self.keys, left_at: self.at };
+        Task::new(TaskWork::HandOver(handover), self.at, &self.origin.correlation_id)
     }
 }
 
-/// A handover that isn't complete.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenHandover {
-    /// What is handed over, and to whom.
-    pub handover: Handover,
-    /// How far it has come.
-    pub stage: HandoverStage,
-    /// Whether this is the last pass.
-    pub is_last: bool,
-    /// How often it was written.
-    pub(super) turn: u64,
-}
-
-/// How far a pass of a handover has come.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HandoverStage {
-    /// Links, from after this one on.
-    Links(Option<Cursor<ShortCode>>),
-    /// Monitored URLs, from after this one on.
-    Targets(Option<PageToken>),
-    /// The first pass is complete, and its marker brings the last one.
-    Rests,
-}
-
-const HAND_OVER: &str = "hand over what a member leaves";
+const SETTLE_KEYS: &str = "settle the API keys of somebody who has left";
 
 impl UsersTable {
-    /// Reads the handover of what somebody has left in a workspace; `None` if it is complete.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn handover(
-        &self,
-        workspace: &WorkspaceId,
-        leaver: &UserId,
-    ) -> Result<Option<OpenHandover>, RepositoryError> {
-        const OPERATION: &str = "read a handover";
-        let found = self.0.get::<HandoverItem>(OPERATION, handover_key(workspace, leaver)).await?;
-        found.map(OpenHandover::try_from).transpose().map_err(RepositoryError::unexpected_item(OPERATION))
-    }
-
-    /// Notes how far a handover has come. The stream then brings the next turn.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn note_handover(&self, open: &OpenHandover, stage: HandoverStage) -> Result<(), RepositoryError> {
-        self.commit_turn(vec![self.turn(open, stage, open.is_last)?]).await
-    }
-
-    /// Lets a handover rest until nothing can be created in the leaver's name any more.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn rest_handover(&self, open: &OpenHandover) -> Result<(), RepositoryError> {
-        let marker = self.0.put(HAND_OVER, &RevisitItem::new(&open.handover))?;
-        self.commit_turn(vec![self.turn(open, HandoverStage::Rests, false)?, marker]).await
-    }
-
-    /// Begins the last pass of a handover that rests.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn begin_last_pass(&self, open: &OpenHandover) -> Result<(), RepositoryError> {
-        self.commit_turn(vec![self.turn(open, HandoverStage::Links(None), true)?]).await
-    }
-
-    /// Deletes a handover that is complete.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn end_handover(&self, open: &OpenHandover) -> Result<(), RepositoryError> {
-        let Handover { workspace, leaver, .. } = &open.handover;
-        let delete = self.0.delete(HAND_OVER, handover_key(workspace, leaver)).only_if(IS_AS_READ);
-        self.commit_turn(vec![delete.values(as_read(open)).action()?]).await
-    }
-
-    /// An action that opens a handover. It takes the place of that of an earlier removal of the same person, since it hands over
-    /// all that one would.
-    pub(super) fn open_handover(&self, handover: Handover) -> Result<TransactWriteItem, RepositoryError> {
-        let open = OpenHandover { handover, stage: HandoverStage::Links(None), is_last: false, turn: 0 };
-        self.0.put(HAND_OVER, &HandoverItem::from(&open))
-    }
-
-    fn turn(
-        &self,
-        open: &OpenHandover,
-        stage: HandoverStage,
-        is_last: bool,
-    ) -> Result<TransactWriteItem, RepositoryError> {
-        let next = OpenHandover { handover: open.handover.clone(), stage, is_last, turn: open.turn + 1 };
-        self.0.put_if(HAND_OVER, &HandoverItem::from(&next), IS_AS_READ, as_read(open))
-    }
-
-    /// Sends what is written at the end of a turn. It changes nothing if the handover isn't as it was read.
-    async fn commit_turn(&self, actions: Vec<TransactWriteItem>) -> Result<(), RepositoryError> {
-        let transaction =
-            actions.into_iter().fold(Transaction::new(HAND_OVER), |transaction, action| transaction.and(action, ()));
-        match transaction.send(&self.0.client).await? {
-            TransactionOutcome::Committed | TransactionOutcome::Refused(()) => Ok(()),
-            TransactionOutcome::InConflict => Err(RepositoryError::contention(HAND_OVER)),
-        }
-    }
-
     /// Revokes the API keys that somebody who has left a workspace had made until a time, or makes them an heir's.
     ///
     /// # Errors
@@ -224,14 +110,4 @@ impl UsersTable {
             .values([(":leaver", text(from)), (":heir", text(&to.user))])
             .action()
     }
-}
-
-const SETTLE_KEYS: &str = "settle the API keys of somebody who has left";
-
-/// The condition that a handover was neither written since it was read, nor replaced by that of a later removal.
-const IS_AS_READ: &str = "left_at = :left_at AND turn = :turn";
-
-/// The values of [`IS_AS_READ`].
-fn as_read(open: &OpenHandover) -> [(&'static str, AttributeValue); 2] {
-    [(":left_at", text(&open.handover.left_at)), (":turn", number(&open.turn))]
 }

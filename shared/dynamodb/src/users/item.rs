@@ -1,9 +1,7 @@
 //! Keys and attributes of UsersTable: all keys, and the items of accounts and workspaces. The others' attributes are beside it.
 
-mod handovers;
 mod invitations;
 mod keys;
-mod reclaims;
 mod tokens;
 
 use linklet_domain::{
@@ -15,10 +13,8 @@ use linklet_domain::{
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::{
-    handovers::{HandoverItem, RevisitItem},
     invitations::{InvitationItem, InvitationTokenItem, InvitedTo},
     keys::{ApiKeyItem, LastUse, WorkspaceKeyItem},
-    reclaims::ReclaimItem,
     tokens::{KeepItem, ResetItem, VerificationItem},
 };
 use super::{addresses::PendingAddress, founding::FoundingAnswer, sessions::SignIn};
@@ -29,10 +25,6 @@ pub(super) const MEMBER_PREFIX: &str = "MEMBER#";
 pub(super) const SESSION_PREFIX: &str = "SESSION#";
 pub(super) const KEY_PREFIX: &str = "KEY#";
 pub(crate) const WORKSPACE_PREFIX: &str = "WS#";
-pub(crate) const HANDOVER_PREFIX: &str = "HANDOVER#";
-pub(crate) const REVISIT_PREFIX: &str = "REVISIT#";
-pub(crate) const RECLAIM_PREFIX: &str = "RECLAIM#";
-pub(crate) const RECLAIM: &str = "RECLAIM";
 
 pub(super) fn user_partition(user: &UserId) -> String {
     format!("USER#{user}")
@@ -107,16 +99,6 @@ pub(super) fn keep_key(token: &TokenHash) -> Key {
 
 pub(super) fn workspace_member_key(workspace: &WorkspaceId, user: &UserId) -> Key {
     Key::new(workspace_partition(workspace), format!("{MEMBER_PREFIX}{user}"))
-}
-
-pub(super) fn handover_key(workspace: &WorkspaceId, leaver: &UserId) -> Key {
-    Key::new(workspace_partition(workspace), format!("{HANDOVER_PREFIX}{leaver}"))
-}
-
-/// The key of what is to be paused since somebody has reclaimed their account. IAM roles in `template.yaml` name the prefix of the
-/// partition key.
-pub(super) fn reclaim_key(user: &UserId) -> Key {
-    Key::new(format!("{RECLAIM_PREFIX}{user}"), RECLAIM)
 }
 
 /// The key of an API key's item. IAM roles in `template.yaml` name the prefix of the partition key.

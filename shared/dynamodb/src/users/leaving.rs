@@ -11,8 +11,8 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    Account, AccountHash, AuditAction, AuditSubject, Closure, Job, Member, Origin, Timestamp, UserId, Workspace,
-    oldest_admin_but,
+    Account, AccountHash, AuditAction, AuditSubject, ClosedPerson, Closure, Job, Member, Origin, Task, TaskWork,
+    Timestamp, UserId, Workspace, oldest_admin_but,
 };
 
 use super::{
@@ -22,7 +22,7 @@ use super::{
     sessions::ENDS_MORE,
 };
 use crate::{
-    JobsTable, RepositoryError,
+    JobMark, RepositoryError,
     item::{number, text},
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
@@ -102,7 +102,6 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn abandon(
         &self,
-        jobs: &JobsTable,
         job: &Job,
         workspace: &Workspace,
         user: &UserId,
@@ -117,7 +116,7 @@ impl UsersTable {
         let transaction = match workspace.closure {
             None => {
                 let closure = Closure::for_good(origin.at, job.id);
-                self.and_closure(transaction, jobs, workspace, job, &closure, ()).await?
+                self.and_closure(transaction, workspace, job, &closure, ()).await?
             }
             // Its own job goes on, as soon as its mark is gone.
             Some(Closure { closed_at, job, .. }) => {
@@ -126,7 +125,7 @@ impl UsersTable {
                     .update(LEAVE, workspace_key(&workspace.id), "SET restorable_until = :now")
                     .only_if("closed_at = :at")
                     .values([(":now", text(&origin.at)), (":at", text(&closed_at))]);
-                let mark = jobs.unmark_action(&workspace.id, &job, crate::JobMark::Closed)?;
+                let mark = self.2.unmark_action(&workspace.id, &job, JobMark::Closed)?;
                 transaction.and(over.action()?, ()).and(mark, ())
             }
         };
@@ -149,7 +148,6 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn end_account(
         &self,
-        jobs: &JobsTable,
         account: &Account,
         guessed: &AccountHash,
         ends: Timestamp,
@@ -176,13 +174,15 @@ impl UsersTable {
             let account_goes = self.0.delete(LEAVE, user_key(user)).only_if("email = :email");
             let address_is_free = self.0.delete(LEAVE, email_key(email)).only_if("user_id = :user");
             let ended = EndedSessionsItem::new(user, ends, None);
+            let person = ClosedPerson { user: *user, guessed: guessed.clone() };
+            let forgetting = Task::new(TaskWork::Forget(person), origin.at, &origin.correlation_id);
             let closed = origin.of_person(user, AuditAction::AccountClosed);
             let sent = Transaction::new(LEAVE)
                 .and(address_goes.action()?, ())
                 .and(account_goes.value(":email", text(email)).action()?, ())
                 .and(address_is_free.value(":user", text(user)).action()?, ())
                 .and(self.0.put_if(LEAVE, &ended, ENDS_MORE, [(":at", text(&ends))])?, ())
-                .and(jobs.forgetting(user, guessed, origin)?, ())
+                .and_each(self.2.begin(&forgetting)?, ())
                 .and(self.entry(&closed)?, ())
                 .send(&self.0.client)
                 .await?;

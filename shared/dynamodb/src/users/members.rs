@@ -7,7 +7,7 @@
 //! The role in a token may be outdated. So every change of another user's membership checks in its transaction that the
 //! caller is an admin now. Nobody adds a member: who is invited [accepts](super::invitations).
 //!
-//! A membership can be [paused](super::reclaims). It opens nothing then, and an admin whose membership is paused isn't counted.
+//! A membership can be [paused](linklet_domain::reclaim). It opens nothing then, and an admin whose membership is paused isn't counted.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
@@ -120,7 +120,7 @@ impl UsersTable {
     }
 
     /// Removes a member from a workspace, if the caller is an admin or that member. The same transaction opens the
-    /// [handover](super::OpenHandover) of what they leave: to the caller, or to the oldest other admin if they leave themselves.
+    /// [handover](linklet_domain::Handover) of what they leave: to the caller, or to the oldest other admin if they leave themselves.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -192,7 +192,7 @@ impl UsersTable {
         };
         let transaction = transaction
             .and(heirs_role, not_admin)
-            .and(self.open_handover(removal.handover(heir))?, None)
+            .and_each(self.2.begin(&removal.handover(heir))?, None)
             .and(self.entry(&entry_of_removal(removal, &member))?, None);
         self.settled(transaction, &member).await
     }

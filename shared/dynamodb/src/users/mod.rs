@@ -1,4 +1,4 @@
-//! UsersTable: accounts, workspaces, slugs, memberships, invitations, API keys and handovers of what members leave.
+//! UsersTable: accounts, workspaces, slugs, memberships, invitations and API keys.
 
 mod addresses;
 mod closed_workspaces;
@@ -16,7 +16,6 @@ mod names;
 mod one_time;
 mod people;
 mod recipients;
-mod reclaims;
 mod renewals;
 mod room;
 mod sessions;
@@ -36,7 +35,7 @@ pub use self::{
     closing_workspaces::{CloseOutcome, RestoreOutcome},
     forgotten::Forgotten,
     founding::{CreateWorkspaceOutcome, FoundingAnswer, NewWorkspace},
-    handovers::{HandoverStage, OpenHandover, Removal},
+    handovers::Removal,
     invitations::{AcceptOutcome, Invitations, InviteOutcome, OpenInvitation, WithdrawOutcome},
     keys::{ApiKeys, ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome},
     leaving::LeaveEffect,
@@ -47,20 +46,20 @@ pub use self::{
     },
     people::{AddressStep, PersonChange, PersonOutcome},
     recipients::{MailAddress, Recipient, Recipients},
-    reclaims::OpenReclaim,
     sessions::{ActiveSession, LastingSessions, PasswordChange, Session, SessionStatus, Sessions, SignIn},
     workspace::WorkspaceOutcome,
     workspaces::Workspaces,
 };
 use crate::{
-    AuditTable, RepositoryError,
+    AuditTable, JobsTable, RepositoryError,
     item::{Table, text},
     transaction::{Transaction, TransactionOutcome},
 };
 
-/// The repository of accounts, workspaces, memberships and API keys: UsersTable, with the trail of what changes there.
+/// The repository of accounts, workspaces, memberships and API keys: UsersTable, with the audit log of what changes there, and the jobs
+/// and tasks that changes begin.
 #[derive(Debug, Clone)]
-pub struct UsersTable(Table, AuditTable);
+pub struct UsersTable(Table, AuditTable, JobsTable);
 
 /// A new account with its own workspace.
 #[derive(Debug)]
@@ -111,10 +110,10 @@ impl RegisterOutcome {
 }
 
 impl UsersTable {
-    /// A repository for the table with this name, whose changes have entries in this trail.
+    /// A repository for the table with this name, whose changes have entries in this audit log.
     #[must_use]
-    pub fn new(client: Client, name: impl Into<String>, trail: AuditTable) -> Self {
-        Self(Table { client, name: name.into() }, trail)
+    pub fn new(client: Client, name: impl Into<String>, trail: AuditTable, jobs: JobsTable) -> Self {
+        Self(Table { client, name: name.into() }, trail, jobs)
     }
 
     /// The trail, for what isn't changed here.

@@ -7,14 +7,16 @@
 //! [`UsersTable`] uses them.
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
-use linklet_domain::{AuditAction, EmailAddress, FamiliarNetwork, Origin, Timestamp, TokenHash, UserId};
+use linklet_domain::{
+    AuditAction, EmailAddress, FamiliarNetwork, Origin, Task, TaskWork, Timestamp, TokenHash, UserId, reclaim::Reclaim,
+};
 
 use super::{
     UsersTable,
     addresses::AddressProof,
     item::{
-        AddressItem, EmailItem, EndedSessionsItem, KeepItem, ReclaimItem, ResetItem, VerificationItem, address_key,
-        email_key, reset_key, user_key, verification_key,
+        AddressItem, EmailItem, EndedSessionsItem, KeepItem, ResetItem, VerificationItem, address_key, email_key,
+        reset_key, user_key, verification_key,
     },
     people::Differences,
     sessions::{ENDS_MORE, SET_PASSWORD},
@@ -137,7 +139,7 @@ pub enum ResetOutcome {
     /// The account has the new password.
     Done {
         /// Whether that was the first proof that the address is the person's. Then what others may have made in the account's name
-        /// is [paused](super::reclaims).
+        /// is [paused](linklet_domain::reclaim::Reclaim).
         is_first_proof: bool,
     },
     /// The token was used, or another password was set since it was made.
@@ -219,7 +221,7 @@ impl UsersTable {
 
     /// Sets a new password, ends all sessions and uses up the token, in one transaction. A mailed token shows, too, that the address
     /// is the person's. If nothing had shown that before, the same transaction has what others may have made in the account's name
-    /// [paused](super::reclaims), and all networks forgotten from which somebody has signed in, but for this one.
+    /// [paused](linklet_domain::reclaim::Reclaim), and all networks forgotten from which somebody has signed in, but for this one.
     ///
     /// Each try asks the clock anew, so that sessions which began during an earlier try end, too.
     ///
@@ -247,9 +249,10 @@ impl UsersTable {
                 .and(self.address_change(&reset.user, &reset.email, proof, at)?, None)
                 .and(self.entry(&origin.of_person(&reset.user, AuditAction::AccountPasswordReset))?, None);
             if proof == AddressProof::First {
-                let reclaim = ReclaimItem::new(&reset.user, at, network, &origin.correlation_id);
+                let reclaim = Reclaim { user: reset.user, reclaimed_at: at, reclaimed_from: network.clone() };
+                let task = Task::new(TaskWork::Reclaim(reclaim), at, &origin.correlation_id);
                 let verified = origin.of_person(&reset.user, AuditAction::AccountAddressVerified);
-                transaction = transaction.and(self.0.put(OPERATION, &reclaim)?, None).and(self.entry(&verified)?, None);
+                transaction = transaction.and_each(self.2.begin(&task)?, None).and(self.entry(&verified)?, None);
             }
             Ok(match transaction.send(&self.0.client).await? {
                 TransactionOutcome::Committed => {

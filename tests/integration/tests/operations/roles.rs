@@ -10,6 +10,7 @@ use serde_json::json;
 /// touched), actions. Who changes a role changes this, so that a wider one is seen.
 const RIGHTS: &str = "
     account         AuditTable                          *              PutItem Query
+    account         JobsTable                           WS#            PutItem
     account         ThrottleTable                       GUESS#         BatchGetItem UpdateItem
     account         UsersTable                          ACCESS#        BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem
     account         UsersTable                          INVITATION#    GetItem PutItem
@@ -22,6 +23,7 @@ const RIGHTS: &str = "
     analytics       LinksTable                          HISTORY#       BatchWriteItem Query
     analytics       StatsTable                          *              BatchGetItem BatchWriteItem GetItem PutItem Query UpdateItem
     auth            AuditTable                          *              PutItem
+    auth            JobsTable                           USER#          PutItem
     auth            ThrottleTable                       GUESS#         BatchGetItem UpdateItem
     auth            ThrottleTable                       HASHES#        BatchGetItem UpdateItem
     auth            UsersTable                          ACCESS#        BatchGetItem GetItem PutItem Query UpdateItem
@@ -29,7 +31,6 @@ const RIGHTS: &str = "
     auth            UsersTable                          INVITATION#    DeleteItem GetItem
     auth            UsersTable                          INVITATIONS#   DeleteItem GetItem
     auth            UsersTable                          KEEP#          DeleteItem GetItem
-    auth            UsersTable                          RECLAIM#       PutItem
     auth            UsersTable                          RESET#         DeleteItem GetItem
     auth            UsersTable                          SLUG#          GetItem PutItem
     auth            UsersTable                          USER#          BatchGetItem GetItem PutItem UpdateItem
@@ -44,19 +45,9 @@ const RIGHTS: &str = "
     delete          ThrottleTable                       WORKSPACE#     UpdateItem
     delete          UsersTable                          ACCESS#        BatchGetItem
     delete          UsersTable                          KEY#           GetItem UpdateItem
-    handover        AuditTable                          *              PutItem
-    handover        LinksTable                          LINK#          UpdateItem
-    handover        LinksTable/index/by-workspace-lean  *              Query
-    handover        ThrottleTable                       GUESS#ACCOUNT# BatchWriteItem Query
-    handover        UsersTable                          ACCESS#        Query UpdateItem
-    handover        UsersTable                          INVITATIONS#   DeleteItem Query
-    handover        UsersTable                          KEY#           DeleteItem UpdateItem
-    handover        UsersTable                          RECLAIM#       DeleteItem GetItem PutItem
-    handover        UsersTable                          WS#            BatchGetItem DeleteItem GetItem PutItem Query UpdateItem
-    handover        WatchTable                          *              BatchGetItem UpdateItem
-    handover        WatchTable/index/by-workspace       *              Query
-    jobs            JobsTable                           USER#          DeleteItem GetItem
-    jobs            JobsTable                           WS#            BatchWriteItem GetItem PutItem Query UpdateItem
+    jobs            AuditTable                          *              PutItem
+    jobs            JobsTable                           USER#          DeleteItem GetItem PutItem UpdateItem
+    jobs            JobsTable                           WS#            BatchWriteItem DeleteItem GetItem PutItem Query UpdateItem
     jobs            LinksTable                          CLEANUP#       DeleteItem
     jobs            LinksTable                          EXTERNAL#      DeleteItem
     jobs            LinksTable                          HISTORY#       PutItem
@@ -65,17 +56,18 @@ const RIGHTS: &str = "
     jobs            LinksTable                          URL#           DeleteItem GetItem PutItem
     jobs            LinksTable                          USES#          DeleteItem
     jobs            LinksTable/index/by-workspace       *              Query
+    jobs            LinksTable/index/by-workspace-lean  *              Query
     jobs            NotificationsTable                  *              BatchWriteItem Query
     jobs            StatsTable                          OVERVIEW#      BatchWriteItem Query
     jobs            StatsTable                          WS#            Query
     jobs            ThrottleTable                       GUESS#         BatchWriteItem Query
     jobs            UsersTable                          ACCESS#        BatchGetItem BatchWriteItem Query UpdateItem
-    jobs            UsersTable                          INVITATIONS#   BatchWriteItem Query
-    jobs            UsersTable                          KEY#           BatchWriteItem UpdateItem
+    jobs            UsersTable                          INVITATIONS#   BatchWriteItem DeleteItem Query
+    jobs            UsersTable                          KEY#           BatchWriteItem DeleteItem UpdateItem
     jobs            UsersTable                          SLUG#          DeleteItem
     jobs            UsersTable                          WS#            BatchGetItem BatchWriteItem ConditionCheckItem DeleteItem GetItem Query UpdateItem
     jobs            WatchTable                          FOUNDER#       DeleteItem GetItem UpdateItem
-    jobs            WatchTable                          TARGET#        DeleteItem GetItem
+    jobs            WatchTable                          TARGET#        BatchGetItem DeleteItem GetItem UpdateItem
     jobs            WatchTable                          WS#            DeleteItem GetItem UpdateItem
     jobs            WatchTable/index/by-workspace       *              Query
     jobs-api        JobsTable                           WS#            GetItem PutItem Query UpdateItem

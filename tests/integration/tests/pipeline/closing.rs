@@ -19,7 +19,7 @@ use linklet_domain::{
 use linklet_dynamodb::{
     ActiveSession, CloseOutcome, ClosedWorkspaces, JobsTable, LinksTable, MemberOutcome, RestoreOutcome,
 };
-use linklet_jobs::{Kinds, Turns};
+use linklet_jobs::JobRunner;
 use linklet_lambda::{batch::Consumer, identity::Authenticator};
 use linklet_list::List;
 use linklet_test_support::{
@@ -29,7 +29,7 @@ use linklet_test_support::{
 use serde_json::{Value, json};
 
 use crate::{
-    fixture::{analytics, colleague, correlation, handovers, jobs, list, redirect, relay, watch_links},
+    fixture::{analytics, colleague, correlation, jobs, list, redirect, relay, watch_links},
     streams::{is_let_through, json_of, retry_from},
 };
 
@@ -105,7 +105,7 @@ impl Fixture {
     async fn close_as(&self, person: &Person) -> CloseOutcome {
         let (job, session) = (self.job(person, WorkspaceJob::CloseWorkspace), a_session());
         let (caller, origin) = (ActiveSession { user: &person.id, session: &session }, self.origin(person));
-        self.db.users().close_workspace(&self.db.jobs(), &job, &self.slug().await, caller, &origin).await.unwrap()
+        self.db.users().close_workspace(&job, &self.slug().await, caller, &origin).await.unwrap()
     }
 
     async fn close(&self) -> Closure {
@@ -118,7 +118,7 @@ impl Fixture {
     async fn restore_as(&self, person: &Person) -> RestoreOutcome {
         let (job, session) = (self.job(person, WorkspaceJob::ReopenWorkspace), a_session());
         let (caller, origin) = (ActiveSession { user: &person.id, session: &session }, self.origin(person));
-        self.db.users().restore_workspace(&self.db.jobs(), &job, caller, &origin).await.unwrap()
+        self.db.users().restore_workspace(&job, caller, &origin).await.unwrap()
     }
 
     async fn restore(&self) {
@@ -137,37 +137,33 @@ impl Fixture {
         records
     }
 
-    fn function(&self) -> Turns<Kinds> {
+    fn function(&self) -> JobRunner {
         let mut function = jobs(&self.db, &self.queues);
-        let clock = || {
-            let ahead = self.ahead.clone();
-            Box::new(move || Timestamp::now().plus(Duration::from_millis(ahead.load(Ordering::Relaxed))))
-        };
-        function.clock = clock();
-        function.work.workspaces.clock = clock();
+        let ahead = self.ahead.clone();
+        function.clock = Box::new(move || Timestamp::now().plus(Duration::from_millis(ahead.load(Ordering::Relaxed))));
         function
     }
 
-    /// The function, with turns of one page of so many links.
-    fn in_small_turns(&self, links_at_once: usize) -> Turns<Kinds> {
-        let mut function = Turns { turn: Duration::ZERO, ..self.function() };
-        function.work.workspaces.links_at_once = links_at_once;
+    /// The function, with steps of one page of so many links.
+    fn in_small_steps(&self, links_at_once: usize) -> JobRunner {
+        let mut function = JobRunner { step: Duration::ZERO, ..self.function() };
+        function.kinds.workspaces.links_at_once = links_at_once;
         function
     }
 
-    async fn carry_with(&self, turns: &Turns<Kinds>) {
+    async fn carry_with(&self, runner: &JobRunner) {
         loop {
             let news = self.news();
             if news.is_empty() {
                 return;
             }
             for record in &news {
-                assert_eq!(retry_from(&consume(turns, record).await), None);
+                assert_eq!(retry_from(&consume(runner, record).await), None);
             }
         }
     }
 
-    /// Takes all turns that there are.
+    /// Takes all steps that there are.
     async fn carry(&self) {
         self.carry_with(&self.function()).await;
         assert!(self.queues.bodies("dlq").is_empty(), "{:?}", self.queues.bodies("dlq"));
@@ -252,10 +248,10 @@ fn authenticator_of(db: &TestDynamoDb) -> Authenticator {
     Authenticator::new(tokens().with_sessions(db.sessions()), db.api_keys())
 }
 
-async fn consume(turns: &Turns<Kinds>, record: &EventRecord) -> aws_lambda_events::streams::DynamoDbEventResponse {
+async fn consume(runner: &JobRunner, record: &EventRecord) -> aws_lambda_events::streams::DynamoDbEventResponse {
     let mut batch = StreamEvent::default();
     batch.records = vec![record.clone()];
-    in_role_of::<Turns<Kinds>, _>(turns.consume(batch)).await
+    in_role_of::<JobRunner, _>(runner.consume(batch)).await
 }
 
 #[tokio::test]
@@ -427,9 +423,9 @@ async fn only_former_admins_restore_a_workspace_and_only_its_slug_closes_it() {
     let other = WorkspaceSlug::parse("other").unwrap();
     let (job, session) = (fixture.job(&fixture.ada, WorkspaceJob::CloseWorkspace), a_session());
     let caller = ActiveSession { user: &fixture.ada.id, session: &session };
-    let (jobs, origin) = (fixture.db.jobs(), fixture.origin(&fixture.ada));
+    let origin = fixture.origin(&fixture.ada);
 
-    let misspelt = fixture.db.users().close_workspace(&jobs, &job, &other, caller, &origin).await.unwrap();
+    let misspelt = fixture.db.users().close_workspace(&job, &other, caller, &origin).await.unwrap();
     assert_eq!(misspelt, CloseOutcome::OtherSlug);
     assert_eq!(fixture.close_as(&fixture.carol).await, CloseOutcome::CallerNotAdmin);
     assert_eq!(fixture.restore_as(&fixture.ada).await, RestoreOutcome::Open);
@@ -462,7 +458,7 @@ async fn closing_restoring_and_closing_again_applies_the_last_request() {
         let fixture = Fixture::new().await;
         let links: Vec<_> = (0..12).map(|number| fixture.link(&format!("link{number:02}")).build()).collect();
         fixture.store(&links).await;
-        let slow = fixture.in_small_turns(3);
+        let slow = fixture.in_small_steps(3);
         fixture.close().await;
         for _ in 0..3 {
             for record in fixture.news() {
@@ -517,10 +513,6 @@ async fn what_somebody_left_before_goes_to_their_heir_while_it_is_closed() {
 
     fixture.close().await;
     fixture.carry().await;
-    let handovers = handovers(&fixture.db, &fixture.queues);
-    let mut news = fixture.db.stream("UsersTable");
-    news.records.retain(|record| is_let_through("HandoverStream", record));
-    assert_eq!(retry_from(&handovers.consume(news).await), None);
     fixture.restore().await;
     fixture.settle().await;
 
@@ -758,8 +750,8 @@ async fn a_workspace_with_many_links_is_closed_and_purged_despite_kills() {
     let counter = WriteCounter::default();
     let mut mortal = fixture.function();
     let client = fixture.db.client_with(counter.clone());
-    mortal.work.workspaces.links = LinksTable::new(client.clone(), "LinksTable");
-    mortal.work.workspaces.workspaces = ClosedWorkspaces::new(client, "UsersTable");
+    mortal.kinds.workspaces.links = LinksTable::new(client.clone(), "LinksTable");
+    mortal.kinds.workspaces.workspaces = ClosedWorkspaces::new(client, "UsersTable");
     let kill = async |record: &EventRecord| {
         for writes in [3, 30, 80] {
             counter.kill_after(writes, Box::pin(consume(&mortal, record))).await;
@@ -801,9 +793,9 @@ async fn closing_restoring_and_purging_survive_a_failure_of_any_call() {
         let faults = Faults::default();
         let mut cut_off = fixture.function();
         let client = fixture.db.client_with(faults.clone());
-        cut_off.work.workspaces.links = LinksTable::new(client.clone(), "LinksTable");
-        cut_off.work.workspaces.workspaces = ClosedWorkspaces::new(client.clone(), "UsersTable");
-        cut_off.work.workspaces.jobs = JobsTable::new(client.clone(), "JobsTable");
+        cut_off.kinds.workspaces.links = LinksTable::new(client.clone(), "LinksTable");
+        cut_off.kinds.workspaces.workspaces = ClosedWorkspaces::new(client.clone(), "UsersTable");
+        cut_off.kinds.workspaces.jobs = JobsTable::new(client.clone(), "JobsTable");
         cut_off.jobs = JobsTable::new(client, "JobsTable");
         was_hit = false;
         let mut carry = async |what: &str| {

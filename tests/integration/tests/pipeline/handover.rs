@@ -1,4 +1,4 @@
-//! From the end of a membership, through UsersTable's stream with the filter of the template, to a heir who has all that was left.
+//! From the end of a membership, through JobsTable's stream with the filter of the template, to a heir who has all that was left.
 
 use std::{
     cell::{Cell, RefCell},
@@ -11,11 +11,11 @@ use aws_lambda_events::{
 };
 use futures_util::future::join_all;
 use linklet_domain::{
-    ApiKey, ApiKeySecret, EmailAddress, EventDetail, Invitation, KeysLeft, Link, OneTimeToken, Role, Target, Timestamp,
-    TokenPurpose, UserId,
+    ApiKey, ApiKeySecret, EmailAddress, EventDetail, Invitation, JobProgress, JobState, KeysLeft, Link, OneTimeToken,
+    Role, Target, Task, Timestamp, TokenPurpose, UserId, Work, WorkId,
 };
-use linklet_dynamodb::{HandoverStage, InviteOutcome, LinksTable, MemberOutcome, OpenHandover, Removal, UsersTable};
-use linklet_handover::Handovers;
+use linklet_dynamodb::{InviteOutcome, JobEnd, LinksTable, MemberOutcome, Reached, Removal};
+use linklet_jobs::JobRunner;
 use linklet_lambda::batch::Consumer;
 use linklet_relay::Relay;
 use linklet_test_support::{
@@ -25,7 +25,7 @@ use linklet_test_support::{
 use serde_json::{Value, json};
 
 use crate::{
-    fixture::{analytics, colleague, handovers, relay},
+    fixture::{analytics, colleague, jobs, relay},
     streams::{is_let_through, retry_from},
 };
 
@@ -34,8 +34,10 @@ struct Fixture {
     db: TestDynamoDb,
     queues: FakeQueues,
     stream: RefCell<StreamReader>,
-    /// How many turns were taken.
-    turns: Cell<usize>,
+    /// How many steps were taken.
+    steps: Cell<usize>,
+    /// By how much the function's clock is ahead.
+    ahead: Cell<Duration>,
     ada: Person,
     bob: Person,
 }
@@ -45,8 +47,8 @@ impl Fixture {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let ada = db.register("ada").await;
         let bob = colleague(&db, &ada, "bob", Role::Admin).await;
-        let stream = RefCell::new(db.stream_reader("UsersTable"));
-        Self { db, queues, stream, turns: Cell::new(0), ada, bob }
+        let stream = RefCell::new(db.stream_reader("JobsTable"));
+        Self { db, queues, stream, steps: Cell::new(0), ahead: Cell::default(), ada, bob }
     }
 
     async fn remove(&self, removal: &Removal<'_>) {
@@ -91,19 +93,41 @@ impl Fixture {
         self.db.watch().find(&target.id).await.unwrap().unwrap().owner
     }
 
-    async fn open(&self, leaver: &Person) -> Option<OpenHandover> {
-        self.db.users().handover(&self.ada.workspace, &leaver.id).await.unwrap()
+    async fn open(&self, leaver: &Person) -> Option<Task> {
+        self.db.task(WorkId::Handover { workspace: self.ada.workspace, leaver: leaver.id }).await
+    }
+
+    /// Whether Bob's handover waits for its last pass.
+    async fn rests(&self) -> bool {
+        self.open(&self.bob).await.unwrap().checkpoint.unwrap().contains(r#""step":"rest""#)
+    }
+
+    /// The function, whose clock is ahead.
+    fn function(&self) -> JobRunner {
+        let ahead = self.ahead.get();
+        let clock = Box::new(move || Timestamp::now().plus(ahead));
+        JobRunner { clock, ..jobs(&self.db, &self.queues) }
+    }
+
+    /// Lets time pass, and DynamoDB delete the marks whose time has come.
+    fn pass(&self, time: Duration) {
+        self.ahead.set(self.ahead.get() + time);
+        let now = Timestamp::now().plus(self.ahead.get()).unix_seconds();
+        let is_over = |item: &Value| item["ttl"]["N"].as_str().is_some_and(|ttl| ttl.parse::<i64>().unwrap() <= now);
+        for item in self.db.scan("JobsTable").into_iter().filter(is_over) {
+            self.db.remove("JobsTable", &item);
+        }
     }
 
     /// What is new in the stream, as far as the template's filter lets it through.
     fn news(&self) -> Vec<EventRecord> {
         let mut records = self.stream.borrow_mut().read_on("").records;
-        records.retain(|record| is_let_through("HandoverStream", record));
+        records.retain(|record| is_let_through("JobsStream", record));
         records
     }
 
     /// Hands what is new to the function, also what it writes itself.
-    async fn carry_with(&self, consumer: &Handovers) {
+    async fn carry_with(&self, consumer: &JobRunner) {
         loop {
             let news = self.news();
             if news.is_empty() {
@@ -111,21 +135,21 @@ impl Fixture {
             }
             for record in &news {
                 assert_eq!(retry_from(&consume(consumer, record).await), None);
-                self.turns.set(self.turns.get() + 1);
+                self.steps.set(self.steps.get() + 1);
             }
         }
     }
 
     async fn carry(&self) {
-        self.carry_with(&handovers(&self.db, &self.queues)).await;
+        self.carry_with(&self.function()).await;
         assert!(self.queues.bodies("dlq").is_empty());
     }
 }
 
-async fn consume(consumer: &Handovers, record: &EventRecord) -> DynamoDbEventResponse {
+async fn consume(consumer: &JobRunner, record: &EventRecord) -> DynamoDbEventResponse {
     let mut batch = StreamEvent::default();
     batch.records = vec![record.clone()];
-    in_role_of::<Handovers, _>(consumer.consume(batch)).await
+    in_role_of::<JobRunner, _>(consumer.consume(batch)).await
 }
 
 fn ago(seconds: u64) -> Timestamp {
@@ -215,25 +239,21 @@ async fn after_a_handover_the_heir_gets_milestones_even_of_older_clicks() {
 #[tokio::test]
 async fn links_created_soon_after_a_removal_are_handed_over_later() {
     let fixture = Fixture::new().await;
-    let at = ago(300);
+    let at = Timestamp::now();
     fixture.remove(&Removal { at, ..fixture.of_bob() }).await;
     fixture.carry().await;
-    assert_eq!(fixture.open(&fixture.bob).await.unwrap().stage, HandoverStage::Rests);
+    assert!(fixture.rests().await);
     let late = fixture.link("late", &fixture.bob).created_at(at.plus(Duration::from_secs(59)));
     let late = fixture.store(late).await;
     fixture.carry().await;
     assert_eq!(fixture.owner(&late).await, fixture.bob.id);
 
-    fixture.db.sweep_ttl();
+    fixture.pass(Duration::from_secs(122));
     fixture.carry().await;
 
     assert_eq!(fixture.owner(&late).await, fixture.ada.id);
     assert_eq!(fixture.open(&fixture.bob).await, None);
-    let mut left = fixture.db.scan("UsersTable");
-    left.retain(|item| {
-        ["HANDOVER#", "REVISIT#"].iter().any(|kind| item["sk"]["S"].as_str().unwrap().starts_with(kind))
-    });
-    assert_eq!(left, Vec::<Value>::new());
+    assert_eq!(fixture.db.scan("JobsTable"), Vec::<Value>::new());
 }
 
 #[tokio::test]
@@ -243,9 +263,8 @@ async fn a_handover_takes_as_many_steps_as_needed_and_survives_repetition() {
     join_all(links.iter().map(|link| fixture.db.store(link))).await;
     let urls: Vec<_> = (0..110).map(|number| format!("https://host{number}.example/")).collect();
     let targets = join_all(urls.iter().map(|url| fixture.target(url, &fixture.bob))).await;
-    let mut consumer = handovers(&fixture.db, &fixture.queues);
-    consumer.turn = Duration::ZERO;
-    consumer.links_at_once = 10;
+    let mut consumer = JobRunner { step: Duration::ZERO, ..fixture.function() };
+    consumer.kinds.handovers.links_at_once = 10;
 
     fixture.remove_bob().await;
     loop {
@@ -254,12 +273,12 @@ async fn a_handover_takes_as_many_steps_as_needed_and_survives_repetition() {
         for _ in 0..2 {
             assert_eq!(retry_from(&consume(&consumer, record).await), None);
         }
-        fixture.turns.set(fixture.turns.get() + 1);
+        fixture.steps.set(fixture.steps.get() + 1);
     }
 
-    assert_eq!(fixture.open(&fixture.bob).await.unwrap().stage, HandoverStage::Rests);
-    // Each record was delivered twice, and a delivery is a turn: three of links, two of targets.
-    assert!(fixture.turns.get() >= 3, "{}", fixture.turns.get());
+    assert!(fixture.rests().await);
+    // Each record was delivered twice, and a delivery is a step: three of links, two of targets.
+    assert!(fixture.steps.get() >= 3, "{}", fixture.steps.get());
     let owners = join_all(links.iter().map(|link| fixture.owner(link))).await;
     assert!(owners.iter().all(|owner| *owner == fixture.ada.id));
     let owners = join_all(targets.iter().map(|target| fixture.owner_of(target))).await;
@@ -396,15 +415,15 @@ async fn an_unavailable_table_is_waited_for() {
     fixture.remove_bob().await;
     let record = fixture.news().pop().unwrap();
     let faults = Faults::default();
-    let mut consumer = handovers(&fixture.db, &fixture.queues);
-    consumer.links = LinksTable::new(fixture.db.client_with(faults.clone()), "LinksTable");
+    let mut consumer = fixture.function();
+    consumer.kinds.handovers.links = LinksTable::new(fixture.db.client_with(faults.clone()), "LinksTable");
     faults.plan_all((0..20).map(|call| (call, Fault::NotSent)));
 
     let response = consume(&consumer, &record).await;
 
     assert_eq!(retry_from(&response), record.change.sequence_number);
     assert!(fixture.queues.bodies("dlq").is_empty());
-    assert_eq!(retry_from(&consume(&handovers(&fixture.db, &fixture.queues), &record).await), None);
+    assert_eq!(retry_from(&consume(&fixture.function(), &record).await), None);
     for link in &links {
         assert_eq!(fixture.owner(link).await, fixture.ada.id);
     }
@@ -412,25 +431,30 @@ async fn an_unavailable_table_is_waited_for() {
 
 /// It must not keep others waiting for twelve hours.
 #[tokio::test]
-async fn a_handover_that_cannot_be_carried_out_is_parked() {
+async fn a_handover_that_fails_is_tried_again_until_it_succeeds() {
     let fixture = Fixture::new().await;
     fixture.remove_bob().await;
-    let record = fixture.news().pop().unwrap();
     let broken = json!({"pk": {"S": format!("WS#{}", fixture.ada.workspace)}, "sk": {"S": "MEMBER#nobody"}});
     fixture.db.put("UsersTable", &broken);
+    let state = async || fixture.open(&fixture.bob).await.unwrap().state;
 
-    let response = consume(&handovers(&fixture.db, &fixture.queues), &record).await;
-
-    assert_eq!(retry_from(&response), None);
-    assert_eq!(fixture.queues.events("dlq"), [serde_json::to_value(&record).unwrap()]);
-    assert_eq!(fixture.queues.messages("dlq")[0]["MessageAttributes"]["consumer"]["StringValue"], "handover");
+    fixture.carry().await;
+    assert_eq!(state().await, JobState::Failed);
+    fixture.pass(Duration::from_secs(122));
+    fixture.carry().await;
+    assert_eq!(state().await, JobState::Failed);
     fixture.db.remove("UsersTable", &broken);
-    assert_eq!(retry_from(&consume(&handovers(&fixture.db, &fixture.queues), &record).await), None);
-    assert_eq!(fixture.open(&fixture.bob).await.unwrap().stage, HandoverStage::Rests);
+    fixture.pass(Duration::from_secs(23 * 3_600));
+    fixture.carry().await;
+    assert_eq!(state().await, JobState::Failed, "until the next day");
+    fixture.pass(Duration::from_secs(2 * 3_600));
+    fixture.carry().await;
+
+    assert_eq!(fixture.open(&fixture.bob).await, None);
 }
 
 #[tokio::test]
-async fn a_turn_for_an_earlier_removal_changes_nothing() {
+async fn a_step_for_an_earlier_removal_changes_nothing() {
     let fixture = Fixture::new().await;
     fixture.remove_bob().await;
     let earlier = fixture.open(&fixture.bob).await.unwrap();
@@ -438,18 +462,20 @@ async fn a_turn_for_an_earlier_removal_changes_nothing() {
     tokio::time::sleep(Duration::from_millis(2)).await;
     fixture.remove_bob().await;
     let later = fixture.open(&fixture.bob).await.unwrap();
-    let users: UsersTable = fixture.db.users();
+    let (jobs, at) = (fixture.db.jobs(), Timestamp::now());
 
-    users.note_handover(&earlier, HandoverStage::Targets(None)).await.unwrap();
-    users.rest_handover(&earlier).await.unwrap();
-    users.begin_last_pass(&earlier).await.unwrap();
-    users.end_handover(&earlier).await.unwrap();
+    let reached = Reached { progress: JobProgress::default(), checkpoint: None };
+    jobs.note(&earlier.run(), &reached, at).await.unwrap();
+    for state in [JobState::Done, JobState::Failed] {
+        let end = JobEnd { state, reason: None, progress: &earlier.progress, at };
+        assert!(!jobs.end(&Work::Task(earlier.clone()), &end).await.unwrap(), "{state:?}");
+    }
 
     assert_eq!(fixture.open(&fixture.bob).await, Some(later));
 }
 
 #[tokio::test]
-async fn the_stream_has_keys_only_and_no_other_change_calls_the_function() {
+async fn nothing_but_a_removal_calls_the_function() {
     let fixture = Fixture::new().await;
     fixture.db.register("carol").await;
     fixture.key_of(&fixture.ada).await;
@@ -457,26 +483,5 @@ async fn the_stream_has_keys_only_and_no_other_change_calls_the_function() {
 
     fixture.remove_bob().await;
 
-    let news = fixture.news();
-    assert_eq!(news.len(), 1);
-    for record in fixture.db.stream("UsersTable").records {
-        assert!(record.change.new_image.inner().is_empty() && record.change.old_image.inner().is_empty());
-    }
-}
-
-#[tokio::test]
-async fn the_sample_events_are_let_through_and_understood() {
-    let fixture = Fixture::new().await;
-    for sample in [
-        include_str!("../../../../functions/handover/events/opened.json"),
-        include_str!("../../../../functions/handover/events/due-again.json"),
-    ] {
-        let sample: StreamEvent = serde_json::from_str(sample).unwrap();
-        assert!(sample.records.iter().all(|record| is_let_through("HandoverStream", record)));
-
-        let response = handovers(&fixture.db, &fixture.queues).consume(sample).await;
-
-        assert_eq!(retry_from(&response), None);
-    }
-    assert!(fixture.queues.bodies("dlq").is_empty());
+    assert_eq!(fixture.news().len(), 1);
 }

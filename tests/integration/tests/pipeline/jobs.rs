@@ -19,7 +19,7 @@ use linklet_domain::{
 use linklet_dynamodb::{
     EditOutcome, KeyOutcome, LinksTable, MemberOutcome, NewToken, Reached, ResetOutcome, TokenDelivery,
 };
-use linklet_jobs::{Kinds, LinkWork, Turns};
+use linklet_jobs::{JobRunner, LinkWork};
 use linklet_lambda::{batch::Consumer, watching::TargetRoom};
 use linklet_test_support::{
     Answer, ApiKeyBuilder, FakeNotifiers, FakeQueues, Fault, Faults, LinkBuilder, Person, RequestBuilder, StreamReader,
@@ -37,8 +37,8 @@ struct Fixture {
     db: TestDynamoDb,
     queues: FakeQueues,
     stream: RefCell<StreamReader>,
-    /// How many turns were taken.
-    turns: Cell<usize>,
+    /// How many steps were taken.
+    steps: Cell<usize>,
     ada: Person,
     bob: Person,
 }
@@ -49,7 +49,7 @@ impl Fixture {
         let ada = db.register("ada").await;
         let bob = colleague(&db, &ada, "bob", Role::Member).await;
         let stream = RefCell::new(db.stream_reader("JobsTable"));
-        Self { db, queues, stream, turns: Cell::new(0), ada, bob }
+        Self { db, queues, stream, steps: Cell::new(0), ada, bob }
     }
 
     fn link(&self, code: &str, tags: &[&str]) -> Link {
@@ -116,15 +116,15 @@ impl Fixture {
     }
 
     /// Hands what is new to the function, also what it writes itself.
-    async fn carry_with(&self, turns: &Turns<Kinds>) {
+    async fn carry_with(&self, runner: &JobRunner) {
         loop {
             let news = self.news();
             if news.is_empty() {
                 return;
             }
             for record in &news {
-                assert_eq!(retry_from(&consume(turns, record).await), None);
-                self.turns.set(self.turns.get() + 1);
+                assert_eq!(retry_from(&consume(runner, record).await), None);
+                self.steps.set(self.steps.get() + 1);
             }
         }
     }
@@ -134,22 +134,22 @@ impl Fixture {
         assert!(self.queues.bodies("dlq").is_empty());
     }
 
-    fn function(&self) -> Turns<Kinds> {
+    fn function(&self) -> JobRunner {
         jobs(&self.db, &self.queues)
     }
 
-    /// The function, with turns of one page of so many links.
-    fn in_small_turns(&self, links_at_once: usize) -> Turns<Kinds> {
-        let mut function = Turns { turn: Duration::ZERO, ..self.function() };
-        function.work.links.links_at_once = links_at_once;
+    /// The function, with steps of one page of so many links.
+    fn in_small_steps(&self, links_at_once: usize) -> JobRunner {
+        let mut function = JobRunner { step: Duration::ZERO, ..self.function() };
+        function.kinds.links.links_at_once = links_at_once;
         function
     }
 
     /// The function, with this table of links.
-    fn with_links(&self, links: LinksTable) -> Turns<Kinds> {
+    fn with_links(&self, links: LinksTable) -> JobRunner {
         let room = TargetRoom { ..room(&self.db, 100) };
         let mut function = self.function();
-        function.work.links = LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(links, room) };
+        function.kinds.links = LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(links, room) };
         function
     }
 }
@@ -158,10 +158,10 @@ fn tags_of(tags: &[&str]) -> Tags {
     tags.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>().try_into().unwrap()
 }
 
-async fn consume(turns: &Turns<Kinds>, record: &EventRecord) -> DynamoDbEventResponse {
+async fn consume(runner: &JobRunner, record: &EventRecord) -> DynamoDbEventResponse {
     let mut batch = StreamEvent::default();
     batch.records = vec![record.clone()];
-    in_role_of::<Turns<Kinds>, _>(turns.consume(batch)).await
+    in_role_of::<JobRunner, _>(runner.consume(batch)).await
 }
 
 fn rename(from: &str, to: &str) -> Value {
@@ -279,7 +279,7 @@ async fn an_expiry_fails_without_room_to_watch_or_before_its_links_beginning() {
     let target = TargetBuilder::new("https://else.example/").in_workspace(&fixture.ada.workspace).build();
     fixture.db.store_target(&target).await;
     let mut function = fixture.function();
-    function.work.links.room = room(&fixture.db, 1);
+    function.kinds.links.room = room(&fixture.db, 1);
 
     let job = fixture.start(&json!({"kind": "set_expiry", "expires_at": later, "filter": {"all": true}})).await;
     fixture.carry_with(&function).await;
@@ -376,7 +376,7 @@ async fn a_rename_changes_each_link_once_despite_kills_and_outages() {
     faults.plan_all((20..1_000).map(|call| (call, Fault::NotSent)));
     assert_eq!(retry_from(&consume(&cut_off, &record).await), None);
     let noted = fixture.job(&job).await;
-    assert_eq!((noted.state, noted.turn), (JobState::Running, 1));
+    assert_eq!((noted.state, noted.step), (JobState::Running, 1));
     fixture.carry().await;
 
     assert_eq!(fixture.outcome(&job).await, (JobState::Done, [tagged as u64, tagged as u64, 0]));
@@ -396,14 +396,14 @@ async fn a_turn_that_got_somewhere_before_a_table_failed_notes_that() {
     let record = fixture.news().pop().unwrap();
     let faults = Faults::default();
     let mut cut_off = fixture.with_links(LinksTable::new(fixture.db.client_with(faults.clone()), "LinksTable"));
-    cut_off.work.links.links_at_once = 10;
+    cut_off.kinds.links.links_at_once = 10;
     // A page is one read and five writes.
     faults.plan_all((8..1_000).map(|call| (call, Fault::NotSent)));
 
     assert_eq!(retry_from(&consume(&cut_off, &record).await), None);
 
-    let Job { state, progress, turn, after, .. } = fixture.job(&job).await;
-    assert_eq!((state, progress.changed, turn, after.is_some()), (JobState::Running, 5, 1, true));
+    let Job { state, progress, step, checkpoint, .. } = fixture.job(&job).await;
+    assert_eq!((state, progress.changed, step, checkpoint.is_some()), (JobState::Running, 5, 1, true));
     fixture.carry().await;
     assert_eq!(fixture.outcome(&job).await, (JobState::Done, [20, 20, 0]));
 }
@@ -413,7 +413,7 @@ async fn a_cancelled_job_begins_nothing_more_and_counts_what_is_done() {
     let fixture = Fixture::new().await;
     with_tagged_links(&fixture, 50).await;
     let job = fixture.start(&rename("a", "b")).await;
-    let small = fixture.in_small_turns(20);
+    let small = fixture.in_small_steps(20);
     let record = fixture.news().pop().unwrap();
     assert_eq!(retry_from(&consume(&small, &record).await), None);
 
@@ -440,7 +440,7 @@ async fn a_cancellation_ends_the_running_step_after_its_current_page() {
     let record = fixture.news().pop().unwrap();
     let counter = WriteCounter::default();
     let mut function = fixture.with_links(LinksTable::new(fixture.db.client_with(counter.clone()), "LinksTable"));
-    function.work.links.links_at_once = 10;
+    function.kinds.links.links_at_once = 10;
 
     let cancelled = async {
         counter.more(12).await;
@@ -462,7 +462,7 @@ async fn whoever_changes_tags_of_the_same_links_meanwhile_loses_nothing() {
     with_tagged_links(&fixture, 60).await;
     let job = fixture.start(&rename("a", "b")).await;
     let mut function = fixture.function();
-    function.work.links.links_at_once = 40;
+    function.kinds.links.links_at_once = 40;
 
     // Each adds a tag of their own, as the application does: to the tags that it has read, if they still are those.
     let people = join_all((0..60).map(|number| {
@@ -545,7 +545,7 @@ async fn the_index_is_given_ten_seconds_after_what_came_before_a_job() {
     let mut function = fixture.function();
     assert_eq!(LinkWork::new(fixture.db.links(), room(&fixture.db, 1)).index_lags, Duration::from_secs(10));
     let lags = Duration::from_millis(300);
-    function.work.links.index_lags = lags;
+    function.kinds.links.index_lags = lags;
 
     fixture.carry_with(&function).await;
 
@@ -563,17 +563,18 @@ async fn a_turn_leaves_what_another_has_taken_further() {
     let job = fixture.start(&rename("a", "b")).await;
     let record = fixture.news().pop().unwrap();
     let mut function = fixture.function();
-    function.work.links.links_at_once = 1;
+    function.kinds.links.links_at_once = 1;
     let jobs = fixture.db.jobs();
     let read = fixture.job(&job).await;
-    let further = Reached { progress: JobProgress::default(), after: None };
+    let run = read.run();
+    let further = Reached { progress: JobProgress::default(), checkpoint: None };
 
-    let (response, noted) = tokio::join!(consume(&function, &record), jobs.note(&read, &further, Timestamp::now()));
+    let (response, noted) = tokio::join!(consume(&function, &record), jobs.note(&run, &further, Timestamp::now()));
 
     noted.unwrap();
     assert_eq!(retry_from(&response), None);
     let left = fixture.job(&job).await;
-    assert_eq!((left.turn, left.state, left.progress.changed), (1, JobState::Running, 0), "its own note is refused");
+    assert_eq!((left.step, left.state, left.progress.changed), (1, JobState::Running, 0), "its own note is refused");
     let changed = join_all(["one", "two", "three"].map(|code| fixture.tags(code))).await;
     assert!(changed.contains(&vec!["a".to_owned()]), "it has not gone on: {changed:?}");
 }
@@ -583,7 +584,7 @@ async fn a_repeated_reordered_or_late_record_does_nothing() {
     let fixture = Fixture::new().await;
     with_tagged_links(&fixture, 20).await;
     let job = fixture.start(&rename("a", "b")).await;
-    let small = fixture.in_small_turns(10);
+    let small = fixture.in_small_steps(10);
     let mut records = Vec::new();
     loop {
         let news = fixture.news();
@@ -623,7 +624,7 @@ async fn jobs_of_two_workspaces_take_turns() {
     let request = RequestBuilder::new("POST", "/api/jobs").token(&token).json(&rename("a", "b"));
     let short: JobId = request.send_to(&jobs_api(&fixture.db)).await.json()["id"].as_str().unwrap().parse().unwrap();
 
-    let small = fixture.in_small_turns(10);
+    let small = fixture.in_small_steps(10);
     for record in fixture.news() {
         assert_eq!(retry_from(&consume(&small, &record).await), None);
     }
@@ -666,7 +667,7 @@ async fn take_role(fixture: &Fixture, person: &Person, becomes: Option<Role>) {
 
 /// Asserts that a job, of which some of twenty links are done, does nothing more after this.
 async fn assert_ends_by(fixture: &Fixture, job: &JobId, event: impl Future<Output = ()>) {
-    let small = fixture.in_small_turns(6);
+    let small = fixture.in_small_steps(6);
     let record = fixture.news().pop().unwrap();
     assert_eq!(retry_from(&consume(&small, &record).await), None);
     let first = fixture.job(job).await.progress;
@@ -695,8 +696,8 @@ async fn nothing_is_purged_after_a_removal_but_the_page_under_way() {
         let record = fixture.news().pop().unwrap();
         let counter = WriteCounter::default();
         let mut function = fixture.with_links(LinksTable::new(fixture.db.client_with(counter.clone()), "LinksTable"));
-        function.work.links.links_at_once = PAGE;
-        function.work.links.index_lags = Duration::from_millis(20);
+        function.kinds.links.links_at_once = PAGE;
+        function.kinds.links.index_lags = Duration::from_millis(20);
 
         let becomes = (attempt % 2 == 0).then_some(Role::Member);
         let moment = fastrand::usize(0..60);
@@ -729,7 +730,7 @@ async fn nothing_is_changed_after_a_removal_while_a_job_awaits_the_index() {
     let job = fixture.start_as(&carol, Role::Admin, &rename("a", "b")).await;
     let record = fixture.news().pop().unwrap();
     let mut function = fixture.function();
-    function.work.links.index_lags = Duration::from_secs(2);
+    function.kinds.links.index_lags = Duration::from_secs(2);
 
     let (response, ()) = join(consume(&function, &record), take_role(&fixture, &carol, None)).await;
 
@@ -817,7 +818,7 @@ async fn a_job_without_progress_for_an_hour_fails_and_the_next_begins() {
     faults.plan_all((0..1_000).map(|call| (call, Fault::NotSent)));
     let in_minutes = |minutes: u64| {
         let clock = Box::new(move || Timestamp::now().plus(Duration::from_secs(60 * minutes)));
-        Turns { clock, ..fixture.with_links(links()) }
+        JobRunner { clock, ..fixture.with_links(links()) }
     };
 
     assert_eq!(retry_from(&consume(&in_minutes(59), &record).await), record.change.sequence_number);

@@ -7,13 +7,13 @@ use futures_util::future::join_all;
 use linklet_account::Account;
 use linklet_auth::Auth;
 use linklet_domain::{
-    ApiKeySecret, Invitation, Membership, OneTimeToken, Role, Timestamp, TokenPurpose, UserId, WorkspaceId,
+    ApiKeySecret, Invitation, Membership, OneTimeToken, Role, Timestamp, TokenPurpose, UserId, WorkId, WorkspaceId,
 };
 use linklet_dynamodb::{
     AcceptOutcome, ActiveSession, CreateKeyOutcome, InviteOutcome, KeyChange, KeyOutcome, MemberChange, MemberOutcome,
     NewToken, TokenDelivery,
 };
-use linklet_handover::Handovers;
+use linklet_jobs::JobRunner;
 use linklet_lambda::{
     batch::Consumer, email_requests::EmailRequests, http::DeferringHandler, identity::Authenticator,
     passwords::Passwords, publisher::Publisher,
@@ -25,7 +25,7 @@ use linklet_test_support::{
 use serde_json::{Value, json};
 
 use crate::{
-    fixture::{colleague, guesses, handovers, limits, list},
+    fixture::{colleague, guesses, jobs, limits, list},
     streams::is_let_through,
 };
 
@@ -45,7 +45,7 @@ impl Fixture {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let ada = db.register("ada").await;
         let eve = colleague(&db, &ada, "eve", Role::Admin).await;
-        let stream = RefCell::new(db.stream_reader("UsersTable"));
+        let stream = RefCell::new(db.stream_reader("JobsTable"));
         Self { db, queues, stream, ada, eve }
     }
 
@@ -74,30 +74,30 @@ impl Fixture {
         assert_eq!(answer.status, 204, "{}", answer.body);
     }
 
-    /// Hands to the function what is new in the stream, also what it writes itself, and returns how many turns these were.
-    async fn carry_with(&self, consumer: &Handovers) -> usize {
-        let mut turns = 0;
+    /// Hands to the function what is new in the stream, also what it writes itself, and returns how many steps these were.
+    async fn carry_with(&self, consumer: &JobRunner) -> usize {
+        let mut steps = 0;
         loop {
             let mut records = self.stream.borrow_mut().read_on("").records;
-            records.retain(|record| is_let_through("HandoverStream", record));
+            records.retain(|record| is_let_through("JobsStream", record));
             if records.is_empty() {
-                return turns;
+                return steps;
             }
             for record in records {
                 let mut batch = StreamEvent::default();
                 batch.records = vec![record];
-                turns += 1;
-                while !in_role_of::<Handovers, _>(consumer.consume(batch.clone())).await.batch_item_failures.is_empty()
+                steps += 1;
+                while !in_role_of::<JobRunner, _>(consumer.consume(batch.clone())).await.batch_item_failures.is_empty()
                 {
-                    turns += 1;
-                    assert!(turns < 200, "it never ends");
+                    steps += 1;
+                    assert!(steps < 200, "it never ends");
                 }
             }
         }
     }
 
     async fn carry(&self) {
-        self.carry_with(&handovers(&self.db, &self.queues)).await;
+        self.carry_with(&jobs(&self.db, &self.queues)).await;
         assert!(self.queues.bodies("dlq").is_empty());
     }
 
@@ -187,7 +187,7 @@ async fn the_first_proof_of_an_address_pauses_what_others_made_for_it() {
             .unwrap();
         assert_eq!(accepted, AcceptOutcome::Invalid, "{name}");
     }
-    assert!(fixture.db.users().reclaim(&fixture.ada.id).await.unwrap().is_none(), "it is done");
+    assert!(fixture.db.task(WorkId::Reclaim(fixture.ada.id)).await.is_none(), "it is done");
 }
 
 /// The attack: from where a squatter has signed in, others' guesses are not in their way, and nobody hears of a sign-in.
@@ -415,8 +415,8 @@ async fn nothing_that_gives_access_is_made_in_a_session_that_has_ended() {
 }
 
 #[tokio::test]
-async fn short_turns_and_calls_that_fail_come_to_the_same_end() {
-    for (turn, fault) in [(0, None), (20_000, Some(Fault::NotSent)), (0, Some(Fault::AnswerLost))] {
+async fn short_steps_and_calls_that_fail_come_to_the_same_end() {
+    for (step, fault) in [(0, None), (20_000, Some(Fault::NotSent)), (0, Some(Fault::AnswerLost))] {
         let fixture = Fixture::new().await;
         for name in ["bob", "carol", "dave"] {
             colleague(&fixture.db, &fixture.ada, name, Role::Member).await;
@@ -424,18 +424,19 @@ async fn short_turns_and_calls_that_fail_come_to_the_same_end() {
         let key = fixture.key_of(&fixture.ada).await;
         let faults = Faults::default();
         let users = users_by(fixture.db.client_with(faults.clone()));
-        let turn = Duration::from_millis(turn);
-        let consumer = Handovers { turn, users, ..handovers(&fixture.db, &fixture.queues) };
+        let step = Duration::from_millis(step);
+        let mut consumer = JobRunner { step, ..jobs(&fixture.db, &fixture.queues) };
+        consumer.kinds.reclaims.users = users;
         fixture.reset(TokenDelivery::Mailed).await;
         faults.plan_all((5..400).step_by(11).filter_map(|call| Some((call, fault?))));
 
-        let turns = fixture.carry_with(&consumer).await;
+        let steps = fixture.carry_with(&consumer).await;
 
-        assert!(turns > 1, "{turn:?} {fault:?}");
+        assert!(steps > 1, "{step:?} {fault:?}");
         let paused = fixture.paused(&fixture.ada.workspace).await;
-        assert_eq!(paused.iter().filter(|(_, is_paused)| *is_paused).count(), 4, "{turn:?} {fault:?}");
-        assert!(!fixture.opens(&key).await, "{turn:?} {fault:?}");
-        assert!(fixture.db.users().reclaim(&fixture.ada.id).await.unwrap().is_none(), "{turn:?} {fault:?}");
+        assert_eq!(paused.iter().filter(|(_, is_paused)| *is_paused).count(), 4, "{step:?} {fault:?}");
+        assert!(!fixture.opens(&key).await, "{step:?} {fault:?}");
+        assert!(fixture.db.task(WorkId::Reclaim(fixture.ada.id)).await.is_none(), "{step:?} {fault:?}");
     }
 }
 

@@ -14,7 +14,7 @@ use linklet_dynamodb::{
     ActiveSession, CheckedTarget, ClicksTable, DueTarget, JobsTable, LaneNotes, LinksTable, MemberChange, Names,
     NotificationsTable, Recipients, StatsTable, ThrottleTable, TrackRange, WatchTable, Workspaces,
 };
-use linklet_jobs::Turns;
+use linklet_jobs::JobRunner;
 use linklet_jobs_api::JobsApi;
 use linklet_lambda::{
     batch::Consumer,
@@ -285,17 +285,17 @@ impl Measured {
             people: Names::new(metered.client.clone(), "UsersTable"),
             ..fixture::jobs_api(&db)
         };
-        let mut turns = Turns {
+        let mut runner = JobRunner {
             jobs: JobsTable::new(metered.client.clone(), "JobsTable"),
             users: Workspaces::new(metered.client.clone(), "UsersTable"),
             ..fixture::jobs(&db, &queues)
         };
-        turns.work.links.links = LinksTable::new(metered.client.clone(), "LinksTable");
+        runner.kinds.links.links = LinksTable::new(metered.client.clone(), "LinksTable");
         let mut stream = db.stream_reader("JobsTable");
         let mut rename = async || {
             let request = RequestBuilder::new("PATCH", "/api/tags/news").token(&token).json(&json!({"name": "press"}));
             assert_eq!(request.send_to(&api).await.status, 202);
-            assert!(turns.consume(stream.read_on("JOB#")).await.batch_item_failures.is_empty());
+            assert!(runner.consume(stream.read_on("JOB#")).await.batch_item_failures.is_empty());
             metered.spent()
         };
         // The first one of a workspace also makes its queue.

@@ -11,9 +11,8 @@ use linklet_auth::Auth;
 use linklet_domain::{
     Changer, Closure, IpHash, MailChoice, Role, Salt, SessionId, SignInPlace, Timestamp, UserId, WorkspaceId,
 };
-use linklet_dynamodb::{JobsTable, SignIn};
-use linklet_handover::Handovers;
-use linklet_jobs::{Kinds, Turns};
+use linklet_dynamodb::SignIn;
+use linklet_jobs::JobRunner;
 use linklet_lambda::{batch::Consumer, email_requests::EmailRequests, publisher::Publisher};
 use linklet_leave::Leave;
 use linklet_test_support::{
@@ -23,7 +22,7 @@ use linklet_test_support::{
 use serde_json::{Value, json};
 
 use crate::{
-    fixture::{self, handovers, jobs, leave, limits},
+    fixture::{self, jobs, leave, limits},
     streams::{is_let_through, retry_from},
 };
 
@@ -47,7 +46,6 @@ struct Fixture {
     auth: Auth,
     leave: Leave,
     jobs: RefCell<StreamReader>,
-    users: RefCell<StreamReader>,
     /// How far the clock of jobs is ahead.
     ahead: Cell<Duration>,
 }
@@ -56,9 +54,8 @@ impl Fixture {
     fn new() -> Self {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let auth = Auth::new(db.users(), tokens().with_sessions(db.sessions()), issuer(), limits(&db));
-        let (jobs, users) = (db.stream_reader("JobsTable"), db.stream_reader("UsersTable"));
-        let (jobs, users) = (RefCell::new(jobs), RefCell::new(users));
-        Self { auth, leave: leave(&db), db, queues, jobs, users, ahead: Cell::default() }
+        let jobs = RefCell::new(db.stream_reader("JobsTable"));
+        Self { auth, leave: leave(&db), db, queues, jobs, ahead: Cell::default() }
     }
 
     async fn user(&self, name: &str) -> User {
@@ -143,39 +140,30 @@ impl Fixture {
         listed["workspaces"].as_array().unwrap().clone()
     }
 
-    /// Takes all turns that there are.
+    /// Takes all steps that there are.
     async fn carry(&self) {
-        let (mut turns, ahead) = (jobs(&self.db, &self.queues), self.ahead.get());
-        turns.clock = Box::new(move || Timestamp::now().plus(ahead));
-        turns.work.workspaces.clock = Box::new(move || Timestamp::now().plus(ahead));
-        let handovers = handovers(&self.db, &self.queues);
+        let (mut runner, ahead) = (jobs(&self.db, &self.queues), self.ahead.get());
+        runner.clock = Box::new(move || Timestamp::now().plus(ahead));
         loop {
             let mut news = self.jobs.borrow_mut().read_on("");
             news.records.retain(|record| is_let_through("JobsStream", record));
-            let mut left = self.users.borrow_mut().read_on("");
-            left.records.retain(|record| is_let_through("HandoverStream", record));
-            if news.records.is_empty() && left.records.is_empty() {
+            if news.records.is_empty() {
                 return;
             }
-            let response = in_role_of::<Turns<Kinds>, _>(turns.consume(news)).await;
-            assert_eq!(retry_from(&response), None);
-            let response = in_role_of::<Handovers, _>(handovers.consume(left)).await;
+            let response = in_role_of::<JobRunner, _>(runner.consume(news)).await;
             assert_eq!(retry_from(&response), None);
             assert!(self.queues.bodies("dlq").is_empty(), "{:?}", self.queues.bodies("dlq"));
         }
     }
 
-    /// Takes all turns, and those that come when environments hold nothing any more that is out of date.
+    /// Takes all steps, and those that come when environments hold nothing any more that is out of date.
     async fn settle(&self) {
         self.carry().await;
         self.ahead.set(self.ahead.get() + Closure::SETTLES_WITHIN + Duration::from_secs(2));
         let now = Timestamp::now().plus(self.ahead.get()).unix_seconds();
-        for table in ["JobsTable", "UsersTable"] {
-            let is_over =
-                |item: &Value| item["ttl"]["N"].as_str().is_some_and(|ttl| ttl.parse::<i64>().unwrap() <= now);
-            for item in self.db.scan(table).into_iter().filter(is_over) {
-                self.db.remove(table, &item);
-            }
+        let is_over = |item: &Value| item["ttl"]["N"].as_str().is_some_and(|ttl| ttl.parse::<i64>().unwrap() <= now);
+        for item in self.db.scan("JobsTable").into_iter().filter(is_over) {
+            self.db.remove("JobsTable", &item);
         }
         self.carry().await;
     }
@@ -352,8 +340,7 @@ async fn closing_an_account_goes_on_where_an_earlier_request_died() {
             let (ada, bob) = fixture.ada_with_links_at_bobs().await;
             let faults = Faults::default();
             let client = fixture.db.client_with(faults.clone());
-            let jobs = JobsTable::new(client.clone(), "JobsTable");
-            let cut_off = Leave { users: users_by(client), jobs, ..leave(&fixture.db) };
+            let cut_off = Leave { users: users_by(client), ..leave(&fixture.db) };
 
             faults.plan_all((call..call + 100).map(|call| (call, fault)));
             let died = leave_by(&cut_off, &ada.token).await;
@@ -387,7 +374,7 @@ async fn whoever_has_left_all_signs_in_and_closes_their_account() {
     let work = linklet_domain::JobWork::Workspace(linklet_domain::WorkspaceJob::CloseWorkspace);
     let asked = (Timestamp::now(), fixture::correlation());
     let job = linklet_domain::Job::new(ada.workspace, work, (Changer::in_person(&ada.id), Role::Admin), asked, None);
-    assert!(users.abandon(&fixture.db.jobs(), &job, &workspace, &ada.id, &an_origin(&ada.id)).await.unwrap());
+    assert!(users.abandon(&job, &workspace, &ada.id, &an_origin(&ada.id)).await.unwrap());
 
     let token = fixture.login(&ada.email, None).await;
 

@@ -146,8 +146,8 @@ async fn keys_are_kept_if_the_admin_says_so() {
 
         assert_eq!(fixture.is_accepted(&key).await, kept == 1, "{query}");
         assert_eq!(fixture.creators().await.len(), kept, "{query}");
-        let open = fixture.db.users().handover(&fixture.ada.workspace, &fixture.bob.id).await.unwrap().unwrap();
-        assert_eq!(open.handover.keys == KeysLeft::Kept, kept == 1, "{query}");
+        let open = fixture.db.handover(&fixture.ada.workspace, &fixture.bob.id).await.unwrap();
+        assert_eq!(open.keys == KeysLeft::Kept, kept == 1, "{query}");
     }
 }
 
@@ -199,10 +199,7 @@ async fn a_members_heir_is_who_removes_them_or_the_oldest_other_admin() {
     let fixture = Fixture::new().await;
     let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Admin).await;
     let dora = colleague(&fixture.db, &fixture.ada, "dora", Role::Viewer).await;
-    let heir_of = async |leaver: &Person| {
-        let open = fixture.db.users().handover(&leaver.workspace, &leaver.id).await.unwrap();
-        open.unwrap().handover.heir
-    };
+    let heir_of = async |leaver: &Person| fixture.db.handover(&leaver.workspace, &leaver.id).await.unwrap().heir;
 
     for (caller, leaver) in [(&carol, &fixture.bob), (&dora, &dora), (&fixture.ada, &fixture.ada)] {
         assert_eq!(fixture.remove(caller, leaver, "").await.status, 204);
@@ -241,6 +238,6 @@ async fn a_removal_whose_keys_cannot_be_revoked_at_once_is_one_nevertheless() {
 
     assert_eq!(answer.status, 204, "{answer:?}");
     assert!(fixture.is_accepted(&key).await);
-    let open = fixture.db.users().handover(&fixture.ada.workspace, &fixture.bob.id).await.unwrap();
-    assert_eq!(open.unwrap().handover.heir, fixture.ada.id);
+    let open = fixture.db.handover(&fixture.ada.workspace, &fixture.bob.id).await;
+    assert_eq!(open.unwrap().heir, fixture.ada.id);
 }

@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use linklet_auth::Auth;
 use linklet_domain::{
     ApiKeySecret, EmailAddress, Invitation, OneTimeToken, Origin, RegistrationPolicy, Role, SessionId, Timestamp,
-    TokenPurpose, UserId, lifetimes,
+    TokenPurpose, UserId, WorkId, lifetimes,
 };
 use linklet_dynamodb::{Consistency, NewToken, ResetOutcome, Session, SessionStatus, TokenDelivery};
 use linklet_people::{People, PeopleError};
@@ -227,7 +227,7 @@ async fn an_operator_says_what_a_squatter_has_left_and_reclaims_the_account() {
 
     let body = json!({"token": reclaiming.token.reveal(), "password": "another horse"});
     assert_eq!(entrance.post("/api/auth/password/reset", &body).await.status, 204);
-    assert!(users.reclaim(&squatted.id).await.unwrap().is_some());
+    assert!(entrance.db.task(WorkId::Reclaim(squatted.id)).await.is_some());
     assert!(users.verified_at(&squatted.id).await.unwrap().is_some());
     let proved = people.reset(&squatted.email, false, now).await.unwrap().help("https://go.example.com");
     assert!(!proved.contains("API keys"), "{proved}");
@@ -249,7 +249,7 @@ async fn a_first_password_by_reset_pauses_nothing_and_warns_nobody() {
 
     assert_eq!(done, ResetOutcome::Done { is_first_proof: false });
     assert!(users.verified_at(&ada).await.unwrap().is_some());
-    assert!(users.reclaim(&ada).await.unwrap().is_none());
+    assert!(entrance.db.task(WorkId::Reclaim(ada)).await.is_none());
 }
 
 /// The attack: somebody whose account was closed comes back by any door that they know.
@@ -319,7 +319,7 @@ async fn closing_an_account_ends_its_memberships_and_can_be_repeated() {
 
     let members: Vec<_> = users.members(&ada.workspace).await.unwrap().into_iter().map(|one| one.user).collect();
     assert_eq!((members, invitation().await), (vec![ada.id], 0));
-    let handover = users.handover(&ada.workspace, &bob.id).await.unwrap().unwrap();
-    assert_eq!(handover.handover.heir, ada.id);
+    let handover = entrance.db.handover(&ada.workspace, &bob.id).await.unwrap();
+    assert_eq!(handover.heir, ada.id);
     assert!(matches!(people.close(&email("nobody@example.com")).await, Err(PeopleError::NotRegistered)));
 }

@@ -442,7 +442,7 @@ async fn names_that_cant_be_read_are_left_out_of_a_trail() {
     assert!(!office.db.trail().list(&trail, &AuditFilter::default(), 1, None).await.unwrap().items.is_empty());
     let faults = Faults::default();
     faults.plan(Some((0, Fault::NotSent)));
-    let users = UsersTable::new(office.db.client_with(faults), "UsersTable", office.db.trail());
+    let users = UsersTable::new(office.db.client_with(faults), "UsersTable", office.db.trail(), office.db.jobs());
     let account = linklet_account::Account::new(tokens(), users, guesses(&office.db));
 
     let answer = RequestBuilder::new("GET", "/api/workspace/audit").token(&office.session).send_to(&account).await;

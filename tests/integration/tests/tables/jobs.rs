@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use linklet_domain::{
-    Changer, CorrelationId, Job, JobFailure, JobProgress, JobState, Role, Timestamp, UserId, WorkspaceId,
+    Changer, CorrelationId, Job, JobFailure, JobProgress, JobState, Role, Timestamp, UserId, WorkId, WorkspaceId,
 };
 use linklet_dynamodb::{JobEnd, JobMark, JobsTable, Reached};
 use linklet_test_support::{Rendezvous, TestDynamoDb};
@@ -38,8 +38,11 @@ async fn found(jobs: &JobsTable, job: &Job) -> Job {
     jobs.find(&job.workspace, &job.id).await.unwrap().unwrap()
 }
 
-fn reached(seen: u64, after: &str) -> Reached {
-    Reached { progress: JobProgress { seen, changed: seen, ..JobProgress::default() }, after: Some(after.to_owned()) }
+fn reached(seen: u64, checkpoint: &str) -> Reached {
+    Reached {
+        progress: JobProgress { seen, changed: seen, ..JobProgress::default() },
+        checkpoint: Some(checkpoint.to_owned()),
+    }
 }
 
 fn end(state: JobState, progress: &JobProgress) -> JobEnd<'_> {
@@ -69,7 +72,7 @@ async fn pages_of_jobs_leave_out_the_marks_of_a_closed_workspace() {
         created.push(jobs.create(&new_job(&workspace)).await.unwrap().unwrap().id);
     }
     for mark in [JobMark::Closed, JobMark::Revisit] {
-        jobs.mark(&workspace, &created[0], mark, Timestamp::now()).await.unwrap();
+        jobs.mark(&WorkId::Job { workspace, job: created[0] }, mark, Timestamp::now()).await.unwrap();
     }
 
     let (mut listed, mut after) = (Vec::new(), None);
@@ -108,7 +111,7 @@ async fn a_place_is_free_again_when_a_job_begins_or_is_cancelled() {
     jobs.cancel(&workspace, &waiting.id, &somebody(), Timestamp::now()).await.unwrap();
     assert!(create().await.is_some());
     assert_eq!(create().await, None);
-    jobs.end(&running, &end(JobState::Done, &JobProgress::default())).await.unwrap();
+    jobs.end(&running.clone().into(), &end(JobState::Done, &JobProgress::default())).await.unwrap();
     assert!(create().await.is_some());
     assert_eq!(create().await, None);
 }
@@ -126,19 +129,19 @@ async fn forty_jobs_of_admins_wait_at_most() {
 }
 
 #[tokio::test]
-async fn only_the_turn_that_was_read_can_be_noted_or_ended() {
+async fn only_the_step_that_was_read_can_be_noted_or_ended() {
     let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
     let jobs = db.jobs();
     let job = started(&jobs, &workspace).await;
     let at = Timestamp::now().plus(Duration::from_secs(5));
 
-    jobs.note(&job, &reached(10, "first"), at).await.unwrap();
-    jobs.note(&job, &reached(99, "again"), at).await.unwrap();
-    jobs.end(&job, &end(JobState::Done, &JobProgress::default())).await.unwrap();
+    jobs.note(&job.run(), &reached(10, "first"), at).await.unwrap();
+    jobs.note(&job.run(), &reached(99, "again"), at).await.unwrap();
+    jobs.end(&job.clone().into(), &end(JobState::Done, &JobProgress::default())).await.unwrap();
 
     let noted = found(&jobs, &job).await;
-    let Reached { progress, after } = reached(10, "first");
-    assert_eq!(noted, Job { progress, after, turn: 1, noted_at: Some(at), ..job });
+    let Reached { progress, checkpoint } = reached(10, "first");
+    assert_eq!(noted, Job { progress, checkpoint, step: 1, noted_at: Some(at), ..job });
 }
 
 #[tokio::test]
@@ -148,11 +151,11 @@ async fn a_note_keeps_what_somebody_has_cancelled_meanwhile() {
     let job = started(&jobs, &workspace).await;
     let cancelled = jobs.cancel(&workspace, &job.id, &somebody(), Timestamp::now()).await.unwrap().unwrap();
 
-    jobs.note(&job, &reached(10, "first"), Timestamp::now()).await.unwrap();
+    jobs.note(&job.run(), &reached(10, "first"), Timestamp::now()).await.unwrap();
 
-    assert_eq!((cancelled.state, cancelled.turn), (JobState::Cancelling, 0));
+    assert_eq!((cancelled.state, cancelled.step), (JobState::Cancelling, 0));
     let noted = found(&jobs, &job).await;
-    assert_eq!((noted.state, noted.turn, noted.progress.seen), (JobState::Cancelling, 1, 10));
+    assert_eq!((noted.state, noted.step, noted.progress.seen), (JobState::Cancelling, 1, 10));
 }
 
 #[tokio::test]
@@ -163,10 +166,10 @@ async fn the_end_of_a_job_begins_the_next_and_is_written_once() {
         (started(&jobs, &workspace).await, started(&jobs, &workspace).await, started(&jobs, &workspace).await);
     let progress = reached(7, "").progress;
 
-    jobs.end(&first, &end(JobState::Done, &progress)).await.unwrap();
+    jobs.end(&first.clone().into(), &end(JobState::Done, &progress)).await.unwrap();
     let ended = found(&jobs, &first).await;
-    jobs.end(&first, &end(JobState::Failed, &JobProgress::default())).await.unwrap();
-    jobs.note(&first, &reached(99, "late"), Timestamp::now()).await.unwrap();
+    jobs.end(&first.clone().into(), &end(JobState::Failed, &JobProgress::default())).await.unwrap();
+    jobs.note(&first.run(), &reached(99, "late"), Timestamp::now()).await.unwrap();
 
     assert_eq!((ended.state, &ended.progress, ended.ended_at.is_some()), (JobState::Done, &progress, true));
     assert_eq!(found(&jobs, &first).await, ended);
@@ -184,7 +187,8 @@ async fn a_job_that_is_cancelled_while_the_one_before_ends_doesnt_begin() {
     let (ending, cancelling) = (together.clone(), together);
 
     let (job, id) = (first.clone(), second.id);
-    let ends = tokio::spawn(async move { ending.end(&job, &end(JobState::Done, &JobProgress::default())).await });
+    let ends =
+        tokio::spawn(async move { ending.end(&job.into(), &end(JobState::Done, &JobProgress::default())).await });
     let cancels = tokio::spawn(async move { cancelling.cancel(&workspace, &id, &somebody(), Timestamp::now()).await });
     ends.await.unwrap().unwrap();
     cancels.await.unwrap().unwrap();
@@ -223,7 +227,9 @@ async fn a_job_is_deleted_thirty_days_after_its_end_not_before() {
     let long_ago = Timestamp::now().minus(Duration::from_secs(31 * 86_400));
     let old = started(&jobs, &workspace).await;
     let (running, waiting) = (started(&jobs, &workspace).await, started(&jobs, &workspace).await);
-    jobs.end(&old, &JobEnd { at: long_ago, ..end(JobState::Done, &JobProgress::default()) }).await.unwrap();
+    jobs.end(&old.clone().into(), &JobEnd { at: long_ago, ..end(JobState::Done, &JobProgress::default()) })
+        .await
+        .unwrap();
     jobs.cancel(&workspace, &waiting.id, &somebody(), Timestamp::now()).await.unwrap();
 
     db.sweep_ttl();

@@ -1,0 +1,140 @@
+//! Handing over what a member leaves behind: links and monitored URLs to an heir, and API keys, unless those are revoked.
+
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use linklet_domain::{CorrelationId, Handover, Invalid, JobProgress, KeysLeft, Member, Origin, PageToken, Timestamp};
+use linklet_dynamodb::{Cursor, LinksTable, RepositoryError, UsersTable, WatchTable};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Next, Piece,
+    pass::{Pass, PassStep},
+};
+
+/// The kind of task that hands over what members leave.
+pub struct HandoverWork {
+    /// The repository of members, invitations and API keys.
+    pub users: UsersTable,
+    /// The repository of links.
+    pub links: LinksTable,
+    /// The repository of monitored URLs.
+    pub targets: WatchTable,
+    /// How many links of a workspace are looked at with one read. Writing as many takes some seconds.
+    pub links_at_once: usize,
+}
+
+/// How far a pass has come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub(crate) enum Step {
+    /// Links, from after this one on. API keys and invitations come before the first.
+    Links { after: Option<String> },
+    /// Monitored URLs, from after this one on.
+    Targets { after: Option<String> },
+    /// Nothing, until a mark is gone.
+    Rest,
+}
+
+impl PassStep for Step {
+    const FIRST: Self = Self::Links { after: None };
+    const REST: Self = Self::Rest;
+}
+
+/// What is handed over, from whom and to whom.
+struct Estate<'a> {
+    handover: &'a Handover,
+    heir: &'a Member,
+    /// The last time of creation of what is handed over.
+    created_until: Timestamp,
+    correlation_id: &'a CorrelationId,
+}
+
+const READ_CURSOR: &str = "read a checkpoint";
+
+impl HandoverWork {
+    /// How many links or monitored URLs are written at once.
+    const CONCURRENCY: usize = 16;
+
+    /// Does the next piece.
+    pub(crate) async fn next(
+        &self,
+        handover: &Handover,
+        correlation_id: &CorrelationId,
+        pass: Option<Pass<Step>>,
+        now: Timestamp,
+    ) -> Result<Piece<Pass<Step>>, RepositoryError> {
+        // Each time anew, since the heir may have left since.
+        let members = self.users.members(&handover.workspace).await?;
+        let nobody = || Invalid::new("the workspace has no other admin");
+        let heir = handover.heir_among(&members).ok_or_else(nobody);
+        let heir = heir.map_err(RepositoryError::unreadable("find who gets what a member leaves"))?;
+        let estate = Estate { handover, heir, created_until: handover.created_until(&members), correlation_id };
+        let pass = pass.unwrap_or_else(|| Pass::first(handover.settled_at(), now));
+        let (step, changed) = match &pass.step {
+            Step::Links { after } => {
+                if after.is_none() {
+                    self.hand_over_access(&estate).await?;
+                }
+                self.hand_over_links(&estate, after.as_deref()).await?
+            }
+            Step::Targets { after } => self.hand_over_targets(&estate, after.as_deref()).await?,
+            Step::Rest => return Ok(Piece::then(Next::Rest(pass, None))),
+        };
+        let next = match step {
+            Step::Rest if pass.is_last() => Next::End,
+            Step::Rest => match pass.once_more(now) {
+                // The mark that a task begins with is for the same time.
+                Next::Rest(pass, _) => Next::Rest(pass, None),
+                next => next,
+            },
+            step => Next::GoOn(pass.at(step)),
+        };
+        Ok(Piece { progress: JobProgress { seen: changed, changed, ..JobProgress::default() }, next })
+    }
+
+    async fn hand_over_access(&self, estate: &Estate<'_>) -> Result<(), RepositoryError> {
+        let Estate { handover: Handover { workspace, leaver, keys, .. }, heir, created_until, .. } = *estate;
+        let origin = Origin::consequence(estate.correlation_id, Timestamp::now());
+        let heir = (*keys == KeysLeft::Kept).then_some(heir);
+        self.users.settle_keys(workspace, leaver, created_until, heir, &origin).await?;
+        self.users.withdraw_invitations_by(workspace, leaver, created_until, &origin).await
+    }
+
+    /// Hands over the next links. Returns what comes after them, and how many they were.
+    async fn hand_over_links(&self, estate: &Estate<'_>, after: Option<&str>) -> Result<(Step, u64), RepositoryError> {
+        let Estate { handover: Handover { workspace, leaver, .. }, heir, created_until, .. } = *estate;
+        let after = after.map(Cursor::decode).transpose().map_err(RepositoryError::unreadable(READ_CURSOR))?;
+        let owned = self.links.owned(workspace, leaver, created_until, after.as_ref(), self.links_at_once).await?;
+        let hand_over = |code| self.links.hand_over(code, leaver, &heir.user, estate.correlation_id);
+        let handed: Vec<_> = owned.codes.iter().map(hand_over).collect();
+        stream::iter(handed).buffer_unordered(Self::CONCURRENCY).try_collect::<()>().await?;
+        estate.log("links", owned.codes.len());
+        let rest = owned.rest.map(|rest| Step::Links { after: Some(rest.encode()) });
+        Ok((rest.unwrap_or(Step::Targets { after: None }), owned.codes.len() as u64))
+    }
+
+    /// Hands over the next monitored URLs. Returns what comes after them, and how many they were.
+    async fn hand_over_targets(
+        &self,
+        estate: &Estate<'_>,
+        after: Option<&str>,
+    ) -> Result<(Step, u64), RepositoryError> {
+        let Estate { handover: Handover { workspace, leaver, .. }, heir, created_until, .. } = *estate;
+        let after = after.map(PageToken::decode).transpose().map_err(RepositoryError::unreadable(READ_CURSOR))?;
+        let owned = self.targets.owned(workspace, leaver, created_until, after.as_ref()).await?;
+        let handed: Vec<_> = owned.ids.iter().map(|id| self.targets.hand_over(id, leaver, &heir.user)).collect();
+        stream::iter(handed).buffer_unordered(Self::CONCURRENCY).try_collect::<()>().await?;
+        estate.log("targets", owned.ids.len());
+        let rest = owned.rest.map(|rest| Step::Targets { after: Some(rest.encode()) });
+        Ok((rest.unwrap_or(Step::Rest), owned.ids.len() as u64))
+    }
+}
+
+impl Estate<'_> {
+    /// Logs what was handed over, unless that is nothing.
+    fn log(&self, what: &'static str, number: usize) {
+        let Handover { workspace, leaver, .. } = self.handover;
+        if number > 0 {
+            tracing::info!(workspace_id = %workspace, user_id = %leaver, what, number, "handed over");
+        }
+    }
+}

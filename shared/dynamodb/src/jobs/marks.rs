@@ -1,0 +1,164 @@
+//! What runs at once: the jobs that close workspaces and bring them back, which end whatever runs or waits, and tasks.
+//!
+//! None is in a queue. Beside each is a mark, which DynamoDB deletes by its TTL: then it is looked at again, also if it rests.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::TransactWriteItem;
+use linklet_domain::{Closure, Job, JobId, JobState, Run, Task, Timestamp, WorkId, WorkspaceId};
+use serde::Serialize;
+
+use super::{
+    JobsTable, QueueItem,
+    item::{JobItem, TaskItem, job_key, work_key, workspace_partition},
+    named,
+};
+use crate::{
+    RepositoryError,
+    item::{Key, number, text},
+};
+
+/// What has a job or a task looked at again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobMark {
+    /// Environments hold nothing any more of what the workspace was before, or it is time to look whether the job has come to its end.
+    Revisit,
+    /// Nobody can bring the workspace back any more.
+    Closed,
+}
+
+impl JobMark {
+    const ALL: [Self; 2] = [Self::Revisit, Self::Closed];
+
+    /// What its sort key begins with. The filter of the stream in `template.yaml` names it.
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Revisit => "REVISIT#",
+            Self::Closed => "CLOSED#",
+        }
+    }
+
+    pub(super) fn key(self, id: &WorkId) -> Key {
+        let Key { pk, sk } = work_key(id);
+        Key::new(pk, format!("{}{sk}", self.prefix()))
+    }
+
+    /// Which mark has this key, and the key of what it is beside.
+    pub(super) fn of(Key { pk, sk }: &Key) -> Option<(Self, Key)> {
+        Self::ALL.into_iter().find_map(|mark| Some((mark, Key::new(pk, sk.strip_prefix(mark.prefix())?))))
+    }
+}
+
+/// `REVISIT#…` or `CLOSED#…`, and the sort key of a job or a task: the mark beside it.
+#[derive(Debug, Serialize)]
+struct MarkItem {
+    #[serde(flatten)]
+    key: Key,
+    ttl: i64,
+}
+
+impl MarkItem {
+    fn new(id: &WorkId, mark: JobMark, due: Timestamp) -> Self {
+        // Rounded up, since a mark that is gone before its time has to be written again.
+        let ttl = due.plus(Duration::from_millis(999)).unix_seconds();
+        Self { key: mark.key(id), ttl }
+    }
+}
+
+const PREEMPT: &str = "begin a job in place of all others";
+const MARK: &str = "mark a job that rests";
+
+impl JobsTable {
+    /// The actions that begin a job at once, and cancel all that run or wait in the queue of its workspace.
+    pub(crate) async fn preempted_by(&self, job: &Job) -> Result<Vec<TransactWriteItem>, RepositoryError> {
+        let begun_at = Some(job.created_at);
+        let begun = Job { state: JobState::Running, started_at: begun_at, noted_at: begun_at, ..job.clone() };
+        let mut actions = vec![self.0.put_new(PREEMPT, &JobItem::from(&begun))?];
+        let queue = self.queue(&job.workspace).await?;
+        let waiting = queue.waiting.iter().map(|waiting| waiting.id);
+        let queued: Vec<_> = queue.running.into_iter().chain(waiting).collect();
+        if queued.is_empty() {
+            return Ok(actions);
+        }
+        for id in &queued {
+            // One that can't be read is parked when its step comes.
+            if let Ok(Some(other)) = self.find(&job.workspace, id).await
+                && !other.state.is_over()
+            {
+                actions.push(self.cancelled(PREEMPT, &other, &job.creator(), job.created_at)?);
+            }
+        }
+        actions.push(self.queue_as(PREEMPT, &QueueItem { running: None, waiting: Vec::new(), ..queue })?);
+        Ok(actions)
+    }
+
+    /// The actions that begin a task, and have it looked at again until it is over. It replaces an earlier task about the same.
+    pub(crate) fn begin(&self, task: &Task) -> Result<[TransactWriteItem; 2], RepositoryError> {
+        let recheck = self.mark_action(&task.id(), JobMark::Revisit, task.created_at.plus(Closure::SETTLES_WITHIN))?;
+        Ok([self.0.put("begin a task", &TaskItem::from(task))?, recheck])
+    }
+
+    /// The action that puts a mark beside a job or a task.
+    pub(crate) fn mark_action(
+        &self,
+        id: &WorkId,
+        mark: JobMark,
+        due: Timestamp,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        self.0.put(MARK, &MarkItem::new(id, mark, due))
+    }
+
+    /// The action that has a job looked at once all environments know what has become of its workspace, and until it is over, also if
+    /// all of its steps are lost.
+    pub(crate) fn schedule_recheck(&self, job: &Job) -> Result<TransactWriteItem, RepositoryError> {
+        self.mark_action(&job.run().id, JobMark::Revisit, job.created_at.plus(Closure::SETTLES_WITHIN))
+    }
+
+    /// The action that takes a mark away, if it is there.
+    pub(crate) fn unmark_action(
+        &self,
+        workspace: &WorkspaceId,
+        job: &JobId,
+        mark: JobMark,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        self.0.delete(MARK, mark.key(&WorkId::Job { workspace: *workspace, job: *job })).action()
+    }
+
+    /// Has a job or a task looked at again at this time.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn mark(&self, id: &WorkId, mark: JobMark, due: Timestamp) -> Result<(), RepositoryError> {
+        self.0.put_item(MARK, &MarkItem::new(id, mark, due))?.or_fail().await
+    }
+
+    /// Has a job or a task that has failed begin anew. It changes nothing if another delivery was faster.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn revive(&self, run: &Run<'_>, at: Timestamp) -> Result<(), RepositoryError> {
+        const REVIVED: &str =
+            "SET #state = :running, noted_at = :at REMOVE ended_at, #ttl, reason, #checkpoint ADD #step :one";
+        self.0
+            .update("begin a job anew", work_key(&run.id), REVIVED)
+            .only_if("#state = :failed AND #step = :step")
+            .values([(":running", JobState::Running), (":failed", JobState::Failed)].map(named))
+            .values([(":at", text(&at)), (":one", number(&1)), (":step", number(&run.step))])
+            .unless_refused()
+            .await
+            .map(|_| ())
+    }
+
+    /// Deletes all jobs of a workspace with what is beside them, and last of all this one, without which nobody would delete the rest.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn forget_workspace(&self, last: &Job) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "delete the jobs of a workspace";
+        let own = job_key(&last.workspace, &last.id);
+        let mut keys = self.0.keys_of(OPERATION, &workspace_partition(&last.workspace)).await?;
+        keys.retain(|key| *key != own);
+        self.0.delete_all(OPERATION, keys.into_iter().map(Key::into_item).collect()).await?;
+        self.0.delete_all(OPERATION, vec![own.into_item()]).await
+    }
+}
