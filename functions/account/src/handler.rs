@@ -1,16 +1,17 @@
-//! Manages a workspace, its members, invitations and API keys, and which mails a person gets.
+//! Manages a workspace, its members, invitations and API keys, and a person's notifications and mails.
 //!
 //! What changes who may do what looks at the caller's role of this moment.
 
 mod invitations;
 mod keys;
 mod members;
+mod notifications;
 mod trail;
 mod wanted_mail;
 mod workspace;
 
 use linklet_domain::{AccountChange, ApiKeySecret, FoundingPolicy, Origin, Role, UserId, WorkspaceId, WorkspaceName};
-use linklet_dynamodb::UsersTable;
+use linklet_dynamodb::{NotificationsTable, UsersTable};
 use linklet_lambda::{
     email_requests::EmailRequests,
     guesses::Guesses,
@@ -20,10 +21,11 @@ use linklet_lambda::{
 };
 
 /// `/api/workspace`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/invitations/accept`, `/api/invitations/look`, `/api/keys`,
-/// `/api/workspaces`, `/api/me/workspaces`, `/api/me/notifications`, `/api/unsubscribe`, `/api/workspace/audit` and `/api/me/audit`.
+/// `/api/workspaces`, `/api/me/workspaces`, `/api/notifications`, `/api/me/notifications`, `/api/unsubscribe`, `/api/workspace/audit` and `/api/me/audit`.
 pub struct Account {
     tokens: TokenVerifier,
     users: UsersTable,
+    notifications: NotificationsTable,
     guesses: Guesses,
     mails: EmailRequests,
     founding: FoundingPolicy,
@@ -36,9 +38,9 @@ pub type KeyGenerator = fn() -> Result<ApiKeySecret, getrandom::Error>;
 impl Account {
     /// A handler that generates API keys with the operating system's random number generator, where no mail is configured.
     #[must_use]
-    pub fn new(tokens: TokenVerifier, users: UsersTable, guesses: Guesses) -> Self {
+    pub fn new(tokens: TokenVerifier, users: UsersTable, notifications: NotificationsTable, guesses: Guesses) -> Self {
         let (mails, founding) = Default::default();
-        Self { tokens, users, guesses, mails, founding, generate_key: ApiKeySecret::generate }
+        Self { tokens, users, notifications, guesses, mails, founding, generate_key: ApiKeySecret::generate }
     }
 
     /// Orders mails here.
@@ -152,6 +154,14 @@ impl Handler for Account {
             (&Method::PATCH, ["api", "me", "notifications"]) => {
                 let person = self.tokens.person_now(request).await?;
                 self.change_wanted_mail(request, &person).await
+            }
+            (&Method::GET, ["api", "notifications"]) => {
+                let caller = self.tokens.authenticate(request).await?;
+                self.list_notifications(request, &caller).await
+            }
+            (&Method::POST, ["api", "notifications", "seen"]) => {
+                let caller = self.tokens.authenticate(request).await?;
+                self.mark_seen(request, &caller).await
             }
             (&Method::GET, ["api", "unsubscribe"]) => self.show_unsubscribing(request),
             (&Method::POST, ["api", "unsubscribe"]) => self.unsubscribe(request).await,

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_account::Account;
-use linklet_dynamodb::{AuditTable, JobsTable, UsersTable};
+use linklet_dynamodb::{AuditTable, JobsTable, NotificationsTable, UsersTable};
 use linklet_lambda::{
     StartError, admission, aws, config, email_requests::EmailRequests, guesses::Guesses, http, identity::TokenVerifier,
 };
@@ -16,13 +16,14 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (table, trail) = (config::required("USERS_TABLE")?, config::required("AUDIT_TABLE")?);
-    let jobs = config::required("JOBS_TABLE")?;
+    let (jobs, notifications) = (config::required("JOBS_TABLE")?, config::required("NOTIFICATIONS_TABLE")?);
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     let verifier = TokenVerifier::from_env(&aws, &tables).await?;
     let guesses = Guesses::from_env(&tables, &SecretsManager::new(&aws)).await?;
     let trail = AuditTable::new(tables.clone(), trail);
     let jobs = JobsTable::new(tables.clone(), jobs);
-    let account = Account::new(verifier, UsersTable::new(tables, table, trail, jobs), guesses);
+    let notifications = NotificationsTable::new(tables.clone(), notifications);
+    let account = Account::new(verifier, UsersTable::new(tables, table, trail, jobs), notifications, guesses);
     http::serve(account.with_founding(admission::founding()?).with_mails(EmailRequests::from_env(&aws))).await
 }

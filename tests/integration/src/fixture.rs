@@ -537,11 +537,9 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
         "update" => request.send_to(&update(db)).await,
         "unlock" => request.send_to(&unlock(db)).await,
         "stats" => request.send_to(&stats(db)).await,
-        "notifications" => {
-            let notifications = db.notifications();
-            request.send_to(&linklet_notifications::Notifications { tokens: tokens(), notifications }).await
+        "account" => {
+            request.send_to(&linklet_account::Account::new(tokens(), db.users(), db.notifications(), guesses(db))).await
         }
-        "account" => request.send_to(&linklet_account::Account::new(tokens(), db.users(), guesses(db))).await,
         "leave" => request.send_to(&leave(db)).await,
         "watch" => request.send_to(&watch(db)).await,
         "jobs-api" => request.send_to(&jobs_api(db)).await,

@@ -155,7 +155,11 @@ async fn a_refused_api_key_is_one_warning_with_its_reason_and_prefix() {
         let logs = CapturedLogs::start();
         let request = RequestBuilder::new("GET", path).api_key(key);
         let answer = match path {
-            "/api/keys" => request.send_to(&Account::new(tokens(), db.users(), crate::fixture::guesses(&db))).await,
+            "/api/keys" => {
+                request
+                    .send_to(&Account::new(tokens(), db.users(), db.notifications(), crate::fixture::guesses(&db)))
+                    .await
+            }
             _ => send(&db, "list", request).await,
         };
         assert_eq!(answer.status, 401, "{reason}");

@@ -46,7 +46,8 @@ async fn correlation_ids_reach_the_consumers_and_nothing_personal_is_logged() {
     let (db, queues, outside) = (TestDynamoDb::start(), FakeQueues::start(), FakeNotifiers::start());
     let token = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Member);
     let shorten = shorten(&db);
-    let (account, ada) = (Account::new(tokens(), db.users(), fixture::guesses(&db)), db.register("ada").await);
+    let (account, ada) =
+        (Account::new(tokens(), db.users(), db.notifications(), fixture::guesses(&db)), db.register("ada").await);
     let notify = fixture::notify(&db, &queues, &outside, false);
     let logs = CapturedLogs::start();
     metrics::write_to("linklet".to_owned());
@@ -111,7 +112,8 @@ async fn neither_a_mailed_token_nor_its_address_is_logged() {
     let bob = db.register("bob").await;
     let bobs_session = token_of(&bob.id, &bob.workspace, Role::Admin);
     let orders = EmailRequests::to(Publisher::new(queues.client(), queues.url("notify")));
-    let account = Account::new(tokens(), db.users(), fixture::guesses(&db)).with_mails(orders.clone());
+    let account =
+        Account::new(tokens(), db.users(), db.notifications(), fixture::guesses(&db)).with_mails(orders.clone());
     let auth = Auth::new(db.users(), tokens(), issuer(), fixture::limits(&db)).with_mails(orders);
     let post = |path: &str, body: Value| RequestBuilder::new("POST", path).json(&body).send_to(&auth);
     let notify = fixture::notify(&db, &queues, &outside, true);

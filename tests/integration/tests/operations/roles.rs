@@ -11,6 +11,7 @@ use serde_json::json;
 const RIGHTS: &str = "
     account         AuditTable                          *              PutItem Query
     account         JobsTable                           WS#            PutItem
+    account         NotificationsTable                  *              Query UpdateItem
     account         ThrottleTable                       GUESS#         BatchGetItem UpdateItem
     account         UsersTable                          ACCESS#        BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem
     account         UsersTable                          INVITATION#    GetItem PutItem
@@ -105,8 +106,6 @@ const RIGHTS: &str = "
     list            UsersTable                          ACCESS#        BatchGetItem
     list            UsersTable                          KEY#           GetItem UpdateItem
     list            WatchTable                          *              GetItem Query
-    notifications   NotificationsTable                  *              Query UpdateItem
-    notifications   UsersTable                          ACCESS#        BatchGetItem
     notify          AuditTable                          *              PutItem
     notify          NotificationsTable                  *              UpdateItem
     notify          ThrottleTable                       MAIL#          UpdateItem

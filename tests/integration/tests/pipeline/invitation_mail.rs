@@ -37,7 +37,7 @@ impl Post {
     async fn new() -> Self {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let orders = EmailRequests::to(Publisher::new(queues.client(), queues.url("notify")));
-        let account = Account::new(tokens(), db.users(), fixture::guesses(&db)).with_mails(orders);
+        let account = Account::new(tokens(), db.users(), db.notifications(), fixture::guesses(&db)).with_mails(orders);
         let auth = Auth::new(db.users(), tokens(), issuer(), fixture::limits(&db));
         let ada = db.register_verified("ada").await;
         Self { db, queues, outside: FakeNotifiers::start(), account, auth, ada }
@@ -332,7 +332,7 @@ async fn a_queue_that_refuses_orders_fails_no_invitation() {
 #[tokio::test]
 async fn without_mail_nothing_is_ordered() {
     let post = Post::new().await;
-    let account = Account::new(tokens(), post.db.users(), fixture::guesses(&post.db));
+    let account = Account::new(tokens(), post.db.users(), post.db.notifications(), fixture::guesses(&post.db));
     let post = Post { account, ..post };
 
     post.invite(BOB).await;

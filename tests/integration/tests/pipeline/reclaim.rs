@@ -60,7 +60,7 @@ impl Fixture {
 
     fn account(&self) -> Account {
         let tokens = tokens().with_sessions(self.db.sessions());
-        Account::new(tokens, self.db.users(), guesses(&self.db)).with_mails(self.mails())
+        Account::new(tokens, self.db.users(), self.db.notifications(), guesses(&self.db)).with_mails(self.mails())
     }
 
     /// Sets a new password with a token that was mailed, or that an operator has shown.

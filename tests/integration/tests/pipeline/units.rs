@@ -250,7 +250,7 @@ impl Measured {
         let token = token_of(&ada.id, &ada.workspace, Role::Admin);
         let request =
             |method: &str, path: &str, body: &Value| RequestBuilder::new(method, path).token(&token).json(body);
-        let account = Account::new(tokens(), db.users(), fixture::guesses(&db));
+        let account = Account::new(tokens(), db.users(), db.notifications(), fixture::guesses(&db));
         let editable = json!({"destinations": "editable"});
         assert_eq!(request("PATCH", "/api/workspace", &editable).send_to(&account).await.status, 200);
         let link = json!({"url": "https://example.com/sale/7", "title": "Summer 42", "tags": ["news"]});

@@ -91,7 +91,7 @@ impl Post {
     }
 
     async fn unsubscribe(&self, token: &str) -> Answer {
-        let account = Account::new(tokens(), self.db.users(), fixture::guesses(&self.db));
+        let account = Account::new(tokens(), self.db.users(), self.db.notifications(), fixture::guesses(&self.db));
         let one_click = RequestBuilder::new("POST", &format!("/api/unsubscribe?token={token}"));
         one_click.form("List-Unsubscribe=One-Click").send_to(&account).await
     }
@@ -436,8 +436,8 @@ async fn whoever_is_invited_at_an_address_where_mail_came_back_gets_none() {
     let bob = verified_before(&post.db, "bob").await;
     post.deliver(queue_batch(&[bounce_of(&bob)])).await;
     let publisher = Publisher::new(post.queues.client(), post.queues.url("notify"));
-    let account =
-        Account::new(tokens(), post.db.users(), fixture::guesses(&post.db)).with_mails(EmailRequests::to(publisher));
+    let account = Account::new(tokens(), post.db.users(), post.db.notifications(), fixture::guesses(&post.db))
+        .with_mails(EmailRequests::to(publisher));
     for email in [bob.email.as_str(), "carol@example.com"] {
         let invite = RequestBuilder::new("POST", "/api/workspace/invitations").json(&json!({"email": email}));
         let admin = token_of(&post.ada.id, &post.ada.workspace, Role::Admin);
@@ -504,7 +504,7 @@ async fn nothing_that_people_write_is_more_than_text_in_a_mail() {
 #[tokio::test]
 async fn a_token_of_somebody_without_an_account_chooses_nothing() {
     let post = Post::new().await;
-    let account = Account::new(tokens(), post.db.users(), fixture::guesses(&post.db));
+    let account = Account::new(tokens(), post.db.users(), post.db.notifications(), fixture::guesses(&post.db));
     let stranger = token_for(&post.ada.workspace, Role::Admin);
 
     let patch = RequestBuilder::new("PATCH", "/api/me/notifications").json(&json!({"mail": "none"}));

@@ -19,7 +19,7 @@ struct Office {
 impl Office {
     fn new() -> Self {
         let db = TestDynamoDb::start();
-        let account = Account::new(tokens(), db.users(), crate::fixture::guesses(&db));
+        let account = Account::new(tokens(), db.users(), db.notifications(), crate::fixture::guesses(&db));
         Self { db, account }
     }
 

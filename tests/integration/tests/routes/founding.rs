@@ -30,7 +30,8 @@ impl Deployment {
         let founding = FoundingPolicy::parse(who_founds, registration.clone()).unwrap();
         let verifier = || tokens().with_sessions(db.sessions());
         let auth = Auth::new(db.users(), verifier(), issuer(), limits(&db)).with_registration(registration);
-        let account = Account::new(verifier(), db.users(), guesses(&db)).with_founding(founding.clone());
+        let account =
+            Account::new(verifier(), db.users(), db.notifications(), guesses(&db)).with_founding(founding.clone());
         Self { auth: auth.with_founding(founding), account, db }
     }
 

@@ -32,7 +32,7 @@ struct Office {
 impl Office {
     async fn new() -> Self {
         let db = TestDynamoDb::start();
-        let account = Account::new(tokens(), db.users(), crate::fixture::guesses(&db));
+        let account = Account::new(tokens(), db.users(), db.notifications(), crate::fixture::guesses(&db));
         let auth = Auth::new(db.users(), tokens(), issuer(), limits(&db));
         let ada = db.register("ada").await;
         Self { db, account, auth, ada }

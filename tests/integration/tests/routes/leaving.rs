@@ -28,7 +28,7 @@ impl Fixture {
         let ada = db.register("ada").await;
         let bob = colleague(&db, &ada, "bob", Role::Admin).await;
         let verifier = || tokens().with_sessions(db.sessions());
-        let account = Account::new(verifier(), db.users(), crate::fixture::guesses(&db));
+        let account = Account::new(verifier(), db.users(), db.notifications(), crate::fixture::guesses(&db));
         let delete = crate::fixture::delete(&db, Authenticator::new(verifier(), db.api_keys()));
         let list = List { authenticator: Authenticator::new(verifier(), db.api_keys()), ..list(&db) };
         Self { db, account, delete, list, ada, bob }
@@ -229,7 +229,7 @@ async fn a_removal_whose_keys_cannot_be_revoked_at_once_is_one_nevertheless() {
     let (_, key) = fixture.key_of(&fixture.bob).await;
     let faults = Faults::default();
     let users = users_by(fixture.db.client_with(faults.clone()));
-    let account = Account::new(tokens(), users, crate::fixture::guesses(&fixture.db));
+    let account = Account::new(tokens(), users, fixture.db.notifications(), crate::fixture::guesses(&fixture.db));
     // The member and the transaction are read and written; the keys can't be listed.
     faults.plan_all((2..8).map(|call| (call, Fault::NotSent)));
 

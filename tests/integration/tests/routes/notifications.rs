@@ -5,9 +5,10 @@ use linklet_domain::{
     Timestamp, UserId, WorkspaceId,
 };
 use linklet_dynamodb::Claim;
-use linklet_notifications::Notifications;
-use linklet_test_support::{Answer, Contract, RequestBuilder, TestDynamoDb, token_of, tokens};
+use linklet_test_support::{Answer, Contract, RequestBuilder, TestDynamoDb, token_of};
 use serde_json::{Value, json};
+
+use crate::fixture;
 
 async fn get(db: &TestDynamoDb, user: &UserId, query: &str) -> Answer {
     send(db, user, RequestBuilder::new("GET", &format!("/api/notifications{query}"))).await
@@ -18,8 +19,8 @@ async fn mark_seen(db: &TestDynamoDb, user: &UserId, body: &Value) -> Answer {
 }
 
 async fn send(db: &TestDynamoDb, user: &UserId, request: RequestBuilder) -> Answer {
-    let handler = Notifications { tokens: tokens(), notifications: db.notifications() };
-    request.token(&token_of(user, &WorkspaceId::generate(), Role::Viewer)).send_to(&handler).await
+    let request = request.token(&token_of(user, &WorkspaceId::generate(), Role::Viewer));
+    fixture::send(db, "account", request).await
 }
 
 fn notification(user: &UserId, created_at: Timestamp) -> Notification {

@@ -158,7 +158,7 @@ async fn a_link_that_has_changed_is_neither_deleted_nor_purged() {
 #[tokio::test]
 async fn a_workspace_changes_for_the_revision_that_was_read_only() {
     let db = TestDynamoDb::start();
-    let account = Account::new(tokens(), db.users(), crate::fixture::guesses(&db));
+    let account = Account::new(tokens(), db.users(), db.notifications(), crate::fixture::guesses(&db));
     let ada = db.register("ada").await;
     let token = token_of(&ada.id, &ada.workspace, Role::Admin);
     let patch = async |if_match: &str, body: Value| {

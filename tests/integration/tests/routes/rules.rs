@@ -45,6 +45,7 @@ impl Fixture {
         let account = linklet_account::Account::new(
             linklet_test_support::tokens(),
             fixture.db.users(),
+            fixture.db.notifications(),
             fixture::guesses(&fixture.db),
         );
         assert_eq!(request.send_to(&account).await.json()["destinations"], json!("editable"));

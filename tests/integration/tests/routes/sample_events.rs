@@ -60,7 +60,6 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     let update = linklet_update::Update { authenticator: authenticator(), ..fixture::update(&db) };
     let list = list(&db);
     let stats = stats(&db);
-    let notifications = linklet_notifications::Notifications { tokens: tokens(), notifications: db.notifications() };
     let delete = crate::fixture::delete(&db, authenticator());
 
     assert_eq!(status(&web, "web", "home", "").await, 302);
@@ -102,8 +101,6 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     assert_eq!(status(&stats, "stats", "clicks", &token).await, 200);
     assert_eq!(status(&update, "update", "change", &token).await, 200);
     assert_eq!(status(&update, "update", "change_many", &token).await, 200);
-    assert_eq!(status(&notifications, "notifications", "notifications", &token).await, 200);
-    assert_eq!(status(&notifications, "notifications", "seen", &token).await, 204);
     assert_eq!(status(&delete, "delete", "delete", &token).await, 204);
     assert_eq!(status(&delete, "delete", "remove_many", &token).await, 200);
 }
@@ -127,11 +124,13 @@ async fn every_sample_of_a_workspace_gets_the_answer_it_stands_for() {
     let invitation = Invitation::new(&graces, email, Role::Member, &grace, invitation, joined_at);
     db.users().invite(&invitation, &a_session(), &an_origin(&invitation.invited_by)).await.unwrap();
     let token = token_of(&user, &workspace, Role::Admin);
-    let account = linklet_account::Account::new(tokens(), db.users(), crate::fixture::guesses(&db));
+    let account = linklet_account::Account::new(tokens(), db.users(), db.notifications(), crate::fixture::guesses(&db));
 
     assert_eq!(status(&account, "account", "workspace", &token).await, 200);
     assert_eq!(status(&account, "account", "change", &token).await, 200);
     assert_eq!(status(&account, "account", "members", &token).await, 200);
+    assert_eq!(status(&account, "account", "notifications", &token).await, 200);
+    assert_eq!(status(&account, "account", "seen", &token).await, 204);
     assert_eq!(status(&account, "account", "trail", &token).await, 200);
     assert_eq!(status(&account, "account", "own_trail", &token).await, 200);
     assert_eq!(status(&account, "account", "invite", &token).await, 201);

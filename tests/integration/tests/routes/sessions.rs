@@ -402,6 +402,7 @@ async fn people_switch_between_their_workspaces_and_found_others() {
     let account = linklet_account::Account::new(
         tokens().with_sessions(fixture.db.sessions()),
         fixture.db.users(),
+        fixture.db.notifications(),
         crate::fixture::guesses(&fixture.db),
     );
     let token = fixture.token();
@@ -494,6 +495,7 @@ async fn who_is_a_member_of_twenty_workspaces_founds_no_other() {
     let account = linklet_account::Account::new(
         tokens().with_sessions(fixture.db.sessions()),
         fixture.db.users(),
+        fixture.db.notifications(),
         crate::fixture::guesses(&fixture.db),
     );
     let token = fixture.token();

@@ -204,7 +204,8 @@ impl Office {
         if path.starts_with("/api/auth/") || path == "/api/me" || path.starts_with("/api/me/sessions") {
             return request.send_to(&self.auth()).await;
         }
-        let account = linklet_account::Account::new(tokens(), self.db.users(), guesses(&self.db));
+        let account =
+            linklet_account::Account::new(tokens(), self.db.users(), self.db.notifications(), guesses(&self.db));
         request.send_to(&account).await
     }
 
@@ -353,7 +354,8 @@ async fn wrong_passwords_beside_a_token_are_in_the_audit_log_everywhere() {
 
 /// What an admin reads of the workspace.
 async fn read(office: &Office, token: &str, path: &str) -> Answer {
-    let account = linklet_account::Account::new(tokens(), office.db.users(), guesses(&office.db));
+    let account =
+        linklet_account::Account::new(tokens(), office.db.users(), office.db.notifications(), guesses(&office.db));
     RequestBuilder::new("GET", path).token(token).send_to(&account).await
 }
 
@@ -443,7 +445,7 @@ async fn names_that_cant_be_read_are_left_out_of_a_trail() {
     let faults = Faults::default();
     faults.plan(Some((0, Fault::NotSent)));
     let users = UsersTable::new(office.db.client_with(faults), "UsersTable", office.db.trail(), office.db.jobs());
-    let account = linklet_account::Account::new(tokens(), users, guesses(&office.db));
+    let account = linklet_account::Account::new(tokens(), users, office.db.notifications(), guesses(&office.db));
 
     let answer = RequestBuilder::new("GET", "/api/workspace/audit").token(&office.session).send_to(&account).await;
 

@@ -20,8 +20,10 @@ struct Fixture {
 impl Fixture {
     async fn new() -> Self {
         let db = TestDynamoDb::start();
-        let (account, ada) =
-            (Account::new(tokens(), db.users(), fixture::guesses(&db)), db.register_verified("ada").await);
+        let (account, ada) = (
+            Account::new(tokens(), db.users(), db.notifications(), fixture::guesses(&db)),
+            db.register_verified("ada").await,
+        );
         Self { db, account, ada }
     }
 

@@ -3,39 +3,17 @@
 use linklet_domain::{
     EventId, Invalid, Notification, NotificationKind, NotificationStatus, NotificationSubject, Timestamp, WorkspaceId,
 };
-use linklet_dynamodb::{Cursor, NotificationsTable};
+use linklet_dynamodb::Cursor;
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Problem, Request, Response, StatusCode, json, no_content},
-    identity::{Caller, TokenVerifier},
+    http::{ApiError, Request, Response, StatusCode, json, no_content},
+    identity::Caller,
 };
 use serde::{Deserialize, Serialize};
 
-/// `GET /api/notifications` and `POST /api/notifications/seen`.
-pub struct Notifications {
-    /// Verifies tokens.
-    pub tokens: TokenVerifier,
-    /// The repository of notifications.
-    pub notifications: NotificationsTable,
-}
+use crate::Account;
 
-impl Handler for Notifications {
-    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        match (request.method(), request.segments().as_slice()) {
-            (&Method::GET, ["api", "notifications"]) => {
-                let caller = self.tokens.authenticate(request).await?;
-                self.list(request, &caller).await
-            }
-            (&Method::POST, ["api", "notifications", "seen"]) => {
-                let caller = self.tokens.authenticate(request).await?;
-                self.mark_seen(request, &caller).await
-            }
-            _ => Err(Problem::RouteUnknown.into()),
-        }
-    }
-}
-
-impl Notifications {
-    async fn list(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+impl Account {
+    pub(crate) async fn list_notifications(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let limit = request.page_size()?;
         let after = request.parsed("after", Cursor::decode)?;
         let kinds: Result<Vec<_>, Invalid> = request.queries("kind").map(NotificationKind::parse).collect();
@@ -49,7 +27,7 @@ impl Notifications {
         Ok(json(StatusCode::OK, &body))
     }
 
-    async fn mark_seen(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+    pub(crate) async fn mark_seen(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let Seen { seen_at } = request.json()?;
         // A clock that is ahead must not have seen what is yet to come.
         self.notifications.mark_seen(caller.user(), seen_at.min(request.received_at())).await?;
