@@ -147,9 +147,10 @@ bounded_text! {
 }
 
 /// A user account.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
     /// The user's id.
+    #[serde(rename = "user_id")]
     pub id: UserId,
     /// The email address with which the user logs in.
     pub email: EmailAddress,
@@ -165,9 +166,10 @@ pub struct Account {
 }
 
 /// A user's membership in a workspace.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Membership {
     /// The workspace.
+    #[serde(rename = "workspace_id")]
     pub workspace: WorkspaceId,
     /// The user's role in the workspace.
     pub role: Role,
@@ -198,9 +200,10 @@ impl Membership {
 }
 
 /// A member of a workspace, as its member list shows them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
     /// The user's id.
+    #[serde(rename = "user_id")]
     pub user: UserId,
     /// The user's email address.
     pub email: EmailAddress,

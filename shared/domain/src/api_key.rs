@@ -234,13 +234,15 @@ impl KeyName {
 string_newtype!(KeyName);
 
 /// An API key as it is stored: hashed, with its metadata.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApiKey {
     /// The workspace to which the key gives access.
+    #[serde(rename = "workspace_id")]
     pub workspace: WorkspaceId,
     /// The key's identifier in lists and paths, unique in the workspace.
     pub prefix: KeyPrefix,
     /// The hash by which the key is looked up.
+    #[serde(rename = "key_hash")]
     pub hash: KeyHash,
     /// The display name.
     pub name: KeyName,

@@ -2,16 +2,19 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{JobId, Timestamp, lifetimes};
 
 /// That a workspace is closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Closure {
     /// Since when.
     pub closed_at: Timestamp,
     /// Until when one who was its admin can bring it back. From then on it is purged.
     pub restorable_until: Timestamp,
     /// The job that closes it.
+    #[serde(rename = "closing_job")]
     pub job: JobId,
 }
 

@@ -1,15 +1,19 @@
 //! Invitations into workspaces. Nobody becomes a member without having accepted one.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{EmailAddress, InvitationId, Role, Timestamp, TokenHash, UserId, WorkspaceId, lifetimes};
 
 /// An invitation of an address into a workspace.
 ///
 /// It is the workspace's, so it lasts when the admin who made it is no admin any more, unless it is withdrawn with them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invitation {
     /// The invitation's id, derived from the workspace and the address.
+    #[serde(rename = "invitation_id")]
     pub id: InvitationId,
     /// The workspace.
+    #[serde(rename = "workspace_id")]
     pub workspace: WorkspaceId,
     /// Who is invited: only an account with this address can accept.
     pub email: EmailAddress,
@@ -20,6 +24,7 @@ pub struct Invitation {
     /// When it was made.
     pub created_at: Timestamp,
     /// The hash of the token that was shown to that admin. It tells this invitation from others of the same address.
+    #[serde(rename = "token_hash")]
     pub token: TokenHash,
     /// When a mail with a token of its own was sent; `None` as long as none was.
     pub mailed_at: Option<Timestamp>,

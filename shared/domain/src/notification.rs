@@ -6,19 +6,23 @@ use crate::{
 };
 
 /// A message to a person about one of their links, monitored URLs or jobs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notification {
     /// The event that it tells about; one event never makes two notifications.
+    #[serde(rename = "event_id")]
     pub id: EventId,
     /// Who is told.
+    #[serde(rename = "user_id")]
     pub user: UserId,
     /// The workspace of what it tells about.
+    #[serde(rename = "workspace_id")]
     pub workspace: WorkspaceId,
     /// The event's type, such as `url.created`.
     pub event_type: String,
     /// The sentence to show.
     pub message: String,
     /// What it tells about.
+    #[serde(flatten)]
     pub about: NotificationSubject,
     /// How far its delivery has come.
     pub status: NotificationStatus,

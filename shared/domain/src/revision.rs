@@ -12,6 +12,12 @@ impl Revision {
     /// What has never been changed.
     pub const FIRST: Self = Self(0);
 
+    /// Whether nothing has changed.
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        *self == Self::FIRST
+    }
+
     /// The one after it.
     #[must_use]
     pub fn next(self) -> Self {

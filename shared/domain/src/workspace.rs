@@ -138,17 +138,20 @@ impl Destinations {
 }
 
 /// A workspace, the tenant that owns links.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workspace {
     /// The workspace's id, which never changes.
+    #[serde(rename = "workspace_id")]
     pub id: WorkspaceId,
     /// The display name.
     pub name: WorkspaceName,
     /// The slug, unique among all workspaces.
     pub slug: WorkspaceSlug,
     /// Settings that clients store with the workspace.
+    #[serde(default)]
     pub settings: WorkspaceSettings,
     /// Whether its links can be led elsewhere.
+    #[serde(default, skip_serializing_if = "Destinations::are_fixed")]
     pub destinations: Destinations,
     /// Who has founded it, who may have left it since.
     pub founded_by: UserId,
@@ -157,8 +160,10 @@ pub struct Workspace {
     /// When its name, slug or settings were last changed; at first, when it was created.
     pub updated_at: Timestamp,
     /// How often they were changed.
+    #[serde(default, skip_serializing_if = "Revision::is_first")]
     pub revision: Revision,
     /// That it is closed, if it is.
+    #[serde(flatten)]
     pub closure: Option<Closure>,
 }
 

@@ -5,13 +5,9 @@ use linklet_domain::Revision;
 
 use crate::item::number;
 
-pub(crate) fn is_first(revision: &Revision) -> bool {
-    *revision == Revision::FIRST
-}
-
 /// The condition that an item still has this revision, with its value.
 pub(crate) fn is_of(revision: Revision) -> (&'static str, Option<(&'static str, AttributeValue)>) {
-    if is_first(&revision) {
+    if revision.is_first() {
         return ("attribute_not_exists(revision)", None);
     }
     ("revision = :known_revision", Some((":known_revision", number(&revision))))

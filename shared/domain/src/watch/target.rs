@@ -74,11 +74,13 @@ impl TargetId {
 string_newtype!(TargetId);
 
 /// A target: a URL that a workspace monitors.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
     /// The target's id, derived from workspace and canonical URL.
+    #[serde(rename = "target_id")]
     pub id: TargetId,
     /// The workspace that owns the target.
+    #[serde(rename = "workspace_id")]
     pub workspace: WorkspaceId,
     /// The URL as it was first given; checks fetch this form.
     pub url: TargetUrl,
@@ -88,12 +90,14 @@ pub struct Target {
     pub created_at: Timestamp,
     /// The user who is notified when the target goes down or up: the first who registered it, or until somebody has, the
     /// creator of the first link that watches it.
+    #[serde(rename = "user_id")]
     pub owner: UserId,
     /// Whether the target was registered directly, and not only watched by links.
     pub registered: bool,
     /// Number of links that watch the target.
     pub watchers: u64,
     /// Who founded the workspace, by whom targets are counted and take turns.
+    #[serde(rename = "founded_by")]
     pub founder: UserId,
     /// The current status.
     pub status: TargetStatus,

@@ -11,7 +11,7 @@ use linklet_domain::{
 use serde::{Deserialize, Serialize};
 
 use super::uses::Exhaustion;
-use crate::{Cursor, item::Key, revision::is_first};
+use crate::{Cursor, item::Key};
 
 pub(crate) const LINK_PREFIX: &str = "LINK#";
 
@@ -187,7 +187,7 @@ pub(crate) struct LinkItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_by: Option<Changer>,
     /// Absent as long as nothing was changed.
-    #[serde(default, skip_serializing_if = "is_first")]
+    #[serde(default, skip_serializing_if = "Revision::is_first")]
     pub revision: Revision,
     /// Whether nobody is notified of the link's creation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -546,7 +546,7 @@ pub(super) struct IdempotencyItem {
     pub key: Key,
     pub fingerprint: String,
     pub generation: Generation,
-    #[serde(default, skip_serializing_if = "is_first")]
+    #[serde(default, skip_serializing_if = "Revision::is_first")]
     pub revision: Revision,
     pub status: u16,
     pub answer: String,

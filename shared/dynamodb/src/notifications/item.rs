@@ -1,9 +1,6 @@
 //! Keys and attributes of NotificationsTable.
 
-use linklet_domain::{
-    CorrelationId, EventId, Notification, NotificationStatus, NotificationSubject, Timestamp, UserId, WorkspaceId,
-    lifetimes,
-};
+use linklet_domain::{Notification, Timestamp, UserId, lifetimes};
 use serde::{Deserialize, Serialize};
 
 use crate::{Cursor, item::Key};
@@ -36,18 +33,9 @@ pub(super) struct SeenItem {
 pub(super) struct NotificationItem {
     #[serde(flatten)]
     pub key: Key,
-    pub event_id: EventId,
-    pub user_id: UserId,
-    pub workspace_id: WorkspaceId,
-    pub event_type: String,
-    pub message: String,
     #[serde(flatten)]
-    pub about: NotificationSubject,
-    pub status: NotificationStatus,
-    pub created_at: Timestamp,
+    pub notification: Notification,
     pub published_at: Option<Timestamp>,
-    pub sent_at: Option<Timestamp>,
-    pub correlation_id: CorrelationId,
     pub ttl: i64,
 }
 
@@ -55,35 +43,9 @@ impl From<&Notification> for NotificationItem {
     fn from(notification: &Notification) -> Self {
         Self {
             key: notification_key(notification),
-            event_id: notification.id.clone(),
-            user_id: notification.user,
-            workspace_id: notification.workspace,
-            event_type: notification.event_type.clone(),
-            message: notification.message.clone(),
-            about: notification.about.clone(),
-            status: notification.status,
-            created_at: notification.created_at,
+            notification: notification.clone(),
             published_at: None,
-            sent_at: notification.sent_at,
-            correlation_id: notification.correlation_id.clone(),
             ttl: notification.created_at.plus(lifetimes::NOTIFICATIONS).unix_seconds(),
-        }
-    }
-}
-
-impl From<NotificationItem> for Notification {
-    fn from(item: NotificationItem) -> Self {
-        Self {
-            id: item.event_id,
-            user: item.user_id,
-            workspace: item.workspace_id,
-            event_type: item.event_type,
-            message: item.message,
-            about: item.about,
-            status: item.status,
-            created_at: item.created_at,
-            sent_at: item.sent_at,
-            correlation_id: item.correlation_id,
         }
     }
 }

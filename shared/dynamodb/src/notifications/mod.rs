@@ -103,7 +103,7 @@ impl NotificationsTable {
             Outcome::Done(claimed) => Ok(ClaimOutcome::Claimed { published: read(claimed)?.published_at.is_some() }),
             Outcome::Refused(existing) => {
                 let existing = existing.map(read).transpose()?;
-                let is_sent = existing.is_some_and(|item| item.status == NotificationStatus::Sent);
+                let is_sent = existing.is_some_and(|item| item.notification.status == NotificationStatus::Sent);
                 Ok(if is_sent { ClaimOutcome::AlreadySent } else { ClaimOutcome::ClaimedByOther })
             }
         }
@@ -174,7 +174,7 @@ impl NotificationsTable {
                 if item.get("sk") == Some(&text(SEEN)) {
                     seen_at = Some(from_item::<SeenItem>(OPERATION, item)?.seen_at);
                 } else {
-                    notifications.push(Notification::from(from_item::<NotificationItem>(OPERATION, item)?));
+                    notifications.push(from_item::<NotificationItem>(OPERATION, item)?.notification);
                 }
             }
         }

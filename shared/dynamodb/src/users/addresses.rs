@@ -97,18 +97,18 @@ impl UsersTable {
         }
         let verified_at = mailbox.as_ref().and_then(|mailbox| mailbox.verified_at);
         Ok(account.map(|account| Profile {
-            email: account.email,
+            email: account.account.email,
             pending: mailbox.as_ref().and_then(|mailbox| mailbox.pending(now)),
             // Each change has a time of its own, so the latest needs no attribute that every write would have to move.
             updated_at: [account.password_changed_at, account.updated_at, verified_at]
                 .into_iter()
                 .flatten()
-                .fold(account.created_at, Timestamp::max),
-            full_name: account.full_name,
+                .fold(account.account.created_at, Timestamp::max),
+            full_name: account.account.full_name,
             verified_at,
             undeliverable_at: mailbox.as_ref().and_then(|mailbox| mailbox.undeliverable_at),
             mail: mailbox.map(|mailbox| mailbox.mail).unwrap_or_default(),
-            last_login_at: account.last_login_at,
+            last_login_at: account.account.last_login_at,
         }))
     }
 

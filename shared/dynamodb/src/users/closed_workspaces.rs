@@ -7,8 +7,8 @@ use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{Timestamp, UserId, Workspace, WorkspaceId};
 
 use super::item::{
-    KEY_PREFIX, MEMBER_PREFIX, WorkspaceKeyItem, WorkspaceMemberItem, api_key_key, invitations_partition, member_key,
-    slug_key, workspace_key, workspace_partition,
+    KEY_PREFIX, KeyItem, MEMBER_PREFIX, WorkspaceMemberItem, api_key_key, invitations_partition, member_key, slug_key,
+    workspace_key, workspace_partition,
 };
 use crate::{
     RepositoryError, back_off,
@@ -67,7 +67,7 @@ impl ClosedWorkspaces {
         closed_at: Option<Timestamp>,
     ) -> Result<Vec<UserId>, RepositoryError> {
         let rows = self.unmarked_rows(workspace, closed_at).await?;
-        Ok(rows.into_iter().map(|row| row.user_id).collect())
+        Ok(rows.into_iter().map(|row| row.member.user).collect())
     }
 
     /// Marks all memberships as those of a workspace that is closed since this time, or takes the marks away. It does nothing if the
@@ -136,12 +136,12 @@ impl ClosedWorkspaces {
     ) -> Result<Vec<[Key; 2]>, RepositoryError> {
         if kind == Kind::Membership {
             let rows = self.unmarked_rows(workspace, closed_at).await?;
-            return Ok(rows.into_iter().map(|row| [member_key(&row.user_id, workspace), row.key]).collect());
+            return Ok(rows.into_iter().map(|row| [member_key(&row.member.user, workspace), row.key]).collect());
         }
         let (mut rows, now) = (self.keys(workspace).await?, Timestamp::now());
         // DynamoDB may have deleted one item of a key whose time is over, and not the other one. It opens nothing.
-        rows.retain(|row| row.attributes.closed_at != closed_at && row.is_kept(now));
-        Ok(rows.into_iter().map(|row| [api_key_key(&row.key_hash), row.key]).collect())
+        rows.retain(|row| row.value.closed_at != closed_at && row.is_kept(now));
+        Ok(rows.into_iter().map(|row| [api_key_key(&row.value.hash), row.key]).collect())
     }
 
     /// The memberships that have another mark.
@@ -179,12 +179,12 @@ impl ClosedWorkspaces {
     pub async fn delete_keys(&self, workspace: &WorkspaceId) -> Result<(), RepositoryError> {
         let rows = self.keys(workspace).await?;
         // The list's rows come last, since they tell a repetition what is left.
-        let keys = rows.iter().map(|row| api_key_key(&row.key_hash).into_item()).collect();
+        let keys = rows.iter().map(|row| api_key_key(&row.value.hash).into_item()).collect();
         self.0.delete_all(PURGE, keys).await?;
         self.0.delete_all(PURGE, rows.into_iter().map(|row| row.key.into_item()).collect()).await
     }
 
-    async fn keys(&self, workspace: &WorkspaceId) -> Result<Vec<WorkspaceKeyItem>, RepositoryError> {
+    async fn keys(&self, workspace: &WorkspaceId) -> Result<Vec<KeyItem>, RepositoryError> {
         self.0.list(MARK, &workspace_partition(workspace), SortKeys::Beginning(KEY_PREFIX)).await
     }
 

@@ -201,7 +201,7 @@ impl UsersTable {
         for some in memberships.chunks(BATCH) {
             let keys = some.iter().map(|membership| workspace_key(&membership.workspace)).collect();
             for item in self.0.batch_get(OPERATION, keys, true, None).await? {
-                workspaces.push(Workspace::from(from_item::<WorkspaceItem>(OPERATION, item)?));
+                workspaces.push(from_item::<WorkspaceItem>(OPERATION, item)?.workspace);
             }
         }
         let with_workspace = |membership: Membership| {

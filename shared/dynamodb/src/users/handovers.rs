@@ -7,7 +7,7 @@ use linklet_domain::{
 
 use super::{
     UsersTable,
-    item::{WorkspaceKeyItem, api_key_key},
+    item::{KeyItem, api_key_key},
     keys::KEYS_AT_ONCE,
 };
 use crate::{
@@ -69,14 +69,14 @@ impl UsersTable {
         origin: &Origin,
     ) -> Result<Option<()>, RepositoryError> {
         let mut rows = self.key_rows(workspace, Timestamp::now()).await?;
-        rows.retain(|row| row.attributes.created_by == *leaver && row.attributes.created_at <= until);
+        rows.retain(|row| row.value.created_by == *leaver && row.value.created_at <= until);
         for some in rows.chunks(KEYS_AT_ONCE) {
             let mut transaction = Transaction::new(SETTLE_KEYS);
             for row in some {
                 for action in self.key_settlement(row, heir)? {
                     transaction = transaction.and(action, ());
                 }
-                let subject = AuditSubject::Key(row.attributes.prefix.clone());
+                let subject = AuditSubject::Key(row.value.prefix.clone());
                 let entry = match heir {
                     Some(heir) => {
                         let kept = origin.in_workspace(workspace, AuditAction::KeyKept, subject);
@@ -93,14 +93,10 @@ impl UsersTable {
         Ok(Some(()))
     }
 
-    fn key_settlement(
-        &self,
-        row: &WorkspaceKeyItem,
-        heir: Option<&Member>,
-    ) -> Result<[TransactWriteItem; 2], RepositoryError> {
-        let Some(heir) = heir else { return Ok([self.key_row_deletion(row)?, self.key_deletion(&row.key_hash)?]) };
-        let of_heir = |key| self.key_handover(key, &row.attributes.created_by, heir);
-        Ok([of_heir(row.key.clone())?, of_heir(api_key_key(&row.key_hash))?])
+    fn key_settlement(&self, row: &KeyItem, heir: Option<&Member>) -> Result<[TransactWriteItem; 2], RepositoryError> {
+        let Some(heir) = heir else { return Ok([self.key_row_deletion(row)?, self.key_deletion(&row.value.hash)?]) };
+        let of_heir = |key| self.key_handover(key, &row.value.created_by, heir);
+        Ok([of_heir(row.key.clone())?, of_heir(api_key_key(&row.value.hash))?])
     }
 
     fn key_handover(&self, key: Key, from: &UserId, to: &Member) -> Result<TransactWriteItem, RepositoryError> {

@@ -231,7 +231,7 @@ impl UsersTable {
     ) -> Result<Vec<Invitation>, RepositoryError> {
         let partition = invitations_partition(workspace);
         let items = self.0.list::<InvitationItem>("list invitations", &partition, SortKeys::All).await?;
-        let mut invitations: Vec<_> = items.into_iter().map(Invitation::from).collect();
+        let mut invitations: Vec<_> = items.into_iter().map(|item| item.value).collect();
         invitations.retain(|invitation| invitation.is_open(now));
         invitations.sort_by(|one, other| (other.created_at, &one.id).cmp(&(one.created_at, &other.id)));
         Ok(invitations)
@@ -508,7 +508,7 @@ impl Table {
         id: &InvitationId,
         now: Timestamp,
     ) -> Result<Option<Invitation>, RepositoryError> {
-        let found = self.get::<InvitationItem>(FIND, invitation_key(workspace, id)).await?.map(Invitation::from);
+        let found = self.get::<InvitationItem>(FIND, invitation_key(workspace, id)).await?.map(|item| item.value);
         Ok(found.filter(|invitation| invitation.is_open(now)))
     }
 

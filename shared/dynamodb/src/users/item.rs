@@ -5,20 +5,19 @@ mod keys;
 mod tokens;
 
 use linklet_domain::{
-    Account, Closure, Destinations, EmailAddress, FullName, IdempotencyKey, Invalid, InvitationId, IpHash, JobId,
-    KeyHash, KeyPrefix, LastingSession, MailChoice, Member, Membership, RenewableSession, Revision, Role, SessionId,
-    SignInPlace, Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
-    lifetimes,
+    Account, EmailAddress, FullName, IdempotencyKey, Invalid, InvitationId, IpHash, KeyHash, KeyPrefix, LastingSession,
+    MailChoice, Member, Membership, RenewableSession, SessionId, SignInPlace, Timestamp, TokenHash, UserId, Workspace,
+    WorkspaceId, WorkspaceSlug, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::{
     invitations::{InvitationItem, InvitationTokenItem, InvitedTo},
-    keys::{ApiKeyItem, LastUse, WorkspaceKeyItem},
+    keys::{KeyItem, LastUse},
     tokens::{KeepItem, ResetItem, VerificationItem},
 };
 use super::{addresses::PendingAddress, founding::FoundingAnswer, sessions::SignIn};
-use crate::{item::Key, revision::is_first};
+use crate::item::{Key, Stored};
 
 pub(super) const USER: &str = "USER";
 pub(super) const MEMBER_PREFIX: &str = "MEMBER#";
@@ -151,48 +150,17 @@ impl FoundingItem {
 pub(super) struct UserItem {
     #[serde(flatten)]
     pub key: Key,
-    pub user_id: UserId,
-    pub email: EmailAddress,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub full_name: Option<FullName>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub password_hash: Option<String>,
-    pub created_at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(flatten)]
+    pub account: Account,
     pub password_changed_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_login_at: Option<Timestamp>,
     /// When the person last had another name or address.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Timestamp>,
 }
 
 impl From<&Account> for UserItem {
     fn from(account: &Account) -> Self {
-        Self {
-            key: user_key(&account.id),
-            user_id: account.id,
-            email: account.email.clone(),
-            full_name: account.full_name.clone(),
-            password_hash: account.password_hash.clone(),
-            created_at: account.created_at,
-            password_changed_at: None,
-            last_login_at: account.last_login_at,
-            updated_at: None,
-        }
-    }
-}
-
-impl From<UserItem> for Account {
-    fn from(item: UserItem) -> Self {
-        Self {
-            id: item.user_id,
-            email: item.email,
-            full_name: item.full_name,
-            password_hash: item.password_hash,
-            created_at: item.created_at,
-            last_login_at: item.last_login_at,
-        }
+        let (key, account) = (user_key(&account.id), account.clone());
+        Self { key, account, password_changed_at: None, updated_at: None }
     }
 }
 
@@ -214,19 +182,7 @@ impl EmailItem {
 }
 
 /// `ACCESS#<user>` / `MEMBER#<workspace>`: a membership under its user, for logins and for the verification of tokens.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct MemberItem {
-    #[serde(flatten)]
-    pub key: Key,
-    pub workspace_id: WorkspaceId,
-    pub role: Role,
-    pub joined_at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub paused_at: Option<Timestamp>,
-    /// Since when the workspace is closed, so that nothing more is read to know that. The row of the workspace's list has it, too.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub closed_at: Option<Timestamp>,
-}
+pub(super) type MemberItem = Stored<Membership>;
 
 /// `ACCESS#<user>` / `ADDRESS`: where a person gets mail, when they showed that the address is theirs, and what they are called.
 #[derive(Debug, Serialize, Deserialize)]
@@ -384,21 +340,7 @@ impl SessionItem {
 
 impl MemberItem {
     pub(super) fn new(user: &UserId, membership: &Membership) -> Self {
-        Self {
-            key: member_key(user, &membership.workspace),
-            workspace_id: membership.workspace,
-            role: membership.role,
-            joined_at: membership.joined_at,
-            paused_at: membership.paused_at,
-            closed_at: membership.closed_at,
-        }
-    }
-}
-
-impl From<MemberItem> for Membership {
-    fn from(item: MemberItem) -> Self {
-        let MemberItem { workspace_id, role, joined_at, paused_at, closed_at, .. } = item;
-        Self { workspace: workspace_id, role, joined_at, paused_at, closed_at }
+        Self { key: member_key(user, &membership.workspace), value: membership.clone(), ttl: None }
     }
 }
 
@@ -408,44 +350,15 @@ impl From<MemberItem> for Membership {
 pub(super) struct WorkspaceMemberItem {
     #[serde(flatten)]
     pub key: Key,
-    pub user_id: UserId,
-    pub email: EmailAddress,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub full_name: Option<FullName>,
-    pub role: Role,
-    pub joined_at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub paused_at: Option<Timestamp>,
+    #[serde(flatten)]
+    pub member: Member,
     /// As of a [`MemberItem`].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub closed_at: Option<Timestamp>,
 }
 
 impl WorkspaceMemberItem {
     pub(super) fn new(workspace: &WorkspaceId, member: &Member) -> Self {
-        Self {
-            key: workspace_member_key(workspace, &member.user),
-            user_id: member.user,
-            email: member.email.clone(),
-            full_name: member.full_name.clone(),
-            role: member.role,
-            joined_at: member.joined_at,
-            paused_at: member.paused_at,
-            closed_at: None,
-        }
-    }
-}
-
-impl From<WorkspaceMemberItem> for Member {
-    fn from(item: WorkspaceMemberItem) -> Self {
-        Self {
-            user: item.user_id,
-            email: item.email,
-            full_name: item.full_name,
-            role: item.role,
-            joined_at: item.joined_at,
-            paused_at: item.paused_at,
-        }
+        Self { key: workspace_member_key(workspace, &member.user), member: member.clone(), closed_at: None }
     }
 }
 
@@ -454,69 +367,16 @@ impl From<WorkspaceMemberItem> for Member {
 pub(super) struct WorkspaceItem {
     #[serde(flatten)]
     pub key: Key,
-    pub workspace_id: WorkspaceId,
-    pub name: WorkspaceName,
-    pub slug: WorkspaceSlug,
-    #[serde(default)]
-    pub settings: WorkspaceSettings,
-    #[serde(default, skip_serializing_if = "Destinations::are_fixed")]
-    pub destinations: Destinations,
+    #[serde(flatten)]
+    pub workspace: Workspace,
     /// Number of members that are admins and not paused; at least 1.
     pub admins: u64,
-    pub founded_by: UserId,
-    pub created_at: Timestamp,
-    pub updated_at: Timestamp,
-    /// Absent as long as nothing was changed.
-    #[serde(default, skip_serializing_if = "is_first")]
-    pub revision: Revision,
-    /// These three are there while it is closed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub closed_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub restorable_until: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub closing_job: Option<JobId>,
 }
 
 impl WorkspaceItem {
     /// A new workspace, whose founder is its one admin.
     pub(super) fn new(workspace: &Workspace) -> Self {
-        let Workspace { id, name, slug, settings, destinations, founded_by, created_at, updated_at, revision, closure } =
-            workspace.clone();
-        Self {
-            key: workspace_key(&id),
-            workspace_id: id,
-            name,
-            slug,
-            settings,
-            destinations,
-            admins: 1,
-            founded_by,
-            created_at,
-            updated_at,
-            revision,
-            closed_at: closure.map(|closure| closure.closed_at),
-            restorable_until: closure.map(|closure| closure.restorable_until),
-            closing_job: closure.map(|closure| closure.job),
-        }
-    }
-}
-
-impl From<WorkspaceItem> for Workspace {
-    fn from(item: WorkspaceItem) -> Self {
-        let closure = item.closed_at.zip(item.restorable_until).zip(item.closing_job);
-        Self {
-            closure: closure.map(|((closed_at, restorable_until), job)| Closure { closed_at, restorable_until, job }),
-            id: item.workspace_id,
-            name: item.name,
-            slug: item.slug,
-            settings: item.settings,
-            destinations: item.destinations,
-            founded_by: item.founded_by,
-            created_at: item.created_at,
-            updated_at: item.updated_at,
-            revision: item.revision,
-        }
+        Self { key: workspace_key(&workspace.id), workspace: workspace.clone(), admins: 1 }
     }
 }
 

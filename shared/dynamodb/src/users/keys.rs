@@ -15,9 +15,7 @@ use linklet_domain::{
 
 use super::{
     ActiveSession, UsersTable,
-    item::{
-        ApiKeyItem, KEY_PREFIX, LastUse, WorkspaceKeyItem, api_key_key, workspace_api_key_key, workspace_partition,
-    },
+    item::{KEY_PREFIX, KeyItem, LastUse, api_key_key, workspace_api_key_key, workspace_partition},
     room::{KEYS_MADE, most_made},
 };
 use crate::{
@@ -45,8 +43,8 @@ impl ApiKeys {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn find(&self, hash: &KeyHash) -> Result<Option<ApiKey>, RepositoryError> {
-        let found = self.0.get::<ApiKeyItem>("find an API key", api_key_key(hash)).await?;
-        Ok(found.map(ApiKey::from))
+        let found = self.0.get::<KeyItem>("find an API key", api_key_key(hash)).await?;
+        Ok(found.map(|item| item.value))
     }
 
     /// Sets the time of a key's last use, unless it was set within [`ApiKey::LAST_USED_PRECISION`]. A key that was revoked
@@ -137,8 +135,8 @@ impl UsersTable {
                 .and(self.caller_is_admin(&key.workspace, creator.user)?, not_admin)
                 .and_each(self.session_lasts(creator)?, not_admin)
                 .and(self.one_more_made(OPERATION, &key.workspace, KEYS_MADE, most)?, None)
-                .and(self.0.put_new(OPERATION, &WorkspaceKeyItem::from(key))?, taken)
-                .and(self.0.put_new(OPERATION, &ApiKeyItem::from(key))?, taken)
+                .and(self.0.put_new(OPERATION, &KeyItem::under_workspace(key))?, taken)
+                .and(self.0.put_new(OPERATION, &KeyItem::under_hash(key))?, taken)
                 .and(self.entry(&created)?, taken)
                 .send(&self.0.client)
                 .await?;
@@ -160,10 +158,7 @@ impl UsersTable {
         let mut last_uses = self.last_uses(&rows).await?;
         let mut keys: Vec<_> = rows
             .into_iter()
-            .map(|row| {
-                let last_used_at = last_uses.remove(&row.key_hash);
-                row.into_key(*workspace, last_used_at)
-            })
+            .map(|row| ApiKey { last_used_at: last_uses.remove(&row.value.hash), ..row.value })
             .collect();
         keys.sort_by(|one, other| {
             (other.created_at, one.prefix.as_str()).cmp(&(one.created_at, other.prefix.as_str()))
@@ -210,15 +205,15 @@ impl UsersTable {
     ) -> Result<Option<KeyOutcome<ChangedKey>>, RepositoryError> {
         let now = origin.at;
         let key = workspace_api_key_key(workspace, prefix);
-        let found = self.0.get::<WorkspaceKeyItem>(CHANGE, key).await?;
+        let found = self.0.get::<KeyItem>(CHANGE, key).await?;
         let Some(row) = found.filter(|row| row.is_kept(now)) else { return Ok(Some(KeyOutcome::NoKey)) };
         let mut transaction = Transaction::new(CHANGE)
             .and(self.caller_is_admin(workspace, caller.user)?, Some(KeyOutcome::CallerNotAdmin))
             .and_each(self.session_lasts(caller)?, Some(KeyOutcome::CallerNotAdmin));
-        let was_active = row.attributes.paused_at.is_none();
+        let was_active = row.value.paused_at.is_none();
         let paused =
             change.is_active.filter(|is_active| *is_active != was_active).map(|is_active| (!is_active).then_some(now));
-        let name = change.name.as_ref().filter(|name| **name != row.attributes.name);
+        let name = change.name.as_ref().filter(|name| **name != row.value.name);
         if paused.is_some() || name.is_some() {
             for action in self.key_update(&row, name, paused)? {
                 transaction = transaction.and(action, None);
@@ -230,8 +225,8 @@ impl UsersTable {
         let sent = transaction.send(&self.0.client).await?;
         Ok(match sent {
             TransactionOutcome::Committed => {
-                let last_used_at = self.last_uses(std::slice::from_ref(&row)).await?.remove(&row.key_hash);
-                let mut key = row.into_key(*workspace, last_used_at);
+                let last_used_at = self.last_uses(std::slice::from_ref(&row)).await?.remove(&row.value.hash);
+                let mut key = ApiKey { last_used_at, ..row.value };
                 key.paused_at = paused.unwrap_or(key.paused_at);
                 key.name = name.cloned().unwrap_or(key.name);
                 Some(KeyOutcome::Done(Box::new(ChangedKey { key, was_active })))
@@ -256,7 +251,7 @@ impl UsersTable {
         retry_on_conflict(PAUSE, async || {
             let mut rows = self.key_rows(workspace, Timestamp::now()).await?;
             rows.retain(|row| {
-                let attributes = &row.attributes;
+                let attributes = &row.value;
                 attributes.paused_at.is_none() && is_meant(&attributes.created_by, attributes.created_at)
             });
             for some in rows.chunks(KEYS_AT_ONCE) {
@@ -283,7 +278,7 @@ impl UsersTable {
     /// go on or, for another name, renamed since it was read, so that each change from one to the other happens once.
     fn key_update(
         &self,
-        row: &WorkspaceKeyItem,
+        row: &KeyItem,
         name: Option<&KeyName>,
         paused: Option<Option<Timestamp>>,
     ) -> Result<[TransactWriteItem; 2], RepositoryError> {
@@ -292,7 +287,7 @@ impl UsersTable {
         sets.extend(paused.flatten().map(|_| "paused_at = :at"));
         let set = if sets.is_empty() { String::new() } else { format!("SET {} ", sets.join(", ")) };
         let remove = if paused == Some(None) { "REMOVE paused_at" } else { "" };
-        let is_as_read = match row.attributes.paused_at {
+        let is_as_read = match row.value.paused_at {
             Some(_) => "key_hash = :hash AND attribute_exists(paused_at)",
             None => "key_hash = :hash AND attribute_not_exists(paused_at)",
         };
@@ -303,16 +298,12 @@ impl UsersTable {
                 .update(CHANGE, key, format!("{set}{remove}"))
                 .only_if(format!("{is_as_read}{is_called_as_read}"));
             update
-                .value(":hash", text(&row.key_hash))
+                .value(":hash", text(&row.value.hash))
                 .values(paused.flatten().map(|at| (":at", text(&at))))
-                .values(
-                    name.map(|name| [(":name", text(name)), (":was", text(&row.attributes.name))])
-                        .into_iter()
-                        .flatten(),
-                )
+                .values(name.map(|name| [(":name", text(name)), (":was", text(&row.value.name))]).into_iter().flatten())
                 .action()
         };
-        Ok([change(row.key.clone())?, change(api_key_key(&row.key_hash))?])
+        Ok([change(row.key.clone())?, change(api_key_key(&row.value.hash))?])
     }
 
     async fn try_to_revoke(
@@ -323,17 +314,17 @@ impl UsersTable {
         origin: &Origin,
     ) -> Result<Option<KeyOutcome<ApiKey>>, RepositoryError> {
         let key = workspace_api_key_key(workspace, prefix);
-        let Some(row) = self.0.get::<WorkspaceKeyItem>(REVOKE, key).await? else { return Ok(Some(KeyOutcome::NoKey)) };
+        let Some(row) = self.0.get::<KeyItem>(REVOKE, key).await? else { return Ok(Some(KeyOutcome::NoKey)) };
         let revoked = origin.in_workspace(workspace, AuditAction::KeyRevoked, AuditSubject::Key(prefix.clone()));
         let sent = Transaction::new(REVOKE)
             .and(self.caller_is_admin(workspace, caller)?, Some(KeyOutcome::CallerNotAdmin))
             .and(self.key_row_deletion(&row)?, None)
-            .and(self.key_deletion(&row.key_hash)?, None)
+            .and(self.key_deletion(&row.value.hash)?, None)
             .and(self.entry(&revoked)?, None)
             .send(&self.0.client)
             .await?;
         Ok(match sent {
-            TransactionOutcome::Committed => Some(KeyOutcome::Done(Box::new(row.into_key(*workspace, None)))),
+            TransactionOutcome::Committed => Some(KeyOutcome::Done(Box::new(row.value))),
             TransactionOutcome::Refused(refusal) => refusal,
             TransactionOutcome::InConflict => None,
         })
@@ -344,20 +335,20 @@ impl UsersTable {
         &self,
         workspace: &WorkspaceId,
         now: Timestamp,
-    ) -> Result<Vec<WorkspaceKeyItem>, RepositoryError> {
+    ) -> Result<Vec<KeyItem>, RepositoryError> {
         let (partition, prefix) = (workspace_partition(workspace), SortKeys::Beginning(KEY_PREFIX));
-        let mut rows = self.0.list::<WorkspaceKeyItem>("list API keys", &partition, prefix).await?;
+        let mut rows = self.0.list::<KeyItem>("list API keys", &partition, prefix).await?;
         rows.retain(|row| row.is_kept(now));
         Ok(rows)
     }
 
     /// Reads when these keys were last used. Only the items under the keys' hashes have this, so that a use costs one write.
-    async fn last_uses(&self, rows: &[WorkspaceKeyItem]) -> Result<HashMap<KeyHash, Timestamp>, RepositoryError> {
+    async fn last_uses(&self, rows: &[KeyItem]) -> Result<HashMap<KeyHash, Timestamp>, RepositoryError> {
         const OPERATION: &str = "read the last uses of API keys";
         const BATCH: usize = 100;
         let mut last_uses = HashMap::with_capacity(rows.len());
         for batch in rows.chunks(BATCH) {
-            let keys = batch.iter().map(|row| api_key_key(&row.key_hash)).collect();
+            let keys = batch.iter().map(|row| api_key_key(&row.value.hash)).collect();
             for item in self.0.batch_get(OPERATION, keys, false, Some("key_hash, last_used_at")).await? {
                 let LastUse { key_hash, last_used_at } = from_item(OPERATION, item)?;
                 last_uses.extend(last_used_at.map(|at| (key_hash, at)));
@@ -367,9 +358,9 @@ impl UsersTable {
     }
 
     /// The action that deletes the key's item under its workspace, if it is still the same key.
-    pub(super) fn key_row_deletion(&self, row: &WorkspaceKeyItem) -> Result<TransactWriteItem, RepositoryError> {
+    pub(super) fn key_row_deletion(&self, row: &KeyItem) -> Result<TransactWriteItem, RepositoryError> {
         let delete = self.0.delete(REVOKE, row.key.clone()).only_if("key_hash = :hash");
-        delete.value(":hash", text(&row.key_hash)).action()
+        delete.value(":hash", text(&row.value.hash)).action()
     }
 
     /// The action that deletes the key's item under its hash. It has no condition, since DynamoDB's TTL may have deleted the item.
@@ -382,11 +373,11 @@ impl UsersTable {
 fn entries_of_change(
     origin: &Origin,
     workspace: &WorkspaceId,
-    row: &WorkspaceKeyItem,
+    row: &KeyItem,
     name: Option<&KeyName>,
     paused: Option<Option<Timestamp>>,
 ) -> impl Iterator<Item = AuditEntry> {
-    let (prefix, old_name) = (&row.attributes.prefix, &row.attributes.name);
+    let (prefix, old_name) = (&row.value.prefix, &row.value.name);
     let entry = |action| origin.in_workspace(workspace, action, AuditSubject::Key(prefix.clone()));
     let renamed = name.map(|name| entry(AuditAction::KeyChanged).from(old_name).to(name));
     let paused = paused.map(|at| entry(if at.is_some() { AuditAction::KeyPaused } else { AuditAction::KeyResumed }));

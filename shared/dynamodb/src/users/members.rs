@@ -71,7 +71,7 @@ impl UsersTable {
     pub async fn members(&self, workspace: &WorkspaceId) -> Result<Vec<Member>, RepositoryError> {
         let (partition, prefix) = (workspace_partition(workspace), SortKeys::Beginning(MEMBER_PREFIX));
         let items = self.0.list::<WorkspaceMemberItem>("list members", &partition, prefix).await?;
-        let mut members: Vec<_> = items.into_iter().map(Member::from).collect();
+        let mut members: Vec<_> = items.into_iter().map(|item| item.member).collect();
         members.sort_by(|one, other| (one.joined_at, &one.user).cmp(&(other.joined_at, &other.user)));
         Ok(members)
     }
@@ -212,7 +212,7 @@ impl UsersTable {
         user: &UserId,
     ) -> Result<Option<Member>, RepositoryError> {
         let found = self.0.get::<WorkspaceMemberItem>("find a member", workspace_member_key(workspace, user)).await?;
-        Ok(found.map(Member::from))
+        Ok(found.map(|item| item.member))
     }
 
     async fn settled(

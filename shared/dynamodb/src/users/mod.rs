@@ -192,7 +192,7 @@ impl UsersTable {
         let (account, memberships) =
             tokio::join!(self.0.get::<UserItem>(OPERATION, user_key(&user)), self.memberships(&user));
         let memberships = memberships?;
-        Ok(account?.map(|item| (Account::from(item), memberships)))
+        Ok(account?.map(|item| (item.account, memberships)))
     }
 
     /// Reads a person's memberships, in the order in which they joined.
@@ -208,7 +208,7 @@ impl UsersTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn account(&self, user: &UserId) -> Result<Option<Account>, RepositoryError> {
-        Ok(self.0.get::<UserItem>("read an account", user_key(user)).await?.map(Account::from))
+        Ok(self.0.get::<UserItem>("read an account", user_key(user)).await?.map(|item| item.account))
     }
 
     /// Looks up the workspace with this slug.

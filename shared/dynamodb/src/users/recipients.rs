@@ -1,7 +1,7 @@
 //! Where people get mail, and whether they are to hear of a workspace.
 
 use aws_sdk_dynamodb::Client;
-use linklet_domain::{EmailAddress, MailChoice, Membership, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{EmailAddress, MailChoice, Timestamp, UserId, WorkspaceId};
 
 use super::{
     addresses::PendingAddress,
@@ -114,7 +114,7 @@ impl Recipients {
             if key == address {
                 found = Some(MailAddress::new(from_item(OPERATION, item)?, now));
             } else {
-                is_member = Membership::from(from_item::<MemberItem>(OPERATION, item)?).is_active();
+                is_member = from_item::<MemberItem>(OPERATION, item)?.value.is_active();
             }
         }
         Ok(if is_member { Recipient::Member(found) } else { Recipient::NoMember })

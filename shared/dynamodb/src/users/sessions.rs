@@ -6,15 +6,15 @@
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{
-    AuditAction, AuditSubject, IpHash, LastingSession, Origin, RefreshToken, Role, SessionId, SignInPlace, Timestamp,
-    UserId, WorkspaceId, lifetimes,
+    AuditAction, AuditSubject, IpHash, LastingSession, Membership, Origin, RefreshToken, Role, SessionId, SignInPlace,
+    Timestamp, UserId, WorkspaceId, lifetimes,
 };
 
 use super::{
     UsersTable,
     item::{
-        EndedSessionsItem, MemberItem, SESSION_PREFIX, SessionItem, access_partition, ended_sessions_key, member_key,
-        session_key, user_key,
+        EndedSessionsItem, SESSION_PREFIX, SessionItem, access_partition, ended_sessions_key, member_key, session_key,
+        user_key,
     },
 };
 use crate::{
@@ -57,7 +57,7 @@ pub enum SessionStatus {
 }
 
 impl SessionStatus {
-    fn of(membership: &MemberItem) -> Self {
+    fn of(membership: &Membership) -> Self {
         match () {
             () if membership.closed_at.is_some() => Self::Closed,
             () if membership.paused_at.is_some() => Self::Paused,

@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::Client;
 use linklet_domain::{Backing, Job, Membership, Timestamp, UserId, Workspace, WorkspaceId};
 
 use super::item::{
-    AddressItem, MEMBER_PREFIX, MemberItem, WorkspaceItem, WorkspaceKeyItem, access_partition, address_key, member_key,
+    AddressItem, KeyItem, MEMBER_PREFIX, MemberItem, WorkspaceItem, access_partition, address_key, member_key,
     workspace_api_key_key, workspace_key,
 };
 use crate::{
@@ -52,13 +52,13 @@ impl Workspaces {
         for item in self.0.batch_get(OPERATION, keys, true, None).await? {
             let key: Key = from_item(OPERATION, item.clone())?;
             if key == member {
-                let membership = Membership::from(from_item::<MemberItem>(OPERATION, item)?);
+                let membership = from_item::<MemberItem>(OPERATION, item)?.value;
                 backing.role = membership.is_active().then_some(membership.role);
             } else if key == address {
                 backing.reclaimed_at = from_item::<AddressItem>(OPERATION, item)?.reclaimed_at;
             } else {
-                let row: WorkspaceKeyItem = from_item(OPERATION, item)?;
-                backing.has_valid_key = row.into_key(job.workspace, None).is_valid_at(now);
+                let row: KeyItem = from_item(OPERATION, item)?;
+                backing.has_valid_key = row.value.is_valid_at(now);
             }
         }
         Ok(backing)
@@ -67,13 +67,13 @@ impl Workspaces {
 
 impl Table {
     pub(super) async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, RepositoryError> {
-        Ok(self.get::<WorkspaceItem>("find a workspace", workspace_key(id)).await?.map(Workspace::from))
+        Ok(self.get::<WorkspaceItem>("find a workspace", workspace_key(id)).await?.map(|item| item.workspace))
     }
 
     pub(super) async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>, RepositoryError> {
         let (partition, prefix) = (access_partition(user), SortKeys::Beginning(MEMBER_PREFIX));
         let items = self.list::<MemberItem>("list memberships", &partition, prefix).await?;
-        let mut memberships: Vec<_> = items.into_iter().map(Membership::from).collect();
+        let mut memberships: Vec<_> = items.into_iter().map(|item| item.value).collect();
         memberships.sort_by_key(|membership| membership.joined_at);
         Ok(memberships)
     }

@@ -52,7 +52,7 @@ impl WatchTable {
         items
             .into_iter()
             .map(|item| {
-                let target = Target::from(from_item::<TargetItem>(OPERATION, item)?);
+                let target = from_item::<TargetItem>(OPERATION, item)?.target;
                 let health = health_of(&target, &latest);
                 Ok((target.id, health))
             })

@@ -77,23 +77,13 @@ pub(crate) struct TargetItem {
     pub by_workspace_pk: String,
     pub by_workspace_sk: String,
     pub by_host_pk: String,
-    pub target_id: TargetId,
-    pub workspace_id: WorkspaceId,
-    pub url: TargetUrl,
-    pub canonical_url: CanonicalUrl,
+    #[serde(flatten)]
+    pub target: Target,
     pub host: Host,
-    pub created_at: Timestamp,
-    pub user_id: UserId,
-    /// Who founded the workspace.
-    pub founded_by: UserId,
     pub correlation_id: CorrelationId,
-    pub registered: bool,
-    pub watchers: u64,
     /// The round that failed while the target wasn't down, unless one is known to have succeeded since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_slot: Option<Timestamp>,
-    pub status: TargetStatus,
-    pub status_since: Timestamp,
     /// The HTTP status of the check that changed the target's status, if it got one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_code: Option<u16>,
@@ -112,20 +102,10 @@ impl TargetItem {
             by_workspace_pk: workspace_partition(&target.workspace),
             by_workspace_sk: list_sort_key(&PageToken { created_at: target.created_at, id: target.id.clone() }),
             by_host_pk: host_partition(&target.workspace, &host),
-            target_id: target.id.clone(),
-            workspace_id: target.workspace,
-            url: target.url.clone(),
-            canonical_url: target.canonical_url.clone(),
+            target: target.clone(),
             host,
-            created_at: target.created_at,
-            user_id: target.owner,
-            founded_by: target.founder,
             correlation_id: correlation_id.clone(),
-            registered: target.registered,
-            watchers: target.watchers,
             failed_slot: None,
-            status: target.status,
-            status_since: target.status_since,
             status_code: None,
             error: None,
             change_id,
@@ -134,41 +114,24 @@ impl TargetItem {
 
     /// The event of a change from `before` to this item. Only changes to down, and from down to up, have an event.
     pub(crate) fn changed_event(self, before: &Self) -> Option<Event> {
-        let Self { target_id, url, workspace_id, user_id, status_code, error, .. } = self;
-        let detail = match (before.status, self.status) {
+        let Self { target, status_code, error, .. } = self;
+        let Target { id: target_id, workspace: workspace_id, url, owner: user_id, status, status_since, .. } = target;
+        let detail = match (before.target.status, status) {
             (TargetStatus::Pending | TargetStatus::Up, TargetStatus::Down) => {
                 EventDetail::TargetDown(TargetDown { target_id, url, user_id, status_code, error })
             }
             (TargetStatus::Down, TargetStatus::Up) => {
-                EventDetail::TargetUp(TargetUp { target_id, url, user_id, down_since: before.status_since })
+                EventDetail::TargetUp(TargetUp { target_id, url, user_id, down_since: before.target.status_since })
             }
             _ => return None,
         };
         Some(Event {
             event_id: self.change_id,
-            occurred_at: self.status_since,
+            occurred_at: status_since,
             correlation_id: self.correlation_id,
             workspace_id,
             detail,
         })
-    }
-}
-
-impl From<TargetItem> for Target {
-    fn from(item: TargetItem) -> Self {
-        Self {
-            id: item.target_id,
-            workspace: item.workspace_id,
-            url: item.url,
-            canonical_url: item.canonical_url,
-            created_at: item.created_at,
-            owner: item.user_id,
-            registered: item.registered,
-            watchers: item.watchers,
-            founder: item.founded_by,
-            status: item.status,
-            status_since: item.status_since,
-        }
     }
 }
 

@@ -106,7 +106,7 @@ impl WatchTable {
     /// When DynamoDB can't be reached.
     pub async fn find(&self, id: &TargetId) -> Result<Option<Target>, RepositoryError> {
         let found = self.table.get::<TargetItem>("read a target", target_key(id)).await?;
-        Ok(found.map(Target::from))
+        Ok(found.map(|item| item.target))
     }
 
     /// Lists a workspace's targets, or those of one host, by time of creation and id: at most `limit`, starting after the token.

@@ -72,7 +72,7 @@ impl WatchTable {
             return Ok(Vec::new());
         }
         let items = self.table.batch_get(OPERATION, ids.iter().map(target_key).collect(), false, None).await?;
-        items.into_iter().map(|item| from_item::<TargetItem>(OPERATION, item).map(Target::from)).collect()
+        items.into_iter().map(|item| from_item::<TargetItem>(OPERATION, item).map(|item| item.target)).collect()
     }
 
     /// Makes a target another member's, who gets its notifications from now on, if it still is the owner's.

@@ -60,9 +60,11 @@ impl WatchTable {
     async fn standing_now(&self, checked: &CheckedTarget) -> Result<Option<TargetHealth>, RepositoryError> {
         let found = self.table.get::<TargetItem>(CONCLUDE, target_key(&checked.target.id)).await?;
         let is_of_check = |item: &TargetItem| {
-            item.created_at == checked.target.created_at && item.status_since <= checked.result.checked_at
+            item.target.created_at == checked.target.created_at && item.target.status_since <= checked.result.checked_at
         };
-        Ok(found.filter(is_of_check).map(|item| TargetHealth { status: item.status, failed_slot: item.failed_slot }))
+        Ok(found
+            .filter(is_of_check)
+            .map(|item| TargetHealth { status: item.target.status, failed_slot: item.failed_slot }))
     }
 
     async fn next_standing(

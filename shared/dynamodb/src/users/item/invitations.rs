@@ -1,60 +1,18 @@
 //! Items of invitations.
 
-use linklet_domain::{
-    EmailAddress, Invitation, InvitationId, Role, Timestamp, TokenHash, UserId, WorkspaceId, lifetimes,
-};
+use linklet_domain::{EmailAddress, Invitation, InvitationId, Timestamp, TokenHash, WorkspaceId, lifetimes};
 use serde::{Deserialize, Serialize};
 
 use super::{invitation_key, invitation_token_key};
-use crate::item::Key;
+use crate::item::{Key, Stored};
 
 /// `INVITATIONS#<workspace>` / `<id>`: an open invitation.
-#[derive(Debug, Serialize, Deserialize)]
-pub(in crate::users) struct InvitationItem {
-    #[serde(flatten)]
-    pub key: Key,
-    pub invitation_id: InvitationId,
-    pub workspace_id: WorkspaceId,
-    pub email: EmailAddress,
-    pub role: Role,
-    pub invited_by: UserId,
-    pub created_at: Timestamp,
-    /// The hash of the token that was shown, by which the invitation is told from others of its address.
-    pub token_hash: TokenHash,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mailed_at: Option<Timestamp>,
-    pub ttl: i64,
-}
+pub(in crate::users) type InvitationItem = Stored<Invitation>;
 
 impl From<&Invitation> for InvitationItem {
     fn from(invitation: &Invitation) -> Self {
-        Self {
-            key: invitation_key(&invitation.workspace, &invitation.id),
-            invitation_id: invitation.id,
-            workspace_id: invitation.workspace,
-            email: invitation.email.clone(),
-            role: invitation.role,
-            invited_by: invitation.invited_by,
-            created_at: invitation.created_at,
-            token_hash: invitation.token.clone(),
-            mailed_at: invitation.mailed_at,
-            ttl: invitation.expires_at().unix_seconds(),
-        }
-    }
-}
-
-impl From<InvitationItem> for Invitation {
-    fn from(item: InvitationItem) -> Self {
-        Self {
-            id: item.invitation_id,
-            workspace: item.workspace_id,
-            email: item.email,
-            role: item.role,
-            invited_by: item.invited_by,
-            created_at: item.created_at,
-            token: item.token_hash,
-            mailed_at: item.mailed_at,
-        }
+        let ttl = Some(invitation.expires_at().unix_seconds());
+        Self { key: invitation_key(&invitation.workspace, &invitation.id), value: invitation.clone(), ttl }
     }
 }
 
