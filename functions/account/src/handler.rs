@@ -2,15 +2,17 @@
 //!
 //! What changes who may do what looks at the caller's role of this moment.
 
+mod audit_log;
 mod invitations;
 mod keys;
 mod members;
 mod notifications;
-mod trail;
 mod wanted_mail;
 mod workspace;
 
-use linklet_domain::{AccountChange, ApiKeySecret, FoundingPolicy, Origin, Role, UserId, WorkspaceId, WorkspaceName};
+use linklet_domain::{
+    AccountChange, ApiKeySecret, AuditContext, FoundingPolicy, Role, UserId, WorkspaceId, WorkspaceName,
+};
 use linklet_dynamodb::{NotificationsTable, UsersTable};
 use linklet_lambda::{
     email_requests::EmailRequests,
@@ -68,7 +70,7 @@ impl Account {
     }
 
     /// Where what this caller changes by a request comes from.
-    fn origin(&self, request: &Request, caller: &Caller) -> Origin {
+    fn origin(&self, request: &Request, caller: &Caller) -> AuditContext {
         self.guesses.origin(request, caller.actor())
     }
 
@@ -141,11 +143,11 @@ impl Handler for Account {
             }
             (&Method::GET, ["api", "workspace", "audit"]) => {
                 let caller = self.tokens.require(request, Role::Admin).await?;
-                self.show_workspace_trail(request, &caller).await
+                self.show_workspace_audit_log(request, &caller).await
             }
             (&Method::GET, ["api", "me", "audit"]) => {
                 let person = self.tokens.person(request).await?;
-                self.show_own_trail(request, &person).await
+                self.show_own_audit_log(request, &person).await
             }
             (&Method::GET, ["api", "me", "notifications"]) => {
                 let person = self.tokens.person(request).await?;

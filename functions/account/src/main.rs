@@ -15,15 +15,15 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (table, trail) = (config::required("USERS_TABLE")?, config::required("AUDIT_TABLE")?);
+    let (table, audit_log) = (config::required("USERS_TABLE")?, config::required("AUDIT_TABLE")?);
     let (jobs, notifications) = (config::required("JOBS_TABLE")?, config::required("NOTIFICATIONS_TABLE")?);
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     let verifier = TokenVerifier::from_env(&aws, &tables).await?;
     let guesses = Guesses::from_env(&tables, &SecretsManager::new(&aws)).await?;
-    let trail = AuditTable::new(tables.clone(), trail);
+    let audit_log = AuditTable::new(tables.clone(), audit_log);
     let jobs = JobsTable::new(tables.clone(), jobs);
     let notifications = NotificationsTable::new(tables.clone(), notifications);
-    let account = Account::new(verifier, UsersTable::new(tables, table, trail, jobs), notifications, guesses);
+    let account = Account::new(verifier, UsersTable::new(tables, table, audit_log, jobs), notifications, guesses);
     http::serve(account.with_founding(admission::founding()?).with_mails(EmailRequests::from_env(&aws))).await
 }

@@ -41,7 +41,7 @@ impl Account {
         }
         // A key acts as a member. If this fails, the change can be sent again.
         if changed.role < Role::Member {
-            self.users.settle_keys(workspace, &user, Timestamp::now(), None, &origin).await?;
+            self.users.revoke_keys(workspace, &user, Timestamp::now(), None, &origin).await?;
         }
         if !is_unchanged {
             let role = changed.role;
@@ -92,7 +92,7 @@ impl Account {
         // Until now, as for invitations.
         let made_until = Timestamp::now();
         let Removal { workspace, user, origin, .. } = removal;
-        if let Err(error) = self.users.settle_keys(workspace, user, made_until, None, origin).await {
+        if let Err(error) = self.users.revoke_keys(workspace, user, made_until, None, origin).await {
             tracing::warn!(error = chain(&error), "the API keys of a removed member could not be revoked at once");
         }
     }

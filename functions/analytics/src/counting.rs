@@ -83,7 +83,7 @@ impl Analytics {
             latest = outcome.totals.map(|totals| (totals, day)).or(latest);
         }
         if let Some((totals, day)) = latest {
-            self.settle(&day, &totals).await;
+            self.roll_up(&day, &totals).await;
         }
         failed
     }
@@ -188,10 +188,10 @@ impl Analytics {
     }
 
     /// Moves days into the past if it is time to. If that fails, the next click of the link tries again.
-    async fn settle(&self, DayOfClicks { link, workspace, .. }: &DayOfClicks, totals: &Totals) {
-        let Some(until) = totals.settles_until((self.clock)().day()) else { return };
-        if let Err(error) = self.stats.settle(workspace, link, totals, until).await {
-            tracing::warn!(short_code = link.code.as_str(), error = chain(&error), "days could not be settled");
+    async fn roll_up(&self, DayOfClicks { link, workspace, .. }: &DayOfClicks, totals: &Totals) {
+        let Some(until) = totals.rolls_up_until((self.clock)().day()) else { return };
+        if let Err(error) = self.stats.roll_up(workspace, link, totals, until).await {
+            tracing::warn!(short_code = link.code.as_str(), error = chain(&error), "days could not be rolled up");
         }
     }
 }

@@ -99,7 +99,7 @@ impl Auth {
     }
 
     pub(crate) fn proofs(&self) -> Proofs<'_> {
-        Proofs { limits: &self.limits, passwords: &self.passwords, trail: self.users.trail() }
+        Proofs { limits: &self.limits, passwords: &self.passwords, audit_log: self.users.audit_log() }
     }
 
     /// A token for another workspace of somebody's, which belongs to the same session.

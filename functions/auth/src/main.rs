@@ -20,7 +20,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (table, trail) = (config::required("USERS_TABLE")?, config::required("AUDIT_TABLE")?);
+    let (table, audit_log) = (config::required("USERS_TABLE")?, config::required("AUDIT_TABLE")?);
     let jobs = config::required("JOBS_TABLE")?;
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
@@ -28,9 +28,9 @@ async fn run() -> Result<(), StartError> {
     let limits = Limits::from_env(&tables, &SecretsManager::new(&aws)).await?;
     let mails = EmailRequests::from_env(&aws);
     let registration = registration(mails.are_placed())?;
-    let trail = AuditTable::new(tables.clone(), trail);
+    let audit_log = AuditTable::new(tables.clone(), audit_log);
     let jobs = JobsTable::new(tables.clone(), jobs);
-    let auth = Auth::new(UsersTable::new(tables, table, trail, jobs), verifier, issuer, limits);
+    let auth = Auth::new(UsersTable::new(tables, table, audit_log, jobs), verifier, issuer, limits);
     let auth = auth.at(ApiAddress::from_env());
     http::serve(auth.with_mails(mails).with_registration(registration).with_founding(admission::founding()?)).await
 }

@@ -6,9 +6,9 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{LastingSessions, SignIn};
 use linklet_lambda::{
+    audit_log,
     http::{ApiError, Problem, Request, Response, StatusCode, header, json, no_content},
     identity::Person,
-    trail,
 };
 use serde::Serialize;
 
@@ -29,7 +29,7 @@ impl Auth {
         let began = began.on(AuditSubject::Session(*session)).at_place(place.device.clone(), place.country.clone());
         let sign_in = SignIn { place, address: self.limits.guesses.network_hash(request), first_token };
         self.users.begin_session(user, session, sign_in).await?;
-        trail::note(self.users.trail(), &began).await;
+        audit_log::note(self.users.audit_log(), &began).await;
         Ok(())
     }
 

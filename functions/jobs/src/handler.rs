@@ -89,8 +89,8 @@ impl Kinds {
         match work {
             Work::Job(job) => Box::pin(self.workspaces.recheck(job, mark, now)).await,
             Work::Task(task) => Ok(match &task.work {
-                TaskWork::HandOver(handover) if self.rests(work) && now < handover.settled_at() => {
-                    Recheck::Later(handover.settled_at())
+                TaskWork::HandOver(handover) if self.rests(work) && now < handover.caches_expire_at() => {
+                    Recheck::Later(handover.caches_expire_at())
                 }
                 _ => Recheck::Now,
             }),

@@ -1,7 +1,9 @@
 //! Handing over what a member leaves behind: links and monitored URLs to an heir, and API keys, unless those are revoked.
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use linklet_domain::{CorrelationId, Handover, Invalid, JobProgress, KeysLeft, Member, Origin, PageToken, Timestamp};
+use linklet_domain::{
+    AuditContext, CorrelationId, Handover, Invalid, JobProgress, KeysLeft, Member, PageToken, Timestamp,
+};
 use linklet_dynamodb::{Cursor, LinksTable, RepositoryError, UsersTable, WatchTable};
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +70,7 @@ impl HandoverWork {
         let heir = handover.heir_among(&members).ok_or_else(nobody);
         let heir = heir.map_err(RepositoryError::unreadable("find who gets what a member leaves"))?;
         let estate = Estate { handover, heir, created_until: handover.created_until(&members), correlation_id };
-        let pass = pass.unwrap_or_else(|| Pass::first(handover.settled_at(), now));
+        let pass = pass.unwrap_or_else(|| Pass::first(handover.caches_expire_at(), now));
         let (step, changed) = match &pass.step {
             Step::Links { after } => {
                 if after.is_none() {
@@ -93,9 +95,9 @@ impl HandoverWork {
 
     async fn hand_over_access(&self, estate: &Estate<'_>) -> Result<(), RepositoryError> {
         let Estate { handover: Handover { workspace, leaver, keys, .. }, heir, created_until, .. } = *estate;
-        let origin = Origin::consequence(estate.correlation_id, Timestamp::now());
+        let origin = AuditContext::consequence(estate.correlation_id, Timestamp::now());
         let heir = (*keys == KeysLeft::Kept).then_some(heir);
-        self.users.settle_keys(workspace, leaver, created_until, heir, &origin).await?;
+        self.users.revoke_keys(workspace, leaver, created_until, heir, &origin).await?;
         self.users.withdraw_invitations_by(workspace, leaver, created_until, &origin).await
     }
 

@@ -33,7 +33,7 @@ async fn run() -> Result<(), StartError> {
     let (jobs, links) = (config::required("JOBS_TABLE")?, config::required("LINKS_TABLE")?);
     let (targets, users) = (config::required("WATCH_TABLE")?, config::required("USERS_TABLE")?);
     let (stats, notifications) = (config::required("STATS_TABLE")?, config::required("NOTIFICATIONS_TABLE")?);
-    let (guesses, trail) = (config::required("THROTTLE_TABLE")?, config::required("AUDIT_TABLE")?);
+    let (guesses, audit_log) = (config::required("THROTTLE_TABLE")?, config::required("AUDIT_TABLE")?);
     let (quota, dead_letters) = (watching::quota_from_env()?, config::required("RELAY_DLQ_URL")?);
     let aws = aws::load().await;
     let (tables, mails) = (DynamoDb::new(&aws), EmailRequests::from_env(&aws));
@@ -41,7 +41,7 @@ async fn run() -> Result<(), StartError> {
     let forgotten = Forgotten::new(tables.clone(), &users);
     let backing = Workspaces::new(tables.clone(), &users);
     let (jobs, links) = (JobsTable::new(tables.clone(), jobs), LinksTable::new(tables.clone(), links));
-    let users = UsersTable::new(tables.clone(), users, AuditTable::new(tables.clone(), trail), jobs.clone());
+    let users = UsersTable::new(tables.clone(), users, AuditTable::new(tables.clone(), audit_log), jobs.clone());
     let targets = WatchTable::new(tables.clone(), targets).with_quota(quota);
     let stats = StatsTable::new(tables.clone(), stats);
     let notifications = NotificationsTable::new(tables.clone(), notifications);

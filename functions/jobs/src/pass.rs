@@ -13,7 +13,7 @@ use crate::Next;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Pass<S> {
     /// When all environments know of the change.
-    settled_at: Timestamp,
+    caches_expire_at: Timestamp,
     /// When the pass began.
     since: Timestamp,
     #[serde(flatten)]
@@ -30,8 +30,8 @@ pub(crate) trait PassStep: Clone + PartialEq {
 
 impl<S: PassStep> Pass<S> {
     /// The beginning of the first pass.
-    pub(crate) fn first(settled_at: Timestamp, now: Timestamp) -> Self {
-        Self { settled_at, since: now, step: S::FIRST }
+    pub(crate) fn first(caches_expire_at: Timestamp, now: Timestamp) -> Self {
+        Self { caches_expire_at, since: now, step: S::FIRST }
     }
 
     /// The beginning of another pass.
@@ -45,7 +45,7 @@ impl<S: PassStep> Pass<S> {
 
     /// Whether the pass is the last one: nothing is added any more.
     pub(crate) fn is_last(&self) -> bool {
-        self.settled_at <= self.since
+        self.caches_expire_at <= self.since
     }
 
     pub(crate) fn rests(&self) -> bool {
@@ -54,7 +54,11 @@ impl<S: PassStep> Pass<S> {
 
     /// Another pass, at once or when it is time.
     pub(crate) fn once_more(self, now: Timestamp) -> Next<Self> {
-        let settled_at = self.settled_at;
-        if settled_at <= now { Next::GoOn(self.again(now)) } else { Next::Rest(self.at(S::REST), Some(settled_at)) }
+        let caches_expire_at = self.caches_expire_at;
+        if caches_expire_at <= now {
+            Next::GoOn(self.again(now))
+        } else {
+            Next::Rest(self.at(S::REST), Some(caches_expire_at))
+        }
     }
 }

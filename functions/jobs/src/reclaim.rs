@@ -10,7 +10,7 @@
 use std::time::{Duration, Instant};
 
 use linklet_domain::{
-    AccountChange, CorrelationId, Invitation, Member, Origin, Role, Timestamp, UserId, Workspace, WorkspaceId,
+    AccountChange, AuditContext, CorrelationId, Invitation, Member, Role, Timestamp, UserId, Workspace, WorkspaceId,
     reclaim::Reclaim,
 };
 use linklet_dynamodb::{RepositoryError, ThrottleTable, UsersTable};
@@ -78,7 +78,7 @@ impl ReclaimWork {
         correlation_id: &CorrelationId,
     ) -> Result<usize, RepositoryError> {
         let (id, at) = (&workspace.id, reclaim.reclaimed_at);
-        let origin = Origin::consequence(correlation_id, Timestamp::now());
+        let origin = AuditContext::consequence(correlation_id, Timestamp::now());
         let is_theirs = self.is_theirs(workspace, &reclaim.user).await?;
         let is_meant = |by: &UserId, made_at| reclaim.concerns(is_theirs, by, made_at);
         // Keys come before members, of whom there may be many.
@@ -119,7 +119,7 @@ impl ReclaimWork {
         workspace: &Workspace,
         member: &Member,
         at: Timestamp,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<(), RepositoryError> {
         let paused = self.users.pause_member(&workspace.id, &member.user, at, origin).await?;
         if paused.is_some() {

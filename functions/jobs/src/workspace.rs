@@ -144,7 +144,7 @@ impl WorkspaceWork {
         let checkpoint = match checkpoint {
             Some(checkpoint) if checkpoint.wanted == wanted => checkpoint,
             Some(checkpoint) => Checkpoint { wanted, ..checkpoint.again(now) },
-            None => Checkpoint { wanted, pass: Pass::first(now.plus(Closure::SETTLES_WITHIN), now) },
+            None => Checkpoint { wanted, pass: Pass::first(now.plus(Closure::CACHES_EXPIRE_WITHIN), now) },
         };
         let mut progress = JobProgress::default();
         let step = match checkpoint.pass.step.clone() {

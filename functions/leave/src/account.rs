@@ -151,10 +151,13 @@ impl Leave {
         }
         // Until now, since what was on its way may have come after the request. If that fails, the handover does it some seconds later.
         let (Removal { workspace, user, origin, .. }, until) = (removal, Timestamp::now());
-        let keys = self.users.settle_keys(workspace, user, until, None, origin).await;
+        let keys = self.users.revoke_keys(workspace, user, until, None, origin).await;
         let invitations = self.users.withdraw_invitations_by(workspace, user, until, origin).await;
         for failed in [keys, invitations].into_iter().filter_map(Result::err) {
-            tracing::warn!(error = chain(&failed), "what a person has left could not be settled at once");
+            tracing::warn!(
+                error = chain(&failed),
+                "keys or invitations of a former member could not be revoked at once"
+            );
         }
         Ok(Left::Yes)
     }

@@ -161,7 +161,7 @@ impl Leave {
         let Some(id) = place.workspace else {
             return match place.kind {
                 Kind::Notifications => self.notifications_of(user, after).await,
-                Kind::AuditLog => self.trail_of(user, after).await,
+                Kind::AuditLog => self.audit_log_of(user, after).await,
                 Kind::Sessions => self.sessions_of(user, after, request.received_at()).await,
                 _ => self.person(request, user, workspaces).await,
             };
@@ -226,10 +226,10 @@ impl Leave {
         Ok((items, page.next.map(|cursor| cursor.encode())))
     }
 
-    async fn trail_of(&self, user: &UserId, after: Option<&str>) -> Result<Found, ApiError> {
+    async fn audit_log_of(&self, user: &UserId, after: Option<&str>) -> Result<Found, ApiError> {
         let (filter, after) = (AuditFilter::default(), after.map(Cursor::decode).transpose()?);
         let Page { items, next } =
-            self.users.trail().list(&AuditLog::Person(*user), &filter, AT_ONCE, after.as_ref()).await?;
+            self.users.audit_log().list(&AuditLog::Person(*user), &filter, AT_ONCE, after.as_ref()).await?;
         Ok((items.iter().map(entry).collect(), next.map(|cursor| cursor.encode())))
     }
 
@@ -330,7 +330,7 @@ fn shown_link(request: &Request, link: &Link) -> Result<Value, ApiError> {
         "valid_from": link.availability.valid_from, "is_protected": link.availability.is_protected, "watch": link.watch,
         "archived": link.archived, "created_at": link.created_at, "updated_at": link.updated_at,
     });
-    for members in [members_of(&link.metadata)?, members_of(&link.terms)?] {
+    for members in [members_of(&link.metadata)?, members_of(&link.options)?] {
         merge(&mut shown, members);
     }
     if let Some(routing) = &link.routing {

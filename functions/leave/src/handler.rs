@@ -56,7 +56,7 @@ impl Leave {
         account: &Account,
         password: &TypedPassword,
     ) -> Result<(), ApiError> {
-        let proofs = Proofs { limits: &self.limits, passwords: &self.passwords, trail: self.users.trail() };
+        let proofs = Proofs { limits: &self.limits, passwords: &self.passwords, audit_log: self.users.audit_log() };
         proofs.require(request, account, password, Purpose::refused_as("wrong password for closing")).await
     }
 

@@ -16,15 +16,15 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (users, trail) = (config::required("USERS_TABLE")?, config::required("AUDIT_TABLE")?);
+    let (users, audit_log) = (config::required("USERS_TABLE")?, config::required("AUDIT_TABLE")?);
     let (jobs, links) = (config::required("JOBS_TABLE")?, config::required("LINKS_TABLE")?);
     let (targets, notifications) = (config::required("WATCH_TABLE")?, config::required("NOTIFICATIONS_TABLE")?);
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     let tokens = TokenVerifier::from_env(&aws, &tables).await?;
     let limits = Limits::from_env(&tables, &SecretsManager::new(&aws)).await?;
-    let (trail, jobs) = (AuditTable::new(tables.clone(), trail), JobsTable::new(tables.clone(), jobs));
-    let users = UsersTable::new(tables.clone(), users, trail, jobs.clone());
+    let (audit_log, jobs) = (AuditTable::new(tables.clone(), audit_log), JobsTable::new(tables.clone(), jobs));
+    let users = UsersTable::new(tables.clone(), users, audit_log, jobs.clone());
     let stored = Stored {
         jobs,
         links: LinksTable::new(tables.clone(), links),

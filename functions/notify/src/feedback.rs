@@ -1,6 +1,6 @@
 //! What SES says of mails that came back, or of which somebody has complained.
 
-use linklet_domain::{CorrelationId, EmailAddress, Origin, Timestamp, UserId};
+use linklet_domain::{AuditContext, CorrelationId, EmailAddress, Timestamp, UserId};
 use linklet_dynamodb::RepositoryError;
 use linklet_lambda::telemetry::chain;
 use serde::{Deserialize, Serialize};
@@ -75,7 +75,7 @@ impl Feedback {
 
 impl Notify {
     /// Notes to whom nothing should be mailed any more, and says whether the message is done with.
-    pub(crate) async fn hear(&self, feedback: &Feedback) -> bool {
+    pub(crate) async fn handle_bounce(&self, feedback: &Feedback) -> bool {
         let event_type = feedback.event_type.as_str();
         let Some(((user, email), since)) = feedback.addressee().zip(feedback.since()) else {
             tracing::info!(event_type, "a mail had an end that changes nothing");
@@ -93,7 +93,7 @@ impl Notify {
         marked.is_ok()
     }
 
-    /// Marks an address, and writes that into its person's trail. An entry that can't be written is when the event comes again.
+    /// Marks an address, and writes that into its person's audit log. An entry that can't be written is when the event comes again.
     async fn mark_undeliverable(
         &self,
         user: &UserId,
@@ -102,8 +102,8 @@ impl Notify {
     ) -> Result<bool, RepositoryError> {
         let is_marked = self.people.mark_undeliverable(user, email, since).await?;
         if is_marked {
-            let origin = Origin::consequence(&CorrelationId::generate(), since);
-            self.trail.put(&origin.undeliverable(user)).await?;
+            let origin = AuditContext::consequence(&CorrelationId::generate(), since);
+            self.audit_log.put(&origin.undeliverable(user)).await?;
         }
         Ok(is_marked)
     }

@@ -11,6 +11,7 @@
 mod account_mail;
 mod address_mail;
 mod addresses;
+mod audit_log;
 mod feedback;
 mod invitation_mail;
 mod mail;
@@ -18,7 +19,6 @@ mod mailer;
 mod message;
 mod notification_mail;
 mod topic;
-mod trail;
 
 use std::{
     collections::BTreeMap,
@@ -59,8 +59,8 @@ pub struct Notify {
     pub invitations: Invitations,
     /// The addresses that mails contain.
     pub addresses: Addresses,
-    /// The trail, for what others than their owner have done to links, and for jobs.
-    pub trail: AuditTable,
+    /// The audit log, for what others than their owner have done to links, and for jobs.
+    pub audit_log: AuditTable,
     /// What people are called who have changed something of somebody else's.
     pub names: Names,
     /// Every notification goes here.
@@ -137,13 +137,13 @@ impl Notify {
     /// Says whether the message is done with.
     async fn process(&self, received: &ReceivedMessage<Message>) -> bool {
         match &received.event {
-            Message::Event(event) => self.write_down_and_tell(received, event).await,
+            Message::Event(event) => self.audit_and_notify(received, event).await,
             Message::Order(order) => {
                 let mailed = self.send(order).await;
                 log_order(order, received.receive_count, &mailed);
                 mailed.is_ok()
             }
-            Message::Feedback(feedback) => self.hear(feedback).await,
+            Message::Feedback(feedback) => self.handle_bounce(feedback).await,
         }
     }
 

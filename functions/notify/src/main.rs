@@ -32,7 +32,7 @@ async fn run() -> Result<(), StartError> {
     let (topic, max_receives) = (config::required("TOPIC_ARN")?, config::parsed("MAX_RECEIVES")?);
     let (users, sender) = (config::required("USERS_TABLE")?, config::optional("MAIL_SENDER"));
     let addresses = Addresses::from_env()?;
-    let trail = config::required("AUDIT_TABLE")?;
+    let audit_log = config::required("AUDIT_TABLE")?;
     let aws = aws::load().await;
     let tables = DynamoDb::new(&aws);
     let mailer = match sender {
@@ -45,7 +45,7 @@ async fn run() -> Result<(), StartError> {
         tokens: OneTimeTokens::new(tables.clone(), &users),
         invitations: Invitations::new(tables.clone(), &users),
         addresses,
-        trail: AuditTable::new(tables.clone(), trail),
+        audit_log: AuditTable::new(tables.clone(), audit_log),
         names: Names::new(tables, users),
         topic: Topic::new(Sns::new(&aws), topic),
         mailer,

@@ -176,9 +176,9 @@ impl<'g> Gathering<'g> {
             targets.sort_unstable_by_key(|target| Reverse(target.since));
             is_complete &= targets.len() <= MOST_JUDGED;
             targets.truncate(MOST_JUDGED);
-            let judged = self.watched(targets).await?;
-            is_complete &= judged.is_complete;
-            targets = judged.targets;
+            let checked = self.watched(targets).await?;
+            is_complete &= checked.is_complete;
+            targets = checked.targets;
         }
         let mut tally = self.tally.lock();
         targets.into_iter().for_each(|target| tally.down(target));
@@ -191,7 +191,7 @@ impl<'g> Gathering<'g> {
     /// Those of these targets that a link watches that the question is about, as far as their watchers can be read.
     async fn watched(&self, targets: Vec<DownTarget>) -> Result<DownTargets, RepositoryError> {
         let budget = ByteBudget::of(StatsQueryLimiter::READ_BYTES);
-        let judged = stream::iter(targets).map(|target| {
+        let checked = stream::iter(targets).map(|target| {
             let budget = &budget;
             async move {
                 let (watchers, is_all) = self.overviews.targets.watchers(&target.id, budget).await?;
@@ -199,8 +199,8 @@ impl<'g> Gathering<'g> {
                 Ok::<_, RepositoryError>((is_watched.then_some(target), is_watched || is_all))
             }
         });
-        let judged: Vec<_> = judged.buffered(TARGETS_AT_A_TIME).try_collect().await?;
-        let is_complete = judged.iter().all(|(_, is_certain)| *is_certain);
-        Ok(DownTargets { targets: judged.into_iter().filter_map(|(target, _)| target).collect(), is_complete })
+        let checked: Vec<_> = checked.buffered(TARGETS_AT_A_TIME).try_collect().await?;
+        let is_complete = checked.iter().all(|(_, is_certain)| *is_certain);
+        Ok(DownTargets { targets: checked.into_iter().filter_map(|(target, _)| target).collect(), is_complete })
     }
 }

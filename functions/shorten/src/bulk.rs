@@ -29,12 +29,12 @@ impl Shorten {
 
 /// The positions of the links, those of one URL together: the first of them makes the link that the others may get.
 fn by_url(links: &[JsonObject]) -> Vec<Vec<usize>> {
-    let mut lanes: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (index, link) in links.iter().enumerate() {
         let url = link.value("url").and_then(|url| serde_json::from_str::<TargetUrl>(url).ok());
         // What is no URL is refused, and has to wait for nobody.
-        let lane = url.map_or_else(|| index.to_string(), |url| NormalizedUrl::of(&url).digest());
-        lanes.entry(lane).or_default().push(index);
+        let group = url.map_or_else(|| index.to_string(), |url| NormalizedUrl::of(&url).digest());
+        groups.entry(group).or_default().push(index);
     }
-    lanes.into_values().collect()
+    groups.into_values().collect()
 }

@@ -119,7 +119,7 @@ impl Shorten {
             Reusable::Link(link) if submission.wanted.may_reuse => self.answer_with(submission, *link).await,
             // The URL keeps the link that it has.
             Reusable::Link(_) => self.create(submission, None).await,
-            standing => self.create(submission, Some(&standing)).await,
+            reusable => self.create(submission, Some(&reusable)).await,
         }
     }
 
@@ -224,7 +224,7 @@ impl Shorten {
             valid_from: link.availability.valid_from,
             is_protected: link.availability.is_protected,
             has_rules: link.routing.is_some(),
-            terms: link.terms,
+            options: link.options,
             title: link.metadata.title,
             tags: link.metadata.tags,
             metadata: link.metadata.metadata,
@@ -274,7 +274,7 @@ struct View<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_protected: bool,
     #[serde(flatten)]
-    terms: RedirectOptions,
+    options: RedirectOptions,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     has_rules: bool,
     #[serde(skip_serializing_if = "Option::is_none")]

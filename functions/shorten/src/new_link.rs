@@ -40,7 +40,7 @@ pub(crate) struct NewLink {
     pub password: Option<LinkPassword>,
     availability: Availability,
     pub metadata: LinkMetadata,
-    terms: RedirectOptions,
+    options: RedirectOptions,
     routing: Option<Routing>,
 }
 
@@ -53,7 +53,7 @@ impl NewLink {
         short_urls: &ShortUrls,
         reach: Reach,
     ) -> Result<Self, ApiError> {
-        let (body, metadata, terms) = (object.read::<Body>()?, object.read()?, object.read::<RedirectOptions>()?);
+        let (body, metadata, options) = (object.read::<Body>()?, object.read()?, object.read::<RedirectOptions>()?);
         let routing = object.read::<GivenRules>()?.into_routing()?;
         // A code that a person chose obeys stricter rules than a stored one.
         let custom_code = body.custom_code.map(|code| ShortCode::custom(&code, reserved)).transpose();
@@ -72,14 +72,14 @@ impl NewLink {
             reach.require(&body.url).map_err(|refused| refused.in_field("url"))?;
         }
         short_urls.refuse_own(request, "url", &body.url)?;
-        if let Some(fallback) = &terms.fallback_url {
+        if let Some(fallback) = &options.fallback_url {
             short_urls.refuse_own(request, "fallback_url", fallback)?;
         }
-        short_urls.refuse_own_image(request, terms.preview.as_ref())?;
+        short_urls.refuse_own_image(request, options.preview.as_ref())?;
         if let Some(routing) = &routing {
             refuse_own(short_urls, request, routing)?;
         }
-        let is_reusable = availability.is_unlimited() && terms.are_none() && routing.is_none();
+        let is_reusable = availability.is_unlimited() && options.are_none() && routing.is_none();
         Ok(Self {
             target: body.url,
             watch,
@@ -89,7 +89,7 @@ impl NewLink {
             password: body.password,
             availability,
             metadata,
-            terms,
+            options,
             routing,
         })
     }
@@ -103,7 +103,7 @@ impl NewLink {
             availability: self.availability,
             expiry_is_published: false,
             metadata: self.metadata.clone(),
-            terms: self.terms.clone(),
+            options: self.options.clone(),
             routing: self.routing.clone(),
             watch: self.watch,
             archived: false,

@@ -18,8 +18,8 @@ use tokio::time::Instant;
 
 use crate::{
     Stats, csv,
-    judge::Judge,
     question::{Question, filter, time_ends},
+    user_agent_cache::UserAgentCache,
 };
 
 /// How many clicks a page of CSV has at most; its bytes are limited as well.
@@ -32,9 +32,9 @@ impl Stats {
             Format::Json => request.page_size()?,
             Format::Csv => MOST_ROWS,
         };
-        let mut judge = Judge::load()?;
-        let PageOfClicks { clicks, next } = self.page(link, &asked, limit, &mut judge).await?;
-        let clicks = clicks.into_iter().map(|click| ClickView::new(click, &mut judge));
+        let mut user_agents = UserAgentCache::load()?;
+        let PageOfClicks { clicks, next } = self.page(link, &asked, limit, &mut user_agents).await?;
+        let clicks = clicks.into_iter().map(|click| ClickView::new(click, &mut user_agents));
         if asked.format == Format::Csv {
             return csv::of_clicks(request, clicks, next, |id| asked.cursor(id), &asked.zone);
         }
@@ -47,7 +47,7 @@ impl Stats {
         link: &LinkId,
         asked: &AskedClicks,
         limit: usize,
-        judge: &mut Judge,
+        user_agents: &mut UserAgentCache,
     ) -> Result<PageOfClicks, RepositoryError> {
         if asked.is_about_the_latest() && limit <= MOST_LATEST {
             let clicks = self.clicks.latest(link, limit).await?;
@@ -56,8 +56,9 @@ impl Stats {
         }
         let budget =
             ReadBudget { bytes: StatsQueryLimiter::READ_BYTES, until: Instant::now() + StatsQueryLimiter::READ_FOR };
-        let fits =
-            |click: &Click| asked.filter.is_empty() || asked.filter.fits(&click.visitor, judge.client(&click.visitor));
+        let fits = |click: &Click| {
+            asked.filter.is_empty() || asked.filter.fits(&click.visitor, user_agents.client(&click.visitor))
+        };
         self.clicks.page_back(link, asked.ids(), limit, budget, fits).await
     }
 }
@@ -153,9 +154,9 @@ pub(crate) struct ClickView {
 }
 
 impl ClickView {
-    fn new(click: Click, judge: &mut Judge) -> Self {
+    fn new(click: Click, user_agents: &mut UserAgentCache) -> Self {
         let visitor = click.visitor;
-        let client = judge.client(&visitor).clone();
+        let client = user_agents.client(&visitor).clone();
         let audience = Audience::of(&visitor, &client);
         let source = Source::of(&visitor).as_str();
         let Client { device, browser, version, os } = client;

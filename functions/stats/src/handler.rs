@@ -4,11 +4,11 @@ mod cleanup;
 mod clicks;
 mod csv;
 mod days;
-mod judge;
 mod period;
 mod plan;
 mod question;
 mod summary;
+mod user_agent_cache;
 mod view;
 
 use linklet_domain::{LinkId, LinkStatus, Record, RedirectTarget, Role, Scope, ShortCode};

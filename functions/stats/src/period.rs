@@ -16,9 +16,9 @@ use tokio::time::Instant;
 
 use crate::{
     Stats, csv,
-    judge::Judge,
     plan::{Days, Plan, clicks_in},
     question::{DAY, Question},
+    user_agent_cache::UserAgentCache,
     view::{Covers, PeriodView},
 };
 
@@ -81,7 +81,7 @@ impl Stats {
         let (zone, plan) = exact.plan(question, time.start.max(read_from.start())..time.end);
         let before = exact.plan_before(&plan, &zone, before);
         let before = before.filter(|before| is_compared && before.time.start >= read_from.start());
-        let mut counter = Counter { question, crowd, zone: &zone, days: &days, judge: None };
+        let mut counter = Counter { question, crowd, zone: &zone, days: &days, user_agents: None };
         let mut left = StatsQueryLimiter::READ_BYTES;
         let Some(clicks) = self.edges(asked, &plan, &mut left).await? else {
             let period = counter.period(&Plan::of_whole_days(&plan.time), &[])?;
@@ -136,12 +136,12 @@ impl Stats {
         let budget = ReadBudget { bytes: StatsQueryLimiter::READ_BYTES, until };
         let read = self.clicks.read_back(link, &(before.start..time.end), budget).await?;
         let since = read.since.max(self.clicks_kept_from(now));
-        let mut judge = Judge::load()?;
+        let mut user_agents = UserAgentCache::load()?;
         let mut found = |time: Range<Timestamp>| {
             // Single clicks know their crowd, and only those that fit are added.
             let mut findings = Findings::new(Crowd::Everybody);
             for click in read.clicks.iter().filter(|click| time.contains(&click.clicked_at())) {
-                let client = judge.client(&click.visitor);
+                let client = user_agents.client(&click.visitor);
                 if question.filter.fits(&click.visitor, client) {
                     findings.add_click(click.clicked_at(), &click.visitor, client, question.moment(&question.zone));
                 }
@@ -190,23 +190,23 @@ struct Counter<'c> {
     zone: &'c Zone,
     days: &'c Days,
     /// Loaded for the first click, since whole days need none.
-    judge: Option<Judge>,
+    user_agents: Option<UserAgentCache>,
 }
 
 impl Counter<'_> {
     /// The numbers of the days of a plan, and of clicks at its edges.
     ///
     /// # Errors
-    /// When user agents can't be judged.
+    /// When user agents can't be classified.
     fn period(&mut self, plan: &Plan, clicks: &[Click]) -> Result<Period, ApiError> {
         let (mut findings, moment) = (Findings::new(self.crowd), self.question.moment(self.zone));
         plan.days(self.days).for_each(|(day, stats)| findings.add_day(day, stats, &moment));
         for click in clicks {
-            let judge = match &mut self.judge {
-                Some(judge) => judge,
-                none => none.insert(Judge::load()?),
+            let user_agents = match &mut self.user_agents {
+                Some(user_agents) => user_agents,
+                none => none.insert(UserAgentCache::load()?),
             };
-            findings.add_click(click.clicked_at(), &click.visitor, judge.client(&click.visitor), &moment);
+            findings.add_click(click.clicked_at(), &click.visitor, user_agents.client(&click.visitor), &moment);
         }
         Ok(Period { time: plan.time.clone(), findings })
     }

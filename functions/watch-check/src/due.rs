@@ -1,10 +1,10 @@
-//! Reading the targets of a lane.
+//! Reading the targets of a partition.
 
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use linklet_domain::{PlannedRound, TargetId};
-use linklet_dynamodb::{DueTarget, RepositoryError, TrackRange, UnreadableTarget};
+use linklet_dynamodb::{DueTarget, RepositoryError, ShardRange, UnreadableTarget};
 use linklet_lambda::telemetry::chain;
 use tokio::time::sleep;
 
@@ -17,7 +17,7 @@ const CHECKS_PER_SECOND: usize = 4;
 const TRIES: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// The targets of a lane.
+/// The targets of a partition.
 #[derive(Debug, Default)]
 pub(crate) struct Due {
     pub targets: Vec<DueTarget>,
@@ -28,8 +28,8 @@ pub(crate) struct Due {
 }
 
 impl<N: Network> Checker<N> {
-    /// Reads the targets of a round's lane, all tracks at a time. If the last round could not read all, this one begins at a random
-    /// place of each track, so that no target is left out for ever.
+    /// Reads the targets of a round's partition, all host shards at a time. If the last round could not read all, this one begins at a random
+    /// place of each host shard, so that no target is left out for ever.
     pub(crate) async fn due(&self, round: &PlannedRound, was_cut: bool) -> Due {
         let (mut due, mut pending) = (Due::default(), ranges(round, was_cut));
         let mut left = self.most_read(round);
@@ -68,23 +68,23 @@ impl<N: Network> Checker<N> {
 
     fn most_read(&self, round: &PlannedRound) -> usize {
         let seconds = usize::from(round.interval.seconds());
-        usize::from(round.lane.places()) * seconds * CHECKS_PER_SECOND + self.extra_reads
+        usize::from(round.partition.places()) * seconds * CHECKS_PER_SECOND + self.extra_reads
     }
 }
 
-fn ranges(round: &PlannedRound, was_cut: bool) -> Vec<TrackRange> {
+fn ranges(round: &PlannedRound, was_cut: bool) -> Vec<ShardRange> {
     if !was_cut {
-        return round.lane.tracks().map(TrackRange::all).collect();
+        return round.partition.shards().map(ShardRange::all).collect();
     }
     let split = fastrand::u128(..1 << TargetId::BITS);
-    let halves: Vec<_> = round.lane.tracks().map(|track| TrackRange::split_at(track, split)).collect();
+    let halves: Vec<_> = round.partition.shards().map(|shard| ShardRange::split_at(shard, split)).collect();
     let (upper, lower): (Vec<_>, Vec<_>) = halves.into_iter().map(|[upper, lower]| (upper, lower)).unzip();
     upper.into_iter().chain(lower).collect()
 }
 
 fn log_failure(round: &PlannedRound, error: &RepositoryError) {
-    let (lane, slot) = (round.lane.number(), round.slot.to_string());
-    tracing::error!(lane, slot, error = chain(error), "a round left targets out");
+    let (partition, slot) = (round.partition.number(), round.slot.to_string());
+    tracing::error!(partition, slot, error = chain(error), "a round left targets out");
 }
 
 /// Logs targets that can't be read, in one line for all, since possibly all targets are affected.

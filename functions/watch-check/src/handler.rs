@@ -16,25 +16,25 @@
 //! [`Reach`](linklet_domain::Reach) has the rules for addresses and ports, `destination` those for URLs; `cookies` keeps cookies,
 //! `connection` implements HTTP, `fetcher` one attempt, `check` the retries.
 //!
-//! `rounds` consumes the queue: it takes the lane, reads what is `due`, has it checked in `turns` and in so many `places`, and
+//! `rounds` consumes the queue: it takes the partition, reads what is `due`, has it checked by a `fair_queue` with its `concurrency`, and
 //! `record`s the results.
 
 mod address;
 mod check;
+mod concurrency;
 mod connection;
 mod cookies;
 mod destination;
 mod due;
 mod error;
+mod fair_queue;
 mod fetcher;
 mod network;
-mod places;
 mod record;
 mod rounds;
 mod settings;
 #[cfg(test)]
 mod tests;
-mod turns;
 
 pub use address::CheckedAddress;
 pub use check::Clock;

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use linklet_domain::{CorrelationId, PlannedRound};
-use linklet_dynamodb::{LaneNotes, WatchTable};
+use linklet_dynamodb::{PartitionNotes, WatchTable};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
     metrics::{self, Metric},
@@ -12,7 +12,7 @@ use linklet_lambda::{
 };
 use tracing::Instrument as _;
 
-use crate::{Clock, Fetcher, Network, SystemNetwork, check::Deadline, places::Checked, turns::Turns};
+use crate::{Clock, Fetcher, Network, SystemNetwork, check::Deadline, concurrency::Checked, fair_queue::FairQueue};
 
 /// The consumer of the queue of rounds.
 pub struct Checker<N = SystemNetwork> {
@@ -52,18 +52,18 @@ impl<N: Network> Checker<N> {
 
     /// Works on a round, if nobody else does. It never fails the message: the round would be over when SQS redelivers it.
     async fn work_on(&self, round: &PlannedRound) {
-        let (lane, slot) = (round.lane.number(), round.slot.to_string());
+        let (partition, slot) = (round.partition.number(), round.slot.to_string());
         if round.is_over((self.clock)()) {
             metrics::add(Metric::RoundsCut, 1);
-            tracing::warn!(lane, slot, "a round came too late");
+            tracing::warn!(partition, slot, "a round came too late");
             return;
         }
-        match self.targets.take_lane(round, &CorrelationId::generate()).await {
+        match self.targets.take_partition(round, &CorrelationId::generate()).await {
             Ok(true) => self.run(round).await,
-            Ok(false) => tracing::info!(lane, slot, "another worker has the lane"),
+            Ok(false) => tracing::info!(partition, slot, "another worker has the partition"),
             Err(error) => {
                 metrics::add(Metric::RoundsCut, 1);
-                tracing::error!(lane, slot, error = chain(&error), "a round was left out");
+                tracing::error!(partition, slot, error = chain(&error), "a round was left out");
             }
         }
     }
@@ -71,30 +71,30 @@ impl<N: Network> Checker<N> {
     async fn run(&self, round: &PlannedRound) {
         let told = self.notes(round).await;
         let due = self.due(round, told.is_cut).await;
-        let turns = Turns::of(due.targets, &told.first);
+        let queue = FairQueue::of(due.targets, &told.first);
         let deadline = Deadline { at: round.stops_at(), clock: &*self.clock };
         let Checked { results, skipped, held_back } =
-            self.fetcher.check_in_turns(turns, round.lane.places(), deadline).await;
+            self.fetcher.check_in_turns(queue, round.partition.places(), deadline).await;
         let checks = results.len();
         self.record(round, results).await;
         let first = skipped.iter().chain(&held_back).take(MOST_FIRST).map(|target| target.id.clone()).collect();
-        self.tell(round, &told, LaneNotes { first, is_cut: due.is_cut }).await;
+        self.tell(round, &told, PartitionNotes { first, is_cut: due.is_cut }).await;
         metrics::add(Metric::RoundsCut, (due.is_cut || due.has_failed).into());
         let (skipped, held_back) = (skipped.len(), held_back.len());
         metrics::add(Metric::ChecksSkipped, skipped);
         metrics::add(Metric::ChecksHeldBack, held_back);
-        let (lane, slot, cut) = (round.lane.number(), round.slot.to_string(), due.is_cut);
-        tracing::info!(lane, slot, checks, skipped, held_back, cut, "round done");
+        let (partition, slot, cut) = (round.partition.number(), round.slot.to_string(), due.is_cut);
+        tracing::info!(partition, slot, checks, skipped, held_back, cut, "round done");
     }
 
-    async fn notes(&self, round: &PlannedRound) -> LaneNotes {
-        self.targets.notes(round.lane).await.unwrap_or_else(|error| {
+    async fn notes(&self, round: &PlannedRound) -> PartitionNotes {
+        self.targets.notes(round.partition).await.unwrap_or_else(|error| {
             tracing::warn!(error = chain(&error), "a round begins without what the last one has left");
-            LaneNotes::default()
+            PartitionNotes::default()
         })
     }
 
-    async fn tell(&self, round: &PlannedRound, told: &LaneNotes, notes: LaneNotes) {
+    async fn tell(&self, round: &PlannedRound, told: &PartitionNotes, notes: PartitionNotes) {
         if notes == *told {
             return;
         }

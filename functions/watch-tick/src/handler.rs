@@ -1,8 +1,8 @@
 //! Plans the rounds of the next minute.
 //!
 //! The scheduler can't invoke a function more than once a minute, but check intervals are shorter. So each call sends one
-//! message per round and lane, with a delay until the round starts. A repeated call sends its rounds twice, which is harmless:
-//! one worker takes the lane, and for the other the message is done with.
+//! message per round and partition, with a delay until the round starts. A repeated call sends its rounds twice, which is harmless:
+//! one worker takes the partition, and for the other the message is done with.
 //!
 //! While there are no targets, no rounds are planned: an idle system only looks for targets, once a minute.
 
@@ -25,7 +25,7 @@ pub struct Tick {
     pub rounds: Publisher,
     /// How often each target is checked.
     pub interval: CheckInterval,
-    /// How many checks run at a time, over all lanes.
+    /// How many checks run at a time, over all partitions.
     pub places: Concurrency,
 }
 

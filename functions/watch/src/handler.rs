@@ -3,7 +3,7 @@
 mod view;
 
 use linklet_domain::{
-    AuditAction, AuditSubject, Day, Host, Invalid, Origin, PageToken, Reach, Scope, Target, TargetId, TargetUrl,
+    AuditAction, AuditContext, AuditSubject, Day, Host, Invalid, PageToken, Reach, Scope, Target, TargetId, TargetUrl,
 };
 use linklet_dynamodb::{AuditTable, DeleteTargetOutcome, RegisteredTarget, TargetRegistration, WatchTable, Workspaces};
 use linklet_lambda::{
@@ -21,8 +21,8 @@ pub struct Watch {
     pub authenticator: Authenticator,
     /// The repository of targets.
     pub targets: WatchTable,
-    /// The trail, for what others than their owner do to targets.
-    pub trail: AuditTable,
+    /// The audit log, for what others than their owner do to targets.
+    pub audit_log: AuditTable,
     /// Knows who founded a workspace.
     pub users: Workspaces,
     /// Knows the addresses of the shortener itself.
@@ -108,7 +108,7 @@ impl Watch {
         let deleted = if target.owner == *caller.user() {
             self.targets.delete(&target).await
         } else {
-            let origin = Origin {
+            let origin = AuditContext {
                 actor: caller.actor(),
                 at: request.received_at(),
                 address: None,
@@ -116,7 +116,7 @@ impl Watch {
             };
             let subject = AuditSubject::Target(target.id.clone());
             let entry = origin.in_workspace(&target.workspace, AuditAction::TargetDeleted, subject);
-            self.targets.delete_anothers(&target, &self.trail, &entry).await
+            self.targets.delete_anothers(&target, &self.audit_log, &entry).await
         };
         match deleted? {
             DeleteTargetOutcome::Deleted => Ok(no_content()),

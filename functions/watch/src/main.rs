@@ -13,14 +13,14 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (targets, users) = (config::required("WATCH_TABLE")?, config::required("USERS_TABLE")?);
-    let trail = config::required("AUDIT_TABLE")?;
+    let audit_log = config::required("AUDIT_TABLE")?;
     let (quota, reach) = (watching::quota_from_env()?, watching::reach_from_env()?);
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     http::serve(Watch {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
         targets: WatchTable::new(tables.clone(), targets).with_quota(quota),
-        trail: AuditTable::new(tables.clone(), trail),
+        audit_log: AuditTable::new(tables.clone(), audit_log),
         users: Workspaces::new(tables, users),
         short_urls: ShortUrls::from_env(),
         reach,

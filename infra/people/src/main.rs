@@ -27,12 +27,12 @@ async fn run() -> Result<(), StartError> {
     let [what, email] = arguments.as_slice() else { return Err(USAGE.into()) };
     let email = EmailAddress::parse(email)?;
     let (table, base) = (config::required("USERS_TABLE")?, config::required("PUBLIC_URL")?);
-    let (trail, jobs) = (config::required("AUDIT_TABLE")?, config::required("JOBS_TABLE")?);
+    let (audit_log, jobs) = (config::required("AUDIT_TABLE")?, config::required("JOBS_TABLE")?);
     let record_file = config::required("RECORD_FILE")?;
     let dynamodb = DynamoDb::new(&aws::load().await);
     let tokens = OneTimeTokens::new(dynamodb.clone(), &table);
-    let (trail, jobs) = (AuditTable::new(dynamodb.clone(), trail), JobsTable::new(dynamodb.clone(), jobs));
-    let people = People { users: UsersTable::new(dynamodb, table, trail, jobs), tokens };
+    let (audit_log, jobs) = (AuditTable::new(dynamodb.clone(), audit_log), JobsTable::new(dynamodb.clone(), jobs));
+    let people = People { users: UsersTable::new(dynamodb, table, audit_log, jobs), tokens };
     let (record, help) = match what.as_str() {
         "invite" => shown(&people.invite(&email, Timestamp::now()).await?, &base),
         "reset" | "reclaim" => shown(&people.reset(&email, what == "reclaim", Timestamp::now()).await?, &base),

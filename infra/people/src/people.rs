@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    EmailAddress, KeysLeft, OneTimeToken, Origin, Timestamp, TokenPurpose, UserId, Workspace, lifetimes,
+    AuditContext, EmailAddress, KeysLeft, OneTimeToken, Timestamp, TokenPurpose, UserId, Workspace, lifetimes,
 };
 use linklet_dynamodb::{MemberOutcome, NewToken, OneTimeTokens, Removal, RepositoryError, TokenDelivery, UsersTable};
 use linklet_lambda::app;
@@ -115,7 +115,7 @@ impl People {
         let token = OneTimeToken::generate(TokenPurpose::Reset)?;
         let new = NewToken { hash: &token.hash(), user: &user, email, issued_at: now };
         let delivery = if reclaims { TokenDelivery::Mailed } else { TokenDelivery::Shown };
-        self.users.show_reset(&new, delivery, &Origin::command(now)).await?;
+        self.users.show_reset(&new, delivery, &AuditContext::command(now)).await?;
         Ok(Issued { token, email: email.clone(), right: Right::SetPassword { user, unproved } })
     }
 
@@ -148,11 +148,11 @@ impl People {
     /// When the address has no account, or the table can't be used.
     pub async fn close(&self, email: &EmailAddress) -> Result<Closed, PeopleError> {
         let at = Timestamp::now().plus(CLOCK_DIFFERENCE);
-        let origin = Origin::command(Timestamp::now());
+        let origin = AuditContext::command(Timestamp::now());
         let user = self.users.close_account(email, at, &origin).await?.ok_or(PeopleError::NotRegistered)?;
         let mut last_admin_of = Vec::new();
         for (_, workspace) in self.users.workspaces_of(&user).await? {
-            self.users.settle_keys(&workspace.id, &user, at, None, &origin).await?;
+            self.users.revoke_keys(&workspace.id, &user, at, None, &origin).await?;
             self.users.withdraw_invitations_by(&workspace.id, &user, at, &origin).await?;
             let (caller, keys, origin) = (&user, KeysLeft::Revoked, origin.clone());
             let removal = Removal { workspace: &workspace.id, caller, user: &user, keys, at, origin };

@@ -21,7 +21,7 @@ pub struct Closure {
 impl Closure {
     /// How long after a workspace was closed or brought back the environments may still hold what it was before: they hold sessions and
     /// API keys for a minute, and the rest is for requests and turns that take long and for clocks that differ.
-    pub const SETTLES_WITHIN: Duration = Duration::from_secs(120);
+    pub const CACHES_EXPIRE_WITHIN: Duration = Duration::from_secs(120);
 
     /// That a workspace is closed from now on, and can be brought back for a while.
     #[must_use]

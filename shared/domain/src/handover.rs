@@ -34,19 +34,19 @@ pub struct Handover {
 impl Handover {
     /// How long after the end of a membership something may still be created in the leaver's name: environments hold sessions and
     /// API keys for a minute, and the rest is for requests that take long and for clocks that differ.
-    const SETTLES_WITHIN: Duration = Duration::from_secs(120);
+    const CACHES_EXPIRE_WITHIN: Duration = Duration::from_secs(120);
 
     /// When nothing can be created in the leaver's name any more.
     #[must_use]
-    pub fn settled_at(&self) -> Timestamp {
-        self.left_at.plus(Self::SETTLES_WITHIN)
+    pub fn caches_expire_at(&self) -> Timestamp {
+        self.left_at.plus(Self::CACHES_EXPIRE_WITHIN)
     }
 
     /// The last time of creation of what is handed over. What somebody creates who has come back is theirs.
     #[must_use]
     pub fn created_until(&self, members: &[Member]) -> Timestamp {
         let returned = members.iter().find(|member| member.user == self.leaver);
-        returned.map_or(self.settled_at(), |member| member.joined_at.min(self.settled_at()))
+        returned.map_or(self.caches_expire_at(), |member| member.joined_at.min(self.caches_expire_at()))
     }
 
     /// Who of these members gets what is left: the heir, or the oldest admin if the heir has left as well.
@@ -121,8 +121,8 @@ mod tests {
             handover.created_until(&[heir.clone(), back])
         };
 
-        assert_eq!(handover.created_until(std::slice::from_ref(&heir)), handover.settled_at());
+        assert_eq!(handover.created_until(std::slice::from_ref(&heir)), handover.caches_expire_at());
         assert_eq!(returned(1_010).unix_seconds(), 1_010);
-        assert_eq!(returned(9_000), handover.settled_at());
+        assert_eq!(returned(9_000), handover.caches_expire_at());
     }
 }

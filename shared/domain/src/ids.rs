@@ -198,13 +198,13 @@ impl EventId {
         Self(format!("job:{job}"))
     }
 
-    /// The id of the entry in the trail that mail to a person came back, of which there is one for a time.
+    /// The id of the entry in the audit log that mail to a person came back, of which there is one for a time.
     #[must_use]
     pub(crate) fn undeliverable() -> Self {
         Self("undeliverable".to_owned())
     }
 
-    /// The id of the entry in the trail of all wrong passwords of a while, which begins at this time.
+    /// The id of the entry in the audit log of all wrong passwords of a while, which begins at this time.
     #[must_use]
     pub(crate) fn guessed(since: Timestamp) -> Self {
         Self(format!("guessed:{}", since.unix_seconds()))

@@ -61,10 +61,10 @@ impl LeadingChanges {
         let changes = Self {
             original_url: Transition::between(&before.target, &after.target),
             routing: Transition::between(&before.routing, &after.routing),
-            fallback_url: Transition::between(&before.terms.fallback_url, &after.terms.fallback_url),
+            fallback_url: Transition::between(&before.options.fallback_url, &after.options.fallback_url),
             valid_from: Transition::between(&was.valid_from, &is.valid_from),
             expires_at: Transition::between(&was.expires_at, &is.expires_at),
-            max_clicks: Transition::between(&before.terms.max_clicks, &after.terms.max_clicks),
+            max_clicks: Transition::between(&before.options.max_clicks, &after.options.max_clicks),
             is_active: Transition::between(&is_on(was.state), &is_on(is.state)),
             is_protected: Transition::between(&was.is_protected, &is.is_protected).or(another_password),
             deleted: false,

@@ -41,6 +41,7 @@ mod own_address;
 mod password;
 pub mod reclaim;
 mod redirect;
+mod redirect_options;
 mod registration;
 mod renewal;
 mod revision;
@@ -48,7 +49,6 @@ mod short_code;
 mod source;
 mod stats;
 mod target_url;
-mod terms;
 mod throttle;
 mod timestamp;
 mod unsubscribe_token;
@@ -60,7 +60,9 @@ mod workspace;
 pub use account::{Account, EmailAddress, FullName, Member, Membership, Role};
 pub use api_key::{ApiKey, ApiKeySecret, KeyHash, KeyName, KeyPrefix, Scope, Scopes};
 pub use audience::{Audience, BrowserFamily, Client, Device};
-pub use audit::{ActionFilter, Actor, AuditAction, AuditEntry, AuditFilter, AuditLog, AuditSubject, Changer, Origin};
+pub use audit::{
+    ActionFilter, Actor, AuditAction, AuditContext, AuditEntry, AuditFilter, AuditLog, AuditSubject, Changer,
+};
 pub use availability::{Availability, LinkState, LinkStatus, RemovalReason, Suspension, SuspensionReasons};
 pub use base62::ALPHABET;
 pub use click::{Click, CountryCode, IpHash, ParkedClick, Salt, Spread, Visitor};
@@ -106,6 +108,10 @@ pub use overview::{
 pub use own_address::OwnAddress;
 pub use password::{Password, TypedPassword};
 pub use redirect::{Asker, Caching, CountsAs, Decision, Extras, Intent, RedirectTarget};
+pub use redirect_options::{
+    ClickLimit, Condition, Destination, DestinationName, Platform, Preview, PreviewDescription, PreviewTitle,
+    RedirectOptions, Routing, RoutingRefused, Rule, Traits, Uses, Variant,
+};
 pub use registration::RegistrationPolicy;
 pub use renewal::{LastingSession, RefreshToken, RenewableSession, Renewal, SignInPlace};
 pub use revision::{Precondition, Revision};
@@ -117,10 +123,6 @@ pub use stats::{
     site_of, timeline,
 };
 pub use target_url::TargetUrl;
-pub use terms::{
-    ClickLimit, Condition, Destination, DestinationName, Platform, Preview, PreviewDescription, PreviewTitle,
-    RedirectOptions, Routing, RoutingRefused, Rule, Traits, Uses, Variant,
-};
 pub use throttle::{
     AccountHash, Allowance, Correspondent, Failures, FamiliarNetwork, Guess, GuessKind, Guesser, HashBudget, HashFor,
     Hasher, LimitedRoute, MailCount, MailLimit, Patience, RateLimit, Refusal, RouteLimits, ThrottleSubject, Tier,
@@ -131,7 +133,7 @@ pub use unsubscribe_token::UnsubscribeToken;
 pub use uri::encode_tail;
 pub use validated::{Invalid, disguises_a_line, optional, patched};
 pub use watch::{
-    CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckResult, Concurrency, Host, Lane, PageToken,
-    PlannedRound, Reach, Target, TargetHealth, TargetId, TargetMark, TargetStatus, Track, Watcher, WatcherState,
+    CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckPartition, CheckResult, Concurrency, Host, HostShard,
+    PageToken, PlannedRound, Reach, Target, TargetHealth, TargetId, TargetMark, TargetStatus, Watcher, WatcherState,
 };
 pub use workspace::{Destinations, Workspace, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug};

@@ -27,7 +27,7 @@ pub const OVERVIEWS: Duration = Duration::from_secs(30 * DAY);
 /// workspace keeps few.
 pub const QUESTIONS: Duration = Duration::from_secs(3_600);
 
-/// How long an entry of the trail is kept: thirteen months, so that what is looked at once a year can still be explained.
+/// How long an entry of the audit log is kept: thirteen months, so that what is looked at once a year can still be explained.
 pub const AUDIT: Duration = Duration::from_secs(396 * DAY);
 
 /// How long a notification is kept.

@@ -50,8 +50,8 @@ pub struct Link {
     pub expiry_is_published: bool,
     /// Title, description and tags.
     pub metadata: LinkMetadata,
-    /// On which terms it is followed.
-    pub terms: RedirectOptions,
+    /// Its redirect options.
+    pub options: RedirectOptions,
     /// Where it leads some of its visitors.
     pub routing: Option<Routing>,
     /// Whether the destination is monitored until the link is deleted or expires.
@@ -81,7 +81,7 @@ impl Link {
     #[must_use]
     pub fn is_plain(&self) -> bool {
         let unsuspended = Availability { suspensions: SuspensionReasons::default(), ..self.availability };
-        unsuspended.is_unlimited() && self.terms.are_none() && self.routing.is_none()
+        unsuspended.is_unlimited() && self.options.are_none() && self.routing.is_none()
     }
 
     /// Whether shortening the same URL again may return this link.
@@ -93,7 +93,7 @@ impl Link {
     /// Whether the link leads nowhere where it didn't lead before: what was taken away doesn't matter.
     #[must_use]
     pub fn adds_no_destination(&self, before: &Self) -> bool {
-        let (routing, fallback) = (&self.routing, &self.terms.fallback_url);
+        let (routing, fallback) = (&self.routing, &self.options.fallback_url);
         let has_no_new_rule = match (routing, &before.routing) {
             (None, _) => true,
             (Some(routing), Some(before)) => routing.is_part_of(before),
@@ -101,7 +101,7 @@ impl Link {
         };
         self.target == before.target
             && has_no_new_rule
-            && (fallback.is_none() || *fallback == before.terms.fallback_url)
+            && (fallback.is_none() || *fallback == before.options.fallback_url)
     }
 
     /// When a change counts as made that is made at this time: later than the one before, whatever the clocks say.
@@ -131,8 +131,8 @@ impl Link {
     /// The link after a change that is made at this time.
     #[must_use]
     pub fn changed_by(&self, patch: &LinkPatch, at: Timestamp) -> Self {
-        let (metadata, terms, was) = (&self.metadata, &self.terms, self.availability);
-        let max_clicks = member(patch.max_clicks.as_ref(), &terms.max_clicks);
+        let (metadata, options, was) = (&self.metadata, &self.options, self.availability);
+        let max_clicks = member(patch.max_clicks.as_ref(), &options.max_clicks);
         Self {
             target: member(patch.url.as_ref(), &self.target),
             updated_at: self.next_change_at(at),
@@ -144,7 +144,7 @@ impl Link {
                 },
                 valid_from: patch.valid_from.unwrap_or(was.valid_from),
                 expires_at: patch.expires_at.unwrap_or(was.expires_at),
-                exhausted_at: was.exhausted_at.filter(|_| max_clicks == terms.max_clicks),
+                exhausted_at: was.exhausted_at.filter(|_| max_clicks == options.max_clicks),
                 is_protected: patch.is_protected.unwrap_or(was.is_protected),
                 suspensions: was.suspensions,
             },
@@ -157,11 +157,11 @@ impl Link {
                 metadata: member(patch.metadata.as_ref(), &metadata.metadata),
                 external_id: member(patch.external_id.as_ref(), &metadata.external_id),
             },
-            terms: RedirectOptions {
-                fallback_url: member(patch.fallback_url.as_ref(), &terms.fallback_url),
+            options: RedirectOptions {
+                fallback_url: member(patch.fallback_url.as_ref(), &options.fallback_url),
                 max_clicks,
-                forward_query: patch.forward_query.unwrap_or(terms.forward_query),
-                preview: member(patch.preview.as_ref(), &terms.preview),
+                forward_query: patch.forward_query.unwrap_or(options.forward_query),
+                preview: member(patch.preview.as_ref(), &options.preview),
             },
             routing: member(patch.routing.as_ref(), &self.routing),
             watch: self.watch && patch.watch.is_none(),
@@ -199,7 +199,7 @@ impl Link {
         if !is_deleted && !self.expiry_is_published {
             return Some((expires_at, ExpiryStep::Publish));
         }
-        let is_kept = self.terms.fallback_url.is_some() && !is_deleted;
+        let is_kept = self.options.fallback_url.is_some() && !is_deleted;
         (!is_kept).then(|| (expires_at.plus(kept_for), ExpiryStep::Remove))
     }
 }
@@ -373,7 +373,7 @@ mod tests {
             availability: Availability { state, ..Availability::default() },
             expiry_is_published: false,
             metadata: LinkMetadata::default(),
-            terms: RedirectOptions::default(),
+            options: RedirectOptions::default(),
             routing: None,
             watch: true,
             archived: false,
@@ -403,8 +403,8 @@ mod tests {
     fn an_expired_link_with_a_fallback_is_kept_until_somebody_deletes_it() {
         let (expiry, kept_for) = (Timestamp::parse("2026-03-02T14:00:00Z").unwrap(), Duration::from_secs(3_600));
         let fallback_url = Some(TargetUrl::parse("https://example.com/over").unwrap());
-        let terms = RedirectOptions { fallback_url, ..RedirectOptions::default() };
-        let link = Link { availability: expiring_at(Some(expiry)), terms, ..watching(LinkState::Active) };
+        let options = RedirectOptions { fallback_url, ..RedirectOptions::default() };
+        let link = Link { availability: expiring_at(Some(expiry)), options, ..watching(LinkState::Active) };
         let expired = Link { expiry_is_published: true, ..link.clone() };
         let deleted = Availability { state: LinkState::Deleted(expiry), ..link.availability };
 
@@ -412,13 +412,13 @@ mod tests {
         assert_eq!(expired.next_expiry_step(kept_for), None);
         let removal = Some((expiry.plus(kept_for), ExpiryStep::Remove));
         assert_eq!(Link { availability: deleted, ..expired.clone() }.next_expiry_step(kept_for), removal);
-        assert_eq!(Link { terms: RedirectOptions::default(), ..expired }.next_expiry_step(kept_for), removal);
+        assert_eq!(Link { options: RedirectOptions::default(), ..expired }.next_expiry_step(kept_for), removal);
     }
 
     #[test]
     fn each_change_is_later_and_a_new_limit_ends_exhaustion() {
         let mut link = watching(LinkState::Inactive);
-        link.terms.max_clicks = Some(ClickLimit::try_from(5).unwrap());
+        link.options.max_clicks = Some(ClickLimit::try_from(5).unwrap());
         link.availability.exhausted_at = Some(link.created_at);
         let patch = |json: &str| serde_json::from_str::<LinkPatch>(json).unwrap();
 
@@ -429,7 +429,7 @@ mod tests {
             (LinkState::Active, Some(link.created_at))
         );
         assert_eq!(link.changed_by(&patch(r#"{"max_clicks": 6}"#), early.updated_at).availability.exhausted_at, None);
-        assert_eq!(link.changed_by(&patch("{}"), early.updated_at).terms, link.terms);
+        assert_eq!(link.changed_by(&patch("{}"), early.updated_at).options, link.options);
     }
 
     #[test]

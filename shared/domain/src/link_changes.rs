@@ -95,7 +95,7 @@ impl LinkChanges {
         let new = &after.metadata;
         // Taken apart by name, so that the compiler asks for a new one.
         let LinkMetadata { title, description, tags, metadata, external_id } = &before.metadata;
-        let RedirectOptions { fallback_url, max_clicks, forward_query, preview } = &before.terms;
+        let RedirectOptions { fallback_url, max_clicks, forward_query, preview } = &before.options;
         let (was, is) = (&before.availability, &after.availability);
         let changes = Self {
             title: Transition::between(title, &new.title),
@@ -105,10 +105,10 @@ impl LinkChanges {
             external_id: Transition::between(external_id, &new.external_id),
             expires_at: Transition::between(&was.expires_at, &is.expires_at),
             valid_from: Transition::between(&was.valid_from, &is.valid_from),
-            fallback_url: Transition::between(fallback_url, &after.terms.fallback_url),
-            max_clicks: Transition::between(max_clicks, &after.terms.max_clicks),
-            forward_query: Transition::between(forward_query, &after.terms.forward_query),
-            preview: Transition::between(preview, &after.terms.preview),
+            fallback_url: Transition::between(fallback_url, &after.options.fallback_url),
+            max_clicks: Transition::between(max_clicks, &after.options.max_clicks),
+            forward_query: Transition::between(forward_query, &after.options.forward_query),
+            preview: Transition::between(preview, &after.options.preview),
             original_url: Transition::between(&before.target, &after.target),
             is_protected: Transition::between(&was.is_protected, &is.is_protected),
             watch: Transition::between(&before.watch, &after.watch),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::{
     ClickLimit, Invalid, Preview, Routing, Tag, TargetUrl, Timestamp,
     folding::{folded, is_same},
-    terms,
+    redirect_options,
     validated::{
         Shape, bounded_text, disguises_a_line, null_as_default, optional, optional_text, patched, patched_text,
         readable,
@@ -321,11 +321,11 @@ fn patched_flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<boo
 }
 
 fn patched_fallback<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<TargetUrl>>, D::Error> {
-    terms::fallback_url(deserializer).map(Some)
+    redirect_options::fallback_url(deserializer).map(Some)
 }
 
 fn patched_preview<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Preview>>, D::Error> {
-    terms::preview(deserializer).map(Some)
+    redirect_options::preview(deserializer).map(Some)
 }
 
 #[cfg(test)]

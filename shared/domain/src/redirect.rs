@@ -23,17 +23,17 @@ pub struct RedirectTarget {
 /// What distinguishes a link from a plain one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Extras {
-    /// On which terms it is followed.
-    pub terms: RedirectOptions,
+    /// Its redirect options.
+    pub options: RedirectOptions,
     /// Where it leads some of its visitors.
     pub routing: Option<Routing>,
 }
 
 impl Extras {
-    /// These terms, rules and variants; `None` for a plain link.
+    /// These options, rules and variants; `None` for a plain link.
     #[must_use]
-    pub fn of(terms: RedirectOptions, routing: Option<Routing>) -> Option<Box<Self>> {
-        (!terms.are_none() || routing.is_some()).then(|| Box::new(Self { terms, routing }))
+    pub fn of(options: RedirectOptions, routing: Option<Routing>) -> Option<Box<Self>> {
+        (!options.are_none() || routing.is_some()).then(|| Box::new(Self { options, routing }))
     }
 }
 
@@ -153,7 +153,7 @@ impl RedirectTarget {
     /// How often the link may be followed.
     #[must_use]
     pub fn limit(&self) -> Option<ClickLimit> {
-        self.extras.as_ref()?.terms.max_clicks
+        self.extras.as_ref()?.options.max_clicks
     }
 
     /// Where the link leads some of its visitors.
@@ -165,13 +165,13 @@ impl RedirectTarget {
     /// What is shown where the link is posted.
     #[must_use]
     pub fn preview(&self) -> Option<&Preview> {
-        self.extras.as_ref()?.terms.preview.as_ref()
+        self.extras.as_ref()?.options.preview.as_ref()
     }
 
     /// Whether a visitor's parameters go onto the target.
     #[must_use]
     pub fn forwards_query(&self) -> bool {
-        self.extras.as_ref().is_some_and(|extras| extras.terms.forward_query)
+        self.extras.as_ref().is_some_and(|extras| extras.options.forward_query)
     }
 
     /// What becomes of somebody whom the link doesn't lead to its target for this reason. Whoever switches a link off doesn't want
@@ -180,7 +180,7 @@ impl RedirectTarget {
     pub fn refusal(&self, why: LinkStatus) -> Decision {
         let has_fallback = matches!(why, LinkStatus::Scheduled | LinkStatus::Expired | LinkStatus::Exhausted)
             && self.availability.state == LinkState::Active;
-        match self.extras.as_ref().and_then(|extras| extras.terms.fallback_url.clone()) {
+        match self.extras.as_ref().and_then(|extras| extras.options.fallback_url.clone()) {
             Some(fallback) if has_fallback => Decision::Divert { fallback },
             _ => Decision::Refuse { why },
         }
@@ -225,9 +225,9 @@ mod tests {
         link_with(availability, RedirectOptions::default())
     }
 
-    fn link_with(availability: Availability, terms: RedirectOptions) -> Record<RedirectTarget> {
+    fn link_with(availability: Availability, options: RedirectOptions) -> Record<RedirectTarget> {
         let target = TargetUrl::parse("https://example.com").unwrap();
-        Record::Link(RedirectTarget { identity: identity(), target, availability, extras: Extras::of(terms, None) })
+        Record::Link(RedirectTarget { identity: identity(), target, availability, extras: Extras::of(options, None) })
     }
 
     fn with_fallback() -> RedirectOptions {
@@ -338,8 +338,8 @@ mod tests {
     #[test]
     fn machines_see_the_preview_of_a_link_and_count_as_they_did() {
         let preview = Preview { title: Some("Ours".to_owned().try_into().unwrap()), ..Preview::default() };
-        let terms = RedirectOptions { preview: Some(preview), ..RedirectOptions::default() };
-        let on = |intent, asker| asked(link_with(Availability::default(), terms.clone()), intent, asker);
+        let options = RedirectOptions { preview: Some(preview), ..RedirectOptions::default() };
+        let on = |intent, asker| asked(link_with(Availability::default(), options.clone()), intent, asker);
 
         assert!(matches!(on(Intent::Visit, Asker::Machine), Decision::Show { counts_as: CountsAs::Click, .. }));
         assert!(matches!(on(Intent::Inspect, Asker::Machine), Decision::Show { counts_as: CountsAs::Nothing, .. }));

@@ -50,7 +50,7 @@ pub use users::{
     WithdrawOutcome, WorkspaceOutcome, Workspaces,
 };
 pub use watch::{
-    CheckedTarget, DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, LaneNotes, ListedTarget, OwnedTargets,
-    RegisteredTarget, TargetPage, TargetQuota, TargetRegistration, TrackRange, UnreadableTarget, WatchOutcome,
-    WatchTable,
+    CheckedTarget, DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, ListedTarget, OwnedTargets,
+    PartitionNotes, RegisteredTarget, ShardRange, TargetPage, TargetQuota, TargetRegistration, UnreadableTarget,
+    WatchOutcome, WatchTable,
 };

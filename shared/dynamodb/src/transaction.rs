@@ -97,8 +97,8 @@ where
     Tried: Future<Output = Result<Option<T>, RepositoryError>>,
 {
     for tried in 0..TRIES {
-        if let Some(settled) = attempt().await? {
-            return Ok(settled);
+        if let Some(result) = attempt().await? {
+            return Ok(result);
         }
         back_off(tried).await;
     }

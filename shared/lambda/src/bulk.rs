@@ -99,22 +99,22 @@ pub fn named_twice() -> ApiError {
     Invalid::new("the request names this link twice").in_field("code").into()
 }
 
-/// One lane for each link, for those that don't depend on each other.
+/// One group for each link, for those that don't depend on each other.
 #[must_use]
 pub fn apart(links: usize) -> Vec<Vec<usize>> {
     (0..links).map(|index| vec![index]).collect()
 }
 
-/// Does something with each of these links, and returns the results in their order. The links of a lane are done one after another, so
-/// that a later one finds what the one before it has made; lanes are done at once.
-pub async fn each<T, F, W>(links: usize, lanes: Vec<Vec<usize>>, until: Instant, work: F) -> Vec<Result<T, ApiError>>
+/// Does something with each of these links, and returns the results in their order. The links of a group are done one after another, so
+/// that a later one finds what the one before it has made; groups are done at once.
+pub async fn each<T, F, W>(links: usize, groups: Vec<Vec<usize>>, until: Instant, work: F) -> Vec<Result<T, ApiError>>
 where
     F: Fn(usize) -> W,
     W: Future<Output = Result<T, ApiError>>,
 {
     let work = &work;
     // Collected first, since the compiler doesn't see that a stream of borrowing futures can be sent.
-    let begun: Vec<_> = lanes.into_iter().map(|lane| run_lane(lane, until, work)).collect();
+    let begun: Vec<_> = groups.into_iter().map(|group| run_group(group, until, work)).collect();
     let mut results: Vec<_> = (0..links).map(|_| None).collect();
     let done: Vec<_> = stream::iter(begun).buffer_unordered(AT_ONCE).collect().await;
     for (index, result) in done.into_iter().flatten() {
@@ -123,13 +123,13 @@ where
     results.into_iter().map(|result| result.unwrap_or_else(|| Err(Problem::TryAgain.into()))).collect()
 }
 
-async fn run_lane<T, F, W>(lane: Vec<usize>, until: Instant, work: &F) -> Vec<(usize, Result<T, ApiError>)>
+async fn run_group<T, F, W>(group: Vec<usize>, until: Instant, work: &F) -> Vec<(usize, Result<T, ApiError>)>
 where
     F: Fn(usize) -> W,
     W: Future<Output = Result<T, ApiError>>,
 {
-    let mut done = Vec::with_capacity(lane.len());
-    for index in lane {
+    let mut done = Vec::with_capacity(group.len());
+    for index in group {
         if Instant::now() >= until {
             break;
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    AccountHash, Actor, FamiliarNetwork, Guess, GuessKind, HashFor, Hasher, IpHash, Origin, Salt, ThrottleSubject,
+    AccountHash, Actor, AuditContext, FamiliarNetwork, Guess, GuessKind, HashFor, Hasher, IpHash, Salt, ThrottleSubject,
 };
 use linklet_dynamodb::{AdmittedGuess, GuessOutcome, RepositoryError, ThrottleTable};
 
@@ -171,11 +171,11 @@ impl Guesses {
         IpHash::of(&self.edge.address(request), &self.salt)
     }
 
-    /// Where what somebody changes by this request comes from, for its entry in the trail.
+    /// Where what somebody changes by this request comes from, for its entry in the audit log.
     #[must_use]
-    pub fn origin(&self, request: &Request, actor: Actor) -> Origin {
+    pub fn origin(&self, request: &Request, actor: Actor) -> AuditContext {
         let (at, correlation_id) = (request.received_at(), request.correlation_id().clone());
-        Origin { actor, at, address: Some(self.address_hash(request)), correlation_id }
+        AuditContext { actor, at, address: Some(self.address_hash(request)), correlation_id }
     }
 
     /// The hash of the smallest network that the request comes from, for which it is remembered who has signed in from there.

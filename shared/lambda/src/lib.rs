@@ -19,6 +19,7 @@
 
 pub mod admission;
 pub mod app;
+pub mod audit_log;
 pub mod aws;
 pub mod batch;
 pub mod breakdown_view;
@@ -44,7 +45,6 @@ pub mod secrets;
 pub mod stream;
 pub mod telemetry;
 pub mod throttle;
-pub mod trail;
 pub mod watching;
 pub mod workspace_view;
 pub mod zone;

@@ -48,7 +48,7 @@ pub const USES: &str = "uses";
 
 /// Reads how often those of these links were used that have a limit, up to 100; `None` if that fails or takes longer than 1 s.
 pub async fn link_uses(table: &LinksTable, links: &[Link]) -> Option<LinkUses> {
-    let limited: Vec<_> = links.iter().filter(|link| link.terms.max_clicks.is_some()).map(Link::id).collect();
+    let limited: Vec<_> = links.iter().filter(|link| link.options.max_clicks.is_some()).map(Link::id).collect();
     within_budget(USES, table.uses(&limited)).await
 }
 
@@ -139,15 +139,15 @@ pub struct LinkView {
     #[serde(flatten)]
     availability: AvailabilityView,
     #[serde(flatten)]
-    terms: TermsView,
+    options: OptionsView,
     total_clicks: Option<u64>,
     created_by: UserId,
     created_by_name: Option<FullName>,
 }
 
-/// On which terms a link is followed.
+/// The redirect options of a link.
 #[derive(Debug, Serialize)]
-struct TermsView {
+struct OptionsView {
     fallback_url: Option<TargetUrl>,
     max_clicks: Option<ClickLimit>,
     /// How often the link was used; only where there is a limit.
@@ -158,9 +158,9 @@ struct TermsView {
     has_rules: bool,
 }
 
-impl TermsView {
-    fn new(terms: RedirectOptions, routing: Option<&Routing>, uses: Option<&Uses>) -> Self {
-        let RedirectOptions { fallback_url, max_clicks, forward_query, preview } = terms;
+impl OptionsView {
+    fn new(options: RedirectOptions, routing: Option<&Routing>, uses: Option<&Uses>) -> Self {
+        let RedirectOptions { fallback_url, max_clicks, forward_query, preview } = options;
         let used = uses.filter(|_| max_clicks.is_some()).map(|uses| uses.used);
         Self { fallback_url, max_clicks, used, forward_query, preview, has_rules: routing.is_some() }
     }
@@ -201,7 +201,7 @@ impl LinkView {
             target_id: target_of(request, &link),
             availability: AvailabilityView::at(request.received_at(), &link.availability),
             total_clicks: clicks.as_ref().map(|clicks| clicks.get(link.id()).map_or(0, |clicks| clicks.total)),
-            terms: TermsView::new(link.terms, link.routing.as_ref(), used),
+            options: OptionsView::new(link.options, link.routing.as_ref(), used),
             short_code: link.identity.id.code,
             original_url: link.target,
             metadata: link.metadata,

@@ -49,7 +49,7 @@ pub enum Metric {
     ChecksHeldBack,
     /// Number of checks whose result could not be stored.
     ChecksLost,
-    /// Number of rounds that left out targets that were not read: there were more than a round reads, some could not be read, the lane
+    /// Number of rounds that left out targets that were not read: there were more than a round reads, some could not be read, the partition
     /// could not be taken, or the round came too late.
     RoundsCut,
     /// Number of links whose expiry was published.

@@ -6,14 +6,14 @@ use linklet_domain::{Account, Actor, HashFor, TypedPassword, UserId};
 use linklet_dynamodb::AuditTable;
 
 use crate::{
+    audit_log,
     guesses::Attempt,
     hashing::Limits,
     http::{ApiError, Problem, Request},
     passwords::Passwords,
-    trail,
 };
 
-/// How long a refusal waits for its entry in the trail: less than the steps in which refused logins are answered.
+/// How long a refusal waits for its entry in the audit log: less than the steps in which refused logins are answered.
 const NOTED_WITHIN: Duration = Duration::from_millis(100);
 
 /// Has people show that they know the password of an account.
@@ -24,7 +24,7 @@ pub struct Proofs<'a> {
     /// Verifies passwords.
     pub passwords: &'a Passwords,
     /// Where it is written that somebody has guessed.
-    pub trail: &'a AuditTable,
+    pub audit_log: &'a AuditTable,
 }
 
 /// What a password is given for, and what that hashes.
@@ -67,13 +67,13 @@ impl Proofs<'_> {
     }
 
     /// Writes the line that says why a password was refused, and returns the error, which doesn't. If the next guess has to wait, the
-    /// person finds that in their trail.
+    /// person finds that in their audit log.
     pub async fn refused(&self, request: &Request, user: Option<&UserId>, reason: &'static str) -> ApiError {
         if let Some(user) = user.filter(|_| request.is_last_guess()) {
             // Nobody knows who it was. The answer must not come so late that it tells whether there is an account.
             let entry = self.limits.guesses.origin(request, Actor::Linklet).guessed(user);
-            if tokio::time::timeout(NOTED_WITHIN, trail::note(self.trail, &entry)).await.is_err() {
-                tracing::warn!("an entry of the trail was not written in time");
+            if tokio::time::timeout(NOTED_WITHIN, audit_log::note(self.audit_log, &entry)).await.is_err() {
+                tracing::warn!("an entry of the audit log was not written in time");
             }
         }
         let address_hash = self.limits.guesses.address_hash(request);

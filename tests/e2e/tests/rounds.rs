@@ -37,10 +37,10 @@ impl Rounds {
     pub async fn begin(&self, messages: usize) {
         let slot = Timestamp::from_unix_seconds(Timestamp::now().unix_seconds()).unwrap();
         let (interval, places) = interval_and_places();
-        let lane = places.in_lanes().next().unwrap();
-        let round = PlannedRound { lane, slot, interval, correlation_id: CorrelationId::generate() };
-        let lanes = ["pk", "sk"].map(|name| (name.to_owned(), AttributeValue::S("LANES".to_owned())));
-        self.tables.delete_item().table_name(&self.table).set_key(Some(lanes.into())).send().await.unwrap();
+        let partition = places.in_partitions().next().unwrap();
+        let round = PlannedRound { partition, slot, interval, correlation_id: CorrelationId::generate() };
+        let partitions = ["pk", "sk"].map(|name| (name.to_owned(), AttributeValue::S("LANES".to_owned())));
+        self.tables.delete_item().table_name(&self.table).set_key(Some(partitions.into())).send().await.unwrap();
         for _ in 0..messages {
             self.send(&round, 0).await;
         }

@@ -11,13 +11,13 @@ use linklet_analytics::{Analytics, Clients};
 use linklet_delete::Delete;
 use linklet_domain::{
     AccountHash, CheckInterval, CheckOutcome, CheckResult, Click, Client, Concurrency, CorrelationId, Device,
-    EmailAddress, Event, EventDetail, EventId, FamiliarNetwork, IpHash, LimitedRoute, Member, PlannedRound, RateLimit,
-    Reach, RefreshToken, Role, RouteLimits, Salt, SessionId, SignInPlace, TargetId, TargetStatus, ThrottleSubject,
-    Timestamp, Track, UrlCreated, UserId, Visitor, Window, WorkspaceId, lifetimes,
+    EmailAddress, Event, EventDetail, EventId, FamiliarNetwork, HostShard, IpHash, LimitedRoute, Member, PlannedRound,
+    RateLimit, Reach, RefreshToken, Role, RouteLimits, Salt, SessionId, SignInPlace, TargetId, TargetStatus,
+    ThrottleSubject, Timestamp, UrlCreated, UserId, Visitor, Window, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
     ActiveSession, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, Forgotten, LinksTable, MemberChange,
-    MemberOutcome, RepositoryError, SignIn, TargetQuota, ThrottleTable, TrackRange, UsersTable, WatchTable,
+    MemberOutcome, RepositoryError, ShardRange, SignIn, TargetQuota, ThrottleTable, UsersTable, WatchTable,
 };
 use linklet_jobs::{HandoverWork, JobRunner, Kinds, LinkWork, PersonWork, ReclaimWork, WorkspaceWork};
 use linklet_jobs_api::JobsApi;
@@ -206,7 +206,7 @@ pub fn notify(db: &TestDynamoDb, queues: &FakeQueues, outside: &FakeNotifiers, w
         tokens: db.one_time_tokens(),
         invitations: db.invitations(),
         addresses: Addresses::new(Some("https://go.example.com"), "https://api.example.com"),
-        trail: db.trail(),
+        audit_log: db.audit_log(),
         names: db.names(),
         topic: Topic::new(outside.sns(), "arn:aws:sns:eu-central-1:123456789012:notifications"),
         mailer: with_mail.then(|| mailer(db, outside)),
@@ -244,17 +244,17 @@ pub fn checker(targets: WatchTable, queues: &FakeQueues, reach: Reach) -> Checke
     }
 }
 
-/// The round of the only lane that begins then, with eight places.
+/// The round of the only partition that begins then, with eight places.
 pub fn round_at(slot: Timestamp, seconds: u8) -> PlannedRound {
-    let lane = Concurrency::try_from(8).unwrap().in_lanes().next().unwrap();
+    let partition = Concurrency::try_from(8).unwrap().in_partitions().next().unwrap();
     let interval = CheckInterval::from_seconds(seconds).unwrap();
-    PlannedRound { lane, slot, interval, correlation_id: correlation() }
+    PlannedRound { partition, slot, interval, correlation_id: correlation() }
 }
 
 /// A target as a round reads it.
 pub async fn due(table: &WatchTable, id: &TargetId) -> DueTarget {
-    let track = Track::all().find(|track| track.to_string() == id.track_digit()).unwrap();
-    let page = table.due(&TrackRange::all(track), 1_000).await.unwrap();
+    let shard = HostShard::all().find(|shard| shard.to_string() == id.shard_digit()).unwrap();
+    let page = table.due(&ShardRange::all(shard), 1_000).await.unwrap();
     page.targets.into_iter().find(|target| target.id == *id).unwrap()
 }
 
@@ -504,7 +504,7 @@ pub fn watch(db: &TestDynamoDb) -> Watch {
     Watch {
         authenticator: db.authenticator(),
         targets: db.watch(),
-        trail: db.trail(),
+        audit_log: db.audit_log(),
         users: db.workspaces(),
         short_urls: ShortUrls::new(None),
         reach: Reach::Public,
@@ -515,7 +515,7 @@ pub fn watch(db: &TestDynamoDb) -> Watch {
 pub async fn damage(db: &TestDynamoDb, id: &TargetId) {
     let text = |text: &str| AttributeValue::S(text.to_owned());
     let update = db.client().update_item().table_name("WatchTable");
-    let update = update.key("pk", text(&format!("TARGET#{}", id.track_digit()))).key("sk", text(id.as_str()));
+    let update = update.key("pk", text(&format!("TARGET#{}", id.shard_digit()))).key("sk", text(id.as_str()));
     let update = update.update_expression("SET #status = :status").expression_attribute_names("#status", "status");
     update.expression_attribute_values(":status", text("paused")).send().await.unwrap();
 }

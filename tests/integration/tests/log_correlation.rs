@@ -5,7 +5,7 @@ use std::time::Duration;
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_analytics::Analytics;
 use linklet_domain::{
-    CorrelationId, Event, EventDetail, EventId, Origin, PlannedRound, Reach, Role, Timestamp, UrlCreated, UserId,
+    AuditContext, CorrelationId, Event, EventDetail, EventId, PlannedRound, Reach, Role, Timestamp, UrlCreated, UserId,
 };
 use linklet_dynamodb::{JobsTable, NotificationsTable, Removal, StatsTable, WatchTable};
 use linklet_jobs::JobRunner;
@@ -86,7 +86,7 @@ async fn what_fails_in_linkwatch_is_said_under_the_id_of_its_call() {
 
     let unplanned = lines_under("call-2", schedule::invoke(&fixture::tick(unreachable(), &queues, 60), call)).await;
     let undone = lines_under("call-2", checker.consume(messages(&[late, round]))).await;
-    let unreadable = r#"{"lane": 99, "correlation_id": "call-2"}"#.to_owned();
+    let unreadable = r#"{"partition": 99, "correlation_id": "call-2"}"#.to_owned();
     let unread = lines_under("call-2", of_nothing.consume(queue_batch(&[unreadable]))).await;
 
     assert!(unplanned.contains(&"rounds are planned without knowing whether there are targets".to_owned()));
@@ -182,7 +182,7 @@ async fn each_line_of_a_job_or_handover_names_the_request_for_it() {
     let request =
         request.header("x-correlation-id", "tagging-1").json(&json!({"kind": "archive", "filter": {"all": true}}));
     assert_eq!(request.send_to(&fixture::jobs_api(&db)).await.status, 202);
-    let origin = Origin { correlation_id: id("removing-1"), ..an_origin(&ada.id) };
+    let origin = AuditContext { correlation_id: id("removing-1"), ..an_origin(&ada.id) };
     let removal = Removal { origin, ..removal(&ada.workspace, &ada.id, &bob.id) };
     db.users().remove_member(&removal).await.unwrap();
 

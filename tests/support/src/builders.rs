@@ -1,8 +1,9 @@
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_domain::{
-    Actor, ApiKey, ApiKeySecret, Availability, ClickId, CorrelationId, EmailAddress, Event, EventDetail, Generation,
-    IpHash, KeyName, KeysLeft, Link, LinkId, LinkIdentity, LinkMetadata, LinkWrite, Origin, RedirectOptions, Revision,
-    Salt, Scopes, SessionId, ShortCode, Target, TargetUrl, Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
+    Actor, ApiKey, ApiKeySecret, AuditContext, Availability, ClickId, CorrelationId, EmailAddress, Event, EventDetail,
+    Generation, IpHash, KeyName, KeysLeft, Link, LinkId, LinkIdentity, LinkMetadata, LinkWrite, RedirectOptions,
+    Revision, Salt, Scopes, SessionId, ShortCode, Target, TargetUrl, Timestamp, UrlClicked, UserId, Visitor,
+    WorkspaceId,
 };
 use linklet_dynamodb::Removal;
 use serde::Serialize;
@@ -29,7 +30,7 @@ impl LinkBuilder {
             availability: Availability::default(),
             expiry_is_published: false,
             metadata: LinkMetadata::default(),
-            terms: RedirectOptions::default(),
+            options: RedirectOptions::default(),
             routing: None,
             watch: false,
             archived: false,
@@ -84,13 +85,13 @@ impl LinkBuilder {
         self
     }
 
-    /// On these terms, as a request has them.
+    /// On these options, as a request has them.
     ///
     /// # Panics
     /// When they are none.
     #[must_use]
-    pub fn on_terms(mut self, terms: &Value) -> Self {
-        self.0.terms = serde_json::from_value(terms.clone()).expect("terms");
+    pub fn with_options(mut self, options: &Value) -> Self {
+        self.0.options = serde_json::from_value(options.clone()).expect("options");
         self
     }
 
@@ -148,14 +149,14 @@ pub struct Person {
 
 /// Where a change of this person's comes from that comes now.
 #[must_use]
-pub fn an_origin(user: &UserId) -> Origin {
-    Origin { actor: Actor::Person(*user), ..operator() }
+pub fn an_origin(user: &UserId) -> AuditContext {
+    AuditContext { actor: Actor::Person(*user), ..operator() }
 }
 
 /// Where what an operator does now comes from.
 #[must_use]
-pub fn operator() -> Origin {
-    Origin::command(Timestamp::now())
+pub fn operator() -> AuditContext {
+    AuditContext::command(Timestamp::now())
 }
 
 /// A session that has just begun.

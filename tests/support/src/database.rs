@@ -3,9 +3,9 @@ use std::convert::Infallible;
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use aws_sdk_dynamodb::{Client, config::Intercept};
 use linklet_domain::{
-    Account, ApiKey, CorrelationId, EmailAddress, Handover, Invitation, Link, LinkEdit, LinkId, LinkPatch, Member,
-    Membership, OneTimeToken, Origin, Record, Role, Suspension, SuspensionReasons, Target, Task, TaskWork, Timestamp,
-    TokenHash, TokenPurpose, Tombstone, UserId, Work, WorkId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    Account, ApiKey, AuditContext, CorrelationId, EmailAddress, Handover, Invitation, Link, LinkEdit, LinkId,
+    LinkPatch, Member, Membership, OneTimeToken, Record, Role, Suspension, SuspensionReasons, Target, Task, TaskWork,
+    Timestamp, TokenHash, TokenPurpose, Tombstone, UserId, Work, WorkId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{
     AcceptOutcome, ApiKeys, AuditTable, ClicksTable, ClosedWorkspaces, CreateKeyOutcome, CreateOutcome, Creation,
@@ -127,9 +127,9 @@ impl TestDynamoDb {
         ClosedWorkspaces::new(self.client(), "UsersTable")
     }
 
-    /// The table of trails.
+    /// The table of audit logs.
     #[must_use]
-    pub fn trail(&self) -> AuditTable {
+    pub fn audit_log(&self) -> AuditTable {
         AuditTable::new(self.client(), "AuditTable")
     }
 
@@ -285,7 +285,7 @@ impl TestDynamoDb {
         assert_eq!(invited, InviteOutcome::Invited);
         let password_hash = Some("none".to_owned());
         let account = Account { id: user, email, full_name, password_hash, created_at: joined_at, last_login_at: None };
-        let origin = Origin { at: joined_at, ..an_origin(&user) };
+        let origin = AuditContext { at: joined_at, ..an_origin(&user) };
         let accepted = self.users().accept_invitation(&token, &account, &a_session(), &origin).await;
         let accepted = accepted.expect("an invitation can be accepted");
         assert!(matches!(accepted, AcceptOutcome::Accepted(..)), "{accepted:?}");
@@ -555,11 +555,12 @@ impl TestDynamoDb {
     }
 }
 
-/// The table of accounts, and its trail, by this client.
+/// The table of accounts, and its audit log, by this client.
 #[must_use]
 pub fn users_by(client: Client) -> UsersTable {
-    let (trail, jobs) = (AuditTable::new(client.clone(), "AuditTable"), JobsTable::new(client.clone(), "JobsTable"));
-    UsersTable::new(client, "UsersTable", trail, jobs)
+    let (audit_log, jobs) =
+        (AuditTable::new(client.clone(), "AuditTable"), JobsTable::new(client.clone(), "JobsTable"));
+    UsersTable::new(client, "UsersTable", audit_log, jobs)
 }
 
 /// Reads a stream on from where it has come to.

@@ -162,7 +162,7 @@ pub async fn in_role_of<H, F: Future>(answer: F) -> F::Output {
     }
 }
 
-/// Ends a test that changes an entry of the trail, or could: IAM can't demand that a put has a condition.
+/// Ends a test that changes an entry of the audit log, or could: IAM can't demand that a put has a condition.
 fn require_that_entries_stay(operation: &str, request: &Value) {
     const TABLE: &str = "AuditTable";
     let in_transaction = members(&request["TransactItems"]).filter_map(Value::as_object).flatten();
@@ -174,7 +174,7 @@ fn require_that_entries_stay(operation: &str, request: &Value) {
     assert!(request["RequestItems"].get(TABLE).is_none(), "a batch has no conditions: {request}");
     for (write, detail) in writes {
         let is_new = detail["ConditionExpression"] == "attribute_not_exists(pk)";
-        assert!(write == "Put" && is_new, "an entry of the trail may be changed: {write} {detail}");
+        assert!(write == "Put" && is_new, "an entry of the audit log may be changed: {write} {detail}");
     }
 }
 
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_may_change_an_entry_of_the_trail_ends_a_test() {
+    fn whatever_may_change_an_entry_of_the_audit_log_ends_a_test() {
         let stays = |operation: &str, request: Value| {
             let check = std::panic::AssertUnwindSafe(|| require_that_entries_stay(operation, &request));
             std::panic::catch_unwind(check).is_ok()

@@ -100,7 +100,7 @@ impl Changer {
         Self { user: *user, key: None, name: None }
     }
 
-    /// As the trail names them.
+    /// As the audit log names them.
     #[must_use]
     pub fn actor(&self) -> Actor {
         self.key.clone().map_or(Actor::Person(self.user), Actor::Key)

@@ -1,4 +1,4 @@
-//! Which part of a trail somebody reads.
+//! Which part of an audit log somebody reads.
 
 use super::{Actor, AuditAction};
 use crate::{Invalid, Timestamp};
@@ -26,7 +26,7 @@ impl ActionFilter {
     }
 }
 
-/// Which entries of a trail somebody wants to see: those of which all is true that is given.
+/// Which entries of an audit log somebody wants to see: those of which all is true that is given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditFilter {
     /// None before this time.

@@ -1,4 +1,4 @@
-//! The trail: who has done what, to whom or what, and from where.
+//! The audit log: who has done what, to whom or what, and from where.
 //!
 //! An entry names people by their ids only. It has no address, neither of mail nor of a client, no password, no token, and nothing of
 //! a URL.
@@ -22,7 +22,7 @@ pub use self::{
     subject::AuditSubject,
 };
 
-/// Whose trail it is.
+/// Whose audit log it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AuditLog {
     /// That of a workspace, which its admins read.
@@ -33,7 +33,7 @@ pub enum AuditLog {
 
 /// Where a change comes from. Whatever changes who may do what takes one, since the change has an entry in the same transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
+pub struct AuditContext {
     /// Who acts.
     pub actor: Actor,
     /// When the request came, or the consequence was drawn.
@@ -44,7 +44,7 @@ pub struct Origin {
     pub correlation_id: CorrelationId,
 }
 
-impl Origin {
+impl AuditContext {
     /// What Linklet does itself, since somebody has done what has this correlation id.
     #[must_use]
     pub fn consequence(correlation_id: &CorrelationId, at: Timestamp) -> Self {
@@ -59,10 +59,10 @@ impl Origin {
 
     /// An entry of what is done, with a random id.
     #[must_use]
-    pub fn entry(&self, trail: AuditLog, action: AuditAction) -> AuditEntry {
+    pub fn entry(&self, audit_log: AuditLog, action: AuditAction) -> AuditEntry {
         AuditEntry {
             id: EventId::generate(),
-            trail,
+            audit_log,
             at: self.at,
             actor: self.actor.clone(),
             action,
@@ -76,19 +76,19 @@ impl Origin {
         }
     }
 
-    /// An entry of a workspace's trail.
+    /// An entry of a workspace's audit log.
     #[must_use]
     pub fn in_workspace(&self, workspace: &WorkspaceId, action: AuditAction, subject: AuditSubject) -> AuditEntry {
         AuditEntry { subject: Some(subject), ..self.entry(AuditLog::Workspace(*workspace), action) }
     }
 
-    /// An entry of a person's own trail.
+    /// An entry of a person's own audit log.
     #[must_use]
     pub fn of_person(&self, user: &UserId, action: AuditAction) -> AuditEntry {
         AuditEntry { subject: Some(AuditSubject::Account(*user)), ..self.entry(AuditLog::Person(*user), action) }
     }
 
-    /// The entry of a person's trail that somebody has guessed their password wrong until they had to wait. A quarter of an hour has one,
+    /// The entry of a person's audit log that somebody has guessed their password wrong until they had to wait. A quarter of an hour has one,
     /// which has the time of its beginning.
     #[must_use]
     pub fn guessed(&self, user: &UserId) -> AuditEntry {
@@ -97,20 +97,20 @@ impl Origin {
         AuditEntry { id: EventId::guessed(at), at, ..self.of_person(user, AuditAction::SessionGuessed) }
     }
 
-    /// The entry of a person's trail that mail to their address came back. However often that is told, it has the same key.
+    /// The entry of a person's audit log that mail to their address came back. However often that is told, it has the same key.
     #[must_use]
     pub fn undeliverable(&self, user: &UserId) -> AuditEntry {
         AuditEntry { id: EventId::undeliverable(), ..self.of_person(user, AuditAction::AccountUndeliverable) }
     }
 }
 
-/// An entry of a trail, which nobody changes.
+/// An entry of an audit log, which nobody changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditEntry {
     /// A random id, or that of the event that the entry was made of. With the time it is the entry's key.
     pub id: EventId,
-    /// Whose trail it is in.
-    pub trail: AuditLog,
+    /// Whose audit log it is in.
+    pub audit_log: AuditLog,
     /// When it was done.
     pub at: Timestamp,
     /// Who has done it.
@@ -160,7 +160,7 @@ impl AuditEntry {
 }
 
 impl AuditEntry {
-    /// The entry that an event makes, under its id; `None` for one of which the trail says nothing.
+    /// The entry that an event makes, under its id; `None` for one of which the audit log says nothing.
     #[must_use]
     pub fn from_event(event: &Event) -> Option<Self> {
         let link = |link: &LinkId| AuditSubject::Link(link.code.clone());
@@ -190,7 +190,7 @@ impl AuditEntry {
             _ => return None,
         };
         let origin =
-            Origin { actor, at: event.occurred_at, address: None, correlation_id: event.correlation_id.clone() };
+            AuditContext { actor, at: event.occurred_at, address: None, correlation_id: event.correlation_id.clone() };
         let entry = origin.in_workspace(&event.workspace_id, action, subject);
         Some(Self { id: event.event_id.clone(), from, to, ..entry })
     }
@@ -234,9 +234,9 @@ as_text! {
 mod tests {
     use super::*;
 
-    fn origin(at: &str) -> Origin {
+    fn origin(at: &str) -> AuditContext {
         let correlation_id = CorrelationId::parse("req-1").unwrap();
-        Origin { actor: Actor::Operator, at: Timestamp::parse(at).unwrap(), address: None, correlation_id }
+        AuditContext { actor: Actor::Operator, at: Timestamp::parse(at).unwrap(), address: None, correlation_id }
     }
 
     #[test]

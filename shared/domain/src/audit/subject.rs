@@ -24,7 +24,7 @@ pub enum AuditSubject {
     Target(TargetId),
     /// A job.
     Job(JobId),
-    /// The account of whose trail it is.
+    /// The account of whose audit log it is.
     Account(UserId),
     /// A session.
     Session(SessionId),

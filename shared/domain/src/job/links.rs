@@ -211,7 +211,7 @@ mod tests {
             availability: Availability::default(),
             expiry_is_published: false,
             metadata: LinkMetadata::default(),
-            terms: RedirectOptions::default(),
+            options: RedirectOptions::default(),
             routing: None,
             watch: false,
             archived: false,

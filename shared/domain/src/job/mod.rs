@@ -299,7 +299,7 @@ pub enum WorkspaceJob {
 
 impl JobWork {
     /// Whether it concerns links alone. Such a job needs its [`Backing`], can be cancelled, and is given up when it comes no
-    /// further. What becomes of a workspace is settled when it was asked for.
+    /// further. What becomes of a workspace is decided when it is asked for.
     #[must_use]
     pub fn is_of_links(&self) -> bool {
         matches!(self, Self::Links(_))

@@ -264,7 +264,7 @@ mod tests {
     }
 
     /// Moves the days before this one into the past.
-    fn settle(stats: &mut LinkStats, until: Day) {
+    fn roll_up(stats: &mut LinkStats, until: Day) {
         let from = stats.past.as_ref().map(|past| past.until);
         let days = stats.days.range(..until).filter(|(day, _)| Some(**day) >= from).map(|(_, stats)| stats);
         stats.past = Some(Rollup::extended(stats.past.clone(), until, days));
@@ -403,15 +403,15 @@ mod tests {
         #[test]
         fn nothing_is_lost_between_hours_days_past_and_total(
             clicks in prop::collection::vec((0_i64..60 * 86_400, 0_u64..40, 0_usize..3), 0..400),
-            settled in prop::collection::btree_map(0_usize..400, 0_i64..60, 0..3),
+            rolled_up in prop::collection::btree_map(0_usize..400, 0_i64..60, 0..3),
         ) {
             let clients =
                 [client(Device::Desktop, "Firefox"), client(Device::Bot, "Googlebot"), client(Device::Mobile, "Safari")];
             let mut stats = LinkStats::default();
             for (position, (second, number, kind)) in clicks.iter().enumerate() {
-                let until = settled.get(&position).map(|day| Timestamp::from_unix_seconds(day * 86_400).unwrap().day());
+                let until = rolled_up.get(&position).map(|day| Timestamp::from_unix_seconds(day * 86_400).unwrap().day());
                 if let Some(until) = until.filter(|until| stats.past.as_ref().is_none_or(|past| past.until < *until)) {
-                    settle(&mut stats, until);
+                    roll_up(&mut stats, until);
                 }
                 let visitor = person(*number).with_headers(None, Some(&format!("https://{}.example/", number % 10)));
                 count(&mut stats, Timestamp::from_unix_seconds(*second).unwrap(), &visitor, &clients[*kind]);

@@ -145,11 +145,11 @@ impl Totals {
     /// The first day that stays out of the past, if it is time to move the days before it. Moving costs a transaction, so it is
     /// done for many clicks at a time, or once in four weeks.
     #[must_use]
-    pub fn settles_until(&self, today: Day) -> Option<Day> {
+    pub fn rolls_up_until(&self, today: Day) -> Option<Day> {
         let until = days_before(today, RECENT_DAYS);
-        let settling = self.open.range(..DaySlice::from(until));
-        let (oldest, _) = settling.clone().next()?;
-        let clicks: u64 = settling.map(|(_, count)| count.clicks).sum();
+        let old_days = self.open.range(..DaySlice::from(until));
+        let (oldest, _) = old_days.clone().next()?;
+        let clicks: u64 = old_days.map(|(_, count)| count.clicks).sum();
         let is_long_ago = oldest.day.start().plus(Self::SETTLED_AFTER) <= today.start();
         (clicks >= Self::MANY || is_long_ago).then_some(until)
     }
@@ -195,23 +195,23 @@ mod tests {
     fn a_busy_day_rolls_up_when_neither_recent_nor_the_day_before() {
         let totals = totals(&[("2026-03-01", 100), ("2026-03-03", 5)]);
 
-        assert_eq!(totals.settles_until(day("2026-03-03")), None);
-        assert_eq!(totals.settles_until(day("2026-03-04")), Some(day("2026-03-02")));
+        assert_eq!(totals.rolls_up_until(day("2026-03-03")), None);
+        assert_eq!(totals.rolls_up_until(day("2026-03-04")), Some(day("2026-03-02")));
     }
 
     #[test]
     fn quiet_days_move_into_the_past_after_four_weeks() {
         let totals = totals(&[("2026-03-01", 1), ("2026-03-28", 1)]);
 
-        assert_eq!(totals.settles_until(day("2026-03-28")), None);
-        assert_eq!(totals.settles_until(day("2026-03-29")), Some(day("2026-03-27")));
+        assert_eq!(totals.rolls_up_until(day("2026-03-28")), None);
+        assert_eq!(totals.rolls_up_until(day("2026-03-29")), Some(day("2026-03-27")));
     }
 
     #[test]
     fn no_day_rolls_up_while_a_slower_clock_finds_it_recent() {
         let busy = totals(&[("2026-03-01", 1_000)]);
         for now in ["2026-03-02", "2026-03-03", "2026-03-04", "2026-03-05"] {
-            let until = busy.settles_until(day(now));
+            let until = busy.rolls_up_until(day(now));
             let an_hour_behind = days_before(day(now), 1);
 
             assert!(until.is_none_or(|until| !is_recent(days_before(until, 1), an_hour_behind)), "{now}");
@@ -250,11 +250,11 @@ mod tests {
         let split = totals(&[("2026-03-01", 60), ("2026-03-01#0", 30), ("2026-03-01#f", 10), ("2026-03-03", 5)]);
 
         assert_eq!(split.total_clicks(), 105);
-        assert_eq!(split.settles_until(day("2026-03-04")), Some(day("2026-03-02")));
+        assert_eq!(split.rolls_up_until(day("2026-03-04")), Some(day("2026-03-02")));
         let history = Totals::history_until(day("2026-03-02"), split.days());
         assert_eq!(history, [(day("2026-03-01"), ClickCount { clicks: 100, people: 50 })].into());
-        let settled = Totals { past_until: Some(day("2026-03-02")), past_clicks: 100, ..split };
-        assert_eq!(settled.total_clicks(), 105);
+        let rolled_up = Totals { past_until: Some(day("2026-03-02")), past_clicks: 100, ..split };
+        assert_eq!(rolled_up.total_clicks(), 105);
     }
 
     #[test]

@@ -241,17 +241,17 @@ mod tests {
         #[test]
         fn the_status_follows_from_the_last_rounds(rounds in prop::collection::vec((any::<bool>(), any::<bool>()), 0..20)) {
             let slot = |number: usize| Timestamp::from_unix_seconds(i64::try_from(number).unwrap() * 15).unwrap();
-            let mut standing = TargetHealth { status: TargetStatus::Pending, failed_slot: None };
+            let mut health = TargetHealth { status: TargetStatus::Pending, failed_slot: None };
             let mut last_good = None;
             for (number, (failed, is_lost)) in rounds.iter().enumerate() {
                 if *failed {
-                    let has_succeeded = standing.failed_slot.is_some_and(|failed| last_good > Some(failed));
-                    standing = standing.after_failure(slot(number), has_succeeded);
+                    let has_succeeded = health.failed_slot.is_some_and(|failed| last_good > Some(failed));
+                    health = health.after_failure(slot(number), has_succeeded);
                 } else {
                     last_good = Some(slot(number));
                     // Losing what else a success says would be a change of status, which is made by the next one.
-                    let is_noted = !is_lost || standing.status != TargetStatus::Up;
-                    standing = if is_noted { standing.after_success() } else { standing };
+                    let is_noted = !is_lost || health.status != TargetStatus::Up;
+                    health = if is_noted { health.after_success() } else { health };
                 }
             }
 
@@ -262,7 +262,7 @@ mod tests {
                 (good, down) if good > down => TargetStatus::Up,
                 _ => TargetStatus::Down,
             };
-            prop_assert_eq!(standing.status, expected);
+            prop_assert_eq!(health.status, expected);
         }
     }
 }

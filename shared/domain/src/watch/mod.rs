@@ -15,7 +15,7 @@ pub use self::{
     page_token::PageToken,
     plan::PlannedRound,
     reach::Reach,
-    rounds::{CheckInterval, Concurrency, Lane, Track},
+    rounds::{CheckInterval, CheckPartition, Concurrency, HostShard},
     target::{Target, TargetId, TargetStatus},
     watcher::{Watcher, WatcherState},
 };

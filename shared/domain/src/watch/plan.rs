@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CheckInterval, Concurrency, Lane};
+use super::{CheckInterval, CheckPartition, Concurrency};
 use crate::{CorrelationId, Timestamp};
 
 /// The interval at which the scheduler invokes the planning function.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A planned round of a lane, as the queue of rounds carries it. Its settings are those of the time when it was planned, so that
+/// A planned round of a partition, as the queue of rounds carries it. Its settings are those of the time when it was planned, so that
 /// a later change doesn't affect rounds that are already queued.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedRound {
-    /// The lane whose targets are checked.
+    /// The partition whose targets are checked.
     #[serde(flatten)]
-    pub lane: Lane,
+    pub partition: CheckPartition,
     /// When the round begins, in whole seconds. A target has at most one result per slot.
     pub slot: Timestamp,
     /// The check interval.
@@ -40,7 +40,12 @@ impl PlannedRound {
     ) -> impl Iterator<Item = Self> {
         let slots = interval.slots_of_minute(call.plus(MINUTE));
         slots.flat_map(move |slot| {
-            places.in_lanes().map(move |lane| Self { lane, slot, interval, correlation_id: correlation_id.clone() })
+            places.in_partitions().map(move |partition| Self {
+                partition,
+                slot,
+                interval,
+                correlation_id: correlation_id.clone(),
+            })
         })
     }
 
@@ -94,8 +99,8 @@ mod tests {
 
         assert_eq!(early, late);
         assert_eq!(early.len(), 3 * 4);
-        assert_eq!((early[0].slot, early[0].lane.number()), (at("2026-03-02T14:06:00Z"), 0));
-        assert_eq!((early[11].slot, early[11].lane.number()), (at("2026-03-02T14:06:40Z"), 3));
+        assert_eq!((early[0].slot, early[0].partition.number()), (at("2026-03-02T14:06:00Z"), 0));
+        assert_eq!((early[11].slot, early[11].partition.number()), (at("2026-03-02T14:06:40Z"), 3));
     }
 
     #[test]
@@ -112,9 +117,9 @@ mod tests {
     #[test]
     fn a_planned_round_is_read_as_it_was_written() {
         let round = &planned_by("2026-03-02T14:05:00Z", 15, 9)[1];
-        let written = |lane: u8, lanes: u8, places: u8, seconds: u8| {
+        let written = |partition: u8, partitions: u8, places: u8, seconds: u8| {
             json!({
-                "lane": lane, "lanes": lanes, "places": places, "slot": "2026-03-02T14:06:00.000Z",
+                "partition": partition, "partitions": partitions, "places": places, "slot": "2026-03-02T14:06:00.000Z",
                 "interval_seconds": seconds, "correlation_id": "call-1",
             })
         };

@@ -1,7 +1,7 @@
-//! The schedule of checks: tracks, lanes and rounds.
+//! The schedule of checks: host shards, partitions and rounds.
 //!
-//! All targets have the same interval, and are checked at its beginning. A target's host determines its track, and as many
-//! tracks as fit make a lane, whose round is one message and one invocation. So a host is in one lane at a time, and the schedule
+//! All targets have the same interval, and are checked at its beginning. A target's host determines its host shard, and as many
+//! host shards as fit make a partition, whose round is one message and one invocation. So a host is in one partition at a time, and the schedule
 //! needs no index of due times that each check would update.
 
 use std::{fmt, num::NonZeroU8, str::FromStr, time::Duration};
@@ -12,41 +12,41 @@ use sha2::{Digest, Sha256};
 use super::Host;
 use crate::{Invalid, Timestamp};
 
-/// A track of the targets, 0–15: the targets of some hosts, of all workspaces. No change of the settings moves a host to another.
+/// A host shard of the targets, 0–15: the targets of some hosts, of all workspaces. No change of the settings moves a host to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Track(u8);
+pub struct HostShard(u8);
 
-impl Track {
-    /// Number of tracks. With 100,000 targets, each has about 6,000.
+impl HostShard {
+    /// Number of host shards. With 100,000 targets, each has about 6,000.
     pub const COUNT: u8 = 16;
 
-    /// All tracks.
+    /// All host shards.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..Self::COUNT).map(Self)
     }
 
-    /// The track of a host's targets.
+    /// The host shard of a host's targets.
     #[must_use]
     pub fn of(host: &Host) -> Self {
         let digest = Sha256::digest(host.as_str());
         Self(digest.first().copied().unwrap_or_default() % Self::COUNT)
     }
 
-    /// The track that is written so.
+    /// The host shard that is written so.
     pub(super) fn parse(digit: char) -> Option<Self> {
         let is_lower = !digit.is_ascii_uppercase();
         digit.to_digit(Self::COUNT.into()).filter(|_| is_lower).and_then(|number| u8::try_from(number).ok()).map(Self)
     }
 
-    /// The track's number, 0–15.
+    /// The host shard's number, 0–15.
     #[must_use]
     pub fn number(self) -> u8 {
         self.0
     }
 }
 
-/// Formats the track as one hexadecimal digit, as in ids of targets and in table keys.
-impl fmt::Display for Track {
+/// Formats the host shard as one hexadecimal digit, as in ids of targets and in table keys.
+impl fmt::Display for HostShard {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{:x}", self.0)
     }
@@ -57,21 +57,21 @@ impl fmt::Display for Track {
 pub struct Concurrency(u8);
 
 impl Concurrency {
-    /// How many checks a lane runs at a time, at most.
-    pub const OF_A_LANE: u8 = 8;
+    /// How many checks a partition runs at a time, at most.
+    pub const OF_A_PARTITION: u8 = 8;
 
-    /// Number of lanes, a power of two: as few as give each of them at most [`Self::OF_A_LANE`] places.
+    /// Number of partitions, a power of two: as few as give each of them at most [`Self::OF_A_PARTITION`] places.
     #[must_use]
-    pub fn lanes(self) -> u8 {
-        self.0.div_ceil(Self::OF_A_LANE).next_power_of_two()
+    pub fn partitions(self) -> u8 {
+        self.0.div_ceil(Self::OF_A_PARTITION).next_power_of_two()
     }
 
-    /// The lanes, which together have exactly these places.
-    pub fn in_lanes(self) -> impl Iterator<Item = Lane> {
-        let lanes = self.lanes();
-        (0..lanes).filter_map(move |number| {
-            let places = NonZeroU8::new(self.0 / lanes + u8::from(number < self.0 % lanes))?;
-            Some(Lane { number, of: lanes, places })
+    /// The partitions, which together have exactly these places.
+    pub fn in_partitions(self) -> impl Iterator<Item = CheckPartition> {
+        let partitions = self.partitions();
+        (0..partitions).filter_map(move |number| {
+            let places = NonZeroU8::new(self.0 / partitions + u8::from(number < self.0 % partitions))?;
+            Some(CheckPartition { number, of: partitions, places })
         })
     }
 }
@@ -95,23 +95,23 @@ impl FromStr for Concurrency {
     }
 }
 
-/// A lane: some tracks, whose targets one worker checks in a round.
+/// A partition: some host shards, whose targets one worker checks in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "LaneMessage", into = "LaneMessage")]
-pub struct Lane {
+#[serde(try_from = "PartitionMessage", into = "PartitionMessage")]
+pub struct CheckPartition {
     number: u8,
     of: u8,
     places: NonZeroU8,
 }
 
-impl Lane {
-    /// The lane's number, from 0.
+impl CheckPartition {
+    /// The partition's number, from 0.
     #[must_use]
     pub fn number(self) -> u8 {
         self.number
     }
 
-    /// How many lanes there are.
+    /// How many partitions there are.
     #[must_use]
     pub fn of(self) -> u8 {
         self.of
@@ -123,36 +123,36 @@ impl Lane {
         self.places.get()
     }
 
-    /// The tracks whose targets are checked in this lane.
-    pub fn tracks(self) -> impl Iterator<Item = Track> {
-        Track::all().filter(move |track| track.0 % self.of == self.number)
+    /// The host shards whose targets are checked in this partition.
+    pub fn shards(self) -> impl Iterator<Item = HostShard> {
+        HostShard::all().filter(move |shard| shard.0 % self.of == self.number)
     }
 }
 
-/// A lane as messages carry it.
+/// A partition as messages carry it.
 #[derive(Serialize, Deserialize)]
-struct LaneMessage {
-    lane: u8,
-    lanes: u8,
+struct PartitionMessage {
+    partition: u8,
+    partitions: u8,
     places: NonZeroU8,
 }
 
-impl TryFrom<LaneMessage> for Lane {
+impl TryFrom<PartitionMessage> for CheckPartition {
     type Error = Invalid;
 
-    fn try_from(LaneMessage { lane, lanes, places }: LaneMessage) -> Result<Self, Self::Error> {
-        match lanes {
-            1 | 2 | 4 | 8 | 16 if lane < lanes && places.get() <= Concurrency::OF_A_LANE => {
-                Ok(Self { number: lane, of: lanes, places })
+    fn try_from(PartitionMessage { partition, partitions, places }: PartitionMessage) -> Result<Self, Self::Error> {
+        match partitions {
+            1 | 2 | 4 | 8 | 16 if partition < partitions && places.get() <= Concurrency::OF_A_PARTITION => {
+                Ok(Self { number: partition, of: partitions, places })
             }
-            _ => Err(Invalid::new("a lane is one of 1, 2, 4, 8 or 16, with up to 8 places")),
+            _ => Err(Invalid::new("a partition is one of 1, 2, 4, 8 or 16, with up to 8 places")),
         }
     }
 }
 
-impl From<Lane> for LaneMessage {
-    fn from(Lane { number, of, places }: Lane) -> Self {
-        Self { lane: number, lanes: of, places }
+impl From<CheckPartition> for PartitionMessage {
+    fn from(CheckPartition { number, of, places }: CheckPartition) -> Self {
+        Self { partition: number, partitions: of, places }
     }
 }
 
@@ -252,11 +252,11 @@ mod tests {
     }
 
     #[test]
-    fn there_are_as_few_lanes_as_have_room_for_all_places() {
-        for (places, lanes) in
+    fn there_are_as_few_partitions_as_have_room_for_all_places() {
+        for (places, partitions) in
             [(2, 1), (8, 1), (9, 2), (16, 2), (17, 4), (32, 4), (33, 8), (64, 8), (65, 16), (100, 16)]
         {
-            assert_eq!(Concurrency::try_from(places).unwrap().lanes(), lanes, "{places} places");
+            assert_eq!(Concurrency::try_from(places).unwrap().partitions(), partitions, "{places} places");
         }
         for refused in ["", "0", "1", "101", "1000", "8.5"] {
             assert!(refused.parse::<Concurrency>().is_err(), "{refused}");
@@ -264,28 +264,31 @@ mod tests {
     }
 
     #[test]
-    fn lanes_have_exactly_the_places_and_each_track_once() {
+    fn partitions_have_exactly_the_places_and_each_shard_once() {
         for places in 2..=100 {
-            let lanes: Vec<Lane> = Concurrency::try_from(places).unwrap().in_lanes().collect();
+            let partitions: Vec<CheckPartition> = Concurrency::try_from(places).unwrap().in_partitions().collect();
 
-            assert_eq!(lanes.iter().map(|lane| lane.places()).sum::<u8>(), places);
-            assert!(lanes.iter().all(|lane| lane.places() <= Concurrency::OF_A_LANE), "{lanes:?}");
-            let mut tracks: Vec<Track> = lanes.iter().flat_map(|lane| lane.tracks()).collect();
-            tracks.sort_unstable();
-            assert_eq!(tracks, Track::all().collect::<Vec<_>>());
+            assert_eq!(partitions.iter().map(|partition| partition.places()).sum::<u8>(), places);
+            assert!(
+                partitions.iter().all(|partition| partition.places() <= Concurrency::OF_A_PARTITION),
+                "{partitions:?}"
+            );
+            let mut shards: Vec<HostShard> = partitions.iter().flat_map(|partition| partition.shards()).collect();
+            shards.sort_unstable();
+            assert_eq!(shards, HostShard::all().collect::<Vec<_>>());
         }
     }
 
     #[test]
-    fn hosts_are_spread_evenly_over_tracks_whatever_their_names() {
+    fn hosts_are_spread_evenly_over_shards_whatever_their_names() {
         let mut counts = BTreeMap::new();
         for number in 0..16_000 {
-            *counts.entry(Track::of(&Host::parse(&format!("host{number}.example")).unwrap())).or_insert(0) += 1;
+            *counts.entry(HostShard::of(&Host::parse(&format!("host{number}.example")).unwrap())).or_insert(0) += 1;
         }
 
         assert_eq!(counts.len(), 16);
         assert!(counts.values().all(|count| (850..1_150).contains(count)), "{counts:?}");
-        let names: BTreeSet<_> = Track::all().map(|track| track.to_string()).collect();
+        let names: BTreeSet<_> = HostShard::all().map(|shard| shard.to_string()).collect();
         assert_eq!(names.into_iter().collect::<String>(), "0123456789abcdef");
     }
 

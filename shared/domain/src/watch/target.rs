@@ -1,10 +1,10 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{CanonicalUrl, TargetMark, Track};
+use super::{CanonicalUrl, HostShard, TargetMark};
 use crate::{ALPHABET, Invalid, TargetUrl, Timestamp, UserId, WorkspaceId, validated::string_newtype};
 
-/// The id of a target, a monitored URL: `t_` and 22 characters, the digit of its track and 21 of `[0-9A-Za-z]`.
+/// The id of a target, a monitored URL: `t_` and 22 characters, the digit of its host shard and 21 of `[0-9A-Za-z]`.
 ///
 /// The 21 are 120 bits of a SHA-256 of workspace and canonical URL. So a URL has one target per workspace, and its id can be
 /// computed without a lookup.
@@ -24,7 +24,7 @@ impl TargetId {
     pub fn of(workspace: &WorkspaceId, url: &CanonicalUrl) -> Self {
         let digest = Sha256::new().chain_update(workspace.to_string()).chain_update("\n").chain_update(url.as_str());
         let number = digest.finalize().into_iter().take(16).fold(0, |number, byte| number << 8 | u128::from(byte));
-        Self::in_track(Track::of(&url.host()), number >> (u128::BITS - Self::BITS))
+        Self::in_shard(HostShard::of(&url.host()), number >> (u128::BITS - Self::BITS))
     }
 
     /// The target id of a URL in a workspace.
@@ -35,10 +35,10 @@ impl TargetId {
         Ok(Self::of(workspace, &CanonicalUrl::of(url)?))
     }
 
-    /// Encodes a number of up to 125 bits as an id. The ids of a track sort like their numbers, so a random number of
+    /// Encodes a number of up to 125 bits as an id. The ids of a host shard sort like their numbers, so a random number of
     /// [`Self::BITS`] bits is a random position among those of URLs.
     #[must_use]
-    pub fn in_track(track: Track, number: u128) -> Self {
+    pub fn in_shard(shard: HostShard, number: u128) -> Self {
         let mut digits = [ALPHABET[0]; Self::DIGITS];
         let mut rest = number;
         for digit in digits.iter_mut().rev() {
@@ -46,7 +46,7 @@ impl TargetId {
             rest /= 62;
         }
         let text: String = digits.into_iter().map(char::from).collect();
-        Self(format!("{}{track}{text}", Self::PREFIX))
+        Self(format!("{}{shard}{text}", Self::PREFIX))
     }
 
     /// Parses an id.
@@ -55,18 +55,18 @@ impl TargetId {
     /// When the text is not `t_`, a digit of `[0-9a-f]` and 21 characters of `[0-9A-Za-z]`.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let mut digits = text.strip_prefix(Self::PREFIX).unwrap_or_default().chars();
-        let has_track = digits.next().and_then(Track::parse).is_some();
+        let has_shard = digits.next().and_then(HostShard::parse).is_some();
         let rest = digits.as_str();
-        if has_track && rest.len() == Self::DIGITS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        if has_shard && rest.len() == Self::DIGITS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             Ok(Self(text.to_owned()))
         } else {
             Err(Invalid::new("a target's id is t_, a digit of 0-9 and a-f, and 21 characters of 0-9, A-Z and a-z"))
         }
     }
 
-    /// The digit of the track in which the target is stored and checked.
+    /// The digit of the host shard in which the target is stored and checked.
     #[must_use]
-    pub fn track_digit(&self) -> &str {
+    pub fn shard_digit(&self) -> &str {
         self.0.get(Self::PREFIX.len()..=Self::PREFIX.len()).unwrap_or_default()
     }
 }
@@ -196,15 +196,15 @@ mod tests {
         let id = id_of(&workspace, "https://example.com/");
 
         assert_eq!(id.as_str(), "t_31PDft0Qn5JFhOrB7XF3R5");
-        let track = Track::of(&Host::parse("example.com").unwrap()).to_string();
+        let shard = HostShard::of(&Host::parse("example.com").unwrap()).to_string();
         for url in ["https://example.com/b", "http://EXAMPLE.com.:8080/a?b"] {
-            assert_eq!(id_of(&workspace, url).track_digit(), track);
+            assert_eq!(id_of(&workspace, url).shard_digit(), shard);
         }
     }
 
     #[test]
     fn an_id_in_another_form_is_refused() {
-        let id = TargetId::in_track(Track::all().last().unwrap(), (1 << 125) - 1);
+        let id = TargetId::in_shard(HostShard::all().last().unwrap(), (1 << 125) - 1);
 
         assert_eq!(TargetId::parse(id.as_str()), Ok(id));
         for refused in [
@@ -236,8 +236,9 @@ mod tests {
     fn the_ids_of_urls_are_spread_evenly_over_their_host_shard() {
         let workspace = WorkspaceId::generate();
         let ids: Vec<_> = (0..1_000).map(|page| id_of(&workspace, &format!("https://example.com/{page}"))).collect();
-        let track = Track::of(&CanonicalUrl::of(&TargetUrl::parse("https://example.com/").unwrap()).unwrap().host());
-        let before = |number: u128| ids.iter().filter(|id| **id < TargetId::in_track(track, number)).count();
+        let shard =
+            HostShard::of(&CanonicalUrl::of(&TargetUrl::parse("https://example.com/").unwrap()).unwrap().host());
+        let before = |number: u128| ids.iter().filter(|id| **id < TargetId::in_shard(shard, number)).count();
 
         assert_eq!((before(0), before(1 << TargetId::BITS)), (0, ids.len()));
         assert!((400..600).contains(&before(1 << (TargetId::BITS - 1))), "{}", before(1 << (TargetId::BITS - 1)));
@@ -245,12 +246,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ids_of_a_track_sort_like_their_numbers(left in 0_u128..1 << 125, right in 0_u128..1 << 125, track in 0_usize..16) {
-            let track = Track::all().nth(track).unwrap();
-            let (one, other) = (TargetId::in_track(track, left), TargetId::in_track(track, right));
+        fn ids_of_a_shard_sort_like_their_numbers(left in 0_u128..1 << 125, right in 0_u128..1 << 125, shard in 0_usize..16) {
+            let shard = HostShard::all().nth(shard).unwrap();
+            let (one, other) = (TargetId::in_shard(shard, left), TargetId::in_shard(shard, right));
 
             prop_assert_eq!(one.cmp(&other), left.cmp(&right));
-            prop_assert_eq!(one.track_digit(), track.to_string());
+            prop_assert_eq!(one.shard_digit(), shard.to_string());
             prop_assert_eq!(TargetId::parse(one.as_str()), Ok(one));
         }
     }

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Cursor, item::Key};
 
-pub(super) fn partition(trail: &AuditLog) -> String {
-    match trail {
+pub(super) fn partition(audit_log: &AuditLog) -> String {
+    match audit_log {
         AuditLog::Workspace(workspace) => format!("WS#{workspace}"),
         AuditLog::Person(user) => format!("USER#{user}"),
     }
 }
 
-/// `WS#<workspace>` or `USER#<id>` / `<time>#<id>`: an entry of a trail. The key has the entry's id, so an event has one entry.
+/// `WS#<workspace>` or `USER#<id>` / `<time>#<id>`: an entry of an audit log. The key has the entry's id, so an event has one entry.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct AuditItem {
     #[serde(flatten)]
@@ -36,7 +36,7 @@ impl From<&AuditEntry> for AuditItem {
     fn from(entry: &AuditEntry) -> Self {
         let cursor = Cursor { at: entry.at, id: entry.id.clone() };
         Self {
-            key: Key::new(partition(&entry.trail), cursor.sort_key()),
+            key: Key::new(partition(&entry.audit_log), cursor.sort_key()),
             actor: entry.actor.clone(),
             action: entry.action,
             subject: entry.subject.clone(),
@@ -52,16 +52,16 @@ impl From<&AuditEntry> for AuditItem {
 }
 
 impl AuditItem {
-    /// The entry that this is in a trail.
+    /// The entry that this is in an audit log.
     ///
     /// # Errors
     /// When the sort key is none of an entry's.
-    pub(super) fn into_entry(self, trail: AuditLog) -> Result<AuditEntry, Invalid> {
+    pub(super) fn into_entry(self, audit_log: AuditLog) -> Result<AuditEntry, Invalid> {
         let not_ours = || Invalid::new("the sort key of an entry is a time and an id");
         let Cursor { at, id } = Cursor::<EventId>::from_sort_key(&self.key.sk).ok_or_else(not_ours)?;
         Ok(AuditEntry {
             id,
-            trail,
+            audit_log,
             at,
             actor: self.actor,
             action: self.action,

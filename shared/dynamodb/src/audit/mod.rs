@@ -14,11 +14,11 @@ use crate::{
     item::{IS_NEW, SortKeys, Table, from_item, text},
 };
 
-/// The repository of trails: AuditTable.
+/// The repository of audit logs: AuditTable.
 #[derive(Debug, Clone)]
 pub struct AuditTable(Table);
 
-const PUT: &str = "write an entry of the trail";
+const PUT: &str = "write an entry of the audit log";
 
 impl AuditTable {
     /// A repository for the table with this name.
@@ -40,25 +40,25 @@ impl AuditTable {
         self.0.put_new(PUT, &AuditItem::from(entry))
     }
 
-    /// Lists the entries of a trail of which this is true, newest first: at most `limit`, starting after the cursor. There may be fewer,
+    /// Lists the entries of an audit log of which this is true, newest first: at most `limit`, starting after the cursor. There may be fewer,
     /// also none, although others come behind them, since a page reads only so much.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn list(
         &self,
-        trail: &AuditLog,
+        audit_log: &AuditLog,
         filter: &AuditFilter,
         limit: usize,
         after: Option<&Cursor<EventId>>,
     ) -> Result<Page<AuditEntry, EventId>, RepositoryError> {
-        const OPERATION: &str = "list entries of the trail";
+        const OPERATION: &str = "list entries of the audit log";
         let after = after.map(Cursor::sort_key);
         let Some(range) = Range::of(filter, after.as_deref()) else {
             return Ok(Page { items: Vec::new(), next: None });
         };
         let keys = SortKeys::Between(&range.first, &range.last);
-        let query = filtered(self.0.query(&partition(trail), keys), filter);
+        let query = filtered(self.0.query(&partition(audit_log), keys), filter);
         let query = query.scan_index_forward(false).set_limit(i32::try_from(rows_at_once(filter, limit)).ok());
         let mut answers = self.0.query_within_budget(OPERATION, query);
         let mut entries = Vec::new();
@@ -69,7 +69,7 @@ impl AuditTable {
                 let item = from_item::<AuditItem>(OPERATION, item)?;
                 // The last key of a range is in it, and the cursor has been shown already.
                 if Some(&item.key.sk) != after.as_ref() {
-                    entries.push(item.into_entry(*trail).map_err(RepositoryError::unreadable(OPERATION))?);
+                    entries.push(item.into_entry(*audit_log).map_err(RepositoryError::unreadable(OPERATION))?);
                 }
             }
         }

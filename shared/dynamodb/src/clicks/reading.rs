@@ -105,14 +105,19 @@ impl ClicksTable {
         let markers: Vec<MarkerItem> = markers.map(|item| from_item(OPERATION, item)).collect::<Result<_, _>>()?;
         let is_wide = markers.iter().any(|marker| marker.until > ids.start.at());
         let wide = Partition::wide_only().filter(|_| is_wide);
-        let lanes = Partition::narrow().chain(wide).map(|partition| self.lane(partition, link, &ids)).collect();
-        Ok(Reader { lanes, clicks: Vec::new(), ids, left: budget.bytes, until: budget.until })
+        let readers =
+            Partition::narrow().chain(wide).map(|partition| self.partition_reader(partition, link, &ids)).collect();
+        Ok(Reader { readers, clicks: Vec::new(), ids, left: budget.bytes, until: budget.until })
     }
 
-    fn lane(&self, partition: Partition, link: &LinkId, ids: &Range<ClickId>) -> Lane {
+    fn partition_reader(&self, partition: Partition, link: &LinkId, ids: &Range<ClickId>) -> PartitionReader {
         let (first, last) = (ids.start.to_string(), ids.end.to_string());
         let query = self.table.query(&partition.key(link), SortKeys::Between(&first, &last)).scan_index_forward(false);
-        Lane { answers: self.table.query_answers(OPERATION, query), siblings: partition.siblings(), oldest: None }
+        PartitionReader {
+            answers: self.table.query_answers(OPERATION, query),
+            siblings: partition.siblings(),
+            oldest: None,
+        }
     }
 }
 
@@ -120,7 +125,7 @@ const OPERATION: &str = "read clicks back";
 
 /// Reads all partitions of a link side by side, newest clicks first.
 struct Reader {
-    lanes: Vec<Lane>,
+    readers: Vec<PartitionReader>,
     /// What was read and not taken, in no order.
     clicks: Vec<Click>,
     ids: Range<ClickId>,
@@ -130,7 +135,7 @@ struct Reader {
 }
 
 /// A partition that is being read.
-struct Lane {
+struct PartitionReader {
     answers: Answers,
     siblings: usize,
     /// The oldest click that was read.
@@ -142,31 +147,32 @@ impl Reader {
     async fn read_on(&mut self, wanted: usize) -> Result<bool, RepositoryError> {
         /// Smaller answers cost more for being rounded than they bring.
         const FEWEST: usize = 8;
-        let open: Vec<&mut Lane> = self.lanes.iter_mut().filter(|lane| !lane.answers.is_at_end()).collect();
+        let open: Vec<&mut PartitionReader> =
+            self.readers.iter_mut().filter(|reader| !reader.answers.is_at_end()).collect();
         // No click is larger than what a write unit pays for.
         let rows = self.left / WRITE_UNIT / open.len().max(1);
         if open.is_empty() || rows < FEWEST || Instant::now() >= self.until {
             return Ok(false);
         }
-        let reads = open.into_iter().map(|lane| {
-            let share = wanted / lane.siblings + FEWEST;
-            lane.next(rows.min(share))
+        let reads = open.into_iter().map(|reader| {
+            let share = wanted / reader.siblings + FEWEST;
+            reader.next(rows.min(share))
         });
         for (read, size) in try_join_all(reads).await? {
             self.clicks.extend(read.into_iter().filter(|click| self.ids.contains(&click.id)));
             self.left = self.left.saturating_sub(size);
         }
-        Ok(self.lanes.iter().any(|lane| !lane.answers.is_at_end()))
+        Ok(self.readers.iter().any(|reader| !reader.answers.is_at_end()))
     }
 
     /// The click from which on all were read; `None` if all were.
     fn read_from(&self) -> Option<ClickId> {
-        let unread = self.lanes.iter().filter(|lane| !lane.answers.is_at_end());
-        unread.map(|lane| lane.oldest.unwrap_or(self.ids.end)).max()
+        let unread = self.readers.iter().filter(|reader| !reader.answers.is_at_end());
+        unread.map(|reader| reader.oldest.unwrap_or(self.ids.end)).max()
     }
 }
 
-impl Lane {
+impl PartitionReader {
     /// The next clicks, at most so many, and their size in bytes.
     async fn next(&mut self, rows: usize) -> Result<(Vec<Click>, usize), RepositoryError> {
         self.answers.limit_to(rows);

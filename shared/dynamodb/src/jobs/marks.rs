@@ -94,7 +94,8 @@ impl JobsTable {
 
     /// The actions that begin a task, and have it looked at again until it is over. It replaces an earlier task about the same.
     pub(crate) fn begin(&self, task: &Task) -> Result<[TransactWriteItem; 2], RepositoryError> {
-        let recheck = self.mark_action(&task.id(), JobMark::Revisit, task.created_at.plus(Closure::SETTLES_WITHIN))?;
+        let recheck =
+            self.mark_action(&task.id(), JobMark::Revisit, task.created_at.plus(Closure::CACHES_EXPIRE_WITHIN))?;
         Ok([self.0.put("begin a task", &TaskItem::from(task))?, recheck])
     }
 
@@ -111,7 +112,7 @@ impl JobsTable {
     /// The action that has a job looked at once all environments know what has become of its workspace, and until it is over, also if
     /// all of its steps are lost.
     pub(crate) fn schedule_recheck(&self, job: &Job) -> Result<TransactWriteItem, RepositoryError> {
-        self.mark_action(&job.run().id, JobMark::Revisit, job.created_at.plus(Closure::SETTLES_WITHIN))
+        self.mark_action(&job.run().id, JobMark::Revisit, job.created_at.plus(Closure::CACHES_EXPIRE_WITHIN))
     }
 
     /// The action that takes a mark away, if it is there.

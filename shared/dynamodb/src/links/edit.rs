@@ -227,8 +227,8 @@ impl LinksTable {
     ) -> Result<Option<Vec<TransactWriteItem>>, RepositoryError> {
         let id = after.id();
         let Some(mut actions) = self.change_of_external_id(OPERATION, before, after).await? else { return Ok(None) };
-        if before.terms.max_clicks != after.terms.max_clicks {
-            actions.push(match after.terms.max_clicks {
+        if before.options.max_clicks != after.options.max_clicks {
+            actions.push(match after.options.max_clicks {
                 Some(max) => self.set_limit(OPERATION, id, max)?,
                 None => self.end_limit(OPERATION, id)?,
             });
@@ -258,7 +258,7 @@ impl LinksTable {
         if let Some(id) = &link.metadata.external_id {
             actions.push(self.release_external_id(OPERATION, link, id)?);
         }
-        if link.terms.max_clicks.is_some() {
+        if link.options.max_clicks.is_some() {
             actions.push(self.end_limit(OPERATION, link.id())?);
         }
         if link.availability.is_protected {
@@ -283,7 +283,7 @@ fn is_news(before: &Link, after: &Link, context: &EditContext<'_>) -> bool {
     context.changer.is_some()
         || was.expires_at != is.expires_at
         || before.target != after.target
-        || before.terms.fallback_url != after.terms.fallback_url
+        || before.options.fallback_url != after.options.fallback_url
         || before.watch != after.watch
         || was.suspensions != is.suspensions && is_watched
 }

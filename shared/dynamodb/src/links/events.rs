@@ -148,7 +148,7 @@ impl LinkChange {
         let detail = EventDetail::UrlExhausted(UrlExhausted {
             link: self.after.id().clone(),
             user_id: self.after.identity.owner,
-            max_clicks: self.after.terms.max_clicks?,
+            max_clicks: self.after.options.max_clicks?,
         });
         Some(self.event("exhausted", exhausted_at, detail))
     }

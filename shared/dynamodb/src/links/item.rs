@@ -173,7 +173,7 @@ pub(crate) struct LinkItem {
     #[serde(flatten)]
     pub metadata: LinkMetadata,
     #[serde(flatten)]
-    pub terms: RedirectOptions,
+    pub options: RedirectOptions,
     /// Rules and variants as JSON, so that their size is the one that is limited, and a redirect reads them only if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "as_json")]
     pub routing: Option<Routing>,
@@ -310,7 +310,7 @@ impl LinkItem {
             availability: link.availability.into(),
             expiry_is_published: link.expiry_is_published,
             metadata: link.metadata.clone(),
-            terms: link.terms.clone(),
+            options: link.options.clone(),
             routing: link.routing.clone(),
             watch: link.watch,
             archived: link.archived,
@@ -337,7 +337,7 @@ impl LinkItem {
             availability: self.availability.into(),
             expiry_is_published: self.expiry_is_published,
             metadata: self.metadata,
-            terms: self.terms,
+            options: self.options,
             routing: self.routing,
             watch: self.watch,
             archived: self.archived,
@@ -483,7 +483,7 @@ pub(super) struct RedirectItem {
 impl From<RedirectItem> for RedirectTarget {
     fn from(item: RedirectItem) -> Self {
         let RedirectItem { fallback_url, max_clicks, forward_query, preview, .. } = item;
-        let terms = RedirectOptions { fallback_url, max_clicks, forward_query, preview };
+        let options = RedirectOptions { fallback_url, max_clicks, forward_query, preview };
         Self {
             identity: LinkIdentity {
                 id: LinkId { code: item.short_code, generation: item.generation },
@@ -492,7 +492,7 @@ impl From<RedirectItem> for RedirectTarget {
             },
             target: item.original_url,
             availability: item.availability.into(),
-            extras: Extras::of(terms, item.routing),
+            extras: Extras::of(options, item.routing),
         }
     }
 }

@@ -95,14 +95,14 @@ impl LinksTable {
         let item = LinkItem { quiet: *is_quiet, ..LinkItem::new(link) };
         let external_id = &link.metadata.external_id;
         let is_alone = reusable.is_none() && answer.is_none() && external_id.is_none() && !is_custom;
-        if is_alone && link.terms.max_clicks.is_none() && password_hash.is_none() {
+        if is_alone && link.options.max_clicks.is_none() && password_hash.is_none() {
             return self.put_link(&item).await;
         }
         let workspace = &link.identity.workspace;
         // A concurrent request for the same URL, key or id has to be noticed first: its link may be the answer.
         let mut others = Transaction::new(OPERATION);
-        if let Some(standing) = reusable {
-            others = others.and(self.put_reuse_entry(OPERATION, link, standing)?, CreateOutcome::Conflict);
+        if let Some(reusable) = reusable {
+            others = others.and(self.put_reuse_entry(OPERATION, link, reusable)?, CreateOutcome::Conflict);
         }
         if let Some(id) = external_id {
             match self.claim_external_id(OPERATION, (workspace, link.id()), id).await? {
@@ -121,7 +121,7 @@ impl LinksTable {
                 None => return Ok(CreateOutcome::CodeTaken),
             }
         }
-        if let Some(max) = link.terms.max_clicks {
+        if let Some(max) = link.options.max_clicks {
             others = others.and(self.set_limit(OPERATION, link.id(), max)?, CreateOutcome::Conflict);
         }
         if password_hash.is_some() {
@@ -202,15 +202,15 @@ impl LinksTable {
         put.value(":now", number(&now.unix_seconds())).unless_refused().await
     }
 
-    /// The action that makes a link the one of its URL, if the URL still has this standing.
+    /// The action that makes a link the one of its URL, if the URL is still reusable so.
     fn put_reuse_entry(
         &self,
         operation: &'static str,
         link: &Link,
-        standing: &Reusable,
+        reusable: &Reusable,
     ) -> Result<TransactWriteItem, RepositoryError> {
         let entry = ReuseItem::new(link);
-        match standing {
+        match reusable {
             Reusable::Stale(code) => {
                 self.0.put_if(operation, &entry, "short_code = :stale", Some((":stale", text(code))))
             }
@@ -235,7 +235,7 @@ impl LinksTable {
             let (workspace, target) = (&after.identity.workspace, &after.target);
             match self.reusable(workspace, target, after.watch, Consistency::Strong).await? {
                 Reusable::Link(_) => {}
-                standing => actions.push(self.put_reuse_entry(operation, after, &standing)?),
+                reusable => actions.push(self.put_reuse_entry(operation, after, &reusable)?),
             }
         }
         Ok(actions)

@@ -9,7 +9,7 @@ mod counting;
 mod ids;
 mod item;
 mod overview;
-mod settling;
+mod roll_up;
 mod totals;
 
 use std::{

@@ -4,7 +4,7 @@
 //! hashes.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use linklet_domain::{AuditAction, EmailAddress, FullName, MailChoice, Member, Origin, Timestamp, UserId};
+use linklet_domain::{AuditAction, AuditContext, EmailAddress, FullName, MailChoice, Member, Timestamp, UserId};
 
 use super::{
     UsersTable,
@@ -157,7 +157,7 @@ impl UsersTable {
         &self,
         user: &UserId,
         choice: MailChoice,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<bool, RepositoryError> {
         const OPERATION: &str = "choose mail";
         let entry = origin.of_person(user, AuditAction::AccountMailChanged).to(choice.as_str());
@@ -193,7 +193,7 @@ impl UsersTable {
         &self,
         user: &UserId,
         email: &EmailAddress,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<(), RepositoryError> {
         const OPERATION: &str = "verify an address";
         let attempt = async || {

@@ -4,7 +4,7 @@
 //! address and in the account makes all mailed tokens void.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use linklet_domain::{AuditAction, EmailAddress, Origin, Timestamp, UserId};
+use linklet_domain::{AuditAction, AuditContext, EmailAddress, Timestamp, UserId};
 
 use super::{
     UsersTable,
@@ -31,7 +31,7 @@ impl UsersTable {
         &self,
         email: &EmailAddress,
         ends: Timestamp,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<Option<UserId>, RepositoryError> {
         retry_on_conflict(CLOSE, async || {
             let Some(EmailItem { user_id, closed_at, .. }) = self.0.get::<EmailItem>(CLOSE, email_key(email)).await?

@@ -9,7 +9,8 @@
 //! either looks at `closed_at`, and leaves off if it says otherwise by now.
 
 use linklet_domain::{
-    AuditAction, AuditSubject, Closure, Job, Origin, Role, Timestamp, UserId, Workspace, WorkspaceId, WorkspaceSlug,
+    AuditAction, AuditContext, AuditSubject, Closure, Job, Role, Timestamp, UserId, Workspace, WorkspaceId,
+    WorkspaceSlug,
 };
 
 use super::{
@@ -62,7 +63,7 @@ impl UsersTable {
         job: &Job,
         slug: &WorkspaceSlug,
         caller: ActiveSession<'_>,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<CloseOutcome, RepositoryError> {
         let closure = Closure::restorable(origin.at, job.id);
         retry_on_conflict(CLOSE, async || {
@@ -131,7 +132,7 @@ impl UsersTable {
         &self,
         job: &Job,
         caller: ActiveSession<'_>,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<RestoreOutcome, RepositoryError> {
         const OPENED: &str = "REMOVE closed_at, restorable_until, closing_job";
         const NONE: Option<RestoreOutcome> = Some(RestoreOutcome::NoWorkspace);

@@ -1,7 +1,7 @@
 //! Founding workspaces, and listing those of a person.
 
 use linklet_domain::{
-    Account, AuditAction, AuditSubject, Destinations, IdempotencyKey, Member, Membership, Origin, Revision, Role,
+    Account, AuditAction, AuditContext, AuditSubject, Destinations, IdempotencyKey, Member, Membership, Revision, Role,
     Timestamp, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
 };
 
@@ -102,7 +102,7 @@ impl UsersTable {
         &self,
         workspace: &NewWorkspace,
         answer: Option<(&IdempotencyKey, &FoundingAnswer)>,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<CreateWorkspaceOutcome, RepositoryError> {
         retry_on_conflict(FOUND, || self.try_to_found(workspace, answer, origin)).await
     }
@@ -111,7 +111,7 @@ impl UsersTable {
         &self,
         workspace: &NewWorkspace,
         answer: Option<(&IdempotencyKey, &FoundingAnswer)>,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<Option<CreateWorkspaceOutcome>, RepositoryError> {
         let Member { user, joined_at: now, .. } = &workspace.founder;
         let joinings = self.joinings(user).await?;
@@ -173,7 +173,7 @@ impl UsersTable {
         workspace: &NewWorkspace,
         slug_taken: T,
         id_taken: T,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<Transaction<T>, RepositoryError> {
         let NewWorkspace { id, slug, founder, .. } = workspace;
         let slug_item = SlugItem { key: slug_key(slug), workspace_id: *id };

@@ -2,7 +2,7 @@
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
-    AuditAction, AuditSubject, Handover, KeysLeft, Member, Origin, Task, TaskWork, Timestamp, UserId, WorkspaceId,
+    AuditAction, AuditContext, AuditSubject, Handover, KeysLeft, Member, Task, TaskWork, Timestamp, UserId, WorkspaceId,
 };
 
 use super::{
@@ -30,7 +30,7 @@ pub struct Removal<'a> {
     /// The time of the request.
     pub at: Timestamp,
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: AuditContext,
 }
 
 impl Removal<'_> {
@@ -42,38 +42,38 @@ impl Removal<'_> {
     }
 }
 
-const SETTLE_KEYS: &str = "settle the API keys of somebody who has left";
+const REVOKE_KEYS: &str = "revoke the API keys of a former member";
 
 impl UsersTable {
     /// Revokes the API keys that somebody who has left a workspace had made until a time, or makes them an heir's.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn settle_keys(
+    pub async fn revoke_keys(
         &self,
         workspace: &WorkspaceId,
         leaver: &UserId,
         until: Timestamp,
         heir: Option<&Member>,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<(), RepositoryError> {
-        retry_on_conflict(SETTLE_KEYS, || self.try_to_settle_keys(workspace, leaver, until, heir, origin)).await
+        retry_on_conflict(REVOKE_KEYS, || self.try_to_revoke_keys(workspace, leaver, until, heir, origin)).await
     }
 
-    async fn try_to_settle_keys(
+    async fn try_to_revoke_keys(
         &self,
         workspace: &WorkspaceId,
         leaver: &UserId,
         until: Timestamp,
         heir: Option<&Member>,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<Option<()>, RepositoryError> {
         let mut rows = self.key_rows(workspace, Timestamp::now()).await?;
         rows.retain(|row| row.value.created_by == *leaver && row.value.created_at <= until);
         for some in rows.chunks(KEYS_AT_ONCE) {
-            let mut transaction = Transaction::new(SETTLE_KEYS);
+            let mut transaction = Transaction::new(REVOKE_KEYS);
             for row in some {
-                for action in self.key_settlement(row, heir)? {
+                for action in self.key_revocation(row, heir)? {
                     transaction = transaction.and(action, ());
                 }
                 let subject = AuditSubject::Key(row.value.prefix.clone());
@@ -93,7 +93,7 @@ impl UsersTable {
         Ok(Some(()))
     }
 
-    fn key_settlement(&self, row: &KeyItem, heir: Option<&Member>) -> Result<[TransactWriteItem; 2], RepositoryError> {
+    fn key_revocation(&self, row: &KeyItem, heir: Option<&Member>) -> Result<[TransactWriteItem; 2], RepositoryError> {
         let Some(heir) = heir else { return Ok([self.key_row_deletion(row)?, self.key_deletion(&row.value.hash)?]) };
         let of_heir = |key| self.key_handover(key, &row.value.created_by, heir);
         Ok([of_heir(row.key.clone())?, of_heir(api_key_key(&row.value.hash))?])
@@ -101,7 +101,7 @@ impl UsersTable {
 
     fn key_handover(&self, key: Key, from: &UserId, to: &Member) -> Result<TransactWriteItem, RepositoryError> {
         self.0
-            .update(SETTLE_KEYS, key, "SET created_by = :heir")
+            .update(REVOKE_KEYS, key, "SET created_by = :heir")
             .only_if("created_by = :leaver")
             .values([(":leaver", text(from)), (":heir", text(&to.user))])
             .action()

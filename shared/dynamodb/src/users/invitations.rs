@@ -11,8 +11,8 @@
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{
-    Account, AuditAction, AuditEntry, AuditSubject, EmailAddress, Invitation, InvitationId, Member, Membership, Origin,
-    Role, SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId,
+    Account, AuditAction, AuditContext, AuditEntry, AuditSubject, EmailAddress, Invitation, InvitationId, Member,
+    Membership, Role, SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId,
 };
 
 use super::{
@@ -165,7 +165,7 @@ impl UsersTable {
         &self,
         invitation: &Invitation,
         session: &SessionId,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<InviteOutcome, RepositoryError> {
         const OPERATION: &str = "invite somebody";
         let inviter = ActiveSession { user: &invitation.invited_by, session };
@@ -246,7 +246,7 @@ impl UsersTable {
         workspace: &WorkspaceId,
         caller: &UserId,
         id: &InvitationId,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<WithdrawOutcome, RepositoryError> {
         const OPERATION: &str = "withdraw an invitation";
         retry_on_conflict(OPERATION, || async {
@@ -278,7 +278,7 @@ impl UsersTable {
         workspace: &WorkspaceId,
         inviter: &UserId,
         made_until: Timestamp,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<(), RepositoryError> {
         let by_them =
             |invitation: &Invitation| invitation.invited_by == *inviter && invitation.created_at <= made_until;
@@ -295,7 +295,7 @@ impl UsersTable {
         workspace: &WorkspaceId,
         now: Timestamp,
         is_meant: impl Fn(&Invitation) -> bool,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<usize, RepositoryError> {
         const OPERATION: &str = "withdraw invitations";
         let mut open = self.invitations(workspace, now).await?;
@@ -368,7 +368,7 @@ impl UsersTable {
         token: &TokenHash,
         account: &Account,
         session: &SessionId,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<AcceptOutcome, RepositoryError> {
         retry_on_conflict(ACCEPT, || self.try_to_accept(token, account, session, origin)).await
     }
@@ -378,7 +378,7 @@ impl UsersTable {
         token: &TokenHash,
         account: &Account,
         session: &SessionId,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<Option<AcceptOutcome>, RepositoryError> {
         const INVALID: Option<AcceptOutcome> = Some(AcceptOutcome::Invalid);
         let now = origin.at;
@@ -431,7 +431,7 @@ impl UsersTable {
         invitation: &Invitation,
         account: &Account,
         verified_at: Option<Timestamp>,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<RegisterOutcome, RepositoryError> {
         const OPERATION: &str = "register an invited account";
         const INVALID: RegisterOutcome = RegisterOutcome::InvitationInvalid;
@@ -453,7 +453,7 @@ impl UsersTable {
         &self,
         token: &TokenHash,
         registration: &Registration,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<RegisterOutcome, RepositoryError> {
         const OPERATION: &str = "register by an invitation";
         let Registration { account, verified_at, .. } = registration;
@@ -518,14 +518,14 @@ impl Table {
     }
 }
 
-/// What the trail says of an invitation that is withdrawn.
-fn entry_of_withdrawal(origin: &Origin, invitation: &Invitation) -> AuditEntry {
+/// What the audit log says of an invitation that is withdrawn.
+fn entry_of_withdrawal(origin: &AuditContext, invitation: &Invitation) -> AuditEntry {
     let subject = AuditSubject::Invitation(invitation.id);
     origin.in_workspace(&invitation.workspace, AuditAction::InvitationWithdrawn, subject)
 }
 
-/// What the trail says of an invitation that is accepted.
-fn entry_of_joining(origin: &Origin, invitation: &Invitation, account: &Account) -> AuditEntry {
+/// What the audit log says of an invitation that is accepted.
+fn entry_of_joining(origin: &AuditContext, invitation: &Invitation, account: &Account) -> AuditEntry {
     let subject = AuditSubject::Member(account.id);
     let joined = origin.in_workspace(&invitation.workspace, AuditAction::MemberJoined, subject);
     joined.to(invitation.role.as_str())

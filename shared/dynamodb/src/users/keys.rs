@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{
-    ApiKey, AuditAction, AuditEntry, AuditSubject, KeyHash, KeyName, KeyPrefix, Origin, SessionId, Timestamp, UserId,
-    WorkspaceId,
+    ApiKey, AuditAction, AuditContext, AuditEntry, AuditSubject, KeyHash, KeyName, KeyPrefix, SessionId, Timestamp,
+    UserId, WorkspaceId,
 };
 
 use super::{
@@ -117,7 +117,7 @@ impl UsersTable {
         &self,
         key: &ApiKey,
         session: &SessionId,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<CreateKeyOutcome, RepositoryError> {
         const OPERATION: &str = "create an API key";
         let creator = ActiveSession { user: &key.created_by, session };
@@ -175,7 +175,7 @@ impl UsersTable {
         workspace: &WorkspaceId,
         caller: &UserId,
         prefix: &KeyPrefix,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<KeyOutcome<ApiKey>, RepositoryError> {
         retry_on_conflict(REVOKE, || self.try_to_revoke(workspace, caller, prefix, origin)).await
     }
@@ -190,7 +190,7 @@ impl UsersTable {
         caller: ActiveSession<'_>,
         prefix: &KeyPrefix,
         change: &KeyChange,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<KeyOutcome<ChangedKey>, RepositoryError> {
         retry_on_conflict(CHANGE, || self.try_to_change_key(workspace, caller, prefix, change, origin)).await
     }
@@ -201,7 +201,7 @@ impl UsersTable {
         caller: ActiveSession<'_>,
         prefix: &KeyPrefix,
         change: &KeyChange,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<Option<KeyOutcome<ChangedKey>>, RepositoryError> {
         let now = origin.at;
         let key = workspace_api_key_key(workspace, prefix);
@@ -246,7 +246,7 @@ impl UsersTable {
         workspace: &WorkspaceId,
         at: Timestamp,
         is_meant: impl Fn(&UserId, Timestamp) -> bool,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<usize, RepositoryError> {
         retry_on_conflict(PAUSE, async || {
             let mut rows = self.key_rows(workspace, Timestamp::now()).await?;
@@ -311,7 +311,7 @@ impl UsersTable {
         workspace: &WorkspaceId,
         caller: &UserId,
         prefix: &KeyPrefix,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<Option<KeyOutcome<ApiKey>>, RepositoryError> {
         let key = workspace_api_key_key(workspace, prefix);
         let Some(row) = self.0.get::<KeyItem>(REVOKE, key).await? else { return Ok(Some(KeyOutcome::NoKey)) };
@@ -369,9 +369,9 @@ impl UsersTable {
     }
 }
 
-/// What the trail says of a key that gets another name, or is paused from a time on or, without one, goes on.
+/// What the audit log says of a key that gets another name, or is paused from a time on or, without one, goes on.
 fn entries_of_change(
-    origin: &Origin,
+    origin: &AuditContext,
     workspace: &WorkspaceId,
     row: &KeyItem,
     name: Option<&KeyName>,

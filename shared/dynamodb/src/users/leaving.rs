@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    Account, AccountHash, AuditAction, AuditSubject, ClosedPerson, Closure, Job, Member, Origin, Task, TaskWork,
+    Account, AccountHash, AuditAction, AuditContext, AuditSubject, ClosedPerson, Closure, Job, Member, Task, TaskWork,
     Timestamp, UserId, Workspace, oldest_admin_but,
 };
 
@@ -105,7 +105,7 @@ impl UsersTable {
         job: &Job,
         workspace: &Workspace,
         user: &UserId,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<bool, RepositoryError> {
         let Some(member) = self.member(&workspace.id, user).await? else { return Ok(true) };
         let mut transaction = Transaction::new(LEAVE);
@@ -151,7 +151,7 @@ impl UsersTable {
         account: &Account,
         guessed: &AccountHash,
         ends: Timestamp,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<bool, RepositoryError> {
         let Account { id: user, email, .. } = account;
         retry_on_conflict(LEAVE, async || {

@@ -11,7 +11,7 @@
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
-    Actor, AuditAction, AuditEntry, AuditSubject, Member, Origin, Role, Timestamp, UserId, WorkspaceId,
+    Actor, AuditAction, AuditContext, AuditEntry, AuditSubject, Member, Role, Timestamp, UserId, WorkspaceId,
     oldest_admin_but,
 };
 
@@ -86,7 +86,7 @@ impl UsersTable {
         caller: ActiveSession<'_>,
         user: &UserId,
         change: MemberChange,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<MemberOutcome, RepositoryError> {
         retry_on_conflict("change a member", || self.try_to_change_member(workspace, caller, user, change, origin))
             .await
@@ -101,7 +101,7 @@ impl UsersTable {
         workspace: &WorkspaceId,
         user: &UserId,
         at: Timestamp,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<Option<Member>, RepositoryError> {
         let outcome = retry_on_conflict("pause a member", async || {
             let Some(member) = self.member(workspace, user).await? else { return Ok(Some(MemberOutcome::NoMember)) };
@@ -111,7 +111,7 @@ impl UsersTable {
             let paused = Member { paused_at: Some(at), ..member.clone() };
             let transaction = self.transition("pause a member", workspace, &member, &paused)?;
             let entry = origin.in_workspace(workspace, AuditAction::MemberPaused, AuditSubject::Member(*user));
-            self.settled(transaction.and(self.entry(&entry)?, None), &paused).await
+            self.committed(transaction.and(self.entry(&entry)?, None), &paused).await
         });
         match outcome.await? {
             MemberOutcome::Done(member) => Ok(Some(member)),
@@ -134,7 +134,7 @@ impl UsersTable {
         caller: ActiveSession<'_>,
         user: &UserId,
         change: MemberChange,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<Option<MemberOutcome>, RepositoryError> {
         let Some(member) = self.member(workspace, user).await? else { return Ok(Some(MemberOutcome::NoMember)) };
         if user == caller.user && member.active_role() < Some(Role::Admin) {
@@ -154,7 +154,7 @@ impl UsersTable {
         for entry in entries_of_change(origin, workspace, &member, &changed) {
             transaction = transaction.and(self.entry(&entry)?, None);
         }
-        Ok(self.settled(transaction, &changed).await?.map(|outcome| match outcome {
+        Ok(self.committed(transaction, &changed).await?.map(|outcome| match outcome {
             MemberOutcome::Done(member) if is_resumed => MemberOutcome::Resumed(member),
             outcome => outcome,
         }))
@@ -194,7 +194,7 @@ impl UsersTable {
             .and(heirs_role, not_admin)
             .and_each(self.2.begin(&removal.handover(heir))?, None)
             .and(self.entry(&entry_of_removal(removal, &member))?, None);
-        self.settled(transaction, &member).await
+        self.committed(transaction, &member).await
     }
 
     /// Who gets what a member leaves; `None` if there is no other admin.
@@ -215,7 +215,7 @@ impl UsersTable {
         Ok(found.map(|item| item.member))
     }
 
-    async fn settled(
+    async fn committed(
         &self,
         transaction: Transaction<Refusal>,
         member: &Member,
@@ -310,7 +310,7 @@ impl UsersTable {
     }
 }
 
-/// What the trail says of the end of a membership.
+/// What the audit log says of the end of a membership.
 fn entry_of_removal(removal: &Removal<'_>, member: &Member) -> AuditEntry {
     let Removal { workspace, user, origin, .. } = removal;
     let action =
@@ -318,9 +318,9 @@ fn entry_of_removal(removal: &Removal<'_>, member: &Member) -> AuditEntry {
     origin.in_workspace(workspace, action, AuditSubject::Member(**user)).from(member.role.as_str())
 }
 
-/// What the trail says of a change of a membership.
+/// What the audit log says of a change of a membership.
 fn entries_of_change(
-    origin: &Origin,
+    origin: &AuditContext,
     workspace: &WorkspaceId,
     before: &Member,
     after: &Member,

@@ -24,7 +24,7 @@ mod workspaces;
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{
-    Account, AuditAction, AuditEntry, EmailAddress, Member, Membership, Origin, Timestamp, UserId, WorkspaceId,
+    Account, AuditAction, AuditContext, AuditEntry, EmailAddress, Member, Membership, Timestamp, UserId, WorkspaceId,
     WorkspaceName, WorkspaceSlug,
 };
 
@@ -112,13 +112,13 @@ impl RegisterOutcome {
 impl UsersTable {
     /// A repository for the table with this name, whose changes have entries in this audit log.
     #[must_use]
-    pub fn new(client: Client, name: impl Into<String>, trail: AuditTable, jobs: JobsTable) -> Self {
-        Self(Table { client, name: name.into() }, trail, jobs)
+    pub fn new(client: Client, name: impl Into<String>, audit_log: AuditTable, jobs: JobsTable) -> Self {
+        Self(Table { client, name: name.into() }, audit_log, jobs)
     }
 
-    /// The trail, for what isn't changed here.
+    /// The audit log, for what isn't changed here.
     #[must_use]
-    pub fn trail(&self) -> &AuditTable {
+    pub fn audit_log(&self) -> &AuditTable {
         &self.1
     }
 
@@ -136,7 +136,7 @@ impl UsersTable {
     pub async fn register(
         &self,
         registration: &Registration,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<RegisterOutcome, RepositoryError> {
         const OPERATION: &str = "register an account";
         let Registration { account, verified_at, .. } = registration;
@@ -154,7 +154,7 @@ impl UsersTable {
         operation: &'static str,
         account: &Account,
         verified_at: Option<Timestamp>,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<Transaction<RegisterOutcome>, RepositoryError> {
         let email = EmailItem::new(&account.id, &account.email);
         let address = AddressItem::new(account, verified_at);

@@ -8,7 +8,8 @@
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{
-    AuditAction, EmailAddress, FamiliarNetwork, Origin, Task, TaskWork, Timestamp, TokenHash, UserId, reclaim::Reclaim,
+    AuditAction, AuditContext, EmailAddress, FamiliarNetwork, Task, TaskWork, Timestamp, TokenHash, UserId,
+    reclaim::Reclaim,
 };
 
 use super::{
@@ -199,7 +200,7 @@ impl UsersTable {
         &self,
         token: &NewToken<'_>,
         delivery: TokenDelivery,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<(), RepositoryError> {
         const OPERATION: &str = "store a token for a new password";
         let sent = Transaction::new(OPERATION)
@@ -233,7 +234,7 @@ impl UsersTable {
         new_hash: &str,
         network: &FamiliarNetwork,
         clock: impl Fn() -> Timestamp,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<ResetOutcome, RepositoryError> {
         const OPERATION: &str = "set a new password";
         const INVALID: Option<ResetOutcome> = Some(ResetOutcome::TokenInvalid);
@@ -331,7 +332,7 @@ impl UsersTable {
         verification: &AddressVerification,
         first_password: Option<&str>,
         now: Timestamp,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<VerifyOutcome, RepositoryError> {
         const INVALID: Option<VerifyOutcome> = Some(VerifyOutcome::TokenInvalid);
         let AddressVerification { hash, user, email } = verification;

@@ -8,7 +8,7 @@
 //! issues.
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
-use linklet_domain::{AuditAction, EmailAddress, FullName, Membership, Origin, Timestamp, TokenHash, UserId};
+use linklet_domain::{AuditAction, AuditContext, EmailAddress, FullName, Membership, Timestamp, TokenHash, UserId};
 
 use super::{
     UsersTable,
@@ -104,7 +104,7 @@ impl Differences {
         self.full_name.is_none() && self.email.is_none() && self.pending.is_none()
     }
 
-    /// What the trail says of it: neither the name nor an address.
+    /// What the audit log says of it: neither the name nor an address.
     fn actions(&self) -> impl Iterator<Item = AuditAction> {
         let renamed = self.full_name.as_ref().map(|_| AuditAction::AccountRenamed);
         let address = match (&self.email, &self.pending) {
@@ -154,7 +154,7 @@ impl UsersTable {
         &self,
         user: &UserId,
         change: &PersonChange,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<PersonOutcome, RepositoryError> {
         retry_on_conflict(CHANGE, async || {
             let Some(person) = self.stored_person(user).await? else { return Ok(Some(PersonOutcome::NoAccount)) };
@@ -182,7 +182,7 @@ impl UsersTable {
         &self,
         token: &TokenHash,
         now: Timestamp,
-        origin_of: impl Fn(&UserId) -> Origin,
+        origin_of: impl Fn(&UserId) -> AuditContext,
     ) -> Result<Option<UserId>, RepositoryError> {
         retry_on_conflict(KEEP, async || {
             let found = self.0.get::<KeepItem>(KEEP, keep_key(token)).await?.filter(|item| now < item.expires_at);
@@ -220,7 +220,7 @@ impl UsersTable {
         person: &StoredPerson,
         differences: &Differences,
         taken: T,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<Transaction<Refusal<T>>, RepositoryError> {
         let StoredPerson { user, address, memberships } = person;
         if let Some(NewAddress { email, .. }) = &differences.email {

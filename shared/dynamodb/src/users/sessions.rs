@@ -6,8 +6,8 @@
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{
-    AuditAction, AuditSubject, IpHash, LastingSession, Membership, Origin, RefreshToken, Role, SessionId, SignInPlace,
-    Timestamp, UserId, WorkspaceId, lifetimes,
+    AuditAction, AuditContext, AuditSubject, IpHash, LastingSession, Membership, RefreshToken, Role, SessionId,
+    SignInPlace, Timestamp, UserId, WorkspaceId, lifetimes,
 };
 
 use super::{
@@ -109,7 +109,7 @@ pub struct PasswordChange<'a> {
     /// The session that goes on.
     pub but: Option<&'a SessionId>,
     /// Where it comes from.
-    pub origin: &'a Origin,
+    pub origin: &'a AuditContext,
 }
 
 impl Sessions {
@@ -123,15 +123,11 @@ impl Sessions {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn standing(
-        &self,
-        session: &Session,
-        consistency: Consistency,
-    ) -> Result<SessionStatus, RepositoryError> {
+    pub async fn status(&self, session: &Session, consistency: Consistency) -> Result<SessionStatus, RepositoryError> {
         const OPERATION: &str = "look up a session";
         let (ended, own) = (ended_sessions_key(&session.user), session_key(&session.user, &session.id));
         let membership = session.workspace.as_ref().map(|workspace| member_key(&session.user, workspace));
-        let mut standing = if membership.is_some() { SessionStatus::NoMember } else { SessionStatus::WithoutWorkspace };
+        let mut status = if membership.is_some() { SessionStatus::NoMember } else { SessionStatus::WithoutWorkspace };
         let keys = membership.into_iter().chain([ended.clone(), own.clone()]).collect();
         for item in self.0.batch_get(OPERATION, keys, consistency == Consistency::Strong, None).await? {
             let Key { sk, .. } = from_item(OPERATION, item.clone())?;
@@ -140,14 +136,14 @@ impl Sessions {
             } else if sk == own.sk {
                 from_item::<SessionItem>(OPERATION, item)?.ended_at.is_some()
             } else {
-                standing = SessionStatus::of(&from_item(OPERATION, item)?);
+                status = SessionStatus::of(&from_item(OPERATION, item)?);
                 false
             };
             if has_ended {
                 return Ok(SessionStatus::Ended);
             }
         }
-        Ok(standing)
+        Ok(status)
     }
 }
 
@@ -221,7 +217,7 @@ impl UsersTable {
         &self,
         user: &UserId,
         session: &SessionId,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<bool, RepositoryError> {
         const LASTS: &str = "attribute_exists(pk) AND attribute_not_exists(ended_at) AND #ttl > :seconds";
         let ended = self.0.get::<EndedSessionsItem>(END, ended_sessions_key(user)).await?;
@@ -241,7 +237,7 @@ impl UsersTable {
         &self,
         user: &UserId,
         session: &SessionId,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<(), RepositoryError> {
         self.end_if(user, session, origin, |end| end.only_if("attribute_not_exists(ended_at)")).await.map(|_| ())
     }
@@ -251,7 +247,7 @@ impl UsersTable {
         &'t self,
         user: &UserId,
         session: &SessionId,
-        origin: &Origin,
+        origin: &AuditContext,
         condition: impl Fn(Write<'t>) -> Write<'t>,
     ) -> Result<bool, RepositoryError> {
         const ENDED: &str = "SET ended_at = :now, #ttl = :ttl";
@@ -281,7 +277,7 @@ impl UsersTable {
         &self,
         user: &UserId,
         but: Option<&SessionId>,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<(), RepositoryError> {
         const OPERATION: &str = "end all sessions";
         let at = origin.at;
@@ -299,7 +295,7 @@ impl UsersTable {
         .await
     }
 
-    /// Condition checks that a session has not ended, as [`Sessions::standing`] has it.
+    /// Condition checks that a session has not ended, as [`Sessions::status`] has it.
     pub(super) fn session_lasts(&self, acting: ActiveSession<'_>) -> Result<[TransactWriteItem; 2], RepositoryError> {
         const OPERATION: &str = "check a session";
         const LASTS: &str = "attribute_not_exists(ended_at) OR ended_at < :began OR but = :session";

@@ -2,7 +2,7 @@
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{
-    AuditAction, AuditEntry, AuditSubject, Origin, Precondition, Timestamp, UserId, Workspace, WorkspaceId,
+    AuditAction, AuditContext, AuditEntry, AuditSubject, Precondition, Timestamp, UserId, Workspace, WorkspaceId,
     WorkspacePatch, WorkspaceSlug,
 };
 
@@ -54,7 +54,7 @@ impl UsersTable {
         caller: &UserId,
         patch: &WorkspacePatch,
         precondition: &Precondition,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<WorkspaceOutcome, RepositoryError> {
         retry_on_conflict(CHANGE, || self.try_to_change(id, caller, patch, precondition, origin)).await
     }
@@ -66,7 +66,7 @@ impl UsersTable {
         caller: &UserId,
         patch: &WorkspacePatch,
         precondition: &Precondition,
-        origin: &Origin,
+        origin: &AuditContext,
     ) -> Result<Option<WorkspaceOutcome>, RepositoryError> {
         let Some(current) = self.workspace(id).await? else { return Ok(Some(WorkspaceOutcome::NoWorkspace)) };
         // The condition of the write names the same revision. A patch that changes nothing has no write.
@@ -106,7 +106,7 @@ impl UsersTable {
     }
 
     /// The action that sets the properties that the patch has. It is refused if the workspace has changed since it was read, so that the
-    /// trail says what it was before.
+    /// audit log says what it was before.
     fn workspace_change(
         &self,
         current: &Workspace,
@@ -137,9 +137,9 @@ impl UsersTable {
     }
 }
 
-/// What the trail says of a change of a workspace: the members that were changed, each with its value. Of settings, which are
+/// What the audit log says of a change of a workspace: the members that were changed, each with its value. Of settings, which are
 /// whatever clients store, it says only that they were.
-fn entry_of_change(origin: &Origin, before: &Workspace, after: &Workspace) -> AuditEntry {
+fn entry_of_change(origin: &AuditContext, before: &Workspace, after: &Workspace) -> AuditEntry {
     let said = |workspace: &Workspace| {
         let name = (before.name != after.name).then(|| format!("name: {}", workspace.name));
         let slug = (before.slug != after.slug).then(|| format!("slug: {}", workspace.slug));

@@ -1,17 +1,17 @@
-//! The targets of a track, which a round reads.
+//! The targets of a host shard, which a round reads.
 
-use linklet_domain::{Host, TargetHealth, TargetId, TargetMark, TargetUrl, Timestamp, Track, UserId, WorkspaceId};
+use linklet_domain::{Host, HostShard, TargetHealth, TargetId, TargetMark, TargetUrl, Timestamp, UserId, WorkspaceId};
 
 use super::{
     WatchTable,
-    item::{DUE_PROJECTION, DueItem, track_partition},
+    item::{DUE_PROJECTION, DueItem, shard_partition},
 };
 use crate::{
     RepositoryError,
     item::{Item, from_item, text},
 };
 
-const READ_TRACK: &str = "read the targets of a track";
+const READ_SHARD: &str = "read the targets of a shard";
 
 /// A target that is due for a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct DueTarget {
     /// The host, whose checks run one at a time.
     pub host: Host,
     /// How the target stood when it was read.
-    pub standing: TargetHealth,
+    pub health: TargetHealth,
 }
 
 impl DueTarget {
@@ -40,30 +40,30 @@ impl DueTarget {
     }
 }
 
-/// A range of a track's targets in the order of their ids.
+/// A range of a host shard's targets in the order of their ids.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TrackRange {
-    track: Track,
+pub struct ShardRange {
+    shard: HostShard,
     condition: &'static str,
     split: Option<TargetId>,
     /// The exclusive start key of the next query.
     start_key: Option<Item>,
 }
 
-impl TrackRange {
-    /// All targets of a track.
+impl ShardRange {
+    /// All targets of a host shard.
     #[must_use]
-    pub fn all(track: Track) -> Self {
-        Self { track, condition: "pk = :track", split: None, start_key: None }
+    pub fn all(shard: HostShard) -> Self {
+        Self { shard, condition: "pk = :shard", split: None, start_key: None }
     }
 
-    /// Splits a track into two ranges: the ids from that of a number on, and those before. A caller that doesn't read all of them
+    /// Splits a host shard into two ranges: the ids from that of a number on, and those before. A caller that doesn't read all of them
     /// can split at a random number, so that no target is always left out.
     #[must_use]
-    pub fn split_at(track: Track, number: u128) -> [Self; 2] {
-        let split = TargetId::in_track(track, number);
-        ["pk = :track AND sk >= :split", "pk = :track AND sk < :split"].map(|condition| Self {
-            track,
+    pub fn split_at(shard: HostShard, number: u128) -> [Self; 2] {
+        let split = TargetId::in_shard(shard, number);
+        ["pk = :shard AND sk >= :split", "pk = :shard AND sk < :split"].map(|condition| Self {
+            shard,
             condition,
             split: Some(split.clone()),
             start_key: None,
@@ -79,7 +79,7 @@ pub struct DuePage {
     /// The items that can't be deserialised. They don't prevent the checks of other targets.
     pub unreadable: Vec<UnreadableTarget>,
     /// The rest of the range; `None` on the last page.
-    pub rest: Option<TrackRange>,
+    pub rest: Option<ShardRange>,
 }
 
 /// The item of a target that doesn't have the attributes that this version of Linklet writes.
@@ -97,14 +97,14 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn due(&self, range: &TrackRange, limit: usize) -> Result<DuePage, RepositoryError> {
+    pub async fn due(&self, range: &ShardRange, limit: usize) -> Result<DuePage, RepositoryError> {
         let query = self
             .table
             .client
             .query()
             .table_name(&self.table.name)
             .key_condition_expression(range.condition)
-            .expression_attribute_values(":track", text(&track_partition(range.track)))
+            .expression_attribute_values(":shard", text(&shard_partition(range.shard)))
             .projection_expression(DUE_PROJECTION)
             .expression_attribute_names("#url", "url")
             .expression_attribute_names("#host", "host")
@@ -115,7 +115,7 @@ impl WatchTable {
             Some(split) => query.expression_attribute_values(":split", text(split)),
             None => query,
         };
-        let answer = query.send().await.map_err(RepositoryError::unavailable(READ_TRACK))?;
+        let answer = query.send().await.map_err(RepositoryError::unavailable(READ_SHARD))?;
         let mut page = DuePage::default();
         for row in answer.items.unwrap_or_default() {
             match due_target(row) {
@@ -123,20 +123,20 @@ impl WatchTable {
                 Err(row) => page.unreadable.push(row),
             }
         }
-        page.rest = answer.last_evaluated_key.map(|key| TrackRange { start_key: Some(key), ..range.clone() });
+        page.rest = answer.last_evaluated_key.map(|key| ShardRange { start_key: Some(key), ..range.clone() });
         Ok(page)
     }
 }
 
 fn due_target(row: Item) -> Result<DueTarget, UnreadableTarget> {
     let id = row.get("sk").and_then(|id| id.as_s().ok()).cloned().unwrap_or_default();
-    from_item::<DueItem>(READ_TRACK, row).map(DueTarget::from).map_err(|error| UnreadableTarget { id, error })
+    from_item::<DueItem>(READ_SHARD, row).map(DueTarget::from).map_err(|error| UnreadableTarget { id, error })
 }
 
 impl From<DueItem> for DueTarget {
     fn from(item: DueItem) -> Self {
         let DueItem { id, workspace_id, founded_by, created_at, url, host, status, failed_slot } = item;
-        let standing = TargetHealth { status, failed_slot };
-        Self { id, workspace: workspace_id, founder: founded_by, created_at, url, host, standing }
+        let health = TargetHealth { status, failed_slot };
+        Self { id, workspace: workspace_id, founder: founded_by, created_at, url, host, health }
     }
 }

@@ -1,9 +1,9 @@
 //! Keys and attributes of WatchTable.
 
 use linklet_domain::{
-    CanonicalUrl, CheckError, CorrelationId, Event, EventDetail, EventId, Host, IdempotencyKey, Invalid, Lane, LinkId,
-    PageToken, Target, TargetDown, TargetId, TargetStatus, TargetUp, TargetUrl, Timestamp, Track, UserId, Watcher,
-    WatcherState, WorkspaceId, lifetimes,
+    CanonicalUrl, CheckError, CheckPartition, CorrelationId, Event, EventDetail, EventId, Host, HostShard,
+    IdempotencyKey, Invalid, LinkId, PageToken, Target, TargetDown, TargetId, TargetStatus, TargetUp, TargetUrl,
+    Timestamp, UserId, Watcher, WatcherState, WorkspaceId, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -11,12 +11,12 @@ use crate::{Cursor, item::Key};
 
 pub(crate) const TARGET_PREFIX: &str = "TARGET#";
 
-pub(super) fn track_partition(track: Track) -> String {
-    format!("{TARGET_PREFIX}{track}")
+pub(super) fn shard_partition(shard: HostShard) -> String {
+    format!("{TARGET_PREFIX}{shard}")
 }
 
 pub(super) fn target_key(id: &TargetId) -> Key {
-    Key::new(format!("{TARGET_PREFIX}{}", id.track_digit()), id.as_str())
+    Key::new(format!("{TARGET_PREFIX}{}", id.shard_digit()), id.as_str())
 }
 
 pub(super) fn workspace_partition(workspace: &WorkspaceId) -> String {
@@ -59,16 +59,16 @@ pub(super) fn results_partition(workspace: &WorkspaceId) -> String {
     format!("RESULTS#{workspace}")
 }
 
-/// `LANES` / `LANES`: until when which worker has which track.
-pub(super) fn lanes_key() -> Key {
+/// `LANES` / `LANES`: until when which worker has which host shard.
+pub(super) fn partitions_key() -> Key {
     Key::new("LANES", "LANES")
 }
 
-pub(super) fn notes_key(lane: Lane) -> Key {
-    Key::new("LANES", format!("NOTES#{}.{}", lane.number(), lane.of()))
+pub(super) fn notes_key(partition: CheckPartition) -> Key {
+    Key::new("LANES", format!("NOTES#{}.{}", partition.number(), partition.of()))
 }
 
-/// `TARGET#<track>` / `<target id>`: a monitored URL. Its events are made from this item's stream records, so it has all that
+/// `TARGET#<host shard>` / `<target id>`: a monitored URL. Its events are made from this item's stream records, so it has all that
 /// events contain.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct TargetItem {
@@ -170,7 +170,7 @@ pub(super) struct DueItem {
     pub failed_slot: Option<Timestamp>,
 }
 
-/// `LANES` / `NOTES#<lane>.<lanes>`: what a lane's worker tells the next one. It is there only if there is anything to tell.
+/// `LANES` / `NOTES#<partition>.<partitions>`: what a partition's worker tells the next one. It is there only if there is anything to tell.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct NotesItem {
     #[serde(flatten)]
@@ -240,7 +240,7 @@ impl IdempotencyItem {
     }
 }
 
-/// `RESULTS#<workspace>` / `<slot>#<lane>#<part>`: results of a workspace's targets in one round.
+/// `RESULTS#<workspace>` / `<slot>#<partition>#<part>`: results of a workspace's targets in one round.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ResultsItem {
     #[serde(flatten)]
@@ -252,9 +252,15 @@ pub(super) struct ResultsItem {
 }
 
 impl ResultsItem {
-    pub(super) fn new(workspace: &WorkspaceId, slot: Timestamp, lane: Lane, part: usize, results: Vec<u8>) -> Self {
+    pub(super) fn new(
+        workspace: &WorkspaceId,
+        slot: Timestamp,
+        partition: CheckPartition,
+        part: usize,
+        results: Vec<u8>,
+    ) -> Self {
         Self {
-            key: Key::new(results_partition(workspace), format!("{slot}#{:x}#{part}", lane.number())),
+            key: Key::new(results_partition(workspace), format!("{slot}#{:x}#{part}", partition.number())),
             results,
             ttl: slot.plus(lifetimes::CHECK_RESULTS).unix_seconds(),
         }

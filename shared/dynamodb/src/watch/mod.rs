@@ -1,16 +1,16 @@
-//! WatchTable: targets (monitored URLs), the links that watch them, lanes, and results of checks.
+//! WatchTable: targets (monitored URLs), the links that watch them, partitions, and results of checks.
 
 mod down;
 mod due;
 mod health;
 pub(crate) mod item;
-mod lanes;
 mod ownership;
 mod packed;
+mod partitions;
 mod quota;
 mod registration;
 mod results;
-mod standing;
+mod target_health;
 mod watchers;
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
@@ -19,10 +19,10 @@ use linklet_domain::{AuditEntry, CanonicalUrl, Host, PageToken, Target, TargetId
 use self::item::{ListedItem, TargetItem, count_key, host_partition, list_sort_key, target_key, workspace_partition};
 pub use self::{
     down::DownTargets,
-    due::{DuePage, DueTarget, TrackRange, UnreadableTarget},
+    due::{DuePage, DueTarget, ShardRange, UnreadableTarget},
     health::Health,
-    lanes::LaneNotes,
     ownership::OwnedTargets,
+    partitions::PartitionNotes,
     quota::TargetQuota,
     registration::{RegisteredTarget, TargetRegistration},
     results::CheckedTarget,
@@ -176,17 +176,17 @@ impl WatchTable {
         retry_on_conflict(DELETE, || self.try_to_delete(target, None)).await
     }
 
-    /// Deletes a target that is somebody else's, with an entry in the trail.
+    /// Deletes a target that is somebody else's, with an entry in the audit log.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn delete_anothers(
         &self,
         target: &Target,
-        trail: &AuditTable,
+        audit_log: &AuditTable,
         entry: &AuditEntry,
     ) -> Result<DeleteTargetOutcome, RepositoryError> {
-        retry_on_conflict(DELETE, || self.try_to_delete(target, Some((trail, entry)))).await
+        retry_on_conflict(DELETE, || self.try_to_delete(target, Some((audit_log, entry)))).await
     }
 
     async fn try_to_delete(
@@ -196,7 +196,7 @@ impl WatchTable {
     ) -> Result<Option<DeleteTargetOutcome>, RepositoryError> {
         let delete = self.table.delete(DELETE, target_key(&target.id));
         let delete = delete.only_if("watchers = :none").value(":none", number(&0)).action()?;
-        let entry = entry.map(|(trail, entry)| trail.action(entry)).transpose()?;
+        let entry = entry.map(|(audit_log, entry)| audit_log.action(entry)).transpose()?;
         let actions = [delete].into_iter().chain(self.count_out(DELETE, target)?).chain(entry).collect();
         if self.commit(DELETE, actions).await?.is_some() {
             return Ok(Some(DeleteTargetOutcome::Deleted));

@@ -71,7 +71,7 @@ fn outcome_of(number: u16) -> CheckOutcome {
 
 #[cfg(test)]
 mod tests {
-    use linklet_domain::{Host, TargetId, Track};
+    use linklet_domain::{Host, HostShard, TargetId};
 
     use super::*;
 
@@ -80,7 +80,7 @@ mod tests {
     }
 
     fn mark(number: u128) -> TargetMark {
-        TargetMark::of(&TargetId::in_track(Track::of(&Host::parse("example.com").unwrap()), number), noon())
+        TargetMark::of(&TargetId::in_shard(HostShard::of(&Host::parse("example.com").unwrap()), number), noon())
     }
 
     fn result(after: u64, outcome: CheckOutcome, latency_ms: u64) -> CheckResult {

@@ -52,7 +52,7 @@ impl WatchTable {
         const STORE: &str = "store results";
         let Some(CheckedTarget { target: DueTarget { workspace, .. }, .. }) = results.first() else { return Ok(true) };
         let packed = pack(round.slot, results.iter().map(|checked| (checked.target.mark(), &checked.result)));
-        let item = ResultsItem::new(workspace, round.slot, round.lane, part, packed);
+        let item = ResultsItem::new(workspace, round.slot, round.partition, part, packed);
         Ok(match self.table.put_item(STORE, &item)?.only_if(IS_NEW).send().await? {
             Outcome::Done(_) => true,
             // The answer to an earlier try may have been lost.

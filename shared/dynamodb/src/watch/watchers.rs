@@ -26,7 +26,7 @@ const UNWATCH: &str = "end watching a link's target";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WatchOutcome {
     /// All that is known of the link is stored.
-    Settled,
+    Done,
     /// The link doesn't watch, since its workspace has as many targets as it may.
     NoRoom,
 }
@@ -60,7 +60,7 @@ impl WatchTable {
     ) -> Result<Option<WatchOutcome>, RepositoryError> {
         let known = self.watcher(WATCH, &target.id, link).await?;
         let Some(write) = self.watcher_write(WATCH, &target.id, link, known, message)? else {
-            return Ok(Some(WatchOutcome::Settled));
+            return Ok(Some(WatchOutcome::Done));
         };
         let (mut actions, mut count_in) = (vec![write], Vec::new());
         if !known.is_some_and(Watcher::is_watching) {
@@ -74,7 +74,7 @@ impl WatchTable {
             });
         }
         Ok(match self.send(WATCH, actions, count_in).await? {
-            WriteOutcome::Committed => Some(WatchOutcome::Settled),
+            WriteOutcome::Committed => Some(WatchOutcome::Done),
             WriteOutcome::NotNow => None,
             WriteOutcome::Full => self.refuse(target, link, known, message.changed_at).await?,
         })
@@ -90,7 +90,7 @@ impl WatchTable {
     ) -> Result<Option<WatchOutcome>, RepositoryError> {
         let refusal = Watcher { state: WatcherState::Paused, changed_at: at };
         let Some(write) = self.watcher_write(WATCH, &target.id, link, known, refusal)? else {
-            return Ok(Some(WatchOutcome::Settled));
+            return Ok(Some(WatchOutcome::Done));
         };
         Ok(self.commit(WATCH, vec![write]).await?.map(|()| WatchOutcome::NoRoom))
     }

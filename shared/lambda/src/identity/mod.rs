@@ -83,7 +83,7 @@ impl Caller {
         &self.user
     }
 
-    /// The caller as the trail names them.
+    /// The caller as the audit log names them.
     #[must_use]
     pub fn actor(&self) -> linklet_domain::Actor {
         self.changer().actor()

@@ -23,7 +23,7 @@ impl Person {
         &self.user
     }
 
-    /// The person as the trail names them.
+    /// The person as the audit log names them.
     #[must_use]
     pub fn actor(&self) -> linklet_domain::Actor {
         linklet_domain::Actor::Person(self.user)

@@ -36,37 +36,37 @@ impl HeldSessions {
     }
 
     /// What a session is worth to a request that arrived at `now`.
-    pub(super) async fn standing(
+    pub(super) async fn status(
         &self,
         session: &Session,
         now: Timestamp,
         freshness: Freshness,
     ) -> Result<SessionStatus, RepositoryError> {
         if freshness == Freshness::LastMinute
-            && let Some(standing) = self.held(session, now)
+            && let Some(status) = self.held(session, now)
         {
-            return Ok(standing);
+            return Ok(status);
         }
         // A membership that has just begun or ended may be missing in a read that costs half.
         let consistency = match freshness {
             Freshness::LastMinute => Consistency::Eventual,
             Freshness::Now => Consistency::Strong,
         };
-        let mut standing = self.table.standing(session, consistency).await?;
-        if matches!(standing, SessionStatus::NoMember | SessionStatus::Paused | SessionStatus::Closed)
+        let mut status = self.table.status(session, consistency).await?;
+        if matches!(status, SessionStatus::NoMember | SessionStatus::Paused | SessionStatus::Closed)
             && consistency == Consistency::Eventual
         {
-            standing = self.table.standing(session, Consistency::Strong).await?;
+            status = self.table.status(session, Consistency::Strong).await?;
         }
         let (mut held, key) = (self.held.lock(), (session.id, session.workspace));
-        match standing {
+        match status {
             // The age counts from the request's arrival, before the table was read.
-            SessionStatus::Member(_) | SessionStatus::WithoutWorkspace => _ = held.put(key, (standing, now)),
+            SessionStatus::Member(_) | SessionStatus::WithoutWorkspace => _ = held.put(key, (status, now)),
             SessionStatus::NoMember | SessionStatus::Paused | SessionStatus::Closed | SessionStatus::Ended => {
                 _ = held.pop(&key);
             }
         }
-        Ok(standing)
+        Ok(status)
     }
 
     /// Forgets what is held of a session in all its workspaces, since it was ended.
@@ -81,7 +81,7 @@ impl HeldSessions {
     /// What was read within the last minute, unless the clock was set back since.
     fn held(&self, session: &Session, now: Timestamp) -> Option<SessionStatus> {
         let held = self.held.lock();
-        let (standing, since) = held.peek(&(session.id, session.workspace))?;
-        (*since <= now && now < since.plus(Self::MAX_AGE)).then_some(*standing)
+        let (status, since) = held.peek(&(session.id, session.workspace))?;
+        (*since <= now && now < since.plus(Self::MAX_AGE)).then_some(*status)
     }
 }

@@ -226,7 +226,7 @@ impl TokenVerifier {
     /// The person that the claims name, in the role that they have now.
     async fn in_current_role(&self, claims: Claims, now: Timestamp, freshness: Freshness) -> Result<Person, ApiError> {
         let Some(sessions) = &self.sessions else { return Ok(claims.into()) };
-        let reason = match sessions.standing(&claims.session(), now, freshness).await? {
+        let reason = match sessions.status(&claims.session(), now, freshness).await? {
             SessionStatus::Member(role) => return Ok(Claims { role: Some(role), ..claims }.into()),
             SessionStatus::WithoutWorkspace => return Ok(claims.into()),
             SessionStatus::NoMember => "no member any more",

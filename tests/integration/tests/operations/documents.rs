@@ -144,7 +144,7 @@ fn lifetimes_are_those_of_the_code() {
         ("the overview of a workspace", lifetimes::OVERVIEWS),
         ("the answer to a question about a workspace", lifetimes::QUESTIONS),
         ("notifications", lifetimes::NOTIFICATIONS),
-        ("the trail: who has done what in a workspace, and with an account", lifetimes::AUDIT),
+        ("the audit log: who has done what in a workspace, and with an account", lifetimes::AUDIT),
         ("API keys", lifetimes::EXPIRED_API_KEYS),
         ("an invitation, and its tokens", lifetimes::INVITATIONS),
         ("that a session was ended", lifetimes::SESSIONS),

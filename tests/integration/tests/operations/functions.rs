@@ -399,16 +399,16 @@ fn a_queue_hides_messages_six_times_as_long_as_consumers_run() {
     }
 }
 
-/// A lane without a worker would miss its rounds.
+/// A partition without a worker would miss its rounds.
 #[test]
-fn lambda_runs_a_worker_for_each_lane_and_two_at_least() {
-    let lanes = &Template::load().mappings()["Lanes"]["ByMaxConcurrency"]["AtOnce"];
+fn lambda_runs_a_worker_for_each_partition_and_two_at_least() {
+    let partitions = &Template::load().mappings()["Partitions"]["ByMaxConcurrency"]["AtOnce"];
 
     for places in 2..=100_u8 {
-        let expected = Concurrency::try_from(places).unwrap().lanes().max(2);
-        assert_eq!(lanes[usize::from(places)], expected.to_string(), "{places} places");
+        let expected = Concurrency::try_from(places).unwrap().partitions().max(2);
+        assert_eq!(partitions[usize::from(places)], expected.to_string(), "{places} places");
     }
-    assert_eq!(lanes.as_array().unwrap().len(), 101);
+    assert_eq!(partitions.as_array().unwrap().len(), 101);
 }
 
 /// A worker that is killed loses all results of its round.

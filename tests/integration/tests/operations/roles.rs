@@ -231,7 +231,7 @@ fn nobody_may_touch_all_accounts_or_all_counts() {
 
 /// Who could change an entry could hide what they have done. Functions only put entries and read them; TTL ends them.
 #[test]
-fn nobody_may_change_or_delete_an_entry_of_the_trail() {
+fn nobody_may_change_or_delete_an_audit_log_entry() {
     const ALLOWED: [&str; 2] = ["dynamodb:PutItem", "dynamodb:Query"];
     let template = Template::load();
     let mut looked_at = 0;
@@ -247,7 +247,7 @@ fn nobody_may_change_or_delete_an_entry_of_the_trail() {
                 .filter(|action| is_meant && (action.starts_with("dynamodb:") || action.starts_with('*')));
             for action in on_tables {
                 looked_at += 1;
-                assert!(ALLOWED.contains(&action), "{role} may call {action} on the trail");
+                assert!(ALLOWED.contains(&action), "{role} may call {action} on the audit log");
             }
         }
     }

@@ -126,8 +126,8 @@ impl Fixture {
         assert!(matches!(outcome, RestoreOutcome::Restored(_)), "{outcome:?}");
     }
 
-    fn origin(&self, person: &Person) -> linklet_domain::Origin {
-        linklet_domain::Origin { at: self.now(), ..an_origin(&person.id) }
+    fn origin(&self, person: &Person) -> linklet_domain::AuditContext {
+        linklet_domain::AuditContext { at: self.now(), ..an_origin(&person.id) }
     }
 
     /// What is new in the stream, as far as the template's filter lets it through.
@@ -170,9 +170,9 @@ impl Fixture {
     }
 
     /// Until nothing that environments hold is out of date, and once more.
-    async fn settle(&self) {
+    async fn finish(&self) {
         self.carry().await;
-        self.pass(Closure::SETTLES_WITHIN + Duration::from_secs(2));
+        self.pass(Closure::CACHES_EXPIRE_WITHIN + Duration::from_secs(2));
         self.carry().await;
     }
 
@@ -302,13 +302,13 @@ async fn closing_cancels_what_runs_and_waits_and_nothing_else_runs() {
     }
 
     fixture.close().await;
-    fixture.settle().await;
+    fixture.finish().await;
 
     let states: Vec<_> = fixture.jobs().await.into_iter().map(|(_, state)| state).collect();
     let [cancelled, rests] = [JobState::Cancelled, JobState::Running];
     assert_eq!(states, [cancelled, cancelled, cancelled, rests]);
     fixture.restore().await;
-    fixture.settle().await;
+    fixture.finish().await;
     let states: Vec<_> = fixture.jobs().await.into_iter().map(|(_, state)| state).collect();
     assert_eq!(states, [cancelled, cancelled, cancelled, cancelled, JobState::Done]);
     assert_eq!(fixture.status("launch").await, "active");
@@ -340,14 +340,14 @@ async fn links_created_while_a_workspace_still_seems_open_are_suspended_too() {
     fixture.store(&[fixture.link("meanwhile").build()]).await;
 
     assert_eq!(fixture.statuses(&["before", "meanwhile"]).await, ["suspended", "active"]);
-    fixture.settle().await;
+    fixture.finish().await;
     assert_eq!(fixture.statuses(&["before", "meanwhile"]).await, ["suspended", "suspended"]);
 
     fixture.restore().await;
     fixture.carry().await;
     // As if a turn that closes it had been under way still.
     fixture.db.suspend(&fixture.db.link("before").await).await;
-    fixture.settle().await;
+    fixture.finish().await;
     assert_eq!(fixture.statuses(&["before", "meanwhile"]).await, ["active", "active"]);
 }
 
@@ -381,14 +381,14 @@ async fn bringing_it_back_on_the_sixth_day_brings_every_status_back() {
     let statuses = fixture.statuses(&codes).await;
 
     fixture.close().await;
-    fixture.settle().await;
+    fixture.finish().await;
     let mut expected = ["suspended"; 9];
     expected[7] = "deleted";
     assert_eq!(fixture.statuses(&codes).await, expected);
     fixture.pass(6 * DAY);
     fixture.carry().await;
     fixture.restore().await;
-    fixture.settle().await;
+    fixture.finish().await;
 
     assert_eq!(fixture.statuses(&codes[..8]).await, statuses[..8]);
     assert_eq!((statuses[8], fixture.status("expiring").await), ("active", "expired"));
@@ -403,7 +403,7 @@ async fn bringing_it_back_on_the_sixth_day_brings_every_status_back() {
 async fn a_closed_workspace_is_gone_after_seven_days_even_before_its_purge() {
     let fixture = Fixture::new().await;
     let closure = fixture.close().await;
-    fixture.settle().await;
+    fixture.finish().await;
     let left = fixture.now().until(closure.restorable_until);
 
     fixture.ahead.fetch_add(left.as_millis() as u64 + 1, Ordering::Relaxed);
@@ -442,11 +442,11 @@ async fn two_admins_at_once_close_or_restore_a_workspace_once() {
 
     let (one, other) = join(fixture.close_as(&fixture.ada), fixture.close_as(&fixture.bob)).await;
     assert!(matches!(one, CloseOutcome::Closed(_)) && one == other, "{one:?} {other:?}");
-    fixture.settle().await;
+    fixture.finish().await;
     let (one, other) = join(fixture.restore_as(&fixture.ada), fixture.restore_as(&fixture.bob)).await;
     let is_restored = |outcome: &RestoreOutcome| matches!(outcome, RestoreOutcome::Restored(_));
     assert_eq!(usize::from(is_restored(&one)) + usize::from(is_restored(&other)), 1, "{one:?} {other:?}");
-    fixture.settle().await;
+    fixture.finish().await;
 
     assert_eq!(fixture.list_as(&fixture.carol, Role::Member).await, 200);
     assert_eq!(fixture.jobs().await.len(), 2);
@@ -474,7 +474,7 @@ async fn closing_restoring_and_closing_again_applies_the_last_request() {
         if last == WorkspaceJob::CloseWorkspace {
             fixture.close_as(&fixture.bob).await;
         }
-        fixture.settle().await;
+        fixture.finish().await;
 
         let expected = if last == WorkspaceJob::CloseWorkspace { "suspended" } else { "active" };
         for link in &links {
@@ -514,7 +514,7 @@ async fn what_somebody_left_before_goes_to_their_heir_while_it_is_closed() {
     fixture.close().await;
     fixture.carry().await;
     fixture.restore().await;
-    fixture.settle().await;
+    fixture.finish().await;
 
     assert!(fixture.queues.bodies("dlq").is_empty());
     let link = fixture.db.link("launch").await;
@@ -525,7 +525,7 @@ async fn what_somebody_left_before_goes_to_their_heir_while_it_is_closed() {
 async fn a_closed_workspaces_lost_mark_returns_and_its_failed_job_begins_anew() {
     let fixture = Fixture::new().await;
     let closure = fixture.close().await;
-    fixture.settle().await;
+    fixture.finish().await;
     let marks = || {
         let items = fixture.db.scan("JobsTable").into_iter();
         items.filter(|item| item["sk"]["S"].as_str().unwrap().starts_with("CLOSED#")).collect::<Vec<_>>()
@@ -543,7 +543,7 @@ async fn a_closed_workspaces_lost_mark_returns_and_its_failed_job_begins_anew() 
     item["ended_at"] = json!({"S": fixture.now().to_string()});
     fixture.db.put("JobsTable", &item);
     fixture.pass(8 * DAY);
-    fixture.settle().await;
+    fixture.finish().await;
     assert_eq!(fixture.db.users().workspace(&fixture.ada.workspace).await.unwrap(), None);
 }
 
@@ -551,7 +551,7 @@ async fn a_closed_workspaces_lost_mark_returns_and_its_failed_job_begins_anew() 
 async fn a_workspace_with_an_unreadable_job_is_purged_once_readable() {
     let fixture = Fixture::new().await;
     fixture.close().await;
-    fixture.settle().await;
+    fixture.finish().await;
     let job = fixture.db.scan("JobsTable").into_iter().find(|item| item["state"]["S"] == "running").unwrap();
     let mut broken = job.clone();
     broken["state"] = json!({"S": "?"});
@@ -579,7 +579,7 @@ async fn a_late_first_step_is_still_followed_by_another_pass() {
     fixture.pass(Duration::from_secs(600));
     fixture.carry().await;
     fixture.store(&[fixture.link("late").build()]).await;
-    fixture.settle().await;
+    fixture.finish().await;
     assert_eq!(fixture.status("late").await, "suspended");
 }
 
@@ -589,7 +589,7 @@ async fn a_job_whose_steps_are_lost_goes_on_after_an_hour() {
     fixture.store(&[fixture.link("launch").build()]).await;
     let lose = async || {
         fixture.news();
-        fixture.settle().await;
+        fixture.finish().await;
         let untouched = fixture.status("launch").await;
         for _ in 0..2 {
             fixture.pass(Job::PATIENCE);
@@ -610,21 +610,21 @@ async fn a_job_that_fails_at_a_link_is_tried_again_daily() {
     let fixture = Fixture::new().await;
     fixture.store(&[fixture.link("launch").build(), fixture.link("sale").build()]).await;
     fixture.close().await;
-    fixture.settle().await;
+    fixture.finish().await;
     let link = fixture.db.scan("LinksTable").into_iter().find(|item| item["pk"]["S"] == "LINK#launch").unwrap();
     let mut broken = link.clone();
     broken["availability"] = json!({"S": "?"});
     fixture.db.put("LinksTable", &broken);
     fixture.restore().await;
     for _ in 0..3 {
-        fixture.settle().await;
+        fixture.finish().await;
         fixture.pass(DAY);
     }
     assert_eq!(fixture.jobs().await[1].1, JobState::Failed);
 
     fixture.db.put("LinksTable", &link);
     fixture.pass(DAY);
-    fixture.settle().await;
+    fixture.finish().await;
 
     assert_eq!(fixture.statuses(&["launch", "sale"]).await, ["active", "active"]);
     assert_eq!(fixture.jobs().await[1].1, JobState::Done);
@@ -642,7 +642,7 @@ async fn half_an_expired_key_does_not_stop_a_workspace_from_closing() {
     fixture.db.remove("UsersTable", &half.unwrap());
 
     fixture.close().await;
-    fixture.settle().await;
+    fixture.finish().await;
 
     assert_eq!(fixture.status("launch").await, "suspended");
 }
@@ -721,7 +721,7 @@ async fn seven_days_after_closing_nothing_undocumented_is_left_of_a_workspace() 
     furnish(&fixture, 120).await;
     let slug = fixture.slug().await;
     fixture.close().await;
-    fixture.settle().await;
+    fixture.finish().await;
 
     fixture.pass(7 * DAY);
     fixture.carry().await;
@@ -762,7 +762,7 @@ async fn a_workspace_with_many_links_is_closed_and_purged_despite_kills() {
     let record = fixture.news().pop().unwrap();
     kill(&record).await;
     assert_eq!(retry_from(&consume(&fixture.function(), &record).await), None);
-    fixture.settle().await;
+    fixture.finish().await;
     let suspended = fixture.db.scan("LinksTable").into_iter().filter(|item| item["sk"]["S"] == "LINK");
     let suspended = suspended.filter(|item| item.pointer("/availability/M/suspended_by").is_some()).count();
     assert_eq!(suspended, many + 2);
@@ -809,7 +809,7 @@ async fn closing_restoring_and_purging_survive_a_failure_of_any_call() {
             for record in again.filter(|record| is_let_through("JobsStream", record)).take(3).collect::<Vec<_>>() {
                 assert_eq!(retry_from(&consume(&fixture.function(), &record).await), None, "{what} {call}");
             }
-            fixture.settle().await;
+            fixture.finish().await;
         };
 
         fixture.close().await;
@@ -821,7 +821,7 @@ async fn closing_restoring_and_purging_survive_a_failure_of_any_call() {
         assert_eq!(fixture.statuses(&["launch", "sale"]).await, ["active", "active"], "{call}");
         assert_eq!(fixture.list_as(&fixture.carol, Role::Member).await, 200, "{call}");
         fixture.close().await;
-        fixture.settle().await;
+        fixture.finish().await;
         fixture.pass(7 * DAY);
         carry("purge").await;
         assert_eq!(fixture.statuses(&["launch", "sale"]).await, ["purged", "purged"], "{call}");

@@ -947,8 +947,8 @@ async fn the_audit_log_says_a_jobs_work_outcome_and_author() {
     let notify = notify(&fixture.db, &fixture.queues, &FakeNotifiers::start(), false);
     assert!(notify.consume(queue_batch(&fixture.queues.bodies("notify"))).await.batch_item_failures.is_empty());
 
-    let trail = AuditLog::Workspace(fixture.ada.workspace);
-    let entries = fixture.db.trail().list(&trail, &AuditFilter::default(), 100, None).await.unwrap().items;
+    let audit_log = AuditLog::Workspace(fixture.ada.workspace);
+    let entries = fixture.db.audit_log().list(&audit_log, &AuditFilter::default(), 100, None).await.unwrap().items;
     let of = |job: JobId| {
         let entry = entries.iter().find(|entry| entry.subject == Some(AuditSubject::Job(job))).unwrap();
         (entry.actor.clone(), entry.from.clone().unwrap(), entry.to.clone().unwrap())

@@ -4,6 +4,7 @@
 
 mod account_mail;
 mod analytics;
+mod audit_log;
 mod closing;
 mod cost;
 mod expiry;
@@ -16,7 +17,6 @@ mod purge;
 mod reclaim;
 mod reconcile;
 mod relay;
-mod trail;
 mod units;
 mod wanted_mail;
 mod watch;

@@ -7,12 +7,12 @@ use aws_sdk_dynamodb::Client;
 use linklet_account::Account;
 use linklet_auth::Auth;
 use linklet_domain::{
-    CheckOutcome, CheckResult, Event, Host, PlannedRound, Role, TargetHealth, TargetId, TargetStatus, Timestamp, Track,
-    WorkspaceId,
+    CheckOutcome, CheckResult, Event, Host, HostShard, PlannedRound, Role, TargetHealth, TargetId, TargetStatus,
+    Timestamp, WorkspaceId,
 };
 use linklet_dynamodb::{
-    ActiveSession, CheckedTarget, ClicksTable, DueTarget, JobsTable, LaneNotes, LinksTable, MemberChange, Names,
-    NotificationsTable, Recipients, StatsTable, ThrottleTable, TrackRange, WatchTable, Workspaces,
+    ActiveSession, CheckedTarget, ClicksTable, DueTarget, JobsTable, LinksTable, MemberChange, Names,
+    NotificationsTable, PartitionNotes, Recipients, ShardRange, StatsTable, ThrottleTable, WatchTable, Workspaces,
 };
 use linklet_jobs::JobRunner;
 use linklet_jobs_api::JobsApi;
@@ -182,7 +182,7 @@ impl Measured {
         self.messages.insert("click".to_owned(), bytes / queues.events("analytics").len());
         self.messages.insert("groups".to_owned(), Publisher::MAX_GROUPS);
 
-        db.store(&LinkBuilder::new("limited").on_terms(&json!({"max_clicks": 100})).build()).await;
+        db.store(&LinkBuilder::new("limited").with_options(&json!({"max_clicks": 100})).build()).await;
         self.operation("redirect_limited", follow("/limited", 302).await);
     }
 
@@ -444,26 +444,26 @@ impl Measured {
         self.operation("look_for_targets", metered.spent());
 
         let round = fixture::round_at(Timestamp::now(), 60);
-        assert!(table.take_lane(&round, &fixture::correlation()).await.unwrap());
-        self.operation("take_lane", metered.spent());
-        table.notes(round.lane).await.unwrap();
-        for track in round.lane.tracks() {
-            table.due(&TrackRange::all(track), 1).await.unwrap();
+        assert!(table.take_partition(&round, &fixture::correlation()).await.unwrap());
+        self.operation("take_partition", metered.spent());
+        table.notes(round.partition).await.unwrap();
+        for shard in round.partition.shards() {
+            table.due(&ShardRange::all(shard), 1).await.unwrap();
         }
-        self.operation("lane_without_targets", metered.spent());
-        let first = (0..50).map(|number| TargetId::in_track(Track::all().next().unwrap(), number)).collect();
-        table.note(&round, &LaneNotes { first, is_cut: false }).await.unwrap();
+        self.operation("partition_without_targets", metered.spent());
+        let first = (0..50).map(|number| TargetId::in_shard(HostShard::all().next().unwrap(), number)).collect();
+        table.note(&round, &PartitionNotes { first, is_cut: false }).await.unwrap();
         self.operation("leave_notes", metered.spent());
 
-        let track = store_hundred_targets(&db).await;
-        let due = table.due(&TrackRange::all(track), 1_000).await.unwrap().targets;
+        let shard = store_hundred_targets(&db).await;
+        let due = table.due(&ShardRange::all(shard), 1_000).await.unwrap().targets;
         assert_eq!(due.len(), 100);
         self.operation("hundred_due_targets", metered.spent());
 
         let slot = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
         let checked = |target: &DueTarget, status_code| CheckedTarget {
             target: DueTarget {
-                standing: TargetHealth { status: TargetStatus::Up, failed_slot: None },
+                health: TargetHealth { status: TargetStatus::Up, failed_slot: None },
                 ..target.clone()
             },
             result: CheckResult { checked_at: slot, outcome: CheckOutcome::Answered(status_code), latency_ms: 250 },
@@ -489,13 +489,13 @@ fn viral_click(number: u64) -> ClickBuilder {
 }
 
 /// All in one shard, which the ids decide.
-async fn store_hundred_targets(db: &TestDynamoDb) -> Track {
+async fn store_hundred_targets(db: &TestDynamoDb) -> HostShard {
     let workspace = WorkspaceId::generate();
     for number in 0..100 {
         let url = format!("https://www.example.com/products/{number:06}/availability");
         db.store_target(&TargetBuilder::new(&url).in_workspace(&workspace).build()).await;
     }
-    Track::of(&Host::parse("www.example.com").unwrap())
+    HostShard::of(&Host::parse("www.example.com").unwrap())
 }
 
 // ------------------------------------------------------------------------------------------------------------ The tests

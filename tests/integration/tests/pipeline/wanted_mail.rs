@@ -10,8 +10,8 @@ use aws_lambda_events::sqs::SqsEvent;
 use linklet_account::Account;
 use linklet_auth::Auth;
 use linklet_domain::{
-    AccountChange, Changer, EmailAddress, EmailRequest, EmailRequestId, Event, EventDetail, EventId, JobFinished,
-    JobId, JobState, LinkEvent, MailChoice, MailLimit, NotificationStatus, Origin, RequestedEmail, Role, TargetUp,
+    AccountChange, AuditContext, Changer, EmailAddress, EmailRequest, EmailRequestId, Event, EventDetail, EventId,
+    JobFinished, JobId, JobState, LinkEvent, MailChoice, MailLimit, NotificationStatus, RequestedEmail, Role, TargetUp,
     Timestamp, UrlDeleted, UrlExhausted, UserId, WorkspaceName,
 };
 use linklet_dynamodb::Recipients;
@@ -101,7 +101,7 @@ impl Post {
 async fn verified_before(db: &TestDynamoDb, name: &str) -> Person {
     let person = db.register(name).await;
     let at = Timestamp::now().minus(Duration::from_secs(60 * 60));
-    db.users().verify_address(&person.id, &person.email, &Origin { at, ..an_origin(&person.id) }).await.unwrap();
+    db.users().verify_address(&person.id, &person.email, &AuditContext { at, ..an_origin(&person.id) }).await.unwrap();
     person
 }
 

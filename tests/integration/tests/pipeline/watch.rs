@@ -172,7 +172,7 @@ async fn a_table_that_does_not_answer_keeps_no_round_from_being_planned() {
 
 // ------------------------------------------------------------------------------------------------------------- Holding
 
-/// Rounds of the only lane, which begin whenever a test says so.
+/// Rounds of the only partition, which begin whenever a test says so.
 struct Rounds {
     db: TestDynamoDb,
     queues: FakeQueues,
@@ -312,7 +312,7 @@ async fn a_tick_checks_each_target_once_and_a_workspaces_results_share_items() {
 }
 
 #[tokio::test]
-async fn a_lane_has_as_many_checks_at_a_time_as_places() {
+async fn a_partition_has_as_many_checks_at_a_time_as_places() {
     let (rounds, crowd) = (Rounds::new(), Crowd::default());
     let hosts = sites(20, &crowd);
     for host in &hosts {
@@ -327,7 +327,7 @@ async fn a_lane_has_as_many_checks_at_a_time_as_places() {
 }
 
 #[tokio::test]
-async fn two_lanes_share_the_hosts_and_the_places() {
+async fn two_partitions_share_the_hosts_and_the_places() {
     let (rounds, crowd) = (Rounds::new(), Crowd::default());
     let hosts = sites(30, &crowd);
     for host in &hosts {
@@ -336,12 +336,13 @@ async fn two_lanes_share_the_hosts_and_the_places() {
         register(&rounds.db, &host.url("/b")).await;
     }
     let round = rounds.next();
-    let lanes: Vec<_> = Concurrency::try_from(11).unwrap().in_lanes().collect();
-    let of_lanes: Vec<_> = lanes.into_iter().map(|lane| PlannedRound { lane, ..round.clone() }).collect();
+    let partitions: Vec<_> = Concurrency::try_from(11).unwrap().in_partitions().collect();
+    let of_partitions: Vec<_> =
+        partitions.into_iter().map(|partition| PlannedRound { partition, ..round.clone() }).collect();
 
-    join_all(of_lanes.iter().map(|round| rounds.deliver(round))).await;
+    join_all(of_partitions.iter().map(|round| rounds.deliver(round))).await;
 
-    assert_eq!(of_lanes.len(), 2);
+    assert_eq!(of_partitions.len(), 2);
     assert!(hosts.iter().all(|host| (host.all_requests(), host.most_at_once()) == (2, 1)));
     assert!(crowd.most_at_once() <= 11);
 }
@@ -386,13 +387,13 @@ async fn a_round_that_is_over_is_dropped_and_counted() {
 
 /// As after a deployment between two calls of watch-tick for the same minute.
 #[tokio::test]
-async fn of_two_divisions_of_one_minute_into_lanes_one_is_held() {
+async fn of_two_divisions_of_one_minute_into_partitions_one_is_held() {
     let (rounds, site) = (Rounds::new(), Site::start());
     register(&rounds.db, &site.url("/")).await;
     let round = rounds.next();
     let divided = |places, seconds: u8| {
-        let (lanes, interval) = (Concurrency::try_from(places).unwrap().in_lanes(), interval(seconds));
-        lanes.map(|lane| PlannedRound { lane, interval, ..round.clone() }).collect::<Vec<_>>()
+        let (partitions, interval) = (Concurrency::try_from(places).unwrap().in_partitions(), interval(seconds));
+        partitions.map(|partition| PlannedRound { partition, interval, ..round.clone() }).collect::<Vec<_>>()
     };
     rounds.deliver(&round).await;
 
@@ -412,7 +413,7 @@ async fn of_two_divisions_of_one_minute_into_lanes_one_is_held() {
     assert_eq!(site.all_requests(), 2);
 }
 
-/// Its lane goes on with the next round.
+/// Its partition goes on with the next round.
 #[tokio::test]
 async fn a_worker_that_is_killed_costs_its_own_round() {
     let (rounds, site) = (Rounds::new(), Site::start());
@@ -451,7 +452,7 @@ async fn a_frozen_worker_begins_nothing_and_counts_nothing_as_failed() {
 
     assert_eq!((measured.get(Metric::ChecksSkipped), rounds.outcomes(&target).await), (1.0, vec![GOOD]));
     assert_eq!(site.all_requests(), 2, "no further try");
-    assert_eq!(rounds.db.watch().notes(frozen.lane).await.unwrap().first, [target.id], "it comes first");
+    assert_eq!(rounds.db.watch().notes(frozen.partition).await.unwrap().first, [target.id], "it comes first");
 }
 
 /// The first worker has its result, and can't store it before the second one is done.
@@ -596,12 +597,12 @@ async fn unchecked_targets_have_no_result_and_come_first_at_the_next_tick() {
 
     assert_eq!((measured.get(Metric::ChecksSkipped), measured.get(Metric::ChecksHeldBack)), (12.0, 0.0));
     assert!(rounds.items().is_empty());
-    let first = rounds.db.watch().notes(round.lane).await.unwrap().first;
+    let first = rounds.db.watch().notes(round.partition).await.unwrap().first;
     assert_eq!(first.iter().collect::<BTreeSet<_>>(), targets.iter().map(|target| &target.id).collect());
     hosts.iter().for_each(|host| host.behave(Manner::Answers(200)));
     let measured = rounds.hold().await;
     assert_eq!((measured.get(Metric::ChecksSkipped), crowd.now()), (0.0, 0));
-    assert!(rounds.db.watch().notes(round.lane).await.unwrap().first.is_empty());
+    assert!(rounds.db.watch().notes(round.partition).await.unwrap().first.is_empty());
 }
 
 #[tokio::test]
@@ -662,7 +663,7 @@ async fn three_targets_are_checked_at_each_tick_beside_somebody_elses_thousand()
 // ---------------------------------------------------------------------------------------------------------- The table
 
 #[tokio::test]
-async fn a_lane_that_cannot_be_taken_skips_its_tick_and_is_counted() {
+async fn a_partition_that_cannot_be_taken_skips_its_tick_and_is_counted() {
     let (db, queues, site) = (TestDynamoDb::start(), FakeQueues::start(), Site::start());
     register(&db, &site.url("/")).await;
     let rounds = Rounds::on(db, queues, WatchTable::new(BrokenDynamoDb::start().client(), "WatchTable"));
@@ -677,7 +678,7 @@ async fn a_table_refusing_writes_for_some_ticks_neither_loses_nor_invents_change
     let ((rounds, faults), site) = (Rounds::with_faults(), Site::start());
     let target = register(&rounds.db, &site.url("/")).await;
     rounds.hold().await;
-    // A failure, which is noted. What follows: the lane, its notes, sixteen tracks, and then the writes.
+    // A failure, which is noted. What follows: the partition, its notes, sixteen host shards, and then the writes.
     site.behave(Manner::Answers(503));
     rounds.hold().await;
     let refuse_after = |reads| faults.plan_all((reads..reads + 20).map(|call| (call, Fault::Throttled)));
@@ -711,7 +712,7 @@ async fn a_success_between_two_failures_counts_even_if_not_noted() {
     faults.plan_all((19..40).map(|call| (call, Fault::Throttled)));
     rounds.hold().await;
     faults.plan(None);
-    assert!(due(&rounds.db.watch(), &target.id).await.standing.failed_slot.is_some(), "it could not be noted");
+    assert!(due(&rounds.db.watch(), &target.id).await.health.failed_slot.is_some(), "it could not be noted");
 
     site.behave(Manner::Answers(503));
     rounds.hold().await;
@@ -726,13 +727,13 @@ async fn a_success_between_two_failures_counts_even_if_not_noted() {
 }
 
 #[tokio::test]
-async fn a_track_that_cannot_be_read_keeps_no_other_from_being_checked() {
+async fn a_shard_that_cannot_be_read_keeps_no_other_from_being_checked() {
     let ((rounds, faults), crowd) = (Rounds::with_faults(), Crowd::default());
     let hosts = sites(30, &crowd);
     for host in &hosts {
         register(&rounds.db, &host.url("/")).await;
     }
-    // The lane and its notes come before the tracks; what fails is tried again behind the others.
+    // The partition and its notes come before the host shards; what fails is tried again behind the others.
     faults.plan_all([(2, Fault::Throttled), (18, Fault::NotSent)]);
     let measured = rounds.hold().await;
     assert_eq!((hosts.iter().map(Site::all_requests).sum::<usize>(), measured.get(Metric::RoundsCut)), (30, 0.0));
@@ -765,7 +766,7 @@ async fn with_more_targets_than_a_tick_reads_each_is_eventually_checked() {
     for number in 0..60 {
         register(&rounds.db, &site.url(&format!("/{number}"))).await;
     }
-    let lane = Concurrency::try_from(2).unwrap().in_lanes().next().unwrap();
+    let partition = Concurrency::try_from(2).unwrap().in_partitions().next().unwrap();
     let Ok(checker) = Arc::try_unwrap(rounds.checker) else { panic!("nobody works yet") };
     // There is room for 80 checks, if reading didn't end before.
     let rounds = Rounds { checker: Arc::new(Checker { extra_reads: 0, ..checker }), ..rounds };
@@ -776,7 +777,7 @@ async fn with_more_targets_than_a_tick_reads_each_is_eventually_checked() {
     let mut held = 0;
     while (0..100).any(|number| site.requests(&format!("/{number}")) == 0) {
         rounds.pass(Duration::from_secs(10));
-        let measured = rounds.deliver(&PlannedRound { lane, ..rounds.round(10) }).await;
+        let measured = rounds.deliver(&PlannedRound { partition, ..rounds.round(10) }).await;
         assert_eq!(measured.get(Metric::RoundsCut), 1.0);
         held += 1;
         // Where reading begins at a random place, a round has each target with a probability of two fifths at least.
@@ -834,7 +835,7 @@ async fn a_target_that_is_registered_again_during_its_round_begins_anew() {
 async fn a_message_that_is_no_tick_is_parked_and_its_neighbour_runs() {
     let (rounds, site) = (Rounds::new(), Site::start());
     register(&rounds.db, &site.url("/")).await;
-    let malformed = r#"{"lane": 7}"#.to_owned();
+    let malformed = r#"{"partition": 7}"#.to_owned();
 
     let answer = rounds.checker.consume(queue_batch(&[malformed.clone(), text(&rounds.next())])).await;
 

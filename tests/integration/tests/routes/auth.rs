@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use linklet_auth::Auth;
 use linklet_domain::{
-    Account, EmailAddress, Membership, Origin, Role, SessionId, Timestamp, UserId, WorkspaceId, WorkspaceName,
+    Account, AuditContext, EmailAddress, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId, WorkspaceName,
     WorkspaceSlug,
 };
 use linklet_dynamodb::{Registration, UsersTable};
@@ -97,7 +97,7 @@ async fn an_account_shows_its_last_login_and_its_last_change() {
     let changed = RequestBuilder::new("POST", "/api/auth/password").token(&token).json(&body).send_to(&auth).await;
     let after_the_change = seen(&token).await;
     let verified = Timestamp::now().plus(Duration::from_secs(60));
-    db.users().verify_address(&user, &email, &Origin { at: verified, ..an_origin(&user) }).await.unwrap();
+    db.users().verify_address(&user, &email, &AuditContext { at: verified, ..an_origin(&user) }).await.unwrap();
     let after_the_proof = seen(&token).await;
 
     assert_eq!(before.0, Value::Null);

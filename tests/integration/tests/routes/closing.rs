@@ -157,9 +157,9 @@ impl Fixture {
     }
 
     /// Takes all steps, and those that come when environments hold nothing any more that is out of date.
-    async fn settle(&self) {
+    async fn finish(&self) {
         self.carry().await;
-        self.ahead.set(self.ahead.get() + Closure::SETTLES_WITHIN + Duration::from_secs(2));
+        self.ahead.set(self.ahead.get() + Closure::CACHES_EXPIRE_WITHIN + Duration::from_secs(2));
         let now = Timestamp::now().plus(self.ahead.get()).unix_seconds();
         let is_over = |item: &Value| item["ttl"]["N"].as_str().is_some_and(|ttl| ttl.parse::<i64>().unwrap() <= now);
         for item in self.db.scan("JobsTable").into_iter().filter(is_over) {
@@ -269,7 +269,7 @@ async fn closing_an_account_transfers_links_and_deletes_personal_data() {
 
     let closed = fixture.leave(&ada.token).await;
     assert_eq!(closed.status, 204, "{}", closed.body);
-    fixture.settle().await;
+    fixture.finish().await;
 
     assert_eq!(fixture.db.link("common").await.identity.owner, bob.id);
     assert_eq!(fixture.db.api_keys().find(&secret.hash()).await.unwrap(), None);
@@ -300,7 +300,7 @@ async fn closing_an_account_deletes_the_closed_workspace_of_its_only_admin() {
     assert_eq!(fixture.leave(&ada.token).await.status, 204);
     fixture.carry().await;
     let refused = RequestBuilder::new("GET", "/api/me").token(&bobs).send_to(&fixture.auth).await;
-    fixture.settle().await;
+    fixture.finish().await;
 
     assert_eq!(refused.status, 401, "{}", refused.body);
     assert_eq!(fixture.db.users().workspace(&ada.workspace).await.unwrap(), None);
@@ -319,7 +319,7 @@ async fn members_are_told_when_a_workspace_can_no_longer_be_restored() {
     fixture.join(&ada, &bob, Role::Viewer).await;
     let slug = fixture.slug(&ada.workspace).await;
     assert_eq!(fixture.close(&ada.token, &slug, PASSWORD).await.status, 202);
-    fixture.settle().await;
+    fixture.finish().await;
 
     assert_eq!(fixture.leave(&ada.token).await.status, 204);
 
@@ -351,7 +351,7 @@ async fn closing_an_account_goes_on_where_an_earlier_request_died() {
                 let again = fixture.leave(&ada.token).await;
                 assert_eq!(again.status, if is_there { 204 } else { 401 }, "{call} {fault:?}: {}", again.body);
             }
-            fixture.settle().await;
+            fixture.finish().await;
 
             assert_eq!(fixture.db.link("common").await.identity.owner, bob.id, "{call} {fault:?}");
             let traces = fixture.traces_of(&ada);
@@ -520,7 +520,7 @@ async fn an_export_has_each_session_once_however_many_there_are() {
 
 /// A change of who may do what needs its entry.
 #[tokio::test]
-async fn without_the_trail_nothing_is_closed() {
+async fn without_the_audit_log_nothing_is_closed() {
     let fixture = Fixture::new();
     let ada = fixture.user("ada").await;
     let slug = fixture.slug(&ada.workspace).await;

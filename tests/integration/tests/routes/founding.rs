@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use futures_util::future::join_all;
 use linklet_account::Account;
 use linklet_auth::Auth;
-use linklet_domain::{FoundingPolicy, OneTimeToken, Origin, RegistrationPolicy, Role, Timestamp, TokenPurpose};
+use linklet_domain::{AuditContext, FoundingPolicy, OneTimeToken, RegistrationPolicy, Role, Timestamp, TokenPurpose};
 use linklet_test_support::{
     Answer, Person, RequestBuilder, TestDynamoDb, an_origin, issuer, removal, token_of, tokens,
 };
@@ -45,7 +45,7 @@ impl Deployment {
         assert_eq!(answer.status, 201, "{}", answer.body);
         let parsed = |member: &str| answer.json()[member].as_str().unwrap().to_owned();
         let id = parsed("user_id").parse().unwrap();
-        self.db.users().verify_address(&id, &email, &Origin { at: now, ..an_origin(&id) }).await.unwrap();
+        self.db.users().verify_address(&id, &email, &AuditContext { at: now, ..an_origin(&id) }).await.unwrap();
         Person { id, email, workspace: parsed("workspace_id").parse().unwrap() }
     }
 

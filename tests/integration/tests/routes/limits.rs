@@ -36,7 +36,7 @@ async fn with_link(link: LinkBuilder) -> (TestDynamoDb, Link) {
 }
 
 fn limited(max: u32) -> LinkBuilder {
-    LinkBuilder::new("launch").on_terms(&json!({"max_clicks": max}))
+    LinkBuilder::new("launch").with_options(&json!({"max_clicks": max}))
 }
 
 async fn follow_as(redirect: &Redirect, user_agent: &str) -> Answer {
@@ -338,7 +338,7 @@ async fn scheduled_expired_and_exhausted_links_lead_to_their_fallback() {
     let (earlier, later) =
         (Timestamp::now().minus(Duration::from_secs(60)), Timestamp::now().plus(Duration::from_secs(60)));
     let fallback = json!({"fallback_url": "https://example.com/over"});
-    let link = || LinkBuilder::new("launch").on_terms(&fallback);
+    let link = || LinkBuilder::new("launch").with_options(&fallback);
     for link in [link().valid_from(later), link().expires_at(earlier)] {
         let (db, link) = with_link(link).await;
 
@@ -352,7 +352,7 @@ async fn scheduled_expired_and_exhausted_links_lead_to_their_fallback() {
         assert_eq!(follow(&redirect(&db)).await.status, 410);
     }
     let used_up = json!({"fallback_url": "https://example.com/over", "max_clicks": 1});
-    let (db, _) = with_link(LinkBuilder::new("launch").on_terms(&used_up)).await;
+    let (db, _) = with_link(LinkBuilder::new("launch").with_options(&used_up)).await;
     let handler = redirect(&db);
     follow(&handler).await;
     assert_eq!(follow(&handler).await.header("location"), "https://example.com/over");
@@ -472,7 +472,7 @@ async fn a_change_frees_the_entry_of_the_url_or_takes_it() {
 #[tokio::test]
 async fn a_visits_parameters_are_forwarded_where_the_link_says_so() {
     let forwarding =
-        LinkBuilder::new("launch").to("https://example.com/a?b=1#top").on_terms(&json!({"forward_query": true}));
+        LinkBuilder::new("launch").to("https://example.com/a?b=1#top").with_options(&json!({"forward_query": true}));
     let (db, _) = with_link(forwarding).await;
     let get = async |path: &str| RequestBuilder::new("GET", path).send_to(&redirect(&db)).await;
 
@@ -486,7 +486,8 @@ async fn a_visits_parameters_are_forwarded_where_the_link_says_so() {
 #[tokio::test]
 async fn machines_see_the_preview_and_people_are_led_on() {
     let preview = json!({"preview": {"title": "Ours & theirs", "description": "A <b>bold</b> one", "image": "https://example.com/a.png"}});
-    let (db, link) = with_link(LinkBuilder::new("launch").to("https://example.com/target").on_terms(&preview)).await;
+    let (db, link) =
+        with_link(LinkBuilder::new("launch").to("https://example.com/target").with_options(&preview)).await;
     let handler = redirect(&db);
 
     for agent in PREVIEWS {

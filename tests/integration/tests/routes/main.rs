@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that meets an unexpected error has failed")]
 
 mod account;
+mod audit_log;
 mod auth;
 mod bodies;
 mod bulk;
@@ -46,7 +47,6 @@ mod spreading;
 mod stats;
 mod suspended;
 mod throttling;
-mod trail;
 mod unlock;
 mod update;
 mod wanted_mail;

@@ -173,7 +173,7 @@ async fn what_is_down_is_what_a_link_with_the_tag_watches() {
         let target = fixture.target(url).await;
         if let Some(Link { identity, .. }) = watcher {
             let outcome = fixture.db.watch().watch(&target, &identity.id, fixture.now, &correlation()).await;
-            assert_eq!(outcome.unwrap(), WatchOutcome::Settled);
+            assert_eq!(outcome.unwrap(), WatchOutcome::Done);
         }
         fixture.fail(&target, fixture.now.minus(MINUTE)).await;
     }

@@ -126,7 +126,7 @@ impl Fixture {
         mails.iter().filter_map(|(_, _, text)| token(text)).collect()
     }
 
-    /// What the trail of Ada has, in the order of its names.
+    /// What the audit log of Ada has, in the order of its names.
     fn actions(&self) -> Vec<String> {
         let rows = self.db.scan("AuditTable").into_iter().filter(|row| row["pk"]["S"] == format!("USER#{}", self.ada));
         let mut actions: Vec<_> = rows.map(|row| row["action"]["S"].as_str().unwrap().to_owned()).collect();
@@ -249,8 +249,8 @@ async fn a_new_address_waits_for_its_confirmation_and_then_applies() {
     let actions = fixture.actions();
     let has = |action: &str| actions.iter().any(|one| one == action);
     assert!(has("account.address_requested") && has("account.address_changed"), "{actions:?}");
-    let trail = format!("{:?}", fixture.db.scan("AuditTable"));
-    assert!(!trail.contains(OLD) && !trail.contains(NEW) && !trail.contains(token), "{trail}");
+    let audit_log = format!("{:?}", fixture.db.scan("AuditTable"));
+    assert!(!audit_log.contains(OLD) && !audit_log.contains(NEW) && !audit_log.contains(token), "{audit_log}");
 }
 
 #[tokio::test]

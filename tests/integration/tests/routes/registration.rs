@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use linklet_auth::Auth;
 use linklet_domain::{
-    ApiKeySecret, EmailAddress, Invitation, OneTimeToken, Origin, RegistrationPolicy, Role, SessionId, Timestamp,
+    ApiKeySecret, AuditContext, EmailAddress, Invitation, OneTimeToken, RegistrationPolicy, Role, SessionId, Timestamp,
     TokenPurpose, UserId, WorkId, lifetimes,
 };
 use linklet_dynamodb::{Consistency, NewToken, ResetOutcome, Session, SessionStatus, TokenDelivery};
@@ -260,7 +260,10 @@ async fn a_closed_account_opens_nothing_and_its_address_is_nobodys() {
         let (people, now, users) = (entrance.people(), Timestamp::now(), entrance.db.users());
         let right = people.invite(&email("ada@example.com"), now).await.unwrap();
         let ada = user(&entrance.register("ada@example.com", Some(&right.token)).await);
-        users.verify_address(&ada, &email("ada@example.com"), &Origin { at: now, ..an_origin(&ada) }).await.unwrap();
+        users
+            .verify_address(&ada, &email("ada@example.com"), &AuditContext { at: now, ..an_origin(&ada) })
+            .await
+            .unwrap();
         let workspace = users.memberships(&ada).await.unwrap().remove(0).workspace;
         let person = Person { id: ada, email: email("ada@example.com"), workspace };
         let secret = ApiKeySecret::generate().unwrap();
@@ -277,8 +280,8 @@ async fn a_closed_account_opens_nothing_and_its_address_is_nobodys() {
 
         let closed = people.close(&person.email).await.unwrap();
 
-        let standing = entrance.db.sessions().standing(&begun_later, Consistency::Strong).await.unwrap();
-        assert_eq!(standing, SessionStatus::Ended, "{policy}");
+        let status = entrance.db.sessions().status(&begun_later, Consistency::Strong).await.unwrap();
+        assert_eq!(status, SessionStatus::Ended, "{policy}");
 
         let refused = [
             entrance.log_in("ada@example.com", PASSWORD).await,

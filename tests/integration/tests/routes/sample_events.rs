@@ -131,8 +131,8 @@ async fn every_sample_of_a_workspace_gets_the_answer_it_stands_for() {
     assert_eq!(status(&account, "account", "members", &token).await, 200);
     assert_eq!(status(&account, "account", "notifications", &token).await, 200);
     assert_eq!(status(&account, "account", "seen", &token).await, 204);
-    assert_eq!(status(&account, "account", "trail", &token).await, 200);
-    assert_eq!(status(&account, "account", "own_trail", &token).await, 200);
+    assert_eq!(status(&account, "account", "audit_log", &token).await, 200);
+    assert_eq!(status(&account, "account", "own_audit_log", &token).await, 200);
     assert_eq!(status(&account, "account", "invite", &token).await, 201);
     assert_eq!(status(&account, "account", "invitations", &token).await, 200);
     assert_eq!(status(&account, "account", "withdraw", &token).await, 204);

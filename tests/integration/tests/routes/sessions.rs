@@ -6,8 +6,8 @@ use futures_util::future::join_all;
 use linklet_auth::Auth;
 use linklet_delete::Delete;
 use linklet_domain::{
-    ApiKeySecret, AuditAction, AuditFilter, AuditLog, IpHash, Link, Member, Membership, Origin, RefreshToken, Role,
-    Salt, SessionId, SignInPlace, Timestamp, UserId, WorkspaceId, WorkspaceName,
+    ApiKeySecret, AuditAction, AuditContext, AuditFilter, AuditLog, IpHash, Link, Member, Membership, RefreshToken,
+    Role, Salt, SessionId, SignInPlace, Timestamp, UserId, WorkspaceId, WorkspaceName,
 };
 use linklet_dynamodb::{
     Consistency, CreateWorkspaceOutcome, MemberOutcome, NewWorkspace, PasswordChange, Session, SessionStatus, Sessions,
@@ -146,8 +146,9 @@ async fn ending_a_session_twice_is_one_entry() {
         users.end_session(ada, &session, &an_origin(ada)).await.unwrap();
     }
 
-    let trail = users.trail().list(&AuditLog::Person(*ada), &AuditFilter::default(), 100, None).await.unwrap().items;
-    assert_eq!(trail.iter().filter(|entry| entry.action == AuditAction::SessionEnded).count(), 1);
+    let audit_log =
+        users.audit_log().list(&AuditLog::Person(*ada), &AuditFilter::default(), 100, None).await.unwrap().items;
+    assert_eq!(audit_log.iter().filter(|entry| entry.action == AuditAction::SessionEnded).count(), 1);
 }
 
 #[tokio::test]
@@ -172,9 +173,9 @@ async fn ending_all_sessions_again_does_not_bring_one_back() {
     let token = fixture.token();
     let (users, now) = (fixture.db.users(), Timestamp::now().plus(Duration::from_secs(1)));
 
-    users.end_sessions(&fixture.ada.id, None, &Origin { at: now, ..an_origin(&fixture.ada.id) }).await.unwrap();
+    users.end_sessions(&fixture.ada.id, None, &AuditContext { at: now, ..an_origin(&fixture.ada.id) }).await.unwrap();
     users
-        .end_sessions(&fixture.ada.id, None, &Origin { at: now.minus(A_MINUTE), ..an_origin(&fixture.ada.id) })
+        .end_sessions(&fixture.ada.id, None, &AuditContext { at: now.minus(A_MINUTE), ..an_origin(&fixture.ada.id) })
         .await
         .unwrap();
 
@@ -280,7 +281,11 @@ async fn a_token_costs_one_and_a_half_read_units_a_minute() {
         fixture
             .db
             .users()
-            .end_session(&fixture.ada.id, &SessionId::generate(), &Origin { at: now, ..an_origin(&fixture.ada.id) })
+            .end_session(
+                &fixture.ada.id,
+                &SessionId::generate(),
+                &AuditContext { at: now, ..an_origin(&fixture.ada.id) },
+            )
             .await
             .unwrap();
     }
@@ -387,12 +392,15 @@ async fn a_password_change_restores_no_session_that_was_ended_meanwhile() {
     let change =
         PasswordChange { user: ada, old_hash: "none", new_hash: "new", at, but: Some(&mallory), origin: &origin };
 
-    users.end_sessions(ada, None, &Origin { at: at.plus(Duration::from_millis(5)), ..an_origin(ada) }).await.unwrap();
+    users
+        .end_sessions(ada, None, &AuditContext { at: at.plus(Duration::from_millis(5)), ..an_origin(ada) })
+        .await
+        .unwrap();
     let changed = users.change_password(&change).await.unwrap();
 
     let session = Session { id: mallory, user: *ada, workspace: Some(fixture.grace.workspace) };
-    let standing = fixture.db.sessions().standing(&session, Consistency::Strong).await.unwrap();
-    assert_eq!((changed, standing), (false, SessionStatus::Ended));
+    let status = fixture.db.sessions().status(&session, Consistency::Strong).await.unwrap();
+    assert_eq!((changed, status), (false, SessionStatus::Ended));
     assert_eq!(users.account(ada).await.unwrap().unwrap().password_hash.as_deref(), Some("none"));
 }
 
@@ -467,25 +475,25 @@ async fn any_number_of_sign_outs_leaves_other_sessions_alone() {
     let now = Timestamp::now();
     let session = |seconds| SessionId::beginning_at(now.minus(Duration::from_secs(seconds)));
     let ended: Vec<_> = (1..=51).map(|age| session(age * 10)).collect();
-    let standing = async |id: SessionId| {
+    let status = async |id: SessionId| {
         let session = Session { id, user: fixture.ada.id, workspace: Some(fixture.grace.workspace) };
-        fixture.db.sessions().standing(&session, Consistency::Strong).await.unwrap()
+        fixture.db.sessions().status(&session, Consistency::Strong).await.unwrap()
     };
 
     for one in &ended {
         fixture
             .db
             .users()
-            .end_session(&fixture.ada.id, one, &Origin { at: now, ..an_origin(&fixture.ada.id) })
+            .end_session(&fixture.ada.id, one, &AuditContext { at: now, ..an_origin(&fixture.ada.id) })
             .await
             .unwrap();
     }
 
     for one in &ended {
-        assert_eq!(standing(*one).await, SessionStatus::Ended);
+        assert_eq!(status(*one).await, SessionStatus::Ended);
     }
     for other in [5, 505, 515, 80_000] {
-        assert_eq!(standing(session(other)).await, SessionStatus::Member(Role::Admin), "{other} s old");
+        assert_eq!(status(session(other)).await, SessionStatus::Member(Role::Admin), "{other} s old");
     }
 }
 

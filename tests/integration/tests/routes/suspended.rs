@@ -30,7 +30,7 @@ async fn asked_by_an_admin(db: &TestDynamoDb, link: &Link, function: &str, path:
 async fn a_suspended_link_leads_nowhere_not_even_to_its_fallback() {
     let fallback = json!({"fallback_url": "https://example.com/over"});
     let later = Timestamp::now().plus(Duration::from_secs(60));
-    for link in [LinkBuilder::new("launch"), LinkBuilder::new("launch").valid_from(later).on_terms(&fallback)] {
+    for link in [LinkBuilder::new("launch"), LinkBuilder::new("launch").valid_from(later).with_options(&fallback)] {
         let (db, link) = suspended(link).await;
 
         let (refused, page) =

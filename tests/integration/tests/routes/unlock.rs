@@ -12,13 +12,13 @@ use crate::fixture::{self, redirect, send, unlock, update};
 const TARGET: &str = "https://example.com/secret";
 
 /// A link whose password is `open sesame`.
-async fn protected(terms: &Value) -> (TestDynamoDb, Link) {
-    protected_by("open sesame", terms).await
+async fn protected(options: &Value) -> (TestDynamoDb, Link) {
+    protected_by("open sesame", options).await
 }
 
-async fn protected_by(password: &str, terms: &Value) -> (TestDynamoDb, Link) {
+async fn protected_by(password: &str, options: &Value) -> (TestDynamoDb, Link) {
     let db = TestDynamoDb::start();
-    let mut link = LinkBuilder::new("launch").to(TARGET).on_terms(terms).build();
+    let mut link = LinkBuilder::new("launch").to(TARGET).with_options(options).build();
     link.availability.is_protected = true;
     let hash = linklet_lambda::passwords::Passwords::default().hash(&password.into()).unwrap();
     db.store_protected(&link, &hash).await;
@@ -274,7 +274,7 @@ async fn what_is_no_password_is_refused_as_such() {
 #[tokio::test]
 async fn a_link_without_a_password_is_followed_at_its_own_address() {
     let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").to(TARGET).on_terms(&json!({"max_clicks": 1})).build();
+    let link = LinkBuilder::new("launch").to(TARGET).with_options(&json!({"max_clicks": 1})).build();
     db.store(&link).await;
 
     for (query, kept) in

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    ActionFilter, Actor, AuditAction, AuditEntry, AuditFilter, AuditLog, AuditSubject, CountryCode, IpHash, KeyPrefix,
-    Origin, Timestamp, UserId, WorkspaceId, lifetimes,
+    ActionFilter, Actor, AuditAction, AuditContext, AuditEntry, AuditFilter, AuditLog, AuditSubject, CountryCode,
+    IpHash, KeyPrefix, Timestamp, UserId, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::AuditTable;
 use linklet_test_support::{TestDynamoDb, an_origin, operator};
@@ -19,14 +19,19 @@ fn minutes(number: u64) -> Timestamp {
 
 /// What somebody has done to themselves so many minutes after noon.
 fn entry(user: &UserId, number: u64, action: AuditAction) -> AuditEntry {
-    Origin { at: minutes(number), ..an_origin(user) }.of_person(user, action)
+    AuditContext { at: minutes(number), ..an_origin(user) }.of_person(user, action)
 }
 
-/// All pages of a trail, and how many there were.
-async fn read(table: &AuditTable, trail: &AuditLog, filter: &AuditFilter, limit: usize) -> (Vec<AuditEntry>, usize) {
+/// All pages of an audit log, and how many there were.
+async fn read(
+    table: &AuditTable,
+    audit_log: &AuditLog,
+    filter: &AuditFilter,
+    limit: usize,
+) -> (Vec<AuditEntry>, usize) {
     let (mut entries, mut pages, mut after) = (Vec::new(), 0, None);
     loop {
-        let page = table.list(trail, filter, limit, after.as_ref()).await.unwrap();
+        let page = table.list(audit_log, filter, limit, after.as_ref()).await.unwrap();
         entries.extend(page.items);
         pages += 1;
         after = page.next;
@@ -41,15 +46,16 @@ async fn an_entry_comes_back_as_it_was_written() {
     let db = TestDynamoDb::start();
     let (workspace, prefix) = (WorkspaceId::generate(), KeyPrefix::parse("sk_live_a1B2c3D4").unwrap());
     let address = Some(IpHash::of("203.0.113.9", &salt()));
-    let origin = Origin { actor: Actor::Key(prefix.clone()), address, at: noon(), ..operator() };
+    let origin = AuditContext { actor: Actor::Key(prefix.clone()), address, at: noon(), ..operator() };
     let full = origin.in_workspace(&workspace, AuditAction::KeyChanged, AuditSubject::Key(prefix)).from("CI").to("CD");
     let full = full.at_place(Some("Firefox on Linux".into()), CountryCode::parse("DE").ok());
-    let plain = Origin { at: minutes(1), ..operator() }.entry(AuditLog::Workspace(workspace), AuditAction::JobFinished);
+    let plain =
+        AuditContext { at: minutes(1), ..operator() }.entry(AuditLog::Workspace(workspace), AuditAction::JobFinished);
 
-    db.trail().put(&full).await.unwrap();
-    db.trail().put(&plain).await.unwrap();
+    db.audit_log().put(&full).await.unwrap();
+    db.audit_log().put(&plain).await.unwrap();
 
-    let (entries, _) = read(&db.trail(), &AuditLog::Workspace(workspace), &AuditFilter::default(), 10).await;
+    let (entries, _) = read(&db.audit_log(), &AuditLog::Workspace(workspace), &AuditFilter::default(), 10).await;
     assert_eq!(entries, [plain, full]);
     let ttl = noon().plus(lifetimes::AUDIT).unix_seconds().to_string();
     assert!(db.scan("AuditTable").iter().any(|item| item["ttl"]["N"] == ttl.as_str()));
@@ -60,11 +66,11 @@ async fn an_entry_that_is_there_already_stays_as_it_is() {
     let db = TestDynamoDb::start();
     let user = UserId::generate();
     let first = entry(&user, 0, AuditAction::SessionBegan);
-    db.trail().put(&first).await.unwrap();
+    db.audit_log().put(&first).await.unwrap();
 
-    db.trail().put(&AuditEntry { action: AuditAction::SessionEnded, ..first.clone() }).await.unwrap();
+    db.audit_log().put(&AuditEntry { action: AuditAction::SessionEnded, ..first.clone() }).await.unwrap();
 
-    let (entries, _) = read(&db.trail(), &AuditLog::Person(user), &AuditFilter::default(), 10).await;
+    let (entries, _) = read(&db.audit_log(), &AuditLog::Person(user), &AuditFilter::default(), 10).await;
     assert_eq!(entries, [first]);
 }
 
@@ -73,11 +79,11 @@ async fn wrong_passwords_of_a_quarter_of_an_hour_are_one_entry() {
     let db = TestDynamoDb::start();
     let user = UserId::generate();
     for number in [0, 7, 14, 15] {
-        let guessed = Origin { actor: Actor::Linklet, at: minutes(number), ..operator() }.guessed(&user);
-        db.trail().put(&guessed).await.unwrap();
+        let guessed = AuditContext { actor: Actor::Linklet, at: minutes(number), ..operator() }.guessed(&user);
+        db.audit_log().put(&guessed).await.unwrap();
     }
 
-    let (entries, _) = read(&db.trail(), &AuditLog::Person(user), &AuditFilter::default(), 10).await;
+    let (entries, _) = read(&db.audit_log(), &AuditLog::Person(user), &AuditFilter::default(), 10).await;
 
     assert_eq!(entries.iter().map(|entry| entry.at).collect::<Vec<_>>(), [minutes(15), noon()]);
 }
@@ -87,13 +93,13 @@ async fn pages_have_no_gaps_or_repeats_even_within_one_moment() {
     let db = TestDynamoDb::start();
     let user = UserId::generate();
     for number in 0..7 {
-        db.trail().put(&entry(&user, number / 3, AuditAction::SessionBegan)).await.unwrap();
+        db.audit_log().put(&entry(&user, number / 3, AuditAction::SessionBegan)).await.unwrap();
     }
-    let all = db.trail().list(&AuditLog::Person(user), &AuditFilter::default(), 10, None).await.unwrap();
+    let all = db.audit_log().list(&AuditLog::Person(user), &AuditFilter::default(), 10, None).await.unwrap();
     assert_eq!((all.items.len(), all.next), (7, None));
 
     for limit in 1..=7 {
-        let (paged, pages) = read(&db.trail(), &AuditLog::Person(user), &AuditFilter::default(), limit).await;
+        let (paged, pages) = read(&db.audit_log(), &AuditLog::Person(user), &AuditFilter::default(), limit).await;
 
         assert_eq!(paged, all.items, "{limit}");
         assert_eq!(pages, 7_usize.div_ceil(limit), "{limit}");
@@ -105,15 +111,15 @@ async fn a_filter_leaves_what_all_of_it_says() {
     let db = TestDynamoDb::start();
     let (workspace, ada, bob) = (WorkspaceId::generate(), UserId::generate(), UserId::generate());
     let put = async |number, actor: &UserId, action| {
-        let origin = Origin { at: minutes(number), ..an_origin(actor) };
-        db.trail().put(&origin.in_workspace(&workspace, action, AuditSubject::Member(bob))).await.unwrap();
+        let origin = AuditContext { at: minutes(number), ..an_origin(actor) };
+        db.audit_log().put(&origin.in_workspace(&workspace, action, AuditSubject::Member(bob))).await.unwrap();
     };
     put(0, &ada, AuditAction::MemberJoined).await;
     put(1, &bob, AuditAction::MemberRoleChanged).await;
     put(2, &ada, AuditAction::MemberRemoved).await;
     put(3, &ada, AuditAction::KeyCreated).await;
     let found = async |filter: AuditFilter| {
-        let (entries, _) = read(&db.trail(), &AuditLog::Workspace(workspace), &filter, 1).await;
+        let (entries, _) = read(&db.audit_log(), &AuditLog::Workspace(workspace), &filter, 1).await;
         entries.iter().map(|entry| entry.at.unix_seconds() / 60 - noon().unix_seconds() / 60).collect::<Vec<_>>()
     };
     let all = AuditFilter::default();
@@ -131,7 +137,7 @@ async fn a_filter_leaves_what_all_of_it_says() {
     assert_eq!(found(AuditFilter { from, to, ..of(ada) }).await, [2]);
     assert_eq!(found(AuditFilter { from: Some(minutes(4)), ..all.clone() }).await, [0_i64; 0]);
     assert_eq!(found(AuditFilter { from: Some(minutes(4)), to: Some(noon()), ..all }).await, [0_i64; 0]);
-    let elsewhere = read(&db.trail(), &AuditLog::Person(bob), &AuditFilter::default(), 10).await;
+    let elsewhere = read(&db.audit_log(), &AuditLog::Person(bob), &AuditFilter::default(), 10).await;
     assert_eq!(elsewhere.0, []);
 }
 
@@ -139,7 +145,7 @@ async fn a_filter_leaves_what_all_of_it_says() {
 async fn a_page_with_few_matches_ends_early_and_the_next_goes_on() {
     const ENTRIES: u64 = 2_100;
     let db = TestDynamoDb::without_streams();
-    let (user, table) = (UserId::generate(), db.trail());
+    let (user, table) = (UserId::generate(), db.audit_log());
     table.put(&entry(&user, 0, AuditAction::AccountRegistered)).await.unwrap();
     for number in 1..ENTRIES {
         table.put(&entry(&user, number, AuditAction::SessionBegan)).await.unwrap();

@@ -1,7 +1,7 @@
 use std::{cell::Cell, time::Duration};
 
 use futures_util::future::join_all;
-use linklet_domain::{OneTimeToken, Origin, SessionId, Timestamp, TokenHash, TokenPurpose, lifetimes};
+use linklet_domain::{AuditContext, OneTimeToken, SessionId, Timestamp, TokenHash, TokenPurpose, lifetimes};
 use linklet_dynamodb::{
     Consistency, NewToken, PasswordChange, PasswordReset, ResetOutcome, Session, SessionStatus, TokenDelivery,
     VerifyOutcome,
@@ -82,8 +82,8 @@ async fn a_token_sets_a_new_password_once_and_ends_all_sessions() {
     assert_eq!((first, second), (DONE, ResetOutcome::TokenInvalid));
     assert_eq!(fixture.password_hash().await, "new");
     assert_eq!(fixture.found(&token, fixture.in_minutes(2)).await, None);
-    let standing = fixture.db.sessions().standing(&session, Consistency::Strong).await.unwrap();
-    assert_eq!(standing, SessionStatus::Ended);
+    let status = fixture.db.sessions().status(&session, Consistency::Strong).await.unwrap();
+    assert_eq!(status, SessionStatus::Ended);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -168,8 +168,8 @@ async fn each_try_ends_the_sessions_that_have_begun_by_then() {
         user: fixture.ada.id,
         workspace: None,
     };
-    let standing = fixture.db.sessions().standing(&session, Consistency::Strong).await.unwrap();
-    assert_eq!(standing, SessionStatus::Ended);
+    let status = fixture.db.sessions().status(&session, Consistency::Strong).await.unwrap();
+    assert_eq!(status, SessionStatus::Ended);
 }
 
 #[tokio::test]
@@ -180,7 +180,7 @@ async fn a_new_password_makes_the_tokens_that_were_made_before_useless() {
         fixture
             .db
             .users()
-            .verify_address(&fixture.ada.id, email, &Origin { at: fixture.now, ..an_origin(&fixture.ada.id) })
+            .verify_address(&fixture.ada.id, email, &AuditContext { at: fixture.now, ..an_origin(&fixture.ada.id) })
             .await
             .unwrap();
         let [earlier, used] = [
@@ -238,7 +238,7 @@ async fn whoever_ends_all_sessions_at_the_same_time_leaves_the_token_usable() {
     fixture
         .db
         .users()
-        .end_sessions(&fixture.ada.id, None, &Origin { at: fixture.in_minutes(1), ..an_origin(&fixture.ada.id) })
+        .end_sessions(&fixture.ada.id, None, &AuditContext { at: fixture.in_minutes(1), ..an_origin(&fixture.ada.id) })
         .await
         .unwrap();
 

@@ -187,17 +187,17 @@ async fn days_that_rolled_up_are_in_the_past_and_take_late_clicks() {
     Clicks::of(&clicks(3, long_ago)).count(&table).await;
     Clicks::of(&clicks(1, days_ago(0))).count(&table).await;
     let totals = table.life(&workspace, &link).await.unwrap().totals;
-    let until = totals.settles_until(today).unwrap();
+    let until = totals.rolls_up_until(today).unwrap();
 
-    assert_eq!(table.settle(&workspace, &link, &totals, until).await.unwrap(), CommitOutcome::Committed);
-    assert_eq!(table.settle(&workspace, &link, &totals, until).await.unwrap(), CommitOutcome::Contended);
+    assert_eq!(table.roll_up(&workspace, &link, &totals, until).await.unwrap(), CommitOutcome::Committed);
+    assert_eq!(table.roll_up(&workspace, &link, &totals, until).await.unwrap(), CommitOutcome::Contended);
     assert_eq!(Clicks::of(&clicks(2, long_ago.plus(Duration::from_secs(1)))).count(&table).await, (2, 6));
 
-    let settled = table.life(&workspace, &link).await.unwrap();
-    assert_eq!((settled.totals.past_until, settled.totals.past_clicks), (Some(until), 5));
-    assert_eq!(settled.past.as_ref().map(|past| past.profile.clicks), Some(5));
-    assert_eq!(settled.totals.open, [(today.into(), ClickCount { clicks: 1, people: 1 })].into());
-    assert_eq!(settled.totals.history, [(long_ago.day(), ClickCount { clicks: 5, people: 5 })].into());
+    let rolled_up = table.life(&workspace, &link).await.unwrap();
+    assert_eq!((rolled_up.totals.past_until, rolled_up.totals.past_clicks), (Some(until), 5));
+    assert_eq!(rolled_up.past.as_ref().map(|past| past.profile.clicks), Some(5));
+    assert_eq!(rolled_up.totals.open, [(today.into(), ClickCount { clicks: 1, people: 1 })].into());
+    assert_eq!(rolled_up.totals.history, [(long_ago.day(), ClickCount { clicks: 5, people: 5 })].into());
     assert_eq!(life(&table).await.whole_life().clicks, 6);
     assert_eq!(life(&table).await.days[&long_ago.day()].profile.clicks, 5);
 }
@@ -208,25 +208,25 @@ async fn a_link_knows_its_last_click_after_all_its_days_rolled_up() {
     let (table, link, workspace, long_ago) = (db.stats(), link_id("launch"), some_workspace(), days_ago(300));
     let events = clicks(3, long_ago);
     Clicks::of(&events[..2]).count(&table).await;
-    let settle = async |until: Day| {
+    let roll_up = async |until: Day| {
         let totals = table.life(&workspace, &link).await.unwrap().totals;
-        assert_eq!(table.settle(&workspace, &link, &totals, until).await.unwrap(), CommitOutcome::Committed);
+        assert_eq!(table.roll_up(&workspace, &link, &totals, until).await.unwrap(), CommitOutcome::Committed);
         let totals = table.life(&workspace, &link).await.unwrap().totals;
         assert!(totals.open.is_empty(), "{totals:?}");
     };
 
-    settle(days_ago(200).day()).await;
-    let settled = listed(&table).await;
+    roll_up(days_ago(200).day()).await;
+    let rolled_up = listed(&table).await;
     // So late that no day of the history has them.
-    settle(days_ago(100).day()).await;
+    roll_up(days_ago(100).day()).await;
     let forgotten = listed(&table).await;
     Clicks::of(&events[2..]).count(&table).await;
     let with_a_late_one = listed(&table).await;
     Clicks::of(&clicks(1, days_ago(310))).count(&table).await;
     let with_an_earlier_one = listed(&table).await;
 
-    assert_eq!(settled, LinkClicks { total: 2, last: Some(events[1].occurred_at) });
-    assert_eq!(forgotten, settled);
+    assert_eq!(rolled_up, LinkClicks { total: 2, last: Some(events[1].occurred_at) });
+    assert_eq!(forgotten, rolled_up);
     assert_eq!(with_a_late_one, LinkClicks { total: 3, last: Some(events[2].occurred_at) });
     assert_eq!(with_an_earlier_one, LinkClicks { total: 4, last: Some(events[2].occurred_at) });
 }
@@ -246,7 +246,7 @@ async fn rolling_up_restores_a_last_click_that_a_dead_consumer_missed() {
     faults.plan(None);
 
     let totals = table.life(&two.workspace, &two.link).await.unwrap().totals;
-    table.settle(&two.workspace, &two.link, &totals, days_ago(10).day()).await.unwrap();
+    table.roll_up(&two.workspace, &two.link, &totals, days_ago(10).day()).await.unwrap();
 
     assert_eq!(totals.last_click, None);
     assert_eq!(listed(&table).await, LinkClicks { total: 2, last: Some(two.clicks[1].click.clicked_at()) });
@@ -299,15 +299,15 @@ async fn a_late_click_is_not_lost_to_days_that_settle_meanwhile() {
         let late = Clicks::of(&clicks(1, days_ago(29)));
         let before = late.load(&table).await;
         let totals = table.life(&workspace, &link).await.unwrap().totals;
-        let until = totals.settles_until(Timestamp::now().day()).unwrap();
+        let until = totals.rolls_up_until(Timestamp::now().day()).unwrap();
 
         if settles_first {
-            assert_eq!(table.settle(&workspace, &link, &totals, until).await.unwrap(), CommitOutcome::Committed);
+            assert_eq!(table.roll_up(&workspace, &link, &totals, until).await.unwrap(), CommitOutcome::Committed);
             assert_eq!(late.count_on(&table, before).await, DayOutcome::Contended { fresh: 0 });
             late.count(&table).await;
         } else {
             late.count_on(&table, before).await;
-            assert_eq!(table.settle(&workspace, &link, &totals, until).await.unwrap(), CommitOutcome::Contended);
+            assert_eq!(table.roll_up(&workspace, &link, &totals, until).await.unwrap(), CommitOutcome::Contended);
         }
 
         assert_eq!(life(&table).await.whole_life().clicks, 4);
@@ -429,7 +429,7 @@ async fn many_days_are_loaded_together() {
 #[tokio::test]
 async fn of_more_totals_than_one_request_may_read_none_are_known() {
     let (db, meter, workspace) = (TestDynamoDb::without_streams(), CapacityMeter::default(), some_workspace());
-    // Each weighs some 13 KB, which no total does whose days settle.
+    // Each weighs some 13 KB, which no total does whose days roll_up.
     let first_day = Timestamp::parse("2026-01-01T00:00:00Z").unwrap();
     let day = |number: u64| first_day.plus(Duration::from_secs(number * 86_400)).day().to_string();
     let days: serde_json::Map<_, _> =
@@ -576,12 +576,12 @@ async fn a_split_day_rolls_up_with_its_parts_and_takes_late_clicks() {
     }
     // So many days later, the day is no longer recent.
     let (later, totals) = (Timestamp::now().plus(Duration::from_secs(5 * 86_400)), life_of(&table).await.totals);
-    let until = totals.settles_until(later.day()).unwrap();
+    let until = totals.rolls_up_until(later.day()).unwrap();
 
-    assert_eq!(table.settle(&workspace, &link, &totals, until).await.unwrap(), CommitOutcome::Committed);
-    let settled = life_of(&table).await;
-    assert!(settled.totals.open.is_empty(), "{:?}", settled.totals);
-    assert_eq!(settled.past.as_ref().map(|past| past.profile.clicks), Some(110));
+    assert_eq!(table.roll_up(&workspace, &link, &totals, until).await.unwrap(), CommitOutcome::Committed);
+    let rolled_up = life_of(&table).await;
+    assert!(rolled_up.totals.open.is_empty(), "{:?}", rolled_up.totals);
+    assert_eq!(rolled_up.past.as_ref().map(|past| past.profile.clicks), Some(110));
 
     for (part, of_part) in by_part(&events[100..]) {
         let clicks = Clicks::of(&of_part);

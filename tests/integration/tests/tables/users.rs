@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use futures_util::future::{join, join_all};
 use linklet_domain::{
-    Account, ActionFilter, AuditAction, AuditFilter, AuditLog, Destinations, EmailAddress, FullName, Invitation,
-    MailChoice, Member, Membership, OneTimeToken, Origin, Precondition, Revision, Role, Timestamp, TokenPurpose,
+    Account, ActionFilter, AuditAction, AuditContext, AuditFilter, AuditLog, Destinations, EmailAddress, FullName,
+    Invitation, MailChoice, Member, Membership, OneTimeToken, Precondition, Revision, Role, Timestamp, TokenPurpose,
     UserId, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
 };
 use linklet_dynamodb::{
@@ -57,13 +57,17 @@ async fn an_address_is_verified_once_and_only_if_it_is_the_accounts() {
     assert_eq!(db.users().verified_at(id).await.unwrap(), None);
 
     db.users()
-        .verify_address(id, &EmailAddress::parse("eve@example.com").unwrap(), &Origin { at: first, ..an_origin(id) })
+        .verify_address(
+            id,
+            &EmailAddress::parse("eve@example.com").unwrap(),
+            &AuditContext { at: first, ..an_origin(id) },
+        )
         .await
         .unwrap();
     let by_another = db.users().verified_at(id).await.unwrap();
-    db.users().verify_address(id, email, &Origin { at: first, ..an_origin(id) }).await.unwrap();
+    db.users().verify_address(id, email, &AuditContext { at: first, ..an_origin(id) }).await.unwrap();
     db.users()
-        .verify_address(id, email, &Origin { at: first.plus(Duration::from_secs(60)), ..an_origin(id) })
+        .verify_address(id, email, &AuditContext { at: first.plus(Duration::from_secs(60)), ..an_origin(id) })
         .await
         .unwrap();
 
@@ -245,7 +249,7 @@ async fn a_new_slug_frees_the_old_and_a_taken_one_changes_nothing() {
                 &somebody.account.id,
                 &patch,
                 &Precondition::None,
-                &Origin { at: later, ..an_origin(&somebody.account.id) },
+                &AuditContext { at: later, ..an_origin(&somebody.account.id) },
             )
             .await
             .unwrap()
@@ -273,7 +277,7 @@ async fn a_new_slug_frees_the_old_and_a_taken_one_changes_nothing() {
             &ada.account.id,
             &to_slug("nowhere"),
             &Precondition::None,
-            &Origin { at: later, ..an_origin(&ada.account.id) },
+            &AuditContext { at: later, ..an_origin(&ada.account.id) },
         )
         .await
         .unwrap();
@@ -330,11 +334,11 @@ async fn of_simultaneous_changes_the_audit_log_shows_a_chain_of_values() {
 
     let workspace = users.workspace(id).await.unwrap().unwrap();
     let mail = users.mail_choice(&ada.account.id).await.unwrap().unwrap();
-    let steps = |trail, action| {
+    let steps = |audit_log, action| {
         let filter = AuditFilter { action: Some(ActionFilter::One(action)), ..AuditFilter::default() };
-        let trails = db.trail();
+        let audit_logs = db.audit_log();
         async move {
-            let entries = trails.list(&trail, &filter, 100, None).await.unwrap().items;
+            let entries = audit_logs.list(&audit_log, &filter, 100, None).await.unwrap().items;
             entries.into_iter().map(|entry| (entry.from.unwrap(), entry.to.unwrap())).collect::<Vec<_>>()
         }
     };

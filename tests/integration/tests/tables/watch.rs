@@ -16,13 +16,13 @@ use aws_sdk_dynamodb::{
 };
 use futures_util::future::join_all;
 use linklet_domain::{
-    CheckError, CheckOutcome, CheckResult, Concurrency, CorrelationId, Event, EventDetail, Generation, Host,
-    IdempotencyKey, LinkId, PageToken, PlannedRound, Target, TargetHealth, TargetId, TargetStatus, Timestamp, Track,
-    UserId, WatcherState, WorkspaceId, lifetimes,
+    CheckError, CheckOutcome, CheckResult, Concurrency, CorrelationId, Event, EventDetail, Generation, Host, HostShard,
+    IdempotencyKey, LinkId, PageToken, PlannedRound, Target, TargetHealth, TargetId, TargetStatus, Timestamp, UserId,
+    WatcherState, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
-    CheckedTarget, DeleteTargetOutcome, DueTarget, LaneNotes, RegisteredTarget, RepositoryError, TargetQuota,
-    TargetRegistration, TrackRange, WatchOutcome, WatchTable, stream::change_of,
+    CheckedTarget, DeleteTargetOutcome, DueTarget, PartitionNotes, RegisteredTarget, RepositoryError, ShardRange,
+    TargetQuota, TargetRegistration, WatchOutcome, WatchTable, stream::change_of,
 };
 use linklet_test_support::{CapacityMeter, Fault, Faults, Rendezvous, TargetBuilder, TestDynamoDb, link_id};
 use proptest::prelude::*;
@@ -436,7 +436,7 @@ async fn a_target_with_the_longest_url_and_host_fits_every_key() {
 // ----------------------------------------------------------------------------------------------------------------- Due
 
 /// The targets of some ranges, so many in a page.
-async fn all_due(db: &TestDynamoDb, ranges: impl IntoIterator<Item = TrackRange>, limit: usize) -> Vec<DueTarget> {
+async fn all_due(db: &TestDynamoDb, ranges: impl IntoIterator<Item = ShardRange>, limit: usize) -> Vec<DueTarget> {
     let mut found = Vec::new();
     for range in ranges {
         let mut next = Some(range);
@@ -451,7 +451,7 @@ async fn all_due(db: &TestDynamoDb, ranges: impl IntoIterator<Item = TrackRange>
 }
 
 #[tokio::test]
-async fn the_tracks_have_each_target_once_wherever_they_are_split() {
+async fn the_shards_have_each_target_once_wherever_they_are_split() {
     let db = TestDynamoDb::start();
     let mut expected = BTreeMap::new();
     for number in 0..60 {
@@ -459,14 +459,14 @@ async fn the_tracks_have_each_target_once_wherever_they_are_split() {
         done(db.watch().register(&wanted, None, &correlation()).await);
         expected.insert(wanted.id.clone(), wanted);
     }
-    let whole: fn(Track) -> Vec<TrackRange> = |track| vec![TrackRange::all(track)];
-    let split: fn(Track) -> Vec<TrackRange> = |track| TrackRange::split_at(track, 1 << 119).into();
+    let whole: fn(HostShard) -> Vec<ShardRange> = |shard| vec![ShardRange::all(shard)];
+    let split: fn(HostShard) -> Vec<ShardRange> = |shard| ShardRange::split_at(shard, 1 << 119).into();
 
     for ranges in [whole, split] {
         let mut found = BTreeMap::new();
-        for track in Track::all() {
-            for due in all_due(&db, ranges(track), 7).await {
-                assert_eq!((due.id.track_digit(), Track::of(&due.host)), (track.to_string().as_str(), track));
+        for shard in HostShard::all() {
+            for due in all_due(&db, ranges(shard), 7).await {
+                assert_eq!((due.id.shard_digit(), HostShard::of(&due.host)), (shard.to_string().as_str(), shard));
                 assert!(found.insert(due.id.clone(), due).is_none(), "a target was found twice");
             }
         }
@@ -475,7 +475,7 @@ async fn the_tracks_have_each_target_once_wherever_they_are_split() {
             let target = &expected[&id];
             assert_eq!((due.workspace, due.founder, &due.url), (target.workspace, target.founder, &target.url));
             assert_eq!((due.host, due.created_at), (target.canonical_url.host(), target.created_at));
-            assert_eq!(due.standing, TargetHealth { status: TargetStatus::Pending, failed_slot: None });
+            assert_eq!(due.health, TargetHealth { status: TargetStatus::Pending, failed_slot: None });
         }
     }
 }
@@ -521,8 +521,8 @@ async fn an_empty_page_does_not_mean_that_there_are_no_targets() {
     assert!(looked().await, "the second page has one");
 }
 
-/// So many targets of one track, in the order of their ids.
-async fn register_in_one_track(db: &TestDynamoDb, count: usize) -> (Track, Vec<TargetId>) {
+/// So many targets of one host shard, in the order of their ids.
+async fn register_in_one_shard(db: &TestDynamoDb, count: usize) -> (HostShard, Vec<TargetId>) {
     let workspace = WorkspaceId::generate();
     let mut ids = Vec::new();
     for number in 0..count {
@@ -531,18 +531,18 @@ async fn register_in_one_track(db: &TestDynamoDb, count: usize) -> (Track, Vec<T
         ids.push(wanted.id);
     }
     ids.sort();
-    (Track::of(&Host::parse("one.example").unwrap()), ids)
+    (HostShard::of(&Host::parse("one.example").unwrap()), ids)
 }
 
 #[tokio::test]
-async fn a_track_that_is_split_begins_there_and_goes_round() {
+async fn a_shard_that_is_split_begins_there_and_goes_round() {
     let db = TestDynamoDb::start();
-    let (track, ids) = register_in_one_track(&db, 20).await;
-    let split = TargetId::in_track(track, 1 << 119);
+    let (shard, ids) = register_in_one_shard(&db, 20).await;
+    let split = TargetId::in_shard(shard, 1 << 119);
     let (lower, upper): (Vec<_>, Vec<_>) = ids.into_iter().partition(|id| *id < split);
 
     for limit in [1, 2, 99] {
-        let due = all_due(&db, TrackRange::split_at(track, 1 << 119), limit).await;
+        let due = all_due(&db, ShardRange::split_at(shard, 1 << 119), limit).await;
         let due: Vec<_> = due.into_iter().map(|due| due.id).collect();
         assert_eq!(due, [upper.clone(), lower.clone()].concat(), "{limit} in a page");
     }
@@ -551,22 +551,22 @@ async fn a_track_that_is_split_begins_there_and_goes_round() {
 #[tokio::test]
 async fn an_unreadable_row_is_reported_and_its_neighbours_are_due() {
     let db = TestDynamoDb::start();
-    let (track, ids) = register_in_one_track(&db, 3).await;
+    let (shard, ids) = register_in_one_shard(&db, 3).await;
     damage(&db, &ids[1]).await;
 
-    let page = db.watch().due(&TrackRange::all(track), 99).await.unwrap();
+    let page = db.watch().due(&ShardRange::all(shard), 99).await.unwrap();
 
     assert_eq!(page.targets.into_iter().map(|due| due.id).collect::<Vec<_>>(), [ids[0].clone(), ids[2].clone()]);
     assert_eq!(page.unreadable.into_iter().map(|row| row.id).collect::<Vec<_>>(), [ids[1].as_str()]);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- Lanes
+// ---------------------------------------------------------------------------------------------------------------- Partitions
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_workers_taking_a_lane_at_once_one_gets_it_per_tick() {
+async fn of_workers_taking_a_partition_at_once_one_gets_it_per_tick() {
     let db = TestDynamoDb::start();
     let (table, round) = (db.watch(), round_at(noon(), 15));
-    let take = async |round: &PlannedRound| table.take_lane(round, &CorrelationId::generate()).await.unwrap();
+    let take = async |round: &PlannedRound| table.take_partition(round, &CorrelationId::generate()).await.unwrap();
 
     let taken = join_all((0..20).map(|_| take(&round))).await;
 
@@ -577,43 +577,45 @@ async fn of_workers_taking_a_lane_at_once_one_gets_it_per_tick() {
 }
 
 #[tokio::test]
-async fn a_lane_that_was_taken_with_a_lost_answer_is_taken() {
+async fn a_partition_that_was_taken_with_a_lost_answer_is_taken() {
     let db = TestDynamoDb::start();
     let faults = Faults::default();
     let table = WatchTable::new(retrying(&db, &faults), "WatchTable");
     faults.plan(Some((0, Fault::AnswerLost)));
 
-    assert!(table.take_lane(&round_at(noon(), 15), &correlation()).await.unwrap());
-    assert!(!db.watch().take_lane(&round_at(noon(), 15), &CorrelationId::generate()).await.unwrap());
+    assert!(table.take_partition(&round_at(noon(), 15), &correlation()).await.unwrap());
+    assert!(!db.watch().take_partition(&round_at(noon(), 15), &CorrelationId::generate()).await.unwrap());
 }
 
 #[tokio::test]
-async fn only_lanes_without_a_common_host_shard_are_taken_independently() {
+async fn only_partitions_without_a_common_host_shard_are_taken_independently() {
     let db = TestDynamoDb::start();
     let (table, round) = (db.watch(), round_at(noon(), 15));
-    let lane = |places, number| Concurrency::try_from(places).unwrap().in_lanes().nth(number).unwrap();
-    let take = async |lane| table.take_lane(&PlannedRound { lane, ..round.clone() }, &CorrelationId::generate()).await;
+    let partition = |places, number| Concurrency::try_from(places).unwrap().in_partitions().nth(number).unwrap();
+    let take = async |partition| {
+        table.take_partition(&PlannedRound { partition, ..round.clone() }, &CorrelationId::generate()).await
+    };
 
-    assert!(take(lane(16, 1)).await.unwrap());
-    assert!(take(lane(16, 0)).await.unwrap());
-    assert!(!take(lane(100, 5)).await.unwrap(), "its track is in the second of two");
-    assert!(!take(lane(8, 0)).await.unwrap());
+    assert!(take(partition(16, 1)).await.unwrap());
+    assert!(take(partition(16, 0)).await.unwrap());
+    assert!(!take(partition(100, 5)).await.unwrap(), "its shard is in the second of two");
+    assert!(!take(partition(8, 0)).await.unwrap());
 }
 
 #[tokio::test]
-async fn a_lane_has_notes_only_if_something_was_noted() {
+async fn a_partition_has_notes_only_if_something_was_noted() {
     let db = TestDynamoDb::start();
     let (table, round) = (db.watch(), round_at(noon(), 15));
-    assert_eq!(table.notes(round.lane).await.unwrap(), LaneNotes::default());
-    let notes = LaneNotes { first: vec![target("https://example.com/a").id], is_cut: true };
+    assert_eq!(table.notes(round.partition).await.unwrap(), PartitionNotes::default());
+    let notes = PartitionNotes { first: vec![target("https://example.com/a").id], is_cut: true };
 
     table.note(&round, &notes).await.unwrap();
 
-    assert_eq!(table.notes(round.lane).await.unwrap(), notes);
+    assert_eq!(table.notes(round.partition).await.unwrap(), notes);
     let row = db.scan("WatchTable").pop().unwrap();
     assert_eq!(row["ttl"]["N"], noon().plus(lifetimes::LANE_NOTES).unix_seconds().to_string());
-    table.note(&round, &LaneNotes::default()).await.unwrap();
-    assert_eq!(table.notes(round.lane).await.unwrap(), LaneNotes::default());
+    table.note(&round, &PartitionNotes::default()).await.unwrap();
+    assert_eq!(table.notes(round.partition).await.unwrap(), PartitionNotes::default());
 }
 
 // --------------------------------------------------------------------------------------------------------------- Rounds
@@ -697,7 +699,7 @@ async fn a_part_of_a_round_is_stored_once() {
     let other = monitored.round(1, &read, GOOD).await;
 
     assert_eq!([first, again, other], [None; 3]);
-    assert_eq!(monitored.due().await.standing.failed_slot, Some(slot(1)), "the other result counts for nothing");
+    assert_eq!(monitored.due().await.health.failed_slot, Some(slot(1)), "the other result counts for nothing");
     assert_eq!(monitored.status().await, TargetStatus::Up, "a failed round and itself are not two in a row");
     assert_eq!(monitored.results().await[0].outcome, FAILED, "the first result stays");
     assert_eq!(monitored.results().await.len(), 2);
@@ -766,7 +768,7 @@ async fn statuses_follow_from_results_even_if_a_success_was_not_noted() {
             for number in 0..ROUNDS as u32 {
                 let outcome = if history >> number & 1 == 1 { FAILED } else { GOOD };
                 let checked = checked(&due(&table, &target.id).await, number, outcome);
-                let is_known = checked.target.standing.status == TargetStatus::Up;
+                let is_known = checked.target.health.status == TargetStatus::Up;
                 if outcome == GOOD && is_known && !notes_successes {
                     let stored = table.store_results(&round_at(slot(number), 15), 0, &[checked]).await.unwrap();
                     assert!(stored);
@@ -1028,7 +1030,7 @@ async fn what_links_watch_counts_until_the_last_of_them_is_gone() {
 
     for link in ["first", "second"] {
         let outcome = table.watch(&watched, &link_id(link), noon(), &ids).await.unwrap();
-        assert_eq!(outcome, WatchOutcome::Settled, "one target, for two links");
+        assert_eq!(outcome, WatchOutcome::Done, "one target, for two links");
     }
 
     assert_eq!(counted(&db, &watched.workspace), 1);
@@ -1053,7 +1055,7 @@ async fn a_link_without_room_does_not_watch_until_it_begins_again_later() {
     table.delete(&other).await.unwrap();
     let repeated = table.watch(&wanted, &link, slot(1), &ids).await.unwrap();
 
-    assert_eq!((refused, repeated), (WatchOutcome::NoRoom, WatchOutcome::Settled));
+    assert_eq!((refused, repeated), (WatchOutcome::NoRoom, WatchOutcome::Done));
     assert_eq!(table.find(&wanted.id).await.unwrap(), None, "a repeated message changes nothing");
     table.watch(&wanted, &link, slot(2), &ids).await.unwrap();
     assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 1);

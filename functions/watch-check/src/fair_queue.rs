@@ -9,10 +9,10 @@ use linklet_domain::{Host, TargetId};
 use linklet_dynamodb::DueTarget;
 
 /// The targets of a round, which are checked in turns: one of each founder, then the next of each. Within the turns of a founder,
-/// the workspaces take turns. So whoever has few targets notices nothing of somebody with many, and of a host only one is checked
+/// the workspaces take queue. So whoever has few targets notices nothing of somebody with many, and of a host only one is checked
 /// at a time.
 #[derive(Default)]
-pub(crate) struct Turns {
+pub(crate) struct FairQueue {
     founders: VecDeque<Founder>,
     busy: HashSet<Host>,
 }
@@ -25,7 +25,7 @@ struct Founder(VecDeque<Workspace>);
 #[derive(Default)]
 struct Workspace(VecDeque<DueTarget>);
 
-impl Turns {
+impl FairQueue {
     /// Divides targets. Who has one that comes first begins; otherwise the order of founders and of workspaces is random, so that
     /// each has the same chance where there is no time for all.
     pub(crate) fn of(targets: Vec<DueTarget>, first: &[TargetId]) -> Self {
@@ -129,7 +129,7 @@ mod tests {
             created_at: Timestamp::now(),
             host: canonical.host(),
             url,
-            standing: TargetHealth { status: TargetStatus::Up, failed_slot: None },
+            health: TargetHealth { status: TargetStatus::Up, failed_slot: None },
         }
     }
 
@@ -144,28 +144,28 @@ mod tests {
         (founder, targets)
     }
 
-    fn taken(turns: &mut Turns, count: usize) -> Vec<DueTarget> {
-        (0..count).map_while(|_| turns.next()).collect()
+    fn taken(queue: &mut FairQueue, count: usize) -> Vec<DueTarget> {
+        (0..count).map_while(|_| queue.next()).collect()
     }
 
     #[test]
     fn a_founder_with_few_targets_gets_all_checks_beside_twenty_full_workspaces() {
         let ((_, many), (few, three)) = (of_founder(20, 100), of_founder(1, 3));
-        let mut turns = Turns::of([many, three].concat(), &[]);
+        let mut queue = FairQueue::of([many, three].concat(), &[]);
 
-        let checked = taken(&mut turns, 6);
+        let checked = taken(&mut queue, 6);
 
         assert_eq!(checked.iter().filter(|target| target.founder == few).count(), 3);
-        assert_eq!(turns.into_rest().len(), 2_003 - 6);
+        assert_eq!(queue.into_rest().len(), 2_003 - 6);
     }
 
     #[test]
     fn the_workspaces_of_a_founder_take_turns_as_well() {
         let (founder, small) = (UserId::generate(), WorkspaceId::generate());
         let large = of_workspace(founder, WorkspaceId::generate(), 900);
-        let mut turns = Turns::of([large, of_workspace(founder, small, 3)].concat(), &[]);
+        let mut queue = FairQueue::of([large, of_workspace(founder, small, 3)].concat(), &[]);
 
-        let checked = taken(&mut turns, 6);
+        let checked = taken(&mut queue, 6);
 
         assert_eq!(checked.iter().filter(|target| target.workspace == small).count(), 3);
     }
@@ -178,16 +178,16 @@ mod tests {
             })
             .chain([due(UserId::generate(), WorkspaceId::generate(), "https://example.org/")])
             .collect();
-        let mut turns = Turns::of(targets, &[]);
+        let mut queue = FairQueue::of(targets, &[]);
 
-        let mut hosts: Vec<_> = taken(&mut turns, 4).into_iter().map(|target| target.host.to_string()).collect();
+        let mut hosts: Vec<_> = taken(&mut queue, 4).into_iter().map(|target| target.host.to_string()).collect();
         hosts.sort();
 
         assert_eq!(hosts, ["example.com", "example.org"]);
-        turns.free(&Host::parse("example.com").unwrap());
-        assert_eq!(turns.next().unwrap().host.as_str(), "example.com");
-        assert!(turns.next().is_none());
-        assert_eq!(turns.into_rest().len(), 1);
+        queue.free(&Host::parse("example.com").unwrap());
+        assert_eq!(queue.next().unwrap().host.as_str(), "example.com");
+        assert!(queue.next().is_none());
+        assert_eq!(queue.into_rest().len(), 1);
     }
 
     #[test]
@@ -195,9 +195,9 @@ mod tests {
         let (founder, workspace) = (UserId::generate(), WorkspaceId::generate());
         let at_busy = (0..9).map(|number| due(founder, workspace, &format!("https://busy.example/{number}")));
         let targets = at_busy.chain(of_workspace(founder, workspace, 2)).collect();
-        let mut turns = Turns::of(targets, &[]);
+        let mut queue = FairQueue::of(targets, &[]);
 
-        assert_eq!(taken(&mut turns, 11).len(), 3);
+        assert_eq!(taken(&mut queue, 11).len(), 3);
     }
 
     #[test]
@@ -205,9 +205,9 @@ mod tests {
         for _ in 0..20 {
             let ((greedy, many), (few, three)) = (of_founder(1, 60), of_founder(1, 3));
             let first: Vec<_> = many.iter().skip(10).take(50).map(|target| target.id.clone()).collect();
-            let mut turns = Turns::of([many, three].concat(), &first);
+            let mut queue = FairQueue::of([many, three].concat(), &first);
 
-            let checked = taken(&mut turns, 6);
+            let checked = taken(&mut queue, 6);
 
             let of_greedy: Vec<_> = checked.iter().filter(|target| target.founder == greedy).collect();
             assert_eq!(
@@ -223,7 +223,7 @@ mod tests {
         let all: Vec<_> = (0..5).flat_map(|_| of_founder(1, 1).1).collect();
 
         let first: HashSet<_> =
-            (0..200).filter_map(|_| Turns::of(all.clone(), &[]).next()).map(|target| target.id).collect();
+            (0..200).filter_map(|_| FairQueue::of(all.clone(), &[]).next()).map(|target| target.id).collect();
 
         assert_eq!(first.len(), 5);
     }

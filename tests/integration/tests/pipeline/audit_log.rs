@@ -61,10 +61,10 @@ impl Office {
         }
     }
 
-    /// What the trail says of links and jobs, oldest first.
+    /// What the audit log says of links and jobs, oldest first.
     async fn entries(&self) -> Vec<AuditEntry> {
-        let trail = AuditLog::Workspace(self.ada.workspace);
-        let mut page = self.db.trail().list(&trail, &AuditFilter::default(), 100, None).await.unwrap();
+        let audit_log = AuditLog::Workspace(self.ada.workspace);
+        let mut page = self.db.audit_log().list(&audit_log, &AuditFilter::default(), 100, None).await.unwrap();
         page.items.retain(|entry| ["link", "job", "target"].contains(&entry.action.group()));
         page.items.reverse();
         page.items
@@ -167,7 +167,7 @@ async fn changed_rules_are_in_the_audit_log_but_the_owners_edits_arent() {
 }
 
 #[tokio::test]
-async fn without_the_trail_the_message_comes_again_and_nobody_is_told_twice() {
+async fn without_the_audit_log_the_message_comes_again_and_nobody_is_told_twice() {
     let office = Office::new().await;
     office.update(&office.ada, "/api/links/launch", json!({"title": "Sale"})).await;
     let mut stream = office.db.stream("LinksTable");

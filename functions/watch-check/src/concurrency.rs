@@ -10,7 +10,7 @@ use linklet_lambda::metrics::{self, Metric};
 use crate::{
     Fetcher, Network,
     check::{Check, Deadline},
-    turns::Turns,
+    fair_queue::FairQueue,
 };
 
 /// What came of a round's targets.
@@ -26,18 +26,18 @@ pub(crate) struct Checked {
 
 impl<N: Network> Fetcher<N> {
     /// Checks targets in turns until the deadline, so many at a time.
-    pub(crate) async fn check_in_turns(&self, mut turns: Turns, places: u8, deadline: Deadline<'_>) -> Checked {
+    pub(crate) async fn check_in_turns(&self, mut queue: FairQueue, places: u8, deadline: Deadline<'_>) -> Checked {
         let (mut checked, mut running) = (Checked::default(), FuturesUnordered::new());
         let (mut visited, mut busy_at_the_end) = (HashSet::new(), HashSet::new());
         loop {
             while running.len() < usize::from(places)
                 && deadline.left().is_some()
-                && let Some(target) = turns.next()
+                && let Some(target) = queue.next()
             {
                 running.push(self.check_target(target, deadline));
             }
             let Some((target, result)) = running.next().await else { break };
-            turns.free(&target.host);
+            queue.free(&target.host);
             if deadline.left().is_none() {
                 busy_at_the_end.insert(target.host.clone());
             }
@@ -52,7 +52,7 @@ impl<N: Network> Fetcher<N> {
                 None => checked.skipped.push(target),
             }
         }
-        let rest = turns.into_rest().into_iter().partition(|target| busy_at_the_end.contains(&target.host));
+        let rest = queue.into_rest().into_iter().partition(|target| busy_at_the_end.contains(&target.host));
         let (held_back, skipped): (Vec<_>, Vec<_>) = rest;
         checked.held_back.extend(held_back);
         checked.skipped.extend(skipped);

@@ -1,4 +1,4 @@
-//! Entries of the trail that have no change beside them.
+//! Entries of the audit log that have no change beside them.
 
 use linklet_domain::AuditEntry;
 use linklet_dynamodb::AuditTable;
@@ -6,9 +6,9 @@ use linklet_dynamodb::AuditTable;
 use crate::telemetry::chain;
 
 /// Writes an entry of what changes nothing about who may do what. A failure is only logged.
-pub async fn note(trail: &AuditTable, entry: &AuditEntry) {
-    if let Err(error) = trail.put(entry).await {
+pub async fn note(audit_log: &AuditTable, entry: &AuditEntry) {
+    if let Err(error) = audit_log.put(entry).await {
         let (error, action) = (chain(&error), entry.action.as_str());
-        tracing::warn!(error, action, "an entry of the trail could not be written");
+        tracing::warn!(error, action, "an entry of the audit log could not be written");
     }
 }

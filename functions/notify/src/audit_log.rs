@@ -1,4 +1,4 @@
-//! What others than their owner have done to links, and jobs that are over, are written into the trail. Whoever owns such a link is told by
+//! What others than their owner have done to links, and jobs that are over, are written into the audit log. Whoever owns such a link is told by
 //! whom.
 
 use std::collections::{BTreeSet, HashMap};
@@ -11,15 +11,15 @@ use crate::{Notify, message::Message};
 impl Notify {
     /// Writes the entry that an event makes, if it makes one, and tells its person, if there is somebody to tell. An entry has the
     /// event's id, so it is written once however often the event is delivered.
-    pub(crate) async fn write_down_and_tell(&self, received: &ReceivedMessage<Message>, event: &Event) -> bool {
+    pub(crate) async fn audit_and_notify(&self, received: &ReceivedMessage<Message>, event: &Event) -> bool {
         let entry = AuditEntry::from_event(event);
         if let Some(entry) = &entry
-            && let Err(error) = self.trail.put(entry).await
+            && let Err(error) = self.audit_log.put(entry).await
         {
             tracing::error!(
                 event_id = event.event_id.as_str(),
                 error = chain(&error),
-                "an entry of the trail could not be written"
+                "an entry of the audit log could not be written"
             );
             return false;
         }

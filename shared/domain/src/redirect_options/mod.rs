@@ -1,4 +1,4 @@
-//! On which terms a link leads anywhere: what a plain link has none of.
+//! The redirect options of a link, of which a plain link has none.
 
 mod destination_name;
 mod forwarding;

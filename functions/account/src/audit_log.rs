@@ -1,4 +1,4 @@
-//! The trail of a workspace, for its admins, and that of a person, for themselves.
+//! The audit log of a workspace, for its admins, and that of a person, for themselves.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -22,25 +22,29 @@ const PAGE: usize = 50;
 /// How many entries a page of a table has.
 const ROWS: usize = 1_000;
 
-/// What narrows both trails, and says in which form they are wanted.
+/// What narrows both audit logs, and says in which form they are wanted.
 const PARAMETERS: [&str; 6] = ["limit", "after", "from", "to", "action", "format"];
 
 impl Account {
-    pub(crate) async fn show_workspace_trail(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        request.refuse_unknown(PARAMETERS.into_iter().chain(["actor"]))?;
-        let actor = request.parsed("actor", Actor::parse)?;
-        self.show_trail(request, &AuditLog::Workspace(*caller.workspace()), actor).await
-    }
-
-    pub(crate) async fn show_own_trail(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
-        request.refuse_unknown(PARAMETERS)?;
-        self.show_trail(request, &AuditLog::Person(*person.user()), None).await
-    }
-
-    async fn show_trail(
+    pub(crate) async fn show_workspace_audit_log(
         &self,
         request: &Request,
-        trail: &AuditLog,
+        caller: &Caller,
+    ) -> Result<Response, ApiError> {
+        request.refuse_unknown(PARAMETERS.into_iter().chain(["actor"]))?;
+        let actor = request.parsed("actor", Actor::parse)?;
+        self.show_audit_log(request, &AuditLog::Workspace(*caller.workspace()), actor).await
+    }
+
+    pub(crate) async fn show_own_audit_log(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
+        request.refuse_unknown(PARAMETERS)?;
+        self.show_audit_log(request, &AuditLog::Person(*person.user()), None).await
+    }
+
+    async fn show_audit_log(
+        &self,
+        request: &Request,
+        audit_log: &AuditLog,
         actor: Option<Actor>,
     ) -> Result<Response, ApiError> {
         let (from, to) = request.time_between(("from", "to"))?;
@@ -49,12 +53,12 @@ impl Account {
         let after = request.parsed("after", Cursor::<EventId>::decode)?;
         let (format, page_size) = (Format::of(request)?, request.page_size_or(PAGE)?);
         let limit = if format == Format::Csv { ROWS } else { page_size };
-        let Page { items, next } = self.users.trail().list(trail, &filter, limit, after.as_ref()).await?;
+        let Page { items, next } = self.users.audit_log().list(audit_log, &filter, limit, after.as_ref()).await?;
         let names = within_budget("names", self.users.names().all(&people_in(&items))).await.unwrap_or_default();
         let entries: Vec<_> = items.iter().map(|entry| EntryView::new(entry, &names)).collect();
         let next_cursor = next.map(|cursor| cursor.encode());
         match format {
-            Format::Json => Ok(json(StatusCode::OK, &TrailView { entries, next_cursor })),
+            Format::Json => Ok(json(StatusCode::OK, &AuditLogView { entries, next_cursor })),
             Format::Csv => {
                 let mut rows = TableRows::new();
                 rows.add(COLUMNS)?;
@@ -73,7 +77,7 @@ fn people_in(entries: &[AuditEntry]) -> BTreeSet<UserId> {
 }
 
 #[derive(Serialize)]
-struct TrailView<'a> {
+struct AuditLogView<'a> {
     entries: Vec<EntryView<'a>>,
     next_cursor: Option<String>,
 }

@@ -15,13 +15,13 @@ fn classifier() -> Result<&'static Classifier, ApiError> {
     CLASSIFIER.as_ref().map_err(|error| ApiError::Internal(Box::new(error)))
 }
 
-/// Judges user agents, each of them once.
-pub(crate) struct Judge {
+/// Classifies user agents, each of them once.
+pub(crate) struct UserAgentCache {
     classifier: &'static Classifier,
     known: HashMap<String, Client>,
 }
 
-impl Judge {
+impl UserAgentCache {
     pub(crate) fn load() -> Result<Self, ApiError> {
         Ok(Self { classifier: classifier()?, known: HashMap::new() })
     }

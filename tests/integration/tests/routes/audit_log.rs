@@ -1,4 +1,4 @@
-//! Each change of who may do what has its entry in the trail, in the same transaction.
+//! Each change of who may do what has its entry in the audit log, in the same transaction.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -209,7 +209,7 @@ impl Office {
         request.send_to(&account).await
     }
 
-    /// The actions that all trails have, each with the item of its entry.
+    /// The actions that all audit logs have, each with the item of its entry.
     fn entries(&self) -> Vec<(String, Value)> {
         let entry = |item: Value| (item["action"]["S"].as_str().unwrap().to_owned(), item);
         self.db.scan("AuditTable").into_iter().map(entry).collect()
@@ -268,7 +268,7 @@ async fn every_change_of_access_is_in_the_audit_log_with_its_origin() {
 }
 
 #[tokio::test]
-async fn without_the_trail_nobody_changes_who_may_do_what() {
+async fn without_the_audit_log_nobody_changes_who_may_do_what() {
     for (operation, audited) in &operations() {
         if audited.audit.is_none() || audited.best_effort {
             continue;
@@ -290,7 +290,7 @@ async fn without_the_trail_nobody_changes_who_may_do_what() {
 }
 
 #[tokio::test]
-async fn without_the_trail_people_sign_in_all_the_same() {
+async fn without_the_audit_log_people_sign_in_all_the_same() {
     let office = Office::new().await;
     let request = office.request("POST /api/auth/login").await;
     office.db.take_away("AuditTable");
@@ -320,7 +320,7 @@ async fn wrong_passwords_are_one_audit_entry_once_guesses_must_wait() {
     assert_eq!(guessed(4, "ada@example.com").await, 1, "the next one has to wait");
     assert_eq!(guessed(60, "ada@example.com").await, 1, "in the same quarter of an hour");
     assert_eq!(guessed(900, "ada@example.com").await, 2, "in the next one");
-    assert_eq!(guessed(901, "nobody@example.com").await, 2, "nobody's trail");
+    assert_eq!(guessed(901, "nobody@example.com").await, 2, "nobody's audit log");
 }
 
 #[tokio::test]
@@ -403,7 +403,7 @@ async fn an_admin_reads_who_has_done_what_by_name_and_filter() {
 }
 
 #[tokio::test]
-async fn the_trail_is_a_table_for_a_spreadsheet_too() {
+async fn the_audit_log_is_a_table_for_a_spreadsheet_too() {
     let office = Office::new().await;
     let request = office.request("PATCH /api/workspace/members/{user_id}").await;
     office.send("PATCH /api/workspace/members/{user_id}", request).await;
@@ -421,7 +421,7 @@ async fn the_trail_is_a_table_for_a_spreadsheet_too() {
 }
 
 #[tokio::test]
-async fn people_read_their_own_trail_and_nobody_elses() {
+async fn people_read_their_own_audit_log_only() {
     let office = Office::new().await;
     let login = office.request("POST /api/auth/login").await;
     office.send("POST /api/auth/login", login).await;
@@ -438,13 +438,13 @@ async fn people_read_their_own_trail_and_nobody_elses() {
 }
 
 #[tokio::test]
-async fn names_that_cant_be_read_are_left_out_of_a_trail() {
+async fn names_that_cant_be_read_are_left_out_of_audit_logs() {
     let office = Office::new().await;
-    let trail = AuditLog::Workspace(office.ada.workspace);
-    assert!(!office.db.trail().list(&trail, &AuditFilter::default(), 1, None).await.unwrap().items.is_empty());
+    let audit_log = AuditLog::Workspace(office.ada.workspace);
+    assert!(!office.db.audit_log().list(&audit_log, &AuditFilter::default(), 1, None).await.unwrap().items.is_empty());
     let faults = Faults::default();
     faults.plan(Some((0, Fault::NotSent)));
-    let users = UsersTable::new(office.db.client_with(faults), "UsersTable", office.db.trail(), office.db.jobs());
+    let users = UsersTable::new(office.db.client_with(faults), "UsersTable", office.db.audit_log(), office.db.jobs());
     let account = linklet_account::Account::new(tokens(), users, office.db.notifications(), guesses(&office.db));
 
     let answer = RequestBuilder::new("GET", "/api/workspace/audit").token(&office.session).send_to(&account).await;

@@ -30,30 +30,30 @@ impl WatchTable {
         checked: &CheckedTarget,
     ) -> Result<Option<TargetStatus>, RepositoryError> {
         // What was read at the beginning of the round, and what is read now if that isn't so any more.
-        let mut known = Some(checked.target.standing);
+        let mut known = Some(checked.target.health);
         retry_on_conflict(CONCLUDE, || self.try_to_conclude(slot, checked, known.take())).await
     }
 
-    /// Returns `None` if the target has another standing than the one that was given.
+    /// Returns `None` if the target has another health than the one that was given.
     async fn try_to_conclude(
         &self,
         slot: Timestamp,
         checked: &CheckedTarget,
         known: Option<TargetHealth>,
     ) -> Result<Option<Option<TargetStatus>>, RepositoryError> {
-        let standing = match known {
-            Some(standing) => standing,
+        let health = match known {
+            Some(health) => health,
             None => match self.standing_now(checked).await? {
-                Some(standing) => standing,
+                Some(health) => health,
                 None => return Ok(Some(None)),
             },
         };
-        let next = self.next_standing(slot, checked, standing).await?;
-        if next == standing {
+        let next = self.next_health(slot, checked, health).await?;
+        if next == health {
             return Ok(Some(None));
         }
-        let is_done = self.change(checked, standing, next).await?;
-        Ok(is_done.then_some((next.status != standing.status).then_some(next.status)))
+        let is_done = self.change(checked, health, next).await?;
+        Ok(is_done.then_some((next.status != health.status).then_some(next.status)))
     }
 
     /// How the target stands, unless it is gone or its status is newer than the check.
@@ -67,20 +67,20 @@ impl WatchTable {
             .map(|item| TargetHealth { status: item.target.status, failed_slot: item.failed_slot }))
     }
 
-    async fn next_standing(
+    async fn next_health(
         &self,
         slot: Timestamp,
         checked: &CheckedTarget,
-        standing: TargetHealth,
+        health: TargetHealth,
     ) -> Result<TargetHealth, RepositoryError> {
         if !checked.result.is_failure() {
-            return Ok(standing.after_success());
+            return Ok(health.after_success());
         }
-        let has_succeeded = match standing.failed_slot.filter(|failed| *failed < slot) {
+        let has_succeeded = match health.failed_slot.filter(|failed| *failed < slot) {
             Some(failed) => self.has_succeeded(&checked.target, failed, slot).await?,
             None => false,
         };
-        Ok(standing.after_failure(slot, has_succeeded))
+        Ok(health.after_failure(slot, has_succeeded))
     }
 
     async fn change(

@@ -1,10 +1,10 @@
-//! Lanes: who works on their rounds, and what one round leaves to the next.
+//! Partitions: who works on their rounds, and what one round leaves to the next.
 
-use linklet_domain::{CorrelationId, Lane, PlannedRound, TargetId, lifetimes};
+use linklet_domain::{CheckPartition, CorrelationId, PlannedRound, TargetId, lifetimes};
 
 use super::{
     WatchTable,
-    item::{NotesItem, lanes_key, notes_key},
+    item::{NotesItem, notes_key, partitions_key},
 };
 use crate::{
     Consistency, RepositoryError,
@@ -12,9 +12,9 @@ use crate::{
     write::Outcome,
 };
 
-/// What a lane's worker tells the next one.
+/// What a partition's worker tells the next one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LaneNotes {
+pub struct PartitionNotes {
     /// The targets that are checked first, since there was no time for them.
     pub first: Vec<TargetId>,
     /// Whether there were more targets than were read.
@@ -22,24 +22,24 @@ pub struct LaneNotes {
 }
 
 impl WatchTable {
-    /// Has a worker take a lane until the next round begins, and returns whether it may work: not if another has this round, a
-    /// later one, or one that isn't over, in this or any other division into lanes. It takes one write, and ends by itself, so a
+    /// Has a worker take a partition until the next round begins, and returns whether it may work: not if another has this round, a
+    /// later one, or one that isn't over, in this or any other division into partitions. It takes one write, and ends by itself, so a
     /// worker that dies costs its own round.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn take_lane(&self, round: &PlannedRound, worker: &CorrelationId) -> Result<bool, RepositoryError> {
-        const TAKE: &str = "take a lane";
+    pub async fn take_partition(&self, round: &PlannedRound, worker: &CorrelationId) -> Result<bool, RepositoryError> {
+        const TAKE: &str = "take a partition";
         let (mut changes, mut conditions, mut names) = (Vec::new(), Vec::new(), Vec::new());
-        for track in round.lane.tracks() {
-            let name = format!("t{track}");
+        for shard in round.partition.shards() {
+            let name = format!("t{shard}");
             changes.push(format!("{name} = :until"));
             conditions.push(format!("(attribute_not_exists({name}) OR {name} <= :slot)"));
             names.push(name);
         }
-        let by = format!("w{}", round.lane.number());
+        let by = format!("w{}", round.partition.number());
         let until = number(&round.ends_at().unix_seconds());
-        let update = self.table.update(TAKE, lanes_key(), format!("SET {}, {by} = :worker", changes.join(", ")));
+        let update = self.table.update(TAKE, partitions_key(), format!("SET {}, {by} = :worker", changes.join(", ")));
         let update = update.only_if(conditions.join(" AND ")).values([
             (":until", until.clone()),
             (":slot", number(&round.slot.unix_seconds())),
@@ -57,23 +57,24 @@ impl WatchTable {
         })
     }
 
-    /// Reads what the last worker of a lane has told, by an eventually consistent read.
+    /// Reads what the last worker of a partition has told, by an eventually consistent read.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn notes(&self, lane: Lane) -> Result<LaneNotes, RepositoryError> {
-        let found = self.table.get_with("read a lane's notes", notes_key(lane), Consistency::Eventual).await?;
-        Ok(found.map(|NotesItem { first, is_cut, .. }| LaneNotes { first, is_cut }).unwrap_or_default())
+    pub async fn notes(&self, partition: CheckPartition) -> Result<PartitionNotes, RepositoryError> {
+        let found =
+            self.table.get_with("read a partition's notes", notes_key(partition), Consistency::Eventual).await?;
+        Ok(found.map(|NotesItem { first, is_cut, .. }| PartitionNotes { first, is_cut }).unwrap_or_default())
     }
 
     /// Stores what a worker tells the next one, in the place of what it was told.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn note(&self, round: &PlannedRound, notes: &LaneNotes) -> Result<(), RepositoryError> {
-        let LaneNotes { first, is_cut } = notes.clone();
+    pub async fn note(&self, round: &PlannedRound, notes: &PartitionNotes) -> Result<(), RepositoryError> {
+        let PartitionNotes { first, is_cut } = notes.clone();
         let ttl = round.slot.plus(lifetimes::LANE_NOTES).unix_seconds();
-        let item = NotesItem { key: notes_key(round.lane), first, is_cut, ttl };
-        self.table.put_item("store a lane's notes", &item)?.or_fail().await
+        let item = NotesItem { key: notes_key(round.partition), first, is_cut, ttl };
+        self.table.put_item("store a partition's notes", &item)?.or_fail().await
     }
 }
