@@ -99,10 +99,10 @@ class Shares(unittest.TestCase):
         found = sources()
         self.assertEqual([found[name].most for name in ("ClicksStream", "AnalyticsSource")], [4, 4])
 
-    def test_linkwatch_runs_a_worker_for_each_lane(self) -> None:
-        for places, lanes in ((2, 2), (8, 2), (16, 2), (17, 4), (32, 4), (33, 8), (64, 8), (65, 16), (100, 16)):
+    def test_linkwatch_runs_a_worker_for_each_partition(self) -> None:
+        for places, partitions in ((2, 2), (8, 2), (16, 2), (17, 4), (32, 4), (33, 8), (64, 8), (65, 16), (100, 16)):
             for size in SIZES:
-                self.assertEqual(sources(AccountConcurrency=size, MaxConcurrency=places)["RoundsSource"].most, lanes, f"{places} places")
+                self.assertEqual(sources(AccountConcurrency=size, MaxConcurrency=places)["RoundsSource"].most, partitions, f"{places} places")
 
     def test_what_is_named_wins(self) -> None:
         for size in SIZES:

@@ -115,10 +115,10 @@ class Month(Bill):
         self.add("sqs_requests", MINUTES * ceil(held.a_month / MINUTES / self.tables.aws["messages_in_a_call"]))
         self.do(self.tables.work["round"], held.a_month)
         self.call("watch-check", held.a_month, held.ms, held.a_month / SECONDS)
-        tracks = self.tables.code["tracks"]
+        shards = self.tables.code["shards"]
         operations = {
-            # What is measured looks into all tracks and once into the notes.
-            "lane_without_targets": (1 + tracks / held.lanes) / (1 + tracks),
+            # What is measured looks into all shards and once into the notes.
+            "partition_without_targets": (1 + shards / held.partitions) / (1 + shards),
             "hundred_due_targets": held.read / 100,
             "leave_notes": 1 if held.checks < held.due else 0,
             "success": held.checks,
@@ -159,21 +159,21 @@ def months_kept(load: Load, tables: SimpleNamespace, name: str) -> float:
 def rounds(load: Load, tables: SimpleNamespace) -> SimpleNamespace:
     """All rounds of Linkwatch in a month, and what one does on average. Each target is at a host of its own."""
     ms, code, interval = tables.milliseconds, tables.code, tables.template["check_interval_seconds"]
-    # The lanes are a power of two: as few as have room for all places.
-    lanes = 1 << (ceil(load.max_concurrency / code["places_of_a_lane"]) - 1).bit_length()
-    places, due = load.max_concurrency / lanes, load.targets / lanes
+    # The partitions are a power of two: as few as have room for all places.
+    partitions = 1 << (ceil(load.max_concurrency / code["places_of_a_partition"]) - 1).bit_length()
+    places, due = load.max_concurrency / partitions, load.targets / partitions
     read = min(due, places * interval * code["checks_a_second"] + code["extra_reads"])
     own = ms["watch-check"] + read * ms["watch-check_per_target"]
     checks = min(due, places * max(0, interval * 1000 - code["stops_early_ms"] - own) / ms["check"])
-    # The results of a workspace share items. In a lane, some workspaces have no target.
+    # The results of a workspace share items. In a partition, some workspaces have no target.
     workspaces = max(1, load.targets / load.workspace_targets)
     of_each = checks / workspaces
     items = workspaces * (ceil(of_each / code["results_of_an_item"]) if of_each >= 1 else of_each)
-    # A round waits for its last check. In a lane without targets there is none.
+    # A round waits for its last check. In a partition without targets there is none.
     waiting = min(1, due) * ceil(checks / places) * ms["check"]
-    a_month = lanes * SECONDS / interval if load.targets else 0
+    a_month = partitions * SECONDS / interval if load.targets else 0
     return SimpleNamespace(
-        lanes=lanes, a_month=a_month, due=due, read=read, checks=checks, items=items,
+        partitions=partitions, a_month=a_month, due=due, read=read, checks=checks, items=items,
         ms=min(own + waiting, interval * 1000), all_checks=a_month * checks,
     )
 

@@ -177,14 +177,14 @@ class Linkwatch(unittest.TestCase):
         rounds, found = SECONDS / 15 / MILLION, added("TARGETS=1")
         # The four of a minute are sent together.
         self.assertAlmostEqual(found["SQS"], rounds * (2 + 1 / 4) * 0.40)
-        self.assertAlmostEqual(found["DynamoDB writes"], rounds * writes(take_lane=1, results_item=1))
-        self.assertAlmostEqual(found["DynamoDB reads"], rounds * reads(lane_without_targets=1, hundred_due_targets=0.01))
+        self.assertAlmostEqual(found["DynamoDB writes"], rounds * writes(take_partition=1, results_item=1))
+        self.assertAlmostEqual(found["DynamoDB reads"], rounds * reads(partition_without_targets=1, hundred_due_targets=0.01))
         seconds = (MS["watch-check"] + MS["watch-check_per_target"] + MS["check"]) / 1000
         self.assertAlmostEqual(found["Lambda watch-check"], rounds * (0.20 + seconds * MILLION / 4 * GB_SECOND))
 
     def test_places_and_time_bound_the_checks(self) -> None:
-        for places, lanes in ((8, 1), (9, 2), (17, 4), (100, 16)):
-            self.assertEqual(linklet.rounds(load(f"MAX_CONCURRENCY={places}"), TABLES).lanes, lanes)
+        for places, partitions in ((8, 1), (9, 2), (17, 4), (100, 16)):
+            self.assertEqual(linklet.rounds(load(f"MAX_CONCURRENCY={places}"), TABLES).partitions, partitions)
         few, many, most = (linklet.rounds(load(f"TARGETS={targets}"), TABLES) for targets in (100, 1_000, 100_000))
         self.assertEqual(few.all_checks, 100 * SECONDS / 15)
         own = MS["watch-check"] + 1_000 * MS["watch-check_per_target"]

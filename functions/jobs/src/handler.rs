@@ -97,17 +97,21 @@ impl Kinds {
         }
     }
 
-    /// The checkpoint from which something goes on that rested, or has stood still.
+    /// The checkpoint from which something goes on that rested, or has stood still. One that can't be parsed stays: its step fails, and
+    /// what has failed begins anew.
     fn resumed(&self, work: &Work, now: Timestamp) -> Result<Option<String>, RepositoryError> {
         let checkpoint = work.run().checkpoint;
-        match work {
-            Work::Job(job) if !job.work.is_of_links() => {
-                decode::<workspace::Checkpoint>(checkpoint)?.map(|at| encode(&at.again(now))).transpose()
-            }
-            Work::Task(Task { work: TaskWork::HandOver(_), .. }) => {
-                decode::<Pass<handover::Step>>(checkpoint)?.map(|pass| encode(&pass.again(now))).transpose()
-            }
-            Work::Job(_) | Work::Task(_) => Ok(checkpoint.map(str::to_owned)),
-        }
+        let again = match work {
+            Work::Job(job) if !job.work.is_of_links() => match decode::<workspace::Checkpoint>(checkpoint) {
+                Ok(Some(at)) => Some(encode(&at.again(now))?),
+                _ => None,
+            },
+            Work::Task(Task { work: TaskWork::HandOver(_), .. }) => match decode::<Pass<handover::Step>>(checkpoint) {
+                Ok(Some(pass)) => Some(encode(&pass.again(now))?),
+                _ => None,
+            },
+            Work::Job(_) | Work::Task(_) => None,
+        };
+        Ok(again.or_else(|| checkpoint.map(str::to_owned)))
     }
 }

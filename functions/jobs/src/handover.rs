@@ -66,9 +66,14 @@ impl HandoverWork {
     ) -> Result<Piece<Pass<Step>>, RepositoryError> {
         // Each time anew, since the heir may have left since.
         let members = self.users.members(&handover.workspace).await?;
-        let nobody = || Invalid::new("the workspace has no other admin");
-        let heir = handover.heir_among(&members).ok_or_else(nobody);
-        let heir = heir.map_err(RepositoryError::unreadable("find who gets what a member leaves"))?;
+        let Some(heir) = handover.heir_among(&members) else {
+            // Everybody else has left since. Somebody who has come back keeps what they had.
+            if members.iter().any(|member| member.user == handover.leaver) {
+                return Ok(Piece::then(Next::End));
+            }
+            let nobody = Invalid::new("the workspace has no other admin");
+            return Err(RepositoryError::unreadable("find who gets what a member leaves")(nobody));
+        };
         let estate = Estate { handover, heir, created_until: handover.created_until(&members), correlation_id };
         let pass = pass.unwrap_or_else(|| Pass::first(handover.caches_expire_at(), now));
         let (step, changed) = match &pass.step {
@@ -83,11 +88,7 @@ impl HandoverWork {
         };
         let next = match step {
             Step::Rest if pass.is_last() => Next::End,
-            Step::Rest => match pass.once_more(now) {
-                // The mark that a task begins with is for the same time.
-                Next::Rest(pass, _) => Next::Rest(pass, None),
-                next => next,
-            },
+            Step::Rest => pass.once_more(now),
             step => Next::GoOn(pass.at(step)),
         };
         Ok(Piece { progress: JobProgress { seen: changed, changed, ..JobProgress::default() }, next })

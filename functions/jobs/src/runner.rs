@@ -163,18 +163,18 @@ impl JobRunner {
             return Ok(());
         }
         metrics::concerns(run.correlation_id);
-        if let Work::Job(job) = &work
-            && job.is_stuck((self.clock)())
-        {
-            // Steps that are killed say nothing, so this one looks before it begins.
-            let (state, reason) = job.given_up();
+        if run.has_stood_still((self.clock)()) {
+            // Steps that are killed say nothing, so this one looks before it begins. Others wait for its place in the stream.
+            let (state, reason) = run.given_up();
             return self.end(&work, state, reason, run.progress).await;
         }
         match self.carry_on(&work).await {
             Err(error @ RepositoryError::UnexpectedItem { .. }) => {
                 let (workspace_id, job_id, user_id) = names(id);
                 tracing::error!(workspace_id, job_id, user_id, error = chain(&error), "a job is given up");
-                self.end(&work, JobState::Failed, Some(JobFailure::InternalError), run.progress).await
+                self.end(&work, JobState::Failed, Some(JobFailure::InternalError), run.progress).await?;
+                // Nobody sees a task, so its record goes to the dead-letter queue.
+                if matches!(work, Work::Task(_)) { Err(error) } else { Ok(()) }
             }
             taken => taken,
         }

@@ -322,7 +322,7 @@ impl WorkspaceWork {
             // Somebody has deleted it by hand.
             (JobMark::Closed, Some(closure)) => Recheck::Later(closure.restorable_until),
             // Nothing is left to do until the workspace can't be brought back any more.
-            (JobMark::Revisit, Some(_)) if waits_for_purge(job)? => Recheck::None,
+            (JobMark::Revisit, Some(_)) if waits_for_purge(job) => Recheck::None,
             _ => Recheck::Now,
         })
     }
@@ -337,7 +337,7 @@ fn end_pass(checkpoint: Checkpoint, now: Timestamp) -> Next<Checkpoint> {
     }
 }
 
-fn waits_for_purge(job: &Job) -> Result<bool, RepositoryError> {
-    let checkpoint: Option<Checkpoint> = decode(job.checkpoint.as_deref())?;
-    Ok(checkpoint.is_some_and(|checkpoint| checkpoint.pass.rests() && checkpoint.pass.is_last()))
+fn waits_for_purge(job: &Job) -> bool {
+    let checkpoint = decode::<Checkpoint>(job.checkpoint.as_deref());
+    matches!(checkpoint, Ok(Some(checkpoint)) if checkpoint.pass.rests() && checkpoint.pass.is_last())
 }

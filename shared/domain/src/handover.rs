@@ -34,7 +34,7 @@ pub struct Handover {
 impl Handover {
     /// How long after the end of a membership something may still be created in the leaver's name: environments hold sessions and
     /// API keys for a minute, and the rest is for requests that take long and for clocks that differ.
-    const CACHES_EXPIRE_WITHIN: Duration = Duration::from_secs(120);
+    const CACHES_EXPIRE_WITHIN: Duration = Duration::from_secs(180);
 
     /// When nothing can be created in the leaver's name any more.
     #[must_use]

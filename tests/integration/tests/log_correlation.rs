@@ -186,9 +186,9 @@ async fn each_line_of_a_job_or_handover_names_the_request_for_it() {
     let removal = Removal { origin, ..removal(&ada.workspace, &ada.id, &bob.id) };
     db.users().remove_member(&removal).await.unwrap();
 
-    let new = |prefix| db.stream_reader("JobsTable").read_on(prefix);
+    let new = |prefix: &str| db.stream_reader("JobsTable").read_on(prefix);
     let job = lines_under("tagging-1", fixture::jobs(&db, &queues).consume(new("JOB#"))).await;
-    let handover = lines_under("removing-1", fixture::jobs(&db, &queues).consume(new("HANDOVER#"))).await;
+    let handover = lines_under("removing-1", fixture::jobs(&db, &queues).consume(new(&bob.id.to_string()))).await;
 
     assert_eq!(job, ["a job is over", "batch processed"]);
     assert_eq!(handover, ["handed over", "batch processed"]);
@@ -204,7 +204,7 @@ async fn lines_of_a_batch_without_requests_share_a_new_id() {
     let broken = JobRunner { jobs: unreachable, ..fixture::jobs(&db, &queues) };
 
     let logs = CapturedLogs::start();
-    metrics::observe(broken.consume(db.stream_reader("JobsTable").read_on("HANDOVER#"))).await;
+    metrics::observe(broken.consume(db.stream_reader("JobsTable").read_on(&bob.id.to_string()))).await;
 
     let (messages, ids): (Vec<_>, Vec<_>) = messages_with_ids(&logs).into_iter().unzip();
     assert_eq!(messages, ["a step of a job failed", "batch processed"]);

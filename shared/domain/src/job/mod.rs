@@ -148,15 +148,6 @@ impl Job {
             noted_at: self.noted_at,
         }
     }
-
-    /// What becomes of a job that is given up: if it was to be cancelled, it is.
-    #[must_use]
-    pub fn given_up(&self) -> (JobState, Option<JobFailure>) {
-        match self.state {
-            JobState::Cancelling => (JobState::Cancelled, None),
-            _ => (JobState::Failed, Some(JobFailure::NoProgress)),
-        }
-    }
 }
 
 /// Where a job stands.

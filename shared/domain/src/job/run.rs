@@ -1,6 +1,6 @@
 //! What is the same for all that runs in the background: jobs and tasks.
 
-use super::{Job, JobProgress, JobState, Task};
+use super::{Job, JobFailure, JobProgress, JobState, Task};
 use crate::{CorrelationId, JobId, Timestamp, UserId, WorkspaceId};
 
 /// A job or a task.
@@ -78,5 +78,14 @@ impl Run<'_> {
     #[must_use]
     pub fn has_stood_still(&self, now: Timestamp) -> bool {
         self.noted_at.is_some_and(|noted| noted.plus(Job::PATIENCE) <= now)
+    }
+
+    /// What becomes of it when it is given up: if it was to be cancelled, it is.
+    #[must_use]
+    pub fn given_up(&self) -> (JobState, Option<JobFailure>) {
+        match self.state {
+            JobState::Cancelling => (JobState::Cancelled, None),
+            _ => (JobState::Failed, Some(JobFailure::NoProgress)),
+        }
     }
 }

@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use crate::item::{Key, Stored};
 
 const WORKSPACE_PREFIX: &str = "WS#";
-const PERSON_PREFIX: &str = "USER#";
 
 pub(crate) const JOB_PREFIX: &str = "JOB#";
 const HANDOVER_PREFIX: &str = "HANDOVER#";
-const RECLAIM: &str = "RECLAIM";
-const FORGET: &str = "FORGET";
+const RECLAIM_PREFIX: &str = "RECLAIM#";
+const FORGET_PREFIX: &str = "FORGET#";
+const TASK: &str = "TASK";
 
 pub(super) fn workspace_partition(workspace: &WorkspaceId) -> String {
     format!("{WORKSPACE_PREFIX}{workspace}")
@@ -32,35 +32,40 @@ pub(super) fn job_sort_key(job: &JobId) -> String {
 pub(super) fn work_key(id: &WorkId) -> Key {
     match id {
         WorkId::Job { workspace, job } => job_key(workspace, job),
-        WorkId::Handover { workspace, leaver } => {
-            Key::new(workspace_partition(workspace), format!("{HANDOVER_PREFIX}{leaver}"))
-        }
-        WorkId::Reclaim(user) => Key::new(format!("{PERSON_PREFIX}{user}"), RECLAIM),
-        WorkId::Forget(user) => Key::new(format!("{PERSON_PREFIX}{user}"), FORGET),
+        WorkId::Handover { workspace, leaver } => Key::new(handover_partition(workspace), leaver.to_string()),
+        WorkId::Reclaim(user) => Key::new(format!("{RECLAIM_PREFIX}{user}"), TASK),
+        WorkId::Forget(user) => Key::new(format!("{FORGET_PREFIX}{user}"), TASK),
     }
+}
+
+/// The handovers of a workspace. Each kind of task has a partition of its own, so that whoever may put it may put no job. IAM roles in
+/// `template.yaml` name the prefixes.
+pub(super) fn handover_partition(workspace: &WorkspaceId) -> String {
+    format!("{HANDOVER_PREFIX}{workspace}")
 }
 
 /// Which job or task has this key; `None` if it is another item's.
 pub(super) fn work_of(Key { pk, sk }: &Key) -> Result<Option<WorkId>, Invalid> {
-    let workspace = || WorkspaceId::parse(pk.strip_prefix(WORKSPACE_PREFIX).unwrap_or_default());
-    let person = || UserId::parse(pk.strip_prefix(PERSON_PREFIX).unwrap_or_default());
-    if let Some(job) = sk.strip_prefix(JOB_PREFIX) {
-        return Ok(Some(WorkId::Job { workspace: workspace()?, job: JobId::parse(job)? }));
+    if let (Some(workspace), Some(job)) = (pk.strip_prefix(WORKSPACE_PREFIX), sk.strip_prefix(JOB_PREFIX)) {
+        return Ok(Some(WorkId::Job { workspace: WorkspaceId::parse(workspace)?, job: JobId::parse(job)? }));
     }
-    if let Some(leaver) = sk.strip_prefix(HANDOVER_PREFIX) {
-        return Ok(Some(WorkId::Handover { workspace: workspace()?, leaver: UserId::parse(leaver)? }));
+    if sk.contains('#') {
+        return Ok(None);
     }
-    Ok(match sk.as_str() {
-        RECLAIM => Some(WorkId::Reclaim(person()?)),
-        FORGET => Some(WorkId::Forget(person()?)),
-        _ => None,
-    })
+    if let Some(workspace) = pk.strip_prefix(HANDOVER_PREFIX) {
+        let (workspace, leaver) = (WorkspaceId::parse(workspace)?, UserId::parse(sk)?);
+        return Ok(Some(WorkId::Handover { workspace, leaver }));
+    }
+    if let Some(user) = pk.strip_prefix(RECLAIM_PREFIX) {
+        return Ok(Some(WorkId::Reclaim(UserId::parse(user)?)));
+    }
+    pk.strip_prefix(FORGET_PREFIX).map(|user| UserId::parse(user).map(WorkId::Forget)).transpose()
 }
 
 /// `WS#<workspace>` / `JOB#<id>`: a job. The stream of its changes is what carries it out, and says that it is over.
 pub(crate) type JobItem = Stored<Job>;
 
-/// `WS#<workspace>` / `HANDOVER#<leaver>`, `USER#<user>` / `RECLAIM` or `FORGET`: a task. The stream of its changes is what carries it out.
+/// `HANDOVER#<workspace>` / `<leaver>`, `RECLAIM#<user>` / `TASK` or `FORGET#<user>` / `TASK`: a task. The stream of its changes is what carries it out.
 pub(super) type TaskItem = Stored<Task>;
 
 /// Until when a job is kept that ended at this time.

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{
     JobsTable, QueueItem,
-    item::{JobItem, TaskItem, job_key, work_key, workspace_partition},
+    item::{JobItem, TaskItem, handover_partition, job_key, work_key, workspace_partition},
     named,
 };
 use crate::{
@@ -159,6 +159,7 @@ impl JobsTable {
         let own = job_key(&last.workspace, &last.id);
         let mut keys = self.0.keys_of(OPERATION, &workspace_partition(&last.workspace)).await?;
         keys.retain(|key| *key != own);
+        keys.extend(self.0.keys_of(OPERATION, &handover_partition(&last.workspace)).await?);
         self.0.delete_all(OPERATION, keys.into_iter().map(Key::into_item).collect()).await?;
         self.0.delete_all(OPERATION, vec![own.into_item()]).await
     }

@@ -293,7 +293,7 @@ impl JobsTable {
         match self.find(workspace, &running).await {
             Ok(Some(job)) if !job.is_stuck(now) => Ok(()),
             Ok(Some(job)) => {
-                let (state, reason) = job.given_up();
+                let (state, reason) = job.run().given_up();
                 let progress = job.progress.clone();
                 let end = JobEnd { state, reason, progress: &progress, at: now };
                 self.end(&job.into(), &end).await.map(|_| ())

@@ -5,7 +5,7 @@
 //!               │ the job: memberships and API keys are marked, links are suspended, once more when environments have settled
 //!             the mark is gone after a week ──→ the job purges what the workspace has, and at last the workspace itself
 //! ```
-//! Whoever brings it back takes `closed_at` away, in one transaction with a job that undoes what the first one has done. Each turn of
+//! Whoever brings it back takes `closed_at` away, in one transaction with a job that undoes what the first one has done. Each step of
 //! either looks at `closed_at`, and leaves off if it says otherwise by now.
 
 use linklet_domain::{

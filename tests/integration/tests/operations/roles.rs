@@ -10,7 +10,7 @@ use serde_json::json;
 /// touched), actions. Who changes a role changes this, so that a wider one is seen.
 const RIGHTS: &str = "
     account         AuditTable                          *              PutItem Query
-    account         JobsTable                           WS#            PutItem
+    account         JobsTable                           HANDOVER#      PutItem
     account         NotificationsTable                  *              Query UpdateItem
     account         ThrottleTable                       GUESS#         BatchGetItem UpdateItem
     account         UsersTable                          ACCESS#        BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem
@@ -24,7 +24,7 @@ const RIGHTS: &str = "
     analytics       LinksTable                          HISTORY#       BatchWriteItem Query
     analytics       StatsTable                          *              BatchGetItem BatchWriteItem GetItem PutItem Query UpdateItem
     auth            AuditTable                          *              PutItem
-    auth            JobsTable                           USER#          PutItem
+    auth            JobsTable                           RECLAIM#       PutItem
     auth            ThrottleTable                       GUESS#         BatchGetItem UpdateItem
     auth            ThrottleTable                       HASHES#        BatchGetItem UpdateItem
     auth            UsersTable                          ACCESS#        BatchGetItem GetItem PutItem Query UpdateItem
@@ -47,7 +47,9 @@ const RIGHTS: &str = "
     delete          UsersTable                          ACCESS#        BatchGetItem
     delete          UsersTable                          KEY#           GetItem UpdateItem
     jobs            AuditTable                          *              PutItem
-    jobs            JobsTable                           USER#          DeleteItem GetItem PutItem UpdateItem
+    jobs            JobsTable                           FORGET#        DeleteItem GetItem PutItem UpdateItem
+    jobs            JobsTable                           HANDOVER#      BatchWriteItem DeleteItem GetItem PutItem Query UpdateItem
+    jobs            JobsTable                           RECLAIM#       DeleteItem GetItem PutItem UpdateItem
     jobs            JobsTable                           WS#            BatchWriteItem DeleteItem GetItem PutItem Query UpdateItem
     jobs            LinksTable                          CLEANUP#       DeleteItem
     jobs            LinksTable                          EXTERNAL#      DeleteItem
@@ -81,7 +83,8 @@ const RIGHTS: &str = "
     jobs-api        UsersTable                          KEY#           GetItem UpdateItem
     leave           AuditTable                          *              PutItem
     leave           AuditTable                          USER#          Query
-    leave           JobsTable                           USER#          PutItem
+    leave           JobsTable                           FORGET#        PutItem
+    leave           JobsTable                           HANDOVER#      PutItem
     leave           JobsTable                           WS#            DeleteItem GetItem PutItem Query UpdateItem
     leave           LinksTable/index/by-workspace       *              Query
     leave           NotificationsTable                  *              Query

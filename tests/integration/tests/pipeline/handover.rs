@@ -38,6 +38,8 @@ struct Fixture {
     steps: Cell<usize>,
     /// By how much the function's clock is ahead.
     ahead: Cell<Duration>,
+    /// How many parked records were counted.
+    parked: Cell<usize>,
     ada: Person,
     bob: Person,
 }
@@ -48,7 +50,7 @@ impl Fixture {
         let ada = db.register("ada").await;
         let bob = colleague(&db, &ada, "bob", Role::Admin).await;
         let stream = RefCell::new(db.stream_reader("JobsTable"));
-        Self { db, queues, stream, steps: Cell::new(0), ahead: Cell::default(), ada, bob }
+        Self { db, queues, stream, steps: Cell::new(0), ahead: Cell::default(), parked: Cell::default(), ada, bob }
     }
 
     async fn remove(&self, removal: &Removal<'_>) {
@@ -248,7 +250,7 @@ async fn links_created_soon_after_a_removal_are_handed_over_later() {
     fixture.carry().await;
     assert_eq!(fixture.owner(&late).await, fixture.bob.id);
 
-    fixture.pass(Duration::from_secs(122));
+    fixture.pass(Duration::from_secs(182));
     fixture.carry().await;
 
     assert_eq!(fixture.owner(&late).await, fixture.ada.id);
@@ -429,28 +431,87 @@ async fn an_unavailable_table_is_waited_for() {
     }
 }
 
-/// It must not keep others waiting for twelve hours.
+impl Fixture {
+    async fn state(&self) -> Option<JobState> {
+        self.open(&self.bob).await.map(|task| task.state)
+    }
+
+    /// How many records were parked since this was asked last.
+    fn parked(&self) -> usize {
+        let all = self.queues.bodies("dlq").len();
+        all - self.parked.replace(all)
+    }
+}
+
+/// It must not keep others waiting for twelve hours, and nobody would see it otherwise.
 #[tokio::test]
-async fn a_handover_that_fails_is_tried_again_until_it_succeeds() {
+async fn a_handover_that_fails_is_parked_and_tried_again_each_day() {
     let fixture = Fixture::new().await;
     fixture.remove_bob().await;
     let broken = json!({"pk": {"S": format!("WS#{}", fixture.ada.workspace)}, "sk": {"S": "MEMBER#nobody"}});
     fixture.db.put("UsersTable", &broken);
-    let state = async || fixture.open(&fixture.bob).await.unwrap().state;
+    let (day, function) = (Duration::from_secs(24 * 3_600), || fixture.function());
 
-    fixture.carry().await;
-    assert_eq!(state().await, JobState::Failed);
-    fixture.pass(Duration::from_secs(122));
-    fixture.carry().await;
-    assert_eq!(state().await, JobState::Failed);
+    fixture.carry_with(&function()).await;
+    assert_eq!((fixture.state().await, fixture.parked()), (Some(JobState::Failed), 1));
+    fixture.pass(Duration::from_secs(182));
+    fixture.carry_with(&function()).await;
+    assert_eq!((fixture.state().await, fixture.parked()), (Some(JobState::Failed), 1));
     fixture.db.remove("UsersTable", &broken);
-    fixture.pass(Duration::from_secs(23 * 3_600));
+    fixture.pass(day - Duration::from_secs(60));
+    fixture.carry_with(&function()).await;
+    assert_eq!(fixture.state().await, Some(JobState::Failed), "until the next day");
+    fixture.pass(Duration::from_secs(120));
+    fixture.carry_with(&function()).await;
+
+    assert_eq!((fixture.state().await, fixture.parked()), (None, 0));
+}
+
+#[tokio::test]
+async fn an_unreadable_checkpoint_fails_a_handover_which_then_begins_anew() {
+    let fixture = Fixture::new().await;
+    fixture.remove_bob().await;
     fixture.carry().await;
-    assert_eq!(state().await, JobState::Failed, "until the next day");
-    fixture.pass(Duration::from_secs(2 * 3_600));
+    let link = fixture.store(fixture.link("late", &fixture.bob)).await;
+    let task = fixture.open(&fixture.bob).await.unwrap();
+    let unreadable = Reached { progress: task.progress.clone(), checkpoint: Some("{}".into()) };
+    fixture.db.jobs().note(&task.run(), &unreadable, Timestamp::now()).await.unwrap();
+
+    fixture.carry_with(&fixture.function()).await;
+    assert_eq!((fixture.state().await, fixture.parked()), (Some(JobState::Failed), 1));
+    fixture.pass(Duration::from_secs(182));
+    fixture.carry_with(&fixture.function()).await;
+
+    assert_eq!((fixture.owner(&link).await, fixture.state().await, fixture.parked()), (fixture.ada.id, None, 0));
+}
+
+/// A step that Lambda repeats occupies the stream, in which others wait.
+#[tokio::test]
+async fn a_handover_without_progress_for_an_hour_fails_and_begins_anew() {
+    let fixture = Fixture::new().await;
+    fixture.remove_bob().await;
+    let record = fixture.news().pop().unwrap();
+    fixture.ahead.set(Duration::from_secs(3_601));
+
+    assert_eq!(retry_from(&consume(&fixture.function(), &record).await), None);
+    assert_eq!(fixture.state().await, Some(JobState::Failed));
+    fixture.pass(Duration::ZERO);
     fixture.carry().await;
 
-    assert_eq!(fixture.open(&fixture.bob).await, None);
+    assert_eq!(fixture.state().await, None);
+}
+
+#[tokio::test]
+async fn a_leaver_who_is_back_as_the_only_admin_keeps_what_is_left() {
+    let fixture = Fixture::new().await;
+    let link = fixture.store(fixture.link("mine", &fixture.bob)).await;
+    fixture.remove_bob().await;
+    fixture.rejoin(&fixture.bob).await;
+    fixture.remove(&removal(&fixture.ada.workspace, &fixture.bob.id, &fixture.ada.id)).await;
+
+    fixture.carry().await;
+
+    assert_eq!((fixture.owner(&link).await, fixture.state().await), (fixture.bob.id, None));
 }
 
 #[tokio::test]

@@ -8,9 +8,7 @@ use std::{
 
 use futures_util::future::join;
 use linklet_auth::Auth;
-use linklet_domain::{
-    Changer, Closure, IpHash, MailChoice, Role, Salt, SessionId, SignInPlace, Timestamp, UserId, WorkspaceId,
-};
+use linklet_domain::{Changer, IpHash, MailChoice, Role, Salt, SessionId, SignInPlace, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::SignIn;
 use linklet_jobs::JobRunner;
 use linklet_lambda::{batch::Consumer, email_requests::EmailRequests, publisher::Publisher};
@@ -159,7 +157,7 @@ impl Fixture {
     /// Takes all steps, and those that come when environments hold nothing any more that is out of date.
     async fn finish(&self) {
         self.carry().await;
-        self.ahead.set(self.ahead.get() + Closure::CACHES_EXPIRE_WITHIN + Duration::from_secs(2));
+        self.ahead.set(self.ahead.get() + Duration::from_secs(182));
         let now = Timestamp::now().plus(self.ahead.get()).unix_seconds();
         let is_over = |item: &Value| item["ttl"]["N"].as_str().is_some_and(|ttl| ttl.parse::<i64>().unwrap() <= now);
         for item in self.db.scan("JobsTable").into_iter().filter(is_over) {
