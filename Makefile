@@ -65,7 +65,8 @@ STARTAPI_PORT ?= 3000
 ENV_VARS ?=
 
 startapi: ## serve the API with `sam local start-api` on STARTAPI_PORT (needs make up, or ENV_VARS=…)
-	@$(PYTHON) -m infra.local.startapi serve --port $(call quoted,$(STARTAPI_PORT)) $(if $(ENV_VARS),--env-vars $(call quoted,$(ENV_VARS)))
+	@$(LINKLET) install sam
+	@$(SAM_PYTHON) -m infra.local.startapi --port $(call quoted,$(STARTAPI_PORT)) $(if $(ENV_VARS),--env-vars $(call quoted,$(ENV_VARS)))
 
 # ----------------------------------------------------------------------------------------------------------------- Tests
 
@@ -184,7 +185,8 @@ screenshots: ## make pictures of each page of the web application in SCREENSHOTS
 	@$(if $(API_URL),,$(LINKLET) run) $(PYTHON) -m infra.browser screenshots $(call each_quoted,$(abspath $(SCREENSHOTS)) $(PICTURES))
 
 e2e-sam: ## take the tour through `sam local start-api`, on a system of its own; left out without Docker
-	@$(PYTHON) -m infra.local.startapi tour
+	@$(LINKLET) install sam
+	@$(SAM_PYTHON) -m infra.local.startapi --tour
 
 # TARGET is a folder in tests/fuzz/corpus. The flags are those of cargo fuzz, which needs a nightly toolchain; these are stable.
 # What is found lands in the target's corpus, and so in `make integration`.

@@ -46,7 +46,3 @@ class Pythons(unittest.TestCase):
         program = self.python("pyenv/versions/3.13.0/bin/python", "echo 3.13")
 
         self.assertEqual(judges.python_for_localstack(), program)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -201,7 +201,3 @@ class Flags(unittest.TestCase):
         self.assertEqual(Deployment.of([]), Deployment("linklet", {}, None, None))
         local = Deployment.of(["--config-env", "local"])
         self.assertEqual((local.region, local.overrides["EmulatorApiId"]), ("us-east-1", "c0ffee00"))
-
-
-if __name__ == "__main__":
-    unittest.main()

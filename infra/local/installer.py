@@ -105,11 +105,14 @@ def missing_java() -> str | None:
 
 
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """One process at a time works in this folder."""
+def locked(folder: Path, otherwise: str = "") -> Iterator[None]:
+    """One process at a time works in this folder. Others wait, or fail with this message."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | (fcntl.LOCK_NB if otherwise else 0))
+        except BlockingIOError:
+            raise Failure(otherwise) from None
         yield
 
 

@@ -77,7 +77,3 @@ class Forwarding(unittest.TestCase):
             pass
         with Forwarder(port) as forwarder:
             self.assertEqual(ask(forwarder.port), b"")
-
-
-if __name__ == "__main__":
-    unittest.main()
