@@ -115,7 +115,7 @@ def dead_letters() -> None:
     body = json.dumps({"tried": time.time()})
     boto3.client("sqs").send_message(QueueUrl=outputs()["AnalyticsDlqUrl"], MessageBody=body)
     says(make("dlq", "QUEUE=analytics"), json.dumps(json.loads(body), indent=2))
-    says(make("redrive", "QUEUE=analytics"), " message(s) sent back.")
+    says(make("redrive", "QUEUE=analytics"), " message(s) sent back, 0 left.")
 
 
 def reconcile() -> None:
