@@ -11,14 +11,13 @@ import itertools
 import os
 import re
 import signal
-import subprocess
 import sys
 from collections import Counter
 from dataclasses import dataclass
 
-from .judges import DYNAMODB_LOCAL, LOCALSTACK, Judge, Variables, at
+from .judges import DYNAMODB_LOCAL, LOCALSTACK, Judge, at
 from .local.installer import Failure, check_cargo, check_python, end_with, say, shown
-from .run_tests import Binary, build, names_in, unmatched
+from .run_tests import Binary, build, names_in, run, unmatched
 
 # Those with tests that need a database.
 BINARIES = ["tables", "routes", "pipeline", "exactness", "logs", "log-forgery", "runtime"]
@@ -55,7 +54,8 @@ class Plan:
     @classmethod
     def of(cls, judge: Judge, filters: list[str], skipped: list[str]) -> Plan:
         """All tests, or those whose name contains one of the filters, and none of what is skipped. Builds them."""
-        tests = all_tests()
+        binaries = build([f"--test={name}" for name in BINARIES])
+        tests = [Test(binary, name) for binary in binaries for name in names_in(binary)]
         cannot_pass, not_run = exceptions(judge, "cannot_pass"), exceptions(judge, "not_run")
         left_out = cannot_pass | not_run
         if unknown := sorted(left_out.keys() - {test.name for test in tests}):
@@ -98,10 +98,12 @@ class Plan:
     def failing(self, tests: list[Test], threads: int, is_silent: bool = False) -> list[Test]:
         """Those of the tests that fail on a service of their own. They have to be sorted by their binary."""
         failing: list[Test] = []
+        schedules = os.environ.get("PROPTEST_CASES", str(self.judge.schedules))
         with self.judge.start() as variables:
             for binary, group in itertools.groupby(tests, key=lambda test: test.binary):
                 asked = list(group)
-                ended = run(binary, asked, variables | {"PROPTEST_CASES": self.schedules()}, threads)
+                paths = [test.path for test in asked]
+                ended = run(binary, ["--exact", f"--test-threads={threads}", *paths], variables | {"PROPTEST_CASES": schedules})
                 if ended.returncode not in (0, SOME_FAILED):
                     raise Failure(f"{binary.name} ended with {ended.returncode}:\n{ended.stdout}")
                 if ended.returncode == SOME_FAILED:
@@ -110,39 +112,16 @@ class Plan:
                     print("" if is_silent else ended.stdout, end="", flush=True)
         return failing
 
-    def schedules(self) -> str:
-        return os.environ.get("PROPTEST_CASES", str(self.judge.schedules))
-
     def say(self, what: str) -> None:
         say(f"{self.judge.name}: {what}")
 
 
-def all_tests() -> list[Test]:
-    binaries = build([f"--test={name}" for name in BINARIES])
-    return [Test(binary, name) for binary in binaries for name in names_in(binary)]
-
-
 def exceptions(judge: Judge, kind: str) -> dict[str, str]:
     """The tests that aren't run like the others, each with the reason."""
-    import tomllib
+    import tomllib  # not in a Python that is too old, which is said first
 
     groups = tomllib.loads(judge.exceptions.read_text())[kind]
     return {test: group["reason"] for group in groups for test in group["tests"]}
-
-
-def run(binary: Binary, tests: list[Test], variables: Variables, threads: int) -> subprocess.CompletedProcess[str]:
-    command = [binary.path, "--exact", f"--test-threads={threads}", *(test.path for test in tests)]
-    environment = os.environ | variables | {"CARGO_MANIFEST_DIR": str(binary.folder)}
-    return subprocess.run(
-        command, cwd=binary.folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-
-
-def conform(judge: Judge, filters: list[str], skipped: list[str]) -> bool:
-    if lacks := judge.missing():
-        say(f"{judge.name}: not run, since {lacks}.")
-        return True
-    return Plan.of(judge, filters, skipped).run()
 
 
 def main() -> int:
@@ -156,7 +135,10 @@ def main() -> int:
     check_cargo()
     endpoint = os.environ.get("DYNAMODB_ENDPOINT")
     judge = LOCALSTACK if arguments.localstack else at(endpoint) if endpoint else DYNAMODB_LOCAL
-    return 0 if conform(judge, arguments.filters, arguments.skip) else 1
+    if lacks := judge.missing():
+        say(f"{judge.name}: not run, since {lacks}.")
+        return 0
+    return 0 if Plan.of(judge, arguments.filters, arguments.skip).run() else 1
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ import contextlib
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -19,7 +18,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from .local.installer import ROOT, Failure, install, install_jars, java, missing_java, shown
+from .local.installer import ROOT, Failure, end_of, install, install_jars, java, missing_java, shown
+from .local.system import free_port
 
 # They live for minutes: compiling DynamoDB Local's code better, or collecting garbage beside it, takes longer than it saves.
 JAVA_OPTIONS = ["-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
@@ -79,8 +79,7 @@ def running(title: str, command: list[str | Path], log: Path, ready: str, variab
         deadline = time.monotonic() + 60
         while not (found := re.search(ready, log.read_text(errors="replace"), re.MULTILINE)):
             if process.poll() is not None or time.monotonic() > deadline:
-                tail = "".join(log.read_text(errors="replace").splitlines(keepends=True)[-20:])
-                raise Failure(f"{title} did not start. The end of {shown(log)}:\n{tail}")
+                raise Failure(f"{title} did not start. {end_of(log)}")
             time.sleep(0.1)
         yield found[0]
         if process.poll() is not None:
@@ -127,12 +126,6 @@ def localstack() -> Iterator[Variables]:
         command = [python, "-P", LAUNCHERS / "localstack_server.py"]
         with running("LocalStack", command, home / "localstack.log", r"^Ready\.$", variables | SETTINGS):
             yield {name: f"http://{endpoint}" for name in ("DYNAMODB_ENDPOINT", "LOCALSTACK_ENDPOINT")}
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def python_for_localstack() -> str | None:

@@ -38,6 +38,11 @@ def shown(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+def end_of(log: Path) -> str:
+    """For a message about what has failed."""
+    return f"The end of {shown(log)}:\n" + "\n".join(log.read_text(errors="replace").splitlines()[-30:])
+
+
 def end_with(program: Callable[[], int | None]) -> NoReturn:
     """Runs it and exits with its code, or with a line about what can be fixed."""
     try:

@@ -26,7 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from .installer import REQUIREMENTS, ROOT, Failure, check_cargo, check_python, install, locked, say, shown
+from .installer import REQUIREMENTS, ROOT, Failure, check_cargo, check_python, end_of, install, locked, say, shown
 
 LAMBDA_DIR = ROOT / "target" / "lambda"
 EMULATOR = ROOT / "infra" / "local" / "emulator.py"
@@ -277,9 +277,8 @@ class System:
         deadline = time.monotonic() + 60
         while not emulator.answers():
             if process.poll() is not None or time.monotonic() > deadline:
-                tail = "".join(self.log.read_text(errors="replace").splitlines(keepends=True)[-20:])
                 self.stop()
-                raise Failure(f"The emulator did not start. The end of {shown(self.log)}:\n{tail}")
+                raise Failure(f"The emulator did not start. {end_of(self.log)}")
             time.sleep(0.1)
         return emulator
 
@@ -303,10 +302,9 @@ class System:
                 command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
             ).returncode
         if code != 0:
-            tail = "".join(self.deploy_log.read_text(errors="replace").splitlines(keepends=True)[-30:])
             if first:
                 self.stop()  # a stack that was never created can't be updated; the next attempt starts afresh
-            raise Failure(f"The deployment failed. The end of {shown(self.deploy_log)}:\n{tail}")
+            raise Failure(f"The deployment failed. {end_of(self.deploy_log)}")
 
     def await_health(self, emulator: Emulator) -> None:
         deadline = time.monotonic() + 60
