@@ -213,9 +213,9 @@ def odd_links(url: str) -> list[str]:
     """Makes links to odd addresses, and returns their short URLs."""
     account = {"email": f"odd-{uuid.uuid4()}@example.com", "password": "correct horse battery"}
     call("POST", f"{url}/api/auth/register", account)
-    authorization = {"Authorization": f"Bearer {call('POST', f'{url}/api/auth/login', account)['token']}"}
+    token = call("POST", f"{url}/api/auth/login", account)["token"]
     wanted = [{"url": odd, "forward_query": forwards} for odd in ODD for forwards in (False, True)]
-    results = call("POST", f"{url}/api/links/bulk", {"links": wanted}, authorization)["results"]
+    results = call("POST", f"{url}/api/links/bulk", {"links": wanted}, token)["results"]
     if refused := [result for result in results if result["status"] != 201]:
         raise Failure(f"Odd addresses were refused: {json.dumps(refused)}")
     links = [result["link"] for result in results]

@@ -6,12 +6,11 @@ import argparse
 import json
 import subprocess
 import time
-import urllib.request
 from collections.abc import Callable
 
 from . import suites
 from .installer import REQUIREMENTS, end_with, install, install_modules
-from .system import DEFAULT_PORT, MEANT, SYSTEMS, System
+from .system import DEFAULT_PORT, DIRECT, MEANT, SYSTEMS, System
 
 NODE = "node"
 
@@ -35,8 +34,7 @@ def url(_: argparse.Namespace) -> None:
 def mails(_: argparse.Namespace) -> None:
     """Prints the mails that were sent, the oldest first. None has left the machine."""
     emulator = System(MEANT).require()
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with direct.open(f"{emulator.endpoint}/_ministack/ses/messages", timeout=5) as answer:
+    with DIRECT.open(f"{emulator.endpoint}/_ministack/ses/messages", timeout=5) as answer:
         sent = [mail for mails in json.load(answer)["messages"].values() for mail in mails]
     for mail in sorted(sent, key=lambda each: each["Timestamp"]):
         at = time.strftime("%H:%M:%S", time.localtime(mail["Timestamp"]))

@@ -21,15 +21,17 @@ import time
 import urllib.error
 import urllib.request
 import uuid
+from typing import Any
 
 PASSWORD = "correct horse battery"
 LINKS_PER_ADDRESS = 10
 WORDS = ["spring", "sale", "rust", "news", "docs", "launch", "team", "summer"]
 
 
-def call(method: str, url: str, body: object, more_headers: dict[str, str] | None = None) -> dict[str, object]:
-    headers = {"Content-Type": "application/json"} | (more_headers or {})
-    request = urllib.request.Request(url, json.dumps(body).encode(), headers, method=method)
+def call(method: str, url: str, body: object = None, token: str = "", **headers: str) -> Any:
+    """The answer, after waiting for it as long as a limit says."""
+    headers |= {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+    request = urllib.request.Request(url, None if body is None else json.dumps(body).encode(), headers, method=method)
     while True:
         try:
             with urllib.request.urlopen(request, timeout=60) as answer:
@@ -40,25 +42,15 @@ def call(method: str, url: str, body: object, more_headers: dict[str, str] | Non
             time.sleep(int(error.headers.get("Retry-After") or 1))
 
 
-class Addresses:
-    """Addresses of this run: one for every ten links. They are taken from 240.0.0.0/4, where nobody is."""
-
-    def __init__(self) -> None:
-        self.first = random.SystemRandom().randrange(0xF0000000, 0xFF000000)
-
-    def of(self, number: int) -> str:
-        return str(ipaddress.IPv4Address(self.first + number // LINKS_PER_ADDRESS))
-
-
-def shorten(api: str, token: str, address: str, number: int) -> None:
+def shorten(api: str, token: str, first: int, number: int) -> None:
     dice = random.Random(number)  # the same links in every run
     link = {
         "url": f"https://example.com/{dice.choice(WORDS)}/{number}",
         "title": f"{dice.choice(WORDS).title()} {number}",
         "tags": dice.sample(WORDS, dice.randrange(3)),
     }
-    headers = {"Authorization": f"Bearer {token}", "CloudFront-Viewer-Address": f"{address}:443"}
-    call("POST", f"{api}/api/shorten", link, headers)
+    address = ipaddress.IPv4Address(first + number // LINKS_PER_ADDRESS)
+    call("POST", f"{api}/api/shorten", link, token, **{"CloudFront-Viewer-Address": f"{address}:443"})
 
 
 def main() -> None:
@@ -71,11 +63,11 @@ def main() -> None:
 
     account = {"email": f"seed-{uuid.uuid4().hex[:8]}@example.com", "password": PASSWORD}
     call("POST", f"{api}/api/auth/register", account)
-    token = str(call("POST", f"{api}/api/auth/login", account)["token"])
-    addresses = Addresses()
+    token = call("POST", f"{api}/api/auth/login", account)["token"]
+    first = random.SystemRandom().randrange(0xF0000000, 0xFF000000)  # an address of 240.0.0.0/4, where nobody is
     started = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(max_workers=8) as pool:
-        created = pool.map(lambda number: shorten(api, token, addresses.of(number), number), range(arguments.links))
+        created = pool.map(lambda number: shorten(api, token, first, number), range(arguments.links))
         for done, _ in enumerate(created, start=1):
             if done % 500 == 0:
                 print(f"{done} links after {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)

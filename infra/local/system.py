@@ -119,10 +119,13 @@ def start_time(pid: int) -> str | None:
     return started.strip() if started and not state.startswith("Z") else None
 
 
+# Past any proxy.
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
 def get_status(url: str) -> int | None:
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with direct.open(url, timeout=5) as answer:
+        with DIRECT.open(url, timeout=5) as answer:
             return answer.status
     except urllib.error.HTTPError as error:
         return error.code
