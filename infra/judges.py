@@ -12,14 +12,13 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from .local.installer import ROOT, Failure, end_of, install, install_jars, java, missing_java, shown
-from .local.system import free_port
+from .local.system import free_port, wait_until
 
 # They live for minutes: compiling DynamoDB Local's code better, or collecting garbage beside it, takes longer than it saves.
 JAVA_OPTIONS = ["-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
@@ -76,11 +75,11 @@ def running(title: str, command: list[str | Path], log: Path, ready: str, variab
     with open(log, "w") as output:
         process = subprocess.Popen(command, env=variables, stdin=subprocess.PIPE, stdout=output, stderr=output)
     try:
-        deadline = time.monotonic() + 60
-        while not (found := re.search(ready, log.read_text(errors="replace"), re.MULTILINE)):
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise Failure(f"{title} did not start. {end_of(log)}")
-            time.sleep(0.1)
+        lines = re.compile(ready, re.MULTILINE)
+        wait_until(lambda: lines.search(log.read_text(errors="replace")) or process.poll() is not None, seconds=60)
+        found = lines.search(log.read_text(errors="replace"))
+        if not found:
+            raise Failure(f"{title} did not start. {end_of(log)}")
         yield found[0]
         if process.poll() is not None:
             raise Failure(f"{title} has ended before the tests did; its log is {shown(log)}.")
