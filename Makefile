@@ -170,7 +170,7 @@ calculator: ## check the arithmetic of make cost, and the amounts in docs/costs.
 tools: ## check what the local system's tools do to a template, a connection or a list of containers, and what operators' do
 	@$(LINKLET) install sam
 	$(SAM_PYTHON) -m unittest discover --start-directory infra/local --top-level-directory .
-	$(SAM_PYTHON) -m unittest infra.test_against infra.test_simulate infra.test_people infra.test_judges infra.test_limits
+	$(SAM_PYTHON) -m unittest infra.test_against infra.test_simulate infra.test_people infra.test_services infra.test_limits
 
 e2e: ## end-to-end tests on a system of their own, with those in a browser (API_URL=… for another)
 	@$(LINKLET) e2e

@@ -41,7 +41,7 @@ Variables = dict[str, str]
 
 
 @dataclass(frozen=True)
-class Judge:
+class Service:
     """A service that tests are run against."""
 
     # That of its target of the Makefile, and of what it has written down.
@@ -55,7 +55,7 @@ class Judge:
     schedules: int = 100
     # Whether it fails calls that come at the same time, so that a test may pass when it is run once more, alone.
     is_racy: bool = False
-    # Whether the tests that it can't pass are tried: an unknown service may be able to do what ours can't.
+    # Whether the tests that it can't pass are tried.
     is_known: bool = True
 
     @property
@@ -147,11 +147,11 @@ def missing_for_localstack() -> str | None:
     return missing_java()
 
 
-DYNAMODB_LOCAL = Judge("conformance", "DynamoDB Local", missing_java, alone)
-LOCALSTACK = Judge("localstack", "LocalStack", missing_for_localstack, localstack, schedules=20, is_racy=True)
+DYNAMODB_LOCAL = Service("conformance", "DynamoDB Local", missing_java, alone)
+LOCALSTACK = Service("localstack", "LocalStack", missing_for_localstack, localstack, schedules=20, is_racy=True)
 
 
-def at(endpoint: str) -> Judge:
+def at(endpoint: str) -> Service:
     """Another DynamoDB, from which the same is expected as from DynamoDB Local."""
     variables = {"DYNAMODB_ENDPOINT": endpoint}
-    return Judge("conformance", endpoint, lambda: None, lambda: contextlib.nullcontext(variables), is_known=False)
+    return Service("conformance", endpoint, lambda: None, lambda: contextlib.nullcontext(variables), is_known=False)
