@@ -12,10 +12,9 @@ import os
 import subprocess
 import sys
 import tempfile
-import uuid
 from pathlib import Path
 
-from ..local.seed import call
+from ..local.seed import call, sign_up
 from .clients import Python
 
 HERE = Path(__file__).resolve().parent
@@ -38,12 +37,11 @@ def main() -> int:
 
 def made_up_inputs(url: str) -> int:
     """Calls each operation as the admin of a workspace of its own."""
-    credentials = {"email": f"contract-{uuid.uuid4()}@example.com", "password": "correct horse battery"}
-    user = call("POST", f"{url}/api/auth/register", credentials)["user_id"]
-    token = call("POST", f"{url}/api/auth/login", credentials)["token"]
+    user = sign_up(url, "contract")
+    token = user["token"]
     code = call("POST", f"{url}/api/shorten", {"url": "https://doc.rust-lang.org/std/"}, token)["short_code"]
     target = call("POST", f"{url}/v1/targets", {"url": "https://doc.rust-lang.org/std/"}, token)["id"]
-    existing = {"code": code, "id": target, "user_id": user}
+    existing = {"code": code, "id": target, "user_id": user["user_id"]}
 
     command = [PROGRAMS / "schemathesis", "--config-file", HERE / "schemathesis.toml", "run", DOCUMENT, "--url", url]
     command += ["--max-examples", EXAMPLES, "--workers", AT_ONCE, "--header", f"Authorization: Bearer {token}"]

@@ -27,10 +27,6 @@ def down(arguments: argparse.Namespace) -> None:
     print("Stopped." if any(stopped) else "Nothing was running.")
 
 
-def url(_: argparse.Namespace) -> None:
-    print(System(MEANT).require().api_url)
-
-
 def mails(_: argparse.Namespace) -> None:
     """Prints the mails that were sent, the oldest first. None has left the machine."""
     emulator = System(MEANT).require()
@@ -59,14 +55,6 @@ def e2e(arguments: argparse.Namespace) -> int:
     return suites.run(suites.LONG if arguments.long else [arguments.test], arguments.arguments)
 
 
-def redeploy(arguments: argparse.Namespace) -> None:
-    System("e2e").redeploy(dict(parameter.split("=", 1) for parameter in arguments.parameters))
-
-
-def kill(_: argparse.Namespace) -> None:
-    System("e2e").kill_functions()
-
-
 def main() -> int | None:
     parser = argparse.ArgumentParser(prog="infra.local", description="Linklet's local system; see the Makefile")
     commands = parser.add_subparsers(required=True, metavar="command")
@@ -80,16 +68,17 @@ def main() -> int | None:
     added.add_argument("--port", type=int, default=None, help=f"of the emulator, default {DEFAULT_PORT}")
     added = command("down", down, "stop the emulator and its functions")
     added.add_argument("--all", action="store_true", help="also what interrupted end-to-end runs left")
-    command("url", url, "print the API's base URL")
+    command("url", lambda _: print(System(MEANT).require().api_url), "print the API's base URL")
     command("mails", mails, "print the mails that were sent")
     added = command("e2e", e2e, "run the end-to-end tests, on a system of their own unless API_URL names one")
     chosen = added.add_mutually_exclusive_group()
     chosen.add_argument("--test", choices=suites.NAMES, default=suites.USUAL, help="this suite instead of e2e")
     chosen.add_argument("--long", action="store_true", help="the suites that disturb the system, one after another")
     added.add_argument("arguments", nargs=argparse.REMAINDER, help="passed to cargo test, or to pytest")
-    added = command("redeploy", redeploy, "deploy the end-to-end tests' system again with these parameters, for a test of it")
-    added.add_argument("parameters", nargs="+", metavar="Name=Value", help="parameters of the template")
-    command("kill", kill, "kill the functions of the end-to-end tests' system, for the same test")
+    tested = System("e2e")
+    added = command("redeploy", lambda given: tested.redeploy(dict(given.parameters)), "deploy the end-to-end tests' system again, for a test")
+    added.add_argument("parameters", nargs="+", type=lambda text: text.split("=", 1), metavar="Name=Value", help="of the template")
+    command("kill", lambda _: tested.kill_functions(), "kill the functions of the end-to-end tests' system, for the same test")
     added = command("run", run, "run a program in the local system's environment")
     added.add_argument("program", nargs=argparse.REMAINDER)
     added = command("install", install_all, "install pinned tools")

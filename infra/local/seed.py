@@ -27,7 +27,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-PERSON = {"password": "correct horse battery", "full_name": "Maya Lindqvist"}
 LINKS_PER_ADDRESS = 10
 WORDS = ["spring", "sale", "rust", "news", "docs", "launch", "team", "summer"]
 # What is clicked most: titles, where they lead to, and their tags.
@@ -70,6 +69,12 @@ def call(method: str, url: str, body: object = None, token: str = "", **headers:
             if error.code != 429:
                 raise
             time.sleep(int(error.headers.get("Retry-After") or 1))
+
+
+def sign_up(api: str, name: str, **more: str) -> dict[str, Any]:
+    """A new account, with how to log in, and a session."""
+    account = {"email": f"{name}-{uuid.uuid4().hex[:10]}@example.com", "password": "correct horse battery"}
+    return call("POST", f"{api}/api/auth/register", account | more) | account | call("POST", f"{api}/api/auth/login", account)
 
 
 def link(number: int) -> dict[str, Any]:
@@ -136,16 +141,13 @@ def main() -> None:
     if not api:
         sys.exit("API_URL names the system to fill; `make seed` sets it to the local one")
 
-    account = PERSON | {"email": f"seed-{uuid.uuid4().hex[:8]}@example.com"}
-    call("POST", f"{api}/api/auth/register", account)
-    del account["full_name"]
-    token = call("POST", f"{api}/api/auth/login", account)["token"]
+    account = sign_up(api, "seed", full_name="Maya Lindqvist")
     nobody = random.SystemRandom().randrange(0xF0000000, 0xFF000000)  # an address of 240.0.0.0/4, where nobody is
     started = time.monotonic()
 
     def shorten(number: int) -> str:
         edge = f"{ipaddress.IPv4Address(nobody + number // LINKS_PER_ADDRESS)}:443"
-        return call("POST", f"{api}/api/shorten", link(number), token, **{"CloudFront-Viewer-Address": edge})["short_code"]
+        return call("POST", f"{api}/api/shorten", link(number), account["token"], **{"CloudFront-Viewer-Address": edge})["short_code"]
 
     codes = []
     with concurrent.futures.ThreadPoolExecutor(max_workers=8) as pool:
@@ -155,7 +157,7 @@ def main() -> None:
                 print(f"{len(codes)} links after {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
     if "AWS_ENDPOINT_URL" in os.environ:
         age_and_click(api, codes[: len(CLICKED)])
-    print(json.dumps(account))
+    print(json.dumps({name: account[name] for name in ("email", "password")}))
 
 
 if __name__ == "__main__":
