@@ -30,9 +30,7 @@ from .system import System, check_port, free_port, port_is_taken, wait_until, wi
 
 FOLDER = ROOT / ".linklet" / "sam"
 FUNCTIONS = ROOT / "target" / "sam"
-DEMO = ROOT / "infra" / "local" / "demo.py"
 HOST = "host.docker.internal"  # by which containers find this machine
-ARCHITECTURES = {"amd64": "x86_64", "arm64": "arm64"}
 # In a file of variables: those for all functions. Other sections are for the function of that name.
 FOR_ALL = "Parameters"
 RUNNING = "`sam local start-api` already runs for this working copy. End that one first."
@@ -60,7 +58,7 @@ def behind_the_api() -> list[str]:
 
 def for_start_api(given: Variables) -> Template:
     """The template with the functions that are built here, in a form in which SAM finds its routes."""
-    text = (ROOT / "template.yaml").read_text().replace("target/lambda/", f"{FUNCTIONS}/")
+    text = re.sub(r"target/lambda/([\w-]+)/", rf"{FUNCTIONS}/\1", (ROOT / "template.yaml").read_text())
     # SAM looks for an integration by its name, and for a function behind an integration by the function's ARN.
     text = re.sub(r"!Sub 'integrations/\$\{(\w+)\}'", r"integrations/\1", text)
     text = text.replace("{ Ref: !Sub '${Name}Function.Alias' }", "!GetAtt [!Sub '${Name}Function', Arn]")
@@ -86,7 +84,7 @@ def variables_of(template: Template) -> dict[str, dict[str, Any]]:
 def missing(given: Variables) -> set[str]:
     """Variables of functions behind the API that only a deployed stack knows and that aren't given. SAM would make up a value."""
     template = for_start_api({})
-    resources, folders = template["Resources"], {f"{FUNCTIONS / name}/" for name in behind_the_api()}
+    resources, folders = template["Resources"], {str(FUNCTIONS / name) for name in behind_the_api()}
     return {
         variable
         for name, variables in variables_of(template).items()
@@ -109,15 +107,6 @@ def read_variables(path: Path) -> Variables:
     return given
 
 
-def local_variables(system: System, api: str, port: int) -> Variables:
-    """Those of the local system's functions, for containers that reach it on this port."""
-    command = system.command_about_functions("env", "--public-base-url", api)
-    listing = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
-    variables = without_aws(dict(line.split("=", 1) for line in listing.splitlines()))
-    # Docker's own proxy settings get into every container, and would lead even to the local system.
-    return {FOR_ALL: variables | {"AWS_ENDPOINT_URL": f"http://{HOST}:{port}", "NO_PROXY": HOST, "no_proxy": HOST}}
-
-
 def docker(*arguments: str) -> str:
     """What the docker command prints."""
     if shutil.which("docker") is None:
@@ -130,10 +119,7 @@ def docker(*arguments: str) -> str:
 
 def architecture() -> str:
     """That of Docker's engine, as Lambda calls it."""
-    machine = docker("version", "--format", "{{.Server.Arch}}")
-    if machine not in ARCHITECTURES:
-        raise Failure(f"Docker's engine runs on {machine}, which Lambda doesn't know.")
-    return ARCHITECTURES[machine]
+    return docker("version", "--format", "{{.Server.Arch}}").replace("amd64", "x86_64")
 
 
 def build() -> None:
@@ -191,7 +177,12 @@ def serving(port: int, system: System, given: Variables | None = None, log: IO[s
         if given is None:
             emulator = system.require()
             environment = system.environment(emulator)
-            given = local_variables(system, f"http://127.0.0.1:{port}", stack.enter_context(way_to(emulator.port)))
+            command = system.command_about_functions("env", "--public-base-url", f"http://127.0.0.1:{port}")
+            listing = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+            endpoint = f"http://{HOST}:{stack.enter_context(way_to(emulator.port))}"
+            # Docker's own proxy settings get into every container, and would lead even to the local system.
+            given = {FOR_ALL: {"AWS_ENDPOINT_URL": endpoint, "NO_PROXY": HOST, "no_proxy": HOST}}
+            given[FOR_ALL] |= without_aws(dict(line.split("=", 1) for line in listing.splitlines()))
         template, variables = FOLDER / "template.json", FOLDER / "env.json"
         template.write_text(json.dumps(for_start_api(given)))
         variables.write_text(json.dumps(given))
@@ -242,7 +233,8 @@ def tour() -> None:
             say(f"What SAM and the containers say: {shown(path)}")
             with open(path, "w") as log, serving(port, system, log=log) as process:
                 wait_until(lambda: port_is_taken(port) or process.poll() is not None, seconds=120)
-                demo = subprocess.run([sys.executable, DEMO], env=os.environ | {"API_URL": f"http://127.0.0.1:{port}"})
+                environment = os.environ | {"API_URL": f"http://127.0.0.1:{port}"}
+                demo = subprocess.run([sys.executable, "-m", "infra.local.demo"], cwd=ROOT, env=environment)
                 code = demo.returncode or wrongly_routed(port)
                 if code != 0:
                     system.keep_function_logs()
@@ -252,6 +244,7 @@ def tour() -> None:
 
 
 def wrongly_routed(port: int) -> int:
+    """How many of these requests get another answer."""
     wrong = 0
     for name, wanted in ROUTED.items():
         with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=120)) as connection:

@@ -43,7 +43,7 @@ class Functions(unittest.TestCase):
         self.assertGreater(len(routes), 30)
         self.assertEqual(routes["GET /{code}"], REDIRECT)
         folders = {functions[name].codeuri for name in routes.values()}
-        self.assertEqual(folders, {f"{startapi.FUNCTIONS / name}/" for name in startapi.behind_the_api()})
+        self.assertEqual(folders, {str(startapi.FUNCTIONS / name) for name in startapi.behind_the_api()})
 
     def test_they_keep_what_the_template_says_for_all_and_for_each(self) -> None:
         auth = seen_by_sam({})[0]["AuthFunction"]
