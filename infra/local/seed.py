@@ -136,11 +136,7 @@ def age_and_click(api: str, codes: list[str]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("links", type=int, nargs="?", default=1000)
-    arguments = parser.parse_args()
-    api = os.environ.get("API_URL", "").rstrip("/")
-    if not api:
-        sys.exit("API_URL names the system to fill; `make seed` sets it to the local one")
-
+    arguments, api = parser.parse_args(), os.environ["API_URL"].rstrip("/")
     account = sign_up(api, "seed", full_name="Maya Lindqvist")
     nobody = random.SystemRandom().randrange(0xF0000000, 0xFF000000)  # an address of 240.0.0.0/4, where nobody is
     started = time.monotonic()
