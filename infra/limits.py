@@ -80,9 +80,6 @@ class Finding:
     stops: bool = False
 
 
-# ------------------------------------------------------------------------------------------------------- The template
-
-
 def value_of(node: Any, parameters: Parameters) -> Any:
     """What a property has with these parameters, as far as properties of event sources need it."""
     match node:
@@ -118,9 +115,6 @@ def lacks(parameters: Parameters) -> bool:
 
 def due_to_api(account: int) -> int:
     return OF_THE_SMALLEST if account == SMALLEST_ACCOUNT else account // 2
-
-
-# -------------------------------------------------------------------------------------------------------- The findings
 
 
 def about_parameters(parameters: Parameters) -> Iterator[Finding]:
@@ -173,9 +167,6 @@ def listed(parameters: Parameters, separator: str = " ") -> str:
 
 def flags(changed: Parameters) -> str:
     return f'DEPLOY_FLAGS="--parameter-overrides {listed(changed)}"'
-
-
-# --------------------------------------------------------------------------------------------------------- The account
 
 
 class Account:
@@ -240,9 +231,6 @@ def findings(account: Account, stack: str, overrides: Parameters) -> Iterator[Fi
 
 def reason(error: Exception) -> str:
     return error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
-
-
-# -------------------------------------------------------------------------------------------------------- The command
 
 
 @dataclass(frozen=True)
