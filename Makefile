@@ -51,8 +51,9 @@ mails: ## print the mails that the local system has sent, which stay on this mac
 demo: ## take the five-minute tour (API_URL=… for another system)
 	@$(if $(API_URL),,$(LINKLET) run) $(PYTHON) -m infra.local.demo
 
-seed: ## fill a workspace with LINKS links (default 1000)
-	@$(if $(API_URL),,$(LINKLET) run) $(PYTHON) -m infra.local.seed $(call each_quoted,$(LINKS))
+seed: ## fill a workspace with LINKS links (default 1000), of which some have months of clicks
+	@$(LINKLET) install sam
+	@$(if $(API_URL),,$(LINKLET) run) $(SAM_PYTHON) -m infra.local.seed $(call each_quoted,$(LINKS))
 
 # Functions are built and restarted as you edit them; tables, queues and secrets are those of the local system.
 watch: ## serve the same routes from your working copy on WATCH_PORT (needs make up)
@@ -65,7 +66,8 @@ STARTAPI_PORT ?= 3000
 ENV_VARS ?=
 
 startapi: ## serve the API with `sam local start-api` on STARTAPI_PORT (needs make up, or ENV_VARS=…)
-	@$(PYTHON) -m infra.local.startapi serve --port $(call quoted,$(STARTAPI_PORT)) $(if $(ENV_VARS),--env-vars $(call quoted,$(ENV_VARS)))
+	@$(LINKLET) install sam
+	@$(SAM_PYTHON) -m infra.local.startapi --port $(call quoted,$(STARTAPI_PORT)) $(if $(ENV_VARS),--env-vars $(call quoted,$(ENV_VARS)))
 
 # ----------------------------------------------------------------------------------------------------------------- Tests
 
@@ -168,7 +170,7 @@ calculator: ## check the arithmetic of make cost, and the amounts in docs/costs.
 tools: ## check what the local system's tools do to a template, a connection or a list of containers, and what operators' do
 	@$(LINKLET) install sam
 	$(SAM_PYTHON) -m unittest discover --start-directory infra/local --top-level-directory .
-	$(SAM_PYTHON) -m unittest infra.test_against infra.test_simulate infra.test_people infra.test_judges infra.test_limits
+	$(SAM_PYTHON) -m unittest infra.test_against infra.test_simulate infra.test_people infra.test_services infra.test_limits
 
 e2e: ## end-to-end tests on a system of their own, with those in a browser (API_URL=… for another)
 	@$(LINKLET) e2e
@@ -184,7 +186,8 @@ screenshots: ## make pictures of each page of the web application in SCREENSHOTS
 	@$(if $(API_URL),,$(LINKLET) run) $(PYTHON) -m infra.browser screenshots $(call each_quoted,$(abspath $(SCREENSHOTS)) $(PICTURES))
 
 e2e-sam: ## take the tour through `sam local start-api`, on a system of its own; left out without Docker
-	@$(PYTHON) -m infra.local.startapi tour
+	@$(LINKLET) install sam
+	@$(SAM_PYTHON) -m infra.local.startapi --tour
 
 # TARGET is a folder in tests/fuzz/corpus. The flags are those of cargo fuzz, which needs a nightly toolchain; these are stable.
 # What is found lands in the target's corpus, and so in `make integration`.

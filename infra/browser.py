@@ -7,11 +7,11 @@ is installed once, as infra/requirements/browser.txt pins it. Arguments go to py
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,12 +62,17 @@ def start(command: str, arguments: list[str]) -> int:
         return 0
     python = install("browser") / "bin" / "python"
     environment = os.environ | {"CHROMIUM": chromium, "PYTHONDONTWRITEBYTECODE": "1"}
-    programs = {"test": ["-m", "pytest", TESTS, f"--override-ini=cache_dir={CACHE}"], "screenshots": [TESTS / "screenshots.py"]}
 
     def run(given: list[str]) -> int:
-        return subprocess.run([python, *programs[command], *given], cwd=TESTS, env=environment).returncode
+        command = [python, "-m", "pytest", TESTS, f"--override-ini=cache_dir={CACHE}", *given]
+        return subprocess.run(command, cwd=TESTS, env=environment).returncode
 
-    return run(arguments) if command == "screenshots" or arguments else test_all(run)
+    if command == "screenshots":
+        seed = [install("sam") / "bin" / "python", "-m", "infra.local.seed", "10"]  # those that have clicks
+        account = json.loads(subprocess.run(seed, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout)
+        environment["SEEDED"] = account["email"]
+        return subprocess.run([python, TESTS / "screenshots.py", *arguments], cwd=TESTS, env=environment).returncode
+    return run(arguments) if arguments else test_all(run)
 
 
 def test_all(run: Callable[[list[str]], int]) -> int:
@@ -86,12 +91,11 @@ def test_all(run: Callable[[list[str]], int]) -> int:
 
 
 def main() -> int:
-    command, *arguments = sys.argv[1:] or [""]
-    if command == "find":
-        return find()
-    if command in ("test", "screenshots"):
-        return start(command, arguments)
-    raise Failure("browser: say find, test or screenshots")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("command", choices=["find", "test", "screenshots"])
+    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    given = parser.parse_args()
+    return find() if given.command == "find" else start(given.command, given.arguments)
 
 
 if __name__ == "__main__":

@@ -11,14 +11,13 @@ import itertools
 import os
 import re
 import signal
-import subprocess
 import sys
 from collections import Counter
 from dataclasses import dataclass
 
-from .judges import DYNAMODB_LOCAL, LOCALSTACK, Judge, Variables, at
+from .services import DYNAMODB_LOCAL, LOCALSTACK, Service, at
 from .local.installer import Failure, check_cargo, check_python, end_with, say, shown
-from .run_tests import Binary, build, names_in, unmatched
+from .run_tests import Binary, build, names_in, run, unmatched
 
 # Those with tests that need a database.
 BINARIES = ["tables", "routes", "pipeline", "exactness", "logs", "log-forgery", "runtime"]
@@ -42,107 +41,72 @@ class Test:
         return f"{self.binary.name}::{self.path}"
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Which tests a service is to run, and which ones to leave out."""
+def conform(service: Service, filters: list[str], skipped: list[str]) -> bool:
+    """Runs all tests, or those whose name contains one of the filters, and none of what is skipped. True if each does what is expected
+    of it."""
 
-    judge: Judge
-    expected: list[Test]
-    cannot_pass: list[Test]
-    # Why tests are left out, and how many.
-    reasons: Counter[str]
+    def tell(what: str) -> None:
+        say(f"{service.name}: {what}")
 
-    @classmethod
-    def of(cls, judge: Judge, filters: list[str], skipped: list[str]) -> Plan:
-        """All tests, or those whose name contains one of the filters, and none of what is skipped. Builds them."""
-        tests = all_tests()
-        cannot_pass, not_run = exceptions(judge, "cannot_pass"), exceptions(judge, "not_run")
-        left_out = cannot_pass | not_run
-        if unknown := sorted(left_out.keys() - {test.name for test in tests}):
-            raise Failure(f"{shown(judge.exceptions)} names tests that don't exist: {', '.join(unknown)}")
-        if unknown := unmatched(filters + skipped, [test.name for test in tests]):
-            raise Failure(f"No test has a name with {', '.join(unknown)}.")
-        wanted = [test for test in tests if not filters or any(text in test.name for text in filters)]
-        wanted = [test for test in wanted if not any(text in test.name for text in skipped)]
-        if not wanted:
-            raise Failure("All of these tests are skipped.")
-        return cls(
-            judge,
-            [test for test in wanted if test.name not in left_out],
-            [test for test in wanted if test.name in cannot_pass],
-            Counter(left_out[test.name] for test in wanted if test.name in left_out),
-        )
-
-    def run(self) -> bool:
-        """True if each test does what is expected of it."""
-        failed: list[Test] = []
-        for first in range(0, len(self.expected), BATCH):
-            batch = self.expected[first : first + BATCH]
-            failed += self.failing(batch, THREADS)
-            self.say(f"{first + len(batch)} of {len(self.expected)} tests")
-        if failed and self.judge.is_racy:
-            self.say(f"once more, one by one: {', '.join(test.name for test in failed)}")
-            failed = self.failing(failed, threads=1)
-        for reason, count in self.reasons.items():
-            self.say(f"left out {count}, since {reason}")
-        needless: list[Test] = []
-        if self.judge.is_known and self.cannot_pass:
-            failing = self.failing(self.cannot_pass, THREADS, is_silent=True)
-            needless = [test for test in self.cannot_pass if test not in failing]
-        for test in needless:
-            self.say(f"{test.name} passes on {self.judge.title}; take it from {shown(self.judge.exceptions)}")
-        is_fine = not failed and not needless
-        self.say(f"{len(self.expected)} tests, {'as expected' if is_fine else 'FAILED, see above'}")
-        return is_fine
-
-    def failing(self, tests: list[Test], threads: int, is_silent: bool = False) -> list[Test]:
-        """Those of the tests that fail on a service of their own. They have to be sorted by their binary."""
-        failing: list[Test] = []
-        with self.judge.start() as variables:
-            for binary, group in itertools.groupby(tests, key=lambda test: test.binary):
-                asked = list(group)
-                ended = run(binary, asked, variables | {"PROPTEST_CASES": self.schedules()}, threads)
-                if ended.returncode not in (0, SOME_FAILED):
-                    raise Failure(f"{binary.name} ended with {ended.returncode}:\n{ended.stdout}")
-                if ended.returncode == SOME_FAILED:
-                    passed = re.findall(r"^test (\S+) \.\.\. ok$", ended.stdout, re.MULTILINE)
-                    failing += [test for test in asked if test.path not in passed]
-                    print("" if is_silent else ended.stdout, end="", flush=True)
-        return failing
-
-    def schedules(self) -> str:
-        return os.environ.get("PROPTEST_CASES", str(self.judge.schedules))
-
-    def say(self, what: str) -> None:
-        say(f"{self.judge.name}: {what}")
-
-
-def all_tests() -> list[Test]:
     binaries = build([f"--test={name}" for name in BINARIES])
-    return [Test(binary, name) for binary in binaries for name in names_in(binary)]
+    tests = [Test(binary, name) for binary in binaries for name in names_in(binary)]
+    cannot_pass, not_run = exceptions(service, "cannot_pass"), exceptions(service, "not_run")
+    left_out = cannot_pass | not_run
+    if unknown := sorted(left_out.keys() - {test.name for test in tests}):
+        raise Failure(f"{shown(service.exceptions)} names tests that don't exist: {', '.join(unknown)}")
+    if unknown := unmatched(filters + skipped, [test.name for test in tests]):
+        raise Failure(f"No test has a name with {', '.join(unknown)}.")
+    wanted = [test for test in tests if any(text in test.name for text in filters or [""])]
+    wanted = [test for test in wanted if not any(text in test.name for text in skipped)]
+    if not wanted:
+        raise Failure("All of these tests are skipped.")
+
+    expected = [test for test in wanted if test.name not in left_out]
+    failed: list[Test] = []
+    for first in range(0, len(expected), BATCH):
+        batch = expected[first : first + BATCH]
+        failed += failing(service, batch, THREADS)
+        tell(f"{first + len(batch)} of {len(expected)} tests")
+    if failed and service.is_racy:
+        tell(f"once more, one by one: {', '.join(test.name for test in failed)}")
+        failed = failing(service, failed, threads=1)
+    for reason, count in Counter(left_out[test.name] for test in wanted if test.name in left_out).items():
+        tell(f"left out {count}, since {reason}")
+    # An unknown service may be able to do what ours can't.
+    tried = [test for test in wanted if test.name in cannot_pass and service.is_known]
+    still_failing = failing(service, tried, THREADS, is_silent=True) if tried else []
+    needless = [test for test in tried if test not in still_failing]
+    for test in needless:
+        tell(f"{test.name} passes on {service.title}; take it from {shown(service.exceptions)}")
+    is_fine = not failed and not needless
+    tell(f"{len(expected)} tests, {'as expected' if is_fine else 'FAILED, see above'}")
+    return is_fine
 
 
-def exceptions(judge: Judge, kind: str) -> dict[str, str]:
+def failing(service: Service, tests: list[Test], threads: int, is_silent: bool = False) -> list[Test]:
+    """Those of the tests that fail on a service of their own. They have to be sorted by their binary."""
+    found: list[Test] = []
+    schedules = os.environ.get("PROPTEST_CASES", str(service.schedules))
+    with service.start() as variables:
+        for binary, group in itertools.groupby(tests, key=lambda test: test.binary):
+            asked = list(group)
+            paths = [test.path for test in asked]
+            ended = run(binary, ["--exact", f"--test-threads={threads}", *paths], variables | {"PROPTEST_CASES": schedules})
+            if ended.returncode not in (0, SOME_FAILED):
+                raise Failure(f"{binary.name} ended with {ended.returncode}:\n{ended.stdout}")
+            if ended.returncode == SOME_FAILED:
+                passed = re.findall(r"^test (\S+) \.\.\. ok$", ended.stdout, re.MULTILINE)
+                found += [test for test in asked if test.path not in passed]
+                print("" if is_silent else ended.stdout, end="", flush=True)
+    return found
+
+
+def exceptions(service: Service, kind: str) -> dict[str, str]:
     """The tests that aren't run like the others, each with the reason."""
-    import tomllib
+    import tomllib  # not in a Python that is too old, which is said first
 
-    groups = tomllib.loads(judge.exceptions.read_text())[kind]
+    groups = tomllib.loads(service.exceptions.read_text())[kind]
     return {test: group["reason"] for group in groups for test in group["tests"]}
-
-
-def run(binary: Binary, tests: list[Test], variables: Variables, threads: int) -> subprocess.CompletedProcess[str]:
-    command = [binary.path, "--exact", f"--test-threads={threads}", *(test.path for test in tests)]
-    environment = os.environ | variables | {"CARGO_MANIFEST_DIR": str(binary.folder)}
-    return subprocess.run(
-        command, cwd=binary.folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-
-
-def conform(judge: Judge, filters: list[str], skipped: list[str]) -> bool:
-    if lacks := judge.missing():
-        say(f"{judge.name}: not run, since {lacks}.")
-        return True
-    return Plan.of(judge, filters, skipped).run()
 
 
 def main() -> int:
@@ -155,8 +119,11 @@ def main() -> int:
     check_python()
     check_cargo()
     endpoint = os.environ.get("DYNAMODB_ENDPOINT")
-    judge = LOCALSTACK if arguments.localstack else at(endpoint) if endpoint else DYNAMODB_LOCAL
-    return 0 if conform(judge, arguments.filters, arguments.skip) else 1
+    service = LOCALSTACK if arguments.localstack else at(endpoint) if endpoint else DYNAMODB_LOCAL
+    if lacks := service.missing():
+        say(f"{service.name}: not run, since {lacks}.")
+        return 0
+    return 0 if conform(service, arguments.filters, arguments.skip) else 1
 
 
 if __name__ == "__main__":

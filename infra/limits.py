@@ -7,8 +7,10 @@ takes. What it isn't allowed to ask, it says, and goes on. It ends with 1 if red
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,8 +23,11 @@ from samcli.yamlhelper import yaml_parse
 
 from .local.installer import ROOT
 
-Template = dict[str, Any]
 Parameters = dict[str, str]
+
+TEMPLATE: dict[str, Any] = yaml_parse((ROOT / "template.yaml").read_text())
+DEFAULTS: Parameters = {name: str(parameter["Default"]) for name, parameter in TEMPLATE["Parameters"].items()}
+ACCOUNT_SIZES = [int(size) for size in TEMPLATE["Parameters"]["AccountConcurrency"]["AllowedValues"]]
 
 # A right that is missing, or a service that isn't reached.
 UNASKED = (BotoCoreError, ClientError)
@@ -75,129 +80,93 @@ class Finding:
     stops: bool = False
 
 
-# ------------------------------------------------------------------------------------------------------- The template
-
-
-def value_of(node: Any, template: Template, parameters: Parameters) -> Any:
+def value_of(node: Any, parameters: Parameters) -> Any:
     """What a property has with these parameters, as far as properties of event sources need it."""
     match node:
         case {"Ref": name}:
             return parameters[name]
         case {"Fn::FindInMap": [mapping, key, name]}:
-            return template["Mappings"][mapping][value_of(key, template, parameters)][name]
+            return TEMPLATE["Mappings"][mapping][value_of(key, parameters)][name]
         case {"Fn::Select": [index, choices]}:
-            return value_of(choices, template, parameters)[int(value_of(index, template, parameters))]
+            return value_of(choices, parameters)[int(value_of(index, parameters))]
         case {"Fn::If": [condition, yes, no]}:
-            one, other = (str(value_of(side, template, parameters)) for side in template["Conditions"][condition]["Fn::Equals"])
-            return value_of(yes if one == other else no, template, parameters)
+            one, other = (str(value_of(side, parameters)) for side in TEMPLATE["Conditions"][condition]["Fn::Equals"])
+            return value_of(yes if one == other else no, parameters)
     return node
 
 
-def sources(template: Template, parameters: Parameters) -> list[Source]:
-    found = []
-    for name, resource in template["Resources"].items():
-        properties = resource.get("Properties", {}) if isinstance(resource, dict) else {}
+def sources(parameters: Parameters) -> Iterator[Source]:
+    for name, resource in TEMPLATE["Resources"].items():
         match resource:
             case {"Type": "AWS::Scheduler::Schedule"}:
-                found.append(Source(name, 1, 1))
-            case {"Type": "AWS::Lambda::EventSourceMapping"} if "StartingPosition" in properties:
-                factor = int(value_of(properties.get("ParallelizationFactor", 1), template, parameters))
-                found.append(Source(name, SHARDS * factor, SHARDS))
-            case {"Type": "AWS::Lambda::EventSourceMapping"}:
-                most = int(value_of(properties["ScalingConfig"]["MaximumConcurrency"], template, parameters))
-                found.append(Source(name, most, LEAST_OF_A_QUEUE))
-    return found
+                yield Source(name, 1, 1)
+            case {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"StartingPosition": _} as properties}:
+                factor = int(value_of(properties.get("ParallelizationFactor", 1), parameters))
+                yield Source(name, SHARDS * factor, SHARDS)
+            case {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"ScalingConfig": scaling}}:
+                yield Source(name, int(value_of(scaling["MaximumConcurrency"], parameters)), LEAST_OF_A_QUEUE)
 
 
-def left_to_api(template: Template, parameters: Parameters) -> int:
+def lacks(parameters: Parameters) -> bool:
+    """Whether streams and queues leave less to the API than is due to it."""
     account = int(parameters["AccountConcurrency"])
-    return account - sum(source.counted(account) for source in sources(template, parameters))
+    return account - sum(source.counted(account) for source in sources(parameters)) < due_to_api(account)
 
 
 def due_to_api(account: int) -> int:
     return OF_THE_SMALLEST if account == SMALLEST_ACCOUNT else account // 2
 
 
-def defaults(template: Template) -> Parameters:
-    return {name: str(parameter["Default"]) for name, parameter in template["Parameters"].items()}
-
-
-def account_sizes(template: Template) -> list[int]:
-    return [int(size) for size in template["Parameters"]["AccountConcurrency"]["AllowedValues"]]
-
-
-def greatest_rate(template: Template, parameters: Parameters) -> int:
-    """Of all routes: how many requests per second are let through."""
-    routes = template["Resources"]["HttpStage"]["Properties"]["RouteSettings"].values()
-    rates = [value_of(route["ThrottlingRateLimit"], template, parameters) for route in routes]
-    return max(int(rate) for rate in [parameters["ApiRateLimit"], *rates])
-
-
-# -------------------------------------------------------------------------------------------------------- The findings
-
-
-def about_parameters(template: Template, parameters: Parameters) -> list[Finding]:
+def about_parameters(parameters: Parameters) -> Iterator[Finding]:
     """Whether streams and queues fit an account of AccountConcurrency."""
-    account = int(parameters["AccountConcurrency"])
-    due = due_to_api(account)
-    if left_to_api(template, parameters) >= due:
-        return []
-    given = ", ".join(f"{name}={parameters[name]}" for name in SIZES)
-    return [
-        Finding(
-            f"With {given}, streams and queues leave less than {due} of the {account:,} executions of AccountConcurrency to "
-            f"redirects and the rest of the API: deploy with {flags(ordinary_sizes(template, parameters))}.",
+    if lacks(parameters):
+        account = int(parameters["AccountConcurrency"])
+        yield Finding(
+            f"With {listed({name: parameters[name] for name in SIZES}, ', ')}, streams and queues leave less than {due_to_api(account)} of "
+            f"the {account:,} executions of AccountConcurrency to redirects and the rest of the API: deploy with "
+            f"{flags(ordinary_sizes(parameters))}.",
             stops=True,
         )
-    ]
 
 
-def about_executions(allowed: int, region: str, template: Template, parameters: Parameters) -> list[Finding]:
+def about_executions(allowed: int, region: str, parameters: Parameters) -> Iterator[Finding]:
     """Whether the account may run as many functions at once as AccountConcurrency says."""
     wanted = int(parameters["AccountConcurrency"])
-    if allowed >= wanted:
-        return []
-    fitting = [size for size in account_sizes(template) if size <= allowed]
-    smaller = f"deploy with {flags(smaller_account(fitting[-1], template, parameters))}, or " if fitting else ""
-    return [
-        Finding(
+    if allowed < wanted:
+        smaller = ""
+        if fitting := [size for size in ACCOUNT_SIZES if size <= allowed]:
+            changed = {"AccountConcurrency": str(fitting[-1])}
+            changed |= ordinary_sizes(parameters) if lacks(parameters | changed) else {}
+            smaller = f"deploy with {flags(changed)}, or "
+        yield Finding(
             f"This account may run {allowed:,} functions at once in {region}, and AccountConcurrency is {wanted}: {smaller}ask Service "
             f"Quotas for {wanted:,} concurrent executions of Lambda ({CONCURRENT_EXECUTIONS}).",
             stops=True,
         )
-    ]
 
 
-def about_requests(allowed: float, region: str, template: Template, parameters: Parameters) -> list[Finding]:
+def about_requests(allowed: float, region: str, parameters: Parameters) -> Iterator[Finding]:
     """Whether API Gateway takes as many requests as the template lets through. If not, it refuses them earlier, and no more."""
-    wanted = greatest_rate(template, parameters)
-    if allowed >= wanted:
-        return []
-    return [
-        Finding(
+    routes = TEMPLATE["Resources"]["HttpStage"]["Properties"]["RouteSettings"].values()
+    rates = [value_of(route["ThrottlingRateLimit"], parameters) for route in routes]
+    wanted = max(int(rate) for rate in [parameters["ApiRateLimit"], *rates])
+    if allowed < wanted:
+        yield Finding(
             f"API Gateway takes {allowed:,.0f} requests per second in {region}, over all APIs of the account, and a single route may "
             f"get {wanted:,}: for that many, ask Service Quotas for a higher throttle rate of API Gateway ({THROTTLE_RATE})."
         )
-    ]
 
 
-def smaller_account(size: int, template: Template, parameters: Parameters) -> Parameters:
-    """What to deploy with in an account of this size."""
-    changed = {"AccountConcurrency": str(size)}
-    fits = left_to_api(template, parameters | changed) >= due_to_api(size)
-    return changed if fits else changed | ordinary_sizes(template, parameters)
+def ordinary_sizes(parameters: Parameters) -> Parameters:
+    return {name: DEFAULTS[name] for name in SIZES if parameters[name] != DEFAULTS[name]}
 
 
-def ordinary_sizes(template: Template, parameters: Parameters) -> Parameters:
-    ordinary = defaults(template)
-    return {name: ordinary[name] for name in SIZES if parameters[name] != ordinary[name]}
+def listed(parameters: Parameters, separator: str = " ") -> str:
+    return separator.join(f"{name}={value}" for name, value in parameters.items())
 
 
 def flags(changed: Parameters) -> str:
-    return f'DEPLOY_FLAGS="--parameter-overrides {" ".join(f"{name}={value}" for name, value in changed.items())}"'
-
-
-# --------------------------------------------------------------------------------------------------------- The account
+    return f'DEPLOY_FLAGS="--parameter-overrides {listed(changed)}"'
 
 
 class Account:
@@ -225,55 +194,43 @@ class Account:
 
     def requests_per_second(self) -> float:
         """The lower one of what two services say: in regions where the default is less, Service Quotas may still show the others'."""
-        rates, refusal = [], None
-        for ask in (self.rate_of_api_gateway, self.rate_of_service_quotas):
-            try:
-                rates.append(ask())
-            except UNASKED as error:
-                refusal = error
-        if refusal and not rates:
-            raise refusal
+        rates = []
+        with contextlib.suppress(*UNASKED):
+            rates.append(self.client("apigateway").get_account()["throttleSettings"]["rateLimit"])
+        try:
+            quota = self.client("service-quotas").get_service_quota(ServiceCode="apigateway", QuotaCode=THROTTLE_RATE)
+            rates.append(quota["Quota"]["Value"])
+        except UNASKED:
+            if not rates:
+                raise
         return min(rates)
 
-    def rate_of_api_gateway(self) -> float:
-        return self.client("apigateway").get_account()["throttleSettings"]["rateLimit"]
 
-    def rate_of_service_quotas(self) -> float:
-        asked = {"ServiceCode": "apigateway", "QuotaCode": THROTTLE_RATE}
-        return self.client("service-quotas").get_service_quota(**asked)["Quota"]["Value"]
-
-
-def findings(account: Account, template: Template, stack: str, overrides: Parameters) -> list[Finding]:
-    found: list[Finding] = []
-    parameters = defaults(template) | overrides
+def findings(account: Account, stack: str, overrides: Parameters) -> Iterator[Finding]:
+    parameters, region = DEFAULTS | overrides, account.session.region_name
     try:
-        parameters = defaults(template) | account.parameters(stack) | overrides
+        parameters = DEFAULTS | account.parameters(stack) | overrides
     except UNASKED as error:
-        found.append(Finding(f"The parameters of the stack {stack} can't be read ({reason(error)}), so the defaults count here."))
-    wanted, sizes = parameters["AccountConcurrency"], [str(size) for size in account_sizes(template)]
+        yield Finding(f"The parameters of the stack {stack} can't be read ({reason(error)}), so the defaults count here.")
+    wanted, sizes = parameters["AccountConcurrency"], [str(size) for size in ACCOUNT_SIZES]
     if wanted not in sizes:
-        return [*found, Finding(f"AccountConcurrency={wanted} is none of {', '.join(sizes)}.", stops=True)]
-    found += about_parameters(template, parameters)
-    region = account.session.region_name
+        yield Finding(f"AccountConcurrency={wanted} is none of {', '.join(sizes)}.", stops=True)
+        return
+    yield from about_parameters(parameters)
     try:
-        found += about_executions(account.concurrent_executions(), region, template, parameters)
+        yield from about_executions(account.concurrent_executions(), region, parameters)
     except UNASKED as error:
-        found.append(Finding(f"Lambda doesn't say how many functions this account may run at once ({reason(error)}), so nobody compares it."))
+        yield Finding(f"Lambda doesn't say how many functions this account may run at once ({reason(error)}), so nobody compares it.")
     try:
         rate = account.requests_per_second()
     except UNASKED as error:
         rate = FEWER_REQUESTS_PER_SECOND if region in REGIONS_WITH_FEWER else REQUESTS_PER_SECOND
-        found.append(
-            Finding(f"AWS doesn't say how many requests API Gateway takes ({reason(error)}); {rate:,} per second is usual in {region}.")
-        )
-    return found + about_requests(rate, region, template, parameters)
+        yield Finding(f"AWS doesn't say how many requests API Gateway takes ({reason(error)}); {rate:,} per second is usual in {region}.")
+    yield from about_requests(rate, region, parameters)
 
 
 def reason(error: Exception) -> str:
     return error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
-
-
-# -------------------------------------------------------------------------------------------------------- The command
 
 
 @dataclass(frozen=True)
@@ -306,11 +263,11 @@ class Deployment:
         )
 
 
-def findings_in(deployment: Deployment, template: Template) -> list[Finding]:
+def findings_in(deployment: Deployment) -> list[Finding]:
     try:
         session = boto3.Session(region_name=deployment.region, profile_name=deployment.profile)
         if session.region_name and session.get_credentials():
-            return findings(Account(session), template, deployment.stack, deployment.overrides)
+            return list(findings(Account(session), deployment.stack, deployment.overrides))
         lacking = "there are no credentials, or there is no region"
     except BotoCoreError as error:
         lacking = str(error)
@@ -318,12 +275,10 @@ def findings_in(deployment: Deployment, template: Template) -> list[Finding]:
 
 
 def main() -> None:
-    template = yaml_parse((ROOT / "template.yaml").read_text())
     try:
-        deployment = Deployment.of(sys.argv[1:])
+        found = findings_in(Deployment.of(sys.argv[1:]))
     except click.ClickException as error:
         sys.exit(error.format_message())
-    found = findings_in(deployment, template)
     for finding in found:
         print(finding.sentence, file=sys.stderr)
     if any(finding.stops for finding in found):

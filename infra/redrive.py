@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import argparse
 import base64
+import contextlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,46 +25,49 @@ from botocore.exceptions import ClientError
 from .stack import outputs
 
 HOLD_SECONDS = 120  # how long a message is ours while we work on it
-
 OVER = ["rounds"]  # queues whose messages are worth nothing after a minute
-
 MAX_EMPTY_PAGES = 20  # of a stream, one after another
+
+Message = dict[str, Any]
 
 
 class Failure(Exception):
     pass
 
 
-def messages(queue: str, hold: int, until: float) -> Iterator[dict[str, Any]]:
-    """Receives the messages that were sent before `until`, each once, so that one that comes back doesn't loop."""
-    sqs = boto3.client("sqs")
+def messages(queue: str) -> Iterator[Message]:
+    """Receives the messages that are there now, each once, so that one that comes back doesn't loop."""
+    sqs, now = boto3.client("sqs"), datetime.now(UTC).timestamp() * 1000
     seen: set[str] = set()
-    younger: list[dict[str, Any]] = []
+    younger: list[Message] = []
     misses = 0
     while misses < 3:  # a single empty answer does not mean an empty queue
         found = sqs.receive_message(
             QueueUrl=queue,
             MaxNumberOfMessages=10,
             WaitTimeSeconds=1,
-            VisibilityTimeout=hold,
+            VisibilityTimeout=HOLD_SECONDS,
             AttributeNames=["SentTimestamp", "ApproximateReceiveCount"],
             MessageAttributeNames=["All"],
         ).get("Messages", [])
         fresh = [each for each in found if each["MessageId"] not in seen]
         seen |= {each["MessageId"] for each in fresh}
-        wanted = [each for each in fresh if int(each["Attributes"]["SentTimestamp"]) <= until * 1000]
+        wanted = [each for each in fresh if int(each["Attributes"]["SentTimestamp"]) <= now]
         younger += [each for each in fresh if each not in wanted]
         misses = 0 if wanted else misses + 1
         yield from wanted
-    for message in younger:
-        release(queue, message)
+    release(queue, younger)
 
 
-def show(queue: str) -> int:
+def release(queue: str, held: list[Message]) -> None:
+    for message in held:
+        boto3.client("sqs").change_message_visibility(QueueUrl=queue, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=0)
+
+
+def show(queue: str) -> None:
     """Prints the messages and leaves them where they are, for a redrive to find right afterwards."""
-    shown = list(messages(queue, hold=HOLD_SECONDS, until=now()))
-    for message in shown:
-        release(queue, message)
+    shown = list(messages(queue))
+    release(queue, shown)
     for message in shown:
         sent = datetime.fromtimestamp(int(message["Attributes"]["SentTimestamp"]) / 1000, UTC)
         print(f"--- {message['MessageId']}, sent {sent:%Y-%m-%d %H:%M:%S} UTC")
@@ -74,14 +78,23 @@ def show(queue: str) -> int:
         except ValueError:
             print(message["Body"])
     print(f"{len(shown)} message(s).")
-    say_hidden(queue)
-    return 0
 
 
-def release(queue: str, message: dict[str, Any]) -> None:
-    boto3.client("sqs").change_message_visibility(
-        QueueUrl=queue, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=0
-    )
+def redrive(queue: str, take: Callable[[Message], str]) -> bool:
+    """Deletes each message that `take` takes over, which says who has it now. Whether that are all of them."""
+    taken, kept = 0, []
+    for message in messages(queue):
+        try:
+            print(f"{message['MessageId']}: {take(message)}")
+        except Failure as failure:
+            print(f"{message['MessageId']} stays: {failure}", file=sys.stderr)
+            kept.append(message)
+            continue
+        boto3.client("sqs").delete_message(QueueUrl=queue, ReceiptHandle=message["ReceiptHandle"])
+        taken += 1
+    release(queue, kept)
+    print(f"{taken} message(s) sent back, {len(kept)} left.")
+    return not kept
 
 
 def say_hidden(queue: str) -> None:
@@ -92,45 +105,28 @@ def say_hidden(queue: str) -> None:
         print(f"In use by somebody else at this moment: {hidden}. Look again in {HOLD_SECONDS // 60} minutes.")
 
 
-def move(source: str, destination: str) -> int:
-    sqs = boto3.client("sqs")
-    count = 0
-    for message in messages(source, HOLD_SECONDS, until=now()):
-        attributes = message.get("MessageAttributes", {})
-        attributes.pop("reason", None)  # why it was put aside; it may fare better now
-        sqs.send_message(QueueUrl=destination, MessageBody=message["Body"], MessageAttributes=attributes)
-        sqs.delete_message(QueueUrl=source, ReceiptHandle=message["ReceiptHandle"])
-        count += 1
-    print(f"{count} message(s) sent back.")
-    say_hidden(source)
-    return 0
+def send(message: Message, queue: str) -> str:
+    attributes = message.get("MessageAttributes", {})
+    attributes.pop("reason", None)  # why it was put aside; it may fare better now
+    boto3.client("sqs").send_message(QueueUrl=queue, MessageBody=message["Body"], MessageAttributes=attributes)
+    return "sent to its queue"
 
 
-def consume_again(source: str, functions: dict[str, str]) -> int:
-    """Hands the records to the functions that they come from, which are given by the names of consumers."""
-    sqs = boto3.client("sqs")
-    done = 0
-    kept: list[dict[str, Any]] = []
-    for message in messages(source, HOLD_SECONDS, until=now()):
-        try:
-            records = records_of(message["Body"])
-            consumer = consumer_of(message, functions)
-            invoke(consumer, functions[consumer], records)
-        except Failure as failure:
-            print(f"{message['MessageId']} stays: {failure}", file=sys.stderr)
-            kept.append(message)
-            continue
-        sqs.delete_message(QueueUrl=source, ReceiptHandle=message["ReceiptHandle"])
-        print(f"{message['MessageId']}: {len(records)} record(s) given to {consumer}")
-        done += 1
-    for message in kept:
-        release(source, message)
-    print(f"{done} message(s) done, {len(kept)} left.")
-    say_hidden(source)
-    return 1 if kept else 0
+def consume(message: Message, functions: dict[str, str]) -> str:
+    """Hands its records to the function that they come from, which is one of those that are given by the names of consumers. It puts
+    what it still can't read into the dead-letter queue again."""
+    records, consumer = records_of(message["Body"]), consumer_of(message, functions)
+    payload = json.dumps({"Records": records}).encode()
+    answer = boto3.client("lambda").invoke(FunctionName=functions[consumer], Payload=payload)
+    result = json.load(answer["Payload"])
+    if answer.get("FunctionError"):
+        raise Failure(f"{consumer} failed: {result.get('errorMessage') if isinstance(result, dict) else result}")
+    if isinstance(result, dict) and result.get("batchItemFailures"):
+        raise Failure(f"{consumer} could not process all of it; what was processed has no effect a second time")
+    return f"{len(records)} record(s) given to {consumer}"
 
 
-def consumer_of(message: dict[str, Any], functions: dict[str, str]) -> str:
+def consumer_of(message: Message, functions: dict[str, str]) -> str:
     """Which function could not process it: an attribute says so, or Lambda names the function whose batch it gave up on."""
     named = message.get("MessageAttributes", {}).get("consumer", {}).get("StringValue")
     if named in functions:
@@ -142,15 +138,13 @@ def consumer_of(message: dict[str, Any], functions: dict[str, str]) -> str:
 
 def records_of(body: str) -> list[dict[str, Any]]:
     """The stream records that a message stands for."""
-    try:
+    content: Any = None
+    with contextlib.suppress(ValueError):
         content = json.loads(body)
-    except ValueError:
-        raise Failure("it is not JSON") from None
-    if not isinstance(content, dict):
-        raise Failure("it is neither a stream record nor a failed batch")
-    if "DDBStreamBatchInfo" in content:
+    if isinstance(content, dict) and "DDBStreamBatchInfo" in content:
         return records_in_stream(content["DDBStreamBatchInfo"])
-    record = content.get("record", content)  # what a function has parked: the record, alone or beside the reason
+    # What a function has parked: the record, alone or beside the reason.
+    record = content.get("record", content) if isinstance(content, dict) else None
     if not isinstance(record, dict) or "dynamodb" not in record:
         raise Failure("it is neither a stream record nor a failed batch")
     return [record]
@@ -206,20 +200,6 @@ def as_event(record: dict[str, Any], stream: str) -> dict[str, Any]:
     return json.loads(json.dumps(event, default=plain))
 
 
-def invoke(consumer: str, function: str, records: list[dict[str, Any]]) -> None:
-    """Lets a function work on the records. It puts what it still can't read into the dead-letter queue again."""
-    answer = boto3.client("lambda").invoke(FunctionName=function, Payload=json.dumps({"Records": records}).encode())
-    result = json.load(answer["Payload"])
-    if answer.get("FunctionError"):
-        raise Failure(f"{consumer} failed: {result.get('errorMessage') if isinstance(result, dict) else result}")
-    if isinstance(result, dict) and result.get("batchItemFailures"):
-        raise Failure(f"{consumer} could not process all of it; what was processed has no effect a second time")
-
-
-def now() -> float:
-    return datetime.now(UTC).timestamp()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description="Shows or processes again what is in a dead-letter queue")
     parser.add_argument("action", choices=["show", "redrive"])
@@ -228,16 +208,19 @@ def main() -> None:
     if arguments.action == "redrive" and arguments.queue in OVER:
         parser.error(f"messages of {arguments.queue} are over and would be left out; see infra/runbooks/watch.md")
 
-    stack = outputs()
+    stack, done = outputs(), True
     name = arguments.queue.title()
     dead = stack[f"{name}DlqUrl"]
     if arguments.action == "show":
-        sys.exit(show(dead))
-    if arguments.queue == "relay":
+        show(dead)
+    elif arguments.queue == "relay":
         consumers = {"relay": "Relay", "watch-links": "WatchLinks", "jobs": "Jobs"}
         functions = {consumer: stack[f"{name}FunctionName"] for consumer, name in consumers.items()}
-        sys.exit(consume_again(dead, functions))
-    sys.exit(move(dead, stack[f"{name}QueueUrl"]))
+        done = redrive(dead, lambda message: consume(message, functions))
+    else:
+        done = redrive(dead, lambda message: send(message, stack[f"{name}QueueUrl"]))
+    say_hidden(dead)
+    sys.exit(0 if done else 1)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ The exit code is 1 if any binary has failed, or if a filter is part of no test's
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -33,16 +34,10 @@ class Binary:
     folder: Path
 
 
-@dataclass(frozen=True)
-class Ended:
-    binary: Binary
-    code: int
-    seconds: float
-    output: str
-
-
 def main() -> int:
-    selectors, arguments = split([each for each in sys.argv[1:] if each != TWICE])
+    given = [each for each in sys.argv[1:] if each != TWICE]
+    position = given.index("--") if "--" in given else len(given)
+    selectors, arguments = given[:position], given[position + 1 :]
     started = time.monotonic()
     binaries = build(selectors)
     if not binaries:
@@ -58,14 +53,6 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def split(given: list[str]) -> tuple[list[str], list[str]]:
-    """What is for Cargo, and what is for the binaries."""
-    if "--" not in given:
-        return given, []
-    position = given.index("--")
-    return given[:position], given[position + 1 :]
-
-
 def build(selectors: list[str]) -> list[Binary]:
     """Builds the chosen binaries. All packages are named, so that dependencies are built once, with the same features."""
     command = ["cargo", "test", "--workspace", "--no-run", "--message-format=json-render-diagnostics", *selectors]
@@ -73,14 +60,15 @@ def build(selectors: list[str]) -> list[Binary]:
     if process.returncode != 0:
         sys.exit(process.returncode)
     messages = [json.loads(line) for line in process.stdout.splitlines() if line.startswith("{")]
-    return [binary(message) for message in messages if message.get("executable") and message["profile"]["test"]]
-
-
-def binary(message: dict) -> Binary:
-    folder = Path(message["manifest_path"]).parent
-    target = message["target"]
-    unit = "" if "test" in target["kind"] else " (unit tests)"
-    return Binary(f"{target['name']}{unit}", message["executable"], folder)
+    return [
+        Binary(
+            message["target"]["name"] + ("" if "test" in message["target"]["kind"] else " (unit tests)"),
+            message["executable"],
+            Path(message["manifest_path"]).parent,
+        )
+        for message in messages
+        if message.get("executable") and message["profile"]["test"]
+    ]
 
 
 def names_in(binary: Binary) -> list[str]:
@@ -96,42 +84,33 @@ def unmatched(arguments: list[str], names: list[str]) -> list[str]:
 
 def run_all(binaries: list[Binary], arguments: list[str]) -> list[str]:
     """Runs as many at once as there are processors. Returns the names of those that have failed."""
-    durations = read_durations()
-    longest_first = sorted(binaries, key=lambda each: durations.get(each.name, float("inf")), reverse=True)
+    durations: dict[str, float] = {}
+    with contextlib.suppress(FileNotFoundError, ValueError):
+        durations = json.loads(DURATIONS.read_text())
     failed = []
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        running = [pool.submit(run, each, arguments) for each in longest_first]
-        for done in as_completed(running):
-            ended = done.result()
-            if "running 0 tests" not in ended.output or ended.code != 0:
-                print(f"\n── {ended.binary.name}, {ended.seconds:.1f} s\n{ended.output.strip()}", flush=True)
-            durations[ended.binary.name] = round(ended.seconds, 1)
-            if ended.code != 0:
-                failed.append(ended.binary.name)
+
+    def timed(binary: Binary) -> tuple[Binary, subprocess.CompletedProcess[str], float]:
+        started = time.monotonic()
+        return binary, run(binary, ["--quiet", *arguments]), time.monotonic() - started
+
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        longest_first = sorted(binaries, key=lambda each: durations.get(each.name, float("inf")), reverse=True)
+        for done in as_completed([pool.submit(timed, each) for each in longest_first]):
+            binary, ended, seconds = done.result()
+            if "running 0 tests" not in ended.stdout or ended.returncode != 0:
+                print(f"\n── {binary.name}, {seconds:.1f} s\n{ended.stdout.strip()}", flush=True)
+            durations[binary.name] = round(seconds, 1)
+            if ended.returncode != 0:
+                failed.append(binary.name)
     DURATIONS.write_text(json.dumps(durations, indent=1, sort_keys=True))
     return failed
 
 
-def run(each: Binary, arguments: list[str]) -> Ended:
-    started = time.monotonic()
-    process = subprocess.run(
-        [each.path, "--quiet", *arguments],
-        cwd=each.folder,
-        env={**os.environ, "CARGO_MANIFEST_DIR": str(each.folder)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    )
-    return Ended(each, process.returncode, time.monotonic() - started, process.stdout)
-
-
-def read_durations() -> dict[str, float]:
-    try:
-        return json.loads(DURATIONS.read_text())
-    except (FileNotFoundError, ValueError):
-        return {}
+def run(binary: Binary, arguments: list[str], variables: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs it where Cargo would, with what it prints in one text."""
+    environment = os.environ | (variables or {}) | {"CARGO_MANIFEST_DIR": str(binary.folder)}
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    return subprocess.run([binary.path, *arguments], cwd=binary.folder, env=environment, text=True, errors="replace", **pipes)
 
 
 if __name__ == "__main__":

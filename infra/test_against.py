@@ -19,7 +19,3 @@ class Table(unittest.TestCase):
 
     def test_a_new_workload_has_no_ratio(self) -> None:
         self.assertRegex(table({}, {"new": [50.0]}).splitlines()[1], r"^new +50 *$")
-
-
-if __name__ == "__main__":
-    unittest.main()

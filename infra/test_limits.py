@@ -11,21 +11,18 @@ from botocore.exceptions import EndpointConnectionError
 from botocore.stub import Stubber
 
 from . import limits
-from .limits import ROOT, Account, Deployment, Finding, Parameters, Template, yaml_parse
+from .limits import ACCOUNT_SIZES, DEFAULTS, TEMPLATE, Account, Deployment, Finding, Parameters
 
-TEMPLATE: Template = yaml_parse((ROOT / "template.yaml").read_text())
-SIZES = limits.account_sizes(TEMPLATE)
 NAMES = {"lambda", "cloudformation", "apigateway", "service-quotas"}
 QUOTA = {"ServiceCode": "apigateway", "QuotaCode": "L-8A5B8E43"}
-NO_STACK = ("describe_stacks", "ValidationError")
 
 
-def parameters(**changed: object) -> Parameters:
-    return limits.defaults(TEMPLATE) | {name: str(value) for name, value in changed.items()}
+def texts(changed: dict[str, object]) -> Parameters:
+    return {name: str(value) for name, value in changed.items()}
 
 
 def sources(**changed: object) -> dict[str, limits.Source]:
-    return {source.name: source for source in limits.sources(TEMPLATE, parameters(**changed))}
+    return {source.name: source for source in limits.sources(DEFAULTS | texts(changed))}
 
 
 class Aws(Account):
@@ -61,7 +58,7 @@ def described(stack: Parameters) -> dict[str, Any]:
 
 
 def findings(account: Account, **overrides: object) -> list[Finding]:
-    return limits.findings(account, TEMPLATE, "linklet", {name: str(value) for name, value in overrides.items()})
+    return list(limits.findings(account, "linklet", texts(overrides)))
 
 
 class Shares(unittest.TestCase):
@@ -76,14 +73,14 @@ class Shares(unittest.TestCase):
             self.assertEqual(source.most, source.least, source.name)
 
     def test_a_larger_account_leaves_half_to_the_api_when_everything_is_busy(self) -> None:
-        larger = [size for size in SIZES if size != limits.SMALLEST_ACCOUNT]
-        self.assertEqual(len(larger), len(SIZES) - 1)
+        larger = [size for size in ACCOUNT_SIZES if size != limits.SMALLEST_ACCOUNT]
+        self.assertEqual(len(larger), len(ACCOUNT_SIZES) - 1)
         for size in larger:
             taken = sum(source.most for source in sources(AccountConcurrency=size).values())
             self.assertGreaterEqual(size - taken, size / 2, f"AccountConcurrency={size}")
 
     def test_a_larger_account_counts_no_slower(self) -> None:
-        at_once = [{name: source.most for name, source in sources(AccountConcurrency=size).items()} for size in SIZES]
+        at_once = [{name: source.most for name, source in sources(AccountConcurrency=size).items()} for size in ACCOUNT_SIZES]
         for smaller, larger in zip(at_once, at_once[1:]):
             for name, most in smaller.items():
                 self.assertGreaterEqual(larger[name], most, name)
@@ -101,11 +98,11 @@ class Shares(unittest.TestCase):
 
     def test_linkwatch_runs_a_worker_for_each_partition(self) -> None:
         for places, partitions in ((2, 2), (8, 2), (16, 2), (17, 4), (32, 4), (33, 8), (64, 8), (65, 16), (100, 16)):
-            for size in SIZES:
+            for size in ACCOUNT_SIZES:
                 self.assertEqual(sources(AccountConcurrency=size, MaxConcurrency=places)["RoundsSource"].most, partitions, f"{places} places")
 
     def test_what_is_named_wins(self) -> None:
-        for size in SIZES:
+        for size in ACCOUNT_SIZES:
             found = sources(AccountConcurrency=size, RelayParallelization=3, AnalyticsConcurrency=100, MaxConcurrency=50)
             self.assertEqual([found[name].most for name in ("ClicksStream", "AnalyticsSource", "RoundsSource")], [12, 100, 8])
 
@@ -151,7 +148,7 @@ class Findings(unittest.TestCase):
             [found] = findings(Aws(), **size)
             self.assertTrue(found.stops, size)
             [changed] = [name for name in size if name != "AccountConcurrency"]
-            self.assertIn(f"--parameter-overrides {changed}={limits.defaults(TEMPLATE)[changed]}\"", found.sentence)
+            self.assertIn(f"--parameter-overrides {changed}={DEFAULTS[changed]}\"", found.sentence)
         self.assertEqual(findings(Aws(), RelayParallelization=10, AnalyticsConcurrency=100), [])
         self.assertEqual(findings(Aws(executions=10), AccountConcurrency=10, MaxConcurrency=16), [])
 
@@ -160,7 +157,7 @@ class Findings(unittest.TestCase):
         self.assertTrue(found.stops)
         self.assertIn("AccountConcurrency=37 is none of 10, 100,", found.sentence)
 
-    def test_a_rate_below_a_routes_is_mentioned_and_does_not_stop(self) -> None:
+    def test_fewer_requests_than_a_route_may_get_are_mentioned_and_do_not_stop(self) -> None:
         for account in (
             Aws(rate=2_500, region="eu-south-1"),  # where Service Quotas may still show 10,000
             Aws(rate=None, quota=2_500, region="eu-south-1"),
@@ -201,7 +198,3 @@ class Flags(unittest.TestCase):
         self.assertEqual(Deployment.of([]), Deployment("linklet", {}, None, None))
         local = Deployment.of(["--config-env", "local"])
         self.assertEqual((local.region, local.overrides["EmulatorApiId"]), ("us-east-1", "c0ffee00"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -131,7 +131,3 @@ class WhatOperatorsDo(unittest.TestCase):
         code, said = perform(Aws(), record=None)
         self.assertEqual(code, 1)
         self.assertIn("the log doesn't say so", said)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -41,7 +41,3 @@ class Comparison(unittest.TestCase):
         beside = [name for name, mine, theirs in figures(PLAYED, real) if abs(off(mine, theirs)) > BESIDE]
 
         self.assertEqual(beside, ["write units a click, counted"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -17,7 +17,6 @@ import shutil
 import subprocess
 import sys
 import time
-import uuid
 from pathlib import Path
 
 from ..local.installer import (
@@ -34,7 +33,7 @@ from ..local.installer import (
     missing_node,
     say,
 )
-from ..local.seed import call
+from ..local.seed import call, sign_up
 
 HERE = Path(__file__).resolve().parent
 DOCUMENT = ROOT / "docs" / "openapi.yaml"
@@ -211,11 +210,8 @@ ALL = [Python(), TypeScript(), Go(), Java()]
 
 def odd_links(url: str) -> list[str]:
     """Makes links to odd addresses, and returns their short URLs."""
-    account = {"email": f"odd-{uuid.uuid4()}@example.com", "password": "correct horse battery"}
-    call("POST", f"{url}/api/auth/register", account)
-    authorization = {"Authorization": f"Bearer {call('POST', f'{url}/api/auth/login', account)['token']}"}
     wanted = [{"url": odd, "forward_query": forwards} for odd in ODD for forwards in (False, True)]
-    results = call("POST", f"{url}/api/links/bulk", {"links": wanted}, authorization)["results"]
+    results = call("POST", f"{url}/api/links/bulk", {"links": wanted}, sign_up(url, "odd")["token"])["results"]
     if refused := [result for result in results if result["status"] != 201]:
         raise Failure(f"Odd addresses were refused: {json.dumps(refused)}")
     links = [result["link"] for result in results]

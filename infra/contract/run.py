@@ -12,10 +12,9 @@ import os
 import subprocess
 import sys
 import tempfile
-import urllib.request
-import uuid
 from pathlib import Path
 
+from ..local.seed import call, sign_up
 from .clients import Python
 
 HERE = Path(__file__).resolve().parent
@@ -38,12 +37,11 @@ def main() -> int:
 
 def made_up_inputs(url: str) -> int:
     """Calls each operation as the admin of a workspace of its own."""
-    credentials = {"email": f"contract-{uuid.uuid4()}@example.com", "password": "correct horse battery"}
-    user = post(f"{url}/api/auth/register", credentials)["user_id"]
-    token = post(f"{url}/api/auth/login", credentials)["token"]
-    code = post(f"{url}/api/shorten", {"url": "https://doc.rust-lang.org/std/"}, token)["short_code"]
-    target = post(f"{url}/v1/targets", {"url": "https://doc.rust-lang.org/std/"}, token)["id"]
-    existing = {"code": code, "id": target, "user_id": user}
+    user = sign_up(url, "contract")
+    token = user["token"]
+    code = call("POST", f"{url}/api/shorten", {"url": "https://doc.rust-lang.org/std/"}, token)["short_code"]
+    target = call("POST", f"{url}/v1/targets", {"url": "https://doc.rust-lang.org/std/"}, token)["id"]
+    existing = {"code": code, "id": target, "user_id": user["user_id"]}
 
     command = [PROGRAMS / "schemathesis", "--config-file", HERE / "schemathesis.toml", "run", DOCUMENT, "--url", url]
     command += ["--max-examples", EXAMPLES, "--workers", AT_ONCE, "--header", f"Authorization: Bearer {token}"]
@@ -53,13 +51,6 @@ def made_up_inputs(url: str) -> int:
     # It remembers failures in the folder where it runs, and would repeat them against another system.
     with tempfile.TemporaryDirectory(prefix="linklet-contract-") as folder:
         return subprocess.run(command, env=environment, cwd=folder).returncode
-
-
-def post(url: str, body: dict[str, str], token: str = "") -> dict[str, str]:
-    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
-    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
-    with urllib.request.urlopen(request, timeout=30) as response:
-        return json.load(response)
 
 
 if __name__ == "__main__":

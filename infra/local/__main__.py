@@ -6,12 +6,11 @@ import argparse
 import json
 import subprocess
 import time
-import urllib.request
 from collections.abc import Callable
 
 from . import suites
 from .installer import REQUIREMENTS, end_with, install, install_modules
-from .system import DEFAULT_PORT, MEANT, SYSTEMS, System
+from .system import DEFAULT_PORT, DIRECT, MEANT, SYSTEMS, System
 
 NODE = "node"
 
@@ -28,15 +27,10 @@ def down(arguments: argparse.Namespace) -> None:
     print("Stopped." if any(stopped) else "Nothing was running.")
 
 
-def url(_: argparse.Namespace) -> None:
-    print(System(MEANT).require().api_url)
-
-
 def mails(_: argparse.Namespace) -> None:
     """Prints the mails that were sent, the oldest first. None has left the machine."""
     emulator = System(MEANT).require()
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with direct.open(f"{emulator.endpoint}/_ministack/ses/messages", timeout=5) as answer:
+    with DIRECT.open(f"{emulator.endpoint}/_ministack/ses/messages", timeout=5) as answer:
         sent = [mail for mails in json.load(answer)["messages"].values() for mail in mails]
     for mail in sorted(sent, key=lambda each: each["Timestamp"]):
         at = time.strftime("%H:%M:%S", time.localtime(mail["Timestamp"]))
@@ -61,14 +55,6 @@ def e2e(arguments: argparse.Namespace) -> int:
     return suites.run(suites.LONG if arguments.long else [arguments.test], arguments.arguments)
 
 
-def redeploy(arguments: argparse.Namespace) -> None:
-    System("e2e").redeploy(dict(parameter.split("=", 1) for parameter in arguments.parameters))
-
-
-def kill(_: argparse.Namespace) -> None:
-    System("e2e").kill_functions()
-
-
 def main() -> int | None:
     parser = argparse.ArgumentParser(prog="infra.local", description="Linklet's local system; see the Makefile")
     commands = parser.add_subparsers(required=True, metavar="command")
@@ -82,16 +68,17 @@ def main() -> int | None:
     added.add_argument("--port", type=int, default=None, help=f"of the emulator, default {DEFAULT_PORT}")
     added = command("down", down, "stop the emulator and its functions")
     added.add_argument("--all", action="store_true", help="also what interrupted end-to-end runs left")
-    command("url", url, "print the API's base URL")
+    command("url", lambda _: print(System(MEANT).require().api_url), "print the API's base URL")
     command("mails", mails, "print the mails that were sent")
     added = command("e2e", e2e, "run the end-to-end tests, on a system of their own unless API_URL names one")
     chosen = added.add_mutually_exclusive_group()
     chosen.add_argument("--test", choices=suites.NAMES, default=suites.USUAL, help="this suite instead of e2e")
     chosen.add_argument("--long", action="store_true", help="the suites that disturb the system, one after another")
     added.add_argument("arguments", nargs=argparse.REMAINDER, help="passed to cargo test, or to pytest")
-    added = command("redeploy", redeploy, "deploy the end-to-end tests' system again with these parameters, for a test of it")
-    added.add_argument("parameters", nargs="+", metavar="Name=Value", help="parameters of the template")
-    command("kill", kill, "kill the functions of the end-to-end tests' system, for the same test")
+    tested = System("e2e")
+    added = command("redeploy", lambda given: tested.redeploy(dict(given.parameters)), "deploy the tests' system again, for a test of it")
+    added.add_argument("parameters", nargs="+", type=lambda text: text.split("=", 1), metavar="Name=Value", help="of the template")
+    command("kill", lambda _: tested.kill_functions(), "kill the functions of the tests' system, for the same test")
     added = command("run", run, "run a program in the local system's environment")
     added.add_argument("program", nargs=argparse.REMAINDER)
     added = command("install", install_all, "install pinned tools")

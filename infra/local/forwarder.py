@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import socket
+import socketserver
 import threading
-from types import TracebackType
+from typing import Any
+
+
+class Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+    request_queue_size = 128
 
 
 class Forwarder:
@@ -13,93 +21,68 @@ class Forwarder:
     never outlives its process."""
 
     def __init__(self, target: int, host: str = "127.0.0.1", clients: ipaddress.IPv4Network | None = None) -> None:
-        self.target = target
-        self.host = host
-        self.clients = clients
+        self.target, self.clients = target, clients
         self.lock = threading.Lock()
         self.connections: set[socket.socket] = set()
-        self.listener = listen(host, 0)
-        self.port = self.listener.getsockname()[1]
+        self.address: Any = (host, 0)
+        self.server: Server | None = None
+        self.open()
+
+    @property
+    def port(self) -> int:
+        return self.address[1]
 
     def __enter__(self) -> Forwarder:
-        in_background(self.accept, self.listener)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def open(self) -> None:
         with self.lock:
-            if self.listener.fileno() < 0:
-                self.listener = listen(self.host, self.port)
-                in_background(self.accept, self.listener)
+            if self.server is None:
+                self.server = Server(self.address, self.handle)  # type: ignore[arg-type]
+                self.address = self.server.server_address
+                in_background(self.server.serve_forever, 0.05)
 
     def close(self) -> None:
         with self.lock:
-            cut(self.listener)
+            server, self.server = self.server, None
             for connection in self.connections:
                 cut(connection)
             self.connections.clear()
+        if server:
+            server.shutdown()
+            server.server_close()
 
-    def accept(self, listener: socket.socket) -> None:
-        while True:
-            try:
-                client, (address, *_) = listener.accept()
-            except OSError:  # closed
-                return
-            if not self.admits(address):
-                cut(client)
-                continue
-            try:
-                server = socket.create_connection(("127.0.0.1", self.target))
-            except OSError:
-                cut(client)
-                continue
+    def handle(self, client: socket.socket, address: tuple[str, int], _: object) -> None:
+        # A machine answers for all its addresses on every network it is in, so the address that it listens on keeps nobody out.
+        if self.clients and ipaddress.ip_address(address[0]) not in self.clients:
+            return
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.target)) as server:
             with self.lock:
-                if listener.fileno() < 0:
-                    cut(client)
-                    cut(server)
+                if self.server is None:
                     return
                 self.connections |= {client, server}
-            in_background(self.forward, client, server)
             in_background(self.forward, server, client)
-
-    def admits(self, address: str) -> bool:
-        """A machine answers for all its addresses on every network it is in, so the address alone keeps nobody out."""
-        return self.clients is None or ipaddress.ip_address(address) in self.clients
+            self.forward(client, server)
 
     def forward(self, source: socket.socket, destination: socket.socket) -> None:
-        try:
+        with contextlib.suppress(OSError):
             while data := source.recv(65536):
                 destination.sendall(data)
-        except OSError:
-            pass
         with self.lock:
             cut(source)
             cut(destination)
             self.connections -= {source, destination}
 
 
-def listen(host: str, port: int) -> socket.socket:
-    listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-        listener.listen(128)
-    except OSError:
-        listener.close()
-        raise
-    return listener
-
-
 def cut(connection: socket.socket) -> None:
     """Ends a connection for whoever waits on it, too."""
-    try:
+    with contextlib.suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        pass
     connection.close()
 
 
-def in_background(work: object, *arguments: object) -> None:
-    threading.Thread(target=work, args=arguments, daemon=True).start()  # type: ignore[arg-type]
+def in_background(work: Any, *arguments: object) -> None:
+    threading.Thread(target=work, args=arguments, daemon=True).start()

@@ -7,7 +7,6 @@ that stand. `POST /close` and `POST /open` at `control` move it.
 from __future__ import annotations
 
 import http.server
-from types import TracebackType
 
 from .forwarder import Forwarder, in_background
 
@@ -17,7 +16,19 @@ class Gate(Forwarder):
 
     def __init__(self, target: int) -> None:
         super().__init__(target)
-        self.controller = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
+        moves = {"/open": self.open, "/close": self.close}
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                if move := moves.get(self.path):
+                    move()
+                self.send_response(204 if move else 404)
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.controller = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 
     @property
     def url(self) -> str:
@@ -28,25 +39,10 @@ class Gate(Forwarder):
         return f"http://127.0.0.1:{self.controller.server_port}"
 
     def __enter__(self) -> Gate:
-        super().__enter__()
         in_background(self.controller.serve_forever)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        super().__exit__(kind, error, trace)
+    def __exit__(self, *_: object) -> None:
+        self.close()
         self.controller.shutdown()
         self.controller.server_close()
-
-    def handler(gate) -> type[http.server.BaseHTTPRequestHandler]:  # noqa: N805
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                action = {"/open": gate.open, "/close": gate.close}.get(self.path)
-                if action:
-                    action()
-                self.send_response(204 if action else 404)
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        return Handler

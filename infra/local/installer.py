@@ -38,6 +38,11 @@ def shown(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+def end_of(log: Path) -> str:
+    """For a message about what has failed."""
+    return f"The end of {shown(log)}:\n" + "\n".join(log.read_text(errors="replace").splitlines()[-30:])
+
+
 def end_with(program: Callable[[], int | None]) -> NoReturn:
     """Runs it and exits with its code, or with a line about what can be fixed."""
     try:
@@ -105,11 +110,14 @@ def missing_java() -> str | None:
 
 
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """One process at a time works in this folder."""
+def locked(folder: Path, otherwise: str = "") -> Iterator[None]:
+    """One process at a time works in this folder. Others wait, or fail with this message."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | (fcntl.LOCK_NB if otherwise else 0))
+        except BlockingIOError:
+            raise Failure(otherwise) from None
         yield
 
 

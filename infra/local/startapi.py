@@ -1,309 +1,270 @@
-"""Serves the API with `sam local start-api`, which runs each function in a container (`make startapi`, `make e2e-sam`).
+"""Serves the API with `sam local start-api`, which runs each function in a container: `make startapi`, `make e2e-sam`.
 
-Containers use the tables, secrets and queues of the local system, or those that a file of variables names. Only Python's
-standard library is needed to start, and Docker. What SAM reads is written to `.linklet/sam`; the functions are built into
-`target/sam`, so that neither those of the local system nor those of a deployment are overwritten.
+It runs in SAM's own Python. What SAM reads is written to `.linklet/sam`, and the functions are built into `target/sam`, so that
+neither those of the local system nor those of a deployment are overwritten.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import fcntl
+import http.client
+import ipaddress
 import json
 import os
+import re
+import shutil
 import signal
-import socket
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
+import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from .containers import HOST, Engine, NoDocker
-from .installer import ROOT, TOOLS, Failure, check_cargo, check_python, end_with, install, say, shown
-from .system import System, check_port, free_port, without_aws
+from samcli.yamlhelper import yaml_parse
+
+from .forwarder import Forwarder
+from .installer import ROOT, TOOLS, Failure, check_cargo, end_with, install, locked, say, shown
+from .system import System, check_port, free_port, port_is_taken, wait_until, without_aws
 
 FOLDER = ROOT / ".linklet" / "sam"
 FUNCTIONS = ROOT / "target" / "sam"
-DEMO = ROOT / "infra" / "local" / "demo.py"
-# Docker's own proxy settings get into every container, and would lead even to the local system.
-UNPROXIED = f"{HOST},127.0.0.1,localhost"
-SECONDS_TO_END = 20
-SECONDS_TO_START = 120
+HOST = "host.docker.internal"  # by which containers find this machine
+# In a file of variables: those for all functions. Other sections are for the function of that name.
+FOR_ALL = "Parameters"
+RUNNING = "`sam local start-api` already runs for this working copy. End that one first."
+PAGE, PROBLEM = "text/html; charset=utf-8", "application/problem+json"
+# The answers to requests that SAM, the emulator and AWS could route differently.
+ROUTED = {
+    "HEAD /app": (200, PAGE),
+    "HEAD /api/openapi.json": (200, "application/json"),
+    "HEAD /api/me": (401, PROBLEM),
+    "GET /nocode0/": (404, PROBLEM),
+    "GET /no/such/route": (404, PROBLEM),
+    "PUT /health": (404, PROBLEM),
+}
+
+Template = dict[str, Any]
+Variables = dict[str, dict[str, str]]
 
 
-# ---------------------------------------------------------------------------------------------------------- preparations
-
-
-def functions_behind_the_api() -> list[str]:
+def behind_the_api() -> list[str]:
     """A test keeps the routes of `make watch` and those of the template alike."""
-    import tomllib  # not in a Python that is too old, which is then said first
-
     workspace = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]
     routes = workspace["metadata"]["lambda"]["watch"]["router"].values()
     return sorted({each["function"] for methods in routes for each in methods})
 
 
-def build(architecture: str) -> None:
-    """Builds for the containers' Linux, whatever runs here, as fast as it gets: nobody measures there."""
-    tools = install("cargo-lambda") / "bin"
-    packages = [argument for name in functions_behind_the_api() for argument in ("--package", name)]
-    target = {"arm64": "--arm64", "x86_64": "--x86-64"}[architecture]
-    command = ["cargo", "lambda", "build", target, "--lambda-dir", str(FUNCTIONS), *packages]
-    environment = os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
-    if subprocess.run(command, cwd=ROOT, env=environment).returncode != 0:
-        raise Failure("The build failed, see above.")
-
-
-def prepare(engine: Engine) -> None:
-    check_cargo()
-    engine.fetch_base_image()
-    engine.remove_containers_of(FUNCTIONS)  # of a run that was killed; what they run could not be replaced
-    build(engine.architecture)
-
-
-def write_template(architecture: str, variables: Path) -> Path:
-    template = FOLDER / "template.yaml"
-    options = ["--architecture", architecture, "--functions", str(FUNCTIONS), "--variables", str(variables)]
-    command = [install("sam") / "bin" / "python", "-m", "infra.local.sam_local", *options]
-    written = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    if written.returncode != 0:
-        raise Failure(written.stderr.strip())
-    template.write_text(written.stdout)
+def for_start_api(given: Variables) -> Template:
+    """The template with the functions that are built here, in a form in which SAM finds its routes."""
+    text = re.sub(r"target/lambda/([\w-]+)/", rf"{FUNCTIONS}/\1", (ROOT / "template.yaml").read_text())
+    # SAM looks for an integration by its name, and for a function behind an integration by the function's ARN.
+    text = re.sub(r"!Sub 'integrations/\$\{(\w+)\}'", r"integrations/\1", text)
+    text = text.replace("{ Ref: !Sub '${Name}Function.Alias' }", "!GetAtt [!Sub '${Name}Function', Arn]")
+    template = yaml_parse(text)
+    del template["Resources"]["Observability"]  # alarms and a dashboard, which containers don't have
+    # If SAM meets a function before the API, it looks for routes in functions' events only, where we have none.
+    template["Resources"] = {"HttpApi": template["Resources"].pop("HttpApi")} | template["Resources"]
+    # SAM gives a container only variables that the template declares. Their values are in the file, which SAM reads as well.
+    scopes = variables_of(template)
+    known = {variable for variables in scopes.values() for variable in variables}
+    for name, variables in given.items():
+        scopes.get(name, {}).update({variable: "" for variable in variables if variable not in known})
     return template
 
 
-@contextlib.contextmanager
-def alone() -> Iterator[None]:
-    """One run at a time in this working copy: another one would remove the first one's containers."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    with open(FOLDER / "lock", "w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Failure("`sam local start-api` already runs for this working copy. End that one first.") from None
-        yield
+def variables_of(template: Template) -> dict[str, dict[str, Any]]:
+    """The variables that the template declares for all functions, and for each."""
+    functions = {name: each["Properties"] for name, each in template["Resources"].items() if name.endswith("Function")}
+    scopes = functions | {FOR_ALL: template["Globals"]["Function"]}
+    return {name: each.setdefault("Environment", {}).setdefault("Variables", {}) for name, each in scopes.items()}
 
 
-# -------------------------------------------------------------------------------------------------------------- variables
-
-
-@dataclass(frozen=True)
-class Target:
-    """What the functions work with: a file of variables for SAM, further options, and the environment that SAM runs in."""
-
-    variables: Path
-    options: list[str]
-    environment: dict[str, str]
-
-
-@contextlib.contextmanager
-def stack(variables: Path) -> Iterator[Target]:
-    """That which a file names, with the caller's profile and region."""
-    yield Target(variables, ["--add-host", f"{HOST}:host-gateway"], dict(os.environ))
-
-
-def check_format(variables: Path) -> None:
-    try:
-        sections = json.loads(variables.read_text())
-    except FileNotFoundError:
-        raise Failure(f"There is no file {variables}. docs/local-sam.md says what has to be in it.") from None
-    except ValueError as error:
-        raise Failure(f"{variables} is not JSON: {error}.") from None
-    if not isinstance(sections, dict) or not all(isinstance(section, dict) for section in sections.values()):
-        raise Failure(f'{variables} has another form than {{"Parameters": {{"LINKS_TABLE": "…", …}}}}.')
-
-
-@contextlib.contextmanager
-def local_system(engine: Engine, system: System, api: str) -> Iterator[Target]:
-    """That of `make up`, or one like it. It listens on loopback, to which containers are shown the way meanwhile."""
-    emulator = system.require()
-    with engine.way_to(emulator.port) as (address, port):
-        variables = deployed_variables(system, api) | {
-            "AWS_ENDPOINT_URL": f"http://{HOST}:{port}",
-            "NO_PROXY": UNPROXIED,
-            "no_proxy": UNPROXIED,
-        }
-        path = FOLDER / "env.json"
-        path.write_text(json.dumps({"Parameters": variables}, indent=2))
-        yield Target(path, ["--add-host", f"{HOST}:{address}"], system.environment(emulator))
-
-
-def deployed_variables(system: System, api: str) -> dict[str, str]:
-    command = system.command_about_functions("env", "--public-base-url", api)
-    listing = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
-    return without_aws(dict(line.split("=", 1) for line in listing.splitlines()))
-
-
-# ---------------------------------------------------------------------------------------------------------------- serving
-
-
-@contextlib.contextmanager
-def serving(engine: Engine, port: int, target: Target, log: IO[str] | None = None) -> Iterator[subprocess.Popen[bytes]]:
-    """Builds the functions, runs `sam local start-api`, and leaves nothing of it behind."""
-    template = write_template(engine.architecture, target.variables)
-    prepare(engine)
-    command = [str(TOOLS / "sam" / "bin" / "sam"), "local", "start-api", "--host", "127.0.0.1", "--port", str(port)]
-    files = ["--template", str(template), "--env-vars", str(target.variables)]
-    # Kept containers make a function start once instead of with each request, and let redirect store a click behind its answer.
-    containers = ["--warm-containers", "LAZY", "--no-watch", "--skip-pull-image", *target.options]
-    environment = target.environment | {
-        "DOCKER_HOST": engine.address,
-        "SAM_CLI_TELEMETRY": "0",
-        "__SAM_CLI_APP_DIR": str(FOLDER / "app"),
+def missing(given: Variables) -> set[str]:
+    """Variables of functions behind the API that only a deployed stack knows and that aren't given. SAM would make up a value."""
+    template = for_start_api({})
+    resources, folders = template["Resources"], {str(FUNCTIONS / name) for name in behind_the_api()}
+    return {
+        variable
+        for name, variables in variables_of(template).items()
+        if name != FOR_ALL and resources[name]["Properties"]["CodeUri"] in folders
+        for variable, value in variables.items()
+        if isinstance(value, dict) and ("Fn::GetAtt" in value or value.get("Ref") in resources)
+        and not (given.get(FOR_ALL, {}) | given.get(name, {})).get(variable)
     }
-    process = subprocess.Popen([*command, *files, *containers], cwd=ROOT, env=environment, stdout=log, stderr=log)
-    try:
-        yield process
-    finally:
-        with undisturbed():
-            end(process)
-            engine.remove_containers_of(FUNCTIONS)
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
-    """Gives SAM the time to stop its containers, which it also does after a Ctrl-C that has reached it already."""
-    if process.poll() is None:
-        process.terminate()
+def read_variables(path: Path) -> Variables:
+    """Those of a stack. Building takes minutes, so what is wrong with the file is said before."""
     try:
-        process.wait(SECONDS_TO_END)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        given = json.loads(path.read_text())
+        lacking = missing(given)
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise Failure(f"{path} can't be used: {error}. docs/local-sam.md says what has to be in it.") from None
+    if lacking:
+        raise Failure(f"{path} lacks {', '.join(sorted(lacking))}. docs/local-sam.md says where they come from.")
+    return given
+
+
+def docker(*arguments: str) -> str:
+    """What the docker command prints."""
+    if shutil.which("docker") is None:
+        raise Failure("There is no docker command. Install Docker from https://docs.docker.com/get-docker.")
+    answer = subprocess.run(["docker", *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if answer.returncode != 0:
+        raise Failure(f"`docker {arguments[0]}` failed: {' '.join(answer.stderr.split())}")
+    return answer.stdout.strip()
+
+
+def architecture() -> str:
+    """That of Docker's engine, as Lambda calls it."""
+    return docker("version", "--format", "{{.Server.Arch}}").replace("amd64", "x86_64")
+
+
+def build() -> None:
+    """Builds for the containers' Linux, whatever runs here, as fast as it gets: nobody measures there."""
+    check_cargo()
+    image = f"public.ecr.aws/lambda/provided:al2023-{architecture()}"
+    if not docker("images", "--quiet", image):  # SAM would pull it during the first request, and look for a newer one before each
+        say(f"Pulling {image} (once) …")
+        docker("pull", "--quiet", image)
+    remove_containers()  # of a run that was killed; what they run could not be replaced
+    packages = [argument for name in behind_the_api() for argument in ("--package", name)]
+    command = ["cargo", "lambda", "build", f"--{architecture().replace('_', '-')}", "--lambda-dir", str(FUNCTIONS), *packages]
+    path = f"{install('cargo-lambda') / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    if subprocess.run(command, cwd=ROOT, env=os.environ | {"PATH": path}).returncode != 0:
+        raise Failure("The build failed, see above.")
+
+
+def remove_containers() -> None:
+    """Removes those with functions of this working copy. SAM itself forgets those that were being started when it was stopped, and all
+    of them when it is killed."""
+    # Docker Desktop shows a folder of the Mac as one of its virtual machine.
+    folders = [f"{prefix}{FUNCTIONS / name}" for name in behind_the_api() for prefix in ("", "/host_mnt")]
+    if found := docker("ps", "--all", "--quiet", *(f"--filter=volume={folder}" for folder in folders)).split():
+        docker("rm", "--force", *found)
 
 
 @contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
-    """Whoever is impatient and presses Ctrl-C again would leave containers behind."""
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+def way_to(port: int) -> Iterator[int]:
+    """Lets containers reach a port of our loopback. Gives the port that they have to call."""
+    if sys.platform != "linux" or docker("info", "--format", "{{.OperatingSystem}}") == "Docker Desktop":
+        yield port  # Docker Desktop leads to our loopback
+        return
+    bridge = bridge_address(json.loads(docker("network", "inspect", "bridge"))[0]["IPAM"]["Config"])
     try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        forwarder = Forwarder(port, str(bridge.ip), clients=bridge.network)
+    except OSError as error:
+        raise Failure(f"Nothing can listen on {bridge.ip} ({error.strerror}): Docker's engine runs elsewhere, or rootless.") from None
+    with forwarder:
+        yield forwarder.port
 
 
-def await_start(process: subprocess.Popen[bytes], port: int) -> None:
-    deadline = time.monotonic() + SECONDS_TO_START
-    while not is_listening(port):
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise Failure("`sam local start-api` did not start.")
-        time.sleep(0.2)
+def bridge_address(configurations: list[dict[str, str]]) -> ipaddress.IPv4Interface:
+    """This machine's address on Docker's bridge. It is the network's first, unless somebody has said otherwise."""
+    configuration = next(each for each in configurations if "." in each["Subnet"])
+    network = ipaddress.IPv4Network(configuration["Subnet"])
+    address = configuration.get("Gateway", str(network[1])).partition("/")[0]
+    return ipaddress.IPv4Interface(f"{address}/{network.prefixlen}")
 
 
-def is_listening(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=5).close()
-    except OSError:
-        return False
-    return True
+@contextlib.contextmanager
+def serving(port: int, system: System, given: Variables | None = None, log: IO[str] | None = None) -> Iterator[subprocess.Popen[bytes]]:
+    """Builds the functions, and serves them with the given variables, or on the system. Leaves no container behind."""
+    with contextlib.ExitStack() as stack:
+        environment = dict(os.environ)
+        if given is None:
+            emulator = system.require()
+            environment = system.environment(emulator)
+            command = system.command_about_functions("env", "--public-base-url", f"http://127.0.0.1:{port}")
+            listing = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+            endpoint = f"http://{HOST}:{stack.enter_context(way_to(emulator.port))}"
+            # Docker's own proxy settings get into every container, and would lead even to the local system.
+            given = {FOR_ALL: {"AWS_ENDPOINT_URL": endpoint, "NO_PROXY": HOST, "no_proxy": HOST}}
+            given[FOR_ALL] |= without_aws(dict(line.split("=", 1) for line in listing.splitlines()))
+        template, variables = FOLDER / "template.json", FOLDER / "env.json"
+        template.write_text(json.dumps(for_start_api(given)))
+        variables.write_text(json.dumps(given))
+        build()
+        command = [str(TOOLS / "sam" / "bin" / "sam"), "local", "start-api", "--host", "127.0.0.1", "--port", str(port)]
+        command += ["--template", str(template), "--env-vars", str(variables), "--add-host", f"{HOST}:host-gateway"]
+        command += ["--language-extensions", "--parameter-overrides", f"Architecture={architecture()}"]
+        # Kept containers make a function start once instead of with each request, and let redirect store a click behind its answer.
+        command += ["--warm-containers", "LAZY", "--no-watch", "--skip-pull-image"]
+        # SAM doesn't look at the contexts that the docker command has, such as Docker Desktop's.
+        host = docker("context", "inspect", "--format", "{{.Endpoints.docker.Host}}")
+        environment |= {"DOCKER_HOST": host, "SAM_CLI_TELEMETRY": "0", "__SAM_CLI_APP_DIR": str(FOLDER / "app")}
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+        try:
+            yield process
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN)  # another Ctrl-C would leave containers behind
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(20)  # SAM stops its containers
+            process.kill()
+            remove_containers()
 
 
-# --------------------------------------------------------------------------------------------------------------- commands
-
-
-def command_serve(arguments: argparse.Namespace) -> None:
-    """Serves the local system's API, or that of a stack, until Ctrl-C."""
-    port, variables = arguments.port, arguments.env_vars
-    system, api = System("local"), f"http://127.0.0.1:{port}"
+def serve(port: int, path: Path | None) -> None:
+    """Serves the local system's API, or that of a stack whose variables are in a file, until Ctrl-C."""
     check_port(port, "make startapi STARTAPI_PORT")
-    if variables:
-        check_format(variables)
-    else:
-        system.require()
-    engine = Engine.find()
-    target = stack(variables) if variables else local_system(engine, system, api)
-    with alone(), target as found, serving(engine, port, found) as process, contextlib.suppress(KeyboardInterrupt):
-        await_start(process, port)
-        say(f"\nThe API answers at {api}. The first call of each function takes seconds. Ctrl-C ends it.\n")
+    given = read_variables(path) if path else None
+    with locked(FOLDER, RUNNING), serving(port, System("local"), given) as process, contextlib.suppress(KeyboardInterrupt):
         if process.wait() != 0:
             raise Failure("`sam local start-api` has ended, see above.")
 
 
-def command_tour(_: argparse.Namespace) -> None:
+def tour() -> None:
     """Takes the five-minute tour through `sam local start-api`, with a system of its own."""
     try:
-        engine = Engine.find()
-    except NoDocker as reason:
+        architecture()
+    except Failure as reason:
         say(f"The tour through `sam local` was left out: {reason}")
         return
     system = System("e2e-sam")
-    with alone():
-        engine.fetch_base_image()  # first of all, since it is what can be missing
+    with locked(FOLDER, RUNNING):
         try:
             system.down()
             system.up(free_port())
-            sys.exit(take_tour(engine, system))
+            port, path = free_port(), system.folder / "sam.log"
+            say(f"What SAM and the containers say: {shown(path)}")
+            with open(path, "w") as log, serving(port, system, log=log) as process:
+                wait_until(lambda: port_is_taken(port) or process.poll() is not None, seconds=120)
+                environment = os.environ | {"API_URL": f"http://127.0.0.1:{port}"}
+                demo = subprocess.run([sys.executable, "-m", "infra.local.demo"], cwd=ROOT, env=environment)
+                code = demo.returncode or wrongly_routed(port)
+                if code != 0:
+                    system.keep_function_logs()
         finally:
             system.down()
+    sys.exit(code)
 
 
-def take_tour(engine: Engine, system: System) -> int:
-    port = free_port()
-    api = f"http://127.0.0.1:{port}"
-    path = system.folder / "sam.log"
-    say(f"What SAM and the containers say: {shown(path)}")
-    with open(path, "w") as log, local_system(engine, system, api) as target, serving(engine, port, target, log) as process:
-        await_start(process, port)
-        code = subprocess.run([sys.executable, DEMO], env=os.environ | {"API_URL": api}).returncode
-        if code == 0:
-            code = wrongly_routed(api)
-        if code != 0:
-            system.keep_function_logs()
-    return code
-
-
-def wrongly_routed(api: str) -> int:
-    """How many requests get another answer than expected of those that SAM, the emulator and AWS could route differently."""
-    page, problem = "text/html; charset=utf-8", "application/problem+json"
-    expected = {
-        "HEAD /app": (200, page),
-        "HEAD /api/openapi.json": (200, "application/json"),
-        "HEAD /api/me": (401, problem),
-        "GET /nocode0/": (404, problem),
-        "GET /no/such/route": (404, problem),
-        "PUT /health": (404, problem),
-    }
+def wrongly_routed(port: int) -> int:
+    """How many of these requests get another answer."""
     wrong = 0
-    for name, answer in expected.items():
-        method, path = name.split()
-        got = answer_to(urllib.request.Request(api + path, method=method))
-        say(f"{name}: {got}" + ("" if got == answer else f", and not {answer}"))
-        wrong += got != answer
+    for name, wanted in ROUTED.items():
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=120)) as connection:
+            connection.request(*name.split())
+            answer = connection.getresponse()
+            got = (answer.status, answer.headers["Content-Type"])
+        say(f"{name}: {got}" + ("" if got == wanted else f", and not {wanted}"))
+        wrong += got != wanted
     return wrong
 
 
-def answer_to(request: urllib.request.Request) -> tuple[int, str]:
-    """The status and type of the answer to a request."""
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with direct.open(request, timeout=SECONDS_TO_START) as answer:
-            return answer.status, answer.headers["Content-Type"]
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.headers["Content-Type"]
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description="The API in `sam local start-api`; see the Makefile")
-    commands = parser.add_subparsers(required=True, metavar="command")
-    serve = commands.add_parser("serve", help="until Ctrl-C")
-    serve.set_defaults(function=command_serve)
-    serve.add_argument("--port", type=int, default=3000)
-    serve.add_argument("--env-vars", type=Path, help="a file with the variables of a stack; without one, the local system")
-    tour = commands.add_parser("tour", help="take the five-minute tour through it, with a system of its own")
-    tour.set_defaults(function=command_tour)
-
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=3000)
+    parser.add_argument("--env-vars", type=Path, help="a file with the variables of a stack; without one, the local system's are taken")
+    parser.add_argument("--tour", action="store_true", help="take the five-minute tour through it, on a system of its own")
     arguments = parser.parse_args()
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda received, _: sys.exit(128 + received))  # so that everything is cleaned up
-    check_python()
-    arguments.function(arguments)
+    tour() if arguments.tour else serve(arguments.port, arguments.env_vars)
 
 
 if __name__ == "__main__":

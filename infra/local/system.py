@@ -26,7 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from .installer import REQUIREMENTS, ROOT, Failure, check_cargo, check_python, install, locked, say, shown
+from .installer import REQUIREMENTS, ROOT, Failure, check_cargo, check_python, end_of, install, locked, say, shown
 
 LAMBDA_DIR = ROOT / "target" / "lambda"
 EMULATOR = ROOT / "infra" / "local" / "emulator.py"
@@ -45,8 +45,6 @@ def build(beside_tests: bool) -> None:
     their dependencies, so that nothing which was built for the tests is built again."""
     check_cargo()
     names = sorted(path.parent.name for path in ROOT.glob("functions/*/Cargo.toml"))
-    if not names:
-        raise Failure("There is nothing to build: no functions/*/Cargo.toml.")
     packages = [argument for name in names for argument in ("--package", name)]
     selection = ["--workspace", "--test", "logs"] if beside_tests else packages
     if subprocess.run(["cargo", "build", "--bins", *selection], cwd=ROOT).returncode != 0:
@@ -112,17 +110,18 @@ def emulator_version() -> str:
 def start_time(pid: int) -> str | None:
     """When this process started, or None without it. The C locale and UTC make the text comparable."""
     environment = {**os.environ, "LC_ALL": "C", "TZ": "UTC"}
-    answer = subprocess.run(
-        ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, env=environment
-    )
+    answer = subprocess.run(["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, env=environment)
     state, _, started = answer.stdout.strip().partition(" ")
     return started.strip() if started and not state.startswith("Z") else None
 
 
+# Past any proxy.
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
 def get_status(url: str) -> int | None:
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with direct.open(url, timeout=5) as answer:
+        with DIRECT.open(url, timeout=5) as answer:
             return answer.status
     except urllib.error.HTTPError as error:
         return error.code
@@ -172,15 +171,11 @@ class System:
 
     # -- what there is
 
-    def recorded(self) -> Emulator | None:
-        try:
-            return Emulator(**json.loads(self.record.read_text()))
-        except (FileNotFoundError, ValueError, TypeError):
-            return None
-
     def running(self) -> Emulator | None:
-        emulator = self.recorded()
-        return emulator if emulator and emulator.runs() else None
+        with contextlib.suppress(FileNotFoundError, ValueError, TypeError):
+            emulator = Emulator(**json.loads(self.record.read_text()))
+            return emulator if emulator.runs() else None
+        return None
 
     def require(self) -> Emulator:
         emulator = self.running()
@@ -208,11 +203,8 @@ class System:
             emulator = self.running()
             if emulator and port not in (None, emulator.port):
                 raise Failure(f"Linklet already runs on port {emulator.port}. `make down` first to move it.")
-            if emulator and not emulator.answers():
-                say("The emulator runs but does not answer; starting a new one.")
-                emulator = None
-            if emulator and emulator.version != emulator_version():
-                say("The emulator was updated; starting the new one.")
+            if emulator and not (emulator.answers() and emulator.version == emulator_version()):
+                say("The emulator doesn't answer, or was updated; starting a new one.")
                 emulator = None
             if emulator is None:
                 self.stop()
@@ -274,13 +266,9 @@ class System:
             )
         emulator = Emulator(process.pid, start_time(process.pid) or "", port, emulator_version())
         self.record.write_text(json.dumps(vars(emulator)))
-        deadline = time.monotonic() + 60
-        while not emulator.answers():
-            if process.poll() is not None or time.monotonic() > deadline:
-                tail = "".join(self.log.read_text(errors="replace").splitlines(keepends=True)[-20:])
-                self.stop()
-                raise Failure(f"The emulator did not start. The end of {shown(self.log)}:\n{tail}")
-            time.sleep(0.1)
+        if not wait_until(lambda: emulator.answers() or process.poll() is not None, seconds=60) or process.poll() is not None:
+            self.stop()
+            raise Failure(f"The emulator did not start. {end_of(self.log)}")
         return emulator
 
     def digest(self, parameters: dict[str, str]) -> str:
@@ -303,17 +291,14 @@ class System:
                 command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
             ).returncode
         if code != 0:
-            tail = "".join(self.deploy_log.read_text(errors="replace").splitlines(keepends=True)[-30:])
             if first:
                 self.stop()  # a stack that was never created can't be updated; the next attempt starts afresh
-            raise Failure(f"The deployment failed. The end of {shown(self.deploy_log)}:\n{tail}")
+            raise Failure(f"The deployment failed. {end_of(self.deploy_log)}")
 
     def await_health(self, emulator: Emulator) -> None:
-        deadline = time.monotonic() + 60
-        while (status := get_status(f"{emulator.api_url}/health")) != 200:
-            if time.monotonic() > deadline:
-                raise Failure(f"GET {emulator.api_url}/health answers {status}. See `make logs` and {shown(self.log)}.")
-            time.sleep(0.2)
+        health = f"{emulator.api_url}/health"
+        if not wait_until(lambda: get_status(health) == 200, seconds=60):
+            raise Failure(f"GET {health} answers {get_status(health)}. See `make logs` and {shown(self.log)}.")
 
     # -- functions
 
@@ -337,12 +322,11 @@ class System:
     def stop(self) -> bool:
         """Ends the emulator and every function it started, and forgets what was deployed. Logs stay."""
         emulator = self.running()
-        if emulator:
-            signal_group(emulator.pid, signal.SIGTERM)
-            wait_until(lambda: not emulator.runs(), seconds=10)
-            if emulator.runs():
-                signal_group(emulator.pid, signal.SIGKILL)
-                wait_until(lambda: not emulator.runs(), seconds=5)
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if emulator and emulator.runs():
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(emulator.pid, number)
+                wait_until(lambda: not emulator.runs(), seconds=10)
         self.kill_functions()  # they outlive an emulator that was killed
         self.record.unlink(missing_ok=True)
         self.deployed.unlink(missing_ok=True)
@@ -364,15 +348,14 @@ class System:
         return [int(pid) for pid, _, command in processes if command.strip().startswith(f"{self.scratch}{os.sep}")]
 
 
-def signal_group(pid: int, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(pid, number)
-
-
-def wait_until(condition: Callable[[], bool], seconds: float) -> None:
+def wait_until(condition: Callable[[], object], seconds: float) -> bool:
+    """Whether it has come about."""
     deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
         time.sleep(0.1)
+    return True
 
 
 def port_is_taken(port: int) -> bool:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import socket
-import threading
 import unittest
 from collections.abc import Iterator
 
-from .forwarder import Forwarder, cut, listen
+from .forwarder import Forwarder, Server, in_background
 
 LOOPBACK = ipaddress.ip_network("127.0.0.0/8")
 ELSEWHERE = ipaddress.ip_network("192.0.2.0/24")
@@ -19,19 +18,10 @@ ELSEWHERE = ipaddress.ip_network("192.0.2.0/24")
 def echo() -> Iterator[int]:
     """A server that says once what it hears. Gives its port."""
 
-    def serve() -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = listener.accept()
-                with connection:
-                    connection.sendall(connection.recv(100))
-
-    listener = listen("127.0.0.1", 0)
-    threading.Thread(target=serve, daemon=True).start()
-    try:
-        yield listener.getsockname()[1]
-    finally:
-        cut(listener)
+    with Server(("127.0.0.1", 0), lambda connection, *_: connection.sendall(connection.recv(100))) as server:
+        in_background(server.serve_forever, 0.05)
+        yield server.server_address[1]
+        server.shutdown()
 
 
 def ask(port: int) -> bytes:
@@ -55,7 +45,7 @@ class Forwarding(unittest.TestCase):
 
     def test_it_listens_where_it_is_told_to_only(self) -> None:
         with echo() as port, Forwarder(port) as forwarder:
-            self.assertEqual(forwarder.listener.getsockname()[0], "127.0.0.1")
+            self.assertEqual(forwarder.server.socket.getsockname()[0], "127.0.0.1")
 
     def test_it_ends_with_its_block(self) -> None:
         with echo() as port:
@@ -77,7 +67,3 @@ class Forwarding(unittest.TestCase):
             pass
         with Forwarder(port) as forwarder:
             self.assertEqual(ask(forwarder.port), b"")
-
-
-if __name__ == "__main__":
-    unittest.main()

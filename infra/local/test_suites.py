@@ -70,7 +70,3 @@ class SecondTriesInABrowser(unittest.TestCase):
 
     def test_a_run_that_ends_otherwise_gets_no_second_try(self) -> None:
         self.assertEqual(self.run_all(["left from before"], 2), (2, [browser.AT_ONCE], ""))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -72,7 +72,3 @@ class Targets(unittest.TestCase):
         phony = re.search(r"^\.PHONY: ((?:.*\\\n)*.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
 
         self.assertEqual(set(phony[1].replace("\\\n", " ").split()) if phony else set(), set(TARGETS))
-
-
-if __name__ == "__main__":
-    unittest.main()

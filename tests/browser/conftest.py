@@ -58,7 +58,7 @@ def tabs(browser: Browser, profiles: list[BrowserContext], api: Api) -> Iterator
 @pytest.fixture(scope="session")
 def furnished(api: Api) -> Account:
     """A workspace with links, clicks, members and all else, for tests that only look."""
-    return furnish(api)
+    return furnish(api.register("Ada Lovelace"))
 
 
 @pytest.fixture(scope="session")

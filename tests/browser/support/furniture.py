@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
-from .api import FIREFOX, Account, Api
+from .api import FIREFOX, Account
 
 PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1"
 CHROME = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"
@@ -23,8 +23,7 @@ VISITS = [
 ]
 
 
-def furnish(api: Api) -> Account:
-    ada = api.register("Ada Lovelace")
+def furnish(ada: Account) -> Account:
     ada.call("PATCH", "/api/workspace", {"destinations": "editable"})
     for number in range(12):
         ada.shorten(f"https://example.com/articles/{number}/how-we-made-everything-faster?ref=mail", tags=["news"] if number % 2 else [])
@@ -33,7 +32,7 @@ def furnish(api: Api) -> Account:
     off = ada.shorten("https://example.org/winter", title="Winter sale", tags=["sale"])
     ada.call("PATCH", f"/api/links/{off}", {"is_active": False})
     for agent, referer, country, path in VISITS * 2:
-        api.click(sale, agent=agent, referer=referer, country=country, path=path)
+        ada.api.click(sale, agent=agent, referer=referer, country=country, path=path)
     ada.call("POST", "/v1/targets", {"url": "https://status.example.com/health"})
     ada.call("POST", "/api/keys", {"name": "Nightly export", "scopes": ["links:read"]})
     ada.call("PATCH", "/api/tags/guide", {"name": "reference"})

@@ -10,16 +10,15 @@ import contextlib
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from .local.installer import ROOT, Failure, install, install_jars, java, missing_java, shown
+from .local.installer import ROOT, Failure, end_of, install, install_jars, java, missing_java, shown
+from .local.system import free_port, wait_until
 
 # They live for minutes: compiling DynamoDB Local's code better, or collecting garbage beside it, takes longer than it saves.
 JAVA_OPTIONS = ["-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
@@ -42,7 +41,7 @@ Variables = dict[str, str]
 
 
 @dataclass(frozen=True)
-class Judge:
+class Service:
     """A service that tests are run against."""
 
     # That of its target of the Makefile, and of what it has written down.
@@ -56,7 +55,7 @@ class Judge:
     schedules: int = 100
     # Whether it fails calls that come at the same time, so that a test may pass when it is run once more, alone.
     is_racy: bool = False
-    # Whether the tests that it can't pass are tried: an unknown service may be able to do what ours can't.
+    # Whether the tests that it can't pass are tried.
     is_known: bool = True
 
     @property
@@ -76,12 +75,11 @@ def running(title: str, command: list[str | Path], log: Path, ready: str, variab
     with open(log, "w") as output:
         process = subprocess.Popen(command, env=variables, stdin=subprocess.PIPE, stdout=output, stderr=output)
     try:
-        deadline = time.monotonic() + 60
-        while not (found := re.search(ready, log.read_text(errors="replace"), re.MULTILINE)):
-            if process.poll() is not None or time.monotonic() > deadline:
-                tail = "".join(log.read_text(errors="replace").splitlines(keepends=True)[-20:])
-                raise Failure(f"{title} did not start. The end of {shown(log)}:\n{tail}")
-            time.sleep(0.1)
+        lines = re.compile(ready, re.MULTILINE)
+        wait_until(lambda: lines.search(log.read_text(errors="replace")) or process.poll() is not None, seconds=60)
+        found = lines.search(log.read_text(errors="replace"))
+        if not found:
+            raise Failure(f"{title} did not start. {end_of(log)}")
         yield found[0]
         if process.poll() is not None:
             raise Failure(f"{title} has ended before the tests did; its log is {shown(log)}.")
@@ -129,12 +127,6 @@ def localstack() -> Iterator[Variables]:
             yield {name: f"http://{endpoint}" for name in ("DYNAMODB_ENDPOINT", "LOCALSTACK_ENDPOINT")}
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def python_for_localstack() -> str | None:
     """A Python that can run it: this one, or one that is found on this machine."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
@@ -155,11 +147,11 @@ def missing_for_localstack() -> str | None:
     return missing_java()
 
 
-DYNAMODB_LOCAL = Judge("conformance", "DynamoDB Local", missing_java, alone)
-LOCALSTACK = Judge("localstack", "LocalStack", missing_for_localstack, localstack, schedules=20, is_racy=True)
+DYNAMODB_LOCAL = Service("conformance", "DynamoDB Local", missing_java, alone)
+LOCALSTACK = Service("localstack", "LocalStack", missing_for_localstack, localstack, schedules=20, is_racy=True)
 
 
-def at(endpoint: str) -> Judge:
+def at(endpoint: str) -> Service:
     """Another DynamoDB, from which the same is expected as from DynamoDB Local."""
     variables = {"DYNAMODB_ENDPOINT": endpoint}
-    return Judge("conformance", endpoint, lambda: None, lambda: contextlib.nullcontext(variables), is_known=False)
+    return Service("conformance", endpoint, lambda: None, lambda: contextlib.nullcontext(variables), is_known=False)
