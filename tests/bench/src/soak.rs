@@ -69,7 +69,7 @@ const fn task(name: &'static str, function: &'static str, workload: fn(&Tables) 
 
 /// What functions do most that change something with each event, or that more is known of than that they answer. A login takes as
 /// long as a hundred other events, and so does opening a link with a password.
-const TASKS: [Task; 17] = [
+const TASKS: [Task; 16] = [
     task("account", "account", Workload::workspace),
     Task { events: (100, 1_000), ..task("auth, logins", "auth", |_| Workload::logins()) },
     task("auth, tokens", "auth", Workload::me),
@@ -77,7 +77,6 @@ const TASKS: [Task; 17] = [
     task("jobs-api", "jobs-api", Workload::jobs),
     task("leave", "leave", Workload::export),
     task("list", "list", Workload::list),
-    task("notifications", "notifications", Workload::notifications),
     task("overview", "overview", Workload::overview),
     task("redirect", "redirect", |tables| Workload::cold_links(tables.links)),
     task("shorten", "shorten", Workload::shorten),

@@ -208,12 +208,6 @@ impl Workload {
         Self::new(move |_| event.clone(), |_, answer| answer["statusCode"].as_u64().is_some_and(|status| status < 400))
     }
 
-    /// Somebody's notifications.
-    pub fn notifications(tables: &Tables) -> Self {
-        let event = authorized(&sample("notifications", "notifications"), &tables.creator);
-        Self::new(move |_| event.clone(), |_, answer| body(answer)["notifications"].is_array())
-    }
-
     /// A workspace's jobs.
     pub fn jobs(tables: &Tables) -> Self {
         let event = authorized(&sample("jobs-api", "jobs"), &tables.creator);
