@@ -73,7 +73,7 @@ impl WatchTable {
     /// When DynamoDB can't be reached.
     pub async fn note(&self, round: &PlannedRound, notes: &PartitionNotes) -> Result<(), RepositoryError> {
         let PartitionNotes { first, is_cut } = notes.clone();
-        let ttl = round.slot.plus(lifetimes::LANE_NOTES).unix_seconds();
+        let ttl = round.slot.plus(lifetimes::PARTITION_NOTES).unix_seconds();
         let item = NotesItem { key: notes_key(round.partition), first, is_cut, ttl };
         self.table.put_item("store a partition's notes", &item)?.or_fail().await
     }

@@ -613,7 +613,7 @@ async fn a_partition_has_notes_only_if_something_was_noted() {
 
     assert_eq!(table.notes(round.partition).await.unwrap(), notes);
     let row = db.scan("WatchTable").pop().unwrap();
-    assert_eq!(row["ttl"]["N"], noon().plus(lifetimes::LANE_NOTES).unix_seconds().to_string());
+    assert_eq!(row["ttl"]["N"], noon().plus(lifetimes::PARTITION_NOTES).unix_seconds().to_string());
     table.note(&round, &PartitionNotes::default()).await.unwrap();
     assert_eq!(table.notes(round.partition).await.unwrap(), PartitionNotes::default());
 }
