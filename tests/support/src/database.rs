@@ -386,14 +386,20 @@ impl TestDynamoDb {
     }
 
     /// The task with this id.
+    ///
+    /// # Panics
+    /// When it can't be read.
     pub async fn task(&self, id: WorkId) -> Option<Task> {
-        match self.jobs().work(&id).await.unwrap() {
+        match self.jobs().work(&id).await.expect("the task can be read") {
             Some(Work::Task(task)) => Some(task),
             _ => None,
         }
     }
 
     /// What is handed over of what a member has left, until that is done.
+    ///
+    /// # Panics
+    /// When it can't be read, or is another task.
     pub async fn handover(&self, workspace: &WorkspaceId, leaver: &UserId) -> Option<Handover> {
         match self.task(WorkId::Handover { workspace: *workspace, leaver: *leaver }).await?.work {
             TaskWork::HandOver(handover) => Some(handover),
