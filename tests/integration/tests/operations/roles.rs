@@ -50,7 +50,7 @@ const RIGHTS: &str = "
     jobs            JobsTable                           FORGET#        DeleteItem GetItem PutItem UpdateItem
     jobs            JobsTable                           HANDOVER#      BatchWriteItem DeleteItem GetItem PutItem Query UpdateItem
     jobs            JobsTable                           RECLAIM#       DeleteItem GetItem PutItem UpdateItem
-    jobs            JobsTable                           WS#            BatchWriteItem DeleteItem GetItem PutItem Query UpdateItem
+    jobs            JobsTable                           WS#            BatchWriteItem GetItem PutItem Query UpdateItem
     jobs            LinksTable                          CLEANUP#       DeleteItem
     jobs            LinksTable                          EXTERNAL#      DeleteItem
     jobs            LinksTable                          HISTORY#       PutItem
