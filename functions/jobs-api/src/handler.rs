@@ -96,7 +96,7 @@ impl JobsApi {
         (work, query): (LinkJob, &LinkQuery),
         jobs: &str,
     ) -> Result<Response, ApiError> {
-        // A job that began in a session which has ended would go on: its turns look at the creator, and at no session.
+        // A job that began in a session which has ended would go on: its steps look at the creator, and at no session.
         let caller = self.authenticator.require_now(request, Scope::LinksWrite).await?;
         let Count { matching, is_exact } = self.count(request, &caller, query).await?;
         let creator = (caller.changer(), caller.role());

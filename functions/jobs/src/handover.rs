@@ -42,7 +42,7 @@ impl PassStep for Step {
 }
 
 /// What is handed over, from whom and to whom.
-struct Estate<'a> {
+struct Transfer<'a> {
     handover: &'a Handover,
     heir: &'a Member,
     /// The last time of creation of what is handed over.
@@ -74,16 +74,16 @@ impl HandoverWork {
             let nobody = Invalid::new("the workspace has no other admin");
             return Err(RepositoryError::unreadable("find who gets what a member leaves")(nobody));
         };
-        let estate = Estate { handover, heir, created_until: handover.created_until(&members), correlation_id };
+        let transfer = Transfer { handover, heir, created_until: handover.created_until(&members), correlation_id };
         let pass = pass.unwrap_or_else(|| Pass::first(handover.caches_expire_at(), now));
         let (step, changed) = match &pass.step {
             Step::Links { after } => {
                 if after.is_none() {
-                    self.hand_over_access(&estate).await?;
+                    self.hand_over_access(&transfer).await?;
                 }
-                self.hand_over_links(&estate, after.as_deref()).await?
+                self.hand_over_links(&transfer, after.as_deref()).await?
             }
-            Step::Targets { after } => self.hand_over_targets(&estate, after.as_deref()).await?,
+            Step::Targets { after } => self.hand_over_targets(&transfer, after.as_deref()).await?,
             Step::Rest => return Ok(Piece::then(Next::Rest(pass, None))),
         };
         let next = match step {
@@ -94,23 +94,27 @@ impl HandoverWork {
         Ok(Piece { progress: JobProgress { seen: changed, changed, ..JobProgress::default() }, next })
     }
 
-    async fn hand_over_access(&self, estate: &Estate<'_>) -> Result<(), RepositoryError> {
-        let Estate { handover: Handover { workspace, leaver, keys, .. }, heir, created_until, .. } = *estate;
-        let origin = AuditContext::consequence(estate.correlation_id, Timestamp::now());
+    async fn hand_over_access(&self, transfer: &Transfer<'_>) -> Result<(), RepositoryError> {
+        let Transfer { handover: Handover { workspace, leaver, keys, .. }, heir, created_until, .. } = *transfer;
+        let origin = AuditContext::consequence(transfer.correlation_id, Timestamp::now());
         let heir = (*keys == KeysLeft::Kept).then_some(heir);
         self.users.revoke_keys(workspace, leaver, created_until, heir, &origin).await?;
         self.users.withdraw_invitations_by(workspace, leaver, created_until, &origin).await
     }
 
     /// Hands over the next links. Returns what comes after them, and how many they were.
-    async fn hand_over_links(&self, estate: &Estate<'_>, after: Option<&str>) -> Result<(Step, u64), RepositoryError> {
-        let Estate { handover: Handover { workspace, leaver, .. }, heir, created_until, .. } = *estate;
+    async fn hand_over_links(
+        &self,
+        transfer: &Transfer<'_>,
+        after: Option<&str>,
+    ) -> Result<(Step, u64), RepositoryError> {
+        let Transfer { handover: Handover { workspace, leaver, .. }, heir, created_until, .. } = *transfer;
         let after = after.map(Cursor::decode).transpose().map_err(RepositoryError::unreadable(READ_CURSOR))?;
         let owned = self.links.owned(workspace, leaver, created_until, after.as_ref(), self.links_at_once).await?;
-        let hand_over = |code| self.links.hand_over(code, leaver, &heir.user, estate.correlation_id);
+        let hand_over = |code| self.links.hand_over(code, leaver, &heir.user, transfer.correlation_id);
         let handed: Vec<_> = owned.codes.iter().map(hand_over).collect();
         stream::iter(handed).buffer_unordered(Self::CONCURRENCY).try_collect::<()>().await?;
-        estate.log("links", owned.codes.len());
+        transfer.log("links", owned.codes.len());
         let rest = owned.rest.map(|rest| Step::Links { after: Some(rest.encode()) });
         Ok((rest.unwrap_or(Step::Targets { after: None }), owned.codes.len() as u64))
     }
@@ -118,21 +122,21 @@ impl HandoverWork {
     /// Hands over the next monitored URLs. Returns what comes after them, and how many they were.
     async fn hand_over_targets(
         &self,
-        estate: &Estate<'_>,
+        transfer: &Transfer<'_>,
         after: Option<&str>,
     ) -> Result<(Step, u64), RepositoryError> {
-        let Estate { handover: Handover { workspace, leaver, .. }, heir, created_until, .. } = *estate;
+        let Transfer { handover: Handover { workspace, leaver, .. }, heir, created_until, .. } = *transfer;
         let after = after.map(PageToken::decode).transpose().map_err(RepositoryError::unreadable(READ_CURSOR))?;
         let owned = self.targets.owned(workspace, leaver, created_until, after.as_ref()).await?;
         let handed: Vec<_> = owned.ids.iter().map(|id| self.targets.hand_over(id, leaver, &heir.user)).collect();
         stream::iter(handed).buffer_unordered(Self::CONCURRENCY).try_collect::<()>().await?;
-        estate.log("targets", owned.ids.len());
+        transfer.log("targets", owned.ids.len());
         let rest = owned.rest.map(|rest| Step::Targets { after: Some(rest.encode()) });
         Ok((rest.unwrap_or(Step::Rest), owned.ids.len() as u64))
     }
 }
 
-impl Estate<'_> {
+impl Transfer<'_> {
     /// Logs what was handed over, unless that is nothing.
     fn log(&self, what: &'static str, number: usize) {
         let Handover { workspace, leaver, .. } = self.handover;
