@@ -571,7 +571,27 @@ async fn a_workspace_with_an_unreadable_job_is_purged_once_readable() {
     assert_eq!(fixture.db.users().workspace(&fixture.ada.workspace).await.unwrap(), None);
 }
 
-/// Memberships and keys have no mark until the first turn, so an environment may hold them for a minute after it.
+#[tokio::test]
+async fn a_closing_with_an_unreadable_checkpoint_begins_anew() {
+    let fixture = Fixture::new().await;
+    fixture.close().await;
+    fixture.carry().await;
+    let mut job = fixture.db.scan("JobsTable").into_iter().find(|item| item["state"]["S"] == "running").unwrap();
+    job["checkpoint"] = json!({"S": "{}"});
+    fixture.db.put("JobsTable", &job);
+    // The record of this change is lost.
+    fixture.news();
+    fixture.store(&[fixture.link("late").build()]).await;
+
+    for _ in 0..2 {
+        fixture.pass(Job::PATIENCE);
+        fixture.carry().await;
+    }
+
+    assert_eq!(fixture.status("late").await, "suspended");
+}
+
+/// Memberships and keys have no mark until the first step, so an environment may hold them for a minute after it.
 #[tokio::test]
 async fn a_late_first_step_is_still_followed_by_another_pass() {
     let fixture = Fixture::new().await;
