@@ -1,6 +1,6 @@
 //! `GET /api/links/{code}/history`: who has changed where or whether a link leads.
 
-use linklet_domain::{FullName, HistoryEntry, LeadingChanges, Timestamp, UserId};
+use linklet_domain::{FullName, HistoryEntry, LinkChanges, Timestamp, UserId};
 use linklet_dynamodb::Cursor;
 use linklet_lambda::{
     http::{ApiError, Request, Response, StatusCode, json},
@@ -40,7 +40,7 @@ struct EntryView {
     at: Timestamp,
     by: UserId,
     by_name: Option<FullName>,
-    changes: LeadingChanges,
+    changes: LinkChanges,
 }
 
 impl EntryView {

@@ -211,11 +211,7 @@ impl Shorten {
         let (generation, revision) = (link.id().generation.clone(), link.revision);
         let missing = if reused { submission.wanted.metadata.missing_in(&link.metadata) } else { Vec::new() };
         let view = View {
-            ignored: missing
-                .into_iter()
-                .chain(submission.ignored.iter().map(String::as_str))
-                .take(MOST_IGNORED)
-                .collect(),
+            ignored: missing.iter().chain(&submission.ignored).map(String::as_str).take(MOST_IGNORED).collect(),
             short_url: self.short_urls.of(submission.request, link.code()),
             short_code: link.identity.id.code,
             original_url: link.target,

@@ -86,9 +86,9 @@ fn watcher_changes(event: &Event) -> Result<Vec<WatcherChange>, Invalid> {
 
 /// The changes if a link that watches leads elsewhere. It may lead back one day, so it only pauses where it led.
 fn moved(event: &Event, updated: &UrlUpdated) -> Result<Vec<WatcherChange>, Invalid> {
-    let Some(Transition { from, to }) = &updated.changes.original_url else { return Ok(Vec::new()) };
-    let (old, link) = (TargetId::of_url(&event.workspace_id, from)?, &updated.link);
-    let new = target_of(event, to.clone(), updated.user_id)?;
+    let Some(Transition { from, to }) = updated.changes.of("original_url")? else { return Ok(Vec::new()) };
+    let (old, link) = (TargetId::of_url(&event.workspace_id, &from)?, &updated.link);
+    let new = target_of(event, to, updated.user_id)?;
     if old == new.id {
         return Ok(Vec::new());
     }

@@ -23,7 +23,6 @@ mod idempotency_key;
 mod ids;
 mod invitation;
 mod job;
-mod leading;
 pub mod lifetimes;
 mod link;
 mod link_changes;
@@ -84,9 +83,8 @@ pub use job::{
     Backing, ClosedPerson, GivenFilter, Job, JobFailure, JobProgress, JobState, JobWork, LinkJob, LinkRefusal,
     LinkTask, Run, Task, TaskWork, Work, WorkId, WorkspaceJob,
 };
-pub use leading::{HistoryEntry, LeadingChanges};
 pub use link::{ExpiryStep, Link, LinkEdit, LinkIdentity, LinkWrite, Record, StoredLink, Tombstone};
-pub use link_changes::{LinkChanges, Transition};
+pub use link_changes::{HistoryEntry, LinkChanges, Transition};
 pub use link_id::{Generation, LinkId};
 pub use link_metadata::{Description, ExternalId, LinkMetadata, LinkPatch, NoWatch, Notes, TagChange, Tags, Title};
 pub use link_password::LinkPassword;

@@ -1,12 +1,9 @@
 //! What a write has changed of a link.
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value, json};
 
-use crate::{
-    ClickLimit, Description, ExternalId, Link, LinkMetadata, Notes, Preview, RedirectOptions, Tags, TargetUrl,
-    Timestamp, Title, UserId,
-};
+use crate::{Invalid, Link, LinkState, Timestamp, UserId};
 
 /// A member of a link before and after a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,105 +14,109 @@ pub struct Transition<T> {
     pub to: T,
 }
 
-impl<T: Clone + PartialEq> Transition<T> {
-    pub(crate) fn between(from: &T, to: &T) -> Option<Self> {
-        (from != to).then(|| Self { from: from.clone(), to: to.clone() })
-    }
-}
-
-/// The members that a write has changed, under the names that the API gives them. `is_active` is not among them: switching a link
-/// on or off is an event of its own.
+/// The members of a link that a write has changed, under the names that the API gives them. Each is a [`Transition`], or `true` where
+/// both values would be too much.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct LinkChanges {
-    /// The display name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<Transition<Option<Title>>>,
-    /// The note.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<Transition<Option<Description>>>,
-    /// The tags.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tags: Option<Transition<Tags>>,
-    /// What programs note.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Transition<Option<Notes>>>,
-    /// What the link is called elsewhere.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub external_id: Option<Transition<Option<ExternalId>>>,
-    /// The expiry.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<Transition<Option<Timestamp>>>,
-    /// From when on it redirects.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub valid_from: Option<Transition<Option<Timestamp>>>,
-    /// Where it leads before and after.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fallback_url: Option<Transition<Option<TargetUrl>>>,
-    /// How often it may be followed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_clicks: Option<Transition<Option<ClickLimit>>>,
-    /// Whether parameters go onto the target.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub forward_query: Option<Transition<bool>>,
-    /// What is shown where it is posted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub preview: Option<Transition<Option<Preview>>>,
-    /// The destination.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub original_url: Option<Transition<TargetUrl>>,
-    /// Whether visitors have to know a password.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub is_protected: Option<Transition<bool>>,
-    /// Whether the link watches where it leads.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub watch: Option<Transition<bool>>,
-    /// Whether lists leave it out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub archived: Option<Transition<bool>>,
-    /// Whether its rules or variants are others, which may be many.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub rules: bool,
-    /// Whose link it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub user_id: Option<Transition<UserId>>,
+#[serde(transparent)]
+pub struct LinkChanges(Map<String, Value>);
+
+/// A change that somebody has made to where or whether a link leads: an entry of its history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistoryEntry {
+    /// When; later than the change before.
+    pub at: Timestamp,
+    /// Who.
+    pub by: UserId,
+    /// What.
+    pub changes: LinkChanges,
 }
 
 impl LinkChanges {
     /// The names of what has changed, as the API calls them.
-    #[must_use]
-    pub fn names(&self) -> Vec<String> {
-        let members = serde_json::to_value(self).ok();
-        members.iter().filter_map(Value::as_object).flat_map(|members| members.keys().cloned()).collect()
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
     }
 
-    /// What has changed from one state of a link to another; `None` if none of the members has.
+    /// What a member was and is; `None` if it was not changed.
+    ///
+    /// # Errors
+    /// When it is no `T`.
+    pub fn of<T: DeserializeOwned>(&self, name: &str) -> Result<Option<Transition<T>>, Invalid> {
+        let change = self.0.get(name).map(Transition::deserialize).transpose();
+        change.map_err(|error| Invalid::new(error.to_string()))
+    }
+
+    /// What `url.updated` tells of a write; `None` if none of the members has changed. `is_active` is not among them: switching a
+    /// link on or off is an event of its own.
     #[must_use]
     pub fn between(before: &Link, after: &Link) -> Option<Self> {
-        let new = &after.metadata;
-        // Taken apart by name, so that the compiler asks for a new one.
-        let LinkMetadata { title, description, tags, metadata, external_id } = &before.metadata;
-        let RedirectOptions { fallback_url, max_clicks, forward_query, preview } = &before.options;
-        let (was, is) = (&before.availability, &after.availability);
-        let changes = Self {
-            title: Transition::between(title, &new.title),
-            description: Transition::between(description, &new.description),
-            tags: Transition::between(tags, &new.tags),
-            metadata: Transition::between(metadata, &new.metadata),
-            external_id: Transition::between(external_id, &new.external_id),
-            expires_at: Transition::between(&was.expires_at, &is.expires_at),
-            valid_from: Transition::between(&was.valid_from, &is.valid_from),
-            fallback_url: Transition::between(fallback_url, &after.options.fallback_url),
-            max_clicks: Transition::between(max_clicks, &after.options.max_clicks),
-            forward_query: Transition::between(forward_query, &after.options.forward_query),
-            preview: Transition::between(preview, &after.options.preview),
-            original_url: Transition::between(&before.target, &after.target),
-            is_protected: Transition::between(&was.is_protected, &is.is_protected),
-            watch: Transition::between(&before.watch, &after.watch),
-            archived: Transition::between(&before.archived, &after.archived),
-            rules: before.routing != after.routing,
-            user_id: Transition::between(&before.identity.owner, &after.identity.owner),
-        };
-        (changes != Self::default()).then_some(changes)
+        let mut changes = Self::of_members(&members(before), &members(after));
+        if before.routing != after.routing {
+            changes.0.insert("rules".to_owned(), json!(true));
+        }
+        changes.unless_empty()
     }
+
+    /// What the history tells of a write; `None` if the link leads as before. Another password is a change of `is_protected` from
+    /// `true` to `true`.
+    #[must_use]
+    pub fn of_leading(before: &Link, after: &Link, has_new_password: bool) -> Option<Self> {
+        let is_protected = after.availability.is_protected;
+        if after.availability.is_deleted() {
+            let deleted = Map::from_iter([("deleted".to_owned(), json!(true))]);
+            return (!before.availability.is_deleted()).then_some(Self(deleted));
+        }
+        let mut changes = Self::of_members(&leading_members(before), &leading_members(after));
+        if has_new_password && before.availability.is_protected == is_protected {
+            changes.0.insert("is_protected".to_owned(), json!(Transition { from: is_protected, to: is_protected }));
+        }
+        changes.unless_empty()
+    }
+
+    fn of_members(before: &Value, after: &Value) -> Self {
+        let names = [before, after].into_iter().filter_map(Value::as_object).flat_map(Map::keys);
+        let changed = names.filter(|name| before[*name] != after[*name]);
+        Self(changed.map(|name| (name.clone(), json!({ "from": before[name], "to": after[name] }))).collect())
+    }
+
+    fn unless_empty(self) -> Option<Self> {
+        (!self.0.is_empty()).then_some(self)
+    }
+}
+
+/// The members of a link that are told of, but for its rules and variants, which may be many.
+fn members(link: &Link) -> Value {
+    let availability = &link.availability;
+    let mut members = json!({
+        "original_url": link.target,
+        "expires_at": availability.expires_at,
+        "valid_from": availability.valid_from,
+        "is_protected": availability.is_protected,
+        "watch": link.watch,
+        "archived": link.archived,
+        "user_id": link.identity.owner,
+        // Its absence is stored as `false`.
+        "forward_query": false,
+    });
+    for properties in [json!(link.metadata), json!(link.options)] {
+        for (name, value) in properties.as_object().into_iter().flatten() {
+            members[name] = value.clone();
+        }
+    }
+    members
+}
+
+/// The members of a link that decide where or whether it leads.
+fn leading_members(link: &Link) -> Value {
+    let availability = &link.availability;
+    json!({
+        "original_url": link.target,
+        "routing": link.routing,
+        "fallback_url": link.options.fallback_url,
+        "valid_from": availability.valid_from,
+        "expires_at": availability.expires_at,
+        "max_clicks": link.options.max_clicks,
+        "is_active": availability.state == LinkState::Active,
+        "is_protected": availability.is_protected,
+    })
 }

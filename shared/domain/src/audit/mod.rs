@@ -166,7 +166,7 @@ impl AuditEntry {
         let link = |link: &LinkId| AuditSubject::Link(link.code.clone());
         let (actor, action, subject, (from, to)) = match &event.detail {
             EventDetail::UrlUpdated(updated) => {
-                let names = updated.changes.names().join(", ");
+                let names = updated.changes.names().collect::<Vec<_>>().join(", ");
                 let actor = updated.by.as_ref()?.actor();
                 (actor, AuditAction::LinkChanged, link(&updated.link), (Some(names.clone()), Some(names)))
             }

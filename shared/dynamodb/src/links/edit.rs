@@ -13,7 +13,7 @@ use std::{collections::BTreeSet, convert::Infallible};
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{
-    Changer, CorrelationId, LeadingChanges, Link, LinkEdit, LinkWrite, Precondition, Record, RemovalReason, Tombstone,
+    Changer, CorrelationId, Link, LinkChanges, LinkEdit, LinkWrite, Precondition, Record, RemovalReason, Tombstone,
     UserId,
 };
 
@@ -236,7 +236,7 @@ impl LinksTable {
         if let Some(hash) = context.password_hash {
             actions.push(self.set_link_password(OPERATION, id, hash)?);
         }
-        if let Some(leading) = LeadingChanges::between(before, after, context.password_hash.flatten().is_some()) {
+        if let Some(leading) = LinkChanges::of_leading(before, after, context.password_hash.flatten().is_some()) {
             let (change, author) = ((id, &after.last_write.id), (after.updated_at, *context.by));
             actions.push(self.add_to_history(OPERATION, change, author, leading)?);
         }

@@ -1,7 +1,7 @@
 //! The history of links: who has changed where or whether one leads. Each entry is written in the transaction of its change.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use linklet_domain::{EventId, HistoryEntry, LeadingChanges, LinkId, Timestamp, UserId};
+use linklet_domain::{EventId, HistoryEntry, LinkChanges, LinkId, Timestamp, UserId};
 
 use super::{
     LinksTable,
@@ -54,7 +54,7 @@ impl LinksTable {
         operation: &'static str,
         (link, change_id): (&LinkId, &EventId),
         (at, by): (Timestamp, UserId),
-        changes: LeadingChanges,
+        changes: LinkChanges,
     ) -> Result<TransactWriteItem, RepositoryError> {
         self.0.put_new(operation, &HistoryItem::new(link, at, by, change_id, changes))
     }

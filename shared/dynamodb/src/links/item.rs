@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use linklet_domain::{
     AnswerKey, Availability, Changer, ClickLimit, CorrelationId, EventId, ExternalId, Extras, Generation, Invalid,
-    LeadingChanges, Link, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, LinkWrite, NormalizedUrl,
-    Preview, RedirectOptions, RedirectTarget, RemovalReason, Revision, Routing, ShortCode, SuspensionReasons, Tags,
-    TargetId, TargetUrl, Timestamp, Tombstone, UserId, Uses, WorkspaceId,
+    Link, LinkChanges, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, LinkWrite, NormalizedUrl, Preview,
+    RedirectOptions, RedirectTarget, RemovalReason, Revision, Routing, ShortCode, SuspensionReasons, Tags, TargetId,
+    TargetUrl, Timestamp, Tombstone, UserId, Uses, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -136,11 +136,11 @@ pub(super) struct HistoryItem {
     pub changed_at: Timestamp,
     pub change_id: EventId,
     pub user_id: UserId,
-    pub changes: LeadingChanges,
+    pub changes: LinkChanges,
 }
 
 impl HistoryItem {
-    pub(super) fn new(link: &LinkId, at: Timestamp, by: UserId, id: &EventId, changes: LeadingChanges) -> Self {
+    pub(super) fn new(link: &LinkId, at: Timestamp, by: UserId, id: &EventId, changes: LinkChanges) -> Self {
         let key = Key::new(history_partition(link), Cursor { at, id: id.clone() }.sort_key());
         Self { key, changed_at: at, change_id: id.clone(), user_id: by, changes }
     }
