@@ -104,15 +104,41 @@ impl Contract {
             .collect()
     }
 
+    /// The operation at a path, which may be one of a template's routes.
+    ///
+    /// # Panics
+    /// When the document has none.
+    #[must_use]
+    pub fn operation_at(&self, method: &str, path: &str) -> &Value {
+        let found = self.operation(method, path);
+        found.unwrap_or_else(|| panic!("docs/openapi.yaml has no {method} {path}")).operation
+    }
+
     /// Whether anybody may call a route: its operation asks for no token and no key, or takes calls without one as well.
     ///
     /// # Panics
     /// When the document has no such operation.
     #[must_use]
     pub fn is_public(&self, route: &Route) -> bool {
-        let operation = self.operation(&route.method, route.plain_path()).expect("every route is documented").operation;
-        let security = operation["security"].as_array().expect("every operation says who may call it");
-        security.is_empty() || security.contains(&Value::Object(Map::new()))
+        let security = self.operation_at(&route.method, route.plain_path())["security"].as_array();
+        security.is_some_and(|ways| ways.is_empty() || ways.contains(&Value::Object(Map::new())))
+    }
+
+    /// The example of an operation's body; `null` if it takes none.
+    #[must_use]
+    pub fn example(operation: &Value) -> &Value {
+        &operation["requestBody"]["content"]["application/json"]["example"]
+    }
+
+    /// The status with which an operation has done what it is for: that of a redirect only if there is no other.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[must_use]
+    pub fn success(operation: &Value) -> u16 {
+        let statuses = members(&operation["responses"]).map(|(status, _)| status.parse::<u16>().expect("a status"));
+        let succeeded = statuses.filter(|status| (200..400).contains(status) && *status != 304);
+        succeeded.min_by_key(|status| (status / 100, u16::MAX - status)).expect("an operation can succeed")
     }
 
     /// What an exchange has that the document doesn't allow. A path without an operation may only answer that there is none.

@@ -80,6 +80,16 @@ pub struct RequestBuilder {
 }
 
 impl RequestBuilder {
+    /// The request of an event, such as a sample in a function's folder.
+    ///
+    /// # Panics
+    /// When it is no JSON.
+    #[must_use]
+    pub fn of_event(event: &str) -> Self {
+        let event = serde_json::from_str(event).expect("an event is JSON");
+        Self { event, arriving_at: None, has_contract: true }
+    }
+
     /// A request without body, token or query. The path may end in `?query`.
     ///
     /// # Panics
@@ -203,17 +213,6 @@ impl RequestBuilder {
         }
         answer
     }
-}
-
-/// Hands an event, such as a sample in a function's folder, to the function.
-///
-/// # Panics
-/// When the runtime can't read the event.
-pub async fn answer(handler: &impl DeferringHandler, event: &str) -> Answer {
-    let sent = serde_json::from_str(event).expect("an event is JSON");
-    let answer = answered(handler, parsed(event)).await;
-    check(&sent, &answer);
-    answer
 }
 
 fn parsed(event: &str) -> Request {

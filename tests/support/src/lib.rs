@@ -52,8 +52,7 @@ pub use cost_units::{cost_units, write_cost_units};
 pub use database::{StreamReader, TestDynamoDb, users_by};
 pub use faults::{Cancellation, Fault, Faults, WithoutTokens, WriteCounter};
 pub use http::{
-    Answer, RequestBuilder, TOKEN_SECRET, answer, authenticator, issuer, token_for, token_of, token_without_workspace,
-    tokens,
+    Answer, RequestBuilder, TOKEN_SECRET, authenticator, issuer, token_for, token_of, token_without_workspace, tokens,
 };
 pub use lambda::{FakeLambda, Journal};
 pub use logs::CapturedLogs;
