@@ -87,8 +87,6 @@ def value_of(node: Any, parameters: Parameters) -> Any:
             return parameters[name]
         case {"Fn::FindInMap": [mapping, key, name]}:
             return TEMPLATE["Mappings"][mapping][value_of(key, parameters)][name]
-        case {"Fn::Select": [index, choices]}:
-            return value_of(choices, parameters)[int(value_of(index, parameters))]
         case {"Fn::If": [condition, yes, no]}:
             one, other = (str(value_of(side, parameters)) for side in TEMPLATE["Conditions"][condition]["Fn::Equals"])
             return value_of(yes if one == other else no, parameters)

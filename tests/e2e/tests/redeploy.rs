@@ -31,7 +31,7 @@ const SLOWNESS: Duration = Duration::from_millis(1_500);
 /// The last one takes longer than the second deployment lets it, and not as long as the first.
 const TOO_SLOW: Duration = Duration::from_secs(4);
 /// What the second deployment changes: the environments of watch-tick and watch-check, and how many partitions there are.
-const CHANGES: [&str; 3] = ["CheckIntervalSeconds=15", "HttpTimeoutSeconds=3", "MaxConcurrency=11"];
+const CHANGES: [&str; 3] = ["CheckIntervalSeconds=15", "HttpTimeoutSeconds=3", "MaxConcurrency=16"];
 /// For what takes some rounds at most. The first one of a new system begins within three minutes.
 const PATIENCE: Duration = Duration::from_secs(240);
 
