@@ -113,7 +113,7 @@ pub use redirect_options::{
 pub use registration::RegistrationPolicy;
 pub use renewal::{LastingSession, RefreshToken, RenewableSession, Renewal, SignInPlace};
 pub use revision::{Precondition, Revision};
-pub use short_code::{GENERATED_LENGTH, RESERVED, ROUTES, ReservedCodes, ShortCode, Unavailable};
+pub use short_code::{GENERATED_LENGTH, ROUTES, ReservedCodes, ShortCode, Unavailable, reserved_words};
 pub use source::{Campaign, Source};
 pub use stats::{
     Breakdown, Breakdowns, ClickCount, ClickFilter, Crowd, DaySlice, DayStats, Dimension, Findings, Interval,

@@ -8,89 +8,11 @@ use crate::TargetUrl;
 
 /// Tracking parameters, which [`NormalizedUrl`] removes from the query: they identify a campaign or visit, not a page.
 ///
-/// They are, in lower case, those that [tidy-url](https://github.com/DrKain/tidy-url) 1.18.3 removes from the URLs of all sites,
+/// They are, one a line in lower case, those that [tidy-url](https://github.com/DrKain/tidy-url) 1.18.3 removes from the URLs of all sites,
 /// without `cmpid`, `elq`, `int_…`, `itm_…`, `mbid`, `ncid` and `__s`, which sites also use for what they show, and a few that it
 /// lacks. `hsa_…` are those of an advertiser's tool, `mtm_…` Matomo's, and `piwik_…` and `pk_…` its predecessor's. Each is listed, since
 /// sites have other parameters of such names.
-const TRACKING: [&str; 77] = [
-    "__hsfp",
-    "__hssc",
-    "__hstc",
-    "_ga",
-    "_gl",
-    "_hsenc",
-    "_hsmi",
-    "dclid",
-    "elqaid",
-    "elqat",
-    "elqcampaignid",
-    "elqtrack",
-    "elqtrackid",
-    "epik",
-    "fbclid",
-    "ga_campaign",
-    "ga_content",
-    "ga_medium",
-    "ga_place",
-    "ga_source",
-    "ga_term",
-    "gad_campaignid",
-    "gad_source",
-    "gbraid",
-    "gclid",
-    "gclsrc",
-    "hsa_acc",
-    "hsa_ad",
-    "hsa_cam",
-    "hsa_grp",
-    "hsa_kw",
-    "hsa_la",
-    "hsa_mt",
-    "hsa_net",
-    "hsa_ol",
-    "hsa_src",
-    "hsa_tgt",
-    "hsa_ver",
-    "hsctatracking",
-    "igsh",
-    "igshid",
-    "li_fat_id",
-    "mc_cid",
-    "mc_eid",
-    "mkt_tok",
-    "msclkid",
-    "mtm_campaign",
-    "mtm_cid",
-    "mtm_content",
-    "mtm_group",
-    "mtm_keyword",
-    "mtm_kwd",
-    "mtm_medium",
-    "mtm_placement",
-    "mtm_source",
-    "oly_anon_id",
-    "oly_enc_id",
-    "piwik_campaign",
-    "piwik_keyword",
-    "piwik_kwd",
-    "pk_campaign",
-    "pk_cid",
-    "pk_content",
-    "pk_cpn",
-    "pk_keyword",
-    "pk_kwd",
-    "pk_medium",
-    "pk_source",
-    "rdt_cid",
-    "sccid",
-    "srsltid",
-    "ttclid",
-    "twclid",
-    "vero_conv",
-    "vero_id",
-    "wbraid",
-    "yclid",
-];
+const TRACKING: &str = include_str!("normalized_url/tracking.txt");
 
 /// How the names of the parameters of a campaign begin, of which sites make further ones.
 const TRACKING_PREFIX: &str = "utm_";
@@ -187,7 +109,7 @@ fn name_of(parameter: &str) -> &str {
 
 fn is_tracking(name: &str) -> bool {
     let name = percent_decode_str(name).decode_utf8_lossy().to_ascii_lowercase();
-    TRACKING.contains(&name.as_str()) || name.starts_with(TRACKING_PREFIX)
+    TRACKING.lines().any(|tracking| tracking == name) || name.starts_with(TRACKING_PREFIX)
 }
 
 #[cfg(test)]

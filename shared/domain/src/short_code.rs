@@ -12,81 +12,11 @@ pub const GENERATED_LENGTH: usize = 7;
 /// Reserved words, which no new code can be, in whatever case. A link at such a path, under the company's own domain, is believed
 /// to be the company's own page, as `/security` or `/login`, so it would be good for phishing. Others are paths of the API, now
 /// or later, and files that browsers and crawlers request. API Gateway answers `ping` and `sping` itself.
-pub const RESERVED: [&str; 71] = [
-    "about",
-    "abuse",
-    "account",
-    "accounts",
-    "admin",
-    "apis",
-    "assets",
-    "auth",
-    "billing",
-    "bulk",
-    "contact",
-    "cookies",
-    "copyright",
-    "dashboard",
-    "disclaimer",
-    "docs",
-    "favicon",
-    "fraud",
-    "gdpr",
-    "health",
-    "help",
-    "helpdesk",
-    "home",
-    "hostmaster",
-    "impressum",
-    "imprint",
-    "index",
-    "info",
-    "legal",
-    "login",
-    "logoff",
-    "logon",
-    "logout",
-    "mail",
-    "metrics",
-    "noreply",
-    "oauth",
-    "openapi",
-    "password",
-    "payment",
-    "phishing",
-    "ping",
-    "policy",
-    "postmaster",
-    "privacy",
-    "profile",
-    "recovery",
-    "register",
-    "report",
-    "reset",
-    "robots",
-    "root",
-    "security",
-    "settings",
-    "shorten",
-    "signin",
-    "signon",
-    "signout",
-    "signup",
-    "sitemap",
-    "sping",
-    "static",
-    "stats",
-    "status",
-    "support",
-    "terms",
-    "trust",
-    "verify",
-    "webmail",
-    "webmaster",
-    "wellknown",
-];
+pub fn reserved_words() -> impl Iterator<Item = &'static str> {
+    include_str!("short_code/reserved.txt").lines()
+}
 
-/// First segments of routes that could be codes otherwise, beside [`RESERVED`] ones. No code is one of them.
+/// First segments of routes that could be codes otherwise, beside [reserved](reserved_words) ones. No code is one of them.
 pub const ROUTES: [&str; 4] = ["api", "app", "r", "v1"];
 
 /// A short code, the last path segment of a short link: 1–64 characters of `[0-9A-Za-z_-]`, and no first segment of a route.
@@ -219,7 +149,7 @@ pub enum Unavailable {
     Taken,
 }
 
-/// What a new code can't be: [`RESERVED`], and the words that the operator adds. Links that exist keep their codes.
+/// What a new code can't be: a [reserved word](reserved_words), and the words that the operator adds. Links that exist keep their codes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReservedCodes {
     /// In lower case.
@@ -231,7 +161,9 @@ impl ReservedCodes {
     #[must_use]
     pub fn contains(&self, code: &ShortCode) -> bool {
         let word = code.folded();
-        RESERVED.contains(&word.as_str()) || ROUTES.contains(&word.as_str()) || self.further.contains(&word)
+        reserved_words().any(|reserved| reserved == word)
+            || ROUTES.contains(&word.as_str())
+            || self.further.contains(&word)
     }
 }
 
@@ -382,11 +314,11 @@ mod tests {
 
     #[test]
     fn reserved_words_are_sorted_unique_and_possible_custom_codes() {
-        for word in RESERVED {
+        for word in reserved_words() {
             let code = ShortCode::parse(word).unwrap();
             assert!(code.can_be_custom() && word == code.folded(), "{word}");
         }
-        assert!(RESERVED.is_sorted_by(|one, next| one < next));
+        assert!(reserved_words().is_sorted_by(|one, next| one < next));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Recognition of bots: crawlers, link previews, monitors and other programs.
 //!
-//! What a user agent says of itself decides, in this order: a name of [`CRAWLERS`] or [`PROGRAMS`], a word that ends in "bot" or
+//! What a user agent says of itself decides, in this order: a name of `crawlers.tsv` or `programs.tsv`, a word that ends in "bot" or
 //! the like, a name of the list that [others keep](../../crawler-user-agents/README.md), an address of who runs it. A program that
 //! says none of these is a bot if it doesn't [claim to be a browser](crate::browsers::claims_to_be_one). To add a bot, add a word
 //! to one of the two and a line to `tests/user_agents.tsv`; a test fails if a word has no line.
@@ -9,11 +9,7 @@
 //! mustn't use it up, but who fetches it with curl has got what it leads to. Whatever says that somebody is a crawler outweighs
 //! the name of a tool, since crawlers are made with tools and often send their names.
 
-mod named;
-
 use std::sync::LazyLock;
-
-use named::{CRAWLERS, Name, PROGRAMS};
 
 use crate::browsers;
 use crate::words::{Words, letters};
@@ -87,13 +83,21 @@ const UNLISTED_CRAWLERS: [&str; 16] = [
 /// How names of phones and apps begin that people have, though they contain an ending of a bot's name.
 const PEOPLE: [&str; 3] = ["cubot", "irobot", "switchbot"];
 
-static NAMES: LazyLock<Words> = LazyLock::new(|| Words::new(CRAWLERS.iter().chain(PROGRAMS).map(|(word, _)| *word)));
+/// Words for crawlers and for tools, each with the fixed name that it gives to a bot, if it gives one.
+static CRAWLERS: LazyLock<Vec<(&str, Option<&str>)>> = LazyLock::new(|| named_words(include_str!("crawlers.tsv")));
+static PROGRAMS: LazyLock<Vec<(&str, Option<&str>)>> = LazyLock::new(|| named_words(include_str!("programs.tsv")));
+
+static NAMES: LazyLock<Words> = LazyLock::new(|| Words::new(CRAWLERS.iter().chain(&*PROGRAMS).map(|(word, _)| *word)));
 static LIST: LazyLock<Words> = LazyLock::new(|| Words::new(words_of(LISTED)));
 static CRAWLERS_ONLY: LazyLock<Words> =
     LazyLock::new(|| Words::new(words_of(LISTED_CRAWLERS).chain(UNLISTED_CRAWLERS)));
 
 fn words_of(list: &'static str) -> impl Iterator<Item = &'static str> {
     list.lines().filter(|line| !line.starts_with('#'))
+}
+
+fn named_words(list: &'static str) -> Vec<(&'static str, Option<&'static str>)> {
+    words_of(list).map(|line| line.split_once('\t').map_or((line, None), |(word, name)| (word, Some(name)))).collect()
 }
 
 impl<'a> Bot<'a> {
@@ -133,10 +137,7 @@ fn named<'a>(user_agent: &'a str, lower: &str) -> Option<Bot<'a>> {
         Some(rank) => (BotKind::Program, PROGRAMS[rank].1),
     };
     let bot = Bot::new(&user_agent[found.clone()], &user_agent[found.end..]);
-    Some(match name {
-        Name::Fixed(name) => Bot { kind, name, ..bot },
-        Name::Own => Bot { kind, ..bot },
-    })
+    Some(Bot { kind, name: name.unwrap_or(bot.name), ..bot })
 }
 
 fn listed<'a>(user_agent: &'a str, lower: &str) -> Option<Bot<'a>> {
@@ -313,7 +314,7 @@ mod tests {
             .map(|(rank, _)| rank)
             .collect();
 
-        let names = CRAWLERS.iter().chain(PROGRAMS).enumerate();
+        let names = CRAWLERS.iter().chain(&*PROGRAMS).enumerate();
         let unused: Vec<&str> = names.filter(|(rank, _)| !used.contains(rank)).map(|(_, (word, _))| *word).collect();
         assert!(unused.is_empty(), "no line for {unused:#?}");
     }

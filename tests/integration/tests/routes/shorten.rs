@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use linklet_domain::{RESERVED, Role, ShortCode, Timestamp, WorkspaceId};
+use linklet_domain::{Role, ShortCode, Timestamp, WorkspaceId, reserved_words};
 use linklet_dynamodb::{TargetQuota, WatchTable};
 use linklet_lambda::{http::ShortUrls, watching::TargetRoom};
 use linklet_shorten::Shorten;
@@ -228,8 +228,8 @@ async fn each_refusal_gives_its_reason_and_stores_nothing() {
 #[tokio::test]
 async fn no_link_looks_like_a_page_of_the_companys_own() {
     let db = TestDynamoDb::start();
-    let shorten = fixture::shorten(&db).with_reserved("acme,Rockets".parse().unwrap());
-    let words = RESERVED.map(str::to_owned).into_iter();
+    let shorten = Shorten { reserved: "acme,Rockets".parse().unwrap(), ..fixture::shorten(&db) };
+    let words = reserved_words().map(str::to_owned);
     let words: Vec<_> = words.chain(["SECURITY", "Login", "acme", "ACME", "rockets"].map(str::to_owned)).collect();
 
     for word in &words {
