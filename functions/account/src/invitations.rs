@@ -24,8 +24,7 @@ impl Account {
     /// 201 with an invitation and its token, which no other answer shows.
     pub(crate) async fn invite(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let NewInvitation { email, role } = request.json()?;
-        let token =
-            OneTimeToken::generate(TokenPurpose::Invitation).map_err(|error| ApiError::Internal(Box::new(error)))?;
+        let token = OneTimeToken::generate(TokenPurpose::Invitation).map_err(ApiError::internal)?;
         let (workspace, role) = (caller.workspace(), role.unwrap_or(Role::Member));
         let invitation = Invitation::new(workspace, email, role, caller.user(), token.hash(), request.received_at());
         let origin = self.origin(request, caller);

@@ -22,7 +22,7 @@ impl Account {
         let wanted = NewKey::read(request)?;
         let origin = self.origin(request, caller);
         for _ in 0..TRIES {
-            let secret = (self.generate_key)().map_err(|error| ApiError::Internal(Box::new(error)))?;
+            let secret = (self.generate_key)().map_err(ApiError::internal)?;
             let key = wanted.key(&secret, caller, request.received_at());
             match self.users.create_key(&key, caller.acting()?.session, &origin).await? {
                 CreateKeyOutcome::Created => {

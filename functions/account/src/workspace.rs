@@ -68,8 +68,8 @@ impl Account {
         let origin = self.guesses.origin(request, person.actor());
         for attempt in 0..TRIES {
             let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name.clone(), request.received_at());
-            let body = serde_json::to_string(&WorkspaceView::from(&workspace.workspace()))
-                .map_err(|error| ApiError::Internal(Box::new(error)))?;
+            let body =
+                serde_json::to_string(&WorkspaceView::from(&workspace.workspace())).map_err(ApiError::internal)?;
             let answer = FoundingAnswer { fingerprint: fingerprint.clone(), body };
             match self.users.found_workspace(&workspace, key.as_ref().map(|key| (key, &answer)), &origin).await? {
                 CreateWorkspaceOutcome::Founded => return Ok(founded(answer)),

@@ -136,7 +136,7 @@ impl Auth {
         new: &Password,
     ) -> Result<Response, ApiError> {
         const WRONG: ApiError = ApiError::Problem(Problem::InvalidCredentials);
-        let hash = self.passwords.hash(new.typed()).map_err(|error| ApiError::Internal(Box::new(error)))?;
+        let hash = self.passwords.hash(new.typed()).map_err(ApiError::internal)?;
         let session = person.session().id;
         let change = PasswordChange {
             user: person.user(),

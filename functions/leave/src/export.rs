@@ -350,7 +350,7 @@ fn shown_job(workspace: &WorkspaceId, job: &Job) -> Result<Value, ApiError> {
 }
 
 fn members_of(value: &impl Serialize) -> Result<Value, ApiError> {
-    serde_json::to_value(value).map_err(|error| ApiError::Internal(error.into()))
+    serde_json::to_value(value).map_err(ApiError::internal)
 }
 
 fn merge(into: &mut Value, from: Value) {

@@ -12,7 +12,7 @@ const BACKGROUND: u8 = 0;
 /// A PNG image with one bit for a pixel. Each module is a square of whole pixels, so that no edge is blurred; the pixels that
 /// are left over are margin.
 pub fn draw(matrix: &Matrix, design: &Design) -> Result<Vec<u8>, ApiError> {
-    encoded(matrix, design).map_err(|error| ApiError::Internal(Box::new(error)))
+    encoded(matrix, design).map_err(ApiError::internal)
 }
 
 fn encoded(matrix: &Matrix, design: &Design) -> Result<Vec<u8>, EncodingError> {

@@ -62,7 +62,7 @@ impl QrCodes {
         let disposition = HeaderValue::from_str(&format!("inline; filename=\"{file}\""));
         let headers = response.headers_mut();
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(FOR_EVER));
-        headers.insert(header::CONTENT_DISPOSITION, disposition.map_err(|error| ApiError::Internal(Box::new(error)))?);
+        headers.insert(header::CONTENT_DISPOSITION, disposition.map_err(ApiError::internal)?);
         // With CORS, API Gateway adds headers for some origins only, so an answer to one origin isn't right for another.
         headers.insert(header::VARY, HeaderValue::from_static("Origin"));
         Ok(response)

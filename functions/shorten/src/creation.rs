@@ -170,13 +170,13 @@ impl Shorten {
         }
         let code = match &submission.wanted.custom_code {
             Some(code) => code.clone(),
-            None => (self.generate_code)().map_err(|error| ApiError::Internal(Box::new(error)))?,
+            None => (self.generate_code)().map_err(ApiError::internal)?,
         };
         // A custom code that is reserved was refused before, so this one is generated.
         if self.reserved.contains(&code) {
             return Ok(AttemptOutcome::Collision);
         }
-        let generation = Generation::generate().map_err(|error| ApiError::Internal(Box::new(error)))?;
+        let generation = Generation::generate().map_err(ApiError::internal)?;
         let link = submission.wanted.link(LinkId { code, generation }, submission.caller, submission.request);
         let answer = self.answer(submission, StatusCode::CREATED, link.clone(), false)?;
         let creation = Creation {
@@ -229,7 +229,7 @@ impl Shorten {
             archived: link.archived,
             reused,
         };
-        let body = serde_json::to_string(&view).map_err(|error| ApiError::Internal(Box::new(error)))?;
+        let body = serde_json::to_string(&view).map_err(ApiError::internal)?;
         let fingerprint = submission.identity.fingerprint.clone();
         Ok(FirstAnswer { fingerprint, generation, revision, status: status.as_u16(), body })
     }

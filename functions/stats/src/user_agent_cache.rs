@@ -12,7 +12,7 @@ static CLASSIFIER: LazyLock<Result<Classifier, LoadError>> = LazyLock::new(Class
 /// # Errors
 /// When it can't be loaded.
 fn classifier() -> Result<&'static Classifier, ApiError> {
-    CLASSIFIER.as_ref().map_err(|error| ApiError::Internal(Box::new(error)))
+    CLASSIFIER.as_ref().map_err(ApiError::internal)
 }
 
 /// Classifies user agents, each of them once.

@@ -18,7 +18,7 @@ impl Home {
     pub(crate) fn beside(last: &str, query: &str) -> Result<Self, ApiError> {
         let mark = if query.is_empty() { "" } else { "?" };
         let address = format!("../{}", encode_tail(&format!("{last}{mark}{query}")));
-        HeaderValue::from_str(&address).map(Self).map_err(|error| ApiError::Internal(Box::new(error)))
+        HeaderValue::from_str(&address).map(Self).map_err(ApiError::internal)
     }
 
     /// An http or https URL, or a path of this host other than the root, which would lead to itself.

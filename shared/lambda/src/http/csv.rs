@@ -56,7 +56,7 @@ impl TableRows {
     /// Never: texts can be written.
     pub fn add<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) -> Result<(), ApiError> {
         let cells = cells.into_iter().map(|cell| plain(cell.as_ref()));
-        self.0.write_record(cells).map_err(|error| ApiError::Internal(Box::new(error)))
+        self.0.write_record(cells).map_err(ApiError::internal)
     }
 
     /// Whether there are as many rows as an answer holds.
@@ -82,7 +82,7 @@ impl TableRows {
         let mut response = self.answer()?;
         if let Some(cursor) = next {
             let link = format!("<{}>; rel=\"next\"", next_page(request, cursor));
-            let link = HeaderValue::from_str(&link).map_err(|error| ApiError::Internal(Box::new(error)))?;
+            let link = HeaderValue::from_str(&link).map_err(ApiError::internal)?;
             response.headers_mut().insert(header::LINK, link);
         }
         Ok(response)

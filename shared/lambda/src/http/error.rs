@@ -67,6 +67,11 @@ impl From<Problem> for ApiError {
 }
 
 impl ApiError {
+    /// A failure that has this cause.
+    pub fn internal(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Internal(error.into())
+    }
+
     /// The problem of a link that doesn't redirect because of its status.
     #[must_use]
     pub fn gone(status: LinkStatus) -> Self {

@@ -476,8 +476,7 @@ impl TokenIssuer {
     /// Signs claims with the current secret.
     pub(super) async fn signed(&self, claims: &impl Serialize, now: Timestamp) -> Result<String, ApiError> {
         self.reload(now).await;
-        jsonwebtoken::encode(&Header::new(Algorithm::HS256), claims, &self.key.lock().key)
-            .map_err(|error| ApiError::Internal(Box::new(error)))
+        jsonwebtoken::encode(&Header::new(Algorithm::HS256), claims, &self.key.lock().key).map_err(ApiError::internal)
     }
 
     async fn reload(&self, now: Timestamp) {
