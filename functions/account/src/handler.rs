@@ -19,7 +19,7 @@ use linklet_lambda::{
     guesses::Guesses,
     http::{ApiError, Handler, Method, Problem, Request, Response},
     identity::{Caller, Person, TokenVerifier},
-    telemetry::chain,
+    telemetry::warn_of,
 };
 
 /// `/api/workspace`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/invitations/accept`, `/api/invitations/look`, `/api/keys`,
@@ -85,12 +85,9 @@ impl Account {
         if !self.mails.are_placed() {
             return;
         }
-        match self.users.workspace(workspace).await {
-            Ok(Some(workspace)) => self.mails.tell(request, user, change(workspace.name)).await,
-            Ok(None) => {}
-            Err(error) => {
-                tracing::warn!(error = chain(&error), "the mail about a changed account could not be ordered");
-            }
+        let found = self.users.workspace(workspace).await;
+        if let Some(workspace) = warn_of(found, "the mail about a changed account could not be ordered").flatten() {
+            self.mails.tell(request, user, change(workspace.name)).await;
         }
     }
 }

@@ -9,7 +9,7 @@ use linklet_lambda::{
     guesses::Attempt,
     http::{ApiError, Problem, Request, Response, StatusCode, created, json, no_content, with_secret},
     identity::{Caller, Person},
-    telemetry::chain,
+    telemetry::warn_of,
 };
 use serde::{Deserialize, Serialize};
 
@@ -42,9 +42,7 @@ impl Account {
 
     /// Has a token of its own mailed to whoever is invited. The invitation stands without: its admin can pass the shown one on.
     async fn announce(&self, request: &Request, invitation: &Invitation) {
-        if let Err(error) = self.order_mail(request, invitation).await {
-            tracing::warn!(error = chain(&error), "the mail about an invitation could not be ordered");
-        }
+        warn_of(self.order_mail(request, invitation).await, "the mail about an invitation could not be ordered");
     }
 
     async fn order_mail(&self, request: &Request, invitation: &Invitation) -> Result<(), ApiError> {

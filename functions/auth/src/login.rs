@@ -11,7 +11,7 @@ use linklet_lambda::{
     guesses::Attempt,
     http::{ApiError, Problem, Request, Response},
     passwords,
-    telemetry::chain,
+    telemetry::{chain, warn_of},
 };
 use serde::Deserialize;
 
@@ -182,14 +182,10 @@ impl Auth {
 
     /// Replaces an outdated password hash. A failure is only logged, since the next login tries again.
     async fn refresh_hash(&self, account: &Account, password: &TypedPassword) {
+        const FAILED: &str = "an outdated password hash could not be replaced";
         let Some(old) = account.password_hash.as_deref().filter(|hash| passwords::is_outdated(hash)) else { return };
-        match self.passwords.hash(password) {
-            Ok(hash) => {
-                if let Err(error) = self.users.replace_password_hash(&account.id, old, &hash).await {
-                    tracing::warn!(error = chain(&error), "an outdated password hash could not be replaced");
-                }
-            }
-            Err(error) => tracing::warn!(error = chain(&error), "an outdated password hash could not be replaced"),
+        if let Some(hash) = warn_of(self.passwords.hash(password), FAILED) {
+            warn_of(self.users.replace_password_hash(&account.id, old, &hash).await, FAILED);
         }
     }
 }

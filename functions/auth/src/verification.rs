@@ -9,7 +9,7 @@ use linklet_lambda::{
     guesses::Attempt,
     http::{ApiError, Problem, Request, Response, accepted, header, no_content},
     proofs::Purpose,
-    telemetry::chain,
+    telemetry::warn_of,
 };
 use serde::Deserialize;
 
@@ -131,17 +131,14 @@ impl Auth {
     /// Has whoever reads the mail of an address told that it is no longer that of the account. The change stands without that, so a
     /// failure is only logged.
     async fn tell_at_old_address(&self, request: &Request, user: &UserId, old: EmailAddress) {
-        if let Err(error) = self.mails.place(request, RequestedEmail::AddressChanged { user_id: *user, old }).await {
-            tracing::warn!(error = chain(&error), "the mail about a changed address could not be ordered");
-        }
+        let order = RequestedEmail::AddressChanged { user_id: *user, old };
+        warn_of(self.mails.place(request, order).await, "the mail about a changed address could not be ordered");
     }
 
     /// Orders the first mail to a new account. It can be ordered again, so the registration doesn't fail with it.
     pub(crate) async fn welcome(&self, request: &Request, email: &EmailAddress) {
         let order = RequestedEmail::Verification { email: email.clone() };
-        if let Err(error) = self.mails.place(request, order).await {
-            tracing::warn!(error = chain(&error), "the first mail to a new account could not be ordered");
-        }
+        warn_of(self.mails.place(request, order).await, "the first mail to a new account could not be ordered");
     }
 }
 

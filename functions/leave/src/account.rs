@@ -9,7 +9,7 @@ use linklet_dynamodb::{LeaveEffect, MemberOutcome, Removal, RepositoryError};
 use linklet_lambda::{
     http::{ApiError, Problem, Request, Response, no_content},
     identity::Person,
-    telemetry::chain,
+    telemetry::warn_of,
 };
 use serde::Deserialize;
 
@@ -141,6 +141,7 @@ impl Leave {
 
     /// Ends a membership as `DELETE /api/workspace/members/{user_id}` does.
     async fn remove(&self, removal: &Removal<'_>) -> Result<Left, ApiError> {
+        const FAILED: &str = "keys or invitations of a former member could not be revoked at once";
         match self.users.remove_member(removal).await? {
             MemberOutcome::LastAdmin => return Ok(Left::LastAdmin),
             MemberOutcome::CallerNotAdmin => return Ok(Left::Again),
@@ -153,12 +154,8 @@ impl Leave {
         let (Removal { workspace, user, origin, .. }, until) = (removal, Timestamp::now());
         let keys = self.users.revoke_keys(workspace, user, until, None, origin).await;
         let invitations = self.users.withdraw_invitations_by(workspace, user, until, origin).await;
-        for failed in [keys, invitations].into_iter().filter_map(Result::err) {
-            tracing::warn!(
-                error = chain(&failed),
-                "keys or invitations of a former member could not be revoked at once"
-            );
-        }
+        warn_of(keys, FAILED);
+        warn_of(invitations, FAILED);
         Ok(Left::Yes)
     }
 }

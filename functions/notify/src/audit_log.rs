@@ -1,10 +1,13 @@
 //! What others than their owner have done to links, and jobs that are over, are written into the audit log. Whoever owns such a link is told by
 //! whom.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use linklet_domain::{AuditEntry, Event, wording};
-use linklet_lambda::{batch::ReceivedMessage, telemetry::chain};
+use linklet_lambda::{
+    batch::ReceivedMessage,
+    telemetry::{chain, warn_of},
+};
 
 use crate::{Notify, message::Message};
 
@@ -33,11 +36,9 @@ impl Notify {
     async fn naming_changer(&self, event: &Event) -> Event {
         let mut named = event.clone();
         if let Some(by) = named.changer_mut() {
-            let names = self.names.names(BTreeSet::from([&by.user])).await.unwrap_or_else(|error| {
-                tracing::warn!(error = chain(&error), "who has changed something could not be looked up");
-                HashMap::new()
-            });
-            by.name = names.get(&by.user).cloned();
+            let names = self.names.names(BTreeSet::from([&by.user])).await;
+            let names = warn_of(names, "who has changed something could not be looked up");
+            by.name = names.and_then(|names| names.get(&by.user).cloned());
         }
         named
     }

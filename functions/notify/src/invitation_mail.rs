@@ -9,7 +9,7 @@ use linklet_domain::{
     WorkspaceId, WorkspaceName,
 };
 use linklet_dynamodb::{MailAddress, Recipient};
-use linklet_lambda::telemetry::chain;
+use linklet_lambda::telemetry::warn_of;
 
 use crate::{
     DeliveryError, Mailer, Notify,
@@ -83,9 +83,8 @@ impl Notify {
         let mail = mail(&self.addresses, invitation, inviter, workspace, &token);
         mailer.send(&mail, to).await?;
         // Tried again, the mail would be sent twice.
-        if let Err(error) = self.invitations.note_mailed(invitation, (self.clock)()).await {
-            tracing::warn!(error = chain(&error), "it could not be noted that an invitation was mailed");
-        }
+        let noted = self.invitations.note_mailed(invitation, (self.clock)()).await;
+        warn_of(noted, "it could not be noted that an invitation was mailed");
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use linklet_dynamodb::{LinksTable, RepositoryError, StatsTable, WatchTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json},
     identity::{Authenticator, Caller},
-    telemetry::chain,
+    telemetry::{chain, warn_of},
     throttle::StatsQueryLimiter,
 };
 
@@ -141,9 +141,7 @@ impl Overviews {
         // On the heap, since what reads so much at a time is larger than what waits for it.
         let gathered = Box::pin(T::gather(self, workspace, question, request.received_at()));
         let made = self.questions.answer(request, caller, gathered).await?;
-        if let Err(error) = self.stats.keep_overview(workspace, question, &made).await {
-            tracing::warn!(error = chain(&error), "an overview could not be kept");
-        }
+        warn_of(self.stats.keep_overview(workspace, question, &made).await, "an overview could not be kept");
         Ok(made)
     }
 }

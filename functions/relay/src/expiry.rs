@@ -6,7 +6,7 @@ use linklet_domain::{CorrelationId, ExpiryStep, Link, LinkEdit, LinkId, Record, 
 use linklet_dynamodb::{EditContext, ExpiryMarker, RepositoryError};
 use linklet_lambda::{
     metrics::{self, Metric},
-    telemetry::chain,
+    telemetry::{chain, warn_of},
 };
 
 use crate::Relay;
@@ -143,7 +143,5 @@ fn log_failed_step(link: &LinkId, correlation_id: &CorrelationId, error: &Reposi
 
 /// Logs a failure to update the statistics of the cleanup. The cleanup continues, since it doesn't depend on them.
 fn log_statistics(written: Result<(), RepositoryError>) {
-    if let Err(error) = written {
-        tracing::warn!(error = chain(&error), "the cleanup's statistics could not be written");
-    }
+    warn_of(written, "the cleanup's statistics could not be written");
 }

@@ -8,7 +8,7 @@ use linklet_dynamodb::{PartitionNotes, WatchTable};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
     metrics::{self, Metric},
-    telemetry::chain,
+    telemetry::{chain, warn_of},
 };
 use tracing::Instrument as _;
 
@@ -88,18 +88,14 @@ impl<N: Network> Checker<N> {
     }
 
     async fn notes(&self, round: &PlannedRound) -> PartitionNotes {
-        self.targets.notes(round.partition).await.unwrap_or_else(|error| {
-            tracing::warn!(error = chain(&error), "a round begins without what the last one has left");
-            PartitionNotes::default()
-        })
+        let notes = self.targets.notes(round.partition).await;
+        warn_of(notes, "a round begins without what the last one has left").unwrap_or_default()
     }
 
     async fn tell(&self, round: &PlannedRound, told: &PartitionNotes, notes: PartitionNotes) {
         if notes == *told {
             return;
         }
-        if let Err(error) = self.targets.note(round, &notes).await {
-            tracing::warn!(error = chain(&error), "what a round has left could not be told to the next one");
-        }
+        warn_of(self.targets.note(round, &notes).await, "what a round has left could not be told to the next one");
     }
 }

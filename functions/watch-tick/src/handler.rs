@@ -14,7 +14,7 @@ use linklet_lambda::{
     batch,
     publisher::{Message, Publisher},
     schedule::{Call, Job},
-    telemetry::chain,
+    telemetry::warn_of,
 };
 
 /// The scheduled job that plans rounds.
@@ -56,10 +56,8 @@ impl Tick {
     /// Whether there are targets to check. If the table can't say so, there may be some: an outage of the table must not
     /// keep rounds from being planned that begin when it is over.
     async fn may_have_targets(&self) -> bool {
-        self.targets.has_targets().await.unwrap_or_else(|error| {
-            tracing::warn!(error = chain(&error), "rounds are planned without knowing whether there are targets");
-            true
-        })
+        let has_targets = self.targets.has_targets().await;
+        warn_of(has_targets, "rounds are planned without knowing whether there are targets").unwrap_or(true)
     }
 
     fn messages(&self, call: &Call) -> Result<Vec<Message>, TickError> {

@@ -16,7 +16,7 @@ use aws_smithy_runtime_api::client::http::{SharedHttpClient, SharedHttpConnector
 use aws_types::service_config::{LoadServiceConfig, ServiceConfigKey};
 use linklet_dynamodb::RepositoryError;
 
-use crate::{breaker::Breaker, telemetry::chain};
+use crate::{breaker::Breaker, telemetry::warn_of};
 
 /// Maximum duration of a call, including its retries.
 pub const OPERATION_TIMEOUT: Duration = Duration::from_millis(2_400);
@@ -94,7 +94,5 @@ pub fn tables(config: &SdkConfig) -> DynamoDb {
 /// Logs the failure to open a connection ahead of the first request. The function starts anyway, since some requests need no
 /// table.
 pub fn log_connection(opened: Result<(), RepositoryError>) {
-    if let Err(error) = opened {
-        tracing::warn!(error = chain(&error), "DynamoDB can't be reached at start-up");
-    }
+    warn_of(opened, "DynamoDB can't be reached at start-up");
 }

@@ -93,6 +93,11 @@ pub fn chain(error: &(dyn Error + 'static)) -> String {
     text
 }
 
+/// What a call has returned; nothing after a warning with this message if it has failed.
+pub fn warn_of<T>(outcome: Result<T, impl Error + 'static>, message: &'static str) -> Option<T> {
+    outcome.inspect_err(|error| tracing::warn!(error = chain(error), "{message}")).ok()
+}
+
 const CORRELATION_ID: &str = "correlation_id";
 
 struct JsonLine {

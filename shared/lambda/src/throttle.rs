@@ -12,7 +12,7 @@ use crate::{
     identity::Caller,
     limiter::Limiter,
     metrics::{self, Metric},
-    telemetry::chain,
+    telemetry::{chain, warn_of},
 };
 
 /// Enforces the rate limits of a route: by person, exactly, which costs a write, and by address as the [limiter](Limiter) does, which
@@ -86,9 +86,7 @@ impl Throttle {
 
     async fn uncount(&self, person: &ThrottleSubject, counted: Option<Window>) {
         let Some(window) = counted else { return };
-        if let Err(error) = self.table.uncount(self.route, person, window).await {
-            tracing::warn!(error = chain(&error), "a refused call could not be uncounted");
-        }
+        warn_of(self.table.uncount(self.route, person, window).await, "a refused call could not be uncounted");
     }
 }
 

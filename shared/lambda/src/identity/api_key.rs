@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use super::{Actor, Caller, Credential, sessions::Freshness};
 use crate::{
     http::{ApiError, Problem, Request},
-    telemetry::chain,
+    telemetry::warn_of,
 };
 
 /// Authenticates requests with API keys.
@@ -85,9 +85,7 @@ impl KeyVerifier {
         if key.last_used_at.is_some_and(|stored| now < stored.plus(ApiKey::LAST_USED_PRECISION)) {
             return;
         }
-        if let Err(error) = self.table.touch(&key.hash, now).await {
-            tracing::warn!(error = chain(&error), "the last use of an API key could not be stored");
-        }
+        warn_of(self.table.touch(&key.hash, now).await, "the last use of an API key could not be stored");
     }
 }
 
