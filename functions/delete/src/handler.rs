@@ -1,6 +1,6 @@
 //! Deletes links, with or without their statistics.
 
-use linklet_domain::{Changer, Invalid, Link, LinkEdit, Precondition, Record, Scope, ShortCode};
+use linklet_domain::{Invalid, Link, LinkEdit, Precondition, Record, Scope, ShortCode};
 use linklet_dynamodb::{EditContext, EditOutcome, LinksTable};
 use linklet_lambda::{
     bulk::{self, Bulk, require_some},
@@ -20,20 +20,20 @@ pub struct Delete {
 
 impl Handler for Delete {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let writer = async || self.authenticator.require(request, Scope::LinksWrite).await;
+        // A purge can't be undone, and many links are others' as well.
+        let writer_now = async || self.authenticator.require_now(request, Scope::LinksWrite).await;
+        let alone = |is_purge| Removal { is_purge, is_one_of_many: false };
         match (request.method(), request.segments().as_slice()) {
             (&Method::DELETE, ["api", "urls", code]) => {
-                let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
-                self.delete(request, &caller, code, Circumstances::Alone).await
+                self.remove(request, &writer().await?, code, alone(false)).await
             }
+            // Boxed, so that requests about one link carry no state of those about many.
             (&Method::DELETE, ["api", "links", "bulk"]) => {
-                let caller = self.authenticator.require_now(request, Scope::LinksWrite).await?;
-                // Boxed, so that requests about one link carry no state of those about many.
-                Box::pin(self.remove_many(request, &caller)).await
+                Box::pin(self.remove_many(request, &writer_now().await?)).await
             }
             (&Method::DELETE, ["api", "links", code]) => {
-                // A purge can't be undone.
-                let caller = self.authenticator.require_now(request, Scope::LinksWrite).await?;
-                self.purge(request, &caller, code, Circumstances::Alone).await
+                self.remove(request, &writer_now().await?, code, alone(true)).await
             }
             _ => Err(Problem::RouteUnknown.into()),
         }
@@ -41,58 +41,43 @@ impl Handler for Delete {
 }
 
 impl Delete {
-    async fn delete(
-        &self,
-        request: &Request,
-        caller: &Caller,
-        code: &str,
-        circumstances: Circumstances,
-    ) -> Result<Response, ApiError> {
-        let record = self.changeable(caller, code).await?.ok_or(ApiError::Problem(Problem::NotFound))?;
-        self.authenticator.confirm(request, caller, &record.identity().owner, Scope::LinksWrite).await?;
-        // The response is the same if the link was deleted or has expired before, so that the request is idempotent.
-        let is_one_of_many = circumstances == Circumstances::OneOfMany;
-        let (at, changer) = (request.received_at(), caller.named_to(&record.identity().owner, is_one_of_many));
-        self.remove(request, caller, record, (changer.as_ref(), circumstances), |record| match record {
-            Record::Link(link) => LinkEdit::delete(link, at),
-            Record::Tombstone(_) => LinkEdit::Keep,
-        })
-        .await
-    }
-
-    /// Replaces the link with a tombstone. That publishes `url.purged`, on which analytics deletes clicks and statistics.
-    async fn purge(
-        &self,
-        request: &Request,
-        caller: &Caller,
-        code: &str,
-        circumstances: Circumstances,
-    ) -> Result<Response, ApiError> {
-        let Some(record) = self.changeable(caller, code).await? else { return Ok(no_content()) };
-        let at = request.received_at();
-        let changer = caller.changer();
-        let purge = |record: &Record<Link>| LinkEdit::purge(record, at);
-        self.remove(request, caller, record, (Some(&changer), circumstances), purge).await
-    }
-
+    /// Deletes a link, or replaces it with a tombstone. The latter publishes `url.purged`, on which analytics deletes clicks and
+    /// statistics.
     async fn remove(
         &self,
         request: &Request,
         caller: &Caller,
-        record: Record<Link>,
-        (changer, circumstances): (Option<&Changer>, Circumstances),
-        decide: impl Fn(&Record<Link>) -> LinkEdit,
+        code: &str,
+        Removal { is_purge, is_one_of_many }: Removal,
     ) -> Result<Response, ApiError> {
-        let precondition = match circumstances {
-            Circumstances::Alone => request.precondition(&record.identity().id.generation),
-            Circumstances::OneOfMany => Precondition::None,
+        let record = match self.changeable(caller, code).await? {
+            Some(record) => record,
+            None if is_purge => return Ok(no_content()),
+            None => return Err(Problem::NotFound.into()),
+        };
+        let (owner, at) = (record.identity().owner, request.received_at());
+        let changer = if is_purge {
+            Some(caller.changer())
+        } else {
+            self.authenticator.confirm(request, caller, &owner, Scope::LinksWrite).await?;
+            caller.named_to(&owner, is_one_of_many)
+        };
+        let precondition = match is_one_of_many {
+            true => Precondition::None,
+            false => request.precondition(&record.identity().id.generation),
         };
         let context = EditContext {
             precondition: &precondition,
-            changer,
+            changer: changer.as_ref(),
             ..EditContext::unconditional(caller.user(), request.correlation_id())
         };
-        match self.links.edit(record, &context, |record| Ok(decide(record))).await? {
+        let decide = |record: &Record<Link>| match record {
+            record if is_purge => Ok(LinkEdit::purge(record, at)),
+            Record::Link(link) => Ok(LinkEdit::delete(link, at)),
+            Record::Tombstone(_) => Ok(LinkEdit::Keep),
+        };
+        // The response is the same if the link was deleted or has expired before, so that the request is idempotent.
+        match self.links.edit(record, &context, decide).await? {
             EditOutcome::Stale => Err(Problem::PreconditionFailed.into()),
             EditOutcome::Refused(refusal) => Err(refusal),
             EditOutcome::Contended => Err(Problem::TryAgain.into()),
@@ -109,12 +94,12 @@ impl Delete {
         let until = self.bulk.admit(request, caller, codes.len()).await?;
         let removed = bulk::each(codes.len(), bulk::apart(codes.len()), until, |index| {
             let (is_named_before, code) = (repeated[index], codes[index]);
+            let removal = Removal { is_purge: wanted.is_purge, is_one_of_many: true };
             async move {
-                match wanted.is_purge {
-                    _ if is_named_before => Err(bulk::named_twice()),
-                    true => self.purge(request, caller, code, Circumstances::OneOfMany).await,
-                    false => self.delete(request, caller, code, Circumstances::OneOfMany).await,
+                if is_named_before {
+                    return Err(bulk::named_twice());
                 }
+                self.remove(request, caller, code, removal).await
             }
         });
         Ok(bulk::results(request, removed.await))
@@ -131,11 +116,13 @@ impl Delete {
     }
 }
 
-/// Whether a request is about one link, or about many. `If-Match` counts for a request about one link only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Circumstances {
-    Alone,
-    OneOfMany,
+/// How a link is removed.
+#[derive(Clone, Copy)]
+struct Removal {
+    /// Whether its statistics go with it.
+    is_purge: bool,
+    /// Whether the request is about many links. `If-Match` counts for a request about one link only.
+    is_one_of_many: bool,
 }
 
 /// Which links a request removes.
@@ -156,11 +143,6 @@ impl<'r> WantedRemovals<'r> {
         let codes: Vec<_> = request.query("codes").unwrap_or_default().split(',').map(str::trim).collect();
         let codes: Vec<_> = codes.into_iter().filter(|code| !code.is_empty()).collect();
         require_some("codes", codes.len())?;
-        let is_purge = request.parsed("purge", |text| match text {
-            "true" => Ok(true),
-            "false" => Ok(false),
-            _ => Err(Invalid::new("purge must be true or false")),
-        })?;
-        Ok(Self { codes, is_purge: is_purge.unwrap_or_default() })
+        Ok(Self { codes, is_purge: request.flag("purge")?.unwrap_or_default() })
     }
 }

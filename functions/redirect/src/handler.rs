@@ -15,7 +15,7 @@ use linklet_lambda::{
     following::{ClickRecording, Lead, Recorder, Use, UsedUp, Visit, diverted, led_to, note_end, page},
     http::{
         Answer, ApiError, DeferringHandler, Edge, HeaderValue, Method, Pages, Problem, Request, Response, ShortUrls,
-        StatusCode, header, no_content,
+        StatusCode, header,
     },
     limiter::Limiter,
     metrics::{self, Metric},
@@ -228,12 +228,9 @@ fn answered((visited, response): (Visited, Response)) -> (Visited, Result<Respon
 }
 
 fn redirect_to(location: &str, cache: Caching) -> Result<Response, ApiError> {
-    let header_value = |text: &str| HeaderValue::from_str(text).map_err(|error| ApiError::Internal(Box::new(error)));
     let Caching::For(time) = cache else { return led_to(location, StatusCode::FOUND) };
-    let mut response = no_content();
-    *response.status_mut() = REDIRECT;
-    response.headers_mut().insert(header::LOCATION, header_value(location)?);
-    let cache_control = format!("private, max-age={}", time.as_secs());
-    response.headers_mut().insert(header::CACHE_CONTROL, header_value(&cache_control)?);
-    Ok(page::noindex(response))
+    let mut response = led_to(location, REDIRECT)?;
+    let cache_control = HeaderValue::from_str(&format!("private, max-age={}", time.as_secs()));
+    response.headers_mut().insert(header::CACHE_CONTROL, cache_control.map_err(ApiError::internal)?);
+    Ok(response)
 }

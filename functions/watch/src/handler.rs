@@ -2,8 +2,10 @@
 
 mod view;
 
+use std::collections::BTreeMap;
+
 use linklet_domain::{
-    AuditAction, AuditContext, AuditSubject, Day, Host, Invalid, PageToken, Reach, Scope, Target, TargetId, TargetUrl,
+    AuditAction, AuditContext, AuditSubject, Day, Host, PageToken, Reach, Scope, Target, TargetId, TargetUrl,
 };
 use linklet_dynamodb::{AuditTable, DeleteTargetOutcome, RegisteredTarget, TargetRegistration, WatchTable, Workspaces};
 use linklet_lambda::{
@@ -13,7 +15,7 @@ use linklet_lambda::{
 
 use serde::Deserialize;
 
-use self::view::{Checks, OneTarget, Targets, TargetsWithHealth};
+use self::view::{Check, OneTarget, Targets, TargetsWithHealth};
 
 /// `POST` and `GET /v1/targets`, `GET` and `DELETE /v1/targets/{id}`, `GET /v1/targets/{id}/results`.
 pub struct Watch {
@@ -85,7 +87,8 @@ impl Watch {
         let limit = request.page_size()?;
         let host = request.parsed("host", Host::parse)?;
         let after = request.parsed("page_token", PageToken::decode)?;
-        let shows_health = request.parsed("health", shows_health)?.unwrap_or(false);
+        // Lists leave health out, since it takes further reads for each target.
+        let shows_health = request.flag("health")?.unwrap_or_default();
         let page = self.targets.list(caller.workspace(), host.as_ref(), limit, after.as_ref()).await?;
         if !shows_health {
             return Ok(json(StatusCode::OK, &Targets::from(page)));
@@ -128,7 +131,8 @@ impl Watch {
         let (limit, since) = (request.page_size()?, request.moment("since", Day::start)?);
         let target = self.target(caller, id).await?;
         let results = self.targets.results(&target, since, limit, request.received_at()).await?;
-        Ok(json(StatusCode::OK, &Checks::from(results)))
+        let checks: Vec<_> = results.into_iter().map(Check::from).collect();
+        Ok(json(StatusCode::OK, &BTreeMap::from([("items", checks)])))
     }
 
     /// Reads a target of the caller's workspace.
@@ -136,15 +140,6 @@ impl Watch {
         let id = TargetId::parse(id).map_err(|_| UNKNOWN)?;
         let target = self.targets.find(&id).await?.ok_or(UNKNOWN)?;
         if target.workspace == *caller.workspace() { Ok(target) } else { Err(FORBIDDEN) }
-    }
-}
-
-/// Lists leave health out, since it takes further reads for each target.
-fn shows_health(text: &str) -> Result<bool, Invalid> {
-    match text {
-        "true" => Ok(true),
-        "false" => Ok(false),
-        _ => Err(Invalid::new("health must be true or false")),
     }
 }
 

@@ -82,24 +82,13 @@ impl TargetsWithHealth {
     }
 }
 
-/// The latest results of a target.
+/// The result of a check.
 #[derive(Serialize)]
-pub(crate) struct Checks {
-    items: Vec<Check>,
-}
-
-#[derive(Serialize)]
-struct Check {
+pub(crate) struct Check {
     checked_at: Timestamp,
     status_code: Option<u16>,
     latency_ms: u64,
     error: Option<CheckError>,
-}
-
-impl From<Vec<CheckResult>> for Checks {
-    fn from(results: Vec<CheckResult>) -> Self {
-        Self { items: results.into_iter().map(Check::from).collect() }
-    }
 }
 
 impl From<CheckResult> for Check {

@@ -19,7 +19,7 @@ pub use self::{
     visit::{Lead, Visit, platforms_of},
 };
 use crate::{
-    http::{ApiError, HeaderValue, Response, StatusCode, header, no_content},
+    http::{ApiError, HeaderValue, Response, StatusCode, empty, header},
     telemetry::chain,
 };
 
@@ -28,9 +28,8 @@ use crate::{
 /// # Errors
 /// When the location can't be in a header.
 pub fn led_to(location: &str, status: StatusCode) -> Result<Response, ApiError> {
-    let location = HeaderValue::from_str(location).map_err(|error| ApiError::Internal(Box::new(error)))?;
-    let mut response = no_content();
-    *response.status_mut() = status;
+    let location = HeaderValue::from_str(location).map_err(ApiError::internal)?;
+    let mut response = empty(status);
     response.headers_mut().insert(header::LOCATION, location);
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(page::noindex(response))

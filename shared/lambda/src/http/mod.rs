@@ -45,7 +45,9 @@ pub use self::{
     problem::Problem,
     representation::VARIES,
     request::{BODY_BYTES, LARGE_BODY_BYTES, Request},
-    response::{Response, accepted, content, created, json, json_text, located, no_content, not_modified, with_secret},
+    response::{
+        Response, accepted, content, created, empty, json, json_text, located, no_content, not_modified, with_secret,
+    },
     revisions::tagged,
     short_urls::ShortUrls,
     unread::{MOST_IGNORED, naming},

@@ -232,6 +232,14 @@ impl Request {
         self.query(name).map(parse).transpose().map_err(|refused| refused.in_field(name))
     }
 
+    /// A query parameter that is true or false.
+    ///
+    /// # Errors
+    /// When it is neither.
+    pub fn flag(&self, name: &'static str) -> Result<Option<bool>, Invalid> {
+        self.parsed(name, |text| text.parse().map_err(|_| Invalid::new(format!("{name} must be true or false"))))
+    }
+
     /// The query parameter `limit`: 20 if it is missing, and at most 100, whatever it says.
     ///
     /// # Errors
@@ -263,21 +271,9 @@ impl Request {
     /// When one of them is neither, or the first is later than the last.
     pub fn time_between(
         &self,
-        ends: (&'static str, &'static str),
-    ) -> Result<(Option<Timestamp>, Option<Timestamp>), Invalid> {
-        self.time_between_in(&Zone::utc(), ends)
-    }
-
-    /// Two query parameters that are the ends of a time, whose dates are days of a time zone.
-    ///
-    /// # Errors
-    /// When one of them is neither, or the first is later than the last.
-    pub fn time_between_in(
-        &self,
-        zone: &Zone,
         (first, last): (&'static str, &'static str),
     ) -> Result<(Option<Timestamp>, Option<Timestamp>), Invalid> {
-        zone.between((first, self.query(first)), (last, self.query(last)))
+        Zone::utc().between((first, self.query(first)), (last, self.query(last)))
     }
 
     /// A query parameter that is a date-time, or a date, of which a moment is meant.

@@ -49,28 +49,30 @@ pub(super) fn problem(status: StatusCode, body: &impl Serialize) -> Response {
     typed(status, "application/problem+json", body)
 }
 
+/// A response with no body.
+#[must_use]
+pub fn empty(status: StatusCode) -> Response {
+    let mut response = Response::new(Body::Empty);
+    *response.status_mut() = status;
+    response
+}
+
 /// A response with status 204 and no body.
 #[must_use]
 pub fn no_content() -> Response {
-    let mut response = Response::new(Body::Empty);
-    *response.status_mut() = StatusCode::NO_CONTENT;
-    response
+    empty(StatusCode::NO_CONTENT)
 }
 
 /// A response with status 202 and no body, for what happens later, if at all.
 #[must_use]
 pub fn accepted() -> Response {
-    let mut response = Response::new(Body::Empty);
-    *response.status_mut() = StatusCode::ACCEPTED;
-    response
+    empty(StatusCode::ACCEPTED)
 }
 
 /// A response with status 304 and no body.
 #[must_use]
 pub fn not_modified() -> Response {
-    let mut response = Response::new(Body::Empty);
-    *response.status_mut() = StatusCode::NOT_MODIFIED;
-    response
+    empty(StatusCode::NOT_MODIFIED)
 }
 
 /// This response, which has a secret in its body, such as a token. It is never compressed: the length of what is compressed
