@@ -1,8 +1,8 @@
 //! Invitations into a workspace. Nobody is added: who is invited accepts.
 
 use linklet_domain::{
-    AccountChange, EmailAddress, Invitation, InvitationId, OneTimeToken, RequestedEmail, Role, Timestamp, TokenPurpose,
-    UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+    AccountChange, EmailAddress, GuessKind, Invitation, InvitationId, OneTimeToken, RequestedEmail, Role, Timestamp,
+    TokenPurpose, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{AcceptOutcome, InviteOutcome, OpenInvitation, WithdrawOutcome};
 use linklet_lambda::{
@@ -81,7 +81,11 @@ impl Account {
     /// 200 with what an invitation is for, for whoever has its token.
     pub(crate) async fn look_at_invitation(&self, request: &Request) -> Result<Response, ApiError> {
         let Acceptance { token } = request.json()?;
-        self.guesses.limit(request, Attempt::at_token(), async |_| self.look(request, &token).await).await
+        self.guesses
+            .limit(request, Attempt { kind: GuessKind::Token, account: None }, async |_| {
+                self.look(request, &token).await
+            })
+            .await
     }
 
     async fn look(&self, request: &Request, token: &str) -> Result<Response, ApiError> {
@@ -101,7 +105,7 @@ impl Account {
     pub(crate) async fn accept_invitation(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
         let Acceptance { token } = request.json()?;
         let account = person.user().to_string();
-        let attempt = Attempt::at_token_by(&account);
+        let attempt = Attempt { kind: GuessKind::Token, account: Some(&account) };
         self.guesses.limit(request, attempt, async |_| self.accept(request, person, &token).await).await
     }
 

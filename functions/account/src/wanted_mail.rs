@@ -1,6 +1,6 @@
 //! Which notifications people get by mail, and how they get rid of them.
 
-use linklet_domain::{Actor, MailChoice, UnsubscribeToken};
+use linklet_domain::{Actor, GuessKind, MailChoice, UnsubscribeToken};
 use linklet_lambda::{
     app,
     following::led_to,
@@ -39,7 +39,10 @@ impl Account {
         let token = request.query("token").unwrap_or_default();
         let Some(user) = UnsubscribeToken::person(token, &self.guesses.salt, request.received_at()) else {
             // Only a wrong token is a guess: the servers of a mail provider bring the right ones of many people.
-            return self.guesses.limit(request, Attempt::at_token(), async |_| Err(TOKEN_INVALID)).await;
+            return self
+                .guesses
+                .limit(request, Attempt { kind: GuessKind::Token, account: None }, async |_| Err(TOKEN_INVALID))
+                .await;
         };
         let origin = self.guesses.origin(request, Actor::Person(user));
         if !self.users.choose_mail(&user, MailChoice::None, &origin).await? {

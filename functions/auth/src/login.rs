@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use linklet_domain::{
-    Account, AccountChange, Actor, EmailAddress, Founder, HashFor, Membership, SessionId, Timestamp, TypedPassword,
-    UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+    Account, AccountChange, Actor, EmailAddress, Founder, GuessKind, HashFor, Membership, SessionId, Timestamp,
+    TypedPassword, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{CreateWorkspaceOutcome, NewWorkspace, back_off};
 use linklet_lambda::{
@@ -37,9 +37,9 @@ impl Auth {
         if credentials.remember == Some(true) {
             self.address.require_own_page(request)?;
         }
-        let attempt = Attempt::at_password_of(&credentials.email);
+        let attempt = Attempt { kind: GuessKind::Password, account: Some(&credentials.email) };
         let log_in = async |whose| {
-            self.limits.admit_hashes(request, whose, &credentials.email, 1).await?;
+            self.limits.admit_hashes(request, whose, &credentials.email, 1, request.received_at()).await?;
             let started = Instant::now();
             let answer = Box::pin(self.log_in(request, &credentials, whose)).await;
             if matches!(answer, Err(ApiError::Problem(Problem::InvalidCredentials))) {

@@ -1,7 +1,7 @@
 //! What somebody is shown and changes of themselves: name and address.
 
 use linklet_domain::{
-    Account, Actor, EmailAddress, FullName, Invalid, OneTimeToken, RequestedEmail, Timestamp, TokenPurpose,
+    Account, Actor, EmailAddress, FullName, GuessKind, Invalid, OneTimeToken, RequestedEmail, Timestamp, TokenPurpose,
     TypedPassword, UserId, lifetimes, optional, patched,
 };
 use linklet_dynamodb::{AddressStep, PersonChange, PersonOutcome, Profile};
@@ -96,9 +96,10 @@ impl Auth {
             self.proofs().require(request, account, password, purpose).await?;
             self.want_address(request, account, wanted, email).await
         };
-        let mail = async |_| guesses.limit(request, Attempt::at_taking(), take).await;
+        let mail =
+            async |_| guesses.limit(request, Attempt { kind: GuessKind::Registration, account: None }, take).await;
         if self.mails.are_placed() {
-            guesses.limit(request, Attempt::at_mailing(), mail).await
+            guesses.limit(request, Attempt { kind: GuessKind::Mail, account: None }, mail).await
         } else {
             mail(None).await
         }
@@ -134,7 +135,7 @@ impl Auth {
             request.note_account(&user.ok_or(TOKEN_INVALID)?);
             Ok(no_content())
         };
-        self.limits.guesses.limit(request, Attempt::at_token(), keep).await
+        self.limits.guesses.limit(request, Attempt { kind: GuessKind::Token, account: None }, keep).await
     }
 }
 

@@ -1,8 +1,8 @@
 //! Registration: with a workspace of one's own, or by an invitation into another one.
 
 use linklet_domain::{
-    Account, Actor, EmailAddress, FullName, HashFor, Invalid, Membership, OneTimeToken, Password, Role, Timestamp,
-    TokenPurpose, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+    Account, Actor, EmailAddress, FullName, GuessKind, HashFor, Invalid, Membership, OneTimeToken, Password, Role,
+    Timestamp, TokenPurpose, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{OpenInvitation, RegisterOutcome, Registration, back_off};
 use linklet_lambda::{
@@ -26,7 +26,7 @@ impl Auth {
             return Err(Problem::RegistrationClosed.into());
         }
         let credential = self.credential(&body, &wanted)?;
-        let attempt = Attempt::at_registering(wanted.email.as_str());
+        let attempt = Attempt { kind: GuessKind::Registration, account: Some(wanted.email.as_str()) };
         let create = async |whose| self.create(request, &wanted, &credential, whose).await;
         self.limits.guesses.limit(request, attempt, create).await
     }
@@ -100,8 +100,8 @@ impl Auth {
         password: &Password,
         whose: Option<HashFor>,
     ) -> Result<String, ApiError> {
-        self.limits.admit_hashes(request, whose, email.as_str(), 1).await?;
-        self.passwords.hash(password.typed()).map_err(|error| ApiError::Internal(Box::new(error)))
+        self.limits.admit_hashes(request, whose, email.as_str(), 1, request.received_at()).await?;
+        self.passwords.hash(password.typed()).map_err(ApiError::internal)
     }
 
     /// Refuses an account of no use, whose address isn't verified yet. It is asked after the password, so that strangers learn

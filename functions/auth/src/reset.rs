@@ -1,7 +1,8 @@
 //! A new password for those who have forgotten theirs.
 
 use linklet_domain::{
-    AccountChange, Actor, EmailAddress, HashFor, OneTimeToken, Password, RequestedEmail, Timestamp, TokenPurpose,
+    AccountChange, Actor, EmailAddress, GuessKind, HashFor, OneTimeToken, Password, RequestedEmail, Timestamp,
+    TokenPurpose,
 };
 use linklet_dynamodb::{ResetOutcome, TokenDelivery};
 use linklet_lambda::{
@@ -21,7 +22,7 @@ impl Auth {
         let Forgotten { email } = request.json()?;
         let reset = RequestedEmail::PasswordReset { email };
         let order = async |_| self.mails.place(request, reset.clone()).await;
-        self.limits.guesses.limit(request, Attempt::at_mailing(), order).await?;
+        self.limits.guesses.limit(request, Attempt { kind: GuessKind::Mail, account: None }, order).await?;
         Ok(accepted())
     }
 
@@ -30,7 +31,7 @@ impl Auth {
     pub(crate) async fn reset_password(&self, request: &Request) -> Result<Response, ApiError> {
         let wanted = request.json::<NewPassword>()?;
         let set = async |whose| self.set_password(request, &wanted, whose).await;
-        self.limits.guesses.limit(request, Attempt::at_token(), set).await
+        self.limits.guesses.limit(request, Attempt { kind: GuessKind::Token, account: None }, set).await
     }
 
     async fn set_password(
@@ -43,8 +44,8 @@ impl Auth {
         let token = OneTimeToken::parse(TokenPurpose::Reset, token).map_err(|_| TOKEN_INVALID)?;
         let reset = self.users.reset(&token.hash(), request.received_at()).await?.ok_or(TOKEN_INVALID)?;
         password.refuse_guessable(reset.email()).map_err(|refused| refused.in_field("password"))?;
-        self.limits.admit_hashes(request, whose, reset.email().as_str(), 1).await?;
-        let hash = self.passwords.hash(password.typed()).map_err(|error| ApiError::Internal(Box::new(error)))?;
+        self.limits.admit_hashes(request, whose, reset.email().as_str(), 1, request.received_at()).await?;
+        let hash = self.passwords.hash(password.typed()).map_err(ApiError::internal)?;
         // Hashing has taken a while, in which others may have logged in.
         let origin = self.limits.guesses.origin(request, Actor::Person(*reset.user()));
         let network = self.limits.guesses.familiar_network(request, reset.email().as_str());

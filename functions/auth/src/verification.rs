@@ -1,7 +1,7 @@
 //! Showing that an address is one's own.
 
 use linklet_domain::{
-    Actor, EmailAddress, HashFor, Invalid, OneTimeToken, Password, RequestedEmail, Timestamp, TokenPurpose,
+    Actor, EmailAddress, GuessKind, HashFor, Invalid, OneTimeToken, Password, RequestedEmail, Timestamp, TokenPurpose,
     TypedPassword, UserId, optional,
 };
 use linklet_dynamodb::{AddressVerification, VerifyOutcome};
@@ -27,7 +27,7 @@ impl Auth {
             None => Proof::Session(self.session_of(request).await?),
         };
         let find = async |_| self.verification_by(request, &token).await;
-        let found = self.limits.guesses.limit(request, Attempt::at_token(), find).await?;
+        let found = self.limits.guesses.limit(request, Attempt { kind: GuessKind::Token, account: None }, find).await?;
         match proof {
             Proof::Session(person) if person == *found.user() => self.verify(request, &found, None).await,
             Proof::Session(_) => Err(Problem::Forbidden.into()),
@@ -124,7 +124,7 @@ impl Auth {
             RequestedEmail::Verification { email: request.json::<Requested>()?.email }
         };
         let order = async |_| self.mails.place(request, mail.clone()).await;
-        self.limits.guesses.limit(request, Attempt::at_mailing(), order).await?;
+        self.limits.guesses.limit(request, Attempt { kind: GuessKind::Mail, account: None }, order).await?;
         Ok(accepted())
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Shorten, creation::Circumstances};
+use crate::Shorten;
 use linklet_domain::{AnswerKey, NormalizedUrl, TargetUrl};
 use linklet_lambda::{
     bulk::{self, limit_passwords, require_some},
@@ -21,7 +21,7 @@ impl Shorten {
         let until = self.bulk.admit(request, caller, links.len()).await?;
         let results = bulk::each(links.len(), by_url(&links), until, |index| {
             let key = key.clone().map(|key| AnswerKey { key, index: Some(index) });
-            self.link_for(request, &links[index], caller, Circumstances { key, among_many_until: Some(until) })
+            self.link_for(request, &links[index], caller, key, Some(until))
         });
         Ok(bulk::results(request, results.await))
     }

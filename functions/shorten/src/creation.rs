@@ -36,14 +36,6 @@ struct Submission<'r> {
     is_quiet: bool,
 }
 
-/// What a link is created with that isn't in the body about it.
-pub(crate) struct Circumstances {
-    /// What its answer is kept under.
-    pub key: Option<AnswerKey>,
-    /// Of one among many links of a request: how long its password may wait for its turn. Nobody is notified of such a link.
-    pub among_many_until: Option<Instant>,
-}
-
 /// The outcome of one attempt.
 enum AttemptOutcome {
     /// The response to send.
@@ -55,29 +47,27 @@ enum AttemptOutcome {
 }
 
 impl Shorten {
-    /// The answer to the request for a link: the one that its URL has, or a new one.
+    /// The answer to the request for a link, which is kept under the key: the link that its URL has, or a new one. Of one among many
+    /// links of a request, the password may wait until a time for its turn, and nobody is notified.
     pub(crate) async fn link_for(
         &self,
         request: &Request,
         body: &JsonObject,
         caller: &Caller,
-        circumstances: Circumstances,
+        key: Option<AnswerKey>,
+        among_many_until: Option<Instant>,
     ) -> Result<Response, ApiError> {
         const CODE_TRIES: u32 = 5;
         const CONFLICT_TRIES: u32 = 10;
-        let Circumstances { key, among_many_until } = circumstances;
         let identity = Identity { key, fingerprint: body.fingerprint() };
         // Before the body is judged: an expiry that was in the future at the first request may have passed since.
         if let Some(answer) = self.earlier_answer(&identity, request, caller).await? {
             return self.repeated(answer).await;
         }
         let wanted = NewLink::read(body, request, &self.reserved, &self.short_urls, self.room.reach)?;
-        let password_hash = match (&wanted.password, among_many_until) {
-            (Some(password), None) => Some(self.hashing.hash(request, caller.user(), password).await?),
-            (Some(password), Some(until)) => {
-                Some(self.hashing.hash_in_turn(request, caller.user(), password, until).await?)
-            }
-            (None, _) => None,
+        let password_hash = match &wanted.password {
+            Some(password) => Some(self.hashing.hash(request, caller.user(), password, among_many_until).await?),
+            None => None,
         };
         let (ignored, is_quiet) = (body.ignored(), among_many_until.is_some());
         let submission = Submission { request, caller, wanted, password_hash, identity, ignored, is_quiet };

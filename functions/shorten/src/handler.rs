@@ -18,8 +18,6 @@ use linklet_lambda::{
 };
 use serde::Serialize;
 
-use self::creation::Circumstances;
-
 /// `POST /api/shorten`, `POST /api/links/bulk` and `GET /api/codes/{code}`.
 pub struct Shorten {
     links: LinksTable,
@@ -98,7 +96,7 @@ impl Handler for Shorten {
                 self.throttle.admit(request, caller.user()).await?;
                 let key = request.idempotency_key()?.map(|key| AnswerKey { key, index: None });
                 let body = request.large_json_object()?;
-                self.link_for(request, &body, &caller, Circumstances { key, among_many_until: None }).await
+                self.link_for(request, &body, &caller, key, None).await
             }
             (&Method::POST, ["api", "links", "bulk"]) => {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;

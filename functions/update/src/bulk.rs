@@ -11,7 +11,7 @@ use linklet_lambda::{
 };
 use serde::Deserialize;
 
-use crate::{Change, Circumstances, Update};
+use crate::{Change, Update};
 
 /// Which links a request changes, and how.
 struct Wanted {
@@ -52,7 +52,7 @@ impl Update {
         let (code, body) = &links[index];
         let change = Change { tags: tags.clone(), ..Change::read(request, body)? };
         let ignored = body.ignored();
-        let link = self.change(request, caller, code, change, Circumstances::OneOfMany { until }).await?;
+        let link = self.change(request, caller, code, change, Some(until)).await?;
         Ok(Changed { link, ignored })
     }
 

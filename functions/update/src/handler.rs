@@ -48,19 +48,16 @@ pub struct Update {
 
 impl Handler for Update {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let writer = async || self.authenticator.require(request, Scope::LinksWrite).await;
         match (request.method(), request.segments().as_slice()) {
             (&Method::PATCH, ["api", "links", "bulk"]) => {
                 let caller = self.authenticator.require_now(request, Scope::LinksWrite).await?;
                 // Boxed, so that requests about one link carry no state of those about many.
                 Box::pin(self.update_many(request, &caller)).await
             }
-            (&Method::PATCH, ["api", "links", code]) => {
-                let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
-                self.update(request, &caller, code).await
-            }
+            (&Method::PATCH, ["api", "links", code]) => self.update(request, &writer().await?, code).await,
             (&Method::PUT, ["api", "links", code, "rules"]) => {
-                let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
-                self.replace_rules(request, &caller, code).await
+                self.replace_rules(request, &writer().await?, code).await
             }
             _ => Err(Problem::RouteUnknown.into()),
         }
@@ -70,7 +67,7 @@ impl Handler for Update {
 impl Update {
     async fn update(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
         let change = Change::read(request, &request.large_json_object()?)?;
-        let link = self.change(request, caller, code, change, Circumstances::Alone).await?;
+        let link = self.change(request, caller, code, change, None).await?;
         let (generation, revision) = (link.id().generation.clone(), link.revision);
         let tables = LinkTables { links: &self.links, stats: &self.stats, people: &self.people };
         let body = OneLink::load(request, &self.short_urls, tables, link).await;
@@ -84,28 +81,28 @@ impl Update {
         }
         let patch = LinkPatch { routing: Some(routing), ..LinkPatch::default() };
         let change = Change { patch, ..Change::default() };
-        let link = self.change(request, caller, code, change, Circumstances::Alone).await?;
+        let link = self.change(request, caller, code, change, None).await?;
         let view = RulesView::new(link.routing.as_ref(), self.edge);
         Ok(tagged(json(StatusCode::OK, &view), &link.id().generation, link.revision))
     }
 
-    /// Changes a link, and returns it as it is then.
+    /// Changes a link, and returns it as it is then. `If-Match` counts for a request about one link only. The password of one of many
+    /// may wait until a time for its turn to be hashed.
     async fn change(
         &self,
         request: &Request,
         caller: &Caller,
         code: &str,
         mut change: Change,
-        circumstances: Circumstances,
+        among_many_until: Option<Instant>,
     ) -> Result<Link, ApiError> {
         let link = self.changeable(request, caller, code).await?;
         // What is refused in any case is refused before something is looked up or hashed for it.
         let edit = self.decide(request, &change, &link)?;
-        let (changer, precondition) = match circumstances {
-            Circumstances::Alone => {
-                (caller.named_to(&link.identity.owner, false), request.precondition(&link.id().generation))
-            }
-            Circumstances::OneOfMany { .. } => (caller.named_to(&link.identity.owner, true), Precondition::None),
+        let changer = caller.named_to(&link.identity.owner, among_many_until.is_some());
+        let precondition = match among_many_until {
+            None => request.precondition(&link.id().generation),
+            Some(_) => Precondition::None,
         };
         if !precondition.admits(link.revision) {
             return Err(Problem::PreconditionFailed.into());
@@ -113,7 +110,9 @@ impl Update {
         let LinkEdit::Change(after) = edit else { return Ok(link) };
         change.destinations = self.destinations(&link, &after).await?;
         let password_hash = match &change.password {
-            Some(Some(password)) => Some(Some(self.hash(request, caller, password, circumstances).await?)),
+            Some(Some(password)) => {
+                Some(Some(self.hashing.hash(request, caller.user(), password, among_many_until).await?))
+            }
             Some(None) => Some(None),
             None => None,
         };
@@ -192,21 +191,6 @@ impl Update {
             editable @ Destinations::Editable => Ok(editable),
         }
     }
-
-    async fn hash(
-        &self,
-        request: &Request,
-        caller: &Caller,
-        password: &LinkPassword,
-        circumstances: Circumstances,
-    ) -> Result<String, ApiError> {
-        match circumstances {
-            Circumstances::Alone => self.hashing.hash(request, caller.user(), password).await,
-            Circumstances::OneOfMany { until } => {
-                self.hashing.hash_in_turn(request, caller.user(), password, until).await
-            }
-        }
-    }
 }
 
 /// The link, if it can still be changed.
@@ -264,14 +248,6 @@ impl Default for Change {
         let (patch, tags, destinations) = (LinkPatch::default(), TagChange::default(), Destinations::Editable);
         Self { patch, tags, password: None, destinations }
     }
-}
-
-/// Whether a request is about one link, or about many. `If-Match` counts for a request about one link only. The password of one of
-/// many may wait until a time for its turn to be hashed.
-#[derive(Debug, Clone, Copy)]
-enum Circumstances {
-    Alone,
-    OneOfMany { until: Instant },
 }
 
 /// The member of the body that isn't kept with the link.

@@ -27,53 +27,13 @@ pub struct Guesses {
 /// What a request may guess.
 #[derive(Debug, Clone, Copy)]
 pub struct Attempt<'a> {
-    kind: GuessKind,
-    account: Option<&'a str>,
+    /// Of which kind the guess is.
+    pub kind: GuessKind,
+    /// Where it counts, too: the address or the id of an account, or the [folded](linklet_domain::ShortCode::folded) code of a link.
+    pub account: Option<&'a str>,
 }
 
-impl<'a> Attempt<'a> {
-    /// The password of an account with this address, if there is one.
-    #[must_use]
-    pub fn at_password_of(account: &'a str) -> Self {
-        Self { kind: GuessKind::Password, account: Some(account) }
-    }
-
-    /// The password of a link with this [folded](linklet_domain::ShortCode::folded) code, or whether there is one.
-    #[must_use]
-    pub fn at_link(link: &'a str) -> Self {
-        Self { kind: GuessKind::Link, account: Some(link) }
-    }
-
-    /// A one-time token.
-    #[must_use]
-    pub fn at_token() -> Self {
-        Self { kind: GuessKind::Token, account: None }
-    }
-
-    /// A one-time token, by somebody who has signed in.
-    #[must_use]
-    pub fn at_token_by(account: &'a str) -> Self {
-        Self { kind: GuessKind::Token, account: Some(account) }
-    }
-
-    /// Whether there is an account with this address, by registering it.
-    #[must_use]
-    pub fn at_registering(account: &'a str) -> Self {
-        Self { kind: GuessKind::Registration, account: Some(account) }
-    }
-
-    /// Whether there is an account with an address, by wanting it for one's own account. Who asks proves nothing about that address.
-    #[must_use]
-    pub fn at_taking() -> Self {
-        Self { kind: GuessKind::Registration, account: None }
-    }
-
-    /// Nothing, but a mail is sent. Each request counts, since none of them tells whether it was in vain.
-    #[must_use]
-    pub fn at_mailing() -> Self {
-        Self { kind: GuessKind::Mail, account: None }
-    }
-
+impl Attempt<'_> {
     /// Whether the guess stays counted: because the answer tells that it was wrong, or because each one counts.
     fn stays_counted<T>(self, answer: &Result<T, ApiError>) -> bool {
         match answer {
@@ -154,7 +114,7 @@ impl Guesses {
     /// Makes the request's address familiar with an account whose person has proved that they read its mail. Somebody else's guesses
     /// at the password are not in their way then.
     pub async fn remember_proof(&self, request: &Request, account: &str) {
-        let guess = self.guess(request, Attempt::at_password_of(account));
+        let guess = self.guess(request, Attempt { kind: GuessKind::Password, account: Some(account) });
         let remembered = self.table.remember_sign_in(&guess, None, request.received_at()).await;
         warn_about(remembered, "a proof was not remembered");
     }

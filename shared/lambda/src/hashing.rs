@@ -11,7 +11,9 @@ use crate::{
     telemetry::chain,
     throttle::Throttle,
 };
-use linklet_domain::{HashBudget, HashFor, LinkId, LinkPassword, ShortCode, Timestamp, TypedPassword, UserId};
+use linklet_domain::{
+    GuessKind, HashBudget, HashFor, LinkId, LinkPassword, ShortCode, Timestamp, TypedPassword, UserId,
+};
 use tokio::{sync::Mutex, time::sleep};
 
 /// For so long a [budget](HashBudget) is.
@@ -38,12 +40,28 @@ impl LinkHashing {
         Self::within(Limits { guesses, hashes })
     }
 
-    /// The hash of a new password, which this person gives to a link.
+    /// The hash of a new password, which this person gives to a link. If it is one of several passwords of a request, they are hashed
+    /// one after another, each as soon as there is room for it.
     ///
     /// # Errors
-    /// 429 if as many passwords are hashed in this second as may be.
-    pub async fn hash(&self, request: &Request, by: &UserId, password: &LinkPassword) -> Result<String, ApiError> {
-        self.hash_at(request, by, password, request.received_at()).await
+    /// 429 if as many passwords are hashed in this second as may be, or for one of several, if there is no room until that time.
+    pub async fn hash(
+        &self,
+        request: &Request,
+        by: &UserId,
+        password: &LinkPassword,
+        among_many_until: Option<Instant>,
+    ) -> Result<String, ApiError> {
+        let Some(until) = among_many_until else {
+            return self.hash_at(request, by, password, request.received_at()).await;
+        };
+        let _turn = self.turn.lock().await;
+        loop {
+            match self.hash_at(request, by, password, Timestamp::now()).await {
+                Err(ApiError::TooManyAttempts { .. }) if Instant::now() + A_SECOND < until => sleep(A_SECOND).await,
+                hashed => return hashed,
+            }
+        }
     }
 
     async fn hash_at(
@@ -54,27 +72,7 @@ impl LinkHashing {
         now: Timestamp,
     ) -> Result<String, ApiError> {
         self.admit(request, &by.to_string(), now).await?;
-        self.passwords.hash(password.typed()).map_err(|error| ApiError::Internal(Box::new(error)))
-    }
-
-    /// Like [`Self::hash`], for one of several passwords of a request: one after another, each as soon as there is room for it.
-    ///
-    /// # Errors
-    /// 429 if there is none until `until`.
-    pub async fn hash_in_turn(
-        &self,
-        request: &Request,
-        by: &UserId,
-        password: &LinkPassword,
-        until: Instant,
-    ) -> Result<String, ApiError> {
-        let _turn = self.turn.lock().await;
-        loop {
-            match self.hash_at(request, by, password, Timestamp::now()).await {
-                Err(ApiError::TooManyAttempts { .. }) if Instant::now() + A_SECOND < until => sleep(A_SECOND).await,
-                hashed => return hashed,
-            }
-        }
+        self.passwords.hash(password.typed()).map_err(ApiError::internal)
     }
 
     /// Does what may turn out to be a guess at the password of the link with this code, or at a code. Wrong ones make their sender
@@ -89,7 +87,7 @@ impl LinkHashing {
         work: impl AsyncFnOnce() -> Result<T, ApiError>,
     ) -> Result<T, ApiError> {
         let folded = code.folded();
-        let attempt = Attempt::at_link(&folded);
+        let attempt = Attempt { kind: GuessKind::Link, account: Some(&folded) };
         self.limits.guesses.limit(request, attempt, async |_| work().await).await
     }
 
@@ -111,7 +109,7 @@ impl LinkHashing {
 
     /// Counts a hash for a link or for the person who gives it a password.
     async fn admit(&self, request: &Request, whose: &str, now: Timestamp) -> Result<(), ApiError> {
-        self.limits.admit_hashes_at(request, Some(HashFor::Links), whose, 1, now).await
+        self.limits.admit_hashes(request, Some(HashFor::Links), whose, 1, now).await
     }
 }
 
@@ -143,16 +141,6 @@ impl Limits {
     /// # Errors
     /// 429 if there is no room. Whoever is refused is told to wait for one to three seconds, so that not all come back at once.
     pub async fn admit_hashes(
-        &self,
-        request: &Request,
-        whose: Option<HashFor>,
-        account: &str,
-        hashes: u32,
-    ) -> Result<(), ApiError> {
-        self.admit_hashes_at(request, whose, account, hashes, request.received_at()).await
-    }
-
-    async fn admit_hashes_at(
         &self,
         request: &Request,
         whose: Option<HashFor>,

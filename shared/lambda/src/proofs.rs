@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use linklet_domain::{Account, Actor, HashFor, TypedPassword, UserId};
+use linklet_domain::{Account, Actor, GuessKind, HashFor, TypedPassword, UserId};
 use linklet_dynamodb::AuditTable;
 
 use crate::{
@@ -57,13 +57,14 @@ impl Proofs<'_> {
         Purpose { refusal, hashes }: Purpose,
     ) -> Result<(), ApiError> {
         let verify = async |whose: Option<HashFor>| {
-            self.limits.admit_hashes(request, whose, account.email.as_str(), hashes).await?;
+            self.limits.admit_hashes(request, whose, account.email.as_str(), hashes, request.received_at()).await?;
             if self.passwords.verify(password, account.password_hash.as_deref()) {
                 return Ok(());
             }
             Err(self.refused(request, Some(&account.id), refusal).await)
         };
-        self.limits.guesses.limit(request, Attempt::at_password_of(account.email.as_str()), verify).await
+        let attempt = Attempt { kind: GuessKind::Password, account: Some(account.email.as_str()) };
+        self.limits.guesses.limit(request, attempt, verify).await
     }
 
     /// Writes the line that says why a password was refused, and returns the error, which doesn't. If the next guess has to wait, the

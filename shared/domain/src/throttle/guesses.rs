@@ -17,12 +17,12 @@ pub enum GuessKind {
     Password,
     /// A one-time token.
     Token,
-    /// The password of a link.
+    /// The password of a link, or whether there is one.
     Link,
     /// Which addresses have an account, by registering them. One that had none counts as well, so that nobody registers as many as
-    /// they like.
+    /// they like. So does who wants an address for their own account, but at no account: they prove nothing about that address.
     Registration,
-    /// Nothing: it has a mail sent, and every one counts.
+    /// Nothing: it has a mail sent, and every one counts, since no answer tells whether it was in vain.
     Mail,
 }
 
