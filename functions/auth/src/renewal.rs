@@ -1,6 +1,8 @@
 //! Staying signed in: a session is renewed by the refresh token in a cookie, without the password.
 
-use linklet_domain::{Account, Actor, Membership, RefreshToken, RenewableSession, Renewal, SessionId, optional};
+use linklet_domain::{
+    Account, Actor, Membership, RefreshToken, RenewableSession, Renewal, SessionId, lifetimes, optional,
+};
 use linklet_lambda::http::{ApiError, Problem, Request, Response};
 use serde::Deserialize;
 
@@ -38,8 +40,9 @@ impl Auth {
         let account = self.users.account(&token.user).await?.ok_or(Problem::Unauthorized)?;
         self.require_usable(&account).await?;
         let membership = self.membership_to_renew(&account, workspace.as_deref()).await?;
-        let issued =
-            self.issuer.issue_renewable(&token.session, &account.id, &account.email, membership.as_ref(), now).await?;
+        let (session, expires_at) = (&token.session, now.plus(lifetimes::RENEWABLE_TOKENS));
+        let (user, email, membership) = (&account.id, &account.email, membership.as_ref());
+        let issued = self.issuer.issue_until((session, expires_at), user, email, membership, now).await?;
         let successor = self.issuer.refresh_token(&token.successor(), now).await?;
         // Written last: what fails before leaves the client with a refresh token that is the latest.
         if renewal == Renewal::Next {
@@ -60,7 +63,9 @@ impl Auth {
         // The session begins with the request, so ending all sessions also ends one whose password is being verified.
         let session = SessionId::beginning_at(now);
         let first = RefreshToken::first_of(account.id, session);
-        let issued = self.issuer.issue_renewable(&session, &account.id, &account.email, membership, now).await?;
+        let expires_at = now.plus(lifetimes::RENEWABLE_TOKENS);
+        let issued =
+            self.issuer.issue_until((&session, expires_at), &account.id, &account.email, membership, now).await?;
         let refresh_token = self.issuer.refresh_token(&first, now).await?;
         self.begin_session(request, &account.id, &session, Some(first)).await?;
         Ok(self.address.with_cookie(token_view(&issued), request, &refresh_token))

@@ -17,7 +17,7 @@ use crate::{
     StartError, config,
     http::{ApiError, Problem, Request},
     secrets::{self, SecretError},
-    telemetry::chain,
+    telemetry::warn_of,
 };
 
 const ISSUER: &str = "url-shortener";
@@ -301,24 +301,24 @@ impl TokenVerifier {
     /// copy stays in use: a late rotation does less harm than refusing all tokens.
     async fn reload(&self, age: Duration, now: Timestamp) -> bool {
         let Some(source) = &self.source else { return false };
-        {
-            let mut keys = self.keys.lock();
-            if keys.read_at.until(now) < age {
-                return false;
-            }
-            keys.read_at = now;
+        if !is_due(&mut self.keys.lock().read_at, age, now) {
+            return false;
         }
-        match source.read().await {
-            Ok(secrets) => {
-                self.keys.lock().known = decoding_keys(&secrets);
-                true
-            }
-            Err(error) => {
-                tracing::warn!(error = chain(&error), "the token secret could not be read again");
-                false
-            }
-        }
+        let Some(secrets) = warn_of(source.read().await, NOT_READ) else { return false };
+        self.keys.lock().known = decoding_keys(&secrets);
+        true
     }
+}
+
+const NOT_READ: &str = "the token secret could not be read again";
+
+/// Whether something that was read at a time has this age. If so, it counts as read now.
+fn is_due(read_at: &mut Timestamp, age: Duration, now: Timestamp) -> bool {
+    let is_due = read_at.until(now) >= age;
+    if is_due {
+        *read_at = now;
+    }
+    is_due
 }
 
 /// A token that was refused.
@@ -418,7 +418,7 @@ impl TokenIssuer {
         membership: Option<&Membership>,
         now: Timestamp,
     ) -> Result<(String, Timestamp), ApiError> {
-        self.issue_in((session, now.plus(lifetimes::SESSIONS)), user, email, membership, now).await
+        self.issue_until((session, now.plus(lifetimes::SESSIONS)), user, email, membership, now).await
     }
 
     /// Issues another token of somebody's session, for another workspace of theirs. It expires when the present one does.
@@ -432,25 +432,14 @@ impl TokenIssuer {
         now: Timestamp,
     ) -> Result<(String, Timestamp), ApiError> {
         let Person { session, user, claimed_email: email, expires_at, .. } = person;
-        self.issue_in((session, *expires_at), user, email, Some(membership), now).await
+        self.issue_until((session, *expires_at), user, email, Some(membership), now).await
     }
 
-    /// Issues a token of a session that can be renewed. It is valid for an hour.
+    /// Issues a token of a session that is valid until a time.
     ///
     /// # Errors
     /// When signing fails.
-    pub async fn issue_renewable(
-        &self,
-        session: &SessionId,
-        user: &UserId,
-        email: &EmailAddress,
-        membership: Option<&Membership>,
-        now: Timestamp,
-    ) -> Result<(String, Timestamp), ApiError> {
-        self.issue_in((session, now.plus(lifetimes::RENEWABLE_TOKENS)), user, email, membership, now).await
-    }
-
-    async fn issue_in(
+    pub async fn issue_until(
         &self,
         (session, expires_at): (&SessionId, Timestamp),
         user: &UserId,
@@ -481,16 +470,11 @@ impl TokenIssuer {
 
     async fn reload(&self, now: Timestamp) {
         let Some(source) = &self.source else { return };
-        {
-            let mut key = self.key.lock();
-            if key.read_at.until(now) < MAX_AGE {
-                return;
-            }
-            key.read_at = now;
+        if !is_due(&mut self.key.lock().read_at, MAX_AGE, now) {
+            return;
         }
-        match source.current().await {
-            Ok(secret) => *self.key.lock() = SigningKey::of(&secret, now),
-            Err(error) => tracing::warn!(error = chain(&error), "the token secret could not be read again"),
+        if let Some(secret) = warn_of(source.current().await, NOT_READ) {
+            *self.key.lock() = SigningKey::of(&secret, now);
         }
     }
 }
