@@ -1,5 +1,7 @@
 //! Invitations into a workspace. Nobody is added: who is invited accepts.
 
+use std::collections::BTreeMap;
+
 use linklet_domain::{
     AccountChange, EmailAddress, GuessKind, Invitation, InvitationId, OneTimeToken, RequestedEmail, Role, Timestamp,
     TokenPurpose, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
@@ -32,7 +34,10 @@ impl Account {
             InviteOutcome::Invited => {
                 self.announce(request, &invitation).await;
                 // The list has it: an invitation has no address of its own to read.
-                Ok(with_secret(created("invitations", &CreatedInvitation::new(&token, &invitation))))
+                let Invitation { id, email, role, .. } = &invitation;
+                let (expires_at, token) = (invitation.expires_at(), token.reveal());
+                let shown = CreatedInvitation { id, email, role: *role, expires_at, token };
+                Ok(with_secret(created("invitations", &shown)))
             }
             InviteOutcome::AlreadyMember => Err(ALREADY),
             InviteOutcome::TooMany => Err(Problem::InvitationLimit.into()),
@@ -60,7 +65,8 @@ impl Account {
 
     pub(crate) async fn list_invitations(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let open = self.users.invitations(caller.workspace(), request.received_at()).await?;
-        Ok(json(StatusCode::OK, &Invitations { invitations: open.iter().map(InvitationView::from).collect() }))
+        let invitations: Vec<_> = open.iter().map(InvitationView::from).collect();
+        Ok(json(StatusCode::OK, &BTreeMap::from([("invitations", invitations)])))
     }
 
     pub(crate) async fn withdraw_invitation(
@@ -117,7 +123,8 @@ impl Account {
             AcceptOutcome::Accepted(workspace, role) => {
                 let joined = AccountChange::Joined { workspace_name: workspace.name.clone(), role };
                 self.mails.tell(request, person.user(), joined).await;
-                Ok(json(StatusCode::OK, &Joined::new(&workspace, role)))
+                let Workspace { id: workspace_id, name, slug, .. } = &*workspace;
+                Ok(json(StatusCode::OK, &Joined { workspace_id, name, slug, role }))
             }
             AcceptOutcome::AlreadyMember => Err(ALREADY),
             AcceptOutcome::Invalid => Err(INVALID),
@@ -169,23 +176,6 @@ struct CreatedInvitation<'a> {
     token: &'a str,
 }
 
-impl<'a> CreatedInvitation<'a> {
-    fn new(token: &'a OneTimeToken, invitation: &'a Invitation) -> Self {
-        Self {
-            id: &invitation.id,
-            email: &invitation.email,
-            role: invitation.role,
-            expires_at: invitation.expires_at(),
-            token: token.reveal(),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct Invitations<'a> {
-    invitations: Vec<InvitationView<'a>>,
-}
-
 #[derive(Serialize)]
 struct InvitationView<'a> {
     id: &'a InvitationId,
@@ -218,10 +208,4 @@ struct Joined<'a> {
     name: &'a WorkspaceName,
     slug: &'a WorkspaceSlug,
     role: Role,
-}
-
-impl<'a> Joined<'a> {
-    fn new(workspace: &'a Workspace, role: Role) -> Self {
-        Self { workspace_id: &workspace.id, name: &workspace.name, slug: &workspace.slug, role }
-    }
 }

@@ -1,5 +1,7 @@
 //! The API keys of a workspace.
 
+use std::collections::BTreeMap;
+
 use std::collections::BTreeSet;
 
 use linklet_domain::{
@@ -44,7 +46,8 @@ impl Account {
 
     pub(crate) async fn list_keys(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let keys = self.users.keys(caller.workspace(), request.received_at()).await?;
-        Ok(json(StatusCode::OK, &Keys { keys: keys.iter().map(KeyView::from).collect() }))
+        let keys: Vec<_> = keys.iter().map(KeyView::from).collect();
+        Ok(json(StatusCode::OK, &BTreeMap::from([("keys", keys)])))
     }
 
     /// Renames a key, pauses it, or lets it work again.
@@ -179,11 +182,6 @@ impl<'a> CreatedKey<'a> {
             expires_at: key.expires_at,
         }
     }
-}
-
-#[derive(Serialize)]
-struct Keys<'a> {
-    keys: Vec<KeyView<'a>>,
 }
 
 #[derive(Serialize)]

@@ -1,15 +1,15 @@
 //! The members of a workspace and their roles.
 
-use linklet_domain::{
-    AccountChange, EmailAddress, FullName, Invalid, KeysLeft, Member, Role, Timestamp, UserId, optional,
-};
+use std::collections::BTreeMap;
+
+use linklet_domain::{AccountChange, Invalid, KeysLeft, Member, Role, Timestamp, UserId, optional};
 use linklet_dynamodb::{MemberChange, MemberOutcome, Removal};
 use linklet_lambda::{
     http::{ApiError, Immutable, Problem, Request, Response, StatusCode, json, no_content},
     identity::Caller,
-    telemetry::chain,
+    telemetry::warn_of,
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::{Account, NOT_ALLOWED, keys::resumes};
 
@@ -19,7 +19,7 @@ const NO_MEMBER: ApiError = ApiError::Problem(Problem::MemberNotFound);
 impl Account {
     pub(crate) async fn list_members(&self, caller: &Caller) -> Result<Response, ApiError> {
         let members = self.users.members(caller.workspace()).await?;
-        Ok(json(StatusCode::OK, &Members { members: members.iter().map(MemberView::from).collect() }))
+        Ok(json(StatusCode::OK, &BTreeMap::from([("members", members)])))
     }
 
     pub(crate) async fn change_member(
@@ -51,7 +51,7 @@ impl Account {
             };
             self.tell(request, &user, workspace, told).await;
         }
-        Ok(json(StatusCode::OK, &MemberView::from(&changed)))
+        Ok(json(StatusCode::OK, &changed))
     }
 
     /// Removes a member. Admins may remove any member, others only themselves. Their API keys are revoked, unless an admin wants to
@@ -63,7 +63,8 @@ impl Account {
         user: &str,
     ) -> Result<Response, ApiError> {
         let user = UserId::parse(user);
-        let keys = keys_left(request)?;
+        let keeps_keys = request.flag("keep_keys")?.unwrap_or_default();
+        let keys = if keeps_keys { KeysLeft::Kept } else { KeysLeft::Revoked };
         let is_admin = caller.role() == Role::Admin;
         if !is_admin && (user.as_ref() != Ok(caller.user()) || keys == KeysLeft::Kept) {
             return Err(NOT_ALLOWED);
@@ -78,44 +79,24 @@ impl Account {
             origin: self.origin(request, caller),
         };
         done(self.users.remove_member(&removal).await?)?;
-        if keys == KeysLeft::Revoked {
-            self.revoke_keys(&removal).await;
-        }
-        self.withdraw_invitations(&removal).await;
+        self.revoke_what_was_made(&removal).await;
         let removed = |workspace_name| AccountChange::Removed { workspace_name };
         self.tell(request, &user, caller.workspace(), removed).await;
         Ok(no_content())
     }
 
-    /// Revokes the keys of somebody who has just been removed. If that fails, the handover does it some seconds later.
-    async fn revoke_keys(&self, removal: &Removal<'_>) {
-        // Until now, as for invitations.
+    /// Revokes what somebody has made who has just been removed. If that fails, the handover does it some seconds later.
+    async fn revoke_what_was_made(&self, removal: &Removal<'_>) {
+        let Removal { workspace, user, keys, origin, .. } = removal;
+        // Until now, since what was on its way may have come after the request and before the removal.
         let made_until = Timestamp::now();
-        let Removal { workspace, user, origin, .. } = removal;
-        if let Err(error) = self.users.revoke_keys(workspace, user, made_until, None, origin).await {
-            tracing::warn!(error = chain(&error), "the API keys of a removed member could not be revoked at once");
+        if *keys == KeysLeft::Revoked {
+            let revoked = self.users.revoke_keys(workspace, user, made_until, None, origin).await;
+            warn_of(revoked, "the API keys of a removed member could not be revoked at once");
         }
+        let withdrawn = self.users.withdraw_invitations_by(workspace, user, made_until, origin).await;
+        warn_of(withdrawn, "the invitations of a removed member could not be withdrawn at once");
     }
-
-    /// Withdraws the invitations of somebody who has just been removed. If that fails, the handover does it some seconds later.
-    async fn withdraw_invitations(&self, removal: &Removal<'_>) {
-        // Until now, since one that was on its way may have come after the request and before the removal.
-        let made_until = Timestamp::now();
-        let Removal { workspace, user, origin, .. } = removal;
-        if let Err(error) = self.users.withdraw_invitations_by(workspace, user, made_until, origin).await {
-            tracing::warn!(error = chain(&error), "the invitations of a removed member could not be withdrawn at once");
-        }
-    }
-}
-
-/// What becomes of a member's keys: the query parameter `keep_keys`.
-fn keys_left(request: &Request) -> Result<KeysLeft, Invalid> {
-    let kept = request.parsed("keep_keys", |text| match text {
-        "true" => Ok(KeysLeft::Kept),
-        "false" => Ok(KeysLeft::Revoked),
-        _ => Err(Invalid::new("keep_keys must be true or false")),
-    })?;
-    Ok(kept.unwrap_or(KeysLeft::Revoked))
 }
 
 /// What nobody can change of a member.
@@ -157,35 +138,5 @@ fn done(outcome: MemberOutcome) -> Result<Member, ApiError> {
         MemberOutcome::NoMember => Err(NO_MEMBER),
         MemberOutcome::LastAdmin => Err(ApiError::Problem(Problem::LastAdmin)),
         MemberOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
-    }
-}
-
-#[derive(Serialize)]
-struct Members<'a> {
-    members: Vec<MemberView<'a>>,
-}
-
-#[derive(Serialize)]
-struct MemberView<'a> {
-    user_id: &'a UserId,
-    email: &'a EmailAddress,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    full_name: Option<&'a FullName>,
-    role: Role,
-    joined_at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    paused_at: Option<Timestamp>,
-}
-
-impl<'a> From<&'a Member> for MemberView<'a> {
-    fn from(member: &'a Member) -> Self {
-        Self {
-            user_id: &member.user,
-            email: &member.email,
-            full_name: member.full_name.as_ref(),
-            role: member.role,
-            joined_at: member.joined_at,
-            paused_at: member.paused_at,
-        }
     }
 }

@@ -1,5 +1,7 @@
 //! The name, slug and settings of a workspace.
 
+use std::collections::BTreeMap;
+
 use linklet_domain::{
     self as domain, Destinations, Founder, IdempotencyKey, Membership, Role, Timestamp, Workspace, WorkspaceId,
     WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug, optional,
@@ -47,7 +49,8 @@ impl Account {
     /// Somebody's workspaces, whichever the token is for, if it is for one.
     pub(crate) async fn list_workspaces(&self, person: &Person) -> Result<Response, ApiError> {
         let found = self.users.workspaces_of(person.user()).await?;
-        Ok(json(StatusCode::OK, &MyWorkspaces { workspaces: found.iter().map(MyWorkspace::from).collect() }))
+        let workspaces: Vec<_> = found.iter().map(MyWorkspace::from).collect();
+        Ok(json(StatusCode::OK, &BTreeMap::from([("workspaces", workspaces)])))
     }
 
     /// 201 with a new workspace, of which the caller is the admin. A token for it comes from `POST /api/auth/switch`.
@@ -116,11 +119,6 @@ fn founded(answer: FoundingAnswer) -> Response {
 #[derive(Deserialize)]
 struct Founding {
     name: WorkspaceName,
-}
-
-#[derive(Serialize)]
-struct MyWorkspaces<'a> {
-    workspaces: Vec<MyWorkspace<'a>>,
 }
 
 /// A workspace as one of its members sees it.

@@ -1,8 +1,8 @@
 //! Closing a workspace, and bringing it back.
 
 use linklet_domain::{
-    AccountChange, Changer, Closure, Invalid, Job, JobWork, Role, Timestamp, TypedPassword, UserId, Workspace,
-    WorkspaceId, WorkspaceJob,
+    AccountChange, Changer, Closure, Invalid, Job, JobWork, Role, TypedPassword, UserId, Workspace, WorkspaceId,
+    WorkspaceJob,
 };
 use linklet_dynamodb::{ActiveSession, CloseOutcome, RestoreOutcome};
 use linklet_lambda::{
@@ -10,7 +10,8 @@ use linklet_lambda::{
     identity::Person,
     workspace_view::shown_workspace,
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 
 use crate::Leave;
 
@@ -35,7 +36,10 @@ impl Leave {
                 if closure.job == job.id {
                     self.tell_of_closing(request, caller.user(), &workspace, &closure).await;
                 }
-                Ok(json(StatusCode::ACCEPTED, &ClosureView::from(closure)))
+                Ok(json(
+                    StatusCode::ACCEPTED,
+                    &json!({"closed_at": closure.closed_at, "restorable_until": closure.restorable_until}),
+                ))
             }
             CloseOutcome::OtherSlug => Err(other_slug()),
             CloseOutcome::NoWorkspace => Err(UNKNOWN),
@@ -82,19 +86,6 @@ impl Leave {
 
 fn other_slug() -> ApiError {
     Invalid::new("slug must be that of the workspace").in_field("slug").into()
-}
-
-/// Since when the workspace is closed, and until when it can be brought back.
-#[derive(Serialize)]
-struct ClosureView {
-    closed_at: Timestamp,
-    restorable_until: Timestamp,
-}
-
-impl From<Closure> for ClosureView {
-    fn from(Closure { closed_at, restorable_until, .. }: Closure) -> Self {
-        Self { closed_at, restorable_until }
-    }
 }
 
 /// The body of a request to close a workspace.

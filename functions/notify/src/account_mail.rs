@@ -138,19 +138,7 @@ impl Notify {
 fn count_of(change: &AccountChange) -> MailCount {
     match change {
         AccountChange::PasswordChanged | AccountChange::PasswordReset { .. } => MailCount::PasswordChanges,
-        AccountChange::SignedIn(_)
-        | AccountChange::SessionsEnded
-        | AccountChange::KeyCreated { .. }
-        | AccountChange::KeyRevoked { .. }
-        | AccountChange::KeyPaused { .. }
-        | AccountChange::KeyResumed { .. }
-        | AccountChange::Joined { .. }
-        | AccountChange::RoleChanged { .. }
-        | AccountChange::MembershipPaused { .. }
-        | AccountChange::MembershipResumed { .. }
-        | AccountChange::WorkspaceClosed { .. }
-        | AccountChange::WorkspaceRestored { .. }
-        | AccountChange::Removed { .. } => MailCount::AccountChanges,
+        _ => MailCount::AccountChanges,
     }
 }
 

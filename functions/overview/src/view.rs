@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use linklet_domain::{
-    ClickCount, CoveredLinks, Crowd, Day, DownTarget, Link, LinkId, Overview, OverviewBreakdowns, OverviewPart,
-    OverviewTime, Period, ShortCode, Tag, TagCount, TargetUrl, Timestamp, Title,
+    ClickCount, CoveredLinks, Crowd, Day, DownTarget, Link, LinkCounts, LinkId, Overview, OverviewBreakdowns,
+    OverviewPart, OverviewTime, Period, ShortCode, Tag, TagCount, TargetUrl, Timestamp, Title,
 };
 use linklet_lambda::{
     breakdown_view::{ValueCount, value_counts},
@@ -31,14 +31,8 @@ pub struct OverviewView<'o> {
 #[derive(Serialize)]
 struct LinksView {
     total: u64,
-    active: u64,
-    inactive: u64,
-    scheduled: u64,
-    exhausted: u64,
-    expired: u64,
-    suspended: u64,
-    deleted: u64,
-    archived: u64,
+    #[serde(flatten)]
+    by_status: LinkCounts,
 }
 
 #[derive(Serialize)]
@@ -108,22 +102,11 @@ impl<'o> OverviewView<'o> {
                 people: count.people,
             }
         };
-        let links = overview.links;
         Self {
             as_of: overview.as_of,
             tag: overview.tag.as_ref(),
             period: overview.time.as_ref().map(PeriodView::from),
-            links: LinksView {
-                total: links.total(),
-                active: links.active,
-                inactive: links.inactive,
-                scheduled: links.scheduled,
-                exhausted: links.exhausted,
-                expired: links.expired,
-                suspended: links.suspended,
-                deleted: links.deleted,
-                archived: links.archived,
-            },
+            links: LinksView { total: overview.links.total(), by_status: overview.links },
             clicks: ClicksView {
                 today: overview.last_days(1),
                 last_7_days: overview.last_days(7),

@@ -2,7 +2,7 @@
 //! own.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
     future::Future,
     time::{Duration, Instant},
 };
@@ -155,12 +155,7 @@ pub fn results(request: &Request, results: Vec<Result<Response, ApiError>>) -> R
         let (link, problem) = if is_good { (body, None) } else { (None, body) };
         LinkResult { index, status: answer.status().as_u16(), link, problem }
     });
-    json(StatusCode::OK, &Results { results: results.collect() })
-}
-
-#[derive(Serialize)]
-struct Results {
-    results: Vec<LinkResult>,
+    json(StatusCode::OK, &BTreeMap::from([("results", results.collect::<Vec<_>>())]))
 }
 
 #[derive(Serialize)]

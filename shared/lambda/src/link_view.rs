@@ -3,8 +3,8 @@
 use std::{collections::HashMap, time::Duration};
 
 use linklet_domain::{
-    Availability, ClickLimit, FullName, Link, LinkClicks, LinkId, LinkMetadata, LinkState, LinkStatus, Preview,
-    RedirectOptions, Routing, ShortCode, TargetId, TargetStatus, TargetUrl, Timestamp, UserId, Uses, WorkspaceId,
+    ClickLimit, FullName, Link, LinkClicks, LinkId, LinkMetadata, LinkState, LinkStatus, Preview, ShortCode, TargetId,
+    TargetStatus, TargetUrl, Timestamp, UserId, Uses, WorkspaceId,
 };
 use linklet_dynamodb::{Health, LinksTable, Names, RepositoryError, StatsTable, WatchTable};
 use serde::Serialize;
@@ -136,18 +136,13 @@ pub struct LinkView {
     target_id: Option<TargetId>,
     created_at: Timestamp,
     updated_at: Timestamp,
-    #[serde(flatten)]
-    availability: AvailabilityView,
-    #[serde(flatten)]
-    options: OptionsView,
-    total_clicks: Option<u64>,
-    created_by: UserId,
-    created_by_name: Option<FullName>,
-}
-
-/// The redirect options of a link.
-#[derive(Debug, Serialize)]
-struct OptionsView {
+    valid_from: Option<Timestamp>,
+    exhausted_at: Option<Timestamp>,
+    is_protected: bool,
+    expires_at: Option<Timestamp>,
+    is_active: bool,
+    /// Whether it leads to its destination, at the time of the request.
+    status: &'static str,
     fallback_url: Option<TargetUrl>,
     max_clicks: Option<ClickLimit>,
     /// How often the link was used; only where there is a limit.
@@ -156,38 +151,9 @@ struct OptionsView {
     forward_query: bool,
     preview: Option<Preview>,
     has_rules: bool,
-}
-
-impl OptionsView {
-    fn new(options: RedirectOptions, routing: Option<&Routing>, uses: Option<&Uses>) -> Self {
-        let RedirectOptions { fallback_url, max_clicks, forward_query, preview } = options;
-        let used = uses.filter(|_| max_clicks.is_some()).map(|uses| uses.used);
-        Self { fallback_url, max_clicks, used, forward_query, preview, has_rules: routing.is_some() }
-    }
-}
-
-/// Whether a link leads to its destination, at the time of a request.
-#[derive(Debug, Serialize)]
-struct AvailabilityView {
-    valid_from: Option<Timestamp>,
-    exhausted_at: Option<Timestamp>,
-    is_protected: bool,
-    expires_at: Option<Timestamp>,
-    is_active: bool,
-    status: &'static str,
-}
-
-impl AvailabilityView {
-    fn at(now: Timestamp, availability: &Availability) -> Self {
-        Self {
-            valid_from: availability.valid_from,
-            exhausted_at: availability.exhausted_at,
-            is_protected: availability.is_protected,
-            expires_at: availability.expires_at,
-            is_active: availability.state == LinkState::Active,
-            status: availability.status(now).as_str(),
-        }
-    }
+    total_clicks: Option<u64>,
+    created_by: UserId,
+    created_by_name: Option<FullName>,
 }
 
 impl LinkView {
@@ -195,13 +161,23 @@ impl LinkView {
     #[must_use]
     pub fn new(request: &Request, short_urls: &ShortUrls, link: Link, around: &Surroundings) -> Self {
         let Surroundings { clicks, names, uses } = around;
-        let used = uses.as_ref().and_then(|uses| uses.get(link.id()));
+        let uses = uses.as_ref().and_then(|uses| uses.get(link.id()));
         Self {
             short_url: short_urls.of(request, link.code()),
             target_id: target_of(request, &link),
-            availability: AvailabilityView::at(request.received_at(), &link.availability),
+            valid_from: link.availability.valid_from,
+            exhausted_at: link.availability.exhausted_at,
+            is_protected: link.availability.is_protected,
+            expires_at: link.availability.expires_at,
+            is_active: link.availability.state == LinkState::Active,
+            status: link.availability.status(request.received_at()).as_str(),
             total_clicks: clicks.as_ref().map(|clicks| clicks.get(link.id()).map_or(0, |clicks| clicks.total)),
-            options: OptionsView::new(link.options, link.routing.as_ref(), used),
+            fallback_url: link.options.fallback_url,
+            max_clicks: link.options.max_clicks,
+            used: uses.filter(|_| link.options.max_clicks.is_some()).map(|uses| uses.used),
+            forward_query: link.options.forward_query,
+            preview: link.options.preview,
+            has_rules: link.routing.is_some(),
             short_code: link.identity.id.code,
             original_url: link.target,
             metadata: link.metadata,
