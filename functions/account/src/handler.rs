@@ -25,42 +25,31 @@ use linklet_lambda::{
 /// `/api/workspace`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/invitations/accept`, `/api/invitations/look`, `/api/keys`,
 /// `/api/workspaces`, `/api/me/workspaces`, `/api/notifications`, `/api/me/notifications`, `/api/unsubscribe`, `/api/workspace/audit` and `/api/me/audit`.
 pub struct Account {
-    tokens: TokenVerifier,
-    users: UsersTable,
-    notifications: NotificationsTable,
-    guesses: Guesses,
-    mails: EmailRequests,
-    founding: FoundingPolicy,
-    generate_key: KeyGenerator,
+    /// Verifies tokens.
+    pub tokens: TokenVerifier,
+    /// The repository of accounts and workspaces.
+    pub users: UsersTable,
+    /// The repository of notifications.
+    pub notifications: NotificationsTable,
+    /// Limits guesses at tokens.
+    pub guesses: Guesses,
+    /// Orders mails.
+    pub mails: EmailRequests,
+    /// Who may found workspaces.
+    pub founding: FoundingPolicy,
+    /// Generates API keys.
+    pub generate_key: KeyGenerator,
 }
 
 /// A function that generates API keys.
 pub type KeyGenerator = fn() -> Result<ApiKeySecret, getrandom::Error>;
 
 impl Account {
-    /// A handler that generates API keys with the operating system's random number generator, where no mail is configured.
+    /// A handler that generates API keys with the operating system's random number generator, where no mail is configured and everybody may found workspaces.
     #[must_use]
     pub fn new(tokens: TokenVerifier, users: UsersTable, notifications: NotificationsTable, guesses: Guesses) -> Self {
         let (mails, founding) = Default::default();
         Self { tokens, users, notifications, guesses, mails, founding, generate_key: ApiKeySecret::generate }
-    }
-
-    /// Orders mails here.
-    #[must_use]
-    pub fn with_mails(self, mails: EmailRequests) -> Self {
-        Self { mails, ..self }
-    }
-
-    /// Lets only these people found workspaces, and not everybody.
-    #[must_use]
-    pub fn with_founding(self, founding: FoundingPolicy) -> Self {
-        Self { founding, ..self }
-    }
-
-    /// Replaces the function that generates API keys, for tests.
-    #[must_use]
-    pub fn with_keys(self, generate_key: KeyGenerator) -> Self {
-        Self { generate_key, ..self }
     }
 
     /// Why somebody can't join or found a workspace whose account has changed meanwhile.
@@ -96,94 +85,51 @@ const NOT_ALLOWED: ApiError = ApiError::Problem(Problem::RoleTooLow);
 
 impl Handler for Account {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let member = async || self.tokens.authenticate(request).await;
+        let member_now = async || self.tokens.require_now(request, Role::Viewer).await;
+        let admin = async || self.tokens.require(request, Role::Admin).await;
+        let admin_now = async || self.tokens.require_now(request, Role::Admin).await;
+        let person = async || self.tokens.person(request).await;
+        let person_now = async || self.tokens.person_now(request).await;
         match (request.method(), request.segments().as_slice()) {
-            (&Method::GET, ["api", "workspace"]) => {
-                let caller = self.tokens.authenticate(request).await?;
-                self.show_workspace(&caller).await
-            }
-            (&Method::PATCH, ["api", "workspace"]) => {
-                let caller = self.tokens.require_now(request, Role::Admin).await?;
-                self.change_workspace(request, &caller).await
-            }
-            (&Method::GET, ["api", "workspace", "members"]) => {
-                let caller = self.tokens.authenticate(request).await?;
-                self.list_members(&caller).await
-            }
+            (&Method::GET, ["api", "workspace"]) => self.show_workspace(&member().await?).await,
+            (&Method::PATCH, ["api", "workspace"]) => self.change_workspace(request, &admin_now().await?).await,
+            (&Method::GET, ["api", "workspace", "members"]) => self.list_members(&member().await?).await,
             (&Method::PATCH, ["api", "workspace", "members", user]) => {
-                let caller = self.tokens.require_now(request, Role::Admin).await?;
-                self.change_member(request, &caller, user).await
+                self.change_member(request, &admin_now().await?, user).await
             }
             (&Method::DELETE, ["api", "workspace", "members", user]) => {
-                let caller = self.tokens.require_now(request, Role::Viewer).await?;
-                self.remove_member(request, &caller, user).await
+                self.remove_member(request, &member_now().await?, user).await
             }
-            (&Method::POST, ["api", "workspace", "invitations"]) => {
-                let caller = self.tokens.require_now(request, Role::Admin).await?;
-                self.invite(request, &caller).await
-            }
+            (&Method::POST, ["api", "workspace", "invitations"]) => self.invite(request, &admin_now().await?).await,
             (&Method::GET, ["api", "workspace", "invitations"]) => {
-                let caller = self.tokens.require(request, Role::Admin).await?;
-                self.list_invitations(request, &caller).await
+                self.list_invitations(request, &admin().await?).await
             }
             (&Method::DELETE, ["api", "workspace", "invitations", id]) => {
-                let caller = self.tokens.require_now(request, Role::Admin).await?;
-                self.withdraw_invitation(request, &caller, id).await
+                self.withdraw_invitation(request, &admin_now().await?, id).await
             }
             (&Method::POST, ["api", "invitations", "look"]) => self.look_at_invitation(request).await,
             (&Method::POST, ["api", "invitations", "accept"]) => {
-                let person = self.tokens.person_now(request).await?;
-                self.accept_invitation(request, &person).await
+                self.accept_invitation(request, &person_now().await?).await
             }
-            (&Method::GET, ["api", "me", "workspaces"]) => {
-                let person = self.tokens.person(request).await?;
-                self.list_workspaces(&person).await
-            }
+            (&Method::GET, ["api", "me", "workspaces"]) => self.list_workspaces(&person().await?).await,
             (&Method::GET, ["api", "workspace", "audit"]) => {
-                let caller = self.tokens.require(request, Role::Admin).await?;
-                self.show_workspace_audit_log(request, &caller).await
+                self.show_workspace_audit_log(request, &admin().await?).await
             }
-            (&Method::GET, ["api", "me", "audit"]) => {
-                let person = self.tokens.person(request).await?;
-                self.show_own_audit_log(request, &person).await
-            }
-            (&Method::GET, ["api", "me", "notifications"]) => {
-                let person = self.tokens.person(request).await?;
-                self.show_wanted_mail(&person).await
-            }
+            (&Method::GET, ["api", "me", "audit"]) => self.show_own_audit_log(request, &person().await?).await,
+            (&Method::GET, ["api", "me", "notifications"]) => self.show_wanted_mail(&person().await?).await,
             (&Method::PATCH, ["api", "me", "notifications"]) => {
-                let person = self.tokens.person_now(request).await?;
-                self.change_wanted_mail(request, &person).await
+                self.change_wanted_mail(request, &person_now().await?).await
             }
-            (&Method::GET, ["api", "notifications"]) => {
-                let caller = self.tokens.authenticate(request).await?;
-                self.list_notifications(request, &caller).await
-            }
-            (&Method::POST, ["api", "notifications", "seen"]) => {
-                let caller = self.tokens.authenticate(request).await?;
-                self.mark_seen(request, &caller).await
-            }
+            (&Method::GET, ["api", "notifications"]) => self.list_notifications(request, &member().await?).await,
+            (&Method::POST, ["api", "notifications", "seen"]) => self.mark_seen(request, &member().await?).await,
             (&Method::GET, ["api", "unsubscribe"]) => self.show_unsubscribing(request),
             (&Method::POST, ["api", "unsubscribe"]) => self.unsubscribe(request).await,
-            (&Method::POST, ["api", "workspaces"]) => {
-                let person = self.tokens.person_now(request).await?;
-                self.found_workspace(request, &person).await
-            }
-            (&Method::POST, ["api", "keys"]) => {
-                let caller = self.tokens.require_now(request, Role::Admin).await?;
-                self.create_key(request, &caller).await
-            }
-            (&Method::GET, ["api", "keys"]) => {
-                let caller = self.tokens.require(request, Role::Admin).await?;
-                self.list_keys(request, &caller).await
-            }
-            (&Method::PATCH, ["api", "keys", prefix]) => {
-                let caller = self.tokens.require_now(request, Role::Admin).await?;
-                self.change_key(request, &caller, prefix).await
-            }
-            (&Method::DELETE, ["api", "keys", prefix]) => {
-                let caller = self.tokens.require_now(request, Role::Admin).await?;
-                self.revoke_key(request, &caller, prefix).await
-            }
+            (&Method::POST, ["api", "workspaces"]) => self.found_workspace(request, &person_now().await?).await,
+            (&Method::POST, ["api", "keys"]) => self.create_key(request, &admin_now().await?).await,
+            (&Method::GET, ["api", "keys"]) => self.list_keys(request, &admin().await?).await,
+            (&Method::PATCH, ["api", "keys", prefix]) => self.change_key(request, &admin_now().await?, prefix).await,
+            (&Method::DELETE, ["api", "keys", prefix]) => self.revoke_key(request, &admin_now().await?, prefix).await,
             _ => Err(Problem::RouteUnknown.into()),
         }
     }

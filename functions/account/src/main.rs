@@ -24,6 +24,7 @@ async fn run() -> Result<(), StartError> {
     let audit_log = AuditTable::new(tables.clone(), audit_log);
     let jobs = JobsTable::new(tables.clone(), jobs);
     let notifications = NotificationsTable::new(tables.clone(), notifications);
-    let account = Account::new(verifier, UsersTable::new(tables, table, audit_log, jobs), notifications, guesses);
-    http::serve(account.with_founding(admission::founding()?).with_mails(EmailRequests::from_env(&aws))).await
+    let users = UsersTable::new(tables, table, audit_log, jobs);
+    let (mails, founding) = (EmailRequests::from_env(&aws), admission::founding()?);
+    http::serve(Account { mails, founding, ..Account::new(verifier, users, notifications, guesses) }).await
 }

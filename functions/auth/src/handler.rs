@@ -31,15 +31,24 @@ pub use self::cookie::ApiAddress;
 /// `POST /api/auth/register`, `login`, `refresh`, `logout`, `switch`, `password` and what is below it, `verify`, `verification` and
 /// `address/keep`, `GET /api/auth/registration`, `/api/me` and `/api/me/sessions`.
 pub struct Auth {
-    users: UsersTable,
-    tokens: TokenVerifier,
-    issuer: TokenIssuer,
-    limits: Limits,
-    passwords: Passwords,
-    mails: EmailRequests,
-    registration: RegistrationPolicy,
-    founding: FoundingPolicy,
-    address: ApiAddress,
+    /// The repository of accounts.
+    pub users: UsersTable,
+    /// Verifies tokens.
+    pub tokens: TokenVerifier,
+    /// Issues tokens.
+    pub issuer: TokenIssuer,
+    /// Limits guesses, and the hashes of passwords.
+    pub limits: Limits,
+    /// Hashes passwords.
+    pub passwords: Passwords,
+    /// Orders mails.
+    pub mails: EmailRequests,
+    /// Who may register without an invitation.
+    pub registration: RegistrationPolicy,
+    /// Which people who have no workspace found one by logging in.
+    pub founding: FoundingPolicy,
+    /// The address of the API.
+    pub address: ApiAddress,
 }
 
 impl Handler for Auth {
@@ -67,35 +76,11 @@ impl Handler for Auth {
 }
 
 impl Auth {
-    /// A handler with its repository, the verifier and issuer of tokens, and the limits on guessing, where no mail is configured.
+    /// A handler with its repository, the verifier and issuer of tokens, and the limits on guessing, where no mail is configured and anybody may register.
     #[must_use]
     pub fn new(users: UsersTable, tokens: TokenVerifier, issuer: TokenIssuer, limits: Limits) -> Self {
         let (passwords, mails, registration, founding, address) = Default::default();
         Self { users, tokens, issuer, limits, passwords, mails, registration, founding, address }
-    }
-
-    /// Orders mails here.
-    #[must_use]
-    pub fn with_mails(self, mails: EmailRequests) -> Self {
-        Self { mails, ..self }
-    }
-
-    /// Lets only these people register without an invitation, and not anybody.
-    #[must_use]
-    pub fn with_registration(self, registration: RegistrationPolicy) -> Self {
-        Self { registration, ..self }
-    }
-
-    /// Lets only these people who have no workspace found one by logging in, and not everybody.
-    #[must_use]
-    pub fn with_founding(self, founding: FoundingPolicy) -> Self {
-        Self { founding, ..self }
-    }
-
-    /// Is reached at this address.
-    #[must_use]
-    pub fn at(self, address: ApiAddress) -> Self {
-        Self { address, ..self }
     }
 
     pub(crate) fn proofs(&self) -> Proofs<'_> {

@@ -30,9 +30,9 @@ async fn run() -> Result<(), StartError> {
     let registration = registration(mails.are_placed())?;
     let audit_log = AuditTable::new(tables.clone(), audit_log);
     let jobs = JobsTable::new(tables.clone(), jobs);
-    let auth = Auth::new(UsersTable::new(tables, table, audit_log, jobs), verifier, issuer, limits);
-    let auth = auth.at(ApiAddress::from_env());
-    http::serve(auth.with_mails(mails).with_registration(registration).with_founding(admission::founding()?)).await
+    let users = UsersTable::new(tables, table, audit_log, jobs);
+    let (founding, address) = (admission::founding()?, ApiAddress::from_env());
+    http::serve(Auth { mails, registration, founding, address, ..Auth::new(users, verifier, issuer, limits) }).await
 }
 
 /// Who may register. An address can be verified only where mail is configured.

@@ -4,9 +4,7 @@ mod bulk;
 mod creation;
 mod new_link;
 
-use linklet_domain::{
-    AnswerKey, HashBudget, LimitedRoute, Record, RedirectTarget, ReservedCodes, Scope, ShortCode, Unavailable,
-};
+use linklet_domain::{AnswerKey, Record, RedirectTarget, ReservedCodes, Scope, ShortCode, Unavailable};
 use linklet_dynamodb::LinksTable;
 use linklet_lambda::{
     bulk::Bulk,
@@ -20,73 +18,30 @@ use serde::Serialize;
 
 /// `POST /api/shorten`, `POST /api/links/bulk` and `GET /api/codes/{code}`.
 pub struct Shorten {
-    links: LinksTable,
-    room: TargetRoom,
-    authenticator: Authenticator,
-    short_urls: ShortUrls,
-    throttle: Throttle,
-    throttle_of_codes: Throttle,
-    bulk: Bulk,
-    hashing: LinkHashing,
-    reserved: ReservedCodes,
-    generate_code: CodeGenerator,
+    /// The repository of links.
+    pub links: LinksTable,
+    /// Knows whether there is room for what a link watches.
+    pub room: TargetRoom,
+    /// Verifies tokens and API keys.
+    pub authenticator: Authenticator,
+    /// Builds short URLs.
+    pub short_urls: ShortUrls,
+    /// Limits new links.
+    pub throttle: Throttle,
+    /// Limits questions about codes.
+    pub throttle_of_codes: Throttle,
+    /// Counts the links of requests about many.
+    pub bulk: Bulk,
+    /// Hashes the passwords of links.
+    pub hashing: LinkHashing,
+    /// Codes that no link gets.
+    pub reserved: ReservedCodes,
+    /// Generates codes.
+    pub generate_code: CodeGenerator,
 }
 
 /// Where generated codes come from.
 pub type CodeGenerator = fn() -> Result<ShortCode, getrandom::Error>;
-
-impl Shorten {
-    /// Codes come from the operating system's generator.
-    #[must_use]
-    pub fn new(
-        links: LinksTable,
-        room: TargetRoom,
-        authenticator: Authenticator,
-        short_urls: ShortUrls,
-        throttle: Throttle,
-    ) -> Self {
-        let (reserved, generate_code) = (ReservedCodes::default(), ShortCode::generate);
-        let throttle_of_codes = throttle.of(LimitedRoute::Codes);
-        let (hashing, bulk) =
-            (LinkHashing::beside(&throttle, HashBudget::default()), Bulk::new(throttle.table.clone()));
-        Self {
-            links,
-            room,
-            authenticator,
-            short_urls,
-            throttle,
-            throttle_of_codes,
-            bulk,
-            hashing,
-            reserved,
-            generate_code,
-        }
-    }
-
-    /// Gives these codes to no link.
-    #[must_use]
-    pub fn with_reserved(self, reserved: ReservedCodes) -> Self {
-        Self { reserved, ..self }
-    }
-
-    /// Hashes so many passwords of links in a second.
-    #[must_use]
-    pub fn with_hashes(self, budget: HashBudget) -> Self {
-        Self { hashing: LinkHashing::beside(&self.throttle, budget), ..self }
-    }
-
-    /// Begins with further links of a request about many as this says.
-    #[must_use]
-    pub fn with_bulk(self, bulk: Bulk) -> Self {
-        Self { bulk, ..self }
-    }
-
-    /// This handler with another source of codes.
-    #[must_use]
-    pub fn with_codes(self, generate_code: CodeGenerator) -> Self {
-        Self { generate_code, ..self }
-    }
-}
 
 impl Handler for Shorten {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

@@ -3,10 +3,14 @@
 use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
-use linklet_domain::{LimitedRoute, RouteLimits, Salt};
+use linklet_domain::{LimitedRoute, RouteLimits, Salt, ShortCode};
 use linklet_dynamodb::{LinksTable, ThrottleTable, WatchTable, Workspaces};
 use linklet_lambda::{
-    StartError, aws, config, http,
+    StartError, aws,
+    bulk::Bulk,
+    config,
+    hashing::LinkHashing,
+    http,
     http::ShortUrls,
     identity::Authenticator,
     secrets,
@@ -46,6 +50,17 @@ async fn run() -> Result<(), StartError> {
     };
     let (calls, sender) = (ThrottleTable::new(tables, calls), (edge, Salt::parse(&salt?)?));
     let throttle = Throttle::new(calls, LimitedRoute::Shorten, limits, sender);
-    let shorten = Shorten::new(links, room, authenticator?, ShortUrls::from_env(), throttle);
-    http::serve(shorten.with_reserved(reserved).with_hashes(hashes)).await
+    http::serve(Shorten {
+        links,
+        room,
+        authenticator: authenticator?,
+        short_urls: ShortUrls::from_env(),
+        throttle_of_codes: throttle.of(LimitedRoute::Codes),
+        bulk: Bulk::new(throttle.table.clone()),
+        hashing: LinkHashing::beside(&throttle, hashes),
+        throttle,
+        reserved,
+        generate_code: ShortCode::generate,
+    })
+    .await
 }

@@ -11,9 +11,10 @@ use linklet_analytics::{Analytics, Clients};
 use linklet_delete::Delete;
 use linklet_domain::{
     AccountHash, CheckInterval, CheckOutcome, CheckResult, Click, Client, Concurrency, CorrelationId, Device,
-    EmailAddress, Event, EventDetail, EventId, FamiliarNetwork, HostShard, IpHash, LimitedRoute, Member, PlannedRound,
-    RateLimit, Reach, RefreshToken, Role, RouteLimits, Salt, SessionId, SignInPlace, TargetId, TargetStatus,
-    ThrottleSubject, Timestamp, UrlCreated, UserId, Visitor, Window, WorkspaceId, lifetimes,
+    EmailAddress, Event, EventDetail, EventId, FamiliarNetwork, HashBudget, HostShard, IpHash, LimitedRoute, Member,
+    PlannedRound, RateLimit, Reach, RefreshToken, ReservedCodes, Role, RouteLimits, Salt, SessionId, ShortCode,
+    SignInPlace, TargetId, TargetStatus, ThrottleSubject, Timestamp, UrlCreated, UserId, Visitor, Window, WorkspaceId,
+    lifetimes,
 };
 use linklet_dynamodb::{
     ActiveSession, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, Forgotten, LinksTable, MemberChange,
@@ -419,8 +420,31 @@ pub fn shorten(db: &TestDynamoDb) -> Shorten {
 /// With so many new links per minute by person and by address.
 pub fn shorten_limited(db: &TestDynamoDb, by_person: u32, by_address: u32) -> Shorten {
     let throttle = throttle(db.calls(), by_person, by_address);
-    Shorten::new(db.links(), room(db, 100), db.authenticator(), ShortUrls::new(None), throttle)
-        .with_hashes("1000".parse().unwrap())
+    let hashing = LinkHashing::beside(&throttle, "1000".parse().unwrap());
+    let short_urls = ShortUrls::new(None);
+    Shorten { hashing, ..shorten_with(db.links(), room(db, 100), db.authenticator(), short_urls, throttle) }
+}
+
+/// With the codes of the operating system's generator.
+pub fn shorten_with(
+    links: LinksTable,
+    room: TargetRoom,
+    authenticator: Authenticator,
+    short_urls: ShortUrls,
+    throttle: Throttle,
+) -> Shorten {
+    Shorten {
+        links,
+        room,
+        authenticator,
+        short_urls,
+        throttle_of_codes: throttle.of(LimitedRoute::Codes),
+        bulk: Bulk::new(throttle.table.clone()),
+        hashing: LinkHashing::beside(&throttle, HashBudget::default()),
+        throttle,
+        reserved: ReservedCodes::default(),
+        generate_code: ShortCode::generate,
+    }
 }
 
 /// Limits of new links per minute, by person and by address.

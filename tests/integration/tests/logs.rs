@@ -112,9 +112,9 @@ async fn neither_a_mailed_token_nor_its_address_is_logged() {
     let bob = db.register("bob").await;
     let bobs_session = token_of(&bob.id, &bob.workspace, Role::Admin);
     let orders = EmailRequests::to(Publisher::new(queues.client(), queues.url("notify")));
-    let account =
-        Account::new(tokens(), db.users(), db.notifications(), fixture::guesses(&db)).with_mails(orders.clone());
-    let auth = Auth::new(db.users(), tokens(), issuer(), fixture::limits(&db)).with_mails(orders);
+    let account = Account::new(tokens(), db.users(), db.notifications(), fixture::guesses(&db));
+    let account = Account { mails: orders.clone(), ..account };
+    let auth = Auth { mails: orders, ..Auth::new(db.users(), tokens(), issuer(), fixture::limits(&db)) };
     let post = |path: &str, body: Value| RequestBuilder::new("POST", path).json(&body).send_to(&auth);
     let notify = fixture::notify(&db, &queues, &outside, true);
 
@@ -212,8 +212,13 @@ async fn the_breaker_says_once_that_it_opened_and_that_it_closed() {
 async fn a_link_that_is_created_without_a_limit_is_one_warning() {
     let db = TestDynamoDb::start();
     let calls = ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable");
-    let shorten =
-        Shorten::new(db.links(), room(&db, 100), authenticator(), ShortUrls::new(None), throttle(calls, 60, 300));
+    let shorten = fixture::shorten_with(
+        db.links(),
+        room(&db, 100),
+        authenticator(),
+        ShortUrls::new(None),
+        throttle(calls, 60, 300),
+    );
     let token = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Member);
     let logs = CapturedLogs::start();
 

@@ -49,7 +49,7 @@ impl Fixture {
 
     async fn post(&self, path: &str, body: &Value) -> Answer {
         let orders = EmailRequests::to(Publisher::new(self.queues.client(), self.queues.url("notify")));
-        let auth = Auth::new(self.db.users(), tokens(), issuer(), fixture::limits(&self.db)).with_mails(orders);
+        let auth = Auth { mails: orders, ..Auth::new(self.db.users(), tokens(), issuer(), fixture::limits(&self.db)) };
         RequestBuilder::new("POST", path).json(body).send_to(&auth).await
     }
 }
@@ -329,7 +329,8 @@ async fn a_sign_in_from_a_new_place_is_mailed_except_the_first() {
     fixture.db.users().verify_address(&ada, &email, &an_origin(&ada)).await.unwrap();
     let sign_in = async |address: &str, password: &str| {
         let orders = EmailRequests::to(Publisher::new(fixture.queues.client(), fixture.queues.url("notify")));
-        let auth = Auth::new(fixture.db.users(), tokens(), issuer(), fixture::limits(&fixture.db)).with_mails(orders);
+        let auth =
+            Auth { mails: orders, ..Auth::new(fixture.db.users(), tokens(), issuer(), fixture::limits(&fixture.db)) };
         let body = json!({"email": "ada@example.com", "password": password});
         let login = RequestBuilder::new("POST", "/api/auth/login").json(&body).header("user-agent", FIREFOX);
         let status = login.source_ip(address).send_to(&auth).await.status;
@@ -400,8 +401,10 @@ async fn account_mails_are_limited_and_a_repeated_message_counts_once() {
 async fn an_account_without_a_password_is_mailed_a_page_to_choose_one() {
     let fixture = Fixture::new();
     let policy = RegistrationPolicy::parse("domains", "example.com").unwrap();
-    let auth =
-        Auth::new(fixture.db.users(), tokens(), issuer(), fixture::limits(&fixture.db)).with_registration(policy);
+    let auth = Auth {
+        registration: policy,
+        ..Auth::new(fixture.db.users(), tokens(), issuer(), fixture::limits(&fixture.db))
+    };
     let register = RequestBuilder::new("POST", "/api/auth/register").json(&json!({"email": "ada@example.com"}));
     assert_eq!(register.send_to(&auth).await.status, 201);
 

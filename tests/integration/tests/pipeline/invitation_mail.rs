@@ -37,7 +37,8 @@ impl Post {
     async fn new() -> Self {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let orders = EmailRequests::to(Publisher::new(queues.client(), queues.url("notify")));
-        let account = Account::new(tokens(), db.users(), db.notifications(), fixture::guesses(&db)).with_mails(orders);
+        let account = Account::new(tokens(), db.users(), db.notifications(), fixture::guesses(&db));
+        let account = Account { mails: orders, ..account };
         let auth = Auth::new(db.users(), tokens(), issuer(), fixture::limits(&db));
         let ada = db.register_verified("ada").await;
         Self { db, queues, outside: FakeNotifiers::start(), account, auth, ada }

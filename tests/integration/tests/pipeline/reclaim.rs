@@ -54,13 +54,14 @@ impl Fixture {
     }
 
     fn auth(&self) -> Auth {
-        Auth::new(self.db.users(), tokens().with_sessions(self.db.sessions()), issuer(), limits(&self.db))
-            .with_mails(self.mails())
+        let tokens = tokens().with_sessions(self.db.sessions());
+        Auth { mails: self.mails(), ..Auth::new(self.db.users(), tokens, issuer(), limits(&self.db)) }
     }
 
     fn account(&self) -> Account {
         let tokens = tokens().with_sessions(self.db.sessions());
-        Account::new(tokens, self.db.users(), self.db.notifications(), guesses(&self.db)).with_mails(self.mails())
+        let account = Account::new(tokens, self.db.users(), self.db.notifications(), guesses(&self.db));
+        Account { mails: self.mails(), ..account }
     }
 
     /// Sets a new password with a token that was mailed, or that an operator has shown.

@@ -28,7 +28,6 @@ use linklet_lambda::{
 use linklet_list::List;
 use linklet_notify::Notify;
 use linklet_redirect::HotLinks;
-use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
     CapacityMeter, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, RequestBuilder, TargetBuilder, Template,
@@ -213,7 +212,7 @@ impl Measured {
         let metered = Metered::of(&db);
         let links = LinksTable::new(metered.client.clone(), "LinksTable");
         let calls = fixture::throttle(ThrottleTable::new(metered.client.clone(), "ThrottleTable"), 1_000, 1_000);
-        let shorten = Shorten::new(
+        let shorten = fixture::shorten_with(
             links.clone(),
             fixture::room(&TestDynamoDb::start(), 100),
             authenticator(),

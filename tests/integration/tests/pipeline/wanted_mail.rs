@@ -436,8 +436,8 @@ async fn whoever_is_invited_at_an_address_where_mail_came_back_gets_none() {
     let bob = verified_before(&post.db, "bob").await;
     post.deliver(queue_batch(&[bounce_of(&bob)])).await;
     let publisher = Publisher::new(post.queues.client(), post.queues.url("notify"));
-    let account = Account::new(tokens(), post.db.users(), post.db.notifications(), fixture::guesses(&post.db))
-        .with_mails(EmailRequests::to(publisher));
+    let account = Account::new(tokens(), post.db.users(), post.db.notifications(), fixture::guesses(&post.db));
+    let account = Account { mails: EmailRequests::to(publisher), ..account };
     for email in [bob.email.as_str(), "carol@example.com"] {
         let invite = RequestBuilder::new("POST", "/api/workspace/invitations").json(&json!({"email": email}));
         let admin = token_of(&post.ada.id, &post.ada.workspace, Role::Admin);

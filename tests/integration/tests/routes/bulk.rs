@@ -4,7 +4,13 @@ use std::{collections::BTreeSet, time::Duration};
 
 use linklet_domain::{LinkPatch, LinkState, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::{LinksTable, ThrottleTable};
-use linklet_lambda::{batch::Consumer as _, bulk::Bulk, http::DeferringHandler};
+use linklet_lambda::{
+    batch::Consumer as _,
+    bulk::Bulk,
+    hashing::{Limits, LinkHashing},
+    http::DeferringHandler,
+};
+use linklet_shorten::Shorten;
 use linklet_test_support::{
     Answer, CapacityMeter, FakeQueues, Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator,
     token_of,
@@ -141,7 +147,7 @@ async fn a_repeated_request_that_died_at_any_call_creates_the_same_links() {
     for call in (0..60).step_by(7) {
         let (fixture, faults) = (Fixture::new(), Faults::default());
         let links = LinksTable::new(fixture.db.client_with(faults.clone()), "LinksTable");
-        let dying = linklet_shorten::Shorten::new(
+        let dying = fixture::shorten_with(
             links,
             fixture::room(&fixture.db, 100),
             authenticator(),
@@ -240,12 +246,13 @@ async fn a_wrong_shape_of_the_whole_is_refused_and_does_nothing() {
 async fn passwords_wait_for_their_turn_within_the_budget_of_hashes() {
     let fixture = Fixture::new();
     let protected = |number| json!({"url": format!("https://example.com/{number}"), "password": "open sesame"});
-    let (links, least) = ((0..5).map(protected).collect(), "2".parse().unwrap());
+    let links = (0..5).map(protected).collect();
+    let hashing = || LinkHashing::within(Limits { hashes: "2".parse().unwrap(), ..fixture::limits(&fixture.db) });
 
-    let patient = fixture.create_with("", links, &fixture::shorten(&fixture.db).with_hashes(least)).await;
-    let hurried = fixture::shorten(&fixture.db)
-        .with_hashes(least)
-        .with_bulk(Bulk::new(fixture.db.calls()).beginning_for(Duration::from_millis(900)));
+    let patient = Shorten { hashing: hashing(), ..fixture::shorten(&fixture.db) };
+    let patient = fixture.create_with("", links, &patient).await;
+    let bulk = Bulk::new(fixture.db.calls()).beginning_for(Duration::from_millis(900));
+    let hurried = Shorten { hashing: hashing(), bulk, ..fixture::shorten(&fixture.db) };
     let refused = fixture.create_with("", (5..10).map(protected).collect(), &hurried).await;
 
     assert_eq!(statuses(&patient), [201; 5]);
@@ -260,8 +267,9 @@ async fn passwords_wait_for_their_turn_within_the_budget_of_hashes() {
 async fn what_is_not_begun_in_time_is_to_be_tried_again() {
     let fixture = Fixture::new();
     let none = || Bulk::new(fixture.db.calls()).beginning_for(Duration::ZERO);
+    let shorten = Shorten { bulk: none(), ..fixture::shorten(&fixture.db) };
 
-    let answer = fixture.create_with("k", urls(3), &fixture::shorten(&fixture.db).with_bulk(none())).await;
+    let answer = fixture.create_with("k", urls(3), &shorten).await;
 
     assert_eq!(statuses(&answer), [503; 3]);
     assert_eq!(answer.json()["results"][2]["problem"]["code"], "try_again");
@@ -300,7 +308,7 @@ async fn a_workspace_names_a_thousand_links_a_minute_whatever_single_requests_ma
 async fn links_are_allowed_while_they_cannot_be_counted() {
     let fixture = Fixture::new();
     let nowhere = ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable");
-    let shorten = fixture::shorten(&fixture.db).with_bulk(Bulk::new(nowhere));
+    let shorten = Shorten { bulk: Bulk::new(nowhere), ..fixture::shorten(&fixture.db) };
 
     assert_eq!(statuses(&fixture.create_with("", urls(2), &shorten).await), [201, 201]);
 }
@@ -410,7 +418,7 @@ async fn a_removal_is_a_deletion_or_a_purge_of_each() {
 async fn a_hundred_links_cost_what_they_cost_alone_and_one_write_more() {
     let (fixture, meter) = (Fixture::new(), CapacityMeter::default());
     let client = fixture.db.client_with(meter.clone());
-    let shorten = linklet_shorten::Shorten::new(
+    let shorten = fixture::shorten_with(
         LinksTable::new(client.clone(), "LinksTable"),
         fixture::room(&fixture.db, 100),
         authenticator(),
@@ -424,7 +432,7 @@ async fn a_hundred_links_cost_what_they_cost_alone_and_one_write_more() {
     let one = meter.write_units();
     meter.reset();
 
-    let counted = shorten.with_bulk(Bulk::new(ThrottleTable::new(client, "ThrottleTable")));
+    let counted = Shorten { bulk: Bulk::new(ThrottleTable::new(client, "ThrottleTable")), ..shorten };
     let answer = fixture.create_with("", urls(100), &counted).await;
 
     assert_eq!(statuses(&answer), vec![201; 100]);

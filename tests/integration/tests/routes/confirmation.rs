@@ -26,7 +26,7 @@ impl Fixture {
         let policy = RegistrationPolicy::parse(policy, domains).unwrap();
         let mails = EmailRequests::to(Publisher::new(queues.client(), queues.url("notify")));
         let auth = Auth::new(db.users(), tokens().with_sessions(db.sessions()), issuer(), limits(&db));
-        let auth = auth.with_mails(mails).with_registration(policy);
+        let auth = Auth { mails, registration: policy, ..auth };
         Self { db, queues, auth }
     }
 

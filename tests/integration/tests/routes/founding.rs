@@ -29,10 +29,10 @@ impl Deployment {
         let registration = RegistrationPolicy::parse(registration, domains).unwrap();
         let founding = FoundingPolicy::parse(who_founds, registration.clone()).unwrap();
         let verifier = || tokens().with_sessions(db.sessions());
-        let auth = Auth::new(db.users(), verifier(), issuer(), limits(&db)).with_registration(registration);
-        let account =
-            Account::new(verifier(), db.users(), db.notifications(), guesses(&db)).with_founding(founding.clone());
-        Self { auth: auth.with_founding(founding), account, db }
+        let account = Account::new(verifier(), db.users(), db.notifications(), guesses(&db));
+        let account = Account { founding: founding.clone(), ..account };
+        let auth = Auth::new(db.users(), verifier(), issuer(), limits(&db));
+        Self { auth: Auth { registration, founding, ..auth }, account, db }
     }
 
     /// Registers somebody by the right of an operator, which every kind of registration takes.

@@ -60,7 +60,8 @@ impl Fixture {
 
 fn auth(db: &TestDynamoDb, users: UsersTable, queues: &FakeQueues) -> Auth {
     let orders = EmailRequests::to(Publisher::new(queues.client(), queues.url("notify")));
-    Auth::new(users, tokens().with_sessions(db.sessions()), issuer(), fixture::limits(db)).with_mails(orders)
+    let tokens = tokens().with_sessions(db.sessions());
+    Auth { mails: orders, ..Auth::new(users, tokens, issuer(), fixture::limits(db)) }
 }
 
 fn credentials(password: &str) -> Value {

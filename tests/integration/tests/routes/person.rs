@@ -44,9 +44,10 @@ impl Fixture {
     async fn with(policy: &str, domains: &str, has_mail: bool) -> Self {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let auth = Auth::new(db.users(), tokens().with_sessions(db.sessions()), issuer(), limits(&db));
-        let auth = auth.with_registration(RegistrationPolicy::parse(policy, domains).unwrap());
+        let registration = RegistrationPolicy::parse(policy, domains).unwrap();
         let mails = EmailRequests::to(Publisher::new(queues.client(), queues.url("notify")));
-        let auth = if has_mail { auth.with_mails(mails) } else { auth };
+        let mails = if has_mail { mails } else { EmailRequests::default() };
+        let auth = Auth { registration, mails, ..auth };
         let outside = FakeNotifiers::start();
         let (sent, read) = Default::default();
         let (ada, session) = (UserId::generate(), String::new());

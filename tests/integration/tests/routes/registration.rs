@@ -32,7 +32,7 @@ impl Entrance {
         let db = TestDynamoDb::start();
         let policy = RegistrationPolicy::parse(policy, domains).unwrap();
         let verifier = tokens().with_sessions(db.sessions());
-        let auth = Auth::new(db.users(), verifier, issuer(), limits(&db)).with_registration(policy);
+        let auth = Auth { registration: policy, ..Auth::new(db.users(), verifier, issuer(), limits(&db)) };
         Self { db, auth }
     }
 

@@ -448,7 +448,7 @@ async fn while_the_table_cannot_be_read_nothing_is_used_up() {
 async fn behind_an_emulator_the_cookie_is_for_this_api_only() {
     let fixture = Fixture::new().await;
     let address = ApiAddress::new(Some("http://127.0.0.1:4566/_aws/execute-api/c0ffee00"));
-    let auth = auth(&fixture.db, fixture.db.users()).at(address);
+    let auth = Auth { address, ..auth(&fixture.db, fixture.db.users()) };
     let login = Fixture::login(&json!(true)).header("host", "127.0.0.1:4566").header("x-forwarded-proto", "http");
 
     let answer = login.send_to(&auth).await;

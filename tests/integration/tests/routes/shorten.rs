@@ -3,7 +3,7 @@ use std::time::Duration;
 use linklet_domain::{Role, ShortCode, Timestamp, WorkspaceId, reserved_words};
 use linklet_dynamodb::{TargetQuota, WatchTable};
 use linklet_lambda::{http::ShortUrls, watching::TargetRoom};
-use linklet_shorten::Shorten;
+use linklet_shorten::{CodeGenerator, Shorten};
 use linklet_test_support::{
     Answer, LinkBuilder, RequestBuilder, TargetBuilder, TestDynamoDb, authenticator, token_for,
 };
@@ -12,7 +12,13 @@ use serde_json::{Value, json};
 use crate::fixture::{self, per, room};
 
 fn with_urls(db: &TestDynamoDb, short_urls: ShortUrls) -> Shorten {
-    Shorten::new(db.links(), room(db, 100), authenticator(), short_urls, fixture::throttle(db.calls(), 1_000, 1_000))
+    fixture::shorten_with(
+        db.links(),
+        room(db, 100),
+        authenticator(),
+        short_urls,
+        fixture::throttle(db.calls(), 1_000, 1_000),
+    )
 }
 
 async fn post(shorten: &Shorten, body: &Value) -> Answer {
@@ -246,7 +252,7 @@ async fn no_link_looks_like_a_page_of_the_companys_own() {
 #[tokio::test]
 async fn a_code_is_free_if_a_new_link_can_have_it() {
     let db = TestDynamoDb::start();
-    let shorten = fixture::shorten(&db).with_reserved("acme".parse().unwrap());
+    let shorten = Shorten { reserved: "acme".parse().unwrap(), ..fixture::shorten(&db) };
     let (ours, theirs) = (WorkspaceId::generate(), WorkspaceId::generate());
     for (code, workspace) in
         [("taken", &ours), ("theirs", &theirs), ("gone1", &ours), ("purged", &ours), ("purged2", &theirs)]
@@ -295,7 +301,7 @@ async fn a_code_is_free_if_a_new_link_can_have_it() {
 async fn asking_for_codes_is_limited_and_takes_nothing_from_new_links() {
     let db = TestDynamoDb::start();
     let throttle = fixture::throttle(db.calls(), 2, 1_000);
-    let shorten = Shorten::new(db.links(), room(&db, 100), authenticator(), ShortUrls::new(None), throttle);
+    let shorten = fixture::shorten_with(db.links(), room(&db, 100), authenticator(), ShortUrls::new(None), throttle);
     let token = token_for(&WorkspaceId::generate(), Role::Member);
     let ask = async || RequestBuilder::new("GET", "/api/codes/free1").token(&token).send_to(&shorten).await;
 
@@ -313,10 +319,11 @@ async fn a_generated_code_that_is_reserved_is_replaced_by_another() {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static TRIES: AtomicUsize = AtomicUsize::new(0);
     let db = TestDynamoDb::start();
-    let shorten = fixture::shorten(&db).with_reserved("rockets".parse().unwrap()).with_codes(|| {
+    let generate_code: CodeGenerator = || {
         let codes = ["Support", "RoCkEtS", "free777"];
         Ok(ShortCode::parse(codes[TRIES.fetch_add(1, Ordering::Relaxed)]).unwrap())
-    });
+    };
+    let shorten = Shorten { reserved: "rockets".parse().unwrap(), generate_code, ..fixture::shorten(&db) };
 
     let answer = post(&shorten, &json!({"url": "https://example.com"})).await;
 
@@ -341,7 +348,7 @@ async fn a_custom_code_is_taken_in_all_cases() {
 async fn after_five_taken_codes_it_gives_up_politely() {
     let db = TestDynamoDb::start();
     db.store(&LinkBuilder::new("taken77").build()).await;
-    let shorten = fixture::shorten(&db).with_codes(|| Ok(ShortCode::parse("taken77").unwrap()));
+    let shorten = Shorten { generate_code: || Ok(ShortCode::parse("taken77").unwrap()), ..fixture::shorten(&db) };
 
     let answer = post(&shorten, &json!({"url": "https://example.com"})).await;
 
@@ -354,10 +361,11 @@ async fn a_taken_generated_code_is_replaced_by_another() {
     static TRIES: AtomicUsize = AtomicUsize::new(0);
     let db = TestDynamoDb::start();
     db.store(&LinkBuilder::new("taken77").build()).await;
-    let shorten = fixture::shorten(&db).with_codes(|| {
+    let generate_code: CodeGenerator = || {
         let is_first = TRIES.fetch_add(1, Ordering::Relaxed) == 0;
         Ok(ShortCode::parse(if is_first { "taken77" } else { "free777" }).unwrap())
-    });
+    };
+    let shorten = Shorten { generate_code, ..fixture::shorten(&db) };
 
     let answer = post(&shorten, &json!({"url": "https://example.com"})).await;
 
@@ -395,7 +403,7 @@ async fn a_link_cannot_watch_a_url_too_many() {
     let db = TestDynamoDb::start();
     let workspace = WorkspaceId::generate();
     db.store_target(&TargetBuilder::new("https://example.com/a").in_workspace(&workspace).build()).await;
-    let shorten = Shorten::new(
+    let shorten = fixture::shorten_with(
         db.links(),
         room(&db, 1),
         authenticator(),
@@ -429,7 +437,7 @@ async fn a_link_cannot_watch_a_url_too_many_of_its_founder() {
     let targets = db.watch().with_quota(TargetQuota { per_workspace: 10, per_founder: 1 });
     let room = TargetRoom { targets, ..fixture::room(&db, 100) };
     let throttle = fixture::throttle(db.calls(), 1_000, 1_000);
-    let shorten = Shorten::new(db.links(), room, authenticator(), ShortUrls::new(None), throttle);
+    let shorten = fixture::shorten_with(db.links(), room, authenticator(), ShortUrls::new(None), throttle);
     let post = async |workspace: &WorkspaceId| {
         let request = RequestBuilder::new("POST", "/api/shorten").token(&token_for(workspace, Role::Member));
         request.json(&json!({"url": "https://example.com/b", "watch": true})).send_to(&shorten).await.status
@@ -444,7 +452,7 @@ async fn a_link_that_watches_is_created_also_while_targets_cannot_be_read() {
     let targets = WatchTable::new(TestDynamoDb::unreachable(), "WatchTable").with_quota(per(1));
     let room = TargetRoom { targets, ..fixture::room(&db, 100) };
     let throttle = fixture::throttle(db.calls(), 1_000, 1_000);
-    let shorten = Shorten::new(db.links(), room, authenticator(), ShortUrls::new(None), throttle);
+    let shorten = fixture::shorten_with(db.links(), room, authenticator(), ShortUrls::new(None), throttle);
 
     let created = post(&shorten, &json!({"url": "https://example.com/a", "watch": true})).await;
 

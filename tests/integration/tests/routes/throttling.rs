@@ -39,7 +39,7 @@ fn unreachable_table() -> ThrottleTable {
 // ------------------------------------------------------------------------------------------------------------ new links
 
 fn shorten_with(db: &TestDynamoDb, throttle: Throttle) -> Shorten {
-    Shorten::new(db.links(), fixture::room(db, 100), authenticator(), ShortUrls::new(None), throttle)
+    fixture::shorten_with(db.links(), fixture::room(db, 100), authenticator(), ShortUrls::new(None), throttle)
 }
 
 /// With ten links a minute by address, as the design document has it, whoever calls.
