@@ -88,7 +88,7 @@ impl Notify {
     ) -> Result<(), DeliveryError> {
         let address = self.people.address(user, (self.clock)()).await?;
         let Some(email) = address.as_ref().and_then(MailAddress::reachable) else { return Ok(()) };
-        if !mailer.admits_of(user, count_of(change), order, (self.clock)()).await? {
+        if !mailer.admits(&mailer.person(user), count_of(change), order, (self.clock)()).await? {
             return Ok(());
         }
         let mail = change_mail(change, order.ordered_at, &self.addresses);
@@ -118,7 +118,7 @@ impl Notify {
         email: &EmailAddress,
         user: &UserId,
     ) -> Result<(), DeliveryError> {
-        if !mailer.admits_to(email, kind.count(), order, (self.clock)()).await? {
+        if !mailer.admits(&mailer.reader(email), kind.count(), order, (self.clock)()).await? {
             return Ok(());
         }
         let token = OneTimeToken::generate(kind.purpose()).map_err(DeliveryError::Token)?;

@@ -25,7 +25,7 @@ impl Notify {
     ) -> Result<(), DeliveryError> {
         let now = (self.clock)();
         let Some((_, until)) = self.waiting_for(user, email).await? else { return Ok(()) };
-        if !mailer.admits_to(email, MailCount::WantedAddresses, order, now).await? {
+        if !mailer.admits(&mailer.reader(email), MailCount::WantedAddresses, order, now).await? {
             return Ok(());
         }
         let to = Addressee { email, user: Some(user) };
@@ -53,7 +53,7 @@ impl Notify {
         let now = (self.clock)();
         let Some((address, until)) = self.waiting_for(user, email).await? else { return Ok(()) };
         let Some(own) = address.reachable() else { return Ok(()) };
-        if !mailer.admits_of(user, MailCount::AddressChanges, order, now).await? {
+        if !mailer.admits(&mailer.person(user), MailCount::AddressChanges, order, now).await? {
             return Ok(());
         }
         let token = OneTimeToken::generate(TokenPurpose::Keep).map_err(DeliveryError::Token)?;
@@ -70,7 +70,7 @@ impl Notify {
         user: &UserId,
         old: &EmailAddress,
     ) -> Result<(), DeliveryError> {
-        if !mailer.admits_of(user, MailCount::AddressChanges, order, (self.clock)()).await? {
+        if !mailer.admits(&mailer.person(user), MailCount::AddressChanges, order, (self.clock)()).await? {
             return Ok(());
         }
         mailer.send(&changed(), Addressee { email: old, user: Some(user) }).await

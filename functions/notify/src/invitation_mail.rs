@@ -64,8 +64,8 @@ impl Notify {
         invitation: &Invitation,
     ) -> Result<bool, DeliveryError> {
         let (to, by, now) = (&invitation.email, &invitation.invited_by, (self.clock)());
-        Ok(mailer.admits_of(by, MailCount::InvitationsBySender, order, now).await?
-            && mailer.admits_to(to, MailCount::Invitations, order, now).await?)
+        Ok(mailer.admits(&mailer.person(by), MailCount::InvitationsBySender, order, now).await?
+            && mailer.admits(&mailer.reader(to), MailCount::Invitations, order, now).await?)
     }
 
     async fn mail_invitation_token(

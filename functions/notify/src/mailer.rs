@@ -48,41 +48,29 @@ impl Mailer {
         Self { configuration_set, ..self }
     }
 
-    /// Whether there may be one more mail to this address that was ordered. It is counted, but for one order only once.
-    pub(crate) async fn admits_to(
-        &self,
-        address: &EmailAddress,
-        count: MailCount,
-        order: &EmailRequest,
-        now: Timestamp,
-    ) -> Result<bool, RepositoryError> {
-        let reader = Correspondent::reader(address, &self.limit.salt);
-        Ok(self.admit(&reader, count, &order.order_id.to_string(), now).await? != MailAdmission::Refused)
+    /// Whoever reads the mail of an address, for what is counted for it.
+    pub(crate) fn reader(&self, address: &EmailAddress) -> Correspondent {
+        Correspondent::reader(address, &self.limit.salt)
     }
 
-    /// Whether there may be one more mail of those that are counted for a person and not for an address.
-    pub(crate) async fn admits_of(
+    /// Somebody with an account, for what is counted for them and not for an address.
+    pub(crate) fn person(&self, user: &UserId) -> Correspondent {
+        Correspondent::person(user, &self.limit.salt)
+    }
+
+    /// Whether there may be one more mail of those that are counted for somebody. It is counted, but for one order only once.
+    pub(crate) async fn admits(
         &self,
-        user: &UserId,
+        whose: &Correspondent,
         count: MailCount,
         order: &EmailRequest,
         now: Timestamp,
     ) -> Result<bool, RepositoryError> {
-        Ok(self.admission(user, count, &order.order_id.to_string(), now).await? != MailAdmission::Refused)
+        Ok(self.admission(whose, count, &order.order_id.to_string(), now).await? != MailAdmission::Refused)
     }
 
     /// The same, for the message with this id, and whether it is the last one for now.
     pub(crate) async fn admission(
-        &self,
-        user: &UserId,
-        count: MailCount,
-        id: &str,
-        now: Timestamp,
-    ) -> Result<MailAdmission, RepositoryError> {
-        self.admit(&Correspondent::person(user, &self.limit.salt), count, id, now).await
-    }
-
-    async fn admit(
         &self,
         whose: &Correspondent,
         count: MailCount,

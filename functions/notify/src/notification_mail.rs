@@ -25,7 +25,8 @@ impl Notify {
         let short_link = |code: &ShortCode| self.addresses.short_link(code);
         let Some(worded) = mail_wording(&event.detail, short_link, plain_person) else { return Ok(()) };
         let (user, now) = (worded.user, (self.clock)());
-        let admission = mailer.admission(user, MailCount::Notifications, event.event_id.as_str(), now).await?;
+        let admission =
+            mailer.admission(&mailer.person(user), MailCount::Notifications, event.event_id.as_str(), now).await?;
         if admission == MailAdmission::Refused {
             return Ok(());
         }
