@@ -2,8 +2,7 @@
 //!
 //! A page is some of one kind of thing, and a few of the kinds after it if those are few. There are no hashes of passwords, tokens and keys.
 
-use std::str::FromStr;
-
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use linklet_domain::{
     Actor, AuditEntry, AuditFilter, AuditLog, Invalid, Job, Link, Membership, Notification, PageToken, SessionId,
     Timestamp, UserId, Workspace, WorkspaceId,
@@ -13,7 +12,7 @@ use linklet_lambda::{
     http::{ApiError, Problem, Request, Response, StatusCode, json},
     identity::Person,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::Leave;
@@ -37,7 +36,8 @@ const AT_ONCE: usize = 100;
 const KINDS_AT_ONCE: usize = 8;
 
 /// What is read one after another: first what is the person's alone, then what is theirs in each workspace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Kind {
     Person,
     Sessions,
@@ -52,23 +52,10 @@ enum Kind {
 impl Kind {
     const OF_PERSON: [Self; 4] = [Self::Person, Self::Sessions, Self::Notifications, Self::AuditLog];
     const OF_WORKSPACE: [Self; 4] = [Self::Access, Self::Links, Self::Targets, Self::Jobs];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Person => "person",
-            Self::Sessions => "sessions",
-            Self::Notifications => "notifications",
-            Self::AuditLog => "trail",
-            Self::Access => "access",
-            Self::Links => "links",
-            Self::Targets => "targets",
-            Self::Jobs => "jobs",
-        }
-    }
 }
 
 /// Where a page begins: a kind, of which workspace, and after which thing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Checkpoint {
     kind: Kind,
     workspace: Option<WorkspaceId>,
@@ -78,10 +65,15 @@ struct Checkpoint {
 impl Checkpoint {
     const FIRST: Self = Self { kind: Kind::Person, workspace: None, after: None };
 
-    /// The kind, the workspace if it is of one, and the thing, of characters that need no escape in a query.
-    fn encode(&self) -> String {
-        let workspace = self.workspace.map(|id| format!("{id}-")).unwrap_or_default();
-        format!("{}-{workspace}{}", self.kind.as_str(), self.after.as_deref().unwrap_or_default())
+    /// The place as JSON, in characters that need no escape in a query.
+    fn encode(&self) -> Result<String, ApiError> {
+        Ok(URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).map_err(ApiError::internal)?))
+    }
+
+    fn decode(text: &str) -> Result<Self, Invalid> {
+        let place = URL_SAFE_NO_PAD.decode(text).ok().and_then(|json| serde_json::from_slice::<Self>(&json).ok());
+        let fits = |place: &Self| Kind::OF_WORKSPACE.contains(&place.kind) == place.workspace.is_some();
+        place.filter(fits).ok_or_else(|| Invalid::new("after must be the next_cursor of a page"))
     }
 
     /// The place of the next kind: in the same workspace, or in that after it.
@@ -101,26 +93,6 @@ impl Checkpoint {
     }
 }
 
-impl FromStr for Checkpoint {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        /// As long as each id of a workspace.
-        const ID: usize = 36;
-        let refused = || Invalid::new("after must be the next_cursor of a page");
-        let (kind, rest) = text.split_once('-').ok_or_else(refused)?;
-        let known = |kinds: &[Kind]| kinds.iter().copied().find(|known| known.as_str() == kind);
-        let after = |rest: &str| (!rest.is_empty()).then(|| rest.to_owned());
-        if let Some(kind) = known(&Kind::OF_PERSON) {
-            return Ok(Self { kind, workspace: None, after: after(rest) });
-        }
-        let kind = known(&Kind::OF_WORKSPACE).ok_or_else(refused)?;
-        let (id, rest) = rest.split_at_checked(ID).ok_or_else(refused)?;
-        let rest = rest.strip_prefix('-').ok_or_else(refused)?;
-        Ok(Self { kind, workspace: Some(WorkspaceId::parse(id)?), after: after(rest) })
-    }
-}
-
 #[derive(Serialize)]
 struct Export {
     items: Vec<Value>,
@@ -136,7 +108,7 @@ impl Leave {
         let person = self.tokens.person(request).await?;
         request.refuse_unknown(["after"])?;
         let workspaces = self.users.workspaces_of(person.user()).await?;
-        let mut place = request.parsed("after", Checkpoint::from_str)?.or(Some(Checkpoint::FIRST));
+        let mut place = request.parsed("after", Checkpoint::decode)?.or(Some(Checkpoint::FIRST));
         let mut items = Vec::new();
         for _ in 0..KINDS_AT_ONCE {
             let Some(current) = place.take_if(|_| items.len() < AT_ONCE) else { break };
@@ -147,7 +119,8 @@ impl Leave {
                 None => current.next(&workspaces),
             };
         }
-        Ok(json(StatusCode::OK, &Export { items, next_cursor: place.map(|place| place.encode()) }))
+        let next_cursor = place.map(|place| place.encode()).transpose()?;
+        Ok(json(StatusCode::OK, &Export { items, next_cursor }))
     }
 
     async fn read(
@@ -372,12 +345,17 @@ mod tests {
             Checkpoint { kind: Kind::Links, workspace: Some(workspace), after: Some("x-_".to_owned()) },
             Checkpoint { kind: Kind::Jobs, workspace: Some(workspace), after: None },
         ] {
-            assert_eq!(place.encode().parse(), Ok(place));
+            assert_eq!(Checkpoint::decode(&place.encode().unwrap()), Ok(place));
         }
-        for refused in
-            ["", "person", "links-", "other-x", &format!("links-{workspace}"), &format!("jobs-{}-", "x".repeat(36))]
-        {
-            assert!(refused.parse::<Checkpoint>().is_err(), "{refused}");
+        for refused in [
+            json!("person"),
+            json!({"kind": "links", "workspace": null, "after": null}),
+            json!({"kind": "person", "workspace": workspace, "after": null}),
+            json!({"kind": "other", "workspace": null, "after": null}),
+            json!({"kind": "jobs", "workspace": "x".repeat(36), "after": null}),
+        ] {
+            assert!(Checkpoint::decode(&URL_SAFE_NO_PAD.encode(refused.to_string())).is_err(), "{refused}");
         }
+        assert!(["", "person"].iter().all(|text| Checkpoint::decode(text).is_err()));
     }
 }

@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use futures_util::future::join;
 use linklet_auth::Auth;
 use linklet_domain::{Changer, IpHash, MailChoice, Role, Salt, SessionId, SignInPlace, Timestamp, UserId, WorkspaceId};
@@ -484,7 +485,8 @@ async fn people_take_along_what_is_stored_about_them_and_nothing_of_others() {
         assert!(!written.contains(secret), "{secret}");
     }
     // A workspace that was left since, whose id comes before all others.
-    let left = format!("/api/me/export?after=links-{}-", "0".repeat(8) + "-0000-4000-8000-" + &"0".repeat(12));
+    let place = json!({"kind": "links", "workspace": "00000000-0000-4000-8000-000000000000", "after": null});
+    let left = format!("/api/me/export?after={}", URL_SAFE_NO_PAD.encode(place.to_string()));
     let rest = RequestBuilder::new("GET", &left).token(&ada.token).send_to(&fixture.leave).await.json();
     let rest = rest["items"].as_array().unwrap();
     for (kind, workspace) in [("target", &ada.workspace), ("key", &bob.workspace)] {
