@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use linklet_domain::{Click, Day, DaySlice, DayStats, Event, LinkId, Timestamp, WorkspaceId, milestones_crossed};
+use linklet_domain::{Click, Day, DaySlice, DayStats, Event, LinkId, LinkIdentity, Timestamp, milestones_crossed};
 use linklet_dynamodb::{ClicksTable, CommitOutcome, Correction, Life, Milestone, RepositoryError, StatsTable};
 use linklet_lambda::publisher::Publisher;
 use linklet_user_agents::Classifier;
@@ -88,15 +88,6 @@ struct Comparison {
     latest: Option<Click>,
 }
 
-/// A link whose statistics are compared.
-#[derive(Debug, Clone)]
-pub struct CountedLink {
-    /// The link.
-    pub id: LinkId,
-    /// The workspace that it belongs to.
-    pub workspace: WorkspaceId,
-}
-
 impl Reconciler {
     /// So many days before the lifetime of raw clicks ends, some of a day are deleted before the others.
     const INCOMPLETE_DAYS: u64 = 2;
@@ -107,7 +98,7 @@ impl Reconciler {
     ///
     /// # Errors
     /// When a table can't be read.
-    pub async fn report(&self, link: &CountedLink, now: Timestamp) -> Result<Report, ReconcileError> {
+    pub async fn report(&self, link: &LinkIdentity, now: Timestamp) -> Result<Report, ReconcileError> {
         for _ in 0..TRIES {
             let comparison = self.compare(link, now).await?;
             // What was counted between reading the numbers and reading the ids would look like a difference.
@@ -123,7 +114,7 @@ impl Reconciler {
     ///
     /// # Errors
     /// When a table or the queue can't be used, or the link is too busy; then part of it may be done, and doing it again goes on.
-    pub async fn repair(&self, link: &CountedLink, now: Timestamp) -> Result<Report, ReconcileError> {
+    pub async fn repair(&self, link: &LinkIdentity, now: Timestamp) -> Result<Report, ReconcileError> {
         for _ in 0..TRIES {
             let comparison = self.compare(link, now).await?;
             if self.correct(link, &comparison).await? == CommitOutcome::Committed {
@@ -134,7 +125,7 @@ impl Reconciler {
         Err(ReconcileError::Busy)
     }
 
-    async fn life(&self, CountedLink { id, workspace }: &CountedLink) -> Result<Life, ReconcileError> {
+    async fn life(&self, LinkIdentity { id, workspace, .. }: &LinkIdentity) -> Result<Life, ReconcileError> {
         Ok(self.stats.life(workspace, id).await?)
     }
 
@@ -145,7 +136,7 @@ impl Reconciler {
         self.queue.send_packed(&events.iter().collect::<Vec<_>>(), day).await.len()
     }
 
-    async fn compare(&self, link: &CountedLink, now: Timestamp) -> Result<Comparison, ReconcileError> {
+    async fn compare(&self, link: &LinkIdentity, now: Timestamp) -> Result<Comparison, ReconcileError> {
         // First the numbers: whatever is counted from now on changes them, and no correction commits.
         let before = self.life(link).await?;
         let from = self.first_day(&link.id, &before, now).await?;
@@ -213,9 +204,9 @@ impl Reconciler {
     }
 
     /// Writes the corrected days, some at a time, and the counts that follow from them; then the milestones that are missing.
-    async fn correct(&self, link: &CountedLink, comparison: &Comparison) -> Result<CommitOutcome, ReconcileError> {
+    async fn correct(&self, link: &LinkIdentity, comparison: &Comparison) -> Result<CommitOutcome, ReconcileError> {
         let Comparison { report, before, corrected, .. } = comparison;
-        let CountedLink { id, workspace } = link;
+        let LinkIdentity { id, workspace, .. } = link;
         let mut written = before.clone();
         let mut chunks = in_chunks(corrected, before);
         if chunks.is_empty() && report.totals_differ {

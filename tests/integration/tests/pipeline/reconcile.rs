@@ -2,10 +2,12 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use linklet_domain::{ClickId, Dimension, Event, LinkStats, Record, Spread, Timestamp, Totals, lifetimes};
+use linklet_domain::{
+    ClickId, Dimension, Event, LinkIdentity, LinkStats, Record, Spread, Timestamp, Totals, lifetimes,
+};
 use linklet_dynamodb::{DayOutcome, DayWork, Life, StatsTable, stream::change_of};
 use linklet_lambda::publisher::Publisher;
-use linklet_reconcile::{CountedLink, Reconciler, Report};
+use linklet_reconcile::{Reconciler, Report};
 use linklet_test_support::{
     FakeQueues, Fault, Faults, LinkBuilder, Outage, TestDynamoDb, click_event, event_batch, queue_batch, some_workspace,
 };
@@ -19,7 +21,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 struct Fixture {
     db: TestDynamoDb,
     queues: FakeQueues,
-    link: CountedLink,
+    link: LinkIdentity,
 }
 
 impl Fixture {
@@ -28,8 +30,7 @@ impl Fixture {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let link = LinkBuilder::new("launch").in_workspace(&some_workspace()).build();
         db.store(&link).await;
-        let fixture =
-            Self { db, queues, link: CountedLink { id: link.identity.id, workspace: link.identity.workspace } };
+        let fixture = Self { db, queues, link: link.identity };
         let events = fixture.store(per_day, days).await;
         fixture.count(&events).await;
         fixture
@@ -226,7 +227,7 @@ async fn whoever_read_before_a_correction_does_not_take_it_back() {
     fixture.damage("DAY#", "total_clicks", json!({"N": "9"}));
     let now = Timestamp::now();
     let click = classified(&click_event("launch", now));
-    let (clicks, CountedLink { id, workspace }) = ([&click], &fixture.link);
+    let (clicks, LinkIdentity { id, workspace, .. }) = ([&click], &fixture.link);
     let work = DayWork { link: id, workspace, slice: now.day().into(), clicks: &clicks };
     let before = fixture.db.stats().load(&[work]).await.unwrap().remove(0);
 
@@ -245,7 +246,7 @@ async fn a_count_begun_before_a_correction_does_not_raise_the_corrected_total() 
     let click = fixture.store(1, 1).await.remove(0);
     fixture.damage("DAY#", "total_clicks", json!({"N": "9"}));
     let classified = classified(&click);
-    let (clicks, CountedLink { id, workspace }) = ([&classified], &fixture.link);
+    let (clicks, LinkIdentity { id, workspace, .. }) = ([&classified], &fixture.link);
     let work = DayWork { link: id, workspace, slice: now.day().into(), clicks: &clicks };
     let before = late.load(&[work]).await.unwrap().remove(0);
     // It counts on the wrong day, makes ten of its nine, and dies before it tells the total.
