@@ -2,7 +2,6 @@
 
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_analytics::{Analytics, Clients};
 use linklet_domain::Timestamp;
@@ -16,15 +15,13 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (stats, clicks) = (config::required("STATS_TABLE")?, config::required("CLICKS_TABLE")?);
     let (queue, dead_letters) = (config::required("ANALYTICS_QUEUE_URL")?, config::required("ANALYTICS_DLQ_URL")?);
-    let links = config::required("LINKS_TABLE")?;
     let aws = aws::load().await;
-    let (dynamodb, sqs) = (DynamoDb::new(&aws), Sqs::new(&aws));
+    let (tables, sqs) = (aws::Tables::without_breaker(&aws), Sqs::new(&aws));
     batch::run(Analytics {
-        stats: StatsTable::new(dynamodb.clone(), stats),
-        links: LinksTable::new(dynamodb.clone(), links),
-        clicks: ClicksTable::new(dynamodb, clicks).keeping_clicks_for(config::raw_clicks_lifetime()?),
+        stats: tables.at("STATS_TABLE", StatsTable::new)?,
+        links: tables.at("LINKS_TABLE", LinksTable::new)?,
+        clicks: tables.at("CLICKS_TABLE", ClicksTable::new)?.keeping_clicks_for(config::raw_clicks_lifetime()?),
         clients: Arc::new(Clients::new(Classifier::load()?)),
         queue: Publisher::new(sqs.clone(), queue),
         dead_letters: DeadLetterQueue::new(sqs, dead_letters),

@@ -5,9 +5,8 @@ use std::process::ExitCode;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_auth::{ApiAddress, Auth};
 use linklet_domain::RegistrationPolicy;
-use linklet_dynamodb::{AuditTable, JobsTable, UsersTable};
 use linklet_lambda::{
-    StartError, admission, aws, config,
+    StartError, admission, aws,
     email_requests::EmailRequests,
     hashing::Limits,
     http,
@@ -20,17 +19,13 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (table, audit_log) = (config::required("USERS_TABLE")?, config::required("AUDIT_TABLE")?);
-    let jobs = config::required("JOBS_TABLE")?;
     let aws = aws::load().await;
-    let tables = aws::tables(&aws);
+    let tables = aws::Tables::behind_the_api(&aws);
     let (verifier, issuer) = (TokenVerifier::from_env(&aws, &tables).await?, TokenIssuer::from_env(&aws).await?);
     let limits = Limits::from_env(&tables, &SecretsManager::new(&aws)).await?;
     let mails = EmailRequests::from_env(&aws);
     let registration = registration(mails.are_placed())?;
-    let audit_log = AuditTable::new(tables.clone(), audit_log);
-    let jobs = JobsTable::new(tables.clone(), jobs);
-    let users = UsersTable::new(tables, table, audit_log, jobs);
+    let users = tables.users()?;
     let (founding, address) = (admission::founding()?, ApiAddress::from_env());
     http::serve(Auth { mails, registration, founding, address, ..Auth::new(users, verifier, issuer, limits) }).await
 }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use linklet_delete::Delete;
 use linklet_dynamodb::{LinksTable, ThrottleTable};
-use linklet_lambda::{StartError, aws, bulk::Bulk, config, http, identity::Authenticator};
+use linklet_lambda::{StartError, aws, bulk::Bulk, http, identity::Authenticator};
 
 #[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
@@ -12,13 +12,12 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (links, calls) = (config::required("LINKS_TABLE")?, config::required("THROTTLE_TABLE")?);
     let aws = aws::load().await;
-    let tables = aws::tables(&aws);
+    let tables = aws::Tables::behind_the_api(&aws);
     http::serve(Delete {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
-        links: LinksTable::new(tables.clone(), links),
-        bulk: Bulk::new(ThrottleTable::new(tables, calls)),
+        links: tables.at("LINKS_TABLE", LinksTable::new)?,
+        bulk: Bulk::new(tables.at("THROTTLE_TABLE", ThrottleTable::new)?),
     })
     .await
 }

@@ -4,9 +4,7 @@ use std::process::ExitCode;
 
 use linklet_dynamodb::{JobsTable, LinksTable, Names, ThrottleTable};
 use linklet_jobs_api::JobsApi;
-use linklet_lambda::{
-    StartError, aws, config, http, http::ShortUrls, identity::Authenticator, throttle::StatsQueryLimiter,
-};
+use linklet_lambda::{StartError, aws, http, http::ShortUrls, identity::Authenticator, throttle::StatsQueryLimiter};
 
 #[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
@@ -14,16 +12,14 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (jobs, links) = (config::required("JOBS_TABLE")?, config::required("LINKS_TABLE")?);
-    let (people, calls) = (config::required("USERS_TABLE")?, config::required("THROTTLE_TABLE")?);
     let aws = aws::load().await;
-    let tables = aws::tables(&aws);
+    let tables = aws::Tables::behind_the_api(&aws);
     http::serve(JobsApi {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
-        jobs: JobsTable::new(tables.clone(), jobs),
-        links: LinksTable::new(tables.clone(), links),
-        people: Names::new(tables.clone(), people),
-        questions: StatsQueryLimiter(ThrottleTable::new(tables, calls)),
+        jobs: tables.at("JOBS_TABLE", JobsTable::new)?,
+        links: tables.at("LINKS_TABLE", LinksTable::new)?,
+        people: tables.at("USERS_TABLE", Names::new)?,
+        questions: StatsQueryLimiter(tables.at("THROTTLE_TABLE", ThrottleTable::new)?),
         short_urls: ShortUrls::from_env(),
     })
     .await

@@ -2,12 +2,11 @@
 
 use std::{process::ExitCode, time::Duration};
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_domain::Timestamp;
 use linklet_dynamodb::{
-    AuditTable, ClosedWorkspaces, Forgotten, JobsTable, LinksTable, NotificationsTable, StatsTable, ThrottleTable,
-    UsersTable, WatchTable, Workspaces,
+    ClosedWorkspaces, Forgotten, JobsTable, LinksTable, NotificationsTable, StatsTable, ThrottleTable, WatchTable,
+    Workspaces,
 };
 use linklet_jobs::{HandoverWork, JobRunner, Kinds, LinkWork, PersonWork, ReclaimWork, WorkspaceWork};
 use linklet_lambda::{
@@ -30,22 +29,18 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (jobs, links) = (config::required("JOBS_TABLE")?, config::required("LINKS_TABLE")?);
-    let (targets, users) = (config::required("WATCH_TABLE")?, config::required("USERS_TABLE")?);
-    let (stats, notifications) = (config::required("STATS_TABLE")?, config::required("NOTIFICATIONS_TABLE")?);
-    let (guesses, audit_log) = (config::required("THROTTLE_TABLE")?, config::required("AUDIT_TABLE")?);
     let (quota, dead_letters) = (watching::quota_from_env()?, config::required("RELAY_DLQ_URL")?);
     let aws = aws::load().await;
-    let (tables, mails) = (DynamoDb::new(&aws), EmailRequests::from_env(&aws));
-    let closed = ClosedWorkspaces::new(tables.clone(), &users);
-    let forgotten = Forgotten::new(tables.clone(), &users);
-    let backing = Workspaces::new(tables.clone(), &users);
-    let (jobs, links) = (JobsTable::new(tables.clone(), jobs), LinksTable::new(tables.clone(), links));
-    let users = UsersTable::new(tables.clone(), users, AuditTable::new(tables.clone(), audit_log), jobs.clone());
-    let targets = WatchTable::new(tables.clone(), targets).with_quota(quota);
-    let stats = StatsTable::new(tables.clone(), stats);
-    let notifications = NotificationsTable::new(tables.clone(), notifications);
-    let guesses = ThrottleTable::new(tables, guesses);
+    let (tables, mails) = (aws::Tables::without_breaker(&aws), EmailRequests::from_env(&aws));
+    let closed = tables.at("USERS_TABLE", ClosedWorkspaces::new)?;
+    let forgotten = tables.at("USERS_TABLE", Forgotten::new)?;
+    let backing = tables.at("USERS_TABLE", Workspaces::new)?;
+    let (jobs, links) = (tables.at("JOBS_TABLE", JobsTable::new)?, tables.at("LINKS_TABLE", LinksTable::new)?);
+    let users = tables.users()?;
+    let targets = tables.at("WATCH_TABLE", WatchTable::new)?.with_quota(quota);
+    let stats = tables.at("STATS_TABLE", StatsTable::new)?;
+    let notifications = tables.at("NOTIFICATIONS_TABLE", NotificationsTable::new)?;
+    let guesses = tables.at("THROTTLE_TABLE", ThrottleTable::new)?;
     let room = TargetRoom { targets: targets.clone(), users: backing.clone(), reach: watching::reach_from_env()? };
     let had = (links.clone(), stats, targets.clone());
     let kinds = Kinds {

@@ -14,20 +14,17 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (links, stats) = (config::required("LINKS_TABLE")?, config::required("STATS_TABLE")?);
-    let (targets, people) = (config::required("WATCH_TABLE")?, config::required("USERS_TABLE")?);
-    let (calls, edge) = (config::required("THROTTLE_TABLE")?, config::parsed("TRUSTED_EDGE")?);
     let aws = aws::load().await;
-    let tables = aws::tables(&aws);
+    let tables = aws::Tables::behind_the_api(&aws);
     http::serve(List {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
-        links: LinksTable::new(tables.clone(), links),
-        stats: StatsTable::new(tables.clone(), stats),
-        targets: WatchTable::new(tables.clone(), targets),
-        people: Names::new(tables.clone(), people),
-        questions: StatsQueryLimiter(ThrottleTable::new(tables, calls)),
+        links: tables.at("LINKS_TABLE", LinksTable::new)?,
+        stats: tables.at("STATS_TABLE", StatsTable::new)?,
+        targets: tables.at("WATCH_TABLE", WatchTable::new)?,
+        people: tables.at("USERS_TABLE", Names::new)?,
+        questions: StatsQueryLimiter(tables.at("THROTTLE_TABLE", ThrottleTable::new)?),
         short_urls: ShortUrls::from_env(),
-        edge,
+        edge: config::parsed("TRUSTED_EDGE")?,
     })
     .await
 }

@@ -3,9 +3,7 @@
 use std::process::ExitCode;
 
 use linklet_dynamodb::{LinksTable, StatsTable, ThrottleTable, WatchTable};
-use linklet_lambda::{
-    StartError, aws, config, http, http::ShortUrls, identity::Authenticator, throttle::StatsQueryLimiter,
-};
+use linklet_lambda::{StartError, aws, http, http::ShortUrls, identity::Authenticator, throttle::StatsQueryLimiter};
 use linklet_overview::Overviews;
 
 #[tokio::main(flavor = "local")]
@@ -14,16 +12,14 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (links, stats) = (config::required("LINKS_TABLE")?, config::required("STATS_TABLE")?);
-    let (targets, calls) = (config::required("WATCH_TABLE")?, config::required("THROTTLE_TABLE")?);
     let aws = aws::load().await;
-    let tables = aws::tables(&aws);
+    let tables = aws::Tables::behind_the_api(&aws);
     http::serve(Overviews {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
-        links: LinksTable::new(tables.clone(), links),
-        stats: StatsTable::new(tables.clone(), stats),
-        targets: WatchTable::new(tables.clone(), targets),
-        questions: StatsQueryLimiter(ThrottleTable::new(tables, calls)),
+        links: tables.at("LINKS_TABLE", LinksTable::new)?,
+        stats: tables.at("STATS_TABLE", StatsTable::new)?,
+        targets: tables.at("WATCH_TABLE", WatchTable::new)?,
+        questions: StatsQueryLimiter(tables.at("THROTTLE_TABLE", ThrottleTable::new)?),
         short_urls: ShortUrls::from_env(),
     })
     .await

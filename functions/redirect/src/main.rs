@@ -22,13 +22,11 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (links, clicks) = (config::required("LINKS_TABLE")?, config::required("CLICKS_TABLE")?);
-    let (calls, limit) = (config::required("THROTTLE_TABLE")?, config::parsed("REDIRECT_LIMIT_PER_MINUTE")?);
     let (parking, recording) = (config::required("ANALYTICS_QUEUE_URL")?, config::parsed("CLICK_RECORDING")?);
     let (salt, edge) = (config::required("CLICK_SALT_ID")?, config::parsed("TRUSTED_EDGE")?);
     let aws = aws::load().await;
-    let (tables, secrets) = (aws::tables(&aws), SecretsManager::new(&aws));
-    let links = LinksTable::new(tables.clone(), links);
+    let (tables, secrets) = (aws::Tables::behind_the_api(&aws), SecretsManager::new(&aws));
+    let links = tables.at("LINKS_TABLE", LinksTable::new)?;
     let (salt, connected) = tokio::join!(secrets::current(&secrets, &salt), links.open_connection());
     aws::log_connection(connected);
     http::serve(Redirect {
@@ -36,13 +34,13 @@ async fn run() -> Result<(), StartError> {
         links,
         hot_links: HotLinks::default(),
         recorder: Recorder {
-            clicks: ClicksTable::new(tables.clone(), clicks).keeping_clicks_for(config::raw_clicks_lifetime()?),
+            clicks: tables.at("CLICKS_TABLE", ClicksTable::new)?.keeping_clicks_for(config::raw_clicks_lifetime()?),
             parking: Publisher::new(Sqs::new(&aws), parking),
             spreading: Spreading::default(),
         },
         recording,
-        calls: ThrottleTable::new(tables, calls),
-        limiter: Limiter::new(limit),
+        calls: tables.at("THROTTLE_TABLE", ThrottleTable::new)?,
+        limiter: Limiter::new(config::parsed("REDIRECT_LIMIT_PER_MINUTE")?),
         edge,
         used_up: UsedUp::default(),
         pages: Pages::from_env(),

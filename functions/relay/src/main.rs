@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_dynamodb::LinksTable;
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, publisher::Publisher};
@@ -15,16 +14,15 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (analytics, notify) = (config::required("ANALYTICS_QUEUE_URL")?, config::required("NOTIFY_QUEUE_URL")?);
-    let (links, dead_letters) = (config::required("LINKS_TABLE")?, config::required("RELAY_DLQ_URL")?);
     let keep_expired = config::expired_links_lifetime()?;
     let aws = aws::load().await;
     let sqs = Sqs::new(&aws);
     batch::run(Relay {
-        links: LinksTable::new(DynamoDb::new(&aws), links),
+        links: aws::Tables::without_breaker(&aws).at("LINKS_TABLE", LinksTable::new)?,
         keep_expired,
         analytics: Publisher::new(sqs.clone(), analytics),
         notify: Publisher::new(sqs.clone(), notify),
-        dead_letters: DeadLetterQueue::new(sqs, dead_letters).shared_by("relay"),
+        dead_letters: DeadLetterQueue::new(sqs, config::required("RELAY_DLQ_URL")?).shared_by("relay"),
     })
     .await
 }

@@ -25,18 +25,16 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (links, calls) = (config::required("LINKS_TABLE")?, config::required("THROTTLE_TABLE")?);
     let limits = RouteLimits {
         by_person: config::parsed("SHORTEN_PER_MINUTE")?,
         by_address: config::parsed("SHORTEN_PER_MINUTE_AND_ADDRESS")?,
     };
     let edge = config::parsed("TRUSTED_EDGE")?;
     let (salt, reserved) = (config::required("CLICK_SALT_ID")?, config::parsed_or_default("RESERVED_CODES")?);
-    let (targets, users) = (config::required("WATCH_TABLE")?, config::required("USERS_TABLE")?);
     let (quota, hashes) = (watching::quota_from_env()?, config::parsed("HASHES_PER_SECOND")?);
     let aws = aws::load().await;
-    let (tables, secrets) = (aws::tables(&aws), SecretsManager::new(&aws));
-    let links = LinksTable::new(tables.clone(), links);
+    let (tables, secrets) = (aws::Tables::behind_the_api(&aws), SecretsManager::new(&aws));
+    let links = tables.at("LINKS_TABLE", LinksTable::new)?;
     let (authenticator, salt, connected) = tokio::join!(
         Authenticator::from_env(&aws, &tables),
         secrets::current(&secrets, &salt),
@@ -44,11 +42,11 @@ async fn run() -> Result<(), StartError> {
     );
     aws::log_connection(connected);
     let room = TargetRoom {
-        targets: WatchTable::new(tables.clone(), targets).with_quota(quota),
-        users: Workspaces::new(tables.clone(), users),
+        targets: tables.at("WATCH_TABLE", WatchTable::new)?.with_quota(quota),
+        users: tables.at("USERS_TABLE", Workspaces::new)?,
         reach: watching::reach_from_env()?,
     };
-    let (calls, sender) = (ThrottleTable::new(tables, calls), (edge, Salt::parse(&salt?)?));
+    let (calls, sender) = (tables.at("THROTTLE_TABLE", ThrottleTable::new)?, (edge, Salt::parse(&salt?)?));
     let throttle = Throttle::new(calls, LimitedRoute::Shorten, limits, sender);
     http::serve(Shorten {
         links,

@@ -20,22 +20,24 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (stats, links) = (config::required("STATS_TABLE")?, config::required("LINKS_TABLE")?);
-    let clicks = config::required("CLICKS_TABLE")?;
-    let (calls, limit) = (config::required("THROTTLE_TABLE")?, config::parsed("REDIRECT_LIMIT_PER_MINUTE")?);
     let (salt, edge) = (config::required("CLICK_SALT_ID")?, config::parsed("TRUSTED_EDGE")?);
     let clicks_kept_for = config::raw_clicks_lifetime()?;
     let aws = aws::load().await;
-    let (tables, secrets) = (aws::tables(&aws), SecretsManager::new(&aws));
+    let (tables, secrets) = (aws::Tables::behind_the_api(&aws), SecretsManager::new(&aws));
     let (authenticator, salt) = tokio::join!(Authenticator::from_env(&aws, &tables), secrets::current(&secrets, &salt));
-    let calls = ThrottleTable::new(tables.clone(), calls);
+    let calls = tables.at("THROTTLE_TABLE", ThrottleTable::new)?;
     http::serve(Stats {
         authenticator: authenticator?,
-        stats: StatsTable::new(tables.clone(), stats),
-        clicks: ClicksTable::new(tables.clone(), clicks).keeping_clicks_for(clicks_kept_for),
-        links: LinksTable::new(tables, links),
+        stats: tables.at("STATS_TABLE", StatsTable::new)?,
+        clicks: tables.at("CLICKS_TABLE", ClicksTable::new)?.keeping_clicks_for(clicks_kept_for),
+        links: tables.at("LINKS_TABLE", LinksTable::new)?,
         questions: StatsQueryLimiter(calls.clone()),
-        strangers: Strangers { calls, limiter: Limiter::new(limit), edge, salt: Salt::parse(&salt?)? },
+        strangers: Strangers {
+            calls,
+            limiter: Limiter::new(config::parsed("REDIRECT_LIMIT_PER_MINUTE")?),
+            edge,
+            salt: Salt::parse(&salt?)?,
+        },
     })
     .await
 }

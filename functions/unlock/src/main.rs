@@ -20,19 +20,17 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (links, clicks) = (config::required("LINKS_TABLE")?, config::required("CLICKS_TABLE")?);
-    let parking = config::required("ANALYTICS_QUEUE_URL")?;
     let aws = aws::load().await;
-    let tables = aws::tables(&aws);
+    let tables = aws::Tables::behind_the_api(&aws);
     let limits = Limits::from_env(&tables, &SecretsManager::new(&aws)).await?;
     http::serve(Unlock {
         salt: limits.guesses.salt.clone(),
         edge: limits.guesses.edge,
         hashing: LinkHashing::within(limits),
-        links: LinksTable::new(tables.clone(), links),
+        links: tables.at("LINKS_TABLE", LinksTable::new)?,
         recorder: Recorder {
-            clicks: ClicksTable::new(tables, clicks).keeping_clicks_for(config::raw_clicks_lifetime()?),
-            parking: Publisher::new(Sqs::new(&aws), parking),
+            clicks: tables.at("CLICKS_TABLE", ClicksTable::new)?.keeping_clicks_for(config::raw_clicks_lifetime()?),
+            parking: Publisher::new(Sqs::new(&aws), config::required("ANALYTICS_QUEUE_URL")?),
             spreading: Spreading::default(),
         },
         used_up: UsedUp::default(),

@@ -22,27 +22,24 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (links, stats) = (config::required("LINKS_TABLE")?, config::required("STATS_TABLE")?);
-    let (targets, people) = (config::required("WATCH_TABLE")?, config::required("USERS_TABLE")?);
     let (quota, reach) = (watching::quota_from_env()?, watching::reach_from_env()?);
-    let edge = config::parsed("TRUSTED_EDGE")?;
     let aws = aws::load().await;
-    let tables = aws::tables(&aws);
+    let tables = aws::Tables::behind_the_api(&aws);
     let limits = Limits::from_env(&tables, &SecretsManager::new(&aws)).await?;
     http::serve(Update {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
-        links: LinksTable::new(tables.clone(), links),
-        stats: StatsTable::new(tables.clone(), stats),
+        links: tables.at("LINKS_TABLE", LinksTable::new)?,
+        stats: tables.at("STATS_TABLE", StatsTable::new)?,
         room: TargetRoom {
-            targets: WatchTable::new(tables.clone(), targets).with_quota(quota),
-            users: Workspaces::new(tables.clone(), people.clone()),
+            targets: tables.at("WATCH_TABLE", WatchTable::new)?.with_quota(quota),
+            users: tables.at("USERS_TABLE", Workspaces::new)?,
             reach,
         },
-        people: Names::new(tables, people),
+        people: tables.at("USERS_TABLE", Names::new)?,
         short_urls: ShortUrls::from_env(),
         bulk: Bulk::new(limits.guesses.table.clone()),
         hashing: LinkHashing::within(limits),
-        edge,
+        edge: config::parsed("TRUSTED_EDGE")?,
     })
     .await
 }

@@ -2,7 +2,6 @@
 
 use std::{process::ExitCode, time::Duration};
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_domain::Timestamp;
 use linklet_dynamodb::WatchTable;
@@ -15,14 +14,13 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (table, dead_letters) = (config::required("WATCH_TABLE")?, config::required("ROUNDS_DLQ_URL")?);
     let timeout = Duration::from_secs(config::parsed("HTTP_TIMEOUT_SECONDS")?);
     let fetcher = Fetcher::new(watching::reach_from_env()?, timeout)?.excluding(own_addresses()?);
     let aws = aws::load().await;
     batch::run(Checker {
         fetcher,
-        targets: WatchTable::new(DynamoDb::new(&aws), table),
-        dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters),
+        targets: aws::Tables::without_breaker(&aws).at("WATCH_TABLE", WatchTable::new)?,
+        dead_letters: DeadLetterQueue::new(Sqs::new(&aws), config::required("ROUNDS_DLQ_URL")?),
         extra_reads: Checker::<SystemNetwork>::EXTRA_READS,
         clock: Box::new(Timestamp::now),
     })

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_dynamodb::{WatchTable, Workspaces};
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, watching};
@@ -14,14 +13,13 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (table, dead_letters) = (config::required("WATCH_TABLE")?, config::required("RELAY_DLQ_URL")?);
-    let (users, quota) = (config::required("USERS_TABLE")?, watching::quota_from_env()?);
+    let quota = watching::quota_from_env()?;
     let aws = aws::load().await;
-    let tables = DynamoDb::new(&aws);
+    let tables = aws::Tables::without_breaker(&aws);
     batch::run(WatchLinks {
-        targets: WatchTable::new(tables.clone(), table).with_quota(quota),
-        users: Workspaces::new(tables, users),
-        dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters).shared_by("watch-links"),
+        targets: tables.at("WATCH_TABLE", WatchTable::new)?.with_quota(quota),
+        users: tables.at("USERS_TABLE", Workspaces::new)?,
+        dead_letters: DeadLetterQueue::new(Sqs::new(&aws), config::required("RELAY_DLQ_URL")?).shared_by("watch-links"),
     })
     .await
 }

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_dynamodb::WatchTable;
 use linklet_lambda::{StartError, aws, config, publisher::Publisher, schedule};
@@ -15,8 +14,13 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (queue, interval) = (config::required("ROUNDS_QUEUE_URL")?, config::parsed("CHECK_INTERVAL_SECONDS")?);
-    let (table, places) = (config::required("WATCH_TABLE")?, config::parsed("MAX_CONCURRENCY")?);
     let aws = aws::load().await;
-    let targets = WatchTable::new(DynamoDb::new(&aws), table);
-    schedule::run(Tick { targets, rounds: Publisher::new(Sqs::new(&aws), queue), interval, places }).await
+    let targets = aws::Tables::without_breaker(&aws).at("WATCH_TABLE", WatchTable::new)?;
+    schedule::run(Tick {
+        targets,
+        rounds: Publisher::new(Sqs::new(&aws), queue),
+        interval,
+        places: config::parsed("MAX_CONCURRENCY")?,
+    })
+    .await
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use linklet_dynamodb::{AuditTable, WatchTable, Workspaces};
-use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator, watching};
+use linklet_lambda::{StartError, aws, http, http::ShortUrls, identity::Authenticator, watching};
 use linklet_watch::Watch;
 
 #[tokio::main(flavor = "local")]
@@ -12,16 +12,14 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (targets, users) = (config::required("WATCH_TABLE")?, config::required("USERS_TABLE")?);
-    let audit_log = config::required("AUDIT_TABLE")?;
     let (quota, reach) = (watching::quota_from_env()?, watching::reach_from_env()?);
     let aws = aws::load().await;
-    let tables = aws::tables(&aws);
+    let tables = aws::Tables::behind_the_api(&aws);
     http::serve(Watch {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
-        targets: WatchTable::new(tables.clone(), targets).with_quota(quota),
-        audit_log: AuditTable::new(tables.clone(), audit_log),
-        users: Workspaces::new(tables, users),
+        targets: tables.at("WATCH_TABLE", WatchTable::new)?.with_quota(quota),
+        audit_log: tables.at("AUDIT_TABLE", AuditTable::new)?,
+        users: tables.at("USERS_TABLE", Workspaces::new)?,
         short_urls: ShortUrls::from_env(),
         reach,
     })

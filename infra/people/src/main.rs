@@ -4,9 +4,8 @@
 
 use std::{fs, process::ExitCode};
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use linklet_domain::{EmailAddress, Timestamp};
-use linklet_dynamodb::{AuditTable, JobsTable, OneTimeTokens, UsersTable};
+use linklet_dynamodb::OneTimeTokens;
 use linklet_lambda::{StartError, aws, config, telemetry::chain};
 use linklet_people::{Issued, People, Record};
 
@@ -26,13 +25,9 @@ async fn run() -> Result<(), StartError> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [what, email] = arguments.as_slice() else { return Err(USAGE.into()) };
     let email = EmailAddress::parse(email)?;
-    let (table, base) = (config::required("USERS_TABLE")?, config::required("PUBLIC_URL")?);
-    let (audit_log, jobs) = (config::required("AUDIT_TABLE")?, config::required("JOBS_TABLE")?);
-    let record_file = config::required("RECORD_FILE")?;
-    let dynamodb = DynamoDb::new(&aws::load().await);
-    let tokens = OneTimeTokens::new(dynamodb.clone(), &table);
-    let (audit_log, jobs) = (AuditTable::new(dynamodb.clone(), audit_log), JobsTable::new(dynamodb.clone(), jobs));
-    let people = People { users: UsersTable::new(dynamodb, table, audit_log, jobs), tokens };
+    let (base, record_file) = (config::required("PUBLIC_URL")?, config::required("RECORD_FILE")?);
+    let tables = aws::Tables::without_breaker(&aws::load().await);
+    let people = People { users: tables.users()?, tokens: tables.at("USERS_TABLE", OneTimeTokens::new)? };
     let (record, help) = match what.as_str() {
         "invite" => shown(&people.invite(&email, Timestamp::now()).await?, &base),
         "reset" | "reclaim" => shown(&people.reset(&email, what == "reclaim", Timestamp::now()).await?, &base),

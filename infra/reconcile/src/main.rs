@@ -4,12 +4,11 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
-use linklet_domain::{LinkIdentity, ShortCode, Timestamp};
+use linklet_domain::{ShortCode, Timestamp};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::{StartError, aws, config, publisher::Publisher, telemetry::chain};
-use linklet_reconcile::{CountedLink, Reconciler};
+use linklet_reconcile::Reconciler;
 use linklet_user_agents::Classifier;
 
 #[tokio::main(flavor = "current_thread")]
@@ -30,24 +29,20 @@ async fn run() -> Result<ExitCode, StartError> {
         [code, "--repair"] => (ShortCode::parse(code)?, true),
         _ => return Err("usage: linklet-reconcile CODE [--repair]".into()),
     };
-    let (stats, clicks) = (config::required("STATS_TABLE")?, config::required("CLICKS_TABLE")?);
-    let (links, queue) = (config::required("LINKS_TABLE")?, config::required("ANALYTICS_QUEUE_URL")?);
     let raw_days = config::parsed("RAW_CLICK_DAYS")?;
     let aws = aws::load().await;
-    let dynamodb = DynamoDb::new(&aws);
-    let links = LinksTable::new(dynamodb.clone(), links);
+    let tables = aws::Tables::without_breaker(&aws);
+    let links = tables.at("LINKS_TABLE", LinksTable::new)?;
     let reconciler = Reconciler {
-        stats: StatsTable::new(dynamodb.clone(), stats),
-        clicks: ClicksTable::new(dynamodb, clicks),
+        stats: tables.at("STATS_TABLE", StatsTable::new)?,
+        clicks: tables.at("CLICKS_TABLE", ClicksTable::new)?,
         classifier: Classifier::load()?,
-        queue: Publisher::new(Sqs::new(&aws), queue),
+        queue: Publisher::new(Sqs::new(&aws), config::required("ANALYTICS_QUEUE_URL")?),
         raw_days,
     };
     let Some(record) = links.redirect_target(&code).await? else { return Err("no link has this code".into()) };
-    let LinkIdentity { id, workspace, .. } = record.identity().clone();
-    let link = CountedLink { id, workspace };
-    let now = Timestamp::now();
-    let report = if repairs { reconciler.repair(&link, now).await? } else { reconciler.report(&link, now).await? };
+    let (link, now) = (record.identity(), Timestamp::now());
+    let report = if repairs { reconciler.repair(link, now).await? } else { reconciler.report(link, now).await? };
     println!("{report}");
     Ok(outcome(report.is_clean(), repairs))
 }

@@ -14,9 +14,13 @@ use aws_smithy_http_client::{
 };
 use aws_smithy_runtime_api::client::http::{SharedHttpClient, SharedHttpConnector, http_client_fn};
 use aws_types::service_config::{LoadServiceConfig, ServiceConfigKey};
-use linklet_dynamodb::RepositoryError;
+use linklet_dynamodb::{AuditTable, JobsTable, RepositoryError, UsersTable};
 
-use crate::{breaker::Breaker, telemetry::warn_of};
+use crate::{
+    breaker::Breaker,
+    config::{self, ConfigError},
+    telemetry::warn_of,
+};
 
 /// Maximum duration of a call, including its retries.
 pub const OPERATION_TIMEOUT: Duration = Duration::from_millis(2_400);
@@ -81,14 +85,39 @@ fn http_client() -> SharedHttpClient {
     })
 }
 
-/// A DynamoDB client with a circuit breaker, for functions behind the API. All tables share the breaker, since they share an
-/// endpoint.
-///
-/// Consumers of streams and queues use a client without one: no user waits for them, failed batches are redelivered, and
-/// failing at once would use up the receive count of messages.
-#[must_use]
-pub fn tables(config: &SdkConfig) -> DynamoDb {
-    DynamoDb::from_conf(Builder::from(config).interceptor(Breaker::default()).build())
+/// The tables that the environment names.
+pub struct Tables(DynamoDb);
+
+impl Tables {
+    /// With a circuit breaker, for functions behind the API. All tables share the breaker, since they share an endpoint.
+    #[must_use]
+    pub fn behind_the_api(config: &SdkConfig) -> Self {
+        Self(DynamoDb::from_conf(Builder::from(config).interceptor(Breaker::default()).build()))
+    }
+
+    /// Without a circuit breaker, for consumers of streams and queues: no user waits for them, failed batches are redelivered, and
+    /// failing at once would use up the receive count of messages.
+    #[must_use]
+    pub fn without_breaker(config: &SdkConfig) -> Self {
+        Self(DynamoDb::new(config))
+    }
+
+    /// The repository of the table that this variable names.
+    ///
+    /// # Errors
+    /// When the variable is missing.
+    pub fn at<T>(&self, variable: &'static str, repository: fn(DynamoDb, String) -> T) -> Result<T, ConfigError> {
+        Ok(repository(self.0.clone(), config::required(variable)?))
+    }
+
+    /// The repository of accounts and workspaces, with what it writes beside its own table.
+    ///
+    /// # Errors
+    /// When a variable is missing.
+    pub fn users(&self) -> Result<UsersTable, ConfigError> {
+        let (audit_log, jobs) = (self.at("AUDIT_TABLE", AuditTable::new)?, self.at("JOBS_TABLE", JobsTable::new)?);
+        Ok(UsersTable::new(self.0.clone(), config::required("USERS_TABLE")?, audit_log, jobs))
+    }
 }
 
 /// Logs the failure to open a connection ahead of the first request. The function starts anyway, since some requests need no

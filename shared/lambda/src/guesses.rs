@@ -8,7 +8,9 @@ use linklet_domain::{
 use linklet_dynamodb::{AdmittedGuess, GuessOutcome, RepositoryError, ThrottleTable};
 
 use crate::{
-    StartError, config,
+    StartError,
+    aws::Tables,
+    config,
     http::{ApiError, Edge, Problem, Request},
     metrics::{self, Metric},
     telemetry::chain,
@@ -59,13 +61,10 @@ impl Guesses {
     ///
     /// # Errors
     /// When a variable is missing or wrong, or the salt can't be read.
-    pub async fn from_env(
-        tables: &aws_sdk_dynamodb::Client,
-        secrets: &aws_sdk_secretsmanager::Client,
-    ) -> Result<Self, StartError> {
-        let (table, edge) = (config::required("THROTTLE_TABLE")?, config::parsed("TRUSTED_EDGE")?);
+    pub async fn from_env(tables: &Tables, secrets: &aws_sdk_secretsmanager::Client) -> Result<Self, StartError> {
+        let (table, edge) = (tables.at("THROTTLE_TABLE", ThrottleTable::new)?, config::parsed("TRUSTED_EDGE")?);
         let salt = crate::secrets::current(secrets, &config::required("CLICK_SALT_ID")?).await?;
-        Ok(Self { table: ThrottleTable::new(tables.clone(), table), edge, salt: Salt::parse(&salt)? })
+        Ok(Self { table, edge, salt: Salt::parse(&salt)? })
     }
 
     /// Does what may turn out to be a wrong guess, unless too many were wrong before. `work` is told whose hashes it computes,

@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use crate::{
-    StartError, config,
+    StartError,
+    aws::Tables,
+    config,
     guesses::{Attempt, Guesses, must_wait},
     http::{ApiError, Problem, Request},
     metrics::{self, Metric},
@@ -126,10 +128,7 @@ impl Limits {
     ///
     /// # Errors
     /// When a variable is missing or wrong, or the salt can't be read.
-    pub async fn from_env(
-        tables: &aws_sdk_dynamodb::Client,
-        secrets: &aws_sdk_secretsmanager::Client,
-    ) -> Result<Self, StartError> {
+    pub async fn from_env(tables: &Tables, secrets: &aws_sdk_secretsmanager::Client) -> Result<Self, StartError> {
         let hashes = config::parsed("HASHES_PER_SECOND")?;
         Ok(Self { guesses: Guesses::from_env(tables, secrets).await?, hashes })
     }

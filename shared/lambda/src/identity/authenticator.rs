@@ -1,12 +1,12 @@
 use aws_config::SdkConfig;
-use aws_sdk_dynamodb::Client as DynamoDb;
 use lambda_http::http::header;
 use linklet_domain::{Scope, UserId};
 use linklet_dynamodb::ApiKeys;
 
 use super::{Caller, KeyVerifier, TokenVerifier, sessions::Freshness};
 use crate::{
-    StartError, config,
+    StartError,
+    aws::Tables,
     http::{ApiError, Problem, Request},
 };
 
@@ -21,8 +21,8 @@ impl Authenticator {
     ///
     /// # Errors
     /// When one of these variables is missing, or the secret can't be read.
-    pub async fn from_env(aws: &SdkConfig, tables: &DynamoDb) -> Result<Self, StartError> {
-        let keys = ApiKeys::new(tables.clone(), config::required("USERS_TABLE")?);
+    pub async fn from_env(aws: &SdkConfig, tables: &Tables) -> Result<Self, StartError> {
+        let keys = tables.at("USERS_TABLE", ApiKeys::new)?;
         Ok(Self::new(TokenVerifier::from_env(aws, tables).await?, keys))
     }
 

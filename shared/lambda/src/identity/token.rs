@@ -1,7 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
 use aws_config::SdkConfig;
-use aws_sdk_dynamodb::Client as DynamoDb;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, errors::ErrorKind};
 use lambda_http::http::header;
 use linklet_domain::{EmailAddress, Invalid, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId, lifetimes};
@@ -14,7 +13,9 @@ use super::{
     sessions::{Freshness, HeldSessions},
 };
 use crate::{
-    StartError, config,
+    StartError,
+    aws::Tables,
+    config,
     http::{ApiError, Problem, Request},
     secrets::{self, SecretError},
     telemetry::warn_of,
@@ -115,9 +116,9 @@ impl TokenVerifier {
     ///
     /// # Errors
     /// When one of the variables is missing, or the secret can't be read or is too short.
-    pub async fn from_env(aws: &SdkConfig, tables: &DynamoDb) -> Result<Self, StartError> {
+    pub async fn from_env(aws: &SdkConfig, tables: &Tables) -> Result<Self, StartError> {
         let secret_id = config::required(TokenSecret::VARIABLE)?;
-        let sessions = Sessions::new(tables.clone(), config::required("USERS_TABLE")?);
+        let sessions = tables.at("USERS_TABLE", Sessions::new)?;
         Ok(Self::load(&aws_sdk_secretsmanager::Client::new(aws), &secret_id).await?.with_sessions(sessions))
     }
 
