@@ -189,15 +189,9 @@ struct InvitationView<'a> {
 
 impl<'a> From<&'a Invitation> for InvitationView<'a> {
     fn from(invitation: &'a Invitation) -> Self {
-        Self {
-            id: &invitation.id,
-            email: &invitation.email,
-            role: invitation.role,
-            created_at: invitation.created_at,
-            expires_at: invitation.expires_at(),
-            invited_by: &invitation.invited_by,
-            mailed_at: invitation.mailed_at,
-        }
+        let Invitation { ref id, ref email, role, created_at, ref invited_by, mailed_at, .. } = *invitation;
+        let expires_at = invitation.expires_at();
+        Self { id, email, role, created_at, expires_at, invited_by, mailed_at }
     }
 }
 

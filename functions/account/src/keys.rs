@@ -31,13 +31,13 @@ impl Account {
                     let prefix = key.prefix.clone();
                     let created_key = |workspace_name| AccountChange::KeyCreated { prefix, workspace_name };
                     self.tell(request, caller.user(), caller.workspace(), created_key).await;
+                    let ApiKey { ref prefix, ref name, ref scopes, expires_at, .. } = key;
+                    let shown = CreatedKey { key: secret.reveal(), prefix, name, scopes, expires_at };
                     // The list has it: a key has no address of its own to read.
-                    return Ok(with_secret(created("keys", &CreatedKey::new(&secret, &key))));
+                    return Ok(with_secret(created("keys", &shown)));
                 }
                 CreateKeyOutcome::PrefixTaken => {}
-                CreateKeyOutcome::TooMany => {
-                    return Err(ApiError::Problem(Problem::TooManyApiKeys));
-                }
+                CreateKeyOutcome::TooMany => return Err(Problem::TooManyApiKeys.into()),
                 CreateKeyOutcome::CallerNotAdmin => return Err(NOT_ALLOWED),
             }
         }
@@ -172,24 +172,12 @@ struct CreatedKey<'a> {
     expires_at: Option<Timestamp>,
 }
 
-impl<'a> CreatedKey<'a> {
-    fn new(secret: &'a ApiKeySecret, key: &'a ApiKey) -> Self {
-        Self {
-            key: secret.reveal(),
-            prefix: &key.prefix,
-            name: &key.name,
-            scopes: &key.scopes,
-            expires_at: key.expires_at,
-        }
-    }
-}
-
 #[derive(Serialize)]
 struct KeyView<'a> {
     prefix: &'a KeyPrefix,
     name: &'a KeyName,
     scopes: &'a Scopes,
-    created_by: &'a UserId,
+    created_by: UserId,
     created_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<Timestamp>,
@@ -201,16 +189,9 @@ struct KeyView<'a> {
 
 impl<'a> From<&'a ApiKey> for KeyView<'a> {
     fn from(key: &'a ApiKey) -> Self {
-        Self {
-            prefix: &key.prefix,
-            name: &key.name,
-            scopes: &key.scopes,
-            created_by: &key.created_by,
-            created_at: key.created_at,
-            expires_at: key.expires_at,
-            last_used_at: key.last_used_at,
-            is_active: key.paused_at.is_none(),
-            paused_at: key.paused_at,
-        }
+        let ApiKey { ref prefix, ref name, ref scopes, created_by, created_at, .. } = *key;
+        let ApiKey { expires_at, last_used_at, paused_at, .. } = *key;
+        let is_active = paused_at.is_none();
+        Self { prefix, name, scopes, created_by, created_at, expires_at, last_used_at, is_active, paused_at }
     }
 }

@@ -64,15 +64,8 @@ struct NotificationView<'a> {
 
 impl<'a> From<&'a Notification> for NotificationView<'a> {
     fn from(notification: &'a Notification) -> Self {
-        Self {
-            id: &notification.id,
-            event_type: &notification.event_type,
-            status: notification.status,
-            created_at: notification.created_at,
-            sent_at: notification.sent_at,
-            message: &notification.message,
-            workspace_id: &notification.workspace,
-            about: &notification.about,
-        }
+        let Notification { id, event_type, message, workspace: workspace_id, about, .. } = notification;
+        let Notification { status, created_at, sent_at, .. } = *notification;
+        Self { id, event_type, status, created_at, sent_at, message, workspace_id, about }
     }
 }

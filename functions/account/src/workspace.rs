@@ -26,13 +26,8 @@ impl Account {
     }
 
     pub(crate) async fn change_workspace(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        let body: Body = request.json_object()?.read_patch(&[IMMUTABLE])?;
-        let patch = WorkspacePatch {
-            name: body.name,
-            slug: body.slug,
-            settings: body.settings,
-            destinations: body.destinations,
-        };
+        let Body { name, slug, settings, destinations } = request.json_object()?.read_patch(&[IMMUTABLE])?;
+        let patch = WorkspacePatch { name, slug, settings, destinations };
         let (id, origin) = (caller.workspace(), self.origin(request, caller));
         let precondition = request.precondition(id);
         match self.users.change_workspace(id, caller.user(), &patch, &precondition, &origin).await? {

@@ -93,11 +93,7 @@ pub(crate) struct Check {
 
 impl From<CheckResult> for Check {
     fn from(result: CheckResult) -> Self {
-        Self {
-            checked_at: result.checked_at,
-            status_code: result.outcome.status_code(),
-            latency_ms: result.latency_ms,
-            error: result.outcome.error(),
-        }
+        let CheckResult { checked_at, latency_ms, outcome, .. } = result;
+        Self { checked_at, status_code: outcome.status_code(), latency_ms, error: outcome.error() }
     }
 }

@@ -8,10 +8,8 @@ use crate::{
     config,
     guesses::{Attempt, Guesses, must_wait},
     http::{ApiError, Problem, Request},
-    metrics::{self, Metric},
     passwords::Passwords,
-    telemetry::chain,
-    throttle::Throttle,
+    throttle::{Throttle, answer_of_table},
 };
 use linklet_domain::{
     GuessKind, HashBudget, HashFor, LinkId, LinkPassword, ShortCode, Timestamp, TypedPassword, UserId,
@@ -149,14 +147,10 @@ impl Limits {
     ) -> Result<(), ApiError> {
         let Some(class) = whose else { return Ok(()) };
         let hasher = self.guesses.hasher(request, class, account);
-        match self.guesses.table.spend_hashes(&hasher, hashes, self.hashes, now).await {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(must_wait(Duration::from_secs(fastrand::u64(1..=3)))),
-            Err(error) => {
-                metrics::add(Metric::ThrottleUnavailable, 1);
-                tracing::warn!(error = chain(&error), "a password is hashed without being counted");
-                Ok(())
-            }
+        let spent = self.guesses.table.spend_hashes(&hasher, hashes, self.hashes, now).await;
+        match answer_of_table(spent, "a password is hashed without being counted") {
+            Some(false) => Err(must_wait(Duration::from_secs(fastrand::u64(1..=3)))),
+            Some(true) | None => Ok(()),
         }
     }
 }

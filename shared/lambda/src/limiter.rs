@@ -15,8 +15,7 @@ use parking_lot::Mutex;
 
 use crate::{
     http::{ApiError, Edge, Request},
-    metrics::{self, Metric},
-    telemetry::chain,
+    throttle::answer_of_table,
 };
 
 /// Counts the calls of this environment.
@@ -110,12 +109,9 @@ impl Limiter {
         for subject in subjects {
             let Some(calls) = self.due(subject, now) else { continue };
             // Boxed, since most requests carry the room for a call in vain.
-            match Box::pin(table.merge(route, subject, calls, now)).await {
-                Ok(total) => self.merged(subject, calls, total),
-                Err(error) => {
-                    metrics::add(Metric::ThrottleUnavailable, 1);
-                    tracing::warn!(error = chain(&error), "calls were not merged");
-                }
+            let merged = Box::pin(table.merge(route, subject, calls, now)).await;
+            if let Some(total) = answer_of_table(merged, "calls were not merged") {
+                self.merged(subject, calls, total);
             }
         }
     }

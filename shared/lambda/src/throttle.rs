@@ -12,7 +12,7 @@ use crate::{
     identity::Caller,
     limiter::Limiter,
     metrics::{self, Metric},
-    telemetry::{chain, warn_of},
+    telemetry::warn_of,
 };
 
 /// Enforces the rate limits of a route: by person, exactly, which costs a write, and by address as the [limiter](Limiter) does, which
@@ -57,15 +57,13 @@ impl Throttle {
     pub async fn admit(&self, request: &Request, person: &UserId) -> Result<(), ApiError> {
         let now = request.received_at();
         let person = ThrottleSubject::Person(*person);
-        let counted = match self.table.count(self.route, &person, self.by_person, now).await {
-            Ok(CountOutcome::Counted(window)) => Some(window),
-            Ok(CountOutcome::Refused(window)) => {
+        let counted = self.table.count(self.route, &person, self.by_person, now).await;
+        let counted = match answer_of_table(counted, UNCOUNTED) {
+            Some(CountOutcome::Counted(window)) => Some(window),
+            Some(CountOutcome::Refused(window)) => {
                 return Err(ApiError::Throttled(self.by_person.refusal(window, now)));
             }
-            Err(error) => {
-                warn_of_uncounted(&error);
-                None
-            }
+            None => None,
         };
         let addresses = ThrottleSubject::all_at(&self.edge.address(request), &self.salt);
         let by_address = self.limiter.count(&addresses, now);
@@ -103,13 +101,9 @@ pub async fn admit_workspace(
     calls: u32,
 ) -> Result<(), ApiError> {
     let (subject, now) = (ThrottleSubject::Workspace(*workspace), request.received_at());
-    match table.count_many(route, &subject, limit, calls, now).await {
-        Ok(CountOutcome::Counted(_)) => Ok(()),
-        Ok(CountOutcome::Refused(window)) => Err(ApiError::Throttled(limit.refusal(window, now))),
-        Err(error) => {
-            warn_of_uncounted(&error);
-            Ok(())
-        }
+    match answer_of_table(table.count_many(route, &subject, limit, calls, now).await, UNCOUNTED) {
+        Some(CountOutcome::Refused(window)) => Err(ApiError::Throttled(limit.refusal(window, now))),
+        Some(CountOutcome::Counted(_)) | None => Ok(()),
     }
 }
 
@@ -135,12 +129,16 @@ impl StatsQueryLimiter {
         let meter = ReadMeter::new(&self.0, caller.workspace(), request.received_at());
         // On the heap, since it would otherwise be part of what counts it.
         let (answered, failed) = meter.measure(Box::pin(answer)).await;
-        failed.iter().for_each(warn_of_uncounted);
+        failed.into_iter().for_each(|error| _ = answer_of_table::<()>(Err(error), UNCOUNTED));
         answered
     }
 }
 
-fn warn_of_uncounted(error: &RepositoryError) {
-    metrics::add(Metric::ThrottleUnavailable, 1);
-    tracing::warn!(error = chain(error), "a call was allowed without being counted");
+const UNCOUNTED: &str = "a call was allowed without being counted";
+
+/// What ThrottleTable has answered; nothing after a warning with this message if it has failed.
+pub(crate) fn answer_of_table<T>(answer: Result<T, RepositoryError>, message: &'static str) -> Option<T> {
+    let answer = warn_of(answer, message);
+    metrics::add(Metric::ThrottleUnavailable, answer.is_none().into());
+    answer
 }

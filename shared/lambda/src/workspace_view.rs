@@ -29,15 +29,9 @@ fn as_json<S: Serializer>(settings: &WorkspaceSettings, serializer: S) -> Result
 
 impl<'a> From<&'a Workspace> for WorkspaceView<'a> {
     fn from(workspace: &'a Workspace) -> Self {
-        Self {
-            workspace_id: &workspace.id,
-            name: &workspace.name,
-            slug: &workspace.slug,
-            settings: &workspace.settings,
-            destinations: workspace.destinations,
-            created_at: workspace.created_at,
-            updated_at: workspace.updated_at,
-        }
+        let Workspace { id: workspace_id, name, slug, settings, .. } = workspace;
+        let Workspace { destinations, created_at, updated_at, .. } = *workspace;
+        Self { workspace_id, name, slug, settings, destinations, created_at, updated_at }
     }
 }
 

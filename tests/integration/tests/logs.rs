@@ -32,7 +32,6 @@ use linklet_lambda::{
     publisher::Publisher,
 };
 use linklet_redirect::Redirect;
-use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
     CapturedLogs, FakeNotifiers, FakeQueues, Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator,
