@@ -5,8 +5,6 @@ whatever disturbs the machine disturbs them alike. A workload that the other ver
 with the one whose name ours begins with.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -5,8 +5,6 @@ found. A machine without one is no failure: a line says that nothing was tested.
 is installed once, as infra/requirements/browser.txt pins it. Arguments go to pytest: `python3 -m infra.browser test -k links`.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -4,8 +4,6 @@
 tests/integration/<target>.toml, with the reason.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import os

@@ -4,8 +4,6 @@ It asks AWS, with the rights of whoever deploys, how many functions the account 
 takes. What it isn't allowed to ask, it says, and goes on. It ends with 1 if redirects could be left without executions.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import sys
@@ -241,7 +239,7 @@ class Deployment:
     profile: str | None
 
     @staticmethod
-    def of(arguments: list[str]) -> Deployment:
+    def of(arguments: list[str]) -> "Deployment":
         parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
         parser.add_argument("--config-file", default="samconfig.toml")
         parser.add_argument("--config-env", default="default")

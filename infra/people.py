@@ -5,8 +5,6 @@ It finds the table and the pages of the stack; what is stored is up to the repos
 is written into the stack's logs, since nobody else sees the terminal of whoever did it.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

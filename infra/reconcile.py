@@ -3,8 +3,6 @@
 It only finds the tables and the queue of the stack; the counting is that of the analytics function, in Rust.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 

@@ -8,8 +8,6 @@ emulator have it, so all of them go the same way here. Linkwatch's `rounds` are 
 would be left out.
 """
 
-from __future__ import annotations
-
 import argparse
 import base64
 import contextlib

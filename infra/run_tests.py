@@ -6,8 +6,6 @@ ended, so that outputs don't mix. With --twice each runs in two processes, for t
 The exit code is 1 if any binary has failed, or if a filter is part of no test's name.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

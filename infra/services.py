@@ -4,8 +4,6 @@ Both are installed once, under `.linklet/tools`. They listen on loopback, keep t
 that has started them, also if it is killed. Where something is missing that they need, a line says so, and that is no failure.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

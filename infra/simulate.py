@@ -5,8 +5,6 @@ also played in real time, and compared. It ends with 1 if a count is wrong, or t
 out.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What the deployed stack says about itself: STACK_NAME, or `linklet`, in the environment's account and region."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

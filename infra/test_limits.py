@@ -1,7 +1,5 @@
 """That streams and queues leave the API its share in an account of each size, and that a deployment that doesn't fit is told."""
 
-from __future__ import annotations
-
 import unittest
 from typing import Any
 from unittest.mock import patch

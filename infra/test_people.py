@@ -1,7 +1,5 @@
 """That what an operator does for people is in the log, with who did it, and that they are told if it isn't."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Which Python LocalStack is given."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 import unittest

@@ -5,8 +5,6 @@ Everything that a person can do with the API is to be in the application. So eac
 them. It also knows the words that a code can't be, which the document names.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -8,8 +8,6 @@ A language without a compiler on this machine is no failure: a line says that it
 Generators and what their clients need are installed once, as infra/requirements pins them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -4,8 +4,6 @@ A valid document can still give a client that doesn't compile, or one in which a
 some; this finds the known causes in a second, and names them.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import defaultdict
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What Schemathesis needs to know that the document can't say."""
 
-from __future__ import annotations
-
 import ast
 import ipaddress
 import json

@@ -5,8 +5,6 @@ allowed and forbidden ones, and no answer may be one that the document lacks. An
 sign up, shorten a URL, list it and read its statistics (clients.py): the one in Python, or with `CLIENTS=required` all.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

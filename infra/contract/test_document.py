@@ -1,7 +1,5 @@
 """`make document` runs these."""
 
-from __future__ import annotations
-
 import unittest
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The command line of the local system. The Makefile is the way in (`make up`, `make down`, `make url`, `make e2e` …)."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

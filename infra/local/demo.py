@@ -4,8 +4,6 @@ Each call is printed as the curl command that does the same, followed by the rea
 as expected ends the tour with an error.
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

@@ -4,8 +4,6 @@ Written for the version pinned in infra/requirements/emulator.txt, whose parts i
 emulator's own Python. If an update of the emulator renames one of them, this fails at once instead of doing nothing.
 """
 
-from __future__ import annotations
-
 import http.server
 import json
 import mimetypes
@@ -100,7 +98,7 @@ class ItemAction(str):
 
     keys: list[str]
 
-    def __new__(cls, name: str, keys: list[str]) -> ItemAction:
+    def __new__(cls, name: str, keys: list[str]) -> "ItemAction":
         action = super().__new__(cls, name)
         action.keys = keys
         return action

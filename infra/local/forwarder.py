@@ -1,7 +1,5 @@
 """Forwards TCP connections to a port on loopback, for clients that can't get there by themselves."""
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 import socket
@@ -32,7 +30,7 @@ class Forwarder:
     def port(self) -> int:
         return self.address[1]
 
-    def __enter__(self) -> Forwarder:
+    def __enter__(self) -> "Forwarder":
         return self
 
     def __exit__(self, *_: object) -> None:

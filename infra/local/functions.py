@@ -1,7 +1,5 @@
 """The deployed functions: their logs, their variables, their code. Run by the emulator's Python, which has boto3."""
 
-from __future__ import annotations
-
 import argparse
 import base64
 import contextlib

@@ -4,8 +4,6 @@ The functions of the end-to-end tests' system reach DynamoDB through it. Closed,
 that stand. `POST /close` and `POST /open` at `control` move it.
 """
 
-from __future__ import annotations
-
 import http.server
 
 from .forwarder import Forwarder, in_background
@@ -38,7 +36,7 @@ class Gate(Forwarder):
     def control(self) -> str:
         return f"http://127.0.0.1:{self.controller.server_port}"
 
-    def __enter__(self) -> Gate:
+    def __enter__(self) -> "Gate":
         in_background(self.controller.serve_forever)
         return self
 

@@ -3,8 +3,6 @@
 Only Python's standard library is needed to start, so everything else can import this.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib

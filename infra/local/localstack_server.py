@@ -3,8 +3,6 @@
 Written for the version pinned in infra/requirements/localstack.txt, whose parts it names; LocalStack's own Python runs it.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

@@ -9,8 +9,6 @@ header of an edge about who the client is, so every ten links come from another 
 waits as it is told to.
 """
 
-from __future__ import annotations
-
 import argparse
 import concurrent.futures
 import hashlib

@@ -4,8 +4,6 @@ It runs in SAM's own Python. What SAM reads is written to `.linklet/sam`, and th
 neither those of the local system nor those of a deployment are overwritten.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import http.client

@@ -1,7 +1,5 @@
 """Runs the end-to-end tests, against a system of their own unless API_URL names one: `make e2e`, `make suites`."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

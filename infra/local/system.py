@@ -6,8 +6,6 @@ next `make up` starts from an empty system. A second `make up` over a running on
 changed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

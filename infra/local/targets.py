@@ -3,8 +3,6 @@
 Arguments choose some of them. What can't be tried is in untried.toml, with the reason.
 """
 
-from __future__ import annotations
-
 import base64
 import functools
 import hashlib

@@ -1,7 +1,5 @@
 """That a forwarder lets the right clients through, and nobody once it is closed."""
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 import socket

@@ -1,7 +1,5 @@
 """Whether the local system's driver reads what CloudFormation has named."""
 
-from __future__ import annotations
-
 import unittest
 
 from .functions import function_of

@@ -1,8 +1,6 @@
 """What `sam local` makes of the template, that the documentation names all that a stack's file needs, and what Docker is asked. No test
 here needs Docker."""
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile

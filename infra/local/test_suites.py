@@ -1,7 +1,5 @@
 """What becomes of a test that fails, end to end or in a browser."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 import unittest

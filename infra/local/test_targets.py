@@ -1,7 +1,5 @@
 """That each target of the Makefile is run by continuous integration, or untried.toml says why not, and that none runs its arguments."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

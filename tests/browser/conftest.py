@@ -1,7 +1,5 @@
 """Fixtures of the tests in a browser. infra/browser.py runs them, against the system that API_URL names."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -5,8 +5,6 @@ Usage: screenshots.py FOLDER [NAME …]; without names, all. Those of `CHOSEN` a
 look at them, and copy them there if they are better than those that are.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

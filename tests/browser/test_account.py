@@ -1,7 +1,5 @@
 """The account: name, address, mail, sessions, what has happened to it, its data, and its end."""
 
-from __future__ import annotations
-
 import json
 import re
 import urllib.parse

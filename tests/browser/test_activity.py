@@ -1,7 +1,5 @@
 """What admins see of who has done what in the workspace."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the application may cost. How long it takes until one can use it depends on the machine, so that is only printed."""
 
-from __future__ import annotations
-
 import math
 import urllib.parse
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Many links at once: made from lines, changed as a selection, and changed by a job as all that match."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Closing a workspace, and bringing it back."""
 
-from __future__ import annotations
-
 import re
 import time
 

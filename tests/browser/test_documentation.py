@@ -1,7 +1,5 @@
 """What is served beside the application: the page /api/docs, on which the routes can be tried, and locally the sources."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Browser, expect
 

@@ -1,7 +1,5 @@
 """The ways in and out."""
 
-from __future__ import annotations
-
 import re
 import urllib.parse
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 """What holds for each page, dialog, menu and rare state: everybody can use it, in light and in dark, read aloud, on the narrowest phone,
 enlarged, and with large letters."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import partial

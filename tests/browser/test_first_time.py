@@ -1,7 +1,5 @@
 """Somebody who has never read a word about Linklet, beginning at its address."""
 
-from __future__ import annotations
-
 import re
 
 from playwright.sync_api import expect

@@ -1,7 +1,5 @@
 """Texts that somebody else has written do nothing but stand there."""
 
-from __future__ import annotations
-
 import json
 import re
 import urllib.parse

@@ -1,7 +1,5 @@
 """Jobs, which change many links while somebody looks, and while nobody does."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the application keeps while it is used for long: it levels off. `LASTING_SECONDS=600` uses it for ten minutes."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterator

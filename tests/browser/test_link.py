@@ -1,7 +1,5 @@
 """The page of one link: its numbers, and what can be done with it."""
 
-from __future__ import annotations
-
 import re
 
 from playwright.sync_api import Route, expect

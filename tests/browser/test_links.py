@@ -1,7 +1,5 @@
 """The list of links: making them, finding them, and acting on one or on many."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

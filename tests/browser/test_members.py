@@ -1,7 +1,5 @@
 """Members: what becomes of what was theirs."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Locator, expect
 

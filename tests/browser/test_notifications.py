@@ -1,7 +1,5 @@
 """What the person was told: how much of it is new, and what needs attention."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

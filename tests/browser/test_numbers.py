@@ -1,7 +1,5 @@
 """The numbers of a link: of which clicks they are, what they have in common, links beside each other, and files of all that."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

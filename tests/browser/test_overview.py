@@ -1,7 +1,5 @@
 """The clicks of a whole workspace and of the links with a tag: of which time they are, and what they have in common."""
 
-from __future__ import annotations
-
 import datetime
 import re
 import urllib.parse

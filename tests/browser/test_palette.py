@@ -1,7 +1,5 @@
 """Going anywhere and doing anything, from one field."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Callable

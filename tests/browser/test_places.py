@@ -1,7 +1,5 @@
 """Each address has its workspace."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What a screen reader says by itself, and how it reads what changes. Names, roles and the order of each view are in test_every_page.py."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

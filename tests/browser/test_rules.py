@@ -1,7 +1,5 @@
 """Where a link leads: another destination, rules and variants, and the history of all that."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

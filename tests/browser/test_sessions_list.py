@@ -1,7 +1,5 @@
 """The account's page where something is missing: sessions that aren't listed, mail that isn't sent, data that can't be read."""
 
-from __future__ import annotations
-
 import re
 
 from playwright.sync_api import Route, expect

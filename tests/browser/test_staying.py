@@ -1,7 +1,5 @@
 """Staying signed in, by a cookie that only the routes for signing in get."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

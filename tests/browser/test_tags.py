@@ -1,7 +1,5 @@
 """Tags, which are renamed, merged and deleted for all links that have them."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

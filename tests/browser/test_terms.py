@@ -1,7 +1,5 @@
 """When and for whom a link works: the form's section, what lists and the link's page show of it, and its codes."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """What happens when something goes wrong: a session ends, the API fails or is slow, the connection is lost."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

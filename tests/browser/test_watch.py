@@ -1,7 +1,5 @@
 """That nothing goes unnoticed in a tab, without which the other tests would prove little."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """The pages other than those of links."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

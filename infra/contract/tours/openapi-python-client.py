@@ -1,7 +1,5 @@
 """What a user does first, with the client that was generated of docs/openapi.yaml: `tour.py URL ODD-LINK…`. `clients.py` runs it."""
 
-from __future__ import annotations
-
 import sys
 import time
 import uuid

@@ -5,8 +5,6 @@ peer can't be installed, that line says why instead, and the exit code is 3. A s
 Nothing but Python's standard library is needed.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import fcntl

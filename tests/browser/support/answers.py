@@ -1,7 +1,5 @@
 """Answers of the API that are made up, where the real ones would take long to come about."""
 
-from __future__ import annotations
-
 import json
 import random
 import urllib.parse

@@ -1,7 +1,5 @@
 """A client of the API: makes the accounts, links and clicks that a test looks at in the browser."""
 
-from __future__ import annotations
-
 import http.client
 import ipaddress
 import json
@@ -75,13 +73,13 @@ class Api:
         finally:
             connection.close()
 
-    def register(self, full_name: str | None = None, name: str = "ada") -> Account:
+    def register(self, full_name: str | None = None, name: str = "ada") -> "Account":
         email = new_email(name)
         more = {"full_name": full_name} if full_name else {}
         self.call("POST", "/api/auth/register", {"email": email, "password": PASSWORD} | more)
         return self.log_in(email)
 
-    def log_in(self, email: str) -> Account:
+    def log_in(self, email: str) -> "Account":
         session = self.call("POST", "/api/auth/login", {"email": email, "password": PASSWORD})
         return Account(self, email, session["token"], session["expires_at"])
 

@@ -1,7 +1,5 @@
 """Judges whether everybody can use what a tab shows, as far as a program can tell: axe-core, WCAG 2.2 AA."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 
 from .tab import Tab

@@ -1,7 +1,5 @@
 """How the Chromium is started that CHROMIUM names."""
 
-from __future__ import annotations
-
 import os
 
 

@@ -1,7 +1,5 @@
 """A workspace that seems to be closed, until somebody brings it back."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Finds every fault of what a tab shows, in each way in which somebody may come to see it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from itertools import groupby
 from typing import Any

@@ -1,7 +1,5 @@
 """Fills a workspace, so that each page has something to show."""
 
-from __future__ import annotations
-
 import datetime
 from typing import Any
 

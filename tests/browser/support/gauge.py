@@ -1,7 +1,5 @@
 """Measures what a view costs: requests, bytes over the wire, time, and how long the page was busy at a stretch."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field

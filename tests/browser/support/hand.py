@@ -1,8 +1,6 @@
 """Two ways to use a page. A test with the fixture `hand` is taken with each of them, since a widget of ours handles both; any other is
 taken with the keyboard alone, since whatever it presses is a control that the browser presses for keys (handlers.test.mjs)."""
 
-from __future__ import annotations
-
 from playwright.sync_api import Locator, expect
 
 from .tab import Tab

@@ -1,7 +1,5 @@
 """Jobs that are made up: the API's part of them, in memory, so that they take as long as a test wants."""
 
-from __future__ import annotations
-
 import urllib.parse
 from dataclasses import dataclass, field
 from typing import Any

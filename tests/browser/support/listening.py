@@ -3,8 +3,6 @@
 A region that is new together with its text isn't read, unless it is an alert; nor is one that can't be seen, or that lies beside an
 open dialog."""
 
-from __future__ import annotations
-
 import re
 
 from .tab import Tab

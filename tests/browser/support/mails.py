@@ -1,7 +1,5 @@
 """The mails of the local system, none of which has left the machine."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

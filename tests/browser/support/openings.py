@@ -1,7 +1,5 @@
 """What lies over a page when somebody opens it: dialogs, drawers and menus."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Whether what a tab shows has room: with a large font, or enlarged, nothing may be lost."""
 
-from __future__ import annotations
-
 from .tab import Tab
 
 LOST = r"""

@@ -1,7 +1,5 @@
 """Answers of the API for how a Linklet may be run, and for what is rare in one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .told import ago

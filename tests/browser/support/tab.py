@@ -1,7 +1,5 @@
 """A tab of the browser, in which nothing may go unnoticed."""
 
-from __future__ import annotations
-
 import json
 import re
 import time
@@ -110,7 +108,7 @@ class Tab:
         if not request.url.startswith((self.own, "data:", "blob:")):
             self.noticed.append(f"a request to elsewhere: {request.method} {request.url}")
 
-    def open(self, view: str = "") -> Tab:
+    def open(self, view: str = "") -> "Tab":
         """Shows a view, such as `links?tag=spring`, as if its address had been typed."""
         self.page.goto(self.api.app + (f"#/{view}" if view else ""))
         return self
@@ -184,7 +182,7 @@ class Tab:
     def recovers(self, pattern: str) -> None:
         self.page.unroute(pattern)
 
-    def hold(self, pattern: str) -> Held:
+    def hold(self, pattern: str) -> "Held":
         """From now on, such a request gets no answer until it is let go."""
         held = Held()
         self.page.route(pattern, held.take)

@@ -1,7 +1,5 @@
 """What somebody was told, made up: the API's part of it, in memory."""
 
-from __future__ import annotations
-
 import datetime
 import urllib.parse
 from dataclasses import dataclass, field

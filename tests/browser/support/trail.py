@@ -1,7 +1,5 @@
 """A trail that is made up, with more entries than anybody makes in a test."""
 
-from __future__ import annotations
-
 import urllib.parse
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """What a screen reader gets of a tab: Chromium's accessibility tree."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -19,18 +17,18 @@ class Node:
     description: str = ""
     value: str = ""
     element: int | None = None
-    parent: Node | None = None
-    children: list[Node] = field(default_factory=list)
+    parent: "Node | None" = None
+    children: list["Node"] = field(default_factory=list)
 
-    def all(self) -> Iterator[Node]:
+    def all(self) -> Iterator["Node"]:
         yield self
         for child in self.children:
             yield from child.all()
 
-    def find(self, *roles: str) -> list[Node]:
+    def find(self, *roles: str) -> list["Node"]:
         return [node for node in self.all() if node.role in roles]
 
-    def around(self, *roles: str) -> Node | None:
+    def around(self, *roles: str) -> "Node | None":
         """What it is in."""
         node = self.parent
         while node and node.role not in roles:

@@ -1,7 +1,5 @@
 """Puts files of npm packages into preact.js, as they are, in place of other versions of them. README.md has the commands."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Usage: world.py COUNTRIES-110M.json COUNTRIES-50M.json CODES.json
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys
