@@ -31,7 +31,8 @@ from ..local.installer import (
     missing_node,
     say,
 )
-from ..local.seed import call, sign_up
+from ..local.client import call
+from ..local.seed import sign_up
 
 HERE = Path(__file__).resolve().parent
 DOCUMENT = ROOT / "docs" / "openapi.yaml"

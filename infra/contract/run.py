@@ -12,7 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ..local.seed import call, sign_up
+from ..local.client import call
+from ..local.seed import sign_up
 from .clients import Python
 
 HERE = Path(__file__).resolve().parent

@@ -1,14 +1,14 @@
 """The command line of the local system. The Makefile is the way in (`make up`, `make down`, `make url`, `make e2e` …)."""
 
 import argparse
-import json
 import subprocess
 import time
 from collections.abc import Callable
 
 from . import suites
+from .client import send
 from .installer import REQUIREMENTS, end_with, install, install_modules
-from .system import DEFAULT_PORT, DIRECT, MEANT, SYSTEMS, System
+from .system import DEFAULT_PORT, MEANT, SYSTEMS, System
 
 NODE = "node"
 
@@ -28,8 +28,8 @@ def down(arguments: argparse.Namespace) -> None:
 def mails(_: argparse.Namespace) -> None:
     """Prints the mails that were sent, the oldest first. None has left the machine."""
     emulator = System(MEANT).require()
-    with DIRECT.open(f"{emulator.endpoint}/_ministack/ses/messages", timeout=5) as answer:
-        sent = [mail for mails in json.load(answer)["messages"].values() for mail in mails]
+    answer = send("GET", f"{emulator.endpoint}/_ministack/ses/messages").json()
+    sent = [mail for mails in answer["messages"].values() for mail in mails]
     for mail in sorted(sent, key=lambda each: each["Timestamp"]):
         at = time.strftime("%H:%M:%S", time.localtime(mail["Timestamp"]))
         print(f"{at}  To: {', '.join(mail['To'])}\nSubject: {mail['Subject']}\n\n{mail['BodyText'].rstrip()}\n")

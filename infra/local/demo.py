@@ -4,17 +4,16 @@ Each call is printed as the curl command that does the same, followed by the rea
 as expected ends the tour with an error.
 """
 
-import http.client
 import json
 import os
 import secrets
 import shlex
 import sys
 import time
-import urllib.parse
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from .client import Answer, send
 
 DESTINATION = "https://doc.rust-lang.org/book/?utm_source=linklet-demo"
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -23,16 +22,6 @@ NEWS = "https://news.example/today"
 BEARER = "Authorization: Bearer $TOKEN"
 WAIT_SECONDS = 60
 REDIRECT = range(300, 400)
-
-
-@dataclass
-class Answer:
-    status: int
-    headers: http.client.HTTPMessage
-    body: bytes
-
-    def json(self) -> Any:
-        return json.loads(self.body)
 
 
 class Client:
@@ -44,7 +33,7 @@ class Client:
 
     def request(self, method: str, path: str, body: Any = None, *, agent: str = "", referer: str = "") -> tuple[str, Answer]:
         """A request of the account's owner, or with an `agent` of a visitor."""
-        url = urllib.parse.urlsplit(path if path.startswith("http") else self.base + path)
+        url = path if path.startswith("http") else self.base + path
         headers = {"User-Agent": "linklet-demo"}
         shown = ["curl"] if method == "GET" else ["curl", "-X", method]
         if agent:
@@ -58,17 +47,8 @@ class Client:
             data = json.dumps(body).encode()
             headers["Content-Type"] = "application/json"
             shown += ["-H", "Content-Type: application/json", "-d", json.dumps(body)]
-        target = url.path + (f"?{url.query}" if url.query else "")
-        secure = url.scheme == "https"
-        connection = (http.client.HTTPSConnection if secure else http.client.HTTPConnection)(url.netloc, timeout=30)
-        try:
-            connection.request(method, target, data, headers)
-            response = connection.getresponse()
-            answer = Answer(response.status, response.headers, response.read())
-        finally:
-            connection.close()
-        command = shlex.join([*shown, url.geturl()])
-        return command.replace(f"'{BEARER}'", f'"{BEARER}"'), answer  # so that the shell fills in the token
+        command = shlex.join([*shown, url]).replace(f"'{BEARER}'", f'"{BEARER}"')  # so that the shell fills in the token
+        return command, send(method, url, data, headers)
 
     def call(self, expected: int | range, method: str, path: str, body: Any = None, **visitor: str) -> Answer:
         command, answer = self.request(method, path, body, **visitor)

@@ -18,12 +18,12 @@ import os
 import random
 import sys
 import time
-import urllib.error
-import urllib.request
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from .client import call
 
 LINKS_PER_ADDRESS = 10
 WORDS = ["spring", "sale", "rust", "news", "docs", "launch", "team", "summer"]
@@ -53,20 +53,6 @@ VISITORS = [
     ("Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "", "US", "", 14),
 ]
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
-
-def call(method: str, url: str, body: object = None, token: str = "", **headers: str) -> Any:
-    """The answer, after waiting for it as long as a limit says."""
-    headers |= {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
-    request = urllib.request.Request(url, None if body is None else json.dumps(body).encode(), headers, method=method)
-    while True:
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return json.load(answer)
-        except urllib.error.HTTPError as error:
-            if error.code != 429:
-                raise
-            time.sleep(int(error.headers.get("Retry-After") or 1))
 
 
 def sign_up(api: str, name: str, **more: str) -> dict[str, Any]:
@@ -141,7 +127,7 @@ def main() -> None:
 
     def shorten(number: int) -> str:
         edge = f"{ipaddress.IPv4Address(nobody + number // LINKS_PER_ADDRESS)}:443"
-        return call("POST", f"{api}/api/shorten", link(number), account["token"], **{"CloudFront-Viewer-Address": edge})["short_code"]
+        return call("POST", f"{api}/api/shorten", link(number), account["token"], {"CloudFront-Viewer-Address": edge})["short_code"]
 
     codes = []
     with concurrent.futures.ThreadPoolExecutor(max_workers=8) as pool:

@@ -6,7 +6,6 @@ neither those of the local system nor those of a deployment are overwritten.
 
 import argparse
 import contextlib
-import http.client
 import ipaddress
 import json
 import os
@@ -22,6 +21,7 @@ from typing import IO, Any
 
 from samcli.yamlhelper import yaml_parse
 
+from .client import send
 from .forwarder import Forwarder
 from .installer import ROOT, TOOLS, Failure, check_cargo, end_with, install, locked, say, shown
 from .system import System, check_port, free_port, port_is_taken, wait_until, without_aws
@@ -245,10 +245,9 @@ def wrongly_routed(port: int) -> int:
     """How many of these requests get another answer."""
     wrong = 0
     for name, wanted in ROUTED.items():
-        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=120)) as connection:
-            connection.request(*name.split())
-            answer = connection.getresponse()
-            got = (answer.status, answer.headers["Content-Type"])
+        method, path = name.split()
+        answer = send(method, f"http://127.0.0.1:{port}{path}", timeout=120)
+        got = (answer.status, answer.headers["Content-Type"])
         say(f"{name}: {got}" + ("" if got == wanted else f", and not {wanted}"))
         wrong += got != wanted
     return wrong

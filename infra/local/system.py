@@ -16,14 +16,13 @@ import signal
 import socket
 import subprocess
 import time
-import urllib.error
-import urllib.request
 import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from .client import send
 from .installer import REQUIREMENTS, ROOT, Failure, check_cargo, check_python, end_of, install, locked, say, shown
 
 LAMBDA_DIR = ROOT / "target" / "lambda"
@@ -113,16 +112,9 @@ def start_time(pid: int) -> str | None:
     return started.strip() if started and not state.startswith("Z") else None
 
 
-# Past any proxy.
-DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-
-
 def get_status(url: str) -> int | None:
     try:
-        with DIRECT.open(url, timeout=5) as answer:
-            return answer.status
-    except urllib.error.HTTPError as error:
-        return error.code
+        return send("GET", url, timeout=5).status
     except OSError:
         return None
 

@@ -237,9 +237,8 @@ def install(peer: Peer, home: Path) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Installs one of the benchmark's peers and says how it is started.")
     parser.add_argument("peer", choices=PEERS)
-    parser.add_argument("--into", type=Path, help="the directory, by default .linklet/tools/peers/<peer>")
     arguments = parser.parse_args()
-    home = (arguments.into or ROOT / ".linklet" / "tools" / "peers" / arguments.peer).resolve()
+    home = ROOT / ".linklet" / "tools" / "peers" / arguments.peer
     try:
         peer = PEERS[arguments.peer]()
         install(peer, home)
