@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from .local.installer import ROOT, Failure, end_with, install, say
+from .local.second_try import second_try
 
 TESTS = ROOT / "tests" / "browser"
 # The first one has no windows, and so needs a third of the time.
@@ -23,10 +24,6 @@ MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 AT_ONCE = ["--cache-clear", "--numprocesses", "4", "--dist", "worksteal"]
 # Where pytest notes what failed.
 CACHE = ROOT / ".linklet" / "pytest"
-# The tests of a run that passed at their second try, one a line, also the end-to-end tests. .ci/run names them at its end.
-FLAKY = ROOT / ".linklet" / "flaky"
-# So many may be an accident.
-MOST_FLAKY = 2
 # The exit code of pytest if tests failed, and nothing else was wrong.
 FAILURES = 1
 HOW_TO_GET_ONE = "Install one (apt install chromium, brew install --cask google-chrome), or name yours: CHROMIUM=/path/to/it."
@@ -59,10 +56,10 @@ def start(command: str, arguments: list[str]) -> int:
         say(f"The web application was not tested in a browser. {lacks}")
         return 0
     python = install("browser") / "bin" / "python"
-    environment = os.environ | {"CHROMIUM": chromium, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | {"CHROMIUM": chromium, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(ROOT)}
 
     def run(given: list[str]) -> int:
-        command = [python, "-m", "pytest", TESTS, f"--override-ini=cache_dir={CACHE}", *given]
+        command = [python, "-m", "pytest", f"--override-ini=cache_dir={CACHE}", *given]
         return subprocess.run(command, cwd=TESTS, env=environment).returncode
 
     if command == "screenshots":
@@ -74,18 +71,10 @@ def start(command: str, arguments: list[str]) -> int:
 
 
 def test_all(run: Callable[[list[str]], int]) -> int:
-    """A test that fails is taken once more, alone, at the end. If it passes then, the run goes on and names it."""
+    """A test that fails is run once more, alone. If it passes then, the run goes on and names it."""
     code = run(AT_ONCE)
     failed = list(json.loads((CACHE / "v" / "cache" / "lastfailed").read_text())) if code == FAILURES else []
-    if not 0 < len(failed) <= MOST_FLAKY:
-        return code
-    say(f"Once more, alone: {', '.join(failed)}")
-    code = run(["--last-failed"])
-    if code == 0:
-        say(f"Flaky, and to be mended with the next change: {', '.join(failed)}")
-        with FLAKY.open("a") as flaky:
-            flaky.writelines(f"tests/browser/{name}\n" for name in failed)
-    return code
+    return second_try(code, failed, lambda test: run([test]), "tests/browser/")
 
 
 def main() -> int:

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from ..browser import FLAKY, MOST_FLAKY
 from .gate import Gate
-from .installer import ROOT, Failure, check_cargo, install, say
+from .installer import ROOT, Failure, check_cargo, install
+from .second_try import second_try
 from .system import System, free_port
 
 # Load, an outage and a second deployment would disturb the other end-to-end tests, so their modules run alone, and only on a system
@@ -72,18 +72,15 @@ def run_in(start: Callable[[], dict[str, str]], names: list[str], arguments: lis
     environment, flaky = start(), 0
     for name, command in [(name, command) for name in names for command in commands(name, arguments)]:
         code, failed = run_one(command, environment)
-        flaky += len(failed)
-        if code != 0 and (not failed or arguments or flaky > MOST_FLAKY):
+
+        def again(test: str) -> int:
+            nonlocal environment
+            environment = start() if name in DISTURBING else environment
+            return run_one([*CARGO, "--", "--exact", test], environment)[0]
+
+        if code != 0 and (arguments or (code := second_try(code, failed, again, f"{name}: ", flaky)) != 0):
             return code
-        if failed and name in DISTURBING:
-            environment = start()
-        for test in failed:
-            say(f"\n{test} has failed. Its second try:")
-            code, _ = run_one([*CARGO, "--", "--exact", test], environment)
-            if code != 0:
-                return code
-            with open(FLAKY, "a") as file:
-                file.write(f"{name}: {test}\n")
+        flaky += len(failed)
     return 0
 
 

@@ -7,19 +7,33 @@ from pathlib import Path
 from unittest import mock
 
 from .. import browser
-from . import suites
+from . import second_try, suites
 
 
 class SecondTries(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.flaky = self.folder / "flaky"
+        self.flaky.touch()
+        self.enterContext(mock.patch.object(second_try, "FLAKY", self.flaky))
+
     def run_suite(self, name: str, *answers: tuple[int, list[str]]) -> tuple[int, int, str]:
         """The exit code, how many systems were started, and which tests are named as flaky, if Cargo answers so."""
-        with tempfile.TemporaryDirectory() as folder:
-            flaky, start = Path(folder) / "flaky", mock.Mock(return_value={})
-            flaky.touch()
-            command = mock.patch.object(suites, "commands", return_value=[["cargo"]])
-            with command, mock.patch.object(suites, "FLAKY", flaky), mock.patch.object(suites, "run_one", side_effect=answers):
-                code = suites.run_in(start, [name], [])
-            return code, start.call_count, flaky.read_text()
+        start = mock.Mock(return_value={})
+        command = mock.patch.object(suites, "commands", return_value=[["cargo"]])
+        with command, mock.patch.object(suites, "run_one", side_effect=answers):
+            return suites.run_in(start, [name], []), start.call_count, self.flaky.read_text()
+
+    def run_browser(self, failed: list[str], *codes: int) -> tuple[int, list[list[str]], str]:
+        """The exit code, with which arguments pytest ran, and which tests are named as flaky, if pytest ends with these codes."""
+        noted = self.folder / "v" / "cache" / "lastfailed"
+        noted.parent.mkdir(parents=True)
+        noted.write_text(json.dumps(dict.fromkeys(failed, True)))
+        run = mock.Mock(side_effect=codes)
+        with mock.patch.object(browser, "CACHE", self.folder):
+            return browser.test_all(run), [call.args[0] for call in run.call_args_list], self.flaky.read_text()
 
     def test_a_test_that_passes_alone_is_named(self) -> None:
         answers = (101, ["links::one", "links::two"]), (0, []), (0, [])
@@ -37,34 +51,9 @@ class SecondTries(unittest.TestCase):
     def test_a_test_that_disturbs_the_system_gets_a_new_one(self) -> None:
         self.assertEqual(self.run_suite("outage", (101, ["outage::one"]), (0, [])), (0, 2, "outage: outage::one\n"))
 
+    def test_a_test_in_a_browser_gets_one_too(self) -> None:
+        both = [browser.AT_ONCE, ["test_links.py::one"]]
+        self.assertEqual(self.run_browser(["test_links.py::one"], 1, 0), (0, both, "tests/browser/test_links.py::one\n"))
 
-class SecondTriesInABrowser(unittest.TestCase):
-    def run_all(self, failed: list[str], *codes: int) -> tuple[int, list[list[str]], str]:
-        """The exit code, with which arguments pytest ran, and which tests are named as flaky, if pytest ends with these codes."""
-        with tempfile.TemporaryDirectory() as name:
-            folder, runs, answers = Path(name), [], iter(codes)
-            noted = folder / "v" / "cache" / "lastfailed"
-            noted.parent.mkdir(parents=True)
-            noted.write_text(json.dumps(dict.fromkeys(failed, True)))
-            flaky = folder / "flaky"
-            flaky.touch()
-
-            def run(given: list[str]) -> int:
-                runs.append(given)
-                return next(answers)
-
-            with mock.patch.object(browser, "CACHE", folder), mock.patch.object(browser, "FLAKY", flaky):
-                return browser.test_all(run), runs, flaky.read_text()
-
-    def test_a_test_that_passes_alone_is_named(self) -> None:
-        both = [browser.AT_ONCE, ["--last-failed"]]
-        self.assertEqual(self.run_all(["test_links.py::one"], 1, 0), (0, both, "tests/browser/test_links.py::one\n"))
-
-    def test_a_test_that_fails_again_fails_the_run(self) -> None:
-        self.assertEqual(self.run_all(["test_links.py::one"], 1, 1)[::2], (1, ""))
-
-    def test_three_failed_tests_fail_the_run(self) -> None:
-        self.assertEqual(self.run_all(["a", "b", "c"], 1), (1, [browser.AT_ONCE], ""))
-
-    def test_a_run_that_ends_otherwise_gets_no_second_try(self) -> None:
-        self.assertEqual(self.run_all(["left from before"], 2), (2, [browser.AT_ONCE], ""))
+    def test_a_run_in_a_browser_that_ends_otherwise_gets_none(self) -> None:
+        self.assertEqual(self.run_browser(["left from before"], 2), (2, [browser.AT_ONCE], ""))
