@@ -9,9 +9,9 @@ from playwright.sync_api import Browser, BrowserContext, Playwright, expect, syn
 
 from support.api import Account, Api
 from support.chromium import flags
-from support.furniture import furnish
-from support.hand import HANDS, Hand
-from support.tab import Tab, Tabs
+from support.sample_data import fill
+from support.input import DEVICES
+from support.tab import Tabs
 
 # A machine on which other tests run at the same time is slow.
 expect.set_options(timeout=15_000)
@@ -54,15 +54,15 @@ def tabs(browser: Browser, profiles: list[BrowserContext], api: Api) -> Iterator
 
 
 @pytest.fixture(scope="session")
-def furnished(api: Api) -> Account:
+def filled(api: Api) -> Account:
     """A workspace with links, clicks, members and all else, for tests that only look."""
-    return furnish(api.register("Ada Lovelace"))
+    return fill(api.register("Ada Lovelace"))
 
 
 @pytest.fixture(scope="session")
-def target(furnished: Account) -> str:
+def target(filled: Account) -> str:
     """The id of a monitored URL."""
-    return furnished.call("GET", "/v1/targets")["items"][0]["id"]
+    return filled.call("GET", "/v1/targets")["items"][0]["id"]
 
 
 @pytest.fixture
@@ -71,10 +71,11 @@ def account(api: Api) -> Account:
     return api.register()
 
 
-@pytest.fixture(params=HANDS)
-def hand(request: pytest.FixtureRequest) -> Callable[[Tab], Hand]:
+@pytest.fixture(params=DEVICES)
+def input_device(request: pytest.FixtureRequest, tabs: Tabs) -> str:
     """The test is taken with the pointer, and with the keyboard alone."""
-    return HANDS[request.param]
+    tabs.device = DEVICES[request.param]
+    return request.param
 
 
 # -- numbers that are printed at the end

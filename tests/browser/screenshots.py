@@ -1,5 +1,5 @@
 """Makes a picture of each page, light, dark and on a phone, and of what lies over it, of a workspace that `make seed` and the tests'
-furniture fill: `make screenshots` runs it.
+sample data fill: `make screenshots` runs it.
 
 Usage: screenshots.py FOLDER [NAME …]; without names, all. Those of `CHOSEN` are the ones in docs/pictures, which the README shows:
 look at them, and copy them there if they are better than those that are.
@@ -20,8 +20,8 @@ from playwright.sync_api import Browser, Page, Route, sync_playwright
 
 from support.api import Account, Api
 from support.chromium import flags
-from support.furniture import furnish
-from support.openings import OPENINGS, open_one
+from support.sample_data import fill
+from support.overlays import OVERLAYS, open_overlay
 from support.states import public_answers
 from support.tab import TOKEN_FORM_HAS_NO_NAME, WIDE, Tab, Tabs
 from test_every_page import PUBLIC, RARE, VIEWS
@@ -73,7 +73,7 @@ TOUR = [
     *(Picture(named(view), view) for view in VIEWS if view != "links"),
     *(Picture(named(view), view, answers=public_answers(view), is_public=True) for view in PUBLIC),
     *(Picture(f"rare-{named(view)}", view, answers=answers, is_page=False) for view, (answers, *_) in RARE.items()),
-    *(Picture(f"opened-{named(what)}", each.view, partial(open_one, opening=each), is_page=False) for what, each in OPENINGS.items()),
+    *(Picture(f"opened-{named(what)}", each.view, partial(open_overlay, overlay=each), is_page=False) for what, each in OVERLAYS.items()),
 ]
 
 
@@ -118,7 +118,7 @@ def write(page: Page, file: Path) -> None:
 
 def main(folder: Path, wanted: list[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    account = furnish(Api(os.environ["API_URL"]).log_in(os.environ["SEEDED"]))
+    account = fill(Api(os.environ["API_URL"]).log_in(os.environ["SEEDED"]))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=os.environ["CHROMIUM"], args=flags(account.api.host))
         for picture in TOUR:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from support.answers import answer_links, made_up_links
+from support.answers import listed, made_up_links
 from support.api import Account, Api
-from support.gauge import Gauge, longest_task, start_clock
+from support.network import NetworkLog, longest_task, start_clock
 from support.tab import Tab, Tabs
 
 # Requests, and bytes. Of links, somebody has as many as they have, so those don't count.
@@ -23,46 +23,43 @@ SCROLLED_WITHIN = 60
 MOST_ROWS = 80
 
 
-def first_view(tabs: Tabs, account: Account | None) -> tuple[Tab, Gauge]:
+def first_view(tabs: Tabs, account: Account | None) -> tuple[Tab, NetworkLog]:
     """The application, with an empty cache."""
     tab = tabs.open_new(account)
     start_clock(tab.context, USABLE)
-    gauge = Gauge(tab.page)
+    network = NetworkLog(tab.page)
     tab.open()
-    tab.settled()
-    return tab, gauge
+    return tab, network
 
 
 @pytest.mark.parametrize("who", MOST)
 def test_the_first_view_is_light(
-    tabs: Tabs, api: Api, account: Account, furnished: Account, measured: Callable[[str], None], who: str
+    tabs: Tabs, api: Api, account: Account, filled: Account, measured: Callable[[str], None], who: str
 ) -> None:
-    tab, gauge = first_view(tabs, {"a newcomer": account, "somebody with links": furnished}.get(who))
+    tab, network = first_view(tabs, {"a newcomer": account, "somebody with links": filled}.get(who))
     most_requests, most_bytes = MOST[who]
-    application = gauge.bytes_of(api.app)
-    judged = application if who == "somebody with links" else gauge.bytes
+    application = network.bytes_of(api.app)
+    judged = application if who == "somebody with links" else network.bytes
     measured(
-        f"first view of {who}: {application / 1000:.1f} KB and {(gauge.bytes - application) / 1000:.1f} KB of data, {judged / 1000:.1f} of at most "
-        f"{most_bytes / 1000:.0f} KB, {gauge.requests} requests of at most {most_requests}, usable after {gauge.usable_after():.0f} ms, longest task "
-        f"{max(gauge.long_tasks(), default=0):.0f} ms"
+        f"first view of {who}: {application / 1000:.1f} KB and {(network.bytes - application) / 1000:.1f} KB of data, {judged / 1000:.1f} of at most "
+        f"{most_bytes / 1000:.0f} KB, {network.requests} requests of at most {most_requests}, usable after {network.usable_after():.0f} ms, longest task "
+        f"{max(network.long_tasks(), default=0):.0f} ms"
     )
-    assert gauge.requests <= most_requests, gauge.listed()
-    assert judged <= most_bytes, gauge.listed()
+    assert network.requests <= most_requests, network.listed()
+    assert judged <= most_bytes, network.listed()
 
 
-def test_a_second_view_fetches_no_file_again(tabs: Tabs, furnished: Account, api: Api) -> None:
-    tab, _ = first_view(tabs, furnished)
-    again = Gauge(tab.page)
+def test_a_second_view_fetches_no_file_again(tabs: Tabs, filled: Account, api: Api) -> None:
+    tab, _ = first_view(tabs, filled)
+    again = NetworkLog(tab.page)
     tab.page.reload()
     tab.settled()
     files = [url for request, url in again.urls.items() if url.startswith(f"{api.app}/") and again.sizes.get(request)]
     assert files == []
 
 
-def test_ten_thousand_links_scroll(tabs: Tabs, furnished: Account, measured: Callable[[str], None]) -> None:
-    tab = tabs.open_new(furnished)
-    answer_links(tab, made_up_links(MANY))
-    tab.open("links")
+def test_ten_thousand_links_scroll(tabs: Tabs, filled: Account, measured: Callable[[str], None]) -> None:
+    tab = tabs.open_new(filled, "links", answers=listed(made_up_links(MANY)))
     rows = tab.page.locator(".link-row")
     expect(rows.first).to_be_visible()
 
@@ -104,11 +101,10 @@ KEY_MS = 80
 
 
 def test_working_with_ten_thousand_links_stays_within_what_a_workspace_may_read(
-    tabs: Tabs, furnished: Account, measured: Callable[[str], None]
+    tabs: Tabs, filled: Account, measured: Callable[[str], None]
 ) -> None:
-    tab = tabs.open_new(furnished)
-    answer_links(tab, made_up_links(MANY))
-    gauge = Gauge(tab.page)
+    tab = tabs.open_new(filled, answers=listed(made_up_links(MANY)))
+    network = NetworkLog(tab.page)
     tab.open("links")
     search = tab.page.get_by_label("Search links")
     for words in ["release", "spring sale", "quarterly", "https://www.example.com", "news"]:
@@ -117,11 +113,9 @@ def test_working_with_ten_thousand_links_stays_within_what_a_workspace_may_read(
         tab.settled()
     for _ in range(5):
         tab.open("overview")
-        tab.settled()
         tab.open("links")
-        tab.settled()
 
-    queries = [urllib.parse.urlsplit(url).query for url in gauge.urls.values() if "/api/links?" in url]
+    queries = [urllib.parse.urlsplit(url).query for url in network.urls.values() if "/api/links?" in url]
     asked = [query for query in queries if "after=" not in query]
     searches = sum("search=" in query for query in asked)
     units = SEARCH * searches + LIST * (len(asked) - searches)

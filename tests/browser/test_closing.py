@@ -7,37 +7,30 @@ import pytest
 from playwright.sync_api import Locator, Route, expect
 
 from support.answers import made_up_links
-from support.api import PASSWORD, Account, Api, Refused
+from support.api import PASSWORD, Account, Refused
 from support.closing import NAME, Closed
-from support.hand import HANDS, Keyboard
 from support.states import closed_workspace, in_closed_workspace
 from support.tab import Tab, Tabs
 from test_every_page import judge
 from test_hostile import IMAGE, WIDTHS, assert_untouched
-from test_workspace import join
 
 RESTORED = re.compile("is open again. Its links come back within some minutes.")
 CLOSE = "**/api/workspace"
-POINTER = HANDS["pointer"]
 # After so many seconds, no token of a closed workspace is taken any more.
 REFUSED_WITHIN = 90
 
 
-def begin_closing(tab: Tab, use: Keyboard) -> Locator:
-    use.press(tab.button("Close this workspace"))
+def begin_closing(tab: Tab) -> Locator:
+    tab.press(tab.button("Close this workspace"))
     dialog = tab.page.get_by_role("dialog", name=re.compile("^Close .+"))
     expect(dialog).to_be_visible()
     return dialog
 
 
-def slug_of(account: Account) -> str:
-    return account.call("GET", "/api/workspace")["slug"]
-
-
-def fill_in(dialog: Locator, use: Keyboard, slug: str, password: str) -> None:
-    use.write(dialog.get_by_label("to go on"), slug)
-    use.write(dialog.get_by_label("Your password"), password)
-    use.press(dialog.get_by_role("button", name="Close workspace"))
+def fill_in(tab: Tab, dialog: Locator, slug: str, password: str) -> None:
+    tab.write(dialog.get_by_label("to go on"), slug)
+    tab.write(dialog.get_by_label("Your password"), password)
+    tab.press(dialog.get_by_role("button", name="Close workspace"))
 
 
 # -- against the system
@@ -47,21 +40,20 @@ def test_a_workspace_is_closed_and_brought_back(tabs: Tabs, account: Account) ->
     other = account.call("POST", "/api/workspaces", {"name": "Side project"})
     here = account.call("GET", "/api/workspace")
     tab = tabs.open(account, "settings")
-    use = Keyboard(tab)
-    fill_in(begin_closing(tab, use), use, here["slug"], PASSWORD)
+    fill_in(tab, begin_closing(tab), here["slug"], PASSWORD)
     tab.says(re.compile("is closed. It can be brought back until"))
     expect(tab.button(re.compile("^Side project"))).to_be_visible()
     expect(tab.page).to_have_url(re.compile(f"/w/{other['slug']}/links"))
 
-    use.press(tab.button(re.compile("Switch workspace")))
+    tab.press(tab.button(re.compile("Switch workspace")))
     item = tab.page.get_by_role("menuitemradio", name=re.compile(re.escape(here["name"])))
     expect(item).to_contain_text("Closed, 7 days left")
     tab.page.keyboard.press("Escape")
-    use.pick(tab.button(re.compile("Switch workspace")), here["name"])
+    tab.pick(tab.button(re.compile("Switch workspace")), here["name"])
     expect(tab.heading(f"{here['name']} is closed")).to_be_visible()
     # Until it is known everywhere that it is open, it isn't to be entered.
     tab.refused.add("404")
-    use.press(tab.button(f"Bring it back ({here['name']})"))
+    tab.press(tab.button(f"Bring it back ({here['name']})"))
     tab.says(RESTORED)
     expect(tab.page).to_have_url(re.compile(f"/w/{here['slug']}/links"))
     assert [one for one in account.call("GET", "/api/me/workspaces")["workspaces"] if "closed_at" in one] == []
@@ -70,8 +62,7 @@ def test_a_workspace_is_closed_and_brought_back(tabs: Tabs, account: Account) ->
 def test_who_closes_their_only_workspace_can_bring_it_back(tabs: Tabs, account: Account) -> None:
     here = account.call("GET", "/api/workspace")
     tab = tabs.open(account, "settings", refused=[401, 404])
-    use = POINTER(tab)
-    fill_in(begin_closing(tab, use), use, here["slug"], PASSWORD)
+    fill_in(tab, begin_closing(tab), here["slug"], PASSWORD)
     tab.says(re.compile("is closed. It can be brought back until"))
     # Where everybody may found one, they may be in a new one.
     closed = tab.button(f"Bring it back ({here['name']})")
@@ -82,14 +73,11 @@ def test_who_closes_their_only_workspace_can_bring_it_back(tabs: Tabs, account: 
     expect(tab.page).to_have_url(re.compile(f"/w/{here['slug']}/links"))
 
 
-def test_whose_workspace_somebody_else_closes_is_told(tabs: Tabs, api: Api, account: Account) -> None:
-    bob = join(api, account)
-    here = account.call("GET", "/api/workspace")
-    own = slug_of(bob)
-    bob.token = bob.call("POST", "/api/auth/switch", {"workspace": here["slug"]})["token"]
+def test_whose_workspace_somebody_else_closes_is_told(tabs: Tabs, account: Account) -> None:
+    bob, here = account.add_member(), account.call("GET", "/api/workspace")
+    own = bob.slug
+    bob.enter(here["slug"])
     tab = tabs.open(bob, "members", refused=[401, 404])
-    expect(tab.heading("Members")).to_be_visible()
-    tab.settled()
     account.call("DELETE", "/api/workspace", {"slug": here["slug"], "password": PASSWORD})
 
     over = tab.dialog("Your session is over")
@@ -100,8 +88,7 @@ def test_whose_workspace_somebody_else_closes_is_told(tabs: Tabs, api: Api, acco
     while not over.is_visible() and time.monotonic() < until:
         tab.come_back()
         tab.settled()
-    over.get_by_label("Password").fill(PASSWORD)
-    tab.button("Go on", over).click()
+    tab.sign_in_again()
     tab.says(f"{here['name']} was closed. You are in")
     tab.button("More").click()
     expect(tab.heading(f"{here['name']} is closed")).to_be_visible()
@@ -114,17 +101,24 @@ def test_whose_workspace_somebody_else_closes_is_told(tabs: Tabs, api: Api, acco
 # -- what is asked before
 
 
-def test_what_is_lost_is_said_in_numbers(tabs: Tabs, api: Api, account: Account) -> None:
-    join(api, account)
+def test_what_is_lost_is_said_in_numbers_as_far_as_they_are_known(tabs: Tabs, account: Account) -> None:
+    account.add_member()
     account.call("POST", "/api/keys", {"name": "Nightly export"})
     numbers = {"links": {"total": 1_204, "archived": 30}, "period": {"clicks": 48_211, "covers": {"clicks": 48_211, "of": 50_000}}}
     targets = {"items": [{"id": f"t_{number}"} for number in range(100)], "next_page_token": "more"}
     tab = tabs.open(account, "settings", answers={"**/api/overview?*": numbers, "**/v1/targets?*": targets})
-    dialog = begin_closing(tab, POINTER(tab))
+    dialog = begin_closing(tab)
     lost = dialog.get_by_role("definition")
     expect(lost).to_have_text(["1,234", "48,211+", "100+", "2", "1"])
     expect(dialog).to_contain_text("1 other member and its API keys are shut out")
     expect(dialog).to_contain_text("only you can bring it back")
+
+    tab = tabs.open(account, "settings")
+    for reads in ("**/api/overview?*", "**/v1/targets?*"):
+        tab.fails(reads, 503, "service_unavailable")
+    dialog = begin_closing(tab)
+    expect(dialog.get_by_role("definition").filter(has_text="can’t be read at the moment")).to_have_count(3)
+    expect(dialog.get_by_role("button", name="Close workspace")).to_be_enabled()
 
 
 INCOMPLETE = [
@@ -141,7 +135,7 @@ def test_of_what_was_counted_in_part_more_is_lost(tabs: Tabs, account: Account, 
         with subtests.test(incomplete=incomplete):
             tab.answers("**/api/overview?*", {"links": {"total": 23_000, "archived": 417}, "period": {"clicks": 48_211}, "incomplete": incomplete})
             tab.open("settings").page.reload()
-            lost = begin_closing(tab, POINTER(tab)).get_by_role("definition")
+            lost = begin_closing(tab).get_by_role("definition")
             expect(lost.nth(0)).to_have_text(numbers[0])
             expect(lost.nth(1)).to_have_text(numbers[1])
             tab.page.keyboard.press("Escape")
@@ -152,77 +146,50 @@ def test_of_what_was_counted_in_part_more_is_lost(tabs: Tabs, account: Account, 
             tab.page.keyboard.press("Escape")
 
 
-def test_numbers_that_cannot_be_read_keep_nobody_from_closing(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "settings")
-    tab.settled()
-    for reads in ("**/api/overview?*", "**/v1/targets?*"):
-        tab.fails(reads, 503, "service_unavailable")
-    dialog = begin_closing(tab, POINTER(tab))
-    expect(dialog.get_by_role("definition").filter(has_text="can’t be read at the moment")).to_have_count(3)
-    expect(dialog.get_by_role("button", name="Close workspace")).to_be_enabled()
-
-
 def test_who_else_can_bring_it_back_is_named(tabs: Tabs, account: Account) -> None:
     me = account.call("GET", "/api/workspace/members")["members"]
     admin = {"email": "x@example.com", "role": "admin", "joined_at": "2026-08-03T09:00:00.000Z"}
     others = [admin | {"user_id": f"u{number}", "full_name": name} for number, name in enumerate(["Grace", IMAGE, "Lin", "Maya"])]
     few = tabs.open(account, "settings", answers={"**/api/workspace/members": {"members": [*me, *others[:2]]}})
-    dialog = begin_closing(few, POINTER(few))
+    dialog = begin_closing(few)
     expect(dialog).to_contain_text(f"For 7 days, you, Grace or {IMAGE} can bring it back.")
     assert_untouched(few)
     many = tabs.open(account, "settings", answers={"**/api/workspace/members": {"members": [*me, *others]}})
-    expect(begin_closing(many, POINTER(many))).to_contain_text("any of its 5 admins can bring it back")
+    expect(begin_closing(many)).to_contain_text("any of its 5 admins can bring it back")
 
 
 def test_what_is_wrong_is_said_at_its_field(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "settings")
-    tab.settled()
-    use = Keyboard(tab)
-    slug = slug_of(account)
-    dialog = begin_closing(tab, use)
+    slug = account.slug
+    dialog = begin_closing(tab)
     typed, password = dialog.get_by_label("to go on"), dialog.get_by_label("Your password")
-    use.press(dialog.get_by_role("button", name="Close workspace"))
+    tab.press(dialog.get_by_role("button", name="Close workspace"))
     expect(typed).to_have_accessible_description(f"Type {slug}, its short name.")
     expect(typed).to_be_focused()
     expect(password).to_have_accessible_description("Enter your password.")
 
     tab.fails(CLOSE, 401, "invalid_credentials")
-    fill_in(dialog, use, f" {slug} ", "not my password")
+    fill_in(tab, dialog, f" {slug} ", "not my password")
     expect(password).to_have_accessible_description("This isn’t your password.")
     expect(password).to_be_focused()
     tab.recovers(CLOSE)
 
     tab.fails(CLOSE, 429, "rate_limited", headers={"retry-after": "30"})
-    fill_in(dialog, use, slug, PASSWORD)
+    fill_in(tab, dialog, slug, PASSWORD)
     expect(dialog.get_by_role("alert")).to_contain_text("That was too much at once. You can try again in")
     tab.recovers(CLOSE)
 
     tab.fails(CLOSE, 403, "role_too_low")
-    use.press(dialog.get_by_role("button", name="Close workspace"))
+    tab.press(dialog.get_by_role("button", name="Close workspace"))
     expect(dialog.get_by_role("alert")).to_contain_text("Your role doesn’t allow this.")
+    tab.recovers(CLOSE)
 
-
-def test_a_short_name_that_another_admin_has_changed_meanwhile_is_named(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "settings")
-    tab.settled()
-    use = POINTER(tab)
-    before = slug_of(account)
-    dialog = begin_closing(tab, use)
-    after = f"{before}-x"
-    account.call("PATCH", "/api/workspace", {"slug": after})
+    # Another admin has changed it meanwhile.
+    account.call("PATCH", "/api/workspace", {"slug": f"{slug}-x"})
     tab.refused.add("400")
-    fill_in(dialog, use, before, PASSWORD)
-    expect(dialog.get_by_label("to go on")).to_have_accessible_description(f"Its short name is {after} now. Type that one.")
-    expect(dialog).to_contain_text(f"Type {after} to go on")
-
-
-def test_only_admins_are_offered_to_close(tabs: Tabs, api: Api, account: Account) -> None:
-    bob = join(api, account)
-    bob.token = bob.call("POST", "/api/auth/switch", {"workspace": slug_of(account)})["token"]
-    tab = tabs.open(bob, "settings")
-    expect(tab.page.get_by_role("heading", name="Jobs")).to_be_visible()
-    tab.settled()
-    expect(tab.button("Close this workspace")).to_have_count(0)
+    fill_in(tab, dialog, slug, PASSWORD)
+    expect(typed).to_have_accessible_description(f"Its short name is {slug}-x now. Type that one.")
+    expect(dialog).to_contain_text(f"Type {slug}-x to go on")
 
 
 # -- what was closed
@@ -231,28 +198,32 @@ def test_only_admins_are_offered_to_close(tabs: Tabs, api: Api, account: Account
 def test_a_closed_workspace_is_brought_back_from_its_address(tabs: Tabs, account: Account) -> None:
     closed = Closed(account, unknown=1)
     tab = tabs.open(account, "settings", answers=closed.answers, refused=[404])
-    tab.settled()
     tab.open(f"w/{closed.slug}/members")
     expect(tab.heading(f"{NAME} is closed")).to_be_visible()
     expect(tab.page.get_by_text("It can be brought back until")).to_be_visible()
-    Keyboard(tab).press(tab.button(f"Bring it back ({NAME})"))
+    tab.press(tab.button(f"Bring it back ({NAME})"))
     tab.says(RESTORED)
     # At the address that was wanted.
     expect(tab.heading("Members")).to_be_visible()
     expect(tab.page).to_have_url(re.compile(f"/w/{closed.slug}/members"))
 
 
-def test_settings_bring_a_closed_workspace_back_unless_something_would_be_lost(tabs: Tabs, account: Account) -> None:
+def test_settings_and_account_bring_a_closed_workspace_back(tabs: Tabs, account: Account) -> None:
     closed = Closed(account)
     tab = tabs.open(account, "settings", answers=closed.answers)
-    use = Keyboard(tab)
-    use.write(tab.page.get_by_label("Name", exact=True), "Not saved yet")
-    use.press(tab.button(f"Bring it back ({NAME})"))
-    question = tab.dialog("Leave your changes?")
-    use.press(tab.button("Cancel", question))
+    tab.write(tab.page.get_by_label("Name", exact=True), "Not saved yet")
+    question = tab.open_dialog(f"Bring it back ({NAME})", "Leave your changes?")
+    tab.press(tab.button("Cancel", question))
     assert closed.is_closed
-    use.press(tab.button(f"Bring it back ({NAME})"))
-    use.press(tab.button("Leave", question))
+    tab.press(tab.button(f"Bring it back ({NAME})"))
+    tab.press(tab.button("Leave", question))
+    tab.says(RESTORED)
+    expect(tab.button(re.compile(f"^{NAME}"))).to_be_visible()
+
+    closed.is_closed = True
+    tab = tabs.open(account, "account", answers=closed.answers)
+    expect(tab.page.get_by_role("main").get_by_role("listitem").filter(has_text=NAME)).to_contain_text("It can be brought back until")
+    tab.press(tab.button(f"Bring it back ({NAME})"))
     tab.says(RESTORED)
     expect(tab.button(re.compile(f"^{NAME}"))).to_be_visible()
 
@@ -268,35 +239,17 @@ def test_in_no_workspace_the_closed_one_comes_first(tabs: Tabs, account: Account
     tab.says("It was closed more than 7 days ago, and is deleted for good.")
 
 
-def test_the_account_has_what_was_closed(tabs: Tabs, account: Account) -> None:
-    closed = Closed(account)
-    tab = tabs.open(account, "account", answers=closed.answers)
-    expect(tab.page.get_by_role("main").get_by_role("listitem").filter(has_text=NAME)).to_contain_text("It can be brought back until")
-    Keyboard(tab).press(tab.button(f"Bring it back ({NAME})"))
-    tab.says(RESTORED)
-    expect(tab.button(re.compile(f"^{NAME}"))).to_be_visible()
-
-
-def test_another_admin_who_was_faster_is_no_failure(tabs: Tabs, account: Account) -> None:
+def test_what_another_admin_has_brought_back_is_entered(tabs: Tabs, account: Account) -> None:
     closed = Closed(account)
     tab = tabs.open(account, f"w/{closed.slug}/links", answers=closed.answers)
+    other = tabs.open(account, "links", answers=closed.answers)
     tab.fails("**/api/workspaces/*/restore", 409, "workspace_open")
-    button = tab.button(f"Bring it back ({NAME})")
-    expect(button).to_be_visible()
-    tab.settled()
     closed.is_closed = False
-    button.click()
+    tab.button(f"Bring it back ({NAME})").click()
     tab.says(RESTORED)
-
-
-def test_what_somebody_else_has_brought_back_is_entered(tabs: Tabs, account: Account) -> None:
-    closed = Closed(account)
-    tab = tabs.open(account, "links", answers=closed.answers)
-    tab.settled()
-    closed.is_closed = False
-    tab.button(re.compile("Switch workspace")).click()
-    tab.page.get_by_role("menuitemradio", name=re.compile(NAME)).click()
-    expect(tab.button(re.compile(f"^{NAME}"))).to_be_visible()
+    other.button(re.compile("Switch workspace")).click()
+    other.page.get_by_role("menuitemradio", name=re.compile(NAME)).click()
+    expect(other.button(re.compile(f"^{NAME}"))).to_be_visible()
 
 
 def test_who_cannot_bring_it_back_is_told_why(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
@@ -342,7 +295,7 @@ def test_what_is_closed_can_be_used_by_everybody(tabs: Tabs, account: Account) -
     tab.open("settings")
     expect(tab.button(f"Bring it back ({NAME})")).to_be_visible()
     judge(tab, "the settings with a closed workspace")
-    dialog = begin_closing(tab, POINTER(tab))
+    dialog = begin_closing(tab)
     dialog.get_by_role("button", name="Close workspace").click()
     expect(dialog.locator("[aria-invalid=true]")).to_have_count(2)
     judge(tab, "closing a workspace")

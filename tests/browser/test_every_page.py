@@ -13,13 +13,13 @@ from playwright.sync_api import expect
 from support.api import Account, Api
 from support.axe import assert_usable_by_everybody
 from support.faults import faults_of
-from support.furniture import sale_of
+from support.sample_data import sale_of
 from support.jobs import Jobs, job
-from support.openings import OPENINGS, assert_left, open_again, open_one, press, show_terms, wrong_opening
+from support.overlays import OVERLAYS, assert_left, reopen, open_overlay, press, show_terms, wrong_overlay
 from support.states import DOMAINS, INVITED, REGISTRATION, in_closed_workspace, in_no_workspace, own_session, paused_key, paused_member, public_answers, with_paused_workspace
 from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
-from support.told import Told, ago, told
-from support.trail import Trail, entry
+from support.notifications import Feed, ago, notification
+from support.audit_log import AuditLog, entry
 from support.tree import tree_of, wrong_names, wrong_page
 from test_hostile import VIEWS as SHOWING_TEXTS
 from test_trouble import READS
@@ -86,7 +86,7 @@ ELSEWHERE = [
     ("sign-in", INVITED, "Accounts are made by invitation here."),
     ("forgot", INVITED, "This Linklet sends no mails."),
 ]
-TOLD = Told([told("target.down", "t_7UJmGlcSOIpXh9XKQroFP8", "https://shop.example.com/ is down: it answered 503."), told("milestone.reached", "launch", "Your short link launch has reached 100 clicks.", hours=1)])
+FEED = Feed([notification("target.down", "t_7UJmGlcSOIpXh9XKQroFP8", "https://shop.example.com/ is down: it answered 503."), notification("milestone.reached", "launch", "Your short link launch has reached 100 clicks.", hours=1)])
 FAILED_LINKS = [{"short_code": "launch", "code": "invalid_input", "detail": "a link has at most 20 tags"}]
 GRACE = "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a22"
 JOBS = Jobs([
@@ -97,7 +97,7 @@ JOBS = Jobs([
 ])
 # Another address waits, and mail to the present one came back.
 WAITING = in_no_workspace("ada@example.com")["**/api/me"] | {"pending_email": "an-address-that-is-wider-than-the-narrowest-phone@example.com", "undeliverable": True}
-OWN_TRAIL = Trail([entry(number, action, **{"from": "all", "to": "none"}) for number, action in enumerate(["session.guessed", "account.mail_changed", "account.cloned"])], "**/api/me/audit")
+OWN_AUDIT_LOG = AuditLog([entry(number, action, **{"from": "all", "to": "none"}) for number, action in enumerate(["session.guessed", "account.mail_changed", "account.cloned"])], "**/api/me/audit")
 # What is rare: the answers that make it so, and sentences that show that they have.
 RARE: dict[str, tuple[Any, ...]] = {
     "links": (in_no_workspace("ada@example.com"), "You are in no workspace"),
@@ -111,8 +111,8 @@ RARE: dict[str, tuple[Any, ...]] = {
     "account": ({"**/api/me": WAITING}, "Waiting for"),
     "account?view=mail": ({"**/api/me": WAITING}, "mail to it came back"),
     "account?view=sessions": ({"**/api/me/sessions": {"sessions": [own_session(0), own_session(1, device=None, country=None, remembered=True)]}}, "Unknown device"),
-    "account?view=activity": (OWN_TRAIL.answers, "Several wrong passwords"),
-    "notifications": (TOLD.answers | {"**/api/overview": {"as_of": ago(hours=1), "down": []}}, "Needs attention"),
+    "account?view=activity": (OWN_AUDIT_LOG.answers, "Several wrong passwords"),
+    "notifications": (FEED.answers | {"**/api/overview": {"as_of": ago(hours=1), "down": []}}, "Needs attention"),
 }
 
 
@@ -135,10 +135,10 @@ def assert_no_faults(found: list[str]) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_page_can_be_used_by_everybody(tabs: Tabs, furnished: Account, target: str, view: str) -> None:
-    shown = view.format(code=sale_of(furnished), target=target)
+def test_a_page_can_be_used_by_everybody(tabs: Tabs, filled: Account, target: str, view: str) -> None:
+    shown = view.format(code=sale_of(filled), target=target)
     # A link that doesn't exist answers 404.
-    tab = tabs.open(furnished, shown, refused=[404] if "nowhere" in view else [])
+    tab = tabs.open(filled, shown, refused=[404] if "nowhere" in view else [])
     heading = expect(tab.heading(VIEWS[view]))
     assert_no_faults(faults_of(tab, heading.to_be_attached, lambda: wrong_page(tree_of(tab)) + wrong_place(tab, view), is_page=True))
 
@@ -169,9 +169,9 @@ def test_a_way_into_another_linklet_can_be_used_by_everybody(tabs: Tabs, view: s
 
 
 @pytest.mark.parametrize("view", RARE)
-def test_what_is_rare_can_be_used_by_everybody(tabs: Tabs, furnished: Account, view: str) -> None:
+def test_what_is_rare_can_be_used_by_everybody(tabs: Tabs, filled: Account, view: str) -> None:
     answers, *sentences = RARE[view]
-    tab = tabs.open(furnished, view, answers=with_paused_workspace(furnished) | answers)
+    tab = tabs.open(filled, view, answers=with_paused_workspace(filled) | answers)
     tab.expects(TOKEN_FORM_HAS_NO_NAME)
 
     def shown() -> None:
@@ -194,9 +194,9 @@ def test_a_link_for_another_account_can_be_used_by_everybody(tabs: Tabs, api: Ap
     assert_no_faults(faults_of(tab, shown, lambda: wrong_page(tree_of(tab), is_framed=False)))
 
 
-def test_a_selection_can_be_used_by_everybody(tabs: Tabs, furnished: Account) -> None:
+def test_a_selection_can_be_used_by_everybody(tabs: Tabs, filled: Account) -> None:
     # A single one, so that the bar that floats covers no other.
-    tab = tabs.open(furnished, "links?tag=spring")
+    tab = tabs.open(filled, "links?tag=spring")
 
     def shown() -> None:
         tab.settled()
@@ -206,8 +206,8 @@ def test_a_selection_can_be_used_by_everybody(tabs: Tabs, furnished: Account) ->
     assert_no_faults(faults_of(tab, shown, lambda: wrong_page(tree_of(tab))))
 
 
-def test_a_form_with_errors_can_be_used_by_everybody(tabs: Tabs, furnished: Account) -> None:
-    tab = tabs.open(furnished, "links")
+def test_a_form_with_errors_can_be_used_by_everybody(tabs: Tabs, filled: Account) -> None:
+    tab = tabs.open(filled, "links")
 
     def shown() -> None:
         tab.settled()
@@ -224,18 +224,17 @@ def test_a_form_with_errors_can_be_used_by_everybody(tabs: Tabs, furnished: Acco
     assert_no_faults(faults_of(tab, shown, lambda: wrong_names(tree_of(tab))))
 
 
-@pytest.mark.parametrize("what", OPENINGS)
-def test_what_lies_over_a_page_can_be_used_by_everybody(tabs: Tabs, furnished: Account, what: str) -> None:
-    opening = OPENINGS[what]
-    tab = tabs.open(furnished, opening.view.format(code=sale_of(furnished)), answers=with_paused_workspace(furnished))
-    show, read, resized, leave = (partial(each, tab, opening) for each in (open_one, wrong_opening, open_again, assert_left))
+@pytest.mark.parametrize("what", OVERLAYS)
+def test_what_lies_over_a_page_can_be_used_by_everybody(tabs: Tabs, filled: Account, what: str) -> None:
+    overlay = OVERLAYS[what]
+    tab = tabs.open(filled, overlay.view.format(code=sale_of(filled)), answers=with_paused_workspace(filled))
+    show, read, resized, leave = (partial(each, tab, overlay) for each in (open_overlay, wrong_overlay, reopen, assert_left))
     assert_no_faults(faults_of(tab, show, read, resized=resized, leave=leave))
 
 
-def test_nothing_moves_for_who_wants_no_motion(tabs: Tabs, furnished: Account) -> None:
+def test_nothing_moves_for_who_wants_no_motion(tabs: Tabs, filled: Account) -> None:
     moving = "document.getAnimations().filter(({ effect }) => effect.getComputedTiming().activeDuration > 1).length"
-    tab = tabs.open(furnished, "links", reduced_motion="reduce")
-    tab.settled()
+    tab = tabs.open(filled, "links", reduced_motion="reduce")
     # A dialog slides in otherwise.
     for key in ("c", "Escape", "?", "Escape", "Control+k"):
         tab.page.keyboard.press(key)

@@ -4,8 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from support.api import FIREFOX, PASSWORD, Api, new_email
-from support.hand import Keyboard
+from support.api import FIREFOX, Api, new_email
 from support.tab import Tabs
 
 
@@ -13,34 +12,31 @@ def test_a_newcomer_registers_shortens_a_url_and_sees_its_first_click(tabs: Tabs
     tab = tabs.open_new()
     page = tab.page
     page.goto(f"{api.url}/")
-    use = Keyboard(tab)
 
     expect(tab.heading("Sign in")).to_be_visible()
-    use.press(page.get_by_role("link", name="Create an account"))
+    tab.press(page.get_by_role("link", name="Create an account"))
     expect(tab.heading("Create an account")).to_be_visible()
-    use.write(page.get_by_label("Email"), new_email())
-    use.write(page.get_by_label("Password"), PASSWORD)
-    use.press(tab.button("Create account"))
+    tab.sign_in(new_email(), button="Create account")
 
     expect(page.get_by_label("Paste a long URL")).to_be_focused()
-    use.write(page.get_by_label("Paste a long URL"), "https://doc.rust-lang.org/std/")
-    use.press(tab.button("Shorten"))
+    tab.write(page.get_by_label("Paste a long URL"), "https://doc.rust-lang.org/std/")
+    tab.press(tab.button("Shorten"))
     tab.says("Link created. Copied.")
     row = page.get_by_role("list", name="Links").get_by_role("listitem")
     expect(row).to_have_count(1)
     short_url = page.evaluate("navigator.clipboard.readText()")
     code = short_url.rsplit("/", 1)[1]
 
-    use.press(row.get_by_role("link", name=re.compile("doc.rust-lang.org")))
+    tab.press(row.get_by_role("link", name=re.compile("doc.rust-lang.org")))
     expect(page.get_by_text("Nobody has followed this link yet.")).to_be_visible()
-    use.press(tab.button("QR code").first)
+    tab.press(tab.button("QR code").first)
     picture = tab.dialog("QR code").get_by_role("img", name=f"QR code of {short_url}")
     expect(picture).to_be_visible()
     picture.evaluate("(image) => image.decode()")
     with page.expect_download() as download:
-        use.press(tab.dialog("QR code").get_by_role("link", name="PNG"))
+        tab.press(tab.dialog("QR code").get_by_role("link", name="PNG"))
     assert download.value.suggested_filename == f"{code}.png"
-    use.press(tab.button("Close"))
+    tab.press(tab.button("Close"))
 
     api.click(code, agent=FIREFOX, referer="https://news.example/today")
 

@@ -1,13 +1,12 @@
 """Texts that somebody else has written do nothing but stand there."""
 
-import json
 import re
 import urllib.parse
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import expect
 
-from support.answers import ARABIC, THAI, answer_links, made_up_links
+from support.answers import ARABIC, THAI, listed, made_up_links
 from support.api import Account, Api
 from support.tab import Tab, Tabs
 
@@ -66,7 +65,6 @@ def test_hostile_texts_do_nothing(tabs: Tabs, hostile: Account, subtests: pytest
 
 def test_hostile_texts_do_nothing_in_forms_and_questions(tabs: Tabs, hostile: Account) -> None:
     tab = tabs.open(hostile, "links")
-    tab.settled()
     tab.page.keyboard.press("j")
     tab.page.keyboard.press("e")
     expect(tab.page.get_by_role("dialog").get_by_role("textbox", name="Title")).to_be_visible()
@@ -102,7 +100,6 @@ def test_hostile_texts_do_nothing_in_what_is_done_to_tags(tabs: Tabs, hostile: A
 
 def test_hostile_texts_do_nothing_in_rules_and_histories(tabs: Tabs, hostile: Account) -> None:
     tab = tabs.open(hostile, f"links/{hostile.links[-1]['short_code']}")
-    tab.settled()
     tab.page.locator("summary", has_text="Preview in chats").click()
     tab.page.locator("summary", has_text="History").click()
     expect(tab.page.get_by_role("list", name="History")).to_contain_text("evil.example")
@@ -126,13 +123,11 @@ def assert_untouched(tab: Tab) -> None:
     assert all(rel == "noopener noreferrer" and "?q=" in href for href, rel in elsewhere), elsewhere
 
 
-def test_a_text_that_turns_the_direction_turns_only_itself(tabs: Tabs, furnished: Account) -> None:
-    tab = tabs.open(furnished, "account")
-    tab.settled()
+def test_a_text_that_turns_the_direction_turns_only_itself(tabs: Tabs, filled: Account) -> None:
     plain, turned = made_up_links(2)
     link = plain | {"tags": ["one", "two"]}
-    answer_links(tab, [link | {"title": "png.exe sale"}, link | {"title": REVERSED, "tags": ["\u202eeno", "two"], "short_code": turned["short_code"]}])
-    tab.page.evaluate("location.hash = '#/links'")
+    both = [link | {"title": "png.exe sale"}, link | {"title": REVERSED, "tags": ["\u202eeno", "two"], "short_code": turned["short_code"]}]
+    tab = tabs.open(filled, "links", answers=listed(both))
     rows = tab.page.locator(".link-row")
     expect(rows).to_have_count(2)
     for part in (".short-url", ".link-title", ".link-clicks", ".link-age"):
@@ -140,34 +135,20 @@ def test_a_text_that_turns_the_direction_turns_only_itself(tabs: Tabs, furnished
         assert first and second and first["x"] == second["x"], part
 
 
-def test_long_titles_of_other_scripts_fit(tabs: Tabs, furnished: Account, subtests: pytest.Subtests) -> None:
+def test_long_titles_of_other_scripts_fit(tabs: Tabs, filled: Account, subtests: pytest.Subtests) -> None:
     for width in WIDTHS:
         with subtests.test(width=width):
-            tab = tabs.open(furnished, "account", width=width)
-            tab.settled()
-            answer_links(tab, made_up_links(60))
-            tab.page.evaluate("location.hash = '#/links'")
+            tab = tabs.open(filled, "links", width=width, answers=listed(made_up_links(60)))
             rows = tab.page.locator(".link-row")
             expect(rows.first).to_be_visible()
-            tab.settled()
             tab.assert_not_sideways()
-            assert {box(row) for row in rows.all()} == {56}
+            assert {round((row.bounding_box() or {})["height"]) for row in rows.all()} == {56}
 
 
-def box(row: Locator) -> int:
-    found = row.bounding_box()
-    assert found
-    return round(found["height"])
-
-
-def test_a_target_that_is_no_web_address_is_no_link(tabs: Tabs, furnished: Account) -> None:
+def test_a_target_that_is_no_web_address_is_no_link(tabs: Tabs, filled: Account) -> None:
     """The API takes only http and https; should it ever answer with another one, it leads nowhere."""
-    tab = tabs.open(furnished, "account")
-    tab.settled()
     link = made_up_links(1)[0] | {"original_url": "javascript:document.title='taken over'"}
     code = link["short_code"]
-    tab.page.route(f"**/api/links/{code}", lambda route: route.fulfill(body=json.dumps(link), content_type="application/json"))
-    tab.fails(f"**/api/stats/{code}**", 404, "short_code_not_found")
-    tab.page.evaluate("(code) => { location.hash = `#/links/${code}`; }", code)
+    tab = tabs.open(filled, f"links/{code}", refused=[404], answers={f"**/api/links/{code}": link})
     expect(tab.page.get_by_role("main").get_by_text("javascript:document.title")).to_be_visible()
     assert tab.page.locator("a[href^='javascript']").count() == 0

@@ -7,10 +7,9 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from support.api import Account
-from support.hand import Keyboard
 from support.jobs import Jobs, job
 from support.tab import Tab, Tabs
-from support.told import Told, told
+from support.notifications import Feed, notification
 
 TITLE = "Rename the tag “print” to “on paper”"
 FAILURES = [{"short_code": "menu", "code": "invalid_input", "detail": "a link has at most 20 tags"}]
@@ -40,18 +39,17 @@ def shown(tab: Tab) -> Locator:
 def test_a_job_is_followed_over_pages_and_reloads_and_stopped(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
     jobs = Jobs([mine])
     tab = tabs.open(account, "tags", answers=jobs.answers)
-    use = Keyboard(tab)
     progress(tab, "3 of 8 changed")
     jobs.change(0, changed=6)
     progress(tab, "6 of 8 changed")
     tab.page.reload()
     progress(tab, "6 of 8 changed")
-    use.press(tab.page.get_by_role("link", name="Overview"))
+    tab.press(tab.page.get_by_role("link", name="Overview"))
     expect(tab.heading("Overview")).to_be_attached()
     tab.settled()
-    use.press(tab.page.get_by_role("link", name="Tags"))
+    tab.press(tab.page.get_by_role("link", name="Tags"))
     progress(tab, "6 of 8 changed")
-    use.press(tab.button(f"Stop {TITLE}"))
+    tab.press(tab.button(f"Stop {TITLE}"))
     expect(tab.button(f"Stopping {TITLE}")).to_be_focused()
     assert jobs.stopped == [mine["id"]]
     jobs.change(0, state="cancelled")
@@ -76,11 +74,11 @@ def test_a_finished_job_is_told_once_and_reloads_the_page(tabs: Tabs, account: A
     tab.settled()
     expect(tab.page.locator(".toast")).to_have_count(0)
 
-
-def test_a_job_that_is_hidden_ends_quietly(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
+    # One that is hidden ends quietly.
     jobs = Jobs([mine])
+    mine |= {"state": "running", "ended_at": None, "changed": 3}
     tab = tabs.open(account, "tags", answers=jobs.answers)
-    Keyboard(tab).press(tab.button(f"Hide {TITLE}"))
+    tab.press(tab.button(f"Hide {TITLE}"))
     expect(shown(tab)).to_have_count(0)
     expect(tab.heading("Tags")).to_be_focused()
     with tab.page.expect_request("**/api/tags"):
@@ -109,16 +107,15 @@ def test_jobs_wait_behind_others(tabs: Tabs, account: Account, mine: dict[str, A
 def test_what_went_wrong_stays_until_it_was_read(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
     jobs = Jobs([mine])
     tab = tabs.open(account, "tags", answers=jobs.answers)
-    use = Keyboard(tab)
     progress(tab, "3 of 8 changed")
     jobs.change(0, state="failed", failed=2, failures=FAILURES, reason={"code": "rights_lost", "detail": "the role was taken away"})
     tab.says("Whoever began it may no longer change links. 3 links got the new tag until then. 2 links couldn’t be changed.")
     group = tab.page.get_by_role("group", name=TITLE)
     expect(group).to_contain_text("Failed")
-    use.press(group.locator("summary"))
+    tab.press(group.locator("summary"))
     expect(group.get_by_role("listitem")).to_have_text(["menu A link has at most 20 tags.", "and 1 more"])
     assert (group.get_by_role("link", name="menu").get_attribute("href") or "").endswith("/links/menu")
-    use.press(tab.button(f"Hide {TITLE}"))
+    tab.press(tab.button(f"Hide {TITLE}"))
     expect(shown(tab)).to_have_count(0)
 
 
@@ -151,18 +148,19 @@ def test_the_settings_list_jobs(tabs: Tabs, account: Account, mine: dict[str, An
     done = [theirs(number, "archive", "done", changed=number) for number in range(2, 30)]
     jobs = Jobs([mine, *done])
     tab = tabs.open(account, "settings", answers=jobs.answers)
-    use = Keyboard(tab)
     listed = tab.page.locator("section").filter(has=tab.page.get_by_role("heading", name="Jobs")).get_by_role("group")
     expect(listed).to_have_count(20)
     expect(listed.nth(0)).to_contain_text("3 of 8 changed")
     expect(listed.nth(1)).to_contain_text("2 links archived.")
     expect(listed.nth(1)).to_contain_text("Grace Hopper")
-    use.press(tab.button("Load more"))
+    tab.press(tab.button("Load more"))
     expect(listed).to_have_count(29)
-    use.press(tab.button(f"Stop {TITLE}"))
+    tab.press(tab.button(f"Stop {TITLE}"))
     jobs.change(0, state="cancelled")
     expect(listed.nth(0)).to_contain_text("Stopped. 3 links got the new tag until then.")
     expect(listed).to_have_count(29)
+    tab = tabs.open(account, "settings", answers=Jobs([]).answers)
+    expect(tab.page.get_by_text("None yet. What changes many links at once")).to_be_visible()
 
 
 def test_new_jobs_push_nothing_out_of_the_list(tabs: Tabs, account: Account) -> None:
@@ -185,9 +183,9 @@ def test_a_notification_leads_to_its_job(tabs: Tabs, account: Account, mine: dic
     ended = mine | {"state": "done", "changed": 8, "ended_at": mine["created_at"]}
     # It is too long ago for the first page.
     jobs = Jobs([*(theirs(number, "archive", "done", changed=number) for number in range(2, 30)), ended])
-    feed = Told([told("job.finished", ended["id"], "Your job to rename the tag print has ended: 8 links were changed.", minutes=1)])
+    feed = Feed([notification("job.finished", ended["id"], "Your job to rename the tag print has ended: 8 links were changed.", minutes=1)])
     tab = tabs.open(account, "notifications?kind=job", answers=jobs.answers | feed.answers)
-    Keyboard(tab).press(tab.page.get_by_role("main").get_by_role("link", name=re.compile("Your job to rename")))
+    tab.press(tab.page.get_by_role("main").get_by_role("link", name=re.compile("Your job to rename")))
     expect(tab.heading("Settings")).to_be_visible()
     wanted = tab.page.locator(".job-wanted")
     expect(wanted).to_contain_text("8 links got the new tag.")
@@ -197,8 +195,3 @@ def test_a_notification_leads_to_its_job(tabs: Tabs, account: Account, mine: dic
     tab.fails("**/api/jobs/*", 404, "job_not_found")
     tab.page.reload()
     expect(wanted).to_contain_text("This job is no longer known.")
-
-
-def test_a_workspace_without_jobs_says_what_is_listed(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "settings")
-    expect(tab.page.get_by_text("None yet. What changes many links at once")).to_be_visible()

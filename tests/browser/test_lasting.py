@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, CDPSession, Locator, Playwright, expect
 
 from support.api import Account, Api
 from support.chromium import flags
-from support.furniture import sale_of
+from support.sample_data import sale_of
 from support.tab import Tab, Tabs
 
 SECONDS = float(os.environ.get("LASTING_SECONDS", "20"))
@@ -56,7 +56,7 @@ def go_round(tab: Tab, code: str) -> None:
     tab.page.get_by_role("searchbox", name="Search links").fill("sale")
     tab.settled()
     tab.page.get_by_role("searchbox", name="Search links").fill("")
-    tab.page.evaluate("(hash) => { location.hash = hash; }", f"#/links/{code}")
+    tab.go(f"links/{code}")
     expect(tab.page.locator(".chart canvas, .chart table").first).to_be_attached()
     tab.page.keyboard.press("q")
     close(tab, tab.dialog("QR code"))
@@ -72,12 +72,11 @@ def go_round(tab: Tab, code: str) -> None:
     tab.settled()
 
 
-def test_what_is_kept_levels_off(tabs: Tabs, furnished: Account, measured: Callable[[str], None]) -> None:
-    tab = tabs.open_new(furnished)
+def test_what_is_kept_levels_off(tabs: Tabs, filled: Account, measured: Callable[[str], None]) -> None:
+    tab = tabs.open_new(filled)
     tab.open("links")
-    tab.settled()
     devtools = tab.context.new_cdp_session(tab.page)
-    code, began = sale_of(furnished), time.monotonic()
+    code, began = sale_of(filled), time.monotonic()
     taken = []
     while time.monotonic() - began < SECONDS or len(taken) <= WARM + LAST:
         go_round(tab, code)

@@ -5,137 +5,113 @@ import re
 from playwright.sync_api import Route, expect
 
 from support.api import FIREFOX, Account, Api
-from support.furniture import aged, sale_of
-from support.hand import Keyboard
+from support.sample_data import aged, sale_of
 from support.tab import Tabs
 
 
-def test_the_numbers_of_a_link_can_be_read(tabs: Tabs, furnished: Account) -> None:
-    sale = sale_of(furnished)
-    tab = tabs.open(furnished, f"links/{sale}", answers=aged(furnished, sale))
-    use = Keyboard(tab)
+def test_the_numbers_of_a_link_can_be_read(tabs: Tabs, filled: Account) -> None:
+    sale = sale_of(filled)
+    tab = tabs.open(filled, f"links/{sale}", answers=aged(filled, sale))
     expect(tab.page.get_by_role("link", name="shop.example.com/sale")).to_be_visible()
     numbers = tab.figures()
     expect(numbers).to_contain_text(re.compile(r"Clicks\s*6.*by people only"))
+    for word in ["news.example", "Firefox", "Safari", "iOS", "Desktop", "Mobile"]:
+        expect(tab.page.get_by_role("main").get_by_text(word, exact=False).first).to_be_visible()
     # Eight visits, of which two are a crawler's.
-    use.press(tab.button("All", tab.page.get_by_role("group", name="Whose clicks")))
+    tab.press(tab.button("All", tab.page.get_by_role("group", name="Whose clicks")))
     expect(numbers).to_contain_text(re.compile(r"Clicks\s*8"))
     expect(numbers).to_contain_text(re.compile(r"People\s*6"))
 
-    use.press(tab.button("Table"))
+    tab.press(tab.button("Table"))
     table = tab.page.get_by_role("table", name="Clicks by day, 30 days")
     expect(table.get_by_role("row")).to_have_count(31)
     expect(table.get_by_role("row").nth(1)).to_contain_text(re.compile(r"6\s*8"))
-    use.press(tab.button("People", tab.page.get_by_role("group", name="Whose clicks")))
-    use.press(tab.button("24 h"))
+    tab.press(tab.button("People", tab.page.get_by_role("group", name="Whose clicks")))
+    tab.press(tab.button("24 h"))
     expect(tab.page.get_by_role("table", name="Clicks by hour, 24 hours").get_by_role("row")).to_have_count(25)
     assert tab.view() == f"links/{sale}?table=1&range=24h"
     tab.page.reload()
     expect(tab.page.get_by_role("table", name="Clicks by hour, 24 hours")).to_be_visible()
 
-    use.press(tab.button("Own"))
-    use.press(tab.button("Show", tab.dialog("Choose the days")))
+    tab.press(tab.button("Show", tab.open_dialog("Own", "Choose the days")))
     expect(tab.page.get_by_role("table", name=re.compile("^Clicks by hour"))).to_be_visible()
-    use.press(tab.button("Days"))
+    tab.press(tab.button("Days"))
     expect(tab.page.get_by_role("table", name=re.compile("^Clicks by day"))).to_be_visible()
 
 
-def test_what_visitors_had_in_common_is_named(tabs: Tabs, furnished: Account) -> None:
-    tab = tabs.open(furnished, f"links/{sale_of(furnished)}")
-    tab.settled()
-    page = tab.page.get_by_role("main")
-    for word in ["news.example", "Firefox", "Safari", "iOS", "Desktop", "Mobile"]:
-        expect(page.get_by_text(word, exact=False).first).to_be_visible()
-
-
-def test_a_chart_tells_its_numbers_to_who_uses_keys(tabs: Tabs, furnished: Account) -> None:
-    sale = sale_of(furnished)
-    tab = tabs.open(furnished, f"links/{sale}?audience=human&audience=bot&audience=prefetch", answers=aged(furnished, sale))
-    tab.settled()
+def test_a_chart_tells_its_numbers_to_who_uses_keys(tabs: Tabs, filled: Account) -> None:
+    sale = sale_of(filled)
+    tab = tabs.open(filled, f"links/{sale}?audience=human&audience=bot&audience=prefetch", answers=aged(filled, sale))
     tab.page.get_by_role("img", name=re.compile("^Clicks by day")).focus()
     # The first is today's.
     tab.page.keyboard.press("ArrowLeft")
     expect(tab.page.locator(".plot")).to_contain_text(re.compile("People *6.*All clicks *8"))
 
 
-def test_a_click_appears_while_one_looks(tabs: Tabs, api: Api, account: Account) -> None:
-    code = account.shorten("https://example.com/fresh")
+def test_clicks_and_changes_appear_while_one_looks(tabs: Tabs, api: Api, account: Account) -> None:
+    code = account.shorten("https://example.com/fresh", title="Old")
     tab = tabs.open(account, f"links/{code}")
     expect(tab.page.get_by_text("Nobody has followed this link yet.")).to_be_visible()
+    # What was changed elsewhere is read when one comes back.
+    expect(tab.page.get_by_role("main")).to_contain_text("Old")
+    account.call("PATCH", f"/api/links/{code}", {"title": "New"})
+    tab.come_back()
+    expect(tab.page.get_by_role("main")).to_contain_text("New")
     api.click(code, agent=FIREFOX)
     clicks = tab.page.get_by_role("table", name="Latest clicks")
     expect(clicks.get_by_role("row").filter(has_text="Firefox")).to_be_visible(timeout=60_000)
     expect(tab.figures()).to_contain_text(re.compile(r"Clicks\s*1"), timeout=60_000)
+    # It is opened beside its page.
+    opener = tab.page.get_by_role("link", name="Open", exact=True)
+    expect(opener).to_have_attribute("href", account.links[0]["short_url"])
+    with tab.context.expect_page() as opened:
+        tab.press(opener)
+    opened.value.close()
+    account.wait_for_clicks(code, 2)
 
 
 def test_a_link_is_changed_switched_off_and_deleted(tabs: Tabs, account: Account) -> None:
     code = account.shorten("https://example.com/old", title="Old")
     tab = tabs.open(account, f"links/{code}")
-    use = Keyboard(tab)
-    use.press(tab.button("Edit"))
-    form = tab.dialog(f"Edit {code}")
-    use.write(form.get_by_label("Title"), "New")
-    use.press(tab.button("Save", form))
+    form = tab.open_dialog("Edit", f"Edit {code}")
+    tab.write(form.get_by_label("Title"), "New")
+    tab.press(tab.button("Save", form))
     expect(tab.page.get_by_role("main")).to_contain_text("New")
 
-    use.press(tab.button("Switch off"))
+    tab.press(tab.button("Switch off"))
     tab.says(re.compile("Switched off"))
     expect(tab.button("Switch on")).to_be_visible()
 
-    use.press(tab.button("More"))
+    tab.press(tab.button("More"))
     expect(tab.page.get_by_role("menuitem", name=re.compile("Delete"))).to_have_text(["Delete", "Delete with statistics"])
     tab.page.keyboard.press("Escape")
-    use.pick(tab.button("More"), "Delete with statistics")
-    use.press(tab.button("Delete with statistics", tab.dialog(f"Delete {code} with its statistics?")))
+    tab.pick(tab.button("More"), "Delete with statistics")
+    tab.press(tab.button("Delete with statistics", tab.dialog(f"Delete {code} with its statistics?")))
     expect(tab.heading("Links")).to_be_attached()
     tab.says("Link deleted, with its statistics.")
     assert account.call("GET", "/api/links")["links"] == []
 
 
-def test_the_latest_clicks_are_read_once_and_then_followed(tabs: Tabs, furnished: Account) -> None:
-    tab = tabs.open(furnished, "account")
-    tab.settled()
-    asked: list[str] = []
-    tab.page.on("request", lambda request: asked.append(request.url.partition("/clicks?limit=")[2]) if "/clicks?" in request.url else None)
-    tab.page.evaluate("(hash) => { location.hash = hash; }", f"#/links/{sale_of(furnished)}")
+def test_the_latest_clicks_are_read_once_and_then_followed(tabs: Tabs, filled: Account) -> None:
+    tab = tabs.open(filled, "account")
+    asked = tab.requests(r"/clicks\?")
+    tab.go(f"links/{sale_of(filled)}")
     expect(tab.page.get_by_role("table", name="Latest clicks")).to_be_visible()
     tab.settled()
-    assert asked == ["100"]
-    use = Keyboard(tab)
+    assert [url.partition("/clicks?limit=")[2] for url in asked] == ["100"]
     with tab.page.expect_request("**/clicks?*") as next_one:
-        use.press(tab.button("Table"))
+        tab.press(tab.button("Table"))
     assert next_one.value.url.endswith("?limit=20")
     # Another time has other clicks.
     with tab.page.expect_request("**/clicks?limit=100"):
-        use.press(tab.button("7 d"))
-
-
-def test_a_short_link_is_opened_beside_its_page(tabs: Tabs, account: Account) -> None:
-    code = account.shorten("https://example.com/opened")
-    tab = tabs.open(account, f"links/{code}")
-    opener = tab.page.get_by_role("link", name="Open", exact=True)
-    expect(opener).to_have_attribute("href", account.links[0]["short_url"])
-    with tab.context.expect_page() as opened:
-        Keyboard(tab).press(opener)
-    opened.value.close()
-    account.wait_for_clicks(code, 1)
-
-
-def test_what_was_changed_elsewhere_is_read_when_one_comes_back(tabs: Tabs, account: Account) -> None:
-    code = account.shorten("https://example.com/shared", title="Old")
-    tab = tabs.open(account, f"links/{code}")
-    expect(tab.page.get_by_role("main")).to_contain_text("Old")
-    account.call("PATCH", f"/api/links/{code}", {"title": "New"})
-    tab.come_back()
-    expect(tab.page.get_by_role("main")).to_contain_text("New")
+        tab.press(tab.button("7 d"))
 
 
 def test_what_two_people_change_at_once_is_lost_for_neither(tabs: Tabs, account: Account) -> None:
     code = account.shorten("https://example.com/shared", title="Old", tags=["spring"])
     path = f"/api/links/{code}"
     tab = tabs.open(account, f"links/{code}")
-    tab.button("Edit").click()
-    form = tab.dialog(f"Edit {code}")
+    form = tab.open_dialog("Edit", f"Edit {code}")
     form.get_by_label("Title").fill("Mine")
 
     account.call("PATCH", path, {"title": "Theirs"})
@@ -160,22 +136,21 @@ def test_what_two_people_change_at_once_is_lost_for_neither(tabs: Tabs, account:
     assert (link["title"], sorted(link["tags"])) == ("Mine", ["spring", "theirs"])
 
 
-def test_a_qr_code_warns_of_colours_that_cameras_do_not_read(tabs: Tabs, furnished: Account) -> None:
-    tab = tabs.open(furnished, f"links/{sale_of(furnished)}")
-    use = Keyboard(tab)
-    use.press(tab.button("QR code").first)
+def test_a_qr_code_warns_of_colours_that_cameras_do_not_read(tabs: Tabs, filled: Account) -> None:
+    tab = tabs.open(filled, f"links/{sale_of(filled)}")
+    tab.press(tab.button("QR code").first)
     dialog = tab.dialog("QR code")
-    use.write(dialog.get_by_label("Colour", exact=True), "#dddddd")
+    tab.write(dialog.get_by_label("Colour", exact=True), "#dddddd")
     expect(dialog.get_by_text("These colours are too alike")).to_be_visible()
     for name in ("Copy picture", "SVG", "PNG"):
         expect(tab.button(name, dialog)).to_be_disabled()
-    use.write(dialog.get_by_label("Colour", exact=True), "#1a2b3c")
+    tab.write(dialog.get_by_label("Colour", exact=True), "#1a2b3c")
     expect(dialog.get_by_text("These colours are too alike")).to_have_count(0)
-    use.press(tab.button("1024", dialog))
+    tab.press(tab.button("1024", dialog))
     for kind in ("SVG", "PNG"):
         with tab.page.expect_download() as download:
-            use.press(dialog.get_by_role("link", name=kind))
-        assert download.value.suggested_filename == f"{sale_of(furnished)}.{kind.lower()}"
+            tab.press(dialog.get_by_role("link", name=kind))
+        assert download.value.suggested_filename == f"{sale_of(filled)}.{kind.lower()}"
         assert download.value.failure() is None
-    use.press(tab.button("Copy picture", dialog))
+    tab.press(tab.button("Copy picture", dialog))
     tab.says("Picture copied.")

@@ -3,15 +3,12 @@
 import datetime
 import re
 import urllib.parse
-from collections.abc import Callable
-from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Route, expect
+from playwright.sync_api import Locator, expect
 
 from support.api import Account, Api
-from support.furniture import VISITS
-from support.hand import Keyboard
+from support.sample_data import VISITS
 from support.listening import hears, listen
 from support.tab import Tab, Tabs
 from test_every_page import judge
@@ -63,26 +60,6 @@ def page_of(tag: str) -> str:
     return f"tags/{urllib.parse.quote(tag, safe='')}"
 
 
-def asked(tab: Tab, pattern: re.Pattern[str]) -> list[str]:
-    """The addresses that are read from now on."""
-    urls: list[str] = []
-    tab.page.on("request", lambda request: urls.append(request.url) if pattern.search(request.url) else None)
-    return urls
-
-
-def changed(tab: Tab, pattern: re.Pattern[str], change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    """From now on, such an answer is another one."""
-
-    def answer(route: Route) -> None:
-        route.fulfill(json=change(route.fetch().json()))
-
-    tab.page.route(pattern, answer)
-
-
-def show(tab: Tab, view: str) -> None:
-    tab.page.evaluate("(hash) => { location.hash = hash; }", f"#/{view}")
-
-
 def yesterday() -> str:
     return str((datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)).date())
 
@@ -92,12 +69,11 @@ def yesterday() -> str:
 
 def test_a_range_governs_all_numbers_and_can_be_gone_back_from(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview?table=1")
-    use = Keyboard(tab)
     clicks_are(tab, CLICKS)
     expect(days(tab)).to_have_count(30)
-    use.press(tab.button("7 d"))
+    tab.press(tab.button("7 d"))
     expect(days(tab)).to_have_count(7)
-    use.press(tab.button("12 mo"))
+    tab.press(tab.button("12 mo"))
     expect(days(tab)).to_have_count(365)
     clicks_are(tab, CLICKS)
     expect(tab.page.locator(".top-links")).to_contain_text("12 months")
@@ -113,13 +89,11 @@ def test_a_range_governs_all_numbers_and_can_be_gone_back_from(tabs: Tabs, shop:
 
 def test_days_of_ones_own_are_chosen(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview")
-    use = Keyboard(tab)
     clicks_are(tab, CLICKS)
-    use.press(tab.button("Own"))
-    dialog = tab.dialog("Choose the days")
+    dialog = tab.open_dialog("Own", "Choose the days")
     for label in ("First day", "Last day"):
         dialog.get_by_label(label).fill(yesterday())
-    use.press(tab.button("Show", dialog))
+    tab.press(tab.button("Show", dialog))
     # Nobody has come on that day.
     clicks_are(tab, 0)
     expect(tab.page.locator(".top-links")).to_contain_text("Nobody has followed a link in this time.")
@@ -129,10 +103,9 @@ def test_days_of_ones_own_are_chosen(tabs: Tabs, shop: Account) -> None:
 
 def test_each_number_has_its_own_change_where_the_time_before_is_known(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "account")
-    tab.settled()
     before = {"clicks_before": 2 * CLICKS, "people_before": 1}
-    changed(tab, OVERVIEW, lambda answer: answer | ({"period": answer["period"] | before | {"people_before": None}} if "period" in answer else {"clicks": answer["clicks"] | {"last_30_days": answer["clicks"]["last_30_days"] | before}}))
-    show(tab, "overview")
+    tab.changes(OVERVIEW, lambda answer: answer | ({"period": answer["period"] | before | {"people_before": None}} if "period" in answer else {"clicks": answer["clicks"] | {"last_30_days": answer["clicks"]["last_30_days"] | before}}))
+    tab.go("overview")
     expect(tab.figures()).to_contain_text(f"less than {2 * CLICKS} in the 30 days before")
     expect(tab.figures()).to_contain_text("more than 1 in the 30 days before")
     tab.button("12 mo").click()
@@ -142,10 +115,9 @@ def test_each_number_has_its_own_change_where_the_time_before_is_known(tabs: Tab
 
 def test_the_last_days_are_read_once_and_visitors_only_when_seen(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "account")
-    tab.settled()
-    overviews, breakdowns = asked(tab, OVERVIEW), asked(tab, BREAKDOWNS)
+    overviews, breakdowns = tab.requests(OVERVIEW), tab.requests(BREAKDOWNS)
     tab.page.set_viewport_size({"width": 1280, "height": 500})
-    show(tab, "overview")
+    tab.go("overview")
     clicks_are(tab, CLICKS)
     tab.settled()
     # Without a time, the top links are those of 7 days.
@@ -160,18 +132,17 @@ def test_the_last_days_are_read_once_and_visitors_only_when_seen(tabs: Tabs, sho
 # -- what clicks have in common
 
 
-def test_people_bots_and_all_are_told_apart(tabs: Tabs, shop: Account) -> None:
+def test_people_and_bots_are_told_apart_and_nothing_filters(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview")
-    use = Keyboard(tab)
     clicks_are(tab, CLICKS)
     whose = visitors(tab).get_by_role("group", name="Whose clicks")
     expect(tab.button("People", whose)).to_have_attribute("aria-pressed", "true")
     expect(bars(tab, "Countries").filter(has_text="Norway")).to_contain_text("4")
-    use.press(tab.button("Bots", whose))
+    tab.press(tab.button("Bots", whose))
     expect(bars(tab, "Devices")).to_have_count(1)
     expect(bars(tab, "Devices")).to_contain_text("Bot")
     assert tab.view().endswith("?audience=bot&audience=prefetch")
-    use.press(tab.button("All", whose))
+    tab.press(tab.button("All", whose))
     expect(bars(tab, "Devices").filter(has_text="Desktop")).to_be_visible()
     # Figures and chart have people and all clicks beside each other.
     clicks_are(tab, CLICKS)
@@ -180,9 +151,7 @@ def test_people_bots_and_all_are_told_apart(tabs: Tabs, shop: Account) -> None:
     tab.page.go_back()
     expect(bars(tab, "Devices")).to_have_count(1)
 
-
-def test_countries_are_shown_on_a_map(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "overview?map=1")
+    tab.open("overview?map=1")
     visitors(tab)
     world = tab.page.get_by_role("listbox", name="Countries")
     norway = world.get_by_role("option", name=re.compile("^Norway, 4 clicks"))
@@ -196,11 +165,10 @@ def test_countries_are_shown_on_a_map(tabs: Tabs, shop: Account) -> None:
 
 def test_how_much_was_looked_at_is_said(tabs: Tabs, shop: Account) -> None:
     tab = listen(tabs.open(shop, "account"))
-    tab.settled()
     covers = {"covers": {"clicks": 970, "of": 1000}}
-    changed(tab, BREAKDOWNS, lambda answer: answer | covers)
-    changed(tab, OVERVIEW, lambda answer: answer | ({"period": answer["period"] | covers} if "period" in answer else {}))
-    show(tab, "overview?range=12m")
+    tab.changes(BREAKDOWNS, lambda answer: answer | covers)
+    tab.changes(OVERVIEW, lambda answer: answer | ({"period": answer["period"] | covers} if "period" in answer else {}))
+    tab.go("overview?range=12m")
     sentence = "Of the links with most clicks, which have 97% of them."
     expect(tab.page.get_by_text(sentence).first).to_be_visible()
     expect(visitors(tab)).to_contain_text(sentence)
@@ -209,9 +177,8 @@ def test_how_much_was_looked_at_is_said(tabs: Tabs, shop: Account) -> None:
 
 def test_visitors_that_cannot_be_read_take_nothing_else_with_them(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "account")
-    tab.settled()
     tab.fails("**/api/overview/breakdowns?*", 429, "rate_limited", headers={"retry-after": "2"})
-    show(tab, "overview")
+    tab.go("overview")
     clicks_are(tab, CLICKS)
     failure = visitors(tab).get_by_role("alert")
     expect(failure).to_contain_text("The visitors can’t be shown.")
@@ -221,20 +188,13 @@ def test_visitors_that_cannot_be_read_take_nothing_else_with_them(tabs: Tabs, sh
     expect(bars(tab, "Devices").first).to_be_visible()
 
 
-def test_visitors_can_be_used_by_everybody(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, page_of("winter"))
-    expect(bars(tab, "Devices").first).to_be_visible()
-    judge(tab, "the visitors of a tag")
-
-
 # -- tags
 
 
 def test_a_tag_has_a_page(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview?range=7d")
-    use = Keyboard(tab)
     clicks_are(tab, CLICKS)
-    use.pick(tag_choice(tab), "winter")
+    tab.pick(tag_choice(tab), "winter")
     expect(tab.heading("Tag winter")).to_be_visible()
     clicks_are(tab, len(VISITS))
     expect(tab.figures()).to_contain_text(re.compile(r"Links\s*1"))
@@ -242,13 +202,24 @@ def test_a_tag_has_a_page(tabs: Tabs, shop: Account) -> None:
     assert tab.view() == "tags/winter?range=7d"
     expect(tab.page.locator(".top-links").get_by_role("link")).to_have_count(1)
     expect(bars(tab, "Countries").filter(has_text="Norway")).to_contain_text("2")
-    use.press(tab.page.get_by_role("main").get_by_role("link", name="Links", exact=True))
+    judge(tab, "the visitors of a tag")
+    tab.press(tab.page.get_by_role("main").get_by_role("link", name="Links", exact=True))
     expect(tab.page.locator(".link-row")).to_have_count(1)
     assert tab.view() == "links?tag=winter"
-    use.press(tab.page.get_by_role("link", name="Numbers of the tag winter"))
+    tab.press(tab.page.get_by_role("link", name="Numbers of the tag winter"))
     expect(tab.heading("Tag winter")).to_be_visible()
-    use.pick(tag_choice(tab), "All links")
+    tab.pick(tag_choice(tab), "All links")
     clicks_are(tab, CLICKS)
+
+
+def test_a_tag_in_the_query_leads_to_its_page_also_if_no_link_has_it(tabs: Tabs, shop: Account) -> None:
+    tab = tabs.open(shop, "overview?tag=a%2Fb+c&range=7d")
+    expect(tab.heading("Tag a/b c")).to_be_visible()
+    assert tab.view() == f"{page_of('a/b c')}?range=7d"
+    tab.open("tags/nobody%20has%20this")
+    expect(tab.page.get_by_text("No link has this tag.")).to_be_visible()
+    tab.page.get_by_role("main").get_by_role("link", name="All tags").click()
+    expect(tab.heading("Tags")).to_be_visible()
 
 
 def test_a_tag_may_be_any_text(tabs: Tabs, shop: Account, subtests: pytest.Subtests) -> None:
@@ -268,19 +239,12 @@ def test_a_tag_may_be_any_text(tabs: Tabs, shop: Account, subtests: pytest.Subte
             expect(tab.page.locator(".link-row")).to_have_count(1)
 
 
-def test_a_tag_in_the_query_leads_to_its_page(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "overview?tag=a%2Fb+c&range=7d")
-    expect(tab.heading("Tag a/b c")).to_be_visible()
-    assert tab.view() == f"{page_of('a/b c')}?range=7d"
-
-
 def test_tags_lead_to_their_pages_from_overview_links_and_palette(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview")
-    use = Keyboard(tab)
-    use.press(tab.page.get_by_role("link", name="winter, 1 link", exact=True))
+    tab.press(tab.page.get_by_role("link", name="winter, 1 link", exact=True))
     expect(tab.heading("Tag winter")).to_be_visible()
-    use.press(tab.page.locator(".top-links").get_by_role("link"))
-    use.press(tab.page.get_by_role("link", name="Numbers of the tag winter"))
+    tab.press(tab.page.locator(".top-links").get_by_role("link"))
+    tab.press(tab.page.get_by_role("link", name="Numbers of the tag winter"))
     expect(tab.heading("Tag winter")).to_be_visible()
     tab.page.keyboard.press("Control+k")
     tab.page.get_by_role("combobox", name="Find anything").fill("100% w")
@@ -290,36 +254,21 @@ def test_tags_lead_to_their_pages_from_overview_links_and_palette(tabs: Tabs, sh
     expect(tab.heading("Tag 100% wool")).to_be_visible()
 
 
-def test_a_tag_that_no_link_has_says_so(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "tags/nobody%20has%20this")
-    expect(tab.page.get_by_text("No link has this tag.")).to_be_visible()
-    tab.page.get_by_role("main").get_by_role("link", name="All tags").click()
-    expect(tab.heading("Tags")).to_be_visible()
-
-
 # -- files
 
 
 def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview?range=7d")
-    use = Keyboard(tab)
     clicks_are(tab, CLICKS)
-    name, series = saved(tab, use, "Clicks over time")
+    name, series = saved(tab, "Clicks over time")
     head, *rows = series.decode().splitlines()
     assert (name, head, len(rows)) == ("overview-series.csv", "period,clicks,people", 7)
     assert [sum(int(row.split(",")[column]) for row in rows) for column in (1, 2)] == [CLICKS, PEOPLE]
-    name, countries = saved(tab, use, "Countries")
+    name, countries = saved(tab, "Countries")
     assert name == "overview-countries.csv"
     assert countries.decode().splitlines()[:2] == ["country,clicks", "NO,4"]
-    name, picture = saved(tab, use, "Chart as a picture")
+    name, picture = saved(tab, "Chart as a picture")
     assert name == "overview-clicks.png" and picture.startswith(PNG)
-
-
-def test_a_file_of_a_tag_has_a_name_and_no_formulas(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "account")
-    tab.settled()
-    changed(tab, BREAKDOWNS, lambda answer: answer | {"campaigns": [{"campaign": "=1+1 / - / -", "count": 2}]})
-    show(tab, page_of("a/b c"))
+    tab.go(page_of("a/b c"))
     expect(tab.heading("Tag a/b c")).to_be_visible()
-    name, campaigns = saved(tab, Keyboard(tab), "Campaigns")
-    assert (name, campaigns.decode()) == ("a-b c-campaigns.csv", "campaign,clicks\r\n'=1+1 / - / -,2\r\n")
+    assert saved(tab, "Clicks over time")[0] == "a-b c-series.csv"

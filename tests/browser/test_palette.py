@@ -2,16 +2,15 @@
 
 import re
 import uuid
-from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Request, expect
+from playwright.sync_api import Locator, expect
 
-from support.api import Account, Api
-from support.hand import Hand, Keyboard
+from support.api import Account
+from support.input import Keyboard
 from support.states import in_no_workspace, paused_workspace
 from support.tab import Tab, Tabs
-from test_workspace import join, only_with
+from test_workspace import only_with
 
 FILE = re.compile(r"/palette(/palette)?\.js")
 SEARCH = "**/api/links?search=*"
@@ -40,23 +39,23 @@ def options(tab: Tab, group: str) -> list[str]:
     return [each.inner_text().split("\n")[0].strip() for each in tab.page.get_by_role("group", name=group, exact=True).get_by_role("option").all()]
 
 
-def open_palette(tab: Tab, use: Hand, account: Account) -> Locator:
+def open_palette(tab: Tab, account: Account) -> Locator:
     """By a key, or by the menu of the account."""
-    if isinstance(use, Keyboard):
+    if isinstance(tab.input, Keyboard):
         tab.page.keyboard.press("Control+k")
     else:
-        use.pick(tab.button(account.email), "Find anything")
+        tab.pick(tab.button(account.email), "Find anything")
     expect(field(tab)).to_be_focused()
     expect(option(tab, re.compile("^Overview"))).to_be_visible()
     return field(tab)
 
 
-def take(tab: Tab, use: Hand, name: str) -> None:
+def take(tab: Tab, name: str) -> None:
     """Takes an option: a click, or the arrows and Enter."""
     wanted = option(tab, re.compile(f"^{re.escape(name)}"))
     expect(wanted).to_be_visible()
-    if not isinstance(use, Keyboard):
-        return use.press(wanted)
+    if not isinstance(tab.input, Keyboard):
+        return tab.press(wanted)
     for _ in range(60):
         if field(tab).get_attribute("aria-activedescendant") == wanted.get_attribute("id"):
             expect(wanted).to_have_attribute("aria-selected", "true")
@@ -69,52 +68,35 @@ def said(tab: Tab) -> Locator:
     return tab.dialog("Find anything").get_by_role("status").first
 
 
-def asked(tab: Tab) -> list[str]:
-    """The addresses of all lists of links that are read from now on."""
-    urls: list[str] = []
-
-    def note(request: Request) -> None:
-        if "/api/links?" in request.url:
-            urls.append(request.url.split("?")[1])
-
-    tab.page.on("request", note)
-    return urls
-
-
-def test_it_leads_to_a_page(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_it_leads_to_a_page(tabs: Tabs, shop: Account, input_device: str) -> None:
     tab = tabs.open(shop, "links")
-    tab.settled()
-    use = hand(tab)
-    open_palette(tab, use, shop)
+    open_palette(tab, shop)
     assert options(tab, "Pages") == ["Links", "Overview", "Tags", "Monitoring", "Notifications", "Members", "API keys", "Activity", "Settings", "Account"]
     expect(option(tab, "Monitoring g m")).to_be_visible()
-    use.write(field(tab), "memb")
-    take(tab, use, "Members")
+    tab.write(field(tab), "memb")
+    take(tab, "Members")
     expect(tab.heading("Members")).to_be_focused()
     expect(tab.dialog("Find anything")).to_have_count(0)
     tab.page.go_back()
     expect(tab.heading("Links")).to_be_attached()
 
 
-def test_it_finds_links_by_title_code_and_target(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_it_finds_links_by_title_code_and_target(tabs: Tabs, shop: Account, input_device: str) -> None:
     tab = tabs.open(shop, "overview")
-    tab.settled()
-    use = hand(tab)
-    open_palette(tab, use, shop)
+    open_palette(tab, shop)
     # What begins with it stands before what has it inside.
     for text, found in [("spring", ["Spring sale", "Offspring"]), (shop.links[4]["short_code"].upper(), ["Winter sale"]), ("docs.example", ["Terms"]), ("sale shop", ["Spring sale", "Winter sale"]), ("health", ["status.example.com/health"])]:
-        use.write(field(tab), text)
+        tab.write(field(tab), text)
         expect(said(tab)).to_have_text("1 result" if len(found) == 1 else f"{len(found)} results")
         assert [each.split(" shop.")[0].split(" docs.")[0] for each in options(tab, "Links")] == found
-    use.write(field(tab), "terms")
-    take(tab, use, "Terms")
+    tab.write(field(tab), "terms")
+    take(tab, "Terms")
     expect(tab.page).to_have_title("Terms · Linklet")
     assert tab.view().split("?")[0].endswith(f"links/{shop.links[3]['short_code']}")
 
 
 def test_it_says_when_nothing_is_found(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
-    tab.settled()
     tab.page.keyboard.press("Control+k")
     expect(option(tab, re.compile("^Links"))).to_be_visible()
     expect(said(tab)).to_have_text("")
@@ -130,8 +112,7 @@ def test_it_says_when_nothing_is_found(tabs: Tabs, shop: Account) -> None:
 
 def test_the_latest_links_are_there_at_once(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
-    tab.settled()
-    urls = asked(tab)
+    urls = tab.requests(r"/api/links\?")
     tab.page.keyboard.press("Control+k")
     expect(option(tab, re.compile("^Offspring"))).to_be_visible()
     assert len(options(tab, "Latest links")) == 5
@@ -139,22 +120,19 @@ def test_the_latest_links_are_there_at_once(tabs: Tabs, shop: Account) -> None:
     assert urls == []
     # Where the list was never shown, it is read.
     other = tabs.open(shop, "members")
-    other.settled()
-    urls = asked(other)
+    urls = other.requests(r"/api/links\?")
     other.page.keyboard.press("Control+k")
     expect(option(other, re.compile("^Offspring"))).to_be_visible()
-    assert urls == ["per_page=5"]
+    assert [url.split("?")[1] for url in urls] == ["per_page=5"]
 
 
 def test_links_are_searched_after_typing_and_overtaken_answers_are_dropped(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
-    tab.settled()
-    urls = asked(tab)
-    tab.page.keyboard.press("Control+k")
-    expect(option(tab, re.compile("^Overview"))).to_be_visible()
+    urls = tab.requests(r"/api/links\?")
+    open_palette(tab, shop)
     tab.page.keyboard.type("spring", delay=20)
     expect(option(tab, re.compile("^Spring sale"))).to_be_visible()
-    assert urls == ["search=spring&per_page=20"]
+    assert [url.split("?")[1] for url in urls] == ["search=spring&per_page=20"]
 
     # What was found stays until there is another answer.
     held = tab.hold(SEARCH)
@@ -174,9 +152,7 @@ def test_links_are_searched_after_typing_and_overtaken_answers_are_dropped(tabs:
 
 def test_enter_before_the_answer_takes_what_is_looked_for(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview")
-    tab.settled()
-    tab.page.keyboard.press("Control+k")
-    expect(option(tab, re.compile("^Overview"))).to_be_visible()
+    open_palette(tab, shop)
     field(tab).fill("spring")
     expect(option(tab, re.compile("^Spring sale"))).to_be_visible()
     held = tab.hold(SEARCH)
@@ -189,34 +165,30 @@ def test_enter_before_the_answer_takes_what_is_looked_for(tabs: Tabs, shop: Acco
     expect(tab.page).to_have_title("Winter sale · Linklet")
 
 
-def test_a_search_that_fails_says_so_and_hides_nothing_else(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_search_that_fails_says_so_and_hides_nothing_else(tabs: Tabs, shop: Account, input_device: str) -> None:
     tab = tabs.open(shop, "overview")
-    tab.settled()
-    use = hand(tab)
-    open_palette(tab, use, shop)
+    open_palette(tab, shop)
     tab.fails(SEARCH, 503, "service_unavailable")
-    use.write(field(tab), "sett")
+    tab.write(field(tab), "sett")
     expect(tab.dialog("Find anything").locator(".found-note")).to_contain_text("The links can’t be searched.")
     expect(said(tab)).to_have_text(re.compile(r"The links can’t be searched\. 1 result"))
     expect(option(tab, "Settings")).to_be_visible()
     tab.recovers(SEARCH)
-    use.write(field(tab), "winter")
+    tab.write(field(tab), "winter")
     expect(option(tab, re.compile("^Winter sale"))).to_be_visible()
 
     tab.fails(SEARCH, 503, "service_unavailable")
-    use.write(field(tab), "terms")
+    tab.write(field(tab), "terms")
     expect(option(tab, "Search the links again")).to_be_visible()
     tab.recovers(SEARCH)
-    take(tab, use, "Search the links again")
+    take(tab, "Search the links again")
     expect(option(tab, re.compile("^Terms"))).to_be_visible()
     expect(tab.dialog("Find anything").locator(".found-note")).to_have_count(0)
 
 
 def test_a_link_is_copied(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview")
-    tab.settled()
-    tab.page.keyboard.press("Control+k")
-    expect(option(tab, re.compile("^Overview"))).to_be_visible()
+    open_palette(tab, shop)
     field(tab).fill("terms")
     expect(tab.dialog("Find anything").get_by_text("Copy the short link")).to_be_visible()
     tab.page.keyboard.press("Control+c")
@@ -228,15 +200,13 @@ def test_a_link_is_copied(tabs: Tabs, shop: Account) -> None:
     assert tab.page.evaluate("navigator.clipboard.readText()") == "terms"
 
 
-def test_it_does_what_the_page_can_do(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_it_does_what_the_page_can_do(tabs: Tabs, shop: Account, input_device: str) -> None:
     tab = tabs.open(shop, "links")
-    tab.settled()
-    use = hand(tab)
-    open_palette(tab, use, shop)
+    open_palette(tab, shop)
     # What is done to a row needs one.
     assert set(options(tab, "On this page")) == {"Create a link", "Create several links", "Search", "Select all rows, then all that match"}
-    use.write(field(tab), "create a l")
-    take(tab, use, "Create a link")
+    tab.write(field(tab), "create a l")
+    take(tab, "Create a link")
     expect(tab.dialog("New link").get_by_label("Target", exact=True)).to_be_focused()
     tab.page.keyboard.press("Escape")
 
@@ -246,38 +216,34 @@ def test_it_does_what_the_page_can_do(tabs: Tabs, shop: Account, hand: Callable[
     tab.page.keyboard.press("Control+k")
     expect(option(tab, "QR code q")).to_be_visible()
     assert {"Copy", "QR code", "Edit", "Select"} <= set(options(tab, "On this page"))
-    use.write(field(tab), "qr")
-    take(tab, use, "QR code")
+    tab.write(field(tab), "qr")
+    take(tab, "QR code")
     expect(tab.dialog("QR code")).to_be_visible()
     tab.page.keyboard.press("Escape")
     expect(row).to_be_focused()
 
 
-def test_a_link_of_the_page_is_copied(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_a_link_of_the_page_is_copied(tabs: Tabs, shop: Account, input_device: str) -> None:
     tab = tabs.open(shop, f"links/{shop.links[0]['short_code']}")
-    tab.settled()
-    use = hand(tab)
-    open_palette(tab, use, shop)
-    take(tab, use, "Copy the short URL")
+    open_palette(tab, shop)
+    take(tab, "Copy the short URL")
     tab.says("Copied.")
     assert tab.page.evaluate("navigator.clipboard.readText()") == shop.links[0]["short_url"]
 
 
-def test_it_leads_to_another_workspace(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_it_leads_to_another_workspace(tabs: Tabs, shop: Account, input_device: str) -> None:
     shop.call("POST", "/api/workspaces", {"name": "Côté jardin"})
     mine = shop.call("GET", "/api/me/workspaces")["workspaces"]
     tab = tabs.open(shop, "links", answers=only_with(shop, {"**/api/me/workspaces": {"workspaces": [*mine, paused_workspace()]}}))
-    tab.settled()
-    use = hand(tab)
-    open_palette(tab, use, shop)
+    open_palette(tab, shop)
     assert options(tab, "Workspaces") == ["Côté jardin", "Harbour Lamps", "New workspace"]
-    use.write(field(tab), "harbour")
+    tab.write(field(tab), "harbour")
     expect(option(tab, re.compile("Harbour Lamps"))).to_be_disabled()
     tab.page.keyboard.press("Enter")
     expect(field(tab)).to_be_focused()
     # The one where one is isn't there, and accents make no difference.
-    use.write(field(tab), "cote")
-    take(tab, use, "Côté jardin")
+    tab.write(field(tab), "cote")
+    take(tab, "Côté jardin")
     tab.says("You are in Côté jardin now.")
 
 
@@ -285,7 +251,6 @@ def test_its_keys_are_those_of_the_system(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open_new(shop)
     tab.page.add_init_script("Object.defineProperty(navigator, 'platform', { value: 'MacIntel' })")
     tab.open("links")
-    tab.settled()
     tab.page.keyboard.press("Control+k")
     tab.page.keyboard.press("Meta+Shift+k")
     tab.settled()
@@ -300,7 +265,6 @@ def test_its_keys_are_those_of_the_system(tabs: Tabs, shop: Account) -> None:
 
 def test_it_opens_from_fields_and_over_what_needs_no_answer(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
-    tab.settled()
     search = tab.page.get_by_label("Search links")
     search.focus()
     tab.page.keyboard.press("Control+k")
@@ -326,10 +290,10 @@ def test_it_opens_from_fields_and_over_what_needs_no_answer(tabs: Tabs, shop: Ac
     expect(tab.dialog("New link")).to_be_visible()
 
 
-def test_it_takes_the_very_next_key(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "links")
-    tab.settled()
-    # Otherwise that key would be the page's, and `a` archives a link.
+def test_it_takes_the_very_next_key_and_what_is_typed_before_it_is_loaded(tabs: Tabs, shop: Account) -> None:
+    tab = tabs.open_new(shop, "links")
+    held = tab.hold(FILE)
+    # Otherwise the next key would be the page's, and `a` archives a link.
     focused = tab.page.evaluate(
         """async () => {
           document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true }));
@@ -338,14 +302,6 @@ def test_it_takes_the_very_next_key(tabs: Tabs, shop: Account) -> None:
         }"""
     )
     assert focused == "Find anything"
-
-
-def test_what_is_typed_before_it_is_loaded_is_looked_for(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open_new(shop)
-    tab.open("links")
-    tab.settled()
-    held = tab.hold(FILE)
-    tab.page.keyboard.press("Control+k")
     tab.page.keyboard.type("setti")
     expect(field(tab)).to_have_value("setti")
     held.let_go()
@@ -354,49 +310,28 @@ def test_what_is_typed_before_it_is_loaded_is_looked_for(tabs: Tabs, shop: Accou
     expect(tab.heading("Settings")).to_be_visible()
 
 
-def test_a_viewer_is_offered_what_viewers_may_do(tabs: Tabs, api: Api, account: Account) -> None:
-    colleague = join(api, account)
-    me = colleague.call("GET", "/api/me")
-    slug = next(one["slug"] for one in colleague.call("GET", "/api/me/workspaces")["workspaces"] if one["workspace_id"] != me["workspace_id"])
-    there = colleague.call("POST", "/api/auth/switch", {"workspace": slug})
-    account.call("PATCH", f"/api/workspace/members/{me['user_id']}", {"role": "viewer"})
-    viewer = Account(api, colleague.email, there["token"], there["expires_at"])
-    viewer.wait_for("/api/me", lambda answer: answer["role"] == "viewer")
-    tab = tabs.open(viewer, "monitoring")
-    tab.settled()
-    tab.page.keyboard.press("Control+k")
-    expect(option(tab, re.compile("^Overview"))).to_be_visible()
-    assert "API keys" not in options(tab, "Pages")
-    assert options(tab, "On this page") == []
-
-
-def test_who_is_in_no_workspace_finds_pages_and_workspaces(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+def test_who_is_in_no_workspace_finds_pages_and_workspaces(tabs: Tabs, account: Account, input_device: str) -> None:
     tab = tabs.open(account, "links", answers=in_no_workspace(account.email))
-    tab.settled()
-    use = hand(tab)
-    urls = asked(tab)
-    if isinstance(use, Keyboard):
+    urls = tab.requests(r"/api/links\?")
+    if isinstance(tab.input, Keyboard):
         tab.page.keyboard.press("Control+k")
     else:
-        use.pick(tab.button(account.email), "Find anything")
+        tab.pick(tab.button(account.email), "Find anything")
     expect(option(tab, "Account")).to_be_visible()
     groups = tab.dialog("Find anything").get_by_role("group")
     assert [group.get_attribute("aria-label") for group in groups.all()] == ["Pages", "Workspaces"]
     assert options(tab, "Pages") == ["Workspaces", "Account"]
     assert options(tab, "Workspaces") == ["Harbour Lamps"]
-    use.write(field(tab), "acc")
+    tab.write(field(tab), "acc")
     expect(said(tab)).to_have_text("5 results")
-    take(tab, use, "Account")
+    take(tab, "Account")
     expect(tab.heading("Account")).to_be_visible()
     tab.settled()
     assert urls == []
 
 
 def test_on_a_phone_it_fills_the_screen_for_fingers(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.keep(Tab(tabs.context(width=360, height=740, has_touch=True, is_mobile=True), tabs.api))
-    tab.page.add_init_script(tabs.entering(shop.kept))
-    tab.open("links")
-    tab.settled()
+    tab = tabs.open_touched(shop, "links", 360, 740)
     tab.button("More", tab.page.get_by_role("navigation")).tap()
     tab.page.get_by_role("menuitem", name=re.compile("Find anything")).tap()
     expect(option(tab, re.compile("^Overview"))).to_be_visible()

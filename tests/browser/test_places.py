@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import expect
 
 from support.api import Account, Api
-from support.hand import Keyboard
 from support.tab import Tab, Tabs
 
 
@@ -14,16 +13,12 @@ def whole_view(tab: Tab) -> str:
     return tab.page.evaluate("location.hash")
 
 
-def own_slug(account: Account) -> str:
-    return account.call("GET", "/api/workspace")["slug"]
-
-
 def two_workspaces(account: Account) -> tuple[str, str]:
     """The one that somebody is in, and a second one with a link."""
     second = account.call("POST", "/api/workspaces", {"name": "Harbour Lamps"})["slug"]
     token = account.call("POST", "/api/auth/switch", {"workspace": second})["token"]
     account.api.call("POST", "/api/shorten", {"url": "https://example.com/lamps", "title": "Lamps", "custom_code": code_of(second)}, token=token)
-    return own_slug(account), second
+    return account.slug, second
 
 
 def code_of(slug: str) -> str:
@@ -31,7 +26,7 @@ def code_of(slug: str) -> str:
 
 
 def test_an_address_without_a_workspace_gets_that_of_the_tab(tabs: Tabs, account: Account) -> None:
-    slug = own_slug(account)
+    slug = account.slug
     tab = tabs.open(account, "overview?range=7d")
     expect(tab.heading("Overview")).to_be_visible()
     tab.page.wait_for_url(re.compile("#/w/"))
@@ -76,21 +71,25 @@ def test_a_mail_leads_to_its_workspace_whichever_the_tab_is_in(tabs: Tabs, accou
     tab.settled()
 
 
-def test_an_address_of_an_unknown_workspace_says_so_and_fits(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
-    for width, workspace in [(1280, "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c01"), (320, "z" * 100)]:
+def test_an_address_of_no_workspace_of_ones_own_says_so_and_fits(tabs: Tabs, api: Api, account: Account, subtests: pytest.Subtests) -> None:
+    stranger = api.register("Eve", name="eve")
+    for width, workspace in [(1280, "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c01"), (320, "z" * 100), (1280, stranger.slug)]:
         with subtests.test(workspace):
             tab = tabs.open(account, f"w/{workspace}/links", refused=[404], width=width)
             expect(tab.heading("Not one of your workspaces")).to_be_visible()
-            tab.settled()
             tab.assert_not_sideways()
+    expect(tab.page.get_by_text("You aren’t a member of it.")).to_be_visible()
+    tab.press(tab.page.get_by_role("link", name="To your links"))
+    expect(tab.heading("Links")).to_be_attached()
+    assert whole_view(tab) == f"#/w/{account.slug}/links"
+    tab.settled()
 
 
 def test_a_tab_goes_to_and_fro_between_workspaces_by_its_address(tabs: Tabs, account: Account) -> None:
     first, second = two_workspaces(account)
     tab = tabs.open(account, "settings")
     expect(tab.heading("Settings")).to_be_visible()
-    tab.settled()
-    Keyboard(tab).pick(tab.button(re.compile("Switch workspace")), "Harbour Lamps")
+    tab.pick(tab.button(re.compile("Switch workspace")), "Harbour Lamps")
     tab.says("You are in Harbour Lamps now.")
     assert whole_view(tab) == f"#/w/{second}/links"
     expect(tab.page.get_by_text("Lamps").first).to_be_visible()
@@ -102,17 +101,4 @@ def test_a_tab_goes_to_and_fro_between_workspaces_by_its_address(tabs: Tabs, acc
     tab.settled()
     tab.page.go_forward()
     expect(tab.page.locator(".link-row").filter(has_text="Lamps")).to_be_visible()
-    tab.settled()
-
-
-def test_an_address_of_a_foreign_workspace_says_so(tabs: Tabs, api: Api, account: Account) -> None:
-    stranger = api.register("Eve", name="eve")
-    slug = own_slug(stranger)
-    tab = tabs.open(account, f"w/{slug}/links", refused=[404])
-    expect(tab.heading("Not one of your workspaces")).to_be_visible()
-    expect(tab.page.get_by_text("You aren’t a member of it.")).to_be_visible()
-    tab.settled()
-    Keyboard(tab).press(tab.page.get_by_role("link", name="To your links"))
-    expect(tab.heading("Links")).to_be_attached()
-    assert whole_view(tab) == f"#/w/{own_slug(account)}/links"
     tab.settled()

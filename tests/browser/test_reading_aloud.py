@@ -6,8 +6,7 @@ from typing import Any
 from playwright.sync_api import expect
 
 from support.api import Account
-from support.furniture import aged, sale_of
-from support.hand import Keyboard
+from support.sample_data import aged, sale_of
 from support.listening import forget, hears, listen
 from support.states import DOMAINS, REGISTRATION
 from support.tab import Tabs
@@ -17,7 +16,6 @@ from test_trouble import end_session
 
 def test_a_session_that_is_over_is_read_as_a_question(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "members")
-    tab.settled()
     end_session(tab)
     tab.page.get_by_role("link", name="Overview").click()
     expect(tab.dialog("Your session is over")).to_be_visible()
@@ -36,33 +34,32 @@ def test_what_happens_to_links_is_said(tabs: Tabs, account: Account) -> None:
     account.shorten("https://example.com/terms", title="Terms")
     account.wait_for("/api/links", lambda answer: len(answer["links"]) == 2)
     tab = listen(tabs.open(account, "links"))
-    use = Keyboard(tab)
-    use.write(tab.page.get_by_label("Paste a long URL"), "https://example.com/new")
+    tab.write(tab.page.get_by_label("Paste a long URL"), "https://example.com/new")
     tab.page.keyboard.press("Enter")
     hears(tab, "Link created. Copied.")
     expect(tab.page.get_by_role("list", name="Links").get_by_role("listitem")).to_have_count(3)
 
     search = tab.page.get_by_label("Search links")
-    use.write(search, "sale")
+    tab.write(search, "sale")
     hears(tab, re.compile("^1 link$"))
-    use.write(search, "nothing has this name")
+    tab.write(search, "nothing has this name")
     hears(tab, re.compile("^0 links$"))
-    use.press(tab.button("Show all links"))
+    tab.press(tab.button("Show all links"))
     hears(tab, re.compile("^3 links$"))
 
     row = tab.page.get_by_role("list", name="Links").get_by_role("listitem").filter(has_text="Terms")
-    use.press(row.get_by_role("checkbox"))
+    tab.press(row.get_by_role("checkbox"))
     hears(tab, re.compile("^1 link selected$"))
-    use.press(tab.button("Select none"))
+    tab.press(tab.button("Select none"))
     hears(tab, re.compile("^3 links$"))
-    use.press(row.get_by_role("button", name=re.compile(r"^Copy \w+$")))
+    tab.press(row.get_by_role("button", name=re.compile(r"^Copy \w+$")))
     hears(tab, "Copied.")
-    use.pick(row.get_by_role("button", name=re.compile("^More for ")), "Switch off")
+    tab.pick(row.get_by_role("button", name=re.compile("^More for ")), "Switch off")
     hears(tab, "Switched off: visitors see that it is.")
 
 
-def test_what_happens_in_a_dialog_is_said(tabs: Tabs, furnished: Account) -> None:
-    tab = listen(tabs.open(furnished, f"links/{sale_of(furnished)}"))
+def test_what_happens_in_a_dialog_is_said(tabs: Tabs, filled: Account) -> None:
+    tab = listen(tabs.open(filled, f"links/{sale_of(filled)}"))
     tab.page.keyboard.press("q")
     qr = tab.dialog("QR code")
     expect(qr).to_be_visible()
@@ -84,8 +81,8 @@ def test_what_happens_in_a_dialog_is_said(tabs: Tabs, furnished: Account) -> Non
     tab.says("Picture copied.")
 
 
-def test_what_the_palette_finds_is_said(tabs: Tabs, furnished: Account) -> None:
-    tab = listen(tabs.open(furnished, "overview"))
+def test_what_the_palette_finds_is_said(tabs: Tabs, filled: Account) -> None:
+    tab = listen(tabs.open(filled, "overview"))
     tab.page.keyboard.press("Control+k")
     field = tab.page.get_by_role("combobox", name="Find anything")
     expect(tab.page.get_by_role("option", name=re.compile("^Overview"))).to_be_visible()
@@ -108,8 +105,8 @@ def test_what_the_palette_finds_is_said(tabs: Tabs, furnished: Account) -> None:
     assert [node.name for node in tree.find("group")] == ["Pages"]
 
 
-def test_what_failed_is_said(tabs: Tabs, furnished: Account) -> None:
-    tab = listen(tabs.open(furnished, "members"))
+def test_what_failed_is_said(tabs: Tabs, filled: Account) -> None:
+    tab = listen(tabs.open(filled, "members"))
     tab.fails("**/api/overview", 503, "service_unavailable")
     tab.fails("**/api/links?*", 503, "service_unavailable")
     tab.page.get_by_role("link", name="Links", exact=True).click()
@@ -144,10 +141,9 @@ def test_a_mail_that_is_sent_again_is_said(tabs: Tabs) -> None:
 # -- chart and table
 
 
-def test_a_chart_is_read_as_its_numbers(tabs: Tabs, furnished: Account) -> None:
-    sale = sale_of(furnished)
-    tab = listen(tabs.open(furnished, f"links/{sale}?audience=human&audience=bot&audience=prefetch", answers=aged(furnished, sale)))
-    use = Keyboard(tab)
+def test_a_chart_is_read_as_its_numbers(tabs: Tabs, filled: Account) -> None:
+    sale = sale_of(filled)
+    tab = listen(tabs.open(filled, f"links/{sale}?audience=human&audience=bot&audience=prefetch", answers=aged(filled, sale)))
     figure = next(node for node in tree_of(tab).find("figure") if node.name == "Clicks by day, 30 days")
     (image,) = figure.find("image")
     assert image.name == "Clicks by day, 30 days. The table has the same numbers."
@@ -160,7 +156,7 @@ def test_a_chart_is_read_as_its_numbers(tabs: Tabs, furnished: Account) -> None:
     tab.page.keyboard.press("ArrowLeft")
     hears(tab, re.compile("People *0 *All clicks *0"))
 
-    use.press(tab.button("Table"))
+    tab.press(tab.button("Table"))
     figure = next(node for node in tree_of(tab).find("figure") if node.name == "Clicks by day, 30 days")
     (table,) = figure.find("table")
     assert table.name == "Clicks by day, 30 days" and not figure.find("image")
@@ -175,9 +171,8 @@ def pressed(tree: Node, group: str) -> list[str]:
     return [node.name for node in choice.find("button") if node.states.get("pressed") == "true"]
 
 
-def test_the_latest_clicks_are_read_as_a_table(tabs: Tabs, furnished: Account) -> None:
-    tab = tabs.open(furnished, f"links/{sale_of(furnished)}")
-    tab.settled()
+def test_the_latest_clicks_are_read_as_a_table(tabs: Tabs, filled: Account) -> None:
+    tab = tabs.open(filled, f"links/{sale_of(filled)}")
     (table,) = [node for node in tree_of(tab).find("table") if node.name == "Latest clicks"]
     assert [node.name for node in table.find("columnheader")] == ["When", "Who", "With", "Place", "Referrer"]
     rows = table.find("row")[1:]
@@ -189,24 +184,22 @@ def test_the_latest_clicks_are_read_as_a_table(tabs: Tabs, furnished: Account) -
 # -- states
 
 
-def test_what_is_on_is_read(tabs: Tabs, furnished: Account) -> None:
-    tab = tabs.open(furnished, "links?tag=sale")
-    tab.settled()
-    use = Keyboard(tab)
-    sale = sale_of(furnished)
+def test_what_is_on_is_read(tabs: Tabs, filled: Account) -> None:
+    tab = tabs.open(filled, "links?tag=sale")
+    sale = sale_of(filled)
 
     def states(role: str, name: str) -> dict[str, Any]:
         (node,) = [node for node in tree_of(tab).find(role) if node.name == name]
         return node.states
 
     assert states("checkbox", f"Select {sale}")["checked"] == "false"
-    use.press(tab.page.get_by_role("checkbox", name=f"Select {sale}"))
+    tab.press(tab.page.get_by_role("checkbox", name=f"Select {sale}"))
     assert states("checkbox", f"Select {sale}")["checked"] == "true"
-    use.press(tab.button("Select none"))
+    tab.press(tab.button("Select none"))
 
     # The order is in the button's name, and among what it offers.
     assert states("button", "Order: Newest first")["expanded"] is False
-    use.press(tab.button("Order: Newest first"))
+    tab.press(tab.button("Order: Newest first"))
     assert [(node.name, node.states["checked"]) for node in tree_of(tab).find("menuitemradio")] == [
         ("Newest first", "true"),
         ("Oldest first", "false"),
@@ -215,19 +208,19 @@ def test_what_is_on_is_read(tabs: Tabs, furnished: Account) -> None:
     ]
     assert states("button", "Order: Newest first")["expanded"] is True
     tab.page.keyboard.press("Escape")
-    use.pick(tab.button("Order: Newest first"), "Most clicks")
+    tab.pick(tab.button("Order: Newest first"), "Most clicks")
     assert states("button", "Order: Most clicks")["expanded"] is False
 
     active = tab.button(re.compile("^Active"))
     name = active.inner_text().replace("\n", " ")
     assert states("button", re.sub(" +", " ", name))["pressed"] == "false"
-    use.press(active)
+    tab.press(active)
     assert states("button", re.sub(" +", " ", name))["pressed"] == "true"
 
     tab.page.keyboard.press("c")
     expect(tab.dialog("New link")).to_be_visible()
     assert states("DisclosureTriangle", "Campaign")["expanded"] is False
-    use.press(tab.page.locator("summary", has_text="Campaign"))
+    tab.press(tab.page.locator("summary", has_text="Campaign"))
     assert states("DisclosureTriangle", "Campaign")["expanded"] is True
     assert states("checkbox", "Watch the target")["checked"] == "false"
     tab.button("Create link").click()

@@ -1,14 +1,12 @@
 """Staying signed in, by a cookie that only the routes for signing in get."""
 
-import base64
 import json
 import re
 import urllib.parse
 
 from playwright.sync_api import BrowserContext, Page, Request, Response, Route, expect
 
-from support.api import PASSWORD, Account, Api, new_email
-from support.hand import Keyboard
+from support.api import Account, Api, new_email
 from support.tab import Tab, Tabs
 
 COOKIE = "linklet_refresh"
@@ -47,18 +45,15 @@ def cookie_of(context: BrowserContext) -> dict[str, str] | None:
     return next((cookie for cookie in context.cookies() if cookie["name"] == COOKIE), None)
 
 
-def sign_in(tab: Tab, account: Account, *, stays: bool = True) -> None:
-    tab.page.get_by_label("Email").fill(account.email)
-    tab.page.get_by_label("Password").fill(PASSWORD)
-    tab.page.get_by_label("Stay signed in").set_checked(stays)
-    tab.button("Sign in").click()
+def sign_in(tab: Tab, email: str, button: str = "Sign in") -> None:
+    tab.sign_in(email, button=button)
     expect(tab.heading("Links")).to_be_attached()
     tab.settled()
 
 
 def staying(tabs: Tabs, account: Account, view: str = "sign-in", **more: object) -> Tab:
     tab = tabs.open(None, view, **more)
-    sign_in(tab, account)
+    sign_in(tab, account.email)
     return tab
 
 
@@ -76,18 +71,12 @@ def restarted(tabs: Tabs, tab: Tab, view: str = "links") -> Tab:
 def test_who_stays_signed_in_need_not_enter_the_password_again(tabs: Tabs, api: Api, account: Account) -> None:
     tab = tabs.open(None, "sign-in")
     asked = Asked(tab.context)
-    use = Keyboard(tab)
     expect(tab.page.get_by_label("Stay signed in")).to_be_checked()
-    use.write(tab.page.get_by_label("Email"), account.email)
-    use.write(tab.page.get_by_label("Password"), PASSWORD)
-    use.press(tab.button("Sign in"))
-    expect(tab.heading("Links")).to_be_attached()
-    tab.settled()
+    sign_in(tab, account.email)
     asked.note_cookies()
 
     again = restarted(tabs, tab, "settings")
     expect(again.heading("Settings")).to_be_visible()
-    again.settled()
     expect(again.button(account.email)).to_be_visible()
 
     assert asked.refreshes() == 1
@@ -102,17 +91,11 @@ def test_who_stays_signed_in_need_not_enter_the_password_again(tabs: Tabs, api: 
 def test_without_staying_signed_in_the_session_ends_with_its_tab(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(None, "sign-in")
     asked = Asked(tab.context)
-    use = Keyboard(tab)
-    use.press(tab.page.get_by_label("Stay signed in"))
-    use.write(tab.page.get_by_label("Email"), account.email)
-    use.write(tab.page.get_by_label("Password"), PASSWORD)
-    use.press(tab.button("Sign in"))
-    expect(tab.heading("Links")).to_be_attached()
-    tab.settled()
+    tab.press(tab.page.get_by_label("Stay signed in"))
+    sign_in(tab, account.email)
 
     again = restarted(tabs, tab)
     expect(again.heading("Sign in")).to_be_visible()
-    again.settled()
 
     assert cookie_of(again.context) is None
     assert asked.refreshes() == 0
@@ -120,17 +103,10 @@ def test_without_staying_signed_in_the_session_ends_with_its_tab(tabs: Tabs, acc
 
 def test_who_makes_an_account_stays_signed_in(tabs: Tabs) -> None:
     tab = tabs.open(None, "sign-up")
-    use = Keyboard(tab)
     email = new_email()
-    use.write(tab.page.get_by_label("Email"), email)
-    use.write(tab.page.get_by_label("Password"), PASSWORD)
-    use.press(tab.button("Create account"))
-    expect(tab.heading("Links")).to_be_attached()
-    tab.settled()
+    sign_in(tab, email, "Create account")
 
-    again = restarted(tabs, tab)
-    expect(again.button(email)).to_be_visible()
-    again.settled()
+    expect(restarted(tabs, tab).button(email)).to_be_visible()
 
 
 def test_a_token_is_renewed_in_time_and_once_for_all_tabs(tabs: Tabs, account: Account) -> None:
@@ -138,7 +114,7 @@ def test_a_token_is_renewed_in_time_and_once_for_all_tabs(tabs: Tabs, account: A
     # One clock for all tabs.
     first.context.clock.install()
     first.open("sign-in")
-    sign_in(first, account)
+    sign_in(first, account.email)
     asked = Asked(first.context)
     all_tabs = [first, another(tabs, first), another(tabs, first, "members")]
     for tab in all_tabs:
@@ -186,67 +162,6 @@ def spoil_token(page: Page) -> None:
     page.route(re.compile(r"/api/(?!auth/)|/v1/"), spoil)
 
 
-def test_a_lost_answer_ends_nothing(tabs: Tabs, account: Account) -> None:
-    tab = staying(tabs, account, refused=[401, "ERR_FAILED"])
-    lost: list[int] = []
-
-    def lose(route: Route) -> None:
-        if lost:
-            return route.continue_()
-        # The API has answered, and the answer never arrives.
-        headers = {"Content-Type": "application/json", "Cookie": route.request.all_headers()["cookie"]}
-        lost.append(tab.api.send("POST", "/api/auth/refresh", b"{}", headers)[0])
-        return route.abort()
-
-    tab.page.route(REFRESH, lose)
-    spoil_token(tab.page)
-    tab.page.get_by_role("link", name="Members").click()
-    expect(tab.page.get_by_role("table", name="Members")).to_be_visible()
-    tab.settled()
-    assert (lost, generation_of(tab)) == ([200], 2), "the second answer has the same cookie"
-
-
-def generation_of(tab: Tab) -> int:
-    cookie = cookie_of(tab.context)
-    assert cookie is not None
-    claims = cookie["value"].split(".")[1]
-    return json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))["gen"]
-
-
-def test_answers_in_either_order_leave_the_same_cookie(tabs: Tabs, api: Api, account: Account) -> None:
-    tab = staying(tabs, account)
-    both = tab.page.evaluate(
-        """async (url) => {
-          const ask = () => fetch(url, { method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json' }, body: '{}' });
-          return (await Promise.all([ask(), ask(), ask()])).map((response) => response.status);
-        }""",
-        f"{api.url}/api/auth/refresh",
-    )
-    assert both == [200, 200, 200]
-    assert generation_of(tab) == 2
-    again = restarted(tabs, tab)
-    expect(again.button(account.email)).to_be_visible()
-    again.settled()
-
-
-def test_a_stolen_cookie_that_is_used_later_ends_the_session_for_both(tabs: Tabs, api: Api, account: Account) -> None:
-    tab = staying(tabs, account, refused=[401])
-    stolen = cookie_of(tab.context)
-    assert stolen is not None
-    for _ in range(2):
-        tab = restarted(tabs, tab)
-        expect(tab.button(account.email)).to_be_visible()
-        tab.settled()
-
-    headers = {"Content-Type": "application/json", "Cookie": f"{COOKIE}={stolen['value']}"}
-    status, _ = api.send("POST", "/api/auth/refresh", b"{}", headers)
-    assert status == 401
-
-    again = restarted(tabs, tab)
-    expect(again.heading("Sign in")).to_be_visible()
-    again.settled()
-
-
 def test_a_page_of_another_site_gets_nothing_and_uses_nothing_up(tabs: Tabs, api: Api, account: Account) -> None:
     tab = staying(tabs, account)
     before = cookie_of(tab.context)
@@ -264,25 +179,19 @@ def test_a_page_of_another_site_gets_nothing_and_uses_nothing_up(tabs: Tabs, api
         )
     page.close()
     assert cookie_of(tab.context) == before
-    again = restarted(tabs, tab)
-    expect(again.button(account.email)).to_be_visible()
-    again.settled()
+    expect(restarted(tabs, tab).button(account.email)).to_be_visible()
 
 
 def test_who_signs_out_is_signed_out_in_this_browser_and_nowhere_else(tabs: Tabs, account: Account) -> None:
     elsewhere, here = staying(tabs, account), staying(tabs, account)
-    Keyboard(here).pick(here.button(account.email), "Sign out")
+    here.pick(here.button(account.email), "Sign out")
     expect(here.heading("Sign in")).to_be_visible()
     here.settled()
     assert cookie_of(here.context) is None
     asked = Asked(here.context)
-    again = restarted(tabs, here)
-    expect(again.heading("Sign in")).to_be_visible()
+    expect(restarted(tabs, here).heading("Sign in")).to_be_visible()
     assert asked.refreshes() == 0
-    other = restarted(tabs, elsewhere)
-    expect(other.button(account.email)).to_be_visible()
-    for tab in (again, other):
-        tab.settled()
+    expect(restarted(tabs, elsewhere).button(account.email)).to_be_visible()
 
 
 def test_a_session_ended_elsewhere_asks_for_the_password_and_stays_again(tabs: Tabs, account: Account) -> None:
@@ -291,15 +200,11 @@ def test_a_session_ended_elsewhere_asks_for_the_password_and_stays_again(tabs: T
     tab.api.next_second()
     spoil_token(tab.page)
     tab.page.get_by_role("link", name="Members").click()
-    over = tab.dialog("Your session is over")
-    over.get_by_label("Password").fill(PASSWORD)
-    tab.button("Go on", over).click()
+    tab.sign_in_again()
     expect(tab.page.get_by_role("table", name="Members")).to_be_visible()
     tab.settled()
     tab.page.unroute_all()
-    again = restarted(tabs, tab)
-    expect(again.button(account.email)).to_be_visible()
-    again.settled()
+    expect(restarted(tabs, tab).button(account.email)).to_be_visible()
 
 
 def test_while_the_api_cannot_be_reached_nobody_is_signed_out(tabs: Tabs, account: Account) -> None:
@@ -312,4 +217,3 @@ def test_while_the_api_cannot_be_reached_nobody_is_signed_out(tabs: Tabs, accoun
     expect(again.page.get_by_text("Linklet can’t be reached.")).to_be_visible()
     again.recovers(REFRESH)
     expect(again.button(account.email)).to_be_visible()
-    again.settled()

@@ -6,8 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Route, expect
 
 from support.api import PASSWORD, Account, Api, new_email
-from support.furniture import sale_of
-from support.hand import Keyboard
+from support.sample_data import sale_of
 from support.mails import linked_view
 from support.tab import Tab, Tabs
 
@@ -60,7 +59,7 @@ def test_a_session_that_ends_asks_for_the_password_and_goes_on(tabs: Tabs, accou
 
     tab.page.unroute_all()
     over.get_by_label("Password").fill(PASSWORD)
-    tab.button("Go on", over).click()
+    tab.page.keyboard.press("Enter")
 
     # The link that was being made is made, and nothing had to be typed again.
     expect(over).to_have_count(0)
@@ -78,20 +77,6 @@ def start_link(tab: Tab) -> Locator:
     return form
 
 
-def test_a_session_that_ends_while_reading_comes_back_to_the_same_place(tabs: Tabs, furnished: Account) -> None:
-    tab = tabs.open(furnished, "links")
-    tab.settled()
-    end_session(tab)
-    tab.page.get_by_role("link", name="Members").click()
-    over = tab.dialog("Your session is over")
-    expect(over).to_be_visible()
-    tab.page.unroute_all()
-    over.get_by_label("Password").fill(PASSWORD)
-    tab.page.keyboard.press("Enter")
-    expect(tab.page.get_by_role("table", name="Members")).to_be_visible()
-    assert tab.view() == "members"
-
-
 def change_address(account: Account) -> str:
     """As somebody does on another device."""
     wanted = new_email("lovelace")
@@ -102,19 +87,16 @@ def change_address(account: Account) -> str:
 
 def test_who_has_another_address_meanwhile_goes_on_with_it(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
-    use = Keyboard(tab)
-    tab.settled()
     wanted = change_address(account)
     end_session(tab)
-    use.write(tab.page.get_by_label("Paste a long URL"), "https://example.com/b")
-    use.press(tab.button("Shorten"))
-    over = tab.dialog("Your session is over")
+    tab.write(tab.page.get_by_label("Paste a long URL"), "https://example.com/b")
+    over = tab.open_dialog("Shorten", "Your session is over")
     expect(over.get_by_label("Password")).to_be_focused()
     expect(over.get_by_label("Email")).to_have_value(account.email)
     tab.page.unroute_all()
-    use.write(over.get_by_label("Email"), wanted)
-    use.write(over.get_by_label("Password"), PASSWORD)
-    use.press(tab.button("Go on", over))
+    tab.write(over.get_by_label("Email"), wanted)
+    tab.write(over.get_by_label("Password"), PASSWORD)
+    tab.press(tab.button("Go on", over))
     expect(over).to_have_count(0)
     tab.says("Link created.")
     expect(tab.button(wanted)).to_be_visible()
@@ -122,7 +104,6 @@ def test_who_has_another_address_meanwhile_goes_on_with_it(tabs: Tabs, account: 
 
 def test_signing_in_with_a_new_address_in_one_tab_revives_the_others(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
-    tab.settled()
     wanted = change_address(account)
     end_session(tab)
     tab.page.get_by_role("link", name="Members").click()
@@ -130,11 +111,10 @@ def test_signing_in_with_a_new_address_in_one_tab_revives_the_others(tabs: Tabs,
     expect(over).to_be_visible()
     tab.page.unroute_all()
     other = tabs.keep(Tab(tab.context, tab.api)).open("sign-in")
-    other.page.get_by_label("Email").fill(wanted)
-    other.page.get_by_label("Password").fill(PASSWORD)
-    other.button("Sign in").click()
+    other.sign_in(wanted)
     expect(over).to_have_count(0)
     expect(tab.page.get_by_role("table", name="Members")).to_be_visible()
+    assert tab.view() == "members"
     expect(tab.button(wanted)).to_be_visible()
 
 
@@ -148,8 +128,7 @@ def test_a_session_that_is_over_goes_on_for_nobody_else(tabs: Tabs, api: Api, ac
     expect(over).to_be_visible()
     tab.page.unroute_all()
     over.get_by_label("Email").fill(stranger.email)
-    over.get_by_label("Password").fill(PASSWORD)
-    tab.button("Go on", over).click()
+    tab.sign_in_again()
     expect(over.get_by_label("Email")).to_have_accessible_description("This is another account. Sign out to use it.")
     assert stranger.call("GET", "/api/links")["links"] == []
     over.get_by_label("Email").fill(account.email)
@@ -157,8 +136,8 @@ def test_a_session_that_is_over_goes_on_for_nobody_else(tabs: Tabs, api: Api, ac
     tab.says("Link created.")
 
 
-def test_a_page_shows_shapes_says_what_failed_and_tries_again(tabs: Tabs, furnished: Account, subtests: pytest.Subtests) -> None:
-    tab = tabs.open(furnished, "account")
+def test_a_page_shows_shapes_says_what_failed_and_tries_again(tabs: Tabs, filled: Account, subtests: pytest.Subtests) -> None:
+    tab = tabs.open(filled, "account")
     shapes = tab.page.get_by_role("main").locator(".skeleton, .skeleton-text")
     # Others may say what is down.
     failures = tab.page.get_by_role("main").get_by_role("alert").filter(has_text=UNREACHABLE)
@@ -169,7 +148,7 @@ def test_a_page_shows_shapes_says_what_failed_and_tries_again(tabs: Tabs, furnis
             tab.settled()
             tab.fails(read, 503, "service_unavailable")
             held = tab.hold(read)
-            tab.page.evaluate("(hash) => { location.hash = hash; }", f"#/{view.format(code=sale_of(furnished))}")
+            tab.go(view.format(code=sale_of(filled)))
             expect(shapes.first).to_be_visible()
             held.let_go()
             expect(failures.first).to_contain_text("98427fd6-d8a3-4a97-a872-9f752e65f6c0")
@@ -179,9 +158,8 @@ def test_a_page_shows_shapes_says_what_failed_and_tries_again(tabs: Tabs, furnis
             expect(shapes).to_have_count(0)
 
 
-def test_too_many_requests_count_down(tabs: Tabs, furnished: Account) -> None:
-    tab = tabs.open(furnished, "account")
-    tab.settled()
+def test_too_many_requests_count_down(tabs: Tabs, filled: Account) -> None:
+    tab = tabs.open(filled, "account")
     tab.fails("**/api/keys", 429, "rate_limited", headers={"retry-after": "3"})
     tab.page.get_by_role("link", name="API keys").click()
     again = tab.page.get_by_role("main").get_by_role("button", name=re.compile("^Try again"))
@@ -194,32 +172,17 @@ def test_too_many_requests_count_down(tabs: Tabs, furnished: Account) -> None:
     expect(tab.page.get_by_text("Nightly export")).to_be_visible()
 
 
-def test_a_refused_link_keeps_what_was_typed(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "links")
-    field = tab.page.get_by_label("Paste a long URL")
-    field.fill("https://example.com/too-fast")
-    tab.fails("**/api/shorten", 429, "rate_limited", headers={"retry-after": "30"})
-    tab.button("Shorten").click()
-    expect(tab.page.get_by_role("alert")).to_contain_text("That was too much at once. You can try again in")
-    expect(field).to_have_value("https://example.com/too-fast")
-    tab.recovers("**/api/shorten")
-    tab.button("Shorten").click()
-    tab.says("Link created.")
-
-
 def test_a_change_that_is_refused_is_taken_back(tabs: Tabs, account: Account) -> None:
     code = account.shorten("https://example.com/a")
     tab = tabs.open(account, f"links/{code}")
-    tab.settled()
     tab.fails("**/api/links/*", 503, "service_unavailable")
     tab.button("Switch off").click()
     tab.says(f"The link wasn’t changed. {UNREACHABLE}")
     expect(tab.button("Switch off")).to_be_visible()
 
 
-def test_a_slow_change_shows_at_once_that_it_works(tabs: Tabs, account: Account) -> None:
+def test_a_slow_change_shows_that_it_works_and_a_refused_one_stays(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
-    tab.settled()
     held = tab.hold("**/api/shorten")
     tab.page.get_by_label("Paste a long URL").fill("https://example.com/slow")
     tab.button("Shorten").click()
@@ -229,6 +192,14 @@ def test_a_slow_change_shows_at_once_that_it_works(tabs: Tabs, account: Account)
     held.let_go()
     tab.says("Link created.")
     assert held.count == 1
+
+    # What is refused stays typed.
+    field = tab.page.get_by_label("Paste a long URL")
+    field.fill("https://example.com/too-fast")
+    tab.fails("**/api/shorten", 429, "rate_limited", headers={"retry-after": "30"})
+    tab.button("Shorten").click()
+    expect(tab.page.get_by_role("alert")).to_contain_text("That was too much at once. You can try again in")
+    expect(field).to_have_value("https://example.com/too-fast")
 
 
 def test_a_lost_connection_is_said_and_recovered_from(tabs: Tabs, account: Account) -> None:
@@ -252,43 +223,35 @@ def test_a_lost_connection_is_said_and_recovered_from(tabs: Tabs, account: Accou
     tab.says("Link created.")
 
 
-def test_a_page_that_was_never_opened_says_that_one_is_offline(tabs: Tabs, furnished: Account) -> None:
-    tab = tabs.open_new(furnished)
+def test_what_was_never_opened_says_that_one_is_offline(tabs: Tabs, filled: Account) -> None:
+    tab = tabs.open_new(filled)
     tab.refused.add("ERR_INTERNET_DISCONNECTED")
     tab.open("links")
-    tab.settled()
-    use = Keyboard(tab)
     tab.context.set_offline(True)
-    use.press(tab.button("Options"))
+    tab.press(tab.button("Options"))
     tab.says("You are offline, and this wasn’t opened before.")
-    use.press(tab.page.get_by_role("link", name="Members"))
+    tab.press(tab.page.get_by_role("link", name="Members"))
     expect(tab.page.get_by_role("alert")).to_contain_text("You are offline. This page wasn’t opened before")
     tab.context.set_offline(False)
     expect(tab.page.get_by_role("table", name="Members")).to_be_visible()
 
-
-def test_a_link_that_was_never_opened_says_that_one_is_offline(tabs: Tabs, furnished: Account) -> None:
-    tab = tabs.open(furnished, f"links/{sale_of(furnished)}", refused=["ERR_INTERNET_DISCONNECTED"])
-    tab.settled()
+    tab = tabs.open(filled, f"links/{sale_of(filled)}", refused=["ERR_INTERNET_DISCONNECTED", 404])
     tab.context.set_offline(True)
-    tab.page.evaluate("(hash) => { location.hash = hash; }", f"#/links/{furnished.links[0]['short_code']}")
+    tab.go(f"links/{filled.links[0]['short_code']}")
     expect(tab.page.get_by_role("alert")).to_contain_text("The link can’t be shown. You are offline: Linklet can’t be reached.")
+    tab.context.set_offline(False)
+    tab.go("links/nowhere1")
+    tab.page.get_by_role("link", name="All links").click()
+    expect(tab.heading("Links")).to_be_attached()
 
 
-def test_an_answer_of_something_else_is_no_success(tabs: Tabs, furnished: Account) -> None:
+def test_an_answer_of_something_else_is_no_success(tabs: Tabs, filled: Account) -> None:
     """A proxy in between may answer with a page of its own."""
-    tab = tabs.open(furnished, "account", refused=[502])
-    tab.settled()
+    tab = tabs.open(filled, "account", refused=[502])
     page = "<h1>Bad gateway</h1>"
     tab.page.route("**/api/keys", lambda route: route.fulfill(status=502, content_type="text/html", body=page))
     tab.page.get_by_role("link", name="API keys").click()
     expect(tab.page.get_by_role("main").get_by_role("alert")).to_contain_text("The server answered with 502.")
-
-
-def test_a_stranger_of_a_page_is_told_where_to_go(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "links/nowhere1", refused=[404])
-    tab.page.get_by_role("link", name="All links").click()
-    expect(tab.heading("Links")).to_be_attached()
 
 
 def test_leaving_with_changes_asks(tabs: Tabs, account: Account) -> None:

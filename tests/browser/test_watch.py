@@ -9,8 +9,8 @@ from playwright.sync_api import Browser, BrowserContext, expect
 
 from support.api import Account, Api
 from support.faults import faults_of
-from support.openings import OPENINGS, assert_left, open_one, wrong_opening
-from support.room import lost
+from support.overlays import OVERLAYS, assert_left, open_overlay, wrong_overlay
+from support.layout import layout_faults
 from support.tab import Tab, Tabs
 from support.tree import tree_of, wrong_page
 
@@ -44,7 +44,7 @@ NOTICED = {
 def test_it_is_noticed(tab: Tab, subtests: pytest.Subtests) -> None:
     for script, words in NOTICED.items():
         with subtests.test(script):
-            tab.open("sign-in").page.reload()
+            tab.page.reload()
             tab.settled()
             tab.noticed.clear()
             tab.page.evaluate(f"() => {{ {script} }}")
@@ -75,9 +75,9 @@ def test_what_is_lost_is_noticed(tab: Tab, subtests: pytest.Subtests) -> None:
             tab.page.reload()
             expect(tab.heading("Sign in")).to_be_visible()
             tab.settled()
-            assert lost(tab) == []
+            assert layout_faults(tab) == []
             tab.page.evaluate(f"() => {{ {script} }}")
-            assert any(words in each for each in lost(tab)), lost(tab)
+            assert any(words in each for each in layout_faults(tab)), layout_faults(tab)
 
 
 # Faults that are there in one way only in which a page is looked at, and what is reported of each.
@@ -129,13 +129,13 @@ def test_every_fault_of_a_page_is_reported(tabs: Tabs, account: Account) -> None
 
 
 def test_every_fault_of_a_dialog_is_reported(tabs: Tabs, account: Account) -> None:
-    opening = OPENINGS["a new key"]
-    tab = tabs.open(account, opening.view)
+    overlay = OVERLAYS["a new key"]
+    tab = tabs.open(account, overlay.view)
 
     def shown() -> None:
-        open_one(tab, opening)
+        open_overlay(tab, overlay)
         # Its title goes, and what had the focus before it.
         tab.page.evaluate("document.querySelectorAll('dialog h2, .skip').forEach((one) => one.remove())")
 
-    found = faults_of(tab, shown, partial(wrong_opening, tab, opening), leave=partial(assert_left, tab, opening))
+    found = faults_of(tab, shown, partial(wrong_overlay, tab, overlay), leave=partial(assert_left, tab, overlay))
     assert any(each.startswith("read aloud: a dialog in") for each in found) and "left: the focus is lost" in str(found), found

@@ -36,6 +36,26 @@ test('an exhausted link needs attention for a week or until newer news', () => {
   assert.deepEqual(idsOf([told('url.exhausted', 200)]), []);
 });
 
+test('problems need attention until there is newer news, and a week at most', () => {
+  const told = (/** @type {string} */ event_type, /** @type {number} */ hours, /** @type {string} */ about, status = 'sent') =>
+    /** @type {any} */ ({ id: `${about} ${event_type}`, event_type, status, created_at: hence(-hours), ...(about.startsWith('t_') ? { target_id: about } : { short_code: about }) });
+  const rows = [
+    told('milestone.reached', 0.1, 'launch'),
+    told('target.up', 0.2, 't_blog'),
+    told('target.down', 0.3, 't_blog'),
+    told('url.purged', 0.4, 'gone'),
+    told('url.expired', 20, 'gone'),
+    told('url.exhausted', 21, 'tasting'),
+    told('target.down', 40, 't_shop'),
+    told('url.expired', 72, 'openday'),
+    told('milestone.reached', 96, 'menu', 'failed'),
+    told('url.expired', 216, 'summer'),
+  ];
+  const ended = ['tasting url.exhausted', 't_shop target.down', 'openday url.expired', 'menu milestone.reached'];
+  assert.deepEqual(attentionOf(rows, () => false).map(({ id }) => id), ended);
+  assert.deepEqual(attentionOf(rows, () => true).map(({ id }) => id), ended.filter((id) => !id.startsWith('t_')));
+});
+
 test('terms are sent as the API expects, and removed ones as null', () => {
   const values = { ...termsOf(), max_clicks: ' 25 ', fallback_url: 'example.com/over', password: 'abcd', 'preview.title': ' Ours ' };
   const all = Object.keys(values);

@@ -25,6 +25,8 @@ test('an activity names its action, its subject and what that was before', () =>
   const [ada, grace] = ['019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a21', '019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a22'];
   assert.equal(words({ action: 'key.kept', subject: { kind: 'key', id: 'k', name: 'Export' }, from: ada, to: grace }), `Kept the API key “Export” from person ${ada} to person ${grace}`);
   assert.equal(words({ action: 'job.finished', subject: { kind: 'job', id: 'j' }, to: 'done' }), 'Finished a job: done');
+  const told = { from: 'purge links with their statistics', to: 'done: 4,998 links changed, 2 failed' };
+  assert.equal(words({ action: 'job.finished', subject: { kind: 'job', id: 'j' }, ...told }), `Finished a job: ${told.from} – ${told.to}`);
   assert.equal(words({ action: 'link.changed', subject: { kind: 'link', id: 'tasting' }, from: 'max_clicks', to: 'max_clicks' }), 'Changed the link tasting: max clicks');
   assert.equal(words({ action: 'link.changed', subject: null, from: 'old' }), 'Changed the link something: no longer old');
   assert.equal(words({ action: 'workspace.changed', from: 'settings', to: 'settings' }), 'Changed the workspace: settings');

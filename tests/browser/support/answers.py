@@ -1,13 +1,10 @@
 """Answers of the API that are made up, where the real ones would take long to come about."""
 
-import json
 import random
 import urllib.parse
 from typing import Any
 
 from playwright.sync_api import Route
-
-from .tab import Tab
 
 HOSTS = ["doc.rust-lang.org", "www.example.com", "news.example.net", "xn--mgbh0fb.example", "shop.example.co.uk"]
 TAGS = ["spring", "sale", "docs", "newsletter-august-2026", "launch", "فصل"]
@@ -46,16 +43,15 @@ def made_up_link(dice: random.Random, number: int) -> dict[str, Any]:
     }
 
 
-def answer_links(tab: Tab, links: list[dict[str, Any]]) -> None:
+def listed(links: list[dict[str, Any]]) -> dict[str, Any]:
     """The list of links consists of these, page by page."""
 
     def answer(route: Route) -> None:
         query = urllib.parse.parse_qs(urllib.parse.urlsplit(route.request.url).query)
-        size = int(query.get("per_page", ["20"])[0])
-        start = int(query.get("after", ["0"])[0])
+        size, start = int(query.get("per_page", ["20"])[0]), int(query.get("after", ["0"])[0])
         end = start + size
         body = {"links": links[start:end], "total": None if start else len(links), "page": 1, "per_page": size}
         body |= {"total_pages": -(-len(links) // size), "next_cursor": str(end) if end < len(links) else None}
-        route.fulfill(body=json.dumps(body), content_type="application/json")
+        route.fulfill(json=body)
 
-    tab.page.route("**/api/links?*", answer)
+    return {"**/api/links?*": answer}

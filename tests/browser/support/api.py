@@ -1,6 +1,5 @@
 """A client of the API: makes the accounts, links and clicks that a test looks at in the browser."""
 
-import http.client
 import ipaddress
 import json
 import random
@@ -11,14 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from infra.local.client import Refused, call, send
+
 PASSWORD = "correct horse battery"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 # Statistics, lists and the overview follow within a second or two; the overview is added up once a minute at most.
 FOLLOWS_WITHIN = 90
-
-
-class Refused(Exception):
-    """An answer that was not expected."""
 
 
 def new_address() -> str:
@@ -46,32 +43,10 @@ class Api:
         return urllib.parse.urlsplit(self.url).hostname or ""
 
     def call(self, method: str, path: str, body: Any = None, *, token: str = "", headers: dict[str, str] | None = None) -> Any:
-        """The body of an answer with a status below 400."""
-        sent = {"CloudFront-Viewer-Address": new_address()} | (headers or {})
-        if token:
-            sent["Authorization"] = f"Bearer {token}"
-        if body is not None:
-            sent["Content-Type"] = "application/json"
-        status, text = self.send(method, path, json.dumps(body).encode() if body is not None else None, sent)
-        if status >= 400:
-            raise Refused(f"{method} {path} answered {status}: {text.decode(errors='replace')[:500]}")
-        return json.loads(text) if text and status < 300 else None
+        return call(method, self.url + path, body, token, {"CloudFront-Viewer-Address": new_address()} | (headers or {}), waits=False)
 
-    def send(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
-        url = urllib.parse.urlsplit(self.url)
-        kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
-        connection = kind(url.netloc, timeout=30)
-        try:
-            connection.putrequest(method, url.path + path, skip_accept_encoding=True)
-            for name, value in headers.items():
-                # Referrers and user agents may have any bytes.
-                connection.putheader(name, value.encode())
-            connection.putheader("Content-Length", str(len(body or b"")))
-            connection.endheaders(body)
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-        finally:
-            connection.close()
+    def send(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> int:
+        return send(method, self.url + path, body, headers).status
 
     def register(self, full_name: str | None = None, name: str = "ada") -> "Account":
         email = new_email(name)
@@ -110,6 +85,23 @@ class Account:
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         return self.api.call(method, path, body, token=self.token)
+
+    @property
+    def slug(self) -> str:
+        """The short name of the workspace."""
+        return self.call("GET", "/api/workspace")["slug"]
+
+    def enter(self, workspace: str) -> None:
+        self.token = self.call("POST", "/api/auth/switch", {"workspace": workspace})["token"]
+
+    def add_member(self, *, enters: bool = False) -> "Account":
+        """Bob, who comes by an invitation. He is in this workspace, or in his own."""
+        bob = self.api.register("Bob", name="bob")
+        token = self.call("POST", "/api/workspace/invitations", {"email": bob.email})["token"]
+        slug = bob.call("POST", "/api/invitations/accept", {"token": token})["slug"]
+        if enters:
+            bob.enter(slug)
+        return bob
 
     def shorten(self, url: str, **more: Any) -> str:
         """Makes a link and gives its code."""

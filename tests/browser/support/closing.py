@@ -6,7 +6,7 @@ from typing import Any
 from playwright.sync_api import Route
 
 from .api import Account
-from .told import ago
+from .notifications import ago
 
 NAME = "Harbour Lamps"
 

@@ -7,8 +7,8 @@ from typing import Any
 from playwright.sync_api import expect
 
 from .axe import unusable
-from .hand import MOST_STOPS
-from .room import lost
+from .input import MOST_STOPS
+from .layout import layout_faults
 from .tab import Tab
 
 # Width and height in the page's own pixels, how many of the screen each of them has, and whether the screen is touched.
@@ -85,7 +85,7 @@ def faults_of(
 
     def note_losses(where: str, letters: int) -> None:
         note(where, lambda: expect(tab.page.locator("html")).to_have_css("font-size", f"{letters}px"))
-        note(where, lambda: lost(tab))
+        note(where, lambda: layout_faults(tab))
 
     show()
     tab.settled()

@@ -1,17 +1,15 @@
-"""Two ways to use a page. A test with the fixture `hand` is taken with each of them, since a widget of ours handles both; any other is
+"""Two input devices. A test with the fixture `input_device` is taken with each of them, since a widget of ours handles both; any other is
 taken with the keyboard alone, since whatever it presses is a control that the browser presses for keys (handlers.test.mjs)."""
 
-from playwright.sync_api import Locator, expect
-
-from .tab import Tab
+from playwright.sync_api import Locator, Page, expect
 
 # More stops than any page has.
 MOST_STOPS = 200
 
 
 class Pointer:
-    def __init__(self, tab: Tab) -> None:
-        self.page = tab.page
+    def __init__(self, page: Page) -> None:
+        self.page = page
 
     def press(self, target: Locator) -> None:
         target.click()
@@ -20,7 +18,7 @@ class Pointer:
         target.click()
         target.fill(text)
 
-    def choose(self, target: Locator, option: str) -> None:
+    def choose(self, target: Locator, option: str, label: str = "") -> None:
         target.select_option(option)
 
     def pick(self, menu: Locator, item: str) -> None:
@@ -31,11 +29,11 @@ class Pointer:
 class Keyboard:
     """Uses nothing but keys: whatever it needs has to be reached with the tabulator, and each stop to show that it has the focus."""
 
-    def __init__(self, tab: Tab) -> None:
-        self.page = tab.page
-        self.keyboard = tab.page.keyboard
-        # So what each hand does is done in light and in dark.
-        tab.page.emulate_media(color_scheme="dark")
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.keyboard = page.keyboard
+        # So what each device does is done in light and in dark.
+        page.emulate_media(color_scheme="dark")
 
     def press(self, target: Locator) -> None:
         self.reach(target)
@@ -47,9 +45,10 @@ class Keyboard:
         self.keyboard.press("ControlOrMeta+a")
         self.keyboard.insert_text(text)
 
-    def choose(self, target: Locator, option: str) -> None:
+    def choose(self, target: Locator, option: str, label: str = "") -> None:
+        """An option is found by its label, which is its value if none is given."""
         self.reach(target)
-        self.keyboard.type(option)
+        self.keyboard.type(label or option)
         expect(target).to_have_value(option)
 
     def pick(self, menu: Locator, item: str) -> None:
@@ -89,5 +88,4 @@ STOP = """
 }
 """
 TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
-HANDS = {"pointer": Pointer, "keyboard": Keyboard}
-Hand = Pointer | Keyboard
+DEVICES = {"pointer": Pointer, "keyboard": Keyboard}

@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Route
 
-from .told import ago
+from .notifications import ago
 
 OVER = ("done", "failed", "cancelled")
 

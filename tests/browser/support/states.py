@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .told import ago
+from .notifications import ago
 
 from .api import Account
 

@@ -4,12 +4,14 @@ import json
 import re
 import time
 import urllib.parse
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any, Literal
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Request, Route, expect
 
-from .api import Account, Api, new_address
+from .api import PASSWORD, Account, Api, new_address
+from .input import Keyboard, Pointer
 
 # A tab has the session before the application starts, as one has it that was loaded again.
 KEEP_SESSION = """
@@ -76,6 +78,7 @@ class Tab:
         self.api = api
         self.context = context
         self.page = context.new_page()
+        self.device: type[Pointer | Keyboard] = Keyboard
         self.page.add_init_script(COUNTED)
         self.refused = {str(one) for one in refused}
         self.expected = [AUTOFOCUS_CAME_LATE]
@@ -109,9 +112,14 @@ class Tab:
             self.noticed.append(f"a request to elsewhere: {request.method} {request.url}")
 
     def open(self, view: str = "") -> "Tab":
-        """Shows a view, such as `links?tag=spring`, as if its address had been typed."""
+        """Shows a view, such as `links?tag=spring`, as if its address had been typed, and waits until it has read what it shows."""
         self.page.goto(self.api.app + (f"#/{view}" if view else ""))
+        self.settled()
         return self
+
+    def go(self, view: str) -> None:
+        """Follows a link to a view."""
+        self.page.evaluate("(hash) => { location.hash = hash; }", f"#/{view}")
 
     def view(self) -> str:
         """The address behind `#/` and the workspace."""
@@ -134,6 +142,23 @@ class Tab:
         """The big numbers."""
         return self.page.locator("dl[aria-label=Numbers]")
 
+    def sign_in(self, email: str, password: str = PASSWORD, button: str = "Sign in") -> None:
+        self.write(self.page.get_by_label("Email"), email)
+        self.write(self.page.get_by_label("Password"), password)
+        self.press(self.button(button))
+
+    def sign_in_again(self) -> None:
+        """After the session has ended."""
+        over = self.dialog("Your session is over")
+        over.get_by_label("Password").fill(PASSWORD)
+        self.button("Go on", over).click()
+
+    def requests(self, pattern: str | re.Pattern[str]) -> list[str]:
+        """The addresses with this in them that are asked for from now on."""
+        urls: list[str] = []
+        self.page.on("request", lambda request: urls.append(request.url) if re.search(pattern, request.url) else None)
+        return urls
+
     def settled(self) -> None:
         """Waits until the page has read what it shows."""
         until = time.monotonic() + WITHIN
@@ -152,9 +177,32 @@ class Tab:
         """As if somebody had been in another window: a browser that nobody sees always has the focus."""
         self.page.evaluate("['blur', 'focus'].forEach((name) => window.dispatchEvent(new Event(name)))")
 
+    # -- using it, with the device of the test
+
+    @cached_property
+    def input(self) -> Pointer | Keyboard:
+        return self.device(self.page)
+
+    def press(self, target: Locator) -> None:
+        self.input.press(target)
+
+    def write(self, target: Locator, text: str) -> None:
+        self.input.write(target, text)
+
+    def choose(self, target: Locator, option: str, label: str = "") -> None:
+        self.input.choose(target, option, label)
+
+    def open_dialog(self, button: str | re.Pattern[str], name: str | re.Pattern[str]) -> Locator:
+        """Presses a button that opens it."""
+        self.press(self.button(button))
+        return self.dialog(name)
+
+    def pick(self, menu: Locator, item: str) -> None:
+        self.input.pick(menu, item)
+
     # -- what the server answers
 
-    def answers(self, pattern: str, body: Any, status: int = 200) -> None:
+    def answers(self, pattern: str | re.Pattern[str], body: Any, status: int = 200) -> None:
         """From now on, such a request has this answer; without a body, 204. A function answers by itself."""
 
         def answer(route: Route) -> None:
@@ -163,6 +211,10 @@ class Tab:
             return route.fulfill(status=status, json=body)
 
         self.page.route(pattern, body if callable(body) else answer)
+
+    def changes(self, pattern: str | re.Pattern[str], change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        """From now on, the answer to such a request is another one."""
+        self.page.route(pattern, lambda route: route.fulfill(json=change(route.fetch().json())))
 
     def fails(
         self, pattern: str, status: int, code: str, detail: str = "not now", headers: dict[str, str] | None = None, method: str = "", **more: Any
@@ -242,6 +294,7 @@ class Tabs:
         self.borrowed: list[BrowserContext] = []
         self.own: list[BrowserContext] = []
         self.opened: list[Tab] = []
+        self.device: type[Pointer | Keyboard] = Keyboard
 
     def open(
         self,
@@ -251,7 +304,7 @@ class Tabs:
         refused: Iterable[int | str] = (),
         width: int = WIDE[0],
         reduced_motion: Literal["reduce", "no-preference"] = "no-preference",
-        answers: Mapping[str, Any] | None = None,
+        answers: Mapping[Any, Any] | None = None,
     ) -> Tab:
         """A tab in a profile of its own, with the session of the account. `answers` are bodies that are made up, by what is asked for."""
         tab = self.keep(Tab(self.borrow(), self.api, refused))
@@ -263,12 +316,21 @@ class Tabs:
             tab.page.add_init_script(self.entering(account.kept))
         return tab.open(view)
 
-    def open_new(self, account: Account | None = None) -> Tab:
-        """An empty tab in a profile that has never seen the application. It has no files of it, either."""
+    def open_new(self, account: Account | None = None, view: str | None = None, answers: Mapping[Any, Any] | None = None) -> Tab:
+        """A tab in a profile that has never seen the application, and has no files of it. It is empty without a view."""
         context = self.context()
         if account:
             context.add_init_script(self.entering(account.kept))
-        return self.keep(Tab(context, self.api))
+        tab = self.keep(Tab(context, self.api))
+        for pattern, body in (answers or {}).items():
+            tab.answers(pattern, body)
+        return tab if view is None else tab.open(view)
+
+    def open_touched(self, account: Account, view: str, width: int, height: int) -> Tab:
+        """A tab of a device with a touch screen."""
+        context = self.context(width=width, height=height, has_touch=True, is_mobile=True)
+        context.add_init_script(self.entering(account.kept))
+        return self.keep(Tab(context, self.api)).open(view)
 
     def borrow(self) -> BrowserContext:
         if self.profiles:
@@ -292,6 +354,7 @@ class Tabs:
         return KEEP_SESSION % (json.dumps(key), json.dumps(json.dumps(session)))
 
     def keep(self, tab: Tab) -> Tab:
+        tab.device = self.device
         self.opened.append(tab)
         return tab
 

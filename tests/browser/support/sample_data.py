@@ -21,7 +21,7 @@ VISITS = [
 ]
 
 
-def furnish(ada: Account) -> Account:
+def fill(ada: Account) -> Account:
     ada.call("PATCH", "/api/workspace", {"destinations": "editable"})
     for number in range(12):
         ada.shorten(f"https://example.com/articles/{number}/how-we-made-everything-faster?ref=mail", tags=["news"] if number % 2 else [])

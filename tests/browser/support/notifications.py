@@ -1,4 +1,4 @@
-"""What somebody was told, made up: the API's part of it, in memory."""
+"""Notifications that are made up: the API’s part of them, in memory."""
 
 import datetime
 import urllib.parse
@@ -23,7 +23,7 @@ def ago(**before: float) -> str:
     return when.strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
-def told(event_type: str, about: str, message: str, status: str = "sent", **before: float) -> dict[str, Any]:
+def notification(event_type: str, about: str, message: str, status: str = "sent", **before: float) -> dict[str, Any]:
     """One notification about a link, a monitored URL, whose id begins with `t_`, or a job."""
     created_at = ago(**before)
     subject = {"job_id" if event_type == "job.finished" else "target_id" if about.startswith("t_") else "short_code": about}
@@ -31,7 +31,7 @@ def told(event_type: str, about: str, message: str, status: str = "sent", **befo
 
 
 @dataclass
-class Told:
+class Feed:
     """Answers what the application asks about notifications, and notes it."""
 
     rows: list[dict[str, Any]]

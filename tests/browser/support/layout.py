@@ -123,6 +123,6 @@ async () => {
 """
 
 
-def lost(tab: Tab) -> list[str]:
-    """What has no room in this window."""
+def layout_faults(tab: Tab) -> list[str]:
+    """What is lost in this window."""
     return tab.page.evaluate(LOST)

@@ -1,4 +1,4 @@
-"""A trail that is made up, with more entries than anybody makes in a test."""
+"""An audit log that is made up, with more entries than anybody makes in a test."""
 
 import urllib.parse
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Route
 
-from .told import ago
+from .notifications import ago
 
 BEGINNING = 50
 
@@ -22,7 +22,7 @@ def person(user_id: str, name: str | None = None) -> dict[str, Any]:
 
 
 @dataclass
-class Trail:
+class AuditLog:
     """Answers what the application asks about it, and notes what that was. The newest entry is first."""
 
     rows: list[dict[str, Any]]

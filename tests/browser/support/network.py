@@ -9,19 +9,19 @@ from playwright.sync_api import BrowserContext, Page
 
 # When what one wants to use is there, and each stretch of more than 50 ms in which the page could not react.
 CLOCK = """
-window.gauge = { tasks: [], usableAt: null };
-new PerformanceObserver((list) => gauge.tasks.push(...list.getEntries().map(({ duration }) => duration)))
+window.network = { tasks: [], usableAt: null };
+new PerformanceObserver((list) => network.tasks.push(...list.getEntries().map(({ duration }) => duration)))
   .observe({ type: 'longtask', buffered: true });
 new MutationObserver((_, observer) => {
   if (!document.querySelector('%s')) return;
-  gauge.usableAt = performance.now();
+  network.usableAt = performance.now();
   observer.disconnect();
 }).observe(document, { childList: true, subtree: true });
 """
 
 
 @dataclass
-class Gauge:
+class NetworkLog:
     """Counts from its making on."""
 
     page: Page
@@ -55,10 +55,10 @@ class Gauge:
         return len(self.urls)
 
     def usable_after(self) -> float:
-        return self.page.evaluate("gauge.usableAt")
+        return self.page.evaluate("network.usableAt")
 
     def long_tasks(self) -> list[float]:
-        return self.page.evaluate("gauge.tasks")
+        return self.page.evaluate("network.tasks")
 
     def listed(self) -> str:
         return "\n".join(f"  {self.sizes.get(request, 0):8.0f} {url}" for request, url in self.urls.items())
