@@ -235,9 +235,7 @@ def test_somebody_chooses_which_mail_they_get(tabs: Tabs, account: Account) -> N
     tab.page.reload()
     expect(tab.page.get_by_label("Everything")).to_be_checked()
 
-
-def test_a_choice_of_mail_that_is_refused_can_be_sent_again(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "account?view=mail")
+    # A choice that is refused can be sent again.
     tab.page.get_by_label("None").click()
     tab.fails("**/api/me/notifications", 503, "service_unavailable", method="PATCH")
     tab.button("Save").click()
@@ -263,8 +261,7 @@ def test_a_mail_leads_to_where_one_gets_no_more(tabs: Tabs, account: Account) ->
     tab.press(tab.page.get_by_role("link", name="Choose your mail"))
     expect(tab.page.get_by_role("group", name="Mail about your links")).to_be_visible()
 
-
-def test_a_mail_that_is_too_old_leads_to_the_choice(tabs: Tabs, account: Account) -> None:
+    # One that is too old leads to the choice, too.
     tab = tabs.open(None, "unsubscribe?token=uns_0")
     tab.fails("**/api/unsubscribe?*", 404, "token_invalid")
     tab.button("Stop these mails").click()

@@ -12,7 +12,7 @@ from support.states import DOMAINS, INVITED, LOOK, REGISTRATION, TO_REGISTER
 from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 
 
-def test_somebody_signs_in_and_is_where_they_wanted_to_be(tabs: Tabs, account: Account) -> None:
+def test_somebody_signs_in_where_they_wanted_to_be_and_out(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(None, "links?status=inactive", refused=[401])
     expect(tab.heading("Sign in")).to_be_visible()
 
@@ -25,9 +25,7 @@ def test_somebody_signs_in_and_is_where_they_wanted_to_be(tabs: Tabs, account: A
     expect(tab.heading("Links")).to_be_attached()
     assert tab.view() == "links?status=inactive"
 
-
-def test_somebody_signs_out(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "links")
+    tab.settled()
     tab.pick(tab.button(account.email), "Sign out")
     expect(tab.heading("Sign in")).to_be_visible()
     assert tab.page.evaluate("Object.keys(sessionStorage).filter((key) => key.startsWith('linklet:session'))") == []

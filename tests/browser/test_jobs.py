@@ -155,28 +155,21 @@ def test_the_settings_list_jobs(tabs: Tabs, account: Account, mine: dict[str, An
     expect(listed.nth(1)).to_contain_text("Grace Hopper")
     tab.press(tab.button("Load more"))
     expect(listed).to_have_count(29)
+    # The button is gone.
+    expect(tab.page.locator(".job-list > .further > ul > li").nth(20)).to_be_focused()
     tab.press(tab.button(f"Stop {TITLE}"))
     jobs.change(0, state="cancelled")
     expect(listed.nth(0)).to_contain_text("Stopped. 3 links got the new tag until then.")
     expect(listed).to_have_count(29)
+
+    # New jobs push nothing out.
+    jobs.rows = [*(theirs(number, "archive", "done", changed=number) for number in range(32, 35)), *jobs.rows]
+    tab.come_back()
+    expect(listed).to_have_count(32)
+    for at, number in [*enumerate(range(32, 35)), *enumerate(range(2, 30), 4)]:
+        expect(listed.nth(at)).to_contain_text(f"{number} links archived.")
     tab = tabs.open(account, "settings", answers=Jobs([]).answers)
     expect(tab.page.get_by_text("None yet. What changes many links at once")).to_be_visible()
-
-
-def test_new_jobs_push_nothing_out_of_the_list(tabs: Tabs, account: Account) -> None:
-    jobs = Jobs([theirs(number, "archive", "done", changed=number) for number in range(10, 40)])
-    tab = tabs.open(account, "settings", answers=jobs.answers)
-    listed = tab.page.locator(".job-list").get_by_role("group")
-    expect(listed).to_have_count(20)
-    tab.button("Load more").click()
-    expect(listed).to_have_count(30)
-    # The button is gone.
-    expect(tab.page.locator(".job-list > .further > ul > li").nth(20)).to_be_focused()
-    jobs.rows = [*(theirs(number, "archive", "done", changed=number) for number in range(2, 5)), *jobs.rows]
-    tab.come_back()
-    expect(listed).to_have_count(33)
-    for at, number in enumerate([*range(2, 5), *range(10, 40)]):
-        expect(listed.nth(at)).to_contain_text(f"{number} links archived.")
 
 
 def test_a_notification_leads_to_its_job(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:

@@ -233,7 +233,7 @@ def test_fingers_hit_what_is_on_the_page(tabs: Tabs, shop: Account, subtests: py
             tab.assert_not_sideways()
 
 
-def test_what_is_too_long_is_refused_in_words_and_kept(tabs: Tabs, account: Account) -> None:
+def test_mistakes_are_refused_in_words_and_what_was_typed_stays(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links", refused=[400])
     form = tab.open_dialog("Options", "New link")
     tab.write(form.get_by_label("Target", exact=True), "https://example.com/sale")
@@ -257,6 +257,18 @@ def test_what_is_too_long_is_refused_in_words_and_kept(tabs: Tabs, account: Acco
     expect(title).to_have_attribute("aria-invalid", "true")
     expect(title).to_have_accessible_description(re.compile("500 characters"))
     expect(title).to_have_value("a" * 501)
+
+    # Several mistakes are summed up.
+    target, summary = form.get_by_label("Target", exact=True), form.locator(".form-summary")
+    tab.write(target, "nonsense")
+    tab.write(code, "a-b")
+    tab.page.keyboard.press("ControlOrMeta+Enter")
+    expect(summary).to_be_focused()
+    expect(summary.get_by_role("listitem")).to_have_count(2)
+    expect(target).to_have_value("nonsense")
+    tab.page.keyboard.press("Escape")
+    tab.press(tab.button("Keep editing", tab.dialog("Close without saving?")))
+    expect(code).to_have_value("a-b")
     assert account.call("GET", "/api/links")["links"] == []
 
 
@@ -291,24 +303,6 @@ def test_a_link_is_made_with_everything_and_changed(tabs: Tabs, account: Account
     tab.says("Saved.")
     expect(rows(tab).get_by_text("Summer sale")).to_be_visible()
     assert account.call("GET", f"/api/links/{code}")["title"] == "Summer sale"
-
-
-def test_several_mistakes_are_summed_up_and_what_was_typed_stays(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "links")
-    tab.page.keyboard.press("c")
-    form = tab.dialog("New link")
-    form.get_by_label("Target", exact=True).fill("nonsense")
-    form.get_by_label("Code").fill("a-b")
-    tab.page.keyboard.press("ControlOrMeta+Enter")
-    summary = form.locator(".form-summary")
-    expect(summary).to_be_focused()
-    expect(summary.get_by_role("listitem")).to_have_count(2)
-    expect(form.get_by_label("Target", exact=True)).to_have_value("nonsense")
-
-    tab.page.keyboard.press("Escape")
-    question = tab.dialog("Close without saving?")
-    tab.button("Keep editing", question).click()
-    expect(form.get_by_label("Code")).to_have_value("a-b")
 
 
 def test_rows_that_were_loaded_stay_when_one_comes_back(tabs: Tabs, account: Account) -> None:
@@ -352,6 +346,17 @@ def test_links_are_found_by_word_tag_and_status(tabs: Tabs, shop: Account) -> No
     tab.pick(tab.button(re.compile("^Order:")), "Oldest first")
     expect(rows(tab).first).to_contain_text("Winter sale")
     assert tab.view() == "links?sort=oldest"
+
+    # The address is the view.
+    tab.open("links?q=sale&tag=spring&sort=oldest")
+    expect(rows(tab)).to_have_count(1)
+    expect(tab.page.get_by_label("Search links")).to_have_value("sale")
+    tab.page.reload()
+    rows(tab).get_by_role("link", name="Spring sale").click()
+    expect(tab.page.get_by_role("link", name="shop.example.com/spring")).to_be_visible()
+    tab.page.go_back()
+    expect(rows(tab)).to_have_count(1)
+    assert tab.view() == "links?q=sale&tag=spring&sort=oldest"
 
 
 def test_links_are_found_by_any_of_several_tags_and_without_others(tabs: Tabs, shop: Account, input_device: str) -> None:
@@ -409,19 +414,6 @@ def test_links_are_sorted_by_their_last_click(tabs: Tabs, shop: Account) -> None
     tab.page.reload()
     expect(rows(tab).first).to_contain_text("Winter sale")
     expect(tab.button(re.compile("^Order:"))).to_contain_text("Last click")
-
-
-def test_the_address_is_the_view(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "links?q=sale&tag=spring&sort=oldest")
-    expect(rows(tab)).to_have_count(1)
-    expect(tab.page.get_by_label("Search links")).to_have_value("sale")
-    tab.page.reload()
-    expect(rows(tab)).to_have_count(1)
-    rows(tab).get_by_role("link", name="Spring sale").click()
-    expect(tab.page.get_by_role("link", name="shop.example.com/spring")).to_be_visible()
-    tab.page.go_back()
-    expect(rows(tab)).to_have_count(1)
-    assert tab.view() == "links?q=sale&tag=spring&sort=oldest"
 
 
 def select(tab: Tab, *numbers: int) -> Locator:
@@ -584,7 +576,7 @@ def test_a_link_is_archived_from_its_row_and_from_its_page(tabs: Tabs, shop: Acc
     assert tab.view() == "links"
 
 
-def test_archived_links_are_found_when_they_are_asked_for(tabs: Tabs, shop: Account) -> None:
+def test_archived_links_are_found_when_asked_for_and_brought_back(tabs: Tabs, shop: Account) -> None:
     shop.call("PATCH", f"/api/links/{shop.links[1]['short_code']}", {"archived": True})
     shop.wait_for("/api/overview", lambda answer: answer["links"]["archived"] == 1)
     tab = tabs.open(shop, "links")
@@ -608,18 +600,13 @@ def test_archived_links_are_found_when_they_are_asked_for(tabs: Tabs, shop: Acco
     tab.press(tab.button(re.compile("^Archived")))
     expect(rows(tab)).to_have_count(2)
 
-
-def test_a_url_whose_link_is_archived_brings_it_back(tabs: Tabs, shop: Account) -> None:
-    code = shop.links[2]["short_code"]
-    shop.call("PATCH", f"/api/links/{code}", {"archived": True})
-    tab = tabs.open(shop, "links")
-    expect(rows(tab)).to_have_count(2)
-    tab.write(tab.page.get_by_label("Paste a long URL"), "https://shop.example.com/winter")
+    # Its URL brings it back.
+    tab.write(tab.page.get_by_label("Paste a long URL"), "https://shop.example.com/spring")
     tab.page.keyboard.press("Enter")
     tab.says("You already had this one. It was archived, and is back. Copied.")
     expect(rows(tab)).to_have_count(3)
-    expect(rows(tab).first).to_contain_text("Winter sale")
-    assert not shop.call("GET", f"/api/links/{code}")["archived"]
+    expect(rows(tab).first).to_contain_text("Spring sale")
+    assert not shop.call("GET", f"/api/links/{shop.links[1]['short_code']}")["archived"]
 
 
 def test_the_bar_of_a_selection_has_room_on_a_phone(tabs: Tabs, shop: Account) -> None:

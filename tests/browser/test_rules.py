@@ -148,7 +148,7 @@ def test_rules_and_variants_are_written(tabs: Tabs, editable: Account, api: Api,
     expect(tab.page.get_by_role("list", name="Destinations")).to_contain_text("iPhones")
 
 
-def test_rules_change_their_order(tabs: Tabs, editable: Account, input_device: str) -> None:
+def test_rules_change_their_order_and_are_taken_away(tabs: Tabs, editable: Account, input_device: str) -> None:
     put_rules(editable)
     tab = tabs.open(editable, page_of(editable))
     drawer = open_rules(tab)
@@ -165,19 +165,14 @@ def test_rules_change_their_order(tabs: Tabs, editable: Account, input_device: s
     tab.says("Rules and variants saved.")
     assert [each["url"] for each in rules_of(editable)["rules"]] == [ANDROID, APPLE]
 
-
-def test_rules_and_variants_are_taken_away(tabs: Tabs, editable: Account, input_device: str) -> None:
-    put_rules(editable)
-    tab = tabs.open(editable, page_of(editable))
     tab.press(tab.button("rules and variants", tab.page.get_by_role("main")))
-    drawer = tab.dialog(re.compile("^Rules and variants"))
-    tab.press(tab.button("Take rule 2, condition 1 away", drawer))
-    tab.press(tab.button("Take rule 1 away", drawer))
+    tab.press(tab.button("Take rule 1, condition 1 away", drawer))
+    tab.press(tab.button("Take rule 2 away", drawer))
     expect(tab.button("Take rule 1 away", drawer)).to_be_focused()
     tab.press(tab.button("Take variant 1 away", drawer))
     expect(tab.button("Add a variant", drawer)).to_be_focused()
     tab.press(tab.button("Save", drawer))
-    tab.says("Rules and variants saved.")
+    expect(drawer).to_have_count(0)
     saved = rules_of(editable)
     assert (saved["rules"], saved["variants"]) == ([{"url": ANDROID, "conditions": [RULES[1]["conditions"][1]]}], [])
 

@@ -158,7 +158,7 @@ def test_a_page_shows_shapes_says_what_failed_and_tries_again(tabs: Tabs, filled
             expect(shapes).to_have_count(0)
 
 
-def test_too_many_requests_count_down(tabs: Tabs, filled: Account) -> None:
+def test_too_many_requests_count_down_and_a_proxy_is_no_success(tabs: Tabs, filled: Account) -> None:
     tab = tabs.open(filled, "account")
     tab.fails("**/api/keys", 429, "rate_limited", headers={"retry-after": "3"})
     tab.page.get_by_role("link", name="API keys").click()
@@ -170,6 +170,12 @@ def test_too_many_requests_count_down(tabs: Tabs, filled: Account) -> None:
     expect(again).to_be_enabled()
     again.click()
     expect(tab.page.get_by_text("Nightly export")).to_be_visible()
+
+    # A proxy in between may answer with a page of its own.
+    tab.refused.add("502")
+    tab.page.route("**/api/keys", lambda route: route.fulfill(status=502, content_type="text/html", body="<h1>Bad gateway</h1>"))
+    tab.page.reload()
+    expect(tab.page.get_by_role("main").get_by_role("alert")).to_contain_text("The server answered with 502.")
 
 
 def test_a_change_that_is_refused_is_taken_back(tabs: Tabs, account: Account) -> None:
@@ -243,15 +249,6 @@ def test_what_was_never_opened_says_that_one_is_offline(tabs: Tabs, filled: Acco
     tab.go("links/nowhere1")
     tab.page.get_by_role("link", name="All links").click()
     expect(tab.heading("Links")).to_be_attached()
-
-
-def test_an_answer_of_something_else_is_no_success(tabs: Tabs, filled: Account) -> None:
-    """A proxy in between may answer with a page of its own."""
-    tab = tabs.open(filled, "account", refused=[502])
-    page = "<h1>Bad gateway</h1>"
-    tab.page.route("**/api/keys", lambda route: route.fulfill(status=502, content_type="text/html", body=page))
-    tab.page.get_by_role("link", name="API keys").click()
-    expect(tab.page.get_by_role("main").get_by_role("alert")).to_contain_text("The server answered with 502.")
 
 
 def test_leaving_with_changes_asks(tabs: Tabs, account: Account) -> None:
