@@ -20,6 +20,7 @@ from typing import Any
 import boto3
 from botocore.exceptions import ClientError
 
+from .local.installer import Failure
 from .stack import outputs
 
 HOLD_SECONDS = 120  # how long a message is ours while we work on it
@@ -27,10 +28,6 @@ OVER = ["rounds"]  # queues whose messages are worth nothing after a minute
 MAX_EMPTY_PAGES = 20  # of a stream, one after another
 
 Message = dict[str, Any]
-
-
-class Failure(Exception):
-    pass
 
 
 def messages(queue: str) -> Iterator[Message]:

@@ -12,9 +12,10 @@ from typing import Any
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
+from ..local.installer import ROOT
+from .document import DOCUMENT
+
 APPLICATION = ROOT / "functions" / "web" / "app"
-DOCUMENT = ROOT / "docs" / "openapi.yaml"
 
 METHODS = {"get", "head", "post", "put", "patch", "delete"}
 CALL = re.compile(r"""\b(?:call|addressOf)\(\s*['"`]([A-Z]+ [^'"`]+)['"`]""")

@@ -17,20 +17,8 @@ import sys
 import time
 from pathlib import Path
 
-from ..local.installer import (
-    REQUIREMENTS,
-    ROOT,
-    TOOLS,
-    Failure,
-    end_with,
-    install_jars,
-    install_modules,
-    java,
-    locked,
-    missing_java,
-    missing_node,
-    say,
-)
+from ..local.installer import REQUIREMENTS, ROOT, TOOLS, Failure, end_with
+from ..local.installer import install_jars, install_modules, java, locked, missing_java, missing_node, say
 from ..local.client import call
 from ..local.seed import sign_up
 
@@ -72,7 +60,11 @@ def run(command: Command, folder: Path, **variables: str) -> str:
 
 
 class Client:
-    """A generator, and what becomes of its client. The tour's name begins with the generator's."""
+    """A generator, and what becomes of its client. The tour's name begins with the generator's.
+
+    `generate` makes the client in `home`, and what of it can be compiled without a tour. `compile` takes the text of a tour, and `start`
+    takes the tour that was compiled last.
+    """
 
     tour: str
     # Python finds a misspelled member only when it runs.
@@ -83,17 +75,6 @@ class Client:
 
     def lacks(self) -> str | None:
         """What this machine lacks, if anything."""
-
-    def generate(self) -> None:
-        """Makes the client in `home`, and what of it can be compiled without a tour."""
-        raise NotImplementedError
-
-    def compile(self, tour: str) -> None:
-        raise NotImplementedError
-
-    def start(self, *arguments: str) -> None:
-        """Takes the tour that was compiled last."""
-        raise NotImplementedError
 
 
 class Python(Client):
@@ -122,21 +103,18 @@ class TypeScript(Client):
         return missing_node()
 
     def generate(self) -> None:
-        run(["node", self.modules() / "openapi-typescript" / "bin" / "cli.js", DOCUMENT, "--output", "schema.d.ts"], self.home)
+        run(["node", install_modules() / "openapi-typescript" / "bin" / "cli.js", DOCUMENT, "--output", "schema.d.ts"], self.home)
 
     def compile(self, tour: str) -> None:
         (self.home / "tour.ts").write_text(tour)
         modules = self.home / "node_modules"
         if not modules.is_symlink():
-            modules.symlink_to(self.modules())
+            modules.symlink_to(install_modules())
         options = "--strict --target es2022 --lib es2022,dom,dom.iterable --module nodenext --outDir out".split()
         run(["node", modules / "typescript-native" / "bin" / "tsc", *options, "tour.ts"], self.home)
 
     def start(self, *arguments: str) -> None:
         run(["node", "out/tour.js", *arguments], self.home)
-
-    def modules(self) -> Path:
-        return install_modules()
 
 
 class Go(Client):

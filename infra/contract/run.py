@@ -10,16 +10,12 @@ import os
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
 from ..local.client import call
 from ..local.seed import sign_up
-from .clients import Python
+from ..local.installer import ROOT
+from .clients import DOCUMENT, HERE, PROGRAMS, Python
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-DOCUMENT = ROOT / "docs" / "openapi.yaml"
-PROGRAMS = Path(sys.executable).parent
 # Inputs per operation and phase; a run takes some minutes.
 EXAMPLES = os.environ.get("CONTRACT_EXAMPLES", "25")
 # So many operations are called at once, since a call mostly waits for its answer.

@@ -17,7 +17,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -53,20 +53,9 @@ class CannotInstall(Exception):
     """Something that the person at the keyboard can change; the text is one line and says how."""
 
 
-class Peer(Protocol):
-    """A redirect in another language."""
-
-    name: str
-    handler: Path  # its source
-
-    def fingerprint(self) -> str:
-        """What makes another installation necessary when it changes."""
-
-    def build(self, home: Path, log: Path) -> None:
-        """Installs all but the handler into `home / "package"`, which exists and is empty."""
-
-    def description(self, home: Path) -> dict[str, Any]:
-        """What the harness needs besides name and package."""
+# A peer, which is a redirect in another language, has the source of its handler, and a `fingerprint` that changes when another
+# installation is necessary. `build` installs all but the handler into `home / "package"`, which exists and is empty, and `description`
+# is what the harness needs besides name and package.
 
 
 class Node:
@@ -218,7 +207,7 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def install(peer: Peer, home: Path) -> None:
+def install(peer: Node | Python, home: Path) -> None:
     """Brings `home` to what the files here ask for, if it isn't there yet."""
     stamp, log, package = home / "installed", home / "install.log", home / "package"
     wanted = hashlib.sha256(f"{home} {Path(__file__).read_text()} {peer.fingerprint()}".encode()).hexdigest()
