@@ -23,7 +23,7 @@ from support.chromium import flags
 from support.sample_data import fill
 from support.overlays import OVERLAYS, open_overlay
 from support.states import public_answers
-from support.tab import TOKEN_FORM_HAS_NO_NAME, WIDE, Tab, Tabs
+from support.tab import WIDE, Tab, Tabs
 from test_every_page import PUBLIC, RARE, VIEWS
 
 CHOSEN = ["links", "link", "overview-dark", "new-link", "qr", "monitoring"]
@@ -83,7 +83,6 @@ def take(browser: Browser, account: Account, picture: Picture, file: Path, size:
     if not picture.is_public:
         context.add_init_script(tabs.entering(account.kept))
     tab = Tab(context, tabs.api, refused=[404])
-    tab.expects(TOKEN_FORM_HAS_NO_NAME)
     tab.page.route(f"{SHORT}/**", partial(answer, account.api))
     for pattern, body in picture.answers.items():
         tab.answers(pattern, body)

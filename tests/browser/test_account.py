@@ -503,7 +503,7 @@ def test_closing_goes_on_though_the_session_has_ended(tabs: Tabs, api: Api, acco
 # -- ways there
 
 
-def test_the_palette_leads_to_each_part_of_the_account(tabs: Tabs, account: Account) -> None:
+def test_each_part_of_the_account_has_an_address_to_which_the_palette_leads(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
     for text, name, view in [
         ("sessions", "Your sessions", "account?view=sessions"),
@@ -519,10 +519,8 @@ def test_the_palette_leads_to_each_part_of_the_account(tabs: Tabs, account: Acco
         tab.page.wait_for_function("(view) => location.hash.endsWith(`/${view}`)", arg=view)
     tab.page.keyboard.press("Control+k")
     expect(tab.page.get_by_role("option", name="Your sessions")).to_have_count(0)
+    tab.page.keyboard.press("Escape")
 
-
-def test_each_part_of_the_account_has_an_address_for_back_and_reload(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "account")
     tab.press(tab.button("Sessions"))
     assert tab.view() == "account?view=sessions"
     tab.press(tab.button("Data"))

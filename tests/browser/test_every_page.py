@@ -17,7 +17,7 @@ from support.sample_data import sale_of
 from support.jobs import Jobs, job
 from support.overlays import OVERLAYS, assert_left, reopen, open_overlay, press, show_terms, wrong_overlay
 from support.states import DOMAINS, INVITED, REGISTRATION, in_closed_workspace, in_no_workspace, own_session, paused_key, paused_member, public_answers, with_paused_workspace
-from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
+from support.tab import Tab, Tabs
 from support.notifications import Feed, ago, notification
 from support.audit_log import AuditLog, entry
 from support.tree import tree_of, wrong_names, wrong_page
@@ -157,7 +157,6 @@ def wrong_place(tab: Tab, view: str) -> list[str]:
 @pytest.mark.parametrize("view", PUBLIC)
 def test_a_way_in_can_be_used_by_everybody(tabs: Tabs, view: str) -> None:
     tab = tabs.open(None, view, answers=public_answers(view))
-    tab.expects(TOKEN_FORM_HAS_NO_NAME)
     assert_no_faults(faults_of(tab, expect(tab.heading(PUBLIC[view])).to_be_visible, lambda: wrong_page(tree_of(tab), is_framed=False)))
 
 
@@ -172,7 +171,6 @@ def test_a_way_into_another_linklet_can_be_used_by_everybody(tabs: Tabs, view: s
 def test_what_is_rare_can_be_used_by_everybody(tabs: Tabs, filled: Account, view: str) -> None:
     answers, *sentences = RARE[view]
     tab = tabs.open(filled, view, answers=with_paused_workspace(filled) | answers)
-    tab.expects(TOKEN_FORM_HAS_NO_NAME)
 
     def shown() -> None:
         for sentence in sentences:
@@ -184,7 +182,6 @@ def test_what_is_rare_can_be_used_by_everybody(tabs: Tabs, filled: Account, view
 
 def test_a_link_for_another_account_can_be_used_by_everybody(tabs: Tabs, api: Api) -> None:
     tab = tabs.open(api.register(name="an-address-that-is-wider-than-the-narrowest-phone"), "verify?token=vrf_0")
-    tab.expects(TOKEN_FORM_HAS_NO_NAME)
     tab.fails("**/api/auth/verify", 403, "forbidden")
 
     def shown() -> None:

@@ -39,15 +39,6 @@ def test_the_numbers_of_a_link_can_be_read(tabs: Tabs, filled: Account) -> None:
     expect(tab.page.get_by_role("table", name=re.compile("^Clicks by day"))).to_be_visible()
 
 
-def test_a_chart_tells_its_numbers_to_who_uses_keys(tabs: Tabs, filled: Account) -> None:
-    sale = sale_of(filled)
-    tab = tabs.open(filled, f"links/{sale}?audience=human&audience=bot&audience=prefetch", answers=aged(filled, sale))
-    tab.page.get_by_role("img", name=re.compile("^Clicks by day")).focus()
-    # The first is today's.
-    tab.page.keyboard.press("ArrowLeft")
-    expect(tab.page.locator(".plot")).to_contain_text(re.compile("People *6.*All clicks *8"))
-
-
 def test_clicks_and_changes_appear_while_one_looks(tabs: Tabs, api: Api, account: Account) -> None:
     code = account.shorten("https://example.com/fresh", title="Old")
     tab = tabs.open(account, f"links/{code}")

@@ -86,10 +86,6 @@ def test_a_range_governs_all_numbers_and_can_be_gone_back_from(tabs: Tabs, shop:
     tab.page.go_back()
     expect(days(tab)).to_have_count(30)
 
-
-def test_days_of_ones_own_are_chosen(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "overview")
-    clicks_are(tab, CLICKS)
     dialog = tab.open_dialog("Own", "Choose the days")
     for label in ("First day", "Last day"):
         dialog.get_by_label(label).fill(yesterday())
@@ -98,7 +94,7 @@ def test_days_of_ones_own_are_chosen(tabs: Tabs, shop: Account) -> None:
     clicks_are(tab, 0)
     expect(tab.page.locator(".top-links")).to_contain_text("Nobody has followed a link in this time.")
     expect(visitors(tab)).to_contain_text("Nobody has followed a link in this time.")
-    assert tab.view() == f"overview?range=own&from={yesterday()}&to={yesterday()}"
+    assert tab.view() == f"overview?table=1&range=own&from={yesterday()}&to={yesterday()}"
 
 
 def test_each_number_has_its_own_change_where_the_time_before_is_known(tabs: Tabs, shop: Account) -> None:

@@ -152,6 +152,7 @@ def test_a_chart_is_read_as_its_numbers(tabs: Tabs, filled: Account) -> None:
     # Its points are said one by one.
     tab.page.get_by_role("img", name=re.compile("^Clicks by day")).focus()
     tab.page.keyboard.press("ArrowLeft")
+    expect(tab.page.locator(".plot")).to_contain_text(re.compile("People *6.*All clicks *8"))
     hears(tab, re.compile("People *6 *All clicks *8"))
     tab.page.keyboard.press("ArrowLeft")
     hears(tab, re.compile("People *0 *All clicks *0"))

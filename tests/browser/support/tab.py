@@ -26,6 +26,7 @@ RESOURCE_FAILED = re.compile(r"Failed to load resource: (?:the server responded 
 AUTOFOCUS_CAME_LATE = re.compile("^Autofocus processing was blocked because a document already has a focused element")
 # What it would like to have in a form with a password and a token. Nobody but the token knows whose it is.
 TOKEN_FORM_HAS_NO_NAME = re.compile("Password forms should have")
+HAS_TOKEN_FORM = re.compile("verify|reset|first-password")
 
 WIDE = (1280, 800)
 
@@ -99,10 +100,6 @@ class Tab:
             return
         self.noticed.append(f"in the console: {message.type}: {message.text} ({message.location.get('url', '')})")
 
-    def expects(self, message: re.Pattern[str]) -> None:
-        """For what Chromium would like to have, and can't be had."""
-        self.expected.append(message)
-
     def see(self, request: Request) -> None:
         if request.is_navigation_request():
             # What the document before had asked for may end without an event.
@@ -113,6 +110,8 @@ class Tab:
 
     def open(self, view: str = "") -> "Tab":
         """Shows a view, such as `links?tag=spring`, as if its address had been typed, and waits until it has read what it shows."""
+        if HAS_TOKEN_FORM.match(view):
+            self.expected.append(TOKEN_FORM_HAS_NO_NAME)
         self.page.goto(self.api.app + (f"#/{view}" if view else ""))
         self.settled()
         return self
