@@ -95,10 +95,14 @@ def test_it_finds_links_by_title_code_and_target(tabs: Tabs, shop: Account, inpu
     assert tab.view().split("?")[0].endswith(f"links/{shop.links[3]['short_code']}")
 
 
-def test_it_says_when_nothing_is_found(tabs: Tabs, shop: Account) -> None:
+def test_the_latest_links_are_there_at_once_and_what_is_missing_is_said(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
+    urls = tab.requests(r"/api/links\?")
     tab.page.keyboard.press("Control+k")
-    expect(option(tab, re.compile("^Links"))).to_be_visible()
+    expect(option(tab, re.compile("^Offspring"))).to_be_visible()
+    assert len(options(tab, "Latest links")) == 5
+    tab.settled()
+    assert urls == []
     expect(said(tab)).to_have_text("")
     field(tab).fill("nothing has this name")
     expect(said(tab)).to_have_text("Nothing found for “nothing has this name”.")
@@ -108,16 +112,6 @@ def test_it_says_when_nothing_is_found(tabs: Tabs, shop: Account) -> None:
     field(tab).fill("members")
     expect(said(tab)).to_have_text("1 result")
     expect(field(tab)).to_have_attribute("aria-expanded", "true")
-
-
-def test_the_latest_links_are_there_at_once(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "links")
-    urls = tab.requests(r"/api/links\?")
-    tab.page.keyboard.press("Control+k")
-    expect(option(tab, re.compile("^Offspring"))).to_be_visible()
-    assert len(options(tab, "Latest links")) == 5
-    tab.settled()
-    assert urls == []
     # Where the list was never shown, it is read.
     other = tabs.open(shop, "members")
     urls = other.requests(r"/api/links\?")
