@@ -466,7 +466,7 @@ def test_the_last_admin_is_told_where_another_one_is_needed(tabs: Tabs, account:
     assert account.call("GET", "/api/me")["email"] == account.email
 
 
-def test_who_leaves_others_is_told_what_goes_to_them_if_it_is_known(tabs: Tabs, account: Account) -> None:
+def test_who_leaves_others_is_told_what_goes_to_them_if_known(tabs: Tabs, account: Account) -> None:
     bob = account.add_member()
     tab = tabs.open(bob, "account?view=data")
     tab.button("Close my account").click()
@@ -503,7 +503,7 @@ def test_closing_goes_on_though_the_session_has_ended(tabs: Tabs, api: Api, acco
 # -- ways there
 
 
-def test_each_part_of_the_account_has_an_address_to_which_the_palette_leads(tabs: Tabs, account: Account) -> None:
+def test_the_palette_leads_to_the_address_of_each_part_of_the_account(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
     for text, name, view in [
         ("sessions", "Your sessions", "account?view=sessions"),

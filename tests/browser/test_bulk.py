@@ -303,14 +303,10 @@ def select_matching(tab: Tab, count: str) -> Locator:
     return bar
 
 
-def hold_rows(tab: Tab) -> None:
-    """The rows stay those that were read first: a list reads more as soon as its end is near."""
-    tab.page.route(re.compile(r"/api/links\?.*after="), lambda route: None)
-
-
-def test_all_that_match_get_a_tag(tabs: Tabs, crowd: Account, input_device: str) -> None:
+def test_all_that_match_get_a_tag_and_are_deleted_by_number(tabs: Tabs, crowd: Account, input_device: str) -> None:
     tab = tabs.open(crowd, "links?tag=crowd")
-    hold_rows(tab)
+    # The rows stay those that were read first: a list reads more as soon as its end is near.
+    tab.page.route(re.compile(r"/api/links\?.*after="), lambda route: None)
     bar = select_matching(tab, "51 ")
     tab.press(tab.button("Tags", bar))
     form = tab.dialog("Tags of 51 links")
@@ -323,10 +319,6 @@ def test_all_that_match_get_a_tag(tabs: Tabs, crowd: Account, input_device: str)
     expect(rows(tab).first).to_contain_text("many")
     assert crowd.call("GET", "/api/links?tag=-crowd")["links"][0]["tags"] == []
 
-
-def test_all_that_match_are_deleted_after_their_number_was_typed(tabs: Tabs, crowd: Account) -> None:
-    tab = tabs.open(crowd, "links?tag=crowd")
-    hold_rows(tab)
     tab.press(tab.button("Delete", select_matching(tab, "51 ")))
     question = tab.dialog("Delete 51 links?")
     expect(tab.button("Delete 51", question)).to_be_disabled()

@@ -101,7 +101,7 @@ def test_whose_workspace_somebody_else_closes_is_told(tabs: Tabs, account: Accou
 # -- what is asked before
 
 
-def test_what_is_lost_is_said_in_numbers_as_far_as_they_are_known(tabs: Tabs, account: Account) -> None:
+def test_what_is_lost_is_said_in_numbers_that_are_known(tabs: Tabs, account: Account) -> None:
     account.add_member()
     account.call("POST", "/api/keys", {"name": "Nightly export"})
     numbers = {"links": {"total": 1_204, "archived": 30}, "period": {"clicks": 48_211, "covers": {"clicks": 48_211, "of": 50_000}}}

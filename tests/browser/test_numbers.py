@@ -273,7 +273,7 @@ def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:
     expect(tab.page.locator(".picture-box")).to_have_count(0)
 
 
-def test_a_refused_filter_can_be_taken_away_and_a_failed_file_is_said(tabs: Tabs, filled: Account) -> None:
+def test_a_refused_filter_can_be_removed_and_a_failed_file_is_said(tabs: Tabs, filled: Account) -> None:
     tab = tabs.open(filled, f"links/{sale_of(filled)}?country=nowhere", refused=[400])
     expect(tab.page.get_by_role("alert").first).to_contain_text("The numbers can’t be read.")
     tab.button("Remove Country: nowhere").click()

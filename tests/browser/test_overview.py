@@ -208,7 +208,7 @@ def test_a_tag_has_a_page(tabs: Tabs, shop: Account) -> None:
     clicks_are(tab, CLICKS)
 
 
-def test_a_tag_in_the_query_leads_to_its_page_also_if_no_link_has_it(tabs: Tabs, shop: Account) -> None:
+def test_a_tag_in_the_query_leads_to_its_page_even_without_links(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview?tag=a%2Fb+c&range=7d")
     expect(tab.heading("Tag a/b c")).to_be_visible()
     assert tab.view() == f"{page_of('a/b c')}?range=7d"

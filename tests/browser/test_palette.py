@@ -95,7 +95,7 @@ def test_it_finds_links_by_title_code_and_target(tabs: Tabs, shop: Account, inpu
     assert tab.view().split("?")[0].endswith(f"links/{shop.links[3]['short_code']}")
 
 
-def test_the_latest_links_are_there_at_once_and_what_is_missing_is_said(tabs: Tabs, shop: Account) -> None:
+def test_latest_links_are_there_at_once_and_nothing_found_is_said(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
     urls = tab.requests(r"/api/links\?")
     tab.page.keyboard.press("Control+k")
@@ -284,7 +284,7 @@ def test_it_opens_from_fields_and_over_what_needs_no_answer(tabs: Tabs, shop: Ac
     expect(tab.dialog("New link")).to_be_visible()
 
 
-def test_it_takes_the_very_next_key_and_what_is_typed_before_it_is_loaded(tabs: Tabs, shop: Account) -> None:
+def test_it_takes_the_very_next_key_and_what_is_typed_before_loading(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open_new(shop, "links")
     held = tab.hold(FILE)
     # Otherwise the next key would be the page's, and `a` archives a link.
