@@ -2,33 +2,23 @@
 
 use std::{
     collections::{BTreeMap, HashSet},
-    fmt,
     ops::Range,
     sync::{Arc, OnceLock},
     time::Duration,
 };
 
 use aws_sdk_dynamodb::Client;
-use aws_smithy_runtime_api::{
-    client::{
-        http::{HttpConnector, HttpConnectorFuture, SharedHttpConnector, http_client_fn},
-        orchestrator::{HttpRequest, HttpResponse},
-    },
-    http::StatusCode,
-};
-use aws_smithy_types::body::SdkBody;
 use dynoxide::Database;
-use linklet_test_support::{Consumption, Template};
+use linklet_test_support::{Consumption, Template, execute, serve_api};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::time::sleep;
 
 use crate::{
     capacity::{Access, Partitions, Refusal},
     clock::Clock,
     lambda::Processor,
-    limits, proxy,
-    sdk::config_for,
+    limits,
+    sdk::{config_for, without_network},
     stream::Stream,
 };
 
@@ -101,14 +91,15 @@ impl DynamoDb {
         if let Some(endpoint) = self.0.endpoint.get() {
             return Client::from_conf(config_for!(aws_sdk_dynamodb).endpoint_url(endpoint).build());
         }
-        let connector = Connector { shared: self.clone(), processor: processor.clone() };
-        let http = http_client_fn(move |_, _| SharedHttpConnector::new(connector.clone()));
+        let shared = self.clone();
+        let http = without_network(processor, limits::CALL, move |operation, body| shared.call(operation, body));
         Client::from_conf(config_for!(aws_sdk_dynamodb).http_client(http).build())
     }
 
     /// Has all clients that are made from now on call it through a server.
     pub fn serve(&self) {
-        self.0.endpoint.get_or_init(|| proxy::serve(self));
+        let shared = self.clone();
+        self.0.endpoint.get_or_init(|| serve_api(move |operation, body| shared.call(operation, body)));
     }
 
     /// What has happened to a table so far.
@@ -201,40 +192,6 @@ fn is_click(request: &Value) -> bool {
     request["Item"].get("ip").is_some()
 }
 
-impl fmt::Debug for DynamoDb {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("DynamoDb")
-    }
-}
-
-/// What stands between an environment's SDK and DynamoDB.
-#[derive(Debug, Clone)]
-struct Connector {
-    shared: DynamoDb,
-    processor: Processor,
-}
-
-impl HttpConnector for Connector {
-    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
-        let Self { shared, processor } = self.clone();
-        HttpConnectorFuture::new(async move {
-            let target = request.headers().get("x-amz-target").unwrap_or_default();
-            let operation = target.rsplit('.').next().unwrap_or_default().to_owned();
-            let body = serde_json::from_slice(request.body().bytes().unwrap_or_default()).expect("the SDK sends JSON");
-            processor.work(limits::CALL_WORK).await;
-            sleep(limits::CALL / 2).await;
-            let (status, answer) = shared.call(&operation, body);
-            sleep(limits::CALL / 2).await;
-            Ok(response(status, &answer))
-        })
-    }
-}
-
-/// A response with JSON.
-pub fn response(status: u16, body: &Value) -> HttpResponse {
-    HttpResponse::new(StatusCode::try_from(status).expect("a status"), SdkBody::from(body.to_string()))
-}
-
 fn by_table(keys: &[(String, String)]) -> BTreeMap<&str, Vec<&str>> {
     let mut tables = BTreeMap::<&str, Vec<&str>>::new();
     for (table, key) in keys {
@@ -289,28 +246,4 @@ fn queried(request: &Value) -> String {
     let condition = request["KeyConditionExpression"].as_str().unwrap_or_default();
     let name = condition.split_whitespace().find(|word| word.starts_with(':')).unwrap_or_default();
     request["ExpressionAttributeValues"][name]["S"].as_str().unwrap_or_default().to_owned()
-}
-
-fn execute(database: &Database, operation: &str, request: Value) -> (u16, Value) {
-    macro_rules! answer {
-        ($method:ident) => {{
-            let request = serde_json::from_value(request).expect("the SDK's request has the operation's form");
-            match database.$method(request) {
-                Ok(answer) => (200, serde_json::to_value(answer).expect("an answer is JSON")),
-                Err(error) => (error.status_code(), serde_json::from_str(&error.to_json()).expect("an error is JSON")),
-            }
-        }};
-    }
-    match operation {
-        "PutItem" => answer!(put_item),
-        "GetItem" => answer!(get_item),
-        "UpdateItem" => answer!(update_item),
-        "DeleteItem" => answer!(delete_item),
-        "Query" => answer!(query),
-        "BatchGetItem" => answer!(batch_get_item),
-        "BatchWriteItem" => answer!(batch_write_item),
-        "TransactWriteItems" => answer!(transact_write_items),
-        "TransactGetItems" => answer!(transact_get_items),
-        other => panic!("the model doesn't know {other}"),
-    }
 }

@@ -15,7 +15,6 @@ mod clock;
 mod consumers;
 mod dynamodb;
 mod lambda;
-mod proxy;
 mod queue;
 mod sdk;
 mod settings;

@@ -3,22 +3,21 @@
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BinaryHeap},
-    fmt,
     sync::Arc,
     time::Duration,
 };
 
 use aws_sdk_sqs::Client;
-use aws_smithy_runtime_api::client::{
-    http::{HttpConnector, HttpConnectorFuture, SharedHttpConnector, http_client_fn},
-    orchestrator::HttpRequest,
-};
 use linklet_domain::{ClickId, Timestamp};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::time::sleep;
 
-use crate::{clock::Clock, dynamodb::response, lambda::Processor, limits, sdk::config_for};
+use crate::{
+    clock::Clock,
+    lambda::Processor,
+    limits,
+    sdk::{config_for, without_network},
+};
 
 /// How often a message is received before it goes to the dead-letter queue, and for how long it is hidden each time.
 #[derive(Debug, Clone, Copy)]
@@ -75,8 +74,8 @@ impl Queues {
 
     /// A client of an environment with this processor.
     pub fn client(&self, processor: &Processor) -> Client {
-        let connector = Connector { queues: self.clone(), processor: processor.clone() };
-        let http = http_client_fn(move |_, _| SharedHttpConnector::new(connector.clone()));
+        let queues = self.clone();
+        let http = without_network(processor, limits::SEND, move |_, body| (200, queues.accept(&body)));
         Client::from_conf(config_for!(aws_sdk_sqs).http_client(http).build())
     }
 
@@ -166,32 +165,6 @@ fn clicks_in(body: &str) -> Arc<[Timestamp]> {
     const ID: &str = r#""event_id":""#;
     let ids = body.match_indices(ID).filter_map(|(position, _)| body.get(position + ID.len()..)?.split('"').next());
     ids.filter_map(|id| ClickId::parse(id).ok()).map(|id| id.at()).collect()
-}
-
-impl fmt::Debug for Queues {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Queues")
-    }
-}
-
-/// What stands between an environment's SDK and SQS.
-#[derive(Debug, Clone)]
-struct Connector {
-    queues: Queues,
-    processor: Processor,
-}
-
-impl HttpConnector for Connector {
-    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
-        let Self { queues, processor } = self.clone();
-        HttpConnectorFuture::new(async move {
-            let body: Value =
-                serde_json::from_slice(request.body().bytes().unwrap_or_default()).expect("the SDK sends JSON");
-            processor.work(limits::CALL_WORK).await;
-            sleep(limits::SEND).await;
-            Ok(response(200, &queues.accept(&body)))
-        })
-    }
 }
 
 impl Queues {

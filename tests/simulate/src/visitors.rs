@@ -8,7 +8,7 @@ use linklet_domain::{
 };
 use linklet_lambda::publisher::Publisher;
 use linklet_redirect::HotLinks;
-use linklet_test_support::{ClickBuilder, LinkBuilder};
+use linklet_test_support::{AGENTS, LinkBuilder};
 use tokio::{
     task::{JoinHandle, spawn_local},
     time::{Instant, sleep, sleep_until},
@@ -176,11 +176,5 @@ fn visitor() -> Visitor {
     }
     let hash = SALT.with(|salt| IpHash::of(&format!("203.0.{}", fastrand::u32(..50_000)), salt));
     let page = format!("https://site{}.example/", fastrand::u32(..20));
-    Visitor::new(hash).with_headers(Some(AGENTS[fastrand::usize(..AGENTS.len())]), Some(&page))
+    Visitor::new(hash).with_headers(Some(AGENTS[fastrand::usize(..3)].text), Some(&page))
 }
-
-const AGENTS: [&str; 3] = [
-    ClickBuilder::BROWSER,
-    "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Mobile/15E148 Safari/604.1",
-    "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36",
-];

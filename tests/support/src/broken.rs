@@ -4,9 +4,9 @@ use std::sync::{
 };
 
 use aws_sdk_dynamodb::Client;
-use axum::{Router, http::StatusCode};
+use serde_json::json;
 
-use crate::serve_in_background;
+use crate::serve_api;
 
 /// A DynamoDB that answers every request with 500, and counts them.
 pub struct BrokenDynamoDb {
@@ -23,14 +23,11 @@ impl BrokenDynamoDb {
     pub fn start() -> Self {
         let requests = Arc::new(AtomicUsize::new(0));
         let count = requests.clone();
-        let router = Router::new().fallback(move || async move {
+        let endpoint = serve_api(move |_, _| {
             count.fetch_add(1, Ordering::SeqCst);
-            (StatusCode::INTERNAL_SERVER_ERROR, r#"{"__type": "com.amazon.coral.service#InternalServerError"}"#)
+            (500, json!({"__type": "com.amazon.coral.service#InternalServerError"}))
         });
-        let address = serve_in_background(|listener| async {
-            axum::serve(listener, router).await.expect("the stand-in serves");
-        });
-        Self { requests, endpoint: format!("http://{address}") }
+        Self { requests, endpoint }
     }
 
     /// How many requests have reached it.

@@ -150,6 +150,18 @@ impl CapacityMeter {
         lock(&self.0.by_operation).clone()
     }
 
+    pub(crate) fn count(
+        &self,
+        operation: &str,
+        request: &Value,
+        answer: &Value,
+        refused: bool,
+    ) -> Result<(), serde_json::Error> {
+        let consumption = Consumption::of(operation, request, answer, refused)?;
+        lock(&self.0.by_operation).entry(operation.to_owned()).or_default().add(consumption);
+        Ok(())
+    }
+
     fn total(&self) -> Consumption {
         let mut total = Consumption::default();
         for consumption in lock(&self.0.by_operation).values() {
@@ -214,8 +226,7 @@ impl Intercept for CapacityMeter {
         if let (Some(sent), Some(body)) = (sent, response.body().bytes()) {
             let answer = serde_json::from_slice(body)?;
             let refused = !response.status().is_success();
-            let consumption = Consumption::of(&sent.operation, &sent.request, &answer, refused)?;
-            lock(&self.0.by_operation).entry(sent.operation).or_default().add(consumption);
+            self.count(&sent.operation, &sent.request, &answer, refused)?;
         }
         Ok(())
     }

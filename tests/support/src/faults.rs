@@ -348,7 +348,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The name of the operation that is called.
-pub(crate) fn operation_of(request: &HttpRequest) -> String {
+#[must_use]
+pub fn operation_of(request: &HttpRequest) -> String {
     let target = request.headers().get("x-amz-target").unwrap_or_default();
     target.rsplit('.').next().unwrap_or_default().to_owned()
 }
@@ -458,7 +459,7 @@ mod tests {
     use axum::{Router, http::StatusCode};
 
     use super::*;
-    use crate::{TestDynamoDb, serve_in_background};
+    use crate::{TestDynamoDb, serve};
 
     const TABLE: &str = "UsersTable";
 
@@ -537,9 +538,8 @@ mod tests {
     async fn a_header_naming_the_spoilt_calls_error_is_not_believed() {
         let refuse = || async { (StatusCode::BAD_REQUEST, [("x-amzn-errortype", "UnknownOperationException")], "{}") };
         let router = Router::new().fallback(refuse);
-        let address = serve_in_background(|listener| async { axum::serve(listener, router).await.unwrap() });
         let faults = Faults::default();
-        let config = local_config!(aws_sdk_dynamodb, format!("http://{address}")).interceptor(faults.clone());
+        let config = local_config!(aws_sdk_dynamodb, serve(router)).interceptor(faults.clone());
         faults.plan(Some((0, Fault::Throttled)));
 
         let error = put(&Client::from_conf(config.build()), "a").send().await.unwrap_err().into_service_error();

@@ -40,6 +40,9 @@ mod service;
 mod site;
 mod template;
 
+use axum::http::{HeaderMap, StatusCode, header};
+use serde_json::Value;
+
 pub use agents::{AGENTS, Agent};
 pub use broken::BrokenDynamoDb;
 pub use builders::{
@@ -50,7 +53,7 @@ pub use capacity::{CapacityMeter, Consumption, item_bytes};
 pub use contract::{Contract, Exchange};
 pub use cost_units::{cost_units, write_cost_units};
 pub use database::{StreamReader, TestDynamoDb, users_by};
-pub use faults::{Cancellation, Fault, Faults, WithoutTokens, WriteCounter};
+pub use faults::{Cancellation, Fault, Faults, WithoutTokens, WriteCounter, operation_of};
 pub use http::{
     Answer, RequestBuilder, TOKEN_SECRET, authenticator, issuer, token_for, token_of, token_without_workspace, tokens,
 };
@@ -61,6 +64,7 @@ pub use queues::{FakeQueues, Outage};
 pub use rendezvous::Rendezvous;
 pub use roles::{Grant, grants, in_role_of};
 pub use secrets::FakeSecret;
+pub use service::execute;
 pub use site::{Crowd, Manner, Site};
 pub use template::{Route, Template};
 
@@ -81,6 +85,33 @@ where
         });
     });
     receiver.recv().expect("the server starts")
+}
+
+/// Serves this in the background, and returns the endpoint.
+pub(crate) fn serve(router: axum::Router) -> String {
+    let address = serve_in_background(|listener| async { axum::serve(listener, router).await.expect("it serves") });
+    format!("http://{address}")
+}
+
+/// Serves an AWS API with JSON in the background, and returns the endpoint. A call is answered by its operation and its body.
+///
+/// # Panics
+/// When a call isn't JSON, or a status is none.
+pub fn serve_api<F>(answer: F) -> String
+where
+    F: Fn(&str, Value) -> (u16, Value) + Clone + Send + Sync + 'static,
+{
+    serve(axum::Router::new().fallback(async move |headers: HeaderMap, body: String| {
+        let (status, answer) = answer(&called(&headers), serde_json::from_str(&body).expect("a call is JSON"));
+        let status = StatusCode::from_u16(status).expect("a status");
+        (status, [(header::CONTENT_TYPE, "application/x-amz-json-1.0")], answer.to_string())
+    }))
+}
+
+/// The name of the operation that is called.
+fn called(headers: &HeaderMap) -> String {
+    let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+    target.rsplit('.').next().unwrap_or_default().to_owned()
 }
 
 /// Linux passes `TCP_NODELAY` on to accepted connections. Without it, an answer in two parts waits 40 ms for the client's

@@ -15,7 +15,7 @@ use axum::{
 };
 use serde_json::Value;
 
-use crate::{faults::lock, localstack::LocalStack, remote::block_on, serve_in_background};
+use crate::{faults::lock, localstack::LocalStack, remote::block_on, serve};
 
 /// A stand-in for SNS and SES, the services outside that people hear from. If the environment names a
 /// [LocalStack](crate::localstack), that has the topic.
@@ -58,10 +58,7 @@ impl FakeNotifiers {
             .route("/", post(publish))
             .route("/v2/email/outbound-emails", post(mail))
             .with_state(state.clone());
-        let address = serve_in_background(|listener| async {
-            axum::serve(listener, router).await.expect("the stand-in serves");
-        });
-        Self { state, endpoint: format!("http://{address}") }
+        Self { state, endpoint: serve(router) }
     }
 
     /// A client of the topic.

@@ -11,7 +11,7 @@ use axum::{
 };
 use serde_json::{Value, json};
 
-use crate::{faults::lock, localstack::LocalStack, remote::block_on, serve_in_background};
+use crate::{faults::lock, localstack::LocalStack, remote::block_on, serve};
 
 /// How a queue fails.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -65,10 +65,7 @@ impl FakeQueues {
     pub fn start() -> Self {
         let state = Arc::new(State { behind: LocalStack::of_environment(), queues: Mutex::default() });
         let router = Router::new().route("/", post(accept)).with_state(state.clone());
-        let address = serve_in_background(|listener| async {
-            axum::serve(listener, router).await.expect("the stand-in serves");
-        });
-        let endpoint = format!("http://{address}");
+        let endpoint = serve(router);
         let config = local_config!(aws_sdk_sqs, &endpoint).build();
         Self { state, client: Client::from_conf(config), endpoint }
     }

@@ -1,10 +1,9 @@
 use std::sync::{Arc, Mutex};
 
 use aws_sdk_secretsmanager::Client;
-use axum::{Router, extract::State, http::StatusCode, routing::post};
 use serde_json::{Value, json};
 
-use crate::serve_in_background;
+use crate::{faults::lock, serve_api};
 
 /// A stand-in for Secrets Manager with one secret.
 #[derive(Clone)]
@@ -18,19 +17,14 @@ impl FakeSecret {
     #[must_use]
     pub fn start(value: &str) -> Self {
         let versions = Arc::new(Mutex::new(vec![value.to_owned()]));
-        let router = Router::new().route("/", post(get_secret_value)).with_state(versions.clone());
-        let address = serve_in_background(|listener| async {
-            axum::serve(listener, router).await.expect("the stand-in serves");
-        });
-        Self { versions, endpoint: format!("http://{address}") }
+        let served = versions.clone();
+        let endpoint = serve_api(move |_, request| get_secret_value(&lock(&served), &request));
+        Self { versions, endpoint }
     }
 
     /// Makes the current version the previous one.
-    ///
-    /// # Panics
-    /// Never: no test panics while it holds the lock.
     pub fn rotate(&self, value: &str) {
-        self.versions.lock().expect("no test panics while it holds the lock").push(value.to_owned());
+        lock(&self.versions).push(value.to_owned());
     }
 
     /// Where it listens.
@@ -46,12 +40,10 @@ impl FakeSecret {
     }
 }
 
-async fn get_secret_value(State(versions): State<Arc<Mutex<Vec<String>>>>, body: String) -> (StatusCode, String) {
-    let request: Value = serde_json::from_str(&body).expect("Secrets Manager is told JSON");
+fn get_secret_value(versions: &[String], request: &Value) -> (u16, Value) {
     let age = usize::from(request["VersionStage"] == "AWSPREVIOUS");
-    let versions = versions.lock().expect("no test panics while it holds the lock");
     match versions.iter().rev().nth(age) {
-        Some(value) => (StatusCode::OK, json!({"Name": "secret", "SecretString": value}).to_string()),
-        None => (StatusCode::BAD_REQUEST, json!({"__type": "ResourceNotFoundException"}).to_string()),
+        Some(value) => (200, json!({"Name": "secret", "SecretString": value})),
+        None => (400, json!({"__type": "ResourceNotFoundException"})),
     }
 }

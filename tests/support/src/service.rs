@@ -1,11 +1,10 @@
 use std::{
-    fmt::{Debug, Display},
     thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use aws_sdk_dynamodb::config::{Builder, Credentials};
-use dynoxide::Database;
+use dynoxide::{Database, DynoxideError};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
@@ -114,18 +113,9 @@ impl Service {
             Implementation::Dynoxide(database) => database,
             Implementation::Remote(remote) => return remote.call(operation, request),
         };
-        match operation {
-            Operation::CreateTable => answer(database.create_table(typed(request))),
-            Operation::DeleteTable => answer(database.delete_table(typed(request))),
-            Operation::UpdateTimeToLive => answer(database.update_time_to_live(typed(request))),
-            Operation::DescribeTable => answer(database.describe_table(typed(request))),
-            Operation::PutItem => answer(database.put_item(typed(request))),
-            Operation::DeleteItem => answer(database.delete_item(typed(request))),
-            Operation::Scan => answer(database.scan(typed(request))),
-            Operation::DescribeStream => answer(database.describe_stream(typed(request))),
-            Operation::GetShardIterator => answer(database.get_shard_iterator(typed(request))),
-            Operation::GetRecords => answer(database.get_records(typed(request))),
-        }
+        let (status, answer) = execute(database, &format!("{operation:?}"), request);
+        assert_eq!(status, 200, "DynamoDB refuses: {answer}");
+        answer
     }
 
     /// All items of a table.
@@ -228,13 +218,42 @@ pub(crate) fn access_key() -> String {
     format!("{:012}", random % 1_000_000_000_000)
 }
 
+/// Has DynamoDB carry out a call with such a body, and returns its status and answer.
+///
+/// # Panics
+/// When the operation is none of those that Linklet or its tests use, or the body hasn't its form.
+pub fn execute(database: &Database, operation: &str, request: Value) -> (u16, Value) {
+    match operation {
+        "CreateTable" => answer(database.create_table(typed(request))),
+        "DeleteTable" => answer(database.delete_table(typed(request))),
+        "UpdateTimeToLive" => answer(database.update_time_to_live(typed(request))),
+        "DescribeTable" => answer(database.describe_table(typed(request))),
+        "PutItem" => answer(database.put_item(typed(request))),
+        "GetItem" => answer(database.get_item(typed(request))),
+        "UpdateItem" => answer(database.update_item(typed(request))),
+        "DeleteItem" => answer(database.delete_item(typed(request))),
+        "Query" => answer(database.query(typed(request))),
+        "Scan" => answer(database.scan(typed(request))),
+        "BatchGetItem" => answer(database.batch_get_item(typed(request))),
+        "BatchWriteItem" => answer(database.batch_write_item(typed(request))),
+        "TransactWriteItems" => answer(database.transact_write_items(typed(request))),
+        "TransactGetItems" => answer(database.transact_get_items(typed(request))),
+        "DescribeStream" => answer(database.describe_stream(typed(request))),
+        "GetShardIterator" => answer(database.get_shard_iterator(typed(request))),
+        "GetRecords" => answer(database.get_records(typed(request))),
+        other => panic!("the tests don't know {other}"),
+    }
+}
+
 fn typed<T: DeserializeOwned>(request: Value) -> T {
     serde_json::from_value(request).expect("the request has the operation's form")
 }
 
-fn answer<T: Serialize, E: Debug + Display>(answer: Result<T, E>) -> Value {
-    let answer = answer.unwrap_or_else(|error| panic!("DynamoDB refuses: {error}"));
-    serde_json::to_value(answer).expect("an answer is JSON")
+fn answer<T: Serialize>(answer: Result<T, DynoxideError>) -> (u16, Value) {
+    match answer {
+        Ok(answer) => (200, serde_json::to_value(answer).expect("an answer is JSON")),
+        Err(error) => (error.status_code(), serde_json::from_str(&error.to_json()).expect("an error is JSON")),
+    }
 }
 
 #[cfg(test)]
@@ -246,7 +265,7 @@ mod tests {
     use axum::{Json, Router};
 
     use super::*;
-    use crate::Template;
+    use crate::{Template, serve};
 
     const TABLE: &str = "LinksTable";
 
@@ -298,8 +317,7 @@ mod tests {
             Json(json!({}))
         };
         let router = Router::new().fallback(slow);
-        let address = serve_in_background(|listener| async { axum::serve(listener, router).await.unwrap() });
-        let endpoint = format!("http://{address}");
+        let endpoint = serve(router);
         let call = async |config: Config| {
             let limit = TimeoutConfig::builder().operation_timeout(Duration::from_millis(20)).build();
             let hurried = Config::builder().timeout_config(limit);
