@@ -210,13 +210,13 @@ fuzz: ## look for inputs that break TARGET, for SECONDS (default 60)
 # SUBJECTS names some, such as noop,redirect-hot-link; VARIANTS adds other builds of redirect; AGAINST is a commit whose counting is
 # compared with this one's, and nothing else. See tests/bench/README.md.
 PROFILE ?= release
-BENCHED := redirect shorten list stats auth linklet-bench-baselines
-# Of these, which are behind the API, memory, pages, questions and bulk requests are measured, and that takes no long build.
-SOAKED = watch-check $(notdir $(patsubst %/src/main.rs,%,$(shell grep -l http::serve functions/*/src/main.rs)))
+BENCHED := redirect shorten list stats linklet-bench-baselines
+# Of these, pages, questions and bulk requests are measured, and that takes no long build.
+ASKED := list overview shorten stats
 
-bench: ## compare redirect with an empty Lambda and with Node and Python, measure counting, and whether memory levels off
-	$(if $(filter soak pages questions bulk,$(SUBJECTS))$(AGAINST),,cargo build --profile $(call quoted,$(PROFILE)) $(addprefix --package ,$(BENCHED)))
-	cargo build --profile measure $(addprefix --package ,linklet-bench $(if $(AGAINST),,$(SOAKED)))
+bench: ## compare redirect with an empty Lambda and with Node and Python, and measure counting
+	$(if $(filter pages questions bulk,$(SUBJECTS))$(AGAINST),,cargo build --profile $(call quoted,$(PROFILE)) $(addprefix --package ,$(BENCHED)))
+	cargo build --profile measure $(addprefix --package ,linklet-bench $(if $(AGAINST),,$(ASKED)))
 	$(if $(AGAINST),$(PYTHON) -m infra.against $(call quoted,$(AGAINST)),PYTHON=$(PYTHON) "$${CARGO_TARGET_DIR:-target}/measure/bench" \
 		--profile $(call quoted,$(PROFILE)) --subjects $(call quoted,$(SUBJECTS)) --variants $(call quoted,$(VARIANTS)) \
 		--invocations $(call quoted,$(INVOCATIONS)) --starts $(call quoted,$(STARTS)))

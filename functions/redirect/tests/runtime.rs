@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that meets an unexpected error has failed")]
 
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
 use linklet_redirect::REDIRECT;
-use linklet_test_support::{FakeLambda, FakeQueues, FakeSecret, Journal, LinkBuilder, TestDynamoDb};
+use linklet_test_support::{FakeLambda, FakeQueues, FakeSecret, Journal, LinkBuilder, Program, TestDynamoDb};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
@@ -53,14 +53,16 @@ impl Environment {
             ("TRUSTED_EDGE", "none"),
         ];
         variables.extend(way.iter().map(|(name, value)| (*name, value.as_str())));
-        let lambda = FakeLambda::start(Path::new(env!("CARGO_BIN_EXE_redirect")), &variables, &journal);
+        let variables = variables.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let program = Program { command: vec![env!("CARGO_BIN_EXE_redirect").into()], variables, memory: 256 };
+        let lambda = FakeLambda::start(&program, &journal);
         Self { db, queues, journal, lambda }
     }
 
     async fn follow(&self) -> Value {
-        let event: Value = serde_json::from_str(include_str!("../events/follow.json")).unwrap();
-        let answer = self.lambda.invoke(&event).await;
-        json!([answer.status_code, answer.headers["location"].to_str().unwrap()])
+        let event = include_str!("../events/follow.json").to_owned();
+        let answer: Value = serde_json::from_slice(&self.lambda.invoke(event).await.answer).unwrap();
+        json!([answer["statusCode"], answer["headers"]["location"]])
     }
 
     /// What happened for the first event before and after the answer, each without order and repetition.

@@ -18,7 +18,7 @@ use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
     publisher::Publisher,
 };
-use linklet_test_support::{CapacityMeter, ClickBuilder, FakeQueues, TestDynamoDb, queue_batch};
+use linklet_test_support::{AGENTS, CapacityMeter, ClickBuilder, FakeQueues, TestDynamoDb, queue_batch};
 use linklet_user_agents::Classifier;
 use serde::Serialize;
 use serde_json::json;
@@ -31,13 +31,6 @@ const BATCH: usize = 500;
 const FLOOD: usize = 9_000;
 /// Clicks that share a message of 64 KB.
 const PACKED: usize = 100;
-const AGENTS: [&str; 4] = [
-    ClickBuilder::BROWSER,
-    "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Mobile/15E148 Safari/604.1",
-    "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36",
-    "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
-];
-
 /// Which links are clicked.
 struct Workload {
     name: &'static str,
@@ -159,17 +152,17 @@ async fn consume(client: &Client, queues: &FakeQueues, batches: Vec<SqsEvent>) -
 
 /// Clicks by 5,000 people, in the order in which they arrive.
 fn clicks(workload: &Workload) -> Vec<Event> {
-    let (start, longest) = (Timestamp::now(), workload.shuffled_over.as_millis());
-    let mut arrivals: Vec<(u64, Event)> = (0..workload.clicks)
+    let start = Timestamp::now();
+    let mut arrivals: Vec<(Duration, Event)> = (0..workload.clicks)
         .map(|number| {
             let link = (workload.pick)(workload.links);
-            let after = 1_000 * number as u64 / workload.a_second;
-            let late = random(usize::try_from(longest).unwrap_or_default().max(1)) as u64;
+            let after = Duration::from_millis(1_000 * number as u64 / workload.a_second);
+            let late = workload.shuffled_over.mul_f64(fastrand::f64());
             let click = ClickBuilder::new(&format!("code{link:04}"))
-                .at(start.plus(Duration::from_millis(after)))
-                .by(&format!("203.0.{}", random(5_000)))
-                .with(AGENTS[number % AGENTS.len()])
-                .from(&format!("https://site{}.example/", random(20)))
+                .at(start.plus(after))
+                .by(&format!("203.0.{}", fastrand::u32(..5_000)))
+                .with(AGENTS[number % AGENTS.len()].text)
+                .from(&format!("https://site{}.example/", fastrand::u32(..20)))
                 .build();
             (after + late, click)
         })
@@ -178,12 +171,8 @@ fn clicks(workload: &Workload) -> Vec<Event> {
     arrivals.into_iter().map(|(_, click)| click).collect()
 }
 
-fn random(below: usize) -> usize {
-    usize::try_from(getrandom::u64().expect("the system has a generator") % below as u64).unwrap_or_default()
-}
-
 fn uniform(links: usize) -> usize {
-    random(links)
+    fastrand::usize(..links)
 }
 
 /// The n-th link is clicked in proportion to 1/n: the inverse of the harmonic sum, approximately.
@@ -194,6 +183,5 @@ fn uniform(links: usize) -> usize {
     reason = "a rank among a thousand"
 )]
 fn zipf(links: usize) -> usize {
-    let uniform = random(1 << 30) as f64 / f64::from(1 << 30);
-    ((links as f64).powf(uniform) as usize - 1).min(links - 1)
+    ((links as f64).powf(fastrand::f64()) as usize - 1).min(links - 1)
 }

@@ -1,32 +1,48 @@
 //! What single answers take: calls, time, processor time and memory of an environment of its own.
+//!
+//! A page of the management view goes through the links of a workspace. Questions read days, however many clicks they have, or
+//! single clicks up to a bound, so the link has more of them than that.
 
-use std::{fmt, io, path::Path, time::Duration};
+use std::{fmt, path::Path};
 
+use linklet_test_support::{FakeLambda, Journal};
 use serde::Serialize;
 
 use crate::{
-    functions::{self, TemplateError},
-    lambda::{Environment, LambdaError, Program},
     measure::{Samples, cpu_time, peak_memory},
-    proxy::CountingProxy,
+    options::Extent,
     tables::Tables,
     workloads::Workload,
 };
 
-/// Why there is no result.
-#[derive(Debug, thiserror::Error)]
-pub enum AnswersError {
-    #[error("there is a variable that can't be known")]
-    Variables(#[from] TemplateError),
-    #[error("a function has failed")]
-    Function(#[from] LambdaError),
-    #[error("a function can't be observed")]
-    Observation(#[from] io::Error),
-    #[error("{name} is answered wrongly: {answer}")]
-    WrongAnswer { name: &'static str, answer: String },
-    #[error("calls could not be counted: {0}")]
-    Proxy(String),
-}
+/// How many links the workspace of `pages` has, and how many it takes to fill a page with those that a rare word is in.
+const HEAVY_LINKS: usize = 10_000;
+const FEWEST: usize = 2_000;
+/// The pages that are asked for, and under which name they are reported.
+const PAGES: [(&str, &str); 5] = [
+    ("no filter", ""),
+    ("a tag", "tag=tenth"),
+    ("order by clicks", "sort=clicks"),
+    ("search, common", "search=example"),
+    ("search, rare", "search=needle"),
+];
+/// How many clicks the link of `questions` has, in 30 days, and how many links there are like it.
+const CLICKS: usize = 30_000;
+const LINKS: usize = 300;
+/// What is asked about the link, and under which name it is reported.
+const QUESTIONS: [(&str, &str, &str); 6] = [
+    ("summary", "", ""),
+    ("30 days", "", "DAYS&audience=human"),
+    ("30 days of Berlin", "", "DAYS&audience=human&tz=Europe/Berlin"),
+    ("a filter", "", "DAYS&audience=human&browser=Firefox"),
+    ("latest clicks", "/clicks", "limit=20"),
+    ("a page of CSV", "/clicks", "format=csv"),
+];
+/// How often each is asked: questions and bulk requests less often than a workspace may in a minute.
+const REQUESTS_FOR_PAGES: usize = 20;
+const REQUESTS: usize = 6;
+/// Bytes of what Lambda calls a megabyte.
+const MIB: f64 = 1_048_576.0;
 
 /// What an answer takes.
 #[derive(Debug, Serialize)]
@@ -47,11 +63,6 @@ pub struct AnswerCost {
     pub memory: f64,
 }
 
-impl AnswerCost {
-    /// The names of what is displayed.
-    pub const HEAD: &str = "                      calls    reads   ms p50      p90   CPU ms   RSS MB   of its";
-}
-
 impl fmt::Display for AnswerCost {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, calls, rru, ms_p50, ms_p90, cpu_ms, rss_mb, memory, .. } = self;
@@ -64,65 +75,89 @@ impl fmt::Display for AnswerCost {
 }
 
 /// What is asked of a function, and under which name it is reported.
-pub struct Asked {
-    pub function: &'static str,
-    pub name: &'static str,
-    pub workload: Workload,
+struct Asked {
+    function: &'static str,
+    name: &'static str,
+    workload: Workload,
 }
 
-/// Asks an environment of its own so many times.
-///
-/// # Errors
-/// When the function fails or answers wrongly.
-pub async fn measure(
+/// Pages of the management view in a workspace of many heavy links.
+pub async fn pages(programs: &Path, extent: Extent) -> Vec<AnswerCost> {
+    let tables = Tables::start(1).await;
+    let links = extent.of(HEAVY_LINKS).max(FEWEST);
+    let owner = tables.add_heavy_links(links).await;
+    let page = |(name, query)| Asked { function: "list", name, workload: Workload::page(&owner, query) };
+    let title = format!("pages of 20 of {links} links of 3.7 KB, DynamoDB over HTTP on this machine");
+    ask(&title, &tables, programs, extent.of(REQUESTS_FOR_PAGES), PAGES.into_iter().map(page)).await
+}
+
+/// Questions about the clicks of a link, and of many.
+pub async fn questions(programs: &Path, extent: Extent) -> Vec<AnswerCost> {
+    let tables = Tables::start(1).await;
+    let (clicks, links) = (extent.of(CLICKS), extent.of(LINKS));
+    let owner = tables.add_followed_links(links, clicks).await;
+    let of_link = QUESTIONS.into_iter().map(|(name, route, query)| {
+        let workload = Workload::question(&owner, route, query);
+        Asked { function: "stats", name, workload }
+    });
+    let of_many = Asked { function: "overview", name: "breakdowns", workload: Workload::breakdowns(&owner) };
+    let title = format!("questions about a link with {clicks} clicks in 30 days, and about {links} such links");
+    ask(&title, &tables, programs, extent.of(REQUESTS), of_link.chain([of_many])).await
+}
+
+/// Requests that create a hundred links each.
+pub async fn bulk(programs: &Path, extent: Extent) -> Vec<AnswerCost> {
+    let tables = Tables::start(1).await;
+    let asked = Asked { function: "shorten", name: "100 new links", workload: Workload::shorten_many(&tables) };
+    let costs = ask("requests about many links", &tables, programs, extent.of(REQUESTS), [asked]).await;
+    println!("{:.2} write units for each link", costs[0].wru / Workload::LINKS as f64);
+    costs
+}
+
+async fn ask(
+    title: &str,
     tables: &Tables,
     programs: &Path,
-    asked: &Asked,
     requests: usize,
-) -> Result<AnswerCost, AnswersError> {
-    let (mut variables, memory) = functions::variables(asked.function, &tables.queues)?;
-    variables.extend(tables.endpoints());
-    let mut program = Program { command: vec![programs.join(asked.function)], variables, memory };
-    let environment = Environment::start(&program).await?;
-    asked.of(&environment, 0).await?;
-    let (mut times, before) = (Samples::default(), cpu_time(environment.process())?);
-    for number in 1..=requests {
-        times.push(asked.of(&environment, number).await?);
+    all: impl IntoIterator<Item = Asked>,
+) -> Vec<AnswerCost> {
+    println!("\n{title}\n                      calls    reads   ms p50      p90   CPU ms   RSS MB   of its");
+    let mut costs = Vec::new();
+    for asked in all {
+        let cost = measure(tables, programs, &asked, requests).await;
+        println!("{cost}");
+        costs.push(cost);
     }
-    let cpu = cpu_time(environment.process())?.saturating_sub(before);
-    let rss = peak_memory(environment.process())?;
-
-    let (proxy, address) = CountingProxy::start(tables.dynamodb()).await?;
-    program.variables.insert("AWS_ENDPOINT_URL_DYNAMODB".to_owned(), format!("http://{address}"));
-    let counted = Environment::start(&program).await?;
-    proxy.reset(|| false);
-    asked.of(&counted, requests + 1).await?;
-    let usage = proxy.counted().map_err(AnswersError::Proxy)?.consumption;
-
-    let millis = |percent| times.percentile(percent).unwrap_or_default().as_secs_f64() * 1e3;
-    Ok(AnswerCost {
-        name: asked.name,
-        calls: usage.calls,
-        rru: usage.read_units,
-        wru: usage.write_units,
-        ms_p50: millis(50),
-        ms_p90: millis(90),
-        cpu_ms: cpu.as_secs_f64() * 1e3 / requests as f64,
-        rss_mb: rss as f64 / 1e6,
-        memory: rss as f64 / (memory as f64 * MIB),
-    })
+    costs
 }
 
-/// Bytes of what Lambda calls a megabyte.
-const MIB: f64 = 1_048_576.0;
+/// Asks an environment of its own so many times, after a first one, and another environment once for the calls.
+async fn measure(tables: &Tables, programs: &Path, asked: &Asked, requests: usize) -> AnswerCost {
+    let mut program = tables.program(asked.function, programs.join(asked.function));
+    let of =
+        async |environment: &FakeLambda, number| asked.workload.ask(asked.name, environment, number).await.answered;
+    let environment = FakeLambda::start(&program, &Journal::default());
+    of(&environment, 0).await;
+    let (mut times, before) = (Samples::default(), cpu_time(environment.process()));
+    for number in 1..=requests {
+        times.push(of(&environment, number).await);
+    }
+    let cpu = cpu_time(environment.process()).saturating_sub(before);
+    let rss = peak_memory(environment.process());
 
-impl Asked {
-    async fn of(&self, environment: &Environment, number: usize) -> Result<Duration, AnswersError> {
-        let invocation = environment.invoke(self.workload.event(number)).await?;
-        if self.workload.is_right(number, &invocation.answer) {
-            return Ok(invocation.answered);
-        }
-        let answer = String::from_utf8_lossy(&invocation.answer).chars().take(1_000).collect();
-        Err(AnswersError::WrongAnswer { name: self.name, answer })
+    let journal = Journal::default();
+    program.variables.insert("AWS_ENDPOINT_URL_DYNAMODB".to_owned(), journal.in_front_of(tables.dynamodb()));
+    of(&FakeLambda::start(&program, &journal), requests + 1).await;
+
+    AnswerCost {
+        name: asked.name,
+        calls: journal.meter().calls(),
+        rru: journal.meter().read_units(),
+        wru: journal.meter().write_units(),
+        ms_p50: times.millis(50).unwrap_or_default(),
+        ms_p90: times.millis(90).unwrap_or_default(),
+        cpu_ms: cpu.as_secs_f64() * 1e3 / requests as f64,
+        rss_mb: rss as f64 / 1e6,
+        memory: rss as f64 / (program.memory as f64 * MIB),
     }
 }

@@ -1,53 +1,33 @@
 //! What Linklet's functions find in their environment: the variables that template.yaml gives them.
 
-use std::collections::BTreeMap;
+use std::path::PathBuf;
 
-use linklet_test_support::{FakeQueues, Template};
+use linklet_test_support::{FakeQueues, Program, Template};
 use serde_json::Value;
 
-/// Environment variables of a process.
-pub type Variables = BTreeMap<String, String>;
-
 /// Limits that no measurement reaches. (They are per client or workspace, and what many do in a minute one does here in seconds.)
-const UNREACHED: [&str; 6] = [
-    "HashesPerSecond",
-    "RedirectLimitPerMinute",
-    "ShortenPerMinute",
-    "ShortenPerMinuteAndAddress",
-    "TargetsPerFounder",
-    "TargetsPerWorkspace",
-];
+const UNREACHED: [&str; 3] = ["RedirectLimitPerMinute", "ShortenPerMinute", "ShortenPerMinuteAndAddress"];
 
-/// A variable whose value can't be known here.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum TemplateError {
-    #[error("template.yaml has no function {0}")]
-    NoFunction(String),
-    #[error("what is {name}={value} of template.yaml? Say it in tests/bench/src/functions.rs")]
-    UnknownValue { name: String, value: String },
-}
-
-/// The variables of a function, by its folder's name, and its memory in MB. Tables have their logical ids as names.
+/// A function, by its folder's name, with the variables and the memory of the template. Tables have their logical ids as names.
 ///
-/// # Errors
+/// # Panics
 /// When the template has no such function, or one of its variables stands for something that isn't there to be measured.
-pub fn variables(function: &str, queues: &FakeQueues) -> Result<(Variables, u64), TemplateError> {
+pub fn program(function: &str, executable: PathBuf, queues: &FakeQueues) -> Program {
     let template = Template::load();
     let folder = format!("/{function}/");
-    let known = template.functions().into_values();
-    let properties = known
-        .into_iter()
+    let mut functions = template.functions().into_values();
+    let properties = functions
         .find(|properties| properties["CodeUri"].as_str().is_some_and(|uri| uri.ends_with(&folder)))
-        .ok_or_else(|| TemplateError::NoFunction(function.to_owned()))?;
-    let memory = properties["MemorySize"].as_u64().unwrap_or(128);
+        .unwrap_or_else(|| panic!("template.yaml has no function {function}"));
     let variables = properties.pointer("/Environment/Variables").and_then(Value::as_object);
     let resolved = variables.into_iter().flatten().map(|(name, value)| {
         let value = text(with_default_monitoring(value));
         let resolved = resolve(template, queues, &value);
-        let unknown = || TemplateError::UnknownValue { name: name.clone(), value };
-        Ok((name.clone(), resolved.ok_or_else(unknown)?))
+        let unknown = || panic!("what is {name}={value} of template.yaml? Say it in tests/bench/src/functions.rs");
+        (name.clone(), resolved.unwrap_or_else(unknown))
     });
-    Ok((resolved.collect::<Result<_, _>>()?, memory))
+    let memory = properties["MemorySize"].as_u64().unwrap_or(128);
+    Program { command: vec![executable], variables: resolved.collect(), memory }
 }
 
 /// What stands behind a variable's value: the template's short intrinsic functions are their arguments by now.
@@ -55,10 +35,6 @@ fn resolve(template: &Template, queues: &FakeQueues, value: &str) -> Option<Stri
     let is = |kind: &str, id: &str| template.of_type(kind).any(|(known, _)| known == id);
     if UNREACHED.contains(&value) {
         return Some(u32::MAX.to_string());
-    }
-    // People log in who have registered before.
-    if value == "Registration" {
-        return Some("open".to_owned());
     }
     if let Some(parameter) = template.parameters().get(value) {
         return Some(text(&parameter["Default"]));
@@ -86,10 +62,12 @@ fn text(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
-    fn of(function: &str) -> Variables {
-        variables(function, &FakeQueues::start()).unwrap().0
+    fn of(function: &str) -> BTreeMap<String, String> {
+        program(function, PathBuf::new(), &FakeQueues::start()).variables
     }
 
     #[test]
@@ -101,7 +79,6 @@ mod tests {
         assert_eq!(redirect["LOG_LEVEL"], "info");
         assert_eq!(redirect["TRUSTED_EDGE"], "none");
         assert_eq!(redirect["METRICS_NAMESPACE"], "");
-        assert_eq!(redirect["REDIRECT_LIMIT_PER_MINUTE"], u32::MAX.to_string());
     }
 
     #[test]
@@ -122,16 +99,17 @@ mod tests {
         {
             assert_eq!(resolve(template, &queues, value), None, "{value}");
         }
-        let unknown = TemplateError::NoFunction("nothing".to_owned());
-        assert_eq!(variables("nothing", &queues).unwrap_err(), unknown);
     }
 
-    /// One person logs in again and again, and one workspace has thousands of URLs monitored.
+    #[test]
+    #[should_panic(expected = "template.yaml has no function nothing")]
+    fn a_function_that_the_template_lacks_ends_the_benchmark() {
+        of("nothing");
+    }
+
     #[test]
     fn limits_are_out_of_reach() {
-        for (function, limit) in [("auth", "HASHES_PER_SECOND"), ("watch", "TARGETS_PER_WORKSPACE")] {
-            assert_eq!(of(function)[limit], u32::MAX.to_string(), "{function}");
-        }
+        assert_eq!(of("redirect")["REDIRECT_LIMIT_PER_MINUTE"], u32::MAX.to_string());
         for parameter in UNREACHED {
             assert!(Template::load().parameters().contains_key(parameter), "{parameter}");
         }
@@ -139,7 +117,7 @@ mod tests {
 
     #[test]
     fn every_variable_of_the_measured_functions_is_known() {
-        for function in ["redirect", "shorten", "list", "stats", "auth"] {
+        for function in ["redirect", "shorten", "list", "stats", "overview"] {
             assert!(!of(function).is_empty(), "{function}");
         }
     }

@@ -1,7 +1,7 @@
 //! The measure of DynamoDB itself: one read after another, by a program that does nothing else.
 
 use std::{
-    io::{self, BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader, Write as _},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     time::Duration,
@@ -9,11 +9,10 @@ use std::{
 
 use crate::{
     measure::Samples,
-    neighbour::Neighbour,
     options::Extent,
     report::Figures,
     tables::{Tables, code},
-    trial::{TrialError, WARM_UP},
+    trial::{Neighbour, WARM_UP},
 };
 
 /// Reads of another link each time, so far.
@@ -25,75 +24,42 @@ pub struct GetItem {
     reads: u32,
 }
 
-/// Why there is no measurement.
-#[derive(Debug, thiserror::Error)]
-pub enum GetItemError {
-    #[error("{program} can't be talked to")]
-    Program { program: String, source: io::Error },
-    #[error("{program} has not said how long a read took, but {line:?}")]
-    Line { program: String, line: String },
-    #[error("the neighbour has failed")]
-    Neighbour(#[source] TrialError),
-}
-
 impl GetItem {
     pub const NAME: &str = "get-item";
 
     /// With the program in this folder.
     pub fn new(programs: &Path, extent: Extent) -> Self {
-        Self {
-            program: programs.join("bench-get-item"),
-            extent,
-            times: Samples::default(),
-            busy: Duration::ZERO,
-            reads: 0,
-        }
+        let program = programs.join("bench-get-item");
+        Self { program, extent, times: Samples::default(), busy: Duration::ZERO, reads: 0 }
     }
 
     /// Has a process of its own read so many links. The neighbour works before each.
-    pub async fn run(&mut self, tables: &Tables, reads: usize, neighbour: &mut Neighbour) -> Result<(), GetItemError> {
-        let mut reader = Reader::start(&self.program, tables).map_err(|source| self.failed(source))?;
+    pub async fn run(&mut self, tables: &Tables, reads: usize, neighbour: &mut Neighbour) {
+        let mut reader = Reader::start(&self.program, tables);
         let warm_up = self.extent.of(WARM_UP);
         for number in 0..warm_up {
-            self.read(&mut reader, tables, number)?;
+            reader.read(&code(number % tables.links));
         }
         for number in warm_up..warm_up + reads {
-            neighbour.work().await.map_err(GetItemError::Neighbour)?;
-            let (time, busy) = self.read(&mut reader, tables, number)?;
+            neighbour.work().await;
+            let (time, busy) = reader.read(&code(number % tables.links));
             self.times.push(time);
             self.busy += busy;
             self.reads += 1;
         }
-        Ok(())
-    }
-
-    fn read(&self, reader: &mut Reader, tables: &Tables, number: usize) -> Result<(Duration, Duration), GetItemError> {
-        let line = reader.read(&code(number % tables.links)).map_err(|source| self.failed(source))?;
-        measurement(line.trim()).ok_or_else(|| GetItemError::Line { program: self.program.display().to_string(), line })
-    }
-
-    fn failed(&self, source: io::Error) -> GetItemError {
-        GetItemError::Program { program: self.program.display().to_string(), source }
     }
 
     /// What has come out.
     pub fn figures(&self) -> Figures {
-        let micros = |percent| self.times.percentile(percent).map(|time| time.as_secs_f64() * 1e6);
         Figures {
             name: Self::NAME.to_owned(),
-            warm_us_p50: micros(50),
-            warm_us_p90: micros(90),
-            warm_us_p99: micros(99),
+            warm_us_p50: self.times.micros(50),
+            warm_us_p90: self.times.micros(90),
+            warm_us_p99: self.times.micros(99),
             cpu_ms_per_1k: (self.reads > 0).then(|| self.busy.as_secs_f64() * 1e6 / f64::from(self.reads)),
             ..Figures::default()
         }
     }
-}
-
-/// A line of what the program prints.
-fn measurement(line: &str) -> Option<(Duration, Duration)> {
-    let (time, busy) = line.split_once(' ')?;
-    Some((Duration::from_nanos(time.parse().ok()?), Duration::from_nanos(busy.parse().ok()?)))
 }
 
 /// The running program. It ends with this.
@@ -104,31 +70,29 @@ struct Reader {
 }
 
 impl Reader {
-    fn start(program: &Path, tables: &Tables) -> io::Result<Self> {
+    fn start(program: &Path, tables: &Tables) -> Self {
         let mut process = Command::new(program)
             .arg("LinksTable")
             .env_clear()
-            .envs([
-                ("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"),
-                ("AWS_SECRET_ACCESS_KEY", "secret"),
-                ("AWS_REGION", "eu-central-1"),
-            ])
+            .envs([("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"), ("AWS_SECRET_ACCESS_KEY", "secret")])
+            .env("AWS_REGION", "eu-central-1")
             .envs(tables.endpoints())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .spawn()?;
-        let (Some(keys), Some(times)) = (process.stdin.take(), process.stdout.take()) else {
-            return Err(io::Error::other("a process without pipes"));
-        };
-        Ok(Self { process, keys, times: BufReader::new(times) })
+            .spawn()
+            .expect("bench-get-item starts");
+        let (keys, times) = process.stdin.take().zip(process.stdout.take()).expect("it has pipes");
+        Self { process, keys, times: BufReader::new(times) }
     }
 
     /// Has a link read. Nothing else is to be done meanwhile: DynamoDB has a thread of its own.
-    fn read(&mut self, code: &str) -> io::Result<String> {
-        writeln!(self.keys, "LINK#{code}")?;
+    fn read(&mut self, code: &str) -> (Duration, Duration) {
+        writeln!(self.keys, "LINK#{code}").expect("bench-get-item takes a key");
         let mut line = String::new();
-        self.times.read_line(&mut line)?;
-        Ok(line)
+        self.times.read_line(&mut line).expect("bench-get-item answers");
+        let mut nanos = line.split_whitespace().map(|number| number.parse().ok().map(Duration::from_nanos));
+        let (time, busy) = (nanos.next().flatten(), nanos.next().flatten());
+        time.zip(busy).expect("bench-get-item says how long a read took")
     }
 }
 

@@ -1,8 +1,8 @@
 //! How close Linklet's functions are to what is possible: `make bench`.
 //!
-//! Each function is started and handed events as Lambda does it ([`lambda`]), with real answers from a DynamoDB on this machine.
-//! Beside them run an empty function, a bare read, and the same redirect in Node and Python. All take turns, so that whatever
-//! disturbs the machine disturbs them alike.
+//! Each function is started and handed events as Lambda does it, with real answers from a DynamoDB on this machine. Beside them
+//! run an empty function, a bare read, and the same redirect in Node and Python. All take turns, so that whatever disturbs the
+//! machine disturbs them alike.
 
 #![expect(
     clippy::cast_precision_loss,
@@ -14,51 +14,38 @@
 
 mod analytics;
 mod answers;
-mod bulk;
 mod functions;
 mod get_item;
 mod goals;
-mod hosts;
-mod lambda;
 mod measure;
-mod neighbour;
 mod options;
 mod package;
-mod pages;
 mod peers;
 mod processors;
-mod proxy;
-mod questions;
 mod report;
-mod soak;
 mod subjects;
 mod tables;
 mod trial;
-mod viral;
 mod workloads;
 
 use std::{
-    env,
-    error::Error,
-    io,
+    env, io,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
-use linklet_lambda::telemetry;
+use linklet_test_support::Journal;
 use tracing::Level;
 
 use self::{
     get_item::GetItem,
     goals::goals,
-    neighbour::Neighbour,
     options::{Extent, Options},
     processors::OneProcessor,
-    proxy::CountingProxy,
     report::{Figures, Machine, Report},
     subjects::{Cast, Subject},
     tables::Tables,
-    trial::{COUNTED, Trial, WARM_UP},
+    trial::{COUNTED, Neighbour, Trial, WARM_UP},
 };
 
 /// If a larger part of the processors does something else, times say little.
@@ -67,34 +54,28 @@ const BUSY: f64 = 0.1;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     tracing_subscriber::fmt().with_max_level(Level::ERROR).with_writer(io::stderr).init();
-    match run().await {
-        Ok(()) => ExitCode::SUCCESS,
+    let options = match Options::parse(env::args().skip(1)) {
+        Ok(options) => options,
         Err(error) => {
-            eprintln!("bench: {}", telemetry::chain(&*error));
-            ExitCode::FAILURE
+            eprintln!("bench: {error}");
+            return ExitCode::FAILURE;
         }
-    }
-}
-
-async fn run() -> Result<(), Box<dyn Error>> {
-    let options = Options::parse(env::args().skip(1))?;
+    };
     let machine = Machine::this();
     if machine.busy > BUSY {
         let busy = machine.busy * 100.0;
         eprintln!("this machine is {busy:.0} % busy, so times are longer and goals may be missed by chance");
     }
-    let programs = target()?.join(&options.profile);
-    let get_item = options.wants(GetItem::NAME).then(|| GetItem::new(&programs, options.extent));
-    let cast = Cast::new(&options, programs)?;
-    let bench = Bench { cast, trials: Vec::new(), get_item, options: &options };
-    let figures = if options.has_rounds() { bench.play().await? } else { Vec::new() };
-    report(&options, machine, figures).await
-}
-
-/// The folder that Cargo builds into.
-fn target() -> io::Result<PathBuf> {
-    let this = env::current_exe()?;
-    this.ancestors().nth(2).map(Path::to_owned).ok_or_else(|| io::Error::other("the benchmark isn't in target"))
+    let this = env::current_exe().expect("Linux knows what runs");
+    let ours = this.parent().expect("the benchmark is in a folder");
+    let target = ours.parent().expect("the benchmark is in target");
+    let figures = if options.has_rounds() {
+        Bench::new(&options, target.join(&options.profile)).play().await
+    } else {
+        Vec::new()
+    };
+    report(&options, machine, figures, ours, target).await;
+    ExitCode::SUCCESS
 }
 
 struct Bench<'a> {
@@ -105,95 +86,86 @@ struct Bench<'a> {
     options: &'a Options,
 }
 
-impl Bench<'_> {
-    async fn play(mut self) -> Result<Vec<Figures>, Box<dyn Error>> {
-        let _one = OneProcessor::choose()?;
+impl<'a> Bench<'a> {
+    fn new(options: &'a Options, programs: PathBuf) -> Self {
+        let get_item = options.wants(GetItem::NAME).then(|| GetItem::new(&programs, options.extent));
+        Self { cast: Cast::new(options, programs), trials: Vec::new(), get_item, options }
+    }
+
+    async fn play(mut self) -> Vec<Figures> {
+        let _one = OneProcessor::choose();
         let rounds = self.options.rounds();
         for round in 1..=rounds {
             eprintln!("round {round} of {rounds}");
-            self.play_round().await?;
+            self.play_round().await;
         }
-        let subjects = self.count_calls().await?;
+        let subjects = self.count_calls().await;
         self.figures(&subjects)
     }
 
-    async fn play_round(&mut self) -> Result<(), Box<dyn Error>> {
+    async fn play_round(&mut self) {
         let extent = self.options.extent;
         let invocations = extent.of(self.options.invocations).div_ceil(self.options.rounds());
         // As many links as a process gets events, so that none of them is followed twice.
         let tables = Tables::start(extent.of(WARM_UP) + invocations).await;
-        let subjects = self.cast.subjects(&tables)?;
+        let subjects = self.cast.subjects(&tables);
         self.trials.resize_with(subjects.len(), || Trial::of(extent));
         for _ in 0..extent.of(self.options.starts).div_ceil(self.options.rounds()) {
             for (trial, subject) in self.trials.iter_mut().zip(&subjects) {
-                trial.start_cold(subject).await?;
+                trial.start_cold(subject).await;
             }
         }
-        let mut neighbour = Neighbour::start(self.cast.neighbour(&tables)?).await?;
+        let mut neighbour = Neighbour::start(self.cast.neighbour(&tables));
         for (trial, subject) in self.trials.iter_mut().zip(&subjects) {
-            trial.run_warm(subject, invocations, &mut neighbour).await?;
+            trial.run_warm(subject, invocations, &mut neighbour).await;
         }
         if let Some(get_item) = &mut self.get_item {
-            get_item.run(&tables, invocations, &mut neighbour).await?;
+            get_item.run(&tables, invocations, &mut neighbour).await;
         }
-        Ok(())
     }
 
-    async fn count_calls(&mut self) -> Result<Vec<Subject>, Box<dyn Error>> {
+    async fn count_calls(&mut self) -> Vec<Subject> {
         let tables = Tables::start(self.options.extent.of(COUNTED) + 1).await;
-        let (proxy, address) = CountingProxy::start(tables.dynamodb()).await?;
-        let subjects = self.cast.subjects(&tables)?;
+        let journal = Journal::default();
+        let endpoint = journal.in_front_of(tables.dynamodb());
+        let subjects = self.cast.subjects(&tables);
         for (trial, subject) in self.trials.iter_mut().zip(&subjects) {
-            trial.count_calls(subject, &proxy, address).await?;
+            trial.count_calls(subject, &journal, &endpoint).await;
         }
-        Ok(subjects)
+        subjects
     }
 
-    fn figures(&self, subjects: &[Subject]) -> Result<Vec<Figures>, Box<dyn Error>> {
-        let figures = self.trials.iter().zip(subjects).map(|(trial, subject)| trial.figures(subject));
-        let mut figures = figures.collect::<Result<Vec<_>, _>>()?;
+    fn figures(&self, subjects: &[Subject]) -> Vec<Figures> {
+        let mut figures: Vec<_> =
+            self.trials.iter().zip(subjects).map(|(trial, subject)| trial.figures(subject)).collect();
         let baselines = figures.iter().take_while(|figures| figures.name.starts_with("noop")).count();
         figures.splice(baselines..baselines, self.get_item.as_ref().map(GetItem::figures));
-        Ok(figures)
+        figures
     }
 }
 
-async fn report(options: &Options, machine: Machine, subjects: Vec<Figures>) -> Result<(), Box<dyn Error>> {
-    let goals = goals(&subjects);
-    let [invocations, starts] = [options.invocations, options.starts].map(|count| options.extent.of(count));
+async fn report(options: &Options, machine: Machine, subjects: Vec<Figures>, ours: &Path, target: &Path) {
+    let (goals, extent) = (goals(&subjects), options.extent);
+    let [invocations, starts] = [options.invocations, options.starts].map(|count| extent.of(count));
     let mut report = Report { machine, invocations, starts, subjects, goals, ..Report::default() };
     if !report.subjects.is_empty() {
         println!("{}\n{}", report.table(), report.goals());
     }
     if options.wants("analytics") {
-        report.analytics = analytics::measure(options.extent).await;
+        report.analytics = analytics::measure(extent).await;
     }
-    if options.wants("viral") {
-        viral::simulate(options.extent);
-    }
-    // Optimised as this program is: neither memory nor what takes many milliseconds depends on how well the code is linked.
-    let this = env::current_exe()?;
-    let programs = this.parent().unwrap_or(&this);
+    // By functions that are optimised as this program is: what takes many milliseconds doesn't depend on how well code is linked.
     if options.wants("pages") {
-        report.pages = pages::measure_pages(programs, options.extent).await?;
+        report.pages = answers::pages(ours, extent).await;
     }
     if options.wants("questions") {
-        report.questions = questions::measure_questions(programs, options.extent).await?;
+        report.questions = answers::questions(ours, extent).await;
     }
     if options.wants("bulk") {
-        report.bulk = bulk::measure_bulk(programs, options.extent).await?;
+        report.bulk = answers::bulk(ours, extent).await;
     }
-    if options.wants("soak") {
-        report.soak = soak::soak(programs, options.extent).await?;
-    }
-    let is_trial = options.extent == Extent::Trial;
     // A trial leaves the last measurement's report where it is.
-    let file = target()?.join(if is_trial { "bench/trial.json" } else { "bench/report.json" });
-    report.write(&file)?;
+    let file = target.join(if extent == Extent::Trial { "bench/trial.json" } else { "bench/report.json" });
+    report.write(&file).expect("the report can be written");
     println!("\n{}", file.display());
-    match report.soak.iter().find(|soaked| !soaked.levels_off) {
-        // So few events say nothing of growth.
-        Some(growing) if !is_trial => Err(format!("the memory of {} grows", growing.name).into()),
-        _ => Ok(()),
-    }
 }

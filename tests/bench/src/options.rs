@@ -1,13 +1,10 @@
 //! What to measure, from the command line.
 
-use std::path::PathBuf;
-
-use crate::functions::Variables;
+use std::{collections::BTreeMap, path::PathBuf};
 
 /// What can be measured.
-pub const SUBJECTS: [&str; 18] = [
+pub const SUBJECTS: [&str; 14] = [
     "noop",
-    "noop-extension",
     "noop-calls",
     "get-item",
     "redirect-cold-link",
@@ -15,19 +12,16 @@ pub const SUBJECTS: [&str; 18] = [
     "shorten",
     "list",
     "stats",
-    "auth",
     "peer-node",
     "peer-python",
     "analytics",
-    "viral",
     "pages",
     "questions",
     "bulk",
-    "soak",
 ];
 
 /// Of these, the ones that come after the rest, with tables and reports of their own.
-pub const APART: [&str; 6] = ["analytics", "viral", "pages", "questions", "bulk", "soak"];
+pub const APART: [&str; 4] = ["analytics", "pages", "questions", "bulk"];
 
 /// All options.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,24 +64,7 @@ pub struct Variant {
     pub label: String,
     pub program: PathBuf,
     /// What is different in its environment.
-    pub variables: Variables,
-}
-
-/// What can't be understood.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum OptionError {
-    #[error("{0} is no option. Options are --subjects, --invocations, --starts, --profile, --variants and --trial")]
-    Unknown(String),
-    #[error("{0} needs a value")]
-    NoValue(String),
-    #[error("{0} is no number of at least 1")]
-    NoNumber(String),
-    #[error("{0} is no subject. Subjects are {list}", list = SUBJECTS.join(", "))]
-    NoSubject(String),
-    #[error("{0} is neither yes nor no")]
-    NoAnswer(String),
-    #[error("{0} is no variant: label=program[:NAME=value…]")]
-    NoVariant(String),
+    pub variables: BTreeMap<String, String>,
 }
 
 impl Default for Options {
@@ -107,20 +84,23 @@ impl Options {
     /// Reads them. An empty value changes nothing, so that a Makefile can pass on what it wasn't given.
     ///
     /// # Errors
-    /// When there is something else among them, or a value makes no sense.
-    pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, OptionError> {
+    /// When there is something else among them, or a value makes no sense: what it is.
+    pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut options = Self::default();
         while let Some(name) = arguments.next() {
-            let value = arguments.next().ok_or_else(|| OptionError::NoValue(name.clone()))?;
+            let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
             match name.as_str() {
-                "--subjects" => options.subjects = listed(&value, ',').map(subject).collect::<Result<_, _>>()?,
-                "--invocations" if !value.is_empty() => options.invocations = number(&value)?,
-                "--starts" if !value.is_empty() => options.starts = number(&value)?,
-                "--profile" if !value.is_empty() => options.profile = value,
-                "--variants" => options.variants = listed(&value, ' ').map(Variant::parse).collect::<Result<_, _>>()?,
-                "--trial" if !value.is_empty() => options.extent = extent(&value)?,
-                "--invocations" | "--starts" | "--profile" | "--trial" => {}
-                _ => return Err(OptionError::Unknown(name)),
+                "--subjects" | "--invocations" | "--starts" | "--profile" | "--variants" | "--trial"
+                    if value.is_empty() => {}
+                "--subjects" => options.subjects = value.split(',').map(subject).collect::<Result<_, _>>()?,
+                "--invocations" => options.invocations = number(&value)?,
+                "--starts" => options.starts = number(&value)?,
+                "--profile" => options.profile = value,
+                "--variants" => {
+                    options.variants = value.split_whitespace().map(Variant::parse).collect::<Result<_, _>>()?;
+                }
+                "--trial" if value == "yes" => options.extent = Extent::Trial,
+                _ => return Err(format!("{name} {value} is no option")),
             }
         }
         Ok(options)
@@ -143,8 +123,8 @@ impl Options {
 }
 
 impl Variant {
-    fn parse(text: &str) -> Result<Self, OptionError> {
-        let unclear = || OptionError::NoVariant(text.to_owned());
+    fn parse(text: &str) -> Result<Self, String> {
+        let unclear = || format!("{text} is no variant: label=program[:NAME=value…]");
         let mut parts = text.split(':').map(|part| part.split_once('=').ok_or_else(unclear));
         let (label, program) = parts.next().ok_or_else(unclear)??;
         let variables = parts.map(|part| part.map(|(name, value)| (name.to_owned(), value.to_owned())));
@@ -152,41 +132,35 @@ impl Variant {
     }
 }
 
-fn listed(text: &str, separator: char) -> impl Iterator<Item = &str> {
-    text.split(separator).filter(|part| !part.is_empty())
-}
-
-fn subject(name: &str) -> Result<String, OptionError> {
+fn subject(name: &str) -> Result<String, String> {
     let is_known = SUBJECTS.contains(&name);
-    is_known.then(|| name.to_owned()).ok_or_else(|| OptionError::NoSubject(name.to_owned()))
+    is_known
+        .then(|| name.to_owned())
+        .ok_or_else(|| format!("{name} is no subject. Subjects are {}", SUBJECTS.join(", ")))
 }
 
-fn extent(text: &str) -> Result<Extent, OptionError> {
-    match text {
-        "yes" => Ok(Extent::Trial),
-        "no" => Ok(Extent::All),
-        _ => Err(OptionError::NoAnswer(text.to_owned())),
-    }
-}
-
-fn number(text: &str) -> Result<usize, OptionError> {
-    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| OptionError::NoNumber(text.to_owned()))
+fn number(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| format!("{text} is no number of at least 1"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(arguments: &[&str]) -> Result<Options, OptionError> {
+    fn parse(arguments: &[&str]) -> Result<Options, String> {
         Options::parse(arguments.iter().map(|argument| (*argument).to_owned()))
     }
 
     #[test]
-    fn without_options_everything_is_measured() {
-        let options = parse(&[]).unwrap();
+    fn without_options_or_with_empty_ones_everything_is_measured() {
+        let empty =
+            ["--subjects", "", "--invocations", "", "--starts", "", "--profile", "", "--variants", "", "--trial", ""];
 
-        assert_eq!(options, Options::default());
-        assert!(options.wants("noop"));
+        for arguments in [&[][..], &empty] {
+            let options = parse(arguments).unwrap();
+            assert_eq!(options, Options::default());
+            assert!(options.wants("noop"));
+        }
     }
 
     #[test]
@@ -200,24 +174,16 @@ mod tests {
 
     #[test]
     fn what_is_measured_apart_needs_no_rounds() {
-        let variant = parse(&["--subjects", "viral", "--variants", "a=/tmp/a"]).unwrap();
+        let variant = parse(&["--subjects", "bulk", "--variants", "a=/tmp/a"]).unwrap();
 
-        assert!(!parse(&["--subjects", "analytics,viral,pages,questions,bulk,soak"]).unwrap().has_rounds());
-        assert!(parse(&["--subjects", "viral,get-item"]).unwrap().has_rounds());
+        assert!(!parse(&["--subjects", &APART.join(",")]).unwrap().has_rounds());
+        assert!(parse(&["--subjects", "bulk,get-item"]).unwrap().has_rounds());
         assert!(parse(&[]).unwrap().has_rounds() && variant.has_rounds());
     }
 
     #[test]
-    fn an_empty_value_is_none() {
-        let options =
-            ["--subjects", "", "--invocations", "", "--starts", "", "--profile", "", "--variants", "", "--trial", ""];
-
-        assert_eq!(parse(&options), Ok(Options::default()));
-    }
-
-    #[test]
     fn a_trial_is_a_hundredth_of_everything_and_some_of_it() {
-        let (all, trial) = (parse(&["--trial", "no"]).unwrap(), parse(&["--trial", "yes"]).unwrap());
+        let (all, trial) = (parse(&[]).unwrap(), parse(&["--trial", "yes"]).unwrap());
 
         assert_eq!((all.rounds(), all.extent.of(20_000)), (5, 20_000));
         assert_eq!((trial.rounds(), trial.extent.of(20_000), trial.extent.of(1)), (1, 200, 1));
@@ -229,7 +195,7 @@ mod tests {
 
         let variables = [("CLICK_RECORDING", "inline"), ("X", "1")].map(|(name, value)| (name.into(), value.into()));
         let a = Variant { label: "a".into(), program: "/tmp/a".into(), variables: variables.into() };
-        let b = Variant { label: "b".into(), program: "/tmp/b".into(), variables: Variables::new() };
+        let b = Variant { label: "b".into(), program: "/tmp/b".into(), variables: BTreeMap::new() };
         assert_eq!(options.variants, [a, b]);
     }
 
@@ -246,6 +212,6 @@ mod tests {
         ] {
             assert!(parse(&arguments).is_err(), "{arguments:?}");
         }
-        assert_eq!(parse(&["--starts"]), Err(OptionError::NoValue("--starts".to_owned())));
+        assert_eq!(parse(&["--starts"]).unwrap_err(), "--starts needs a value");
     }
 }

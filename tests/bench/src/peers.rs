@@ -2,14 +2,12 @@
 
 use std::{
     collections::BTreeMap,
-    env, io,
+    env,
     path::PathBuf,
     process::{Command, Stdio},
 };
 
 use serde::Deserialize;
-
-use crate::functions::Variables;
 
 /// `install.py` ends like this if a peer can't be installed here, which is no failure of ours.
 const NOT_HERE: i32 = 3;
@@ -19,42 +17,27 @@ const NOT_HERE: i32 = 3;
 pub struct Peer {
     pub command: Vec<PathBuf>,
     #[serde(rename = "env")]
-    pub variables: Variables,
+    pub variables: BTreeMap<String, String>,
     pub package_dir: PathBuf,
     pub versions: BTreeMap<String, String>,
 }
 
-/// Why it can't be known whether there is one.
-#[derive(Debug, thiserror::Error)]
-pub enum PeerError {
-    #[error("install.py can't be started")]
-    Start(#[source] io::Error),
-    #[error("install.py {0} has failed")]
-    Install(String),
-    #[error("install.py {name} has not said how to start it")]
-    Answer { name: String, source: serde_json::Error },
-}
-
 /// Installs a peer, unless it is there already; `None` if this machine lacks something, which is printed.
 ///
-/// # Errors
+/// # Panics
 /// When installing fails for another reason.
-pub fn install(name: &str) -> Result<Option<Peer>, PeerError> {
+pub fn install(name: &str) -> Option<Peer> {
     let python = env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/install.py");
-    let output =
-        Command::new(python).args([script, name]).stderr(Stdio::inherit()).output().map_err(PeerError::Start)?;
+    let output = Command::new(python).args([script, name]).stderr(Stdio::inherit()).output().expect("Python starts");
     let said = String::from_utf8_lossy(&output.stdout);
     let last = said.lines().last().unwrap_or_default();
     match output.status.code() {
-        Some(0) => {
-            let peer = serde_json::from_str(last);
-            peer.map(Some).map_err(|source| PeerError::Answer { name: name.to_owned(), source })
-        }
+        Some(0) => Some(serde_json::from_str(last).expect("install.py says how to start a peer")),
         Some(NOT_HERE) => {
             eprintln!("peer-{name} is left out: {last}");
-            Ok(None)
+            None
         }
-        _ => Err(PeerError::Install(name.to_owned())),
+        _ => panic!("install.py {name} has failed"),
     }
 }

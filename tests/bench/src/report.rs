@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs, io, path::Path, thread, time::Duration};
 
 use serde::Serialize;
 
-use crate::{analytics::Counting, answers::AnswerCost, goals::Goal, soak::Soaked};
+use crate::{analytics::Counting, answers::AnswerCost, goals::Goal};
 
 /// What has been measured of a subject. What doesn't apply to it is missing.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -48,7 +48,6 @@ pub struct Report {
     pub pages: Vec<AnswerCost>,
     pub questions: Vec<AnswerCost>,
     pub bulk: Vec<AnswerCost>,
-    pub soak: Vec<Soaked>,
 }
 
 /// Where it was measured.
@@ -110,29 +109,16 @@ impl Report {
 
     /// The table of subjects.
     pub fn table(&self) -> String {
-        const HEADS: [&str; 13] = [
-            "cold ms",
-            "p99",
-            "warm µs",
-            "p90",
-            "p99",
-            "done µs",
-            "CPU ms/1k",
-            "RSS MB",
-            "zip MB",
-            "calls",
-            "reads",
-            "writes",
-            "early",
-        ];
-        let widths: Vec<_> = HEADS.iter().map(|head| head.chars().count().max(7)).collect();
-        let row = |name: &str, cells: Vec<String>| {
-            let cells: String = cells.iter().zip(&widths).map(|(cell, width)| format!("  {cell:>width$}")).collect();
+        let row = |name: &str, cells: [String; COLUMNS.len()]| {
+            let widths = COLUMNS.iter().map(|(head, ..)| head.chars().count().max(7));
+            let cells: String = cells.iter().zip(widths).map(|(cell, width)| format!("  {cell:>width$}")).collect();
             format!("{name:<20}{cells}\n")
         };
-        let mut table = row("", HEADS.map(str::to_owned).into());
+        let mut table = row("", COLUMNS.map(|(head, ..)| head.to_owned()));
         for subject in &self.subjects {
-            table += &row(&subject.name, subject.cells());
+            let cell = |value: Option<f64>, decimals| value.map(|value| format!("{value:.decimals$}"));
+            let cells = COLUMNS.map(|(_, decimals, of)| cell(of(subject), decimals).unwrap_or_else(|| "–".to_owned()));
+            table += &row(&subject.name, cells);
         }
         table
     }
@@ -143,25 +129,21 @@ impl Report {
     }
 }
 
-impl Figures {
-    fn cells(&self) -> Vec<String> {
-        let cell = |value: Option<f64>, decimals: usize| {
-            value.map_or_else(|| "–".to_owned(), |value| format!("{value:.decimals$}"))
-        };
-        vec![
-            cell(self.cold_ms_p50, 1),
-            cell(self.cold_ms_p99, 1),
-            cell(self.warm_us_p50, 0),
-            cell(self.warm_us_p90, 0),
-            cell(self.warm_us_p99, 0),
-            cell(self.done_us_p50, 0),
-            cell(self.cpu_ms_per_1k, 0),
-            cell(self.rss_mb, 1),
-            cell(self.zip_mb, 2),
-            cell(self.calls, 2),
-            cell(self.rru, 2),
-            cell(self.wru, 2),
-            cell(self.early_writes, 2),
-        ]
-    }
-}
+/// What a column of the table is called, how many decimals it has, and what is in it.
+type Column = (&'static str, usize, fn(&Figures) -> Option<f64>);
+
+const COLUMNS: [Column; 13] = [
+    ("cold ms", 1, |figures| figures.cold_ms_p50),
+    ("p99", 1, |figures| figures.cold_ms_p99),
+    ("warm µs", 0, |figures| figures.warm_us_p50),
+    ("p90", 0, |figures| figures.warm_us_p90),
+    ("p99", 0, |figures| figures.warm_us_p99),
+    ("done µs", 0, |figures| figures.done_us_p50),
+    ("CPU ms/1k", 0, |figures| figures.cpu_ms_per_1k),
+    ("RSS MB", 1, |figures| figures.rss_mb),
+    ("zip MB", 2, |figures| figures.zip_mb),
+    ("calls", 2, |figures| figures.calls),
+    ("reads", 2, |figures| figures.rru),
+    ("writes", 2, |figures| figures.wru),
+    ("early", 2, |figures| figures.early_writes),
+];

@@ -1,36 +1,24 @@
 //! DynamoDB with the template's tables and what the functions find in them, and stand-ins for the other services.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use linklet_domain::{Click, Spread, Timestamp};
 use linklet_dynamodb::ClicksTable;
-use linklet_lambda::passwords::Passwords;
 use linklet_test_support::{
-    ClickBuilder, FakeQueues, FakeSecret, LinkBuilder, Person, TOKEN_SECRET, TargetBuilder, TestDynamoDb,
+    AGENTS, ClickBuilder, FakeQueues, FakeSecret, LinkBuilder, Person, Program, TOKEN_SECRET, TestDynamoDb,
 };
 use serde_json::Value;
 
-use crate::{analytics, functions::Variables};
+use crate::{analytics, functions};
 
 /// The link that everybody follows.
 pub const HOT: &str = "hotlink";
-/// The link with a password.
-pub const LOCKED: &str = "locked";
-/// The password of that link, as the sample event of the function has it.
-const PASSWORD: &str = "open sesame";
 /// The link whose statistics are read.
 pub const COUNTED: &str = "counted";
-/// The link with many clicks, each of which can be read.
-pub const FOLLOWED: &str = "followed0000";
-/// What follows it.
-const AGENTS: [&str; 4] = [
-    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36",
-    "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:128.0) Gecko/20100101 Firefox/128.0",
-    "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Mobile/15E148 Safari/604.1",
-    "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
-];
 /// How many clicks it has.
 pub const CLICKS: usize = 500;
+/// The link with many clicks, each of which can be read.
+pub const FOLLOWED: &str = "followed0000";
 /// A page of a list is some of these.
 const LISTED: usize = 30;
 /// What a page of many links is filtered by, and searched for.
@@ -39,7 +27,7 @@ const NEEDLE: &str = "needle";
 
 /// What the functions talk to.
 pub struct Tables {
-    pub queues: FakeQueues,
+    queues: FakeQueues,
     /// Creates links.
     pub creator: Person,
     /// Lists links.
@@ -67,7 +55,6 @@ impl Tables {
         for code in [HOT, COUNTED] {
             tables.add_link(code, &tables.creator).await;
         }
-        tables.add_protected_link(LOCKED).await;
         for number in 0..LISTED {
             tables.add_link(&format!("listed{number}"), &tables.lister).await;
         }
@@ -80,8 +67,15 @@ impl Tables {
         self.db.endpoint()
     }
 
+    /// An executable in the environment of a function, which finds the services.
+    pub fn program(&self, function: &str, executable: PathBuf) -> Program {
+        let mut program = functions::program(function, executable, &self.queues);
+        program.variables.extend(self.endpoints());
+        program
+    }
+
     /// Where functions find the services.
-    pub fn endpoints(&self) -> Variables {
+    pub fn endpoints(&self) -> BTreeMap<String, String> {
         [
             ("AWS_ENDPOINT_URL_DYNAMODB", self.db.endpoint()),
             ("AWS_ENDPOINT_URL_SECRETS_MANAGER", self.secret.endpoint()),
@@ -91,23 +85,9 @@ impl Tables {
         .into()
     }
 
-    /// Monitors URLs, all of one workspace.
-    pub async fn monitor(&self, urls: impl Iterator<Item = String>) {
-        for url in urls {
-            self.db.store_target(&TargetBuilder::new(&url).in_workspace(&self.creator.workspace).build()).await;
-        }
-    }
-
     async fn add_link(&self, code: &str, owner: &Person) {
         let link = LinkBuilder::new(code).to(&target(code)).in_workspace(&owner.workspace).owned_by(&owner.id);
         self.db.store(&link.build()).await;
-    }
-
-    async fn add_protected_link(&self, code: &str) {
-        let mut link = LinkBuilder::new(code).to(&target(code)).in_workspace(&self.creator.workspace).build();
-        link.availability.is_protected = true;
-        let hash = Passwords::default().hash(&PASSWORD.into()).expect("a password can be hashed");
-        self.db.store_protected(&link, &hash).await;
     }
 
     /// Creating each as Linklet does would take long, so all but the first are copies with another code.
@@ -162,7 +142,7 @@ impl Tables {
             let ago = Duration::from_secs(30 * 86_400 / clicks as u64 * number as u64);
             let click = ClickBuilder::new(FOLLOWED).in_workspace(&owner.workspace).at(now.minus(ago));
             let page = format!("https://news.example/{}?{}", number % 40, "q".repeat(100));
-            click.by(&format!("203.0.{}", number % 9_000)).with(AGENTS[number % AGENTS.len()]).from(&page).build()
+            click.by(&format!("203.0.{}", number % 9_000)).with(AGENTS[number % AGENTS.len()].text).from(&page).build()
         };
         let clicks: Vec<_> = (0..clicks).rev().map(click).collect();
         for event in &clicks {

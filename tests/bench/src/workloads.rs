@@ -3,10 +3,10 @@
 use std::{fs, rc::Rc, time::Duration};
 
 use linklet_domain::{Role, Timestamp};
-use linklet_test_support::{Person, token_of};
+use linklet_test_support::{FakeLambda, Invocation, Person, token_of};
 use serde_json::{Value, json};
 
-use crate::tables::{CLICKS, COUNTED, FOLLOWED, HOT, LOCKED, Tables, code, target};
+use crate::tables::{CLICKS, COUNTED, FOLLOWED, HOT, Tables, code, target};
 
 /// So many visitors follow links.
 const VISITORS: usize = 5_000;
@@ -29,13 +29,16 @@ impl Workload {
         Self { event: Rc::new(event), expected: Rc::new(expected) }
     }
 
-    pub fn event(&self, number: usize) -> String {
-        (self.event)(number)
-    }
-
-    /// Whether an answer is the right one.
-    pub fn is_right(&self, number: usize, answer: &[u8]) -> bool {
-        serde_json::from_slice(answer).is_ok_and(|answer: Value| (self.expected)(number, &answer))
+    /// Has an environment work on the event with this number.
+    ///
+    /// # Panics
+    /// When its answer isn't the right one.
+    pub async fn ask(&self, name: &str, environment: &FakeLambda, number: usize) -> Invocation {
+        let invocation = environment.invoke((self.event)(number)).await;
+        let answer = serde_json::from_slice(&invocation.answer);
+        let is_right = answer.is_ok_and(|answer: Value| (self.expected)(number, &answer));
+        assert!(is_right, "{name} answers wrongly: {}", String::from_utf8_lossy(&invocation.answer));
+        invocation
     }
 
     /// Any event, and an empty answer.
@@ -107,12 +110,6 @@ impl Workload {
         Self::new(move |_| event.clone(), expected)
     }
 
-    /// A workspace at a glance.
-    pub fn overview(tables: &Tables) -> Self {
-        let event = authorized(&sample("overview", "overview"), &tables.lister);
-        Self::new(move |_| event.clone(), |_, answer| body(answer)["links"]["total"].as_u64() >= Some(10))
-    }
-
     /// A page of 20 of somebody's links.
     pub fn page(owner: &Person, query: &str) -> Self {
         let event = with(&authorized(&sample("list", "urls"), owner), "/api/urls", "/api/links");
@@ -145,105 +142,6 @@ impl Workload {
             asking(&event, &format!("from={from}"))
         };
         Self::new(event, |_, answer| body(answer)["total_clicks"].as_u64() > Some(0))
-    }
-
-    /// Who the caller is, by their token.
-    pub fn me(tables: &Tables) -> Self {
-        let (event, id) = (authorized(&sample("auth", "me"), &tables.creator), tables.creator.id.to_string());
-        Self::new(move |_| event.clone(), move |_, answer| body(answer)["user_id"] == id)
-    }
-
-    /// A workspace, its members and its keys, in turns.
-    pub fn workspace(tables: &Tables) -> Self {
-        let samples =
-            ["workspace", "members", "keys"].map(|name| authorized(&sample("account", name), &tables.creator));
-        Self::new(move |number| samples[number % samples.len()].clone(), |_, answer| answer["statusCode"] == 200)
-    }
-
-    /// One person logs in again and again, after having registered.
-    pub fn logins() -> Self {
-        let (register, login) = (sample("auth", "register"), sample("auth", "login"));
-        Self::new(
-            move |number| if number == 0 { register.clone() } else { login.clone() },
-            |number, answer| answer["statusCode"] == if number == 0 { 201 } else { 200 },
-        )
-    }
-
-    /// Another link is deleted each time, until all are.
-    pub fn delete(tables: &Tables) -> Self {
-        let event = Self::about_links(tables, &sample("delete", "delete"));
-        Self::new(event, |_, answer| answer["statusCode"] == 204)
-    }
-
-    /// Another link gets a title each time.
-    pub fn rename(tables: &Tables) -> Self {
-        let (event, links) = (Self::about_links(tables, &sample("update", "change")), tables.links);
-        Self::new(event, move |number, answer| body(answer)["title"] == format!("Spring {}", code(number % links)))
-    }
-
-    /// The password of a link is sent again and again, as the page that asks for it does.
-    pub fn unlock() -> Self {
-        let event = with(&sample("unlock", "unlock"), "launch", LOCKED);
-        Self::new(
-            move |_| event.clone(),
-            |_, answer| answer["statusCode"] == 303 && header(answer, "location") == Some(&target(LOCKED)),
-        )
-    }
-
-    /// The description of the API.
-    pub fn document() -> Self {
-        let event = sample("web", "document");
-        Self::new(move |_| event.clone(), |_, answer| answer["statusCode"] == 200)
-    }
-
-    /// The first sample event of a function.
-    ///
-    /// # Panics
-    /// When it has none.
-    pub fn sample_of(function: &str) -> Self {
-        let folder = format!("{}/../../functions/{function}/events", env!("CARGO_MANIFEST_DIR"));
-        let files = fs::read_dir(folder).expect("a function has sample events");
-        let first = files.flatten().map(|file| file.path()).min().expect("a function has a sample event");
-        let event = sample(function, &first.file_stem().unwrap_or_default().to_string_lossy());
-        Self::new(move |_| event.clone(), |_, answer| answer["statusCode"].as_u64().is_some_and(|status| status < 400))
-    }
-
-    /// A workspace's jobs.
-    pub fn jobs(tables: &Tables) -> Self {
-        let event = authorized(&sample("jobs-api", "jobs"), &tables.creator);
-        Self::new(move |_| event.clone(), |_, answer| body(answer)["jobs"].is_array())
-    }
-
-    /// A page of what is stored about somebody.
-    pub fn export(tables: &Tables) -> Self {
-        let event = authorized(&sample("leave", "export"), &tables.creator);
-        Self::new(move |_| event.clone(), |_, answer| body(answer)["items"].is_array())
-    }
-
-    /// Another URL to monitor each time.
-    pub fn register_target(tables: &Tables) -> Self {
-        let event = authorized(&sample("watch", "register"), &tables.creator);
-        let event = move |number| with(&event, "https://example.com/", &format!("https://example.com/{number}"));
-        Self::new(event, |_, answer| answer["statusCode"] == 201)
-    }
-
-    /// Another round of the only lane each time, which begins when the one before is over.
-    pub fn rounds() -> Self {
-        const INTERVAL: Duration = Duration::from_secs(10);
-        let (event, start) = (sample("watch-check", "round"), Timestamp::now().unix_seconds());
-        let start = Timestamp::from_unix_seconds(start).expect("it is a time");
-        let slot = move |number| start.plus(INTERVAL * u32::try_from(number).expect("there are few rounds"));
-        let event = move |number| {
-            let event = with(&event, "2026-03-02T14:05:15.000Z", &slot(number).to_string());
-            with(&event, r#"\"interval_seconds\": 15"#, r#"\"interval_seconds\": 10"#)
-        };
-        Self::new(event, |_, answer| answer["batchItemFailures"].as_array().is_some_and(Vec::is_empty))
-    }
-
-    /// A sample event, each time about another link of the creator.
-    fn about_links(tables: &Tables, sample: &str) -> impl Fn(usize) -> String + 'static {
-        let (event, links) = (authorized(sample, &tables.creator), tables.links);
-        move |number| with(&event, "launch", &code(number % links))
     }
 }
 

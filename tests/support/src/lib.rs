@@ -57,7 +57,7 @@ pub use faults::{Cancellation, Fault, Faults, WithoutTokens, WriteCounter, opera
 pub use http::{
     Answer, RequestBuilder, TOKEN_SECRET, authenticator, issuer, token_for, token_of, token_without_workspace, tokens,
 };
-pub use lambda::{FakeLambda, Journal};
+pub use lambda::{FakeLambda, Invocation, Journal, Program};
 pub use logs::CapturedLogs;
 pub use notifiers::FakeNotifiers;
 pub use queues::{FakeQueues, Outage};
