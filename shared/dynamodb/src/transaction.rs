@@ -72,6 +72,29 @@ impl<T> Transaction<T> {
     }
 }
 
+impl<T> Transaction<Option<T>> {
+    /// As [`Self::send`], for [`retry_on_conflict`]: `done` if it is committed, otherwise the refusal, which is `None` if a retry may
+    /// succeed.
+    pub(crate) async fn commit(self, client: &Client, done: T) -> Result<Option<T>, RepositoryError> {
+        Ok(match self.send(client).await? {
+            TransactionOutcome::Committed => Some(done),
+            TransactionOutcome::Refused(refusal) => refusal,
+            TransactionOutcome::InConflict => None,
+        })
+    }
+}
+
+impl Transaction<()> {
+    /// As [`Self::send`], where a refusal is an error: nobody counts on it.
+    pub(crate) async fn or_fail(self, client: &Client) -> Result<(), RepositoryError> {
+        let operation = self.operation;
+        match self.send(client).await? {
+            TransactionOutcome::Committed => Ok(()),
+            _ => Err(RepositoryError::contention(operation)),
+        }
+    }
+}
+
 /// The outcome of a cancelled transaction; `None` if the reason is neither a condition nor a conflict, such as throttling.
 fn outcome_of<T>(reasons: &[CancellationReason], refusals: Vec<T>) -> Option<TransactionOutcome<T>> {
     let mut refused = refusals.into_iter().zip(reasons);

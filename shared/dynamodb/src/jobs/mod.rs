@@ -95,11 +95,11 @@ impl JobsTable {
             } else {
                 return Ok(Some(None));
             }
-            let transaction = Transaction::new(OPERATION)
-                .and(self.0.put_new(OPERATION, &JobItem::from(&job))?, ())
-                .and(self.queue_as(OPERATION, &queue)?, ());
-            let sent = transaction.send(&self.0.client).await?;
-            Ok((sent == TransactionOutcome::Committed).then_some(Some(job)))
+            Transaction::new(OPERATION)
+                .and(self.0.put_new(OPERATION, &JobItem::from(&job))?, None)
+                .and(self.queue_as(OPERATION, &queue)?, None)
+                .commit(&self.0.client, Some(job))
+                .await
         })
         .await
     }

@@ -22,7 +22,7 @@ use super::{
 use crate::{
     RepositoryError,
     item::{from_item, number, text},
-    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
+    transaction::{Transaction, retry_on_conflict},
     write::Outcome,
 };
 
@@ -113,12 +113,11 @@ impl LinksTable {
                 (":correlation", text(&end.correlation_id)),
             ]);
             let still = "full_for = :max AND full_at = :at";
-            let sent = Transaction::new(OPERATION)
-                .and(exhausted.action()?, ())
-                .and(self.0.check(OPERATION, uses_key(&end.link), still, noted.clone())?, ())
-                .send(&self.0.client)
-                .await?;
-            Ok((sent != TransactionOutcome::InConflict).then_some(()))
+            Transaction::new(OPERATION)
+                .and(exhausted.action()?, Some(()))
+                .and(self.0.check(OPERATION, uses_key(&end.link), still, noted.clone())?, Some(()))
+                .commit(&self.0.client, ())
+                .await
         })
         .await
     }

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     RepositoryError,
     item::{Key, from_item, number, text},
-    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
+    transaction::{Transaction, retry_on_conflict},
 };
 
 /// What an account says about its person.
@@ -176,11 +176,8 @@ impl UsersTable {
                 .only_if(format!("attribute_exists(pk) AND attribute_not_exists(closed_at) AND ({is_as_read})"))
                 .values([(":mail", text(choice.as_str())), (":was", text(item.mail.as_str()))]);
             let entry = entry.clone().from(item.mail.as_str());
-            let transaction = Transaction::new(OPERATION).and(update.action()?, ()).and(self.entry(&entry)?, ());
-            Ok(match transaction.send(&self.0.client).await? {
-                TransactionOutcome::Committed => Some(true),
-                TransactionOutcome::Refused(_) | TransactionOutcome::InConflict => None,
-            })
+            let transaction = Transaction::new(OPERATION).and(update.action()?, None).and(self.entry(&entry)?, None);
+            transaction.commit(&self.0.client, true).await
         })
         .await
     }
@@ -196,14 +193,15 @@ impl UsersTable {
         origin: &AuditContext,
     ) -> Result<(), RepositoryError> {
         const OPERATION: &str = "verify an address";
-        let attempt = async || {
-            let transaction = Transaction::new(OPERATION)
-                .and(self.address_verification(user, email, origin.at)?, ())
-                .and(self.entry(&origin.of_person(user, AuditAction::AccountAddressVerified))?, ());
+        retry_on_conflict(OPERATION, async || {
             // What is refused is about another address than the account's, and there is nothing to verify.
-            Ok((transaction.send(&self.0.client).await? != TransactionOutcome::InConflict).then_some(()))
-        };
-        retry_on_conflict(OPERATION, attempt).await
+            Transaction::new(OPERATION)
+                .and(self.address_verification(user, email, origin.at)?, Some(()))
+                .and(self.entry(&origin.of_person(user, AuditAction::AccountAddressVerified))?, Some(()))
+                .commit(&self.0.client, ())
+                .await
+        })
+        .await
     }
 
     /// The action of a transaction that records that a person has shown that this address is theirs. It is refused if the account

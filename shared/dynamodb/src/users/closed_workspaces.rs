@@ -217,11 +217,10 @@ impl ClosedWorkspaces {
         let gone = gone.only_if("restorable_until <= :now AND slug = :slug");
         let slug = self.0.delete(PURGE, slug_key(&workspace.slug));
         let slug = slug.only_if("attribute_not_exists(pk) OR workspace_id = :workspace");
-        let sent = Transaction::new(PURGE)
+        Transaction::new(PURGE)
             .and(gone.values([(":now", text(&now)), (":slug", text(&workspace.slug))]).action()?, ())
             .and(slug.value(":workspace", text(&workspace.id)).action()?, ())
-            .send(&self.0.client)
-            .await?;
-        if sent == TransactionOutcome::Committed { Ok(()) } else { Err(RepositoryError::contention(PURGE)) }
+            .or_fail(&self.0.client)
+            .await
     }
 }

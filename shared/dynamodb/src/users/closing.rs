@@ -14,7 +14,7 @@ use super::{
 use crate::{
     RepositoryError,
     item::{Key, text},
-    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
+    transaction::{Transaction, retry_on_conflict},
 };
 
 const CLOSE: &str = "close an account";
@@ -41,16 +41,15 @@ impl UsersTable {
             let now = Timestamp::now();
             let ended = EndedSessionsItem::new(&user_id, ends, None);
             let mut transaction = Transaction::new(CLOSE)
-                .and(self.marked(user_key(&user_id), ", password_changed_at = :at REMOVE password_hash", now)?, ())
-                .and(self.marked(email_key(email), "", now)?, ())
-                .and(self.marked(address_key(&user_id), " REMOVE verified_at, awaits_password", now)?, ())
-                .and(self.0.put_if(CLOSE, &ended, ENDS_MORE, [(":at", text(&ends))])?, ());
+                .and(self.marked(user_key(&user_id), ", password_changed_at = :at REMOVE password_hash", now)?, None)
+                .and(self.marked(email_key(email), "", now)?, None)
+                .and(self.marked(address_key(&user_id), " REMOVE verified_at, awaits_password", now)?, None)
+                .and(self.0.put_if(CLOSE, &ended, ENDS_MORE, [(":at", text(&ends))])?, None);
             if closed_at.is_none() {
                 let closed = origin.of_person(&user_id, AuditAction::AccountClosed);
-                transaction = transaction.and(self.entry(&closed)?, ());
+                transaction = transaction.and(self.entry(&closed)?, None);
             }
-            let sent = transaction.send(&self.0.client).await?;
-            Ok((sent == TransactionOutcome::Committed).then_some(Some(user_id)))
+            transaction.commit(&self.0.client, Some(user_id)).await
         })
         .await
     }

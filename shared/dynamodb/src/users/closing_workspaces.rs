@@ -21,7 +21,7 @@ use super::{
 use crate::{
     JobMark, RepositoryError,
     item::text,
-    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
+    transaction::{Transaction, retry_on_conflict},
 };
 
 /// The outcome of closing a workspace.
@@ -88,11 +88,7 @@ impl UsersTable {
             let transaction = self.and_closure(transaction, &workspace, job, &closure, None).await?;
             let entry =
                 origin.in_workspace(&workspace.id, AuditAction::WorkspaceClosed, AuditSubject::Workspace(workspace.id));
-            Ok(match transaction.and(self.entry(&entry)?, None).send(&self.0.client).await? {
-                TransactionOutcome::Committed => Some(CloseOutcome::Closed(closure)),
-                TransactionOutcome::Refused(refusal) => refusal,
-                TransactionOutcome::InConflict => None,
-            })
+            transaction.and(self.entry(&entry)?, None).commit(&self.0.client, CloseOutcome::Closed(closure)).await
         })
         .await
     }
@@ -162,22 +158,15 @@ impl UsersTable {
                 AuditAction::WorkspaceRestored,
                 AuditSubject::Workspace(workspace.id),
             );
-            let sent = transaction
+            transaction
                 .and_each(self.session_lasts(caller)?, NONE)
                 .and(opened.action()?, None)
                 .and_each(self.2.preempted_by(job).await?, None)
                 .and(self.2.unmark_action(&workspace.id, &closure.job, JobMark::Closed)?, None)
                 .and(self.2.schedule_recheck(job)?, None)
                 .and(self.entry(&entry)?, None)
-                .send(&self.0.client)
-                .await?;
-            Ok(match sent {
-                TransactionOutcome::Committed => {
-                    Some(RestoreOutcome::Restored(Box::new(Workspace { closure: None, ..workspace })))
-                }
-                TransactionOutcome::Refused(refusal) => refusal,
-                TransactionOutcome::InConflict => None,
-            })
+                .commit(&self.0.client, RestoreOutcome::Restored(Box::new(Workspace { closure: None, ..workspace })))
+                .await
         })
         .await
     }

@@ -104,49 +104,43 @@ impl UsersTable {
         answer: Option<(&IdempotencyKey, &FoundingAnswer)>,
         origin: &AuditContext,
     ) -> Result<CreateWorkspaceOutcome, RepositoryError> {
-        retry_on_conflict(FOUND, || self.try_to_found(workspace, answer, origin)).await
-    }
-
-    async fn try_to_found(
-        &self,
-        workspace: &NewWorkspace,
-        answer: Option<(&IdempotencyKey, &FoundingAnswer)>,
-        origin: &AuditContext,
-    ) -> Result<Option<CreateWorkspaceOutcome>, RepositoryError> {
         let Member { user, joined_at: now, .. } = &workspace.founder;
-        let joinings = self.joinings(user).await?;
-        let memberships = self.memberships(user).await?.len();
-        let Some(most_joinings) = most_made(joinings, memberships, Membership::MOST) else {
-            return Ok(Some(CreateWorkspaceOutcome::TooMany));
-        };
-        let mut transaction = Transaction::new(FOUND);
-        // The first, so that of a repeated request it is the key that is refused, whatever else is.
-        if let Some((key, answer)) = answer {
-            let item = FoundingItem::new(user, key, answer, *now);
-            let is_free = "attribute_not_exists(pk) OR #ttl <= :now";
-            let put = self.0.put_if(FOUND, &item, is_free, [(":now", number(&now.unix_seconds()))])?;
-            transaction = transaction.and(put, CreateWorkspaceOutcome::KeyTaken);
-        }
-        let transaction = self
-            .and_workspace(
-                transaction,
-                FOUND,
-                workspace,
-                CreateWorkspaceOutcome::Taken,
-                CreateWorkspaceOutcome::Taken,
-                origin,
-            )?
-            .and(self.joining(&workspace.founder, None, most_joinings)?, CreateWorkspaceOutcome::AccountChanged);
-        Ok(match transaction.send(&self.0.client).await? {
-            TransactionOutcome::Committed => Some(CreateWorkspaceOutcome::Founded),
-            TransactionOutcome::Refused(CreateWorkspaceOutcome::AccountChanged)
-                if self.joinings(user).await? != joinings =>
-            {
-                None
+        retry_on_conflict(FOUND, async || {
+            let joinings = self.joinings(user).await?;
+            let memberships = self.memberships(user).await?.len();
+            let Some(most_joinings) = most_made(joinings, memberships, Membership::MOST) else {
+                return Ok(Some(CreateWorkspaceOutcome::TooMany));
+            };
+            let mut transaction = Transaction::new(FOUND);
+            // The first, so that of a repeated request it is the key that is refused, whatever else is.
+            if let Some((key, answer)) = answer {
+                let item = FoundingItem::new(user, key, answer, *now);
+                let is_free = "attribute_not_exists(pk) OR #ttl <= :now";
+                let put = self.0.put_if(FOUND, &item, is_free, [(":now", number(&now.unix_seconds()))])?;
+                transaction = transaction.and(put, CreateWorkspaceOutcome::KeyTaken);
             }
-            TransactionOutcome::Refused(outcome) => Some(outcome),
-            TransactionOutcome::InConflict => None,
+            let transaction = self
+                .and_workspace(
+                    transaction,
+                    FOUND,
+                    workspace,
+                    CreateWorkspaceOutcome::Taken,
+                    CreateWorkspaceOutcome::Taken,
+                    origin,
+                )?
+                .and(self.joining(&workspace.founder, None, most_joinings)?, CreateWorkspaceOutcome::AccountChanged);
+            Ok(match transaction.send(&self.0.client).await? {
+                TransactionOutcome::Committed => Some(CreateWorkspaceOutcome::Founded),
+                TransactionOutcome::Refused(CreateWorkspaceOutcome::AccountChanged)
+                    if self.joinings(user).await? != joinings =>
+                {
+                    None
+                }
+                TransactionOutcome::Refused(outcome) => Some(outcome),
+                TransactionOutcome::InConflict => None,
+            })
         })
+        .await
     }
 
     /// What a request of a person with this key was answered in the last 24 hours.

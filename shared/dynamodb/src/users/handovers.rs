@@ -57,40 +57,30 @@ impl UsersTable {
         heir: Option<&Member>,
         origin: &AuditContext,
     ) -> Result<(), RepositoryError> {
-        retry_on_conflict(REVOKE_KEYS, || self.try_to_revoke_keys(workspace, leaver, until, heir, origin)).await
-    }
-
-    async fn try_to_revoke_keys(
-        &self,
-        workspace: &WorkspaceId,
-        leaver: &UserId,
-        until: Timestamp,
-        heir: Option<&Member>,
-        origin: &AuditContext,
-    ) -> Result<Option<()>, RepositoryError> {
-        let mut rows = self.key_rows(workspace, Timestamp::now()).await?;
-        rows.retain(|row| row.value.created_by == *leaver && row.value.created_at <= until);
-        for some in rows.chunks(KEYS_AT_ONCE) {
-            let mut transaction = Transaction::new(REVOKE_KEYS);
-            for row in some {
-                for action in self.key_revocation(row, heir)? {
-                    transaction = transaction.and(action, ());
+        retry_on_conflict(REVOKE_KEYS, async || {
+            let mut rows = self.key_rows(workspace, Timestamp::now()).await?;
+            rows.retain(|row| row.value.created_by == *leaver && row.value.created_at <= until);
+            for some in rows.chunks(KEYS_AT_ONCE) {
+                let mut transaction = Transaction::new(REVOKE_KEYS);
+                for row in some {
+                    transaction = transaction.and_each(self.key_revocation(row, heir)?, ());
+                    let subject = AuditSubject::Key(row.value.prefix.clone());
+                    let entry = match heir {
+                        Some(heir) => {
+                            let kept = origin.in_workspace(workspace, AuditAction::KeyKept, subject);
+                            kept.from(leaver).to(&heir.user)
+                        }
+                        None => origin.in_workspace(workspace, AuditAction::KeyRevoked, subject),
+                    };
+                    transaction = transaction.and(self.entry(&entry)?, ());
                 }
-                let subject = AuditSubject::Key(row.value.prefix.clone());
-                let entry = match heir {
-                    Some(heir) => {
-                        let kept = origin.in_workspace(workspace, AuditAction::KeyKept, subject);
-                        kept.from(leaver).to(&heir.user)
-                    }
-                    None => origin.in_workspace(workspace, AuditAction::KeyRevoked, subject),
-                };
-                transaction = transaction.and(self.entry(&entry)?, ());
+                if transaction.send(&self.0.client).await? != TransactionOutcome::Committed {
+                    return Ok(None);
+                }
             }
-            if transaction.send(&self.0.client).await? != TransactionOutcome::Committed {
-                return Ok(None);
-            }
-        }
-        Ok(Some(()))
+            Ok(Some(()))
+        })
+        .await
     }
 
     fn key_revocation(&self, row: &KeyItem, heir: Option<&Member>) -> Result<[TransactWriteItem; 2], RepositoryError> {

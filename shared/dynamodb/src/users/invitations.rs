@@ -128,16 +128,11 @@ impl Invitations {
         const OPERATION: &str = "add a token to an invitation";
         retry_on_conflict(OPERATION, || async {
             let item = InvitationTokenItem::of(invitation, token, true);
-            let sent = Transaction::new(OPERATION)
-                .and(self.0.is_still(OPERATION, invitation)?, ())
-                .and(self.0.put_new(OPERATION, &item)?, ())
-                .send(&self.0.client)
-                .await?;
-            Ok(match sent {
-                TransactionOutcome::Committed => Some(true),
-                TransactionOutcome::Refused(()) => Some(false),
-                TransactionOutcome::InConflict => None,
-            })
+            Transaction::new(OPERATION)
+                .and(self.0.is_still(OPERATION, invitation)?, Some(false))
+                .and(self.0.put_new(OPERATION, &item)?, Some(false))
+                .commit(&self.0.client, true)
+                .await
         })
         .await
     }
@@ -186,20 +181,15 @@ impl UsersTable {
             let Some(most) = most_made(made.invitations_made, others, Invitation::MAX_PER_WORKSPACE) else {
                 return Ok(Some(InviteOutcome::TooMany));
             };
-            let sent = Transaction::new(OPERATION)
+            Transaction::new(OPERATION)
                 .and(self.caller_is_admin(&invitation.workspace, inviter.user)?, not_admin)
                 .and_each(self.session_lasts(inviter)?, not_admin)
                 .and(self.one_more_made(OPERATION, &invitation.workspace, INVITATIONS_MADE, most)?, None)
                 .and(self.0.put(OPERATION, &InvitationItem::from(invitation))?, not_admin)
                 .and(self.0.put(OPERATION, &token)?, not_admin)
                 .and(self.entry(&entry)?, not_admin)
-                .send(&self.0.client)
-                .await?;
-            Ok(match sent {
-                TransactionOutcome::Committed => Some(InviteOutcome::Invited),
-                TransactionOutcome::Refused(refusal) => refusal,
-                TransactionOutcome::InConflict => None,
-            })
+                .commit(&self.0.client, InviteOutcome::Invited)
+                .await
         })
         .await
     }
@@ -216,8 +206,7 @@ impl UsersTable {
     ) -> Result<(), RepositoryError> {
         const OPERATION: &str = "invite somebody to register";
         let item = InvitationTokenItem::to_register(email, token, now);
-        let sent = Transaction::new(OPERATION).and(self.0.put_new(OPERATION, &item)?, ()).send(&self.0.client).await?;
-        if sent == TransactionOutcome::Committed { Ok(()) } else { Err(RepositoryError::contention(OPERATION)) }
+        Transaction::new(OPERATION).and(self.0.put_new(OPERATION, &item)?, ()).or_fail(&self.0.client).await
     }
 
     /// Lists the open invitations of a workspace, newest first.
@@ -253,17 +242,12 @@ impl UsersTable {
             let Some(invitation) = self.0.open_invitation(workspace, id, origin.at).await? else {
                 return Ok(Some(WithdrawOutcome::NoInvitation));
             };
-            let sent = Transaction::new(OPERATION)
+            Transaction::new(OPERATION)
                 .and(self.caller_is_admin(workspace, caller)?, Some(WithdrawOutcome::CallerNotAdmin))
                 .and(self.deletion(OPERATION, &invitation)?, None)
                 .and(self.entry(&entry_of_withdrawal(origin, &invitation))?, None)
-                .send(&self.0.client)
-                .await?;
-            Ok(match sent {
-                TransactionOutcome::Committed => Some(WithdrawOutcome::Withdrawn),
-                TransactionOutcome::Refused(refusal) => refusal,
-                TransactionOutcome::InConflict => None,
-            })
+                .commit(&self.0.client, WithdrawOutcome::Withdrawn)
+                .await
         })
         .await
     }
@@ -303,12 +287,11 @@ impl UsersTable {
         for invitation in &open {
             retry_on_conflict(OPERATION, async || {
                 // What refuses it is that it was accepted, replaced or withdrawn meanwhile.
-                let sent = Transaction::new(OPERATION)
-                    .and(self.deletion(OPERATION, invitation)?, ())
-                    .and(self.entry(&entry_of_withdrawal(origin, invitation))?, ())
-                    .send(&self.0.client)
-                    .await?;
-                Ok((sent != TransactionOutcome::InConflict).then_some(()))
+                Transaction::new(OPERATION)
+                    .and(self.deletion(OPERATION, invitation)?, Some(()))
+                    .and(self.entry(&entry_of_withdrawal(origin, invitation))?, Some(()))
+                    .commit(&self.0.client, ())
+                    .await
             })
             .await?;
         }
@@ -370,56 +353,50 @@ impl UsersTable {
         session: &SessionId,
         origin: &AuditContext,
     ) -> Result<AcceptOutcome, RepositoryError> {
-        retry_on_conflict(ACCEPT, || self.try_to_accept(token, account, session, origin)).await
-    }
-
-    async fn try_to_accept(
-        &self,
-        token: &TokenHash,
-        account: &Account,
-        session: &SessionId,
-        origin: &AuditContext,
-    ) -> Result<Option<AcceptOutcome>, RepositoryError> {
         const INVALID: Option<AcceptOutcome> = Some(AcceptOutcome::Invalid);
         let now = origin.at;
-        let Some(open) = self.open_invitation(token, &account.email, now).await? else { return Ok(INVALID) };
-        let Some(invitation) = &open.into_workspace else { return Ok(INVALID) };
-        let Some(workspace) = self.workspace(&invitation.workspace).await? else { return Ok(INVALID) };
-        let joinings = self.joinings(&account.id).await?;
-        let memberships = self.memberships(&account.id).await?;
-        // Of what the transaction is refused for, the first counts: a member stays one, and the invitation stays, too.
-        let already = Some(AcceptOutcome::AlreadyMember);
-        if memberships.iter().any(|membership| membership.workspace == workspace.id) {
-            return Ok(already);
-        }
-        let Some(most_joinings) = most_made(joinings, memberships.len(), Membership::MOST) else {
-            return Ok(Some(AcceptOutcome::TooMany));
-        };
-        let transaction = self.and_membership(Transaction::new(ACCEPT), ACCEPT, invitation, account, now, &already)?;
-        let transaction = transaction.and(self.admission(invitation)?, INVALID);
-        let member = Member::of(account, invitation.role, now);
-        let joining = self.joining(&member, open.verified_at(now), most_joinings)?;
-        let transaction = transaction.and(joining, Some(AcceptOutcome::AccountChanged));
-        // Otherwise somebody whose account is being closed would be a member again.
-        let transaction =
-            transaction.and_each(self.session_lasts(ActiveSession { user: &account.id, session })?, INVALID);
-        let mut transaction = transaction
-            .and(self.deletion(ACCEPT, invitation)?, None)
-            .and(self.entry(&entry_of_joining(origin, invitation, account))?, None);
-        if open.verified_at(now).is_some() && self.verified_at(&account.id).await?.is_none() {
-            let verified = origin.of_person(&account.id, AuditAction::AccountAddressVerified);
-            transaction = transaction.and(self.entry(&verified)?, None);
-        }
-        Ok(match transaction.send(&self.0.client).await? {
-            TransactionOutcome::Committed => Some(AcceptOutcome::Accepted(Box::new(workspace), invitation.role)),
-            TransactionOutcome::Refused(Some(AcceptOutcome::AccountChanged))
-                if self.joinings(&account.id).await? != joinings =>
-            {
-                None
+        retry_on_conflict(ACCEPT, async || {
+            let Some(open) = self.open_invitation(token, &account.email, now).await? else { return Ok(INVALID) };
+            let Some(invitation) = &open.into_workspace else { return Ok(INVALID) };
+            let Some(workspace) = self.workspace(&invitation.workspace).await? else { return Ok(INVALID) };
+            let joinings = self.joinings(&account.id).await?;
+            let memberships = self.memberships(&account.id).await?;
+            // Of what the transaction is refused for, the first counts: a member stays one, and the invitation stays, too.
+            let already = Some(AcceptOutcome::AlreadyMember);
+            if memberships.iter().any(|membership| membership.workspace == workspace.id) {
+                return Ok(already);
             }
-            TransactionOutcome::Refused(refusal) => refusal,
-            TransactionOutcome::InConflict => None,
+            let Some(most_joinings) = most_made(joinings, memberships.len(), Membership::MOST) else {
+                return Ok(Some(AcceptOutcome::TooMany));
+            };
+            let transaction =
+                self.and_membership(Transaction::new(ACCEPT), ACCEPT, invitation, account, now, &already)?;
+            let transaction = transaction.and(self.admission(invitation)?, INVALID);
+            let member = Member::of(account, invitation.role, now);
+            let joining = self.joining(&member, open.verified_at(now), most_joinings)?;
+            let transaction = transaction.and(joining, Some(AcceptOutcome::AccountChanged));
+            // Otherwise somebody whose account is being closed would be a member again.
+            let transaction =
+                transaction.and_each(self.session_lasts(ActiveSession { user: &account.id, session })?, INVALID);
+            let mut transaction = transaction
+                .and(self.deletion(ACCEPT, invitation)?, None)
+                .and(self.entry(&entry_of_joining(origin, invitation, account))?, None);
+            if open.verified_at(now).is_some() && self.verified_at(&account.id).await?.is_none() {
+                let verified = origin.of_person(&account.id, AuditAction::AccountAddressVerified);
+                transaction = transaction.and(self.entry(&verified)?, None);
+            }
+            Ok(match transaction.send(&self.0.client).await? {
+                TransactionOutcome::Committed => Some(AcceptOutcome::Accepted(Box::new(workspace), invitation.role)),
+                TransactionOutcome::Refused(Some(AcceptOutcome::AccountChanged))
+                    if self.joinings(&account.id).await? != joinings =>
+                {
+                    None
+                }
+                TransactionOutcome::Refused(refusal) => refusal,
+                TransactionOutcome::InConflict => None,
+            })
         })
+        .await
     }
 
     /// Creates account and address, and the membership that the invitation is for, in one transaction with its end.

@@ -131,20 +131,15 @@ impl UsersTable {
             let Some(most) = most_made(made.keys_made, keys, ApiKey::MAX_PER_WORKSPACE) else {
                 return Ok(Some(CreateKeyOutcome::TooMany));
             };
-            let sent = Transaction::new(OPERATION)
+            Transaction::new(OPERATION)
                 .and(self.caller_is_admin(&key.workspace, creator.user)?, not_admin)
                 .and_each(self.session_lasts(creator)?, not_admin)
                 .and(self.one_more_made(OPERATION, &key.workspace, KEYS_MADE, most)?, None)
                 .and(self.0.put_new(OPERATION, &KeyItem::under_workspace(key))?, taken)
                 .and(self.0.put_new(OPERATION, &KeyItem::under_hash(key))?, taken)
                 .and(self.entry(&created)?, taken)
-                .send(&self.0.client)
-                .await?;
-            Ok(match sent {
-                TransactionOutcome::Committed => Some(CreateKeyOutcome::Created),
-                TransactionOutcome::Refused(refusal) => refusal,
-                TransactionOutcome::InConflict => None,
-            })
+                .commit(&self.0.client, CreateKeyOutcome::Created)
+                .await
         })
         .await
     }
@@ -177,7 +172,19 @@ impl UsersTable {
         prefix: &KeyPrefix,
         origin: &AuditContext,
     ) -> Result<KeyOutcome<ApiKey>, RepositoryError> {
-        retry_on_conflict(REVOKE, || self.try_to_revoke(workspace, caller, prefix, origin)).await
+        retry_on_conflict(REVOKE, async || {
+            let key = workspace_api_key_key(workspace, prefix);
+            let Some(row) = self.0.get::<KeyItem>(REVOKE, key).await? else { return Ok(Some(KeyOutcome::NoKey)) };
+            let revoked = origin.in_workspace(workspace, AuditAction::KeyRevoked, AuditSubject::Key(prefix.clone()));
+            Transaction::new(REVOKE)
+                .and(self.caller_is_admin(workspace, caller)?, Some(KeyOutcome::CallerNotAdmin))
+                .and(self.key_row_deletion(&row)?, None)
+                .and(self.key_deletion(&row.value.hash)?, None)
+                .and(self.entry(&revoked)?, None)
+                .commit(&self.0.client, KeyOutcome::Done(Box::new(row.value)))
+                .await
+        })
+        .await
     }
 
     /// Renames an API key, pauses it from now on, or lets it open its routes again, if the caller is an admin.
@@ -192,48 +199,40 @@ impl UsersTable {
         change: &KeyChange,
         origin: &AuditContext,
     ) -> Result<KeyOutcome<ChangedKey>, RepositoryError> {
-        retry_on_conflict(CHANGE, || self.try_to_change_key(workspace, caller, prefix, change, origin)).await
-    }
-
-    async fn try_to_change_key(
-        &self,
-        workspace: &WorkspaceId,
-        caller: ActiveSession<'_>,
-        prefix: &KeyPrefix,
-        change: &KeyChange,
-        origin: &AuditContext,
-    ) -> Result<Option<KeyOutcome<ChangedKey>>, RepositoryError> {
-        let now = origin.at;
-        let key = workspace_api_key_key(workspace, prefix);
-        let found = self.0.get::<KeyItem>(CHANGE, key).await?;
-        let Some(row) = found.filter(|row| row.is_kept(now)) else { return Ok(Some(KeyOutcome::NoKey)) };
-        let mut transaction = Transaction::new(CHANGE)
-            .and(self.caller_is_admin(workspace, caller.user)?, Some(KeyOutcome::CallerNotAdmin))
-            .and_each(self.session_lasts(caller)?, Some(KeyOutcome::CallerNotAdmin));
-        let was_active = row.value.paused_at.is_none();
-        let paused =
-            change.is_active.filter(|is_active| *is_active != was_active).map(|is_active| (!is_active).then_some(now));
-        let name = change.name.as_ref().filter(|name| **name != row.value.name);
-        if paused.is_some() || name.is_some() {
-            for action in self.key_update(&row, name, paused)? {
-                transaction = transaction.and(action, None);
+        retry_on_conflict(CHANGE, async || {
+            let now = origin.at;
+            let key = workspace_api_key_key(workspace, prefix);
+            let found = self.0.get::<KeyItem>(CHANGE, key).await?;
+            let Some(row) = found.filter(|row| row.is_kept(now)) else { return Ok(Some(KeyOutcome::NoKey)) };
+            let mut transaction = Transaction::new(CHANGE)
+                .and(self.caller_is_admin(workspace, caller.user)?, Some(KeyOutcome::CallerNotAdmin))
+                .and_each(self.session_lasts(caller)?, Some(KeyOutcome::CallerNotAdmin));
+            let was_active = row.value.paused_at.is_none();
+            let paused = change
+                .is_active
+                .filter(|is_active| *is_active != was_active)
+                .map(|is_active| (!is_active).then_some(now));
+            let name = change.name.as_ref().filter(|name| **name != row.value.name);
+            if paused.is_some() || name.is_some() {
+                transaction = transaction.and_each(self.key_update(&row, name, paused)?, None);
             }
-        }
-        for entry in entries_of_change(origin, workspace, &row, name, paused) {
-            transaction = transaction.and(self.entry(&entry)?, None);
-        }
-        let sent = transaction.send(&self.0.client).await?;
-        Ok(match sent {
-            TransactionOutcome::Committed => {
-                let last_used_at = self.last_uses(std::slice::from_ref(&row)).await?.remove(&row.value.hash);
-                let mut key = ApiKey { last_used_at, ..row.value };
-                key.paused_at = paused.unwrap_or(key.paused_at);
-                key.name = name.cloned().unwrap_or(key.name);
-                Some(KeyOutcome::Done(Box::new(ChangedKey { key, was_active })))
+            for entry in entries_of_change(origin, workspace, &row, name, paused) {
+                transaction = transaction.and(self.entry(&entry)?, None);
             }
-            TransactionOutcome::Refused(refusal) => refusal,
-            TransactionOutcome::InConflict => None,
+            let sent = transaction.send(&self.0.client).await?;
+            Ok(match sent {
+                TransactionOutcome::Committed => {
+                    let last_used_at = self.last_uses(std::slice::from_ref(&row)).await?.remove(&row.value.hash);
+                    let mut key = ApiKey { last_used_at, ..row.value };
+                    key.paused_at = paused.unwrap_or(key.paused_at);
+                    key.name = name.cloned().unwrap_or(key.name);
+                    Some(KeyOutcome::Done(Box::new(ChangedKey { key, was_active })))
+                }
+                TransactionOutcome::Refused(refusal) => refusal,
+                TransactionOutcome::InConflict => None,
+            })
         })
+        .await
     }
 
     /// Pauses the API keys of a workspace of which this is true by their creator and the time of their creation, and returns how many
@@ -258,9 +257,7 @@ impl UsersTable {
                 let mut transaction = Transaction::new(PAUSE);
                 for row in some {
                     let paused = Some(Some(at));
-                    for action in self.key_update(row, None, paused)? {
-                        transaction = transaction.and(action, ());
-                    }
+                    transaction = transaction.and_each(self.key_update(row, None, paused)?, ());
                     for entry in entries_of_change(origin, workspace, row, None, paused) {
                         transaction = transaction.and(self.entry(&entry)?, ());
                     }
@@ -304,30 +301,6 @@ impl UsersTable {
                 .action()
         };
         Ok([change(row.key.clone())?, change(api_key_key(&row.value.hash))?])
-    }
-
-    async fn try_to_revoke(
-        &self,
-        workspace: &WorkspaceId,
-        caller: &UserId,
-        prefix: &KeyPrefix,
-        origin: &AuditContext,
-    ) -> Result<Option<KeyOutcome<ApiKey>>, RepositoryError> {
-        let key = workspace_api_key_key(workspace, prefix);
-        let Some(row) = self.0.get::<KeyItem>(REVOKE, key).await? else { return Ok(Some(KeyOutcome::NoKey)) };
-        let revoked = origin.in_workspace(workspace, AuditAction::KeyRevoked, AuditSubject::Key(prefix.clone()));
-        let sent = Transaction::new(REVOKE)
-            .and(self.caller_is_admin(workspace, caller)?, Some(KeyOutcome::CallerNotAdmin))
-            .and(self.key_row_deletion(&row)?, None)
-            .and(self.key_deletion(&row.value.hash)?, None)
-            .and(self.entry(&revoked)?, None)
-            .send(&self.0.client)
-            .await?;
-        Ok(match sent {
-            TransactionOutcome::Committed => Some(KeyOutcome::Done(Box::new(row.value))),
-            TransactionOutcome::Refused(refusal) => refusal,
-            TransactionOutcome::InConflict => None,
-        })
     }
 
     /// The items of a workspace's keys, without those whose TTL is over.

@@ -177,16 +177,15 @@ impl UsersTable {
             let person = ClosedPerson { user: *user, guessed: guessed.clone() };
             let forgetting = Task::new(TaskWork::Forget(person), origin.at, &origin.correlation_id);
             let closed = origin.of_person(user, AuditAction::AccountClosed);
-            let sent = Transaction::new(LEAVE)
-                .and(address_goes.action()?, ())
-                .and(account_goes.value(":email", text(email)).action()?, ())
-                .and(address_is_free.value(":user", text(user)).action()?, ())
-                .and(self.0.put_if(LEAVE, &ended, ENDS_MORE, [(":at", text(&ends))])?, ())
-                .and_each(self.2.begin(&forgetting)?, ())
-                .and(self.entry(&closed)?, ())
-                .send(&self.0.client)
-                .await?;
-            Ok((sent == TransactionOutcome::Committed).then_some(true))
+            Transaction::new(LEAVE)
+                .and(address_goes.action()?, None)
+                .and(account_goes.value(":email", text(email)).action()?, None)
+                .and(address_is_free.value(":user", text(user)).action()?, None)
+                .and(self.0.put_if(LEAVE, &ended, ENDS_MORE, [(":at", text(&ends))])?, None)
+                .and_each(self.2.begin(&forgetting)?, None)
+                .and(self.entry(&closed)?, None)
+                .commit(&self.0.client, true)
+                .await
         })
         .await
     }

@@ -22,7 +22,7 @@ use super::{
 use crate::{
     RepositoryError,
     item::{Key, SortKeys, number, text},
-    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
+    transaction::{Transaction, retry_on_conflict},
 };
 
 /// A change of a membership.
@@ -88,8 +88,30 @@ impl UsersTable {
         change: MemberChange,
         origin: &AuditContext,
     ) -> Result<MemberOutcome, RepositoryError> {
-        retry_on_conflict("change a member", || self.try_to_change_member(workspace, caller, user, change, origin))
-            .await
+        const OPERATION: &str = "change a member";
+        retry_on_conflict(OPERATION, async || {
+            let Some(member) = self.member(workspace, user).await? else { return Ok(Some(MemberOutcome::NoMember)) };
+            if user == caller.user && member.active_role() < Some(Role::Admin) {
+                return Ok(Some(MemberOutcome::CallerNotAdmin));
+            }
+            let changed = change.of(&member);
+            if changed == member {
+                return Ok(Some(MemberOutcome::Unchanged(member)));
+            }
+            let transaction = self.transition(OPERATION, workspace, &member, &changed)?;
+            let mut transaction = transaction.and_each(self.session_lasts(caller)?, CALLER_NOT_ADMIN);
+            // The caller's own items are in the transaction already, with the condition that their role hasn't changed.
+            if user != caller.user {
+                transaction = transaction.and(self.caller_is_admin(workspace, caller.user)?, CALLER_NOT_ADMIN);
+            }
+            for entry in entries_of_change(origin, workspace, &member, &changed) {
+                transaction = transaction.and(self.entry(&entry)?, None);
+            }
+            let is_resumed = member.paused_at.is_some() && changed.paused_at.is_none();
+            let done = if is_resumed { MemberOutcome::Resumed } else { MemberOutcome::Done };
+            transaction.commit(&self.0.client, done(changed)).await
+        })
+        .await
     }
 
     /// Pauses a membership, and returns it; `None` if there is none that isn't paused.
@@ -111,7 +133,7 @@ impl UsersTable {
             let paused = Member { paused_at: Some(at), ..member.clone() };
             let transaction = self.transition("pause a member", workspace, &member, &paused)?;
             let entry = origin.in_workspace(workspace, AuditAction::MemberPaused, AuditSubject::Member(*user));
-            self.committed(transaction.and(self.entry(&entry)?, None), &paused).await
+            transaction.and(self.entry(&entry)?, None).commit(&self.0.client, MemberOutcome::Done(paused)).await
         });
         match outcome.await? {
             MemberOutcome::Done(member) => Ok(Some(member)),
@@ -125,39 +147,28 @@ impl UsersTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn remove_member(&self, removal: &Removal<'_>) -> Result<MemberOutcome, RepositoryError> {
-        retry_on_conflict("remove a member", || self.try_to_remove(removal)).await
-    }
-
-    async fn try_to_change_member(
-        &self,
-        workspace: &WorkspaceId,
-        caller: ActiveSession<'_>,
-        user: &UserId,
-        change: MemberChange,
-        origin: &AuditContext,
-    ) -> Result<Option<MemberOutcome>, RepositoryError> {
-        let Some(member) = self.member(workspace, user).await? else { return Ok(Some(MemberOutcome::NoMember)) };
-        if user == caller.user && member.active_role() < Some(Role::Admin) {
-            return Ok(Some(MemberOutcome::CallerNotAdmin));
-        }
-        let changed = change.of(&member);
-        if changed == member {
-            return Ok(Some(MemberOutcome::Unchanged(member)));
-        }
-        let transaction = self.transition("change a member", workspace, &member, &changed)?;
-        let mut transaction = transaction.and_each(self.session_lasts(caller)?, CALLER_NOT_ADMIN);
-        // The caller's own items are in the transaction already, with the condition that their role hasn't changed.
-        if user != caller.user {
-            transaction = transaction.and(self.caller_is_admin(workspace, caller.user)?, CALLER_NOT_ADMIN);
-        }
-        let is_resumed = member.paused_at.is_some() && changed.paused_at.is_none();
-        for entry in entries_of_change(origin, workspace, &member, &changed) {
-            transaction = transaction.and(self.entry(&entry)?, None);
-        }
-        Ok(self.committed(transaction, &changed).await?.map(|outcome| match outcome {
-            MemberOutcome::Done(member) if is_resumed => MemberOutcome::Resumed(member),
-            outcome => outcome,
-        }))
+        const OPERATION: &str = "remove a member";
+        retry_on_conflict(OPERATION, async || {
+            let Removal { workspace, caller, user, .. } = *removal;
+            let Some(member) = self.member(workspace, user).await? else { return Ok(Some(MemberOutcome::NoMember)) };
+            let Some(heir) = self.heir_of(removal).await? else { return Ok(Some(MemberOutcome::LastAdmin)) };
+            let mut transaction = Transaction::new(OPERATION);
+            for key in membership_keys(workspace, user) {
+                transaction = transaction.and(self.member_deletion(OPERATION, key, &member)?, None);
+            }
+            transaction = self.count_admins(transaction, workspace, member.active_role(), None)?;
+            // Whoever leaves by themselves needn't be an admin, but whoever gets what they leave has to be one still.
+            let (not_admin, heirs_role) = match user == caller {
+                true => (None, self.heir_is_admin(workspace, &heir)?),
+                false => (CALLER_NOT_ADMIN, self.caller_is_admin(workspace, &heir)?),
+            };
+            let transaction = transaction
+                .and(heirs_role, not_admin)
+                .and_each(self.2.begin(&removal.handover(heir))?, None)
+                .and(self.entry(&entry_of_removal(removal, &member))?, None);
+            transaction.commit(&self.0.client, MemberOutcome::Done(member)).await
+        })
+        .await
     }
 
     /// A transaction that makes another membership of one, with the number of the workspace's admins.
@@ -173,28 +184,6 @@ impl UsersTable {
             transaction = transaction.and(self.membership_change(operation, key, before, after)?, None);
         }
         self.count_admins(transaction, workspace, before.active_role(), after.active_role())
-    }
-
-    async fn try_to_remove(&self, removal: &Removal<'_>) -> Result<Option<MemberOutcome>, RepositoryError> {
-        const OPERATION: &str = "remove a member";
-        let Removal { workspace, caller, user, .. } = *removal;
-        let Some(member) = self.member(workspace, user).await? else { return Ok(Some(MemberOutcome::NoMember)) };
-        let Some(heir) = self.heir_of(removal).await? else { return Ok(Some(MemberOutcome::LastAdmin)) };
-        let mut transaction = Transaction::new(OPERATION);
-        for key in membership_keys(workspace, user) {
-            transaction = transaction.and(self.member_deletion(OPERATION, key, &member)?, None);
-        }
-        transaction = self.count_admins(transaction, workspace, member.active_role(), None)?;
-        // Whoever leaves by themselves needn't be an admin, but whoever gets what they leave has to be one still.
-        let (not_admin, heirs_role) = match user == caller {
-            true => (None, self.heir_is_admin(workspace, &heir)?),
-            false => (CALLER_NOT_ADMIN, self.caller_is_admin(workspace, &heir)?),
-        };
-        let transaction = transaction
-            .and(heirs_role, not_admin)
-            .and_each(self.2.begin(&removal.handover(heir))?, None)
-            .and(self.entry(&entry_of_removal(removal, &member))?, None);
-        self.committed(transaction, &member).await
     }
 
     /// Who gets what a member leaves; `None` if there is no other admin.
@@ -213,18 +202,6 @@ impl UsersTable {
     ) -> Result<Option<Member>, RepositoryError> {
         let found = self.0.get::<WorkspaceMemberItem>("find a member", workspace_member_key(workspace, user)).await?;
         Ok(found.map(|item| item.member))
-    }
-
-    async fn committed(
-        &self,
-        transaction: Transaction<Refusal>,
-        member: &Member,
-    ) -> Result<Option<MemberOutcome>, RepositoryError> {
-        Ok(match transaction.send(&self.0.client).await? {
-            TransactionOutcome::Committed => Some(MemberOutcome::Done(member.clone())),
-            TransactionOutcome::Refused(refusal) => refusal,
-            TransactionOutcome::InConflict => None,
-        })
     }
 
     /// Adds the change of the workspace's count of admins to a transaction, if the change of the role affects it.

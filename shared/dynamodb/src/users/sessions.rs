@@ -260,11 +260,7 @@ impl UsersTable {
                 .value(":ttl", number(&origin.at.plus(lifetimes::SESSIONS).unix_seconds()));
             let transaction =
                 Transaction::new(END).and(condition(end).action()?, Some(false)).and(self.entry(&entry)?, None);
-            Ok(match transaction.send(&self.0.client).await? {
-                TransactionOutcome::Committed => Some(true),
-                TransactionOutcome::Refused(refusal) => refusal,
-                TransactionOutcome::InConflict => None,
-            })
+            transaction.commit(&self.0.client, true).await
         })
         .await
     }
@@ -284,13 +280,12 @@ impl UsersTable {
         let ended = EndedSessionsItem::new(user, at, but);
         let entry = origin.of_person(user, AuditAction::SessionAllEnded);
         retry_on_conflict(OPERATION, async || {
-            let sent = Transaction::new(OPERATION)
+            Transaction::new(OPERATION)
                 // A concurrent request that ends more is not undone.
-                .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&at))])?, ())
-                .and(self.entry(&entry)?, ())
-                .send(&self.0.client)
-                .await?;
-            Ok((sent != TransactionOutcome::InConflict).then_some(()))
+                .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&at))])?, Some(()))
+                .and(self.entry(&entry)?, Some(()))
+                .commit(&self.0.client, ())
+                .await
         })
         .await
     }

@@ -56,41 +56,32 @@ impl UsersTable {
         precondition: &Precondition,
         origin: &AuditContext,
     ) -> Result<WorkspaceOutcome, RepositoryError> {
-        retry_on_conflict(CHANGE, || self.try_to_change(id, caller, patch, precondition, origin)).await
-    }
-
-    /// Returns `None` if a concurrent request has changed the workspace.
-    async fn try_to_change(
-        &self,
-        id: &WorkspaceId,
-        caller: &UserId,
-        patch: &WorkspacePatch,
-        precondition: &Precondition,
-        origin: &AuditContext,
-    ) -> Result<Option<WorkspaceOutcome>, RepositoryError> {
-        let Some(current) = self.workspace(id).await? else { return Ok(Some(WorkspaceOutcome::NoWorkspace)) };
-        // The condition of the write names the same revision. A patch that changes nothing has no write.
-        if !precondition.admits(current.revision) {
-            return Ok(Some(WorkspaceOutcome::Stale));
-        }
-        let changed = current.changed_by(patch);
-        if changed == current {
-            return Ok(Some(WorkspaceOutcome::Changed(current)));
-        }
-        let mut transaction = Transaction::new(CHANGE)
-            .and(self.caller_is_admin(id, caller)?, Some(WorkspaceOutcome::CallerNotAdmin))
-            .and(self.workspace_change(&current, patch, origin.at)?, None);
-        if let Some(slug) = patch.slug.as_ref().filter(|slug| **slug != current.slug) {
-            transaction = transaction
-                .and(self.slug_claim(&current, slug)?, Some(WorkspaceOutcome::SlugTaken))
-                .and(self.slug_release(&current)?, None);
-        }
-        let transaction = transaction.and(self.entry(&entry_of_change(origin, &current, &changed))?, None);
-        Ok(match transaction.send(&self.0.client).await? {
-            TransactionOutcome::Committed => self.workspace(id).await?.map(WorkspaceOutcome::Changed),
-            TransactionOutcome::Refused(refusal) => refusal,
-            TransactionOutcome::InConflict => None,
+        retry_on_conflict(CHANGE, async || {
+            let Some(current) = self.workspace(id).await? else { return Ok(Some(WorkspaceOutcome::NoWorkspace)) };
+            // The condition of the write names the same revision. A patch that changes nothing has no write.
+            if !precondition.admits(current.revision) {
+                return Ok(Some(WorkspaceOutcome::Stale));
+            }
+            let changed = current.changed_by(patch);
+            if changed == current {
+                return Ok(Some(WorkspaceOutcome::Changed(current)));
+            }
+            let mut transaction = Transaction::new(CHANGE)
+                .and(self.caller_is_admin(id, caller)?, Some(WorkspaceOutcome::CallerNotAdmin))
+                .and(self.workspace_change(&current, patch, origin.at)?, None);
+            if let Some(slug) = patch.slug.as_ref().filter(|slug| **slug != current.slug) {
+                transaction = transaction
+                    .and(self.slug_claim(&current, slug)?, Some(WorkspaceOutcome::SlugTaken))
+                    .and(self.slug_release(&current)?, None);
+            }
+            let transaction = transaction.and(self.entry(&entry_of_change(origin, &current, &changed))?, None);
+            Ok(match transaction.send(&self.0.client).await? {
+                TransactionOutcome::Committed => self.workspace(id).await?.map(WorkspaceOutcome::Changed),
+                TransactionOutcome::Refused(refusal) => refusal,
+                TransactionOutcome::InConflict => None,
+            })
         })
+        .await
     }
 
     fn slug_claim(&self, current: &Workspace, slug: &WorkspaceSlug) -> Result<TransactWriteItem, RepositoryError> {

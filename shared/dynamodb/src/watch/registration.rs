@@ -88,26 +88,20 @@ impl WatchTable {
         key: Option<&IdempotencyKey>,
         correlation_id: &CorrelationId,
     ) -> Result<TargetRegistration, RepositoryError> {
-        retry_on_conflict(REGISTER, || self.try_to_register(target, key, correlation_id)).await
-    }
-
-    async fn try_to_register(
-        &self,
-        target: &Target,
-        key: Option<&IdempotencyKey>,
-        correlation_id: &CorrelationId,
-    ) -> Result<Option<TargetRegistration>, RepositoryError> {
-        let key = match key {
-            None => None,
-            Some(key) => match self.known_key(&target.workspace, key, target.created_at).await? {
-                KnownKey::Used(registered) => return Ok(Some(TargetRegistration::Done(registered))),
-                KnownKey::Free(stale) => Some(NewKey { key, stale }),
-            },
-        };
-        match self.find(&target.id).await? {
-            Some(found) => self.register_existing(found, target, key, correlation_id).await,
-            None => self.create(target, key, correlation_id).await,
-        }
+        retry_on_conflict(REGISTER, async || {
+            let key = match key {
+                None => None,
+                Some(key) => match self.known_key(&target.workspace, key, target.created_at).await? {
+                    KnownKey::Used(registered) => return Ok(Some(TargetRegistration::Done(registered))),
+                    KnownKey::Free(stale) => Some(NewKey { key, stale }),
+                },
+            };
+            match self.find(&target.id).await? {
+                Some(found) => self.register_existing(found, target, key, correlation_id).await,
+                None => self.create(target, key, correlation_id).await,
+            }
+        })
+        .await
     }
 
     async fn known_key(

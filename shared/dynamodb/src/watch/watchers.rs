@@ -48,36 +48,29 @@ impl WatchTable {
         correlation_id: &CorrelationId,
     ) -> Result<WatchOutcome, RepositoryError> {
         let message = Watcher { state: WatcherState::Watching, changed_at: at };
-        retry_on_conflict(WATCH, || self.try_to_watch(target, link, message, correlation_id)).await
-    }
-
-    async fn try_to_watch(
-        &self,
-        target: &Target,
-        link: &LinkId,
-        message: Watcher,
-        correlation_id: &CorrelationId,
-    ) -> Result<Option<WatchOutcome>, RepositoryError> {
-        let known = self.watcher(WATCH, &target.id, link).await?;
-        let Some(write) = self.watcher_write(WATCH, &target.id, link, known, message)? else {
-            return Ok(Some(WatchOutcome::Done));
-        };
-        let (mut actions, mut count_in) = (vec![write], Vec::new());
-        if !known.is_some_and(Watcher::is_watching) {
-            actions.push(match self.find(&target.id).await? {
-                Some(found) => self.increment_watchers(&found.id)?,
-                None => {
-                    count_in = self.count_in(WATCH, target)?;
-                    let target = Target { watchers: 1, registered: false, ..target.clone() };
-                    self.table.put_new(WATCH, &TargetItem::new(&target, EventId::generate(), correlation_id))?
-                }
-            });
-        }
-        Ok(match self.send(WATCH, actions, count_in).await? {
-            WriteOutcome::Committed => Some(WatchOutcome::Done),
-            WriteOutcome::NotNow => None,
-            WriteOutcome::Full => self.refuse(target, link, known, message.changed_at).await?,
+        retry_on_conflict(WATCH, async || {
+            let known = self.watcher(WATCH, &target.id, link).await?;
+            let Some(write) = self.watcher_write(WATCH, &target.id, link, known, message)? else {
+                return Ok(Some(WatchOutcome::Done));
+            };
+            let (mut actions, mut count_in) = (vec![write], Vec::new());
+            if !known.is_some_and(Watcher::is_watching) {
+                actions.push(match self.find(&target.id).await? {
+                    Some(found) => self.increment_watchers(&found.id)?,
+                    None => {
+                        count_in = self.count_in(WATCH, target)?;
+                        let target = Target { watchers: 1, registered: false, ..target.clone() };
+                        self.table.put_new(WATCH, &TargetItem::new(&target, EventId::generate(), correlation_id))?
+                    }
+                });
+            }
+            Ok(match self.send(WATCH, actions, count_in).await? {
+                WriteOutcome::Committed => Some(WatchOutcome::Done),
+                WriteOutcome::NotNow => None,
+                WriteOutcome::Full => self.refuse(target, link, known, message.changed_at).await?,
+            })
         })
+        .await
     }
 
     /// Stores that a link doesn't watch, since its workspace has no room for the target.
@@ -114,19 +107,18 @@ impl WatchTable {
     }
 
     async fn stop(&self, id: &TargetId, link: &LinkId, message: Watcher) -> Result<(), RepositoryError> {
-        retry_on_conflict(UNWATCH, || self.try_to_stop(id, link, message)).await
-    }
-
-    async fn try_to_stop(&self, id: &TargetId, link: &LinkId, message: Watcher) -> Result<Option<()>, RepositoryError> {
-        let known = self.watcher(UNWATCH, id, link).await?;
-        let Some(write) = self.watcher_write(UNWATCH, id, link, known, message)? else { return Ok(Some(())) };
-        let mut actions = vec![write];
-        if known.is_some_and(Watcher::is_watching)
-            && let Some(target) = self.find(id).await?
-        {
-            actions.extend(self.decrement_watchers(&target)?);
-        }
-        self.commit(UNWATCH, actions).await
+        retry_on_conflict(UNWATCH, async || {
+            let known = self.watcher(UNWATCH, id, link).await?;
+            let Some(write) = self.watcher_write(UNWATCH, id, link, known, message)? else { return Ok(Some(())) };
+            let mut actions = vec![write];
+            if known.is_some_and(Watcher::is_watching)
+                && let Some(target) = self.find(id).await?
+            {
+                actions.extend(self.decrement_watchers(&target)?);
+            }
+            self.commit(UNWATCH, actions).await
+        })
+        .await
     }
 
     /// The links that watch a target, as far as a budget goes, and whether these are all.
