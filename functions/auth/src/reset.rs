@@ -43,21 +43,21 @@ impl Auth {
         let NewPassword { token, password } = wanted;
         let token = OneTimeToken::parse(TokenPurpose::Reset, token).map_err(|_| TOKEN_INVALID)?;
         let reset = self.users.reset(&token.hash(), request.received_at()).await?.ok_or(TOKEN_INVALID)?;
-        password.refuse_guessable(reset.email()).map_err(|refused| refused.in_field("password"))?;
-        self.limits.admit_hashes(request, whose, reset.email().as_str(), 1, request.received_at()).await?;
+        password.refuse_guessable(&reset.email).map_err(|refused| refused.in_field("password"))?;
+        self.limits.admit_hashes(request, whose, reset.email.as_str(), 1, request.received_at()).await?;
         let hash = self.passwords.hash(password.typed()).map_err(ApiError::internal)?;
         // Hashing has taken a while, in which others may have logged in.
-        let origin = self.limits.guesses.origin(request, Actor::Person(*reset.user()));
-        let network = self.limits.guesses.familiar_network(request, reset.email().as_str());
+        let origin = self.limits.guesses.origin(request, Actor::Person(reset.user));
+        let network = self.limits.guesses.familiar_network(request, reset.email.as_str());
         match self.users.reset_password(&reset, &hash, &network, Timestamp::now, &origin).await? {
             ResetOutcome::Done { is_first_proof } => {
-                request.note_account(reset.user());
+                request.note_account(&reset.user);
                 // What an operator has shown to somebody says nothing about who uses it.
-                if reset.delivery() == TokenDelivery::Mailed {
-                    self.limits.guesses.remember_proof(request, reset.email().as_str()).await;
+                if reset.delivery == TokenDelivery::Mailed {
+                    self.limits.guesses.remember_proof(request, reset.email.as_str()).await;
                 }
                 let change = AccountChange::PasswordReset { pauses: is_first_proof };
-                self.mails.tell(request, reset.user(), change).await;
+                self.mails.tell(request, &reset.user, change).await;
                 Ok(no_content())
             }
             ResetOutcome::TokenInvalid => Err(TOKEN_INVALID),

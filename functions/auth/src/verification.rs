@@ -29,7 +29,7 @@ impl Auth {
         let find = async |_| self.verification_by(request, &token).await;
         let found = self.limits.guesses.limit(request, Attempt { kind: GuessKind::Token, account: None }, find).await?;
         match proof {
-            Proof::Session(person) if person == *found.user() => self.verify(request, &found, None).await,
+            Proof::Session(person) if person == found.user => self.verify(request, &found, None).await,
             Proof::Session(_) => Err(Problem::Forbidden.into()),
             Proof::Password(password) => self.verify_by_password(request, &found, &password).await,
         }
@@ -56,7 +56,7 @@ impl Auth {
         found: &AddressVerification,
         password: &TypedPassword,
     ) -> Result<Response, ApiError> {
-        let account = self.users.account(found.user()).await?.ok_or(TOKEN_INVALID)?;
+        let account = self.users.account(&found.user).await?.ok_or(TOKEN_INVALID)?;
         if account.password_hash.is_none() {
             return self.choose_password(request, found, password).await;
         }
@@ -74,10 +74,10 @@ impl Auth {
     ) -> Result<Response, ApiError> {
         let in_password = |refused: Invalid| refused.in_field("password");
         let password = Password::try_from(password.clone()).map_err(in_password)?;
-        password.refuse_guessable(found.email()).map_err(in_password)?;
-        let hash = self.first_hash(request, found.email(), &password, Some(HashFor::Strangers)).await?;
+        password.refuse_guessable(&found.email).map_err(in_password)?;
+        let hash = self.first_hash(request, &found.email, &password, Some(HashFor::Strangers)).await?;
         let verified = self.verify(request, found, Some(&hash)).await?;
-        self.limits.guesses.remember_proof(request, found.email().as_str()).await;
+        self.limits.guesses.remember_proof(request, found.email.as_str()).await;
         Ok(verified)
     }
 
@@ -88,17 +88,17 @@ impl Auth {
         first_password: Option<&str>,
     ) -> Result<Response, ApiError> {
         // Hashing has taken a while.
-        let origin = self.limits.guesses.origin(request, Actor::Person(*found.user()));
+        let origin = self.limits.guesses.origin(request, Actor::Person(found.user));
         match self.users.verify_with(found, first_password, Timestamp::now(), &origin).await? {
             VerifyOutcome::Verified => {
-                request.note_account(found.user());
+                request.note_account(&found.user);
                 Ok(no_content())
             }
             VerifyOutcome::Replaced { verified } => {
-                request.note_account(found.user());
-                self.limits.guesses.remember_proof(request, found.email().as_str()).await;
+                request.note_account(&found.user);
+                self.limits.guesses.remember_proof(request, found.email.as_str()).await;
                 if let Some(old) = verified {
-                    self.tell_at_old_address(request, found.user(), old).await;
+                    self.tell_at_old_address(request, &found.user, old).await;
                 }
                 Ok(no_content())
             }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::{
     invitations::{InvitationItem, InvitationTokenItem, InvitedTo},
     keys::{KeyItem, LastUse},
-    tokens::{KeepItem, ResetItem, VerificationItem},
+    tokens::TokenItem,
 };
 use super::{addresses::PendingAddress, founding::FoundingAnswer, sessions::SignIn};
 use crate::item::{Key, Stored};

@@ -8,7 +8,7 @@
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{
-    AuditAction, AuditContext, EmailAddress, FamiliarNetwork, Task, TaskWork, Timestamp, TokenHash, UserId,
+    AuditAction, AuditContext, EmailAddress, FamiliarNetwork, Task, TaskWork, Timestamp, TokenHash, UserId, lifetimes,
     reclaim::Reclaim,
 };
 
@@ -16,8 +16,8 @@ use super::{
     UsersTable,
     addresses::AddressProof,
     item::{
-        AddressItem, EmailItem, EndedSessionsItem, KeepItem, ResetItem, VerificationItem, address_key, email_key,
-        reset_key, user_key, verification_key,
+        AddressItem, EmailItem, EndedSessionsItem, TokenItem, address_key, email_key, keep_key, reset_key, user_key,
+        verification_key,
     },
     people::Differences,
     sessions::{ENDS_MORE, SET_PASSWORD},
@@ -25,7 +25,7 @@ use super::{
 use crate::{
     RepositoryError,
     item::{IS_NEW, Key, Table, text},
-    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
+    transaction::{Transaction, retry_on_conflict},
 };
 
 /// The repository for making one-time tokens.
@@ -75,8 +75,7 @@ impl OneTimeTokens {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn issue_reset(&self, token: &NewToken<'_>, delivery: TokenDelivery) -> Result<(), RepositoryError> {
-        const OPERATION: &str = "store a token for a new password";
-        self.0.put_item(OPERATION, &ResetItem::new(token, delivery))?.only_if(IS_NEW).or_fail().await
+        self.issue("store a token for a new password", &reset_item(token, delivery)).await
     }
 
     /// Stores a mailed token with which somebody keeps their address, although another one is wanted.
@@ -84,8 +83,7 @@ impl OneTimeTokens {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn issue_keep(&self, token: &NewToken<'_>) -> Result<(), RepositoryError> {
-        const OPERATION: &str = "store a token to keep an address";
-        self.0.put_item(OPERATION, &KeepItem::new(token))?.only_if(IS_NEW).or_fail().await
+        self.issue("store a token to keep an address", &address_item(keep_key(token.hash), token)).await
     }
 
     /// Stores a mailed token for an address.
@@ -93,45 +91,33 @@ impl OneTimeTokens {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn issue_verification(&self, token: &NewToken<'_>) -> Result<(), RepositoryError> {
-        const OPERATION: &str = "store a token for an address";
-        self.0.put_item(OPERATION, &VerificationItem::new(token))?.only_if(IS_NEW).or_fail().await
+        self.issue("store a token for an address", &address_item(verification_key(token.hash), token)).await
     }
+
+    async fn issue(&self, operation: &'static str, item: &TokenItem) -> Result<(), RepositoryError> {
+        self.0.put_item(operation, item)?.only_if(IS_NEW).or_fail().await
+    }
+}
+
+fn reset_item(token: &NewToken<'_>, delivery: TokenDelivery) -> TokenItem {
+    TokenItem::new(reset_key(token.hash), token, lifetimes::PASSWORD_RESETS, delivery)
+}
+
+fn address_item(key: Key, token: &NewToken<'_>) -> TokenItem {
+    TokenItem::new(key, token, lifetimes::ADDRESS_VERIFICATIONS, TokenDelivery::Mailed)
 }
 
 /// A token for a new password that can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PasswordReset {
     hash: TokenHash,
-    user: UserId,
-    email: EmailAddress,
-    issued_at: Timestamp,
-    delivery: TokenDelivery,
-}
-
-impl PasswordReset {
     /// The account.
-    #[must_use]
-    pub fn user(&self) -> &UserId {
-        &self.user
-    }
-
+    pub user: UserId,
     /// The address of the account.
-    #[must_use]
-    pub fn email(&self) -> &EmailAddress {
-        &self.email
-    }
-
+    pub email: EmailAddress,
+    issued_at: Timestamp,
     /// How the token got to the person.
-    #[must_use]
-    pub fn delivery(&self) -> TokenDelivery {
-        self.delivery
-    }
-
-    fn from_item(hash: &TokenHash, item: ResetItem) -> Self {
-        let delivery = if item.mailed { TokenDelivery::Mailed } else { TokenDelivery::Shown };
-        let ResetItem { user_id, email, issued_at, .. } = item;
-        Self { hash: hash.clone(), user: user_id, email, issued_at, delivery }
-    }
+    pub delivery: TokenDelivery,
 }
 
 /// The outcome of setting a new password with a token.
@@ -153,22 +139,10 @@ pub enum ResetOutcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddressVerification {
     hash: TokenHash,
-    user: UserId,
-    email: EmailAddress,
-}
-
-impl AddressVerification {
     /// The account.
-    #[must_use]
-    pub fn user(&self) -> &UserId {
-        &self.user
-    }
-
+    pub user: UserId,
     /// The address, which is the account's or the one that is wanted instead.
-    #[must_use]
-    pub fn email(&self) -> &EmailAddress {
-        &self.email
-    }
+    pub email: EmailAddress,
 }
 
 /// The outcome of using a token for an address.
@@ -203,12 +177,11 @@ impl UsersTable {
         origin: &AuditContext,
     ) -> Result<(), RepositoryError> {
         const OPERATION: &str = "store a token for a new password";
-        let sent = Transaction::new(OPERATION)
-            .and(self.0.put_new(OPERATION, &ResetItem::new(token, delivery))?, ())
+        Transaction::new(OPERATION)
+            .and(self.0.put_new(OPERATION, &reset_item(token, delivery))?, ())
             .and(self.entry(&origin.of_person(token.user, AuditAction::AccountResetIssued))?, ())
-            .send(&self.0.client)
-            .await?;
-        if sent == TransactionOutcome::Committed { Ok(()) } else { Err(RepositoryError::contention(OPERATION)) }
+            .or_fail(&self.0.client)
+            .await
     }
 
     /// Looks up a token for a new password. One that has expired is as unknown as one that never was.
@@ -216,8 +189,14 @@ impl UsersTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn reset(&self, token: &TokenHash, now: Timestamp) -> Result<Option<PasswordReset>, RepositoryError> {
-        let found = self.0.get::<ResetItem>("look up a token for a new password", reset_key(token)).await?;
-        Ok(found.filter(|item| now < item.expires_at).map(|item| PasswordReset::from_item(token, item)))
+        let found = self.0.get::<TokenItem>("look up a token for a new password", reset_key(token)).await?;
+        Ok(found.filter(|item| now < item.expires_at).map(|item| PasswordReset {
+            hash: token.clone(),
+            user: item.user_id,
+            email: item.email,
+            issued_at: item.issued_at,
+            delivery: if item.mailed { TokenDelivery::Mailed } else { TokenDelivery::Shown },
+        }))
     }
 
     /// Sets a new password, ends all sessions and uses up the token, in one transaction. A mailed token shows, too, that the address
@@ -255,13 +234,9 @@ impl UsersTable {
                 let verified = origin.of_person(&reset.user, AuditAction::AccountAddressVerified);
                 transaction = transaction.and_each(self.2.begin(&task)?, None).and(self.entry(&verified)?, None);
             }
-            Ok(match transaction.send(&self.0.client).await? {
-                TransactionOutcome::Committed => {
-                    Some(ResetOutcome::Done { is_first_proof: proof == AddressProof::First })
-                }
-                TransactionOutcome::Refused(refusal) => refusal,
-                TransactionOutcome::InConflict => None,
-            })
+            transaction
+                .commit(&self.0.client, ResetOutcome::Done { is_first_proof: proof == AddressProof::First })
+                .await
         })
         .await
     }
@@ -313,13 +288,10 @@ impl UsersTable {
         token: &TokenHash,
         now: Timestamp,
     ) -> Result<Option<AddressVerification>, RepositoryError> {
-        let found = self.0.get::<VerificationItem>(VERIFY, verification_key(token)).await?;
+        let found = self.0.get::<TokenItem>(VERIFY, verification_key(token)).await?;
         let usable = found.filter(|item| now < item.expires_at);
-        Ok(usable.map(|VerificationItem { user_id, email, .. }| AddressVerification {
-            hash: token.clone(),
-            user: user_id,
-            email,
-        }))
+        let hash = token.clone();
+        Ok(usable.map(|TokenItem { user_id: user, email, .. }| AddressVerification { hash, user, email }))
     }
 
     /// Records that an address is its account's person's, and uses up the token that shows it, in one transaction. It sets the first
@@ -358,11 +330,7 @@ impl UsersTable {
                 let entry = origin.of_person(user, AuditAction::AccountPasswordChanged);
                 transaction = transaction.and(self.entry(&entry)?, None);
             }
-            Ok(match transaction.send(&self.0.client).await? {
-                TransactionOutcome::Committed => Some(verified),
-                TransactionOutcome::Refused(refusal) => refusal,
-                TransactionOutcome::InConflict => None,
-            })
+            transaction.commit(&self.0.client, verified).await
         })
         .await
     }

@@ -12,12 +12,12 @@ use linklet_domain::{AuditAction, AuditContext, EmailAddress, FullName, Membersh
 
 use super::{
     UsersTable,
-    item::{AddressItem, EmailItem, KeepItem, address_key, email_key, keep_key, user_key, workspace_member_key},
+    item::{AddressItem, EmailItem, TokenItem, address_key, email_key, keep_key, user_key, workspace_member_key},
 };
 use crate::{
     RepositoryError,
     item::{Key, number, text},
-    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
+    transaction::{Transaction, retry_on_conflict},
     write::Write,
 };
 
@@ -164,11 +164,7 @@ impl UsersTable {
             }
             let taken = PersonOutcome::EmailTaken;
             let transaction = self.and_person(Transaction::new(CHANGE), &person, &differences, taken, origin)?;
-            Ok(match transaction.send(&self.0.client).await? {
-                TransactionOutcome::Committed => Some(PersonOutcome::Changed),
-                TransactionOutcome::Refused(refusal) => refusal,
-                TransactionOutcome::InConflict => None,
-            })
+            transaction.commit(&self.0.client, PersonOutcome::Changed).await
         })
         .await
     }
@@ -185,21 +181,16 @@ impl UsersTable {
         origin_of: impl Fn(&UserId) -> AuditContext,
     ) -> Result<Option<UserId>, RepositoryError> {
         retry_on_conflict(KEEP, async || {
-            let found = self.0.get::<KeepItem>(KEEP, keep_key(token)).await?.filter(|item| now < item.expires_at);
-            let Some(KeepItem { user_id, email, .. }) = found else { return Ok(Some(None)) };
+            let found = self.0.get::<TokenItem>(KEEP, keep_key(token)).await?.filter(|item| now < item.expires_at);
+            let Some(TokenItem { user_id, email, .. }) = found else { return Ok(Some(None)) };
             let change = "REMOVE pending_email, pending_until";
             let kept = self.0.update(KEEP, address_key(&user_id), change).only_if("pending_email = :email");
-            let sent = Transaction::new(KEEP)
-                .and(self.used_up(KEEP, keep_key(token))?, ())
-                .and(kept.value(":email", text(&email)).action()?, ())
-                .and(self.entry(&origin_of(&user_id).of_person(&user_id, AuditAction::AccountAddressKept))?, ())
-                .send(&self.0.client)
-                .await?;
-            Ok(match sent {
-                TransactionOutcome::Committed => Some(Some(user_id)),
-                TransactionOutcome::Refused(()) => Some(None),
-                TransactionOutcome::InConflict => None,
-            })
+            Transaction::new(KEEP)
+                .and(self.used_up(KEEP, keep_key(token))?, Some(None))
+                .and(kept.value(":email", text(&email)).action()?, Some(None))
+                .and(self.entry(&origin_of(&user_id).of_person(&user_id, AuditAction::AccountAddressKept))?, Some(None))
+                .commit(&self.0.client, Some(user_id))
+                .await
         })
         .await
     }

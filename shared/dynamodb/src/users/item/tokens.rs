@@ -1,20 +1,24 @@
-//! Items of tokens that are mailed or shown once.
+//! The item of a token that is mailed or shown once.
 
-use linklet_domain::{EmailAddress, Timestamp, UserId, lifetimes};
+use std::time::Duration;
+
+use linklet_domain::{EmailAddress, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 
-use super::{keep_key, reset_key, verification_key};
 use crate::{
     item::Key,
     users::{NewToken, TokenDelivery},
 };
 
 /// `RESET#<sha256>` / `RESET`: a token for a new password, under its hash.
+/// `VERIFICATION#<sha256>` / `VERIFICATION`: one for an address.
+/// `KEEP#<sha256>` / `KEEP`: one with which somebody keeps their address, although another one is wanted.
 #[derive(Debug, Serialize, Deserialize)]
-pub(in crate::users) struct ResetItem {
+pub(in crate::users) struct TokenItem {
     #[serde(flatten)]
     pub key: Key,
     pub user_id: UserId,
+    /// The address that it is about: to keep one, the address that is wanted instead.
     pub email: EmailAddress,
     pub issued_at: Timestamp,
     pub expires_at: Timestamp,
@@ -24,65 +28,16 @@ pub(in crate::users) struct ResetItem {
     pub ttl: i64,
 }
 
-impl ResetItem {
-    pub(in crate::users) fn new(token: &NewToken<'_>, delivery: TokenDelivery) -> Self {
-        let expires_at = token.issued_at.plus(lifetimes::PASSWORD_RESETS);
+impl TokenItem {
+    pub(in crate::users) fn new(key: Key, token: &NewToken<'_>, works_for: Duration, delivery: TokenDelivery) -> Self {
+        let expires_at = token.issued_at.plus(works_for);
         Self {
-            key: reset_key(token.hash),
+            key,
             user_id: *token.user,
             email: token.email.clone(),
             issued_at: token.issued_at,
             expires_at,
             mailed: delivery == TokenDelivery::Mailed,
-            ttl: expires_at.unix_seconds(),
-        }
-    }
-}
-
-/// `KEEP#<sha256>` / `KEEP`: a mailed token with which somebody keeps their address, under its hash.
-#[derive(Debug, Serialize, Deserialize)]
-pub(in crate::users) struct KeepItem {
-    #[serde(flatten)]
-    pub key: Key,
-    pub user_id: UserId,
-    /// The address that is wanted instead.
-    pub email: EmailAddress,
-    pub expires_at: Timestamp,
-    pub ttl: i64,
-}
-
-impl KeepItem {
-    pub(in crate::users) fn new(token: &NewToken<'_>) -> Self {
-        let expires_at = token.issued_at.plus(lifetimes::ADDRESS_VERIFICATIONS);
-        Self {
-            key: keep_key(token.hash),
-            user_id: *token.user,
-            email: token.email.clone(),
-            expires_at,
-            ttl: expires_at.unix_seconds(),
-        }
-    }
-}
-
-/// `VERIFICATION#<sha256>` / `VERIFICATION`: a mailed token for an address, under its hash.
-#[derive(Debug, Serialize, Deserialize)]
-pub(in crate::users) struct VerificationItem {
-    #[serde(flatten)]
-    pub key: Key,
-    pub user_id: UserId,
-    pub email: EmailAddress,
-    pub expires_at: Timestamp,
-    pub ttl: i64,
-}
-
-impl VerificationItem {
-    pub(in crate::users) fn new(token: &NewToken<'_>) -> Self {
-        let expires_at = token.issued_at.plus(lifetimes::ADDRESS_VERIFICATIONS);
-        Self {
-            key: verification_key(token.hash),
-            user_id: *token.user,
-            email: token.email.clone(),
-            expires_at,
             ttl: expires_at.unix_seconds(),
         }
     }
