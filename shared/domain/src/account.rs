@@ -6,7 +6,7 @@ use url::Host;
 
 use crate::{
     Invalid, Timestamp, UserId, WorkspaceId,
-    validated::{bounded_text, named_enum, string_newtype},
+    validated::{as_text, bounded_text, string_newtype},
 };
 
 /// An email address in the form of RFC 5321: trimmed, in lower case, at most 254 bytes long.
@@ -139,7 +139,7 @@ impl Role {
     }
 }
 
-named_enum!(Role);
+as_text!(Role, value => value.as_str().to_owned());
 
 bounded_text! {
     /// The name of a person: at most 255 characters.

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     Invalid, Role, Timestamp, UserId, WorkspaceId, base62, lifetimes,
-    validated::{self, named_enum, string_newtype},
+    validated::{self, as_text, digest_in_hex, string_newtype},
 };
 
 const LIVE_PREFIX: &str = "sk_live_";
@@ -83,11 +83,8 @@ impl KeyHash {
     /// # Errors
     /// When the text is anything else, such as a key in plain text.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("the hash of an API key must be 64 hexadecimal digits"))
-        }
+        let refused = || Invalid::new("the hash of an API key must be 64 hexadecimal digits");
+        digest_in_hex(text).map(Self).ok_or_else(refused)
     }
 }
 
@@ -166,7 +163,7 @@ impl Scope {
     }
 }
 
-named_enum!(Scope);
+as_text!(Scope, value => value.as_str().to_owned());
 
 /// The scopes of an API key: at least one, without duplicates, in a fixed order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

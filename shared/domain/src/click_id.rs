@@ -1,14 +1,11 @@
 //! The ids of clicks.
 
-use std::{
-    fmt::{self, Write as _},
-    str::FromStr,
-};
+use std::fmt::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{ALPHABET, EventId, Invalid, Timestamp};
+use crate::{ALPHABET, EventId, Invalid, Timestamp, validated::as_text};
 
 /// The id of a click: 7 characters of base 62 for the time of the click in milliseconds, and 8 random ones.
 ///
@@ -102,27 +99,7 @@ impl fmt::Display for ClickId {
     }
 }
 
-impl TryFrom<String> for ClickId {
-    type Error = Invalid;
-
-    fn try_from(text: String) -> Result<Self, Invalid> {
-        Self::parse(&text)
-    }
-}
-
-impl FromStr for ClickId {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        Self::parse(text)
-    }
-}
-
-impl From<ClickId> for String {
-    fn from(id: ClickId) -> Self {
-        id.to_string()
-    }
-}
+as_text!(ClickId, id => id.to_string());
 
 impl From<ClickId> for EventId {
     fn from(id: ClickId) -> Self {

@@ -1,12 +1,15 @@
 //! Identifiers of users, workspaces, invitations, sessions, jobs and events.
 
-use std::{fmt, str::FromStr};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::{NoContext, Uuid};
 
-use crate::{EmailAddress, Invalid, LinkId, Timestamp, validated::string_newtype};
+use crate::{
+    EmailAddress, Invalid, LinkId, Timestamp,
+    validated::{as_text, string_newtype},
+};
 
 macro_rules! uuid_newtype {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {
@@ -51,27 +54,7 @@ macro_rules! uuid_newtype {
             }
         }
 
-        impl FromStr for $name {
-            type Err = Invalid;
-
-            fn from_str(text: &str) -> Result<Self, Invalid> {
-                Self::parse(text)
-            }
-        }
-
-        impl TryFrom<String> for $name {
-            type Error = Invalid;
-
-            fn try_from(text: String) -> Result<Self, Invalid> {
-                Self::parse(&text)
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(id: $name) -> Self {
-                id.to_string()
-            }
-        }
+        as_text!($name, id => id.to_string());
     };
 }
 

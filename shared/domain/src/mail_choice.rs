@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Invalid, NotificationKind, validated::named_enum};
+use crate::{Invalid, NotificationKind, validated::as_text};
 
 /// Which notifications somebody also gets by mail. What was changed of their account is mailed whatever they have chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ impl MailChoice {
     }
 }
 
-named_enum!(MailChoice);
+as_text!(MailChoice, value => value.as_str().to_owned());
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{Invalid, base62, validated::string_newtype};
+use crate::{
+    Invalid, base62,
+    validated::{digest_in_hex, string_newtype},
+};
 
 /// What a one-time token is for. A token for one purpose is no token for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,11 +103,8 @@ impl TokenHash {
     /// # Errors
     /// When the text is anything else, such as a token in plain text.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("the hash of a token must be 64 hexadecimal digits"))
-        }
+        let refused = || Invalid::new("the hash of a token must be 64 hexadecimal digits");
+        digest_in_hex(text).map(Self).ok_or_else(refused)
     }
 }
 

@@ -40,6 +40,35 @@ impl Invalid {
     }
 }
 
+/// Implements the conversions to and from text of a type that has `parse(&str) -> Result<Self, Invalid>`, by which serde reads and
+/// writes it. The second argument makes the text of the value.
+macro_rules! as_text {
+    ($name:ident, $value:ident => $text:expr) => {
+        impl TryFrom<String> for $name {
+            type Error = $crate::Invalid;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                Self::parse(&text)
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::Invalid;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Self::parse(text)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from($value: $name) -> Self {
+                $text
+            }
+        }
+    };
+}
+pub(crate) use as_text;
+
 /// Implements the string conversions of a `struct Name(String)` that has `parse(&str) -> Result<Self, Invalid>`, so that
 /// deserialisation runs the same validation as parsing a request.
 macro_rules! string_newtype {
@@ -58,30 +87,16 @@ macro_rules! string_newtype {
             }
         }
 
-        impl TryFrom<String> for $name {
-            type Error = $crate::Invalid;
-
-            fn try_from(value: String) -> Result<Self, Self::Error> {
-                Self::parse(&value)
-            }
-        }
-
-        impl std::str::FromStr for $name {
-            type Err = $crate::Invalid;
-
-            fn from_str(value: &str) -> Result<Self, Self::Err> {
-                Self::parse(value)
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(value: $name) -> Self {
-                value.0
-            }
-        }
+        $crate::validated::as_text!($name, value => value.0);
     };
 }
 pub(crate) use string_newtype;
+
+/// A SHA-256 as 64 lower-case hexadecimal digits, if the text is one.
+pub(crate) fn digest_in_hex(text: &str) -> Option<String> {
+    let is_digest = text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    is_digest.then(|| text.to_owned())
+}
 
 /// Where a text of people's may stand, which decides what it may contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -285,26 +300,6 @@ pub(crate) fn null_as_default<'de, T: Default + Deserialize<'de>, D: Deserialize
 ) -> Result<T, D::Error> {
     optional(deserializer).map(Option::unwrap_or_default)
 }
-
-/// Gives an enum with `parse(&str)` and `as_str()` the conversions by which serde reads and writes its name.
-macro_rules! named_enum {
-    ($name:ident) => {
-        impl TryFrom<String> for $name {
-            type Error = $crate::Invalid;
-
-            fn try_from(text: String) -> Result<Self, Self::Error> {
-                Self::parse(&text)
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(value: $name) -> Self {
-                value.as_str().to_owned()
-            }
-        }
-    };
-}
-pub(crate) use named_enum;
 
 #[cfg(test)]
 mod tests {

@@ -8,11 +8,9 @@ mod actor;
 mod filter;
 mod subject;
 
-use std::str::FromStr;
-
 use crate::{
-    CorrelationId, CountryCode, Event, EventDetail, EventId, Invalid, IpHash, LinkEvent, LinkId, Timestamp, UrlDeleted,
-    UserId, WorkspaceId,
+    CorrelationId, CountryCode, Event, EventDetail, EventId, IpHash, LinkEvent, LinkId, Timestamp, UrlDeleted, UserId,
+    WorkspaceId, validated::as_text,
 };
 
 pub use self::{
@@ -196,39 +194,10 @@ impl AuditEntry {
     }
 }
 
-/// Converts types that are texts as what they are stored, and back.
-macro_rules! as_text {
-    ($($name:ident: $show:expr,)+) => {$(
-        impl TryFrom<String> for $name {
-            type Error = Invalid;
-
-            fn try_from(text: String) -> Result<Self, Invalid> {
-                Self::parse(&text)
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = Invalid;
-
-            fn from_str(text: &str) -> Result<Self, Invalid> {
-                Self::parse(text)
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(value: $name) -> Self {
-                $show(&value)
-            }
-        }
-    )+};
-}
-
-as_text! {
-    Actor: Actor::to_string,
-    Changer: Changer::to_string,
-    AuditSubject: AuditSubject::to_string,
-    AuditAction: |action: &AuditAction| action.as_str().to_owned(),
-}
+as_text!(Actor, actor => actor.to_string());
+as_text!(Changer, changer => changer.to_string());
+as_text!(AuditSubject, subject => subject.to_string());
+as_text!(AuditAction, action => action.as_str().to_owned());
 
 #[cfg(test)]
 mod tests {
