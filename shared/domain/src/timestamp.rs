@@ -177,6 +177,12 @@ impl Day {
         self.at_hour(23).plus(Duration::from_millis(3_600_000 - 1))
     }
 
+    /// The day so many days before this one.
+    #[must_use]
+    pub fn minus(self, days: u64) -> Self {
+        self.start().minus(Duration::from_secs(days * 86_400)).day()
+    }
+
     /// The last day of this day's month.
     #[must_use]
     pub fn end_of_month(self) -> Self {

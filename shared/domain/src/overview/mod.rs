@@ -245,7 +245,7 @@ impl Overview {
     /// All days, oldest first, those without clicks as well: those of the time that it is about, or the last 60, of which the last
     /// one is the day of the overview.
     pub fn series(&self) -> impl Iterator<Item = (Day, ClickCount)> {
-        let recent = (days_before(self.as_of, Self::DAYS - 1), self.as_of.day(), &self.days);
+        let recent = (self.as_of.day().minus(Self::DAYS - 1), self.as_of.day(), &self.days);
         let (first, last, days) = self.time.as_ref().map_or(recent, |time| (time.first, time.last, &time.days));
         let count = first.start().until(last.start()).as_secs() / 86_400;
         (0..=count)
@@ -258,7 +258,7 @@ impl Overview {
     pub fn last_days(&self, days: u64) -> Period {
         let sum = |ago: std::ops::Range<u64>| {
             let mut sum = ClickCount::default();
-            ago.filter_map(|ago| self.days.get(&days_before(self.as_of, ago))).for_each(|count| sum += *count);
+            ago.filter_map(|ago| self.days.get(&self.as_of.day().minus(ago))).for_each(|count| sum += *count);
             sum
         };
         let (now, before) = (sum(0..days), sum(days..2 * days));
@@ -267,7 +267,3 @@ impl Overview {
 }
 
 const DAY: Duration = Duration::from_secs(86_400);
-
-fn days_before(time: Timestamp, days: u64) -> Day {
-    time.minus(Duration::from_secs(days * 86_400)).day()
-}

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Overview, days_before};
+use super::Overview;
 use crate::{Day, Invalid, LinkSummary, Tags, Timestamp, folding::folded};
 
 /// A label of links, of which all spellings are the same.
@@ -59,7 +59,7 @@ impl OverviewQuestion {
     /// Whether the totals of links know the clicks of all of its days at this time.
     #[must_use]
     pub fn is_recent(&self, now: Timestamp) -> bool {
-        self.days.as_ref().is_none_or(|days| *days.start() >= days_before(now, Overview::DAYS - 1))
+        self.days.as_ref().is_none_or(|days| *days.start() >= now.day().minus(Overview::DAYS - 1))
     }
 
     /// The tag that it asks for, as a link has it; `None` if the link isn't meant.

@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     CoveredLinks, DownTarget, LinkCounts, Overview, OverviewBreakdowns, OverviewPart, OverviewQuestion, OverviewTime,
-    Tag, TagCount, TopLink, days_before,
+    Tag, TagCount, TopLink,
 };
 use crate::{ClickCount, Day, DayStats, Dimension, LinkId, LinkStatus, LinkSummary, Profile, Timestamp, Totals};
 
@@ -273,7 +273,7 @@ impl Tally {
             return Some(OverviewTime { days: read, ..common });
         }
         let count = first.start().until(last.start()).as_secs() / 86_400 + 1;
-        let first_before = days_before(first.start(), count);
+        let first_before = first.minus(count);
         let mut before = ClickCount::default();
         self.days.range(first_before..first).for_each(|(_, count)| before += *count);
         let is_known = first_before >= *self.recent_days().start();
@@ -283,13 +283,13 @@ impl Tally {
 
     /// The days that the totals of all links know one by one.
     fn recent_days(&self) -> RangeInclusive<Day> {
-        days_before(self.as_of, Overview::DAYS - 1)..=self.as_of.day()
+        self.as_of.day().minus(Overview::DAYS - 1)..=self.as_of.day()
     }
 
     /// The days in which links compete for being followed most.
     fn top_days(&self) -> RangeInclusive<Day> {
         let asked = self.question.days.clone().filter(|_| self.question.is_recent(self.as_of));
-        asked.unwrap_or_else(|| days_before(self.as_of, Self::TOP_DAYS - 1)..=self.as_of.day())
+        asked.unwrap_or_else(|| self.as_of.day().minus(Self::TOP_DAYS - 1)..=self.as_of.day())
     }
 }
 

@@ -117,7 +117,7 @@ impl Totals {
     /// The history of a past that ends with `until`, out of days or their parts, which may reach further back.
     #[must_use]
     pub fn history_until(until: Day, days: impl IntoIterator<Item = (Day, ClickCount)>) -> BTreeMap<Day, ClickCount> {
-        let remembered = days_before(until, Self::HISTORY)..until;
+        let remembered = until.minus(Self::HISTORY)..until;
         let mut history: BTreeMap<Day, ClickCount> = BTreeMap::new();
         for (day, count) in days.into_iter().filter(|(day, count)| remembered.contains(day) && count.clicks > 0) {
             *history.entry(day).or_default() += count;
@@ -146,7 +146,7 @@ impl Totals {
     /// done for many clicks at a time, or once in four weeks.
     #[must_use]
     pub fn rolls_up_until(&self, today: Day) -> Option<Day> {
-        let until = days_before(today, RECENT_DAYS);
+        let until = today.minus(RECENT_DAYS);
         let old_days = self.open.range(..DaySlice::from(until));
         let (oldest, _) = old_days.clone().next()?;
         let clicks: u64 = old_days.map(|(_, count)| count.clicks).sum();
@@ -163,11 +163,7 @@ const RECENT_DAYS: u64 = 2;
 /// past: today, yesterday, and the future of clocks that are ahead.
 #[must_use]
 pub fn is_recent(day: Day, today: Day) -> bool {
-    day > days_before(today, RECENT_DAYS)
-}
-
-fn days_before(day: Day, days: u64) -> Day {
-    day.start().minus(Duration::from_secs(days * 86_400)).day()
+    day > today.minus(RECENT_DAYS)
 }
 
 #[cfg(test)]
@@ -212,9 +208,9 @@ mod tests {
         let busy = totals(&[("2026-03-01", 1_000)]);
         for now in ["2026-03-02", "2026-03-03", "2026-03-04", "2026-03-05"] {
             let until = busy.rolls_up_until(day(now));
-            let an_hour_behind = days_before(day(now), 1);
+            let an_hour_behind = day(now).minus(1);
 
-            assert!(until.is_none_or(|until| !is_recent(days_before(until, 1), an_hour_behind)), "{now}");
+            assert!(until.is_none_or(|until| !is_recent(until.minus(1), an_hour_behind)), "{now}");
         }
     }
 
