@@ -21,6 +21,8 @@ pub use self::{
     },
     mails::{Correspondent, MailCount, MailLimit},
 };
+use serde::Deserialize;
+
 use crate::{Invalid, IpHash, Salt, Timestamp, UserId, WorkspaceId};
 
 /// A route with a rate limit. Each route is counted separately.
@@ -248,9 +250,10 @@ pub struct RouteLimits {
 }
 
 /// A subject's window on a route: when it ends, and the number of calls so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Window {
     /// When the window ends.
+    #[serde(rename = "window_ends")]
     pub ends_at: Timestamp,
     /// Number of calls in the window, without refused ones.
     pub hits: u32,

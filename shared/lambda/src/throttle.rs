@@ -57,7 +57,7 @@ impl Throttle {
     pub async fn admit(&self, request: &Request, person: &UserId) -> Result<(), ApiError> {
         let now = request.received_at();
         let person = ThrottleSubject::Person(*person);
-        let counted = self.table.count(self.route, &person, self.by_person, now).await;
+        let counted = self.table.count(self.route, &person, self.by_person, 1, now).await;
         let counted = match answer_of_table(counted, UNCOUNTED) {
             Some(CountOutcome::Counted(window)) => Some(window),
             Some(CountOutcome::Refused(window)) => {
@@ -101,7 +101,7 @@ pub async fn admit_workspace(
     calls: u32,
 ) -> Result<(), ApiError> {
     let (subject, now) = (ThrottleSubject::Workspace(*workspace), request.received_at());
-    match answer_of_table(table.count_many(route, &subject, limit, calls, now).await, UNCOUNTED) {
+    match answer_of_table(table.count(route, &subject, limit, calls, now).await, UNCOUNTED) {
         Some(CountOutcome::Refused(window)) => Err(ApiError::Throttled(limit.refusal(window, now))),
         Some(CountOutcome::Counted(_)) | None => Ok(()),
     }

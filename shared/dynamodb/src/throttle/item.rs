@@ -5,7 +5,7 @@
 
 use linklet_domain::{
     AccountHash, Correspondent, Failures, GuessKind, Guesser, HashFor, IpHash, LimitedRoute, MailCount,
-    ThrottleSubject, Timestamp, Window, lifetimes,
+    ThrottleSubject, Timestamp, lifetimes,
 };
 use serde::Deserialize;
 
@@ -61,19 +61,6 @@ pub(super) fn mails_key(whose: &Correspondent, count: MailCount) -> Key {
 /// When an item can be deleted whose content means nothing from `over` on.
 pub(super) fn ttl(over: Timestamp) -> i64 {
     over.plus(lifetimes::COUNTED_CALLS).unix_seconds()
-}
-
-/// The attributes of a window's item besides its key.
-#[derive(Debug, Deserialize)]
-pub(super) struct WindowItem {
-    hits: u32,
-    window_ends: Timestamp,
-}
-
-impl From<WindowItem> for Window {
-    fn from(item: WindowItem) -> Self {
-        Self { ends_at: item.window_ends, hits: item.hits }
-    }
 }
 
 /// The attributes of an item of failed guesses besides its key, in milliseconds, since the table computes with them.

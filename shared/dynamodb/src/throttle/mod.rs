@@ -29,7 +29,7 @@ pub use self::{
 };
 use self::{
     hashes::SeenSeconds,
-    item::{WindowItem, ttl, window_key},
+    item::{ttl, window_key},
     known::KnownWindows,
 };
 use crate::{
@@ -56,10 +56,12 @@ pub enum CountOutcome {
 }
 
 /// Calls to add.
-#[derive(Debug, Clone, Copy)]
-struct Calls {
+#[derive(Debug)]
+struct Calls<'a> {
     /// What to call this in errors.
     operation: &'static str,
+    route: LimitedRoute,
+    subject: &'a ThrottleSubject,
     /// How many, as the window that they start if there is no live one.
     first: Window,
     /// The limit beyond which they aren't counted, if there is one.
@@ -67,7 +69,7 @@ struct Calls {
     now: Timestamp,
 }
 
-impl Calls {
+impl Calls<'_> {
     fn are_refused_by(&self, window: Window) -> bool {
         self.limit.is_some_and(|limit| limit.has_no_room(window, self.first.hits))
     }
@@ -94,25 +96,12 @@ impl ThrottleTable {
         Self { table: Table { client, name: name.into() }, known: Arc::default(), seen: Arc::default() }
     }
 
-    /// Counts a call, unless the limit is reached. The count is exact, also with concurrent calls.
+    /// Counts so many calls at once, which the limit allows or refuses together. A limit is at least as many. The count is exact, also
+    /// with concurrent calls.
     ///
     /// # Errors
-    /// When DynamoDB doesn't answer within half a second; the call may or may not be counted then.
+    /// When DynamoDB doesn't answer within half a second; the calls may or may not be counted then.
     pub async fn count(
-        &self,
-        route: LimitedRoute,
-        subject: &ThrottleSubject,
-        limit: RateLimit,
-        now: Timestamp,
-    ) -> Result<CountOutcome, RepositoryError> {
-        self.count_many(route, subject, limit, 1, now).await
-    }
-
-    /// Like [`Self::count`], for so many calls at once, which the limit allows or refuses together. A limit is at least as many.
-    ///
-    /// # Errors
-    /// As [`Self::count`].
-    pub async fn count_many(
         &self,
         route: LimitedRoute,
         subject: &ThrottleSubject,
@@ -121,7 +110,7 @@ impl ThrottleTable {
         now: Timestamp,
     ) -> Result<CountOutcome, RepositoryError> {
         let first = Window { hits: calls, ..Window::starting(now) };
-        self.add(route, subject, Calls { operation: "count a call", first, limit: Some(limit), now }).await
+        self.add(&Calls { operation: "count a call", route, subject, first, limit: Some(limit), now }).await
     }
 
     /// Undoes [`Self::count`]: subtracts a call that was counted in this window, unless another window has begun.
@@ -155,26 +144,16 @@ impl ThrottleTable {
         counted: Window,
         now: Timestamp,
     ) -> Result<Window, RepositoryError> {
-        let calls = Calls { operation: "merge calls", first: counted, limit: None, now };
-        match self.add(route, subject, calls).await? {
+        match self.add(&Calls { operation: "merge calls", route, subject, first: counted, limit: None, now }).await? {
             CountOutcome::Counted(window) | CountOutcome::Refused(window) => Ok(window),
         }
     }
 
     /// Adds calls to the live window of a subject, or starts one with them.
-    async fn add(
-        &self,
-        route: LimitedRoute,
-        subject: &ThrottleSubject,
-        calls: Calls,
-    ) -> Result<CountOutcome, RepositoryError> {
-        let mut may_be_first = self.known.live(route, subject, calls.now).is_none();
+    async fn add(&self, calls: &Calls<'_>) -> Result<CountOutcome, RepositoryError> {
+        let mut may_be_first = self.known.live(calls.route, calls.subject, calls.now).is_none();
         for _ in 0..Self::TRIES {
-            let updated = if may_be_first {
-                self.start(route, subject, calls).await?
-            } else {
-                self.join(route, subject, calls).await?
-            };
+            let updated = if may_be_first { self.start(calls).await? } else { self.join(calls).await? };
             let outcome = match updated {
                 Updated::To(window) => CountOutcome::Counted(window),
                 Updated::Refused(Some(window)) if window.is_live(calls.now) && calls.are_refused_by(window) => {
@@ -187,22 +166,17 @@ impl ThrottleTable {
                 }
             };
             let (CountOutcome::Counted(window) | CountOutcome::Refused(window)) = outcome;
-            self.known.remember(route, subject, window);
+            self.known.remember(calls.route, calls.subject, window);
             return Ok(outcome);
         }
         Err(RepositoryError::contention(calls.operation))
     }
 
     /// Adds calls to the live window, unless there is none or it has reached the limit.
-    async fn join(
-        &self,
-        route: LimitedRoute,
-        subject: &ThrottleSubject,
-        calls: Calls,
-    ) -> Result<Updated, RepositoryError> {
+    async fn join(&self, calls: &Calls<'_>) -> Result<Updated, RepositoryError> {
         let update = self
             .table
-            .update(calls.operation, window_key(route, subject), "ADD hits :hits")
+            .update(calls.operation, window_key(calls.route, calls.subject), "ADD hits :hits")
             .only_if("window_ends > :now")
             .values([(":hits", number(&calls.first.hits)), (":now", text(&calls.now))]);
         let update = match calls.limit {
@@ -216,17 +190,12 @@ impl ThrottleTable {
     }
 
     /// Writes a new window, unless there is a current one.
-    async fn start(
-        &self,
-        route: LimitedRoute,
-        subject: &ThrottleSubject,
-        calls: Calls,
-    ) -> Result<Updated, RepositoryError> {
+    async fn start(&self, calls: &Calls<'_>) -> Result<Updated, RepositoryError> {
         const START: &str = "SET hits = :hits, window_ends = :ends, #ttl = :ttl";
         let window = calls.first;
         let update = self
             .table
-            .update(calls.operation, window_key(route, subject), START)
+            .update(calls.operation, window_key(calls.route, calls.subject), START)
             .only_if("attribute_not_exists(window_ends) OR window_ends <= :now")
             .values([(":hits", number(&window.hits)), (":ends", text(&window.ends_at))])
             .values([(":ttl", number(&ttl(window.ends_at))), (":now", text(&calls.now))]);
@@ -242,7 +211,7 @@ impl ThrottleTable {
 }
 
 async fn send(operation: &'static str, update: Write<'_>) -> Result<Updated, RepositoryError> {
-    let window = |item: Item| from_item::<WindowItem>(operation, item).map(Window::from);
+    let window = |item: Item| from_item(operation, item);
     Ok(match once(update, ThrottleTable::TIMEOUT).await? {
         Outcome::Done(item) => Updated::To(window(item)?),
         Outcome::Refused(item) => Updated::Refused(item.map(window).transpose()?),

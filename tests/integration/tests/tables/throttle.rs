@@ -47,7 +47,7 @@ fn table(client: Client) -> ThrottleTable {
 async fn passed(table: &ThrottleTable, calls: usize, now: Timestamp) -> usize {
     let mut passed = 0;
     for _ in 0..calls {
-        let outcome = table.count(ROUTE, &ada(), ten(), now).await.unwrap();
+        let outcome = table.count(ROUTE, &ada(), ten(), 1, now).await.unwrap();
         passed += usize::from(matches!(outcome, CountOutcome::Counted(_)));
     }
     passed
@@ -67,7 +67,7 @@ async fn of_fifty_calls_at_once_exactly_ten_pass() {
     let table = db.calls();
     for now in [noon(), noon().plus(MINUTE)] {
         let ada = ada();
-        let outcomes = join_all((0..50).map(|_| table.count(ROUTE, &ada, ten(), now))).await;
+        let outcomes = join_all((0..50).map(|_| table.count(ROUTE, &ada, ten(), 1, now))).await;
 
         let counted = outcomes.iter().filter(|outcome| matches!(outcome, Ok(CountOutcome::Counted(_)))).count();
         let refused = outcomes.iter().filter(|outcome| matches!(outcome, Ok(CountOutcome::Refused(_)))).count();
@@ -82,10 +82,10 @@ async fn a_window_begins_with_the_first_call_and_counts_its_calls() {
 
     for calls in 1..=10 {
         let now = noon().plus(Duration::from_secs(u64::from(calls) - 1));
-        let counted = db.calls().count(ROUTE, &ada(), ten(), now).await.unwrap();
+        let counted = db.calls().count(ROUTE, &ada(), ten(), 1, now).await.unwrap();
         assert_eq!(counted, CountOutcome::Counted(Window { ends_at, hits: calls }));
     }
-    let refused = db.calls().count(ROUTE, &ada(), ten(), noon().plus(Duration::from_secs(59))).await.unwrap();
+    let refused = db.calls().count(ROUTE, &ada(), ten(), 1, noon().plus(Duration::from_secs(59))).await.unwrap();
     assert_eq!(refused, CountOutcome::Refused(Window { ends_at, hits: 10 }));
 }
 
@@ -119,9 +119,9 @@ async fn subjects_and_routes_are_counted_apart() {
 #[tokio::test]
 async fn no_address_is_stored_and_ttl_removes_what_is_over() {
     let db = TestDynamoDb::start();
-    db.calls().count(ROUTE, &ada(), ten(), Timestamp::now().minus(MINUTE * 5)).await.unwrap();
+    db.calls().count(ROUTE, &ada(), ten(), 1, Timestamp::now().minus(MINUTE * 5)).await.unwrap();
     let user = UserId::generate();
-    db.calls().count(ROUTE, &ThrottleSubject::Person(user), ten(), Timestamp::now()).await.unwrap();
+    db.calls().count(ROUTE, &ThrottleSubject::Person(user), ten(), 1, Timestamp::now()).await.unwrap();
     assert!(!format!("{:?}", db.scan("ThrottleTable")).contains(ADDRESS));
 
     db.sweep_ttl();
@@ -182,7 +182,7 @@ async fn a_call_overtaken_at_the_start_counts_in_the_winners_window() {
     passed(&db.calls(), 1, noon()).await;
     let table = table(db.client_with(Overtaking::at(&db, 0)));
 
-    let outcome = table.count(ROUTE, &ada(), ten(), noon().plus(MINUTE)).await.unwrap();
+    let outcome = table.count(ROUTE, &ada(), ten(), 1, noon().plus(MINUTE)).await.unwrap();
 
     assert_eq!(outcome, CountOutcome::Counted(Window { ends_at: noon().plus(MINUTE * 2), hits: 10 }));
 }
@@ -196,7 +196,7 @@ async fn what_an_environment_knows_of_a_window_does_not_decide_anything() {
     passed(&table, 1, noon()).await;
     db.remove("ThrottleTable", &db.scan("ThrottleTable")[0]);
 
-    let outcome = table.count(ROUTE, &ada(), ten(), noon()).await.unwrap();
+    let outcome = table.count(ROUTE, &ada(), ten(), 1, noon()).await.unwrap();
 
     assert_eq!(outcome, CountOutcome::Counted(Window { ends_at: noon().plus(MINUTE * 2), hits: 10 }));
 }
@@ -211,7 +211,7 @@ async fn a_call_is_sent_once_whatever_becomes_of_it() {
     for (fault, counted) in [(Fault::AnswerLost, 2), (Fault::NotSent, 2), (Fault::Throttled, 2)] {
         faults.plan(Some((0, fault)));
 
-        table.count(ROUTE, &ada(), ten(), noon()).await.unwrap_err();
+        table.count(ROUTE, &ada(), ten(), 1, noon()).await.unwrap_err();
 
         assert_eq!((faults.calls(), hits(&db)), (1, vec![counted]), "{fault:?}");
     }
@@ -226,7 +226,7 @@ async fn a_table_that_does_not_answer_is_not_waited_for() {
     let table = table(Client::from_conf(client.config().to_builder().endpoint_url(endpoint).build()));
 
     // Half a second is the limit; the SDK's own would be several times as long.
-    let given_up = tokio::time::timeout(Duration::from_secs(2), table.count(ROUTE, &ada(), ten(), noon())).await;
+    let given_up = tokio::time::timeout(Duration::from_secs(2), table.count(ROUTE, &ada(), ten(), 1, noon())).await;
 
     given_up.expect("it gives up").unwrap_err();
 }
