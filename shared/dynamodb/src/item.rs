@@ -9,6 +9,7 @@ use aws_sdk_dynamodb::{
         AttributeValue, DeleteRequest, KeysAndAttributes, ReturnConsumedCapacity, TransactWriteItem, WriteRequest,
     },
 };
+use linklet_domain::{Timestamp, WorkspaceId};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{RepositoryError, back_off, throttle::reads};
@@ -44,6 +45,13 @@ pub(crate) struct Stored<T> {
     #[serde(flatten)]
     pub value: T,
     pub ttl: Option<i64>,
+}
+
+impl<T> Stored<T> {
+    /// The value, if its time isn't over. DynamoDB deletes an item some time after its TTL.
+    pub(crate) fn current(self, now: Timestamp) -> Option<T> {
+        self.ttl.is_none_or(|ttl| now.unix_seconds() < ttl).then_some(self.value)
+    }
 }
 
 /// How recent the result of a read is.
@@ -205,7 +213,7 @@ impl Table {
         key: Key,
         consistency: Consistency,
     ) -> Result<Option<T>, RepositoryError> {
-        self.find(operation, key, consistency).await?.map(|item| from_item(operation, item)).transpose()
+        self.find(operation, key, consistency).await.and_then(|item| from_found(operation, item))
     }
 
     /// Reads an item as it is stored.
@@ -287,6 +295,22 @@ impl Table {
         Err(RepositoryError::incomplete(operation))
     }
 
+    /// Reads a few items together by strongly or eventually consistent reads, and returns each in the place of its key.
+    pub(crate) async fn get_each<const N: usize>(
+        &self,
+        operation: &'static str,
+        keys: [Option<Key>; N],
+        consistency: Consistency,
+    ) -> Result<[Option<Item>; N], RepositoryError> {
+        let wanted = keys.iter().flatten().cloned().collect();
+        let mut found = self.batch_get(operation, wanted, consistency == Consistency::Strong, None).await?;
+        Ok(keys.map(|key| {
+            let key = key?.into_item();
+            let place = found.iter().position(|item| key.iter().all(|(name, part)| item.get(name) == Some(part)))?;
+            Some(found.swap_remove(place))
+        }))
+    }
+
     /// The keys of all items of a partition, by strongly consistent reads.
     pub(crate) async fn keys_of(&self, operation: &'static str, partition: &str) -> Result<Vec<Key>, RepositoryError> {
         let query = self.query(partition, SortKeys::All).consistent_read(true).projection_expression("pk, sk");
@@ -354,6 +378,13 @@ pub(crate) fn from_item<T: DeserializeOwned>(operation: &'static str, item: Item
     serde_dynamo::aws_sdk_dynamodb_1::from_item(item).map_err(RepositoryError::unexpected_item(operation))
 }
 
+pub(crate) fn from_found<T: DeserializeOwned>(
+    operation: &'static str,
+    item: Option<Item>,
+) -> Result<Option<T>, RepositoryError> {
+    item.map(|item| from_item(operation, item)).transpose()
+}
+
 /// An item's size as DynamoDB counts it: names and values in UTF-8, numbers with one byte per two digits and one more, and maps and
 /// lists with three bytes and one per member.
 pub(crate) fn size(item: &Item) -> usize {
@@ -369,6 +400,17 @@ fn size_of_value(value: &AttributeValue) -> usize {
         AttributeValue::L(members) => 3 + members.len() + members.iter().map(size_of_value).sum::<usize>(),
         _ => 1,
     }
+}
+
+pub(crate) const WORKSPACE_PREFIX: &str = "WS#";
+
+/// The partition of what a workspace has, in most tables.
+pub(crate) fn workspace_partition(workspace: &WorkspaceId) -> String {
+    format!("{WORKSPACE_PREFIX}{workspace}")
+}
+
+pub(crate) fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 pub(crate) fn text(value: &(impl ToString + ?Sized)) -> AttributeValue {

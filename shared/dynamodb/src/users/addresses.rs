@@ -12,8 +12,8 @@ use super::{
     leaving::left_behind,
 };
 use crate::{
-    RepositoryError,
-    item::{Key, from_item, number, text},
+    Consistency, RepositoryError,
+    item::{from_found, number, text},
     transaction::{Transaction, retry_on_conflict},
 };
 
@@ -85,16 +85,10 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn profile(&self, user: &UserId, now: Timestamp) -> Result<Option<Profile>, RepositoryError> {
         const OPERATION: &str = "read a profile";
-        let (mut account, mut mailbox) = (None, None);
-        let address = address_key(user);
-        for item in self.0.batch_get(OPERATION, vec![user_key(user), address.clone()], true, None).await? {
-            let key: Key = from_item(OPERATION, item.clone())?;
-            if key == address {
-                mailbox = Some(from_item::<AddressItem>(OPERATION, item)?);
-            } else {
-                account = Some(from_item::<UserItem>(OPERATION, item)?);
-            }
-        }
+        let keys = [user_key(user), address_key(user)].map(Some);
+        let [account, mailbox] = self.0.get_each(OPERATION, keys, Consistency::Strong).await?;
+        let account = from_found::<UserItem>(OPERATION, account)?;
+        let mailbox = from_found::<AddressItem>(OPERATION, mailbox)?;
         let verified_at = mailbox.as_ref().and_then(|mailbox| mailbox.verified_at);
         Ok(account.map(|account| Profile {
             email: account.account.email,

@@ -8,8 +8,8 @@ use super::{
     item::{AddressItem, MemberItem, address_key, member_key},
 };
 use crate::{
-    RepositoryError,
-    item::{Item, Key, Table, from_item, text},
+    Consistency, RepositoryError,
+    item::{Item, Table, from_found, from_item, text},
     write::Outcome,
 };
 
@@ -92,8 +92,8 @@ impl Recipients {
         now: Timestamp,
     ) -> Result<Recipient, RepositoryError> {
         // A read that costs half may lack what was written a moment ago: who has just joined is told, too.
-        match self.read(user, workspace, false, now).await? {
-            Recipient::NoMember => self.read(user, workspace, true, now).await,
+        match self.read(user, workspace, Consistency::Eventual, now).await? {
+            Recipient::NoMember => self.read(user, workspace, Consistency::Strong, now).await,
             member @ Recipient::Member(_) => Ok(member),
         }
     }
@@ -102,22 +102,15 @@ impl Recipients {
         &self,
         user: &UserId,
         workspace: &WorkspaceId,
-        consistent: bool,
+        consistency: Consistency,
         now: Timestamp,
     ) -> Result<Recipient, RepositoryError> {
         const OPERATION: &str = "look up a recipient";
-        let (membership, address) = (member_key(user, workspace), address_key(user));
-        let keys = vec![membership.clone(), address.clone()];
-        let (mut is_member, mut found) = (false, None);
-        for item in self.0.batch_get(OPERATION, keys, consistent, None).await? {
-            let key: Key = from_item(OPERATION, item.clone())?;
-            if key == address {
-                found = Some(MailAddress::new(from_item(OPERATION, item)?, now));
-            } else {
-                is_member = from_item::<MemberItem>(OPERATION, item)?.value.is_active();
-            }
-        }
-        Ok(if is_member { Recipient::Member(found) } else { Recipient::NoMember })
+        let keys = [member_key(user, workspace), address_key(user)].map(Some);
+        let [membership, address] = self.0.get_each(OPERATION, keys, consistency).await?;
+        let is_member = from_found::<MemberItem>(OPERATION, membership)?.is_some_and(|item| item.value.is_active());
+        let address = from_found(OPERATION, address)?.map(|item| MailAddress::new(item, now));
+        Ok(if is_member { Recipient::Member(address) } else { Recipient::NoMember })
     }
 
     /// What is known about the address of a person; `None` if there is no such account.

@@ -7,8 +7,8 @@ use super::{
     item::{EndedSessionsItem, SessionItem, ended_sessions_key, session_key},
 };
 use crate::{
-    RepositoryError,
-    item::{Key, from_item, number, text},
+    Consistency, RepositoryError,
+    item::{from_found, number, text},
 };
 
 impl UsersTable {
@@ -18,22 +18,13 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn renewable_session(&self, token: &RefreshToken) -> Result<Option<RenewableSession>, RepositoryError> {
         const OPERATION: &str = "read a session";
-        let ended = ended_sessions_key(&token.user);
-        let keys = vec![session_key(&token.user, &token.session), ended.clone()];
-        let mut found = None;
-        for item in self.0.batch_get(OPERATION, keys, true, None).await? {
-            let Key { sk, .. } = from_item(OPERATION, item.clone())?;
-            let has_ended = if sk == ended.sk {
-                from_item::<EndedSessionsItem>(OPERATION, item)?.has_ended(&token.session)
-            } else {
-                found = from_item::<SessionItem>(OPERATION, item)?.renewable();
-                false
-            };
-            if has_ended {
-                return Ok(None);
-            }
+        let keys = [session_key(&token.user, &token.session), ended_sessions_key(&token.user)].map(Some);
+        let [own, ended] = self.0.get_each(OPERATION, keys, Consistency::Strong).await?;
+        let has_ended = |item: EndedSessionsItem| item.has_ended(&token.session);
+        if from_found(OPERATION, ended)?.is_some_and(has_ended) {
+            return Ok(None);
         }
-        Ok(found)
+        Ok(from_found(OPERATION, own)?.and_then(SessionItem::renewable))
     }
 
     /// Makes the successor of the latest refresh token of a session the latest one. Returns `false` if the token was not the latest

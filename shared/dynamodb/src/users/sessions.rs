@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     Consistency, RepositoryError,
-    item::{Key, SortKeys, Table, from_item, number, text},
+    item::{SortKeys, Table, from_found, from_item, number, text},
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
     write::Write,
 };
@@ -125,25 +125,17 @@ impl Sessions {
     /// When DynamoDB can't be reached.
     pub async fn status(&self, session: &Session, consistency: Consistency) -> Result<SessionStatus, RepositoryError> {
         const OPERATION: &str = "look up a session";
-        let (ended, own) = (ended_sessions_key(&session.user), session_key(&session.user, &session.id));
         let membership = session.workspace.as_ref().map(|workspace| member_key(&session.user, workspace));
-        let mut status = if membership.is_some() { SessionStatus::NoMember } else { SessionStatus::WithoutWorkspace };
-        let keys = membership.into_iter().chain([ended.clone(), own.clone()]).collect();
-        for item in self.0.batch_get(OPERATION, keys, consistency == Consistency::Strong, None).await? {
-            let Key { sk, .. } = from_item(OPERATION, item.clone())?;
-            let has_ended = if sk == ended.sk {
-                from_item::<EndedSessionsItem>(OPERATION, item)?.has_ended(&session.id)
-            } else if sk == own.sk {
-                from_item::<SessionItem>(OPERATION, item)?.ended_at.is_some()
-            } else {
-                status = SessionStatus::of(&from_item(OPERATION, item)?);
-                false
-            };
-            if has_ended {
-                return Ok(SessionStatus::Ended);
-            }
+        let none = if membership.is_some() { SessionStatus::NoMember } else { SessionStatus::WithoutWorkspace };
+        let (ended, own) = (ended_sessions_key(&session.user), session_key(&session.user, &session.id));
+        let [membership, ended, own] =
+            self.0.get_each(OPERATION, [membership, Some(ended), Some(own)], consistency).await?;
+        if from_found(OPERATION, ended)?.is_some_and(|item: EndedSessionsItem| item.has_ended(&session.id))
+            || from_found(OPERATION, own)?.is_some_and(|item: SessionItem| item.ended_at.is_some())
+        {
+            return Ok(SessionStatus::Ended);
         }
-        Ok(status)
+        Ok(from_found(OPERATION, membership)?.as_ref().map_or(none, SessionStatus::of))
     }
 }
 

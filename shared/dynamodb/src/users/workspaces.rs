@@ -8,8 +8,8 @@ use super::item::{
     workspace_api_key_key, workspace_key,
 };
 use crate::{
-    RepositoryError,
-    item::{Key, SortKeys, Table, from_item},
+    Consistency, RepositoryError,
+    item::{SortKeys, Table, from_found},
 };
 
 /// The repository for reading workspaces and memberships: UsersTable, without the right to change it.
@@ -47,21 +47,14 @@ impl Workspaces {
         const OPERATION: &str = "look up what stands behind a job";
         let (member, address) = (member_key(&job.created_by, &job.workspace), address_key(&job.created_by));
         let api_key = job.created_with.as_ref().map(|prefix| workspace_api_key_key(&job.workspace, prefix));
-        let keys = [member.clone(), address.clone()].into_iter().chain(api_key).collect();
-        let mut backing = Backing::default();
-        for item in self.0.batch_get(OPERATION, keys, true, None).await? {
-            let key: Key = from_item(OPERATION, item.clone())?;
-            if key == member {
-                let membership = from_item::<MemberItem>(OPERATION, item)?.value;
-                backing.role = membership.is_active().then_some(membership.role);
-            } else if key == address {
-                backing.reclaimed_at = from_item::<AddressItem>(OPERATION, item)?.reclaimed_at;
-            } else {
-                let row: KeyItem = from_item(OPERATION, item)?;
-                backing.has_valid_key = row.value.is_valid_at(now);
-            }
-        }
-        Ok(backing)
+        let keys = [Some(member), Some(address), api_key];
+        let [member, address, api_key] = self.0.get_each(OPERATION, keys, Consistency::Strong).await?;
+        let member = from_found(OPERATION, member)?.filter(|item: &MemberItem| item.value.is_active());
+        Ok(Backing {
+            role: member.map(|item| item.value.role),
+            has_valid_key: from_found(OPERATION, api_key)?.is_some_and(|row: KeyItem| row.value.is_valid_at(now)),
+            reclaimed_at: from_found(OPERATION, address)?.and_then(|item: AddressItem| item.reclaimed_at),
+        })
     }
 }
 
