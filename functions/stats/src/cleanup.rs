@@ -1,5 +1,7 @@
 //! `GET /api/admin/cleanup/stats`: statistics of the cleanup of the workspace's expired links.
 
+use std::time::Duration;
+
 use linklet_domain::Timestamp;
 use linklet_dynamodb::CleanupStats;
 use linklet_lambda::{
@@ -38,8 +40,8 @@ impl From<CleanupStats> for CleanupView {
             last_batch_size: stats.last_batch_size,
             successful_runs: stats.successful_runs,
             failed_runs: stats.failed_runs,
-            average_cleanup_ms: stats.successful_time.as_secs_f64() * 1_000.0 / runs,
-            is_running: stats.is_running,
+            average_cleanup_ms: Duration::from_millis(stats.successful_ms).as_secs_f64() * 1_000.0 / runs,
+            is_running: stats.running_until.is_some(),
         }
     }
 }

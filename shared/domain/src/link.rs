@@ -1,25 +1,31 @@
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     Availability, CorrelationId, EventId, LinkId, LinkMetadata, LinkPatch, LinkState, RedirectOptions, RemovalReason,
     Revision, Routing, ShortCode, SuspensionReasons, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId, lifetimes,
 };
 
 /// Which link it is, and whose: what a tombstone keeps of its link.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkIdentity {
     /// The code, unique over all workspaces, and which of the links with this code.
+    #[serde(flatten)]
     pub id: LinkId,
     /// The workspace that owns the link.
+    #[serde(rename = "workspace_id")]
     pub workspace: WorkspaceId,
     /// The user who created the link and is notified about it.
+    #[serde(rename = "user_id")]
     pub owner: UserId,
 }
 
 /// A write of a link or a tombstone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkWrite {
     /// What the ids of its events are made of. The next write is made only if this one still is the last.
+    #[serde(rename = "change_id")]
     pub id: EventId,
     /// The correlation id of the latest request or job that has written. A write that publishes an expiry keeps it.
     pub correlation_id: CorrelationId,
@@ -302,17 +308,20 @@ impl LinkEdit {
 }
 
 /// The tombstone of a removed link: it reserves the short code and records why the link was removed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tombstone {
     /// Which link it was, and whose.
+    #[serde(flatten)]
     pub identity: LinkIdentity,
     /// Why the link was removed.
+    #[serde(rename = "tombstone")]
     pub reason: RemovalReason,
     /// When the tombstone replaced the link.
     pub removed_at: Timestamp,
     /// The target that the link watched when it was removed. The id is a hash, so it doesn't reveal the URL of a purged link.
     pub watched_target: Option<TargetId>,
     /// The write that has made it what it is.
+    #[serde(flatten)]
     pub last_write: LinkWrite,
 }
 

@@ -136,7 +136,7 @@ pub fn marker_after(record: &EventRecord, kept_for: Duration) -> Result<Option<E
         return Ok(None);
     }
     let item: LinkItem = image(&change.new_image)?;
-    let correlation_id = item.correlation_id.clone();
+    let correlation_id = item.last_write.correlation_id.clone();
     let link = item.into_link();
     let Some((due, step)) = link.next_expiry_step(kept_for) else { return Ok(None) };
     if !is_new_link(record) {

@@ -169,7 +169,7 @@ impl CheckError {
 }
 
 /// How a target stands: its status, and whether its latest round has failed and may be the first of two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct TargetHealth {
     /// The status.
     pub status: TargetStatus,

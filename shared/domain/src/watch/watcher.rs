@@ -5,9 +5,10 @@ use crate::Timestamp;
 /// Whether a link watches its target, and since when: what is stored, and also what a message about the link says.
 ///
 /// Messages come more than once and in any order. [`Self::merged`] gives the same watcher for each order of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watcher {
     /// Whether the link watches.
+    #[serde(rename = "link_state")]
     pub state: WatcherState,
     /// When that happened to the link.
     pub changed_at: Timestamp,

@@ -6,11 +6,14 @@ use linklet_domain::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Cursor, item::Key};
+use crate::{
+    Cursor,
+    item::{Key, workspace_partition},
+};
 
 pub(super) fn partition(audit_log: &AuditLog) -> String {
     match audit_log {
-        AuditLog::Workspace(workspace) => format!("WS#{workspace}"),
+        AuditLog::Workspace(workspace) => workspace_partition(workspace),
         AuditLog::Person(user) => format!("USER#{user}"),
     }
 }

@@ -6,19 +6,14 @@ use linklet_domain::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::item::{Key, Stored};
-
-const WORKSPACE_PREFIX: &str = "WS#";
+pub(super) use crate::item::workspace_partition;
+use crate::item::{Key, Stored, WORKSPACE_PREFIX};
 
 pub(crate) const JOB_PREFIX: &str = "JOB#";
 const HANDOVER_PREFIX: &str = "HANDOVER#";
 const RECLAIM_PREFIX: &str = "RECLAIM#";
 const FORGET_PREFIX: &str = "FORGET#";
 const TASK: &str = "TASK";
-
-pub(super) fn workspace_partition(workspace: &WorkspaceId) -> String {
-    format!("{WORKSPACE_PREFIX}{workspace}")
-}
 
 pub(super) fn job_key(workspace: &WorkspaceId, job: &JobId) -> Key {
     Key::new(workspace_partition(workspace), job_sort_key(job))

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    Changer, CorrelationId, Event, EventDetail, EventId, Link, LinkChanges, LinkEvent, LinkId, LinkState,
-    RemovalReason, TargetId, Timestamp, UrlCreated, UrlDeleted, UrlExhausted, UrlUpdated, UserId,
+    Changer, CorrelationId, Event, EventDetail, EventId, Link, LinkChanges, LinkEvent, LinkIdentity, LinkState,
+    RemovalReason, TargetId, Timestamp, Tombstone, UrlCreated, UrlDeleted, UrlExhausted, UrlUpdated, UserId,
 };
 
 use super::item::{LinkItem, TombstoneItem};
@@ -13,10 +13,10 @@ impl LinkItem {
     /// The `url.created` event of a new link.
     pub(crate) fn created_event(self) -> Event {
         Event {
-            event_id: self.change_id.clone(),
+            event_id: self.last_write.id.clone(),
             occurred_at: self.created_at,
-            correlation_id: self.correlation_id.clone(),
-            workspace_id: self.workspace_id,
+            correlation_id: self.last_write.correlation_id.clone(),
+            workspace_id: self.identity.workspace,
             detail: EventDetail::UrlCreated(UrlCreated { quiet: self.quiet, ..state_of_link(self.into_link()) }),
         }
     }
@@ -24,8 +24,8 @@ impl LinkItem {
     /// The events of the change from `before` to this item. A write of several members may have several.
     pub(crate) fn changed_events(self, before: Self) -> Vec<Event> {
         let change = LinkChange {
-            id: self.change_id.clone(),
-            correlation_id: self.correlation_id.clone(),
+            id: self.last_write.id.clone(),
+            correlation_id: self.last_write.correlation_id.clone(),
             deleted_by: self.deleted_by,
             by: self.changed_by.clone(),
             before: before.into_link(),
@@ -38,14 +38,15 @@ impl LinkItem {
 impl TombstoneItem {
     /// The event of a new tombstone.
     pub(crate) fn removed_event(self) -> Event {
-        let Self { short_code, generation, workspace_id, user_id, watched_target, purged_by: by, .. } = self;
-        let link = LinkId { code: short_code, generation };
+        let Self { tombstone: Tombstone { identity, reason, removed_at, watched_target, last_write }, .. } = self;
+        let LinkIdentity { id: link, workspace: workspace_id, owner: user_id } = identity;
+        let by = self.purged_by;
         Event {
-            event_id: self.change_id,
-            occurred_at: self.removed_at,
-            correlation_id: self.correlation_id,
+            event_id: last_write.id,
+            occurred_at: removed_at,
+            correlation_id: last_write.correlation_id,
             workspace_id,
-            detail: match self.tombstone {
+            detail: match reason {
                 RemovalReason::Purged => EventDetail::UrlPurged(LinkEvent { link, user_id, by, watched_target }),
                 RemovalReason::Deleted | RemovalReason::Expired => {
                     EventDetail::UrlRemoved(LinkEvent { link, user_id, by, watched_target: None })

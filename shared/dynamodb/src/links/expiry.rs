@@ -14,10 +14,11 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_domain::{CorrelationId, EventId, Link, LinkId, Timestamp, WorkspaceId};
+use serde::Deserialize;
 
 use super::{
     LinksTable,
-    item::{CleanupItem, ExpiryMarkerItem, cleanup_key, link_key},
+    item::{ExpiryMarkerItem, cleanup_key, link_key},
 };
 use crate::{
     Consistency, RepositoryError,
@@ -36,7 +37,8 @@ pub struct ExpiryMarker {
 }
 
 /// The statistics of the cleanup of expired links in a workspace.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
 pub struct CleanupStats {
     /// When the latest run ended.
     pub last_cleanup_at: Option<Timestamp>,
@@ -48,10 +50,10 @@ pub struct CleanupStats {
     pub successful_runs: u64,
     /// Number of runs with a failed link, which are retried.
     pub failed_runs: u64,
-    /// The total duration of all successful runs.
-    pub successful_time: Duration,
-    /// Whether a run is in progress.
-    pub is_running: bool,
+    /// The total duration of all successful runs, in milliseconds.
+    pub successful_ms: u64,
+    /// If a run is in progress, when it has crashed at the latest.
+    pub running_until: Option<Timestamp>,
 }
 
 impl LinksTable {
@@ -154,16 +156,8 @@ impl LinksTable {
         now: Timestamp,
     ) -> Result<CleanupStats, RepositoryError> {
         const OPERATION: &str = "read the cleanup's statistics";
-        let found = self.0.get_with::<CleanupItem>(OPERATION, cleanup_key(workspace), Consistency::Eventual).await?;
-        let item = found.unwrap_or_default();
-        Ok(CleanupStats {
-            last_cleanup_at: item.last_cleanup_at,
-            total_cleaned: item.total_cleaned,
-            last_batch_size: item.last_batch_size,
-            successful_runs: item.successful_runs,
-            failed_runs: item.failed_runs,
-            successful_time: Duration::from_millis(item.successful_ms),
-            is_running: item.running_until.is_some_and(|until| now < until),
-        })
+        let found = self.0.get_with::<CleanupStats>(OPERATION, cleanup_key(workspace), Consistency::Eventual).await?;
+        let stats = found.unwrap_or_default();
+        Ok(CleanupStats { running_until: stats.running_until.filter(|until| now < *until), ..stats })
     }
 }

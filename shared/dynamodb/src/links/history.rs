@@ -40,12 +40,7 @@ impl LinksTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn delete_history(&self, link: &LinkId) -> Result<(), RepositoryError> {
-        const OPERATION: &str = "delete the history of a link";
-        let query = self.0.query(&history_partition(link), SortKeys::All).projection_expression("pk, sk");
-        // What was written just before the link went is deleted, too.
-        let query = query.consistent_read(true);
-        let keys = self.0.query_all(OPERATION, query, usize::MAX).await?;
-        self.0.delete_all(OPERATION, keys).await
+        self.0.delete_partition("delete the history of a link", &history_partition(link)).await
     }
 
     /// The action that adds a change to a link's history.

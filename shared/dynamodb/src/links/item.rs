@@ -5,13 +5,17 @@ use std::time::Duration;
 use linklet_domain::{
     AnswerKey, Availability, Changer, ClickLimit, CorrelationId, EventId, ExternalId, Extras, Generation, Invalid,
     Link, LinkChanges, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, LinkWrite, NormalizedUrl, Preview,
-    RedirectOptions, RedirectTarget, RemovalReason, Revision, Routing, ShortCode, SuspensionReasons, Tags, TargetId,
-    TargetUrl, Timestamp, Tombstone, UserId, Uses, WorkspaceId,
+    RedirectOptions, RedirectTarget, RemovalReason, Revision, Routing, ShortCode, SuspensionReasons, Tags, TargetUrl,
+    Timestamp, Tombstone, UserId, Uses, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
-use super::uses::Exhaustion;
-use crate::{Cursor, item::Key};
+use super::{reuse::FirstAnswer, uses::Exhaustion};
+pub(super) use crate::item::workspace_partition;
+use crate::{
+    Cursor,
+    item::{Key, Stored},
+};
 
 pub(crate) const LINK_PREFIX: &str = "LINK#";
 
@@ -30,10 +34,6 @@ pub(crate) const TOMBSTONE: &str = "tombstone";
 
 pub(crate) fn link_key(code: &ShortCode) -> Key {
     Key::new(format!("{LINK_PREFIX}{code}"), "LINK")
-}
-
-pub(crate) fn workspace_partition(workspace: &WorkspaceId) -> String {
-    format!("WS#{workspace}")
 }
 
 /// `URL#<workspace>#<digest>` / `URL`: the reuse entry of a URL.
@@ -80,12 +80,9 @@ pub(crate) struct UsesItem {
     pub used: u32,
     pub max: ClickLimit,
     /// The limit of which it was noted that it is used up. The filters of the stream let nothing else of this item through.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_for: Option<ClickLimit>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_at: Option<Timestamp>,
     /// The correlation id of the request that has noted it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<CorrelationId>,
 }
 
@@ -158,14 +155,11 @@ pub(crate) struct LinkItem {
     pub key: Key,
     pub by_workspace_pk: String,
     pub by_workspace_sk: String,
-    pub short_code: ShortCode,
-    pub generation: Generation,
+    #[serde(flatten)]
+    pub identity: LinkIdentity,
     pub original_url: TargetUrl,
-    pub workspace_id: WorkspaceId,
-    pub user_id: UserId,
     pub created_at: Timestamp,
     /// The time of the last change; absent as long as there was none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Timestamp>,
     pub availability: AvailabilityMap,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -181,10 +175,8 @@ pub(crate) struct LinkItem {
     pub watch: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_by: Option<UserId>,
     /// Who has made the latest change, if others hear of that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_by: Option<Changer>,
     /// Absent as long as nothing was changed.
     #[serde(default, skip_serializing_if = "Revision::is_first")]
@@ -194,9 +186,8 @@ pub(crate) struct LinkItem {
     pub quiet: bool,
     /// Whether the latest write has an event that somebody reads. The filters of the stream leave out what is no news.
     pub is_news: bool,
-    /// What the ids of the events of the latest write are made of.
-    pub change_id: EventId,
-    pub correlation_id: CorrelationId,
+    #[serde(flatten)]
+    pub last_write: LinkWrite,
 }
 
 /// The attribute `availability`: one map, so that an index which has it has each of its members, also later ones.
@@ -295,16 +286,12 @@ mod as_json {
 
 impl LinkItem {
     pub(crate) fn new(link: &Link) -> Self {
-        let LinkIdentity { id, workspace, owner } = link.identity.clone();
         Self {
             key: link_key(link.code()),
-            by_workspace_pk: workspace_partition(&workspace),
-            by_workspace_sk: Cursor { at: link.created_at, id: id.code.clone() }.sort_key(),
-            short_code: id.code,
-            generation: id.generation,
+            by_workspace_pk: workspace_partition(&link.identity.workspace),
+            by_workspace_sk: Cursor { at: link.created_at, id: link.code().clone() }.sort_key(),
+            identity: link.identity.clone(),
             original_url: link.target.clone(),
-            workspace_id: workspace,
-            user_id: owner,
             created_at: link.created_at,
             updated_at: (link.updated_at != link.created_at).then_some(link.updated_at),
             availability: link.availability.into(),
@@ -319,18 +306,13 @@ impl LinkItem {
             revision: link.revision,
             quiet: false,
             is_news: true,
-            change_id: link.last_write.id.clone(),
-            correlation_id: link.last_write.correlation_id.clone(),
+            last_write: link.last_write.clone(),
         }
     }
 
     pub(crate) fn into_link(self) -> Link {
         Link {
-            identity: LinkIdentity {
-                id: LinkId { code: self.short_code, generation: self.generation },
-                workspace: self.workspace_id,
-                owner: self.user_id,
-            },
+            identity: self.identity,
             target: self.original_url,
             created_at: self.created_at,
             updated_at: self.updated_at.unwrap_or(self.created_at),
@@ -342,7 +324,7 @@ impl LinkItem {
             watch: self.watch,
             archived: self.archived,
             revision: self.revision,
-            last_write: LinkWrite { id: self.change_id, correlation_id: self.correlation_id },
+            last_write: self.last_write,
         }
     }
 }
@@ -405,58 +387,23 @@ impl ExpiryMarkerItem {
 pub(crate) struct TombstoneItem {
     #[serde(flatten)]
     pub key: Key,
-    pub short_code: ShortCode,
-    pub generation: Generation,
-    pub workspace_id: WorkspaceId,
-    pub user_id: UserId,
-    pub tombstone: RemovalReason,
-    pub removed_at: Timestamp,
+    #[serde(flatten)]
+    pub tombstone: Tombstone,
     /// Who has purged it, if it was a person.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purged_by: Option<Changer>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub watched_target: Option<TargetId>,
     /// As of a link.
     pub is_news: bool,
-    pub change_id: EventId,
-    pub correlation_id: CorrelationId,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<i64>,
 }
 
 impl TombstoneItem {
     pub(crate) fn new(tombstone: &Tombstone) -> Self {
-        let LinkIdentity { id, workspace, owner } = tombstone.identity.clone();
         Self {
-            key: link_key(&id.code),
-            short_code: id.code,
-            generation: id.generation,
-            workspace_id: workspace,
-            user_id: owner,
-            tombstone: tombstone.reason,
-            removed_at: tombstone.removed_at,
+            key: link_key(&tombstone.identity.id.code),
+            tombstone: tombstone.clone(),
             purged_by: None,
-            watched_target: tombstone.watched_target.clone(),
             is_news: tombstone.reason == RemovalReason::Purged,
-            change_id: tombstone.last_write.id.clone(),
-            correlation_id: tombstone.last_write.correlation_id.clone(),
             ttl: tombstone.kept_until().map(Timestamp::unix_seconds),
-        }
-    }
-}
-
-impl From<TombstoneItem> for Tombstone {
-    fn from(item: TombstoneItem) -> Self {
-        Self {
-            identity: LinkIdentity {
-                id: LinkId { code: item.short_code, generation: item.generation },
-                workspace: item.workspace_id,
-                owner: item.user_id,
-            },
-            reason: item.tombstone,
-            removed_at: item.removed_at,
-            watched_target: item.watched_target,
-            last_write: LinkWrite { id: item.change_id, correlation_id: item.correlation_id },
         }
     }
 }
@@ -540,32 +487,4 @@ impl ExternalIdItem {
 }
 
 /// `IDEM#<workspace>#<key>` / `IDEM`: the stored response to a request with this idempotency key.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct IdempotencyItem {
-    #[serde(flatten)]
-    pub key: Key,
-    pub fingerprint: String,
-    pub generation: Generation,
-    #[serde(default, skip_serializing_if = "Revision::is_first")]
-    pub revision: Revision,
-    pub status: u16,
-    pub answer: String,
-    pub ttl: i64,
-}
-
-/// `CLEANUP#<workspace>` / `CLEANUP`: the statistics of the cleanup of a workspace's expired links.
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct CleanupItem {
-    #[serde(default)]
-    pub total_cleaned: u64,
-    #[serde(default)]
-    pub last_batch_size: u64,
-    #[serde(default)]
-    pub successful_runs: u64,
-    #[serde(default)]
-    pub failed_runs: u64,
-    #[serde(default)]
-    pub successful_ms: u64,
-    pub last_cleanup_at: Option<Timestamp>,
-    pub running_until: Option<Timestamp>,
-}
+pub(super) type IdempotencyItem = Stored<FirstAnswer>;

@@ -142,11 +142,11 @@ impl LinksTable {
     async fn put_link(&self, link: &LinkItem) -> Result<CreateOutcome, RepositoryError> {
         const OPERATION: &str = "create a link";
         let put = self.0.put_item(OPERATION, link)?.only_if(CODE_IS_FREE);
-        let created = put.values(code_is_free_for(&link.workspace_id)).send().await?;
+        let created = put.values(code_is_free_for(&link.identity.workspace)).send().await?;
         Ok(match created {
             Outcome::Done(_) => CreateOutcome::Created,
             // The SDK retries a write whose response was lost. The existing item is then from the first attempt.
-            Outcome::Refused(Some(item)) if item.get("change_id") == Some(&text(&link.change_id)) => {
+            Outcome::Refused(Some(item)) if item.get("change_id") == Some(&text(&link.last_write.id)) => {
                 CreateOutcome::Created
             }
             Outcome::Refused(_) => CreateOutcome::CodeTaken,
@@ -174,7 +174,7 @@ fn read<L>(
     link: impl FnOnce(Item) -> Result<L, RepositoryError>,
 ) -> Result<Record<L>, RepositoryError> {
     if item.contains_key(TOMBSTONE) {
-        return from_item::<TombstoneItem>(operation, item).map(|item| Record::Tombstone(item.into()));
+        return from_item::<TombstoneItem>(operation, item).map(|item| Record::Tombstone(item.tombstone));
     }
     link(item).map(Record::Link)
 }

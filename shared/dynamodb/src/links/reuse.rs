@@ -21,6 +21,7 @@ use linklet_domain::{
     AnswerKey, Generation, Link, NormalizedUrl, Record, Revision, ShortCode, TargetUrl, Timestamp, WorkspaceId,
     lifetimes,
 };
+use serde::{Deserialize, Serialize};
 
 use super::{
     CODE_IS_FREE, CreateOutcome, LinksTable, code_is_free_for,
@@ -33,17 +34,19 @@ use crate::{
 };
 
 /// The stored response to the first request with an idempotency key.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirstAnswer {
     /// The fingerprint of the request, to recognise another request with the same key.
     pub fingerprint: String,
     /// The generation of the link in the response, which tells it from a later link with its code.
     pub generation: Generation,
     /// The revision of the link in the response.
+    #[serde(default, skip_serializing_if = "Revision::is_first")]
     pub revision: Revision,
     /// The response's HTTP status.
     pub status: u16,
     /// The response's body.
+    #[serde(rename = "answer")]
     pub body: String,
 }
 
@@ -174,15 +177,7 @@ impl LinksTable {
         now: Timestamp,
     ) -> Result<Option<FirstAnswer>, RepositoryError> {
         let found = self.0.get::<IdempotencyItem>("look up a first answer", idempotency_key(workspace, key)).await?;
-        // DynamoDB deletes an item some time after its TTL, so the TTL is checked here as well.
-        let current = found.filter(|item| item.ttl > now.unix_seconds());
-        Ok(current.map(|item| FirstAnswer {
-            fingerprint: item.fingerprint,
-            generation: item.generation,
-            revision: item.revision,
-            status: item.status,
-            body: item.answer,
-        }))
+        Ok(found.and_then(|item| item.current(now)))
     }
 
     /// Stores the response of a request that created no link. Returns whether the key was unused.
@@ -260,13 +255,6 @@ impl LinksTable {
 const KEY_IS_FREE: &str = "attribute_not_exists(pk) OR #ttl <= :now";
 
 fn idempotency_item(workspace: &WorkspaceId, key: &AnswerKey, answer: &FirstAnswer, now: Timestamp) -> IdempotencyItem {
-    IdempotencyItem {
-        key: idempotency_key(workspace, key),
-        fingerprint: answer.fingerprint.clone(),
-        generation: answer.generation.clone(),
-        revision: answer.revision,
-        status: answer.status,
-        answer: answer.body.clone(),
-        ttl: now.plus(lifetimes::IDEMPOTENCY_KEYS).unix_seconds(),
-    }
+    let ttl = Some(now.plus(lifetimes::IDEMPOTENCY_KEYS).unix_seconds());
+    IdempotencyItem { key: idempotency_key(workspace, key), value: answer.clone(), ttl }
 }

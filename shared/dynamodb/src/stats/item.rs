@@ -6,9 +6,9 @@ use std::{
 };
 
 use linklet_domain::{
-    Breakdown, Breakdowns, ClickCount, ClickId, CorrelationId, Day, DaySlice, DayStats, Dimension, Event, EventDetail,
-    EventId, Invalid, LinkClicks, LinkId, MilestoneReached, Part, Profile, Rollup, Timestamp, Totals, UniqueVisitors,
-    UserId, WorkspaceId,
+    Breakdown, Breakdowns, ClickCount, ClickId, Day, DaySlice, DayStats, Dimension, Event, EventDetail, EventId,
+    Invalid, LinkClicks, LinkId, MilestoneReached, Part, Profile, Rollup, Timestamp, Totals, UniqueVisitors,
+    WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
@@ -17,7 +17,8 @@ use super::{
     Milestone,
     ids::{Moved, Width},
 };
-use crate::item::Key;
+pub(super) use crate::item::workspace_partition;
+use crate::item::{Key, is_zero};
 
 pub(super) const PAST: &str = "PAST";
 /// The attribute of a day that was split.
@@ -31,10 +32,6 @@ pub(super) const SEEN_FOR: Duration = linklet_domain::lifetimes::COUNTED_IDS;
 
 pub(super) fn partition(link: &LinkId) -> String {
     format!("STATS#{link}")
-}
-
-pub(super) fn workspace_partition(workspace: &WorkspaceId) -> String {
-    format!("WS#{workspace}")
 }
 
 /// All totals of a workspace are in one partition, sorted by link, so that they are listed without an index.
@@ -82,19 +79,15 @@ pub(super) struct TotalItem {
     pub key: Key,
     #[serde(default)]
     pub past_clicks: u64,
-    #[serde(default)]
     pub past_until: Option<Day>,
     #[serde(default)]
     pub announced: u64,
     #[serde(default)]
     pub epoch: u64,
     /// When the latest of all clicks happened, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_click: Option<u64>,
     /// Set when the link was purged; nothing is counted for it any more.
-    #[serde(default)]
     pub purged_at: Option<Timestamp>,
-    #[serde(default)]
     pub ttl: Option<i64>,
     /// The latest days of the past, packed.
     #[serde(default, skip_serializing_if = "no_bytes")]
@@ -196,7 +189,7 @@ fn unpacked_history(until: Day, bytes: &[u8]) -> Result<BTreeMap<Day, ClickCount
     let mut days = BTreeMap::new();
     let mut rest = bytes.iter().copied();
     while let Some(ago) = rest.next() {
-        let day = until.start().minus(Duration::from_secs(u64::from(ago) * SECONDS_OF_DAY)).day();
+        let day = until.minus(u64::from(ago));
         days.insert(day, next_count(&mut rest)?);
     }
     Ok(days)
@@ -334,7 +327,6 @@ pub(super) struct DayItem {
     version: u64,
     /// The clicks of each hour and those of people, packed.
     hours: ByteBuf,
-    #[serde(default)]
     last_click_at: Option<Timestamp>,
     #[serde(flatten)]
     profile: ProfileAttributes,
@@ -346,10 +338,6 @@ pub(super) struct DayItem {
     moved_until: BTreeMap<Width, ClickId>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_split: bool,
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl DayItem {
@@ -403,7 +391,6 @@ pub(super) struct PastItem {
     #[serde(flatten)]
     pub key: Key,
     past_until: Day,
-    #[serde(default)]
     last_click_at: Option<Timestamp>,
     #[serde(flatten)]
     profile: ProfileAttributes,
@@ -454,43 +441,20 @@ pub(crate) struct MilestoneItem {
     #[serde(flatten)]
     pub key: Key,
     #[serde(flatten)]
-    pub link: LinkId,
-    pub workspace_id: WorkspaceId,
-    pub user_id: UserId,
-    pub milestone: u64,
-    pub total_clicks: u64,
-    pub reached_at: Timestamp,
-    pub correlation_id: CorrelationId,
+    pub milestone: Milestone,
 }
 
 impl MilestoneItem {
     pub(super) fn new(milestone: &Milestone) -> Self {
-        let Milestone { detail, workspace, reached_at, correlation_id } = milestone;
-        Self {
-            // Padded to the digits of the largest count, so that the rows sort by number.
-            key: Key::new(partition(&detail.link), format!("{MILESTONE_PREFIX}{:020}", detail.milestone)),
-            link: detail.link.clone(),
-            workspace_id: *workspace,
-            user_id: detail.user_id,
-            milestone: detail.milestone,
-            total_clicks: detail.total_clicks,
-            reached_at: *reached_at,
-            correlation_id: correlation_id.clone(),
-        }
+        let MilestoneReached { link, milestone: clicks, .. } = &milestone.detail;
+        // Padded to the digits of the largest count, so that the rows sort by number.
+        let key = Key::new(partition(link), format!("{MILESTONE_PREFIX}{clicks:020}"));
+        Self { key, milestone: milestone.clone() }
     }
 
     pub(crate) fn reached_event(self) -> Event {
-        Event {
-            event_id: EventId::milestone(&self.link, self.milestone),
-            occurred_at: self.reached_at,
-            correlation_id: self.correlation_id,
-            workspace_id: self.workspace_id,
-            detail: EventDetail::MilestoneReached(MilestoneReached {
-                link: self.link,
-                user_id: self.user_id,
-                milestone: self.milestone,
-                total_clicks: self.total_clicks,
-            }),
-        }
+        let Milestone { detail, workspace: workspace_id, reached_at: occurred_at, correlation_id } = self.milestone;
+        let event_id = EventId::milestone(&detail.link, detail.milestone);
+        Event { event_id, occurred_at, correlation_id, workspace_id, detail: EventDetail::MilestoneReached(detail) }
     }
 }

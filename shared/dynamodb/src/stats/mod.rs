@@ -28,6 +28,7 @@ use linklet_domain::{
     Click, CorrelationId, Day, DaySlice, DayStats, LinkId, LinkStats, MilestoneReached, Part, Rollup, Timestamp,
     WorkspaceId,
 };
+use serde::{Deserialize, Serialize};
 
 use self::item::{
     DAY_PREFIX, DayItem, IS_SPLIT, PAST, PastItem, TotalItem, day_sort_key, partition, partitions, seen_partition,
@@ -56,11 +57,13 @@ pub struct StatsTable {
 }
 
 /// A milestone that a link has reached.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Milestone {
     /// What has happened.
+    #[serde(flatten)]
     pub detail: MilestoneReached,
     /// The workspace of the link.
+    #[serde(rename = "workspace_id")]
     pub workspace: WorkspaceId,
     /// The time of the click that reached the milestone.
     pub reached_at: Timestamp,

@@ -4,6 +4,7 @@ use linklet_domain::{
     Account, AuditAction, AuditContext, AuditSubject, Destinations, IdempotencyKey, Member, Membership, Revision, Role,
     Timestamp, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
 };
+use serde::{Deserialize, Serialize};
 
 use super::{
     UsersTable,
@@ -84,11 +85,12 @@ pub enum CreateWorkspaceOutcome {
 }
 
 /// What a request to found a workspace was answered, to be answered again to whoever repeats it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundingAnswer {
     /// A digest of the request, which is the same for all requests with one key.
     pub fingerprint: String,
     /// The body of the answer.
+    #[serde(rename = "answer")]
     pub body: String,
 }
 
@@ -154,9 +156,7 @@ impl UsersTable {
         now: Timestamp,
     ) -> Result<Option<FoundingAnswer>, RepositoryError> {
         let found = self.0.get::<FoundingItem>(FOUND, founding_key(user, key)).await?;
-        // DynamoDB deletes an item some time after its TTL, so the TTL is checked here as well.
-        let current = found.filter(|item| item.ttl > now.unix_seconds());
-        Ok(current.map(|FoundingItem { fingerprint, answer: body, .. }| FoundingAnswer { fingerprint, body }))
+        Ok(found.and_then(|item| item.current(now)))
     }
 
     /// Adds the items of a new workspace to a transaction.

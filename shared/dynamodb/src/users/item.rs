@@ -17,13 +17,13 @@ pub(super) use self::{
     tokens::TokenItem,
 };
 use super::{addresses::PendingAddress, founding::FoundingAnswer, sessions::SignIn};
-use crate::item::{Key, Stored};
+pub(super) use crate::item::workspace_partition;
+use crate::item::{Key, Stored, is_zero};
 
 pub(super) const USER: &str = "USER";
 pub(super) const MEMBER_PREFIX: &str = "MEMBER#";
 pub(super) const SESSION_PREFIX: &str = "SESSION#";
 pub(super) const KEY_PREFIX: &str = "KEY#";
-pub(crate) const WORKSPACE_PREFIX: &str = "WS#";
 
 pub(super) fn user_partition(user: &UserId) -> String {
     format!("USER#{user}")
@@ -45,10 +45,6 @@ pub(super) fn email_key(email: &EmailAddress) -> Key {
 
 pub(super) fn slug_key(slug: &WorkspaceSlug) -> Key {
     Key::new(format!("SLUG#{slug}"), "SLUG")
-}
-
-pub(super) fn workspace_partition(workspace: &WorkspaceId) -> String {
-    format!("{WORKSPACE_PREFIX}{workspace}")
 }
 
 pub(super) fn workspace_key(workspace: &WorkspaceId) -> Key {
@@ -125,23 +121,12 @@ pub(super) fn invitation_token_key(token: &TokenHash) -> Key {
 }
 
 /// `ACCESS#<user>` / `FOUNDING#<key>`: the answer to the first request for a workspace with this idempotency key.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct FoundingItem {
-    #[serde(flatten)]
-    pub key: Key,
-    pub fingerprint: String,
-    pub answer: String,
-    pub ttl: i64,
-}
+pub(super) type FoundingItem = Stored<FoundingAnswer>;
 
 impl FoundingItem {
     pub(super) fn new(user: &UserId, key: &IdempotencyKey, answer: &FoundingAnswer, now: Timestamp) -> Self {
-        Self {
-            key: founding_key(user, key),
-            fingerprint: answer.fingerprint.clone(),
-            answer: answer.body.clone(),
-            ttl: now.plus(lifetimes::IDEMPOTENCY_KEYS).unix_seconds(),
-        }
+        let ttl = Some(now.plus(lifetimes::IDEMPOTENCY_KEYS).unix_seconds());
+        Self { key: founding_key(user, key), value: answer.clone(), ttl }
     }
 }
 
@@ -171,7 +156,6 @@ pub(super) struct EmailItem {
     pub key: Key,
     pub user_id: UserId,
     /// When an operator closed the account. The address stays taken.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub closed_at: Option<Timestamp>,
 }
 
@@ -191,12 +175,9 @@ pub(super) struct AddressItem {
     pub key: Key,
     pub email: EmailAddress,
     /// What the person is called: a copy of the account's, which those can't read who show the name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_name: Option<FullName>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub verified_at: Option<Timestamp>,
     /// When the person has reclaimed the account, by the first proof of the address, from somebody else who may have used it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reclaimed_at: Option<Timestamp>,
     /// Whether the account has no password yet, since it is chosen with a mailed token. What mails tokens can't read the account.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -205,28 +186,19 @@ pub(super) struct AddressItem {
     #[serde(default, skip_serializing_if = "MailChoice::is_default")]
     pub mail: MailChoice,
     /// When a mail to the address came back, unless the person has shown since that it is theirs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undeliverable_at: Option<Timestamp>,
     /// The address that the person wants instead, until they show that it is theirs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_email: Option<EmailAddress>,
     /// How long that can be shown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_until: Option<Timestamp>,
     /// How often the person has joined a workspace or founded another one, so that a change of the copies which memberships have
     /// misses none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub joinings: u64,
     /// Since when the person is closing their account, and joins nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closing_at: Option<Timestamp>,
     /// When an operator closed the account.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed_at: Option<Timestamp>,
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl AddressItem {
@@ -266,7 +238,6 @@ pub(super) struct EndedSessionsItem {
     #[serde(flatten)]
     pub key: Key,
     pub ended_at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub but: Option<SessionId>,
     /// As long as a session that had begun by then could be renewed.
     pub ttl: i64,

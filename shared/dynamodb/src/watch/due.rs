@@ -1,11 +1,9 @@
 //! The targets of a host shard, which a round reads.
 
 use linklet_domain::{Host, HostShard, TargetHealth, TargetId, TargetMark, TargetUrl, Timestamp, UserId, WorkspaceId};
+use serde::Deserialize;
 
-use super::{
-    WatchTable,
-    item::{DUE_PROJECTION, DueItem, shard_partition},
-};
+use super::{WatchTable, item::shard_partition};
 use crate::{
     RepositoryError,
     item::{Item, from_item, text},
@@ -13,14 +11,20 @@ use crate::{
 
 const READ_SHARD: &str = "read the targets of a shard";
 
+/// The attributes of a [`DueTarget`]. `#url`, `#host` and `#status` stand for reserved words.
+const DUE_PROJECTION: &str = "sk, workspace_id, founded_by, created_at, #url, #host, #status, failed_slot";
+
 /// A target that is due for a check.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct DueTarget {
     /// The target's id.
+    #[serde(rename = "sk")]
     pub id: TargetId,
     /// The target's workspace.
+    #[serde(rename = "workspace_id")]
     pub workspace: WorkspaceId,
     /// Who founded the workspace.
+    #[serde(rename = "founded_by")]
     pub founder: UserId,
     /// When the target was created.
     pub created_at: Timestamp,
@@ -29,6 +33,7 @@ pub struct DueTarget {
     /// The host, whose checks run one at a time.
     pub host: Host,
     /// How the target stood when it was read.
+    #[serde(flatten)]
     pub health: TargetHealth,
 }
 
@@ -130,13 +135,5 @@ impl WatchTable {
 
 fn due_target(row: Item) -> Result<DueTarget, UnreadableTarget> {
     let id = row.get("sk").and_then(|id| id.as_s().ok()).cloned().unwrap_or_default();
-    from_item::<DueItem>(READ_SHARD, row).map(DueTarget::from).map_err(|error| UnreadableTarget { id, error })
-}
-
-impl From<DueItem> for DueTarget {
-    fn from(item: DueItem) -> Self {
-        let DueItem { id, workspace_id, founded_by, created_at, url, host, status, failed_slot } = item;
-        let health = TargetHealth { status, failed_slot };
-        Self { id, workspace: workspace_id, founder: founded_by, created_at, url, host, health }
-    }
+    from_item(READ_SHARD, row).map_err(|error| UnreadableTarget { id, error })
 }

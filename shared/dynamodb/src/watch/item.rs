@@ -1,13 +1,18 @@
 //! Keys and attributes of WatchTable.
 
 use linklet_domain::{
-    CanonicalUrl, CheckError, CheckPartition, CorrelationId, Event, EventDetail, EventId, Host, HostShard,
-    IdempotencyKey, Invalid, LinkId, PageToken, Target, TargetDown, TargetId, TargetStatus, TargetUp, TargetUrl,
-    Timestamp, UserId, Watcher, WatcherState, WorkspaceId, lifetimes,
+    CheckError, CheckPartition, CorrelationId, Event, EventDetail, EventId, Host, HostShard, IdempotencyKey, Invalid,
+    LinkId, PageToken, Target, TargetDown, TargetId, TargetStatus, TargetUp, Timestamp, UserId, Watcher, WorkspaceId,
+    lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Cursor, item::Key};
+use super::PartitionNotes;
+pub(super) use crate::item::workspace_partition;
+use crate::{
+    Cursor,
+    item::{Key, Stored},
+};
 
 pub(crate) const TARGET_PREFIX: &str = "TARGET#";
 
@@ -17,10 +22,6 @@ pub(super) fn shard_partition(shard: HostShard) -> String {
 
 pub(super) fn target_key(id: &TargetId) -> Key {
     Key::new(format!("{TARGET_PREFIX}{}", id.shard_digit()), id.as_str())
-}
-
-pub(super) fn workspace_partition(workspace: &WorkspaceId) -> String {
-    format!("WS#{workspace}")
 }
 
 pub(super) fn host_partition(workspace: &WorkspaceId, host: &Host) -> String {
@@ -82,13 +83,10 @@ pub(crate) struct TargetItem {
     pub host: Host,
     pub correlation_id: CorrelationId,
     /// The round that failed while the target wasn't down, unless one is known to have succeeded since.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_slot: Option<Timestamp>,
     /// The HTTP status of the check that changed the target's status, if it got one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_code: Option<u16>,
     /// The error of the check that changed the target's status, if it failed without an HTTP status.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<CheckError>,
     /// The id of the event that the latest change of the status publishes.
     pub change_id: EventId,
@@ -142,74 +140,23 @@ pub(super) struct CountItem {
     pub targets: u64,
 }
 
-/// The attributes of a target that are projected into the list indexes; the sort key is its id.
-#[derive(Debug, Deserialize)]
-pub(super) struct ListedItem {
-    #[serde(rename = "sk")]
-    pub id: TargetId,
-    pub url: TargetUrl,
-    pub canonical_url: CanonicalUrl,
-    pub created_at: Timestamp,
-}
-
-/// The projection of [`DueItem`]; the sort key is the target's id. `#url`, `#host` and `#status` stand for reserved words.
-pub(super) const DUE_PROJECTION: &str = "sk, workspace_id, founded_by, created_at, #url, #host, #status, failed_slot";
-
-/// The attributes of a target that a check needs.
-#[derive(Debug, Deserialize)]
-pub(super) struct DueItem {
-    #[serde(rename = "sk")]
-    pub id: TargetId,
-    pub workspace_id: WorkspaceId,
-    pub founded_by: UserId,
-    pub created_at: Timestamp,
-    pub url: TargetUrl,
-    pub host: Host,
-    pub status: TargetStatus,
-    #[serde(default)]
-    pub failed_slot: Option<Timestamp>,
-}
-
 /// `LANES` / `NOTES#<partition>.<partitions>`: what a partition's worker tells the next one. It is there only if there is anything to tell.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct NotesItem {
-    #[serde(flatten)]
-    pub key: Key,
-    #[serde(default)]
-    pub first: Vec<TargetId>,
-    pub is_cut: bool,
-    pub ttl: i64,
-}
+pub(super) type NotesItem = Stored<PartitionNotes>;
 
 /// `WATCHER#<target id>` / `LINK#<code>.<generation>`: a link that watches the target, or has stopped watching it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct WatcherItem {
-    #[serde(flatten)]
-    pub key: Key,
-    pub link_state: WatcherState,
-    pub changed_at: Timestamp,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ttl: Option<i64>,
-}
+pub(super) type WatcherItem = Stored<Watcher>;
 
 impl WatcherItem {
     pub(super) fn new(id: &TargetId, link: &LinkId, watcher: Watcher) -> Self {
-        let Watcher { state, changed_at } = watcher;
-        let kept_until = changed_at.plus(lifetimes::ENDED_WATCHES).unix_seconds();
+        let kept_until = watcher.changed_at.plus(lifetimes::ENDED_WATCHES).unix_seconds();
         let ttl = (!watcher.is_watching()).then_some(kept_until);
-        Self { key: watcher_key(id, link), link_state: state, changed_at, ttl }
+        Self { key: watcher_key(id, link), value: watcher, ttl }
     }
 
     /// The link, if it watches.
     pub(super) fn watching_link(self) -> Result<Option<LinkId>, Invalid> {
         let link = LinkId::parse(self.key.sk.strip_prefix(WATCHER_PREFIX).unwrap_or_default())?;
-        Ok(Watcher::from(self).is_watching().then_some(link))
-    }
-}
-
-impl From<WatcherItem> for Watcher {
-    fn from(item: WatcherItem) -> Self {
-        Self { state: item.link_state, changed_at: item.changed_at }
+        Ok(self.value.is_watching().then_some(link))
     }
 }
 

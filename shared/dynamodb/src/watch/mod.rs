@@ -15,8 +15,9 @@ mod watchers;
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{AuditEntry, CanonicalUrl, Host, PageToken, Target, TargetId, TargetUrl, Timestamp, WorkspaceId};
+use serde::Deserialize;
 
-use self::item::{ListedItem, TargetItem, count_key, host_partition, list_sort_key, target_key, workspace_partition};
+use self::item::{TargetItem, count_key, host_partition, list_sort_key, target_key, workspace_partition};
 pub use self::{
     down::DownTargets,
     due::{DuePage, DueTarget, ShardRange, UnreadableTarget},
@@ -30,7 +31,7 @@ pub use self::{
 };
 use crate::{
     AuditTable, RepositoryError,
-    item::{Item, Table, from_item, number, text},
+    item::{Table, from_item, number, text},
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
@@ -43,9 +44,10 @@ pub struct WatchTable {
 }
 
 /// A target in a list: the attributes that the list indexes contain.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct ListedTarget {
-    /// The target's id.
+    /// The target's id, which is the sort key.
+    #[serde(rename = "sk")]
     pub id: TargetId,
     /// The URL as it was first given.
     pub url: TargetUrl,
@@ -140,7 +142,7 @@ impl WatchTable {
         let mut rows = self.table.query_all(OPERATION, query, fetched).await?;
         let has_more = rows.len() > limit;
         rows.truncate(limit);
-        let items = rows.into_iter().map(|row| listed(OPERATION, row)).collect::<Result<Vec<_>, _>>()?;
+        let items = rows.into_iter().map(|row| from_item(OPERATION, row)).collect::<Result<Vec<ListedTarget>, _>>()?;
         let last = items.last().filter(|_| has_more);
         let next = last.map(|target| PageToken { created_at: target.created_at, id: target.id.clone() });
         Ok(TargetPage { items, next })
@@ -256,11 +258,6 @@ impl WatchTable {
             TransactionOutcome::InConflict => WriteOutcome::NotNow,
         })
     }
-}
-
-fn listed(operation: &'static str, row: Item) -> Result<ListedTarget, RepositoryError> {
-    let ListedItem { id, url, canonical_url, created_at } = from_item(operation, row)?;
-    Ok(ListedTarget { id, url, canonical_url, created_at })
 }
 
 const DELETE: &str = "delete a target";

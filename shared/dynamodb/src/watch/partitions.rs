@@ -1,6 +1,7 @@
 //! Partitions: who works on their rounds, and what one round leaves to the next.
 
 use linklet_domain::{CheckPartition, CorrelationId, PlannedRound, TargetId, lifetimes};
+use serde::{Deserialize, Serialize};
 
 use super::{
     WatchTable,
@@ -13,9 +14,10 @@ use crate::{
 };
 
 /// What a partition's worker tells the next one.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartitionNotes {
     /// The targets that are checked first, since there was no time for them.
+    #[serde(default)]
     pub first: Vec<TargetId>,
     /// Whether there were more targets than were read.
     pub is_cut: bool,
@@ -62,9 +64,9 @@ impl WatchTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn notes(&self, partition: CheckPartition) -> Result<PartitionNotes, RepositoryError> {
-        let found =
-            self.table.get_with("read a partition's notes", notes_key(partition), Consistency::Eventual).await?;
-        Ok(found.map(|NotesItem { first, is_cut, .. }| PartitionNotes { first, is_cut }).unwrap_or_default())
+        const OPERATION: &str = "read a partition's notes";
+        let found = self.table.get_with::<NotesItem>(OPERATION, notes_key(partition), Consistency::Eventual).await?;
+        Ok(found.map(|item| item.value).unwrap_or_default())
     }
 
     /// Stores what a worker tells the next one, in the place of what it was told.
@@ -72,9 +74,8 @@ impl WatchTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn note(&self, round: &PlannedRound, notes: &PartitionNotes) -> Result<(), RepositoryError> {
-        let PartitionNotes { first, is_cut } = notes.clone();
-        let ttl = round.slot.plus(lifetimes::PARTITION_NOTES).unix_seconds();
-        let item = NotesItem { key: notes_key(round.partition), first, is_cut, ttl };
+        let ttl = Some(round.slot.plus(lifetimes::PARTITION_NOTES).unix_seconds());
+        let item = NotesItem { key: notes_key(round.partition), value: notes.clone(), ttl };
         self.table.put_item("store a partition's notes", &item)?.or_fail().await
     }
 }

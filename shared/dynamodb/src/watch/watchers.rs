@@ -147,7 +147,7 @@ impl WatchTable {
         id: &TargetId,
         link: &LinkId,
     ) -> Result<Option<Watcher>, RepositoryError> {
-        Ok(self.table.get::<WatcherItem>(operation, watcher_key(id, link)).await?.map(Watcher::from))
+        Ok(self.table.get::<WatcherItem>(operation, watcher_key(id, link)).await?.map(|item| item.value))
     }
 
     /// The action that writes what is known of a link after a message, unless another message was faster. `None` if the message
