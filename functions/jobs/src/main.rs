@@ -5,7 +5,7 @@ use std::{process::ExitCode, time::Duration};
 use aws_sdk_sqs::Client as Sqs;
 use linklet_domain::Timestamp;
 use linklet_dynamodb::{
-    ClosedWorkspaces, Forgotten, JobsTable, LinksTable, NotificationsTable, StatsTable, ThrottleTable, WatchTable,
+    JobsTable, LinksTable, NotificationsTable, StatsTable, ThrottleTable, WatchTable,
     Workspaces,
 };
 use linklet_jobs::{HandoverWork, JobRunner, Kinds, LinkWork, PersonWork, ReclaimWork, WorkspaceWork};
@@ -32,8 +32,6 @@ async fn run() -> Result<(), StartError> {
     let (quota, dead_letters) = (watching::quota_from_env()?, config::required("RELAY_DLQ_URL")?);
     let aws = aws::load().await;
     let (tables, mails) = (aws::Tables::without_breaker(&aws), EmailRequests::from_env(&aws));
-    let closed = tables.at("USERS_TABLE", ClosedWorkspaces::new)?;
-    let forgotten = tables.at("USERS_TABLE", Forgotten::new)?;
     let backing = tables.at("USERS_TABLE", Workspaces::new)?;
     let (jobs, links) = (tables.at("JOBS_TABLE", JobsTable::new)?, tables.at("LINKS_TABLE", LinksTable::new)?);
     let users = tables.users()?;
@@ -45,10 +43,10 @@ async fn run() -> Result<(), StartError> {
     let had = (links.clone(), stats, targets.clone());
     let kinds = Kinds {
         links: LinkWork::new(links.clone(), room),
-        workspaces: WorkspaceWork::new(closed, jobs.clone(), had, mails.clone()),
+        workspaces: WorkspaceWork::new(users.clone(), jobs.clone(), had, mails.clone()),
         handovers: HandoverWork { users: users.clone(), links, targets: targets.clone(), links_at_once: LINKS_AT_ONCE },
-        reclaims: ReclaimWork { users, guesses: guesses.clone(), mails },
-        people: PersonWork { people: forgotten, notifications, guesses, targets },
+        reclaims: ReclaimWork { users: users.clone(), guesses: guesses.clone(), mails },
+        people: PersonWork { users, notifications, guesses, targets },
     };
     batch::run(JobRunner {
         jobs,

@@ -11,8 +11,7 @@ use linklet_domain::{
     Workspace, WorkspaceJob,
 };
 use linklet_dynamodb::{
-    ClosedWorkspaces, Cursor, EditContext, JobMark, JobsTable, LinkRange, LinksTable, RepositoryError, StatsTable,
-    WatchTable,
+    Cursor, EditContext, JobMark, JobsTable, LinkRange, LinksTable, RepositoryError, StatsTable, UsersTable, WatchTable,
 };
 use linklet_lambda::email_requests::EmailRequests;
 use serde::{Deserialize, Serialize};
@@ -25,7 +24,7 @@ use crate::{
 /// The kind of job that closes workspaces and brings them back.
 pub struct WorkspaceWork {
     /// The repository of workspaces, memberships and API keys.
-    pub workspaces: ClosedWorkspaces,
+    pub users: UsersTable,
     /// The repository of jobs, which are purged with their workspace.
     pub jobs: JobsTable,
     /// The repository of links.
@@ -117,12 +116,12 @@ impl WorkspaceWork {
     /// With a hundred links to a page.
     #[must_use]
     pub fn new(
-        workspaces: ClosedWorkspaces,
+        users: UsersTable,
         jobs: JobsTable,
         (links, stats, targets): (LinksTable, StatsTable, WatchTable),
         mails: EmailRequests,
     ) -> Self {
-        Self { workspaces, jobs, links, stats, targets, mails, links_at_once: 100 }
+        Self { users, jobs, links, stats, targets, mails, links_at_once: 100 }
     }
 
     /// Does the next piece.
@@ -133,7 +132,7 @@ impl WorkspaceWork {
         checkpoint: Option<Checkpoint>,
         now: Timestamp,
     ) -> Result<Piece<Checkpoint>, RepositoryError> {
-        let Some(workspace) = self.workspaces.find(&job.workspace).await? else {
+        let Some(workspace) = self.users.workspace(&job.workspace).await? else {
             // A step died between the last two writes of a purge.
             self.jobs.forget_workspace(job).await?;
             return Ok(Piece::then(Next::End));
@@ -182,12 +181,12 @@ impl WorkspaceWork {
         };
         let closed_at = workspace.closure.map(|closure| closure.closed_at);
         // Before they are marked, since a step that dies in between finds nobody to tell when it is repeated.
-        let members = self.workspaces.unmarked_members(&workspace.id, closed_at).await?;
+        let members = self.users.unmarked_members(&workspace.id, closed_at).await?;
         self.mails.tell_all(&job.correlation_id, &members, &change).await;
-        self.workspaces.mark_members(&workspace.id, closed_at).await?;
+        self.users.mark_members(&workspace.id, closed_at).await?;
         match wanted {
-            DesiredState::Open | DesiredState::Closed => self.workspaces.mark_keys(&workspace.id, closed_at).await?,
-            DesiredState::Gone => self.workspaces.delete_keys(&workspace.id).await?,
+            DesiredState::Open | DesiredState::Closed => self.users.mark_keys(&workspace.id, closed_at).await?,
+            DesiredState::Gone => self.users.delete_keys(&workspace.id).await?,
         }
         Ok(Some(Step::Links { after: None }))
     }
@@ -300,15 +299,15 @@ impl WorkspaceWork {
         now: Timestamp,
     ) -> Result<Next<Checkpoint>, RepositoryError> {
         let id = &workspace.id;
-        self.workspaces.delete_invitations(id).await?;
+        self.users.delete_invitations(id).await?;
         self.stats.forget_overviews(id).await?;
         self.links.forget_cleanup(id).await?;
         self.targets.forget_workspace(id).await?;
         if !checkpoint.pass.is_last() {
             return Ok(checkpoint.once_more(now));
         }
-        self.workspaces.delete_members(id).await?;
-        self.workspaces.forget(workspace, now).await?;
+        self.users.delete_members(id).await?;
+        self.users.forget_workspace(workspace, now).await?;
         tracing::info!(workspace_id = %id, "a workspace is purged");
         self.jobs.forget_workspace(job).await?;
         Ok(Next::End)
@@ -316,7 +315,7 @@ impl WorkspaceWork {
 
     /// What becomes of a job whose mark is gone.
     pub(crate) async fn recheck(&self, job: &Job, mark: JobMark, now: Timestamp) -> Result<Recheck, RepositoryError> {
-        let closure = self.workspaces.find(&job.workspace).await?.and_then(|workspace| workspace.closure);
+        let closure = self.users.workspace(&job.workspace).await?.and_then(|workspace| workspace.closure);
         let is_restorable = |closure: &Closure| closure.job == job.id && !closure.is_over(now);
         Ok(match (mark, closure.filter(is_restorable)) {
             // Somebody has deleted it by hand.

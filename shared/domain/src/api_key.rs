@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     Invalid, Role, Timestamp, UserId, WorkspaceId, base62, lifetimes,
-    validated::{self, as_text, digest_in_hex, string_newtype},
+    validated::{self, Hidden, as_text, digest_in_hex, string_newtype},
 };
 
 const LIVE_PREFIX: &str = "sk_live_";
@@ -21,8 +21,8 @@ fn is_live_key(text: &str, characters: usize) -> bool {
 /// An API key in plain text: `sk_live_` and 32 base62 characters, 190 random bits.
 ///
 /// It is shown once, when it is created, and never logged or stored.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ApiKeySecret(String);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiKeySecret(Hidden);
 
 impl ApiKeySecret {
     const RANDOM_CHARACTERS: usize = 32;
@@ -33,7 +33,7 @@ impl ApiKeySecret {
     /// When the text has another form. The error doesn't contain the text.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         if is_live_key(text, Self::RANDOM_CHARACTERS) {
-            Ok(Self(text.to_owned()))
+            Ok(Self(Hidden(text.to_owned())))
         } else {
             Err(Invalid::new("an API key is sk_live_ and 32 characters of 0-9, A-Z and a-z"))
         }
@@ -44,31 +44,25 @@ impl ApiKeySecret {
     /// # Errors
     /// When the random number generator fails.
     pub fn generate() -> Result<Self, getrandom::Error> {
-        Ok(Self(format!("{LIVE_PREFIX}{}", base62::random(Self::RANDOM_CHARACTERS)?)))
+        Ok(Self(Hidden(format!("{LIVE_PREFIX}{}", base62::random(Self::RANDOM_CHARACTERS)?))))
     }
 
     /// The key's hash, which is stored instead of the key. A single SHA-256 is enough, since a key has 190 random bits.
     #[must_use]
     pub fn hash(&self) -> KeyHash {
-        KeyHash(hex::encode(Sha256::digest(&self.0)))
+        KeyHash(hex::encode(Sha256::digest(&self.0.0)))
     }
 
     /// The key's prefix, by which lists and paths name it.
     #[must_use]
     pub fn prefix(&self) -> KeyPrefix {
-        KeyPrefix(self.0[..KeyPrefix::LENGTH].to_owned())
+        KeyPrefix(self.0.0[..KeyPrefix::LENGTH].to_owned())
     }
 
     /// The key in plain text, for the response that creates it.
     #[must_use]
     pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for ApiKeySecret {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("ApiKeySecret(…)")
+        &self.0.0
     }
 }
 

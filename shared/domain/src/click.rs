@@ -1,11 +1,12 @@
-use std::{borrow::Cow, fmt, time::Duration};
+use std::{borrow::Cow, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
     Campaign, ClickId, CorrelationId, DestinationName, Event, EventDetail, Invalid, LinkId, RedirectTarget, Source,
-    Timestamp, UrlClicked, UserId, WorkspaceId, validated::string_newtype,
+    Timestamp, UrlClicked, UserId, WorkspaceId,
+    validated::{Hidden, string_newtype},
 };
 
 /// One followed link, as it is stored and counted.
@@ -265,8 +266,8 @@ fn truncated(text: &str, bytes: usize) -> &str {
 }
 
 /// The secret that keeps hashed addresses from being guessed back.
-#[derive(Clone)]
-pub struct Salt(String);
+#[derive(Debug, Clone)]
+pub struct Salt(Hidden);
 
 impl Salt {
     /// Accepts at least 32 bytes.
@@ -275,7 +276,7 @@ impl Salt {
     /// When the text is shorter: all IPv4 addresses can be tried against a weak salt.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         if text.len() >= 32 {
-            Ok(Self(text.to_owned()))
+            Ok(Self(Hidden(text.to_owned())))
         } else {
             Err(Invalid::new("the click salt must have at least 32 bytes"))
         }
@@ -285,18 +286,12 @@ impl Salt {
 impl Salt {
     /// SHA-256 of a text and the salt, in hex.
     pub(crate) fn hash(&self, text: &str) -> String {
-        hex::encode(Sha256::new().chain_update(text).chain_update(&self.0).finalize())
+        hex::encode(Sha256::new().chain_update(text).chain_update(&self.0.0).finalize())
     }
 
     /// A key for one purpose. It is the hash of no text: there, the salt comes last.
     pub(crate) fn key_for(&self, purpose: &[u8]) -> [u8; 32] {
-        Sha256::new().chain_update(&self.0).chain_update(purpose).finalize().into()
-    }
-}
-
-impl fmt::Debug for Salt {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Salt(…)")
+        Sha256::new().chain_update(&self.0.0).chain_update(purpose).finalize().into()
     }
 }
 

@@ -1,13 +1,11 @@
 //! Tokens that work once, with which people prove that they were invited, or that they read an address's mail.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
     Invalid, base62,
-    validated::{digest_in_hex, string_newtype},
+    validated::{Hidden, digest_in_hex, string_newtype},
 };
 
 /// What a one-time token is for. A token for one purpose is no token for another.
@@ -46,8 +44,8 @@ impl TokenPurpose {
 /// A one-time token in plain text: a prefix that says what it is for, and 32 base62 characters, 190 random bits.
 ///
 /// It is shown or mailed once, and never logged or stored.
-#[derive(Clone, PartialEq, Eq)]
-pub struct OneTimeToken(String);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OneTimeToken(Hidden);
 
 impl OneTimeToken {
     const RANDOM_CHARACTERS: usize = 32;
@@ -62,7 +60,7 @@ impl OneTimeToken {
         let is_token = text.strip_prefix(purpose.prefix()).is_some_and(|rest| {
             rest.len() == Self::RANDOM_CHARACTERS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
         });
-        if is_token { Ok(Self(text.to_owned())) } else { Err(purpose.refusal()) }
+        if is_token { Ok(Self(Hidden(text.to_owned()))) } else { Err(purpose.refusal()) }
     }
 
     /// Generates a token with the operating system's random number generator.
@@ -70,25 +68,19 @@ impl OneTimeToken {
     /// # Errors
     /// When the random number generator fails.
     pub fn generate(purpose: TokenPurpose) -> Result<Self, getrandom::Error> {
-        Ok(Self(format!("{}{}", purpose.prefix(), base62::random(Self::RANDOM_CHARACTERS)?)))
+        Ok(Self(Hidden(format!("{}{}", purpose.prefix(), base62::random(Self::RANDOM_CHARACTERS)?))))
     }
 
     /// The token's hash, which is stored instead of the token. A single SHA-256 is enough, since a token has 190 random bits.
     #[must_use]
     pub fn hash(&self) -> TokenHash {
-        TokenHash(hex::encode(Sha256::digest(&self.0)))
+        TokenHash(hex::encode(Sha256::digest(&self.0.0)))
     }
 
     /// The token in plain text, for the one answer or mail that has it.
     #[must_use]
     pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for OneTimeToken {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("OneTimeToken(…)")
+        &self.0.0
     }
 }
 

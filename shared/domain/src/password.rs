@@ -1,10 +1,11 @@
 //! Passwords that people choose.
 
-use std::fmt;
-
 use serde::Deserialize;
 
-use crate::{EmailAddress, Invalid, validated::normalized};
+use crate::{
+    EmailAddress, Invalid,
+    validated::{Hidden, normalized},
+};
 
 /// The 10,000 most common passwords, of which shorter ones than a password may be are left out, one a line in lower case. They are
 /// those of [zxcvbn](https://crates.io/crates/zxcvbn) 3.1.0, whose licence is beside them.
@@ -12,38 +13,32 @@ const COMMON: &str = include_str!("password/common.txt");
 
 /// A password as somebody has typed it, of any length, in Unicode's normal form C: keyboards send the same letter as one character or
 /// as several. Nothing else is changed. It is all that is hashed and verified. Its `Debug` output doesn't contain it.
-#[derive(Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(from = "String")]
-pub struct TypedPassword(String);
+pub struct TypedPassword(Hidden);
 
 impl TypedPassword {
     /// The password's bytes, for the hash function.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
-        self.0.as_bytes()
+        self.0.0.as_bytes()
     }
 
     /// Its length in characters.
     pub(crate) fn characters(&self) -> usize {
-        self.0.chars().count()
+        self.0.0.chars().count()
     }
 }
 
 impl From<&str> for TypedPassword {
     fn from(text: &str) -> Self {
-        Self(normalized(text).into_owned())
+        Self(Hidden(normalized(text).into_owned()))
     }
 }
 
 impl From<String> for TypedPassword {
     fn from(text: String) -> Self {
         Self::from(text.as_str())
-    }
-}
-
-impl fmt::Debug for TypedPassword {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("TypedPassword(…)")
     }
 }
 
@@ -62,7 +57,8 @@ impl Password {
     /// # Errors
     /// When the password is one of these.
     pub fn refuse_guessable(&self, email: &EmailAddress) -> Result<(), Invalid> {
-        let guessed = self.0.0.trim().to_lowercase();
+        let Self(TypedPassword(Hidden(typed))) = self;
+        let guessed = typed.trim().to_lowercase();
         if guessed == email.as_str() || guessed == email.local_part() {
             return Err(Invalid::new("password must not be the email address"));
         }

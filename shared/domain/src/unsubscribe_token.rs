@@ -3,17 +3,15 @@
 //! All mails of a month have the same, so it isn't stored as a token that works once is: it says itself whose it is and how long it
 //! works, and a MAC shows that it was made here.
 
-use std::fmt;
-
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, KeyInit as _, Mac as _, digest::Key};
 use sha2::Sha256;
 
-use crate::{Day, Salt, Timestamp, UserId};
+use crate::{Day, Salt, Timestamp, UserId, validated::Hidden};
 
 /// A token in plain text: a prefix, and in base64url the person, the last day on which it works, and a MAC over both.
-#[derive(Clone, PartialEq, Eq)]
-pub struct UnsubscribeToken(String);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnsubscribeToken(Hidden);
 
 impl UnsubscribeToken {
     const PREFIX: &str = "uns_";
@@ -35,7 +33,7 @@ impl UnsubscribeToken {
         let claims = [&user.to_bytes()[..], &last_day.to_be_bytes()].concat();
         let mac = Self::mac(&claims, salt).finalize().into_bytes();
         let bytes = [&claims[..], &mac[..Self::MAC]].concat();
-        Self(format!("{}{}", Self::PREFIX, URL_SAFE_NO_PAD.encode(bytes)))
+        Self(Hidden(format!("{}{}", Self::PREFIX, URL_SAFE_NO_PAD.encode(bytes))))
     }
 
     /// Whose token a text is; `None` if it wasn't made with this salt, or doesn't work any more.
@@ -53,7 +51,7 @@ impl UnsubscribeToken {
     /// The token in plain text, for the mail that has it.
     #[must_use]
     pub fn reveal(&self) -> &str {
-        &self.0
+        &self.0.0
     }
 
     fn mac(claims: &[u8], salt: &Salt) -> Hmac<Sha256> {
@@ -61,12 +59,6 @@ impl UnsubscribeToken {
         let mut key = Key::<Hmac<Sha256>>::default();
         key.iter_mut().zip(salt.key_for(Self::PURPOSE)).for_each(|(byte, of_key)| *byte = of_key);
         Hmac::new(&key).chain_update(claims)
-    }
-}
-
-impl fmt::Debug for UnsubscribeToken {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("UnsubscribeToken(…)")
     }
 }
 

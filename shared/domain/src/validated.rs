@@ -92,6 +92,16 @@ macro_rules! string_newtype {
 }
 pub(crate) use string_newtype;
 
+/// A secret text, which `Debug` doesn't show.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Hidden(pub String);
+
+impl fmt::Debug for Hidden {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("…")
+    }
+}
+
 /// A SHA-256 as 64 lower-case hexadecimal digits, if the text is one.
 pub(crate) fn digest_in_hex(text: &str) -> Option<String> {
     let is_digest = text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));

@@ -42,12 +42,12 @@ pub use stats::{
 pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, MailAdmission, ReadMeter, ThrottleTable};
 pub use users::{
     AcceptOutcome, ActiveSession, AddressStep, AddressVerification, ApiKeys, ChangedKey, CloseOutcome,
-    ClosedWorkspaces, CreateKeyOutcome, CreateWorkspaceOutcome, Forgotten, FoundingAnswer, Invitations, InviteOutcome,
-    KeyChange, KeyOutcome, LastingSessions, LeaveEffect, MailAddress, Mailbox, MemberChange, MemberOutcome, Names,
-    NewToken, NewWorkspace, OneTimeTokens, OpenInvitation, PasswordChange, PasswordReset, PendingAddress, PersonChange,
-    PersonOutcome, Profile, Recipient, Recipients, RegisterOutcome, Registration, Removal, ResetOutcome,
-    RestoreOutcome, Session, SessionStatus, Sessions, SignIn, TokenDelivery, UsersTable, VerifyOutcome,
-    WithdrawOutcome, WorkspaceOutcome, Workspaces,
+    CreateKeyOutcome, CreateWorkspaceOutcome, FoundingAnswer, Invitations, InviteOutcome, KeyChange, KeyOutcome,
+    LastingSessions, LeaveEffect, MailAddress, Mailbox, MemberChange, MemberOutcome, Names, NewToken, NewWorkspace,
+    OneTimeTokens, OpenInvitation, PasswordChange, PasswordReset, PendingAddress, PersonChange, PersonOutcome, Profile,
+    Recipient, Recipients, RegisterOutcome, Registration, Removal, ResetOutcome, RestoreOutcome, Session,
+    SessionStatus, Sessions, SignIn, TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome,
+    Workspaces,
 };
 pub use watch::{
     CheckedTarget, DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, ListedTarget, OwnedTargets,

@@ -17,8 +17,8 @@ use linklet_domain::{
     lifetimes,
 };
 use linklet_dynamodb::{
-    ActiveSession, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, Forgotten, LinksTable, MemberChange,
-    MemberOutcome, RepositoryError, ShardRange, SignIn, TargetQuota, ThrottleTable, UsersTable, WatchTable,
+    ActiveSession, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, LinksTable, MemberChange, MemberOutcome,
+    RepositoryError, ShardRange, SignIn, TargetQuota, ThrottleTable, UsersTable, WatchTable,
 };
 use linklet_jobs::{HandoverWork, JobRunner, Kinds, LinkWork, PersonWork, ReclaimWork, WorkspaceWork};
 use linklet_jobs_api::JobsApi;
@@ -294,11 +294,11 @@ pub fn jobs(db: &TestDynamoDb, queues: &FakeQueues) -> JobRunner {
     let had = (db.links(), db.stats(), db.watch());
     let kinds = Kinds {
         links: LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(db.links(), room(db, 100)) },
-        workspaces: WorkspaceWork::new(db.closed_workspaces(), db.jobs(), had, mails.clone()),
+        workspaces: WorkspaceWork::new(db.users(), db.jobs(), had, mails.clone()),
         handovers: HandoverWork { users: db.users(), links: db.links(), targets: db.watch(), links_at_once: 1_000 },
         reclaims: ReclaimWork { users: db.users(), guesses: db.calls(), mails },
         people: PersonWork {
-            people: Forgotten::new(db.client(), "UsersTable"),
+            users: db.users(),
             notifications: db.notifications(),
             guesses: db.calls(),
             targets: db.watch(),

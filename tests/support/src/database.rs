@@ -8,10 +8,10 @@ use linklet_domain::{
     Timestamp, TokenHash, TokenPurpose, Tombstone, UserId, Work, WorkId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{
-    AcceptOutcome, ApiKeys, AuditTable, ClicksTable, ClosedWorkspaces, CreateKeyOutcome, CreateOutcome, Creation,
-    EditContext, EditOutcome, Invitations, InviteOutcome, JobsTable, LinksTable, Names, NotificationsTable,
-    OneTimeTokens, Recipients, RegisterOutcome, RegisteredTarget, Registration, Sessions, StatsTable,
-    TargetRegistration, ThrottleTable, UsersTable, WatchTable, Workspaces,
+    AcceptOutcome, ApiKeys, AuditTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, EditContext,
+    EditOutcome, Invitations, InviteOutcome, JobsTable, LinksTable, Names, NotificationsTable, OneTimeTokens,
+    Recipients, RegisterOutcome, RegisteredTarget, Registration, Sessions, StatsTable, TargetRegistration,
+    ThrottleTable, UsersTable, WatchTable, Workspaces,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -119,12 +119,6 @@ impl TestDynamoDb {
     #[must_use]
     pub fn workspaces(&self) -> Workspaces {
         Workspaces::new(self.client(), "UsersTable")
-    }
-
-    /// The table of accounts, as far as closing workspaces concerns it.
-    #[must_use]
-    pub fn closed_workspaces(&self) -> ClosedWorkspaces {
-        ClosedWorkspaces::new(self.client(), "UsersTable")
     }
 
     /// The table of audit logs.

@@ -3,22 +3,21 @@
 //! Whether a workspace is closed is in its own item. Memberships and API keys get a mark, so that a request which looks them up reads
 //! nothing more. A mark is written once and taken away once, whatever else changes of them.
 
-use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{Timestamp, UserId, Workspace, WorkspaceId};
 
-use super::item::{
-    KEY_PREFIX, KeyItem, MEMBER_PREFIX, WorkspaceMemberItem, api_key_key, invitations_partition, member_key, slug_key,
-    workspace_key, workspace_partition,
+use super::{
+    UsersTable,
+    item::{
+        KEY_PREFIX, KeyItem, MEMBER_PREFIX, WorkspaceMemberItem, api_key_key, invitations_partition, member_key,
+        slug_key, workspace_key, workspace_partition,
+    },
 };
 use crate::{
     RepositoryError, back_off,
-    item::{Key, SortKeys, Table, text},
+    item::{Key, SortKeys, text},
     transaction::{Transaction, TransactionOutcome},
 };
-
-/// The repository for closing workspaces: UsersTable, without accounts.
-#[derive(Debug, Clone)]
-pub struct ClosedWorkspaces(Table);
 
 /// What is marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,24 +38,10 @@ enum Refused {
 const MARK: &str = "mark what belongs to a closed workspace";
 const PURGE: &str = "purge a workspace";
 
-impl ClosedWorkspaces {
-    /// How many memberships or keys are marked at once. Each has two items.
-    const AT_ONCE: usize = 20;
+/// How many memberships or keys are marked at once. Each has two items.
+const AT_ONCE: usize = 20;
 
-    /// A repository for the table with this name.
-    #[must_use]
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
-    }
-
-    /// Reads a workspace with a strongly consistent read.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn find(&self, id: &WorkspaceId) -> Result<Option<Workspace>, RepositoryError> {
-        self.0.workspace(id).await
-    }
-
+impl UsersTable {
     /// Whose memberships have no mark yet that they are of a workspace which is closed since this time, or still have one if it is open.
     ///
     /// # Errors
@@ -106,7 +91,7 @@ impl ClosedWorkspaces {
         let mut tries = 0;
         loop {
             let mut found = self.unmarked(kind, workspace, closed_at).await?;
-            found.truncate(Self::AT_ONCE);
+            found.truncate(AT_ONCE);
             if found.is_empty() {
                 return Ok(());
             }
@@ -138,7 +123,7 @@ impl ClosedWorkspaces {
             let rows = self.unmarked_rows(workspace, closed_at).await?;
             return Ok(rows.into_iter().map(|row| [member_key(&row.member.user, workspace), row.key]).collect());
         }
-        let (mut rows, now) = (self.keys(workspace).await?, Timestamp::now());
+        let (mut rows, now) = (self.keys_of_any_age(workspace).await?, Timestamp::now());
         // DynamoDB may have deleted one item of a key whose time is over, and not the other one. It opens nothing.
         rows.retain(|row| row.value.closed_at != closed_at && row.is_kept(now));
         Ok(rows.into_iter().map(|row| [api_key_key(&row.value.hash), row.key]).collect())
@@ -177,14 +162,14 @@ impl ClosedWorkspaces {
     /// # Errors
     /// When DynamoDB can't be reached. Some may be deleted then; doing it again deletes the rest.
     pub async fn delete_keys(&self, workspace: &WorkspaceId) -> Result<(), RepositoryError> {
-        let rows = self.keys(workspace).await?;
+        let rows = self.keys_of_any_age(workspace).await?;
         // The list's rows come last, since they tell a repetition what is left.
         let keys = rows.iter().map(|row| api_key_key(&row.value.hash).into_item()).collect();
         self.0.delete_all(PURGE, keys).await?;
         self.0.delete_all(PURGE, rows.into_iter().map(|row| row.key.into_item()).collect()).await
     }
 
-    async fn keys(&self, workspace: &WorkspaceId) -> Result<Vec<KeyItem>, RepositoryError> {
+    async fn keys_of_any_age(&self, workspace: &WorkspaceId) -> Result<Vec<KeyItem>, RepositoryError> {
         self.0.list(MARK, &workspace_partition(workspace), SortKeys::Beginning(KEY_PREFIX)).await
     }
 
@@ -212,7 +197,7 @@ impl ClosedWorkspaces {
     ///
     /// # Errors
     /// When DynamoDB can't be reached, or the workspace has changed since it was read.
-    pub async fn forget(&self, workspace: &Workspace, now: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn forget_workspace(&self, workspace: &Workspace, now: Timestamp) -> Result<(), RepositoryError> {
         let gone = self.0.delete(PURGE, workspace_key(&workspace.id));
         let gone = gone.only_if("restorable_until <= :now AND slug = :slug");
         let slug = self.0.delete(PURGE, slug_key(&workspace.slug));

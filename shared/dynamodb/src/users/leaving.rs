@@ -17,13 +17,16 @@ use linklet_domain::{
 
 use super::{
     UsersTable,
-    item::{AddressItem, EndedSessionsItem, address_key, email_key, user_key, workspace_key},
+    item::{
+        AddressItem, EndedSessionsItem, access_partition, address_key, email_key, ended_sessions_key, user_key,
+        workspace_key,
+    },
     members::{is_as_read, membership_keys},
     sessions::ENDS_MORE,
 };
 use crate::{
     JobMark, RepositoryError,
-    item::{number, text},
+    item::{Key, number, text},
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
@@ -138,6 +141,17 @@ impl UsersTable {
             [left].into_iter().chain(closed).map(|entry| self.entry(&entry)).collect::<Result<Vec<_>, _>>()?;
         let transaction = transaction.and_each(entries, ());
         Ok(transaction.send(&self.0.client).await? == TransactionOutcome::Committed)
+    }
+
+    /// Deletes all that is stored about what a person may do, but for the mark by which their tokens are refused, which goes by its TTL.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn forget_person(&self, user: &UserId) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "forget a person";
+        let mut keys = self.0.keys_of(OPERATION, &access_partition(user)).await?;
+        keys.retain(|key| *key != ended_sessions_key(user));
+        self.0.delete_all(OPERATION, keys.into_iter().map(Key::into_item).collect()).await
     }
 
     /// Ends an account that is in no workspace any more, and frees its address. Sessions end that have begun by `ends`, which may be in

@@ -4,7 +4,6 @@ mod addresses;
 mod closed_workspaces;
 mod closing;
 mod closing_workspaces;
-mod forgotten;
 mod founding;
 mod handovers;
 mod invitations;
@@ -31,9 +30,7 @@ use linklet_domain::{
 use self::item::{AddressItem, EmailItem, SlugItem, UserItem, email_key, slug_key, user_key};
 pub use self::{
     addresses::{Mailbox, PendingAddress, Profile},
-    closed_workspaces::ClosedWorkspaces,
     closing_workspaces::{CloseOutcome, RestoreOutcome},
-    forgotten::Forgotten,
     founding::{CreateWorkspaceOutcome, FoundingAnswer, NewWorkspace},
     handovers::Removal,
     invitations::{AcceptOutcome, Invitations, InviteOutcome, OpenInvitation, WithdrawOutcome},

@@ -16,15 +16,14 @@ use linklet_domain::{
     ApiKeySecret, Changer, Closure, CorrelationId, Job, JobState, JobWork, Link, LinkPatch, LinkState, Record, Role,
     Timestamp, UserId, WorkspaceJob, WorkspaceSlug,
 };
-use linklet_dynamodb::{
-    ActiveSession, CloseOutcome, ClosedWorkspaces, JobsTable, LinksTable, MemberOutcome, RestoreOutcome,
-};
+use linklet_dynamodb::{ActiveSession, CloseOutcome, JobsTable, LinksTable, MemberOutcome, RestoreOutcome};
 use linklet_jobs::JobRunner;
 use linklet_lambda::{batch::Consumer, identity::Authenticator};
 use linklet_list::List;
 use linklet_test_support::{
     ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, Person, RequestBuilder, StreamReader, TargetBuilder,
     Template, TestDynamoDb, WriteCounter, a_session, an_origin, in_role_of, queue_batch, removal, token_of, tokens,
+    users_by,
 };
 use serde_json::{Value, json};
 
@@ -771,7 +770,7 @@ async fn a_workspace_with_many_links_is_closed_and_purged_despite_kills() {
     let mut mortal = fixture.function();
     let client = fixture.db.client_with(counter.clone());
     mortal.kinds.workspaces.links = LinksTable::new(client.clone(), "LinksTable");
-    mortal.kinds.workspaces.workspaces = ClosedWorkspaces::new(client, "UsersTable");
+    mortal.kinds.workspaces.users = users_by(client);
     let kill = async |record: &EventRecord| {
         for writes in [3, 30, 80] {
             counter.kill_after(writes, Box::pin(consume(&mortal, record))).await;
@@ -814,7 +813,7 @@ async fn closing_restoring_and_purging_survive_a_failure_of_any_call() {
         let mut cut_off = fixture.function();
         let client = fixture.db.client_with(faults.clone());
         cut_off.kinds.workspaces.links = LinksTable::new(client.clone(), "LinksTable");
-        cut_off.kinds.workspaces.workspaces = ClosedWorkspaces::new(client.clone(), "UsersTable");
+        cut_off.kinds.workspaces.users = users_by(client.clone());
         cut_off.kinds.workspaces.jobs = JobsTable::new(client.clone(), "JobsTable");
         cut_off.jobs = JobsTable::new(client, "JobsTable");
         was_hit = false;
