@@ -27,6 +27,17 @@ pub(crate) enum TransactionOutcome<T> {
     InConflict,
 }
 
+impl<T> TransactionOutcome<T> {
+    /// The refusal, or what it means that the transaction is committed, or in conflict.
+    pub(crate) fn or(self, committed: T, in_conflict: T) -> T {
+        match self {
+            Self::Committed => committed,
+            Self::Refused(refusal) => refusal,
+            Self::InConflict => in_conflict,
+        }
+    }
+}
+
 impl<T> Transaction<T> {
     pub(crate) fn new(operation: &'static str) -> Self {
         Self { operation, actions: Vec::new(), refusals: Vec::new() }
@@ -76,11 +87,7 @@ impl<T> Transaction<Option<T>> {
     /// As [`Self::send`], for [`retry_on_conflict`]: `done` if it is committed, otherwise the refusal, which is `None` if a retry may
     /// succeed.
     pub(crate) async fn commit(self, client: &Client, done: T) -> Result<Option<T>, RepositoryError> {
-        Ok(match self.send(client).await? {
-            TransactionOutcome::Committed => Some(done),
-            TransactionOutcome::Refused(refusal) => refusal,
-            TransactionOutcome::InConflict => None,
-        })
+        Ok(self.send(client).await?.or(Some(done), None))
     }
 }
 

@@ -30,7 +30,7 @@ use super::{
 use crate::{
     Consistency, RepositoryError,
     item::{number, text},
-    transaction::{Transaction, TransactionOutcome},
+    transaction::Transaction,
 };
 
 /// The stored response to the first request with an idempotency key.
@@ -131,11 +131,8 @@ impl LinksTable {
             others = others.and(self.set_link_password(OPERATION, link.id(), *password_hash)?, CreateOutcome::Conflict);
         }
         let put = self.0.put_if(OPERATION, &item, CODE_IS_FREE, code_is_free_for(workspace))?;
-        Ok(match others.and(put, CreateOutcome::CodeTaken).send(&self.0.client).await? {
-            TransactionOutcome::Committed => CreateOutcome::Created,
-            TransactionOutcome::Refused(outcome) => outcome,
-            TransactionOutcome::InConflict => CreateOutcome::Conflict,
-        })
+        let sent = others.and(put, CreateOutcome::CodeTaken).send(&self.0.client).await?;
+        Ok(sent.or(CreateOutcome::Created, CreateOutcome::Conflict))
     }
 
     /// Finds the link that can be reused for a URL in a workspace. With `must_watch`, only a link with `watch` can be reused.

@@ -419,7 +419,7 @@ impl UsersTable {
         let now = account.created_at;
         let transaction = self.and_membership(transaction, OPERATION, invitation, account, now, &conflict)?;
         let transaction = transaction.and(self.entry(&entry_of_joining(origin, invitation, account))?, conflict);
-        Ok(RegisterOutcome::of(transaction.send(&self.0.client).await?))
+        Ok(transaction.send(&self.0.client).await?.or(RegisterOutcome::Registered, conflict))
     }
 
     /// Registers by a token that is the right to, in one transaction with its end.
@@ -440,7 +440,7 @@ impl UsersTable {
         let (taken, conflict) = (RegisterOutcome::SlugTaken, RegisterOutcome::Conflict);
         let workspace = registration.workspace();
         let transaction = self.and_workspace(transaction, OPERATION, &workspace, taken, conflict, origin)?;
-        Ok(RegisterOutcome::of(transaction.send(&self.0.client).await?))
+        Ok(transaction.send(&self.0.client).await?.or(RegisterOutcome::Registered, conflict))
     }
 
     /// Adds the rows of a new membership to a transaction.

@@ -50,7 +50,7 @@ pub use self::{
 use crate::{
     AuditTable, JobsTable, RepositoryError,
     item::{Table, text},
-    transaction::{Transaction, TransactionOutcome},
+    transaction::Transaction,
 };
 
 /// The repository of accounts, workspaces, memberships and API keys: UsersTable, with the audit log of what changes there, and the jobs
@@ -96,16 +96,6 @@ pub enum RegisterOutcome {
     InvitationInvalid,
 }
 
-impl RegisterOutcome {
-    fn of(sent: TransactionOutcome<Self>) -> Self {
-        match sent {
-            TransactionOutcome::Committed => Self::Registered,
-            TransactionOutcome::Refused(outcome) => outcome,
-            TransactionOutcome::InConflict => Self::Conflict,
-        }
-    }
-}
-
 impl UsersTable {
     /// A repository for the table with this name, whose changes have entries in this audit log.
     #[must_use]
@@ -141,7 +131,7 @@ impl UsersTable {
         let (taken, conflict) = (RegisterOutcome::SlugTaken, RegisterOutcome::Conflict);
         let workspace = registration.workspace();
         let transaction = self.and_workspace(transaction, OPERATION, &workspace, taken, conflict, origin)?;
-        Ok(RegisterOutcome::of(transaction.send(&self.0.client).await?))
+        Ok(transaction.send(&self.0.client).await?.or(RegisterOutcome::Registered, conflict))
     }
 
     /// Adds the items of a new account to a transaction.

@@ -32,7 +32,7 @@ pub use self::{
 use crate::{
     AuditTable, RepositoryError,
     item::{Table, from_item, number, text},
-    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
+    transaction::{Transaction, retry_on_conflict},
 };
 
 /// The repository of targets: WatchTable.
@@ -252,11 +252,7 @@ impl WatchTable {
         let transaction = Transaction::new(operation).and_each(actions, WriteOutcome::NotNow);
         // The last ones, so that a quota is the reason only if nothing else is.
         let transaction = transaction.and_each(count_in, WriteOutcome::Full);
-        Ok(match transaction.send(&self.table.client).await? {
-            TransactionOutcome::Committed => WriteOutcome::Committed,
-            TransactionOutcome::Refused(refusal) => refusal,
-            TransactionOutcome::InConflict => WriteOutcome::NotNow,
-        })
+        Ok(transaction.send(&self.table.client).await?.or(WriteOutcome::Committed, WriteOutcome::NotNow))
     }
 }
 
