@@ -319,6 +319,7 @@ def test_all_that_match_get_a_tag_and_are_deleted_by_number(tabs: Tabs, crowd: A
     expect(rows(tab).first).to_contain_text("many")
     assert crowd.call("GET", "/api/links?tag=-crowd")["links"][0]["tags"] == []
 
+    tab.page.reload()
     tab.press(tab.button("Delete", select_matching(tab, "51 ")))
     question = tab.dialog("Delete 51 links?")
     expect(tab.button("Delete 51", question)).to_be_disabled()
