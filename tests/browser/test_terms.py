@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from support.api import Account, Api
-from support.tab import Tab, Tabs
+from support.tab import Tabs
 from test_every_page import judge
 from test_links import rows
 
@@ -167,16 +167,11 @@ REFUSED = [
 ]
 
 
-def begin_terms(tab: Tab) -> Locator:
+def test_what_is_wrong_with_a_term_stands_at_its_field(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
+    tab = tabs.open(account, "links", refused=[400])
     form = tab.open_dialog("Options", "New link")
     form.get_by_label("Target", exact=True).fill("https://example.com/wrong")
     form.locator("summary", has_text=SECTION).click()
-    return form
-
-
-def test_what_is_wrong_with_a_term_stands_at_its_field(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
-    tab = tabs.open(account, "links")
-    form = begin_terms(tab)
     for label, value, words in WRONG:
         with subtests.test(label, value=value):
             field = form.get_by_label(label)
@@ -188,20 +183,15 @@ def test_what_is_wrong_with_a_term_stands_at_its_field(tabs: Tabs, account: Acco
             expect(field).to_have_attribute("aria-invalid", "true")
             expect(field).to_have_accessible_description(re.compile(re.escape(words)))
             field.fill("")
-    assert account.call("GET", "/api/links")["links"] == []
-
-
-def test_what_the_api_refuses_of_the_terms_stands_at_its_field(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
-    tab = tabs.open(account, "links", refused=[400])
-    form = begin_terms(tab)
     for label, value, words in REFUSED:
-        with subtests.test(label):
+        with subtests.test(label, value=value):
             field = form.get_by_label(label)
             field.fill(value.format(api=account.api.url))
             tab.button("Create link", form).click()
             expect(field).to_have_attribute("aria-invalid", "true")
             expect(field).to_have_accessible_description(re.compile(words, re.IGNORECASE))
             field.fill("")
+    assert account.call("GET", "/api/links")["links"] == []
 
 
 def test_a_link_begins_before_it_expires(tabs: Tabs, account: Account) -> None:
