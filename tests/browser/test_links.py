@@ -642,7 +642,6 @@ def test_a_link_is_switched_off_and_on_again_and_opened(tabs: Tabs, shop: Accoun
 def test_keys_move_through_the_list_and_act(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
     expect(rows(tab)).to_have_count(3)
-    tab.settled()
     press = tab.page.keyboard.press
     press("/")
     expect(tab.page.get_by_label("Search links")).to_be_focused()

@@ -188,7 +188,6 @@ def test_a_part_of_the_news_is_not_all_that_was_seen(tabs: Tabs, account: Accoun
     feed = Feed(news(), seen_at=ago(hours=1))
     tab = tabs.open(account, "notifications?kind=milestone", answers=feed.answers)
     expect(rows(tab).filter(has_text="New. ")).to_have_count(1)
-    tab.settled()
     assert feed.marked == []
     expect(leading(tab, "Notifications, 2 new")).to_be_visible()
     tab.button("Important").click()

@@ -45,7 +45,6 @@ def test_a_link_of_another_workspace_opens_there_without_moving_other_tabs(tabs:
     first, second = two_workspaces(account)
     here = tabs.open(account, "links")
     expect(here.heading("Links")).to_be_attached()
-    here.settled()
 
     # A mail names it by its id.
     ids = {one["slug"]: one["workspace_id"] for one in account.call("GET", "/api/me/workspaces")["workspaces"]}

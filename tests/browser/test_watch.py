@@ -21,7 +21,6 @@ def tab(browser: Browser, profiles: list[BrowserContext], api: Api) -> Iterator[
     tabs = Tabs(browser, api, profiles)
     tab = tabs.open(None, "sign-in")
     expect(tab.heading("Sign in")).to_be_visible()
-    tab.settled()
     tab.assert_nothing_noticed()
     yield tab
     tabs.close()
