@@ -41,7 +41,8 @@ def send(method: str, url: str, body: bytes | None = None, headers: dict[str, st
 
 def call(method: str, url: str, body: Any = None, token: str = "", headers: dict[str, str] | None = None, waits: bool = True) -> Any:
     """The body of an answer with a status below 300. Where a limit says so, this waits and asks again."""
-    sent = (headers or {}) | ({"Authorization": f"Bearer {token}"} if token else {}) | ({"Content-Type": "application/json"} if body is not None else {})
+    sent = (headers or {}) | ({"Authorization": f"Bearer {token}"} if token else {})
+    sent |= {} if body is None else {"Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
     while (answer := send(method, url, data, sent)).status == 429 and waits:
         time.sleep(int(answer.headers.get("Retry-After") or 1))
