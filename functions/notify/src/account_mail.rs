@@ -153,8 +153,6 @@ impl Kind {
 }
 
 const REGISTERED: &str = "Somebody has registered with this address.";
-/// What stands before the token by itself, for whom the button doesn't help.
-pub(crate) const OR_THIS_TOKEN: &str = "Or use this token, which works once:";
 
 fn reset(page: PageAddress, token: &OneTimeToken) -> Mail {
     let minutes = lifetimes::PASSWORD_RESETS.as_secs() / 60;
@@ -162,7 +160,6 @@ fn reset(page: PageAddress, token: &OneTimeToken) -> Mail {
         .paragraph("Somebody wants to set a new password for your account.")
         .paragraph(format!("If it is you, open this page within {minutes} minutes:"))
         .button("Set a new password", page)
-        .paragraph(OR_THIS_TOKEN)
         .token(token)
         .paragraph("If it isn't you, do nothing. Your password stays as it is.")
 }
@@ -173,7 +170,6 @@ fn verification(page: PageAddress, token: &OneTimeToken) -> Mail {
         .paragraph(REGISTERED)
         .paragraph(format!("If it is you, confirm it on this page within {hours} hours:"))
         .button("Confirm your address", page)
-        .paragraph(OR_THIS_TOKEN)
         .token(token)
         .paragraph(
             "If it isn't you, do nothing. Nothing but such tokens is mailed to addresses that nobody has confirmed.",
@@ -186,7 +182,6 @@ fn first_password(page: PageAddress, token: &OneTimeToken) -> Mail {
         .paragraph(REGISTERED)
         .paragraph(format!("If it is you, choose a password on this page within {hours} hours:"))
         .button("Choose a password", page)
-        .paragraph(OR_THIS_TOKEN)
         .token(token)
         .paragraph("If it isn't you, do nothing. Nobody can sign in to an account without a password.")
 }

@@ -7,7 +7,7 @@ use linklet_dynamodb::{MailAddress, NewToken};
 
 use crate::{
     DeliveryError, Mailer, Notify,
-    account_mail::{OR_THIS_TOKEN, to_the_minute},
+    account_mail::to_the_minute,
     addresses::{Addresses, Page},
     invitation_mail::plain_address,
     mail::{Mail, MailKind},
@@ -93,7 +93,6 @@ fn confirm(addresses: &Addresses, token: &OneTimeToken, until: Timestamp) -> Mai
         .paragraph("Somebody wants this to be the address of their account.")
         .paragraph(format!("If it is you, confirm it on this page until {} UTC:", to_the_minute(until)))
         .button("Confirm your address", addresses.page(Page::Verify, token))
-        .paragraph(OR_THIS_TOKEN)
         .token(token)
         .paragraph("If it isn't you, do nothing. Your address is used for no account then.")
 }
@@ -117,7 +116,6 @@ fn notice(addresses: &Addresses, wanted: &EmailAddress, token: &OneTimeToken, un
         ))
         .paragraph("If it is you, there is nothing to do here. If not, keep your address on this page:")
         .button("Keep my address", addresses.page(Page::KeepAddress, token))
-        .paragraph(OR_THIS_TOKEN)
         .token(token)
         .paragraph("Then set a new password, which ends all sessions:")
         .button("Set a new password", addresses.forgot())

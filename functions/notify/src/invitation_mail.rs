@@ -13,7 +13,6 @@ use linklet_lambda::telemetry::warn_of;
 
 use crate::{
     DeliveryError, Mailer, Notify,
-    account_mail::OR_THIS_TOKEN,
     addresses::{Addresses, Page},
     mail::{Mail, MailKind},
     mailer::Addressee,
@@ -101,7 +100,6 @@ fn mail(
         .paragraph(format!("{inviter} invites you to {workspace} in Linklet, where people shorten URLs."))
         .paragraph(format!("If you want to join, open this page before {}:", invitation.expires_at().day()))
         .button("Look at the invitation", addresses.page(Page::Invitation, token))
-        .paragraph(OR_THIS_TOKEN)
         .token(token)
         .paragraph("If you don't know who this is, do nothing.")
 }

@@ -72,8 +72,9 @@ impl Mail {
         self.with(Block::Button(words, page))
     }
 
+    /// The token by itself, for whom the button doesn't help.
     pub(crate) fn token(self, token: &OneTimeToken) -> Self {
-        self.with(Block::Token(token.reveal().to_owned()))
+        self.paragraph("Or use this token, which works once:").with(Block::Token(token.reveal().to_owned()))
     }
 
     pub(crate) fn footnote(self, sentence: &'static str, words: &'static str, page: PageAddress) -> Self {

@@ -3,9 +3,7 @@
 use std::ops::Range;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use linklet_domain::{
-    Audience, Click, ClickFilter, ClickId, Client, CountryCode, Device, Invalid, LinkId, Source, Timestamp,
-};
+use linklet_domain::{Click, ClickFilter, ClickId, Invalid, LinkId, Timestamp};
 use linklet_dynamodb::{PageOfClicks, ReadBudget, RepositoryError};
 use linklet_lambda::{
     http::{ApiError, Format, Request, Response, StatusCode, json},
@@ -20,6 +18,7 @@ use crate::{
     Stats, csv,
     question::{Question, filter, time_ends},
     user_agent_cache::UserAgentCache,
+    view::ClickView,
 };
 
 /// How many clicks a page of CSV has at most; its bytes are limited as well.
@@ -133,47 +132,4 @@ fn digest(request: &Request, link: &LinkId) -> [u8; AskedClicks::DIGEST] {
 struct ClicksView {
     clicks: Vec<ClickView>,
     next_cursor: Option<String>,
-}
-
-/// A click in the API. The hash of the address is left out, since it would show which clicks come from the same person.
-#[derive(Serialize)]
-pub(crate) struct ClickView {
-    pub id: ClickId,
-    pub clicked_at: Timestamp,
-    pub audience: Audience,
-    pub device: Device,
-    pub browser: String,
-    pub browser_version: String,
-    pub os: String,
-    pub country: Option<CountryCode>,
-    pub city: Option<String>,
-    pub referer: Option<String>,
-    pub source: &'static str,
-    pub campaign: Option<String>,
-    pub user_agent: String,
-}
-
-impl ClickView {
-    fn new(click: Click, user_agents: &mut UserAgentCache) -> Self {
-        let visitor = click.visitor;
-        let client = user_agents.client(&visitor).clone();
-        let audience = Audience::of(&visitor, &client);
-        let source = Source::of(&visitor).as_str();
-        let Client { device, browser, version, os } = client;
-        Self {
-            clicked_at: click.id.at(),
-            id: click.id,
-            audience,
-            device,
-            browser,
-            browser_version: version,
-            os,
-            country: visitor.country,
-            city: visitor.city,
-            referer: visitor.referer,
-            source,
-            campaign: visitor.campaign.map(|campaign| campaign.to_string()),
-            user_agent: visitor.user_agent,
-        }
-    }
 }

@@ -8,7 +8,7 @@ use linklet_lambda::{
     zone::Zone,
 };
 
-use crate::{clicks::ClickView, period::Period};
+use crate::{answer::Period, view::ClickView};
 
 /// What of an answer a table has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Reads click statistics.
 
+mod answer;
 mod cleanup;
 mod clicks;
 mod csv;

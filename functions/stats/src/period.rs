@@ -15,42 +15,17 @@ use linklet_lambda::{
 use tokio::time::Instant;
 
 use crate::{
-    Stats, csv,
+    Stats,
+    answer::{Answer, Asked, Covers, Period},
+    csv,
     plan::{Days, Plan, clicks_in},
     question::{DAY, Question},
     user_agent_cache::UserAgentCache,
-    view::{Covers, PeriodView},
+    view::PeriodView,
 };
 
 /// How many clicks are read for hours at the edges. With more of them, whole days are used.
 pub const MOST_AT_EDGES: u64 = 20_000;
-
-/// The numbers of a time.
-pub(crate) struct Period {
-    /// The time that they are of.
-    pub time: Range<Timestamp>,
-    pub findings: Findings,
-}
-
-/// The answer to a question.
-pub(crate) struct Answer {
-    pub period: Period,
-    /// The time before; `None` if not all of it could be read.
-    pub before: Option<Period>,
-    /// How much the numbers are of, if that isn't all.
-    pub covers: Option<Covers>,
-    /// The zone whose days and hours the points are.
-    pub zone: Zone,
-}
-
-/// A question at a time, and until when it may take.
-#[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
-    pub question: &'a Question,
-    pub link: &'a LinkId,
-    pub now: Timestamp,
-    until: Instant,
-}
 
 impl Stats {
     pub(crate) async fn period(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {

@@ -2,22 +2,17 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use linklet_domain::{ClickCount, Dimension, Findings, Point, ShortCode, Timestamp};
+use linklet_domain::{
+    Audience, Click, ClickCount, ClickId, Client, CountryCode, Device, Dimension, Findings, Point, ShortCode, Source,
+    Timestamp,
+};
 use linklet_lambda::breakdown_view::{ValueCount, value_counts};
 use serde::Serialize;
 
-use crate::period::{Answer, Asked, Period};
-
-/// How much of a time was looked at.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct Covers {
-    /// How many clicks were looked at.
-    pub clicks: u64,
-    /// How many were counted in the hours of the time.
-    pub of: u64,
-    /// All clicks from this time on were looked at.
-    pub since: Timestamp,
-}
+use crate::{
+    answer::{Answer, Asked, Covers, Period},
+    user_agent_cache::UserAgentCache,
+};
 
 #[derive(Serialize)]
 pub(crate) struct PeriodView<'a> {
@@ -99,4 +94,47 @@ fn points(findings: &Findings) -> Vec<Point> {
         people: count.people,
     };
     findings.points.iter().map(point).collect()
+}
+
+/// A click in the API. The hash of the address is left out, since it would show which clicks come from the same person.
+#[derive(Serialize)]
+pub(crate) struct ClickView {
+    pub id: ClickId,
+    pub clicked_at: Timestamp,
+    pub audience: Audience,
+    pub device: Device,
+    pub browser: String,
+    pub browser_version: String,
+    pub os: String,
+    pub country: Option<CountryCode>,
+    pub city: Option<String>,
+    pub referer: Option<String>,
+    pub source: &'static str,
+    pub campaign: Option<String>,
+    pub user_agent: String,
+}
+
+impl ClickView {
+    pub(crate) fn new(click: Click, user_agents: &mut UserAgentCache) -> Self {
+        let visitor = click.visitor;
+        let client = user_agents.client(&visitor).clone();
+        let audience = Audience::of(&visitor, &client);
+        let source = Source::of(&visitor).as_str();
+        let Client { device, browser, version, os } = client;
+        Self {
+            clicked_at: click.id.at(),
+            id: click.id,
+            audience,
+            device,
+            browser,
+            browser_version: version,
+            os,
+            country: visitor.country,
+            city: visitor.city,
+            referer: visitor.referer,
+            source,
+            campaign: visitor.campaign.map(|campaign| campaign.to_string()),
+            user_agent: visitor.user_agent,
+        }
+    }
 }

@@ -17,6 +17,7 @@
 //! - [`admission`]: who may register and found workspaces
 //! - [`config`], [`secrets`], [`aws`], [`telemetry`]: start-up
 
+mod actor;
 pub mod admission;
 pub mod app;
 pub mod audit_log;

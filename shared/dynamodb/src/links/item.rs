@@ -10,12 +10,28 @@ use linklet_domain::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{reuse::FirstAnswer, uses::Exhaustion};
 pub(super) use crate::item::workspace_partition;
 use crate::{
     Cursor,
     item::{Key, Stored},
 };
+
+/// The stored response to the first request with an idempotency key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FirstAnswer {
+    /// The fingerprint of the request, to recognise another request with the same key.
+    pub fingerprint: String,
+    /// The generation of the link in the response, which tells it from a later link with its code.
+    pub generation: Generation,
+    /// The revision of the link in the response.
+    #[serde(default, skip_serializing_if = "Revision::is_first")]
+    pub revision: Revision,
+    /// The response's HTTP status.
+    pub status: u16,
+    /// The response's body.
+    #[serde(rename = "answer")]
+    pub body: String,
+}
 
 pub(crate) const LINK_PREFIX: &str = "LINK#";
 
@@ -90,13 +106,6 @@ impl UsesItem {
     /// The link.
     pub(super) fn link(&self) -> Result<LinkId, Invalid> {
         LinkId::parse(self.key.pk.strip_prefix(USES_PREFIX).unwrap_or_default())
-    }
-
-    /// The end of the link's uses, if it was noted.
-    pub(crate) fn exhaustion(self) -> Result<Option<Exhaustion>, Invalid> {
-        let link = self.link()?;
-        let noted = self.full_for.zip(self.full_at).zip(self.correlation_id);
-        Ok(noted.map(|((max, at), correlation_id)| Exhaustion { link, max, at, correlation_id }))
     }
 }
 

@@ -20,9 +20,10 @@ use self::item::{LinkItem, PURGED, RedirectItem, TOMBSTONE, TombstoneItem, link_
 pub use self::{
     edit::{EditContext, EditOutcome},
     expiry::{CleanupStats, ExpiryMarker},
+    item::FirstAnswer,
     listing::{LinkRange, LinkReader},
     ownership::OwnedLinks,
-    reuse::{Creation, FirstAnswer, Reusable},
+    reuse::{Creation, Reusable},
     uses::{Exhaustion, UseOutcome},
 };
 use crate::{

@@ -17,38 +17,17 @@
 //! response for the client's retry.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use linklet_domain::{
-    AnswerKey, Generation, Link, NormalizedUrl, Record, Revision, ShortCode, TargetUrl, Timestamp, WorkspaceId,
-    lifetimes,
-};
-use serde::{Deserialize, Serialize};
+use linklet_domain::{AnswerKey, Link, NormalizedUrl, Record, ShortCode, TargetUrl, Timestamp, WorkspaceId, lifetimes};
 
 use super::{
     CODE_IS_FREE, CreateOutcome, LinksTable, code_is_free_for,
-    item::{IdempotencyItem, LinkItem, ReuseItem, idempotency_key, reuse_key},
+    item::{FirstAnswer, IdempotencyItem, LinkItem, ReuseItem, idempotency_key, reuse_key},
 };
 use crate::{
     Consistency, RepositoryError,
     item::{number, text},
     transaction::Transaction,
 };
-
-/// The stored response to the first request with an idempotency key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FirstAnswer {
-    /// The fingerprint of the request, to recognise another request with the same key.
-    pub fingerprint: String,
-    /// The generation of the link in the response, which tells it from a later link with its code.
-    pub generation: Generation,
-    /// The revision of the link in the response.
-    #[serde(default, skip_serializing_if = "Revision::is_first")]
-    pub revision: Revision,
-    /// The response's HTTP status.
-    pub status: u16,
-    /// The response's body.
-    #[serde(rename = "answer")]
-    pub body: String,
-}
 
 /// The reuse entry of a URL, as [`LinksTable::reusable`] finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]

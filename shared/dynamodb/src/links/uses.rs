@@ -13,7 +13,7 @@ use aws_sdk_dynamodb::{
     config::{Builder, retry::RetryConfig},
     types::{AttributeValue, TransactWriteItem},
 };
-use linklet_domain::{ClickLimit, CorrelationId, EventId, LinkId, Timestamp, Uses};
+use linklet_domain::{ClickLimit, CorrelationId, EventId, Invalid, LinkId, Timestamp, Uses};
 
 use super::{
     LinksTable,
@@ -48,6 +48,15 @@ pub struct Exhaustion {
     pub at: Timestamp,
     /// The correlation id of the request that has noted it.
     pub correlation_id: CorrelationId,
+}
+
+impl UsesItem {
+    /// The end of the link's uses, if it was noted.
+    pub(crate) fn exhaustion(self) -> Result<Option<Exhaustion>, Invalid> {
+        let link = self.link()?;
+        let noted = self.full_for.zip(self.full_at).zip(self.correlation_id);
+        Ok(noted.map(|((max, at), correlation_id)| Exhaustion { link, max, at, correlation_id }))
+    }
 }
 
 impl LinksTable {

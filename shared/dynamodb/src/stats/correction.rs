@@ -12,8 +12,8 @@ use linklet_domain::{
 
 use super::{
     CommitOutcome, Milestone, Rows, StatsTable,
-    ids::runs_of_days,
-    item::{CountedDay, DAY_PREFIX, PAST, PastItem, RunItem, SEEN_FOR, seen_partition},
+    ids::{CountedDay, runs_of_days, seen_partition},
+    item::{DAY_PREFIX, PAST, PastItem, RunItem, SEEN_FOR},
     numbers_of,
     totals::{Announced, TotalChange},
 };

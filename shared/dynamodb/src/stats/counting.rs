@@ -25,8 +25,8 @@ use linklet_domain::{
 
 use super::{
     CommitOutcome, Milestone, StatsTable,
-    ids::{Slot, runs_of, slots_of},
-    item::{CountedDay, DayItem, MilestoneItem, PastItem, RunItem, past_key, seen_partition, slice_key, total_key},
+    ids::{CountedDay, Slot, runs_of, seen_partition, slots_of},
+    item::{DayItem, MilestoneItem, PastItem, RunItem, past_key, slice_key, total_key},
     key_of,
     totals::{Announced, Raised, TotalChange, total_of},
 };

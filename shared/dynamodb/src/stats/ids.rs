@@ -10,11 +10,33 @@ use std::{
     ops::RangeInclusive,
 };
 
-use linklet_domain::{ClickId, Day, LinkId, Part};
+use linklet_domain::{ClickId, Day, DayStats, LinkId, Part};
 use serde::{Deserialize, Serialize};
 
-use super::item::{CountedDay, seen_partition};
 use crate::item::Key;
+
+pub(super) fn part_of_partition(partition: &str, part: Option<Part>) -> String {
+    part.map_or_else(|| partition.to_owned(), |part| format!("{partition}#{part}"))
+}
+
+pub(super) fn seen_partition(link: &LinkId, part: Option<Part>) -> String {
+    part_of_partition(&format!("SEEN#{link}"), part)
+}
+
+/// A day or a part of it as it was read, with what tells which clicks were counted.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CountedDay {
+    /// The numbers.
+    pub stats: DayStats,
+    /// How often the item was written; 0 if there is none.
+    pub(super) version: u64,
+    /// The ids of clicks that were counted last.
+    pub(super) ids: BTreeSet<ClickId>,
+    /// The ids that have left the item.
+    pub(super) moved: Moved,
+    /// Whether it is a day whose further clicks are counted in its parts.
+    pub(super) is_split: bool,
+}
 
 /// Ids that have left the item of their day.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

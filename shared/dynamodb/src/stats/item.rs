@@ -15,7 +15,7 @@ use serde_bytes::ByteBuf;
 
 use super::{
     Milestone,
-    ids::{Moved, Width},
+    ids::{CountedDay, Moved, Width, part_of_partition, seen_partition},
 };
 pub(super) use crate::item::workspace_partition;
 use crate::item::{Key, is_zero};
@@ -48,10 +48,6 @@ pub(super) fn slice_key(link: &LinkId, slice: DaySlice) -> Key {
     Key::new(part_of_partition(&partition(link), slice.part), day_sort_key(slice.day))
 }
 
-fn part_of_partition(partition: &str, part: Option<Part>) -> String {
-    part.map_or_else(|| partition.to_owned(), |part| format!("{partition}#{part}"))
-}
-
 /// The slice that a key is of, if it is one of a day or a part of it.
 pub(super) fn slice_of(key: &Key) -> Option<DaySlice> {
     let day = key.sk.strip_prefix(DAY_PREFIX)?;
@@ -61,10 +57,6 @@ pub(super) fn slice_of(key: &Key) -> Option<DaySlice> {
 
 pub(super) fn past_key(link: &LinkId) -> Key {
     Key::new(partition(link), PAST)
-}
-
-pub(super) fn seen_partition(link: &LinkId, part: Option<Part>) -> String {
-    part_of_partition(&format!("SEEN#{link}"), part)
 }
 
 /// The partitions with the statistics of a link, or of a part of each of its days that were split.
@@ -300,21 +292,6 @@ impl TryFrom<ProfileAttributes> for Profile {
             visitors,
         })
     }
-}
-
-/// A day or a part of it as it was read, with what tells which clicks were counted.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct CountedDay {
-    /// The numbers.
-    pub stats: DayStats,
-    /// How often the item was written; 0 if there is none.
-    pub(super) version: u64,
-    /// The ids of clicks that were counted last.
-    pub(super) ids: BTreeSet<ClickId>,
-    /// The ids that have left the item.
-    pub(super) moved: Moved,
-    /// Whether it is a day whose further clicks are counted in its parts.
-    pub(super) is_split: bool,
 }
 
 /// `STATS#<link>` / `DAY#<day>`: the clicks of a day, until it was split if it was.

@@ -30,17 +30,20 @@ use linklet_domain::{
 };
 use serde::{Deserialize, Serialize};
 
-use self::item::{
-    DAY_PREFIX, DayItem, IS_SPLIT, PAST, PastItem, TotalItem, day_sort_key, partition, partitions, seen_partition,
-    slice_key, slice_of,
-};
 pub(crate) use self::item::{MILESTONE_PREFIX, MilestoneItem};
 pub use self::{
     correction::{Correction, Life},
     counting::{ClassifiedClick, DayOutcome, DayWork, Loaded},
-    item::CountedDay,
+    ids::CountedDay,
     overview::Kept,
     totals::CountsReader,
+};
+use self::{
+    ids::seen_partition,
+    item::{
+        DAY_PREFIX, DayItem, IS_SPLIT, PAST, PastItem, TotalItem, day_sort_key, partition, partitions, slice_key,
+        slice_of,
+    },
 };
 use crate::{
     ByteBudget, RepositoryError,

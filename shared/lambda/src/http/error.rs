@@ -4,7 +4,7 @@ use linklet_dynamodb::RepositoryError;
 use serde::Serialize;
 
 use super::{InvalidBody, Problem, Request, Response, response::problem};
-use crate::{identity::Actor, telemetry::chain};
+use crate::{actor::Actor, telemetry::chain};
 
 /// The error of a request, and the only mapping of errors to HTTP responses.
 #[derive(Debug, thiserror::Error)]

@@ -55,7 +55,7 @@ pub use self::{
 };
 use crate::{
     StartError,
-    identity::Actor,
+    actor::Actor,
     metrics::{self, Metric},
     telemetry::{milliseconds, span_of},
 };

@@ -17,7 +17,7 @@ use super::{
     weighted,
 };
 use crate::{
-    identity::Actor,
+    actor::Actor,
     zone::{self, Zone},
 };
 

@@ -12,10 +12,11 @@ mod refresh;
 mod sessions;
 mod token;
 
-use linklet_domain::{ApiKey, Changer, KeyPrefix, Link, LinkIdentity, Record, Role, SessionId, UserId, WorkspaceId};
+use linklet_domain::{Changer, KeyPrefix, Link, LinkIdentity, Record, Role, SessionId, UserId, WorkspaceId};
 
 use linklet_dynamodb::Session;
 
+use crate::actor::Actor;
 use crate::http::{ApiError, Problem};
 
 pub use self::{
@@ -24,39 +25,6 @@ pub use self::{
     person::Person,
     token::{TokenIssuer, TokenSecret, TokenSecretError, TokenVerifier},
 };
-
-/// Who has sent a request, as log lines name them: never by a mail address, token or whole API key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Actor {
-    /// The user; for an API key, its creator.
-    pub user: UserId,
-    /// The workspace to which the token or key gives access, if it does to one.
-    pub workspace: Option<WorkspaceId>,
-    /// The prefix of the API key, if it was one.
-    key: Option<KeyPrefix>,
-}
-
-impl Actor {
-    fn with_key(key: &ApiKey) -> Self {
-        let (user, workspace) = (key.created_by, Some(key.workspace));
-        Self { user, workspace, key: Some(key.prefix.clone()) }
-    }
-
-    /// Somebody who has just proved who they are by something else than a token.
-    pub(crate) fn with_account(user: &UserId) -> Self {
-        Self { user: *user, workspace: None, key: None }
-    }
-
-    /// The id of the workspace, if there is one.
-    pub(crate) fn workspace_id(&self) -> Option<String> {
-        self.workspace.map(|id| id.to_string())
-    }
-
-    /// The prefix of the API key, if it was one.
-    pub(crate) fn key_prefix(&self) -> Option<&str> {
-        self.key.as_ref().map(KeyPrefix::as_str)
-    }
-}
 
 /// An authenticated caller: a user with a token, or a program with a user's API key.
 #[derive(Debug, Clone, PartialEq, Eq)]
