@@ -203,7 +203,7 @@ async fn an_operator_lets_somebody_set_a_new_password_who_has_an_account() {
 
     let users = entrance.db.users();
     let reset = users.reset(&issued.token.hash(), now).await.unwrap().unwrap();
-    assert_eq!(reset.email(), &ada.email);
+    assert_eq!(reset.email, ada.email);
     assert_eq!(users.reset(&issued.token.hash(), now.plus(lifetimes::PASSWORD_RESETS)).await.unwrap(), None);
     users.reset_password(&reset, "a new hash", &network_of(&ada.email), Timestamp::now, &operator()).await.unwrap();
     assert_eq!(users.verified_at(&ada.id).await.unwrap(), None, "the operator has seen the token");

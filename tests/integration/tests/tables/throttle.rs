@@ -110,7 +110,7 @@ async fn subjects_and_routes_are_counted_apart() {
     ];
 
     for (route, subject) in &others {
-        let outcome = db.calls().count(*route, subject, ten(), noon()).await.unwrap();
+        let outcome = db.calls().count(*route, subject, ten(), 1, noon()).await.unwrap();
         assert!(matches!(outcome, CountOutcome::Counted(Window { hits: 1, .. })), "{route:?} {subject:?}");
     }
     assert_eq!(hits(&db), [1, 1, 1, 10]);
