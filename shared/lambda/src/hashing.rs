@@ -8,8 +8,9 @@ use crate::{
     config,
     guesses::{Attempt, Guesses, must_wait},
     http::{ApiError, Problem, Request},
+    limiter::answer_of_table,
     passwords::Passwords,
-    throttle::{Throttle, answer_of_table},
+    throttle::Throttle,
 };
 use linklet_domain::{
     GuessKind, HashBudget, HashFor, LinkId, LinkPassword, ShortCode, Timestamp, TypedPassword, UserId,

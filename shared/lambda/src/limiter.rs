@@ -9,13 +9,14 @@
 use std::{num::NonZeroUsize, time::Duration};
 
 use linklet_domain::{Allowance, LimitedRoute, RateLimit, Refusal, Salt, ThrottleSubject, Timestamp, Window};
-use linklet_dynamodb::ThrottleTable;
+use linklet_dynamodb::{RepositoryError, ThrottleTable};
 use lru::LruCache;
 use parking_lot::Mutex;
 
 use crate::{
     http::{ApiError, Edge, Request},
-    throttle::answer_of_table,
+    metrics::{self, Metric},
+    telemetry::warn_of,
 };
 
 /// Counts the calls of this environment.
@@ -163,6 +164,13 @@ fn current<'c>(
         *count = Count::starting(now, count.merged_at);
     }
     count
+}
+
+/// What ThrottleTable has answered; nothing after a warning with this message if it has failed.
+pub(crate) fn answer_of_table<T>(answer: Result<T, RepositoryError>, message: &'static str) -> Option<T> {
+    let answer = warn_of(answer, message);
+    metrics::add(Metric::ThrottleUnavailable, answer.is_none().into());
+    answer
 }
 
 #[cfg(test)]

@@ -5,13 +5,12 @@ use std::time::Duration;
 use linklet_domain::{
     LimitedRoute, RateLimit, RouteLimits, Salt, ThrottleSubject, UserId, Window, WorkspaceId, lifetimes,
 };
-use linklet_dynamodb::{CountOutcome, ReadMeter, RepositoryError, ThrottleTable};
+use linklet_dynamodb::{CountOutcome, ReadMeter, ThrottleTable};
 
 use crate::{
     http::{ApiError, Edge, Request},
     identity::Caller,
-    limiter::Limiter,
-    metrics::{self, Metric},
+    limiter::{Limiter, answer_of_table},
     telemetry::warn_of,
 };
 
@@ -135,10 +134,3 @@ impl StatsQueryLimiter {
 }
 
 const UNCOUNTED: &str = "a call was allowed without being counted";
-
-/// What ThrottleTable has answered; nothing after a warning with this message if it has failed.
-pub(crate) fn answer_of_table<T>(answer: Result<T, RepositoryError>, message: &'static str) -> Option<T> {
-    let answer = warn_of(answer, message);
-    metrics::add(Metric::ThrottleUnavailable, answer.is_none().into());
-    answer
-}

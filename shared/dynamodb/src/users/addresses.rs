@@ -8,7 +8,7 @@ use linklet_domain::{AuditAction, AuditContext, EmailAddress, FullName, MailChoi
 
 use super::{
     UsersTable,
-    item::{AddressItem, UserItem, address_key, user_key},
+    item::{AddressItem, PendingAddress, UserItem, address_key, user_key},
     leaving::left_behind,
 };
 use crate::{
@@ -36,15 +36,6 @@ pub struct Profile {
     pub last_login_at: Option<Timestamp>,
     /// When the person last changed something about the account.
     pub updated_at: Timestamp,
-}
-
-/// An address that a person wants instead of theirs, as long as they can show that it is theirs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PendingAddress {
-    /// The address.
-    pub email: EmailAddress,
-    /// How long they can.
-    pub until: Timestamp,
 }
 
 /// Where a person gets mail.

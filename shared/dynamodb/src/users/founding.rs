@@ -4,12 +4,12 @@ use linklet_domain::{
     Account, AuditAction, AuditContext, AuditSubject, Destinations, IdempotencyKey, Member, Membership, Revision, Role,
     Timestamp, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
 };
-use serde::{Deserialize, Serialize};
 
 use super::{
     UsersTable,
     item::{
-        FoundingItem, MemberItem, SlugItem, WorkspaceItem, WorkspaceMemberItem, founding_key, slug_key, workspace_key,
+        FoundingAnswer, FoundingItem, MemberItem, SlugItem, WorkspaceItem, WorkspaceMemberItem, founding_key, slug_key,
+        workspace_key,
     },
     room::most_made,
 };
@@ -82,16 +82,6 @@ pub enum CreateWorkspaceOutcome {
     AccountChanged,
     /// The founder is in as many workspaces as one may be.
     TooMany,
-}
-
-/// What a request to found a workspace was answered, to be answered again to whoever repeats it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FoundingAnswer {
-    /// A digest of the request, which is the same for all requests with one key.
-    pub fingerprint: String,
-    /// The body of the answer.
-    #[serde(rename = "answer")]
-    pub body: String,
 }
 
 impl UsersTable {

@@ -6,8 +6,8 @@ mod tokens;
 
 use linklet_domain::{
     Account, EmailAddress, FullName, IdempotencyKey, Invalid, InvitationId, IpHash, KeyHash, KeyPrefix, LastingSession,
-    MailChoice, Member, Membership, RenewableSession, SessionId, SignInPlace, Timestamp, TokenHash, UserId, Workspace,
-    WorkspaceId, WorkspaceSlug, lifetimes,
+    MailChoice, Member, Membership, RefreshToken, RenewableSession, SessionId, SignInPlace, Timestamp, TokenHash,
+    UserId, Workspace, WorkspaceId, WorkspaceSlug, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -16,9 +16,38 @@ pub(super) use self::{
     keys::{KeyItem, LastUse},
     tokens::TokenItem,
 };
-use super::{addresses::PendingAddress, founding::FoundingAnswer, sessions::SignIn};
 pub(super) use crate::item::workspace_partition;
 use crate::item::{Key, Stored, is_zero};
+
+/// An address that a person wants instead of theirs, as long as they can show that it is theirs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingAddress {
+    /// The address.
+    pub email: EmailAddress,
+    /// How long they can.
+    pub until: Timestamp,
+}
+
+/// What a request to found a workspace was answered, to be answered again to whoever repeats it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundingAnswer {
+    /// A digest of the request, which is the same for all requests with one key.
+    pub fingerprint: String,
+    /// The body of the answer.
+    #[serde(rename = "answer")]
+    pub body: String,
+}
+
+/// How a session begins.
+#[derive(Debug, Clone)]
+pub struct SignIn {
+    /// Where, in words.
+    pub place: SignInPlace,
+    /// The hash of the network where.
+    pub address: IpHash,
+    /// The first refresh token, if the session can be renewed.
+    pub first_token: Option<RefreshToken>,
+}
 
 pub(super) const USER: &str = "USER";
 pub(super) const MEMBER_PREFIX: &str = "MEMBER#";

@@ -29,11 +29,12 @@ use linklet_domain::{
 
 use self::item::{AddressItem, EmailItem, SlugItem, UserItem, email_key, slug_key, user_key};
 pub use self::{
-    addresses::{Mailbox, PendingAddress, Profile},
+    addresses::{Mailbox, Profile},
     closing_workspaces::{CloseOutcome, RestoreOutcome},
-    founding::{CreateWorkspaceOutcome, FoundingAnswer, NewWorkspace},
+    founding::{CreateWorkspaceOutcome, NewWorkspace},
     handovers::Removal,
     invitations::{AcceptOutcome, Invitations, InviteOutcome, OpenInvitation, WithdrawOutcome},
+    item::{FoundingAnswer, PendingAddress, SignIn},
     keys::{ApiKeys, ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome},
     leaving::LeaveEffect,
     members::{MemberChange, MemberOutcome},
@@ -43,7 +44,7 @@ pub use self::{
     },
     people::{AddressStep, PersonChange, PersonOutcome},
     recipients::{MailAddress, Recipient, Recipients},
-    sessions::{ActiveSession, LastingSessions, PasswordChange, Session, SessionStatus, Sessions, SignIn},
+    sessions::{ActiveSession, LastingSessions, PasswordChange, Session, SessionStatus, Sessions},
     workspace::WorkspaceOutcome,
     workspaces::Workspaces,
 };

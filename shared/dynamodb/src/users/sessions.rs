@@ -13,8 +13,8 @@ use linklet_domain::{
 use super::{
     UsersTable,
     item::{
-        EndedSessionsItem, SESSION_PREFIX, SessionItem, access_partition, ended_sessions_key, member_key, session_key,
-        user_key,
+        EndedSessionsItem, SESSION_PREFIX, SessionItem, SignIn, access_partition, ended_sessions_key, member_key,
+        session_key, user_key,
     },
 };
 use crate::{
@@ -73,17 +73,6 @@ pub struct ActiveSession<'a> {
     pub user: &'a UserId,
     /// The session in which they do.
     pub session: &'a SessionId,
-}
-
-/// How a session begins.
-#[derive(Debug, Clone)]
-pub struct SignIn {
-    /// Where, in words.
-    pub place: SignInPlace,
-    /// The hash of the network where.
-    pub address: IpHash,
-    /// The first refresh token, if the session can be renewed.
-    pub first_token: Option<RefreshToken>,
 }
 
 /// Sessions of a person that last.

@@ -9,6 +9,7 @@ mod costs;
 mod dashboard;
 mod documents;
 mod functions;
+mod imports;
 mod roles;
 
 use std::collections::BTreeSet;
