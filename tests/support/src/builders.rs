@@ -1,9 +1,9 @@
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_domain::{
     Actor, ApiKey, ApiKeySecret, AuditContext, Availability, ClickId, CorrelationId, EmailAddress, Event, EventDetail,
-    Generation, IpHash, KeyName, KeysLeft, Link, LinkId, LinkIdentity, LinkMetadata, LinkWrite, RedirectOptions,
-    Revision, Salt, Scopes, SessionId, ShortCode, Target, TargetUrl, Timestamp, UrlClicked, UserId, Visitor,
-    WorkspaceId,
+    Generation, IpHash, KeyName, KeysLeft, Link, LinkId, LinkIdentity, LinkMetadata, LinkWrite, Member,
+    RedirectOptions, Revision, Role, Salt, Scopes, SessionId, ShortCode, Tags, Target, TargetUrl, Timestamp,
+    UrlClicked, UserId, Visitor, WorkspaceId,
 };
 use linklet_dynamodb::Removal;
 use serde::Serialize;
@@ -105,6 +105,16 @@ impl LinkBuilder {
         self
     }
 
+    /// With these tags.
+    ///
+    /// # Panics
+    /// When they are none.
+    #[must_use]
+    pub fn tagged(mut self, tags: &[&str]) -> Self {
+        self.0.metadata.tags = tags_of(tags);
+        self
+    }
+
     /// Another one than the link that was built with its code before.
     ///
     /// # Panics
@@ -147,10 +157,34 @@ pub struct Person {
     pub workspace: WorkspaceId,
 }
 
+impl Person {
+    /// This person as somebody who joins a workspace now.
+    #[must_use]
+    pub fn as_member(&self, role: Role) -> Member {
+        let (user, email, joined_at) = (self.id, self.email.clone(), Timestamp::now());
+        Member { user, email, full_name: None, role, joined_at, paused_at: None }
+    }
+}
+
+/// These tags of a link.
+///
+/// # Panics
+/// When they are none.
+#[must_use]
+pub fn tags_of(tags: &[&str]) -> Tags {
+    tags.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>().try_into().expect("tags")
+}
+
 /// Where a change of this person's comes from that comes now.
 #[must_use]
 pub fn an_origin(user: &UserId) -> AuditContext {
     AuditContext { actor: Actor::Person(*user), ..operator() }
+}
+
+/// Where a change of this person's comes from that comes at this time.
+#[must_use]
+pub fn an_origin_at(user: &UserId, at: Timestamp) -> AuditContext {
+    AuditContext { at, ..an_origin(user) }
 }
 
 /// Where what an operator does now comes from.

@@ -309,15 +309,19 @@ impl TestDynamoDb {
     /// # Panics
     /// When the person is no admin there, or the address is a member's already.
     pub async fn invite(&self, admin: &Person, email: &str, role: Role) -> TokenHash {
-        let token = OneTimeToken::generate(TokenPurpose::Invitation).expect("randomness").hash();
+        self.invite_at(admin, email, role, Timestamp::now()).await.hash()
+    }
+
+    /// Lets an admin invite an address to their workspace at this time, and returns the token.
+    ///
+    /// # Panics
+    /// As [`Self::invite`].
+    pub async fn invite_at(&self, admin: &Person, email: &str, role: Role, at: Timestamp) -> OneTimeToken {
+        let token = OneTimeToken::generate(TokenPurpose::Invitation).expect("randomness");
         let email = EmailAddress::parse(email).expect("an address");
-        let invitation = Invitation::new(&admin.workspace, email, role, &admin.id, token.clone(), Timestamp::now());
-        let invited = self
-            .users()
-            .invite(&invitation, &a_session(), &an_origin(&admin.id))
-            .await
-            .expect("an invitation can be stored");
-        assert_eq!(invited, InviteOutcome::Invited);
+        let invitation = Invitation::new(&admin.workspace, email, role, &admin.id, token.hash(), at);
+        let invited = self.users().invite(&invitation, &a_session(), &an_origin(&admin.id)).await;
+        assert_eq!(invited.expect("an invitation can be stored"), InviteOutcome::Invited);
         token
     }
 

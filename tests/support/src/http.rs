@@ -163,6 +163,12 @@ impl RequestBuilder {
         self.body(&body.to_string())
     }
 
+    /// With a JSON body, unless that is `null`.
+    #[must_use]
+    pub fn json_unless_null(self, body: &Value) -> Self {
+        if body.is_null() { self } else { self.json(body) }
+    }
+
     /// With any body.
     #[must_use]
     pub fn body(mut self, body: &str) -> Self {

@@ -46,8 +46,8 @@ use serde_json::Value;
 pub use agents::{AGENTS, Agent};
 pub use broken::BrokenDynamoDb;
 pub use builders::{
-    ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, TargetBuilder, a_session, an_origin, click_event, click_in,
-    event_batch, link_id, message_batch, operator, queue_batch, removal, some_workspace,
+    ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, TargetBuilder, a_session, an_origin, an_origin_at, click_event,
+    click_in, event_batch, link_id, message_batch, operator, queue_batch, removal, some_workspace, tags_of,
 };
 pub use capacity::{CapacityMeter, Consumption, item_bytes};
 pub use contract::{Contract, Exchange};
