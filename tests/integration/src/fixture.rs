@@ -6,12 +6,13 @@ use std::{
 };
 
 use aws_lambda_events::sqs::SqsEvent;
-use aws_sdk_dynamodb::types::AttributeValue;
+
+use linklet_account::Account;
 use linklet_analytics::{Analytics, Clients};
 use linklet_delete::Delete;
 use linklet_domain::{
     AccountHash, CheckInterval, CheckOutcome, CheckResult, Click, Client, Concurrency, CorrelationId, Device,
-    EmailAddress, Event, EventDetail, EventId, FamiliarNetwork, HashBudget, HostShard, IpHash, LimitedRoute, Member,
+    EmailAddress, Event, EventDetail, EventId, FamiliarNetwork, HashBudget, HostShard, IpHash, LimitedRoute, Link, Member,
     PlannedRound, RateLimit, Reach, RefreshToken, ReservedCodes, Role, RouteLimits, Salt, SessionId, ShortCode,
     SignInPlace, TargetId, TargetStatus, ThrottleSubject, Timestamp, UrlCreated, UserId, Visitor, Window, WorkspaceId,
     lifetimes,
@@ -46,8 +47,8 @@ use linklet_relay::Relay;
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
-    Answer, FakeNotifiers, FakeQueues, Person, RequestBuilder, TestDynamoDb, a_session, an_origin, issuer, link_id,
-    tokens,
+    Answer, FakeNotifiers, FakeQueues, LinkBuilder, Person, RequestBuilder, TestDynamoDb, a_session, an_origin,
+    authenticator, issuer, link_id, tokens,
 };
 use linklet_unlock::Unlock;
 use linklet_update::Update;
@@ -57,6 +58,7 @@ use linklet_watch_check::{Checker, Fetcher, SystemNetwork};
 use linklet_watch_links::WatchLinks;
 use linklet_watch_tick::Tick;
 use linklet_web::{Home, Web};
+use serde_json::json;
 
 /// The status of a redirect.
 pub const REDIRECT: u16 = linklet_redirect::REDIRECT.as_u16();
@@ -109,6 +111,11 @@ fn dead_letters(queues: &FakeQueues) -> DeadLetterQueue {
     DeadLetterQueue::new(queues.client(), queues.url("dlq"))
 }
 
+/// Orders mails at the queue of notify.
+pub fn mail_orders(queues: &FakeQueues) -> EmailRequests {
+    EmailRequests::to(Publisher::new(queues.client(), queues.url("notify")))
+}
+
 pub fn analytics(db: &TestDynamoDb, queues: &FakeQueues) -> Analytics {
     Analytics {
         stats: db.stats(),
@@ -139,12 +146,24 @@ pub async fn redeliver(consumer: &Analytics, mut batch: SqsEvent) {
     }
 }
 
+/// A database with this link.
+pub async fn with_link(link: LinkBuilder) -> (TestDynamoDb, Link) {
+    let (db, link) = (TestDynamoDb::start(), link.build());
+    db.store(&link).await;
+    (db, link)
+}
+
+/// A database with somebody of this name.
+pub async fn with_person(name: &str) -> (TestDynamoDb, Person) {
+    let db = TestDynamoDb::start();
+    let person = db.register(name).await;
+    (db, person)
+}
+
 /// Somebody who has joined the workspace of a person who is its admin.
 pub async fn colleague(db: &TestDynamoDb, admin: &Person, name: &str, role: Role) -> Person {
     let person = db.register(name).await;
-    let (user, email) = (person.id, person.email.clone());
-    let member = Member { user, email, full_name: None, role, joined_at: Timestamp::now(), paused_at: None };
-    db.add_member(&admin.workspace, &admin.id, &member).await;
+    db.add_member(&admin.workspace, &admin.id, &person.as_member(role)).await;
     Person { workspace: admin.workspace, ..person }
 }
 
@@ -290,7 +309,7 @@ pub fn per(per_workspace: u32) -> TargetQuota {
 
 /// Carries out jobs, without waiting for the index, which isn't behind here.
 pub fn jobs(db: &TestDynamoDb, queues: &FakeQueues) -> JobRunner {
-    let mails = EmailRequests::to(Publisher::new(queues.client(), queues.url("notify")));
+    let mails = mail_orders(queues);
     let had = (db.links(), db.stats(), db.watch());
     let kinds = Kinds {
         links: LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(db.links(), room(db, 100)) },
@@ -421,23 +440,16 @@ pub fn shorten(db: &TestDynamoDb) -> Shorten {
 pub fn shorten_limited(db: &TestDynamoDb, by_person: u32, by_address: u32) -> Shorten {
     let throttle = throttle(db.calls(), by_person, by_address);
     let hashing = LinkHashing::beside(&throttle, "1000".parse().unwrap());
-    let short_urls = ShortUrls::new(None);
-    Shorten { hashing, ..shorten_with(db.links(), room(db, 100), db.authenticator(), short_urls, throttle) }
+    Shorten { hashing, authenticator: db.authenticator(), ..shorten_with(db.links(), room(db, 100), throttle) }
 }
 
-/// With the codes of the operating system's generator.
-pub fn shorten_with(
-    links: LinksTable,
-    room: TargetRoom,
-    authenticator: Authenticator,
-    short_urls: ShortUrls,
-    throttle: Throttle,
-) -> Shorten {
+/// That believes tokens, takes no keys, has these tables, and the codes of the operating system's generator.
+pub fn shorten_with(links: LinksTable, room: TargetRoom, throttle: Throttle) -> Shorten {
     Shorten {
         links,
         room,
-        authenticator,
-        short_urls,
+        authenticator: authenticator(),
+        short_urls: ShortUrls::new(None),
         throttle_of_codes: throttle.of(LimitedRoute::Codes),
         bulk: Bulk::new(throttle.table.clone()),
         hashing: LinkHashing::beside(&throttle, HashBudget::default()),
@@ -497,6 +509,11 @@ pub fn overviews(db: &TestDynamoDb) -> Overviews {
     }
 }
 
+/// That believes tokens, whatever has become of their sessions.
+pub fn account(db: &TestDynamoDb) -> Account {
+    Account::new(tokens(), db.users(), db.notifications(), guesses(db))
+}
+
 fn questions(db: &TestDynamoDb) -> StatsQueryLimiter {
     StatsQueryLimiter(db.calls())
 }
@@ -536,12 +553,11 @@ pub fn watch(db: &TestDynamoDb) -> Watch {
 }
 
 /// Gives a target a status that no version of Linklet has.
-pub async fn damage(db: &TestDynamoDb, id: &TargetId) {
-    let text = |text: &str| AttributeValue::S(text.to_owned());
-    let update = db.client().update_item().table_name("WatchTable");
-    let update = update.key("pk", text(&format!("TARGET#{}", id.shard_digit()))).key("sk", text(id.as_str()));
-    let update = update.update_expression("SET #status = :status").expression_attribute_names("#status", "status");
-    update.expression_attribute_values(":status", text("paused")).send().await.unwrap();
+pub fn damage(db: &TestDynamoDb, id: &TargetId) {
+    let rows = db.scan("WatchTable").into_iter();
+    let mut row = rows.filter(|row| row.get("status").is_some()).find(|row| row["sk"]["S"] == id.as_str()).unwrap();
+    row["status"] = json!({"S": "paused"});
+    db.put("WatchTable", &row);
 }
 
 /// Hands a request to a function of the template, by its folder's name, in a new execution environment.
@@ -561,9 +577,7 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
         "update" => request.send_to(&update(db)).await,
         "unlock" => request.send_to(&unlock(db)).await,
         "stats" => request.send_to(&stats(db)).await,
-        "account" => {
-            request.send_to(&linklet_account::Account::new(tokens(), db.users(), db.notifications(), guesses(db))).await
-        }
+        "account" => request.send_to(&account(db)).await,
         "leave" => request.send_to(&leave(db)).await,
         "watch" => request.send_to(&watch(db)).await,
         "jobs-api" => request.send_to(&jobs_api(db)).await,

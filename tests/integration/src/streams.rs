@@ -1,8 +1,67 @@
 //! What Lambda hands to consumers of streams, and what it makes of their answers.
 
-use aws_lambda_events::{dynamodb::EventRecord, streams::DynamoDbEventResponse};
-use linklet_test_support::Template;
+use std::cell::RefCell;
+
+use aws_lambda_events::{
+    dynamodb::{Event as StreamEvent, EventRecord},
+    streams::DynamoDbEventResponse,
+};
+use linklet_domain::Timestamp;
+use linklet_jobs::JobRunner;
+use linklet_lambda::batch::Consumer;
+use linklet_test_support::{StreamReader, Template, TestDynamoDb, in_role_of};
 use serde_json::Value;
+
+/// JobsTable's stream, as the template hands it to the function `jobs`.
+pub struct JobsStream(RefCell<StreamReader>);
+
+impl JobsStream {
+    pub fn of(db: &TestDynamoDb) -> Self {
+        Self(RefCell::new(db.stream_reader("JobsTable")))
+    }
+
+    /// What is new, as far as the template's filter lets it through.
+    pub fn news(&self) -> Vec<EventRecord> {
+        let mut records = self.0.borrow_mut().read_on("").records;
+        records.retain(|record| is_let_through("JobsStream", record));
+        records
+    }
+
+    /// Hands what is new to the function, also what it writes itself.
+    pub async fn carry(&self, runner: &JobRunner) {
+        loop {
+            let news = self.news();
+            if news.is_empty() {
+                return;
+            }
+            for record in &news {
+                assert_eq!(retry_from(&job_step(runner, record).await), None);
+            }
+        }
+    }
+}
+
+/// Hands a record to the function `jobs`.
+pub async fn job_step(runner: &JobRunner, record: &EventRecord) -> DynamoDbEventResponse {
+    in_role_of::<JobRunner, _>(runner.consume(batch_of(std::slice::from_ref(record)))).await
+}
+
+/// Lets DynamoDB delete the marks beside jobs whose time has come.
+pub fn sweep_jobs(db: &TestDynamoDb, now: Timestamp) {
+    let ttl = |item: &Value| item["ttl"]["N"].as_str().and_then(|ttl| ttl.parse::<i64>().ok());
+    for item in db.scan("JobsTable") {
+        if ttl(&item).is_some_and(|ttl| ttl <= now.unix_seconds()) {
+            db.remove("JobsTable", &item);
+        }
+    }
+}
+
+/// A batch of these records.
+pub fn batch_of(records: &[EventRecord]) -> StreamEvent {
+    let mut batch = StreamEvent::default();
+    batch.records = records.to_vec();
+    batch
+}
 
 /// The sequence number from which Lambda delivers a batch again, if any.
 pub fn retry_from(response: &DynamoDbEventResponse) -> Option<String> {

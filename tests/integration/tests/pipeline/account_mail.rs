@@ -3,13 +3,11 @@ use std::{collections::BTreeSet, time::Duration};
 use linklet_auth::Auth;
 use linklet_domain::{
     AccountChange, ApiKeySecret, CorrelationId, CountryCode, EmailAddress, EmailRequest, EmailRequestId,
-    RegistrationPolicy, RequestedEmail, Role, SignInPlace, Timestamp, UserId, WorkspaceName, lifetimes,
+    RegistrationPolicy, RequestedEmail, SignInPlace, Timestamp, UserId, WorkspaceName, lifetimes,
 };
 use linklet_lambda::{
     batch::Consumer,
-    email_requests::EmailRequests,
     metrics::{self, Metric},
-    publisher::Publisher,
 };
 use linklet_notify::Notify;
 use linklet_test_support::{
@@ -48,9 +46,24 @@ impl Fixture {
     }
 
     async fn post(&self, path: &str, body: &Value) -> Answer {
-        let orders = EmailRequests::to(Publisher::new(self.queues.client(), self.queues.url("notify")));
-        let auth = Auth { mails: orders, ..Auth::new(self.db.users(), tokens(), issuer(), fixture::limits(&self.db)) };
-        RequestBuilder::new("POST", path).json(body).send_to(&auth).await
+        RequestBuilder::new("POST", path).json(body).send_to(&self.auth()).await
+    }
+
+    fn auth(&self) -> Auth {
+        let auth = Auth::new(self.db.users(), tokens(), issuer(), fixture::limits(&self.db));
+        Auth { mails: fixture::mail_orders(&self.queues), ..auth }
+    }
+
+    /// Delivers all orders, one at a time.
+    async fn deliver_orders(&self) {
+        for body in self.queues.bodies("notify") {
+            let notify = fixture::notify(&self.db, &self.queues, &self.outside, true);
+            assert!(notify.consume(queue_batch(&[body])).await.batch_item_failures.is_empty());
+        }
+    }
+
+    fn recipients(&self) -> Vec<Value> {
+        self.outside.mails().iter().map(|mail| mail["Destination"]["ToAddresses"][0].clone()).collect()
     }
 }
 
@@ -74,10 +87,7 @@ async fn from_registering_to_a_forgotten_password_people_follow_their_mail() {
     assert_eq!(fixture.post("/api/auth/register", &credentials("correct horse")).await.status, 201);
     assert_eq!(fixture.post("/api/auth/password/forgot", &json!({"email": "Ada@Example.com"})).await.status, 202);
 
-    for body in fixture.queues.bodies("notify") {
-        let notify = fixture::notify(&fixture.db, &fixture.queues, &fixture.outside, true);
-        assert!(notify.consume(queue_batch(&[body])).await.batch_item_failures.is_empty());
-    }
+    fixture.deliver_orders().await;
 
     let mails = fixture.outside.mails();
     assert_eq!(mails.len(), 2);
@@ -166,9 +176,8 @@ async fn each_kind_of_mail_is_sent_once_a_minute_per_address() {
     }
     assert_eq!(fixture.deliver(&[forgotten("bob@example.com")]).await, 0);
 
-    let recipients: Vec<_> =
-        fixture.outside.mails().iter().map(|mail| mail["Destination"]["ToAddresses"][0].clone()).collect();
-    assert_eq!(recipients, ["ada@example.com", "ada@example.com", "bob@example.com"], "one to reset and one to verify");
+    let expected = ["ada@example.com", "ada@example.com", "bob@example.com"];
+    assert_eq!(fixture.recipients(), expected, "one to reset and one to verify");
     assert!(fixture.queues.bodies("dlq").is_empty());
 }
 
@@ -176,32 +185,22 @@ async fn each_kind_of_mail_is_sent_once_a_minute_per_address() {
 #[tokio::test]
 async fn other_spellings_of_a_mailbox_bring_it_no_more_mails() {
     let fixture = Fixture::new();
-    let spellings = [
-        "victim@x.org",
-        "victim+1@x.org",
-        "victim+2@x.org",
-        "\"victim\"@x.org",
-        "\"vic\\tim\"@x.org",
-        "\"victim+3\"@x.org",
-    ];
-    for email in spellings {
-        let registered =
-            fixture.post("/api/auth/register", &json!({"email": email, "password": "correct horse"})).await;
+    let spellings = ["victim", "victim+1", "victim+2", "\"victim\"", "\"vic\\tim\"", "\"victim+3\""];
+    let spellings = spellings.map(|local| format!("{local}@x.org"));
+    for email in &spellings {
+        let credentials = json!({"email": email, "password": "correct horse"});
+        let registered = fixture.post("/api/auth/register", &credentials).await;
         assert_eq!(registered.status, 201, "{email}: {}", registered.body);
     }
-    for body in fixture.queues.bodies("notify") {
-        let notify = fixture::notify(&fixture.db, &fixture.queues, &fixture.outside, true);
-        assert!(notify.consume(queue_batch(&[body])).await.batch_item_failures.is_empty());
-    }
-    for email in spellings {
+    fixture.deliver_orders().await;
+    for email in &spellings {
         assert_eq!(fixture.deliver(&[forgotten(email)]).await, 0);
     }
     fixture.post("/api/auth/register", &json!({"email": "vic.tim@x.org", "password": "correct horse"})).await;
     assert_eq!(fixture.deliver(&[forgotten("vic.tim@x.org")]).await, 0);
 
-    let recipients: Vec<_> =
-        fixture.outside.mails().iter().map(|mail| mail["Destination"]["ToAddresses"][0].clone()).collect();
-    assert_eq!(recipients, ["victim@x.org", "victim@x.org", "vic.tim@x.org"], "one to verify, one to reset");
+    let expected = ["victim@x.org", "victim@x.org", "vic.tim@x.org"];
+    assert_eq!(fixture.recipients(), expected, "one to verify, one to reset");
 }
 
 #[tokio::test]
@@ -265,40 +264,30 @@ fn subject(mail: &Value) -> &str {
 
 #[tokio::test]
 async fn whoever_has_confirmed_an_address_hears_of_each_change_of_their_account() {
-    let workspace_name = || WorkspaceName::parse("Win! https://evil.example/x").unwrap();
-    let prefix = || ApiKeySecret::generate().unwrap().prefix();
+    let workspace = WorkspaceName::parse("Win! https://evil.example/x").unwrap();
+    let of_key = json!({"prefix": ApiKeySecret::generate().unwrap().prefix()});
+    let change = |kind: &str, members: Value| -> AccountChange {
+        let mut change = members;
+        (change["change"], change["workspace_name"]) = (json!(kind), json!(workspace));
+        serde_json::from_value(change).unwrap()
+    };
     let changes = [
         (AccountChange::PasswordChanged, "Your password was changed"),
         (AccountChange::PasswordReset { pauses: false }, "Your password was set anew"),
         (AccountChange::SessionsEnded, "You are signed out everywhere"),
-        (
-            AccountChange::SignedIn(SignInPlace { device: None, country: None }),
-            "Your account was used from a new place",
-        ),
-        (AccountChange::KeyCreated { prefix: prefix(), workspace_name: workspace_name() }, "You have a new API key"),
-        (AccountChange::KeyRevoked { prefix: prefix(), workspace_name: workspace_name() }, "Your API key was revoked"),
-        (AccountChange::KeyPaused { prefix: prefix(), workspace_name: workspace_name() }, "Your API key is paused"),
-        (AccountChange::KeyResumed { prefix: prefix(), workspace_name: workspace_name() }, "Your API key works again"),
-        (AccountChange::Joined { workspace_name: workspace_name(), role: Role::Member }, "You have joined a workspace"),
-        (AccountChange::RoleChanged { workspace_name: workspace_name(), role: Role::Viewer }, "Your role was changed"),
-        (AccountChange::MembershipPaused { workspace_name: workspace_name() }, "Your membership is paused"),
-        (
-            AccountChange::MembershipResumed { workspace_name: workspace_name(), role: Role::Admin },
-            "Your membership goes on",
-        ),
-        (
-            AccountChange::WorkspaceClosed {
-                workspace_name: workspace_name(),
-                restorable_until: Some(Timestamp::now()),
-            },
-            "A workspace was closed",
-        ),
-        (
-            AccountChange::WorkspaceClosed { workspace_name: workspace_name(), restorable_until: None },
-            "A workspace was closed",
-        ),
-        (AccountChange::WorkspaceRestored { workspace_name: workspace_name() }, "A workspace is back"),
-        (AccountChange::Removed { workspace_name: workspace_name() }, "You have left a workspace"),
+        (change("signed_in", json!({"device": null})), "Your account was used from a new place"),
+        (change("key_created", of_key.clone()), "You have a new API key"),
+        (change("key_revoked", of_key.clone()), "Your API key was revoked"),
+        (change("key_paused", of_key.clone()), "Your API key is paused"),
+        (change("key_resumed", of_key), "Your API key works again"),
+        (change("joined", json!({"role": "member"})), "You have joined a workspace"),
+        (change("role_changed", json!({"role": "viewer"})), "Your role was changed"),
+        (change("membership_paused", json!({})), "Your membership is paused"),
+        (change("membership_resumed", json!({"role": "admin"})), "Your membership goes on"),
+        (change("workspace_closed", json!({"restorable_until": Timestamp::now()})), "A workspace was closed"),
+        (change("workspace_closed", json!({})), "A workspace was closed"),
+        (change("workspace_restored", json!({})), "A workspace is back"),
+        (change("removed", json!({})), "You have left a workspace"),
     ];
     let fixture = Fixture::new();
     let (ada, bob) = (fixture.db.register_verified("ada").await, fixture.db.register("bob").await);
@@ -328,12 +317,9 @@ async fn a_sign_in_from_a_new_place_is_mailed_except_the_first() {
     let email = EmailAddress::parse("ada@example.com").unwrap();
     fixture.db.users().verify_address(&ada, &email, &an_origin(&ada)).await.unwrap();
     let sign_in = async |address: &str, password: &str| {
-        let orders = EmailRequests::to(Publisher::new(fixture.queues.client(), fixture.queues.url("notify")));
-        let auth =
-            Auth { mails: orders, ..Auth::new(fixture.db.users(), tokens(), issuer(), fixture::limits(&fixture.db)) };
         let body = json!({"email": "ada@example.com", "password": password});
         let login = RequestBuilder::new("POST", "/api/auth/login").json(&body).header("user-agent", FIREFOX);
-        let status = login.source_ip(address).send_to(&auth).await.status;
+        let status = login.source_ip(address).send_to(&fixture.auth()).await.status;
         let told = fixture.queues.bodies("notify").iter().filter(|body| body.contains("signed_in")).count();
         (status, told)
     };
@@ -401,10 +387,7 @@ async fn account_mails_are_limited_and_a_repeated_message_counts_once() {
 async fn an_account_without_a_password_is_mailed_a_page_to_choose_one() {
     let fixture = Fixture::new();
     let policy = RegistrationPolicy::parse("domains", "example.com").unwrap();
-    let auth = Auth {
-        registration: policy,
-        ..Auth::new(fixture.db.users(), tokens(), issuer(), fixture::limits(&fixture.db))
-    };
+    let auth = Auth { registration: policy, ..fixture.auth() };
     let register = RequestBuilder::new("POST", "/api/auth/register").json(&json!({"email": "ada@example.com"}));
     assert_eq!(register.send_to(&auth).await.status, 201);
 

@@ -2,7 +2,6 @@
 //! is back with all that it had, or to nothing that is left of it.
 
 use std::{
-    cell::RefCell,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -21,15 +20,15 @@ use linklet_jobs::JobRunner;
 use linklet_lambda::{batch::Consumer, identity::Authenticator};
 use linklet_list::List;
 use linklet_test_support::{
-    ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, Person, RequestBuilder, StreamReader, TargetBuilder,
-    Template, TestDynamoDb, WriteCounter, a_session, an_origin, in_role_of, queue_batch, removal, token_of, tokens,
+    ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, Person, RequestBuilder, TargetBuilder, Template,
+    TestDynamoDb, WriteCounter, a_session, an_origin, an_origin_at, in_role_of, queue_batch, removal, token_of, tokens,
     users_by,
 };
 use serde_json::{Value, json};
 
 use crate::{
     fixture::{analytics, colleague, correlation, jobs, list, redirect, relay, watch_links},
-    streams::{is_let_through, json_of, retry_from},
+    streams::{JobsStream, is_let_through, job_step, json_of, retry_from, sweep_jobs},
 };
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
@@ -38,7 +37,7 @@ const DAY: Duration = Duration::from_secs(24 * 3_600);
 struct Fixture {
     db: TestDynamoDb,
     queues: FakeQueues,
-    stream: RefCell<StreamReader>,
+    stream: JobsStream,
     /// By how many milliseconds the clocks of the functions are ahead.
     ahead: Arc<AtomicU64>,
     ada: Person,
@@ -52,7 +51,7 @@ impl Fixture {
         let ada = db.register_verified("ada").await;
         let bob = colleague(&db, &ada, "bob", Role::Admin).await;
         let carol = colleague(&db, &ada, "carol", Role::Member).await;
-        let stream = RefCell::new(db.stream_reader("JobsTable"));
+        let stream = JobsStream::of(&db);
         Self { db, queues, stream, ahead: Arc::default(), ada, bob, carol }
     }
 
@@ -63,16 +62,7 @@ impl Fixture {
     /// Lets time pass, and DynamoDB delete the marks whose time has come.
     fn pass(&self, time: Duration) {
         self.ahead.fetch_add(time.as_millis().try_into().unwrap(), Ordering::Relaxed);
-        self.sweep();
-    }
-
-    fn sweep(&self) {
-        let ttl = |item: &Value| item["ttl"]["N"].as_str().and_then(|ttl| ttl.parse::<i64>().ok());
-        for item in self.db.scan("JobsTable") {
-            if ttl(&item).is_some_and(|ttl| ttl <= self.now().unix_seconds()) {
-                self.db.remove("JobsTable", &item);
-            }
-        }
+        sweep_jobs(&self.db, self.now());
     }
 
     fn link(&self, code: &str) -> LinkBuilder {
@@ -91,14 +81,8 @@ impl Fixture {
     }
 
     fn job(&self, person: &Person, work: WorkspaceJob) -> Job {
-        let asked = (self.now(), CorrelationId::generate());
-        Job::new(
-            self.ada.workspace,
-            JobWork::Workspace(work),
-            (Changer::in_person(&person.id), Role::Admin),
-            asked,
-            None,
-        )
+        let (by, asked) = ((Changer::in_person(&person.id), Role::Admin), (self.now(), CorrelationId::generate()));
+        Job::new(self.ada.workspace, JobWork::Workspace(work), by, asked, None)
     }
 
     async fn close_as(&self, person: &Person) -> CloseOutcome {
@@ -126,14 +110,7 @@ impl Fixture {
     }
 
     fn origin(&self, person: &Person) -> linklet_domain::AuditContext {
-        linklet_domain::AuditContext { at: self.now(), ..an_origin(&person.id) }
-    }
-
-    /// What is new in the stream, as far as the template's filter lets it through.
-    fn news(&self) -> Vec<EventRecord> {
-        let mut records = self.stream.borrow_mut().read_on("").records;
-        records.retain(|record| is_let_through("JobsStream", record));
-        records
+        an_origin_at(&person.id, self.now())
     }
 
     fn function(&self) -> JobRunner {
@@ -150,21 +127,9 @@ impl Fixture {
         function
     }
 
-    async fn carry_with(&self, runner: &JobRunner) {
-        loop {
-            let news = self.news();
-            if news.is_empty() {
-                return;
-            }
-            for record in &news {
-                assert_eq!(retry_from(&consume(runner, record).await), None);
-            }
-        }
-    }
-
     /// Takes all steps that there are.
     async fn carry(&self) {
-        self.carry_with(&self.function()).await;
+        self.stream.carry(&self.function()).await;
         assert!(self.queues.bodies("dlq").is_empty(), "{:?}", self.queues.bodies("dlq"));
     }
 
@@ -173,6 +138,19 @@ impl Fixture {
         self.carry().await;
         self.pass(Closure::CACHES_EXPIRE_WITHIN + Duration::from_secs(2));
         self.carry().await;
+    }
+
+    /// Closes the workspace, and takes all steps of that.
+    async fn close_and_finish(&self) -> Closure {
+        let closure = self.close().await;
+        self.finish().await;
+        closure
+    }
+
+    /// Brings the workspace back, and takes all steps of that.
+    async fn restore_and_finish(&self) {
+        self.restore().await;
+        self.finish().await;
     }
 
     /// Carries all that has happened to links to their targets and statistics.
@@ -247,12 +225,6 @@ fn authenticator_of(db: &TestDynamoDb) -> Authenticator {
     Authenticator::new(tokens().with_sessions(db.sessions()), db.api_keys())
 }
 
-async fn consume(runner: &JobRunner, record: &EventRecord) -> aws_lambda_events::streams::DynamoDbEventResponse {
-    let mut batch = StreamEvent::default();
-    batch.records = vec![record.clone()];
-    in_role_of::<JobRunner, _>(runner.consume(batch)).await
-}
-
 #[tokio::test]
 async fn closing_a_workspace_refuses_access_and_links_until_it_is_restored() {
     let fixture = Fixture::new().await;
@@ -300,14 +272,12 @@ async fn closing_cancels_what_runs_and_waits_and_nothing_else_runs() {
         assert_eq!(answer.status, 202, "{}", answer.body);
     }
 
-    fixture.close().await;
-    fixture.finish().await;
+    fixture.close_and_finish().await;
 
     let states: Vec<_> = fixture.jobs().await.into_iter().map(|(_, state)| state).collect();
     let [cancelled, rests] = [JobState::Cancelled, JobState::Running];
     assert_eq!(states, [cancelled, cancelled, cancelled, rests]);
-    fixture.restore().await;
-    fixture.finish().await;
+    fixture.restore_and_finish().await;
     let states: Vec<_> = fixture.jobs().await.into_iter().map(|(_, state)| state).collect();
     assert_eq!(states, [cancelled, cancelled, cancelled, cancelled, JobState::Done]);
     assert_eq!(fixture.status("launch").await, "active");
@@ -379,15 +349,13 @@ async fn bringing_it_back_on_the_sixth_day_brings_every_status_back() {
     let before = join_all(codes.iter().map(|code| fixture.db.link(code))).await;
     let statuses = fixture.statuses(&codes).await;
 
-    fixture.close().await;
-    fixture.finish().await;
+    fixture.close_and_finish().await;
     let mut expected = ["suspended"; 9];
     expected[7] = "deleted";
     assert_eq!(fixture.statuses(&codes).await, expected);
     fixture.pass(6 * DAY);
     fixture.carry().await;
-    fixture.restore().await;
-    fixture.finish().await;
+    fixture.restore_and_finish().await;
 
     assert_eq!(fixture.statuses(&codes[..8]).await, statuses[..8]);
     assert_eq!((statuses[8], fixture.status("expiring").await), ("active", "expired"));
@@ -401,8 +369,7 @@ async fn bringing_it_back_on_the_sixth_day_brings_every_status_back() {
 #[tokio::test]
 async fn a_closed_workspace_is_gone_after_seven_days_even_before_its_purge() {
     let fixture = Fixture::new().await;
-    let closure = fixture.close().await;
-    fixture.finish().await;
+    let closure = fixture.close_and_finish().await;
     let left = fixture.now().until(closure.restorable_until);
 
     fixture.ahead.fetch_add(left.as_millis() as u64 + 1, Ordering::Relaxed);
@@ -460,15 +427,15 @@ async fn closing_restoring_and_closing_again_applies_the_last_request() {
         let slow = fixture.in_small_steps(3);
         fixture.close().await;
         for _ in 0..3 {
-            for record in fixture.news() {
-                consume(&slow, &record).await;
+            for record in fixture.stream.news() {
+                job_step(&slow, &record).await;
             }
         }
 
         fixture.restore().await;
         // Records of both jobs, of which one reads the workspace as it was.
-        for record in fixture.news() {
-            consume(&slow, &record).await;
+        for record in fixture.stream.news() {
+            job_step(&slow, &record).await;
         }
         if last == WorkspaceJob::CloseWorkspace {
             fixture.close_as(&fixture.bob).await;
@@ -512,8 +479,7 @@ async fn what_somebody_left_before_goes_to_their_heir_while_it_is_closed() {
 
     fixture.close().await;
     fixture.carry().await;
-    fixture.restore().await;
-    fixture.finish().await;
+    fixture.restore_and_finish().await;
 
     assert!(fixture.queues.bodies("dlq").is_empty());
     let link = fixture.db.link("launch").await;
@@ -523,8 +489,7 @@ async fn what_somebody_left_before_goes_to_their_heir_while_it_is_closed() {
 #[tokio::test]
 async fn a_closed_workspaces_lost_mark_returns_and_its_failed_job_begins_anew() {
     let fixture = Fixture::new().await;
-    let closure = fixture.close().await;
-    fixture.finish().await;
+    let closure = fixture.close_and_finish().await;
     let marks = || {
         let items = fixture.db.scan("JobsTable").into_iter();
         items.filter(|item| item["sk"]["S"].as_str().unwrap().starts_with("CLOSED#")).collect::<Vec<_>>()
@@ -549,8 +514,7 @@ async fn a_closed_workspaces_lost_mark_returns_and_its_failed_job_begins_anew() 
 #[tokio::test]
 async fn a_workspace_with_an_unreadable_job_is_purged_once_readable() {
     let fixture = Fixture::new().await;
-    fixture.close().await;
-    fixture.finish().await;
+    fixture.close_and_finish().await;
     let job = fixture.db.scan("JobsTable").into_iter().find(|item| item["state"]["S"] == "running").unwrap();
     let mut broken = job.clone();
     broken["state"] = json!({"S": "?"});
@@ -560,12 +524,12 @@ async fn a_workspace_with_an_unreadable_job_is_purged_once_readable() {
     let tomorrow = DAY + Duration::from_secs(1);
     for _ in 0..8 {
         fixture.pass(tomorrow);
-        fixture.carry_with(&fixture.function()).await;
+        fixture.stream.carry(&fixture.function()).await;
     }
     assert!(!fixture.queues.bodies("dlq").is_empty());
     fixture.db.put("JobsTable", &job);
     fixture.pass(tomorrow);
-    fixture.carry_with(&fixture.function()).await;
+    fixture.stream.carry(&fixture.function()).await;
 
     assert_eq!(fixture.db.users().workspace(&fixture.ada.workspace).await.unwrap(), None);
 }
@@ -579,7 +543,7 @@ async fn a_closing_with_an_unreadable_checkpoint_begins_anew() {
     job["checkpoint"] = json!({"S": "{}"});
     fixture.db.put("JobsTable", &job);
     // The record of this change is lost.
-    fixture.news();
+    fixture.stream.news();
     fixture.store(&[fixture.link("late").build()]).await;
 
     for _ in 0..2 {
@@ -607,7 +571,7 @@ async fn a_job_whose_steps_are_lost_goes_on_after_an_hour() {
     let fixture = Fixture::new().await;
     fixture.store(&[fixture.link("launch").build()]).await;
     let lose = async || {
-        fixture.news();
+        fixture.stream.news();
         fixture.finish().await;
         let untouched = fixture.status("launch").await;
         for _ in 0..2 {
@@ -628,8 +592,7 @@ async fn a_job_whose_steps_are_lost_goes_on_after_an_hour() {
 async fn a_job_that_fails_at_a_link_is_tried_again_daily() {
     let fixture = Fixture::new().await;
     fixture.store(&[fixture.link("launch").build(), fixture.link("sale").build()]).await;
-    fixture.close().await;
-    fixture.finish().await;
+    fixture.close_and_finish().await;
     let link = fixture.db.scan("LinksTable").into_iter().find(|item| item["pk"]["S"] == "LINK#launch").unwrap();
     let mut broken = link.clone();
     broken["availability"] = json!({"S": "?"});
@@ -660,8 +623,7 @@ async fn half_an_expired_key_does_not_stop_a_workspace_from_closing() {
         fixture.db.scan("UsersTable").into_iter().find(|item| item["pk"]["S"].as_str().unwrap().starts_with("KEY#"));
     fixture.db.remove("UsersTable", &half.unwrap());
 
-    fixture.close().await;
-    fixture.finish().await;
+    fixture.close_and_finish().await;
 
     assert_eq!(fixture.status("launch").await, "suspended");
 }
@@ -739,8 +701,7 @@ async fn seven_days_after_closing_nothing_undocumented_is_left_of_a_workspace() 
     let fixture = Fixture::new().await;
     furnish(&fixture, 120).await;
     let slug = fixture.slug().await;
-    fixture.close().await;
-    fixture.finish().await;
+    fixture.close_and_finish().await;
 
     fixture.pass(7 * DAY);
     fixture.carry().await;
@@ -773,25 +734,25 @@ async fn a_workspace_with_many_links_is_closed_and_purged_despite_kills() {
     mortal.kinds.workspaces.users = users_by(client);
     let kill = async |record: &EventRecord| {
         for writes in [3, 30, 80] {
-            counter.kill_after(writes, Box::pin(consume(&mortal, record))).await;
+            counter.kill_after(writes, Box::pin(job_step(&mortal, record))).await;
         }
     };
 
     fixture.close().await;
-    let record = fixture.news().pop().unwrap();
+    let record = fixture.stream.news().pop().unwrap();
     kill(&record).await;
-    assert_eq!(retry_from(&consume(&fixture.function(), &record).await), None);
+    assert_eq!(retry_from(&job_step(&fixture.function(), &record).await), None);
     fixture.finish().await;
     let suspended = fixture.db.scan("LinksTable").into_iter().filter(|item| item["sk"]["S"] == "LINK");
     let suspended = suspended.filter(|item| item.pointer("/availability/M/suspended_by").is_some()).count();
     assert_eq!(suspended, many + 2);
 
     fixture.pass(7 * DAY);
-    let due = fixture.news().pop().unwrap();
-    assert_eq!(retry_from(&consume(&fixture.function(), &due).await), None);
-    let record = fixture.news().pop().unwrap();
+    let due = fixture.stream.news().pop().unwrap();
+    assert_eq!(retry_from(&job_step(&fixture.function(), &due).await), None);
+    let record = fixture.stream.news().pop().unwrap();
     kill(&record).await;
-    assert_eq!(retry_from(&consume(&fixture.function(), &record).await), None);
+    assert_eq!(retry_from(&job_step(&fixture.function(), &record).await), None);
     fixture.carry().await;
 
     let traces = fixture.traces(&[fixture.ada.workspace.to_string()]);
@@ -819,14 +780,14 @@ async fn closing_restoring_and_purging_survive_a_failure_of_any_call() {
         was_hit = false;
         let mut carry = async |what: &str| {
             faults.plan_all((call..call + 100).map(|call| (call, Fault::NotSent)));
-            for record in fixture.news() {
-                consume(&cut_off, &record).await;
+            for record in fixture.stream.news() {
+                job_step(&cut_off, &record).await;
             }
             was_hit |= faults.calls() > call;
             // What was not noted comes again.
             let again = fixture.db.stream("JobsTable").records.into_iter().rev();
             for record in again.filter(|record| is_let_through("JobsStream", record)).take(3).collect::<Vec<_>>() {
-                assert_eq!(retry_from(&consume(&fixture.function(), &record).await), None, "{what} {call}");
+                assert_eq!(retry_from(&job_step(&fixture.function(), &record).await), None, "{what} {call}");
             }
             fixture.finish().await;
         };
@@ -839,8 +800,7 @@ async fn closing_restoring_and_purging_survive_a_failure_of_any_call() {
         carry("restore").await;
         assert_eq!(fixture.statuses(&["launch", "sale"]).await, ["active", "active"], "{call}");
         assert_eq!(fixture.list_as(&fixture.carol, Role::Member).await, 200, "{call}");
-        fixture.close().await;
-        fixture.finish().await;
+        fixture.close_and_finish().await;
         fixture.pass(7 * DAY);
         carry("purge").await;
         assert_eq!(fixture.statuses(&["launch", "sale"]).await, ["purged", "purged"], "{call}");

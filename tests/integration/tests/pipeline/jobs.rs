@@ -1,44 +1,37 @@
 //! From a request for a job, through JobsTable's stream with the filters of the template, to links that are as they were wanted, and
 //! to somebody who is told.
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::BTreeMap,
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
-use aws_lambda_events::{
-    dynamodb::{Event as StreamEvent, EventRecord},
-    streams::DynamoDbEventResponse,
-};
+use aws_lambda_events::dynamodb::{Event as StreamEvent, EventRecord};
+use aws_sdk_dynamodb::config::Intercept;
 use futures_util::future::{join, join_all};
 use linklet_domain::{
     Actor, ApiKeySecret, AuditFilter, AuditLog, AuditSubject, Changer, Job, JobFailure, JobId, JobProgress, JobState,
-    Link, LinkEdit, LinkPatch, LinkState, OneTimeToken, Record, Role, Tags, Timestamp, TokenPurpose,
+    Link, LinkEdit, LinkPatch, LinkState, OneTimeToken, Record, Role, Timestamp, TokenPurpose,
 };
 use linklet_dynamodb::{
     EditOutcome, KeyOutcome, LinksTable, MemberOutcome, NewToken, Reached, ResetOutcome, TokenDelivery,
 };
 use linklet_jobs::{JobRunner, LinkWork};
-use linklet_lambda::{batch::Consumer, watching::TargetRoom};
+use linklet_lambda::batch::Consumer;
 use linklet_test_support::{
     Answer, ApiKeyBuilder, FakeNotifiers, FakeQueues, Fault, Faults, LinkBuilder, Person, RequestBuilder, StreamReader,
-    TargetBuilder, TestDynamoDb, WriteCounter, an_origin, in_role_of, message_batch, queue_batch, removal, token_of,
+    TargetBuilder, TestDynamoDb, WriteCounter, an_origin, message_batch, queue_batch, removal, tags_of, token_of,
 };
 use serde_json::{Value, json};
 
 use crate::{
     fixture::{change_role, colleague, jobs, jobs_api, network_of, notify, relay, room},
-    streams::{is_let_through, retry_from},
+    streams::{JobsStream, is_let_through, job_step, retry_from},
 };
 
 /// Ada's workspace, in which Bob is a member.
 struct Fixture {
     db: TestDynamoDb,
     queues: FakeQueues,
-    stream: RefCell<StreamReader>,
-    /// How many steps were taken.
-    steps: Cell<usize>,
+    stream: JobsStream,
+
     ada: Person,
     bob: Person,
 }
@@ -48,8 +41,8 @@ impl Fixture {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let ada = db.register("ada").await;
         let bob = colleague(&db, &ada, "bob", Role::Member).await;
-        let stream = RefCell::new(db.stream_reader("JobsTable"));
-        Self { db, queues, stream, steps: Cell::new(0), ada, bob }
+        let stream = JobsStream::of(&db);
+        Self { db, queues, stream, ada, bob }
     }
 
     fn link(&self, code: &str, tags: &[&str]) -> Link {
@@ -59,9 +52,7 @@ impl Fixture {
     fn link_of(&self, owner: &Person, code: &str, tags: &[&str]) -> Link {
         let created_at = Timestamp::now().minus(Duration::from_secs(60));
         let link = LinkBuilder::new(code).in_workspace(&self.ada.workspace).owned_by(&owner.id).created_at(created_at);
-        let mut link = link.build();
-        link.metadata.tags = tags_of(tags);
-        link
+        link.tagged(tags).build()
     }
 
     async fn store(&self, links: &[Link]) {
@@ -71,10 +62,8 @@ impl Fixture {
     }
 
     async fn request(&self, person: &Person, role: Role, method: &str, path: &str, body: &Value) -> Answer {
-        let token = token_of(&person.id, &self.ada.workspace, role);
-        let request = RequestBuilder::new(method, path).token(&token);
-        let request = if body.is_null() { request } else { request.json(body) };
-        request.send_to(&jobs_api(&self.db)).await
+        let token = token_of(&person.id, &person.workspace, role);
+        RequestBuilder::new(method, path).token(&token).json_unless_null(body).send_to(&jobs_api(&self.db)).await
     }
 
     /// Has an admin start a job.
@@ -86,6 +75,19 @@ impl Fixture {
         let answer = self.request(person, role, "POST", "/api/jobs", body).await;
         assert_eq!(answer.status, 202, "{}", answer.body);
         answer.json()["id"].as_str().unwrap().parse().unwrap()
+    }
+
+    /// Has an admin start a job, and takes all its steps.
+    async fn run(&self, body: &Value) -> JobId {
+        let job = self.start(body).await;
+        self.carry().await;
+        job
+    }
+
+    /// Has an admin start to rename the tag a to b. Returns the record of that, too.
+    async fn begin_to_rename(&self) -> (JobId, EventRecord) {
+        let job = self.start(&rename("a", "b")).await;
+        (job, self.stream.news().pop().unwrap())
     }
 
     async fn cancel(&self, job: &JobId) -> Value {
@@ -108,29 +110,8 @@ impl Fixture {
         self.db.link(code).await.metadata.tags.iter().map(str::to_owned).collect()
     }
 
-    /// What is new in the stream, as far as the template's filter lets it through.
-    fn news(&self) -> Vec<EventRecord> {
-        let mut records = self.stream.borrow_mut().read_on("").records;
-        records.retain(|record| is_let_through("JobsStream", record));
-        records
-    }
-
-    /// Hands what is new to the function, also what it writes itself.
-    async fn carry_with(&self, runner: &JobRunner) {
-        loop {
-            let news = self.news();
-            if news.is_empty() {
-                return;
-            }
-            for record in &news {
-                assert_eq!(retry_from(&consume(runner, record).await), None);
-                self.steps.set(self.steps.get() + 1);
-            }
-        }
-    }
-
     async fn carry(&self) {
-        self.carry_with(&self.function()).await;
+        self.stream.carry(&self.function()).await;
         assert!(self.queues.bodies("dlq").is_empty());
     }
 
@@ -145,23 +126,13 @@ impl Fixture {
         function
     }
 
-    /// The function, with this table of links.
-    fn with_links(&self, links: LinksTable) -> JobRunner {
-        let room = TargetRoom { ..room(&self.db, 100) };
-        let mut function = self.function();
-        function.kinds.links = LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(links, room) };
-        function
+    /// The function, with something between it and the table of links.
+    fn through<I: Intercept + Clone + Default + 'static>(&self) -> (JobRunner, I) {
+        let (mut function, between) = (self.function(), I::default());
+        let links = LinksTable::new(self.db.client_with(between.clone()), "LinksTable");
+        function.kinds.links = LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(links, room(&self.db, 100)) };
+        (function, between)
     }
-}
-
-fn tags_of(tags: &[&str]) -> Tags {
-    tags.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>().try_into().unwrap()
-}
-
-async fn consume(runner: &JobRunner, record: &EventRecord) -> DynamoDbEventResponse {
-    let mut batch = StreamEvent::default();
-    batch.records = vec![record.clone()];
-    in_role_of::<JobRunner, _>(runner.consume(batch)).await
 }
 
 fn rename(from: &str, to: &str) -> Value {
@@ -182,24 +153,23 @@ async fn each_kind_of_job_does_to_links_what_their_own_routes_do() {
         assert_eq!(fixture.outcome(&job).await, (JobState::Done, [1, 1, 0]), "{order}");
     };
 
-    run(json!({"kind": "tag", "tag": " new "})).await;
-    assert_eq!(fixture.tags("launch").await, ["Old", "new"]);
-    run(json!({"kind": "untag", "tag": "NEW"})).await;
-    assert_eq!(fixture.tags("launch").await, ["Old"]);
-    run(json!({"kind": "rename_tag", "from": "old", "to": "Spring"})).await;
-    assert_eq!(fixture.tags("launch").await, ["Spring"]);
-    run(json!({"kind": "switch_off"})).await;
-    assert_eq!(fixture.db.link("launch").await.availability.state, LinkState::Inactive);
-    run(json!({"kind": "switch_on"})).await;
-    assert_eq!(fixture.db.link("launch").await.availability.state, LinkState::Active);
-    run(json!({"kind": "archive"})).await;
-    assert!(fixture.db.link("launch").await.archived);
-    run(json!({"kind": "unarchive"})).await;
-    assert!(!fixture.db.link("launch").await.archived);
-    run(json!({"kind": "set_expiry", "expires_at": later})).await;
-    assert_eq!(fixture.db.link("launch").await.availability.expires_at, Some(later));
-    run(json!({"kind": "set_expiry", "expires_at": null})).await;
-    assert_eq!(fixture.db.link("launch").await.availability.expires_at, None);
+    type IsDone<'f> = &'f dyn Fn(&Link) -> bool;
+    let kinds: [(Value, IsDone<'_>); 9] = [
+        (json!({"kind": "tag", "tag": " new "}), &|link| link.metadata.tags == tags_of(&["Old", "new"])),
+        (json!({"kind": "untag", "tag": "NEW"}), &|link| link.metadata.tags == tags_of(&["Old"])),
+        (rename("old", "Spring"), &|link| link.metadata.tags == tags_of(&["Spring"])),
+        (json!({"kind": "switch_off"}), &|link| link.availability.state == LinkState::Inactive),
+        (json!({"kind": "switch_on"}), &|link| link.availability.state == LinkState::Active),
+        (json!({"kind": "archive"}), &|link| link.archived),
+        (json!({"kind": "unarchive"}), &|link| !link.archived),
+        (json!({"kind": "set_expiry", "expires_at": later}), &|link| link.availability.expires_at == Some(later)),
+        (json!({"kind": "set_expiry", "expires_at": null}), &|link| link.availability.expires_at.is_none()),
+    ];
+    for (kind, is_done) in kinds {
+        run(kind.clone()).await;
+        let link = fixture.db.link("launch").await;
+        assert!(is_done(&link), "{kind} {link:?}");
+    }
     let history = fixture.db.links().history(fixture.db.link("launch").await.id(), 10, None).await.unwrap();
     assert_eq!(history.items.iter().filter(|entry| entry.by == fixture.ada.id).count(), 4);
     run(json!({"kind": "delete"})).await;
@@ -219,18 +189,15 @@ async fn renaming_a_tag_finds_any_spelling_and_merges_duplicates() {
     fixture.store(&links).await;
     fixture.store(&[archived]).await;
 
-    let job = fixture.start(&rename("a", "b")).await;
-    fixture.carry().await;
+    let job = fixture.run(&rename("a", "b")).await;
 
     for (code, tags) in [("plain", vec!["x", "b", "y"]), ("both", vec!["b"]), ("to", vec!["B"]), ("none", vec!["c"])] {
         assert_eq!(fixture.tags(code).await, tags, "{code}");
     }
     assert_eq!(fixture.tags("archived").await, ["b"]);
     assert_eq!(fixture.outcome(&job).await, (JobState::Done, [3, 3, 0]));
-    let spelling = fixture.start(&rename("b", "Bé")).await;
-    fixture.carry().await;
-    let again = fixture.start(&rename("BE\u{301}", "Bé")).await;
-    fixture.carry().await;
+    let spelling = fixture.run(&rename("b", "Bé")).await;
+    let again = fixture.run(&rename("BE\u{301}", "Bé")).await;
     assert_eq!(fixture.tags("to").await, ["Bé"]);
     assert_eq!(fixture.outcome(&spelling).await, (JobState::Done, [4, 4, 0]));
     assert_eq!(fixture.outcome(&again).await, (JobState::Done, [4, 0, 0]), "they are as they are wanted");
@@ -248,19 +215,14 @@ async fn a_link_that_refuses_is_counted_with_the_reason() {
     fixture.store(std::slice::from_ref(&deleted)).await;
     fixture.db.delete(&deleted).await;
 
-    let tag = fixture.start(&json!({"kind": "tag", "tag": "more", "filter": {"all": true}})).await;
-    fixture.carry().await;
-    let gone = fixture.start(&json!({"kind": "archive", "filter": {"status": "deleted"}})).await;
-    fixture.carry().await;
+    let tag = fixture.run(&json!({"kind": "tag", "tag": "more", "filter": {"all": true}})).await;
+    let gone = fixture.run(&json!({"kind": "archive", "filter": {"status": "deleted"}})).await;
 
     assert_eq!(fixture.outcome(&tag).await, (JobState::Done, [26, 1, 25]));
     let failures = fixture.job(&tag).await.progress.failures;
     assert_eq!(failures.len(), 20);
-    assert!(
-        failures
-            .iter()
-            .all(|one| (one.code.as_str(), one.detail.as_str()) == ("invalid_input", "tags must be at most 20"))
-    );
+    let expected = ("invalid_input", "tags must be at most 20");
+    assert!(failures.iter().all(|one| (one.code.as_str(), one.detail.as_str()) == expected));
     assert_eq!(fixture.outcome(&gone).await, (JobState::Done, [1, 0, 1]));
     assert_eq!(fixture.job(&gone).await.progress.failures[0].code, "link_deleted");
 }
@@ -270,19 +232,16 @@ async fn an_expiry_fails_without_room_to_watch_or_before_its_links_beginning() {
     let fixture = Fixture::new().await;
     let (soon, later) = [3_600, 7_200].map(|seconds| Timestamp::now().plus(Duration::from_secs(seconds))).into();
     let created_at = Timestamp::now().minus(Duration::from_secs(60));
-    let link = |code: &str| {
-        LinkBuilder::new(code).in_workspace(&fixture.ada.workspace).owned_by(&fixture.ada.id).created_at(created_at)
-    };
-    fixture
-        .store(&[link("watching").expires_at(soon).watching().build(), link("begins").valid_from(later).build()])
-        .await;
+    let link = |code: &str| LinkBuilder::new(code).in_workspace(&fixture.ada.workspace).created_at(created_at);
+    let watching = link("watching").expires_at(soon).watching().build();
+    fixture.store(&[watching, link("begins").valid_from(later).build()]).await;
     let target = TargetBuilder::new("https://else.example/").in_workspace(&fixture.ada.workspace).build();
     fixture.db.store_target(&target).await;
     let mut function = fixture.function();
     function.kinds.links.room = room(&fixture.db, 1);
 
     let job = fixture.start(&json!({"kind": "set_expiry", "expires_at": later, "filter": {"all": true}})).await;
-    fixture.carry_with(&function).await;
+    fixture.stream.carry(&function).await;
 
     assert_eq!(fixture.outcome(&job).await, (JobState::Done, [2, 0, 2]));
     let mut codes: Vec<_> = fixture.job(&job).await.progress.failures.into_iter().map(|one| one.code).collect();
@@ -359,22 +318,19 @@ async fn a_rename_changes_each_link_once_despite_kills_and_outages() {
     with_tagged_links(&fixture, tagged).await;
     let mut links = fixture.db.stream_reader("LinksTable");
     links.read_on("");
-    let job = fixture.start(&rename("a", "b")).await;
+    let (job, record) = fixture.begin_to_rename().await;
     assert_eq!(fixture.job(&job).await.expected, Some(tagged as u64));
-    let record = fixture.news().pop().unwrap();
 
-    let counter = WriteCounter::default();
-    let mortal = fixture.with_links(LinksTable::new(fixture.db.client_with(counter.clone()), "LinksTable"));
+    let (mortal, counter): (_, WriteCounter) = fixture.through();
     for writes in [30, 40, 50] {
-        counter.kill_after(writes, Box::pin(consume(&mortal, &record))).await;
+        counter.kill_after(writes, Box::pin(job_step(&mortal, &record))).await;
     }
-    let faults = Faults::default();
-    let cut_off = fixture.with_links(LinksTable::new(fixture.db.client_with(faults.clone()), "LinksTable"));
+    let (cut_off, faults): (_, Faults) = fixture.through();
     faults.plan_all((0..1_000).map(|call| (call, Fault::NotSent)));
-    assert_eq!(retry_from(&consume(&cut_off, &record).await), record.change.sequence_number);
+    assert_eq!(retry_from(&job_step(&cut_off, &record).await), record.change.sequence_number);
     // In the middle of a page. Those before it are noted.
     faults.plan_all((20..1_000).map(|call| (call, Fault::NotSent)));
-    assert_eq!(retry_from(&consume(&cut_off, &record).await), None);
+    assert_eq!(retry_from(&job_step(&cut_off, &record).await), None);
     let noted = fixture.job(&job).await;
     assert_eq!((noted.state, noted.step), (JobState::Running, 1));
     fixture.carry().await;
@@ -392,15 +348,13 @@ async fn a_rename_changes_each_link_once_despite_kills_and_outages() {
 async fn a_turn_that_got_somewhere_before_a_table_failed_notes_that() {
     let fixture = Fixture::new().await;
     with_tagged_links(&fixture, 20).await;
-    let job = fixture.start(&rename("a", "b")).await;
-    let record = fixture.news().pop().unwrap();
-    let faults = Faults::default();
-    let mut cut_off = fixture.with_links(LinksTable::new(fixture.db.client_with(faults.clone()), "LinksTable"));
+    let (job, record) = fixture.begin_to_rename().await;
+    let (mut cut_off, faults): (_, Faults) = fixture.through();
     cut_off.kinds.links.links_at_once = 10;
     // A page is one read and five writes.
     faults.plan_all((8..1_000).map(|call| (call, Fault::NotSent)));
 
-    assert_eq!(retry_from(&consume(&cut_off, &record).await), None);
+    assert_eq!(retry_from(&job_step(&cut_off, &record).await), None);
 
     let Job { state, progress, step, checkpoint, .. } = fixture.job(&job).await;
     assert_eq!((state, progress.changed, step, checkpoint.is_some()), (JobState::Running, 5, 1, true));
@@ -414,11 +368,11 @@ async fn a_cancelled_job_begins_nothing_more_and_counts_what_is_done() {
     with_tagged_links(&fixture, 50).await;
     let job = fixture.start(&rename("a", "b")).await;
     let small = fixture.in_small_steps(20);
-    let record = fixture.news().pop().unwrap();
-    assert_eq!(retry_from(&consume(&small, &record).await), None);
+    let record = fixture.stream.news().pop().unwrap();
+    assert_eq!(retry_from(&job_step(&small, &record).await), None);
 
     let shown = fixture.cancel(&job).await;
-    fixture.carry_with(&small).await;
+    fixture.stream.carry(&small).await;
 
     assert_eq!(shown["state"], "cancelling");
     let (state, [seen, changed, failed]) = fixture.outcome(&job).await;
@@ -436,17 +390,15 @@ async fn a_cancelled_job_begins_nothing_more_and_counts_what_is_done() {
 async fn a_cancellation_ends_the_running_step_after_its_current_page() {
     let fixture = Fixture::new().await;
     with_tagged_links(&fixture, 100).await;
-    let job = fixture.start(&rename("a", "b")).await;
-    let record = fixture.news().pop().unwrap();
-    let counter = WriteCounter::default();
-    let mut function = fixture.with_links(LinksTable::new(fixture.db.client_with(counter.clone()), "LinksTable"));
+    let (job, record) = fixture.begin_to_rename().await;
+    let (mut function, counter): (_, WriteCounter) = fixture.through();
     function.kinds.links.links_at_once = 10;
 
     let cancelled = async {
         counter.more(12).await;
         fixture.cancel(&job).await
     };
-    let (response, _) = join(consume(&function, &record), cancelled).await;
+    let (response, _) = join(job_step(&function, &record), cancelled).await;
 
     assert_eq!(retry_from(&response), None);
     let (state, [_, changed, _]) = fixture.outcome(&job).await;
@@ -479,7 +431,7 @@ async fn whoever_changes_tags_of_the_same_links_meanwhile_loses_nothing() {
             }
         }
     }));
-    join(fixture.carry_with(&function), people).await;
+    join(fixture.stream.carry(&function), people).await;
 
     assert_eq!(fixture.outcome(&job).await, (JobState::Done, [60, 60, 0]));
     for (number, (code, (mut tags, revision))) in all_links(&fixture).into_iter().enumerate() {
@@ -547,7 +499,7 @@ async fn the_index_is_given_ten_seconds_after_what_came_before_a_job() {
     let lags = Duration::from_millis(300);
     function.kinds.links.index_lags = lags;
 
-    fixture.carry_with(&function).await;
+    fixture.stream.carry(&function).await;
 
     let [first, second] = [fixture.job(&jobs[0]).await, fixture.job(&jobs[1]).await];
     assert!(first.created_at.until(first.ended_at.unwrap()) >= lags);
@@ -560,8 +512,7 @@ async fn the_index_is_given_ten_seconds_after_what_came_before_a_job() {
 async fn a_turn_leaves_what_another_has_taken_further() {
     let fixture = Fixture::new().await;
     fixture.store(&["one", "two", "three"].map(|code| fixture.link(code, &["a"]))).await;
-    let job = fixture.start(&rename("a", "b")).await;
-    let record = fixture.news().pop().unwrap();
+    let (job, record) = fixture.begin_to_rename().await;
     let mut function = fixture.function();
     function.kinds.links.links_at_once = 1;
     let jobs = fixture.db.jobs();
@@ -569,7 +520,7 @@ async fn a_turn_leaves_what_another_has_taken_further() {
     let run = read.run();
     let further = Reached { progress: JobProgress::default(), checkpoint: None };
 
-    let (response, noted) = tokio::join!(consume(&function, &record), jobs.note(&run, &further, Timestamp::now()));
+    let (response, noted) = join(job_step(&function, &record), jobs.note(&run, &further, Timestamp::now())).await;
 
     noted.unwrap();
     assert_eq!(retry_from(&response), None);
@@ -587,11 +538,11 @@ async fn a_repeated_reordered_or_late_record_does_nothing() {
     let small = fixture.in_small_steps(10);
     let mut records = Vec::new();
     loop {
-        let news = fixture.news();
+        let news = fixture.stream.news();
         let Some(record) = news.first() else { break };
         // Twice at once, and once more.
-        let (one, other) = join(consume(&small, record), consume(&small, record)).await;
-        let third = consume(&small, record).await;
+        let (one, other) = join(job_step(&small, record), job_step(&small, record)).await;
+        let third = job_step(&small, record).await;
         assert!([one, other, third].iter().all(|response| retry_from(response).is_none()));
         records.push(record.clone());
     }
@@ -602,7 +553,7 @@ async fn a_repeated_reordered_or_late_record_does_nothing() {
     let put_back = LinkPatch { tags: Some(Some(tags_of(&["a"]))), ..LinkPatch::default() };
     fixture.db.patch(fixture.db.link(&code(0)).await.id(), &put_back).await;
     for record in records.iter().rev() {
-        assert_eq!(retry_from(&consume(&fixture.function(), record).await), None);
+        assert_eq!(retry_from(&job_step(&fixture.function(), record).await), None);
     }
 
     assert_eq!(fixture.tags(&code(0)).await, ["a"]);
@@ -615,23 +566,19 @@ async fn jobs_of_two_workspaces_take_turns() {
     let fixture = Fixture::new().await;
     let eve = fixture.db.register("eve").await;
     with_tagged_links(&fixture, 20).await;
-    let eves = LinkBuilder::new("eves").in_workspace(&eve.workspace).owned_by(&eve.id);
-    let mut eves = eves.created_at(Timestamp::now().minus(Duration::from_secs(9))).build();
-    eves.metadata.tags = tags_of(&["a"]);
-    fixture.store(&[eves]).await;
+    let eves = LinkBuilder::new("eves").in_workspace(&eve.workspace).owned_by(&eve.id).tagged(&["a"]);
+    fixture.store(&[eves.created_at(Timestamp::now().minus(Duration::from_secs(9))).build()]).await;
     let long = fixture.start(&rename("a", "b")).await;
-    let token = token_of(&eve.id, &eve.workspace, Role::Admin);
-    let request = RequestBuilder::new("POST", "/api/jobs").token(&token).json(&rename("a", "b"));
-    let short: JobId = request.send_to(&jobs_api(&fixture.db)).await.json()["id"].as_str().unwrap().parse().unwrap();
+    let short = fixture.start_as(&eve, Role::Admin, &rename("a", "b")).await;
 
     let small = fixture.in_small_steps(10);
-    for record in fixture.news() {
-        assert_eq!(retry_from(&consume(&small, &record).await), None);
+    for record in fixture.stream.news() {
+        assert_eq!(retry_from(&job_step(&small, &record).await), None);
     }
 
     let short = fixture.db.jobs().find(&eve.workspace, &short).await.unwrap().unwrap();
     assert_eq!((short.state, fixture.job(&long).await.state), (JobState::Done, JobState::Running));
-    fixture.carry_with(&small).await;
+    fixture.stream.carry(&small).await;
     assert_eq!(fixture.outcome(&long).await, (JobState::Done, [20, 20, 0]));
     assert_eq!(fixture.tags("eves").await, ["b"]);
 }
@@ -668,13 +615,13 @@ async fn take_role(fixture: &Fixture, person: &Person, becomes: Option<Role>) {
 /// Asserts that a job, of which some of twenty links are done, does nothing more after this.
 async fn assert_ends_by(fixture: &Fixture, job: &JobId, event: impl Future<Output = ()>) {
     let small = fixture.in_small_steps(6);
-    let record = fixture.news().pop().unwrap();
-    assert_eq!(retry_from(&consume(&small, &record).await), None);
+    let record = fixture.stream.news().pop().unwrap();
+    assert_eq!(retry_from(&job_step(&small, &record).await), None);
     let first = fixture.job(job).await.progress;
     assert!(first.changed > 0 && first.changed < 20);
 
     event.await;
-    fixture.carry_with(&small).await;
+    fixture.stream.carry(&small).await;
 
     let ended = fixture.job(job).await;
     assert_eq!((ended.state, ended.reason), (JobState::Failed, Some(JobFailure::RightsLost)));
@@ -693,9 +640,8 @@ async fn nothing_is_purged_after_a_removal_but_the_page_under_way() {
         fixture.store(&links).await;
         let order = json!({"kind": "purge", "filter": {"all": true}});
         let job = fixture.start_as(&carol, Role::Admin, &order).await;
-        let record = fixture.news().pop().unwrap();
-        let counter = WriteCounter::default();
-        let mut function = fixture.with_links(LinksTable::new(fixture.db.client_with(counter.clone()), "LinksTable"));
+        let record = fixture.stream.news().pop().unwrap();
+        let (mut function, counter): (_, WriteCounter) = fixture.through();
         function.kinds.links.links_at_once = PAGE;
         function.kinds.links.index_lags = Duration::from_millis(20);
 
@@ -706,7 +652,7 @@ async fn nothing_is_purged_after_a_removal_but_the_page_under_way() {
             take_role(&fixture, &carol, becomes).await;
             links_left(&fixture)
         };
-        let (response, at_removal) = join(consume(&function, &record), removed).await;
+        let (response, at_removal) = join(job_step(&function, &record), removed).await;
 
         assert_eq!(retry_from(&response), None);
         let purged_since = at_removal - links_left(&fixture);
@@ -728,11 +674,11 @@ async fn nothing_is_changed_after_a_removal_while_a_job_awaits_the_index() {
     let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Admin).await;
     fixture.store(&[fixture.link("launch", &["a"])]).await;
     let job = fixture.start_as(&carol, Role::Admin, &rename("a", "b")).await;
-    let record = fixture.news().pop().unwrap();
+    let record = fixture.stream.news().pop().unwrap();
     let mut function = fixture.function();
     function.kinds.links.index_lags = Duration::from_secs(2);
 
-    let (response, ()) = join(consume(&function, &record), take_role(&fixture, &carol, None)).await;
+    let (response, ()) = join(job_step(&function, &record), take_role(&fixture, &carol, None)).await;
 
     assert_eq!(retry_from(&response), None);
     assert_eq!(fixture.job(&job).await.reason, Some(JobFailure::RightsLost));
@@ -812,17 +758,16 @@ async fn a_job_without_progress_for_an_hour_fails_and_the_next_begins() {
     let fixture = Fixture::new().await;
     fixture.store(&[fixture.link("launch", &["a"])]).await;
     let (stuck, next) = (fixture.start(&rename("a", "b")).await, fixture.start(&rename("a", "c")).await);
-    let record = fixture.news().pop().unwrap();
-    let faults = Faults::default();
-    let links = || LinksTable::new(fixture.db.client_with(faults.clone()), "LinksTable");
-    faults.plan_all((0..1_000).map(|call| (call, Fault::NotSent)));
+    let record = fixture.stream.news().pop().unwrap();
     let in_minutes = |minutes: u64| {
+        let (function, faults): (_, Faults) = fixture.through();
+        faults.plan_all((0..1_000).map(|call| (call, Fault::NotSent)));
         let clock = Box::new(move || Timestamp::now().plus(Duration::from_secs(60 * minutes)));
-        JobRunner { clock, ..fixture.with_links(links()) }
+        JobRunner { clock, ..function }
     };
 
-    assert_eq!(retry_from(&consume(&in_minutes(59), &record).await), record.change.sequence_number);
-    assert_eq!(retry_from(&consume(&in_minutes(61), &record).await), None);
+    assert_eq!(retry_from(&job_step(&in_minutes(59), &record).await), record.change.sequence_number);
+    assert_eq!(retry_from(&job_step(&in_minutes(61), &record).await), None);
 
     let given_up = fixture.job(&stuck).await;
     assert_eq!((given_up.state, given_up.reason), (JobState::Failed, Some(JobFailure::NoProgress)));
@@ -848,20 +793,6 @@ async fn a_job_whose_input_cannot_be_read_fails_and_keeps_nobody_waiting() {
 }
 
 #[tokio::test]
-async fn a_job_that_cannot_be_read_is_parked() {
-    let fixture = Fixture::new().await;
-    fixture.start(&json!({"kind": "archive", "filter": {"search": "x"}})).await;
-    let mut item = fixture.db.scan("JobsTable").into_iter().find(|item| item.get("kind").is_some()).unwrap();
-    item["kind"] = json!({"S": "unheard_of"});
-    fixture.db.put("JobsTable", &item);
-    let record = fixture.news().pop().unwrap();
-
-    assert_eq!(retry_from(&consume(&fixture.function(), &record).await), None);
-
-    assert_eq!(fixture.queues.messages("dlq")[0]["MessageAttributes"]["consumer"]["StringValue"], "jobs");
-}
-
-#[tokio::test]
 async fn an_unreadable_or_missing_job_keeps_no_other_waiting() {
     for is_gone in [false, true] {
         let fixture = Fixture::new().await;
@@ -881,8 +812,11 @@ async fn an_unreadable_or_missing_job_keeps_no_other_waiting() {
             fixture.request(&fixture.ada, Role::Admin, "GET", &format!("/api/jobs/{next}"), &Value::Null).await;
 
         assert_eq!((looked.status, &looked.json()["state"]), (200, &json!("running")), "{}", looked.body);
-        fixture.carry_with(&fixture.function()).await;
+        fixture.stream.carry(&fixture.function()).await;
         assert_eq!(fixture.outcome(&next).await, (JobState::Done, [1, 1, 0]));
+        let parked = fixture.queues.messages("dlq");
+        let by: Vec<_> = parked.iter().map(|one| &one["MessageAttributes"]["consumer"]["StringValue"]).collect();
+        assert!(is_gone || by.first().is_some_and(|by| *by == "jobs"), "what cannot be read is parked: {by:?}");
     }
 }
 
@@ -926,8 +860,7 @@ async fn the_audit_log_says_a_jobs_work_outcome_and_author() {
     fixture.db.store_key(&ApiKeyBuilder::new(&secret, &fixture.ada).build()).await;
     let key = secret.prefix();
     fixture.store(&[fixture.link("launch", &["a"])]).await;
-    let done = fixture.start(&json!({"kind": "purge", "filter": {"tag": ["a"]}})).await;
-    fixture.carry().await;
+    let done = fixture.run(&json!({"kind": "purge", "filter": {"tag": ["a"]}})).await;
     let with_key = Changer { key: Some(key.clone()), ..Changer::in_person(&fixture.bob.id) };
     let work = fixture.job(&done).await.work;
     let asked = (Timestamp::now(), crate::fixture::correlation());

@@ -20,7 +20,7 @@ use linklet_test_support::{
 };
 use serde_json::json;
 
-use crate::fixture::{self, analytics, relay};
+use crate::fixture::{self, analytics, relay, with_link};
 
 struct Fixture {
     db: TestDynamoDb,
@@ -29,8 +29,7 @@ struct Fixture {
 
 impl Fixture {
     async fn new() -> Self {
-        let db = TestDynamoDb::start();
-        db.store(&LinkBuilder::new("launch").build()).await;
+        let (db, _) = with_link(LinkBuilder::new("launch")).await;
         Self { db, queues: FakeQueues::start() }
     }
 

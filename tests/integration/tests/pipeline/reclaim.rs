@@ -1,8 +1,5 @@
 //! From a new password by mail, as the first proof of an address, to everything that others may have made being paused.
 
-use std::{cell::RefCell, time::Duration};
-
-use aws_lambda_events::dynamodb::Event as StreamEvent;
 use futures_util::future::join_all;
 use linklet_account::Account;
 use linklet_auth::Auth;
@@ -15,18 +12,18 @@ use linklet_dynamodb::{
 };
 use linklet_jobs::JobRunner;
 use linklet_lambda::{
-    batch::Consumer, email_requests::EmailRequests, http::DeferringHandler, identity::Authenticator,
-    passwords::Passwords, publisher::Publisher,
+    email_requests::EmailRequests, http::DeferringHandler, identity::Authenticator, passwords::Passwords,
 };
 use linklet_test_support::{
-    Answer, ApiKeyBuilder, FakeQueues, Fault, Faults, Person, RequestBuilder, StreamReader, TestDynamoDb, a_session,
-    an_origin, in_role_of, issuer, token_of, tokens, users_by,
+    Answer, ApiKeyBuilder, FakeQueues, Fault, Faults, Person, RequestBuilder, TestDynamoDb, a_session, an_origin,
+    issuer, token_of, tokens, users_by,
 };
 use serde_json::{Value, json};
+use std::time::Duration;
 
 use crate::{
-    fixture::{colleague, guesses, jobs, limits, list},
-    streams::is_let_through,
+    fixture::{colleague, guesses, jobs, limits, list, mail_orders},
+    streams::{JobsStream, job_step, retry_from},
 };
 
 const OWN_PASSWORD: &str = "a horse of her own";
@@ -35,7 +32,7 @@ const OWN_PASSWORD: &str = "a horse of her own";
 struct Fixture {
     db: TestDynamoDb,
     queues: FakeQueues,
-    stream: RefCell<StreamReader>,
+    stream: JobsStream,
     ada: Person,
     eve: Person,
 }
@@ -45,12 +42,12 @@ impl Fixture {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let ada = db.register("ada").await;
         let eve = colleague(&db, &ada, "eve", Role::Admin).await;
-        let stream = RefCell::new(db.stream_reader("JobsTable"));
+        let stream = JobsStream::of(&db);
         Self { db, queues, stream, ada, eve }
     }
 
     fn mails(&self) -> EmailRequests {
-        EmailRequests::to(Publisher::new(self.queues.client(), self.queues.url("notify")))
+        mail_orders(&self.queues)
     }
 
     fn auth(&self) -> Auth {
@@ -79,17 +76,13 @@ impl Fixture {
     async fn carry_with(&self, consumer: &JobRunner) -> usize {
         let mut steps = 0;
         loop {
-            let mut records = self.stream.borrow_mut().read_on("").records;
-            records.retain(|record| is_let_through("JobsStream", record));
+            let records = self.stream.news();
             if records.is_empty() {
                 return steps;
             }
-            for record in records {
-                let mut batch = StreamEvent::default();
-                batch.records = vec![record];
+            for record in &records {
                 steps += 1;
-                while !in_role_of::<JobRunner, _>(consumer.consume(batch.clone())).await.batch_item_failures.is_empty()
-                {
+                while retry_from(&job_step(consumer, record).await).is_some() {
                     steps += 1;
                     assert!(steps < 200, "it never ends");
                 }
@@ -123,9 +116,9 @@ impl Fixture {
     async fn invite(&self, inviter: &Person, email: &str) -> (InviteOutcome, OneTimeToken) {
         let token = OneTimeToken::generate(TokenPurpose::Invitation).unwrap();
         let email = email.parse().unwrap();
-        let invitation =
-            Invitation::new(&inviter.workspace, email, Role::Admin, &inviter.id, token.hash(), Timestamp::now());
-        (self.db.users().invite(&invitation, &a_session(), &an_origin(&invitation.invited_by)).await.unwrap(), token)
+        let Person { id, workspace, .. } = inviter;
+        let invitation = Invitation::new(workspace, email, Role::Admin, id, token.hash(), Timestamp::now());
+        (self.db.users().invite(&invitation, &a_session(), &an_origin(id)).await.unwrap(), token)
     }
 
     fn token(&self, person: &Person) -> String {
@@ -180,12 +173,8 @@ async fn the_first_proof_of_an_address_pauses_what_others_made_for_it() {
     for (token, name) in [(&invitation, "carol"), (&by_eve, "dave")] {
         let person = fixture.db.register(name).await;
         let account = fixture.db.users().account(&person.id).await.unwrap().unwrap();
-        let accepted = fixture
-            .db
-            .users()
-            .accept_invitation(&token.hash(), &account, &a_session(), &an_origin(&account.id))
-            .await
-            .unwrap();
+        let (users, session, origin) = (fixture.db.users(), a_session(), an_origin(&account.id));
+        let accepted = users.accept_invitation(&token.hash(), &account, &session, &origin).await.unwrap();
         assert_eq!(accepted, AcceptOutcome::Invalid, "{name}");
     }
     assert!(fixture.db.task(WorkId::Reclaim(fixture.ada.id)).await.is_none(), "it is done");
@@ -273,7 +262,7 @@ async fn in_workspaces_of_others_only_what_the_account_has_made_is_paused() {
     let fixture = Fixture::new().await;
     let grace = fixture.db.register("grace").await;
     let guest = Person { workspace: grace.workspace, ..fixture.ada.clone() };
-    join(&fixture.db, &grace, &guest).await;
+    fixture.db.add_member(&grace.workspace, &grace.id, &guest.as_member(Role::Admin)).await;
     let (graces, guests) = (fixture.key_of(&grace).await, fixture.key_of(&guest).await);
     let (_, by_guest) = fixture.invite(&guest, "carol@example.com").await;
     let (_, by_grace) = fixture.invite(&grace, "dave@example.com").await;
@@ -286,19 +275,6 @@ async fn in_workspaces_of_others_only_what_the_account_has_made_is_paused() {
     let tokens: Vec<_> = open.iter().map(|invitation| &invitation.token).collect();
     assert_eq!(tokens, [&by_grace.hash()]);
     assert_ne!(tokens, [&by_guest.hash()]);
-}
-
-/// Lets somebody into a workspace as an admin.
-async fn join(db: &TestDynamoDb, admin: &Person, person: &Person) {
-    let member = linklet_domain::Member {
-        user: person.id,
-        email: person.email.clone(),
-        full_name: None,
-        role: Role::Admin,
-        joined_at: Timestamp::now(),
-        paused_at: None,
-    };
-    db.add_member(&admin.workspace, &admin.id, &member).await;
 }
 
 #[tokio::test]
@@ -386,31 +362,19 @@ async fn nothing_that_gives_access_is_made_in_a_session_that_has_ended() {
 
     fixture.reclaim().await;
 
-    let key = users
-        .create_key(
-            &ApiKeyBuilder::new(&secret, &fixture.ada).build(),
-            &session,
-            &an_origin(&(ApiKeyBuilder::new(&secret, &fixture.ada).build()).created_by),
-        )
-        .await
-        .unwrap();
-    let invited = users.invite(&invitation, &session, &an_origin(&invitation.invited_by)).await.unwrap();
-    assert_eq!((key, invited), (CreateKeyOutcome::CallerNotAdmin, InviteOutcome::CallerNotAdmin));
-    let accepted = users.accept_invitation(&by_bob.hash(), &account, &session, &an_origin(&account.id)).await.unwrap();
+    let (key, origin) = (ApiKeyBuilder::new(&secret, &fixture.ada).build(), an_origin(id));
+    let made = users.create_key(&key, &session, &origin).await.unwrap();
+    let invited = users.invite(&invitation, &session, &origin).await.unwrap();
+    assert_eq!((made, invited), (CreateKeyOutcome::CallerNotAdmin, InviteOutcome::CallerNotAdmin));
+    let accepted = users.accept_invitation(&by_bob.hash(), &account, &session, &origin).await.unwrap();
     assert_eq!(accepted, AcceptOutcome::Invalid);
     let (caller, resumes) = (ActiveSession { user: id, session: &session }, MemberChange { role: None, resumes: true });
-    let changed =
-        users.change_member(workspace, caller, &fixture.eve.id, resumes, &an_origin((caller).user)).await.unwrap();
+    let changed = users.change_member(workspace, caller, &fixture.eve.id, resumes, &origin).await.unwrap();
     assert_eq!(changed, MemberOutcome::CallerNotAdmin);
     let resume = KeyChange { is_active: Some(true), ..KeyChange::default() };
-    let resumed =
-        users.change_key(workspace, caller, &paused.prefix(), &resume, &an_origin((caller).user)).await.unwrap();
+    let resumed = users.change_key(workspace, caller, &paused.prefix(), &resume, &origin).await.unwrap();
     assert_eq!(resumed, KeyOutcome::CallerNotAdmin);
-    let now = ApiKeyBuilder::new(&secret, &fixture.ada).build();
-    assert_eq!(
-        users.create_key(&now, &a_session(), &an_origin(&now.created_by)).await.unwrap(),
-        CreateKeyOutcome::Created
-    );
+    assert_eq!(users.create_key(&key, &a_session(), &origin).await.unwrap(), CreateKeyOutcome::Created);
     let (by_eve, _) = fixture.invite(&fixture.eve, "carol@example.com").await;
     assert_eq!(by_eve, InviteOutcome::CallerNotAdmin, "a paused admin invites nobody");
 }
@@ -447,10 +411,8 @@ async fn whoever_is_concerned_hears_of_it() {
 
     fixture.reclaim().await;
 
-    assert_eq!(
-        fixture.told(),
-        [(fixture.ada.id, json!("password_reset")), (fixture.eve.id, json!("membership_paused"))]
-    );
+    let (ada, eve) = (fixture.ada.id, fixture.eve.id);
+    assert_eq!(fixture.told(), [(ada, json!("password_reset")), (eve, json!("membership_paused"))]);
     let reset = fixture.queues.events("notify").into_iter().find(|event| event["change"] == "password_reset").unwrap();
     assert_eq!(reset["pauses"], true);
 }

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use aws_sdk_dynamodb::Client;
-use linklet_account::Account;
 use linklet_auth::Auth;
 use linklet_domain::{
     CheckOutcome, CheckResult, Event, Host, HostShard, PlannedRound, Role, TargetHealth, TargetId, TargetStatus,
@@ -20,7 +19,6 @@ use linklet_lambda::{
     batch::Consumer,
     following::Recorder,
     hashing::LinkHashing,
-    http::ShortUrls,
     publisher::Publisher,
     schedule::{Call, Job},
     watching::TargetRoom,
@@ -41,7 +39,7 @@ use serde_json::{Value, json};
 
 use crate::{
     cost::{Bench, DAY, HOUR, START, click, click_at, ordinary_click},
-    fixture,
+    fixture::{self, with_link, with_person},
 };
 
 /// What an operation costs, in DynamoDB's request units.
@@ -153,8 +151,7 @@ impl Measured {
     }
 
     async fn follow(&mut self) {
-        let db = TestDynamoDb::start();
-        db.store(&LinkBuilder::new("launch7").build()).await;
+        let (db, _) = with_link(LinkBuilder::new("launch7")).await;
         let metered = Metered::of(&db);
         let redirect = fixture::redirect_with(
             LinksTable::new(metered.client.clone(), "LinksTable"),
@@ -212,13 +209,7 @@ impl Measured {
         let metered = Metered::of(&db);
         let links = LinksTable::new(metered.client.clone(), "LinksTable");
         let calls = fixture::throttle(ThrottleTable::new(metered.client.clone(), "ThrottleTable"), 1_000, 1_000);
-        let shorten = fixture::shorten_with(
-            links.clone(),
-            fixture::room(&TestDynamoDb::start(), 100),
-            authenticator(),
-            ShortUrls::new(None),
-            calls,
-        );
+        let shorten = fixture::shorten_with(links.clone(), fixture::room(&TestDynamoDb::start(), 100), calls);
         let token = token_for(&workspace, Role::Member);
 
         for number in 0..PAGE {
@@ -244,12 +235,11 @@ impl Measured {
     }
 
     async fn change_a_destination(&mut self) {
-        let db = TestDynamoDb::start();
-        let ada = db.register("ada").await;
+        let (db, ada) = with_person("ada").await;
         let token = token_of(&ada.id, &ada.workspace, Role::Admin);
         let request =
             |method: &str, path: &str, body: &Value| RequestBuilder::new(method, path).token(&token).json(body);
-        let account = Account::new(tokens(), db.users(), db.notifications(), fixture::guesses(&db));
+        let account = fixture::account(&db);
         let editable = json!({"destinations": "editable"});
         assert_eq!(request("PATCH", "/api/workspace", &editable).send_to(&account).await.status, 200);
         let link = json!({"url": "https://example.com/sale/7", "title": "Summer 42", "tags": ["news"]});
@@ -303,9 +293,8 @@ impl Measured {
         let empty = rename().await;
         for number in 0..PAGE {
             let link = LinkBuilder::new(&format!("launch{number}")).in_workspace(&ada.workspace).owned_by(&ada.id);
-            let mut link = link.to(&format!("https://example.com/sale/{number}")).build();
+            let mut link = link.to(&format!("https://example.com/sale/{number}")).tagged(&["news"]).build();
             link.metadata.title = "Summer 42".parse().ok();
-            link.metadata.tags = vec!["news".to_owned()].try_into().unwrap();
             db.store(&link).await;
         }
         let full = rename().await;
@@ -335,7 +324,7 @@ impl Measured {
             stats: StatsTable::new(metered.client.clone(), "StatsTable"),
             clicks: ClicksTable::new(metered.client.clone(), "ClicksTable"),
             links: LinksTable::new(metered.client.clone(), "LinksTable"),
-            ..crate::fixture::stats(&bench.db)
+            ..fixture::stats(&bench.db)
         };
         // As the page of a link asks for the last 30 days.
         let [first, last] = [2 * DAY, 31 * DAY].map(|after| Timestamp::from_unix_millis(START + after));
@@ -419,8 +408,7 @@ impl Measured {
     }
 
     async fn change_a_member(&mut self) {
-        let db = TestDynamoDb::start();
-        let ada = db.register("ada").await;
+        let (db, ada) = with_person("ada").await;
         let bob = fixture::colleague(&db, &ada, "bob", Role::Viewer).await;
         let metered = Metered::of(&db);
         let users = users_by(metered.client.clone());

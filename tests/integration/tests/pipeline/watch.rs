@@ -188,6 +188,13 @@ impl Rounds {
         Self::on(db, queues, table)
     }
 
+    /// Of a site and the target of its first page.
+    async fn of_a_site() -> (Self, Site, Target) {
+        let (rounds, site) = (Self::new(), Site::start());
+        let target = register(&rounds.db, &site.url("/")).await;
+        (rounds, site, target)
+    }
+
     /// With a worker whose calls of the table can fail.
     fn with_faults() -> (Self, Faults) {
         let (db, faults) = (TestDynamoDb::start(), Faults::default());
@@ -241,6 +248,12 @@ impl Rounds {
 
     async fn hold(&self) -> Measured {
         self.deliver(&self.next()).await
+    }
+
+    /// Holds a round in which the site answers so.
+    async fn hold_as(&self, site: &Site, status: u16) -> Measured {
+        site.behave(Manner::Answers(status));
+        self.hold().await
     }
 
     async fn results(&self, target: &Target) -> Vec<CheckResult> {
@@ -349,8 +362,7 @@ async fn two_partitions_share_the_hosts_and_the_places() {
 
 #[tokio::test]
 async fn a_message_that_comes_several_times_or_late_is_one_tick() {
-    let (rounds, site) = (Rounds::new(), Site::start());
-    let target = register(&rounds.db, &site.url("/")).await;
+    let (rounds, site, target) = Rounds::of_a_site().await;
     let round = rounds.next();
 
     join_all((0..4).map(|_| rounds.deliver(&round))).await;
@@ -362,8 +374,7 @@ async fn a_message_that_comes_several_times_or_late_is_one_tick() {
 
 #[tokio::test]
 async fn a_message_that_comes_late_has_the_rest_of_its_round() {
-    let (rounds, site) = (Rounds::new(), Site::start());
-    let target = register(&rounds.db, &site.url("/")).await;
+    let (rounds, _site, target) = Rounds::of_a_site().await;
     let round = rounds.next();
     rounds.pass(Duration::from_secs(20));
 
@@ -375,8 +386,7 @@ async fn a_message_that_comes_late_has_the_rest_of_its_round() {
 
 #[tokio::test]
 async fn a_round_that_is_over_is_dropped_and_counted() {
-    let (rounds, site) = (Rounds::new(), Site::start());
-    register(&rounds.db, &site.url("/")).await;
+    let (rounds, site, _) = Rounds::of_a_site().await;
     let round = rounds.next();
     rounds.pass(MINUTE);
 
@@ -388,8 +398,7 @@ async fn a_round_that_is_over_is_dropped_and_counted() {
 /// As after a deployment between two calls of watch-tick for the same minute.
 #[tokio::test]
 async fn of_two_divisions_of_one_minute_into_partitions_one_is_held() {
-    let (rounds, site) = (Rounds::new(), Site::start());
-    register(&rounds.db, &site.url("/")).await;
+    let (rounds, site, _) = Rounds::of_a_site().await;
     let round = rounds.next();
     let divided = |places, seconds: u8| {
         let (partitions, interval) = (Concurrency::try_from(places).unwrap().in_partitions(), interval(seconds));
@@ -416,8 +425,7 @@ async fn of_two_divisions_of_one_minute_into_partitions_one_is_held() {
 /// Its partition goes on with the next round.
 #[tokio::test]
 async fn a_worker_that_is_killed_costs_its_own_round() {
-    let (rounds, site) = (Rounds::new(), Site::start());
-    let target = register(&rounds.db, &site.url("/")).await;
+    let (rounds, site, target) = Rounds::of_a_site().await;
     rounds.hold().await;
     for manner in [Manner::Answers(503), Manner::Answers(200)] {
         site.behave(Manner::Hangs);
@@ -435,8 +443,7 @@ async fn a_worker_that_is_killed_costs_its_own_round() {
 
 #[tokio::test]
 async fn a_frozen_worker_begins_nothing_and_counts_nothing_as_failed() {
-    let (rounds, site) = (Rounds::new(), Site::start());
-    let target = register(&rounds.db, &site.url("/")).await;
+    let (rounds, site, target) = Rounds::of_a_site().await;
     rounds.hold().await;
     site.behave(Manner::AnswersAfter(Duration::from_millis(300), 503));
     let frozen = rounds.next();
@@ -458,11 +465,9 @@ async fn a_frozen_worker_begins_nothing_and_counts_nothing_as_failed() {
 /// The first worker has its result, and can't store it before the second one is done.
 #[tokio::test]
 async fn of_two_workers_that_overlap_the_late_one_changes_nothing() {
-    let (rounds, site) = (Rounds::new(), Site::start());
-    let target = register(&rounds.db, &site.url("/")).await;
+    let (rounds, site, target) = Rounds::of_a_site().await;
     rounds.hold().await;
-    site.behave(Manner::Answers(503));
-    rounds.hold().await;
+    rounds.hold_as(&site, 503).await;
 
     // It has seen the second failure; the clock says that it is long ago.
     let late = rounds.next();
@@ -470,13 +475,11 @@ async fn of_two_workers_that_overlap_the_late_one_changes_nothing() {
         target: due(&rounds.db.watch(), &target.id).await,
         result: CheckResult { checked_at: late.slot, outcome: BAD, latency_ms: 80 },
     };
-    site.behave(Manner::Answers(200));
-    rounds.hold().await;
+    rounds.hold_as(&site, 200).await;
     assert!(rounds.db.watch().store_results(&late, 0, std::slice::from_ref(&checked)).await.unwrap());
     assert_eq!(rounds.db.watch().conclude(late.slot, &checked).await.unwrap(), None);
 
-    site.behave(Manner::Answers(503));
-    rounds.hold().await;
+    rounds.hold_as(&site, 503).await;
     assert_eq!(rounds.status(&target).await, TargetStatus::Up, "the first failure since");
     rounds.hold().await;
     assert_eq!(rounds.status(&target).await, TargetStatus::Down);
@@ -526,27 +529,6 @@ async fn a_target_that_fails_and_recovers_is_told_of_once_each() {
     assert_eq!((rounds.results(&target).await.len(), failed), (8, 4.0));
     // Three attempts of each round that failed.
     assert_eq!(site.requests("/page"), 4 + 4 * 3);
-}
-
-#[tokio::test]
-async fn each_way_to_fail_has_its_result() {
-    let (rounds, site) = (Rounds::new(), Site::start());
-    let target = register(&rounds.db, &site.url("/page")).await;
-    for (manner, outcome) in
-        [(Manner::Answers(404), CheckOutcome::Answered(404)), (Manner::Closes, CheckOutcome::Failed(CheckError::Other))]
-    {
-        site.behave(manner);
-        rounds.hold().await;
-        assert_eq!(rounds.outcomes(&target).await[0], outcome);
-    }
-
-    let refused =
-        [("http://127.0.0.1:9/discard", CheckError::PortNotAllowed), ("http://10.0.0.1/", CheckError::NotPublic)];
-    for (url, error) in refused {
-        let target = register(&rounds.db, url).await;
-        rounds.hold().await;
-        assert_eq!(rounds.outcomes(&target).await[0], CheckOutcome::Failed(error), "{url}");
-    }
 }
 
 #[tokio::test]
@@ -679,8 +661,7 @@ async fn a_table_refusing_writes_for_some_ticks_neither_loses_nor_invents_change
     let target = register(&rounds.db, &site.url("/")).await;
     rounds.hold().await;
     // A failure, which is noted. What follows: the partition, its notes, sixteen host shards, and then the writes.
-    site.behave(Manner::Answers(503));
-    rounds.hold().await;
+    rounds.hold_as(&site, 503).await;
     let refuse_after = |reads| faults.plan_all((reads..reads + 20).map(|call| (call, Fault::Throttled)));
 
     site.behave(Manner::Answers(200));
@@ -691,8 +672,7 @@ async fn a_table_refusing_writes_for_some_ticks_neither_loses_nor_invents_change
     assert_eq!(rounds.hold().await.get(Metric::RoundsCut), 1.0);
     faults.plan(None);
     rounds.hold().await;
-    site.behave(Manner::Answers(503));
-    rounds.hold().await;
+    rounds.hold_as(&site, 503).await;
     assert_eq!(rounds.status(&target).await, TargetStatus::Up, "no false down");
     rounds.hold().await;
 
@@ -706,16 +686,14 @@ async fn a_success_between_two_failures_counts_even_if_not_noted() {
     let ((rounds, faults), site) = (Rounds::with_faults(), Site::start());
     let target = register(&rounds.db, &site.url("/")).await;
     rounds.hold().await;
-    site.behave(Manner::Answers(503));
-    rounds.hold().await;
+    rounds.hold_as(&site, 503).await;
     site.behave(Manner::Answers(200));
     faults.plan_all((19..40).map(|call| (call, Fault::Throttled)));
     rounds.hold().await;
     faults.plan(None);
     assert!(due(&rounds.db.watch(), &target.id).await.health.failed_slot.is_some(), "it could not be noted");
 
-    site.behave(Manner::Answers(503));
-    rounds.hold().await;
+    rounds.hold_as(&site, 503).await;
 
     assert_eq!(rounds.outcomes(&target).await, [BAD, GOOD, BAD, GOOD]);
     assert_eq!(rounds.status(&target).await, TargetStatus::Up);
@@ -753,7 +731,7 @@ async fn an_unreadable_target_is_left_out_and_its_neighbours_are_checked() {
     for number in 0..5 {
         targets.push(register(&rounds.db, &site.url(&format!("/{number}"))).await);
     }
-    damage(&rounds.db, &targets[2].id).await;
+    damage(&rounds.db, &targets[2].id);
 
     let measured = rounds.hold().await;
 
@@ -789,8 +767,7 @@ async fn with_more_targets_than_a_tick_reads_each_is_eventually_checked() {
 
 #[tokio::test]
 async fn a_target_that_is_deleted_during_its_round_stays_deleted() {
-    let (rounds, site) = (Rounds::new(), Site::start());
-    let target = register(&rounds.db, &site.url("/")).await;
+    let (rounds, site, target) = Rounds::of_a_site().await;
     for _ in 0..2 {
         site.behave(Manner::AnswersAfter(Duration::from_millis(100), 503));
         let round = rounds.next();
@@ -807,10 +784,8 @@ async fn a_target_that_is_deleted_during_its_round_stays_deleted() {
 
 #[tokio::test]
 async fn a_target_that_is_registered_again_during_its_round_begins_anew() {
-    let (rounds, site) = (Rounds::new(), Site::start());
-    let target = register(&rounds.db, &site.url("/")).await;
-    site.behave(Manner::Answers(503));
-    rounds.hold().await;
+    let (rounds, site, target) = Rounds::of_a_site().await;
+    rounds.hold_as(&site, 503).await;
     site.behave(Manner::AnswersAfter(Duration::from_millis(100), 503));
     let round = rounds.next();
     let again = Target { created_at: rounds.now(), status_since: rounds.now(), ..target.clone() };
@@ -833,8 +808,7 @@ async fn a_target_that_is_registered_again_during_its_round_begins_anew() {
 
 #[tokio::test]
 async fn a_message_that_is_no_tick_is_parked_and_its_neighbour_runs() {
-    let (rounds, site) = (Rounds::new(), Site::start());
-    register(&rounds.db, &site.url("/")).await;
+    let (rounds, site, _) = Rounds::of_a_site().await;
     let malformed = r#"{"partition": 7}"#.to_owned();
 
     let answer = rounds.checker.consume(queue_batch(&[malformed.clone(), text(&rounds.next())])).await;

@@ -12,13 +12,13 @@ use linklet_domain::{
 };
 use linklet_dynamodb::WatchTable;
 use linklet_lambda::batch::Consumer;
-use linklet_test_support::{FakeQueues, Fault, Faults, LinkBuilder, Outage, TargetBuilder, TestDynamoDb};
+use linklet_test_support::{FakeQueues, Fault, Faults, LinkBuilder, Outage, TestDynamoDb};
 use linklet_watch_links::WatchLinks;
 use serde_json::{Value, json};
 
 use crate::{
-    fixture::{correlation, due, per, relay, watch_links},
-    streams::{is_let_through, json_of, retry_from},
+    fixture::{due, per, relay, watch_links},
+    streams::{batch_of, is_let_through, json_of, retry_from},
 };
 
 const URL: &str = "https://example.com/a";
@@ -52,7 +52,7 @@ impl Fixture {
     }
 
     async fn consume(&self, records: &[EventRecord]) -> DynamoDbEventResponse {
-        watch_links(&self.db, &self.queues).consume(batch(records)).await
+        watch_links(&self.db, &self.queues).consume(batch_of(records)).await
     }
 
     async fn target(&self, link: &Link) -> Option<Target> {
@@ -71,6 +71,13 @@ impl Fixture {
         link
     }
 
+    /// Changes a link, and carries that on.
+    async fn change(&self, link: &Link, patch: LinkPatch) -> Link {
+        let changed = self.db.patch(link.id(), &patch).await;
+        self.carry().await;
+        changed
+    }
+
     async fn delete(&self, link: &Link) {
         self.db.delete(link).await;
         self.carry().await;
@@ -87,12 +94,6 @@ impl Fixture {
         let reason = |record: &EventRecord| json_of(record).pointer("/dynamodb/NewImage/tombstone/S").cloned();
         self.news().iter().filter_map(reason).collect()
     }
-}
-
-fn batch(records: &[EventRecord]) -> StreamEvent {
-    let mut batch = StreamEvent::default();
-    batch.records = records.to_vec();
-    batch
 }
 
 fn link(code: &str) -> LinkBuilder {
@@ -188,18 +189,6 @@ async fn the_last_of_several_links_takes_the_target_along() {
 }
 
 #[tokio::test]
-async fn a_target_that_is_registered_too_outlives_its_links() {
-    let fixture = Fixture::new();
-    let link = fixture.watching(link("launch")).await;
-    let registered = TargetBuilder::new(URL).in_workspace(&link.identity.workspace).build();
-    fixture.db.watch().register(&registered, None, &correlation()).await.unwrap();
-
-    fixture.delete(&link).await;
-
-    assert_eq!(fixture.watchers(&link).await, Some(0));
-}
-
-#[tokio::test]
 async fn a_link_stops_watching_when_it_expires_and_resumes_when_extended() {
     let fixture = Fixture::new();
     let ago = |seconds| Timestamp::now().minus(Duration::from_secs(seconds));
@@ -211,26 +200,10 @@ async fn a_link_stops_watching_when_it_expires_and_resumes_when_extended() {
     fixture.carry().await;
     assert_eq!(fixture.watchers(&link).await, None);
 
-    let later = Timestamp::now().plus(Duration::from_secs(3_600));
-    fixture.db.patch(link.id(), &LinkPatch { expires_at: Some(Some(later)), ..LinkPatch::default() }).await;
-    fixture.carry().await;
+    fixture.change(&link, in_an_hour()).await;
 
     assert_eq!(fixture.watchers(&link).await, Some(1));
     assert!(fixture.removals().is_empty());
-}
-
-#[tokio::test]
-async fn a_link_ceases_to_watch_while_it_is_suspended() {
-    let fixture = Fixture::new();
-    let link = fixture.watching(link("launch")).await;
-
-    fixture.db.suspend(&link).await;
-    fixture.carry().await;
-    assert_eq!(fixture.watchers(&link).await, None);
-    fixture.db.resume(&link).await;
-    fixture.carry().await;
-
-    assert_eq!(fixture.watchers(&link).await, Some(1));
 }
 
 #[tokio::test]
@@ -246,9 +219,7 @@ async fn a_resumed_link_watches_only_if_it_is_unexpired_by_then() {
     assert_eq!(fixture.watchers(&link).await, None, "its expiry isn't published yet");
     fixture.db.suspend(&link).await;
     fixture.db.links().publish_expiry(&fixture.db.link("launch").await).await.unwrap();
-    let later = Timestamp::now().plus(Duration::from_secs(3_600));
-    fixture.db.patch(link.id(), &LinkPatch { expires_at: Some(Some(later)), ..LinkPatch::default() }).await;
-    fixture.carry().await;
+    fixture.change(&link, in_an_hour()).await;
     assert_eq!(fixture.watchers(&link).await, None, "it is suspended");
     fixture.db.resume(&link).await;
     fixture.carry().await;
@@ -272,26 +243,15 @@ async fn a_purged_link_ceases_to_watch_and_leaves_nothing_of_its_url() {
 async fn a_switched_off_link_keeps_watching_until_it_is_deleted() {
     let fixture = Fixture::new();
     let link = fixture.watching(link("launch")).await;
-    let off = LinkPatch { is_active: Some(false), ..LinkPatch::default() };
-    let changed = fixture.db.patch(link.id(), &off).await;
-    fixture.carry().await;
+    let changed = fixture.change(&link, LinkPatch { is_active: Some(false), ..LinkPatch::default() }).await;
     assert!(changed.watch);
     assert_eq!(fixture.watchers(&link).await, Some(1));
 
     fixture.delete(&changed).await;
 
     assert_eq!(fixture.watchers(&link).await, None);
-}
-
-#[tokio::test]
-async fn purging_what_is_deleted_is_no_news_any_more() {
-    let fixture = Fixture::new();
-    let link = fixture.watching(link("launch")).await;
-    fixture.delete(&link).await;
-
     fixture.purge(&link).await;
-
-    assert!(fixture.removals().is_empty());
+    assert!(fixture.removals().is_empty(), "purging what is deleted is no news any more");
 }
 
 #[tokio::test]
@@ -345,7 +305,7 @@ async fn ten_new_links_at_once_are_ten_watchers() {
     let consume = async || {
         let consumer = watch_links(&fixture.db, &fixture.queues);
         let mut rest = records.as_slice();
-        while let Some(from) = retry_from(&consumer.consume(batch(rest)).await) {
+        while let Some(from) = retry_from(&consumer.consume(batch_of(rest)).await) {
             let failed = rest.iter().position(|record| record.change.sequence_number.as_ref() == Some(&from));
             rest = &rest[failed.unwrap()..];
         }
@@ -381,9 +341,7 @@ async fn the_last_link_to_give_up_watching_takes_its_target_along() {
     let (first, other) = (fixture.watching(link("first")).await, link("other"));
     let other = fixture.watching(other.in_workspace(&first.identity.workspace)).await;
     let give_up = async |link: &Link| {
-        let patch = LinkPatch { watch: Some(NoWatch), ..LinkPatch::default() };
-        fixture.db.patch(link.id(), &patch).await;
-        fixture.carry().await;
+        fixture.change(link, LinkPatch { watch: Some(NoWatch), ..LinkPatch::default() }).await;
     };
     assert_eq!(fixture.watchers(&first).await, Some(2));
 
@@ -395,23 +353,6 @@ async fn the_last_link_to_give_up_watching_takes_its_target_along() {
 
     assert_eq!(fixture.watchers(&first).await, None);
     assert!(fixture.queues.events("notify").iter().all(|event| event["event_type"] == "url.created"));
-}
-
-#[tokio::test]
-async fn extending_a_link_that_gives_up_watching_does_not_resume_it() {
-    let fixture = Fixture::new();
-    let expired = fixture.watching(link("launch").expires_at(Timestamp::now())).await;
-    fixture.db.links().publish_expiry(&expired).await.unwrap();
-    fixture.carry().await;
-    assert_eq!(fixture.watchers(&expired).await, None);
-
-    let later = Timestamp::now().plus(Duration::from_secs(3_600));
-    let patch = LinkPatch { expires_at: Some(Some(later)), watch: Some(NoWatch), ..LinkPatch::default() };
-    let extended = fixture.db.patch(expired.id(), &patch).await;
-    fixture.carry().await;
-
-    assert!(!extended.watch && !extended.expiry_is_published);
-    assert_eq!(fixture.watchers(&expired).await, None);
 }
 
 #[tokio::test]
@@ -439,7 +380,7 @@ async fn a_link_without_room_for_its_target_watches_nothing_and_blocks_nobody() 
     let records = creations([&first, &second, &third]).await;
 
     for _ in 0..2 {
-        assert_eq!(retry_from(&consumer.consume(batch(&records)).await), None);
+        assert_eq!(retry_from(&consumer.consume(batch_of(&records)).await), None);
     }
 
     let watchers = async || join_all([&first, &second, &third].map(|link| fixture.watchers(link))).await;
@@ -448,7 +389,7 @@ async fn a_link_without_room_for_its_target_watches_nothing_and_blocks_nobody() 
     let source = Fixture::new();
     source.db.store(&second).await;
     source.delete(&second).await;
-    assert_eq!(retry_from(&consumer.consume(batch(&source.news())).await), None);
+    assert_eq!(retry_from(&consumer.consume(batch_of(&source.news())).await), None);
     assert_eq!(watchers().await, [Some(1), None, Some(1)]);
     let (workspace, owner) = (&second.identity.workspace, &second.identity.owner);
     let other = consumer.targets.has_room(workspace, owner, &target_id(&second)).await.unwrap();
@@ -463,7 +404,7 @@ async fn what_a_link_watches_counts_for_who_founded_its_workspace() {
     assert_ne!(link.identity.owner, founder.id);
 
     let records = creations([&link]).await;
-    assert_eq!(retry_from(&watch_links(&fixture.db, &fixture.queues).consume(batch(&records)).await), None);
+    assert_eq!(retry_from(&watch_links(&fixture.db, &fixture.queues).consume(batch_of(&records)).await), None);
 
     assert_eq!(due(&fixture.db.watch(), &target_id(&link)).await.founder, founder.id);
 }
@@ -479,12 +420,12 @@ async fn a_failed_record_comes_again_and_what_follows_waits_for_it() {
     // A link takes three calls.
     faults.plan(Some((3, Fault::NotSent)));
 
-    let response = consumer.consume(batch(&records)).await;
+    let response = consumer.consume(batch_of(&records)).await;
 
     assert_eq!(retry_from(&response), records[1].change.sequence_number);
     let watchers = async || join_all(links.iter().map(|link| fixture.watchers(link))).await;
     assert_eq!(watchers().await, [Some(1), None, None]);
-    assert_eq!(retry_from(&consumer.consume(batch(&records[1..])).await), None);
+    assert_eq!(retry_from(&consumer.consume(batch_of(&records[1..])).await), None);
     assert_eq!(watchers().await, [Some(1); 3]);
     assert!(fixture.queues.bodies("dlq").is_empty());
 }
@@ -532,6 +473,12 @@ async fn the_sample_event_is_let_through_and_understood() {
     assert!(rows.iter().any(|row| row["url"]["S"] == "https://example.com/"), "{rows:?}");
 }
 
+/// Another expiry.
+fn in_an_hour() -> LinkPatch {
+    let later = Timestamp::now().plus(Duration::from_secs(3_600));
+    LinkPatch { expires_at: Some(Some(later)), ..LinkPatch::default() }
+}
+
 /// A change of where a link leads.
 fn to(url: &str) -> LinkPatch {
     LinkPatch { url: Some(TargetUrl::parse(url).unwrap()), ..LinkPatch::default() }
@@ -542,13 +489,11 @@ async fn a_link_that_is_led_elsewhere_watches_there_and_back() {
     let fixture = Fixture::new();
     let first = fixture.watching(LinkBuilder::new("launch").to(URL)).await;
 
-    let moved = fixture.db.patch(first.id(), &to("https://example.com/b")).await;
-    fixture.carry().await;
+    let moved = fixture.change(&first, to("https://example.com/b")).await;
     fixture.carry().await;
     assert_eq!((fixture.watchers(&first).await, fixture.watchers(&moved).await), (None, Some(1)));
 
-    let back = fixture.db.patch(first.id(), &to(URL)).await;
-    fixture.carry().await;
+    let back = fixture.change(&first, to(URL)).await;
     fixture.carry().await;
     assert_eq!((fixture.watchers(&back).await, fixture.watchers(&moved).await), (Some(1), None));
 }
@@ -567,7 +512,7 @@ async fn a_new_destination_alone_is_watched_wherever_the_consumer_dies() {
             faults.plan_all(
                 iter::once((call, last)).chain((call + 1..call + 1_000).map(|later| (later, Fault::NotSent))),
             );
-            let is_alive = retry_from(&dying.consume(batch(&news)).await).is_none();
+            let is_alive = retry_from(&dying.consume(batch_of(&news)).await).is_none();
             assert_eq!(retry_from(&fixture.consume(&news).await), None);
 
             let watchers = (fixture.watchers(&first).await, fixture.watchers(&moved).await);
@@ -585,15 +530,12 @@ async fn a_new_fragment_keeps_a_link_watching_and_giving_up_ends_it() {
     let fixture = Fixture::new();
     let link = fixture.watching(LinkBuilder::new("launch").to(URL)).await;
 
-    fixture.db.patch(link.id(), &to(&format!("{URL}#part"))).await;
-    fixture.carry().await;
+    fixture.change(&link, to(&format!("{URL}#part"))).await;
     assert_eq!(fixture.watchers(&link).await, Some(1));
 
-    let moved = fixture.db.patch(link.id(), &LinkPatch { watch: Some(NoWatch), ..to("https://example.com/b") }).await;
-    fixture.carry().await;
+    let moved = fixture.change(&link, LinkPatch { watch: Some(NoWatch), ..to("https://example.com/b") }).await;
     assert_eq!((fixture.watchers(&link).await, moved.watch), (None, false));
-    let target = TargetId::of_url(&moved.identity.workspace, &moved.target).unwrap();
-    assert_eq!(fixture.db.watch().find(&target).await.unwrap(), None);
+    assert_eq!(fixture.watchers(&moved).await, None);
 }
 
 #[tokio::test]
@@ -601,8 +543,7 @@ async fn a_new_destination_after_the_expiry_is_not_watched() {
     let fixture = Fixture::new();
     let link = fixture.watching(LinkBuilder::new("launch").to(URL).expires_at(Timestamp::now())).await;
 
-    let moved = fixture.db.patch(link.id(), &to("https://example.com/b")).await;
-    fixture.carry().await;
+    let moved = fixture.change(&link, to("https://example.com/b")).await;
     fixture.db.links().publish_expiry(&moved).await.unwrap();
     fixture.carry().await;
 

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use linklet_domain::{ApiKey, ApiKeySecret, Member, Role, Timestamp, WorkspaceId, lifetimes};
+use linklet_domain::{ApiKey, ApiKeySecret, Role, Timestamp, WorkspaceId, lifetimes};
 use linklet_dynamodb::{ApiKeys, CreateKeyOutcome, KeyOutcome, UsersTable};
 use linklet_test_support::{
     ApiKeyBuilder, Cancellation, CapacityMeter, Fault, Faults, Person, TestDynamoDb, a_session, an_origin, removal,
@@ -9,7 +9,7 @@ use linklet_test_support::{
 };
 use serde_json::json;
 
-use crate::fixture::change_role;
+use crate::fixture::{change_role, colleague, with_person};
 
 fn secret() -> ApiKeySecret {
     ApiKeySecret::generate().unwrap()
@@ -32,19 +32,14 @@ async fn listed(db: &TestDynamoDb, workspace: &WorkspaceId) -> Vec<ApiKey> {
     db.users().keys(workspace, Timestamp::now()).await.unwrap()
 }
 
-/// A colleague who has become an admin, too.
-async fn second_admin(db: &TestDynamoDb, ada: &Person) -> Person {
-    let bob = db.register("bob").await;
-    let member = Member {
-        user: bob.id,
-        email: bob.email.clone(),
-        full_name: None,
-        role: Role::Admin,
-        joined_at: Timestamp::now(),
-        paused_at: None,
-    };
-    db.add_member(&ada.workspace, &ada.id, &member).await;
-    Person { workspace: ada.workspace, ..bob }
+/// What comes of a key that its creator makes.
+async fn created(users: &UsersTable, key: &ApiKey) -> CreateKeyOutcome {
+    users.create_key(key, &a_session(), &an_origin(&key.created_by)).await.unwrap()
+}
+
+/// What comes of somebody's revocation of a key.
+async fn revoked(users: &UsersTable, by: &Person, key: &ApiKey) -> KeyOutcome<ApiKey> {
+    users.revoke_key(&by.workspace, &by.id, &key.prefix, &an_origin(&by.id)).await.unwrap()
 }
 
 #[tokio::test]
@@ -56,10 +51,7 @@ async fn a_key_is_found_by_its_hash_and_listed_by_its_workspace() {
         ApiKeyBuilder::new(&secret(), &ada).expires_at(Timestamp::now().plus(Duration::from_secs(60))).build();
 
     for key in [&lasting, &expiring] {
-        assert_eq!(
-            db.users().create_key(key, &a_session(), &an_origin(&key.created_by)).await.unwrap(),
-            CreateKeyOutcome::Created
-        );
+        assert_eq!(created(&db.users(), key).await, CreateKeyOutcome::Created);
         assert_eq!(db.api_keys().find(&key.hash).await.unwrap().as_ref(), Some(key));
     }
 
@@ -71,8 +63,7 @@ async fn a_key_is_found_by_its_hash_and_listed_by_its_workspace() {
 
 #[tokio::test]
 async fn keys_are_listed_newest_first() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let start = Timestamp::now();
     for seconds in [2, 1, 3] {
         let at = start.plus(Duration::from_secs(seconds));
@@ -91,13 +82,11 @@ async fn a_revoked_key_leaves_nothing_behind() {
     let (key, other) = (key_of(&ada), key_of(&ada));
     db.store_key(&key).await;
     db.store_key(&other).await;
-    let revoke = async |person: &Person| {
-        db.users().revoke_key(&person.workspace, &person.id, &key.prefix, &an_origin(&person.id)).await.unwrap()
-    };
+    let users = db.users();
 
-    assert_eq!(revoke(&bob).await, KeyOutcome::NoKey);
-    assert!(matches!(revoke(&ada).await, KeyOutcome::Done(_)));
-    assert_eq!(revoke(&ada).await, KeyOutcome::NoKey);
+    assert_eq!(revoked(&users, &bob, &key).await, KeyOutcome::NoKey);
+    assert!(matches!(revoked(&users, &ada, &key).await, KeyOutcome::Done(_)));
+    assert_eq!(revoked(&users, &ada, &key).await, KeyOutcome::NoKey);
 
     assert_eq!(db.api_keys().find(&key.hash).await.unwrap(), None);
     assert_eq!(listed(&db, &ada.workspace).await, [other]);
@@ -110,14 +99,7 @@ async fn a_key_prefix_is_unique_within_a_workspace_only() {
     let (ada, bob) = (db.register("ada").await, db.register("bob").await);
     let alike = |last: char| ApiKeySecret::parse(&format!("sk_live_{}{last}", "a".repeat(31))).unwrap();
     let create = async |secret: ApiKeySecret, person: &Person| {
-        db.users()
-            .create_key(
-                &ApiKeyBuilder::new(&secret, person).build(),
-                &a_session(),
-                &an_origin(&(ApiKeyBuilder::new(&secret, person).build()).created_by),
-            )
-            .await
-            .unwrap()
+        created(&db.users(), &ApiKeyBuilder::new(&secret, person).build()).await
     };
 
     assert_eq!(create(alike('1'), &ada).await, CreateKeyOutcome::Created);
@@ -130,18 +112,15 @@ async fn a_key_prefix_is_unique_within_a_workspace_only() {
 
 #[tokio::test]
 async fn whoever_is_no_admin_any_more_neither_creates_nor_revokes() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
-    let bob = second_admin(&db, &ada).await;
+    let (db, ada) = with_person("ada").await;
+    let bob = colleague(&db, &ada, "bob", Role::Admin).await;
     let key = key_of(&bob);
     db.store_key(&key).await;
     let refused = async || {
         let before = db.scan("UsersTable");
-        let created =
-            db.users().create_key(&key_of(&bob), &a_session(), &an_origin(&(key_of(&bob)).created_by)).await.unwrap();
-        let revoked = db.users().revoke_key(&ada.workspace, &bob.id, &key.prefix, &an_origin(&bob.id)).await.unwrap();
+        let outcomes = (created(&db.users(), &key_of(&bob)).await, revoked(&db.users(), &bob, &key).await);
         assert_eq!(db.scan("UsersTable"), before);
-        (created, revoked)
+        outcomes
     };
     let both = (CreateKeyOutcome::CallerNotAdmin, KeyOutcome::CallerNotAdmin);
 
@@ -160,31 +139,21 @@ async fn a_workspace_has_at_most_a_hundred_keys_of_its_own() {
     for _ in 0..ApiKey::MAX_PER_WORKSPACE {
         db.store_key(&key_of(&ada)).await;
     }
-    let one_more = key_of(&ada);
+    let (users, one_more) = (db.users(), key_of(&ada));
 
-    assert_eq!(
-        db.users().create_key(&one_more, &a_session(), &an_origin(&one_more.created_by)).await.unwrap(),
-        CreateKeyOutcome::TooMany
-    );
-    assert_eq!(
-        db.users().create_key(&key_of(&bob), &a_session(), &an_origin(&(key_of(&bob)).created_by)).await.unwrap(),
-        CreateKeyOutcome::Created
-    );
+    assert_eq!(created(&users, &one_more).await, CreateKeyOutcome::TooMany);
+    assert_eq!(created(&users, &key_of(&bob)).await, CreateKeyOutcome::Created);
     let keys = listed(&db, &ada.workspace).await;
     assert_eq!(keys.len(), ApiKey::MAX_PER_WORKSPACE);
-    db.users().revoke_key(&ada.workspace, &ada.id, &keys[0].prefix, &an_origin(&ada.id)).await.unwrap();
-    assert_eq!(
-        db.users().create_key(&one_more, &a_session(), &an_origin(&one_more.created_by)).await.unwrap(),
-        CreateKeyOutcome::Created
-    );
+    revoked(&users, &ada, &keys[0]).await;
+    assert_eq!(created(&users, &one_more).await, CreateKeyOutcome::Created);
 }
 
 /// The attack: of requests at the same moment, each would count the keys before the others have made theirs.
 #[tokio::test(flavor = "multi_thread")]
 async fn of_thirty_keys_at_once_only_those_with_room_are_made() {
     for there_are in [0, 90] {
-        let db = TestDynamoDb::start();
-        let ada = db.register("ada").await;
+        let (db, ada) = with_person("ada").await;
         for _ in 0..there_are {
             db.store_key(&key_of(&ada)).await;
         }
@@ -202,18 +171,14 @@ async fn of_thirty_keys_at_once_only_those_with_room_are_made() {
 
 #[tokio::test]
 async fn keys_that_are_over_make_room_by_themselves() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let soon = Timestamp::now().plus(Duration::from_secs(60));
     for number in 0..ApiKey::MAX_PER_WORKSPACE {
         let key = ApiKeyBuilder::new(&secret(), &ada);
         db.store_key(&if number < 3 { key.expires_at(soon) } else { key }.build()).await;
     }
     let over = soon.plus(lifetimes::EXPIRED_API_KEYS);
-    let create = async || {
-        let key = ApiKeyBuilder::new(&secret(), &ada).created_at(over).build();
-        db.users().create_key(&key, &a_session(), &an_origin(&ada.id)).await.unwrap()
-    };
+    let create = async || created(&db.users(), &ApiKeyBuilder::new(&secret(), &ada).created_at(over).build()).await;
 
     assert_eq!([create().await, create().await, create().await], [CreateKeyOutcome::Created; 3]);
     assert_eq!(create().await, CreateKeyOutcome::TooMany);
@@ -221,8 +186,7 @@ async fn keys_that_are_over_make_room_by_themselves() {
 
 #[tokio::test]
 async fn a_use_is_noted_once_a_minute_and_restores_no_revoked_key() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let (key, unused) = (key_of(&ada), key_of(&ada));
     db.store_key(&key).await;
     db.store_key(&unused).await;
@@ -239,7 +203,7 @@ async fn a_use_is_noted_once_a_minute_and_restores_no_revoked_key() {
     assert!(last_uses.contains(&(key.hash.clone(), Some(start.plus(Duration::from_secs(60))))));
     assert!(last_uses.contains(&(unused.hash, None)));
 
-    db.users().revoke_key(&ada.workspace, &ada.id, &key.prefix, &an_origin(&ada.id)).await.unwrap();
+    revoked(&db.users(), &ada, &key).await;
     db.api_keys().touch(&key.hash, start.plus(Duration::from_secs(600))).await.unwrap();
     assert_eq!(db.api_keys().find(&key.hash).await.unwrap(), None);
     assert_eq!(rows(&db), (1, 1));
@@ -248,8 +212,7 @@ async fn a_use_is_noted_once_a_minute_and_restores_no_revoked_key() {
 #[tokio::test]
 async fn an_expired_key_is_listed_for_a_while_and_then_gone() {
     const LISTED_FOR: u64 = lifetimes::EXPIRED_API_KEYS.as_secs();
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let now = Timestamp::now();
     let expired =
         |seconds| ApiKeyBuilder::new(&secret(), &ada).expires_at(now.minus(Duration::from_secs(seconds))).build();
@@ -270,23 +233,19 @@ async fn an_expired_key_is_listed_for_a_while_and_then_gone() {
 
 #[tokio::test]
 async fn a_key_whose_hash_is_gone_already_can_be_revoked() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let key = key_of(&ada);
     db.store_key(&key).await;
     let row = json!({"pk": {"S": format!("KEY#{}", key.hash)}, "sk": {"S": "KEY"}});
     db.remove("UsersTable", &row);
 
-    let revoked = db.users().revoke_key(&ada.workspace, &ada.id, &key.prefix, &an_origin(&ada.id)).await.unwrap();
-
-    assert!(matches!(revoked, KeyOutcome::Done(_)));
+    assert!(matches!(revoked(&db.users(), &ada, &key).await, KeyOutcome::Done(_)));
     assert_eq!(rows(&db), (0, 0));
 }
 
 #[tokio::test]
 async fn of_two_revocations_at_once_one_finds_the_key() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let key = key_of(&ada);
     db.store_key(&key).await;
     let (users, origin) = (db.users(), an_origin(&ada.id));
@@ -309,41 +268,31 @@ fn faulty(db: &TestDynamoDb) -> (UsersTable, Faults) {
 
 #[tokio::test]
 async fn a_lost_answer_creates_and_revokes_once() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let key = key_of(&ada);
     let (users, faults) = faulty(&db);
 
     // Counting comes first, with two reads, then the transaction.
     faults.plan(Some((2, Fault::AnswerLost)));
-    assert_eq!(
-        users.create_key(&key, &a_session(), &an_origin(&key.created_by)).await.unwrap(),
-        CreateKeyOutcome::Created
-    );
+    assert_eq!(created(&users, &key).await, CreateKeyOutcome::Created);
     assert_eq!(rows(&db), (1, 1));
     faults.plan(Some((1, Fault::AnswerLost)));
-    let revoked = users.revoke_key(&ada.workspace, &ada.id, &key.prefix, &an_origin(&ada.id)).await.unwrap();
-    assert!(matches!(revoked, KeyOutcome::Done(_)));
+    assert!(matches!(revoked(&users, &ada, &key).await, KeyOutcome::Done(_)));
     assert_eq!(rows(&db), (0, 0));
 }
 
 #[tokio::test]
 async fn a_transaction_conflict_is_retried_but_other_failures_are_not() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let key = key_of(&ada);
     let faults = Faults::default();
     let users = users_by(db.client_with(faults.clone()));
     let conflict = Fault::Cancelled(Cancellation::TransactionConflict);
 
     faults.plan_all([(2, conflict), (5, conflict)]);
-    assert_eq!(
-        users.create_key(&key, &a_session(), &an_origin(&key.created_by)).await.unwrap(),
-        CreateKeyOutcome::Created
-    );
+    assert_eq!(created(&users, &key).await, CreateKeyOutcome::Created);
     faults.plan_all([(1, conflict), (3, conflict)]);
-    let revoked = users.revoke_key(&ada.workspace, &ada.id, &key.prefix, &an_origin(&ada.id)).await.unwrap();
-    assert!(matches!(revoked, KeyOutcome::Done(_)));
+    assert!(matches!(revoked(&users, &ada, &key).await, KeyOutcome::Done(_)));
 
     faults.plan(Some((2, Fault::Cancelled(Cancellation::Throttling))));
     assert!(users.create_key(&key, &a_session(), &an_origin(&key.created_by)).await.is_err());
@@ -352,8 +301,7 @@ async fn a_transaction_conflict_is_retried_but_other_failures_are_not() {
 
 #[tokio::test]
 async fn a_list_of_keys_asks_again_for_unprocessed_reads_or_fails() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let now = Timestamp::now();
     for _ in 0..3 {
         let key = key_of(&ada);
@@ -374,8 +322,7 @@ async fn a_list_of_keys_asks_again_for_unprocessed_reads_or_fails() {
 /// What the chart of access patterns says.
 #[tokio::test]
 async fn a_key_costs_what_the_chart_says() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let (key, now) = (key_of(&ada), Timestamp::now());
     let meter = CapacityMeter::default();
     let users = users_by(db.client_with(meter.clone()));

@@ -20,6 +20,16 @@ fn job_of(creator: &UserId, role: Role, workspace: &WorkspaceId) -> Job {
     Job::new(*workspace, work, (Changer::in_person(creator), role), asked, Some(12))
 }
 
+fn a_workspace() -> (TestDynamoDb, JobsTable, WorkspaceId) {
+    let db = TestDynamoDb::start();
+    let jobs = db.jobs();
+    (db, jobs, WorkspaceId::generate())
+}
+
+async fn three_started(jobs: &JobsTable, workspace: &WorkspaceId) -> [Job; 3] {
+    [started(jobs, workspace).await, started(jobs, workspace).await, started(jobs, workspace).await]
+}
+
 /// Stores these jobs at the same time, and returns how many have found a place.
 async fn place_at_once(jobs: &JobsTable, new: Vec<Job>) -> usize {
     let created = join_all(new.iter().map(|job| jobs.create(job))).await;
@@ -65,8 +75,7 @@ async fn a_job_is_read_as_it_was_stored() {
 
 #[tokio::test]
 async fn pages_of_jobs_leave_out_the_marks_of_a_closed_workspace() {
-    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
-    let jobs = db.jobs();
+    let (_db, jobs, workspace) = a_workspace();
     let mut created = Vec::new();
     for _ in 0..3 {
         created.push(jobs.create(&new_job(&workspace)).await.unwrap().unwrap().id);
@@ -130,8 +139,7 @@ async fn forty_jobs_of_admins_wait_at_most() {
 
 #[tokio::test]
 async fn only_the_step_that_was_read_can_be_noted_or_ended() {
-    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
-    let jobs = db.jobs();
+    let (_db, jobs, workspace) = a_workspace();
     let job = started(&jobs, &workspace).await;
     let at = Timestamp::now().plus(Duration::from_secs(5));
 
@@ -146,8 +154,7 @@ async fn only_the_step_that_was_read_can_be_noted_or_ended() {
 
 #[tokio::test]
 async fn a_note_keeps_what_somebody_has_cancelled_meanwhile() {
-    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
-    let jobs = db.jobs();
+    let (_db, jobs, workspace) = a_workspace();
     let job = started(&jobs, &workspace).await;
     let cancelled = jobs.cancel(&workspace, &job.id, &somebody(), Timestamp::now()).await.unwrap().unwrap();
 
@@ -160,10 +167,8 @@ async fn a_note_keeps_what_somebody_has_cancelled_meanwhile() {
 
 #[tokio::test]
 async fn the_end_of_a_job_begins_the_next_and_is_written_once() {
-    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
-    let jobs = db.jobs();
-    let (first, second, third) =
-        (started(&jobs, &workspace).await, started(&jobs, &workspace).await, started(&jobs, &workspace).await);
+    let (_db, jobs, workspace) = a_workspace();
+    let [first, second, third] = three_started(&jobs, &workspace).await;
     let progress = reached(7, "").progress;
 
     jobs.end(&first.clone().into(), &end(JobState::Done, &progress)).await.unwrap();
@@ -179,10 +184,8 @@ async fn the_end_of_a_job_begins_the_next_and_is_written_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_that_is_cancelled_while_the_one_before_ends_doesnt_begin() {
-    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
-    let jobs = db.jobs();
-    let (first, second, third) =
-        (started(&jobs, &workspace).await, started(&jobs, &workspace).await, started(&jobs, &workspace).await);
+    let (db, jobs, workspace) = a_workspace();
+    let [first, second, third] = three_started(&jobs, &workspace).await;
     let together = JobsTable::new(db.client_with(Rendezvous::of(2)), "JobsTable");
     let (ending, cancelling) = (together.clone(), together);
 
@@ -204,8 +207,7 @@ async fn a_job_that_is_cancelled_while_the_one_before_ends_doesnt_begin() {
 
 #[tokio::test]
 async fn a_job_is_stuck_after_an_hour_and_given_up_once() {
-    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
-    let jobs = db.jobs();
+    let (_db, jobs, workspace) = a_workspace();
     let job = started(&jobs, &workspace).await;
     let after = |minutes: u64| job.created_at.plus(Duration::from_secs(60 * minutes));
 
@@ -222,14 +224,10 @@ async fn a_job_is_stuck_after_an_hour_and_given_up_once() {
 
 #[tokio::test]
 async fn a_job_is_deleted_thirty_days_after_its_end_not_before() {
-    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
-    let jobs = db.jobs();
-    let long_ago = Timestamp::now().minus(Duration::from_secs(31 * 86_400));
-    let old = started(&jobs, &workspace).await;
-    let (running, waiting) = (started(&jobs, &workspace).await, started(&jobs, &workspace).await);
-    jobs.end(&old.clone().into(), &JobEnd { at: long_ago, ..end(JobState::Done, &JobProgress::default()) })
-        .await
-        .unwrap();
+    let (db, jobs, workspace) = a_workspace();
+    let at = Timestamp::now().minus(Duration::from_secs(31 * 86_400));
+    let [old, running, waiting] = three_started(&jobs, &workspace).await;
+    jobs.end(&old.clone().into(), &JobEnd { at, ..end(JobState::Done, &JobProgress::default()) }).await.unwrap();
     jobs.cancel(&workspace, &waiting.id, &somebody(), Timestamp::now()).await.unwrap();
 
     db.sweep_ttl();

@@ -8,6 +8,8 @@ use linklet_dynamodb::stream::change_of;
 use linklet_test_support::{LinkBuilder, TestDynamoDb};
 use serde_json::{Value, json};
 
+use crate::fixture::with_link;
+
 /// The events of the latest write of a link, as they would be sent.
 fn latest(db: &TestDynamoDb) -> Vec<Value> {
     let records = db.stream("LinksTable").records;
@@ -26,9 +28,7 @@ fn patch(members: Value) -> LinkPatch {
 
 #[tokio::test]
 async fn a_changed_links_event_names_members_with_old_and_new_values() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
     db.patch(link.id(), &patch(json!({"title": "Old", "description": "stays"}))).await;
     let later = "2031-01-02T03:04:05.000Z";
 
@@ -55,9 +55,7 @@ async fn a_changed_links_event_names_members_with_old_and_new_values() {
 
 #[tokio::test]
 async fn a_write_of_several_members_has_an_event_for_each_change() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").watching().build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch").watching()).await;
 
     db.patch(link.id(), &patch(json!({"is_active": false, "watch": false}))).await;
     let off = latest(&db);
@@ -75,9 +73,7 @@ async fn a_write_of_several_members_has_an_event_for_each_change() {
 
 #[tokio::test]
 async fn a_change_to_what_a_link_is_already_has_no_event() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
 
     db.patch(link.id(), &patch(json!({"title": null, "is_active": true, "archived": false}))).await;
 
@@ -86,29 +82,21 @@ async fn a_change_to_what_a_link_is_already_has_no_event() {
 
 #[tokio::test]
 async fn a_link_that_is_handed_over_says_whose_it_was_and_is() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").build();
-    let heir = UserId::generate();
-    db.store(&link).await;
-    let created = latest(&db);
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
+    let (heir, created) = (UserId::generate(), latest(&db));
 
     db.links().hand_over(link.code(), &link.identity.owner, &heir, &"handover-1".parse().unwrap()).await.unwrap();
 
     let events = latest(&db);
     assert_eq!(types(&events), ["url.updated"]);
-    assert_eq!(
-        events[0]["changes"],
-        json!({"user_id": {"from": link.identity.owner.to_string(), "to": heir.to_string()}})
-    );
+    assert_eq!(events[0]["changes"], json!({"user_id": {"from": link.identity.owner, "to": heir}}));
     assert_eq!((&events[0]["user_id"], &events[0]["correlation_id"]), (&json!(heir.to_string()), &json!("handover-1")));
     assert_ne!(events[0]["event_id"], created[0]["event_id"]);
 }
 
 #[tokio::test]
 async fn each_step_of_an_expiry_has_an_event() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").expires_at(Timestamp::now()).build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch").expires_at(Timestamp::now())).await;
     let steps = db.links();
 
     steps.publish_expiry(&link).await.unwrap();
@@ -135,9 +123,7 @@ async fn each_step_of_an_expiry_has_an_event() {
 
 #[tokio::test]
 async fn suspending_a_link_and_lifting_that_are_one_event_each() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").watching().build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch").watching()).await;
 
     db.suspend(&link).await;
     let suspended = latest(&db);
@@ -155,9 +141,7 @@ async fn suspending_a_link_and_lifting_that_are_one_event_each() {
 
 #[tokio::test]
 async fn a_deleted_link_has_one_event() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").watching().build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch").watching()).await;
 
     db.delete(&link).await;
 

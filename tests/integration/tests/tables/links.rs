@@ -6,14 +6,17 @@ use linklet_domain::{
     Timestamp, UserId, WorkspaceId,
 };
 use linklet_dynamodb::{CreateOutcome, Creation, LinkRange};
-use linklet_test_support::{LinkBuilder, TestDynamoDb, link_id};
+use linklet_test_support::{LinkBuilder, TestDynamoDb, link_id, tags_of};
+use serde_json::json;
+
+use crate::fixture::with_link;
 
 /// Each property has a value, and the compiler asks for a new one.
 fn all_metadata() -> LinkMetadata {
     LinkMetadata {
         title: Some("Launch".parse().unwrap()),
         description: Some("The big one".parse().unwrap()),
-        tags: vec!["news".to_owned(), "2026".to_owned()].try_into().unwrap(),
+        tags: tags_of(&["news", "2026"]),
         metadata: Some(BTreeMap::from([("order".to_owned(), "42".to_owned())]).try_into().unwrap()),
         external_id: Some("crm-7".parse().unwrap()),
     }
@@ -56,27 +59,21 @@ async fn of_fifty_links_with_one_code_the_first_stays() {
     let creations: Vec<_> = links.iter().map(Creation::of).collect();
     let outcomes = join_all(creations.iter().map(|creation| table.create(creation))).await;
 
-    let created: Vec<_> = outcomes
-        .iter()
-        .zip(&links)
-        .filter(|(outcome, _)| *outcome.as_ref().unwrap() == CreateOutcome::Created)
-        .collect();
+    let mut created: Vec<_> = outcomes.into_iter().zip(&links).collect();
+    created.retain(|(outcome, _)| *outcome.as_ref().unwrap() == CreateOutcome::Created);
     assert_eq!(created.len(), 1);
     assert_eq!(db.link("launch").await, *created[0].1);
 }
 
 #[tokio::test]
 async fn deleting_happens_once_and_keeps_the_first_time() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
     let first = Timestamp::now();
     let second = first.plus(std::time::Duration::from_secs(60));
 
-    let outcomes =
-        [db.delete_as(&UserId::generate(), &link, first).await, db.delete_as(&UserId::generate(), &link, second).await];
-
-    assert_eq!(outcomes, [true, false]);
+    for (at, is_left_to_do) in [(first, true), (second, false)] {
+        assert_eq!(db.delete_as(&UserId::generate(), &link, at).await, is_left_to_do);
+    }
     let stored = db.link("launch").await;
     assert_eq!(stored.availability.status(second), LinkStatus::Deleted);
     assert_eq!(stored.availability.state, linklet_domain::LinkState::Deleted(first));
@@ -119,12 +116,7 @@ async fn the_row_behind_a_cursor_may_be_gone() {
     }
     let first = db.links().list(&workspace, 1, None, |_| true).await.unwrap();
     assert_eq!(first.items[0].code().as_str(), "cccc");
-    let key = [("pk", "LINK#cccc"), ("sk", "LINK")];
-    let mut delete = db.client().delete_item().table_name("LinksTable");
-    for (name, value) in key {
-        delete = delete.key(name, aws_sdk_dynamodb::types::AttributeValue::S(value.into()));
-    }
-    delete.send().await.unwrap();
+    db.remove("LinksTable", &json!({"pk": {"S": "LINK#cccc"}, "sk": {"S": "LINK"}}));
 
     let second = db.links().list(&workspace, 5, first.next.clone(), |_| true).await.unwrap();
 
@@ -149,13 +141,8 @@ async fn a_summary_says_of_a_link_what_the_link_says() {
         stored.push(link);
     }
 
-    let range = LinkRange {
-        workspace: &workspace,
-        created: (None, None),
-        order: SortOrder::Ascending,
-        after: None,
-        wanted: None,
-    };
+    let (created, order) = ((None, None), SortOrder::Ascending);
+    let range = LinkRange { workspace: &workspace, created, order, after: None, wanted: None };
     let (mut summaries, mut whole) = (db.links().summaries(&range), db.links().whole(&range));
 
     let expected: Vec<_> = stored.iter().cloned().map(LinkSummary::from).collect();

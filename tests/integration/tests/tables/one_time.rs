@@ -1,14 +1,16 @@
 use std::{cell::Cell, time::Duration};
 
 use futures_util::future::join_all;
-use linklet_domain::{AuditContext, OneTimeToken, SessionId, Timestamp, TokenHash, TokenPurpose, lifetimes};
+use linklet_domain::{OneTimeToken, SessionId, Timestamp, TokenHash, TokenPurpose, lifetimes};
 use linklet_dynamodb::{
     Consistency, NewToken, PasswordChange, PasswordReset, ResetOutcome, Session, SessionStatus, TokenDelivery,
     VerifyOutcome,
 };
-use linklet_test_support::{Cancellation, Fault, Faults, Person, TestDynamoDb, an_origin, operator, users_by};
+use linklet_test_support::{
+    Cancellation, Fault, Faults, Person, TestDynamoDb, an_origin, an_origin_at, operator, users_by,
+};
 
-use crate::fixture::network_of;
+use crate::fixture::{network_of, with_person};
 
 const DONE: ResetOutcome = ResetOutcome::Done { is_first_proof: false };
 const FIRST_PROOF: ResetOutcome = ResetOutcome::Done { is_first_proof: true };
@@ -21,8 +23,7 @@ struct Fixture {
 
 impl Fixture {
     async fn new() -> Self {
-        let db = TestDynamoDb::start();
-        let ada = db.register("ada").await;
+        let (db, ada) = with_person("ada").await;
         Self { db, ada, now: Timestamp::now() }
     }
 
@@ -48,6 +49,23 @@ impl Fixture {
         hash
     }
 
+    /// A token for a new password, as it is found at once.
+    async fn found_reset(&self, delivery: TokenDelivery) -> PasswordReset {
+        self.found(&self.issue_reset(self.now, delivery).await, self.now).await.unwrap()
+    }
+
+    async fn change_password(&self, new_hash: &str, at: Timestamp) {
+        let (user, old_hash) = (&self.ada.id, self.password_hash().await);
+        let origin = an_origin(user);
+        let change = PasswordChange { user, old_hash: &old_hash, new_hash, at, but: None, origin: &origin };
+        assert!(self.db.users().change_password(&change).await.unwrap());
+    }
+
+    async fn has_ended(&self, session: SessionId) -> bool {
+        let session = Session { id: session, user: self.ada.id, workspace: Some(self.ada.workspace) };
+        self.db.sessions().status(&session, Consistency::Strong).await.unwrap() == SessionStatus::Ended
+    }
+
     async fn found(&self, token: &TokenHash, at: Timestamp) -> Option<PasswordReset> {
         self.db.users().reset(token, at).await.unwrap()
     }
@@ -68,11 +86,6 @@ impl Fixture {
 #[tokio::test]
 async fn a_token_sets_a_new_password_once_and_ends_all_sessions() {
     let fixture = Fixture::new().await;
-    let session = Session {
-        id: SessionId::beginning_at(fixture.now),
-        user: fixture.ada.id,
-        workspace: Some(fixture.ada.workspace),
-    };
     let token = fixture.issue_reset(fixture.now, TokenDelivery::Shown).await;
     let reset = fixture.found(&token, fixture.in_minutes(1)).await.unwrap();
 
@@ -82,15 +95,13 @@ async fn a_token_sets_a_new_password_once_and_ends_all_sessions() {
     assert_eq!((first, second), (DONE, ResetOutcome::TokenInvalid));
     assert_eq!(fixture.password_hash().await, "new");
     assert_eq!(fixture.found(&token, fixture.in_minutes(2)).await, None);
-    let status = fixture.db.sessions().status(&session, Consistency::Strong).await.unwrap();
-    assert_eq!(status, SessionStatus::Ended);
+    assert!(fixture.has_ended(SessionId::beginning_at(fixture.now)).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_eight_uses_of_a_token_at_once_one_succeeds() {
     let fixture = Fixture::new().await;
-    let token = fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await;
-    let reset = fixture.found(&token, fixture.now).await.unwrap();
+    let reset = fixture.found_reset(TokenDelivery::Mailed).await;
     let hashes: Vec<_> = (0..8).map(|number| format!("hash {number}")).collect();
 
     let uses = hashes.iter().map(|hash| fixture.reset(&reset, hash, fixture.in_minutes(1)));
@@ -117,27 +128,15 @@ async fn a_token_for_a_password_works_for_half_an_hour() {
 async fn changing_the_password_does_not_invalidate_a_mailed_first_proof() {
     let fixture = Fixture::new().await;
     let [mailed, other, shown] = [
-        fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await,
-        fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await,
-        fixture.issue_reset(fixture.now, TokenDelivery::Shown).await,
+        fixture.found_reset(TokenDelivery::Mailed).await,
+        fixture.found_reset(TokenDelivery::Mailed).await,
+        fixture.found_reset(TokenDelivery::Shown).await,
     ];
-    let [mailed, other, shown] =
-        join_all([&mailed, &other, &shown].map(|token| fixture.found(token, fixture.now))).await.try_into().unwrap();
-    let (user, old_hash) = (&fixture.ada.id, fixture.password_hash().await);
-    let origin = an_origin(user);
-    let change = PasswordChange {
-        user,
-        old_hash: &old_hash,
-        new_hash: "eve",
-        at: fixture.in_minutes(1),
-        but: None,
-        origin: &origin,
-    };
-    assert!(fixture.db.users().change_password(&change).await.unwrap());
+    fixture.change_password("eve", fixture.in_minutes(1)).await;
 
-    let by_shown = fixture.reset(&shown.unwrap(), "shown", fixture.in_minutes(2)).await;
-    let by_mail = fixture.reset(&mailed.unwrap(), "owner", fixture.in_minutes(2)).await;
-    let again = fixture.reset(&other.unwrap(), "other", fixture.in_minutes(3)).await;
+    let by_shown = fixture.reset(&shown, "shown", fixture.in_minutes(2)).await;
+    let by_mail = fixture.reset(&mailed, "owner", fixture.in_minutes(2)).await;
+    let again = fixture.reset(&other, "other", fixture.in_minutes(3)).await;
 
     assert_eq!((by_shown, by_mail), (ResetOutcome::TokenInvalid, FIRST_PROOF));
     assert_eq!(again, ResetOutcome::TokenInvalid, "it is no first proof any more");
@@ -148,8 +147,7 @@ async fn changing_the_password_does_not_invalidate_a_mailed_first_proof() {
 #[tokio::test]
 async fn each_try_ends_the_sessions_that_have_begun_by_then() {
     let fixture = Fixture::new().await;
-    let token = fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await;
-    let reset = fixture.found(&token, fixture.now).await.unwrap();
+    let reset = fixture.found_reset(TokenDelivery::Mailed).await;
     let faults = Faults::default();
     let users = users_by(fixture.db.client_with(faults.clone()));
     // A try is a read and a transaction.
@@ -163,13 +161,7 @@ async fn each_try_ends_the_sessions_that_have_begun_by_then() {
     let done = users.reset_password(&reset, "new", &network_of(&fixture.ada.email), clock, &operator()).await.unwrap();
 
     assert_eq!((done, tries.get()), (FIRST_PROOF, 2));
-    let session = Session {
-        id: SessionId::beginning_at(fixture.in_minutes(1).plus(Duration::from_secs(1))),
-        user: fixture.ada.id,
-        workspace: None,
-    };
-    let status = fixture.db.sessions().status(&session, Consistency::Strong).await.unwrap();
-    assert_eq!(status, SessionStatus::Ended);
+    assert!(fixture.has_ended(SessionId::beginning_at(fixture.in_minutes(1).plus(Duration::from_secs(1)))).await);
 }
 
 #[tokio::test]
@@ -177,33 +169,15 @@ async fn a_new_password_makes_the_tokens_that_were_made_before_useless() {
     for by_token in [true, false] {
         let fixture = Fixture::new().await;
         let email = &fixture.ada.email;
-        fixture
-            .db
-            .users()
-            .verify_address(&fixture.ada.id, email, &AuditContext { at: fixture.now, ..an_origin(&fixture.ada.id) })
-            .await
-            .unwrap();
-        let [earlier, used] = [
-            fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await,
-            fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await,
-        ];
-        let (earlier, used) =
-            (fixture.found(&earlier, fixture.now).await.unwrap(), fixture.found(&used, fixture.now).await.unwrap());
+        let origin = an_origin_at(&fixture.ada.id, fixture.now);
+        fixture.db.users().verify_address(&fixture.ada.id, email, &origin).await.unwrap();
+        let [earlier, used] =
+            [fixture.found_reset(TokenDelivery::Mailed).await, fixture.found_reset(TokenDelivery::Mailed).await];
         let changed_at = fixture.in_minutes(1);
         if by_token {
             assert_eq!(fixture.reset(&used, "new", changed_at).await, DONE);
         } else {
-            let (user, old_hash) = (&fixture.ada.id, fixture.password_hash().await);
-            let origin = an_origin(user);
-            let change = PasswordChange {
-                user,
-                old_hash: &old_hash,
-                new_hash: "new",
-                at: changed_at,
-                but: None,
-                origin: &origin,
-            };
-            assert!(fixture.db.users().change_password(&change).await.unwrap());
+            fixture.change_password("new", changed_at).await;
         }
 
         let refused = fixture.reset(&earlier, "stolen", fixture.in_minutes(2)).await;
@@ -220,8 +194,7 @@ async fn a_new_password_makes_the_tokens_that_were_made_before_useless() {
 async fn only_a_mailed_token_proves_an_address() {
     for (delivery, verified) in [(TokenDelivery::Mailed, true), (TokenDelivery::Shown, false)] {
         let fixture = Fixture::new().await;
-        let token = fixture.issue_reset(fixture.now, delivery).await;
-        let reset = fixture.found(&token, fixture.now).await.unwrap();
+        let reset = fixture.found_reset(delivery).await;
 
         let outcome = fixture.reset(&reset, "new", fixture.in_minutes(1)).await;
 
@@ -233,14 +206,9 @@ async fn only_a_mailed_token_proves_an_address() {
 #[tokio::test]
 async fn whoever_ends_all_sessions_at_the_same_time_leaves_the_token_usable() {
     let fixture = Fixture::new().await;
-    let token = fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await;
-    let reset = fixture.found(&token, fixture.now).await.unwrap();
-    fixture
-        .db
-        .users()
-        .end_sessions(&fixture.ada.id, None, &AuditContext { at: fixture.in_minutes(1), ..an_origin(&fixture.ada.id) })
-        .await
-        .unwrap();
+    let reset = fixture.found_reset(TokenDelivery::Mailed).await;
+    let origin = an_origin_at(&fixture.ada.id, fixture.in_minutes(1));
+    fixture.db.users().end_sessions(&fixture.ada.id, None, &origin).await.unwrap();
 
     let at_once = fixture.reset(&reset, "new", fixture.in_minutes(1)).await;
     let again = fixture.reset(&reset, "new", fixture.in_minutes(2)).await;

@@ -4,7 +4,9 @@ use linklet_domain::{
     ClickCount, ClickId, Crowd, Day, DaySlice, Dimension, Event, LinkClicks, LinkId, LinkStats, Part, Timestamp,
     WorkspaceId,
 };
-use linklet_dynamodb::{ClassifiedClick, CommitOutcome, Correction, DayOutcome, DayWork, Life, Loaded, StatsTable};
+use linklet_dynamodb::{
+    ClassifiedClick, CommitOutcome, Correction, DayOutcome, DayWork, Life, Loaded, RepositoryError, StatsTable,
+};
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{
     CapacityMeter, ClickBuilder, FakeQueues, Fault, Faults, TestDynamoDb, click_event, event_batch, link_id,
@@ -27,27 +29,46 @@ struct Clicks {
     link: LinkId,
     workspace: WorkspaceId,
     clicks: Vec<ClassifiedClick>,
+    part: Option<Part>,
 }
 
 impl Clicks {
     fn of(events: &[Event]) -> Self {
-        Self { link: link_id("launch"), workspace: some_workspace(), clicks: events.iter().map(classified).collect() }
+        let clicks = events.iter().map(classified).collect();
+        Self { link: link_id("launch"), workspace: some_workspace(), clicks, part: None }
+    }
+
+    fn of_part(part: Part, events: &[Event]) -> Self {
+        Self { part: Some(part), ..Self::of(events) }
     }
 
     fn day(&self) -> Day {
         self.clicks[0].click.clicked_at().day()
     }
 
+    fn work<'c>(&'c self, clicks: &'c [&'c ClassifiedClick]) -> DayWork<'c> {
+        let slice = DaySlice { day: self.day(), part: self.part };
+        DayWork { link: &self.link, workspace: &self.workspace, slice, clicks }
+    }
+
     async fn load(&self, table: &StatsTable) -> Loaded {
-        let clicks: Vec<_> = self.clicks.iter().collect();
-        let work = DayWork { link: &self.link, workspace: &self.workspace, slice: self.day().into(), clicks: &clicks };
-        table.load(&[work]).await.unwrap().remove(0)
+        table.load(&[self.work(&self.clicks.iter().collect::<Vec<_>>())]).await.unwrap().remove(0)
     }
 
     async fn count_on(&self, table: &StatsTable, before: Loaded) -> DayOutcome {
-        let clicks: Vec<_> = self.clicks.iter().collect();
-        let work = DayWork { link: &self.link, workspace: &self.workspace, slice: self.day().into(), clicks: &clicks };
-        table.count(&work, before, Timestamp::now()).await.unwrap()
+        self.count_at(table, before, Timestamp::now()).await.unwrap()
+    }
+
+    async fn count_at(&self, table: &StatsTable, before: Loaded, at: Timestamp) -> Result<DayOutcome, RepositoryError> {
+        table.count(&self.work(&self.clicks.iter().collect::<Vec<_>>()), before, at).await
+    }
+
+    /// Counts them with a table that fails behind so many writes.
+    async fn count_dying(&self, table: &StatsTable, faults: &Faults, writes: usize, at: Timestamp) {
+        let before = self.load(table).await;
+        faults.plan(Some((writes, Fault::NotSent)));
+        let _ = self.count_at(table, before, at).await;
+        faults.plan(None);
     }
 
     /// Counts them, and returns how many were not counted before, and the link's total.
@@ -158,14 +179,8 @@ async fn a_consumer_dying_between_writes_leaves_what_the_next_one_repairs() {
             let table = StatsTable::new(db.client_with(faults.clone()), "StatsTable");
             let events = clicks(10, days_ago(age));
             let nine = Clicks::of(&events[..9]);
-            let before = nine.load(&table).await;
-            // Reading is done; the first write is that of the day.
-            faults.plan(Some((1, Fault::NotSent)));
-            let work_of = nine.clicks.iter().collect::<Vec<_>>();
-            let work =
-                DayWork { link: &nine.link, workspace: &nine.workspace, slice: nine.day().into(), clicks: &work_of };
-            let _ = table.count(&work, before, Timestamp::now()).await;
-            faults.plan(None);
+            // The first write is that of the day.
+            nine.count_dying(&table, &faults, 1, Timestamp::now()).await;
             assert_eq!(life(&table).await.whole_life().clicks, 9, "{age} days ago");
 
             let next = if next_comes_with_its_own_click { &events[9..] } else { &events[..9] };
@@ -237,13 +252,8 @@ async fn rolling_up_restores_a_last_click_that_a_dead_consumer_missed() {
     let table = StatsTable::new(db.client_with(faults.clone()), "StatsTable");
     let long_ago = days_ago(30);
     let two = Clicks::of(&clicks(2, long_ago));
-    let before = two.load(&table).await;
-    let refs = two.clicks.iter().collect::<Vec<_>>();
-    let work = DayWork { link: &two.link, workspace: &two.workspace, slice: two.day().into(), clicks: &refs };
     // The day is written, and the total isn't.
-    faults.plan(Some((1, Fault::NotSent)));
-    assert!(table.count(&work, before, long_ago).await.is_err());
-    faults.plan(None);
+    two.count_dying(&table, &faults, 1, long_ago).await;
 
     let totals = table.life(&two.workspace, &two.link).await.unwrap().totals;
     table.roll_up(&two.workspace, &two.link, &totals, days_ago(10).day()).await.unwrap();
@@ -354,13 +364,8 @@ async fn a_missing_milestone_is_written_when_its_click_comes_again() {
     let (db, faults) = (TestDynamoDb::start(), Faults::default());
     let (table, events) = (StatsTable::new(db.client_with(faults.clone()), "StatsTable"), clicks(10, days_ago(0)));
     let ten = Clicks::of(&events);
-    let before = ten.load(&table).await;
     // The day and the total are written, and the milestone isn't.
-    faults.plan(Some((2, Fault::NotSent)));
-    let refs = ten.clicks.iter().collect::<Vec<_>>();
-    let work = DayWork { link: &ten.link, workspace: &ten.workspace, slice: ten.day().into(), clicks: &refs };
-    assert!(table.count(&work, before, Timestamp::now()).await.is_err());
-    faults.plan(None);
+    ten.count_dying(&table, &faults, 2, Timestamp::now()).await;
     assert!(table.life(&ten.workspace, &ten.link).await.unwrap().milestones.is_empty());
 
     ten.count(&table).await;
@@ -391,12 +396,8 @@ async fn totals_of_more_links_than_one_call_takes_are_complete() {
     let (table, now) = (db.stats(), Timestamp::now());
     let links: Vec<LinkId> = (0..250).map(|number| link_id(&format!("code{number:03}"))).collect();
     for link in &links {
-        let click = classified(&ClickBuilder::new(link.code.as_str()).at(now).build());
-        let clicks = [&click];
-        let workspace = some_workspace();
-        let work = DayWork { link, workspace: &workspace, slice: now.day().into(), clicks: &clicks };
-        let before = table.load(&[work]).await.unwrap().remove(0);
-        table.count(&work, before, now).await.unwrap();
+        let click = [ClickBuilder::new(link.code.as_str()).at(now).build()];
+        Clicks { link: link.clone(), ..Clicks::of(&click) }.count(&table).await;
     }
 
     assert_eq!(table.totals(&some_workspace(), &links).await.unwrap().len(), 250);
@@ -410,11 +411,7 @@ async fn many_days_are_loaded_together() {
     let table = db.stats();
     let days: Vec<Clicks> = (0..120).map(|age| Clicks::of(&clicks(1, days_ago(age)))).collect();
     let refs: Vec<Vec<_>> = days.iter().map(|day| day.clicks.iter().collect()).collect();
-    let works: Vec<_> = days
-        .iter()
-        .zip(&refs)
-        .map(|(day, clicks)| DayWork { link: &day.link, workspace: &day.workspace, slice: day.day().into(), clicks })
-        .collect();
+    let works: Vec<_> = days.iter().zip(&refs).map(|(day, clicks)| day.work(clicks)).collect();
     days[7].count(&table).await;
 
     let loaded = table.load(&works).await.unwrap();
@@ -482,12 +479,8 @@ fn by_part(events: &[Event]) -> BTreeMap<Part, Vec<Event>> {
 }
 
 async fn count_part(table: &StatsTable, part: Part, events: &[Event]) -> DayOutcome {
-    let clicks = Clicks::of(events);
-    let refs = clicks.clicks.iter().collect::<Vec<_>>();
-    let slice = DaySlice { day: clicks.day(), part: Some(part) };
-    let work = DayWork { link: &clicks.link, workspace: &clicks.workspace, slice, clicks: &refs };
-    let before = table.load(&[work]).await.unwrap().remove(0);
-    table.count(&work, before, Timestamp::now()).await.unwrap()
+    let clicks = Clicks::of_part(part, events);
+    clicks.count_on(table, clicks.load(table).await).await
 }
 
 #[tokio::test]
@@ -547,13 +540,8 @@ async fn a_total_that_lacks_a_split_day_gets_it_with_later_clicks() {
     let table = StatsTable::new(db.client_with(faults.clone()), "StatsTable").splitting_from(10);
     let events = clicks(30, days_ago(0));
     let nine = Clicks::of(&events[..9]);
-    let before = nine.load(&table).await;
     // The day is written, and the total isn't.
-    faults.plan(Some((1, Fault::NotSent)));
-    let refs = nine.clicks.iter().collect::<Vec<_>>();
-    let work = DayWork { link: &nine.link, workspace: &nine.workspace, slice: nine.day().into(), clicks: &refs };
-    let _ = table.count(&work, before, Timestamp::now()).await;
-    faults.plan(None);
+    nine.count_dying(&table, &faults, 1, Timestamp::now()).await;
     let ten = Clicks::of(&events[9..29]);
     assert_eq!(ten.count_on(&table, ten.load(&table).await).await, DayOutcome::Split);
     assert_eq!(life_of(&table).await.totals.total_clicks(), 0);
@@ -584,12 +572,9 @@ async fn a_split_day_rolls_up_with_its_parts_and_takes_late_clicks() {
     assert_eq!(rolled_up.past.as_ref().map(|past| past.profile.clicks), Some(110));
 
     for (part, of_part) in by_part(&events[100..]) {
-        let clicks = Clicks::of(&of_part);
-        let refs = clicks.clicks.iter().collect::<Vec<_>>();
-        let slice = DaySlice { day: clicks.day(), part: Some(part) };
-        let work = DayWork { link: &link, workspace: &workspace, slice, clicks: &refs };
-        let before = table.load(&[work]).await.unwrap().remove(0);
-        assert!(matches!(table.count(&work, before, later).await.unwrap(), DayOutcome::Counted { .. }));
+        let clicks = Clicks::of_part(part, &of_part);
+        let outcome = clicks.count_at(&table, clicks.load(&table).await, later).await.unwrap();
+        assert!(matches!(outcome, DayOutcome::Counted { .. }));
     }
 
     let after = life_of(&table).await;
@@ -655,16 +640,13 @@ async fn an_orphaned_part_of_a_purged_link_goes_when_its_clicks_return() {
     let ten = Clicks::of(&events[..10]);
     assert_eq!(ten.count_on(&table, ten.load(&table).await).await, DayOutcome::Split);
     let (part, of_part) = by_part(&events[10..]).pop_first().unwrap();
-    let late = Clicks::of(&of_part);
-    let refs = late.clicks.iter().collect::<Vec<_>>();
-    let slice = DaySlice { day: late.day(), part: Some(part) };
-    let work = DayWork { link: &link, workspace: &workspace, slice, clicks: &refs };
+    let late = Clicks::of_part(part, &of_part);
     let dying = StatsTable::new(db.client_with(faults.clone()), "StatsTable");
-    let before = dying.load(&[work]).await.unwrap().remove(0);
+    let before = late.load(&dying).await;
     table.purge(&workspace, &link, Timestamp::now()).await.unwrap();
     // The part is written, and the total isn't asked any more.
     faults.plan(Some((1, Fault::NotSent)));
-    let _ = dying.count(&work, before, Timestamp::now()).await;
+    let _ = late.count_at(&dying, before, Timestamp::now()).await;
     assert_eq!(db.scan("StatsTable").len(), 2);
 
     analytics(&db, &queues).consume(event_batch(&of_part)).await;

@@ -2,19 +2,19 @@ use std::time::Duration;
 
 use futures_util::future::{join, join_all};
 use linklet_domain::{
-    Account, ActionFilter, AuditAction, AuditContext, AuditFilter, AuditLog, Destinations, EmailAddress, FullName,
-    Invitation, MailChoice, Member, Membership, OneTimeToken, Precondition, Revision, Role, Timestamp, TokenPurpose,
-    UserId, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
+    Account, ActionFilter, AuditAction, AuditFilter, AuditLog, Destinations, EmailAddress, FullName, Invitation,
+    MailChoice, Member, Membership, OneTimeToken, Precondition, Revision, Role, Timestamp, TokenPurpose, UserId,
+    Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
 };
 use linklet_dynamodb::{
     AcceptOutcome, CreateWorkspaceOutcome, InviteOutcome, MemberOutcome, NewWorkspace, RegisterOutcome, Registration,
     UsersTable, WorkspaceOutcome,
 };
 use linklet_test_support::{
-    Cancellation, CapacityMeter, Fault, Faults, TestDynamoDb, a_session, an_origin, removal, users_by,
+    Cancellation, CapacityMeter, Fault, Faults, TestDynamoDb, a_session, an_origin, an_origin_at, removal, users_by,
 };
 
-use crate::fixture::change_role;
+use crate::fixture::{change_role, with_person};
 
 fn registration(email: &str, slug: &str) -> Registration {
     let now = Timestamp::now();
@@ -37,12 +37,11 @@ fn registration(email: &str, slug: &str) -> Registration {
 #[tokio::test]
 async fn an_account_is_found_by_its_address_with_its_membership() {
     let db = TestDynamoDb::start();
-    let ada = registration("ada@example.com", "engines");
 
-    assert_eq!(db.users().register(&ada, &an_origin(&ada.account.id)).await.unwrap(), RegisterOutcome::Registered);
+    let ada = found(&db, "ada@example.com", "engines").await;
 
-    let found = db.users().find_by_email(&ada.account.email).await.unwrap();
-    assert_eq!(found, Some((ada.account, vec![ada.membership.clone()])));
+    let account = db.users().find_by_email(&ada.account.email).await.unwrap();
+    assert_eq!(account, Some((ada.account, vec![ada.membership.clone()])));
     let workspace = db.users().workspace_by_slug(&ada.workspace_slug).await.unwrap();
     assert_eq!(workspace, Some(ada.membership.workspace));
 }
@@ -50,29 +49,20 @@ async fn an_account_is_found_by_its_address_with_its_membership() {
 #[tokio::test]
 async fn an_address_is_verified_once_and_only_if_it_is_the_accounts() {
     let db = TestDynamoDb::start();
-    let ada = registration("ada@example.com", "engines");
-    db.users().register(&ada, &an_origin(&ada.account.id)).await.unwrap();
-    let (id, email) = (&ada.account.id, &ada.account.email);
-    let first = Timestamp::now();
+    let ada = found(&db, "ada@example.com", "engines").await;
+    let (id, first) = (&ada.account.id, Timestamp::now());
+    let later = first.plus(Duration::from_secs(60));
     assert_eq!(db.users().verified_at(id).await.unwrap(), None);
 
-    db.users()
-        .verify_address(
-            id,
-            &EmailAddress::parse("eve@example.com").unwrap(),
-            &AuditContext { at: first, ..an_origin(id) },
-        )
-        .await
-        .unwrap();
-    let by_another = db.users().verified_at(id).await.unwrap();
-    db.users().verify_address(id, email, &AuditContext { at: first, ..an_origin(id) }).await.unwrap();
-    db.users()
-        .verify_address(id, email, &AuditContext { at: first.plus(Duration::from_secs(60)), ..an_origin(id) })
-        .await
-        .unwrap();
+    for (email, at, verified) in [
+        (EmailAddress::parse("eve@example.com").unwrap(), first, None),
+        (ada.account.email.clone(), first, Some(first)),
+        (ada.account.email.clone(), later, Some(first)),
+    ] {
+        db.users().verify_address(id, &email, &an_origin_at(id, at)).await.unwrap();
+        assert_eq!(db.users().verified_at(id).await.unwrap(), verified, "{email} {at}");
+    }
 
-    assert_eq!(by_another, None);
-    assert_eq!(db.users().verified_at(id).await.unwrap(), Some(first));
     let profile = db.users().profile(id, Timestamp::now()).await.unwrap().unwrap();
     assert_eq!((profile.full_name, profile.verified_at), (ada.account.full_name, Some(first)));
 }
@@ -80,8 +70,7 @@ async fn an_address_is_verified_once_and_only_if_it_is_the_accounts() {
 #[tokio::test]
 async fn the_time_of_the_latest_login_never_goes_backwards() {
     let db = TestDynamoDb::start();
-    let ada = registration("ada@example.com", "engines");
-    db.users().register(&ada, &an_origin(&ada.account.id)).await.unwrap();
+    let ada = found(&db, "ada@example.com", "engines").await;
     let (id, now) = (&ada.account.id, Timestamp::now());
     let last_login = async || db.users().profile(id, Timestamp::now()).await.unwrap().unwrap().last_login_at;
 
@@ -99,41 +88,24 @@ async fn the_time_of_the_latest_login_never_goes_backwards() {
 #[tokio::test]
 async fn a_taken_address_or_slug_leaves_nothing_behind() {
     let db = TestDynamoDb::start();
-    db.users()
-        .register(
-            &registration("ada@example.com", "engines"),
-            &an_origin(&(registration("ada@example.com", "engines")).account.id),
-        )
-        .await
-        .unwrap();
+    found(&db, "ada@example.com", "engines").await;
     let before = db.scan("UsersTable").len();
 
-    let same_email = db
-        .users()
-        .register(
-            &registration("ada@example.com", "other"),
-            &an_origin(&(registration("ada@example.com", "other")).account.id),
-        )
-        .await
-        .unwrap();
-    let same_slug = db
-        .users()
-        .register(
-            &registration("bob@example.com", "engines"),
-            &an_origin(&(registration("bob@example.com", "engines")).account.id),
-        )
-        .await
-        .unwrap();
+    for (email, slug, outcome) in [
+        ("ada@example.com", "other", RegisterOutcome::EmailTaken),
+        ("bob@example.com", "engines", RegisterOutcome::SlugTaken),
+    ] {
+        let taken = registration(email, slug);
+        assert_eq!(db.users().register(&taken, &an_origin(&taken.account.id)).await.unwrap(), outcome);
+    }
 
-    assert_eq!((same_email, same_slug), (RegisterOutcome::EmailTaken, RegisterOutcome::SlugTaken));
     assert_eq!(db.scan("UsersTable").len(), before);
 }
 
 #[tokio::test]
 async fn a_hash_is_replaced_only_if_it_is_still_the_old_one() {
     let db = TestDynamoDb::start();
-    let ada = registration("ada@example.com", "engines");
-    db.users().register(&ada, &an_origin(&ada.account.id)).await.unwrap();
+    let ada = found(&db, "ada@example.com", "engines").await;
     let replace = async |old: &str, new: &str| db.users().replace_password_hash(&ada.account.id, old, new).await;
 
     assert!(replace("$argon2id$…", "new").await.is_ok());
@@ -146,10 +118,8 @@ async fn a_hash_is_replaced_only_if_it_is_still_the_old_one() {
 /// A workspace with these slug and founder.
 async fn found(db: &TestDynamoDb, email: &str, slug: &str) -> Registration {
     let registration = registration(email, slug);
-    assert_eq!(
-        db.users().register(&registration, &an_origin(&registration.account.id)).await.unwrap(),
-        RegisterOutcome::Registered
-    );
+    let outcome = db.users().register(&registration, &an_origin(&registration.account.id)).await.unwrap();
+    assert_eq!(outcome, RegisterOutcome::Registered);
     registration
 }
 
@@ -159,6 +129,21 @@ fn slug(text: &str) -> WorkspaceSlug {
 
 fn to_slug(text: &str) -> WorkspacePatch {
     WorkspacePatch { slug: Some(slug(text)), ..WorkspacePatch::default() }
+}
+
+fn to_name(text: &str) -> WorkspacePatch {
+    WorkspacePatch { name: Some(WorkspaceName::parse(text).unwrap()), ..WorkspacePatch::default() }
+}
+
+/// What comes of a change of a workspace by somebody at this time.
+async fn changed(
+    db: &TestDynamoDb,
+    id: &WorkspaceId,
+    by: &UserId,
+    patch: &WorkspacePatch,
+    at: Timestamp,
+) -> WorkspaceOutcome {
+    db.users().change_workspace(id, by, patch, &Precondition::None, &an_origin_at(by, at)).await.unwrap()
 }
 
 /// The slugs that lead to a workspace.
@@ -223,15 +208,9 @@ async fn a_new_workspace_has_its_founder_as_its_only_member() {
         closure: None,
     };
     assert_eq!(workspace, Some(expected));
-    let founder = Member {
-        user: ada.account.id,
-        email: ada.account.email,
-        full_name: ada.account.full_name,
-        role: Role::Admin,
-        joined_at: ada.membership.joined_at,
-        paused_at: None,
-    };
-    assert_eq!(members, [founder]);
+    let Account { id: user, email, full_name, .. } = ada.account;
+    let (role, joined_at) = (Role::Admin, ada.membership.joined_at);
+    assert_eq!(members, [Member { user, email, full_name, role, joined_at, paused_at: None }]);
     assert_eq!(admins(&db, id), [1, 1, 1]);
 }
 
@@ -242,21 +221,11 @@ async fn a_new_slug_frees_the_old_and_a_taken_one_changes_nothing() {
     let bob = found(&db, "bob@example.com", "mills").await;
     let later = ada.account.created_at.plus(Duration::from_secs(60));
     let change = async |somebody: &Registration, patch: WorkspacePatch| {
-        let workspace = &somebody.membership.workspace;
-        db.users()
-            .change_workspace(
-                workspace,
-                &somebody.account.id,
-                &patch,
-                &Precondition::None,
-                &AuditContext { at: later, ..an_origin(&somebody.account.id) },
-            )
-            .await
-            .unwrap()
+        changed(&db, &somebody.membership.workspace, &somebody.account.id, &patch, later).await
     };
 
     let before = db.users().workspace(&ada.membership.workspace).await.unwrap().unwrap();
-    let named = WorkspacePatch { name: Some(WorkspaceName::parse("Looms").unwrap()), ..to_slug("mills") };
+    let named = WorkspacePatch { slug: Some(slug("mills")), ..to_name("Looms") };
     assert_eq!(change(&ada, named).await, WorkspaceOutcome::SlugTaken);
     assert_eq!(db.users().workspace(&ada.membership.workspace).await.unwrap(), Some(before.clone()));
 
@@ -265,22 +234,9 @@ async fn a_new_slug_frees_the_old_and_a_taken_one_changes_nothing() {
     assert_eq!(change(&ada, to_slug("looms")).await, WorkspaceOutcome::Changed(moved.clone()));
     assert_eq!(change(&ada, to_slug("looms")).await, WorkspaceOutcome::Changed(moved));
     assert!(matches!(change(&bob, to_slug("engines")).await, WorkspaceOutcome::Changed(_)));
-    assert_eq!(
-        (slugs_of(&db, &ada.membership.workspace), slugs_of(&db, &bob.membership.workspace)),
-        (vec!["looms".to_owned()], vec!["engines".to_owned()])
-    );
-    let nowhere = WorkspaceId::generate();
-    let nowhere = db
-        .users()
-        .change_workspace(
-            &nowhere,
-            &ada.account.id,
-            &to_slug("nowhere"),
-            &Precondition::None,
-            &AuditContext { at: later, ..an_origin(&ada.account.id) },
-        )
-        .await
-        .unwrap();
+    assert_eq!(slugs_of(&db, &ada.membership.workspace), ["looms"]);
+    assert_eq!(slugs_of(&db, &bob.membership.workspace), ["engines"]);
+    let nowhere = changed(&db, &WorkspaceId::generate(), &ada.account.id, &to_slug("nowhere"), later).await;
     assert_eq!(nowhere, WorkspaceOutcome::NoWorkspace);
 }
 
@@ -288,26 +244,21 @@ async fn a_new_slug_frees_the_old_and_a_taken_one_changes_nothing() {
 async fn changes_at_once_lose_no_slug_and_leave_no_second_one() {
     let db = TestDynamoDb::start();
     let ada = found(&db, "ada@example.com", "engines").await;
-    let users = db.users();
     let settings = WorkspaceSettings::try_from(r#"{"theme":"dark"}"#.to_owned()).unwrap();
     let patches = [
         to_slug("looms"),
         to_slug("looms"),
         to_slug("mills"),
-        WorkspacePatch { name: Some(WorkspaceName::parse("Looms").unwrap()), ..WorkspacePatch::default() },
+        to_name("Looms"),
         WorkspacePatch { settings: Some(settings.clone()), ..to_slug("wheels") },
     ];
 
-    let (id, origin) = (&ada.account.id, an_origin(&ada.account.id));
-    let outcomes = join_all(
-        patches
-            .iter()
-            .map(|patch| users.change_workspace(&ada.membership.workspace, id, patch, &Precondition::None, &origin)),
-    )
-    .await;
+    let now = Timestamp::now();
+    let (workspace, id) = (&ada.membership.workspace, &ada.account.id);
+    let outcomes = join_all(patches.iter().map(|patch| changed(&db, workspace, id, patch, now))).await;
 
     for (patch, outcome) in patches.iter().zip(outcomes) {
-        let WorkspaceOutcome::Changed(_) = outcome.unwrap() else { panic!("{patch:?} was refused") };
+        let WorkspaceOutcome::Changed(_) = outcome else { panic!("{patch:?} was refused") };
     }
     let workspace = db.users().workspace(&ada.membership.workspace).await.unwrap().unwrap();
     assert_eq!((workspace.name.as_str(), workspace.settings), ("Looms", settings));
@@ -319,13 +270,9 @@ async fn of_simultaneous_changes_the_audit_log_shows_a_chain_of_values() {
     let db = TestDynamoDb::start();
     let ada = found(&db, "ada@example.com", "engines").await;
     let (users, id, origin) = (db.users(), &ada.membership.workspace, an_origin(&ada.account.id));
-    let rename = async |number: usize| {
-        let patch = WorkspacePatch {
-            name: Some(WorkspaceName::parse(&format!("Looms {number}")).unwrap()),
-            ..WorkspacePatch::default()
-        };
-        users.change_workspace(id, &ada.account.id, &patch, &Precondition::None, &origin).await.unwrap()
-    };
+    let now = Timestamp::now();
+    let rename =
+        async |number: usize| changed(&db, id, &ada.account.id, &to_name(&format!("Looms {number}")), now).await;
     let choose = async |choice| users.choose_mail(&ada.account.id, choice, &origin).await.unwrap();
 
     let renamed = join_all((0..4).map(rename));
@@ -364,19 +311,17 @@ async fn of_two_workspaces_one_gets_a_slug() {
     let db = TestDynamoDb::start();
     let ada = found(&db, "ada@example.com", "engines").await;
     let bob = found(&db, "bob@example.com", "mills").await;
-    let (users, patch) = (db.users(), to_slug("looms"));
+    let (patch, now) = (to_slug("looms"), Timestamp::now());
+    let workspaces = [ada.membership.workspace, bob.membership.workspace];
 
-    let outcomes = join_all([&ada, &bob].map(async |one| {
-        let (id, origin) = (&one.account.id, an_origin(&one.account.id));
-        users.change_workspace(&one.membership.workspace, id, &patch, &Precondition::None, &origin).await
-    }))
+    let outcomes = join_all([
+        changed(&db, &workspaces[0], &ada.account.id, &patch, now),
+        changed(&db, &workspaces[1], &bob.account.id, &patch, now),
+    ])
     .await;
 
-    let taken = outcomes.into_iter().filter(|outcome| matches!(outcome, Ok(WorkspaceOutcome::SlugTaken))).count();
-    assert_eq!(
-        (taken, slugs_of(&db, &ada.membership.workspace).len(), slugs_of(&db, &bob.membership.workspace).len()),
-        (1, 1, 1)
-    );
+    let taken = outcomes.into_iter().filter(|outcome| *outcome == WorkspaceOutcome::SlugTaken).count();
+    assert_eq!((taken, workspaces.map(|one| slugs_of(&db, &one).len())), (1, [1, 1]));
 }
 
 #[tokio::test]
@@ -385,11 +330,10 @@ async fn whoever_is_no_admin_any_more_changes_nothing() {
     let (workspace, ada, bob) = two_admins(&db).await;
     change_role(&db.users(), &workspace, &ada, &bob, Role::Member).await.unwrap();
     let before = db.scan("UsersTable");
-    let name = WorkspacePatch { name: Some(WorkspaceName::parse("Looms").unwrap()), ..WorkspacePatch::default() };
+    let stranger = UserId::generate();
 
-    for (who, patch) in [(&bob, to_slug("looms")), (&bob, name), (&UserId::generate(), to_slug("looms"))] {
-        let outcome =
-            db.users().change_workspace(&workspace, who, &patch, &Precondition::None, &an_origin(who)).await.unwrap();
+    for (who, patch) in [(&bob, to_slug("looms")), (&bob, to_name("Looms")), (&stranger, to_slug("looms"))] {
+        let outcome = changed(&db, &workspace, who, &patch, Timestamp::now()).await;
         assert_eq!(outcome, WorkspaceOutcome::CallerNotAdmin, "{patch:?}");
     }
 
@@ -570,11 +514,9 @@ async fn a_transaction_conflict_is_retried_but_other_failures_are_not() {
     let demoted = change_role(&users, &workspace, &ada, &bob, Role::Member).await.unwrap();
     assert!(matches!(demoted, MemberOutcome::Done(Member { role: Role::Member, .. })));
     faults.plan_all(conflicts);
-    let changed = users
-        .change_workspace(&workspace, &ada, &to_slug("looms"), &Precondition::None, &an_origin(&ada))
-        .await
-        .unwrap();
-    assert!(matches!(changed, WorkspaceOutcome::Changed(_)));
+    let looms = to_slug("looms");
+    let changed = users.change_workspace(&workspace, &ada, &looms, &Precondition::None, &an_origin(&ada)).await;
+    assert!(matches!(changed.unwrap(), WorkspaceOutcome::Changed(_)));
 
     faults.plan(Some((1, Fault::Cancelled(Cancellation::Throttling))));
     assert!(users.remove_member(&removal(&workspace, &ada, &bob)).await.is_err());
@@ -587,8 +529,7 @@ async fn a_transaction_conflict_is_retried_but_other_failures_are_not() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_thirty_invitations_at_once_only_those_with_room_are_made() {
     for there_are in [0, 90] {
-        let db = TestDynamoDb::start();
-        let ada = db.register("ada").await;
+        let (db, ada) = with_person("ada").await;
         for number in 0..there_are {
             db.invite(&ada, &format!("earlier{number}@example.com"), Role::Member).await;
         }
@@ -613,8 +554,7 @@ async fn of_thirty_invitations_at_once_only_those_with_room_are_made() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_thirty_workspaces_at_once_a_person_joins_only_the_allowed_number() {
     for each in [5, 15] {
-        let db = TestDynamoDb::start();
-        let bob = db.register("bob").await;
+        let (db, bob) = with_person("bob").await;
         let (users, origin, session) = (db.users(), an_origin(&bob.id), a_session());
         let account = users.account(&bob.id).await.unwrap().unwrap();
         let (mut invitations, mut founded) = (Vec::new(), Vec::new());
@@ -658,14 +598,10 @@ async fn a_workspace_costs_what_the_chart_says() {
     assert_eq!(spent(), (0.0, 18.0), "registration");
     users.workspace(workspace).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "reading it");
-    let name = WorkspacePatch { name: Some(WorkspaceName::parse("Looms").unwrap()), ..WorkspacePatch::default() };
-    users.change_workspace(workspace, caller, &name, &Precondition::None, &an_origin(caller)).await.unwrap();
-    assert_eq!(spent(), (2.0, 6.0), "a new name");
-    users
-        .change_workspace(workspace, caller, &to_slug("looms"), &Precondition::None, &an_origin(caller))
-        .await
-        .unwrap();
-    assert_eq!(spent(), (2.0, 10.0), "a new slug");
+    for (patch, writes) in [(to_name("Looms"), 6.0), (to_slug("looms"), 10.0)] {
+        users.change_workspace(workspace, caller, &patch, &Precondition::None, &an_origin(caller)).await.unwrap();
+        assert_eq!(spent(), (2.0, writes), "{patch:?}");
+    }
     users.members(workspace).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "the members");
     let token = OneTimeToken::generate(TokenPurpose::Invitation).unwrap().hash();

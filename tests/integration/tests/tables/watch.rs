@@ -143,30 +143,19 @@ fn count(db: &TestDynamoDb, partition: &str) -> usize {
 // ---------------------------------------------------------------------------------------------------------- Registering
 
 #[tokio::test]
-async fn a_target_is_read_as_it_was_registered() {
+async fn a_url_has_one_target_as_it_was_first_registered() {
     let db = TestDynamoDb::start();
     let wanted = target("https://EXAMPLE.com:443/ä/?b=c#d");
+    let again = target_at(&wanted.workspace, "https://example.com/ä?b=c", noon().plus(INTERVAL));
 
     let registered = done(db.watch().register(&wanted, None, &correlation()).await);
-
-    assert!(registered.is_new);
-    assert_eq!(registered.target, Target { registered: true, ..wanted.clone() });
-    assert_eq!(db.watch().find(&wanted.id).await.unwrap(), Some(registered.target));
-    assert_eq!(db.watch().find(&TargetId::parse("t_0000000000000000000007").unwrap()).await.unwrap(), None);
-}
-
-#[tokio::test]
-async fn a_url_has_one_target_however_it_is_written() {
-    let db = TestDynamoDb::start();
-    let first = target("https://example.com/a");
-    let again = target_at(&first.workspace, "HTTPS://Example.com:443/a/#b", noon().plus(INTERVAL));
-
-    let registered = done(db.watch().register(&first, None, &correlation()).await);
     let found = done(db.watch().register(&again, None, &correlation()).await);
 
     assert!(registered.is_new && !found.is_new);
+    assert_eq!(registered.target, Target { registered: true, ..wanted.clone() });
     assert_eq!(found.target, registered.target, "the first URL and time stay");
-    assert_eq!(count(&db, "TARGET#"), 1);
+    assert_eq!((db.watch().find(&wanted.id).await.unwrap(), count(&db, "TARGET#")), (Some(registered.target), 1));
+    assert_eq!(db.watch().find(&TargetId::parse("t_0000000000000000000007").unwrap()).await.unwrap(), None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -208,17 +197,22 @@ async fn a_known_key_gets_its_target_as_it_is_now() {
 }
 
 #[tokio::test]
-async fn a_key_with_another_url_leads_to_its_target_and_registers_nothing() {
+async fn a_key_leads_to_its_target_for_a_day_whatever_the_url() {
     let db = TestDynamoDb::start();
     let (first, table) = (target("https://example.com/a"), db.watch());
-    let other = target_at(&first.workspace, "https://example.com/b", noon().plus(INTERVAL));
     done(table.register(&first, Some(&key("k")), &correlation()).await);
+    let registered = async |url: &str, hours: u64| {
+        let wanted = target_at(&first.workspace, url, noon().plus(Duration::from_secs(hours * 3_600)));
+        done(table.register(&wanted, Some(&key("k")), &correlation()).await)
+    };
 
     let looked_up = table.first_registration(&first.workspace, &key("k"), noon().plus(INTERVAL)).await.unwrap();
-    let registered = done(table.register(&other, Some(&key("k")), &correlation()).await);
-
-    assert_eq!((looked_up.as_ref(), &registered.target.id), (Some(&registered), &first.id));
+    let again = registered("https://example.com/b", 23).await;
+    assert_eq!((looked_up.as_ref(), &again.target.id), (Some(&again), &first.id));
     assert_eq!(count(&db, "TARGET#"), 1, "the other URL is not registered");
+    let second = registered("https://example.com/b", 24).await;
+    assert!(second.is_new, "the row of the key remains");
+    assert_eq!(registered("https://example.com/c", 25).await.target.id, second.target.id);
 }
 
 #[tokio::test]
@@ -235,36 +229,14 @@ async fn a_key_registered_with_a_known_url_is_remembered() {
     assert_eq!(first_answer().await, Some(registered), "it was not new then either");
 }
 
-#[tokio::test]
-async fn a_key_is_forgotten_after_a_day_despite_its_remaining_row() {
-    let db = TestDynamoDb::start();
-    let (first, table) = (target("https://example.com/a"), db.watch());
-    done(table.register(&first, Some(&key("k")), &correlation()).await);
-    let registered = async |url: &str, hours: u64| {
-        let wanted = target_at(&first.workspace, url, noon().plus(Duration::from_secs(hours * 3_600)));
-        done(table.register(&wanted, Some(&key("k")), &correlation()).await)
-    };
-
-    assert_eq!(registered("https://example.com/b", 23).await.target.id, first.id);
-    let second = registered("https://example.com/b", 24).await;
-    assert!(second.is_new);
-    assert_eq!(registered("https://example.com/c", 25).await.target.id, second.target.id);
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_bodies_with_one_key_at_once_one_is_registered() {
-    let db = TestDynamoDb::start();
-    let workspace = WorkspaceId::generate();
-    let client = db.client_with(Rendezvous::of(2));
+    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
+    let wanted = ["https://example.com/a", "https://example.com/b"].map(|url| target_at(&workspace, url, noon()));
 
-    let registering = ["https://example.com/a", "https://example.com/b"].map(|url| {
-        let (table, wanted) = (WatchTable::new(client.clone(), "WatchTable"), target_at(&workspace, url, noon()));
-        tokio::spawn(async move { done(table.register(&wanted, Some(&key("k")), &correlation()).await) })
-    });
+    let [one, other] = at_once(&db, wanted, Some(key("k"))).await;
 
-    let registered = join_all(registering).await.into_iter().map(Result::unwrap);
-    let targets: BTreeSet<_> = registered.map(|registered| registered.target.url.to_string()).collect();
-    assert_eq!(targets.len(), 1, "{targets:?}");
+    assert_eq!(one.target.url, other.target.url);
     assert_eq!((count(&db, "TARGET#"), count(&db, "IDEM#")), (1, 1));
 }
 
@@ -285,30 +257,23 @@ async fn a_key_whose_target_was_deleted_serves_for_the_next_one() {
 
 #[tokio::test]
 async fn a_key_does_not_answer_with_a_later_target_of_its_url() {
-    let db = TestDynamoDb::start();
-    let (first, table) = (target("https://example.com/a"), db.watch());
-    done(table.register(&first, Some(&key("k")), &correlation()).await);
-    table.delete(&first).await.unwrap();
-    let later = Target { created_at: noon().plus(INTERVAL), status_since: noon().plus(INTERVAL), ..first.clone() };
-    done(table.register(&later, None, &correlation()).await);
+    for comes_back_by_a_link in [false, true] {
+        let db = TestDynamoDb::start();
+        let (first, table) = (target("https://example.com/a"), db.watch());
+        done(table.register(&first, Some(&key("k")), &correlation()).await);
+        table.delete(&first).await.unwrap();
+        let later = Target { created_at: slot(1), status_since: slot(1), ..first.clone() };
+        if comes_back_by_a_link {
+            table.watch(&later, &link_id("launch"), noon(), &correlation()).await.unwrap();
+        } else {
+            done(table.register(&later, None, &correlation()).await);
+        }
 
-    let again = done(table.register(&later, Some(&key("k")), &correlation()).await);
+        let again = done(table.register(&later, Some(&key("k")), &correlation()).await);
 
-    assert_eq!((again.is_new, again.target.created_at), (false, later.created_at));
-}
-
-#[tokio::test]
-async fn a_key_whose_target_came_back_by_a_link_registers_it_anew() {
-    let db = TestDynamoDb::start();
-    let (wanted, table) = (target("https://example.com/a"), db.watch());
-    done(table.register(&wanted, Some(&key("k")), &correlation()).await);
-    table.delete(&wanted).await.unwrap();
-    table.watch(&wanted, &link_id("launch"), noon(), &correlation()).await.unwrap();
-
-    let registered = done(table.register(&wanted, Some(&key("k")), &correlation()).await);
-
-    assert!(!registered.is_new);
-    assert!(table.find(&wanted.id).await.unwrap().unwrap().registered);
+        assert_eq!((again.is_new, again.target.created_at), (false, slot(1)), "{comes_back_by_a_link}");
+        assert!(table.find(&first.id).await.unwrap().unwrap().registered, "{comes_back_by_a_link}");
+    }
 }
 
 #[tokio::test]
@@ -333,9 +298,7 @@ async fn workspaces_share_neither_targets_nor_keys() {
 #[tokio::test]
 async fn registering_again_after_a_lost_answer_is_still_the_first_time() {
     let db = TestDynamoDb::start();
-    let faults = Faults::default();
-    let table = WatchTable::new(retrying(&db, &faults), "WatchTable");
-    let wanted = target("https://example.com/a");
+    let ((table, faults), wanted) = (retrying(&db), target("https://example.com/a"));
     // Calls: the key, the target, the transaction.
     faults.plan(Some((2, Fault::AnswerLost)));
 
@@ -552,7 +515,7 @@ async fn a_shard_that_is_split_begins_there_and_goes_round() {
 async fn an_unreadable_row_is_reported_and_its_neighbours_are_due() {
     let db = TestDynamoDb::start();
     let (shard, ids) = register_in_one_shard(&db, 3).await;
-    damage(&db, &ids[1]).await;
+    damage(&db, &ids[1]);
 
     let page = db.watch().due(&ShardRange::all(shard), 99).await.unwrap();
 
@@ -579,8 +542,7 @@ async fn of_workers_taking_a_partition_at_once_one_gets_it_per_tick() {
 #[tokio::test]
 async fn a_partition_that_was_taken_with_a_lost_answer_is_taken() {
     let db = TestDynamoDb::start();
-    let faults = Faults::default();
-    let table = WatchTable::new(retrying(&db, &faults), "WatchTable");
+    let (table, faults) = retrying(&db);
     faults.plan(Some((0, Fault::AnswerLost)));
 
     assert!(table.take_partition(&round_at(noon(), 15), &correlation()).await.unwrap());
@@ -621,46 +583,6 @@ async fn a_partition_has_notes_only_if_something_was_noted() {
 // --------------------------------------------------------------------------------------------------------------- Rounds
 
 #[tokio::test]
-async fn a_first_good_round_means_up_and_is_no_news() {
-    let monitored = Monitored::new().await;
-    assert_eq!(monitored.status().await, TargetStatus::Pending);
-
-    let changed = monitored.next_round(0, GOOD).await;
-
-    assert_eq!(changed, Some(TargetStatus::Up));
-    let target = monitored.now().await;
-    assert_eq!((target.status, target.status_since), (TargetStatus::Up, slot(0).plus(Duration::from_secs(1))));
-    assert!(monitored.events().is_empty());
-}
-
-#[tokio::test]
-async fn two_failed_rounds_in_a_row_mean_down_and_one_does_not() {
-    let monitored = Monitored::new().await;
-    monitored.next_round(0, GOOD).await;
-
-    assert_eq!(monitored.next_round(1, FAILED).await, None);
-    assert_eq!(monitored.next_round(2, GOOD).await, None);
-    assert_eq!(monitored.next_round(3, FAILED).await, None);
-    assert_eq!(monitored.status().await, TargetStatus::Up);
-    assert_eq!(monitored.next_round(4, FAILED).await, Some(TargetStatus::Down));
-    assert_eq!(monitored.next_round(5, FAILED).await, None);
-
-    assert_eq!(monitored.event_types(), ["target.down"]);
-    assert_eq!(monitored.now().await.status_since, slot(4).plus(Duration::from_secs(1)));
-}
-
-#[tokio::test]
-async fn a_target_that_never_answered_goes_down_as_well() {
-    let monitored = Monitored::new().await;
-
-    monitored.next_round(0, FAILED).await;
-    assert_eq!(monitored.status().await, TargetStatus::Pending);
-    monitored.next_round(1, FAILED).await;
-
-    assert_eq!(monitored.event_types(), ["target.down"]);
-}
-
-#[tokio::test]
 async fn the_events_say_what_happened_to_what_and_when() {
     let monitored = Monitored::new().await;
     monitored.next_round(0, GOOD).await;
@@ -686,6 +608,7 @@ async fn the_events_say_what_happened_to_what_and_when() {
     assert_eq!((&detail.target_id, detail.down_since), (&target.id, at(2)));
     let EventDetail::TargetDown(detail) = &again.detail else { panic!("{again:?}") };
     assert_eq!((detail.status_code, detail.error), (Some(503), None), "the timeout is over");
+    assert_eq!(monitored.now().await.status_since, at(5));
 }
 
 #[tokio::test]
@@ -706,31 +629,22 @@ async fn a_part_of_a_round_is_stored_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn failed_rounds_at_once_make_one_change() {
-    let monitored = Monitored::new().await;
-    monitored.next_round(0, GOOD).await;
-    monitored.next_round(1, FAILED).await;
-    let read = monitored.due().await;
+async fn rounds_at_once_make_one_change() {
+    for (before, outcome, status, events) in [
+        (GOOD, FAILED, TargetStatus::Down, &["target.down"][..]),
+        (FAILED, GOOD, TargetStatus::Up, &["target.down", "target.up"]),
+    ] {
+        let monitored = Monitored::new().await;
+        monitored.next_round(0, before).await;
+        monitored.next_round(1, FAILED).await;
+        let read = monitored.due().await;
 
-    let changed = join_all((0..12).map(|number| monitored.round(2 + number % 3, &read, FAILED))).await;
+        let changed = join_all((0..12).map(|number| monitored.round(2 + number % 3, &read, outcome))).await;
 
-    assert_eq!(changed.iter().filter(|change| **change == Some(TargetStatus::Down)).count(), 1, "{changed:?}");
-    assert_eq!(monitored.event_types(), ["target.down"]);
-    assert_eq!(monitored.results().await.len(), 5);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn good_rounds_at_once_make_one_change() {
-    let monitored = Monitored::new().await;
-    monitored.next_round(0, FAILED).await;
-    monitored.next_round(1, FAILED).await;
-    let read = monitored.due().await;
-
-    let changed = join_all((0..12).map(|number| monitored.round(2 + number % 3, &read, GOOD))).await;
-
-    let up = changed.iter().filter(|change| **change == Some(TargetStatus::Up)).count();
-    assert_eq!((up, monitored.status().await), (1, TargetStatus::Up), "{changed:?}");
-    assert_eq!(monitored.event_types(), ["target.down", "target.up"]);
+        assert_eq!(changed.iter().filter(|change| **change == Some(status)).count(), 1, "{changed:?}");
+        assert_eq!((monitored.status().await, monitored.event_types()), (status, events.to_vec()));
+        assert_eq!(monitored.results().await.len(), 5);
+    }
 }
 
 /// Reads are eventually consistent, and a round may begin before all that follows from the one before is written.
@@ -753,34 +667,46 @@ async fn a_tick_with_an_outdated_standing_keeps_a_right_status() {
     assert_eq!(monitored.results().await.len(), 6);
 }
 
-/// Every history of six rounds, with each way to lose the note of a success.
 #[tokio::test]
 async fn statuses_follow_from_results_even_if_a_success_was_not_noted() {
-    const ROUNDS: usize = 6;
+    const ROUNDS: u32 = 6;
     let db = TestDynamoDb::start();
     let table = db.watch();
+    let mut changes = Vec::new();
     for history in 0..1_u32 << ROUNDS {
-        let mut changes = Vec::new();
+        let has_failed = |number: u32| history >> number & 1 == 1;
         for notes_successes in [true, false] {
             let target = target(&format!("https://{history}.example/"));
             done(table.register(&target, None, &correlation()).await);
-            let mut statuses = Vec::new();
-            for number in 0..ROUNDS as u32 {
-                let outcome = if history >> number & 1 == 1 { FAILED } else { GOOD };
+            let mut status = TargetStatus::Pending;
+            for number in 0..ROUNDS {
+                let outcome = if has_failed(number) { FAILED } else { GOOD };
                 let checked = checked(&due(&table, &target.id).await, number, outcome);
-                let is_known = checked.target.health.status == TargetStatus::Up;
-                if outcome == GOOD && is_known && !notes_successes {
+                let expected = match (outcome, number > 0 && has_failed(number - 1)) {
+                    (GOOD, _) => TargetStatus::Up,
+                    (_, true) => TargetStatus::Down,
+                    (_, false) => status,
+                };
+                if outcome == GOOD && status == TargetStatus::Up && !notes_successes {
                     let stored = table.store_results(&round_at(slot(number), 15), 0, &[checked]).await.unwrap();
                     assert!(stored);
                 } else {
-                    record(&table, slot(number), &checked).await.unwrap();
+                    let changed = record(&table, slot(number), &checked).await.unwrap();
+                    assert_eq!(changed, (expected != status).then_some(expected), "{history:06b}, round {number}");
                 }
-                statuses.push(table.find(&target.id).await.unwrap().unwrap().status);
+                let found = table.find(&target.id).await.unwrap().unwrap();
+                assert_eq!(found.status, expected, "{history:06b}, the first round last");
+                if status != expected {
+                    assert_eq!(found.status_since, slot(number).plus(Duration::from_secs(1)));
+                    changes.push((status, expected));
+                }
+                status = expected;
             }
-            changes.push(statuses);
         }
-        assert_eq!(changes[0], changes[1], "{history:06b}, the first round last");
     }
+    // A first success is no news.
+    changes.retain(|change| *change != (TargetStatus::Pending, TargetStatus::Up));
+    assert_eq!(events(&db).len(), changes.len());
 }
 
 #[tokio::test]
@@ -831,8 +757,7 @@ async fn results_of_a_deleted_target_do_not_count_for_its_successor() {
 async fn results_whose_answer_was_lost_are_stored_once_and_count() {
     let monitored = Monitored::new().await;
     monitored.next_round(0, FAILED).await;
-    let faults = Faults::default();
-    let table = WatchTable::new(retrying(&monitored.db, &faults), "WatchTable");
+    let (table, faults) = retrying(&monitored.db);
 
     // Calls: the results, which are there when they are put again; what was found since the failure; the change.
     for (lost, number) in [(0, 1), (2, 2)] {
@@ -971,6 +896,8 @@ async fn a_deleted_target_makes_room_and_a_known_url_needs_none() {
     assert_eq!((refused, known.is_new, elsewhere.is_new), (TargetRegistration::Full, false, true));
     assert_eq!(counted(&db, &first.workspace), 0, "deleting it again frees nothing");
     assert!(done(table.register(&second, Some(&key("k")), &correlation()).await).is_new, "the key is unused");
+    let of_none = db.watch().with_quota(per(0)).register(&target("https://example.com/a"), None, &correlation()).await;
+    assert_eq!(of_none.unwrap(), TargetRegistration::Full);
 }
 
 /// In how many workspaces whatever somebody has founded.
@@ -1009,16 +936,6 @@ async fn all_workspaces_of_a_founder_share_the_founders_quota_of_targets() {
 }
 
 #[tokio::test]
-async fn a_quota_of_none_lets_nobody_begin() {
-    let db = TestDynamoDb::start();
-    let table = db.watch().with_quota(per(0));
-
-    let refused = table.register(&target("https://example.com/a"), None, &correlation()).await.unwrap();
-
-    assert_eq!(refused, TargetRegistration::Full);
-}
-
-#[tokio::test]
 async fn what_links_watch_counts_until_the_last_of_them_is_gone() {
     let db = TestDynamoDb::start();
     let (table, ids) = (db.watch().with_quota(per(1)), correlation());
@@ -1044,36 +961,25 @@ async fn what_links_watch_counts_until_the_last_of_them_is_gone() {
 }
 
 #[tokio::test]
-async fn a_link_without_room_does_not_watch_until_it_begins_again_later() {
+async fn a_link_without_room_frees_no_place_and_watches_when_it_begins_again() {
     let db = TestDynamoDb::start();
-    let (table, ids, link) = (db.watch().with_quota(per(1)), correlation(), link_id("launch"));
+    let (table, ids, link, deleted) =
+        (db.watch().with_quota(per(1)), correlation(), link_id("launch"), link_id("gone"));
     let wanted = target("https://example.com/a");
     let other = target_at(&wanted.workspace, "https://example.com/b", noon());
     done(table.register(&other, None, &ids).await);
 
-    let refused = table.watch(&wanted, &link, slot(1), &ids).await.unwrap();
+    for link in [&link, &deleted] {
+        assert_eq!(table.watch(&wanted, link, slot(1), &ids).await.unwrap(), WatchOutcome::NoRoom);
+    }
+    table.unwatch(&wanted.id, &deleted, slot(2)).await.unwrap();
+    assert_eq!((counted(&db, &wanted.workspace), count(&db, "TARGET#")), (1, 1));
+    assert_eq!(watcher(&db, &deleted)["link_state"]["S"], "ended");
     table.delete(&other).await.unwrap();
-    let repeated = table.watch(&wanted, &link, slot(1), &ids).await.unwrap();
-
-    assert_eq!((refused, repeated), (WatchOutcome::NoRoom, WatchOutcome::Done));
+    assert_eq!(table.watch(&wanted, &link, slot(1), &ids).await.unwrap(), WatchOutcome::Done);
     assert_eq!(table.find(&wanted.id).await.unwrap(), None, "a repeated message changes nothing");
     table.watch(&wanted, &link, slot(2), &ids).await.unwrap();
     assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 1);
-}
-
-#[tokio::test]
-async fn a_link_that_was_refused_is_deleted_without_freeing_a_place() {
-    let db = TestDynamoDb::start();
-    let (table, ids, link) = (db.watch().with_quota(per(1)), correlation(), link_id("launch"));
-    let wanted = target("https://example.com/a");
-    let other = target_at(&wanted.workspace, "https://example.com/b", noon());
-    done(table.register(&other, None, &ids).await);
-    table.watch(&wanted, &link, slot(1), &ids).await.unwrap();
-
-    table.unwatch(&wanted.id, &link, slot(2)).await.unwrap();
-
-    assert_eq!((counted(&db, &wanted.workspace), count(&db, "TARGET#")), (1, 1));
-    assert_eq!(watcher(&db, &link)["link_state"]["S"], "ended");
 }
 
 // -------------------------------------------------------------------------------------------------------------- Results
@@ -1131,35 +1037,6 @@ async fn a_deleted_target_leaves_the_lists_and_may_be_deleted_again() {
 }
 
 #[tokio::test]
-async fn a_link_makes_a_target_and_takes_it_along() {
-    let db = TestDynamoDb::start();
-    let wanted = target("https://example.com/a");
-
-    db.watch().watch(&wanted, &link_id("launch"), noon(), &correlation()).await.unwrap();
-    let watched = db.watch().find(&wanted.id).await.unwrap().unwrap();
-    db.watch().unwatch(&wanted.id, &link_id("launch"), noon()).await.unwrap();
-
-    assert_eq!(watched, Target { watchers: 1, registered: false, ..wanted.clone() });
-    assert_eq!(db.watch().find(&wanted.id).await.unwrap(), None);
-}
-
-#[tokio::test]
-async fn a_target_that_was_registered_by_itself_outlives_its_links() {
-    let db = TestDynamoDb::start();
-    let (table, wanted) = (db.watch(), target("https://example.com/a"));
-    table.watch(&wanted, &link_id("launch"), noon(), &correlation()).await.unwrap();
-
-    let registered = done(table.register(&wanted, None, &correlation()).await);
-
-    assert!(!registered.is_new && registered.target.registered);
-    assert_eq!(table.delete(&wanted).await.unwrap(), DeleteTargetOutcome::Watched);
-    assert!(table.find(&wanted.id).await.unwrap().unwrap().registered, "a refused deletion changes nothing");
-    table.unwatch(&wanted.id, &link_id("launch"), noon()).await.unwrap();
-    assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 0);
-    assert_eq!(table.delete(&wanted).await.unwrap(), DeleteTargetOutcome::Deleted);
-}
-
-#[tokio::test]
 async fn whoever_registers_what_a_link_watches_is_told_from_then_on() {
     let db = TestDynamoDb::start();
     let table = db.watch();
@@ -1179,8 +1056,9 @@ async fn whoever_registers_what_a_link_watches_is_told_from_then_on() {
     for number in 0..2 {
         check(&db, &ada.id, slot(number), FAILED).await;
     }
-    let told = events(&db).pop().unwrap();
-    let EventDetail::TargetDown(detail) = told.detail else { panic!("{told:?}") };
+    let events = events(&db);
+    let [told] = events.as_slice() else { panic!("watching publishes nothing: {events:?}") };
+    let EventDetail::TargetDown(detail) = &told.detail else { panic!("{told:?}") };
     assert_eq!(detail.user_id, bobs.owner);
     assert_eq!(told.correlation_id, correlation());
 }
@@ -1192,67 +1070,27 @@ async fn of_two_simultaneous_registrations_of_a_watched_url_one_is_told() {
     db.watch().watch(&first, &link_id("launch"), noon(), &correlation()).await.unwrap();
     let wanted = [(); 2].map(|()| target_at(&first.workspace, "https://example.com/a", noon()));
 
-    let [one, other] = at_once(&db, wanted).await.map(|registered| registered.target.owner);
+    let [one, other] = at_once(&db, wanted, None).await.map(|registered| registered.target.owner);
 
     assert_eq!((&one, &one), (&other, &db.watch().find(&first.id).await.unwrap().unwrap().owner));
     assert_ne!(one, first.owner);
 }
 
 #[tokio::test]
-async fn a_target_keeps_the_owner_of_its_first_link_after_that_link() {
+async fn a_watcher_is_kept_as_long_as_its_link_watches() {
     let db = TestDynamoDb::start();
-    let table = db.watch();
-    let ada = target("https://example.com/a");
-    let bob = target_at(&ada.workspace, "https://example.com/a", noon().plus(INTERVAL));
-    table.watch(&ada, &link_id("first"), noon(), &correlation()).await.unwrap();
-    table.watch(&bob, &link_id("second"), noon(), &correlation()).await.unwrap();
-
-    table.unwatch(&ada.id, &link_id("first"), noon()).await.unwrap();
-
-    assert_eq!(table.find(&ada.id).await.unwrap().unwrap().owner, ada.owner);
-}
-
-#[tokio::test]
-async fn a_link_that_is_gone_before_it_is_known_never_watches() {
-    let db = TestDynamoDb::start();
-    let (table, wanted) = (db.watch(), target("https://example.com/a"));
-
-    table.unwatch(&wanted.id, &link_id("launch"), noon()).await.unwrap();
-    table.watch(&wanted, &link_id("launch"), noon(), &correlation()).await.unwrap();
-
-    assert_eq!(table.find(&wanted.id).await.unwrap(), None);
-    let mark = db.scan("WatchTable").pop().unwrap();
-    assert_eq!(mark["ttl"]["N"], noon().plus(lifetimes::ENDED_WATCHES).unix_seconds().to_string());
-}
-
-#[tokio::test]
-async fn an_expired_link_stops_watching_and_resumes_when_its_time_is_extended() {
-    let db = TestDynamoDb::start();
-    let (table, link) = (db.watch(), link_id("launch"));
-    let wanted = target("https://example.com/a");
+    let (table, wanted, link) = (db.watch(), target("https://example.com/a"), link_id("launch"));
+    let expires = |link: &LinkId| watcher(&db, link).get("ttl").map(|ttl| ttl["N"].as_str().unwrap().to_owned());
+    let kept_until = |number| Some(slot(number).plus(lifetimes::ENDED_WATCHES).unix_seconds().to_string());
     table.watch(&wanted, &link, slot(1), &correlation()).await.unwrap();
 
     table.pause(&wanted.id, &link, slot(2)).await.unwrap();
-
-    assert_eq!(table.find(&wanted.id).await.unwrap(), None);
-    let row = watcher(&db, &link);
-    assert_eq!(row["ttl"]["N"], slot(2).plus(lifetimes::ENDED_WATCHES).unix_seconds().to_string());
+    assert_eq!(expires(&link), kept_until(2));
     table.watch(&wanted, &link, slot(3), &correlation()).await.unwrap();
-    assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 1);
-    assert_eq!(watcher(&db, &link).get("ttl"), None, "it is kept as long as the link watches");
-}
+    assert_eq!(expires(&link), None);
 
-#[tokio::test]
-async fn a_link_that_was_removed_never_resumes_whatever_the_times_say() {
-    let db = TestDynamoDb::start();
-    let (table, link) = (db.watch(), link_id("launch"));
-    let wanted = target("https://example.com/a");
-    table.watch(&wanted, &link, slot(3), &correlation()).await.unwrap();
-
-    table.unwatch(&wanted.id, &link, slot(1)).await.unwrap();
-    table.watch(&wanted, &link, slot(4), &correlation()).await.unwrap();
-
-    assert_eq!(table.find(&wanted.id).await.unwrap(), None);
+    table.unwatch(&wanted.id, &link_id("unknown"), slot(4)).await.unwrap();
+    assert_eq!(expires(&link_id("unknown")), kept_until(4));
 }
 
 #[tokio::test]
@@ -1267,20 +1105,6 @@ async fn messages_about_a_former_link_spare_its_codes_current_one() {
     table.unwatch(&wanted.id, &former, slot(3)).await.unwrap();
 
     assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 1);
-}
-
-#[tokio::test]
-async fn watching_publishes_nothing() {
-    let db = TestDynamoDb::start();
-    let (table, wanted) = (db.watch(), target("https://example.com/a"));
-
-    for link in ["launch", "second"] {
-        table.watch(&wanted, &link_id(link), noon(), &correlation()).await.unwrap();
-    }
-    done(table.register(&wanted, None, &correlation()).await);
-    table.unwatch(&wanted.id, &link_id("launch"), noon()).await.unwrap();
-
-    assert!(events(&db).is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -1304,35 +1128,24 @@ async fn twelve_links_at_once_are_twelve_watchers() {
 }
 
 #[tokio::test]
-async fn watching_and_ending_it_bear_a_lost_answer() {
+async fn watching_ending_it_and_deleting_bear_a_lost_answer() {
     let db = TestDynamoDb::start();
-    let faults = Faults::default();
-    let table = WatchTable::new(retrying(&db, &faults), "WatchTable");
-    let wanted = target("https://example.com/a");
+    let ((table, faults), wanted) = (retrying(&db), target("https://example.com/a"));
     table.watch(&wanted, &link_id("first"), noon(), &correlation()).await.unwrap();
+    let watchers = async || table.find(&wanted.id).await.unwrap().unwrap().watchers;
 
     // Calls: the watcher, the target, the transaction.
     faults.plan(Some((2, Fault::AnswerLost)));
     table.watch(&wanted, &link_id("second"), noon(), &correlation()).await.unwrap();
-    let watched = table.find(&wanted.id).await.unwrap().unwrap();
-    // Calls: the watcher, the target, the transaction.
+    assert_eq!(watchers().await, 2);
     faults.plan(Some((2, Fault::AnswerLost)));
     table.unwatch(&wanted.id, &link_id("second"), noon()).await.unwrap();
+    assert_eq!(watchers().await, 1);
 
-    assert_eq!(watched.watchers, 2);
-    assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 1);
-}
-
-#[tokio::test]
-async fn deleting_bears_a_lost_answer() {
-    let db = TestDynamoDb::start();
-    let faults = Faults::default();
-    let table = WatchTable::new(retrying(&db, &faults), "WatchTable");
-    let wanted = target("https://example.com/a");
-    done(table.register(&wanted, None, &correlation()).await);
+    let other = target("https://example.com/b");
+    done(table.register(&other, None, &correlation()).await);
     faults.plan(Some((0, Fault::AnswerLost)));
-
-    assert_eq!(table.delete(&wanted).await.unwrap(), DeleteTargetOutcome::Deleted);
+    assert_eq!(table.delete(&other).await.unwrap(), DeleteTargetOutcome::Deleted);
 }
 
 /// What can happen to a target whose links come and go.
@@ -1367,6 +1180,91 @@ fn watches(messages: &[(WatcherState, u32)]) -> bool {
         && !of_latest(WatcherState::Paused)
 }
 
+/// Carries these steps out, and checks the target after each. Says whose it is at the end, whether it is registered, and how
+/// many links watch it.
+async fn carried_out(steps: &[Step]) -> Option<(usize, bool, u64)> {
+    let db = TestDynamoDb::start();
+    let (table, workspace, ids) = (db.watch(), WorkspaceId::generate(), CorrelationId::generate());
+    // The same target, as each of three people wants it.
+    let wanted = [(); 3].map(|()| target_at(&workspace, "https://example.com/a", noon()));
+    let (id, links) = (&wanted[0].id, ["link0", "link1", "link2"].map(link_id));
+    let (mut messages, mut registered) = ([const { Vec::new() }; 3], false);
+    let (mut owner, mut expected) = (None, None);
+    for step in steps {
+        match *step {
+            Step::Message(link, state, second) => {
+                let at = noon().plus(Duration::from_secs(second.into()));
+                match state {
+                    WatcherState::Watching => {
+                        table.watch(&wanted[link], &links[link], at, &ids).await.unwrap();
+                    }
+                    WatcherState::Paused => table.pause(id, &links[link], at).await.unwrap(),
+                    WatcherState::Ended => table.unwatch(id, &links[link], at).await.unwrap(),
+                }
+                messages[link].push((state, second));
+                owner = owner.or(watches(&messages[link]).then_some(link));
+            }
+            Step::Register(person) => {
+                let is_new = done(table.register(&wanted[person], None, &ids).await).is_new;
+                assert_eq!(is_new, owner.is_none());
+                owner = owner.filter(|_| registered).or(Some(person));
+                registered = true;
+            }
+            Step::Delete => {
+                let is_watched = messages.iter().any(|messages| watches(messages));
+                let outcome = table.delete(&wanted[0]).await.unwrap();
+                assert_eq!(outcome == DeleteTargetOutcome::Watched, is_watched);
+                registered &= is_watched;
+            }
+        }
+        let watchers = messages.iter().filter(|messages| watches(messages)).count();
+        if watchers == 0 && !registered {
+            owner = None;
+        }
+        let found = table.find(id).await.unwrap();
+        assert_eq!(counted(&db, &workspace), usize::from(found.is_some()));
+        expected = owner.map(|owner| (owner, registered, watchers as u64));
+        let found = found.map(|target| (target.owner, target.registered, target.watchers));
+        assert_eq!(found, expected.map(|(owner, registered, watchers)| (wanted[owner].owner, registered, watchers)));
+    }
+    expected
+}
+
+#[tokio::test]
+async fn links_and_people_make_a_target_and_take_it_along() {
+    use Step::{Delete, Message, Register};
+    use WatcherState::{Ended, Paused, Watching};
+    let cases: [(&str, &[Step], _); 8] = [
+        ("a link makes a target", &[Message(0, Watching, 1)], Some((0, false, 1))),
+        ("and takes it along", &[Message(0, Watching, 1), Message(0, Ended, 1)], None),
+        (
+            "what was registered outlives its link",
+            &[Message(0, Watching, 0), Register(0), Delete, Message(0, Ended, 0)],
+            Some((0, true, 0)),
+        ),
+        (
+            "the owner of the first link stays",
+            &[Message(0, Watching, 0), Message(1, Watching, 0), Message(0, Ended, 0)],
+            Some((0, false, 1)),
+        ),
+        ("a link is gone before it is known", &[Message(0, Ended, 0), Message(0, Watching, 0)], None),
+        (
+            "a removed link never resumes",
+            &[Message(0, Watching, 3), Message(0, Ended, 1), Message(0, Watching, 4)],
+            None,
+        ),
+        ("an expired link stops watching", &[Message(0, Watching, 1), Message(0, Paused, 2)], None),
+        (
+            "an extended link resumes",
+            &[Message(0, Watching, 1), Message(0, Paused, 2), Message(0, Watching, 3)],
+            Some((0, false, 1)),
+        ),
+    ];
+    for (what, steps, expected) in cases {
+        assert_eq!(carried_out(steps).await, expected, "{what}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -1376,67 +1274,23 @@ proptest! {
     #[test]
     fn a_target_is_there_as_long_as_somebody_wants_it(steps in prop::collection::vec(any_step(), 1..25)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let db = TestDynamoDb::start();
-            let (table, workspace, ids) = (db.watch(), WorkspaceId::generate(), CorrelationId::generate());
-            // The same target, as each of three people wants it.
-            let wanted = [(); 3].map(|()| target_at(&workspace, "https://example.com/a", noon()));
-            let (id, links) = (&wanted[0].id, ["link0", "link1", "link2"].map(link_id));
-            let (mut messages, mut registered) = ([const { Vec::new() }; 3], false);
-            let mut owner = None;
-            for step in steps {
-                match step {
-                    Step::Message(link, state, second) => {
-                        let at = noon().plus(Duration::from_secs(second.into()));
-                        match state {
-                            WatcherState::Watching => {
- table.watch(&wanted[link], &links[link], at, &ids).await.unwrap();
- }
-                            WatcherState::Paused => table.pause(id, &links[link], at).await.unwrap(),
-                            WatcherState::Ended => table.unwatch(id, &links[link], at).await.unwrap(),
-                        }
-                        messages[link].push((state, second));
-                        owner = owner.or(watches(&messages[link]).then_some(link));
-                    }
-                    Step::Register(person) => {
-                        let is_new = done(table.register(&wanted[person], None, &ids).await).is_new;
-                        assert_eq!(is_new, owner.is_none());
-                        owner = owner.filter(|_| registered).or(Some(person));
-                        registered = true;
-                    }
-                    Step::Delete => {
-                        let is_watched = messages.iter().any(|messages| watches(messages));
-                        let outcome = table.delete(&wanted[0]).await.unwrap();
-                        assert_eq!(outcome == DeleteTargetOutcome::Watched, is_watched);
-                        registered &= is_watched;
-                    }
-                }
-                let watchers = messages.iter().filter(|messages| watches(messages)).count();
-                if watchers == 0 && !registered {
-                    owner = None;
-                }
-                let found = table.find(id).await.unwrap();
-                assert_eq!(counted(&db, &workspace), usize::from(found.is_some()));
-                let expected = owner.map(|owner| (&wanted[owner].owner, registered, watchers as u64));
-                assert_eq!(found.as_ref().map(|target| (&target.owner, target.registered, target.watchers)), expected);
-            }
-        });
+        runtime.block_on(carried_out(&steps));
     }
 }
 
 /// What two registrations get that have read the table before either has written.
-async fn at_once(db: &TestDynamoDb, wanted: [Target; 2]) -> [RegisteredTarget; 2] {
+async fn at_once(db: &TestDynamoDb, wanted: [Target; 2], key: Option<IdempotencyKey>) -> [RegisteredTarget; 2] {
     let client = db.client_with(Rendezvous::of(2));
-    let registering = wanted.map(|wanted| {
-        let table = WatchTable::new(client.clone(), "WatchTable");
-        tokio::spawn(async move { done(table.register(&wanted, None, &correlation()).await) })
+    let [one, other] = wanted.map(|wanted| {
+        let (table, key) = (WatchTable::new(client.clone(), "WatchTable"), key.clone());
+        tokio::spawn(async move { done(table.register(&wanted, key.as_ref(), &correlation()).await) })
     });
-    let [one, other] = registering;
     [one.await.unwrap(), other.await.unwrap()]
 }
 
-/// A client whose calls can fail and are repeated, as in a function.
-fn retrying(db: &TestDynamoDb, faults: &Faults) -> Client {
-    let retry = RetryConfig::standard().with_initial_backoff(Duration::from_millis(1));
-    Client::from_conf(db.client_with(faults.clone()).config().to_builder().retry_config(retry).build())
+/// A table whose calls can fail and are repeated, as in a function.
+fn retrying(db: &TestDynamoDb) -> (WatchTable, Faults) {
+    let (faults, retry) = (Faults::default(), RetryConfig::standard().with_initial_backoff(Duration::from_millis(1)));
+    let client = Client::from_conf(db.client_with(faults.clone()).config().to_builder().retry_config(retry).build());
+    (WatchTable::new(client, "WatchTable"), faults)
 }
