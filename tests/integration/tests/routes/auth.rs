@@ -2,18 +2,14 @@ use std::time::{Duration, Instant};
 
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use linklet_auth::Auth;
-use linklet_domain::{
-    Account, AuditContext, EmailAddress, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId, WorkspaceName,
-    WorkspaceSlug,
-};
-use linklet_dynamodb::{Registration, UsersTable};
+use linklet_domain::{EmailAddress, Role, SessionId, Timestamp, UserId, WorkspaceId};
 use linklet_lambda::{
     identity::{TokenIssuer, TokenVerifier},
     telemetry::chain,
 };
 use linklet_test_support::{
-    Answer, FakeSecret, Fault, Faults, RequestBuilder, TOKEN_SECRET, TestDynamoDb, an_origin, issuer, token_of, tokens,
-    users_by,
+    Answer, FakeSecret, Fault, Faults, RequestBuilder, TOKEN_SECRET, TestDynamoDb, an_origin, an_origin_at, issuer,
+    token_of, tokens, users_by,
 };
 use serde_json::{Value, json};
 
@@ -21,6 +17,12 @@ use crate::fixture::limits;
 
 fn auth(db: &TestDynamoDb) -> Auth {
     Auth::new(db.users(), tokens(), issuer(), limits(db))
+}
+
+fn start() -> (TestDynamoDb, Auth) {
+    let db = TestDynamoDb::start();
+    let auth = auth(&db);
+    (db, auth)
 }
 
 async fn register(auth: &Auth, body: &Value) -> Answer {
@@ -41,39 +43,26 @@ fn ada() -> Value {
 
 #[tokio::test]
 async fn who_registers_can_log_in_and_is_the_admin_of_a_workspace() {
-    let db = TestDynamoDb::start();
-    let auth = auth(&db);
+    let (_, auth) = start();
 
     let registered = register(&auth, &json!({"email": " Ada@Example.com ", "password": "correct horse"})).await;
     let logged_in = login(&auth, &ada()).await;
     let myself = me(&auth, logged_in.json()["token"].as_str().unwrap()).await;
 
-    assert_eq!(registered.status, 201);
-    assert_eq!(registered.json()["email"], "ada@example.com");
-    assert_eq!(logged_in.status, 200);
-    assert_eq!(myself.status, 200);
-    assert_eq!(
-        myself.json(),
-        json!({
-            "user_id": registered.json()["user_id"],
-            "email": "ada@example.com",
-            "pending_email": null,
-            "pending_until": null,
-            "full_name": null,
-            "verified": false,
-            "undeliverable": false,
-            "last_login_at": myself.json()["last_login_at"],
-            "updated_at": myself.json()["updated_at"],
-            "workspace_id": registered.json()["workspace_id"],
-            "role": "admin",
-        })
-    );
+    assert_eq!((registered.status, logged_in.status, myself.status), (201, 200, 200));
+    let (registered, myself) = (registered.json(), myself.json());
+    assert_eq!(registered["email"], "ada@example.com");
+    let expected = json!({
+        "user_id": registered["user_id"], "email": "ada@example.com", "pending_email": null, "pending_until": null,
+        "full_name": null, "verified": false, "undeliverable": false, "last_login_at": myself["last_login_at"],
+        "updated_at": myself["updated_at"], "workspace_id": registered["workspace_id"], "role": "admin",
+    });
+    assert_eq!(myself, expected);
 }
 
 #[tokio::test]
 async fn an_account_shows_its_last_login_and_its_last_change() {
-    let db = TestDynamoDb::start();
-    let auth = auth(&db);
+    let (db, auth) = start();
     let registered = register(&auth, &ada()).await.json();
     let user = UserId::parse(registered["user_id"].as_str().unwrap()).unwrap();
     let email = EmailAddress::parse("ada@example.com").unwrap();
@@ -97,7 +86,7 @@ async fn an_account_shows_its_last_login_and_its_last_change() {
     let changed = RequestBuilder::new("POST", "/api/auth/password").token(&token).json(&body).send_to(&auth).await;
     let after_the_change = seen(&token).await;
     let verified = Timestamp::now().plus(Duration::from_secs(60));
-    db.users().verify_address(&user, &email, &AuditContext { at: verified, ..an_origin(&user) }).await.unwrap();
+    db.users().verify_address(&user, &email, &an_origin_at(&user, verified)).await.unwrap();
     let after_the_proof = seen(&token).await;
 
     assert_eq!(before.0, Value::Null);
@@ -133,8 +122,7 @@ async fn a_login_whose_time_cannot_be_noted_succeeds() {
 
 #[tokio::test]
 async fn people_see_their_name_and_whether_their_address_is_verified() {
-    let db = TestDynamoDb::start();
-    let auth = auth(&db);
+    let (db, auth) = start();
     let account = json!({"email": "ada@example.com", "password": "correct horse", "full_name": "Ada Lovelace"});
     let user = UserId::parse(register(&auth, &account).await.json()["user_id"].as_str().unwrap()).unwrap();
     let email = EmailAddress::parse("ada@example.com").unwrap();
@@ -150,8 +138,7 @@ async fn people_see_their_name_and_whether_their_address_is_verified() {
 
 #[tokio::test]
 async fn a_token_lasts_a_day() {
-    let db = TestDynamoDb::start();
-    let auth = auth(&db);
+    let (_, auth) = start();
     register(&auth, &ada()).await;
 
     let answer = login(&auth, &ada()).await;
@@ -163,8 +150,7 @@ async fn a_token_lasts_a_day() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_ten_registrations_at_once_one_wins_and_leaves_one_workspace() {
-    let db = TestDynamoDb::start();
-    let auth = auth(&db);
+    let (db, auth) = start();
 
     let spellings = [ada(), json!({"email": "ADA@example.com", "password": "another one"})];
     let answers = futures_util::future::join_all((0..10).map(|number| register(&auth, &spellings[number % 2]))).await;
@@ -178,8 +164,12 @@ async fn of_ten_registrations_at_once_one_wins_and_leaves_one_workspace() {
 
 #[tokio::test]
 async fn each_refusal_of_a_registration_gives_its_reason() {
-    let db = TestDynamoDb::start();
-    let auth = auth(&db);
+    let (db, auth) = start();
+    let with = |member: &str, value: &str| {
+        let mut body = ada();
+        body[member] = json!(value);
+        body
+    };
     let cases = [
         (json!({"password": "correct horse"}), "email is required"),
         (json!({"email": "", "password": "correct horse"}), "email is required"),
@@ -190,18 +180,9 @@ async fn each_refusal_of_a_registration_gives_its_reason() {
         (json!({"email": "ada@example.com", "password": ["x"]}), "password must be a string"),
         (json!({"email": "ada@example.com", "password": "12345678"}), "password is one of the most common ones"),
         (json!({"email": "ada.king@example.com", "password": "Ada.King"}), "password must not be the email address"),
-        (
-            json!({"email": "ada@example.com", "password": "correct horse", "full_name": "x".repeat(256)}),
-            "full_name must have at most 255 characters",
-        ),
-        (
-            json!({"email": "ada@example.com", "password": "correct horse", "workspace_name": " "}),
-            "workspace_name must have 1–255 characters",
-        ),
-        (
-            json!({"email": "ada@example.com", "password": "correct horse", "full_name": "\u{2800}"}),
-            "full_name must have a character that can be seen",
-        ),
+        (with("full_name", &"x".repeat(256)), "full_name must have at most 255 characters"),
+        (with("workspace_name", " "), "workspace_name must have 1–255 characters"),
+        (with("full_name", "\u{2800}"), "full_name must have a character that can be seen"),
     ];
 
     for (body, reason) in cases {
@@ -212,8 +193,7 @@ async fn each_refusal_of_a_registration_gives_its_reason() {
 
 #[tokio::test]
 async fn a_body_without_an_object_answers_400_and_an_oversized_one_413() {
-    let db = TestDynamoDb::start();
-    let auth = auth(&db);
+    let (_, auth) = start();
 
     let text = RequestBuilder::new("POST", "/api/auth/login").body("hello").send_to(&auth).await;
     let large = register(&auth, &json!({"email": "ada@example.com", "password": "x".repeat(100_000)})).await;
@@ -224,8 +204,7 @@ async fn a_body_without_an_object_answers_400_and_an_oversized_one_413() {
 
 #[tokio::test]
 async fn every_failed_login_gets_the_same_answer() {
-    let db = TestDynamoDb::start();
-    let auth = auth(&db);
+    let (_, auth) = start();
     register(&auth, &ada()).await;
     let request = |email: &str, password: &str| {
         RequestBuilder::new("POST", "/api/auth/login")
@@ -247,9 +226,8 @@ async fn every_failed_login_gets_the_same_answer() {
 #[tokio::test]
 async fn every_failed_login_takes_at_least_half_a_second() {
     const STEP: Duration = Duration::from_millis(500);
-    let db = TestDynamoDb::start();
-    let auth = auth(&db);
-    store_with_hash(&db.users(), bcrypt::hash("correct horse", 4).unwrap()).await;
+    let (db, auth) = start();
+    register_by_bcrypt(&db).await;
     register(&auth, &json!({"email": "bob@example.com", "password": "correct horse"})).await;
     let wrong = |who: &str| json!({"email": format!("{who}@example.com"), "password": "wrong horse"});
     // Only the workspace is wrong. If that were quicker, it would tell that the password is right.
@@ -266,62 +244,39 @@ async fn every_failed_login_takes_at_least_half_a_second() {
 
 #[tokio::test]
 async fn a_workspace_that_is_not_ones_own_fails_like_a_wrong_password() {
-    let db = TestDynamoDb::start();
-    let auth = auth(&db);
+    let (db, auth) = start();
     register(&auth, &ada()).await;
     register(&auth, &json!({"email": "bob@example.com", "password": "correct horse"})).await;
-    let slugs: Vec<_> = db
-        .scan("UsersTable")
-        .iter()
-        .filter_map(|item| item["pk"]["S"].as_str()?.strip_prefix("SLUG#").map(str::to_owned))
-        .collect();
-
     let mut statuses = Vec::new();
-    for slug in &slugs {
-        let mut body = ada();
-        body["workspace"] = slug.as_str().into();
-        statuses.push(login(&auth, &body).await.status);
+    for item in db.scan("UsersTable") {
+        if let Some(slug) = item["pk"]["S"].as_str().unwrap().strip_prefix("SLUG#") {
+            let mut body = ada();
+            body["workspace"] = slug.into();
+            statuses.push(login(&auth, &body).await.status);
+        }
     }
     statuses.sort_unstable();
 
     assert_eq!(statuses, [200, 401]);
 }
 
-async fn store_with_hash(users: &UsersTable, password_hash: String) -> UserId {
-    let (id, workspace, now) = (UserId::generate(), WorkspaceId::generate(), Timestamp::now());
-    let email = EmailAddress::parse("ada@example.com").unwrap();
-    let slug = WorkspaceSlug::derive("ada", &workspace);
-    let registration = Registration {
-        account: Account {
-            id,
-            email,
-            full_name: None,
-            password_hash: Some(password_hash),
-            created_at: now,
-            last_login_at: None,
-        },
-        verified_at: None,
-        membership: Membership::new(workspace, Role::Admin, now),
-        workspace_name: WorkspaceName::parse("Ada").unwrap(),
-        workspace_slug: slug,
-    };
-    users.register(&registration, &an_origin(&registration.account.id)).await.unwrap();
-    id
+/// Registers Ada with a hash by bcrypt.
+async fn register_by_bcrypt(db: &TestDynamoDb) {
+    let hash = bcrypt::hash("correct horse", 4).unwrap();
+    db.users().replace_password_hash(&db.register("ada").await.id, "none", &hash).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_bcrypt_hash_works_once_more_and_is_replaced_by_argon2() {
-    let db = TestDynamoDb::start();
-    let auth = auth(&db);
-    store_with_hash(&db.users(), bcrypt::hash("correct horse", 4).unwrap()).await;
+    let (db, auth) = start();
+    register_by_bcrypt(&db).await;
 
     let refused = login(&auth, &json!({"email": "ada@example.com", "password": "wrong horse"})).await;
     let first = login(&auth, &ada()).await;
     let second = login(&auth, &ada()).await;
 
     assert_eq!((refused.status, first.status, second.status), (401, 200, 200));
-    let (account, _) =
-        db.users().find_by_email(&EmailAddress::parse("ada@example.com").unwrap()).await.unwrap().unwrap();
+    let (account, _) = db.users().find_by_email(&"ada@example.com".parse().unwrap()).await.unwrap().unwrap();
     assert!(account.password_hash.unwrap().starts_with("$argon2id$"));
 }
 
@@ -339,8 +294,7 @@ fn signed(claims: &Value, algorithm: Algorithm, secret: &str) -> String {
 
 #[tokio::test]
 async fn only_an_intact_current_token_of_ours_is_accepted() {
-    let db = TestDynamoDb::start();
-    let auth = auth(&db);
+    let (db, auth) = start();
     let ada = db.register("ada").await;
     let claims = || claims_of(&ada.id);
     let with = |member: &str, value: Value| {
@@ -424,10 +378,9 @@ async fn five_minutes_after_a_rotation_every_environment_knows_of_it() {
         TokenIssuer::load(&secret.client(), "secret").await.unwrap(),
         limits(&db),
     );
-    let ada = json!({"email": "ada@example.com", "password": "correct horse"});
-    RequestBuilder::new("POST", "/api/auth/register").json(&ada).send_to(&auth).await;
+    register(&auth, &ada()).await;
     let log_in = async |time| {
-        let answer = RequestBuilder::new("POST", "/api/auth/login").json(&ada).at(time).send_to(&auth).await;
+        let answer = RequestBuilder::new("POST", "/api/auth/login").json(&ada()).at(time).send_to(&auth).await;
         answer.json()["token"].as_str().unwrap().to_owned()
     };
     let me_at = async |token: &str, time| {

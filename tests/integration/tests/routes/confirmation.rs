@@ -3,11 +3,10 @@
 use linklet_auth::Auth;
 use linklet_domain::{EmailAddress, OneTimeToken, RegistrationPolicy, Timestamp, TokenPurpose, UserId};
 use linklet_dynamodb::NewToken;
-use linklet_lambda::{email_requests::EmailRequests, publisher::Publisher};
 use linklet_test_support::{Answer, FakeQueues, RequestBuilder, TestDynamoDb, an_origin, issuer, tokens};
 use serde_json::{Value, json};
 
-use crate::fixture::limits;
+use crate::fixture::{limits, mail_orders};
 
 const POLICIES: [(&str, &str); 3] = [("open", ""), ("domains", "example.com"), ("invited", "")];
 const CEO: &str = "ceo@example.com";
@@ -24,9 +23,8 @@ impl Fixture {
     fn new(policy: &str, domains: &str) -> Self {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let policy = RegistrationPolicy::parse(policy, domains).unwrap();
-        let mails = EmailRequests::to(Publisher::new(queues.client(), queues.url("notify")));
         let auth = Auth::new(db.users(), tokens().with_sessions(db.sessions()), issuer(), limits(&db));
-        let auth = Auth { mails, registration: policy, ..auth };
+        let auth = Auth { mails: mail_orders(&queues), registration: policy, ..auth };
         Self { db, queues, auth }
     }
 
@@ -114,11 +112,8 @@ async fn the_owner_of_a_squatted_address_cannot_be_made_to_confirm_it() {
         assert_eq!(guessed.problem(), (401, "invalid credentials".into()), "{policy}");
         assert_eq!((by_another_account.status, forged.status), (403, 401), "{policy}");
         assert_eq!((fixture.is_verified(&squatted).await, fixture.is_verified(&own).await), (false, false));
-        assert_eq!(
-            fixture.confirm(&token, Some("the squatter's horse")).await.status,
-            204,
-            "the token was left as it is"
-        );
+        let confirmed = fixture.confirm(&token, Some("the squatter's horse")).await;
+        assert_eq!(confirmed.status, 204, "the token was left as it is");
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use linklet_account::Account;
 use linklet_domain::{MailChoice, Timestamp, UnsubscribeToken};
-use linklet_test_support::{Answer, Person, RequestBuilder, TestDynamoDb, operator, token_without_workspace, tokens};
+use linklet_test_support::{Answer, Person, RequestBuilder, TestDynamoDb, operator, token_without_workspace};
 use serde_json::{Value, json};
 
 use crate::fixture::{self, salt};
@@ -20,10 +20,7 @@ struct Fixture {
 impl Fixture {
     async fn new() -> Self {
         let db = TestDynamoDb::start();
-        let (account, ada) = (
-            Account::new(tokens(), db.users(), db.notifications(), fixture::guesses(&db)),
-            db.register_verified("ada").await,
-        );
+        let (account, ada) = (fixture::account(&db), db.register_verified("ada").await);
         Self { db, account, ada }
     }
 
