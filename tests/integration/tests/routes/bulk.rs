@@ -147,20 +147,14 @@ async fn a_repeated_request_that_died_at_any_call_creates_the_same_links() {
     for call in (0..60).step_by(7) {
         let (fixture, faults) = (Fixture::new(), Faults::default());
         let links = LinksTable::new(fixture.db.client_with(faults.clone()), "LinksTable");
-        let dying = fixture::shorten_with(
-            links,
-            fixture::room(&fixture.db, 100),
-            authenticator(),
-            linklet_lambda::http::ShortUrls::new(None),
-            fixture::throttle(fixture.db.calls(), 1_000, 1_000),
-        );
+        let throttle = fixture::throttle(fixture.db.calls(), 1_000, 1_000);
+        let dying = fixture::shorten_with(links, fixture::room(&fixture.db, 100), throttle);
         faults.plan_all((call..1_000).map(|call| (call, Fault::AnswerLost)));
         fixture.create_with("k", urls(20), &dying).await;
 
-        let (first, second) = (
-            fixture.create_with("k", urls(20), &fixture::shorten(&fixture.db)).await,
-            fixture.create_with("k", urls(20), &fixture::shorten(&fixture.db)).await,
-        );
+        let [first, second] = [fixture::shorten(&fixture.db), fixture::shorten(&fixture.db)];
+        let first = fixture.create_with("k", urls(20), &first).await;
+        let second = fixture.create_with("k", urls(20), &second).await;
 
         assert_eq!(statuses(&first), vec![201; 20], "after {call} calls: {}", first.body);
         assert_eq!(codes(&first), codes(&second));
@@ -258,9 +252,8 @@ async fn passwords_wait_for_their_turn_within_the_budget_of_hashes() {
     assert_eq!(statuses(&patient), [201; 5]);
     let refused = statuses(&refused);
     assert!(refused.contains(&429), "{refused:?}");
-    assert_eq!(fixture.db.scan("LinksTable").iter().filter(|item| item["sk"]["S"] == "LOCK").count(), {
-        5 + refused.iter().filter(|status| **status == 201).count()
-    });
+    let locks = fixture.db.scan("LinksTable").iter().filter(|item| item["sk"]["S"] == "LOCK").count();
+    assert_eq!(locks, 5 + refused.iter().filter(|status| **status == 201).count());
 }
 
 #[tokio::test]
@@ -281,11 +274,8 @@ async fn what_is_not_begun_in_time_is_to_be_tried_again() {
 async fn a_workspace_names_a_thousand_links_a_minute_whatever_single_requests_may() {
     let fixture = Fixture::new();
     let shorten = fixture::shorten_limited(&fixture.db, 1, 1);
-    let request = fixture.request(
-        "DELETE",
-        &format!("?codes={}", (0..100).map(|n| format!("c{n}")).collect::<Vec<_>>().join(",")),
-        Role::Member,
-    );
+    let codes: Vec<_> = (0..100).map(|number| format!("c{number}")).collect();
+    let request = fixture.request("DELETE", &format!("?codes={}", codes.join(",")), Role::Member);
 
     for _ in 0..9 {
         assert_eq!(request.clone().send_to(&fixture::delete(&fixture.db, authenticator())).await.status, 200);
@@ -341,8 +331,8 @@ async fn changes_of_their_own_and_changes_alike_are_made_link_by_link() {
         {"code": "no code!", "title": "A"},
     ]});
     let each = fixture.change(own, Role::Member).await;
-    let alike =
-        json!({"codes": ["two", "others", "three"], "set": {"is_active": false}, "add_tags": ["a", "b"], "oops": 1});
+    let codes = ["two", "others", "three"];
+    let alike = json!({"codes": codes, "set": {"is_active": false}, "add_tags": ["a", "b"], "oops": 1});
     let alike = fixture.change(alike, Role::Admin).await;
 
     assert_eq!(statuses(&each), [200, 400, 400, 404, 403, 404], "{}", each.body);
@@ -350,7 +340,7 @@ async fn changes_of_their_own_and_changes_alike_are_made_link_by_link() {
     assert_eq!((&first["title"], &first["ignored"]), (&json!("First"), &json!(["surprise"])));
     assert_eq!((statuses(&alike), &alike.json()["ignored"]), (vec![200; 3], &json!(["oops"])));
     assert_eq!(alike.json()["results"][1]["link"]["tags"], json!(["a", "b"]));
-    for code in ["two", "others", "three"] {
+    for code in codes {
         assert_eq!(fixture.db.link(code).await.availability.state, LinkState::Inactive, "{code}");
     }
 }
@@ -418,17 +408,12 @@ async fn a_removal_is_a_deletion_or_a_purge_of_each() {
 async fn a_hundred_links_cost_what_they_cost_alone_and_one_write_more() {
     let (fixture, meter) = (Fixture::new(), CapacityMeter::default());
     let client = fixture.db.client_with(meter.clone());
-    let shorten = fixture::shorten_with(
-        LinksTable::new(client.clone(), "LinksTable"),
-        fixture::room(&fixture.db, 100),
-        authenticator(),
-        linklet_lambda::http::ShortUrls::new(None),
-        fixture::throttle(fixture.db.calls(), 1_000, 1_000),
-    );
-    let alone = RequestBuilder::new("POST", "/api/shorten")
-        .token(&token_of(&fixture.member, &fixture.workspace, Role::Member))
-        .json(&json!({"url": "https://example.com/alone"}));
-    alone.send_to(&shorten).await;
+    let links = LinksTable::new(client.clone(), "LinksTable");
+    let throttle = fixture::throttle(fixture.db.calls(), 1_000, 1_000);
+    let shorten = fixture::shorten_with(links, fixture::room(&fixture.db, 100), throttle);
+    let token = token_of(&fixture.member, &fixture.workspace, Role::Member);
+    let alone = RequestBuilder::new("POST", "/api/shorten").token(&token);
+    alone.json(&json!({"url": "https://example.com/alone"})).send_to(&shorten).await;
     let one = meter.write_units();
     meter.reset();
 

@@ -1,28 +1,22 @@
 //! Closing a workspace or one's own account, and bringing a workspace back.
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::BTreeSet,
-    time::Duration,
-};
+use std::{cell::Cell, collections::BTreeSet, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use futures_util::future::join;
 use linklet_auth::Auth;
-use linklet_domain::{Changer, IpHash, MailChoice, Role, Salt, SessionId, SignInPlace, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{Changer, IpHash, MailChoice, Role, SessionId, SignInPlace, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::SignIn;
-use linklet_jobs::JobRunner;
-use linklet_lambda::{batch::Consumer, email_requests::EmailRequests, publisher::Publisher};
 use linklet_leave::Leave;
 use linklet_test_support::{
-    Answer, ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, RequestBuilder, StreamReader, Template,
-    TestDynamoDb, a_session, an_origin, in_role_of, issuer, tokens, users_by,
+    Answer, ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, Person, RequestBuilder, Template, TestDynamoDb,
+    a_session, an_origin, issuer, tokens, users_by,
 };
 use serde_json::{Value, json};
 
 use crate::{
-    fixture::{self, jobs, leave, limits},
-    streams::{is_let_through, retry_from},
+    fixture::{self, jobs, leave, limits, salt},
+    streams::{JobsStream, sweep_jobs},
 };
 
 const PASSWORD: &str = "correct horse battery";
@@ -31,7 +25,6 @@ const PASSWORD: &str = "correct horse battery";
 const KEPT: [&str; 4] = ["AuditTable USER/", "AuditTable WS/", "LinksTable LINK/", "UsersTable ACCESS/SESSIONS"];
 
 /// Somebody who has registered with a password, and a token of theirs.
-#[derive(Clone)]
 struct User {
     id: UserId,
     email: String,
@@ -39,12 +32,19 @@ struct User {
     token: String,
 }
 
+impl User {
+    /// As somebody of this workspace.
+    fn at(&self, workspace: WorkspaceId) -> Person {
+        Person { id: self.id, email: self.email.parse().unwrap(), workspace }
+    }
+}
+
 struct Fixture {
     db: TestDynamoDb,
     queues: FakeQueues,
     auth: Auth,
     leave: Leave,
-    jobs: RefCell<StreamReader>,
+    jobs: JobsStream,
     /// How far the clock of jobs is ahead.
     ahead: Cell<Duration>,
 }
@@ -53,8 +53,7 @@ impl Fixture {
     fn new() -> Self {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let auth = Auth::new(db.users(), tokens().with_sessions(db.sessions()), issuer(), limits(&db));
-        let jobs = RefCell::new(db.stream_reader("JobsTable"));
-        Self { auth, leave: leave(&db), db, queues, jobs, ahead: Cell::default() }
+        Self { auth, leave: leave(&db), jobs: JobsStream::of(&db), db, queues, ahead: Cell::default() }
     }
 
     async fn user(&self, name: &str) -> User {
@@ -71,19 +70,34 @@ impl Fixture {
         let login = RequestBuilder::new("POST", "/api/auth/login").json(&body).send_to(&self.auth).await;
         let token = login.json()["token"].as_str().unwrap_or_else(|| panic!("{}", login.body)).to_owned();
         let Some(workspace) = workspace else { return token };
-        let body = json!({"workspace": workspace});
-        let switched = RequestBuilder::new("POST", "/api/auth/switch").token(&token).json(&body);
-        switched.send_to(&self.auth).await.json()["token"].as_str().unwrap().to_owned()
+        self.switch(&token, workspace).await.json()["token"].as_str().unwrap().to_owned()
+    }
+
+    async fn switch(&self, token: &str, workspace: &str) -> Answer {
+        let request = RequestBuilder::new("POST", "/api/auth/switch").token(token);
+        request.json(&json!({"workspace": workspace})).send_to(&self.auth).await
+    }
+
+    async fn me(&self, token: &str) -> Answer {
+        RequestBuilder::new("GET", "/api/me").token(token).send_to(&self.auth).await
+    }
+
+    /// Has somebody found a workspace.
+    async fn found(&self, token: &str) -> Answer {
+        let request = RequestBuilder::new("POST", "/api/workspaces").token(token).json(&json!({"name": "Second"}));
+        fixture::send(&self.db, "account", request).await
+    }
+
+    /// The mails that were ordered for somebody.
+    fn told(&self, user: &User) -> Vec<Value> {
+        let mut orders = self.queues.events("notify");
+        orders.retain(|order| order["user_id"] == json!(user.id));
+        orders
     }
 
     /// Has somebody join a workspace, and gives them a token for it.
     async fn join(&self, admin: &User, user: &User, role: Role) -> String {
-        let person = linklet_test_support::Person {
-            id: admin.id,
-            email: admin.email.parse().unwrap(),
-            workspace: admin.workspace,
-        };
-        let token = self.db.invite(&person, &user.email, role).await;
+        let token = self.db.invite(&admin.at(admin.workspace), &user.email, role).await;
         let users = self.db.users();
         let account = users.account(&user.id).await.unwrap().unwrap();
         users.accept_invitation(&token, &account, &a_session(), &an_origin(&user.id)).await.unwrap();
@@ -143,27 +157,15 @@ impl Fixture {
     async fn carry(&self) {
         let (mut runner, ahead) = (jobs(&self.db, &self.queues), self.ahead.get());
         runner.clock = Box::new(move || Timestamp::now().plus(ahead));
-        loop {
-            let mut news = self.jobs.borrow_mut().read_on("");
-            news.records.retain(|record| is_let_through("JobsStream", record));
-            if news.records.is_empty() {
-                return;
-            }
-            let response = in_role_of::<JobRunner, _>(runner.consume(news)).await;
-            assert_eq!(retry_from(&response), None);
-            assert!(self.queues.bodies("dlq").is_empty(), "{:?}", self.queues.bodies("dlq"));
-        }
+        self.jobs.carry(&runner).await;
+        assert!(self.queues.bodies("dlq").is_empty(), "{:?}", self.queues.bodies("dlq"));
     }
 
     /// Takes all steps, and those that come when environments hold nothing any more that is out of date.
     async fn finish(&self) {
         self.carry().await;
         self.ahead.set(self.ahead.get() + Duration::from_secs(182));
-        let now = Timestamp::now().plus(self.ahead.get()).unix_seconds();
-        let is_over = |item: &Value| item["ttl"]["N"].as_str().is_some_and(|ttl| ttl.parse::<i64>().unwrap() <= now);
-        for item in self.db.scan("JobsTable").into_iter().filter(is_over) {
-            self.db.remove("JobsTable", &item);
-        }
+        sweep_jobs(&self.db, Timestamp::now().plus(self.ahead.get()));
         self.carry().await;
     }
 
@@ -209,30 +211,25 @@ async fn closing_takes_slug_and_password_and_any_admin_may_restore_the_workspace
 
     let closed = fixture.close(&ada.token, &slug, PASSWORD).await;
     assert_eq!(closed.status, 202, "{}", closed.body);
-    let elsewhere = RequestBuilder::new("GET", "/api/me").token(&fixture.login(&ada.email, None).await);
-    let elsewhere = elsewhere.send_to(&fixture.auth).await.json();
+    let elsewhere = fixture.me(&fixture.login(&ada.email, None).await).await.json();
     assert_ne!(elsewhere["workspace_id"], json!(ada.workspace), "before any turn of the job: {elsewhere}");
     fixture.carry().await;
     let listed = fixture.workspaces(&bob.token).await;
     let row = listed.iter().find(|row| row["workspace_id"] == ada.workspace.to_string()).unwrap();
-    assert_eq!(
-        (&row["closed_at"], &row["restorable_until"]),
-        (&closed.json()["closed_at"], &closed.json()["restorable_until"])
-    );
-    let switch = RequestBuilder::new("POST", "/api/auth/switch").token(&bob.token).json(&json!({"workspace": slug}));
-    assert_eq!(switch.send_to(&fixture.auth).await.json()["code"], "workspace_not_found");
+    for member in ["closed_at", "restorable_until"] {
+        assert_eq!(row[member], closed.json()[member], "{member}");
+    }
+    assert_eq!(fixture.switch(&bob.token, &slug).await.json()["code"], "workspace_not_found");
     assert_eq!(fixture.close(&bobs, &slug, PASSWORD).await.status, 401, "it is closed");
 
     // With a token of his own workspace.
     let restored = fixture.restore(&bob.token, &ada.workspace).await;
     assert_eq!((restored.status, &restored.json()["slug"]), (200, &json!(slug)), "{}", restored.body);
-    let switch = RequestBuilder::new("POST", "/api/auth/switch").token(&bob.token).json(&json!({"workspace": slug}));
-    assert_eq!(switch.send_to(&fixture.auth).await.status, 200);
+    assert_eq!(fixture.switch(&bob.token, &slug).await.status, 200);
     let entries: Vec<_> = fixture.db.scan("AuditTable").iter().map(|entry| entry["action"]["S"].clone()).collect();
-    assert!(
-        ["workspace.closed", "workspace.restored"].iter().all(|action| entries.contains(&json!(action))),
-        "{entries:?}"
-    );
+    for action in ["workspace.closed", "workspace.restored"] {
+        assert!(entries.contains(&json!(action)), "{action}: {entries:?}");
+    }
 }
 
 #[tokio::test]
@@ -253,8 +250,7 @@ async fn a_last_admin_with_members_cannot_leave_and_keeps_their_account() {
         texts
     };
     assert_eq!(text(&fixture.db.scan("UsersTable")), text(&before));
-    let founded = RequestBuilder::new("POST", "/api/workspaces").token(&ada.token).json(&json!({"name": "Second"}));
-    assert_eq!(fixture::send(&fixture.db, "account", founded).await.status, 201);
+    assert_eq!(fixture.found(&ada.token).await.status, 201);
 }
 
 #[tokio::test]
@@ -262,9 +258,7 @@ async fn closing_an_account_transfers_links_and_deletes_personal_data() {
     let fixture = Fixture::new();
     let (ada, bob) = fixture.ada_with_links_at_bobs().await;
     let secret = linklet_domain::ApiKeySecret::generate().unwrap();
-    let person =
-        linklet_test_support::Person { id: ada.id, email: ada.email.parse().unwrap(), workspace: bob.workspace };
-    fixture.db.store_key(&ApiKeyBuilder::new(&secret, &person).build()).await;
+    fixture.db.store_key(&ApiKeyBuilder::new(&secret, &ada.at(bob.workspace)).build()).await;
 
     let closed = fixture.leave(&ada.token).await;
     assert_eq!(closed.status, 204, "{}", closed.body);
@@ -272,15 +266,14 @@ async fn closing_an_account_transfers_links_and_deletes_personal_data() {
 
     assert_eq!(fixture.db.link("common").await.identity.owner, bob.id);
     assert_eq!(fixture.db.api_keys().find(&secret.hash()).await.unwrap(), None);
-    let me = RequestBuilder::new("GET", "/api/me").token(&ada.token).send_to(&fixture.auth).await;
-    assert_eq!(me.status, 401, "{}", me.body);
+    assert_eq!(fixture.me(&ada.token).await.status, 401);
     let traces = fixture.traces_of(&ada);
     let unexpected: Vec<_> = traces.iter().filter(|trace| !KEPT.iter().any(|kept| trace.starts_with(kept))).collect();
     assert!(unexpected.is_empty(), "{unexpected:?}");
-    assert!(fixture.db.scan("ThrottleTable").iter().all(
-        |item| !item["sk"]["S"].as_str().unwrap().starts_with("FROM#")
-            || item.to_string().contains(fixture::limits(&fixture.db).guesses.account_hash("bob@example.com").as_str())
-    ));
+    let bobs = limits(&fixture.db).guesses.account_hash("bob@example.com");
+    let networks = fixture.db.scan("ThrottleTable").into_iter();
+    let mut networks = networks.filter(|item| item["sk"]["S"].as_str().unwrap().starts_with("FROM#"));
+    assert!(networks.all(|item| item.to_string().contains(bobs.as_str())));
 
     let again = fixture.user("ada").await;
     assert_ne!(again.id, ada.id, "the address is free");
@@ -298,14 +291,13 @@ async fn closing_an_account_deletes_the_closed_workspace_of_its_only_admin() {
     assert_eq!(fixture.close(&ada.token, &slug, PASSWORD).await.status, 202);
     assert_eq!(fixture.leave(&ada.token).await.status, 204);
     fixture.carry().await;
-    let refused = RequestBuilder::new("GET", "/api/me").token(&bobs).send_to(&fixture.auth).await;
+    let refused = fixture.me(&bobs).await;
     fixture.finish().await;
 
     assert_eq!(refused.status, 401, "{}", refused.body);
     assert_eq!(fixture.db.users().workspace(&ada.workspace).await.unwrap(), None);
     assert!(fixture.db.links().find(&"own".parse().unwrap()).await.unwrap().unwrap().is_purged());
-    let told = fixture.queues.bodies("notify").into_iter().map(|body| serde_json::from_str::<Value>(&body).unwrap());
-    let told: Vec<_> = told.filter(|order| order["user_id"] == json!(bob.id)).collect();
+    let told = fixture.told(&bob);
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!((&told[0]["change"], &told[0]["restorable_until"]), (&json!("workspace_closed"), &Value::Null));
 }
@@ -313,7 +305,7 @@ async fn closing_an_account_deletes_the_closed_workspace_of_its_only_admin() {
 #[tokio::test]
 async fn members_are_told_when_a_workspace_can_no_longer_be_restored() {
     let mut fixture = Fixture::new();
-    fixture.leave.mails = EmailRequests::to(Publisher::new(fixture.queues.client(), fixture.queues.url("notify")));
+    fixture.leave.mails = fixture::mail_orders(&fixture.queues);
     let (ada, bob) = (fixture.user("ada").await, fixture.user("bob").await);
     fixture.join(&ada, &bob, Role::Viewer).await;
     let slug = fixture.slug(&ada.workspace).await;
@@ -322,8 +314,7 @@ async fn members_are_told_when_a_workspace_can_no_longer_be_restored() {
 
     assert_eq!(fixture.leave(&ada.token).await.status, 204);
 
-    let told = fixture.queues.bodies("notify").into_iter().map(|body| serde_json::from_str::<Value>(&body).unwrap());
-    let told: Vec<_> = told.filter(|order| order["user_id"] == json!(bob.id)).collect();
+    let told = fixture.told(&bob);
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told[0]["restorable_until"].is_string() && told[1]["restorable_until"].is_null(), "{told:?}");
 }
@@ -377,7 +368,7 @@ async fn whoever_has_left_all_signs_in_and_closes_their_account() {
 
     let token = fixture.login(&ada.email, None).await;
 
-    let me = RequestBuilder::new("GET", "/api/me").token(&token).send_to(&fixture.auth).await;
+    let me = fixture.me(&token).await;
     assert_eq!((me.status, &me.json()["workspace_id"]), (200, &Value::Null));
     assert_eq!(fixture.leave(&token).await.status, 204);
 }
@@ -407,13 +398,10 @@ async fn two_admins_leaving_at_once_never_leave_a_workspace_without_one() {
 async fn whoever_closes_their_account_joins_and_founds_nothing_meanwhile() {
     let fixture = Fixture::new();
     let (ada, bob) = (fixture.user("ada").await, fixture.user("bob").await);
-    let person =
-        linklet_test_support::Person { id: bob.id, email: bob.email.parse().unwrap(), workspace: bob.workspace };
     fixture.db.users().begin_leaving(&ada.id, Timestamp::now()).await.unwrap();
 
-    let founded = RequestBuilder::new("POST", "/api/workspaces").token(&ada.token).json(&json!({"name": "Second"}));
-    let founded = fixture::send(&fixture.db, "account", founded).await;
-    let token = fixture.db.invite(&person, &ada.email, Role::Member).await;
+    let founded = fixture.found(&ada.token).await;
+    let token = fixture.db.invite(&bob.at(bob.workspace), &ada.email, Role::Member).await;
     let users = fixture.db.users();
     let account = users.account(&ada.id).await.unwrap().unwrap();
     let accepted = users.accept_invitation(&token, &account, &a_session(), &an_origin(&ada.id)).await.unwrap();
@@ -429,20 +417,16 @@ async fn whoever_stays_after_all_joins_and_founds_again() {
     let (ada, bob) = (fixture.user("ada").await, fixture.user("bob").await);
     fixture.join(&ada, &bob, Role::Member).await;
     let users = fixture.db.users();
-    let found = async |token: &str| {
-        let request = RequestBuilder::new("POST", "/api/workspaces").token(token).json(&json!({"name": "Second"}));
-        fixture::send(&fixture.db, "account", request).await.status
-    };
 
     // Somebody has joined after a request that got no further.
     users.begin_leaving(&ada.id, Timestamp::now()).await.unwrap();
     let refused = fixture.leave(&ada.token).await;
     assert_eq!((refused.status, &refused.json()["code"]), (409, &json!("last_admin")));
-    assert_eq!(found(&ada.token).await, 201);
+    assert_eq!(fixture.found(&ada.token).await.status, 201);
 
     // A request that got no further was not repeated.
     users.begin_leaving(&bob.id, Timestamp::now().minus(Duration::from_secs(3_601))).await.unwrap();
-    assert_eq!(found(&bob.token).await, 201);
+    assert_eq!(fixture.found(&bob.token).await.status, 201);
 }
 
 #[tokio::test]
@@ -456,8 +440,7 @@ async fn people_take_along_what_is_stored_about_them_and_nothing_of_others() {
         fixture.db.store(&link).await;
     }
     let secret = linklet_domain::ApiKeySecret::generate().unwrap();
-    let person =
-        linklet_test_support::Person { id: ada.id, email: ada.email.parse().unwrap(), workspace: bob.workspace };
+    let person = ada.at(bob.workspace);
     fixture.db.store_key(&ApiKeyBuilder::new(&secret, &person).build()).await;
     fixture.db.invite(&person, "erin@example.com", Role::Viewer).await;
     let target = linklet_test_support::TargetBuilder::new("https://example.com/seen").in_workspace(&ada.workspace);
@@ -506,8 +489,7 @@ async fn an_export_has_each_session_once_however_many_there_are() {
     for number in 0..230 {
         let session = SessionId::beginning_at(began_at.plus(Duration::from_millis(number)));
         let place = SignInPlace { device: None, country: None };
-        let address = IpHash::of("203.0.113.9", &Salt::parse(&"salt".repeat(8)).unwrap());
-        let sign_in = SignIn { place, address, first_token: None };
+        let sign_in = SignIn { place, address: IpHash::of("203.0.113.9", &salt()), first_token: None };
         fixture.db.users().begin_session(&ada.id, &session, sign_in).await.unwrap();
     }
 

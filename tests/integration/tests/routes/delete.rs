@@ -2,6 +2,8 @@ use linklet_delete::Delete;
 use linklet_domain::{LinkState, Role};
 use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_of};
 
+use crate::fixture::with_link;
+
 struct Fixture {
     db: TestDynamoDb,
     delete: Delete,
@@ -11,8 +13,7 @@ struct Fixture {
 impl Fixture {
     /// One link, `launch`, and its owner's token.
     async fn new() -> Self {
-        let (db, link) = (TestDynamoDb::start(), LinkBuilder::new("launch").build());
-        db.store(&link).await;
+        let (db, link) = with_link(LinkBuilder::new("launch")).await;
         let delete = crate::fixture::delete(&db, authenticator());
         Self { db, delete, token: token_of(&link.identity.owner, &link.identity.workspace, Role::Member) }
     }

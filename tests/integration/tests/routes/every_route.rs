@@ -16,7 +16,7 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture;
+use crate::fixture::{self, with_person};
 
 /// What opens to somebody who is in no workspace.
 const WITHOUT_WORKSPACE: [&str; 16] = [
@@ -115,8 +115,7 @@ async fn every_protected_route_refuses_every_bad_token_and_key() {
 
 #[tokio::test]
 async fn without_a_workspace_only_account_and_invitation_routes_are_allowed() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let session = token_without_workspace(&ada);
 
     for route in protected_routes() {
@@ -148,8 +147,7 @@ fn lasting_headers(answer: &Answer) -> Vec<(String, String)> {
 
 #[tokio::test]
 async fn head_is_answered_as_get_without_a_body_wherever_get_is() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let token = token_of(&ada.id, &ada.workspace, Role::Admin);
     let routes = Template::load().routes_with_head();
 

@@ -109,12 +109,8 @@ async fn no_header_and_no_authorizer_lets_anybody_change_something() {
         }
         let strangers = [(request(route), unknown), (request(route).token(&stranger), others)];
         for (request, refused) in strangers {
-            let answer = send(
-                &db,
-                &route.function,
-                claiming(request, &link.identity.workspace, &link.identity.owner).json(&body),
-            )
-            .await;
+            let request = claiming(request, &link.identity.workspace, &link.identity.owner).json(&body);
+            let answer = send(&db, &route.function, request).await;
             assert!(refused.contains(&answer.status), "{} {}: {}", route.method, route.path, answer.status);
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use linklet_domain::{ApiKeySecret, Job, JobState, Link, LinkState, Role, Timestamp};
+use linklet_domain::{ApiKeySecret, JobState, Link, LinkState, Role, Timestamp};
 use linklet_jobs_api::JobsApi;
 use linklet_lambda::identity::Authenticator;
 use linklet_test_support::{
@@ -11,7 +11,7 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{colleague, jobs_api, list};
+use crate::fixture::{colleague, jobs_api, list, with_person};
 
 /// Ada, who is the admin of a workspace, and Bob, who is a member.
 struct Office {
@@ -23,8 +23,7 @@ struct Office {
 
 impl Office {
     async fn new() -> Self {
-        let db = TestDynamoDb::start();
-        let ada = db.register("ada").await;
+        let (db, ada) = with_person("ada").await;
         let bob = colleague(&db, &ada, "bob", Role::Member).await;
         Self { api: jobs_api(&db), db, ada, bob }
     }
@@ -103,7 +102,8 @@ async fn a_job_is_shown_as_it_was_asked_for() {
 #[tokio::test]
 async fn what_is_wrong_with_a_job_is_told_by_its_name() {
     let office = Office::new().await;
-    let all = json!({"all": true});
+    let (all, expiry) = (json!({"all": true}), "expires_at");
+    let expiring = |at: &str| json!({"kind": "set_expiry", "filter": all, "expires_at": at});
     for (body, field, sentence) in [
         (json!({"filter": all}), "kind", "kind is required"),
         (json!({"kind": "explode", "filter": all}), "kind", "kind must be tag, untag"),
@@ -125,22 +125,10 @@ async fn what_is_wrong_with_a_job_is_told_by_its_name() {
         (json!({"kind": "tag", "filter": all, "tag": "a\u{202E}b"}), "tag", "tags must not contain"),
         (json!({"kind": "rename_tag", "from": "a"}), "to", "rename_tag needs to"),
         (json!({"kind": "rename_tag", "to": "a"}), "from", "rename_tag needs from"),
-        (
-            json!({"kind": "rename_tag", "from": "a", "to": "b", "expires_at": null}),
-            "expires_at",
-            "expires_at is no input",
-        ),
-        (json!({"kind": "set_expiry", "filter": all}), "expires_at", "set_expiry needs expires_at"),
-        (
-            json!({"kind": "set_expiry", "filter": all, "expires_at": "soon"}),
-            "expires_at",
-            "expires_at must be RFC3339",
-        ),
-        (
-            json!({"kind": "set_expiry", "filter": all, "expires_at": "2020-01-01T00:00:00Z"}),
-            "expires_at",
-            "expires_at must be in the future",
-        ),
+        (json!({"kind": "rename_tag", "from": "a", "to": "b", "expires_at": null}), expiry, "expires_at is no input"),
+        (json!({"kind": "set_expiry", "filter": all}), expiry, "set_expiry needs expires_at"),
+        (expiring("soon"), expiry, "expires_at must be RFC3339"),
+        (expiring("2020-01-01T00:00:00Z"), expiry, "expires_at must be in the future"),
     ] {
         let answer = office.post_wrong(&body).await;
         let problem = answer.json();
@@ -157,27 +145,17 @@ async fn with_links(office: &Office) {
         let link = LinkBuilder::new(code).in_workspace(&office.ada.workspace).owned_by(&owner.id);
         link.created_at(created(days))
     };
-    let tagged = |link: LinkBuilder, tags: &[&str]| {
-        let mut link = link.build();
-        link.metadata.tags = tags.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>().try_into().unwrap();
-        link
-    };
+    let tagged = |link: LinkBuilder, tags: &[&str]| link.tagged(tags).build();
     let mut off = tagged(build("adas-off", &office.ada, 3), &["a", "b"]);
     off.availability.state = LinkState::Inactive;
     let mut deleted = tagged(build("adas-deleted", &office.ada, 4), &["a"]);
     deleted.availability.state = LinkState::Deleted(Timestamp::now());
     let mut named = tagged(build("bobs-named", &office.bob, 5), &[]);
     named.metadata.external_id = "crm-1".parse().ok();
-    office
-        .store(&[
-            tagged(build("adas-plain", &office.ada, 1), &["a"]),
-            tagged(build("adas-put-away", &office.ada, 2).archived(), &["A", "a,b"]),
-            off,
-            deleted,
-            named,
-            tagged(build("bobs-plain", &office.bob, 6), &["b"]),
-        ])
-        .await;
+    let plain = tagged(build("adas-plain", &office.ada, 1), &["a"]);
+    let away = tagged(build("adas-put-away", &office.ada, 2).archived(), &["A", "a,b"]);
+    let bobs = tagged(build("bobs-plain", &office.bob, 6), &["b"]);
+    office.store(&[plain, away, off, deleted, named, bobs]).await;
 }
 
 #[tokio::test]
@@ -209,11 +187,8 @@ async fn a_dry_run_counts_what_the_list_shows_of_the_callers_links() {
         for (person, expected) in [(&office.ada, links.len()), (&office.bob, bobs)] {
             let order = json!({"kind": "archive", "filter": filter, "dry_run": true});
             let counted = office.post(person, &order).await;
-            assert_eq!(
-                (counted.status, counted.json()),
-                (200, json!({"matching": expected, "is_exact": true})),
-                "{filter}"
-            );
+            let count = json!({"matching": expected, "is_exact": true});
+            assert_eq!((counted.status, counted.json()), (200, count), "{filter}");
         }
     }
     assert_eq!(office.states().await, Vec::<String>::new(), "nothing was started");
@@ -261,10 +236,8 @@ async fn of_eight_jobs_at_once_three_are_taken() {
 #[tokio::test]
 async fn an_admin_finds_a_place_where_members_find_none() {
     let office = Office::new().await;
-    let [carol, dave] = [
-        colleague(&office.db, &office.ada, "carol", Role::Member).await,
-        colleague(&office.db, &office.ada, "dave", Role::Member).await,
-    ];
+    let carol = colleague(&office.db, &office.ada, "carol", Role::Member).await;
+    let dave = colleague(&office.db, &office.ada, "dave", Role::Member).await;
     let key = ApiKeySecret::generate().unwrap();
     office.db.store_key(&ApiKeyBuilder::new(&key, &office.ada).build()).await;
     let with_key = async || {
@@ -293,9 +266,7 @@ async fn nobody_begins_a_job_in_a_session_that_has_ended() {
     let environment = JobsApi { authenticator, ..jobs_api(&office.db) };
     let token = token_of(&office.ada.id, &office.ada.workspace, Role::Admin);
     let send = async |method: &str, path: &str, body: &Value| {
-        let request = RequestBuilder::new(method, path).token(&token);
-        let request = if body.is_null() { request } else { request.json(body) };
-        request.send_to(&environment).await.status
+        RequestBuilder::new(method, path).token(&token).json_unless_null(body).send_to(&environment).await.status
     };
     assert_eq!(send("GET", "/api/jobs", &Value::Null).await, 200);
 
@@ -404,12 +375,7 @@ async fn a_job_that_waits_is_forgotten_when_somebody_has_taken_it_away() {
     let turns = crate::fixture::jobs(&office.db, &queues);
     linklet_lambda::batch::Consumer::consume(&turns, office.db.stream("JobsTable")).await;
 
-    let last: Job = office
-        .db
-        .jobs()
-        .find(&office.ada.workspace, &last["id"].as_str().unwrap().parse().unwrap())
-        .await
-        .unwrap()
-        .unwrap();
+    let last = last["id"].as_str().unwrap().parse().unwrap();
+    let last = office.db.jobs().find(&office.ada.workspace, &last).await.unwrap().unwrap();
     assert_eq!(last.state, JobState::Running);
 }

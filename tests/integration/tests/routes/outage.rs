@@ -15,7 +15,7 @@ use linklet_lambda::{
 use linklet_redirect::Redirect;
 use linklet_test_support::{Answer, BrokenDynamoDb, Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb};
 
-use crate::fixture;
+use crate::fixture::{self, with_link};
 
 /// A breaker whose time only the test lets pass.
 #[derive(Clone)]
@@ -71,8 +71,7 @@ struct Bench {
 
 impl Bench {
     async fn new() -> Self {
-        let db = TestDynamoDb::start();
-        db.store(&LinkBuilder::new("launch").build()).await;
+        let (db, _) = with_link(LinkBuilder::new("launch")).await;
         let (faults, time) = (Faults::default(), Time::start());
         let redirect = redirect(&guarded(&db.client_with(faults.clone()), time.breaker()));
         Self { db, faults, time, redirect }
@@ -191,7 +190,7 @@ async fn nobody_hashes_a_password_while_the_table_is_down() {
         linklet_test_support::users_by(users.client_with(faults.clone())),
         linklet_test_support::tokens(),
         linklet_test_support::issuer(),
-        crate::fixture::limits(&users),
+        fixture::limits(&users),
     );
     let ada = serde_json::json!({"email": "ada@example.com", "password": "correct horse"});
 

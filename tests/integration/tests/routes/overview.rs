@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    CheckError, CheckOutcome, Link, LinkPatch, Overview, OverviewQuestion, Role, Tags, Tally, Target, Timestamp,
-    WorkspaceId, lifetimes,
+    CheckError, CheckOutcome, Link, LinkPatch, Overview, OverviewQuestion, Role, Tally, Target, Timestamp, WorkspaceId,
+    lifetimes,
 };
 use linklet_dynamodb::{LinksTable, StatsTable, WatchTable};
 use linklet_lambda::batch::Consumer as _;
@@ -63,8 +63,7 @@ impl Fixture {
     }
 
     pub async fn store(&self, code: &str, tags: &[&str]) -> Link {
-        let mut link = LinkBuilder::new(code).in_workspace(&self.workspace).build();
-        link.metadata.tags = Tags::try_from(tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>()).unwrap();
+        let link = LinkBuilder::new(code).in_workspace(&self.workspace).tagged(tags).build();
         self.db.store(&link).await;
         link
     }
@@ -152,10 +151,8 @@ async fn links_are_counted_by_status_and_tag() {
     fixture.store("first", &["launch", "mail"]).await;
     fixture.switch_off(&fixture.store("second", &["Launch"]).await).await;
     fixture.delete(&fixture.store("third", &["launch", "gone"]).await).await;
-    let mut expired = LinkBuilder::new("fourth").in_workspace(&fixture.workspace).build();
-    expired.availability.expires_at = Some(fixture.now.minus(DAY));
-    expired.metadata.tags = Tags::try_from(vec!["art".to_owned()]).unwrap();
-    fixture.db.store(&expired).await;
+    let expired = LinkBuilder::new("fourth").in_workspace(&fixture.workspace).tagged(&["art"]);
+    fixture.db.store(&expired.expires_at(fixture.now.minus(DAY)).build()).await;
     fixture.db.store(&LinkBuilder::new("strange").build()).await;
     fixture.archive(&fixture.store("fifth", &["launch", "old"]).await).await;
 
@@ -265,13 +262,10 @@ async fn what_is_down_is_named_the_latest_first() {
     let down = fixture.overview().await["down"].clone();
 
     let since = |minutes| an_hour_ago.plus(MINUTE * minutes).plus(Duration::from_secs(15));
-    assert_eq!(
-        down,
-        json!([
-            {"id": second.id, "url": "https://example.com/2", "since": since(1)},
-            {"id": first.id, "url": "https://example.com/1", "since": since(0)},
-        ])
-    );
+    let [first, second] = [(first, 1, 0), (second, 2, 1)].map(|(target, page, minutes)| {
+        json!({"id": target.id, "url": format!("https://example.com/{page}"), "since": since(minutes)})
+    });
+    assert_eq!(down, json!([second, first]));
     assert_ne!(down[0]["id"], json!(up.id));
 }
 

@@ -218,16 +218,15 @@ async fn breakdowns_add_up_the_days_of_all_links_by_audience() {
     fixture.store("first", &["launch"]).await;
     fixture.store("second", &["launch"]).await;
     fixture.store("third", &[]).await;
-    fixture
-        .count(vec![
-            fixture.click_of("first", FIREFOX, 1).from("https://news.example/a"),
-            fixture.click_of("first", CHROME, 2).from("https://news.example/a"),
-            fixture.click_of("first", BOT, 2),
-            fixture.click_of("second", CHROME, 3),
-            fixture.click_of("third", CHROME, 3),
-            fixture.click_of("second", CHROME, 40),
-        ])
-        .await;
+    let clicks = vec![
+        fixture.click_of("first", FIREFOX, 1).from("https://news.example/a"),
+        fixture.click_of("first", CHROME, 2).from("https://news.example/a"),
+        fixture.click_of("first", BOT, 2),
+        fixture.click_of("second", CHROME, 3),
+        fixture.click_of("third", CHROME, 3),
+        fixture.click_of("second", CHROME, 40),
+    ];
+    fixture.count(clicks).await;
 
     let all = fixture.ask("/api/overview/breakdowns").await;
     let people = fixture.ask("/api/overview/breakdowns?tag=launch&audience=human").await;

@@ -9,7 +9,7 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture;
+use crate::fixture::{self, with_person};
 
 const LINKS: &str = "/api/links";
 
@@ -22,8 +22,7 @@ struct Fixture {
 
 impl Fixture {
     async fn with_links(count: usize) -> Self {
-        let db = TestDynamoDb::start();
-        let ada = db.register("ada").await;
+        let (db, ada) = with_person("ada").await;
         for number in 0..count {
             db.store(
                 &LinkBuilder::new(&format!("code{number}")).in_workspace(&ada.workspace).owned_by(&ada.id).build(),

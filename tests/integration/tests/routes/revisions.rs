@@ -1,12 +1,11 @@
 //! Revisions of links and workspaces: `ETag` and `If-Match`.
 
 use futures_util::future::join_all;
-use linklet_account::Account;
 use linklet_delete::Delete;
 use linklet_domain::{LinkState, Role, Timestamp, UserId, WorkspaceId};
 use linklet_lambda::http::DeferringHandler;
 use linklet_list::List;
-use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_of, tokens};
+use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_of};
 use linklet_update::Update;
 use serde_json::{Value, json};
 
@@ -158,7 +157,7 @@ async fn a_link_that_has_changed_is_neither_deleted_nor_purged() {
 #[tokio::test]
 async fn a_workspace_changes_for_the_revision_that_was_read_only() {
     let db = TestDynamoDb::start();
-    let account = Account::new(tokens(), db.users(), db.notifications(), crate::fixture::guesses(&db));
+    let account = crate::fixture::account(&db);
     let ada = db.register("ada").await;
     let token = token_of(&ada.id, &ada.workspace, Role::Admin);
     let patch = async |if_match: &str, body: Value| {

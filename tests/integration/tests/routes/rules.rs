@@ -12,7 +12,7 @@ use linklet_test_support::{
 use linklet_update::Update;
 use serde_json::{Value, json};
 
-use crate::fixture::{self, REDIRECT, redirect};
+use crate::fixture::{self, REDIRECT, redirect, with_person};
 
 const IPHONE: &str = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) \
                       Version/18.0 Mobile/15E148 Safari/604.1";
@@ -27,8 +27,7 @@ struct Fixture {
 
 impl Fixture {
     async fn new() -> Self {
-        let db = TestDynamoDb::start();
-        let ada = db.register("ada").await;
+        let (db, ada) = with_person("ada").await;
         let link = LinkBuilder::new("launch").to("https://example.com/").in_workspace(&ada.workspace).owned_by(&ada.id);
         db.store(&link.build()).await;
         let update = Update { authenticator: authenticator(), ..fixture::update(&db) };
@@ -40,15 +39,9 @@ impl Fixture {
     async fn editable() -> Self {
         let fixture = Self::new().await;
         let admin = token_of(&fixture.ada.id, &fixture.ada.workspace, Role::Admin);
-        let request =
-            RequestBuilder::new("PATCH", "/api/workspace").token(&admin).json(&json!({"destinations": "editable"}));
-        let account = linklet_account::Account::new(
-            linklet_test_support::tokens(),
-            fixture.db.users(),
-            fixture.db.notifications(),
-            fixture::guesses(&fixture.db),
-        );
-        assert_eq!(request.send_to(&account).await.json()["destinations"], json!("editable"));
+        let editable = json!({"destinations": "editable"});
+        let request = RequestBuilder::new("PATCH", "/api/workspace").token(&admin).json(&editable);
+        assert_eq!(fixture::send(&fixture.db, "account", request).await.json()["destinations"], json!("editable"));
         fixture
     }
 
@@ -166,10 +159,8 @@ async fn statistics_tell_the_workspace_and_nobody_else_where_visitors_were_led()
     let get = || RequestBuilder::new("GET", "/api/stats/launch");
     let shown = get().token(&token).send_to(&stats).await.json();
 
-    assert_eq!(
-        shown["destinations"],
-        json!([{"destination": "iPhones", "count": 2}, {"destination": "target", "count": 1}])
-    );
+    let expected = json!([{"destination": "iPhones", "count": 2}, {"destination": "target", "count": 1}]);
+    assert_eq!(shown["destinations"], expected);
     assert_eq!(get().send_to(&stats).await.json().get("destinations"), None);
 }
 
@@ -195,14 +186,12 @@ async fn rules_are_read_replaced_and_removed_with_the_links_etag() {
 async fn rules_that_break_a_rule_are_refused_by_name() {
     let fixture = Fixture::editable().await;
     let rule = |condition: Value| json!({"rules": [{"url": "https://example.com/a", "conditions": [condition]}]});
-    let many = |rules: usize| {
-        json!({"rules": vec![json!({"url": "https://example.com/a",
-        "conditions": [{"type": "device", "value": "ios"}]}); rules]})
-    };
+    let many = |rules: usize, url: &str| json!({"rules": vec![json!({"url": url, "conditions": [{"type": "device", "value": "ios"}]}); rules]});
     let weights = |weights: &[u32]| {
-        json!({"variants": weights.iter().map(|weight| json!({
-        "url": "https://example.com/a", "weight": weight})).collect::<Vec<_>>()})
+        let variant = |weight: &u32| json!({"url": "https://example.com/a", "weight": weight});
+        json!({"variants": weights.iter().map(variant).collect::<Vec<_>>()})
     };
+    let long = format!("https://example.com/{}", "a".repeat(600));
     for (body, code, field) in [
         (rule(json!({"type": "device", "value": "toaster"})), "invalid_input", "rules"),
         (rule(json!({"type": "weather", "value": "rain"})), "invalid_input", "rules"),
@@ -211,21 +200,12 @@ async fn rules_that_break_a_rule_are_refused_by_name() {
         (rule(json!({"type": "query-param", "value": "x"})), "invalid_input", "rules"),
         (rule(json!({"type": "before-date", "value": "tomorrow"})), "invalid_input", "rules"),
         (json!({"rules": [{"url": "https://example.com/a", "conditions": []}]}), "invalid_input", "rules"),
-        (
-            json!({"rules": [{"url": "ftp://example.com/a", "conditions": [{"type": "device", "value": "ios"}]}]}),
-            "invalid_input",
-            "rules",
-        ),
-        (many(11), "invalid_input", "rules"),
+        (many(1, "ftp://example.com/a"), "invalid_input", "rules"),
+        (many(11, "https://example.com/a"), "invalid_input", "rules"),
         (weights(&[60, 41]), "invalid_input", "variants"),
         (weights(&[0]), "invalid_input", "variants"),
         (weights(&[10, 10, 10, 10, 10, 10]), "invalid_input", "variants"),
-        (
-            json!({"rules": vec![json!({"url": format!("https://example.com/{}", "a".repeat(600)),
-            "conditions": [{"type": "device", "value": "ios"}]}); 6]}),
-            "rules_too_large",
-            "rules",
-        ),
+        (many(6, &long), "rules_too_large", "rules"),
     ] {
         let refused = fixture.put(&body).await;
         let problem = refused.json();
@@ -260,9 +240,8 @@ async fn fixed_destinations_allow_removing_rules_and_fallback_but_no_new_ones() 
     let mut body = phones();
     let more = json!({"url": "https://example.com/b", "custom_code": "ruled", "fallback_url": "https://example.com/c"});
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    let made =
-        fixture::send(&fixture.db, "shorten", RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body));
-    assert_eq!(made.await.json()["has_rules"], json!(true));
+    let request = RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body);
+    assert_eq!(fixture::send(&fixture.db, "shorten", request).await.json()["has_rules"], json!(true));
     let send = async |method: &str, path: &str, body: &Value| {
         let request = RequestBuilder::new(method, &format!("/api/links/ruled{path}")).token(&token).json(body);
         let answer = request.send_to(&fixture.update).await;
@@ -289,11 +268,8 @@ async fn a_new_destination_takes_over_reuse_and_frees_the_old_url() {
     let fixture = Fixture::editable().await;
     let code = fixture.shorten("https://example.com/old").await;
 
-    let changed = fixture
-        .request_to(&code, "PATCH", "")
-        .json(&json!({"url": "https://example.com/new"}))
-        .send_to(&fixture.update)
-        .await;
+    let elsewhere = json!({"url": "https://example.com/new"});
+    let changed = fixture.request_to(&code, "PATCH", "").json(&elsewhere).send_to(&fixture.update).await;
 
     assert_eq!(changed.json()["original_url"], json!("https://example.com/new"));
     assert_eq!(fixture.shorten("https://example.com/new").await, code);
@@ -368,10 +344,8 @@ async fn a_links_history_has_every_change_of_where_or_whether_it_leads() {
     let members: Vec<Vec<&String>> =
         entries.iter().map(|entry| entry["changes"].as_object().unwrap().keys().collect()).collect();
     assert_eq!(json!(members), json!([["routing"], ["is_protected"], ["is_active", "max_clicks"], ["original_url"]]));
-    assert_eq!(
-        entries[3]["changes"]["original_url"],
-        json!({"from": "https://example.com/", "to": "https://example.com/new"})
-    );
+    let moved = json!({"from": "https://example.com/", "to": "https://example.com/new"});
+    assert_eq!(entries[3]["changes"]["original_url"], moved);
     assert_eq!(json!([entries[0]["by"], shown["next_cursor"]]), json!([fixture.ada.id.to_string(), null]));
 
     let first = fixture.read("/history?limit=3").await;

@@ -10,7 +10,7 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{analytics, correlation, stats, visitor};
+use crate::fixture::{analytics, correlation, stats, visitor, with_link};
 
 const IPHONE: &str = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) \
                       Version/17.4 Mobile/15E148 Safari/604.1";
@@ -48,8 +48,7 @@ async fn a_custom_code_has_its_statistics_in_whichever_case_it_is_typed() {
 
 #[tokio::test]
 async fn a_link_without_clicks_has_zeros_and_empty_lists() {
-    let (db, link) = (TestDynamoDb::start(), LinkBuilder::new("launch").build());
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
 
     let summary = get(&db, "/api/stats/launch").await;
     let timeline = get(&db, "/api/stats/launch/timeline").await;
@@ -80,32 +79,18 @@ async fn a_code_that_never_existed_is_404() {
 
 #[tokio::test]
 async fn counted_clicks_show_in_totals_windows_and_referrers() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
     let now = Timestamp::now();
     let days_ago = |days: u64| now.minus(Duration::from_secs(days * 86_400));
-    count(
-        &db,
-        &[
-            ClickBuilder::new("launch")
-                .at(now)
-                .by("203.0.113.1")
-                .from("https://news.example/?id=1")
-                .in_country("DE")
-                .build(),
-            ClickBuilder::new("launch").at(days_ago(3)).by("203.0.113.1").from("https://news.example/?id=2").build(),
-            ClickBuilder::new("launch").at(days_ago(3)).by("203.0.113.2").with(IPHONE).in_country("DE").build(),
-            ClickBuilder::new("launch").at(days_ago(3)).by("203.0.113.3").prefetching().build(),
-            ClickBuilder::new("launch")
-                .at(days_ago(40))
-                .by("203.0.113.4")
-                .with(SLACK)
-                .from("https://blog.example/")
-                .build(),
-        ],
-    )
-    .await;
+    let click = |at, address| ClickBuilder::new("launch").at(at).by(address);
+    let clicks = [
+        click(now, "203.0.113.1").from("https://news.example/?id=1").in_country("DE"),
+        click(days_ago(3), "203.0.113.1").from("https://news.example/?id=2"),
+        click(days_ago(3), "203.0.113.2").with(IPHONE).in_country("DE"),
+        click(days_ago(3), "203.0.113.3").prefetching(),
+        click(days_ago(40), "203.0.113.4").with(SLACK).from("https://blog.example/"),
+    ];
+    count(&db, &clicks.map(ClickBuilder::build)).await;
 
     let answer = get_as(&db, &link.identity.workspace, "/api/stats/launch").await;
 
@@ -138,9 +123,7 @@ async fn counted_clicks_show_in_totals_windows_and_referrers() {
 
 #[tokio::test]
 async fn as_many_referrers_are_shown_as_somebody_wants_and_five_by_default() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
     let clicks: Vec<_> = (10..50)
         .map(|number| ClickBuilder::new("launch").from(&format!("https://{number}.example/")).build())
         .collect();
@@ -164,9 +147,7 @@ async fn as_many_referrers_are_shown_as_somebody_wants_and_five_by_default() {
 
 #[tokio::test]
 async fn who_may_not_see_single_clicks_sees_the_hosts_of_referrers_only() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
     let pages =
         ["https://news.example/a", "https://news.example/b", "https://user:secret@wiki.example/page", "javascript:x"];
     let clicks = pages.map(|page| ClickBuilder::new("launch").from(page).build());
@@ -191,9 +172,7 @@ async fn who_may_not_see_single_clicks_sees_the_hosts_of_referrers_only() {
 
 #[tokio::test]
 async fn a_timeline_goes_by_day_or_hour() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
     let at = |text| Timestamp::parse(text).unwrap();
     let clicks = ["2026-03-02T14:30:00Z", "2026-03-01T09:00:00Z", "2026-03-02T14:59:59Z"];
     let bot = ClickBuilder::new("launch").at(at("2026-03-02T14:10:00Z")).with("curl/8.5.0").build();
@@ -219,39 +198,23 @@ async fn a_timeline_goes_by_day_or_hour() {
 }
 
 #[tokio::test]
-async fn another_interval_is_refused() {
-    let db = TestDynamoDb::start();
-    db.store(&LinkBuilder::new("launch").build()).await;
-
-    let answer = get(&db, "/api/stats/launch/timeline?interval=week").await;
-
-    assert_eq!(answer.problem(), (400, "interval must be 'day' or 'hour'".into()));
-    assert_eq!(answer.json().get("points"), None::<&Value>);
-}
-
-#[tokio::test]
 async fn days_show_who_came_and_can_be_narrowed() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
     let at = |text| Timestamp::parse(text).unwrap();
     let click = |time| ClickBuilder::new("launch").at(at(time));
-    count(
-        &db,
-        &[
-            click("2026-03-01T09:00:00Z").by("203.0.113.1").in_country("DE").build(),
-            click("2026-03-01T10:00:00Z").by("203.0.113.1").with(IPHONE).in_country("DE").build(),
-            click("2026-03-01T11:00:00Z").by("203.0.113.2").with(SLACK).build(),
-            click("2026-03-02T09:00:00Z").by("203.0.113.1").build(),
-        ],
-    )
-    .await;
-    let range = "from=2026-03-01&to=2026-03-31";
+    let clicks = [
+        click("2026-03-01T09:00:00Z").by("203.0.113.1").in_country("DE"),
+        click("2026-03-01T10:00:00Z").by("203.0.113.1").with(IPHONE).in_country("DE"),
+        click("2026-03-01T11:00:00Z").by("203.0.113.2").with(SLACK),
+        click("2026-03-02T09:00:00Z").by("203.0.113.1"),
+    ];
+    count(&db, &clicks.map(ClickBuilder::build)).await;
+    let days = async |range: &str| {
+        get_as(&db, &link.identity.workspace, &format!("/api/stats/launch/daily?{range}")).await.json()
+    };
 
-    let all = get_as(&db, &link.identity.workspace, &format!("/api/stats/launch/daily?{range}")).await.json();
-    let one = get_as(&db, &link.identity.workspace, "/api/stats/launch/daily?from=2026-03-02&to=2026-03-02T08:00:00Z")
-        .await
-        .json();
+    let all = days("from=2026-03-01&to=2026-03-31").await;
+    let one = days("from=2026-03-02&to=2026-03-02T08:00:00Z").await;
 
     assert_eq!(
         all,
@@ -277,9 +240,7 @@ async fn days_show_who_came_and_can_be_narrowed() {
 
 #[tokio::test]
 async fn a_range_of_days_that_makes_no_sense_is_refused() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
 
     let too_long = format!("from and to must include at most {} days", lifetimes::in_days(lifetimes::RAW_CLICKS));
     for (query, sentence) in [
@@ -293,13 +254,14 @@ async fn a_range_of_days_that_makes_no_sense_is_refused() {
             assert_eq!(answer.problem(), (400, sentence.into()), "{route}?{query}");
         }
     }
+    let answer = get(&db, "/api/stats/launch/timeline?interval=week").await;
+    assert_eq!(answer.problem(), (400, "interval must be 'day' or 'hour'".into()));
+    assert_eq!(answer.json().get("points"), None::<&Value>);
 }
 
 #[tokio::test]
 async fn the_longest_range_is_the_one_that_the_refusal_names() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
     let longest = lifetimes::in_days(lifetimes::RAW_CLICKS);
     let last = Timestamp::parse("2026-03-01T00:00:00Z").unwrap();
     let of_days = |days: u64| {
@@ -313,9 +275,7 @@ async fn the_longest_range_is_the_one_that_the_refusal_names() {
 
 #[tokio::test]
 async fn strangers_get_31_days_of_the_timeline_and_the_workspace_all() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
     let days_ago = |days: u64| Timestamp::now().minus(Duration::from_secs(days * 86_400));
     count(&db, &[0, 30, 31].map(|days| click_event("launch", days_ago(days)))).await;
     let range =
@@ -343,8 +303,7 @@ async fn strangers_get_31_days_of_the_timeline_and_the_workspace_all() {
 
 #[tokio::test]
 async fn thirty_one_days_are_answered_even_while_keys_cannot_be_read() {
-    let db = TestDynamoDb::start();
-    db.store(&LinkBuilder::new("launch").build()).await;
+    let (db, _) = with_link(LinkBuilder::new("launch")).await;
     let stats = Stats { authenticator: authenticator(), ..stats(&db) };
     let key = format!("sk_live_{}", "0".repeat(32));
     let status = async |query: &str| {
@@ -359,9 +318,7 @@ async fn thirty_one_days_are_answered_even_while_keys_cannot_be_read() {
 
 #[tokio::test]
 async fn the_first_and_last_possible_days_can_be_asked_for() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
 
     for query in ["from=9999-12-31&to=9999-12-31", "to=0001-01-01", "to=9999-12-31T23:59:59Z"] {
         for route in ["/daily?", "/timeline?tz=Etc/GMT%2B12&", "?tz=Etc/GMT%2B12&"] {
@@ -374,9 +331,7 @@ async fn the_first_and_last_possible_days_can_be_asked_for() {
 
 #[tokio::test]
 async fn a_timeline_has_the_days_of_a_time_zone() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").build();
-    db.store(&link).await;
+    let (db, _) = with_link(LinkBuilder::new("launch")).await;
     let clicks = ["2026-03-01T22:59:59Z", "2026-03-01T23:00:00Z", "2026-03-02T22:59:59Z", "2026-03-02T23:00:00Z"]
         .map(|at| ClickBuilder::new("launch").at(Timestamp::parse(at).unwrap()).build());
     count(&db, &clicks).await;
@@ -421,9 +376,7 @@ async fn store_clicks(db: &TestDynamoDb, code: &str, count: usize) -> Vec<Click>
 
 #[tokio::test]
 async fn a_click_shows_what_is_known_about_it_but_no_hash() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
     let click = store_clicks(&db, "launch", 1).await.remove(0);
 
     let answer = get_as(&db, &link.identity.workspace, "/api/stats/launch/clicks").await;
@@ -441,8 +394,7 @@ async fn a_click_shows_what_is_known_about_it_but_no_hash() {
 
 #[tokio::test]
 async fn as_many_of_the_latest_clicks_are_shown_as_somebody_wants() {
-    let (db, link) = (TestDynamoDb::start(), LinkBuilder::new("launch").build());
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
     let mut ids: Vec<_> = store_clicks(&db, "launch", 4).await.iter().map(|click| click.id.to_string()).collect();
     ids.sort_unstable_by(|one, other| other.cmp(one));
     let get = async |limit: &str| {
@@ -458,9 +410,7 @@ async fn as_many_of_the_latest_clicks_are_shown_as_somebody_wants() {
 
 #[tokio::test]
 async fn details_of_a_purged_link_are_gone() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
     db.purge(&Record::Link(link.clone())).await;
 
     for route in ["daily", "clicks"] {
@@ -477,13 +427,9 @@ fn hostile_click(at: Timestamp, number: u64) -> Event {
         0 => format!("{number:0>60}bot/{number}"),
         _ => ClickBuilder::BROWSER.to_owned(),
     };
-    ClickBuilder::new("launch")
-        .at(at)
-        .by(&format!("visitor {number}"))
-        .with(&agent)
-        .from(&format!("https://{number}.example/{}", "x".repeat(400)))
-        .in_country(&format!("{}{}", letter(number / 26), letter(number)))
-        .build()
+    let click = ClickBuilder::new("launch").at(at).by(&format!("visitor {number}")).with(&agent);
+    let click = click.from(&format!("https://{number}.example/{}", "x".repeat(400)));
+    click.in_country(&format!("{}{}", letter(number / 26), letter(number))).build()
 }
 
 /// Has the link a past and, for more than a year, days that are as large as one batch of hostile clicks makes them.
@@ -546,9 +492,7 @@ async fn cost_of_reading(db: &TestDynamoDb, workspace: &WorkspaceId) -> Vec<f64>
 
 #[tokio::test]
 async fn reading_costs_the_same_after_ten_times_as_many_clicks() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
     let now = Timestamp::now();
     let clicks = |count: u64| -> Vec<Event> {
         let click = |number| click_event("launch", now.minus(Duration::from_secs(86_400 * (number % 10))));
@@ -573,9 +517,7 @@ async fn reading_costs_the_same_after_ten_times_as_many_clicks() {
 /// The classification in statistics and in the list of clicks is the same one.
 #[tokio::test]
 async fn a_counted_click_and_a_listed_one_are_of_the_same_device() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
     let stored = store_clicks(&db, "launch", 1).await.remove(0);
     let mut event = click_event("launch", stored.clicked_at());
     if let EventDetail::UrlClicked(detail) = &mut event.detail {

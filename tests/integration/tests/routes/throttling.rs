@@ -5,10 +5,8 @@ use std::time::Duration;
 use linklet_domain::{ApiKeySecret, RateLimit, Role, Timestamp, WorkspaceId};
 use linklet_dynamodb::{LinksTable, ThrottleTable};
 use linklet_lambda::{
-    http::ShortUrls,
     limiter::{Limiter, Strangers},
     metrics::{self, Metric},
-    throttle::Throttle,
 };
 use linklet_redirect::Redirect;
 use linklet_shorten::Shorten;
@@ -19,7 +17,7 @@ use linklet_test_support::{
 };
 use serde_json::json;
 
-use crate::fixture;
+use crate::fixture::{self, with_link};
 
 const MINUTE: Duration = RateLimit::WINDOW;
 
@@ -37,10 +35,6 @@ fn unreachable_table() -> ThrottleTable {
 }
 
 // ------------------------------------------------------------------------------------------------------------ new links
-
-fn shorten_with(db: &TestDynamoDb, throttle: Throttle) -> Shorten {
-    fixture::shorten_with(db.links(), fixture::room(db, 100), authenticator(), ShortUrls::new(None), throttle)
-}
 
 /// With ten links a minute by address, as the design document has it, whoever calls.
 fn shorten(db: &TestDynamoDb) -> Shorten {
@@ -96,12 +90,15 @@ async fn a_stranger_uses_up_nobodys_links() {
 
 #[tokio::test]
 async fn without_the_table_links_are_created() {
-    let db = TestDynamoDb::start();
-    let shorten = shorten_with(&db, fixture::throttle(unreachable_table(), 60, 300));
+    let (db, faults) = (TestDynamoDb::start(), Faults::default());
+    faults.plan(Some((0, Fault::NotSent)));
+    let table = ThrottleTable::new(db.client_with(faults.clone()), "ThrottleTable");
+    let shorten = fixture::shorten_with(db.links(), fixture::room(&db, 100), fixture::throttle(table, 60, 300));
 
     let (answer, measured) = metrics::observe(order().send_to(&shorten)).await;
 
     assert_eq!((answer.status, told(&answer)), (201, ["", "", ""]));
+    assert_eq!(faults.calls(), 1, "no second limit is asked for");
     assert_eq!((measured.get(Metric::ThrottleUnavailable), measured.get(Metric::Throttles)), (1.0, 0.0));
 }
 
@@ -120,10 +117,9 @@ async fn a_person_has_one_limit_for_all_tokens_keys_and_addresses() {
     };
     let order = || RequestBuilder::new("POST", "/api/shorten");
     let token = |person: &Person| order().token(&token_of(&person.id, &person.workspace, Role::Admin));
-    for (host, credential) in
-        [order().api_key(keys[0].reveal()), order().api_key(keys[1].reveal()), token(&ada)].into_iter().enumerate()
-    {
-        let (answer, _) = send(credential, u8::try_from(host).unwrap()).await;
+    let credentials = [order().api_key(keys[0].reveal()), order().api_key(keys[1].reveal()), token(&ada)];
+    for (host, credential) in (0..).zip(credentials) {
+        let (answer, _) = send(credential, host).await;
         assert_eq!(told(&answer), ["3", &(2 - host).to_string(), ""], "{}", answer.body);
     }
 
@@ -163,7 +159,7 @@ async fn the_nearer_limit_is_told_and_a_refusal_counts_for_neither() {
 async fn a_link_is_counted_by_one_write() {
     let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
     let table = ThrottleTable::new(db.client_with(meter.clone()), "ThrottleTable");
-    let shorten = shorten_with(&db, fixture::throttle(table, 1, 300));
+    let shorten = fixture::shorten_with(db.links(), fixture::room(&db, 100), fixture::throttle(table, 1, 300));
     let order = order().source_ip("2001:db8:1::1");
     let writes = async || {
         meter.reset();
@@ -217,18 +213,6 @@ async fn an_ipv6_address_has_one_limit_and_a_refusal_spares_its_neighbours() {
     assert_eq!((neighbour.status, told(&neighbour)), (201, ["10", "9", ""]));
 }
 
-#[tokio::test]
-async fn without_the_table_no_second_limit_is_asked_for() {
-    let (db, faults) = (TestDynamoDb::start(), Faults::default());
-    faults.plan(Some((0, Fault::NotSent)));
-    let table = ThrottleTable::new(db.client_with(faults.clone()), "ThrottleTable");
-    let shorten = shorten_with(&db, fixture::throttle(table, 60, 300));
-
-    assert_eq!(order().send_to(&shorten).await.status, 201);
-
-    assert_eq!(faults.calls(), 1);
-}
-
 // ------------------------------------------------------------------------------------------------------------ redirects
 
 /// An environment of redirect, and what calls ThrottleTable gets from it.
@@ -257,15 +241,9 @@ impl Environment {
     }
 }
 
-async fn with_link() -> TestDynamoDb {
-    let db = TestDynamoDb::start();
-    db.store(&LinkBuilder::new("launch").build()).await;
-    db
-}
-
 #[tokio::test]
 async fn every_answer_of_redirect_counts_and_tells_how_many_are_left() {
-    let db = with_link().await;
+    let db = with_link(LinkBuilder::new("launch")).await.0;
     db.store(&LinkBuilder::new("over").expires_at(noon()).build()).await;
     let environment = Environment::of(&db);
     let cases = [
@@ -287,7 +265,7 @@ async fn every_answer_of_redirect_counts_and_tells_how_many_are_left() {
 
 #[tokio::test]
 async fn the_301st_redirect_in_a_minute_is_refused_without_read_or_click() {
-    let (db, reads) = (with_link().await, Faults::default());
+    let (db, reads) = (with_link(LinkBuilder::new("launch")).await.0, Faults::default());
     let links = LinksTable::new(db.client_with(reads.clone()), "LinksTable");
     let redirect = fixture::redirect_with(links, db.clicks(), db.calls());
     let follow = |address| RequestBuilder::new("GET", "/launch").source_ip(address).at(noon()).send_to(&redirect);
@@ -307,7 +285,7 @@ async fn the_301st_redirect_in_a_minute_is_refused_without_read_or_click() {
 
 #[tokio::test]
 async fn an_ordinary_visitor_costs_no_write_to_the_throttle_table() {
-    let environment = Environment::of(&with_link().await);
+    let environment = Environment::of(&with_link(LinkBuilder::new("launch")).await.0);
 
     environment.look(29, noon()).await;
     assert_eq!(environment.merges.calls(), 0);
@@ -321,42 +299,8 @@ async fn an_ordinary_visitor_costs_no_write_to_the_throttle_table() {
 }
 
 #[tokio::test]
-async fn an_ordinary_visitor_over_ipv6_costs_no_write_either() {
-    let environment = Environment::of(&with_link().await);
-    let look = async |times| {
-        for _ in 0..times {
-            let head = RequestBuilder::new("HEAD", "/launch").source_ip("2001:db8:1::1").at(noon());
-            assert_eq!(head.send_to(&environment.redirect).await.status, fixture::REDIRECT);
-        }
-        environment.merges.calls()
-    };
-
-    assert_eq!(look(29).await, 0);
-    assert_eq!(look(1).await, 1, "a tenth of the limit");
-    assert_eq!(look(89).await, 1);
-    assert_eq!(look(1).await, 2, "a tenth of what the /56 may");
-}
-
-#[tokio::test]
-async fn the_networks_of_a_48_share_a_limit_of_redirects() {
-    let db = with_link().await;
-    let redirect = fixture::redirect_with(db.links(), db.clicks(), unreachable_table());
-    let redirect = Redirect { limiter: Limiter::new(RateLimit::per_minute(1).unwrap()), ..redirect };
-
-    let mut followed = 0;
-    for number in 0..0x800 {
-        let head = RequestBuilder::new("HEAD", "/launch").source_ip(&in_network(number)).at(noon());
-        followed += usize::from(head.send_to(&redirect).await.status == fixture::REDIRECT);
-    }
-
-    assert_eq!(followed, 16);
-    let other = RequestBuilder::new("HEAD", "/launch").source_ip("2001:db8:2::1").at(noon());
-    assert_eq!(other.send_to(&redirect).await.status, fixture::REDIRECT, "another /48");
-}
-
-#[tokio::test]
 async fn environments_learn_of_each_others_calls_by_merging() {
-    let db = with_link().await;
+    let db = with_link(LinkBuilder::new("launch")).await.0;
     let (first, second) = (Environment::of(&db), Environment::of(&db));
     first.look(200, noon()).await;
     first.look(1, noon().plus(Duration::from_secs(5))).await;
@@ -371,7 +315,7 @@ async fn environments_learn_of_each_others_calls_by_merging() {
 
 #[tokio::test]
 async fn a_redirect_needs_no_throttle_table_for_its_decision() {
-    let db = with_link().await;
+    let db = with_link(LinkBuilder::new("launch")).await.0;
     let redirect = fixture::redirect_with(db.links(), db.clicks(), unreachable_table());
     let mut statuses = Vec::new();
     for _ in 0..301 {
@@ -384,7 +328,7 @@ async fn a_redirect_needs_no_throttle_table_for_its_decision() {
 
 #[tokio::test]
 async fn a_failing_merge_fails_neither_the_redirect_nor_its_click() {
-    let (db, merges) = (with_link().await, Faults::default());
+    let (db, merges) = (with_link(LinkBuilder::new("launch")).await.0, Faults::default());
     let calls = ThrottleTable::new(db.client_with(merges.clone()), "ThrottleTable");
     let redirect = Redirect {
         limiter: Limiter::new(RateLimit::per_minute(1).unwrap()),
@@ -403,7 +347,7 @@ async fn a_failing_merge_fails_neither_the_redirect_nor_its_click() {
 
 #[tokio::test]
 async fn a_stranger_cannot_count_off_codes_by_their_statistics() {
-    let db = with_link().await;
+    let db = with_link(LinkBuilder::new("launch")).await.0;
     let stats = fixture::stats(&db);
     let read = async |path: &str, address: &str| {
         RequestBuilder::new("GET", path).source_ip(address).at(noon()).send_to(&stats).await
@@ -422,7 +366,7 @@ async fn a_stranger_cannot_count_off_codes_by_their_statistics() {
 
 #[tokio::test]
 async fn credentials_that_are_good_for_nothing_count_as_none() {
-    let db = with_link().await;
+    let db = with_link(LinkBuilder::new("launch")).await.0;
     let limiter = Limiter::new(RateLimit::per_minute(1).unwrap());
     let strangers = Strangers { limiter, ..fixture::strangers(&db) };
     let stats = Stats { authenticator: authenticator(), strangers, ..fixture::stats(&db) };
@@ -439,7 +383,7 @@ async fn credentials_that_are_good_for_nothing_count_as_none() {
 
 #[tokio::test]
 async fn environments_learn_of_a_stranger_whom_one_of_them_refuses() {
-    let db = with_link().await;
+    let db = with_link(LinkBuilder::new("launch")).await.0;
     let environment = || {
         let limiter = Limiter::new(RateLimit::per_minute(10).unwrap());
         Stats { strangers: Strangers { limiter, ..fixture::strangers(&db) }, ..fixture::stats(&db) }

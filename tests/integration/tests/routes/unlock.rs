@@ -7,7 +7,7 @@ use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, au
 use linklet_unlock::Unlock;
 use serde_json::{Value, json};
 
-use crate::fixture::{self, redirect, send, unlock, update};
+use crate::fixture::{self, redirect, send, unlock, update, with_link, with_person};
 
 const TARGET: &str = "https://example.com/secret";
 
@@ -43,6 +43,12 @@ fn browser(path: &str) -> RequestBuilder {
     RequestBuilder::new("GET", path).header("accept", "text/html,application/xhtml+xml")
 }
 
+/// With so many hashes a second.
+fn limited(db: &TestDynamoDb, hashes: u32) -> Unlock {
+    let hashing = linklet_lambda::hashing::LinkHashing::within(fixture::limits_with(db.calls(), hashes));
+    Unlock { hashing, ..unlock(db) }
+}
+
 async fn clicks(db: &TestDynamoDb, link: &Link) -> usize {
     db.clicks().latest(link.id(), 10).await.unwrap().len()
 }
@@ -55,11 +61,9 @@ async fn a_protected_link_shows_a_form_and_nothing_of_its_target() {
     for path in ["/launch", "/r/launch"] {
         let page = browser(path).send_to(&redirect(&db)).await;
         assert_eq!((page.status, page.header("cache-control")), (403, "no-store"), "{path}");
-        assert!(
-            page.body.contains(r#"<form method="post">"#) && page.body.contains(r#"name="password""#),
-            "{}",
-            page.body
-        );
+        for part in [r#"<form method="post">"#, r#"name="password""#] {
+            assert!(page.body.contains(part), "{}", page.body);
+        }
         assert!(page.header("content-security-policy").contains("form-action 'self' http: https:"));
         assert!(!page.body.contains("secret") && !page.body.contains("Our plans") && !page.body.contains("<script"));
     }
@@ -136,8 +140,7 @@ async fn who_guesses_waits_and_nobody_else_does() {
 /// The attack: a custom code is found in any case, and each spelling would have free guesses of its own.
 #[tokio::test]
 async fn another_spelling_of_a_code_brings_no_more_guesses() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let token = token_of(&ada.id, &ada.workspace, Role::Member);
     let body = json!({"url": TARGET, "custom_code": "launch", "password": "open sesame"});
     let made = send(&db, "shorten", RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body)).await;
@@ -164,10 +167,7 @@ async fn right_passwords_of_one_link_keep_nobody_from_another_tenants() {
     other.availability.is_protected = true;
     let hash = linklet_lambda::passwords::Passwords::default().hash(&"open sesame".into()).unwrap();
     db.store_protected(&other, &hash).await;
-    let unlock = Unlock {
-        hashing: linklet_lambda::hashing::LinkHashing::within(fixture::limits_with(db.calls(), 20)),
-        ..unlock(&db)
-    };
+    let unlock = limited(&db, 20);
     let opened = async |code: &str, address: &str, at: Timestamp| {
         let request = RequestBuilder::new("POST", &format!("/{code}")).form("password=open+sesame");
         request.source_ip(address).at(at).send_to(&unlock).await.status
@@ -188,10 +188,7 @@ async fn right_passwords_of_one_link_keep_nobody_from_another_tenants() {
 #[tokio::test]
 async fn five_hundred_wrong_passwords_from_one_address_delay_nobody_else() {
     let (db, _link) = protected(&json!({})).await;
-    let unlock = Unlock {
-        hashing: linklet_lambda::hashing::LinkHashing::within(fixture::limits_with(db.calls(), 20)),
-        ..unlock(&db)
-    };
+    let unlock = limited(&db, 20);
     let (mut hashed, now) = (0, a_second());
     for _ in 0..500 {
         let answer = form("wrong").source_ip("203.0.113.1").at(now).send_to(&unlock).await;
@@ -214,8 +211,7 @@ async fn state_and_window_are_judged_before_the_password() {
 
 #[tokio::test]
 async fn a_password_is_given_changed_and_taken_away() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let token = token_of(&ada.id, &ada.workspace, Role::Member);
     let body = json!({"url": TARGET, "custom_code": "launch", "password": "open sesame"});
     let made = send(&db, "shorten", RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body)).await;
@@ -244,17 +240,15 @@ async fn a_password_is_given_changed_and_taken_away() {
 async fn the_hash_is_nowhere_but_in_the_lock() {
     let (db, link) = protected(&json!({})).await;
 
-    let holders: Vec<_> = db
-        .scan("LinksTable")
-        .into_iter()
-        .filter(|item| item.to_string().contains("argon2"))
-        .map(|item| item["pk"]["S"].as_str().unwrap().to_owned())
-        .collect();
+    let holders = || {
+        let items = db.scan("LinksTable").into_iter().filter(|item| item.to_string().contains("argon2"));
+        items.map(|item| item["pk"]["S"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
 
-    assert_eq!(holders, [format!("LOCK#{}", link.id())]);
+    assert_eq!(holders(), [format!("LOCK#{}", link.id())]);
     let record = db.record("launch").await.unwrap();
     db.purge(&record).await;
-    assert!(!db.scan("LinksTable").iter().any(|item| item.to_string().contains("argon2")));
+    assert!(holders().is_empty());
 }
 
 #[tokio::test]
@@ -262,20 +256,20 @@ async fn what_is_no_password_is_refused_as_such() {
     let (db, _) = protected(&json!({})).await;
     let unlock = unlock(&db);
 
-    assert_eq!(RequestBuilder::new("POST", "/launch").body("password=x").send_to(&unlock).await.status, 400);
-    assert_eq!(RequestBuilder::new("POST", "/launch").json(&json!({"password": 5})).send_to(&unlock).await.status, 400);
-    assert_eq!(
-        RequestBuilder::new("POST", "/unknown").json(&json!({"password": "x"})).send_to(&unlock).await.status,
-        404
-    );
-    assert_eq!(form(&"x".repeat(100_000)).send_to(&unlock).await.status, 413);
+    let post = |code: &str| RequestBuilder::new("POST", &format!("/{code}"));
+    for (request, status) in [
+        (post("launch").body("password=x"), 400),
+        (post("launch").json(&json!({"password": 5})), 400),
+        (post("unknown").json(&json!({"password": "x"})), 404),
+        (form(&"x".repeat(100_000)), 413),
+    ] {
+        assert_eq!(request.send_to(&unlock).await.status, status);
+    }
 }
 
 #[tokio::test]
 async fn a_link_without_a_password_is_followed_at_its_own_address() {
-    let db = TestDynamoDb::start();
-    let link = LinkBuilder::new("launch").to(TARGET).with_options(&json!({"max_clicks": 1})).build();
-    db.store(&link).await;
+    let (db, link) = with_link(LinkBuilder::new("launch").to(TARGET).with_options(&json!({"max_clicks": 1}))).await;
 
     for (query, kept) in
         [("a=b", "a=b"), ("sig=abc==&q=caf%E9", "sig=abc==&q=caf%E9"), ("q=ü|100%", "q=%C3%BC%7C100%25")]
@@ -309,14 +303,13 @@ async fn who_tries_codes_waits_as_who_tries_passwords() {
 async fn hashes_of_links_leave_those_of_logins_to_the_same_address() {
     let (db, _link) = protected(&json!({})).await;
     let now = Timestamp::now();
-    let limits = || fixture::limits_with(db.calls(), 12);
-    let hashing = linklet_lambda::hashing::LinkHashing::within(limits());
-    let unlock = Unlock { hashing, ..unlock(&db) };
+    let unlock = limited(&db, 12);
     let opened = async || form("open sesame").at(now).send_to(&unlock).await.status;
     assert_eq!((opened().await, opened().await, opened().await), (303, 303, 429));
 
+    let limits = fixture::limits_with(db.calls(), 12);
     let auth =
-        linklet_auth::Auth::new(db.users(), linklet_test_support::tokens(), linklet_test_support::issuer(), limits());
+        linklet_auth::Auth::new(db.users(), linklet_test_support::tokens(), linklet_test_support::issuer(), limits);
     let login = json!({"email": "nobody@example.com", "password": "wrong horse"});
     let request = RequestBuilder::new("POST", "/api/auth/login").json(&login).at(now);
     assert_eq!(request.send_to(&auth).await.status, 401);

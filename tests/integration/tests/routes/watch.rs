@@ -9,7 +9,7 @@ use linklet_test_support::{
 use linklet_watch::Watch;
 use serde_json::{Value, json};
 
-use crate::fixture::{check, correlation, due, record, watch};
+use crate::fixture::{check, correlation, due, record, watch, with_person};
 
 /// Somebody with a workspace, and the function.
 struct Client<'d> {
@@ -203,8 +203,7 @@ async fn only_what_is_certainly_never_fetched_is_refused() {
 /// Also if somebody else in the workspace registers them.
 #[tokio::test]
 async fn targets_count_for_who_founded_the_workspace() {
-    let db = TestDynamoDb::start();
-    let founder = db.register("founder").await;
+    let (db, founder) = with_person("founder").await;
     let colleague = Client { db: &db, user: UserId::generate(), workspace: founder.workspace, role: Role::Member };
     let targets = db.watch().with_quota(TargetQuota { per_workspace: 10, per_founder: 1 });
     let limited = Watch { targets, ..watch(&db) };
