@@ -211,13 +211,7 @@ async fn the_breaker_says_once_that_it_opened_and_that_it_closed() {
 async fn a_link_that_is_created_without_a_limit_is_one_warning() {
     let db = TestDynamoDb::start();
     let calls = ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable");
-    let shorten = fixture::shorten_with(
-        db.links(),
-        room(&db, 100),
-        authenticator(),
-        ShortUrls::new(None),
-        throttle(calls, 60, 300),
-    );
+    let shorten = fixture::shorten_with(db.links(), room(&db, 100), throttle(calls, 60, 300));
     let token = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Member);
     let logs = CapturedLogs::start();
 

@@ -113,7 +113,6 @@ async fn a_configured_base_replaces_the_requests_own() {
     let db = TestDynamoDb::start();
     let endpoint = "https://a1b2c3.execute-api.eu-central-1.amazonaws.com";
     let short_urls = ShortUrls::new(Some("https://go.example.com/")).with_api_endpoint(Some(endpoint));
-    let throttle = fixture::throttle(db.calls(), 1_000, 1_000);
     let shorten = Shorten { short_urls, ..fixture::shorten(&db) };
 
     let answer = post(&shorten, &json!({"url": "https://example.com", "custom_code": "launch"})).await;
