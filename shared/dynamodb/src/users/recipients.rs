@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::Client;
 use linklet_domain::{EmailAddress, MailChoice, Timestamp, UserId, WorkspaceId};
 
-use super::item::{AddressItem, MemberItem, address_key, member_key};
+use super::item::{AddressItem, PendingAddress, MemberItem, address_key, member_key};
 use crate::{
     Consistency, RepositoryError,
     item::{Item, Table, from_found, from_item, text},

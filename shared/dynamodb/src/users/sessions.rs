@@ -6,8 +6,7 @@
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{
-    AuditAction, AuditContext, AuditSubject, IpHash, LastingSession, Membership, RefreshToken, Role, SessionId,
-    SignInPlace, Timestamp, UserId, WorkspaceId, lifetimes,
+    AuditAction, AuditContext, AuditSubject, LastingSession, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId, lifetimes,
 };
 
 use super::{
