@@ -45,7 +45,8 @@ pub struct Account {
 pub type KeyGenerator = fn() -> Result<ApiKeySecret, getrandom::Error>;
 
 impl Account {
-    /// A handler that generates API keys with the operating system's random number generator, where no mail is configured and everybody may found workspaces.
+    /// A handler that generates API keys with the operating system's random number generator, where no mail is configured and everybody
+    /// may found workspaces.
     #[must_use]
     pub fn new(tokens: TokenVerifier, users: UsersTable, notifications: NotificationsTable, guesses: Guesses) -> Self {
         let (mails, founding) = Default::default();

@@ -76,7 +76,8 @@ impl Handler for Auth {
 }
 
 impl Auth {
-    /// A handler with its repository, the verifier and issuer of tokens, and the limits on guessing, where no mail is configured and anybody may register.
+    /// A handler with its repository, the verifier and issuer of tokens, and the limits on guessing, where no mail is configured and
+    /// anybody may register.
     #[must_use]
     pub fn new(users: UsersTable, tokens: TokenVerifier, issuer: TokenIssuer, limits: Limits) -> Self {
         let (passwords, mails, registration, founding, address) = Default::default();
