@@ -8,7 +8,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{Cursor, Page};
 use linklet_lambda::{
-    http::{ApiError, Format, Request, Response, StatusCode, TableRows, json},
+    http::{Format, Request, Response, Result, StatusCode, TableRows, json},
     identity::{Caller, Person},
     link_view::within_budget,
 };
@@ -26,27 +26,18 @@ const ROWS: usize = 1_000;
 const PARAMETERS: [&str; 6] = ["limit", "after", "from", "to", "action", "format"];
 
 impl Account {
-    pub(crate) async fn show_workspace_audit_log(
-        &self,
-        request: &Request,
-        caller: &Caller,
-    ) -> Result<Response, ApiError> {
+    pub(crate) async fn show_workspace_audit_log(&self, request: &Request, caller: &Caller) -> Result<Response> {
         request.refuse_unknown(PARAMETERS.into_iter().chain(["actor"]))?;
         let actor = request.parsed("actor", Actor::parse)?;
         self.show_audit_log(request, &AuditLog::Workspace(*caller.workspace()), actor).await
     }
 
-    pub(crate) async fn show_own_audit_log(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
+    pub(crate) async fn show_own_audit_log(&self, request: &Request, person: &Person) -> Result<Response> {
         request.refuse_unknown(PARAMETERS)?;
         self.show_audit_log(request, &AuditLog::Person(*person.user()), None).await
     }
 
-    async fn show_audit_log(
-        &self,
-        request: &Request,
-        audit_log: &AuditLog,
-        actor: Option<Actor>,
-    ) -> Result<Response, ApiError> {
+    async fn show_audit_log(&self, request: &Request, audit_log: &AuditLog, actor: Option<Actor>) -> Result<Response> {
         let (from, to) = request.time_between(("from", "to"))?;
         let action = request.parsed("action", ActionFilter::parse)?;
         let filter = AuditFilter { from, to, actor, action };

@@ -17,7 +17,7 @@ use linklet_dynamodb::{NotificationsTable, UsersTable};
 use linklet_lambda::{
     email_requests::EmailRequests,
     guesses::Guesses,
-    http::{ApiError, Handler, Method, Problem, Request, Response},
+    http::{ApiError, Handler, Method, Problem, Request, Response, Result},
     identity::{Caller, Person, TokenVerifier},
     telemetry::warn_of,
 };
@@ -47,14 +47,13 @@ pub type KeyGenerator = fn() -> Result<ApiKeySecret, getrandom::Error>;
 impl Account {
     /// A handler that generates API keys with the operating system's random number generator, where no mail is configured and everybody
     /// may found workspaces.
-    #[must_use]
     pub fn new(tokens: TokenVerifier, users: UsersTable, notifications: NotificationsTable, guesses: Guesses) -> Self {
         let (mails, founding) = Default::default();
         Self { tokens, users, notifications, guesses, mails, founding, generate_key: ApiKeySecret::generate }
     }
 
     /// Why somebody can't join or found a workspace whose account has changed meanwhile.
-    async fn joins_nothing(&self, person: &Person) -> Result<ApiError, ApiError> {
+    async fn joins_nothing(&self, person: &Person) -> Result<ApiError> {
         let is_leaving = self.users.is_leaving(person.user()).await?;
         Ok(if is_leaving { Problem::AccountClosing.into() } else { Problem::TryAgain.into() })
     }
@@ -85,7 +84,7 @@ impl Account {
 const NOT_ALLOWED: ApiError = ApiError::Problem(Problem::RoleTooLow);
 
 impl Handler for Account {
-    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn handle(&self, request: &Request) -> Result<Response> {
         let member = async || self.tokens.authenticate(request).await;
         let member_now = async || self.tokens.require_now(request, Role::Viewer).await;
         let admin = async || self.tokens.require(request, Role::Admin).await;

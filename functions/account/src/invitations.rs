@@ -9,7 +9,7 @@ use linklet_domain::{
 use linklet_dynamodb::{AcceptOutcome, InviteOutcome, OpenInvitation, WithdrawOutcome};
 use linklet_lambda::{
     guesses::Attempt,
-    http::{ApiError, Problem, Request, Response, StatusCode, created, json, no_content, with_secret},
+    http::{ApiError, Problem, Request, Response, Result, StatusCode, created, json, no_content, with_secret},
     identity::{Caller, Person},
     telemetry::warn_of,
 };
@@ -24,7 +24,7 @@ const ALREADY: ApiError = ApiError::Problem(Problem::AlreadyMember);
 
 impl Account {
     /// 201 with an invitation and its token, which no other answer shows.
-    pub(crate) async fn invite(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+    pub(crate) async fn invite(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let NewInvitation { email, role } = request.json()?;
         let token = OneTimeToken::generate(TokenPurpose::Invitation).map_err(ApiError::internal)?;
         let (workspace, role) = (caller.workspace(), role.unwrap_or(Role::Member));
@@ -50,7 +50,7 @@ impl Account {
         warn_of(self.order_mail(request, invitation).await, "the mail about an invitation could not be ordered");
     }
 
-    async fn order_mail(&self, request: &Request, invitation: &Invitation) -> Result<(), ApiError> {
+    async fn order_mail(&self, request: &Request, invitation: &Invitation) -> Result<()> {
         if !self.mails.are_placed() {
             return Ok(());
         }
@@ -63,18 +63,13 @@ impl Account {
         self.mails.place(request, mail).await
     }
 
-    pub(crate) async fn list_invitations(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+    pub(crate) async fn list_invitations(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let open = self.users.invitations(caller.workspace(), request.received_at()).await?;
         let invitations: Vec<_> = open.iter().map(InvitationView::from).collect();
         Ok(json(StatusCode::OK, &BTreeMap::from([("invitations", invitations)])))
     }
 
-    pub(crate) async fn withdraw_invitation(
-        &self,
-        request: &Request,
-        caller: &Caller,
-        id: &str,
-    ) -> Result<Response, ApiError> {
+    pub(crate) async fn withdraw_invitation(&self, request: &Request, caller: &Caller, id: &str) -> Result<Response> {
         let id = InvitationId::parse(id).map_err(|_| NO_INVITATION)?;
         let origin = self.origin(request, caller);
         match self.users.withdraw_invitation(caller.workspace(), caller.user(), &id, &origin).await? {
@@ -85,7 +80,7 @@ impl Account {
     }
 
     /// 200 with what an invitation is for, for whoever has its token.
-    pub(crate) async fn look_at_invitation(&self, request: &Request) -> Result<Response, ApiError> {
+    pub(crate) async fn look_at_invitation(&self, request: &Request) -> Result<Response> {
         let Acceptance { token } = request.json()?;
         self.guesses
             .limit(request, Attempt { kind: GuessKind::Token, account: None }, async |_| {
@@ -94,7 +89,7 @@ impl Account {
             .await
     }
 
-    async fn look(&self, request: &Request, token: &str) -> Result<Response, ApiError> {
+    async fn look(&self, request: &Request, token: &str) -> Result<Response> {
         let token = OneTimeToken::parse(TokenPurpose::Invitation, token).map_err(|_| INVALID)?.hash();
         let open = self.users.invitation_of(&token, request.received_at()).await?.ok_or(INVALID)?;
         let mut shown = ShownInvitation::to_register(&open);
@@ -108,14 +103,14 @@ impl Account {
     }
 
     /// 200 with the workspace of which the caller is a member now. A token for it comes from `POST /api/auth/switch`.
-    pub(crate) async fn accept_invitation(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
+    pub(crate) async fn accept_invitation(&self, request: &Request, person: &Person) -> Result<Response> {
         let Acceptance { token } = request.json()?;
         let account = person.user().to_string();
         let attempt = Attempt { kind: GuessKind::Token, account: Some(&account) };
         self.guesses.limit(request, attempt, async |_| self.accept(request, person, &token).await).await
     }
 
-    async fn accept(&self, request: &Request, person: &Person, token: &str) -> Result<Response, ApiError> {
+    async fn accept(&self, request: &Request, person: &Person, token: &str) -> Result<Response> {
         let token = OneTimeToken::parse(TokenPurpose::Invitation, token).map_err(|_| INVALID)?.hash();
         let account = self.users.account(person.user()).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
         let origin = self.guesses.origin(request, person.actor());

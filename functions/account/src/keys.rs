@@ -9,7 +9,9 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome};
 use linklet_lambda::{
-    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, created, json, no_content, with_secret},
+    http::{
+        ApiError, Immutable, Problem, Request, Response, Result, StatusCode, created, json, no_content, with_secret,
+    },
     identity::Caller,
 };
 use serde::{Deserialize, Serialize};
@@ -19,7 +21,7 @@ use crate::{Account, NOT_ALLOWED};
 const NO_KEY: ApiError = ApiError::Problem(Problem::ApiKeyNotFound);
 
 impl Account {
-    pub(crate) async fn create_key(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+    pub(crate) async fn create_key(&self, request: &Request, caller: &Caller) -> Result<Response> {
         const TRIES: u32 = 5;
         let wanted = NewKey::read(request)?;
         let origin = self.origin(request, caller);
@@ -44,19 +46,14 @@ impl Account {
         Err(ApiError::Problem(Problem::NoFreeCode))
     }
 
-    pub(crate) async fn list_keys(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+    pub(crate) async fn list_keys(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let keys = self.users.keys(caller.workspace(), request.received_at()).await?;
         let keys: Vec<_> = keys.iter().map(KeyView::from).collect();
         Ok(json(StatusCode::OK, &BTreeMap::from([("keys", keys)])))
     }
 
     /// Renames a key, pauses it, or lets it work again.
-    pub(crate) async fn change_key(
-        &self,
-        request: &Request,
-        caller: &Caller,
-        prefix: &str,
-    ) -> Result<Response, ApiError> {
+    pub(crate) async fn change_key(&self, request: &Request, caller: &Caller, prefix: &str) -> Result<Response> {
         let Patch { name, is_active } = request.json_object()?.read_patch(&[IMMUTABLE])?;
         let prefix = KeyPrefix::parse(prefix).map_err(|_| NO_KEY)?;
         let (change, origin) = (KeyChange { name, is_active }, self.origin(request, caller));
@@ -72,12 +69,7 @@ impl Account {
         Ok(json(StatusCode::OK, &KeyView::from(&key)))
     }
 
-    pub(crate) async fn revoke_key(
-        &self,
-        request: &Request,
-        caller: &Caller,
-        prefix: &str,
-    ) -> Result<Response, ApiError> {
+    pub(crate) async fn revoke_key(&self, request: &Request, caller: &Caller, prefix: &str) -> Result<Response> {
         let prefix = KeyPrefix::parse(prefix).map_err(|_| NO_KEY)?;
         let origin = self.origin(request, caller);
         let key = done(self.users.revoke_key(caller.workspace(), caller.user(), &prefix, &origin).await?)?;
@@ -87,7 +79,7 @@ impl Account {
     }
 }
 
-fn done<T>(outcome: KeyOutcome<T>) -> Result<T, ApiError> {
+fn done<T>(outcome: KeyOutcome<T>) -> Result<T> {
     match outcome {
         KeyOutcome::Done(done) => Ok(*done),
         KeyOutcome::NoKey => Err(NO_KEY),
@@ -136,7 +128,7 @@ struct NewKey {
 }
 
 impl NewKey {
-    fn read(request: &Request) -> Result<Self, ApiError> {
+    fn read(request: &Request) -> Result<Self> {
         let Body { name, scopes, expires_at } = request.json()?;
         request.require_future("expires_at", expires_at)?;
         // A key that nobody says more of is for what most programs do: they read links and make them.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use linklet_domain::{AccountChange, Invalid, KeysLeft, Member, Role, Timestamp, UserId, optional};
 use linklet_dynamodb::{MemberChange, MemberOutcome, Removal};
 use linklet_lambda::{
-    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, json, no_content},
+    http::{ApiError, Immutable, Problem, Request, Response, Result, StatusCode, json, no_content},
     identity::Caller,
     telemetry::warn_of,
 };
@@ -17,17 +17,12 @@ use crate::{Account, NOT_ALLOWED, keys::resumes};
 const NO_MEMBER: ApiError = ApiError::Problem(Problem::MemberNotFound);
 
 impl Account {
-    pub(crate) async fn list_members(&self, caller: &Caller) -> Result<Response, ApiError> {
+    pub(crate) async fn list_members(&self, caller: &Caller) -> Result<Response> {
         let members = self.users.members(caller.workspace()).await?;
         Ok(json(StatusCode::OK, &BTreeMap::from([("members", members)])))
     }
 
-    pub(crate) async fn change_member(
-        &self,
-        request: &Request,
-        caller: &Caller,
-        user: &str,
-    ) -> Result<Response, ApiError> {
+    pub(crate) async fn change_member(&self, request: &Request, caller: &Caller, user: &str) -> Result<Response> {
         let change = request.json_object()?.read_patch::<Body>(&[IMMUTABLE])?.change()?;
         let (user, workspace) = (UserId::parse(user).map_err(|_| NO_MEMBER)?, caller.workspace());
         let origin = self.origin(request, caller);
@@ -56,12 +51,7 @@ impl Account {
 
     /// Removes a member. Admins may remove any member, others only themselves. Their API keys are revoked, unless an admin wants to
     /// keep them; what else they leave is handed over soon after, by the handover that the removal opens.
-    pub(crate) async fn remove_member(
-        &self,
-        request: &Request,
-        caller: &Caller,
-        user: &str,
-    ) -> Result<Response, ApiError> {
+    pub(crate) async fn remove_member(&self, request: &Request, caller: &Caller, user: &str) -> Result<Response> {
         let user = UserId::parse(user);
         let keeps_keys = request.flag("keep_keys")?.unwrap_or_default();
         let keys = if keeps_keys { KeysLeft::Kept } else { KeysLeft::Revoked };
@@ -132,7 +122,7 @@ impl Body {
     }
 }
 
-fn done(outcome: MemberOutcome) -> Result<Member, ApiError> {
+fn done(outcome: MemberOutcome) -> Result<Member> {
     match outcome {
         MemberOutcome::Done(member) | MemberOutcome::Resumed(member) | MemberOutcome::Unchanged(member) => Ok(member),
         MemberOutcome::NoMember => Err(NO_MEMBER),

@@ -5,7 +5,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::Cursor;
 use linklet_lambda::{
-    http::{ApiError, Request, Response, StatusCode, json, no_content},
+    http::{Request, Response, Result, StatusCode, json, no_content},
     identity::Caller,
 };
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::Account;
 
 impl Account {
-    pub(crate) async fn list_notifications(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+    pub(crate) async fn list_notifications(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let limit = request.page_size()?;
         let after = request.parsed("after", Cursor::decode)?;
         let kinds: Result<Vec<_>, Invalid> = request.queries("kind").map(NotificationKind::parse).collect();
@@ -27,7 +27,7 @@ impl Account {
         Ok(json(StatusCode::OK, &body))
     }
 
-    pub(crate) async fn mark_seen(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+    pub(crate) async fn mark_seen(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let Seen { seen_at } = request.json()?;
         // A clock that is ahead must not have seen what is yet to come.
         self.notifications.mark_seen(caller.user(), seen_at.min(request.received_at())).await?;

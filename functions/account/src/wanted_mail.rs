@@ -5,7 +5,7 @@ use linklet_lambda::{
     app,
     following::led_to,
     guesses::Attempt,
-    http::{ApiError, Problem, Request, Response, StatusCode, json, no_content},
+    http::{ApiError, Problem, Request, Response, Result, StatusCode, json, no_content},
     identity::Person,
 };
 use serde::{Deserialize, Serialize};
@@ -15,12 +15,12 @@ use crate::Account;
 const TOKEN_INVALID: ApiError = ApiError::Problem(Problem::TokenInvalid);
 
 impl Account {
-    pub(crate) async fn show_wanted_mail(&self, person: &Person) -> Result<Response, ApiError> {
+    pub(crate) async fn show_wanted_mail(&self, person: &Person) -> Result<Response> {
         let mail = self.users.mail_choice(person.user()).await?.ok_or(Problem::Unauthorized)?;
         Ok(json(StatusCode::OK, &WantedMail { mail }))
     }
 
-    pub(crate) async fn change_wanted_mail(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
+    pub(crate) async fn change_wanted_mail(&self, request: &Request, person: &Person) -> Result<Response> {
         let wanted = request.json_object()?.read_patch::<WantedMail>(&[])?;
         let origin = self.guesses.origin(request, person.actor());
         if !self.users.choose_mail(person.user(), wanted.mail, &origin).await? {
@@ -30,12 +30,12 @@ impl Account {
     }
 
     /// Leads whoever follows the link in a mail to the page that asks. Programs that open each link must change nothing.
-    pub(crate) fn show_unsubscribing(&self, request: &Request) -> Result<Response, ApiError> {
+    pub(crate) fn show_unsubscribing(&self, request: &Request) -> Result<Response> {
         led_to(&app::unsubscribe_page("..", request.query("token").unwrap_or_default()), StatusCode::SEE_OTHER)
     }
 
     /// Ends notifications by mail. Mail programs ask for it, without a session and with a form that nobody needs (RFC 8058).
-    pub(crate) async fn unsubscribe(&self, request: &Request) -> Result<Response, ApiError> {
+    pub(crate) async fn unsubscribe(&self, request: &Request) -> Result<Response> {
         let token = request.query("token").unwrap_or_default();
         let Some(user) = UnsubscribeToken::person(token, &self.guesses.salt, request.received_at()) else {
             // Only a wrong token is a guess: the servers of a mail provider bring the right ones of many people.

@@ -8,7 +8,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{CreateWorkspaceOutcome, FoundingAnswer, NewWorkspace, WorkspaceOutcome, back_off};
 use linklet_lambda::{
-    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, json, json_text, located},
+    http::{ApiError, Immutable, Problem, Request, Response, Result, StatusCode, json, json_text, located},
     identity::{Caller, Person},
     workspace_view::{WorkspaceView, shown_workspace},
 };
@@ -20,12 +20,12 @@ use crate::{Account, NOT_ALLOWED};
 const UNKNOWN: ApiError = ApiError::Problem(Problem::WorkspaceNotFound);
 
 impl Account {
-    pub(crate) async fn show_workspace(&self, caller: &Caller) -> Result<Response, ApiError> {
+    pub(crate) async fn show_workspace(&self, caller: &Caller) -> Result<Response> {
         let workspace = self.users.workspace(caller.workspace()).await?.ok_or(UNKNOWN)?;
         Ok(shown_workspace(&workspace))
     }
 
-    pub(crate) async fn change_workspace(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+    pub(crate) async fn change_workspace(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let Body { name, slug, settings, destinations } = request.json_object()?.read_patch(&[IMMUTABLE])?;
         let patch = WorkspacePatch { name, slug, settings, destinations };
         let (id, origin) = (caller.workspace(), self.origin(request, caller));
@@ -42,14 +42,14 @@ impl Account {
 
 impl Account {
     /// Somebody's workspaces, whichever the token is for, if it is for one.
-    pub(crate) async fn list_workspaces(&self, person: &Person) -> Result<Response, ApiError> {
+    pub(crate) async fn list_workspaces(&self, person: &Person) -> Result<Response> {
         let found = self.users.workspaces_of(person.user()).await?;
         let workspaces: Vec<_> = found.iter().map(MyWorkspace::from).collect();
         Ok(json(StatusCode::OK, &BTreeMap::from([("workspaces", workspaces)])))
     }
 
     /// 201 with a new workspace, of which the caller is the admin. A token for it comes from `POST /api/auth/switch`.
-    pub(crate) async fn found_workspace(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
+    pub(crate) async fn found_workspace(&self, request: &Request, person: &Person) -> Result<Response> {
         const TRIES: u32 = 5;
         let body = request.json_object()?;
         let (key, fingerprint) = (request.idempotency_key()?, body.fingerprint());
@@ -90,7 +90,7 @@ impl Account {
         person: &Person,
         key: Option<&IdempotencyKey>,
         fingerprint: &str,
-    ) -> Result<Option<Response>, ApiError> {
+    ) -> Result<Option<Response>> {
         let Some(key) = key else { return Ok(None) };
         match self.users.founding_answer(person.user(), key, request.received_at()).await? {
             Some(first) if first.fingerprint != fingerprint => Err(Problem::IdempotencyKeyReused.into()),
@@ -98,7 +98,7 @@ impl Account {
         }
     }
 
-    async fn require_founder(&self, account: &domain::Account, memberships: &[Membership]) -> Result<(), ApiError> {
+    async fn require_founder(&self, account: &domain::Account, memberships: &[Membership]) -> Result<()> {
         let is_verified = self.users.verified_at(&account.id).await?.is_some();
         let is_admin = memberships.iter().any(|its| its.is_active() && its.role == Role::Admin);
         let founder = Founder { email: &account.email, is_verified, is_admin };

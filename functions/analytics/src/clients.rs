@@ -18,7 +18,6 @@ impl Clients {
     const REMEMBERED: NonZeroUsize = NonZeroUsize::new(4_096).unwrap();
 
     /// An empty cache in front of this classifier.
-    #[must_use]
     pub fn new(classifier: Classifier) -> Self {
         Self { classifier, known: Mutex::new(LruCache::sparse(Self::REMEMBERED)) }
     }

@@ -1,7 +1,7 @@
 //! Deleting the clicks, statistics and history of a purged link.
 
 use linklet_domain::{ClickId, Event, LinkEvent, LinkId};
-use linklet_dynamodb::{Purged, RepositoryError};
+use linklet_dynamodb::{Purged, Result};
 use linklet_lambda::telemetry::chain;
 use tokio::time::Instant;
 
@@ -37,12 +37,7 @@ impl Analytics {
         self.queue.send(&[event]).await.is_empty()
     }
 
-    async fn purge_until(
-        &self,
-        purged: &LinkEvent,
-        event: &Event,
-        until: Instant,
-    ) -> Result<Progress, RepositoryError> {
+    async fn purge_until(&self, purged: &LinkEvent, event: &Event, until: Instant) -> Result<Progress> {
         let LinkEvent { link, .. } = purged;
         // First the numbers, after which nothing is counted any more; then the clicks, which may be many.
         self.stats.purge(&event.workspace_id, link, event.occurred_at).await?;
@@ -57,11 +52,7 @@ impl Analytics {
 
     /// Deletes clicks that were in the queue when their link was purged, and what they may have left behind: one may have been
     /// written to its day after the purge had deleted that.
-    pub(crate) async fn forget(
-        &self,
-        link: &LinkId,
-        clicks: impl IntoIterator<Item = &ClickId>,
-    ) -> Result<(), RepositoryError> {
+    pub(crate) async fn forget(&self, link: &LinkId, clicks: impl IntoIterator<Item = &ClickId>) -> Result<()> {
         let clicks: Vec<&ClickId> = clicks.into_iter().collect();
         self.clicks.delete(link, clicks.iter().copied()).await?;
         self.stats.delete_rows(link).await?;

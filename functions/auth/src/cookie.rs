@@ -3,7 +3,7 @@
 use linklet_domain::{OwnAddress, lifetimes};
 use linklet_lambda::{
     config,
-    http::{ApiError, HeaderValue, Problem, Request, Response, header},
+    http::{HeaderValue, Problem, Request, Response, Result, header},
 };
 use url::Url;
 
@@ -16,13 +16,11 @@ pub struct ApiAddress(Option<Url>);
 
 impl ApiAddress {
     /// The address in `PUBLIC_BASE_URL`, which is optional: without one, the API is at the root of the host that was called.
-    #[must_use]
     pub fn from_env() -> Self {
         Self::new(config::optional("PUBLIC_BASE_URL").as_deref())
     }
 
     /// The API at this address, such as `https://go.example.com`.
-    #[must_use]
     pub fn new(base: Option<&str>) -> Self {
         Self(base.and_then(|base| Url::parse(base).ok()))
     }
@@ -32,7 +30,7 @@ impl ApiAddress {
     ///
     /// # Errors
     /// 415 if the body isn't declared as JSON, 403 if the page is another site's.
-    pub(crate) fn require_own_page(&self, request: &Request) -> Result<(), ApiError> {
+    pub(crate) fn require_own_page(&self, request: &Request) -> Result<()> {
         if !request.is_json() {
             return Err(Problem::JsonRequired.into());
         }

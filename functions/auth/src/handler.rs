@@ -18,7 +18,7 @@ use linklet_dynamodb::{PasswordChange, UsersTable};
 use linklet_lambda::{
     email_requests::EmailRequests,
     hashing::Limits,
-    http::{ApiError, Handler, Method, Problem, Request, Response, StatusCode, json, no_content, with_secret},
+    http::{ApiError, Handler, Method, Problem, Request, Response, Result, StatusCode, json, no_content, with_secret},
     identity::{Person, TokenIssuer, TokenVerifier},
     passwords::Passwords,
     proofs::{Proofs, Purpose},
@@ -52,7 +52,7 @@ pub struct Auth {
 }
 
 impl Handler for Auth {
-    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn handle(&self, request: &Request) -> Result<Response> {
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["api", "auth", "registration"]) => Ok(self.show_registration()),
             (&Method::POST, ["api", "auth", "register"]) => self.register(request).await,
@@ -78,7 +78,6 @@ impl Handler for Auth {
 impl Auth {
     /// A handler with its repository, the verifier and issuer of tokens, and the limits on guessing, where no mail is configured and
     /// anybody may register.
-    #[must_use]
     pub fn new(users: UsersTable, tokens: TokenVerifier, issuer: TokenIssuer, limits: Limits) -> Self {
         let (passwords, mails, registration, founding, address) = Default::default();
         Self { users, tokens, issuer, limits, passwords, mails, registration, founding, address }
@@ -89,7 +88,7 @@ impl Auth {
     }
 
     /// A token for another workspace of somebody's, which belongs to the same session.
-    async fn switch(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn switch(&self, request: &Request) -> Result<Response> {
         let person = self.tokens.person_now(request).await?;
         let Switch { workspace } = request.json()?;
         let mut memberships = self.users.memberships(person.user()).await?;
@@ -101,7 +100,7 @@ impl Auth {
     }
 
     /// Changes the password, and ends all sessions but the one that asks.
-    async fn change_password(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn change_password(&self, request: &Request) -> Result<Response> {
         const OLD_AND_NEW: u32 = 2;
         let person = self.tokens.person_now(request).await?;
         let passwords = request.json::<NewPassword>()?;
@@ -120,7 +119,7 @@ impl Auth {
         person: &Person,
         account: &Account,
         new: &Password,
-    ) -> Result<Response, ApiError> {
+    ) -> Result<Response> {
         const WRONG: ApiError = ApiError::Problem(Problem::InvalidCredentials);
         let hash = self.passwords.hash(new.typed()).map_err(ApiError::internal)?;
         let session = person.session().id;
@@ -137,7 +136,7 @@ impl Auth {
     }
 
     /// Ends the session of the token, or all sessions of its person.
-    async fn log_out(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn log_out(&self, request: &Request) -> Result<Response> {
         let held = self.tokens.person(request).await?;
         let Logout { everywhere } = if request.has_body() { request.json()? } else { Logout::default() };
         let everywhere = everywhere.unwrap_or_default();

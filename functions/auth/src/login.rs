@@ -9,7 +9,7 @@ use linklet_domain::{
 use linklet_dynamodb::{CreateWorkspaceOutcome, NewWorkspace, back_off};
 use linklet_lambda::{
     guesses::Attempt,
-    http::{ApiError, Problem, Request, Response},
+    http::{ApiError, Problem, Request, Response, Result},
     passwords,
     telemetry::{chain, warn_of},
 };
@@ -32,7 +32,7 @@ struct Credentials {
 }
 
 impl Auth {
-    pub(crate) async fn login(&self, request: &Request) -> Result<Response, ApiError> {
+    pub(crate) async fn login(&self, request: &Request) -> Result<Response> {
         let credentials = request.json::<Credentials>()?;
         if credentials.remember == Some(true) {
             self.address.require_own_page(request)?;
@@ -50,12 +50,7 @@ impl Auth {
         self.limits.guesses.limit(request, attempt, log_in).await
     }
 
-    async fn log_in(
-        &self,
-        request: &Request,
-        credentials: &Credentials,
-        whose: Option<HashFor>,
-    ) -> Result<Response, ApiError> {
+    async fn log_in(&self, request: &Request, credentials: &Credentials, whose: Option<HashFor>) -> Result<Response> {
         let Credentials { email, password, workspace, remember } = credentials;
         // An invalid address is treated like an unknown one, so that all refusals take the same time.
         let found = match EmailAddress::parse(email) {
@@ -105,12 +100,7 @@ impl Auth {
     }
 
     /// Begins a session that can't be renewed, and gives its token.
-    async fn begin(
-        &self,
-        request: &Request,
-        account: &Account,
-        membership: Option<&Membership>,
-    ) -> Result<Response, ApiError> {
+    async fn begin(&self, request: &Request, account: &Account, membership: Option<&Membership>) -> Result<Response> {
         let now = request.received_at();
         // The session begins with the request, so ending all sessions also ends one whose password is being verified.
         let session = SessionId::beginning_at(now);
@@ -124,7 +114,7 @@ impl Auth {
         &self,
         memberships: &'m [Membership],
         slug: &str,
-    ) -> Result<Option<&'m Membership>, ApiError> {
+    ) -> Result<Option<&'m Membership>> {
         let Ok(slug) = WorkspaceSlug::parse(slug) else { return Ok(None) };
         let workspace = self.users.workspace_by_slug(&slug).await?;
         Ok(memberships.iter().find(|membership| Some(&membership.workspace) == workspace.as_ref()))
@@ -137,7 +127,7 @@ impl Auth {
         account: &Account,
         memberships: Vec<Membership>,
         request: &Request,
-    ) -> Result<Option<Membership>, ApiError> {
+    ) -> Result<Option<Membership>> {
         const TRIES: u32 = 5;
         if let Some(oldest) = memberships.into_iter().next() {
             return Ok(Some(oldest));
@@ -168,7 +158,7 @@ impl Auth {
     }
 
     /// Whether somebody without a workspace may found one.
-    async fn may_found(&self, account: &Account) -> Result<bool, ApiError> {
+    async fn may_found(&self, account: &Account) -> Result<bool> {
         let is_verified = self.users.verified_at(&account.id).await?.is_some();
         Ok(self.founding.admits(Founder { email: &account.email, is_verified, is_admin: false }))
     }

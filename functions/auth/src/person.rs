@@ -7,7 +7,7 @@ use linklet_domain::{
 use linklet_dynamodb::{AddressStep, PersonChange, PersonOutcome, Profile};
 use linklet_lambda::{
     guesses::Attempt,
-    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, json, no_content},
+    http::{Immutable, Problem, Request, Response, Result, StatusCode, json, no_content},
     identity::Person,
     proofs::Purpose,
 };
@@ -17,12 +17,12 @@ use serde_json::json;
 use crate::{Auth, reset::TOKEN_INVALID};
 
 impl Auth {
-    pub(crate) async fn me(&self, request: &Request) -> Result<Response, ApiError> {
+    pub(crate) async fn me(&self, request: &Request) -> Result<Response> {
         let person = self.tokens.person(request).await?;
         self.show(request, &person).await
     }
 
-    async fn show(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
+    async fn show(&self, request: &Request, person: &Person) -> Result<Response> {
         let profile = self.users.profile(person.user(), request.received_at()).await?;
         let Profile { email, pending, full_name, verified_at, undeliverable_at, last_login_at, updated_at, .. } =
             profile.ok_or(Problem::Unauthorized)?;
@@ -47,7 +47,7 @@ impl Auth {
 
     /// Changes the caller's name at once. Another address needs the password, and waits for the token that is mailed to it, where mail
     /// is configured. The answer is the same whether or not that address has an account.
-    pub(crate) async fn change_me(&self, request: &Request) -> Result<Response, ApiError> {
+    pub(crate) async fn change_me(&self, request: &Request) -> Result<Response> {
         let person = self.tokens.person_now(request).await?;
         let wanted: Body = request.json_object()?.read_patch(&[IMMUTABLE])?;
         let account = self.users.account(person.user()).await?.ok_or(Problem::Unauthorized)?;
@@ -67,7 +67,7 @@ impl Auth {
         account: &Account,
         wanted: &Body,
         address: AddressStep,
-    ) -> Result<(), ApiError> {
+    ) -> Result<()> {
         let change = PersonChange { full_name: wanted.full_name.clone(), address };
         let origin = self.limits.guesses.origin(request, Actor::Person(account.id));
         match self.users.change_person(&account.id, &change, &origin).await? {
@@ -83,7 +83,7 @@ impl Auth {
         account: &Account,
         wanted: &Body,
         email: &EmailAddress,
-    ) -> Result<(), ApiError> {
+    ) -> Result<()> {
         let sentence = "password is required for another address";
         let password = wanted.password.as_ref().ok_or_else(|| Invalid::new(sentence).in_field("password"))?;
         if !self.registration.admits_instead(email) {
@@ -112,7 +112,7 @@ impl Auth {
         account: &Account,
         wanted: &Body,
         email: &EmailAddress,
-    ) -> Result<(), ApiError> {
+    ) -> Result<()> {
         if !self.mails.are_placed() {
             return self.change_person(request, account, wanted, AddressStep::Replace(email.clone())).await;
         }
@@ -126,7 +126,7 @@ impl Auth {
     }
 
     /// Has no other address wait any more, for whoever has the token that was mailed to the present one.
-    pub(crate) async fn keep_address(&self, request: &Request) -> Result<Response, ApiError> {
+    pub(crate) async fn keep_address(&self, request: &Request) -> Result<Response> {
         let Kept { token } = request.json()?;
         let keep = async |_| {
             let token = OneTimeToken::parse(TokenPurpose::Keep, &token).map_err(|_| TOKEN_INVALID)?;

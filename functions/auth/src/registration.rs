@@ -7,7 +7,7 @@ use linklet_domain::{
 use linklet_dynamodb::{OpenInvitation, RegisterOutcome, Registration, back_off};
 use linklet_lambda::{
     guesses::Attempt,
-    http::{ApiError, JsonObject, Problem, Request, Response, StatusCode, created, json},
+    http::{ApiError, JsonObject, Problem, Request, Response, Result, StatusCode, created, json},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -19,7 +19,7 @@ const TAKEN: ApiError = ApiError::Problem(Problem::EmailTaken);
 const INVALID: ApiError = ApiError::Problem(Problem::InvitationInvalid);
 
 impl Auth {
-    pub(crate) async fn register(&self, request: &Request) -> Result<Response, ApiError> {
+    pub(crate) async fn register(&self, request: &Request) -> Result<Response> {
         let body = request.json_object()?;
         let wanted = body.read::<NewAccount>()?;
         if wanted.invitation.is_none() && !self.registration.admits(&wanted.email) {
@@ -59,7 +59,7 @@ impl Auth {
         wanted: &NewAccount,
         credential: &Credential,
         whose: Option<HashFor>,
-    ) -> Result<Response, ApiError> {
+    ) -> Result<Response> {
         const TRIES: u32 = 5;
         // Checked before hashing, which takes a hundred times as long, so that a request which can't succeed doesn't hash.
         let invitation = self.invitation_of(wanted, request).await?;
@@ -99,14 +99,14 @@ impl Auth {
         email: &EmailAddress,
         password: &Password,
         whose: Option<HashFor>,
-    ) -> Result<String, ApiError> {
+    ) -> Result<String> {
         self.limits.admit_hashes(request, whose, email.as_str(), 1, request.received_at()).await?;
         self.passwords.hash(password.typed()).map_err(ApiError::internal)
     }
 
     /// Refuses an account of no use, whose address isn't verified yet. It is asked after the password, so that strangers learn
     /// nothing about accounts.
-    pub(crate) async fn require_usable(&self, account: &Account) -> Result<(), ApiError> {
+    pub(crate) async fn require_usable(&self, account: &Account) -> Result<()> {
         if self.registration.needs_verified_addresses() && self.users.verified_at(&account.id).await?.is_none() {
             return Err(Problem::AddressUnverified.into());
         }
@@ -114,7 +114,7 @@ impl Auth {
     }
 
     /// The invitation that the registration names, if it names one.
-    async fn invitation_of(&self, wanted: &NewAccount, request: &Request) -> Result<Option<OpenInvitation>, ApiError> {
+    async fn invitation_of(&self, wanted: &NewAccount, request: &Request) -> Result<Option<OpenInvitation>> {
         let Some(token) = &wanted.invitation else { return Ok(None) };
         let token = OneTimeToken::parse(TokenPurpose::Invitation, token).map_err(|_| INVALID)?.hash();
         let found = self.users.open_invitation(&token, &wanted.email, request.received_at()).await?;
@@ -129,7 +129,7 @@ impl Auth {
         account: &Account,
         verified_at: Option<Timestamp>,
         invitation: Option<&OpenInvitation>,
-    ) -> Result<(RegisterOutcome, WorkspaceId), ApiError> {
+    ) -> Result<(RegisterOutcome, WorkspaceId)> {
         let origin = self.limits.guesses.origin(request, Actor::Person(account.id));
         if let Some(invitation) = invitation.and_then(|open| open.into_workspace.as_ref()) {
             let outcome = self.users.register_into(invitation, account, verified_at, &origin).await?;

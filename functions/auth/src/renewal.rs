@@ -3,7 +3,7 @@
 use linklet_domain::{
     Account, Actor, Membership, RefreshToken, RenewableSession, Renewal, SessionId, lifetimes, optional,
 };
-use linklet_lambda::http::{ApiError, Problem, Request, Response};
+use linklet_lambda::http::{ApiError, Problem, Request, Response, Result};
 use serde::Deserialize;
 
 use crate::{Auth, cookie::refresh_token_of, token_view};
@@ -18,7 +18,7 @@ struct Refresh {
 
 impl Auth {
     /// A token for the session of the cookie, and the cookie's successor.
-    pub(crate) async fn refresh(&self, request: &Request) -> Result<Response, ApiError> {
+    pub(crate) async fn refresh(&self, request: &Request) -> Result<Response> {
         self.address.require_own_page(request)?;
         let Refresh { workspace } = request.json()?;
         let offered = refresh_token_of(request).ok_or_else(|| refused("no refresh token", None))?;
@@ -58,7 +58,7 @@ impl Auth {
         request: &Request,
         account: &Account,
         membership: Option<&Membership>,
-    ) -> Result<Response, ApiError> {
+    ) -> Result<Response> {
         let now = request.received_at();
         // The session begins with the request, so ending all sessions also ends one whose password is being verified.
         let session = SessionId::beginning_at(now);
@@ -72,7 +72,7 @@ impl Auth {
     }
 
     /// The membership of the workspace with this slug, or else the oldest one, also for somebody who was removed from it.
-    async fn membership_to_renew(&self, account: &Account, slug: Option<&str>) -> Result<Option<Membership>, ApiError> {
+    async fn membership_to_renew(&self, account: &Account, slug: Option<&str>) -> Result<Option<Membership>> {
         let mut memberships = self.users.memberships(&account.id).await?;
         memberships.retain(Membership::is_active);
         let named = match slug {
@@ -89,7 +89,7 @@ impl Auth {
         token: &RefreshToken,
         known: Option<&RenewableSession>,
         account: &Account,
-    ) -> Result<(), ApiError> {
+    ) -> Result<()> {
         let renewed = self.renewed(request, &token.successor());
         let has_moved = known.is_some_and(|session| session.address != renewed.address);
         if !self.users.renew_session(token, &renewed).await? {

@@ -7,7 +7,7 @@ use linklet_domain::{
 use linklet_dynamodb::{ResetOutcome, TokenDelivery};
 use linklet_lambda::{
     guesses::Attempt,
-    http::{ApiError, Problem, Request, Response, accepted, no_content},
+    http::{ApiError, Problem, Request, Response, Result, accepted, no_content},
 };
 use serde::Deserialize;
 
@@ -18,7 +18,7 @@ pub(crate) const TOKEN_INVALID: ApiError = ApiError::Problem(Problem::TokenInval
 
 impl Auth {
     /// 202, whether or not the address has an account: a mail follows if it has.
-    pub(crate) async fn forgot_password(&self, request: &Request) -> Result<Response, ApiError> {
+    pub(crate) async fn forgot_password(&self, request: &Request) -> Result<Response> {
         let Forgotten { email } = request.json()?;
         let reset = RequestedEmail::PasswordReset { email };
         let order = async |_| self.mails.place(request, reset.clone()).await;
@@ -28,18 +28,13 @@ impl Auth {
 
     /// Sets a new password with a token, and ends all sessions. If the token is the first proof that the address is the person's, what
     /// others may have made in the account's name is paused.
-    pub(crate) async fn reset_password(&self, request: &Request) -> Result<Response, ApiError> {
+    pub(crate) async fn reset_password(&self, request: &Request) -> Result<Response> {
         let wanted = request.json::<NewPassword>()?;
         let set = async |whose| self.set_password(request, &wanted, whose).await;
         self.limits.guesses.limit(request, Attempt { kind: GuessKind::Token, account: None }, set).await
     }
 
-    async fn set_password(
-        &self,
-        request: &Request,
-        wanted: &NewPassword,
-        whose: Option<HashFor>,
-    ) -> Result<Response, ApiError> {
+    async fn set_password(&self, request: &Request, wanted: &NewPassword, whose: Option<HashFor>) -> Result<Response> {
         let NewPassword { token, password } = wanted;
         let token = OneTimeToken::parse(TokenPurpose::Reset, token).map_err(|_| TOKEN_INVALID)?;
         let reset = self.users.reset(&token.hash(), request.received_at()).await?.ok_or(TOKEN_INVALID)?;

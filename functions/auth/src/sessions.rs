@@ -7,7 +7,7 @@ use linklet_domain::{
 use linklet_dynamodb::{LastingSessions, SignIn};
 use linklet_lambda::{
     audit_log,
-    http::{ApiError, Problem, Request, Response, StatusCode, header, json, no_content},
+    http::{ApiError, Problem, Request, Response, Result, StatusCode, header, json, no_content},
     identity::Person,
 };
 use serde::Serialize;
@@ -22,7 +22,7 @@ impl Auth {
         user: &UserId,
         session: &SessionId,
         first_token: Option<RefreshToken>,
-    ) -> Result<(), ApiError> {
+    ) -> Result<()> {
         let place = self.place(request);
         let began =
             self.limits.guesses.origin(request, Actor::Person(*user)).of_person(user, AuditAction::SessionBegan);
@@ -39,7 +39,7 @@ impl Auth {
         SignInPlace { device, country: self.limits.guesses.edge.country(request) }
     }
 
-    pub(crate) async fn list_sessions(&self, request: &Request) -> Result<Response, ApiError> {
+    pub(crate) async fn list_sessions(&self, request: &Request) -> Result<Response> {
         let person = self.tokens.person(request).await?;
         let (user, own, now) = (person.user(), &person.session().id, request.received_at());
         let LastingSessions { mut sessions, has_more } = self.users.sessions(user, None, now).await?;
@@ -51,7 +51,7 @@ impl Auth {
     }
 
     /// Ends one of the caller's sessions, which may be the one that asks.
-    pub(crate) async fn end_one(&self, request: &Request, id: &str) -> Result<Response, ApiError> {
+    pub(crate) async fn end_one(&self, request: &Request, id: &str) -> Result<Response> {
         const UNKNOWN: ApiError = ApiError::Problem(Problem::SessionNotFound);
         let person = self.tokens.person_now(request).await?;
         let id = SessionId::parse(id).map_err(|_| UNKNOWN)?;

@@ -7,7 +7,7 @@ use linklet_domain::{
 use linklet_dynamodb::{AddressVerification, VerifyOutcome};
 use linklet_lambda::{
     guesses::Attempt,
-    http::{ApiError, Problem, Request, Response, accepted, header, no_content},
+    http::{Problem, Request, Response, Result, accepted, header, no_content},
     proofs::Purpose,
     telemetry::warn_of,
 };
@@ -20,7 +20,7 @@ impl Auth {
     /// address's mail, and a session or the password that the account is theirs. Otherwise whoever has registered somebody else's
     /// address could log in as soon as that person, or a program that looks at their mail, follows the link. An account without a
     /// password is nobody's yet, and gets the one that comes with the token.
-    pub(crate) async fn verify_address(&self, request: &Request) -> Result<Response, ApiError> {
+    pub(crate) async fn verify_address(&self, request: &Request) -> Result<Response> {
         let Verification { token, password } = request.json()?;
         let proof = match password {
             Some(password) => Proof::Password(password),
@@ -36,7 +36,7 @@ impl Auth {
     }
 
     /// Whose session a request has.
-    async fn session_of(&self, request: &Request) -> Result<UserId, ApiError> {
+    async fn session_of(&self, request: &Request) -> Result<UserId> {
         if !request.has_header(header::AUTHORIZATION) {
             let sentence = "password is required without a token of the account's session";
             return Err(Invalid::new(sentence).in_field("password").into());
@@ -44,7 +44,7 @@ impl Auth {
         Ok(*self.tokens.person_now(request).await?.user())
     }
 
-    async fn verification_by(&self, request: &Request, token: &str) -> Result<AddressVerification, ApiError> {
+    async fn verification_by(&self, request: &Request, token: &str) -> Result<AddressVerification> {
         let token = OneTimeToken::parse(TokenPurpose::Verification, token).map_err(|_| TOKEN_INVALID)?;
         let found = self.users.verification(&token.hash(), request.received_at()).await?;
         found.ok_or(TOKEN_INVALID)
@@ -55,7 +55,7 @@ impl Auth {
         request: &Request,
         found: &AddressVerification,
         password: &TypedPassword,
-    ) -> Result<Response, ApiError> {
+    ) -> Result<Response> {
         let account = self.users.account(&found.user).await?.ok_or(TOKEN_INVALID)?;
         if account.password_hash.is_none() {
             return self.choose_password(request, found, password).await;
@@ -71,7 +71,7 @@ impl Auth {
         request: &Request,
         found: &AddressVerification,
         password: &TypedPassword,
-    ) -> Result<Response, ApiError> {
+    ) -> Result<Response> {
         let in_password = |refused: Invalid| refused.in_field("password");
         let password = Password::try_from(password.clone()).map_err(in_password)?;
         password.refuse_guessable(&found.email).map_err(in_password)?;
@@ -86,7 +86,7 @@ impl Auth {
         request: &Request,
         found: &AddressVerification,
         first_password: Option<&str>,
-    ) -> Result<Response, ApiError> {
+    ) -> Result<Response> {
         // Hashing has taken a while.
         let origin = self.limits.guesses.origin(request, Actor::Person(found.user));
         match self.users.verify_with(found, first_password, Timestamp::now(), &origin).await? {
@@ -111,7 +111,7 @@ impl Auth {
 
     /// 202, whatever the address is: a mail follows if it has an account that isn't verified. Who is logged in has it sent to the
     /// address that they want instead of their own, unless they name that; others name one, since there may be no logging in before.
-    pub(crate) async fn request_verification(&self, request: &Request) -> Result<Response, ApiError> {
+    pub(crate) async fn request_verification(&self, request: &Request) -> Result<Response> {
         let mail = if request.has_header(header::AUTHORIZATION) {
             let user_id = *self.tokens.person(request).await?.user();
             let named = if request.has_body() { request.json::<AnotherMailBody>()?.email } else { None };

@@ -4,7 +4,7 @@ use linklet_domain::{Invalid, Link, LinkEdit, Precondition, Record, Scope, Short
 use linklet_dynamodb::{EditContext, EditOutcome, LinksTable};
 use linklet_lambda::{
     bulk::{self, Bulk, require_some},
-    http::{ApiError, Handler, Method, Problem, Request, Response, no_content},
+    http::{ApiError, Handler, Method, Problem, Request, Response, Result, no_content},
     identity::{Authenticator, Caller},
 };
 
@@ -19,7 +19,7 @@ pub struct Delete {
 }
 
 impl Handler for Delete {
-    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn handle(&self, request: &Request) -> Result<Response> {
         let writer = async || self.authenticator.require(request, Scope::LinksWrite).await;
         // A purge can't be undone, and many links are others' as well.
         let writer_now = async || self.authenticator.require_now(request, Scope::LinksWrite).await;
@@ -49,7 +49,7 @@ impl Delete {
         caller: &Caller,
         code: &str,
         Removal { is_purge, is_one_of_many }: Removal,
-    ) -> Result<Response, ApiError> {
+    ) -> Result<Response> {
         let record = match self.changeable(caller, code).await? {
             Some(record) => record,
             None if is_purge => return Ok(no_content()),
@@ -87,7 +87,7 @@ impl Delete {
         }
     }
 
-    async fn remove_many(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+    async fn remove_many(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let wanted = WantedRemovals::read(request)?;
         let codes = &wanted.codes;
         let repeated = bulk::repeated(codes.iter().copied());
@@ -106,7 +106,7 @@ impl Delete {
     }
 
     /// Reads the link or tombstone of a code; an error if the caller may not delete it.
-    async fn changeable(&self, caller: &Caller, code: &str) -> Result<Option<Record<Link>>, ApiError> {
+    async fn changeable(&self, caller: &Caller, code: &str) -> Result<Option<Record<Link>>> {
         let Ok(code) = ShortCode::parse(code) else { return Ok(None) };
         let record = self.links.find(&code).await?;
         if record.as_ref().is_some_and(|record| !caller.may_change(record)) {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use linklet_domain::{GivenFilter, Job, JobId, JobWork, LinkJob, LinkTask, Scope, SortOrder, Tag, UserId, Verdict};
 use linklet_dynamodb::{Cursor, JobsTable, LinksTable, Names, RepositoryError};
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json, located},
+    http::{ApiError, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json, located},
     identity::{Authenticator, Caller},
     link_filter::{LinkOrder, LinkQuery, Matches},
     link_view::{CreatorNames, NAMES, within_budget},
@@ -39,7 +39,7 @@ pub struct JobsApi {
 }
 
 impl Handler for JobsApi {
-    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn handle(&self, request: &Request) -> Result<Response> {
         match (request.method(), request.segments().as_slice()) {
             (&Method::POST, ["api", "jobs"]) => self.create(request).await,
             (&Method::GET, ["api", "jobs"]) => self.list(request).await,
@@ -59,7 +59,7 @@ struct Renaming {
 }
 
 impl JobsApi {
-    async fn create(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn create(&self, request: &Request) -> Result<Response> {
         let caller = self.admit(request, Scope::LinksWrite).await?;
         let NewJob { work, query, is_dry_run } = NewJob::read(request, &self.short_urls)?;
         if is_dry_run {
@@ -68,7 +68,7 @@ impl JobsApi {
         self.start(request, (work, &query), "jobs").await
     }
 
-    async fn rename_tag(&self, request: &Request, tag: &str) -> Result<Response, ApiError> {
+    async fn rename_tag(&self, request: &Request, tag: &str) -> Result<Response> {
         self.admit(request, Scope::LinksWrite).await?;
         let Renaming { name } = request.json()?;
         let (from, to) = (tag_in_path(tag)?, tag_in("name", &name)?);
@@ -76,26 +76,21 @@ impl JobsApi {
         self.start_on_tag(request, LinkTask::RenameTag { from, to }, filter).await
     }
 
-    async fn remove_tag(&self, request: &Request, tag: &str) -> Result<Response, ApiError> {
+    async fn remove_tag(&self, request: &Request, tag: &str) -> Result<Response> {
         self.admit(request, Scope::LinksWrite).await?;
         let tag = tag_in_path(tag)?;
         let filter = GivenFilter::of_tag(&tag);
         self.start_on_tag(request, LinkTask::Untag { tag }, filter).await
     }
 
-    async fn start_on_tag(&self, request: &Request, task: LinkTask, filter: GivenFilter) -> Result<Response, ApiError> {
+    async fn start_on_tag(&self, request: &Request, task: LinkTask, filter: GivenFilter) -> Result<Response> {
         let work = LinkJob { task, filter, short_code: None };
         let query = LinkQuery::of(&work.filter)?;
         self.start(request, (work, &query), "../jobs").await
     }
 
     /// Answers 202 with a new job, whose address is below this one.
-    async fn start(
-        &self,
-        request: &Request,
-        (work, query): (LinkJob, &LinkQuery),
-        jobs: &str,
-    ) -> Result<Response, ApiError> {
+    async fn start(&self, request: &Request, (work, query): (LinkJob, &LinkQuery), jobs: &str) -> Result<Response> {
         // A job that began in a session which has ended would go on: its steps look at the creator, and at no session.
         let caller = self.authenticator.require_now(request, Scope::LinksWrite).await?;
         let Count { matching, is_exact } = self.count(request, &caller, query).await?;
@@ -109,7 +104,7 @@ impl JobsApi {
         Ok(located(json(StatusCode::ACCEPTED, &JobView::new(job, names.as_ref())), &location))
     }
 
-    async fn list(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn list(&self, request: &Request) -> Result<Response> {
         let caller = self.admit(request, Scope::LinksRead).await?;
         let (limit, after) = (request.page_size()?, request.parsed("after", Cursor::decode)?);
         let page = self.jobs.list(caller.workspace(), limit, after.as_ref()).await?;
@@ -121,12 +116,12 @@ impl JobsApi {
         Ok(json(StatusCode::OK, &jobs))
     }
 
-    async fn one(&self, request: &Request, id: &str) -> Result<Response, ApiError> {
+    async fn one(&self, request: &Request, id: &str) -> Result<Response> {
         let caller = self.admit(request, Scope::LinksRead).await?;
         self.show(self.find(&caller, id).await?).await
     }
 
-    async fn cancel(&self, request: &Request, id: &str) -> Result<Response, ApiError> {
+    async fn cancel(&self, request: &Request, id: &str) -> Result<Response> {
         let caller = self.admit(request, Scope::LinksWrite).await?;
         let job = self.find(&caller, id).await?;
         let is_theirs = caller.role().may_change(&job.created_by, caller.user());
@@ -140,19 +135,19 @@ impl JobsApi {
     }
 
     /// Authenticates a request, and gives up a job of the workspace that has got stuck, so that nobody sees or waits for it.
-    async fn admit(&self, request: &Request, scope: Scope) -> Result<Caller, ApiError> {
+    async fn admit(&self, request: &Request, scope: Scope) -> Result<Caller> {
         let caller = self.authenticator.require(request, scope).await?;
         self.jobs.give_up_stuck(caller.workspace(), request.received_at()).await?;
         Ok(caller)
     }
 
     /// A job of the caller's workspace.
-    async fn find(&self, caller: &Caller, id: &str) -> Result<Job, ApiError> {
+    async fn find(&self, caller: &Caller, id: &str) -> Result<Job> {
         let id = JobId::parse(id).map_err(|_| UNKNOWN)?;
         self.jobs.find(caller.workspace(), &id).await?.ok_or(UNKNOWN)
     }
 
-    async fn show(&self, job: Job) -> Result<Response, ApiError> {
+    async fn show(&self, job: Job) -> Result<Response> {
         let names = self.names(std::slice::from_ref(&job)).await;
         Ok(json(StatusCode::OK, &JobView::new(job, names.as_ref())))
     }
@@ -190,7 +185,7 @@ impl JobsApi {
 const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
 
 /// The tag that a path names. API Gateway has decoded the path but for `%25`, so what is left to decode is a per cent sign.
-fn tag_in_path(segment: &str) -> Result<Tag, ApiError> {
+fn tag_in_path(segment: &str) -> Result<Tag> {
     let text = percent_decode_str(segment).decode_utf8().map_err(|_| UNKNOWN)?;
     Ok(tag_in("tag", &text)?)
 }

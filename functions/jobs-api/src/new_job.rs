@@ -5,7 +5,7 @@ use std::fmt;
 
 use linklet_domain::{GivenFilter, Invalid, LinkJob, LinkTask, Tag, Timestamp, optional, patched};
 use linklet_lambda::{
-    http::{ApiError, Request, ShortUrls},
+    http::{Request, Result, ShortUrls},
     link_filter::LinkQuery,
 };
 use serde::{
@@ -69,7 +69,7 @@ impl<'de> Visitor<'de> for ObjectVisitor {
 
 impl NewJob {
     /// Reads the body of a request.
-    pub(crate) fn read(request: &Request, short_urls: &ShortUrls) -> Result<Self, ApiError> {
+    pub(crate) fn read(request: &Request, short_urls: &ShortUrls) -> Result<Self> {
         let body: Body = request.json()?;
         request.require_future("expires_at", body.expires_at.flatten())?;
         let task = body.task()?;

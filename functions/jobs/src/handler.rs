@@ -9,7 +9,7 @@ mod runner;
 mod workspace;
 
 use linklet_domain::{JobWork, Task, TaskWork, Timestamp, Work};
-use linklet_dynamodb::{JobMark, RepositoryError};
+use linklet_dynamodb::{JobMark, Result};
 
 pub use self::{
     handover::HandoverWork, links::LinkWork, person::PersonWork, reclaim::ReclaimWork, runner::JobRunner,
@@ -45,7 +45,7 @@ impl Kinds {
     }
 
     /// Does the next piece. Each kind has a large future, of which only one is needed.
-    async fn next(&self, work: &Work, checkpoint: Option<&str>, now: Timestamp) -> Result<Piece, RepositoryError> {
+    async fn next(&self, work: &Work, checkpoint: Option<&str>, now: Timestamp) -> Result<Piece> {
         match work {
             Work::Job(job) => match &job.work {
                 JobWork::Links(work) => Box::pin(self.links.next(job, work, checkpoint, now)).await,
@@ -85,7 +85,7 @@ impl Kinds {
     }
 
     /// What becomes of it when a mark is gone.
-    async fn recheck(&self, work: &Work, mark: JobMark, now: Timestamp) -> Result<Recheck, RepositoryError> {
+    async fn recheck(&self, work: &Work, mark: JobMark, now: Timestamp) -> Result<Recheck> {
         match work {
             Work::Job(job) => Box::pin(self.workspaces.recheck(job, mark, now)).await,
             Work::Task(task) => Ok(match &task.work {
@@ -99,7 +99,7 @@ impl Kinds {
 
     /// The checkpoint from which something goes on that rested, or has stood still. One that can't be parsed stays: its step fails, and
     /// what has failed begins anew.
-    fn resumed(&self, work: &Work, now: Timestamp) -> Result<Option<String>, RepositoryError> {
+    fn resumed(&self, work: &Work, now: Timestamp) -> Result<Option<String>> {
         let checkpoint = work.run().checkpoint;
         let again = match work {
             Work::Job(job) if !job.work.is_of_links() => match decode::<workspace::Checkpoint>(checkpoint) {

@@ -4,7 +4,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use linklet_domain::{
     AuditContext, CorrelationId, Handover, Invalid, JobProgress, KeysLeft, Member, PageToken, Timestamp,
 };
-use linklet_dynamodb::{Cursor, LinksTable, RepositoryError, UsersTable, WatchTable};
+use linklet_dynamodb::{Cursor, LinksTable, RepositoryError, Result, UsersTable, WatchTable};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -63,7 +63,7 @@ impl HandoverWork {
         correlation_id: &CorrelationId,
         pass: Option<Pass<Step>>,
         now: Timestamp,
-    ) -> Result<Piece<Pass<Step>>, RepositoryError> {
+    ) -> Result<Piece<Pass<Step>>> {
         // Each time anew, since the heir may have left since.
         let members = self.users.members(&handover.workspace).await?;
         let Some(heir) = handover.heir_among(&members) else {
@@ -94,7 +94,7 @@ impl HandoverWork {
         Ok(Piece { progress: JobProgress { seen: changed, changed, ..JobProgress::default() }, next })
     }
 
-    async fn hand_over_access(&self, transfer: &Transfer<'_>) -> Result<(), RepositoryError> {
+    async fn hand_over_access(&self, transfer: &Transfer<'_>) -> Result<()> {
         let Transfer { handover: Handover { workspace, leaver, keys, .. }, heir, created_until, .. } = *transfer;
         let origin = AuditContext::consequence(transfer.correlation_id, Timestamp::now());
         let heir = (*keys == KeysLeft::Kept).then_some(heir);
@@ -103,11 +103,7 @@ impl HandoverWork {
     }
 
     /// Hands over the next links. Returns what comes after them, and how many they were.
-    async fn hand_over_links(
-        &self,
-        transfer: &Transfer<'_>,
-        after: Option<&str>,
-    ) -> Result<(Step, u64), RepositoryError> {
+    async fn hand_over_links(&self, transfer: &Transfer<'_>, after: Option<&str>) -> Result<(Step, u64)> {
         let Transfer { handover: Handover { workspace, leaver, .. }, heir, created_until, .. } = *transfer;
         let after = after.map(Cursor::decode).transpose().map_err(RepositoryError::unreadable(READ_CURSOR))?;
         let owned = self.links.owned(workspace, leaver, created_until, after.as_ref(), self.links_at_once).await?;
@@ -120,11 +116,7 @@ impl HandoverWork {
     }
 
     /// Hands over the next monitored URLs. Returns what comes after them, and how many they were.
-    async fn hand_over_targets(
-        &self,
-        transfer: &Transfer<'_>,
-        after: Option<&str>,
-    ) -> Result<(Step, u64), RepositoryError> {
+    async fn hand_over_targets(&self, transfer: &Transfer<'_>, after: Option<&str>) -> Result<(Step, u64)> {
         let Transfer { handover: Handover { workspace, leaver, .. }, heir, created_until, .. } = *transfer;
         let after = after.map(PageToken::decode).transpose().map_err(RepositoryError::unreadable(READ_CURSOR))?;
         let owned = self.targets.owned(workspace, leaver, created_until, after.as_ref()).await?;

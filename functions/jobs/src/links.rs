@@ -12,7 +12,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{Cursor, EditContext, EditOutcome, LinkRange, LinksTable, RepositoryError};
 use linklet_lambda::{
-    http::{ApiError, Problem},
+    http::{ApiError, Problem, Result},
     link_filter::LinkQuery,
     watching::TargetRoom,
 };
@@ -52,7 +52,6 @@ impl LinkWork {
     const CONCURRENCY: usize = 16;
 
     /// With a hundred links to a page, of an index that is ten seconds behind at most.
-    #[must_use]
     pub fn new(links: LinksTable, room: TargetRoom) -> Self {
         Self { links, room, links_at_once: 100, index_lags: Duration::from_secs(10) }
     }
@@ -130,7 +129,7 @@ impl LinkWork {
         JobContext { job, .. }: &JobContext<'_>,
         record: &Record<Link>,
         edit: &LinkEdit,
-    ) -> Result<(), ApiError> {
+    ) -> Result<()> {
         let (Record::Link(before), LinkEdit::Change(after)) = (record, edit) else { return Ok(()) };
         match after.target_watched_anew(before) {
             Some(target) => self.room.require(&job.workspace, &before.identity.owner, &target).await,

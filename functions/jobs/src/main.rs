@@ -4,10 +4,7 @@ use std::{process::ExitCode, time::Duration};
 
 use aws_sdk_sqs::Client as Sqs;
 use linklet_domain::Timestamp;
-use linklet_dynamodb::{
-    JobsTable, LinksTable, NotificationsTable, StatsTable, ThrottleTable, WatchTable,
-    Workspaces,
-};
+use linklet_dynamodb::{JobsTable, LinksTable, NotificationsTable, StatsTable, ThrottleTable, WatchTable, Workspaces};
 use linklet_jobs::{HandoverWork, JobRunner, Kinds, LinkWork, PersonWork, ReclaimWork, WorkspaceWork};
 use linklet_lambda::{
     StartError, aws, batch,

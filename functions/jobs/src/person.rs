@@ -1,7 +1,7 @@
 //! Deleting what is stored about a person whose account is closed.
 
 use linklet_domain::ClosedPerson;
-use linklet_dynamodb::{NotificationsTable, RepositoryError, ThrottleTable, UsersTable, WatchTable};
+use linklet_dynamodb::{NotificationsTable, Result, ThrottleTable, UsersTable, WatchTable};
 
 /// The kind of task that deletes what is stored about people: notifications, sessions, and where they have signed in from. Doing it again
 /// changes nothing, so it takes one step, and begins anew if that dies.
@@ -17,7 +17,7 @@ pub struct PersonWork {
 }
 
 impl PersonWork {
-    pub(crate) async fn forget(&self, ClosedPerson { user, guessed }: &ClosedPerson) -> Result<(), RepositoryError> {
+    pub(crate) async fn forget(&self, ClosedPerson { user, guessed }: &ClosedPerson) -> Result<()> {
         self.users.forget_person(user).await?;
         self.notifications.forget(user).await?;
         self.guesses.forget_account(guessed).await?;

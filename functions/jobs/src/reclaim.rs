@@ -13,7 +13,7 @@ use linklet_domain::{
     AccountChange, AuditContext, CorrelationId, Invitation, Member, Role, Timestamp, UserId, Workspace, WorkspaceId,
     reclaim::Reclaim,
 };
-use linklet_dynamodb::{RepositoryError, ThrottleTable, UsersTable};
+use linklet_dynamodb::{Result, ThrottleTable, UsersTable};
 use linklet_lambda::email_requests::EmailRequests;
 use serde::{Deserialize, Serialize};
 
@@ -49,7 +49,7 @@ impl ReclaimWork {
         reclaim: &Reclaim,
         correlation_id: &CorrelationId,
         checkpoint: Option<Checkpoint>,
-    ) -> Result<Piece<Checkpoint>, RepositoryError> {
+    ) -> Result<Piece<Checkpoint>> {
         let checkpoint = checkpoint.unwrap_or_default();
         let is_ahead = |id: &WorkspaceId| checkpoint.after.is_none_or(|after| *id > after);
         let workspaces = self.users.workspaces_of(&reclaim.user).await?.into_iter().map(|(_, workspace)| workspace);
@@ -64,7 +64,7 @@ impl ReclaimWork {
     }
 
     /// Says whether that is all.
-    async fn forget_sign_ins(&self, reclaim: &Reclaim) -> Result<bool, RepositoryError> {
+    async fn forget_sign_ins(&self, reclaim: &Reclaim) -> Result<bool> {
         let until = Instant::now() + Self::FORGETS_FOR;
         self.guesses.forget_sign_ins(&reclaim.reclaimed_from, reclaim.reclaimed_at, until).await
     }
@@ -76,7 +76,7 @@ impl ReclaimWork {
         workspace: &Workspace,
         reclaim: &Reclaim,
         correlation_id: &CorrelationId,
-    ) -> Result<usize, RepositoryError> {
+    ) -> Result<usize> {
         let (id, at) = (&workspace.id, reclaim.reclaimed_at);
         let origin = AuditContext::consequence(correlation_id, Timestamp::now());
         let is_theirs = self.is_theirs(workspace, &reclaim.user).await?;
@@ -99,7 +99,7 @@ impl ReclaimWork {
 
     /// Whether somebody has founded a workspace and leads it still. Whoever has taken the role away has it now, and a founder who was
     /// an admin once doesn't become one by forgetting a password.
-    async fn is_theirs(&self, workspace: &Workspace, user: &UserId) -> Result<bool, RepositoryError> {
+    async fn is_theirs(&self, workspace: &Workspace, user: &UserId) -> Result<bool> {
         if workspace.founded_by != *user {
             return Ok(false);
         }
@@ -108,7 +108,7 @@ impl ReclaimWork {
     }
 
     /// The members of a workspace but one whose memberships aren't paused.
-    async fn others(&self, workspace: &WorkspaceId, user: &UserId) -> Result<Vec<Member>, RepositoryError> {
+    async fn others(&self, workspace: &WorkspaceId, user: &UserId) -> Result<Vec<Member>> {
         let mut members = self.users.members(workspace).await?;
         members.retain(|member| member.user != *user && member.active_role().is_some());
         Ok(members)
@@ -120,7 +120,7 @@ impl ReclaimWork {
         member: &Member,
         at: Timestamp,
         origin: &AuditContext,
-    ) -> Result<(), RepositoryError> {
+    ) -> Result<()> {
         let paused = self.users.pause_member(&workspace.id, &member.user, at, origin).await?;
         if paused.is_some() {
             let change = AccountChange::MembershipPaused { workspace_name: workspace.name.clone() };

@@ -10,7 +10,7 @@ use aws_lambda_events::{
 };
 use linklet_domain::{Invalid, Job, JobFailure, JobProgress, JobState, Timestamp, Work, WorkId};
 use linklet_dynamodb::{
-    JobEnd, JobMark, JobSignal, JobsTable, Reached, RepositoryError, Workspaces, stream::job_signal,
+    JobEnd, JobMark, JobSignal, JobsTable, Reached, RepositoryError, Result, Workspaces, stream::job_signal,
 };
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
@@ -64,7 +64,7 @@ impl<C> Piece<C> {
 
 impl<C: Serialize> Piece<C> {
     /// With the checkpoint as it is stored.
-    pub(crate) fn encoded(self) -> Result<Piece, RepositoryError> {
+    pub(crate) fn encoded(self) -> Result<Piece> {
         let next = match self.next {
             Next::GoOn(reached) => Next::GoOn(encode(&reached)?),
             Next::Rest(reached, until) => Next::Rest(encode(&reached)?, until),
@@ -76,12 +76,12 @@ impl<C: Serialize> Piece<C> {
 }
 
 /// A checkpoint as it is stored.
-pub(crate) fn encode<C: Serialize>(checkpoint: &C) -> Result<String, RepositoryError> {
+pub(crate) fn encode<C: Serialize>(checkpoint: &C) -> Result<String> {
     serde_json::to_string(checkpoint).map_err(RepositoryError::unwritable("write a checkpoint"))
 }
 
 /// A stored checkpoint.
-pub(crate) fn decode<C: DeserializeOwned>(checkpoint: Option<&str>) -> Result<Option<C>, RepositoryError> {
+pub(crate) fn decode<C: DeserializeOwned>(checkpoint: Option<&str>) -> Result<Option<C>> {
     let decoded = checkpoint.map(serde_json::from_str).transpose();
     let unreadable = |_| Invalid::new("the checkpoint is not one of this kind of job");
     decoded.map_err(unreadable).map_err(RepositoryError::unreadable("read a checkpoint"))
@@ -156,7 +156,7 @@ enum Then {
 impl JobRunner {
     /// Takes a step, unless it was taken, or another one has come further, or all is over: records come twice, in another order, and
     /// hours late.
-    async fn take(&self, id: &WorkId, step: u64) -> Result<(), RepositoryError> {
+    async fn take(&self, id: &WorkId, step: u64) -> Result<()> {
         let Some(work) = self.jobs.work(id).await? else { return Ok(()) };
         let run = work.run();
         if run.step != step || !run.state.is_under_way() || self.kinds.rests(&work) {
@@ -181,7 +181,7 @@ impl JobRunner {
     }
 
     /// Does what fits into a step, and notes how far that has come.
-    async fn carry_on(&self, work: &Work) -> Result<(), RepositoryError> {
+    async fn carry_on(&self, work: &Work) -> Result<()> {
         let (ends_at, run) = (Instant::now() + self.step, work.run());
         self.kinds.wait_for_index(work, (self.clock)()).await;
         let mut reached = Reached { progress: run.progress.clone(), checkpoint: run.checkpoint.map(str::to_owned) };
@@ -203,7 +203,7 @@ impl JobRunner {
     }
 
     /// Does a piece of work, if it may go on.
-    async fn advance(&self, work: &Work, reached: &mut Reached) -> Result<Then, RepositoryError> {
+    async fn advance(&self, work: &Work, reached: &mut Reached) -> Result<Then> {
         if let Some(then) = self.stop(work).await? {
             return Ok(then);
         }
@@ -225,7 +225,7 @@ impl JobRunner {
     }
 
     /// What keeps a job from its next piece of work, by what the tables say at this moment. Nobody can cancel a task.
-    async fn stop(&self, work: &Work) -> Result<Option<Then>, RepositoryError> {
+    async fn stop(&self, work: &Work) -> Result<Option<Then>> {
         let Work::Job(job) = work else { return Ok(None) };
         let now = self.jobs.find(&job.workspace, &job.id).await?;
         Ok(match now.filter(|now| now.step == job.step).map(|now| now.state) {
@@ -237,7 +237,7 @@ impl JobRunner {
     }
 
     /// Whether a job has what it needs behind it.
-    async fn is_backed(&self, job: &Job) -> Result<bool, RepositoryError> {
+    async fn is_backed(&self, job: &Job) -> Result<bool> {
         Ok(!job.work.is_of_links() || job.is_backed_by(&self.users.backing(job, (self.clock)()).await?))
     }
 
@@ -247,7 +247,7 @@ impl JobRunner {
         state: JobState,
         reason: Option<JobFailure>,
         progress: &JobProgress,
-    ) -> Result<(), RepositoryError> {
+    ) -> Result<()> {
         let (JobProgress { seen, changed, failed, .. }, at) = (progress, (self.clock)());
         if !self.jobs.end(work, &JobEnd { state, reason, progress, at }).await? {
             return Ok(());
@@ -260,7 +260,7 @@ impl JobRunner {
 
     /// Lets go on what isn't given up and whose mark is gone. Until it is over or waits for another mark, the mark comes again: a step may
     /// have been lost for good, and what can't be read may be mended.
-    async fn wake(&self, id: &WorkId, mark: JobMark) -> Result<(), RepositoryError> {
+    async fn wake(&self, id: &WorkId, mark: JobMark) -> Result<()> {
         let woken = self.recheck(id, mark).await;
         if let Err(RepositoryError::UnexpectedItem { .. }) = woken {
             self.jobs.mark(id, mark, (self.clock)().plus(FAILED_AGAIN)).await?;
@@ -268,7 +268,7 @@ impl JobRunner {
         woken
     }
 
-    async fn recheck(&self, id: &WorkId, mark: JobMark) -> Result<(), RepositoryError> {
+    async fn recheck(&self, id: &WorkId, mark: JobMark) -> Result<()> {
         let Some(work) = self.jobs.work(id).await? else { return Ok(()) };
         let (run, now) = (work.run(), (self.clock)());
         let has_failed = run.state == JobState::Failed;

@@ -11,7 +11,8 @@ use linklet_domain::{
     Workspace, WorkspaceJob,
 };
 use linklet_dynamodb::{
-    Cursor, EditContext, JobMark, JobsTable, LinkRange, LinksTable, RepositoryError, StatsTable, UsersTable, WatchTable,
+    Cursor, EditContext, JobMark, JobsTable, LinkRange, LinksTable, RepositoryError, Result, StatsTable, UsersTable,
+    WatchTable,
 };
 use linklet_lambda::email_requests::EmailRequests;
 use serde::{Deserialize, Serialize};
@@ -114,7 +115,6 @@ impl WorkspaceWork {
     const CONCURRENCY: usize = 16;
 
     /// With a hundred links to a page.
-    #[must_use]
     pub fn new(
         users: UsersTable,
         jobs: JobsTable,
@@ -131,7 +131,7 @@ impl WorkspaceWork {
         work: WorkspaceJob,
         checkpoint: Option<Checkpoint>,
         now: Timestamp,
-    ) -> Result<Piece<Checkpoint>, RepositoryError> {
+    ) -> Result<Piece<Checkpoint>> {
         let Some(workspace) = self.users.workspace(&job.workspace).await? else {
             // A step died between the last two writes of a purge.
             self.jobs.forget_workspace(job).await?;
@@ -166,12 +166,7 @@ impl WorkspaceWork {
     }
 
     /// Marks memberships and API keys or takes the marks away, and tells members. API keys of what is purged go at once.
-    async fn apply_to_access(
-        &self,
-        job: &Job,
-        workspace: &Workspace,
-        wanted: DesiredState,
-    ) -> Result<Option<Step>, RepositoryError> {
+    async fn apply_to_access(&self, job: &Job, workspace: &Workspace, wanted: DesiredState) -> Result<Option<Step>> {
         let workspace_name = workspace.name.clone();
         let restorable_until = workspace.closure.map(|closure| closure.restorable_until);
         let change = match wanted {
@@ -199,7 +194,7 @@ impl WorkspaceWork {
         wanted: DesiredState,
         after: Option<&str>,
         now: Timestamp,
-    ) -> Result<(Option<Step>, u64, u64), RepositoryError> {
+    ) -> Result<(Option<Step>, u64, u64)> {
         let after = after.map(Cursor::decode).transpose().map_err(RepositoryError::unreadable("read a checkpoint"))?;
         let range = LinkRange {
             workspace: &job.workspace,
@@ -224,13 +219,7 @@ impl WorkspaceWork {
     }
 
     /// Does to a link what is left to do, and says whether there was anything.
-    async fn apply_to_link(
-        &self,
-        job: &Job,
-        wanted: DesiredState,
-        link: Link,
-        now: Timestamp,
-    ) -> Result<bool, RepositoryError> {
+    async fn apply_to_link(&self, job: &Job, wanted: DesiredState, link: Link, now: Timestamp) -> Result<bool> {
         let edit = |record: &Record<Link>| match (wanted, record) {
             (DesiredState::Gone, _) => LinkEdit::purge(record, now),
             (DesiredState::Open, Record::Link(link)) => {
@@ -244,24 +233,14 @@ impl WorkspaceWork {
         self.edit(job, Record::Link(link), edit).await
     }
 
-    async fn edit(
-        &self,
-        job: &Job,
-        record: Record<Link>,
-        edit: impl Fn(&Record<Link>) -> LinkEdit,
-    ) -> Result<bool, RepositoryError> {
+    async fn edit(&self, job: &Job, record: Record<Link>, edit: impl Fn(&Record<Link>) -> LinkEdit) -> Result<bool> {
         let context = EditContext::unconditional(&job.created_by, &job.correlation_id);
         let edited = self.links.edit(record, &context, |record| Ok::<_, Infallible>(edit(record))).await?;
         edited.is_written()
     }
 
     /// Purges what is left of links that have given way to their tombstones, for whose statistics there is no other way to find them.
-    async fn purge_tombstones(
-        &self,
-        job: &Job,
-        after: Option<&str>,
-        now: Timestamp,
-    ) -> Result<Option<Step>, RepositoryError> {
+    async fn purge_tombstones(&self, job: &Job, after: Option<&str>, now: Timestamp) -> Result<Option<Step>> {
         let unreadable = RepositoryError::unreadable("read a checkpoint");
         let after = after.map(LinkId::parse).transpose().map_err(&unreadable)?;
         let (followed, rest) = self.stats.followed(&job.workspace, after.as_ref()).await?;
@@ -270,7 +249,7 @@ impl WorkspaceWork {
         Ok(Some(rest.map_or(Step::Targets, |link| Step::Tombstones { after: Some(link.to_string()) })))
     }
 
-    async fn purge_tombstone(&self, job: &Job, link: &LinkId, now: Timestamp) -> Result<(), RepositoryError> {
+    async fn purge_tombstone(&self, job: &Job, link: &LinkId, now: Timestamp) -> Result<()> {
         match self.links.find(&link.code).await? {
             Some(record) if record.identity().id == *link => {
                 self.edit(job, record, |record| LinkEdit::purge(record, now)).await.map(|_| ())
@@ -281,7 +260,7 @@ impl WorkspaceWork {
 
     /// Purges a page of monitored URLs, one after another, since each counts down what the workspace and its founder have. As they go,
     /// the next page is the first one again, until the index knows of none.
-    async fn purge_targets(&self, workspace: &Workspace) -> Result<Option<Step>, RepositoryError> {
+    async fn purge_targets(&self, workspace: &Workspace) -> Result<Option<Step>> {
         const AT_ONCE: usize = 100;
         let page = self.targets.list(&workspace.id, None, AT_ONCE, None).await?;
         for target in &page.items {
@@ -297,7 +276,7 @@ impl WorkspaceWork {
         workspace: &Workspace,
         checkpoint: Checkpoint,
         now: Timestamp,
-    ) -> Result<Next<Checkpoint>, RepositoryError> {
+    ) -> Result<Next<Checkpoint>> {
         let id = &workspace.id;
         self.users.delete_invitations(id).await?;
         self.stats.forget_overviews(id).await?;
@@ -314,7 +293,7 @@ impl WorkspaceWork {
     }
 
     /// What becomes of a job whose mark is gone.
-    pub(crate) async fn recheck(&self, job: &Job, mark: JobMark, now: Timestamp) -> Result<Recheck, RepositoryError> {
+    pub(crate) async fn recheck(&self, job: &Job, mark: JobMark, now: Timestamp) -> Result<Recheck> {
         let closure = self.users.workspace(&job.workspace).await?.and_then(|workspace| workspace.closure);
         let is_restorable = |closure: &Closure| closure.job == job.id && !closure.is_over(now);
         Ok(match (mark, closure.filter(is_restorable)) {

@@ -7,7 +7,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{LeaveEffect, MemberOutcome, Removal, RepositoryError};
 use linklet_lambda::{
-    http::{ApiError, Problem, Request, Response, no_content},
+    http::{ApiError, Problem, Request, Response, Result, no_content},
     identity::Person,
     telemetry::warn_of,
 };
@@ -29,7 +29,7 @@ enum Left {
 
 impl Leave {
     /// Leaves each workspace, one after another, and ends the account. Repeating it goes on where it was.
-    pub(crate) async fn close_account(&self, request: &Request) -> Result<Response, ApiError> {
+    pub(crate) async fn close_account(&self, request: &Request) -> Result<Response> {
         let person = self.tokens.person_apart(request).await?;
         let Closing { password } = request.json()?;
         let account = self.account_of(person.user()).await?;
@@ -59,7 +59,7 @@ impl Leave {
     }
 
     /// Looks whether anything keeps the person before anything is done.
-    async fn require_other_admins(&self, person: &Person) -> Result<(), ApiError> {
+    async fn require_other_admins(&self, person: &Person) -> Result<()> {
         for (_, workspace) in self.users.workspaces_of(person.user()).await? {
             let members = self.users.members(&workspace.id).await?;
             if LeaveEffect::of(&workspace, person.user(), &members) == LeaveEffect::LastAdmin {
@@ -70,7 +70,7 @@ impl Leave {
     }
 
     /// Leaves all workspaces. Nothing is joined meanwhile, so it comes to an end.
-    async fn leave_all(&self, request: &Request, person: &Person) -> Result<(), ApiError> {
+    async fn leave_all(&self, request: &Request, person: &Person) -> Result<()> {
         const TRIES: u32 = 8;
         for _ in 0..TRIES {
             let workspaces = self.users.workspaces_of(person.user()).await?;
@@ -94,7 +94,7 @@ impl Leave {
         person: &Person,
         membership: &Membership,
         workspace: &Workspace,
-    ) -> Result<Left, ApiError> {
+    ) -> Result<Left> {
         let origin = self.limits.guesses.origin(request, person.actor());
         let user = person.user();
         let members = self.users.members(&workspace.id).await?;
@@ -140,7 +140,7 @@ impl Leave {
     }
 
     /// Ends a membership as `DELETE /api/workspace/members/{user_id}` does.
-    async fn remove(&self, removal: &Removal<'_>) -> Result<Left, ApiError> {
+    async fn remove(&self, removal: &Removal<'_>) -> Result<Left> {
         const FAILED: &str = "keys or invitations of a former member could not be revoked at once";
         match self.users.remove_member(removal).await? {
             MemberOutcome::LastAdmin => return Ok(Left::LastAdmin),

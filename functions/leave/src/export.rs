@@ -9,7 +9,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{Cursor, Feed, JobsTable, LastingSessions, LinksTable, NotificationsTable, Page, WatchTable};
 use linklet_lambda::{
-    http::{ApiError, Problem, Request, Response, StatusCode, json},
+    http::{ApiError, Problem, Request, Response, Result, StatusCode, json},
     identity::Person,
 };
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,7 @@ impl Checkpoint {
     const FIRST: Self = Self { kind: Kind::Person, workspace: None, after: None };
 
     /// The place as JSON, in characters that need no escape in a query.
-    fn encode(&self) -> Result<String, ApiError> {
+    fn encode(&self) -> Result<String> {
         Ok(URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).map_err(ApiError::internal)?))
     }
 
@@ -104,7 +104,7 @@ type Found = (Vec<Value>, Option<String>);
 
 impl Leave {
     /// The next page of what is stored about the caller.
-    pub(crate) async fn export(&self, request: &Request) -> Result<Response, ApiError> {
+    pub(crate) async fn export(&self, request: &Request) -> Result<Response> {
         let person = self.tokens.person(request).await?;
         request.refuse_unknown(["after"])?;
         let workspaces = self.users.workspaces_of(person.user()).await?;
@@ -129,7 +129,7 @@ impl Leave {
         person: &Person,
         workspaces: &[(Membership, Workspace)],
         place: &Checkpoint,
-    ) -> Result<Found, ApiError> {
+    ) -> Result<Found> {
         let (user, after) = (person.user(), place.after.as_deref());
         let Some(id) = place.workspace else {
             return match place.kind {
@@ -152,12 +152,7 @@ impl Leave {
     }
 
     /// The account, with memberships, of which there are few.
-    async fn person(
-        &self,
-        request: &Request,
-        user: &UserId,
-        workspaces: &[(Membership, Workspace)],
-    ) -> Result<Found, ApiError> {
+    async fn person(&self, request: &Request, user: &UserId, workspaces: &[(Membership, Workspace)]) -> Result<Found> {
         let now = request.received_at();
         let (profile, account) = tokio::try_join!(self.users.profile(user, now), self.users.account(user))?;
         let (profile, account) = profile.zip(account).ok_or(ApiError::Problem(Problem::Unauthorized))?;
@@ -178,7 +173,7 @@ impl Leave {
         Ok((items, None))
     }
 
-    async fn sessions_of(&self, user: &UserId, after: Option<&str>, now: Timestamp) -> Result<Found, ApiError> {
+    async fn sessions_of(&self, user: &UserId, after: Option<&str>, now: Timestamp) -> Result<Found> {
         let after = after.map(SessionId::parse).transpose()?;
         let LastingSessions { sessions, has_more } = self.users.sessions(user, after.as_ref(), now).await?;
         let last = sessions.last().filter(|_| has_more).map(|session| session.id.to_string());
@@ -191,7 +186,7 @@ impl Leave {
         Ok((shown.collect(), last))
     }
 
-    async fn notifications_of(&self, user: &UserId, after: Option<&str>) -> Result<Found, ApiError> {
+    async fn notifications_of(&self, user: &UserId, after: Option<&str>) -> Result<Found> {
         let after = after.map(Cursor::decode).transpose()?;
         let Feed { page, seen_at } = self.stored.notifications.list(user, &[], AT_ONCE, after.as_ref()).await?;
         let seen = seen_at.map(|seen_at| json!({"kind": "seen", "seen_at": seen_at}));
@@ -199,7 +194,7 @@ impl Leave {
         Ok((items, page.next.map(|cursor| cursor.encode())))
     }
 
-    async fn audit_log_of(&self, user: &UserId, after: Option<&str>) -> Result<Found, ApiError> {
+    async fn audit_log_of(&self, user: &UserId, after: Option<&str>) -> Result<Found> {
         let (filter, after) = (AuditFilter::default(), after.map(Cursor::decode).transpose()?);
         let Page { items, next } =
             self.users.audit_log().list(&AuditLog::Person(*user), &filter, AT_ONCE, after.as_ref()).await?;
@@ -207,7 +202,7 @@ impl Leave {
     }
 
     /// The person's API keys in a workspace, and the invitations that they have made.
-    async fn access_of(&self, request: &Request, user: &UserId, workspace: &WorkspaceId) -> Result<Found, ApiError> {
+    async fn access_of(&self, request: &Request, user: &UserId, workspace: &WorkspaceId) -> Result<Found> {
         let now = request.received_at();
         let mut keys = self.users.keys(workspace, now).await?;
         keys.retain(|key| key.created_by == *user);
@@ -235,7 +230,7 @@ impl Leave {
         user: &UserId,
         workspace: &WorkspaceId,
         after: Option<&str>,
-    ) -> Result<Found, ApiError> {
+    ) -> Result<Found> {
         let after = after.map(Cursor::decode).transpose()?;
         let is_theirs = |link: &Link| link.identity.owner == *user;
         let page = self.stored.links.list(workspace, AT_ONCE, after, is_theirs).await?;
@@ -250,7 +245,7 @@ impl Leave {
         user: &UserId,
         workspace: &WorkspaceId,
         after: Option<&str>,
-    ) -> Result<Found, ApiError> {
+    ) -> Result<Found> {
         let after = after.map(PageToken::decode).transpose()?;
         let owned = self.stored.targets.owned(workspace, user, request.received_at(), after.as_ref()).await?;
         let found = self.stored.targets.with_ids(&owned.ids).await?;
@@ -264,7 +259,7 @@ impl Leave {
         Ok((targets.collect(), owned.rest.as_ref().map(PageToken::encode)))
     }
 
-    async fn jobs_of(&self, user: &UserId, workspace: &WorkspaceId, after: Option<&str>) -> Result<Found, ApiError> {
+    async fn jobs_of(&self, user: &UserId, workspace: &WorkspaceId, after: Option<&str>) -> Result<Found> {
         let after = after.map(Cursor::decode).transpose()?;
         let page = self.stored.jobs.list(workspace, AT_ONCE, after.as_ref()).await?;
         let theirs = page.items.iter().filter(|job| job.created_by == *user);
@@ -295,7 +290,7 @@ fn entry(entry: &AuditEntry) -> Value {
     })
 }
 
-fn shown_link(request: &Request, link: &Link) -> Result<Value, ApiError> {
+fn shown_link(request: &Request, link: &Link) -> Result<Value> {
     let mut shown = json!({
         "kind": "link", "workspace_id": link.identity.workspace, "short_code": link.code(), "original_url": link.target,
         "status": link.availability.status(request.received_at()).as_str(), "expires_at": link.availability.expires_at,
@@ -312,7 +307,7 @@ fn shown_link(request: &Request, link: &Link) -> Result<Value, ApiError> {
     Ok(shown)
 }
 
-fn shown_job(workspace: &WorkspaceId, job: &Job) -> Result<Value, ApiError> {
+fn shown_job(workspace: &WorkspaceId, job: &Job) -> Result<Value> {
     let mut shown = members_of(&job.progress)?;
     let is = json!({
         "kind": "job", "workspace_id": workspace, "id": job.id, "work": job.work, "state": job.state,
@@ -322,7 +317,7 @@ fn shown_job(workspace: &WorkspaceId, job: &Job) -> Result<Value, ApiError> {
     Ok(shown)
 }
 
-fn members_of(value: &impl Serialize) -> Result<Value, ApiError> {
+fn members_of(value: &impl Serialize) -> Result<Value> {
     serde_json::to_value(value).map_err(ApiError::internal)
 }
 

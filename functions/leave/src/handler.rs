@@ -12,7 +12,7 @@ use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
     email_requests::EmailRequests,
     hashing::Limits,
-    http::{ApiError, Handler, Method, Problem, Request, Response},
+    http::{ApiError, Handler, Method, Problem, Request, Response, Result},
     identity::TokenVerifier,
     passwords::Passwords,
     proofs::{Proofs, Purpose},
@@ -37,7 +37,7 @@ pub struct Leave {
 }
 
 impl Handler for Leave {
-    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn handle(&self, request: &Request) -> Result<Response> {
         match (request.method(), request.segments().as_slice()) {
             (&Method::DELETE, ["api", "workspace"]) => self.close_workspace(request).await,
             (&Method::POST, ["api", "workspaces", id, "restore"]) => self.restore_workspace(request, id).await,
@@ -50,18 +50,13 @@ impl Handler for Leave {
 
 impl Leave {
     /// Whether somebody who has signed in knows the password of their account as well.
-    async fn require_password(
-        &self,
-        request: &Request,
-        account: &Account,
-        password: &TypedPassword,
-    ) -> Result<(), ApiError> {
+    async fn require_password(&self, request: &Request, account: &Account, password: &TypedPassword) -> Result<()> {
         let proofs = Proofs { limits: &self.limits, passwords: &self.passwords, audit_log: self.users.audit_log() };
         proofs.require(request, account, password, Purpose::refused_as("wrong password for closing")).await
     }
 
     /// The account of somebody who has signed in.
-    async fn account_of(&self, user: &linklet_domain::UserId) -> Result<Account, ApiError> {
+    async fn account_of(&self, user: &linklet_domain::UserId) -> Result<Account> {
         self.users.account(user).await?.ok_or(ApiError::Problem(Problem::Unauthorized))
     }
 }

@@ -6,7 +6,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{ActiveSession, CloseOutcome, RestoreOutcome};
 use linklet_lambda::{
-    http::{ApiError, Problem, Request, Response, StatusCode, json},
+    http::{ApiError, Problem, Request, Response, Result, StatusCode, json},
     identity::Person,
     workspace_view::shown_workspace,
 };
@@ -19,7 +19,7 @@ const UNKNOWN: ApiError = ApiError::Problem(Problem::WorkspaceNotFound);
 
 impl Leave {
     /// Closes the workspace of the token, whatever jobs run or wait there, for an admin who knows its slug and their own password.
-    pub(crate) async fn close_workspace(&self, request: &Request) -> Result<Response, ApiError> {
+    pub(crate) async fn close_workspace(&self, request: &Request) -> Result<Response> {
         let caller = self.tokens.require_now(request, Role::Admin).await?;
         let Closing { slug, password } = request.json()?;
         let workspace = self.users.workspace(caller.workspace()).await?.ok_or(UNKNOWN)?;
@@ -48,7 +48,7 @@ impl Leave {
     }
 
     /// Brings a closed workspace back, for one who was its admin, with a token of whichever workspace or of none.
-    pub(crate) async fn restore_workspace(&self, request: &Request, id: &str) -> Result<Response, ApiError> {
+    pub(crate) async fn restore_workspace(&self, request: &Request, id: &str) -> Result<Response> {
         let person = self.tokens.person_now(request).await?;
         let id = WorkspaceId::parse(id).map_err(|_| UNKNOWN)?;
         let job = self.job(request, &id, person.user(), WorkspaceJob::ReopenWorkspace);

@@ -7,7 +7,7 @@ mod rules;
 use linklet_domain::{ArchivedFilter, Link, Record, Scope, ShortCode};
 use linklet_dynamodb::{Cursor, LinksTable, Names, StatsTable, WatchTable};
 use linklet_lambda::{
-    http::{ApiError, Edge, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json, tagged},
+    http::{ApiError, Edge, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json, tagged},
     identity::{Authenticator, Caller},
     link_view::{LinkTables, LinkView, OneLink, Surroundings},
     throttle::StatsQueryLimiter,
@@ -36,7 +36,7 @@ pub struct List {
 }
 
 impl Handler for List {
-    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn handle(&self, request: &Request) -> Result<Response> {
         let caller = self.authenticator.require(request, Scope::LinksRead).await;
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["api", "urls"]) => {
@@ -57,7 +57,7 @@ impl Handler for List {
 }
 
 impl List {
-    async fn feed(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+    async fn feed(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let limit = request.page_size()?;
         let after = request.parsed("after", Cursor::decode)?;
         let status = management::status(request)?;
@@ -75,7 +75,7 @@ impl List {
         Ok(json(StatusCode::OK, &feed))
     }
 
-    async fn one(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
+    async fn one(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response> {
         let link = self.link(caller, code).await?;
         let (generation, revision) = (link.id().generation.clone(), link.revision);
         let (short_urls, tables) = (&self.short_urls, self.tables());
@@ -84,7 +84,7 @@ impl List {
     }
 
     /// The link of the caller's workspace with a code.
-    async fn link(&self, caller: &Caller, code: &str) -> Result<Link, ApiError> {
+    async fn link(&self, caller: &Caller, code: &str) -> Result<Link> {
         const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
         let code = ShortCode::parse(code).map_err(|_| UNKNOWN)?;
         let record = self.links.find(&code).await?.ok_or(UNKNOWN)?;

@@ -3,7 +3,7 @@
 use linklet_domain::{FullName, HistoryEntry, LinkChanges, Timestamp, UserId};
 use linklet_dynamodb::Cursor;
 use linklet_lambda::{
-    http::{ApiError, Request, Response, StatusCode, json},
+    http::{Request, Response, Result, StatusCode, json},
     identity::Caller,
     link_view::{CreatorNames, NAMES, within_budget},
 };
@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::List;
 
 impl List {
-    pub(crate) async fn history(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
+    pub(crate) async fn history(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response> {
         let (limit, after) = (request.page_size()?, request.parsed("cursor", Cursor::decode)?);
         let link = self.link(caller, code).await?;
         let page = self.links.history(link.id(), limit, after.as_ref()).await?;

@@ -9,7 +9,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{Cursor, RepositoryError};
 use linklet_lambda::{
-    http::{ApiError, Request, Response, ShortUrls, StatusCode, json},
+    http::{Request, Response, Result, ShortUrls, StatusCode, json},
     identity::Caller,
     link_filter::{LinkOrder, LinkQuery, Matches},
     link_view::{
@@ -25,7 +25,7 @@ use crate::List;
 const MAX_BY_KEY: usize = 500;
 
 impl List {
-    pub(crate) async fn pages(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+    pub(crate) async fn pages(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let wanted = ListQuery::parse(request, &self.short_urls)?;
         if let Some(id) = &wanted.query.external_id {
             return self.page_of_one(request, &wanted, caller, id).await;
@@ -54,7 +54,7 @@ impl List {
         wanted: &ListQuery,
         caller: &Caller,
         id: &ExternalId,
-    ) -> Result<Response, ApiError> {
+    ) -> Result<Response> {
         let found = self.links.with_external_id(caller.workspace(), id).await?;
         let verdict = found.as_ref().map(|link| wanted.query.verdict(link, request.received_at()));
         let found = found.filter(|_| verdict == Some(Verdict::Shown));
@@ -74,7 +74,7 @@ impl List {
         wanted: &ListQuery,
         mut matches: Matches<'_>,
         caller: &Caller,
-    ) -> Result<(PageContent, Option<ClickCounts>), ApiError> {
+    ) -> Result<(PageContent, Option<ClickCounts>)> {
         let mut found = Vec::new();
         while matches.read() <= PageNumber::LAST_ROW
             && let Some(more) = matches.next().await?
@@ -132,7 +132,7 @@ impl List {
 
 /// Goes through the links until their number is known. Who follows a cursor has no use for that number, so then the page ends
 /// it.
-async fn choose_by_time(wanted: &ListQuery, mut matches: Matches<'_>) -> Result<PageContent, ApiError> {
+async fn choose_by_time(wanted: &ListQuery, mut matches: Matches<'_>) -> Result<PageContent> {
     let mut page = PageRows::of(wanted.page);
     let follows = wanted.after.is_some();
     let is_enough = |page: &PageRows<_>| page.seen() > PageNumber::LAST_ROW || follows && page.is_full();

@@ -6,7 +6,7 @@ use linklet_domain::{
 };
 use linklet_lambda::{
     following::platforms_of,
-    http::{ApiError, Request, Response, StatusCode, json, tagged},
+    http::{Request, Response, Result, StatusCode, json, tagged},
     identity::Caller,
     rules::{GivenRules, RulesView},
 };
@@ -16,14 +16,14 @@ use serde::{Deserialize, Serialize};
 use crate::List;
 
 impl List {
-    pub(crate) async fn rules(&self, caller: &Caller, code: &str) -> Result<Response, ApiError> {
+    pub(crate) async fn rules(&self, caller: &Caller, code: &str) -> Result<Response> {
         let link = self.link(caller, code).await?;
         let view = RulesView::new(link.routing.as_ref(), self.edge);
         Ok(tagged(json(StatusCode::OK, &view), &link.id().generation, link.revision))
     }
 
     /// Tells where a link, or one with other rules and variants, would lead a visitor. Nothing is counted.
-    pub(crate) async fn try_rules(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
+    pub(crate) async fn try_rules(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response> {
         let body = request.large_json_object()?;
         let (given, Body { visitor }) = (body.read::<GivenRules>()?, body.read()?);
         let visitor = visitor.unwrap_or_default();
@@ -65,12 +65,7 @@ struct TriedVisitor {
 }
 
 impl TriedVisitor {
-    fn led_by<'a>(
-        &'a self,
-        link: &'a Link,
-        routing: Option<&'a Routing>,
-        now: Timestamp,
-    ) -> Result<Verdict<'a>, ApiError> {
+    fn led_by<'a>(&'a self, link: &'a Link, routing: Option<&'a Routing>, now: Timestamp) -> Result<Verdict<'a>> {
         let user_agent = self.user_agent.as_deref().unwrap_or_default();
         // Only a text that is the same has to be the same visitor, so a salt that everybody knows will do.
         let salt = Salt::parse("a visitor who is tried, not a person")?;

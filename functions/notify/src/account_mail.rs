@@ -9,7 +9,7 @@ use linklet_domain::{
     AccountChange, EmailAddress, EmailRequest, MailCount, OneTimeToken, Role, SignInPlace, Timestamp, TokenPurpose,
     UserId, lifetimes,
 };
-use linklet_dynamodb::{MailAddress, NewToken, RepositoryError, TokenDelivery};
+use linklet_dynamodb::{MailAddress, NewToken, Result, TokenDelivery};
 
 use crate::{
     DeliveryError, Mailer, Notify,
@@ -97,12 +97,7 @@ impl Notify {
 
     /// The account that an order is for. Whoever has waited for longer than a token works doesn't wait for one any more, as after a
     /// redrive.
-    async fn waits_for(
-        &self,
-        order: &EmailRequest,
-        email: &EmailAddress,
-        kind: Kind,
-    ) -> Result<Option<UserId>, RepositoryError> {
+    async fn waits_for(&self, order: &EmailRequest, email: &EmailAddress, kind: Kind) -> Result<Option<UserId>> {
         if order.ordered_at.plus(kind.lifetime()) <= (self.clock)() {
             Ok(None)
         } else {
@@ -126,7 +121,7 @@ impl Notify {
         mailer.send(&kind.mail(&self.addresses, &token), Addressee { email, user: Some(user) }).await
     }
 
-    async fn store(&self, kind: Kind, token: &NewToken<'_>) -> Result<(), RepositoryError> {
+    async fn store(&self, kind: Kind, token: &NewToken<'_>) -> Result<()> {
         match kind {
             Kind::Reset => self.tokens.issue_reset(token, TokenDelivery::Mailed).await,
             Kind::Verification | Kind::FirstPassword => self.tokens.issue_verification(token).await,

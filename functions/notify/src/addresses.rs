@@ -43,7 +43,6 @@ impl Addresses {
     }
 
     /// Addresses below this base, or else below the endpoint of the API.
-    #[must_use]
     pub fn new(public_base: Option<&str>, api_endpoint: &str) -> Self {
         let base = public_base.unwrap_or(api_endpoint).trim_end_matches('/').to_owned();
         Self { short_urls: ShortUrls::new(public_base), base }

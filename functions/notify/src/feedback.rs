@@ -1,7 +1,7 @@
 //! What SES says of mails that came back, or of which somebody has complained.
 
 use linklet_domain::{AuditContext, CorrelationId, EmailAddress, Timestamp, UserId};
-use linklet_dynamodb::RepositoryError;
+use linklet_dynamodb::Result;
 use linklet_lambda::telemetry::chain;
 use serde::{Deserialize, Serialize};
 
@@ -94,12 +94,7 @@ impl Notify {
     }
 
     /// Marks an address, and writes that into its person's audit log. An entry that can't be written is when the event comes again.
-    async fn mark_undeliverable(
-        &self,
-        user: &UserId,
-        email: &EmailAddress,
-        since: Timestamp,
-    ) -> Result<bool, RepositoryError> {
+    async fn mark_undeliverable(&self, user: &UserId, email: &EmailAddress, since: Timestamp) -> Result<bool> {
         let is_marked = self.people.mark_undeliverable(user, email, since).await?;
         if is_marked {
             let origin = AuditContext::consequence(&CorrelationId::generate(), since);

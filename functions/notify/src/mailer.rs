@@ -6,7 +6,7 @@ use aws_sdk_sesv2::{
     types::{Body, Content, Destination, EmailContent, Message, MessageHeader, MessageTag},
 };
 use linklet_domain::{Correspondent, EmailAddress, EmailRequest, MailCount, Salt, Timestamp, UnsubscribeToken, UserId};
-use linklet_dynamodb::{MailAdmission, RepositoryError, ThrottleTable};
+use linklet_dynamodb::{MailAdmission, Result, ThrottleTable};
 use linklet_lambda::metrics::{self, Metric};
 
 use crate::{DeliveryError, mail::Mail};
@@ -37,7 +37,6 @@ pub(crate) struct Addressee<'a> {
 
 impl Mailer {
     /// Sends from this address, which SES must know as verified.
-    #[must_use]
     pub fn new(client: Client, sender: impl Into<String>, limit: MailLimit) -> Self {
         Self { client, sender: sender.into(), configuration_set: None, limit }
     }
@@ -65,7 +64,7 @@ impl Mailer {
         count: MailCount,
         order: &EmailRequest,
         now: Timestamp,
-    ) -> Result<bool, RepositoryError> {
+    ) -> Result<bool> {
         Ok(self.admission(whose, count, &order.order_id.to_string(), now).await? != MailAdmission::Refused)
     }
 
@@ -76,7 +75,7 @@ impl Mailer {
         count: MailCount,
         id: &str,
         now: Timestamp,
-    ) -> Result<MailAdmission, RepositoryError> {
+    ) -> Result<MailAdmission> {
         let admission = self.limit.table.admit_mail(whose, count, id, now).await?;
         if admission == MailAdmission::Refused {
             tracing::info!(id, limit = count.as_str(), "no mail: there were as many as there may be");

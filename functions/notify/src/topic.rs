@@ -11,7 +11,6 @@ pub struct Topic {
 
 impl Topic {
     /// The topic with this ARN.
-    #[must_use]
     pub fn new(client: Client, arn: impl Into<String>) -> Self {
         Self { client, arn: arn.into() }
     }

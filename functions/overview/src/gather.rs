@@ -8,7 +8,7 @@ use linklet_domain::{
     CoveredLinks, DownTarget, Followed, LinkId, Overview, OverviewBreakdowns, OverviewPart, OverviewQuestion,
     SortOrder, Tally, Timestamp, WorkspaceId,
 };
-use linklet_dynamodb::{ByteBudget, DownTargets, Kept, LinkRange, RepositoryError};
+use linklet_dynamodb::{ByteBudget, DownTargets, Kept, LinkRange, RepositoryError, Result};
 use linklet_lambda::throttle::StatsQueryLimiter;
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -44,7 +44,7 @@ pub(crate) trait Gathered: Kept {
         workspace: &WorkspaceId,
         question: &OverviewQuestion,
         now: Timestamp,
-    ) -> Result<Self, RepositoryError>;
+    ) -> Result<Self>;
 }
 
 impl Gathered for Overview {
@@ -53,7 +53,7 @@ impl Gathered for Overview {
         workspace: &WorkspaceId,
         question: &OverviewQuestion,
         now: Timestamp,
-    ) -> Result<Self, RepositoryError> {
+    ) -> Result<Self> {
         let gathering = Gathering::of(overviews, workspace, question, now);
         within_budget(async {
             let (down, ()) = tokio::try_join!(overviews.targets.down(workspace), gathering.add_followed())?;
@@ -71,7 +71,7 @@ impl Gathered for OverviewBreakdowns {
         workspace: &WorkspaceId,
         question: &OverviewQuestion,
         now: Timestamp,
-    ) -> Result<Self, RepositoryError> {
+    ) -> Result<Self> {
         let gathering = Gathering::of(overviews, workspace, question, now);
         within_budget(async {
             gathering.add_followed().await?;
@@ -82,7 +82,7 @@ impl Gathered for OverviewBreakdowns {
     }
 }
 
-async fn within_budget(reads: impl Future<Output = Result<(), RepositoryError>>) -> Result<(), RepositoryError> {
+async fn within_budget(reads: impl Future<Output = Result<()>>) -> Result<()> {
     let too_slow =
         |elapsed| RepositoryError::Unavailable { operation: "add up an overview", source: Box::new(elapsed) };
     tokio::time::timeout(BUDGET, reads).await.map_err(too_slow)?
@@ -100,7 +100,7 @@ impl<'g> Gathering<'g> {
     }
 
     /// Adds links and their clicks, one after the other if the links tell whose clicks are meant.
-    async fn add_followed(&self) -> Result<(), RepositoryError> {
+    async fn add_followed(&self) -> Result<()> {
         if self.question.tag.is_none() {
             return tokio::try_join!(self.add_links(), self.add_clicks()).map(|_| ());
         }
@@ -108,7 +108,7 @@ impl<'g> Gathering<'g> {
         self.add_clicks().await
     }
 
-    async fn add_links(&self) -> Result<(), RepositoryError> {
+    async fn add_links(&self) -> Result<()> {
         let range = LinkRange {
             workspace: self.workspace,
             created: (None, None),
@@ -127,7 +127,7 @@ impl<'g> Gathering<'g> {
         Ok(())
     }
 
-    async fn add_clicks(&self) -> Result<(), RepositoryError> {
+    async fn add_clicks(&self) -> Result<()> {
         let mut counts = self.overviews.stats.counts_of_workspace(self.workspace);
         while let Some(links) = counts.next().await? {
             let mut tally = self.tally.lock();
@@ -140,7 +140,7 @@ impl<'g> Gathering<'g> {
     }
 
     /// Adds the days of the links with most clicks, of each link all days or none.
-    async fn add_days(&self) -> Result<(), RepositoryError> {
+    async fn add_days(&self) -> Result<()> {
         let Followed { links, clicks: of } = self.tally.lock().followed();
         let budget = ByteBudget::of(StatsQueryLimiter::READ_BYTES);
         let mut covered = 0;
@@ -159,7 +159,7 @@ impl<'g> Gathering<'g> {
     }
 
     /// Adds the days of a link, if all of them can be read. Returns whether they were.
-    async fn add_days_of(&self, link: &LinkId, budget: &ByteBudget) -> Result<bool, RepositoryError> {
+    async fn add_days_of(&self, link: &LinkId, budget: &ByteBudget) -> Result<bool> {
         let Some(days) = self.question.days.as_ref().filter(|_| Instant::now() < self.until) else { return Ok(false) };
         let (read, read_from) = self.overviews.stats.days_back(link, days, budget).await?;
         let is_whole = read_from == *days.start();
@@ -170,7 +170,7 @@ impl<'g> Gathering<'g> {
     }
 
     /// Adds what is down, and if the question asks for a tag, only what one of its links watches.
-    async fn add_down(&self, down: DownTargets) -> Result<(), RepositoryError> {
+    async fn add_down(&self, down: DownTargets) -> Result<()> {
         let DownTargets { mut targets, mut is_complete } = down;
         if self.question.tag.is_some() {
             targets.sort_unstable_by_key(|target| Reverse(target.since));
@@ -189,7 +189,7 @@ impl<'g> Gathering<'g> {
     }
 
     /// Those of these targets that a link watches that the question is about, as far as their watchers can be read.
-    async fn watched(&self, targets: Vec<DownTarget>) -> Result<DownTargets, RepositoryError> {
+    async fn watched(&self, targets: Vec<DownTarget>) -> Result<DownTargets> {
         let budget = ByteBudget::of(StatsQueryLimiter::READ_BYTES);
         let checked = stream::iter(targets).map(|target| {
             let budget = &budget;

@@ -11,7 +11,7 @@ mod view;
 use linklet_domain::{Overview, OverviewBreakdowns, OverviewQuestion, Scope, WorkspaceId};
 use linklet_dynamodb::{LinksTable, RepositoryError, StatsTable, WatchTable};
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json},
+    http::{ApiError, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json},
     identity::{Authenticator, Caller},
     telemetry::{chain, warn_of},
     throttle::StatsQueryLimiter,
@@ -39,7 +39,7 @@ pub struct Overviews {
 }
 
 impl Handler for Overviews {
-    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn handle(&self, request: &Request) -> Result<Response> {
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["api", "overview"]) => self.overview(request).await,
             (&Method::GET, ["api", "overview", "breakdowns"]) => self.breakdowns(request).await,
@@ -50,7 +50,7 @@ impl Handler for Overviews {
 }
 
 impl Overviews {
-    async fn overview(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn overview(&self, request: &Request) -> Result<Response> {
         let caller = self.authenticator.require(request, Scope::LinksRead).await?;
         let question = question::of_overview(request)?;
         let overview: Overview = self.current(request, &caller, &question).await?;
@@ -61,26 +61,21 @@ impl Overviews {
         Ok(json(StatusCode::OK, &OverviewView::new(request, &self.short_urls, &overview, top)))
     }
 
-    async fn breakdowns(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn breakdowns(&self, request: &Request) -> Result<Response> {
         let caller = self.authenticator.require(request, Scope::AnalyticsRead).await?;
         let (question, crowd) = question::of_breakdowns(request)?;
         let breakdowns: OverviewBreakdowns = self.current(request, &caller, &question).await?;
         Ok(json(StatusCode::OK, &BreakdownsView::new(&breakdowns, crowd)))
     }
 
-    async fn tags(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn tags(&self, request: &Request) -> Result<Response> {
         let caller = self.authenticator.require(request, Scope::LinksRead).await?;
         let overview: Overview = self.current(request, &caller, &OverviewQuestion::default()).await?;
         Ok(json(StatusCode::OK, &TagsView::from(&overview)))
     }
 
     /// The answer that is kept, or a new one if that is too old.
-    async fn current<T: Gathered>(
-        &self,
-        request: &Request,
-        caller: &Caller,
-        question: &OverviewQuestion,
-    ) -> Result<T, ApiError> {
+    async fn current<T: Gathered>(&self, request: &Request, caller: &Caller, question: &OverviewQuestion) -> Result<T> {
         // Without one, there is nothing to answer with while somebody else makes the first.
         let Some(old) = self.kept::<T>(request, caller.workspace(), question).await? else {
             return self.made(request, caller, question).await;
@@ -105,7 +100,7 @@ impl Overviews {
         caller: &Caller,
         question: &OverviewQuestion,
         old: &T,
-    ) -> Result<Option<T>, ApiError> {
+    ) -> Result<Option<T>> {
         let now = request.received_at();
         let is_ours = self.stats.claim_overview::<T>(caller.workspace(), question, old.as_of(), now).await?;
         Ok(if is_ours { Some(self.made(request, caller, question).await?) } else { None })
@@ -131,12 +126,7 @@ impl Overviews {
     ///
     /// # Errors
     /// 429 when the workspace has read too much.
-    async fn made<T: Gathered>(
-        &self,
-        request: &Request,
-        caller: &Caller,
-        question: &OverviewQuestion,
-    ) -> Result<T, ApiError> {
+    async fn made<T: Gathered>(&self, request: &Request, caller: &Caller, question: &OverviewQuestion) -> Result<T> {
         let workspace = caller.workspace();
         // On the heap, since what reads so much at a time is larger than what waits for it.
         let gathered = Box::pin(T::gather(self, workspace, question, request.received_at()));

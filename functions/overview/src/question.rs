@@ -4,7 +4,7 @@ use std::{ops::RangeInclusive, time::Duration};
 
 use linklet_domain::{Audience, ClickFilter, Crowd, Day, Invalid, OverviewQuestion, Tag, Timestamp};
 use linklet_lambda::{
-    http::{ApiError, Request},
+    http::{ApiError, Request, Result},
     throttle::StatsQueryLimiter,
 };
 
@@ -14,7 +14,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 ///
 /// # Errors
 /// 400 when a parameter is unknown or has another form, or the time is too long.
-pub(crate) fn of_overview(request: &Request) -> Result<OverviewQuestion, ApiError> {
+pub(crate) fn of_overview(request: &Request) -> Result<OverviewQuestion> {
     request.refuse_unknown(PARAMETERS)?;
     let is_about_time = ["from", "to"].into_iter().any(|name| request.query(name).is_some());
     let days = is_about_time.then(|| days(request)).transpose()?;
@@ -25,7 +25,7 @@ pub(crate) fn of_overview(request: &Request) -> Result<OverviewQuestion, ApiErro
 ///
 /// # Errors
 /// 400 when a parameter is unknown or has another form, or the time is too long.
-pub(crate) fn of_breakdowns(request: &Request) -> Result<(OverviewQuestion, Crowd), ApiError> {
+pub(crate) fn of_breakdowns(request: &Request) -> Result<(OverviewQuestion, Crowd)> {
     request.refuse_unknown(PARAMETERS.into_iter().chain(["audience"]))?;
     let crowd = crowd(request)?;
     Ok((OverviewQuestion { tag: request.parsed("tag", Tag::parse)?, days: Some(days(request)?) }, crowd))
@@ -33,7 +33,7 @@ pub(crate) fn of_breakdowns(request: &Request) -> Result<(OverviewQuestion, Crow
 
 const PARAMETERS: [&str; 3] = ["tag", "from", "to"];
 
-fn days(request: &Request) -> Result<RangeInclusive<Day>, ApiError> {
+fn days(request: &Request) -> Result<RangeInclusive<Day>> {
     let (from, to) = request.time_between(("from", "to"))?;
     let last = to.unwrap_or_else(|| request.received_at()).day();
     let first =

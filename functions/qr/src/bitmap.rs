@@ -1,4 +1,4 @@
-use linklet_lambda::http::ApiError;
+use linklet_lambda::http::{ApiError, Result};
 use png::{BitDepth, ColorType, Encoder, EncodingError, Filter};
 
 use crate::{
@@ -11,7 +11,7 @@ const BACKGROUND: u8 = 0;
 
 /// A PNG image with one bit for a pixel. Each module is a square of whole pixels, so that no edge is blurred; the pixels that
 /// are left over are margin.
-pub fn draw(matrix: &Matrix, design: &Design) -> Result<Vec<u8>, ApiError> {
+pub fn draw(matrix: &Matrix, design: &Design) -> Result<Vec<u8>> {
     encoded(matrix, design).map_err(ApiError::internal)
 }
 

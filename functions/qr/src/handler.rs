@@ -10,7 +10,8 @@ mod svg;
 
 use linklet_domain::ShortCode;
 use linklet_lambda::http::{
-    self, ApiError, Handler, HeaderValue, Method, Pages, Problem, Request, Response, ShortUrls, StatusCode, header,
+    self, ApiError, Handler, HeaderValue, Method, Pages, Problem, Request, Response, Result, ShortUrls, StatusCode,
+    header,
 };
 
 use self::{
@@ -36,7 +37,7 @@ const FOR_EVER: &str = "public, max-age=31536000, immutable";
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 impl Handler for QrCodes {
-    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn handle(&self, request: &Request) -> Result<Response> {
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, [code, "qr"]) => self.draw(request, code),
             _ => Err(Problem::RouteUnknown.into()),
@@ -45,7 +46,7 @@ impl Handler for QrCodes {
 }
 
 impl QrCodes {
-    fn draw(&self, request: &Request, code: &str) -> Result<Response, ApiError> {
+    fn draw(&self, request: &Request, code: &str) -> Result<Response> {
         let code = ShortCode::parse(code).map_err(|_| ApiError::Problem(Problem::NotFound))?;
         let design = Design::parse(request)?;
         let short_url = self.short_urls.of(request, &code);
@@ -57,7 +58,7 @@ impl QrCodes {
         self.published(request, picture, &format!("{code}.{}", design.format.extension()))
     }
 
-    fn published(&self, request: &Request, picture: Response, file: &str) -> Result<Response, ApiError> {
+    fn published(&self, request: &Request, picture: Response, file: &str) -> Result<Response> {
         let mut response = self.pages.protected(picture, request, HeaderValue::from_static(POLICY));
         let disposition = HeaderValue::from_str(&format!("inline; filename=\"{file}\""));
         let headers = response.headers_mut();

@@ -14,8 +14,8 @@ use linklet_dynamodb::{Exhaustion, LinksTable, RepositoryError, ThrottleTable};
 use linklet_lambda::{
     following::{ClickRecording, Lead, Recorder, Use, UsedUp, Visit, diverted, led_to, note_end, page},
     http::{
-        Answer, ApiError, DeferringHandler, Edge, HeaderValue, Method, Pages, Problem, Request, Response, ShortUrls,
-        StatusCode, header,
+        Answer, ApiError, DeferringHandler, Edge, HeaderValue, Method, Pages, Problem, Request, Response, Result,
+        ShortUrls, StatusCode, header,
     },
     limiter::Limiter,
     metrics::{self, Metric},
@@ -117,7 +117,7 @@ struct Visited {
 
 impl Redirect {
     /// What has come of the visit, and the answer.
-    async fn follow(&self, request: &Request) -> Result<(Visited, Result<Response, ApiError>), ApiError> {
+    async fn follow(&self, request: &Request) -> Result<(Visited, Result<Response>)> {
         let code = match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["r", code] | ["r", code, ""] | [code]) => ShortCode::followed(code).map_err(|_| UNKNOWN)?,
             (_, ["r", ..]) => return Err(UNKNOWN),
@@ -143,7 +143,7 @@ impl Redirect {
         request: &Request,
         target: RedirectTarget,
         counts_as: CountsAs,
-    ) -> Result<(Visited, Result<Response, ApiError>), ApiError> {
+    ) -> Result<(Visited, Result<Response>)> {
         let (now, correlation_id) = (request.received_at(), request.correlation_id());
         match self.used_up.take(&self.links, &target.identity.id, now, correlation_id).await? {
             Use::Taken { end } => {
@@ -167,7 +167,7 @@ impl Redirect {
     }
 
     /// The answer of a decision. Nothing of a use is left to be taken.
-    fn answer_with(&self, request: &Request, decision: Decision) -> Result<(Visited, Response), ApiError> {
+    fn answer_with(&self, request: &Request, decision: Decision) -> Result<(Visited, Response)> {
         let clicked = |link, lead, counts_as| match counts_as {
             CountsAs::Click => Visited { clicked: Some((link, lead)), end: None },
             CountsAs::Nothing => Visited::default(),
@@ -223,11 +223,11 @@ impl Redirect {
     }
 }
 
-fn answered((visited, response): (Visited, Response)) -> (Visited, Result<Response, ApiError>) {
+fn answered((visited, response): (Visited, Response)) -> (Visited, Result<Response>) {
     (visited, Ok(response))
 }
 
-fn redirect_to(location: &str, cache: Caching) -> Result<Response, ApiError> {
+fn redirect_to(location: &str, cache: Caching) -> Result<Response> {
     let Caching::For(time) = cache else { return led_to(location, StatusCode::FOUND) };
     let mut response = led_to(location, REDIRECT)?;
     let cache_control = HeaderValue::from_str(&format!("private, max-age={}", time.as_secs()));

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, convert::Infallible};
 
 use linklet_domain::{CorrelationId, ExpiryStep, Link, LinkEdit, LinkId, Record, Timestamp, Tombstone, WorkspaceId};
-use linklet_dynamodb::{EditContext, ExpiryMarker, RepositoryError};
+use linklet_dynamodb::{EditContext, ExpiryMarker, RepositoryError, Result};
 use linklet_lambda::{
     metrics::{self, Metric},
     telemetry::{chain, warn_of},
@@ -74,7 +74,7 @@ impl Relay {
     }
 
     /// Publishes the expiry of a link, writes a marker that came too early again, or returns the link if it is to be removed.
-    async fn take_step(&self, due: &DueExpiry) -> Result<Option<Box<Link>>, RepositoryError> {
+    async fn take_step(&self, due: &DueExpiry) -> Result<Option<Box<Link>>> {
         let Some(Record::Link(link)) = self.links.find(&due.link.code).await? else { return Ok(None) };
         if *link.id() != due.link {
             return Ok(None);
@@ -116,7 +116,7 @@ impl Relay {
     }
 
     /// Replaces an expired link by its tombstone, unless it has been extended since, and says whether that was left to do.
-    async fn remove(&self, link: Link, correlation_id: &CorrelationId) -> Result<bool, RepositoryError> {
+    async fn remove(&self, link: Link, correlation_id: &CorrelationId) -> Result<bool> {
         let by = link.identity.owner;
         let context = EditContext::unconditional(&by, correlation_id);
         let edited = self.links.edit(Record::Link(link), &context, |record| {
@@ -142,6 +142,6 @@ fn log_failed_step(link: &LinkId, correlation_id: &CorrelationId, error: &Reposi
 }
 
 /// Logs a failure to update the statistics of the cleanup. The cleanup continues, since it doesn't depend on them.
-fn log_statistics(written: Result<(), RepositoryError>) {
+fn log_statistics(written: Result<()>) {
     warn_of(written, "the cleanup's statistics could not be written");
 }

@@ -6,12 +6,12 @@ use crate::Shorten;
 use linklet_domain::{AnswerKey, NormalizedUrl, TargetUrl};
 use linklet_lambda::{
     bulk::{self, limit_passwords, require_some},
-    http::{ApiError, JsonObject, Request, Response},
+    http::{JsonObject, Request, Response, Result},
     identity::Caller,
 };
 
 impl Shorten {
-    pub(crate) async fn shorten_many(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+    pub(crate) async fn shorten_many(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let body = request.large_json_object()?;
         body.has_only(&["links"]);
         let links = body.objects("links")?.unwrap_or_default();

@@ -8,7 +8,9 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, Reusable, back_off};
 use linklet_lambda::{
-    http::{ApiError, JsonObject, MOST_IGNORED, Problem, Request, Response, StatusCode, json_text, located, tagged},
+    http::{
+        ApiError, JsonObject, MOST_IGNORED, Problem, Request, Response, Result, StatusCode, json_text, located, tagged,
+    },
     identity::Caller,
 };
 use serde::{Deserialize, Serialize};
@@ -56,7 +58,7 @@ impl Shorten {
         caller: &Caller,
         key: Option<AnswerKey>,
         among_many_until: Option<Instant>,
-    ) -> Result<Response, ApiError> {
+    ) -> Result<Response> {
         const CODE_TRIES: u32 = 5;
         const CONFLICT_TRIES: u32 = 10;
         let identity = Identity { key, fingerprint: body.fingerprint() };
@@ -93,7 +95,7 @@ impl Shorten {
         Err(Problem::NoFreeCode.into())
     }
 
-    async fn attempt(&self, submission: &Submission<'_>, consistency: Consistency) -> Result<AttemptOutcome, ApiError> {
+    async fn attempt(&self, submission: &Submission<'_>, consistency: Consistency) -> Result<AttemptOutcome> {
         // After a conflict, a request with the same key may have been answered.
         if consistency == Consistency::Strong
             && let Some(answer) =
@@ -119,7 +121,7 @@ impl Shorten {
         identity: &Identity,
         request: &Request,
         caller: &Caller,
-    ) -> Result<Option<FirstAnswer>, ApiError> {
+    ) -> Result<Option<FirstAnswer>> {
         let Some(key) = &identity.key else { return Ok(None) };
         match self.links.first_answer(caller.workspace(), key, request.received_at()).await? {
             Some(answer) if answer.fingerprint != identity.fingerprint => Err(Problem::IdempotencyKeyReused.into()),
@@ -128,7 +130,7 @@ impl Shorten {
     }
 
     /// The first answer again, unless its link was purged since. Its code may even have another link now.
-    async fn repeated(&self, answer: FirstAnswer) -> Result<Response, ApiError> {
+    async fn repeated(&self, answer: FirstAnswer) -> Result<Response> {
         if let Some(StoredAnswer { short_code }) = StoredAnswer::by(&answer)
             && let Some(record) = self.links.redirect_target(&short_code).await?
             && (record.is_purged() || record.identity().id.generation != answer.generation)
@@ -139,7 +141,7 @@ impl Shorten {
     }
 
     /// 200 with the link that the URL has.
-    async fn answer_with(&self, submission: &Submission<'_>, link: Link) -> Result<AttemptOutcome, ApiError> {
+    async fn answer_with(&self, submission: &Submission<'_>, link: Link) -> Result<AttemptOutcome> {
         let answer = self.answer(submission, StatusCode::OK, link, true)?;
         let Some(key) = &submission.identity.key else { return Ok(AttemptOutcome::Answer(answer)) };
         let (workspace, now) = (submission.caller.workspace(), submission.request.received_at());
@@ -148,11 +150,7 @@ impl Shorten {
     }
 
     /// 201 with a new link.
-    async fn create(
-        &self,
-        submission: &Submission<'_>,
-        reusable: Option<&Reusable>,
-    ) -> Result<AttemptOutcome, ApiError> {
+    async fn create(&self, submission: &Submission<'_>, reusable: Option<&Reusable>) -> Result<AttemptOutcome> {
         if submission.wanted.watch {
             let (workspace, user) = (submission.caller.workspace(), submission.caller.user());
             let target = TargetId::of_url(workspace, &submission.wanted.target)?;
@@ -191,13 +189,7 @@ impl Shorten {
         }
     }
 
-    fn answer(
-        &self,
-        submission: &Submission<'_>,
-        status: StatusCode,
-        link: Link,
-        reused: bool,
-    ) -> Result<FirstAnswer, ApiError> {
+    fn answer(&self, submission: &Submission<'_>, status: StatusCode, link: Link, reused: bool) -> Result<FirstAnswer> {
         let (generation, revision) = (link.id().generation.clone(), link.revision);
         let missing = if reused { submission.wanted.metadata.missing_in(&link.metadata) } else { Vec::new() };
         let view = View {

@@ -9,7 +9,7 @@ use linklet_dynamodb::LinksTable;
 use linklet_lambda::{
     bulk::Bulk,
     hashing::LinkHashing,
-    http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json},
+    http::{Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json},
     identity::{Authenticator, Caller},
     throttle::Throttle,
     watching::TargetRoom,
@@ -44,7 +44,7 @@ pub struct Shorten {
 pub type CodeGenerator = fn() -> Result<ShortCode, getrandom::Error>;
 
 impl Handler for Shorten {
-    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn handle(&self, request: &Request) -> Result<Response> {
         match (request.method(), request.segments().as_slice()) {
             (&Method::POST, ["api", "shorten"]) => {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
@@ -70,7 +70,7 @@ impl Handler for Shorten {
 
 impl Shorten {
     /// Whether a new link of the caller's can have a code. Somebody else may take it the next moment.
-    async fn availability(&self, caller: &Caller, text: &str) -> Result<Response, ApiError> {
+    async fn availability(&self, caller: &Caller, text: &str) -> Result<Response> {
         let reason = match ShortCode::candidate(text, &self.reserved) {
             Err(reason) => Some(reason),
             Ok(code) => {

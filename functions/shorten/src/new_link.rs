@@ -3,7 +3,7 @@ use linklet_domain::{
     ReservedCodes, Revision, Routing, ShortCode, TargetUrl, Timestamp, optional,
 };
 use linklet_lambda::{
-    http::{ApiError, JsonObject, Request, ShortUrls},
+    http::{JsonObject, Request, Result, ShortUrls},
     identity::Caller,
     rules::{GivenRules, refuse_own},
 };
@@ -52,7 +52,7 @@ impl NewLink {
         reserved: &ReservedCodes,
         short_urls: &ShortUrls,
         reach: Reach,
-    ) -> Result<Self, ApiError> {
+    ) -> Result<Self> {
         let (body, metadata, options) = (object.read::<Body>()?, object.read()?, object.read::<RedirectOptions>()?);
         let routing = object.read::<GivenRules>()?.into_routing()?;
         // A code that a person chose obeys stricter rules than a stored one.

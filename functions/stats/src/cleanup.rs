@@ -5,7 +5,7 @@ use std::time::Duration;
 use linklet_domain::Timestamp;
 use linklet_dynamodb::CleanupStats;
 use linklet_lambda::{
-    http::{ApiError, Request, Response, StatusCode, json},
+    http::{Request, Response, Result, StatusCode, json},
     identity::Caller,
 };
 use serde::Serialize;
@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::Stats;
 
 impl Stats {
-    pub(crate) async fn cleanup(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+    pub(crate) async fn cleanup(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let stats = self.links.cleanup_stats(caller.workspace(), request.received_at()).await?;
         Ok(json(StatusCode::OK, &CleanupView::from(stats)))
     }

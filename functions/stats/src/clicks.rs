@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use linklet_domain::{Click, ClickFilter, ClickId, Invalid, LinkId, Timestamp};
 use linklet_dynamodb::{PageOfClicks, ReadBudget, RepositoryError};
 use linklet_lambda::{
-    http::{ApiError, Format, Request, Response, StatusCode, json},
+    http::{Format, Request, Response, Result, StatusCode, json},
     throttle::StatsQueryLimiter,
     zone::Zone,
 };
@@ -25,7 +25,7 @@ use crate::{
 const MOST_ROWS: usize = 20_000;
 
 impl Stats {
-    pub(crate) async fn list_clicks(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
+    pub(crate) async fn list_clicks(&self, request: &Request, link: &LinkId) -> Result<Response> {
         let asked = AskedClicks::parse(request, link)?;
         let limit = match asked.format {
             Format::Json => request.page_size()?,
@@ -83,7 +83,7 @@ impl AskedClicks {
 
     /// # Errors
     /// 400 when a parameter has another form, or a cursor is that of other clicks.
-    fn parse(request: &Request, link: &LinkId) -> Result<Self, ApiError> {
+    fn parse(request: &Request, link: &LinkId) -> Result<Self> {
         let zone = request.parsed("tz", Zone::parse)?.unwrap_or_else(Zone::utc);
         let (from, to) = time_ends(request, &zone)?;
         let digest = digest(request, link);

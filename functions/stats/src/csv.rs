@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use linklet_domain::{ClickId, Dimension, Invalid};
 use linklet_lambda::{
-    http::{ApiError, Request, Response, TableRows},
+    http::{Request, Response, Result, TableRows},
     zone::Zone,
 };
 
@@ -34,7 +34,7 @@ pub(crate) fn table(request: &Request) -> Result<Table, Invalid> {
 ///
 /// # Errors
 /// Never: texts can be written.
-pub(crate) fn of_table(period: &Period, table: Table) -> Result<Response, ApiError> {
+pub(crate) fn of_table(period: &Period, table: Table) -> Result<Response> {
     let mut rows = TableRows::new();
     match table {
         Table::Series => {
@@ -63,7 +63,7 @@ pub(crate) fn of_clicks(
     mut next: Option<ClickId>,
     cursor: impl Fn(ClickId) -> String,
     zone: &Zone,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let mut rows = TableRows::new();
     rows.add(COLUMNS)?;
     let mut clicks = clicks.peekable();

@@ -7,7 +7,7 @@ use linklet_domain::{
 };
 use linklet_lambda::{
     breakdown_view::{ValueCount, value_counts},
-    http::{ApiError, Request, Response, StatusCode, json},
+    http::{ApiError, Request, Response, Result, StatusCode, json},
     throttle::StatsQueryLimiter,
     zone::Zone,
 };
@@ -25,8 +25,8 @@ impl Stats {
         &self,
         request: &Request,
         link: &LinkId,
-        may_see_details: Result<bool, ApiError>,
-    ) -> Result<Response, ApiError> {
+        may_see_details: Result<bool>,
+    ) -> Result<Response> {
         let interval = request.parsed("interval", Interval::parse)?.unwrap_or(Interval::Day);
         let zone = request.parsed("tz", Zone::parse)?.unwrap_or_else(Zone::utc);
         let asked = DayRange::parse(request, &zone)?;
@@ -42,7 +42,7 @@ impl Stats {
         ))
     }
 
-    pub(crate) async fn daily(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
+    pub(crate) async fn daily(&self, request: &Request, link: &LinkId) -> Result<Response> {
         let days = DayRange::parse(request, &Zone::utc())?.within(Longest::OF_MEMBERS)?;
         let stats = self.stats.days(link, &days).await?;
         let days = stats.days.iter().map(|(day, stats)| DayView::new(*day, stats)).collect();
@@ -86,7 +86,7 @@ impl DayRange {
     }
 
     /// The range of days, which without a beginning is as long as it may be.
-    fn within(&self, longest: Longest) -> Result<RangeInclusive<Day>, ApiError> {
+    fn within(&self, longest: Longest) -> Result<RangeInclusive<Day>> {
         let Longest { days: most, members_get_more } = longest;
         if self.days().is_some_and(|days| days > most) {
             return Err(ApiError::RangeTooLong { most, members_get_more });

@@ -15,7 +15,7 @@ mod view;
 use linklet_domain::{LinkId, LinkStatus, Record, RedirectTarget, Role, Scope, ShortCode};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Problem, Request, Response},
+    http::{ApiError, Handler, Method, Problem, Request, Response, Result},
     identity::{Authenticator, Caller},
     limiter::Strangers,
     telemetry::chain,
@@ -45,7 +45,7 @@ pub struct Stats {
 }
 
 impl Handler for Stats {
-    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn handle(&self, request: &Request) -> Result<Response> {
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["api", "stats", code]) if Question::is_in(request) => {
                 let (caller, link) = self.readable(request, code).await?;
@@ -105,7 +105,7 @@ impl Stats {
     ///
     /// # Errors
     /// 401 without a valid token or key, 404 for an unknown code, 403 if another workspace owns the link, 410 for a purged link.
-    async fn readable(&self, request: &Request, code: &str) -> Result<(Caller, LinkId), ApiError> {
+    async fn readable(&self, request: &Request, code: &str) -> Result<(Caller, LinkId)> {
         let caller = self.authenticator.require(request, Scope::AnalyticsRead).await?;
         let record = self.record(code).await?;
         if record.identity().workspace != *caller.workspace() {
@@ -118,7 +118,7 @@ impl Stats {
     ///
     /// # Errors
     /// When credentials can't be verified at the moment.
-    async fn viewer(&self, request: &Request) -> Result<Option<Caller>, ApiError> {
+    async fn viewer(&self, request: &Request) -> Result<Option<Caller>> {
         if !self.authenticator.is_offered_credentials(request) {
             return Ok(None);
         }
@@ -131,12 +131,7 @@ impl Stats {
 
     /// The link with a code, if anybody may see its numbers. Whoever isn't in its workspace is counted, since each answer tells whether
     /// there is such a link; strangers before anything is read.
-    async fn shown(
-        &self,
-        request: &Request,
-        code: &str,
-        viewer: Option<&Caller>,
-    ) -> Result<Record<RedirectTarget>, ApiError> {
+    async fn shown(&self, request: &Request, code: &str, viewer: Option<&Caller>) -> Result<Record<RedirectTarget>> {
         if viewer.is_none() {
             self.strangers.admit(request).await?;
         }
@@ -153,7 +148,7 @@ impl Stats {
         }
     }
 
-    async fn record(&self, code: &str) -> Result<Record<RedirectTarget>, ApiError> {
+    async fn record(&self, code: &str) -> Result<Record<RedirectTarget>> {
         let code = ShortCode::parse(code).map_err(|_| UNKNOWN)?;
         self.links.redirect_target(&code).await?.ok_or(UNKNOWN)
     }
@@ -164,6 +159,6 @@ fn is_in_workspace_of(viewer: &Caller, record: &Record<RedirectTarget>) -> bool 
     *viewer.workspace() == record.identity().workspace
 }
 
-fn not_purged(record: &Record<RedirectTarget>) -> Result<LinkId, ApiError> {
+fn not_purged(record: &Record<RedirectTarget>) -> Result<LinkId> {
     if record.is_purged() { Err(ApiError::gone(LinkStatus::Purged)) } else { Ok(record.identity().id.clone()) }
 }

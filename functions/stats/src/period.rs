@@ -8,7 +8,7 @@ use std::{ops::Range, time::Duration};
 use linklet_domain::{Click, Crowd, Day, Findings, LinkId, Timestamp};
 use linklet_dynamodb::{ByteBudget, ReadBudget, RepositoryError};
 use linklet_lambda::{
-    http::{ApiError, Format, Request, Response, StatusCode, json},
+    http::{Format, Request, Response, Result, StatusCode, json},
     throttle::StatsQueryLimiter,
     zone::Zone,
 };
@@ -28,7 +28,7 @@ use crate::{
 pub const MOST_AT_EDGES: u64 = 20_000;
 
 impl Stats {
-    pub(crate) async fn period(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
+    pub(crate) async fn period(&self, request: &Request, link: &LinkId) -> Result<Response> {
         let question = Question::parse(request)?;
         let table = csv::table(request)?;
         let asked = Asked {
@@ -47,7 +47,7 @@ impl Stats {
         }
     }
 
-    async fn by_days(&self, asked: Asked<'_>, crowd: Crowd) -> Result<Answer, ApiError> {
+    async fn by_days(&self, asked: Asked<'_>, crowd: Crowd) -> Result<Answer> {
         let Asked { question, now, .. } = asked;
         let (time, before) = (question.time.clone(), question.before());
         let is_compared = before.start.until(time.end) <= DAY * MOST_COMPARED;
@@ -105,7 +105,7 @@ impl Stats {
         Ok(Some(clicks))
     }
 
-    async fn by_clicks(&self, asked: Asked<'_>) -> Result<Answer, ApiError> {
+    async fn by_clicks(&self, asked: Asked<'_>) -> Result<Answer> {
         let Asked { question, link, now, until } = asked;
         let (time, before) = (question.time.clone(), question.before());
         let budget = ReadBudget { bytes: StatsQueryLimiter::READ_BYTES, until };
@@ -173,7 +173,7 @@ impl Counter<'_> {
     ///
     /// # Errors
     /// When user agents can't be classified.
-    fn period(&mut self, plan: &Plan, clicks: &[Click]) -> Result<Period, ApiError> {
+    fn period(&mut self, plan: &Plan, clicks: &[Click]) -> Result<Period> {
         let (mut findings, moment) = (Findings::new(self.crowd), self.question.moment(self.zone));
         plan.days(self.days).for_each(|(day, stats)| findings.add_day(day, stats, &moment));
         for click in clicks {

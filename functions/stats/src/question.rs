@@ -4,7 +4,7 @@ use std::{ops::Range, time::Duration};
 
 use linklet_domain::{ClickFilter, Day, Dimension, Interval, Invalid, Moment, Timestamp};
 use linklet_lambda::{
-    http::{ApiError, Request},
+    http::{ApiError, Request, Result},
     throttle::StatsQueryLimiter,
     zone::Zone,
 };
@@ -53,7 +53,7 @@ impl Question {
 
     /// # Errors
     /// 400 when a parameter has another form, or the time is too long.
-    pub(crate) fn parse(request: &Request) -> Result<Self, ApiError> {
+    pub(crate) fn parse(request: &Request) -> Result<Self> {
         let zone = request.parsed("tz", Zone::parse)?.unwrap_or_else(Zone::utc);
         let time = time(request, &zone)?;
         let shown = if time.start.until(time.end) <= HOURLY { Interval::Hour } else { Interval::Day };
@@ -130,7 +130,7 @@ pub(crate) fn time_ends(request: &Request, zone: &Zone) -> Result<(Option<Timest
 ///
 /// # Errors
 /// 400 when there is no such time, or it is too long.
-pub(crate) fn time(request: &Request, zone: &Zone) -> Result<Range<Timestamp>, ApiError> {
+pub(crate) fn time(request: &Request, zone: &Zone) -> Result<Range<Timestamp>> {
     let (from, to) = time_ends(request, zone)?;
     let to = to.unwrap_or_else(|| request.received_at());
     let month_before = || {

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::BTreeMap, time::Duration};
 use linklet_domain::{Crowd, Dimension, Invalid, LinkId, Profile, ShortCode, Summary, Timestamp, site_of};
 use linklet_lambda::{
     breakdown_view::{ValueCount, value_counts},
-    http::{ApiError, Request, Response, StatusCode, json},
+    http::{Request, Response, Result, StatusCode, json},
 };
 use serde::Serialize;
 
@@ -15,12 +15,7 @@ use crate::Stats;
 const WEEK: Duration = Duration::from_secs(7 * 86_400);
 
 impl Stats {
-    pub(crate) async fn summary(
-        &self,
-        request: &Request,
-        link: &LinkId,
-        referrers: Referrers,
-    ) -> Result<Response, ApiError> {
+    pub(crate) async fn summary(&self, request: &Request, link: &LinkId, referrers: Referrers) -> Result<Response> {
         let top = request.parsed("top", most_referrers)?.unwrap_or(TOP);
         let now = request.received_at();
         let stats = self.stats.since(link, now.minus(WEEK).day()).await?;

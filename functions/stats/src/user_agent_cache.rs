@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::LazyLock};
 
 use linklet_domain::{Client, Visitor};
-use linklet_lambda::http::ApiError;
+use linklet_lambda::http::{ApiError, Result};
 use linklet_user_agents::{Classifier, LoadError};
 
 /// The classifier, which is loaded by the first request that needs it, since loading delays the start.
@@ -11,7 +11,7 @@ static CLASSIFIER: LazyLock<Result<Classifier, LoadError>> = LazyLock::new(Class
 
 /// # Errors
 /// When it can't be loaded.
-fn classifier() -> Result<&'static Classifier, ApiError> {
+fn classifier() -> Result<&'static Classifier> {
     CLASSIFIER.as_ref().map_err(ApiError::internal)
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct UserAgentCache {
 }
 
 impl UserAgentCache {
-    pub(crate) fn load() -> Result<Self, ApiError> {
+    pub(crate) fn load() -> Result<Self> {
         Ok(Self { classifier: classifier()?, known: HashMap::new() })
     }
 

@@ -11,7 +11,7 @@ use linklet_dynamodb::LinksTable;
 use linklet_lambda::{
     following::{Recorder, Use, UsedUp, Visit, diverted, led_to, note_end, page},
     hashing::LinkHashing,
-    http::{ApiError, Edge, Handler, Method, Pages, Problem, Request, Response, ShortUrls, StatusCode},
+    http::{ApiError, Edge, Handler, Method, Pages, Problem, Request, Response, Result, ShortUrls, StatusCode},
 };
 use serde::Deserialize;
 
@@ -43,7 +43,7 @@ struct Body {
 }
 
 impl Handler for Unlock {
-    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn handle(&self, request: &Request) -> Result<Response> {
         match self.unlock(request).await {
             Ok(response) => Ok(response),
             Err(error) => page::about(error, request, self.pages),
@@ -61,7 +61,7 @@ enum Opened {
 }
 
 impl Unlock {
-    async fn unlock(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn unlock(&self, request: &Request) -> Result<Response> {
         let code = match (request.method(), request.segments().as_slice()) {
             (&Method::POST, ["r", code] | [code]) => ShortCode::followed(code).map_err(|_| UNKNOWN)?,
             _ => return Err(Problem::RouteUnknown.into()),
@@ -78,7 +78,7 @@ impl Unlock {
     }
 
     /// The link with a code, if this is its password. Whoever tries passwords or codes waits longer and longer.
-    async fn open(&self, request: &Request, code: &ShortCode, password: &TypedPassword) -> Result<Opened, ApiError> {
+    async fn open(&self, request: &Request, code: &ShortCode, password: &TypedPassword) -> Result<Opened> {
         let open = async || {
             let record = self.links.redirect_target(code).await?.ok_or(UNKNOWN)?;
             match decide(request, record) {
@@ -95,7 +95,7 @@ impl Unlock {
     }
 
     /// Takes a use of the link, if it has a limit, and leads its visitor on.
-    async fn lead(&self, request: &Request, target: RedirectTarget) -> Result<Response, ApiError> {
+    async fn lead(&self, request: &Request, target: RedirectTarget) -> Result<Response> {
         if target.limit().is_some() {
             let link = &target.identity.id;
             let (is_taken, end) =
@@ -131,7 +131,7 @@ fn decide(request: &Request, record: Record<RedirectTarget>) -> Decision {
 }
 
 /// The password in the form that a page has sent, or in a JSON object.
-fn password_in(request: &Request) -> Result<TypedPassword, ApiError> {
+fn password_in(request: &Request) -> Result<TypedPassword> {
     match request.form_field("password")? {
         Some(password) => Ok(password.into()),
         None => request.json::<Body>()?.password.ok_or_else(|| {

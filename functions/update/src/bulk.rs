@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Instant};
 use linklet_domain::{Invalid, Link, TagChange, optional};
 use linklet_lambda::{
     bulk::{self, limit_passwords, require_some},
-    http::{ApiError, JsonObject, Request, Response, StatusCode, json, naming},
+    http::{JsonObject, Request, Response, Result, StatusCode, json, naming},
     identity::Caller,
     link_view::{LinkTables, OneLink},
 };
@@ -28,7 +28,7 @@ struct Changed {
 }
 
 impl Update {
-    pub(crate) async fn update_many(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+    pub(crate) async fn update_many(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let wanted = Wanted::read(request)?;
         let links = &wanted.links;
         let repeated = bulk::repeated(links.iter().map(|(code, _)| code.as_str()));
@@ -48,7 +48,7 @@ impl Update {
         Wanted { links, tags }: &Wanted,
         index: usize,
         until: Instant,
-    ) -> Result<Changed, ApiError> {
+    ) -> Result<Changed> {
         let (code, body) = &links[index];
         let change = Change { tags: tags.clone(), ..Change::read(request, body)? };
         let ignored = body.ignored();
@@ -57,11 +57,7 @@ impl Update {
     }
 
     /// The links that were changed as answers show them, with what is shown with them read for all at once.
-    async fn shown(
-        &self,
-        request: &Request,
-        changed: Vec<Result<Changed, ApiError>>,
-    ) -> Vec<Result<Response, ApiError>> {
+    async fn shown(&self, request: &Request, changed: Vec<Result<Changed>>) -> Vec<Result<Response>> {
         let links: Vec<_> = changed.iter().flatten().map(|changed| changed.link.clone()).collect();
         let around =
             LinkTables { links: &self.links, stats: &self.stats, people: &self.people }.surroundings(&links).await;
@@ -87,7 +83,7 @@ struct Named {
 }
 
 impl Wanted {
-    fn read(request: &Request) -> Result<Self, ApiError> {
+    fn read(request: &Request) -> Result<Self> {
         let body = request.large_json_object()?;
         body.has_only(&["links", "codes", "set", "add_tags", "remove_tags"]);
         let (Alike { codes }, tags) = (body.read()?, body.read::<TagChange>()?);

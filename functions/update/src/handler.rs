@@ -14,8 +14,8 @@ use linklet_lambda::{
     bulk::Bulk,
     hashing::LinkHashing,
     http::{
-        ApiError, Edge, Handler, Immutable, JsonObject, Method, Problem, Request, Response, ShortUrls, StatusCode,
-        json, tagged,
+        ApiError, Edge, Handler, Immutable, JsonObject, Method, Problem, Request, Response, Result, ShortUrls,
+        StatusCode, json, tagged,
     },
     identity::{Authenticator, Caller},
     link_view::{LinkTables, OneLink},
@@ -47,7 +47,7 @@ pub struct Update {
 }
 
 impl Handler for Update {
-    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn handle(&self, request: &Request) -> Result<Response> {
         let writer = async || self.authenticator.require(request, Scope::LinksWrite).await;
         match (request.method(), request.segments().as_slice()) {
             (&Method::PATCH, ["api", "links", "bulk"]) => {
@@ -65,7 +65,7 @@ impl Handler for Update {
 }
 
 impl Update {
-    async fn update(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
+    async fn update(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response> {
         let change = Change::read(request, &request.large_json_object()?)?;
         let link = self.change(request, caller, code, change, None).await?;
         let (generation, revision) = (link.id().generation.clone(), link.revision);
@@ -74,7 +74,7 @@ impl Update {
         Ok(tagged(json(StatusCode::OK, &body), &generation, revision))
     }
 
-    async fn replace_rules(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
+    async fn replace_rules(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response> {
         let routing = request.json::<GivenRules>()?.into_routing()?;
         if let Some(routing) = &routing {
             refuse_own(&self.short_urls, request, routing)?;
@@ -95,7 +95,7 @@ impl Update {
         code: &str,
         mut change: Change,
         among_many_until: Option<Instant>,
-    ) -> Result<Link, ApiError> {
+    ) -> Result<Link> {
         let link = self.changeable(request, caller, code).await?;
         // What is refused in any case is refused before something is looked up or hashed for it.
         let edit = self.decide(request, &change, &link)?;
@@ -140,7 +140,7 @@ impl Update {
     }
 
     /// The link with a code, if the caller may change it.
-    async fn changeable(&self, request: &Request, caller: &Caller, code: &str) -> Result<Link, ApiError> {
+    async fn changeable(&self, request: &Request, caller: &Caller, code: &str) -> Result<Link> {
         const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
         let code = ShortCode::parse(code).map_err(|_| UNKNOWN)?;
         let record = self.links.find(&code).await?.ok_or(UNKNOWN)?;
@@ -152,7 +152,7 @@ impl Update {
     }
 
     /// What becomes of a link, by nothing but what the request says and what the link is.
-    fn decide(&self, request: &Request, change: &Change, before: &Link) -> Result<LinkEdit, ApiError> {
+    fn decide(&self, request: &Request, change: &Change, before: &Link) -> Result<LinkEdit> {
         let patch = &change.patch;
         let mut after = before.changed_by(patch, request.received_at());
         after.metadata.tags = change.tags.made_to(&after.metadata.tags)?;
@@ -181,7 +181,7 @@ impl Update {
     ///
     /// # Errors
     /// 403 if it doesn't.
-    async fn destinations(&self, before: &Link, after: &Link) -> Result<Destinations, ApiError> {
+    async fn destinations(&self, before: &Link, after: &Link) -> Result<Destinations> {
         if after.adds_no_destination(before) {
             return Ok(Destinations::Fixed);
         }
@@ -194,7 +194,7 @@ impl Update {
 }
 
 /// The link, if it can still be changed.
-fn open(record: &Record<Link>) -> Result<&Link, ApiError> {
+fn open(record: &Record<Link>) -> Result<&Link> {
     match record {
         Record::Tombstone(tombstone) => Err(ApiError::gone(tombstone.reason.into())),
         Record::Link(link) if link.availability.is_deleted() => Err(ApiError::gone(LinkStatus::Deleted)),
@@ -258,7 +258,7 @@ struct Secret {
 }
 
 impl Change {
-    fn read(request: &Request, body: &JsonObject) -> Result<Self, ApiError> {
+    fn read(request: &Request, body: &JsonObject) -> Result<Self> {
         let patch: LinkPatch = body.read_patch(&IMMUTABLE)?;
         let Secret { password } = body.read()?;
         request.require_future("expires_at", patch.expires_at.flatten())?;

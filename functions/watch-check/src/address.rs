@@ -19,7 +19,6 @@ impl CheckedAddress {
     }
 
     /// The socket address to connect to.
-    #[must_use]
     pub fn get(self) -> SocketAddr {
         self.0
     }

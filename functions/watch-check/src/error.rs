@@ -40,7 +40,6 @@ pub enum FetchError {
 
 impl FetchError {
     /// The error as a result of a check contains it.
-    #[must_use]
     pub fn class(&self) -> CheckError {
         match self {
             Self::Dns(_) => CheckError::Dns,
@@ -56,7 +55,6 @@ impl FetchError {
     }
 
     /// Whether a retry may succeed: network errors are transient, refusals are not.
-    #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Dns(_) | Self::Connect(_) | Self::Tls(_) | Self::Timeout | Self::Answer(_) => true,

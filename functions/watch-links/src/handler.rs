@@ -12,7 +12,7 @@ use linklet_domain::{
     Event, EventDetail, Invalid, LinkEvent, LinkId, Target, TargetId, TargetUrl, Transition, UrlCreated, UrlDeleted,
     UrlUpdated, UserId,
 };
-use linklet_dynamodb::{RepositoryError, WatchOutcome, WatchTable, Workspaces};
+use linklet_dynamodb::{Result, WatchOutcome, WatchTable, Workspaces};
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
     stream,
@@ -131,7 +131,7 @@ impl WatchLinks {
         updated.is_ok()
     }
 
-    async fn apply(&self, event: &Event, change: WatcherChange) -> Result<(), RepositoryError> {
+    async fn apply(&self, event: &Event, change: WatcherChange) -> Result<()> {
         let at = event.occurred_at;
         match change {
             WatcherChange::Added(target, link) => {

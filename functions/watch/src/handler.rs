@@ -9,7 +9,9 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{AuditTable, DeleteTargetOutcome, RegisteredTarget, TargetRegistration, WatchTable, Workspaces};
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, created, json, no_content},
+    http::{
+        ApiError, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, created, json, no_content,
+    },
     identity::{Authenticator, Caller},
 };
 
@@ -34,7 +36,7 @@ pub struct Watch {
 }
 
 impl Handler for Watch {
-    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn handle(&self, request: &Request) -> Result<Response> {
         let may = async |scope| self.authenticator.require(request, scope).await;
         match (request.method(), request.segments().as_slice()) {
             (&Method::POST, ["v1", "targets"]) => self.register(request, &may(Scope::LinksWrite).await?).await,
@@ -57,7 +59,7 @@ struct NewTarget {
 
 impl Watch {
     /// Responds 201 with a new target, and 200 with the existing one of the URL or of the idempotency key.
-    async fn register(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+    async fn register(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let (NewTarget { url }, key) = (request.json()?, request.idempotency_key()?);
         // Before the URL is judged: what was accepted at the first request may be refused since.
         if let Some(key) = &key
@@ -74,7 +76,7 @@ impl Watch {
         }
     }
 
-    fn wanted(&self, url: TargetUrl, request: &Request, caller: &Caller) -> Result<Target, ApiError> {
+    fn wanted(&self, url: TargetUrl, request: &Request, caller: &Caller) -> Result<Target> {
         // Each check of a short link would count as a click.
         self.short_urls.refuse_own(request, "url", &url)?;
         self.reach.require(&url).map_err(|refused| refused.in_field("url"))?;
@@ -83,7 +85,7 @@ impl Watch {
         Ok(target.map_err(|refused| refused.in_field("url"))?)
     }
 
-    async fn list(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+    async fn list(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let limit = request.page_size()?;
         let host = request.parsed("host", Host::parse)?;
         let after = request.parsed("page_token", PageToken::decode)?;
@@ -97,12 +99,12 @@ impl Watch {
         Ok(json(StatusCode::OK, &TargetsWithHealth::new(page, health)))
     }
 
-    async fn one(&self, caller: &Caller, id: &str) -> Result<Response, ApiError> {
+    async fn one(&self, caller: &Caller, id: &str) -> Result<Response> {
         let target = self.target(caller, id).await?;
         Ok(json(StatusCode::OK, &OneTarget::from(target)))
     }
 
-    async fn delete(&self, request: &Request, caller: &Caller, id: &str) -> Result<Response, ApiError> {
+    async fn delete(&self, request: &Request, caller: &Caller, id: &str) -> Result<Response> {
         let target = self.target(caller, id).await?;
         if !caller.role().may_change(&target.owner, caller.user()) {
             return Err(FORBIDDEN);
@@ -127,7 +129,7 @@ impl Watch {
         }
     }
 
-    async fn results(&self, request: &Request, caller: &Caller, id: &str) -> Result<Response, ApiError> {
+    async fn results(&self, request: &Request, caller: &Caller, id: &str) -> Result<Response> {
         let (limit, since) = (request.page_size()?, request.moment("since", Day::start)?);
         let target = self.target(caller, id).await?;
         let results = self.targets.results(&target, since, limit, request.received_at()).await?;
@@ -136,7 +138,7 @@ impl Watch {
     }
 
     /// Reads a target of the caller's workspace.
-    async fn target(&self, caller: &Caller, id: &str) -> Result<Target, ApiError> {
+    async fn target(&self, caller: &Caller, id: &str) -> Result<Target> {
         let id = TargetId::parse(id).map_err(|_| UNKNOWN)?;
         let target = self.targets.find(&id).await?.ok_or(UNKNOWN)?;
         if target.workspace == *caller.workspace() { Ok(target) } else { Err(FORBIDDEN) }

@@ -1,4 +1,4 @@
-use linklet_lambda::http::{ApiError, HeaderValue, Pages, Problem, Request, Response};
+use linklet_lambda::http::{HeaderValue, Pages, Problem, Request, Response, Result};
 
 use crate::{
     FOR_EVER,
@@ -20,7 +20,6 @@ static PAGE: Content = content!("app.html", "text/html; charset=utf-8");
 static FILES: &[(&str, Content)] = include!(concat!(env!("OUT_DIR"), "/app.rs"));
 
 /// How many bytes the largest file has without compression. The limit of the stage on files follows from it.
-#[must_use]
 pub fn largest_file() -> usize {
     FILES.iter().map(|(_, content)| content.plain.bytes.len()).max().unwrap_or_default()
 }
@@ -32,7 +31,7 @@ pub fn page(request: &Request, pages: Pages) -> Response {
 }
 
 /// A file of this version: its folder and its name. Another version's is gone, and a page that asks for one loads itself again.
-pub fn file(request: &Request, path: &[&str]) -> Result<Response, ApiError> {
+pub fn file(request: &Request, path: &[&str]) -> Result<Response> {
     let found = FILES.iter().find(|(name, _)| path == [VERSION, name]);
     let (_, content) = found.ok_or(Problem::NotFound)?;
     Ok(content.answer(request, FOR_EVER))

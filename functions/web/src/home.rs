@@ -1,5 +1,5 @@
 use linklet_domain::{Invalid, TargetUrl, encode_tail};
-use linklet_lambda::http::{ApiError, HeaderValue, Response, StatusCode, header};
+use linklet_lambda::http::{ApiError, HeaderValue, Response, Result, StatusCode, header};
 
 /// Where the root of the API leads.
 #[derive(Debug, Clone)]
@@ -8,14 +8,13 @@ pub struct Home(HeaderValue);
 impl Home {
     /// The web application. Its address is relative, since locally the root has a path, such as
     /// `/_aws/execute-api/c0ffee00/`; it always ends in a slash, or the request would not come here.
-    #[must_use]
     pub fn app() -> Self {
         Self(HeaderValue::from_static("app"))
     }
 
     /// The same address without the slash at its end, for the web application or a short link. There, a page's own relative addresses
     /// would lead nowhere.
-    pub(crate) fn beside(last: &str, query: &str) -> Result<Self, ApiError> {
+    pub(crate) fn beside(last: &str, query: &str) -> Result<Self> {
         let mark = if query.is_empty() { "" } else { "?" };
         let address = format!("../{}", encode_tail(&format!("{last}{mark}{query}")));
         HeaderValue::from_str(&address).map(Self).map_err(ApiError::internal)

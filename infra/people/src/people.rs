@@ -8,7 +8,9 @@ use std::time::Duration;
 use linklet_domain::{
     AuditContext, EmailAddress, KeysLeft, OneTimeToken, Timestamp, TokenPurpose, UserId, Workspace, lifetimes,
 };
-use linklet_dynamodb::{MemberOutcome, NewToken, OneTimeTokens, Removal, RepositoryError, TokenDelivery, UsersTable};
+use linklet_dynamodb::{
+    MemberOutcome, NewToken, OneTimeTokens, Removal, RepositoryError, Result, TokenDelivery, UsersTable,
+};
 use linklet_lambda::app;
 use serde::Serialize;
 
@@ -119,12 +121,7 @@ impl People {
         Ok(Issued { token, email: email.clone(), right: Right::SetPassword { user, unproved } })
     }
 
-    async fn unproved(
-        &self,
-        user: &UserId,
-        is_reclaimed: bool,
-        now: Timestamp,
-    ) -> Result<Option<Unproved>, RepositoryError> {
+    async fn unproved(&self, user: &UserId, is_reclaimed: bool, now: Timestamp) -> Result<Option<Unproved>> {
         let mut found = Unproved { keys: 0, members: 0, invitations: 0, is_reclaimed };
         for (_, workspace) in self.users.workspaces_of(user).await? {
             let keys = self.users.keys(&workspace.id, now).await?;
@@ -175,7 +172,6 @@ pub struct Closed {
 
 impl Closed {
     /// What the operator has to know.
-    #[must_use]
     pub fn help(&self) -> String {
         let mut help = format!(
             "The account of {} is closed. Within a minute, its sessions and API keys open nothing any more.",
@@ -191,7 +187,6 @@ impl Closed {
     }
 
     /// What was done.
-    #[must_use]
     pub fn record(&self) -> Record {
         Record { message: "an account was closed", user_id: Some(self.user) }
     }
@@ -199,7 +194,6 @@ impl Closed {
 
 impl Issued {
     /// What the operator passes on: the page where the person chooses a password, which nobody else is to know.
-    #[must_use]
     pub fn help(&self, base: &str) -> String {
         let Self { token, email, right } = self;
         let (page, does) = match right {
@@ -223,7 +217,6 @@ impl Issued {
     }
 
     /// What was done.
-    #[must_use]
     pub fn record(&self) -> Record {
         match &self.right {
             Right::Register => Record { message: "a token to register was made", user_id: None },

@@ -73,7 +73,6 @@ pub struct Report {
 
 impl Report {
     /// Whether there is nothing to repair.
-    #[must_use]
     pub fn is_clean(&self) -> bool {
         self.uncounted.is_empty() && self.days.is_empty() && !self.totals_differ
     }

@@ -43,13 +43,11 @@ impl EmailAddress {
     }
 
     /// The part behind the last `@`, in lower case and ASCII.
-    #[must_use]
     pub fn domain(&self) -> &str {
         self.0.rsplit_once('@').map_or("", |(_, domain)| domain)
     }
 
     /// The part before the last `@`.
-    #[must_use]
     pub fn local_part(&self) -> &str {
         self.0.rsplit_once('@').map_or(&self.0, |(local, _)| local)
     }
@@ -57,7 +55,6 @@ impl EmailAddress {
     /// Who reads mails to this address, for counting them: without quotes and without a `+tag`, since `ada+1@example.com` and
     /// `"ada"@example.com` are read by `ada@example.com`. It is no address to send to or to compare accounts by: each spelling may
     /// have an account of its own. Dots count, as do other separators than `+`, since what they mean is the rule of one provider.
-    #[must_use]
     pub fn mailbox(&self) -> String {
         let local = self.local_part();
         let quoted = local.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
@@ -119,7 +116,6 @@ impl Role {
     }
 
     /// The role's name in the API.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Viewer => "viewer",
@@ -129,7 +125,6 @@ impl Role {
     }
 
     /// Whether `user`, with this role, may change or delete what `owner` has created in the workspace.
-    #[must_use]
     pub fn may_change(self, owner: &UserId, user: &UserId) -> bool {
         match self {
             Self::Viewer => false,
@@ -187,13 +182,11 @@ impl Membership {
     pub const MOST: usize = 20;
 
     /// A membership that begins now.
-    #[must_use]
     pub fn new(workspace: WorkspaceId, role: Role, joined_at: Timestamp) -> Self {
         Self { workspace, role, joined_at, paused_at: None, closed_at: None }
     }
 
     /// Whether it opens the workspace.
-    #[must_use]
     pub fn is_active(&self) -> bool {
         self.paused_at.is_none() && self.closed_at.is_none()
     }
@@ -221,14 +214,12 @@ pub struct Member {
 
 impl Member {
     /// The account as a member of a workspace.
-    #[must_use]
     pub fn of(account: &Account, role: Role, joined_at: Timestamp) -> Self {
         let (user, email, full_name) = (account.id, account.email.clone(), account.full_name.clone());
         Self { user, email, full_name, role, joined_at, paused_at: None }
     }
 
     /// The role in which the member may act; `None` while the membership is paused.
-    #[must_use]
     pub fn active_role(&self) -> Option<Role> {
         self.paused_at.is_none().then_some(self.role)
     }

@@ -48,19 +48,16 @@ impl ApiKeySecret {
     }
 
     /// The key's hash, which is stored instead of the key. A single SHA-256 is enough, since a key has 190 random bits.
-    #[must_use]
     pub fn hash(&self) -> KeyHash {
         KeyHash(hex::encode(Sha256::digest(&self.0.0)))
     }
 
     /// The key's prefix, by which lists and paths name it.
-    #[must_use]
     pub fn prefix(&self) -> KeyPrefix {
         KeyPrefix(self.0.0[..KeyPrefix::LENGTH].to_owned())
     }
 
     /// The key in plain text, for the response that creates it.
-    #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0.0
     }
@@ -138,7 +135,6 @@ impl Scope {
     }
 
     /// The scope's name in the API.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::LinksRead => "links:read",
@@ -148,7 +144,6 @@ impl Scope {
     }
 
     /// The lowest role with which a person may do the same.
-    #[must_use]
     pub fn minimum_role(self) -> Role {
         match self {
             Self::LinksRead | Self::AnalyticsRead => Role::Viewer,
@@ -174,7 +169,6 @@ impl Scopes {
     }
 
     /// Whether `scope` is granted.
-    #[must_use]
     pub fn contains(&self, scope: Scope) -> bool {
         self.0.contains(&scope)
     }
@@ -261,19 +255,16 @@ impl ApiKey {
     pub const LAST_USED_PRECISION: Duration = Duration::from_secs(60);
 
     /// Whether the key has not expired at `now`, and neither is it paused nor its workspace closed.
-    #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         self.paused_at.is_none() && self.closed_at.is_none() && self.expires_at.is_none_or(|expiry| now < expiry)
     }
 
     /// When the key may be removed from storage; `None` if it never expires.
-    #[must_use]
     pub fn kept_until(&self) -> Option<Timestamp> {
         self.expires_at.map(|expiry| expiry.plus(lifetimes::EXPIRED_API_KEYS))
     }
 
     /// The role with which the key acts: at most member, which may change only the links of its creator.
-    #[must_use]
     pub fn role(&self) -> Role {
         if self.scopes.contains(Scope::LinksWrite) { Role::Member } else { Role::Viewer }
     }

@@ -21,7 +21,6 @@ impl Audience {
     pub const ALL: [Self; 3] = [Self::Human, Self::Bot, Self::Prefetch];
 
     /// The audience's name in the API.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Human => "human",
@@ -31,7 +30,6 @@ impl Audience {
     }
 
     /// Classifies a click. A bot that prefetches counts as a bot.
-    #[must_use]
     pub fn of(visitor: &Visitor, client: &Client) -> Self {
         match client.device {
             Device::Bot => Self::Bot,
@@ -62,7 +60,6 @@ impl Device {
     pub const ALL: [Self; 5] = [Self::Desktop, Self::Mobile, Self::Tablet, Self::Bot, Self::Unknown];
 
     /// The device's name in the API.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Desktop => "desktop",

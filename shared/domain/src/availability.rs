@@ -34,7 +34,6 @@ impl Suspension {
     pub const ALL: [Self; 1] = [Self::Closed];
 
     /// Its word in items.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Closed => "closed",
@@ -64,7 +63,6 @@ impl SuspensionReasons {
     }
 
     /// Whether nothing suspends the link.
-    #[must_use]
     pub fn are_none(self) -> bool {
         self == Self::default()
     }
@@ -150,7 +148,6 @@ impl From<RemovalReason> for LinkStatus {
 
 impl Availability {
     /// The link's status at `now`.
-    #[must_use]
     pub fn status(&self, now: Timestamp) -> LinkStatus {
         match self.state {
             LinkState::Deleted(_) => LinkStatus::Deleted,
@@ -177,13 +174,11 @@ impl Availability {
     }
 
     /// Whether somebody has deleted the link.
-    #[must_use]
     pub fn is_deleted(&self) -> bool {
         matches!(self.state, LinkState::Deleted(_))
     }
 
     /// Whether the link redirects everybody at any time, as long as nobody changes it.
-    #[must_use]
     pub fn is_unlimited(&self) -> bool {
         *self == Self::default()
     }
@@ -191,7 +186,6 @@ impl Availability {
 
 impl LinkStatus {
     /// The status's name in the API.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",

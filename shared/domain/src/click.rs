@@ -33,7 +33,6 @@ pub struct Click {
 
 impl Click {
     /// A click on this link.
-    #[must_use]
     pub fn on(link: &RedirectTarget, at: Timestamp, visitor: Visitor, correlation_id: CorrelationId) -> Self {
         Self {
             id: ClickId::generate(at),
@@ -46,7 +45,6 @@ impl Click {
     }
 
     /// When the link was followed; statistics count by this, not by the time of counting.
-    #[must_use]
     pub fn clicked_at(&self) -> Timestamp {
         self.id.at()
     }
@@ -60,7 +58,6 @@ impl Click {
     }
 
     /// The event `url.clicked` of this click. Its id is the click's, so a click always makes the same event.
-    #[must_use]
     pub fn into_event(self) -> Event {
         Event {
             occurred_at: self.clicked_at(),
@@ -158,7 +155,6 @@ impl Visitor {
     pub const MAX_CITY: usize = 64;
 
     /// A visitor of whom only the address is known.
-    #[must_use]
     pub fn new(ip_hash: IpHash) -> Self {
         Self {
             ip_hash,
@@ -302,7 +298,6 @@ pub struct IpHash(String);
 
 impl IpHash {
     /// Hashes an address.
-    #[must_use]
     pub fn of(address: &str, salt: &Salt) -> Self {
         Self(salt.hash(address))
     }
@@ -322,7 +317,6 @@ impl IpHash {
 
 impl IpHash {
     /// The 32 bytes of the hash, which take half of the space of its text.
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         hex::decode(&self.0).unwrap_or_default()
     }

@@ -27,7 +27,6 @@ impl ClickId {
     pub const BYTES: usize = 12;
 
     /// Generates the id of a click at this time, which must be before the year 2081.
-    #[must_use]
     pub fn generate(at: Timestamp) -> Self {
         Self { random: random(), millis: 0 }.moved_to(at)
     }
@@ -39,7 +38,6 @@ impl ClickId {
     }
 
     /// The lowest id of a click at this time: a lower bound for range queries.
-    #[must_use]
     pub fn first_at(time: Timestamp) -> Self {
         Self { millis: time.unix_millis().min(BASE.pow(7) - 1), random: 0 }
     }
@@ -59,26 +57,22 @@ impl ClickId {
     }
 
     /// The time of the click.
-    #[must_use]
     pub fn at(&self) -> Timestamp {
         Timestamp::from_unix_millis(self.millis)
     }
 
     /// The time of the click, in milliseconds since 1970-01-01T00:00:00Z.
-    #[must_use]
     pub fn millis(&self) -> u64 {
         self.millis
     }
 
     /// The id as bytes, which take less space where many ids are stored together.
-    #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let packed = (u128::from(self.millis) << 48 | u128::from(self.random)).to_be_bytes();
         std::array::from_fn(|position| packed[position + 4])
     }
 
     /// Reads what [`Self::to_bytes`] wrote.
-    #[must_use]
     pub fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
         let number = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
         Self { millis: number(&bytes[..6]), random: number(&bytes[6..]) }

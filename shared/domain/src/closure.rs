@@ -24,19 +24,16 @@ impl Closure {
     pub const CACHES_EXPIRE_WITHIN: Duration = Duration::from_secs(120);
 
     /// That a workspace is closed from now on, and can be brought back for a while.
-    #[must_use]
     pub fn restorable(now: Timestamp, job: JobId) -> Self {
         Self { closed_at: now, restorable_until: now.plus(lifetimes::CLOSED_WORKSPACES), job }
     }
 
     /// That a workspace is closed from now on for good, since nobody is left who could bring it back.
-    #[must_use]
     pub fn for_good(now: Timestamp, job: JobId) -> Self {
         Self { closed_at: now, restorable_until: now, job }
     }
 
     /// Whether nobody can bring the workspace back any more.
-    #[must_use]
     pub fn is_over(&self, now: Timestamp) -> bool {
         self.restorable_until <= now
     }

@@ -25,13 +25,11 @@ impl CorrelationId {
     }
 
     /// Generates a random id (UUID version 4).
-    #[must_use]
     pub fn generate() -> Self {
         Self(Uuid::new_v4().to_string())
     }
 
     /// The id that the caller sent, if it is valid, or else a generated one.
-    #[must_use]
     pub fn accept(offered: Option<&str>) -> Self {
         offered.and_then(|text| Self::parse(text).ok()).unwrap_or_else(Self::generate)
     }

@@ -25,7 +25,6 @@ pub struct EmailRequest {
 
 impl EmailRequest {
     /// A new order, of a mail that this request causes.
-    #[must_use]
     pub fn new(cause: &CorrelationId, ordered_at: Timestamp, mail: RequestedEmail) -> Self {
         Self { order_id: EmailRequestId::generate(), ordered_at, correlation_id: cause.clone(), mail }
     }
@@ -87,7 +86,6 @@ pub enum RequestedEmail {
 
 impl RequestedEmail {
     /// The name of the kind of mail, as in the message.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::PasswordReset { .. } => "password_reset",

@@ -51,7 +51,6 @@ macro_rules! event_details {
 
         impl Event {
             /// The name of its kind, such as `url.created`.
-            #[must_use]
             pub fn event_type(&self) -> &'static str {
                 match self.detail {
                     $(EventDetail::$kind(_) => $name,)+

@@ -30,13 +30,11 @@ impl ExactJson {
     }
 
     /// The text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// Whether it is an object.
-    #[must_use]
     pub fn is_object(&self) -> bool {
         self.0.starts_with('{')
     }

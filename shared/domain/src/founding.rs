@@ -48,7 +48,6 @@ impl FoundingPolicy {
 
     /// Whether this person may found a workspace. Where only addresses at some domains may register, everybody means whoever has
     /// shown that they have one.
-    #[must_use]
     pub fn admits(&self, founder: Founder<'_>) -> bool {
         match (self.who, &self.registration) {
             (Founders::Operators, _) => false,

@@ -37,20 +37,17 @@ impl Handover {
     const CACHES_EXPIRE_WITHIN: Duration = Duration::from_secs(180);
 
     /// When nothing can be created in the leaver's name any more.
-    #[must_use]
     pub fn caches_expire_at(&self) -> Timestamp {
         self.left_at.plus(Self::CACHES_EXPIRE_WITHIN)
     }
 
     /// The last time of creation of what is handed over. What somebody creates who has come back is theirs.
-    #[must_use]
     pub fn created_until(&self, members: &[Member]) -> Timestamp {
         let returned = members.iter().find(|member| member.user == self.leaver);
         returned.map_or(self.caches_expire_at(), |member| member.joined_at.min(self.caches_expire_at()))
     }
 
     /// Who of these members gets what is left: the heir, or the oldest admin if the heir has left as well.
-    #[must_use]
     pub fn heir_among<'m>(&self, members: &'m [Member]) -> Option<&'m Member> {
         let may_inherit = |member: &&Member| member.user == self.heir && member.user != self.leaver;
         let named = members.iter().filter(|member| member.active_role().is_some()).find(may_inherit);
@@ -59,7 +56,6 @@ impl Handover {
 }
 
 /// The admin who joined first, other than this person.
-#[must_use]
 pub fn oldest_admin_but<'m>(user: &UserId, members: &'m [Member]) -> Option<&'m Member> {
     let others = members.iter().filter(|member| member.active_role() == Some(Role::Admin) && member.user != *user);
     others.min_by_key(|member| (member.joined_at, &member.user))

@@ -28,13 +28,11 @@ macro_rules! uuid_newtype {
             }
 
             /// Generates an id that sorts by time of creation (UUID version 7, RFC 9562).
-            #[must_use]
             pub fn generate() -> Self {
                 Self(Uuid::now_v7())
             }
 
             /// The 16 bytes of the id, which take less than half of the space of its text.
-            #[must_use]
             pub fn to_bytes(&self) -> [u8; 16] {
                 self.0.into_bytes()
             }
@@ -70,7 +68,6 @@ uuid_newtype! {
 impl WorkspaceId {
     /// The id of the workspace that a person gets in place of the last one that they have left. It is the same for all logins of
     /// a minute, so of several at once one founds it (UUID version 8, RFC 9562).
-    #[must_use]
     pub fn derived_from(user: &UserId, at: Timestamp) -> Self {
         let digest = Sha256::digest(format!("{user} {}", at.unix_seconds() / 60));
         Self(uuid_of(&digest))
@@ -85,7 +82,6 @@ uuid_newtype! {
 impl InvitationId {
     /// The id of the invitation of this address into a workspace. An address has one there, so a second invitation takes the
     /// place of the first (UUID version 8, RFC 9562).
-    #[must_use]
     pub fn derived_from(workspace: &WorkspaceId, email: &EmailAddress) -> Self {
         let digest = Sha256::digest(format!("{workspace} {email}"));
         Self(uuid_of(&digest))
@@ -99,7 +95,6 @@ uuid_newtype! {
 
 impl SessionId {
     /// The id of a session that begins at this time (UUID version 7, RFC 9562).
-    #[must_use]
     pub fn beginning_at(time: Timestamp) -> Self {
         let (seconds, millis) = (time.unix_millis() / 1_000, time.unix_millis() % 1_000);
         let nanos = u32::try_from(millis * 1_000_000).unwrap_or_default();
@@ -108,7 +103,6 @@ impl SessionId {
 
     /// When the session began, in the precision of a millisecond: the id has this time, and the claims of a token only seconds. An
     /// id that isn't of ours has no time; its session is as old as can be, and so over.
-    #[must_use]
     pub fn began_at(&self) -> Timestamp {
         time_of(&self.0).unwrap_or(Timestamp::EPOCH)
     }
@@ -158,43 +152,36 @@ impl EventId {
     }
 
     /// Generates an id that sorts by time of creation (UUID version 7, RFC 9562).
-    #[must_use]
     pub fn generate() -> Self {
         Self(Uuid::now_v7().to_string())
     }
 
     /// When the id was generated; `None` for an id that follows from something else.
-    #[must_use]
     pub fn generated_at(&self) -> Option<Timestamp> {
         Uuid::try_parse(&self.0).ok().as_ref().and_then(time_of)
     }
 
     /// The id of the event that a link has reached this number of clicks, derived from both.
-    #[must_use]
     pub fn milestone(LinkId { code, generation }: &LinkId, clicks: u64) -> Self {
         Self(format!("milestone:{code}:{generation}:{clicks}"))
     }
 
     /// The id of the event that a job is over. A job ends once.
-    #[must_use]
     pub fn of_job(job: &JobId) -> Self {
         Self(format!("job:{job}"))
     }
 
     /// The id of the entry in the audit log that mail to a person came back, of which there is one for a time.
-    #[must_use]
     pub(crate) fn undeliverable() -> Self {
         Self("undeliverable".to_owned())
     }
 
     /// The id of the entry in the audit log of all wrong passwords of a while, which begins at this time.
-    #[must_use]
     pub(crate) fn guessed(since: Timestamp) -> Self {
         Self(format!("guessed:{}", since.unix_seconds()))
     }
 
     /// The id of one of the events of a change, which may have several: `kind` tells them apart.
-    #[must_use]
     pub fn of_change(change: &Self, kind: &'static str) -> Self {
         Self(format!("{change}:{kind}"))
     }

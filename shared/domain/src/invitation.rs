@@ -35,7 +35,6 @@ impl Invitation {
     pub const MAX_PER_WORKSPACE: usize = 100;
 
     /// An invitation that is made now.
-    #[must_use]
     pub fn new(
         workspace: &WorkspaceId,
         email: EmailAddress,
@@ -49,13 +48,11 @@ impl Invitation {
     }
 
     /// When it can't be accepted any more.
-    #[must_use]
     pub fn expires_at(&self) -> Timestamp {
         self.created_at.plus(lifetimes::INVITATIONS)
     }
 
     /// Whether it can still be accepted.
-    #[must_use]
     pub fn is_open(&self, now: Timestamp) -> bool {
         now < self.expires_at()
     }

@@ -82,7 +82,6 @@ pub const ENDED_JOBS: Duration = Duration::from_secs(30 * DAY);
 pub const COUNTED_CALLS: Duration = Duration::from_secs(60);
 
 /// The whole days of a lifetime.
-#[must_use]
 pub const fn in_days(lifetime: Duration) -> u64 {
     lifetime.as_secs() / DAY
 }

@@ -33,7 +33,6 @@ pub struct LinkWrite {
 
 impl LinkWrite {
     /// A new write.
-    #[must_use]
     pub fn of(correlation_id: &CorrelationId) -> Self {
         Self { id: EventId::generate(), correlation_id: correlation_id.clone() }
     }
@@ -72,32 +71,27 @@ pub struct Link {
 
 impl Link {
     /// The short code.
-    #[must_use]
     pub fn code(&self) -> &ShortCode {
         &self.identity.id.code
     }
 
     /// What its clicks and statistics are stored under.
-    #[must_use]
     pub fn id(&self) -> &LinkId {
         &self.identity.id
     }
 
     /// Whether the link leads everybody to its destination at any time, whatever suspends it. No other link has a reuse entry.
-    #[must_use]
     pub fn is_plain(&self) -> bool {
         let unsuspended = Availability { suspensions: SuspensionReasons::default(), ..self.availability };
         unsuspended.is_unlimited() && self.options.are_none() && self.routing.is_none()
     }
 
     /// Whether shortening the same URL again may return this link.
-    #[must_use]
     pub fn is_reusable(&self) -> bool {
         self.is_plain() && self.availability.suspensions.are_none()
     }
 
     /// Whether the link leads nowhere where it didn't lead before: what was taken away doesn't matter.
-    #[must_use]
     pub fn adds_no_destination(&self, before: &Self) -> bool {
         let (routing, fallback) = (&self.routing, &self.options.fallback_url);
         let has_no_new_rule = match (routing, &before.routing) {
@@ -116,7 +110,6 @@ impl Link {
     }
 
     /// The link after its deletion at this time. It is found among the deleted ones, so it isn't archived.
-    #[must_use]
     pub fn deleted(&self, at: Timestamp) -> Self {
         let at = self.next_change_at(at);
         Self {
@@ -129,13 +122,11 @@ impl Link {
     }
 
     /// The link, suspended for these reasons. That is no change of the link's people, so its revision and its time stay.
-    #[must_use]
     pub fn suspended_for(&self, suspensions: SuspensionReasons) -> Self {
         Self { availability: Availability { suspensions, ..self.availability }, ..self.clone() }
     }
 
     /// The link after a change that is made at this time.
-    #[must_use]
     pub fn changed_by(&self, patch: &LinkPatch, at: Timestamp) -> Self {
         let (metadata, options, was) = (&self.metadata, &self.options, self.availability);
         let max_clicks = member(patch.max_clicks.as_ref(), &options.max_clicks);
@@ -179,14 +170,12 @@ impl Link {
 
     /// The target that the link watches; `None` if it doesn't watch one or is deleted. An inactive link keeps watching, since
     /// it can be switched on again.
-    #[must_use]
     pub fn watched_target(&self) -> Option<TargetId> {
         let is_watching = self.watch && !self.availability.is_deleted();
         is_watching.then(|| TargetId::of_url(&self.identity.workspace, &self.target).ok()).flatten()
     }
 
     /// The target that the link watches after a change, if it is another than before, or is watched for longer.
-    #[must_use]
     pub fn target_watched_anew(&self, before: &Self) -> Option<TargetId> {
         let target = self.watched_target()?;
         let is_longer = match (before.availability.expires_at, self.availability.expires_at) {
@@ -198,7 +187,6 @@ impl Link {
 
     /// The next step of the link's expiry and when it is due, if expired links are kept for this long. `None` if there is none: the
     /// link never expires, or it leads to a fallback from then on, until somebody deletes it.
-    #[must_use]
     pub fn next_expiry_step(&self, kept_for: Duration) -> Option<(Timestamp, ExpiryStep)> {
         let expires_at = self.availability.expires_at?;
         let is_deleted = self.availability.is_deleted();
@@ -247,7 +235,6 @@ impl StoredLink for Link {
 
 impl<L: StoredLink> Record<L> {
     /// Which link it is or was, and whose.
-    #[must_use]
     pub fn identity(&self) -> &LinkIdentity {
         match self {
             Self::Link(link) => link.identity(),
@@ -256,7 +243,6 @@ impl<L: StoredLink> Record<L> {
     }
 
     /// Whether the link was purged: deleted with its statistics.
-    #[must_use]
     pub fn is_purged(&self) -> bool {
         matches!(self, Self::Tombstone(tombstone) if tombstone.reason == RemovalReason::Purged)
     }
@@ -264,7 +250,6 @@ impl<L: StoredLink> Record<L> {
 
 impl Record<Link> {
     /// The write that has made it what it is.
-    #[must_use]
     pub fn last_write(&self) -> &LinkWrite {
         match self {
             Self::Link(link) => &link.last_write,
@@ -286,19 +271,16 @@ pub enum LinkEdit {
 
 impl LinkEdit {
     /// Deletes a link, unless it was deleted before.
-    #[must_use]
     pub fn delete(link: &Link, at: Timestamp) -> Self {
         if link.availability.is_deleted() { Self::Keep } else { Self::Change(Box::new(link.deleted(at))) }
     }
 
     /// Purges a link, or what a deleted or expired one has left, unless it was purged before.
-    #[must_use]
     pub fn purge(record: &Record<Link>, at: Timestamp) -> Self {
         if record.is_purged() { Self::Keep } else { Self::Replace(Tombstone::of_purged(record, at)) }
     }
 
     /// Suspends a link for exactly these reasons. A deleted link stays as it is, since it never leads anywhere again.
-    #[must_use]
     pub fn suspend(link: &Link, suspensions: SuspensionReasons) -> Self {
         if link.availability.suspensions == suspensions || link.availability.is_deleted() {
             return Self::Keep;
@@ -331,13 +313,11 @@ impl Tombstone {
 
     /// When the code may be used for another link; `None` means never. Only the code of a purged link can be used again: the
     /// statistics of other links are kept under their code, and a new owner must not get them.
-    #[must_use]
     pub fn kept_until(&self) -> Option<Timestamp> {
         (self.reason == RemovalReason::Purged).then(|| self.removed_at.plus(Self::KEPT_FOR))
     }
 
     /// The tombstone that a purge leaves, of a link or of a removed link whose statistics were kept until now.
-    #[must_use]
     pub fn of_purged(record: &Record<Link>, at: Timestamp) -> Self {
         let watched_target = match record {
             Record::Link(link) => link.watched_target(),
@@ -348,7 +328,6 @@ impl Tombstone {
     }
 
     /// The tombstone of a link whose time is over: expired, or deleted before it expired.
-    #[must_use]
     pub fn of_expired(link: &Link, at: Timestamp) -> Self {
         Self {
             identity: link.identity.clone(),

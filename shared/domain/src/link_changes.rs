@@ -48,7 +48,6 @@ impl LinkChanges {
 
     /// What `url.updated` tells of a write; `None` if none of the members has changed. `is_active` is not among them: switching a
     /// link on or off is an event of its own.
-    #[must_use]
     pub fn between(before: &Link, after: &Link) -> Option<Self> {
         let mut changes = Self::of_members(&members(before), &members(after));
         if before.routing != after.routing {
@@ -59,7 +58,6 @@ impl LinkChanges {
 
     /// What the history tells of a write; `None` if the link leads as before. Another password is a change of `is_protected` from
     /// `true` to `true`.
-    #[must_use]
     pub fn of_leading(before: &Link, after: &Link, has_new_password: bool) -> Option<Self> {
         let is_protected = after.availability.is_protected;
         if after.availability.is_deleted() {

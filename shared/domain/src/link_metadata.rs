@@ -38,7 +38,6 @@ pub struct LinkMetadata {
 
 impl LinkMetadata {
     /// The names of the properties that are given here and that another link doesn't have like this.
-    #[must_use]
     pub fn missing_in(&self, other: &Self) -> Vec<String> {
         let (given, others) = (json!(self), json!(other));
         let is_missing = |name: &str| match name {
@@ -145,7 +144,6 @@ impl Tags {
     }
 
     /// Whether one of the labels is this one.
-    #[must_use]
     pub fn contains(&self, label: &str) -> bool {
         self.spelling(label).is_some()
     }
@@ -156,7 +154,6 @@ impl Tags {
     }
 
     /// These labels with another one in place of one that is among them. If the other one is there, too, it is there once.
-    #[must_use]
     pub fn renamed(&self, from: &Tag, to: &Tag) -> Self {
         if !self.contains(from.as_str()) {
             return self.clone();
@@ -209,19 +206,16 @@ pub struct TagChange {
 
 impl TagChange {
     /// That links get a label.
-    #[must_use]
     pub fn adding(tag: &Tag) -> Self {
         Self { add: Tags(vec![tag.as_str().to_owned()]), ..Self::default() }
     }
 
     /// That links lose a label.
-    #[must_use]
     pub fn removing(tag: &Tag) -> Self {
         Self { remove: Tags(vec![tag.as_str().to_owned()]), ..Self::default() }
     }
 
     /// Whether no link is changed by it.
-    #[must_use]
     pub fn is_none(&self) -> bool {
         self.add.0.is_empty() && self.remove.0.is_empty()
     }

@@ -13,7 +13,6 @@ impl LinkPassword {
     const MIN_LENGTH: usize = 4;
 
     /// The password as it is hashed.
-    #[must_use]
     pub fn typed(&self) -> &TypedPassword {
         &self.0
     }

@@ -83,7 +83,6 @@ impl StatusFilter {
     }
 
     /// Whether links with this status are shown.
-    #[must_use]
     pub fn shows(self, status: LinkStatus) -> bool {
         match self {
             Self::Kept => status != LinkStatus::Deleted,
@@ -131,7 +130,6 @@ impl ArchivedFilter {
     }
 
     /// Whether a link is shown that is archived, or isn't.
-    #[must_use]
     pub fn shows(self, archived: bool) -> bool {
         match self {
             Self::LeftOut => !archived,
@@ -185,7 +183,6 @@ impl TagTerm {
 
 impl LinkFilter {
     /// Whether the filter matches every link, but perhaps deleted and archived ones.
-    #[must_use]
     pub fn matches_nearly_all(&self) -> bool {
         let Self { tags, created_by, status, archived } = self;
         let is_narrow = matches!(status, StatusFilter::Only(_)) || *archived == ArchivedFilter::Only;
@@ -193,7 +190,6 @@ impl LinkFilter {
     }
 
     /// What the filter makes of a link at `now`.
-    #[must_use]
     pub fn verdict(&self, link: &LinkSummary, now: Timestamp) -> Verdict {
         let Self { tags, created_by, status, archived } = self;
         let is_wanted = status.shows(link.availability.status(now))
@@ -238,19 +234,16 @@ impl LinkSearch {
     }
 
     /// Searches for the link with this code.
-    #[must_use]
     pub fn for_code(code: &ShortCode) -> Self {
         Self(Sought::Code(code.folded()))
     }
 
     /// Whether it searches for nothing, which each link has.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         matches!(&self.0, Sought::Text(text) if text.is_empty())
     }
 
     /// Whether the text is a part of the link's URL, also percent-decoded, or of its code, title, description or one of its tags.
-    #[must_use]
     pub fn finds(&self, link: &Link) -> bool {
         let text = match &self.0 {
             Sought::Text(text) => text,
@@ -365,25 +358,21 @@ impl PageNumber {
     }
 
     /// The page's number, counted from 1.
-    #[must_use]
     pub fn page(self) -> usize {
         self.page
     }
 
     /// Maximum number of rows per page.
-    #[must_use]
     pub fn per_page(self) -> usize {
         self.per_page
     }
 
     /// Number of pages that `rows` rows fill.
-    #[must_use]
     pub fn pages(self, rows: usize) -> usize {
         rows.div_ceil(self.per_page)
     }
 
     /// The page's rows, counted from 0.
-    #[must_use]
     pub fn rows(self) -> Range<usize> {
         let first = (self.page - 1) * self.per_page;
         first..(first + self.per_page).min(Self::LAST_ROW)
@@ -400,7 +389,6 @@ pub struct PageRows<T> {
 
 impl<T> PageRows<T> {
     /// Nothing of this page yet.
-    #[must_use]
     pub fn of(page: PageNumber) -> Self {
         Self { wanted: page.rows(), picked: Vec::new(), seen: 0 }
     }
@@ -414,25 +402,21 @@ impl<T> PageRows<T> {
     }
 
     /// How many rows have come.
-    #[must_use]
     pub fn seen(&self) -> usize {
         self.seen
     }
 
     /// Whether the page has all the rows that it has room for.
-    #[must_use]
     pub fn is_full(&self) -> bool {
         self.seen >= self.wanted.end
     }
 
     /// Whether rows have come that belong to later pages.
-    #[must_use]
     pub fn has_later(&self) -> bool {
         self.seen > self.wanted.end
     }
 
     /// The page's rows.
-    #[must_use]
     pub fn into_rows(self) -> Vec<T> {
         self.picked
     }

@@ -28,7 +28,6 @@ impl MailChoice {
     }
 
     /// The choice's name in the API.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -38,7 +37,6 @@ impl MailChoice {
     }
 
     /// Whether somebody gets notifications of events of this type by mail.
-    #[must_use]
     pub fn includes(self, event_type: &str) -> bool {
         const IMPORTANT: [NotificationKind; 3] =
             [NotificationKind::Problem, NotificationKind::Milestone, NotificationKind::Job];
@@ -50,7 +48,6 @@ impl MailChoice {
     }
 
     /// Whether it is what applies to whoever hasn't chosen.
-    #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }

@@ -29,7 +29,6 @@ pub struct NormalizedUrl(String);
 
 impl NormalizedUrl {
     /// Normalises a URL.
-    #[must_use]
     pub fn of(target: &TargetUrl) -> Self {
         let Some(mut url) = normalize_host_and_path(target) else { return Self(target.as_str().to_owned()) };
         let query = url.query().map(normalize_query);
@@ -41,13 +40,11 @@ impl NormalizedUrl {
     }
 
     /// The normalised URL as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// SHA-256 of the normalised URL in hex, 64 characters: short enough for a table key.
-    #[must_use]
     pub fn digest(&self) -> String {
         hex::encode(Sha256::digest(&self.0))
     }

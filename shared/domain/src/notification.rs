@@ -83,7 +83,6 @@ impl NotificationKind {
     }
 
     /// The types of the events that notifications of this kind tell about.
-    #[must_use]
     pub const fn event_types(self) -> &'static [&'static str] {
         match self {
             Self::Problem => &["target.down", "target.up", "url.expired", "url.exhausted"],
@@ -110,7 +109,6 @@ pub enum NotificationStatus {
 
 impl Notification {
     /// The notification that an event makes, or `None` for an event that nobody is told about (a click).
-    #[must_use]
     pub fn from_event(event: &Event) -> Option<Self> {
         let Wording { user, about, message, .. } = wording(&event.detail)?;
         Some(Self {
@@ -142,14 +140,12 @@ pub struct Wording<'e> {
 }
 
 /// The wording of an event where only its person sees it, or `None` if nobody is told about it.
-#[must_use]
 pub fn wording(detail: &EventDetail) -> Option<Wording<'_>> {
     worded(detail, ShortCode::to_string, TargetUrl::to_string, |by| by.called().to_owned())
 }
 
 /// The wording of an event in a mail, which shows short URLs, and of where they lead only the host: somebody else may have written
 /// the rest. What others call themselves is as they like as well, so it is shown as `called` makes it.
-#[must_use]
 pub fn mail_wording(
     detail: &EventDetail,
     short_url: impl Fn(&ShortCode) -> String,
@@ -290,7 +286,6 @@ fn clicks(MilestoneReached { milestone, total_clicks, .. }: &MilestoneReached) -
 
 impl JobFinished {
     /// What the job has done, as `5,000 links changed, 2 failed`.
-    #[must_use]
     pub fn in_words(&self) -> String {
         let links = if self.changed == 1 { "1 link".to_owned() } else { format!("{} links", grouped(self.changed)) };
         let failed = if self.failed == 0 { String::new() } else { format!(", {} failed", grouped(self.failed)) };

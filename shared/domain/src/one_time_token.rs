@@ -72,13 +72,11 @@ impl OneTimeToken {
     }
 
     /// The token's hash, which is stored instead of the token. A single SHA-256 is enough, since a token has 190 random bits.
-    #[must_use]
     pub fn hash(&self) -> TokenHash {
         TokenHash(hex::encode(Sha256::digest(&self.0.0)))
     }
 
     /// The token in plain text, for the one answer or mail that has it.
-    #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0.0
     }

@@ -24,7 +24,6 @@ enum Port {
 
 impl OwnAddress {
     /// Reads the base of short URLs, the endpoint of the API, or the origin of a request; `None` for what is no URL of the web.
-    #[must_use]
     pub fn parse(address: &str) -> Option<Self> {
         Self::of(&Url::parse(address).ok()?)
     }
@@ -38,13 +37,11 @@ impl OwnAddress {
     }
 
     /// Whether a URL leads to this address, in whatever spelling.
-    #[must_use]
     pub fn is_address_of(&self, url: &Url) -> bool {
         Self::of(url).is_some_and(|address| self.is_same_server(&address) && address.base.starts_with(&self.base))
     }
 
     /// The code of the short link whose whole address a text is, with or without its scheme.
-    #[must_use]
     pub fn code_in(&self, text: &str) -> Option<ShortCode> {
         let text = pasted(text);
         let url = if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("https://{text}")) };
@@ -58,7 +55,6 @@ impl OwnAddress {
     }
 
     /// Whether this is an address at the same host and port, with whatever path.
-    #[must_use]
     pub fn is_same_server(&self, other: &Self) -> bool {
         (&self.host, self.port) == (&other.host, other.port)
     }

@@ -19,7 +19,6 @@ pub struct TypedPassword(Hidden);
 
 impl TypedPassword {
     /// The password's bytes, for the hash function.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.0.0.as_bytes()
     }
@@ -69,7 +68,6 @@ impl Password {
     }
 
     /// The password as it is hashed.
-    #[must_use]
     pub fn typed(&self) -> &TypedPassword {
         &self.0
     }

@@ -10,7 +10,6 @@ use crate::{FamiliarNetwork, Timestamp, UserId};
 const CLOCK_DIFFERENCE: Duration = Duration::from_secs(5);
 
 /// Whether something may have been made before an account was reclaimed, and so by somebody else than its person.
-#[must_use]
 pub fn may_predate(made_at: Timestamp, reclaimed_at: Timestamp) -> bool {
     made_at <= reclaimed_at.plus(CLOCK_DIFFERENCE)
 }
@@ -30,7 +29,6 @@ pub struct Reclaim {
 impl Reclaim {
     /// Whether something that gives access is to be paused, by who made it and when. What the person has made since stays, and so does
     /// what others have made in a workspace that isn't the person's.
-    #[must_use]
     pub fn concerns(&self, is_theirs: bool, made_by: &UserId, made_at: Timestamp) -> bool {
         if *made_by == self.user { may_predate(made_at, self.reclaimed_at) } else { is_theirs }
     }

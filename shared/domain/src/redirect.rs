@@ -31,7 +31,6 @@ pub struct Extras {
 
 impl Extras {
     /// These options, rules and variants; `None` for a plain link.
-    #[must_use]
     pub fn of(options: RedirectOptions, routing: Option<Routing>) -> Option<Box<Self>> {
         (!options.are_none() || routing.is_some()).then(|| Box::new(Self { options, routing }))
     }
@@ -121,7 +120,6 @@ impl Decision {
 
     /// Decides on a request for what is stored under its code, which arrives `at` this time. Who asks is found out only if it
     /// matters.
-    #[must_use]
     pub fn on(record: Record<RedirectTarget>, intent: Intent, at: Timestamp, asker: impl FnOnce() -> Asker) -> Self {
         let target = match record {
             Record::Link(link) => link,
@@ -151,32 +149,27 @@ impl Decision {
 
 impl RedirectTarget {
     /// How often the link may be followed.
-    #[must_use]
     pub fn limit(&self) -> Option<ClickLimit> {
         self.extras.as_ref()?.options.max_clicks
     }
 
     /// Where the link leads some of its visitors.
-    #[must_use]
     pub fn routing(&self) -> Option<&Routing> {
         self.extras.as_ref()?.routing.as_ref()
     }
 
     /// What is shown where the link is posted.
-    #[must_use]
     pub fn preview(&self) -> Option<&Preview> {
         self.extras.as_ref()?.options.preview.as_ref()
     }
 
     /// Whether a visitor's parameters go onto the target.
-    #[must_use]
     pub fn forwards_query(&self) -> bool {
         self.extras.as_ref().is_some_and(|extras| extras.options.forward_query)
     }
 
     /// What becomes of somebody whom the link doesn't lead to its target for this reason. Whoever switches a link off doesn't want
     /// it to lead anywhere.
-    #[must_use]
     pub fn refusal(&self, why: LinkStatus) -> Decision {
         let has_fallback = matches!(why, LinkStatus::Scheduled | LinkStatus::Expired | LinkStatus::Exhausted)
             && self.availability.state == LinkState::Active;

@@ -36,7 +36,6 @@ impl RegistrationPolicy {
     }
 
     /// The policy's name, as settings have it.
-    #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -46,7 +45,6 @@ impl RegistrationPolicy {
     }
 
     /// The domains at which addresses may register, if that depends on them.
-    #[must_use]
     pub fn domains(&self) -> Option<&BTreeSet<String>> {
         match self {
             Self::Domains(domains) => Some(domains),
@@ -55,7 +53,6 @@ impl RegistrationPolicy {
     }
 
     /// Whether somebody with this address may register without an invitation.
-    #[must_use]
     pub fn admits(&self, email: &EmailAddress) -> bool {
         match self {
             Self::Open => true,
@@ -65,13 +62,11 @@ impl RegistrationPolicy {
     }
 
     /// Whether somebody who has an account may have this address instead of theirs.
-    #[must_use]
     pub fn admits_instead(&self, email: &EmailAddress) -> bool {
         self.domains().is_none_or(|domains| domains.contains(email.domain()))
     }
 
     /// Whether an account is of no use before its address is verified. Otherwise anybody could register an address at a domain.
-    #[must_use]
     pub fn needs_verified_addresses(&self) -> bool {
         matches!(self, Self::Domains(_))
     }

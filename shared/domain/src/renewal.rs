@@ -23,7 +23,6 @@ pub struct RefreshToken {
 
 impl RefreshToken {
     /// The first refresh token of a session.
-    #[must_use]
     pub fn first_of(user: UserId, session: SessionId) -> Self {
         Self { user, session, generation: 1 }
     }
@@ -85,7 +84,6 @@ pub enum Renewal {
 
 impl RenewableSession {
     /// What follows from the refresh token with this number at this time.
-    #[must_use]
     pub fn renewal(&self, offered: u64, now: Timestamp) -> Renewal {
         if offered > self.generation || now >= self.ends_at() {
             Renewal::Over
@@ -99,7 +97,6 @@ impl RenewableSession {
     }
 
     /// Until when the session can be renewed.
-    #[must_use]
     pub fn ends_at(&self) -> Timestamp {
         self.renewed_at.plus(lifetimes::RENEWABLE_SESSIONS)
     }

@@ -13,7 +13,6 @@ impl Revision {
     pub const FIRST: Self = Self(0);
 
     /// Whether nothing has changed.
-    #[must_use]
     pub fn is_first(&self) -> bool {
         *self == Self::FIRST
     }
@@ -25,7 +24,6 @@ impl Revision {
     }
 
     /// Reads the form that [`fmt::Display`] writes; `None` for any other.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         text.parse().ok().map(Self).filter(|revision| revision.to_string() == text)
     }
@@ -49,13 +47,11 @@ pub enum Precondition {
 
 impl Precondition {
     /// A change for this revision and no other.
-    #[must_use]
     pub fn only(revision: Revision) -> Self {
         Self::OneOf(BTreeSet::from([revision]))
     }
 
     /// Whether the change may be made to this revision.
-    #[must_use]
     pub fn admits(&self, revision: Revision) -> bool {
         match self {
             Self::None => true,

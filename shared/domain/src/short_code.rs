@@ -100,7 +100,6 @@ impl ShortCode {
     ///
     /// No custom code has this form. A generated code is found in its own case alone, so otherwise another workspace could choose the
     /// code in lower case, and would get whoever mistypes the case.
-    #[must_use]
     pub fn has_generated_form(&self) -> bool {
         let is_plain = self.0.bytes().all(|byte| byte.is_ascii_alphanumeric());
         let places = self.0.split(|character: char| !character.is_ascii_digit()).filter(|digits| !digits.is_empty());
@@ -108,7 +107,6 @@ impl ShortCode {
     }
 
     /// The code in lower case. Two codes that people have chosen never have the same, since they are typed from paper.
-    #[must_use]
     pub fn folded(&self) -> String {
         self.0.to_ascii_lowercase()
     }
@@ -158,7 +156,6 @@ pub struct ReservedCodes {
 
 impl ReservedCodes {
     /// Whether a code is one of them, in whatever case.
-    #[must_use]
     pub fn contains(&self, code: &ShortCode) -> bool {
         let word = code.folded();
         reserved_words().any(|reserved| reserved == word)

@@ -25,7 +25,6 @@ impl Source {
     pub const ALL: [Self; 4] = [Self::Qr, Self::Campaign, Self::Link, Self::Direct];
 
     /// The source of a click.
-    #[must_use]
     pub fn of(visitor: &Visitor) -> Self {
         match visitor {
             Visitor { has_scanned: true, .. } => Self::Qr,
@@ -36,7 +35,6 @@ impl Source {
     }
 
     /// Its name in the API.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Qr => "qr",
@@ -47,7 +45,6 @@ impl Source {
     }
 
     /// Whether the query of a short link is the one that its QR code has.
-    #[must_use]
     pub fn is_scan(query: &str) -> bool {
         !query.is_empty() && form_urlencoded::parse(query.as_bytes()).any(|(name, value)| name == "qr" && value == "1")
     }
@@ -73,7 +70,6 @@ impl Campaign {
     pub const MAX_PART: usize = 50;
 
     /// The campaign that a query names. Of a parameter that comes twice the first counts.
-    #[must_use]
     pub fn of_query(query: &str) -> Option<Self> {
         if !query.contains("utm") {
             return None;
@@ -87,14 +83,12 @@ impl Campaign {
     }
 
     /// The campaign that a URL names.
-    #[must_use]
     pub fn of_url(url: &str) -> Option<Self> {
         let (_, query) = url.split('#').next()?.split_once('?')?;
         Self::of_query(query)
     }
 
     /// A campaign of these parts; `None` if there are none.
-    #[must_use]
     pub fn of_parts(source: Option<String>, medium: Option<String>, name: Option<String>) -> Option<Self> {
         (source.is_some() || medium.is_some() || name.is_some()).then_some(Self { source, medium, name })
     }

@@ -108,7 +108,6 @@ impl TargetUrl {
     ///
     /// Browsers read a backslash before the query as a slash, and other clients don't, so that `https://example.com\@evil.example`
     /// would lead to different hosts.
-    #[must_use]
     pub fn location(&self) -> String {
         let (scheme, rest) = self.0.split_once("://").unwrap_or_default();
         let authority = authority_in(rest);
@@ -122,7 +121,6 @@ impl TargetUrl {
     }
 
     /// The host, for people who needn't see the rest.
-    #[must_use]
     pub fn host(&self) -> String {
         let parsed = self.url().and_then(|url| url.host_str().map(str::to_owned));
         // A plain domain was accepted without the parser.

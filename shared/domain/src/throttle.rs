@@ -44,7 +44,6 @@ pub enum LimitedRoute {
 
 impl LimitedRoute {
     /// The route's name, as table keys contain it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Shorten => "shorten",
@@ -87,7 +86,6 @@ impl Tier {
 
     /// How many clients' allowances the tier has. Several people may share a /56 or a /48, but only few of them reach their limit
     /// at the same time.
-    #[must_use]
     pub const fn allowances(self) -> u32 {
         match self {
             Self::Client => 1,
@@ -113,13 +111,11 @@ impl ThrottleSubject {
     ///
     /// An IPv4-mapped IPv6 address is the same subject as its IPv4 address. Text that is not an IP address is a subject of its
     /// own.
-    #[must_use]
     pub fn at(address: &str, salt: &Salt) -> Self {
         Self::Address(Tier::Client, IpHash::of_network(address, salt))
     }
 
     /// All subjects that a call from an IP address counts for, the smallest first: one, or the three tiers of IPv6.
-    #[must_use]
     pub fn all_at(address: &str, salt: &Salt) -> Vec<Self> {
         match parse(address) {
             Ok(IpAddr::V6(address)) => {
@@ -131,7 +127,6 @@ impl ThrottleSubject {
     }
 
     /// How many times a limit the subject may use.
-    #[must_use]
     pub const fn allowances(&self) -> u32 {
         match self {
             Self::Address(tier, _) => tier.allowances(),
@@ -146,7 +141,6 @@ fn parse(address: &str) -> Result<IpAddr, AddrParseError> {
 
 impl IpHash {
     /// The hash of the network of a [client](Tier::Client) with this address.
-    #[must_use]
     pub fn of_network(address: &str, salt: &Salt) -> Self {
         match parse(address) {
             Ok(IpAddr::V6(address)) => Self::of(&Tier::Client.network(address), salt),
@@ -156,7 +150,6 @@ impl IpHash {
     }
 
     /// The hash of the largest network that one of us may have with this address: an IPv4 /24 or an IPv6 /48.
-    #[must_use]
     pub fn of_site(address: &str, salt: &Salt) -> Self {
         match parse(address) {
             Ok(IpAddr::V6(address)) => Self::of(&Tier::Site.network(address), salt),
@@ -194,7 +187,6 @@ impl RateLimit {
     pub const BULK_LINKS: Self = Self { calls: 1_000 };
 
     /// The maximum number of calls per window.
-    #[must_use]
     pub fn calls(self) -> u32 {
         self.calls
     }
@@ -206,25 +198,21 @@ impl RateLimit {
     }
 
     /// The calls that are left in a window; `window.hits` includes the current call.
-    #[must_use]
     pub fn allowance(self, window: Window) -> Allowance {
         Allowance { limit: self.calls, remaining: self.calls.saturating_sub(window.hits) }
     }
 
     /// Whether the window has no calls left, so that another one is refused.
-    #[must_use]
     pub fn is_reached(self, window: Window) -> bool {
         self.has_no_room(window, 1)
     }
 
     /// Whether the window has fewer calls left than so many, which are then refused together.
-    #[must_use]
     pub fn has_no_room(self, window: Window, calls: u32) -> bool {
         window.hits.saturating_add(calls) > self.calls
     }
 
     /// The refusal of a call at `now`, with the time until the window ends.
-    #[must_use]
     pub fn refusal(self, window: Window, now: Timestamp) -> Refusal {
         let millis = now.until(window.ends_at).as_millis();
         Refusal { limit: self.calls, retry_after: u64::try_from(millis.div_ceil(1_000)).unwrap_or(u64::MAX).max(1) }
@@ -261,13 +249,11 @@ pub struct Window {
 
 impl Window {
     /// A new window that starts at `now`, without calls.
-    #[must_use]
     pub fn starting(now: Timestamp) -> Self {
         Self { ends_at: now.plus(RateLimit::WINDOW), hits: 0 }
     }
 
     /// Whether the window has not ended at `now`.
-    #[must_use]
     pub fn is_live(self, now: Timestamp) -> bool {
         now < self.ends_at
     }

@@ -21,13 +21,11 @@ impl Timestamp {
     pub const EPOCH: Self = Self(OffsetDateTime::UNIX_EPOCH);
 
     /// The latest time that can be told.
-    #[must_use]
     pub fn latest() -> Self {
         Self::EPOCH.plus(Duration::MAX)
     }
 
     /// The current time.
-    #[must_use]
     pub fn now() -> Self {
         Self::truncated(OffsetDateTime::now_utc())
     }
@@ -63,19 +61,16 @@ impl Timestamp {
     }
 
     /// The time this many milliseconds after 1970-01-01T00:00:00Z, or the latest that there is.
-    #[must_use]
     pub fn from_unix_millis(millis: u64) -> Self {
         Self::EPOCH.plus(Duration::from_millis(millis))
     }
 
     /// Seconds since 1970-01-01T00:00:00Z, rounded down: the unit of DynamoDB's TTL and of JWT claims.
-    #[must_use]
     pub fn unix_seconds(self) -> i64 {
         self.0.unix_timestamp()
     }
 
     /// Milliseconds since 1970-01-01T00:00:00Z, or zero for an earlier time.
-    #[must_use]
     pub fn unix_millis(self) -> u64 {
         u64::try_from(self.0.unix_timestamp_nanos() / 1_000_000).unwrap_or_default()
     }
@@ -93,19 +88,16 @@ impl Timestamp {
     }
 
     /// The duration from this time until `later`; zero if `later` is earlier.
-    #[must_use]
     pub fn until(self, later: Self) -> Duration {
         Duration::try_from(later.0 - self.0).unwrap_or(Duration::ZERO)
     }
 
     /// The UTC calendar day.
-    #[must_use]
     pub fn day(self) -> Day {
         Day(self.0.date())
     }
 
     /// The UTC hour of the day, 0–23.
-    #[must_use]
     pub fn hour(self) -> u8 {
         self.0.hour()
     }
@@ -166,13 +158,11 @@ impl Day {
     }
 
     /// The first moment of this day.
-    #[must_use]
     pub fn start(self) -> Timestamp {
         self.at_hour(0)
     }
 
     /// The last moment of this day, to the millisecond.
-    #[must_use]
     pub fn end(self) -> Timestamp {
         self.at_hour(23).plus(Duration::from_millis(3_600_000 - 1))
     }
@@ -191,13 +181,11 @@ impl Day {
     }
 
     /// The day of the week; 0 is Monday.
-    #[must_use]
     pub fn weekday(self) -> u8 {
         self.0.weekday().number_days_from_monday()
     }
 
     /// The start of an hour (0–23) of this day; a larger hour counts as 23.
-    #[must_use]
     pub fn at_hour(self, hour: u8) -> Timestamp {
         let time = Time::from_hms(hour.min(23), 0, 0).unwrap_or(Time::MIDNIGHT);
         Timestamp(PrimitiveDateTime::new(self.0, time).assume_utc())

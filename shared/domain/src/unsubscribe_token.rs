@@ -27,7 +27,6 @@ impl UnsubscribeToken {
     pub const DAYS_AFTER_MONTH: u16 = 60;
 
     /// The token in mails to a person in the month of this time.
-    #[must_use]
     pub fn of(user: &UserId, at: Timestamp, salt: &Salt) -> Self {
         let last_day = number_of(at.day().end_of_month()).saturating_add(Self::DAYS_AFTER_MONTH);
         let claims = [&user.to_bytes()[..], &last_day.to_be_bytes()].concat();
@@ -37,7 +36,6 @@ impl UnsubscribeToken {
     }
 
     /// Whose token a text is; `None` if it wasn't made with this salt, or doesn't work any more.
-    #[must_use]
     pub fn person(text: &str, salt: &Salt, now: Timestamp) -> Option<UserId> {
         let bytes = URL_SAFE_NO_PAD.decode(text.strip_prefix(Self::PREFIX)?).ok()?;
         let (claims, mac) = bytes.split_at_checked(Self::CLAIMS).filter(|(_, mac)| mac.len() == Self::MAC)?;
@@ -49,7 +47,6 @@ impl UnsubscribeToken {
     }
 
     /// The token in plain text, for the mail that has it.
-    #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0.0
     }

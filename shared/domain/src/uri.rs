@@ -35,7 +35,6 @@ const QUERY: &AsciiSet = &FRAGMENT.remove(b'[').remove(b']');
 /// What follows the host of a URL, as a URI has it. What is valid stays as it is, dot segments included.
 ///
 /// Before the query, a backslash becomes a slash, as browsers read it.
-#[must_use]
 pub fn encode_tail(tail: &str) -> String {
     let (before, fragment) = tail.split_once('#').map_or((tail, None), |(before, fragment)| (before, Some(fragment)));
     let (path, query) = before.split_once('?').map_or((before, None), |(path, query)| (path, Some(query)));

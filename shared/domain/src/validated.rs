@@ -34,7 +34,6 @@ impl Invalid {
     }
 
     /// The input to blame, if it is known.
-    #[must_use]
     pub fn field(&self) -> Option<&str> {
         self.field.as_deref()
     }
@@ -75,7 +74,6 @@ macro_rules! string_newtype {
     ($name:ident) => {
         impl $name {
             /// The value as text.
-            #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -142,7 +140,6 @@ pub(crate) fn normalized(text: &str) -> Cow<'_, str> {
 
 /// Whether a character makes a line look like another one: a control character, or one that changes the direction of what
 /// follows.
-#[must_use]
 pub fn disguises_a_line(character: char) -> bool {
     character.is_control() || changes_direction(character)
 }

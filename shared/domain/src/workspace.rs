@@ -25,7 +25,6 @@ impl WorkspaceName {
     }
 
     /// The default name of the workspace that is created with an account.
-    #[must_use]
     pub fn personal(email: &EmailAddress) -> Self {
         Self(format!("{}'s workspace", email.local_part()))
     }
@@ -57,7 +56,6 @@ impl WorkspaceSlug {
     }
 
     /// Derives a slug from a name and the last characters of the workspace's id, which are random and make it unique.
-    #[must_use]
     pub fn derive(name: &str, workspace: &WorkspaceId) -> Self {
         let id = workspace.to_string();
         let suffix = &id[id.len().saturating_sub(6)..];
@@ -122,7 +120,6 @@ pub enum Destinations {
 
 impl Destinations {
     /// The name in the API and in items.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Fixed => "fixed",
@@ -131,7 +128,6 @@ impl Destinations {
     }
 
     /// Whether it is what a workspace has of which nobody has said anything.
-    #[must_use]
     pub fn are_fixed(&self) -> bool {
         *self == Self::Fixed
     }
@@ -169,7 +165,6 @@ pub struct Workspace {
 
 impl Workspace {
     /// The workspace with a patch applied.
-    #[must_use]
     pub fn changed_by(&self, patch: &WorkspacePatch) -> Self {
         Self {
             name: patch.name.as_ref().unwrap_or(&self.name).clone(),

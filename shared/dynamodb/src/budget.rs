@@ -11,7 +11,6 @@ impl ByteBudget {
     const ANSWER: usize = 1 << 20;
 
     /// A budget of so many bytes.
-    #[must_use]
     pub fn of(bytes: usize) -> Self {
         Self(AtomicUsize::new(bytes))
     }

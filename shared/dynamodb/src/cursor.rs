@@ -33,7 +33,6 @@ pub struct Cursor<C> {
 
 impl<C: std::fmt::Display + FromStr> Cursor<C> {
     /// Encodes the cursor for clients as URL-safe Base64.
-    #[must_use]
     pub fn encode(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.sort_key())
     }

@@ -2,6 +2,9 @@ use std::error::Error;
 
 use linklet_domain::{Invalid, Refusal};
 
+/// What a table access returns.
+pub type Result<T, E = RepositoryError> = std::result::Result<T, E>;
+
 /// An error of a table access. Outcomes that callers act on, such as a code that is taken, are return values instead.
 #[derive(Debug, thiserror::Error)]
 pub enum RepositoryError {

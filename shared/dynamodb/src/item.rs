@@ -12,7 +12,7 @@ use aws_sdk_dynamodb::{
 use linklet_domain::{Timestamp, WorkspaceId};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{RepositoryError, back_off, throttle::reads};
+use crate::{RepositoryError, Result, back_off, throttle::reads};
 
 /// An item as the SDK represents it: attribute values by attribute name.
 pub(crate) type Item = HashMap<String, AttributeValue>;
@@ -102,7 +102,7 @@ impl Table {
         operation: &'static str,
         partition: &str,
         sort_keys: SortKeys<'_>,
-    ) -> Result<Vec<T>, RepositoryError> {
+    ) -> Result<Vec<T>> {
         let query = self.query(partition, sort_keys).consistent_read(true);
         let items = self.query_all(operation, query, usize::MAX).await?;
         items.into_iter().map(|item| from_item(operation, item)).collect()
@@ -114,7 +114,7 @@ impl Table {
         operation: &'static str,
         query: QueryFluentBuilder,
         limit: usize,
-    ) -> Result<Vec<Item>, RepositoryError> {
+    ) -> Result<Vec<Item>> {
         let query = query.set_limit(i32::try_from(limit).ok());
         let mut answers = Answers::new(self, operation, query, usize::MAX);
         let mut items = Vec::new();
@@ -159,7 +159,7 @@ impl Answers {
     }
 
     /// The next answer; `None` after the last one, or after as many as may be read.
-    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Item>>, RepositoryError> {
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Item>>> {
         if self.is_at_end || self.left == 0 {
             return Ok(None);
         }
@@ -199,11 +199,7 @@ impl Answers {
 
 impl Table {
     /// Reads an item with a strongly consistent read.
-    pub(crate) async fn get<T: DeserializeOwned>(
-        &self,
-        operation: &'static str,
-        key: Key,
-    ) -> Result<Option<T>, RepositoryError> {
+    pub(crate) async fn get<T: DeserializeOwned>(&self, operation: &'static str, key: Key) -> Result<Option<T>> {
         self.get_with(operation, key, Consistency::Strong).await
     }
 
@@ -212,7 +208,7 @@ impl Table {
         operation: &'static str,
         key: Key,
         consistency: Consistency,
-    ) -> Result<Option<T>, RepositoryError> {
+    ) -> Result<Option<T>> {
         self.find(operation, key, consistency).await.and_then(|item| from_found(operation, item))
     }
 
@@ -222,7 +218,7 @@ impl Table {
         operation: &'static str,
         key: Key,
         consistency: Consistency,
-    ) -> Result<Option<Item>, RepositoryError> {
+    ) -> Result<Option<Item>> {
         let found = self
             .client
             .get_item()
@@ -236,11 +232,7 @@ impl Table {
     }
 
     /// A transaction action that puts an item without a condition.
-    pub(crate) fn put(
-        &self,
-        operation: &'static str,
-        item: &impl Serialize,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    pub(crate) fn put(&self, operation: &'static str, item: &impl Serialize) -> Result<TransactWriteItem> {
         self.put_item(operation, item)?.action()
     }
 
@@ -251,7 +243,7 @@ impl Table {
         item: &impl Serialize,
         condition: &str,
         values: impl IntoIterator<Item = (&'static str, AttributeValue)>,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    ) -> Result<TransactWriteItem> {
         self.put_item(operation, item)?.only_if(condition).values(values).action()
     }
 
@@ -262,7 +254,7 @@ impl Table {
         keys: Vec<Key>,
         consistent: bool,
         projection: Option<&str>,
-    ) -> Result<Vec<Item>, RepositoryError> {
+    ) -> Result<Vec<Item>> {
         const TRIES: u32 = 7;
         let mut pending: Vec<Item> = keys.into_iter().map(Key::into_item).collect();
         let mut found = Vec::with_capacity(pending.len());
@@ -301,7 +293,7 @@ impl Table {
         operation: &'static str,
         keys: [Option<Key>; N],
         consistency: Consistency,
-    ) -> Result<[Option<Item>; N], RepositoryError> {
+    ) -> Result<[Option<Item>; N]> {
         let wanted = keys.iter().flatten().cloned().collect();
         let mut found = self.batch_get(operation, wanted, consistency == Consistency::Strong, None).await?;
         Ok(keys.map(|key| {
@@ -312,24 +304,20 @@ impl Table {
     }
 
     /// The keys of all items of a partition, by strongly consistent reads.
-    pub(crate) async fn keys_of(&self, operation: &'static str, partition: &str) -> Result<Vec<Key>, RepositoryError> {
+    pub(crate) async fn keys_of(&self, operation: &'static str, partition: &str) -> Result<Vec<Key>> {
         let query = self.query(partition, SortKeys::All).consistent_read(true).projection_expression("pk, sk");
         let items: Vec<_> = self.query_all(operation, query, usize::MAX).await?;
         items.into_iter().map(|item| from_item(operation, item)).collect()
     }
 
     /// Deletes all items of a partition.
-    pub(crate) async fn delete_partition(
-        &self,
-        operation: &'static str,
-        partition: &str,
-    ) -> Result<(), RepositoryError> {
+    pub(crate) async fn delete_partition(&self, operation: &'static str, partition: &str) -> Result<()> {
         let keys = self.keys_of(operation, partition).await?;
         self.delete_all(operation, keys.into_iter().map(Key::into_item).collect()).await
     }
 
     /// Deletes items by their keys in batches of 25, and retries those that DynamoDB returns as unprocessed.
-    pub(crate) async fn delete_all(&self, operation: &'static str, keys: Vec<Item>) -> Result<(), RepositoryError> {
+    pub(crate) async fn delete_all(&self, operation: &'static str, keys: Vec<Item>) -> Result<()> {
         const BATCH: usize = 25;
         const TRIES: u32 = 8;
         let mut requests = Vec::with_capacity(keys.len());
@@ -363,25 +351,22 @@ impl Table {
 }
 
 /// An item with the attributes that have a value: `None` and empty lists are left out.
-pub(crate) fn to_item<T: Serialize>(operation: &'static str, value: &T) -> Result<Item, RepositoryError> {
+pub(crate) fn to_item<T: Serialize>(operation: &'static str, value: &T) -> Result<Item> {
     let mut item = to_attributes(operation, value)?;
     item.retain(|_, value| !value.is_null() && !value.as_l().is_ok_and(Vec::is_empty));
     Ok(item)
 }
 
 /// The attributes of a value; those of `None` are null.
-pub(crate) fn to_attributes<T: Serialize>(operation: &'static str, value: &T) -> Result<Item, RepositoryError> {
+pub(crate) fn to_attributes<T: Serialize>(operation: &'static str, value: &T) -> Result<Item> {
     serde_dynamo::aws_sdk_dynamodb_1::to_item(value).map_err(RepositoryError::unexpected_item(operation))
 }
 
-pub(crate) fn from_item<T: DeserializeOwned>(operation: &'static str, item: Item) -> Result<T, RepositoryError> {
+pub(crate) fn from_item<T: DeserializeOwned>(operation: &'static str, item: Item) -> Result<T> {
     serde_dynamo::aws_sdk_dynamodb_1::from_item(item).map_err(RepositoryError::unexpected_item(operation))
 }
 
-pub(crate) fn from_found<T: DeserializeOwned>(
-    operation: &'static str,
-    item: Option<Item>,
-) -> Result<Option<T>, RepositoryError> {
+pub(crate) fn from_found<T: DeserializeOwned>(operation: &'static str, item: Option<Item>) -> Result<Option<T>> {
     item.map(|item| from_item(operation, item)).transpose()
 }
 

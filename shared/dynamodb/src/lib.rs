@@ -27,7 +27,7 @@ pub use backoff::back_off;
 pub use budget::ByteBudget;
 pub use clicks::{ClicksTable, PageOfClicks, Partition, Purged, ReadBudget, ReadClicks};
 pub use cursor::{Cursor, Page};
-pub use error::RepositoryError;
+pub use error::{RepositoryError, Result};
 pub use item::Consistency;
 pub use jobs::{JobEnd, JobMark, JobSignal, JobsTable, Reached};
 pub use links::{

@@ -52,7 +52,6 @@ pub enum Change {
 
 impl Change {
     /// What has happened.
-    #[must_use]
     pub fn into_events(self) -> Vec<Event> {
         match self {
             Self::Events(events) => events,

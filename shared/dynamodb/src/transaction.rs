@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::{
     types::{CancellationReason, TransactWriteItem},
 };
 
-use crate::{RepositoryError, back_off, item::Item};
+use crate::{RepositoryError, Result, back_off, item::Item};
 
 /// A transaction: write actions, each with the value that [`Self::send`] returns if the action's condition fails.
 pub(crate) struct Transaction<T> {
@@ -59,15 +59,12 @@ impl<T> Transaction<T> {
     }
 
     /// Sends the transaction. The SDK retries it with the same client request token, so it is applied at most once.
-    pub(crate) async fn send(self, client: &Client) -> Result<TransactionOutcome<T>, RepositoryError> {
+    pub(crate) async fn send(self, client: &Client) -> Result<TransactionOutcome<T>> {
         self.send_returning(client).await.map(|(outcome, _)| outcome)
     }
 
     /// As [`Self::send`], with the item of the action that is refused, if the action [returns it](crate::write::Write::returning_refused).
-    pub(crate) async fn send_returning(
-        self,
-        client: &Client,
-    ) -> Result<(TransactionOutcome<T>, Option<Item>), RepositoryError> {
+    pub(crate) async fn send_returning(self, client: &Client) -> Result<(TransactionOutcome<T>, Option<Item>)> {
         let sent = client.transact_write_items().set_transact_items(Some(self.actions)).send().await;
         let cancelled = match sent.map_err(SdkError::into_service_error) {
             Ok(_) => return Ok((TransactionOutcome::Committed, None)),
@@ -86,14 +83,14 @@ impl<T> Transaction<T> {
 impl<T> Transaction<Option<T>> {
     /// As [`Self::send`], for [`retry_on_conflict`]: `done` if it is committed, otherwise the refusal, which is `None` if a retry may
     /// succeed.
-    pub(crate) async fn commit(self, client: &Client, done: T) -> Result<Option<T>, RepositoryError> {
+    pub(crate) async fn commit(self, client: &Client, done: T) -> Result<Option<T>> {
         Ok(self.send(client).await?.or(Some(done), None))
     }
 }
 
 impl Transaction<()> {
     /// As [`Self::send`], where a refusal is an error: nobody counts on it.
-    pub(crate) async fn or_fail(self, client: &Client) -> Result<(), RepositoryError> {
+    pub(crate) async fn or_fail(self, client: &Client) -> Result<()> {
         let operation = self.operation;
         match self.send(client).await? {
             TransactionOutcome::Committed => Ok(()),
@@ -122,9 +119,9 @@ pub(crate) const TRIES: u32 = 8;
 pub(crate) async fn retry_on_conflict<T, Tried>(
     operation: &'static str,
     mut attempt: impl FnMut() -> Tried,
-) -> Result<T, RepositoryError>
+) -> Result<T>
 where
-    Tried: Future<Output = Result<Option<T>, RepositoryError>>,
+    Tried: Future<Output = Result<Option<T>>>,
 {
     for tried in 0..TRIES {
         if let Some(result) = attempt().await? {

@@ -14,7 +14,7 @@ use aws_sdk_dynamodb::{
 use serde::Serialize;
 
 use crate::{
-    RepositoryError, back_off,
+    RepositoryError, Result, back_off,
     item::{IS_NEW, Item, Key, Table, to_item},
 };
 
@@ -53,11 +53,7 @@ pub(crate) enum Outcome {
 
 impl Table {
     /// Puts an item in the place of the one with its key, if there is one.
-    pub(crate) fn put_item(
-        &self,
-        operation: &'static str,
-        item: &impl Serialize,
-    ) -> Result<Write<'_>, RepositoryError> {
+    pub(crate) fn put_item(&self, operation: &'static str, item: &impl Serialize) -> Result<Write<'_>> {
         Ok(self.write(operation, Kind::Put(to_item(operation, item)?)))
     }
 
@@ -73,11 +69,7 @@ impl Table {
     }
 
     /// A transaction action that creates an item and fails if its key exists.
-    pub(crate) fn put_new(
-        &self,
-        operation: &'static str,
-        item: &impl Serialize,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    pub(crate) fn put_new(&self, operation: &'static str, item: &impl Serialize) -> Result<TransactWriteItem> {
         self.put_item(operation, item)?.only_if(IS_NEW).action()
     }
 
@@ -88,7 +80,7 @@ impl Table {
         key: Key,
         condition: &str,
         values: impl IntoIterator<Item = (&'static str, AttributeValue)>,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    ) -> Result<TransactWriteItem> {
         let values = values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let check = ConditionCheck::builder()
             .table_name(&self.name)
@@ -168,16 +160,13 @@ impl Write<'_> {
     }
 
     /// Sends the write, and again while a transaction is writing the same item.
-    pub(crate) async fn send(self) -> Result<Outcome, RepositoryError> {
+    pub(crate) async fn send(self) -> Result<Outcome> {
         let if_refused = self.condition.as_ref().map(|_| ReturnValuesOnConditionCheckFailure::AllOld);
         self.send_for(if_refused).await
     }
 
     /// The calls are boxed: otherwise whatever awaits a write would have room for the largest of them.
-    async fn send_for(
-        self,
-        if_refused: Option<ReturnValuesOnConditionCheckFailure>,
-    ) -> Result<Outcome, RepositoryError> {
+    async fn send_for(self, if_refused: Option<ReturnValuesOnConditionCheckFailure>) -> Result<Outcome> {
         let names = self.names();
         let Self {
             table: Table { client, name: table }, operation, kind, condition, values, returns_new, once, ..
@@ -249,18 +238,18 @@ impl Write<'_> {
     }
 
     /// Sends the write, and returns whether it was done: `false` means that its condition has failed.
-    pub(crate) async fn unless_refused(self) -> Result<bool, RepositoryError> {
+    pub(crate) async fn unless_refused(self) -> Result<bool> {
         Ok(matches!(self.send_for(None).await?, Outcome::Done(_)))
     }
 
     /// Sends the write, to which a refusal is an error: nobody counts on it.
-    pub(crate) async fn or_fail(self) -> Result<(), RepositoryError> {
+    pub(crate) async fn or_fail(self) -> Result<()> {
         let operation = self.operation;
         if self.unless_refused().await? { Ok(()) } else { Err(RepositoryError::refused(operation)) }
     }
 
     /// The write as an action of a transaction.
-    pub(crate) fn action(self) -> Result<TransactWriteItem, RepositoryError> {
+    pub(crate) fn action(self) -> Result<TransactWriteItem> {
         let names = self.names();
         let Self { table, operation, kind, condition, values, returns_refused, .. } = self;
         let values = unless_empty(values);

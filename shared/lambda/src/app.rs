@@ -9,19 +9,16 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'
 
 /// A page that does something with a token, below the base under which people reach the API. It has the token in its fragment, which
 /// browsers send to no server, so that it is in no log.
-#[must_use]
 pub fn page_with_token(base: &str, page: &str, token: &OneTimeToken) -> String {
     format!("{}/app#/{page}?token={}", base.trim_end_matches('/'), token.reveal())
 }
 
 /// The page on which somebody gets rid of notifications by mail, with what may be their token.
-#[must_use]
 pub fn unsubscribe_page(base: &str, token: &str) -> String {
     format!("{}/app#/unsubscribe?token={}", base.trim_end_matches('/'), utf8_percent_encode(token, ENCODED))
 }
 
 /// The page on which somebody registers with this address, by a token that is the right to and leads into no workspace.
-#[must_use]
 pub fn registration_page(base: &str, email: &EmailAddress, token: &OneTimeToken) -> String {
     let email = utf8_percent_encode(email.as_str(), ENCODED);
     format!("{}&email={email}", page_with_token(base, "invitation", token))

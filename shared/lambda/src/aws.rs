@@ -14,7 +14,7 @@ use aws_smithy_http_client::{
 };
 use aws_smithy_runtime_api::client::http::{SharedHttpClient, SharedHttpConnector, http_client_fn};
 use aws_types::service_config::{LoadServiceConfig, ServiceConfigKey};
-use linklet_dynamodb::{AuditTable, JobsTable, RepositoryError, UsersTable};
+use linklet_dynamodb::{AuditTable, JobsTable, Result, UsersTable};
 
 use crate::{
     breaker::Breaker,
@@ -90,14 +90,12 @@ pub struct Tables(DynamoDb);
 
 impl Tables {
     /// With a circuit breaker, for functions behind the API. All tables share the breaker, since they share an endpoint.
-    #[must_use]
     pub fn behind_the_api(config: &SdkConfig) -> Self {
         Self(DynamoDb::from_conf(Builder::from(config).interceptor(Breaker::default()).build()))
     }
 
     /// Without a circuit breaker, for consumers of streams and queues: no user waits for them, failed batches are redelivered, and
     /// failing at once would use up the receive count of messages.
-    #[must_use]
     pub fn without_breaker(config: &SdkConfig) -> Self {
         Self(DynamoDb::new(config))
     }
@@ -122,6 +120,6 @@ impl Tables {
 
 /// Logs the failure to open a connection ahead of the first request. The function starts anyway, since some requests need no
 /// table.
-pub fn log_connection(opened: Result<(), RepositoryError>) {
+pub fn log_connection(opened: Result<()>) {
     warn_of(opened, "DynamoDB can't be reached at start-up");
 }

@@ -40,7 +40,6 @@ pub struct ReceivedMessage<T = Event> {
 
 impl<T: Content> ReceivedMessage<T> {
     /// The span of what is logged of this message.
-    #[must_use]
     pub fn span(&self) -> Span {
         self.event.correlation_ids().first().map_or_else(Span::none, |first| span_of(first))
     }
@@ -48,7 +47,6 @@ impl<T: Content> ReceivedMessage<T> {
 
 impl<T: Serialize + Content> ReceivedMessage<T> {
     /// Converts a message that its consumer can't process, for [`DeadLetterQueue::park_all`].
-    #[must_use]
     pub fn refused(&self, reason: &str) -> UnreadableMessage {
         let correlation_ids = self.event.correlation_ids();
         UnreadableMessage {
@@ -75,7 +73,6 @@ pub struct UnreadableMessage {
 
 impl UnreadableMessage {
     /// A text that isn't the JSON that was expected.
-    #[must_use]
     pub fn malformed(body: &str, message_id: &str, error: &serde_json::Error) -> Self {
         Self {
             message_id: message_id.to_owned(),
@@ -117,7 +114,6 @@ content!(Event);
 content!(PlannedRound);
 
 /// Parses the messages of a batch, and separates those that can't be parsed.
-#[must_use]
 pub fn read<T: Content>(batch: SqsEvent) -> (Vec<ReceivedMessage<T>>, Vec<UnreadableMessage>) {
     let mut readable = Vec::with_capacity(batch.records.len());
     let mut unreadable = Vec::new();
@@ -157,7 +153,6 @@ fn correlation_id_in(body: &str) -> CorrelationId {
 }
 
 /// The response of a consumer that makes SQS redeliver these messages.
-#[must_use]
 pub fn failures(message_ids: impl IntoIterator<Item = String>) -> SqsBatchResponse {
     let mut response = SqsBatchResponse::default();
     response.batch_item_failures = message_ids
@@ -181,7 +176,6 @@ pub struct DeadLetterQueue {
 
 impl DeadLetterQueue {
     /// The dead-letter queue with this URL.
-    #[must_use]
     pub fn new(client: Client, url: impl Into<String>) -> Self {
         Self { client, url: url.into(), consumer: None }
     }

@@ -15,14 +15,12 @@ pub struct ValueCount {
 
 impl ValueCount {
     /// How often a dimension has a value.
-    #[must_use]
     pub fn new(dimension: Dimension, value: &str, count: u64) -> Self {
         Self { value: BTreeMap::from([(dimension.label(), value.to_owned())]), count }
     }
 }
 
 /// All values of a breakdown, most frequent first.
-#[must_use]
 pub fn value_counts(breakdown: &Breakdown, dimension: Dimension) -> Vec<ValueCount> {
     breakdown.ranking().iter().map(|(value, count)| ValueCount::new(dimension, value, *count)).collect()
 }

@@ -79,7 +79,6 @@ impl Circuit {
     const CLOSED: State = State::Closed { failures: 0, last_failure: None };
 
     /// A closed circuit.
-    #[must_use]
     pub const fn new() -> Self {
         Self { state: Self::CLOSED, epoch: 0 }
     }
@@ -165,7 +164,6 @@ pub struct BreakerOpen;
 
 impl Breaker {
     /// A closed circuit breaker with this clock.
-    #[must_use]
     pub fn with_clock(clock: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
         Self { circuit: Arc::default(), clock: Arc::new(clock) }
     }

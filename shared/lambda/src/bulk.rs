@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    http::{ApiError, JsonObject, Problem, Request, Response, StatusCode, json},
+    http::{ApiError, JsonObject, Problem, Request, Response, Result, StatusCode, json},
     identity::Caller,
     throttle::admit_workspace,
 };
@@ -40,7 +40,6 @@ impl Bulk {
     const BEGINS_FOR: Duration = Duration::from_secs(8);
 
     /// Counts links in this table.
-    #[must_use]
     pub fn new(throttle: ThrottleTable) -> Self {
         Self { throttle, begins_for: Self::BEGINS_FOR }
     }
@@ -56,7 +55,7 @@ impl Bulk {
     ///
     /// # Errors
     /// 429 if it has, before anything is done.
-    pub async fn admit(&self, request: &Request, caller: &Caller, links: usize) -> Result<Instant, ApiError> {
+    pub async fn admit(&self, request: &Request, caller: &Caller, links: usize) -> Result<Instant> {
         let until = Instant::now() + self.begins_for;
         let (limit, links) = ((LimitedRoute::Bulk, RateLimit::BULK_LINKS), u32::try_from(links).unwrap_or(u32::MAX));
         admit_workspace(&self.throttle, limit, request, caller.workspace(), links).await?;
@@ -87,30 +86,27 @@ pub fn limit_passwords<'o>(links: impl IntoIterator<Item = &'o JsonObject>) -> R
 }
 
 /// Which of these codes were named before by the same request, so that a link is changed once.
-#[must_use]
 pub fn repeated<'c>(codes: impl IntoIterator<Item = &'c str>) -> Vec<bool> {
     let mut named = HashSet::new();
     codes.into_iter().map(|code| !named.insert(code)).collect()
 }
 
 /// The error about a link that was named before.
-#[must_use]
 pub fn named_twice() -> ApiError {
     Invalid::new("the request names this link twice").in_field("code").into()
 }
 
 /// One group for each link, for those that don't depend on each other.
-#[must_use]
 pub fn apart(links: usize) -> Vec<Vec<usize>> {
     (0..links).map(|index| vec![index]).collect()
 }
 
 /// Does something with each of these links, and returns the results in their order. The links of a group are done one after another, so
 /// that a later one finds what the one before it has made; groups are done at once.
-pub async fn each<T, F, W>(links: usize, groups: Vec<Vec<usize>>, until: Instant, work: F) -> Vec<Result<T, ApiError>>
+pub async fn each<T, F, W>(links: usize, groups: Vec<Vec<usize>>, until: Instant, work: F) -> Vec<Result<T>>
 where
     F: Fn(usize) -> W,
-    W: Future<Output = Result<T, ApiError>>,
+    W: Future<Output = Result<T>>,
 {
     let work = &work;
     // Collected first, since the compiler doesn't see that a stream of borrowing futures can be sent.
@@ -123,10 +119,10 @@ where
     results.into_iter().map(|result| result.unwrap_or_else(|| Err(Problem::TryAgain.into()))).collect()
 }
 
-async fn run_group<T, F, W>(group: Vec<usize>, until: Instant, work: &F) -> Vec<(usize, Result<T, ApiError>)>
+async fn run_group<T, F, W>(group: Vec<usize>, until: Instant, work: &F) -> Vec<(usize, Result<T>)>
 where
     F: Fn(usize) -> W,
-    W: Future<Output = Result<T, ApiError>>,
+    W: Future<Output = Result<T>>,
 {
     let mut done = Vec::with_capacity(group.len());
     for index in group {
@@ -139,8 +135,7 @@ where
 }
 
 /// The answer with the results of all links: for each its status, and the body that its answer has alone.
-#[must_use]
-pub fn results(request: &Request, results: Vec<Result<Response, ApiError>>) -> Response {
+pub fn results(request: &Request, results: Vec<Result<Response>>) -> Response {
     // A table that is away fails each link, and one line says so.
     let mut logged = HashSet::new();
     let results = results.into_iter().enumerate().map(|(index, result)| {

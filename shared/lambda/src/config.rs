@@ -27,7 +27,6 @@ pub fn required(name: &'static str) -> Result<String, ConfigError> {
 }
 
 /// The value of an optional variable; `None` if it is missing or empty.
-#[must_use]
 pub fn optional(name: &'static str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }

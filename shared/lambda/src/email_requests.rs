@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use crate::{
     config,
-    http::{ApiError, Problem, Request},
+    http::{Problem, Request, Result},
     publisher::{Message, Publisher},
     telemetry::chain,
 };
@@ -26,19 +26,16 @@ pub struct EmailRequests(Option<Publisher>);
 
 impl EmailRequests {
     /// Mails are ordered in the queue `NOTIFY_QUEUE_URL`. Without this variable, none are ordered.
-    #[must_use]
     pub fn from_env(aws: &SdkConfig) -> Self {
         Self(config::optional("NOTIFY_QUEUE_URL").map(|queue| Publisher::new(Client::new(aws), queue)))
     }
 
     /// Mails are ordered in this queue.
-    #[must_use]
     pub fn to(queue: Publisher) -> Self {
         Self(Some(queue))
     }
 
     /// Whether mail is configured.
-    #[must_use]
     pub fn are_placed(&self) -> bool {
         self.0.is_some()
     }
@@ -47,7 +44,7 @@ impl EmailRequests {
     ///
     /// # Errors
     /// 503 when the queue doesn't take the order.
-    pub async fn place(&self, request: &Request, mail: RequestedEmail) -> Result<(), ApiError> {
+    pub async fn place(&self, request: &Request, mail: RequestedEmail) -> Result<()> {
         let is_placed = self.send(request.correlation_id(), request.received_at(), mail).await;
         if is_placed { Ok(()) } else { Err(Problem::ServiceUnavailable.into()) }
     }

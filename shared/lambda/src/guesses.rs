@@ -11,7 +11,7 @@ use crate::{
     StartError,
     aws::Tables,
     config,
-    http::{ApiError, Edge, Problem, Request},
+    http::{ApiError, Edge, Problem, Request, Result},
     metrics::{self, Metric},
     telemetry::chain,
 };
@@ -37,7 +37,7 @@ pub struct Attempt<'a> {
 
 impl Attempt<'_> {
     /// Whether the guess stays counted: because the answer tells that it was wrong, or because each one counts.
-    fn stays_counted<T>(self, answer: &Result<T, ApiError>) -> bool {
+    fn stays_counted<T>(self, answer: &Result<T>) -> bool {
         match answer {
             Ok(_) => matches!(self.kind, GuessKind::Mail | GuessKind::Registration),
             Err(error) if self.kind == GuessKind::Link => {
@@ -80,8 +80,8 @@ impl Guesses {
         &self,
         request: &Request,
         attempt: Attempt<'_>,
-        work: impl AsyncFnOnce(Option<HashFor>) -> Result<T, ApiError>,
-    ) -> Result<T, ApiError> {
+        work: impl AsyncFnOnce(Option<HashFor>) -> Result<T>,
+    ) -> Result<T> {
         let guess = self.guess(request, attempt);
         let Some(admitted) = self.admit(request, &guess).await? else { return work(None).await };
         if attempt.kind == GuessKind::Password && admitted.begins_wait() {
@@ -119,26 +119,22 @@ impl Guesses {
     }
 
     /// The hash under which guesses at an account's password are counted.
-    #[must_use]
     pub fn account_hash(&self, email: &str) -> AccountHash {
         AccountHash::of(email, &self.salt)
     }
 
     /// The hash of the address that a request comes from, for log lines.
-    #[must_use]
     pub fn address_hash(&self, request: &Request) -> IpHash {
         IpHash::of(&self.edge.address(request), &self.salt)
     }
 
     /// Where what somebody changes by this request comes from, for its entry in the audit log.
-    #[must_use]
     pub fn origin(&self, request: &Request, actor: Actor) -> AuditContext {
         let (at, correlation_id) = (request.received_at(), request.correlation_id().clone());
         AuditContext { actor, at, address: Some(self.address_hash(request)), correlation_id }
     }
 
     /// The hash of the smallest network that the request comes from, for which it is remembered who has signed in from there.
-    #[must_use]
     pub fn network_hash(&self, request: &Request) -> IpHash {
         IpHash::of_network(&self.edge.address(request), &self.salt)
     }
@@ -150,7 +146,6 @@ impl Guesses {
     }
 
     /// An account, and the network from which this request makes it known.
-    #[must_use]
     pub fn familiar_network(&self, request: &Request, account: &str) -> FamiliarNetwork {
         FamiliarNetwork { account: self.account_hash(account), network: self.network_hash(request) }
     }
@@ -160,7 +155,7 @@ impl Guesses {
         Guess { kind, senders, account: account.map(|account| AccountHash::of(account, &self.salt)) }
     }
 
-    async fn admit(&self, request: &Request, guess: &Guess) -> Result<Option<AdmittedGuess>, ApiError> {
+    async fn admit(&self, request: &Request, guess: &Guess) -> Result<Option<AdmittedGuess>> {
         match self.table.admit_guess(guess, request.received_at()).await {
             Ok(GuessOutcome::Admitted(admitted)) => Ok(Some(admitted)),
             Ok(GuessOutcome::MustWait { wait, counted }) => {
@@ -178,7 +173,6 @@ impl Guesses {
 }
 
 /// The refusal of somebody who has to wait.
-#[must_use]
 pub fn must_wait(wait: Duration) -> ApiError {
     let seconds = wait.as_millis().div_ceil(1_000);
     ApiError::TooManyAttempts { retry_after: u64::try_from(seconds).unwrap_or(u64::MAX).max(1) }

@@ -7,7 +7,7 @@ use crate::{
     aws::Tables,
     config,
     guesses::{Attempt, Guesses, must_wait},
-    http::{ApiError, Problem, Request},
+    http::{ApiError, Problem, Request, Result},
     limiter::answer_of_table,
     passwords::Passwords,
     throttle::Throttle,
@@ -29,13 +29,11 @@ pub struct LinkHashing {
 
 impl LinkHashing {
     /// Within these limits.
-    #[must_use]
     pub fn within(limits: Limits) -> Self {
         Self { limits, passwords: Passwords::default(), turn: Mutex::default() }
     }
 
     /// Within a budget that is kept in the same table as calls are counted in.
-    #[must_use]
     pub fn beside(Throttle { table, edge, salt, .. }: &Throttle, hashes: HashBudget) -> Self {
         let guesses = Guesses { table: table.clone(), edge: *edge, salt: salt.clone() };
         Self::within(Limits { guesses, hashes })
@@ -52,7 +50,7 @@ impl LinkHashing {
         by: &UserId,
         password: &LinkPassword,
         among_many_until: Option<Instant>,
-    ) -> Result<String, ApiError> {
+    ) -> Result<String> {
         let Some(until) = among_many_until else {
             return self.hash_at(request, by, password, request.received_at()).await;
         };
@@ -65,13 +63,7 @@ impl LinkHashing {
         }
     }
 
-    async fn hash_at(
-        &self,
-        request: &Request,
-        by: &UserId,
-        password: &LinkPassword,
-        now: Timestamp,
-    ) -> Result<String, ApiError> {
+    async fn hash_at(&self, request: &Request, by: &UserId, password: &LinkPassword, now: Timestamp) -> Result<String> {
         self.admit(request, &by.to_string(), now).await?;
         self.passwords.hash(password.typed()).map_err(ApiError::internal)
     }
@@ -85,8 +77,8 @@ impl LinkHashing {
         &self,
         request: &Request,
         code: &ShortCode,
-        work: impl AsyncFnOnce() -> Result<T, ApiError>,
-    ) -> Result<T, ApiError> {
+        work: impl AsyncFnOnce() -> Result<T>,
+    ) -> Result<T> {
         let folded = code.folded();
         let attempt = Attempt { kind: GuessKind::Link, account: Some(&folded) };
         self.limits.guesses.limit(request, attempt, async |_| work().await).await
@@ -102,14 +94,14 @@ impl LinkHashing {
         link: &LinkId,
         password: &TypedPassword,
         stored: Option<&str>,
-    ) -> Result<(), ApiError> {
+    ) -> Result<()> {
         self.admit(request, &link.to_string(), request.received_at()).await?;
         let is_right = self.passwords.verify(password, stored);
         if is_right { Ok(()) } else { Err(Problem::LinkPasswordWrong.into()) }
     }
 
     /// Counts a hash for a link or for the person who gives it a password.
-    async fn admit(&self, request: &Request, whose: &str, now: Timestamp) -> Result<(), ApiError> {
+    async fn admit(&self, request: &Request, whose: &str, now: Timestamp) -> Result<()> {
         self.limits.admit_hashes(request, Some(HashFor::Links), whose, 1, now).await
     }
 }
@@ -145,7 +137,7 @@ impl Limits {
         account: &str,
         hashes: u32,
         now: Timestamp,
-    ) -> Result<(), ApiError> {
+    ) -> Result<()> {
         let Some(class) = whose else { return Ok(()) };
         let hasher = self.guesses.hasher(request, class, account);
         let spent = self.guesses.table.spend_hashes(&hasher, hashes, self.hashes, now).await;

@@ -14,7 +14,7 @@ use lru::LruCache;
 use parking_lot::Mutex;
 
 use crate::{
-    http::{ApiError, Edge, Request},
+    http::{ApiError, Edge, Request, Result},
     metrics::{self, Metric},
     telemetry::warn_of,
 };
@@ -52,13 +52,11 @@ impl Limiter {
     pub const MAX_SUBJECTS: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
 
     /// A limiter without any counted calls.
-    #[must_use]
     pub fn new(limit: RateLimit) -> Self {
         Self { limit, counts: Mutex::new(LruCache::sparse(Self::MAX_SUBJECTS)) }
     }
 
     /// What a client is allowed.
-    #[must_use]
     pub fn limit(&self) -> RateLimit {
         self.limit
     }
@@ -145,7 +143,7 @@ impl Strangers {
     ///
     /// # Errors
     /// 429 when there were too many from the address.
-    pub async fn admit(&self, request: &Request) -> Result<(), ApiError> {
+    pub async fn admit(&self, request: &Request) -> Result<()> {
         let (senders, now) = (ThrottleSubject::all_at(&self.edge.address(request), &self.salt), request.received_at());
         let counted = self.limiter.count(&senders, now);
         self.limiter.merge_due((&self.calls, LimitedRoute::Statistics), &senders, now).await;

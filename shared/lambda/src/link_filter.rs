@@ -7,7 +7,7 @@ use linklet_domain::{
     ArchivedFilter, ExternalId, GivenFilter, Invalid, Link, LinkFilter, LinkSearch, LinkSummary, ShortCode, SortOrder,
     StatusFilter, TagTerm, Timestamp, UserId, Verdict, WorkspaceId,
 };
-use linklet_dynamodb::{Cursor, LinkRange, LinkReader, LinksTable, RepositoryError};
+use linklet_dynamodb::{Cursor, LinkRange, LinkReader, LinksTable, Result};
 
 use crate::zone::Zone;
 
@@ -60,7 +60,6 @@ impl LinkQuery {
     }
 
     /// What is made of a link at `now`.
-    #[must_use]
     pub fn verdict(&self, link: &Link, now: Timestamp) -> Verdict {
         let (from, to) = self.created;
         let is_wanted = from.is_none_or(|from| from <= link.created_at)
@@ -71,7 +70,6 @@ impl LinkQuery {
     }
 
     /// Whether nearly each link is meant that was created within the time.
-    #[must_use]
     pub fn means_nearly_all(&self) -> bool {
         self.search.is_none() && self.filter.matches_nearly_all()
     }
@@ -119,7 +117,6 @@ enum Source<'a> {
 
 impl<'a> Matches<'a> {
     /// The links of a workspace that a query finds, but for its external id.
-    #[must_use]
     pub fn of(
         query: &'a LinkQuery,
         order: LinkOrder,
@@ -140,7 +137,7 @@ impl<'a> Matches<'a> {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn next(&mut self) -> Result<Option<Vec<LinkSummary>>, RepositoryError> {
+    pub async fn next(&mut self) -> Result<Option<Vec<LinkSummary>>> {
         let (read, mut found) = match &mut self.source {
             Source::Summaries(reader) => {
                 let Some(summaries) = reader.next().await? else { return Ok(None) };
@@ -162,19 +159,16 @@ impl<'a> Matches<'a> {
     }
 
     /// How many links have been read, whether they match or not.
-    #[must_use]
     pub fn read(&self) -> usize {
         self.read
     }
 
     /// How many of these would match if they weren't archived.
-    #[must_use]
     pub fn left_out(&self) -> usize {
         self.left_out
     }
 
     /// The last link that was read, if there are more behind it.
-    #[must_use]
     pub fn rest(&self) -> Option<&Cursor<ShortCode>> {
         match &self.source {
             Source::Summaries(reader) => reader.rest(),

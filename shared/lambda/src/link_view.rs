@@ -6,7 +6,7 @@ use linklet_domain::{
     ClickLimit, FullName, Link, LinkClicks, LinkId, LinkMetadata, LinkState, LinkStatus, Preview, ShortCode, TargetId,
     TargetStatus, TargetUrl, Timestamp, UserId, Uses, WorkspaceId,
 };
-use linklet_dynamodb::{Health, LinksTable, Names, RepositoryError, StatsTable, WatchTable};
+use linklet_dynamodb::{Health, LinksTable, Names, Result, StatsTable, WatchTable};
 use serde::Serialize;
 
 use crate::{
@@ -54,7 +54,6 @@ pub async fn link_uses(table: &LinksTable, links: &[Link]) -> Option<LinkUses> {
 
 impl Surroundings {
     /// The names of what could not be read.
-    #[must_use]
     pub fn degraded(&self) -> Vec<&'static str> {
         [(CLICKS, self.clicks.is_none()), (NAMES, self.names.is_none()), (USES, self.uses.is_none())]
             .into_iter()
@@ -72,7 +71,7 @@ pub async fn creator_names(people: &Names, links: &[Link]) -> Option<CreatorName
 const HEALTH: &str = "health";
 
 /// Reads data of another context; `None` if that fails or takes longer than 1 s. `what` is the data's name in `degraded`.
-pub async fn within_budget<T>(what: &'static str, read: impl Future<Output = Result<T, RepositoryError>>) -> Option<T> {
+pub async fn within_budget<T>(what: &'static str, read: impl Future<Output = Result<T>>) -> Option<T> {
     match tokio::time::timeout(BUDGET, read).await {
         Ok(Ok(known)) => Some(known),
         Ok(Err(error)) => {
@@ -158,7 +157,6 @@ pub struct LinkView {
 
 impl LinkView {
     /// The representation of a link at the time of the request.
-    #[must_use]
     pub fn new(request: &Request, short_urls: &ShortUrls, link: Link, around: &Surroundings) -> Self {
         let Surroundings { clicks, names, uses } = around;
         let uses = uses.as_ref().and_then(|uses| uses.get(link.id()));
@@ -246,7 +244,6 @@ impl OneLink {
     }
 
     /// The response for one of several links whose surroundings were read together.
-    #[must_use]
     pub fn among(request: &Request, short_urls: &ShortUrls, around: &Surroundings, link: Link) -> Self {
         Self { degraded: around.degraded(), link: LinkView::new(request, short_urls, link, around), health: None }
     }

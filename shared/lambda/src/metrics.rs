@@ -84,7 +84,6 @@ impl Metric {
     ];
 
     /// The metric's name in CloudWatch.
-    #[must_use]
     pub fn name(self) -> String {
         format!("{self:?}")
     }
@@ -103,7 +102,6 @@ impl Measured {
     pub const MOST_NAMED: usize = 10;
 
     /// The sum of a metric.
-    #[must_use]
     pub fn get(&self, metric: Metric) -> f64 {
         self.sums[metric as usize]
     }

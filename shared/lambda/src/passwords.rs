@@ -41,7 +41,6 @@ impl Passwords {
 
     /// Whether the password matches the stored hash: Argon2 or, from an older system, bcrypt. Without a stored hash, the result
     /// is `false` after the same time.
-    #[must_use]
     pub fn verify(&self, password: &TypedPassword, stored: Option<&str>) -> bool {
         let password = password.as_bytes();
         match stored {
@@ -103,7 +102,6 @@ impl CustomizedPasswordHasher<PasswordHash> for Passwords {
 }
 
 /// Whether a stored hash should be replaced at the next login.
-#[must_use]
 pub fn is_outdated(stored: &str) -> bool {
     is_bcrypt(stored)
 }

@@ -9,7 +9,7 @@ use crate::{
     audit_log,
     guesses::Attempt,
     hashing::Limits,
-    http::{ApiError, Problem, Request},
+    http::{ApiError, Problem, Request, Result},
     passwords::Passwords,
 };
 
@@ -38,7 +38,6 @@ pub struct Purpose {
 
 impl Purpose {
     /// A purpose for which this password alone is hashed.
-    #[must_use]
     pub const fn refused_as(refusal: &'static str) -> Self {
         Self { refusal, hashes: 1 }
     }
@@ -55,7 +54,7 @@ impl Proofs<'_> {
         account: &Account,
         password: &TypedPassword,
         Purpose { refusal, hashes }: Purpose,
-    ) -> Result<(), ApiError> {
+    ) -> Result<()> {
         let verify = async |whose: Option<HashFor>| {
             self.limits.admit_hashes(request, whose, account.email.as_str(), hashes, request.received_at()).await?;
             if self.passwords.verify(password, account.password_hash.as_deref()) {

@@ -116,7 +116,6 @@ impl Publisher {
     pub const MAX_GROUPS: usize = 25;
 
     /// A publisher for the queue with this URL.
-    #[must_use]
     pub fn new(client: Client, queue_url: impl Into<String>) -> Self {
         Self { client, queue_url: queue_url.into() }
     }

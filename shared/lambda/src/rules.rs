@@ -3,7 +3,7 @@
 use linklet_domain::{Routing, RoutingRefused, Rule, Variant, optional};
 use serde::{Deserialize, Serialize};
 
-use crate::http::{ApiError, Edge, Problem, Request, ShortUrls};
+use crate::http::{Edge, Problem, Request, Result, ShortUrls};
 
 /// Rules and variants as a request has them.
 #[derive(Debug, Deserialize)]
@@ -16,7 +16,6 @@ pub struct GivenRules {
 
 impl GivenRules {
     /// Whether the request has any of both, if only an empty list.
-    #[must_use]
     pub fn is_given(&self) -> bool {
         self.rules.is_some() || self.variants.is_some()
     }
@@ -25,7 +24,7 @@ impl GivenRules {
     ///
     /// # Errors
     /// When there are too many, or they are too large.
-    pub fn into_routing(self) -> Result<Option<Routing>, ApiError> {
+    pub fn into_routing(self) -> Result<Option<Routing>> {
         Routing::of(self.rules.unwrap_or_default(), self.variants.unwrap_or_default()).map_err(
             |refused| match refused {
                 RoutingRefused::Invalid(invalid) => invalid.into(),
@@ -39,7 +38,7 @@ impl GivenRules {
 ///
 /// # Errors
 /// When one of them does.
-pub fn refuse_own(short_urls: &ShortUrls, request: &Request, routing: &Routing) -> Result<(), ApiError> {
+pub fn refuse_own(short_urls: &ShortUrls, request: &Request, routing: &Routing) -> Result<()> {
     for rule in routing.rules() {
         short_urls.refuse_own(request, "rules", &rule.url)?;
     }
@@ -59,7 +58,6 @@ pub struct RulesView<'a> {
 
 impl<'a> RulesView<'a> {
     /// The rules and variants of a link, where this edge tells countries or none does.
-    #[must_use]
     pub fn new(routing: Option<&'a Routing>, edge: Edge) -> Self {
         let (rules, variants) = routing.map_or_else(Default::default, |routing| (routing.rules(), routing.variants()));
         Self { rules, variants, countries_known: edge != Edge::None }

@@ -75,7 +75,6 @@ pub async fn one_by_one(batch: StreamEvent, consumer: &impl InOrder) -> DynamoDb
 }
 
 /// The response that makes Lambda deliver the batch again from this record on; `None` means that all records succeeded.
-#[must_use]
 pub fn retry_from(record: Option<&EventRecord>) -> DynamoDbEventResponse {
     let mut response = DynamoDbEventResponse::default();
     if let Some(record) = record {

@@ -69,19 +69,16 @@ fn is_wanted(metadata: &Metadata<'_>, level: Level, metrics_are_on: bool) -> boo
 
 /// The span of a request, a message or a scheduled call: all that is logged within it has this correlation id. Such spans must
 /// not be nested, and their lines have no correlation id of their own, since JSON members must not be repeated.
-#[must_use]
 pub fn span_of(correlation_id: &CorrelationId) -> Span {
     tracing::info_span!("request", correlation_id = correlation_id.as_str())
 }
 
 /// A duration for a log line, exact to a tenth of a millisecond.
-#[must_use]
 pub(crate) fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 10_000.0).round() / 10.0
 }
 
 /// Formats an error and the chain of its sources in one line, separated by colons.
-#[must_use]
 pub fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

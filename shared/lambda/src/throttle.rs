@@ -8,7 +8,7 @@ use linklet_domain::{
 use linklet_dynamodb::{CountOutcome, ReadMeter, ThrottleTable};
 
 use crate::{
-    http::{ApiError, Edge, Request},
+    http::{ApiError, Edge, Request, Result},
     identity::Caller,
     limiter::{Limiter, answer_of_table},
     telemetry::warn_of,
@@ -33,13 +33,11 @@ pub struct Throttle {
 
 impl Throttle {
     /// With these limits of a route.
-    #[must_use]
     pub fn new(table: ThrottleTable, route: LimitedRoute, limits: RouteLimits, (edge, salt): (Edge, Salt)) -> Self {
         Self { table, route, by_person: limits.by_person, limiter: Limiter::new(limits.by_address), edge, salt }
     }
 
     /// These limits for another route, whose calls are counted apart.
-    #[must_use]
     pub fn of(&self, route: LimitedRoute) -> Self {
         let (table, limiter) = (self.table.clone(), Limiter::new(self.limiter.limit()));
         Self { table, route, by_person: self.by_person, limiter, edge: self.edge, salt: self.salt.clone() }
@@ -53,7 +51,7 @@ impl Throttle {
     ///
     /// # Errors
     /// 429 if a subject has reached the limit.
-    pub async fn admit(&self, request: &Request, person: &UserId) -> Result<(), ApiError> {
+    pub async fn admit(&self, request: &Request, person: &UserId) -> Result<()> {
         let now = request.received_at();
         let person = ThrottleSubject::Person(*person);
         let counted = self.table.count(self.route, &person, self.by_person, 1, now).await;
@@ -98,7 +96,7 @@ pub async fn admit_workspace(
     request: &Request,
     workspace: &WorkspaceId,
     calls: u32,
-) -> Result<(), ApiError> {
+) -> Result<()> {
     let (subject, now) = (ThrottleSubject::Workspace(*workspace), request.received_at());
     match answer_of_table(table.count(route, &subject, limit, calls, now).await, UNCOUNTED) {
         Some(CountOutcome::Refused(window)) => Err(ApiError::Throttled(limit.refusal(window, now))),

@@ -5,7 +5,7 @@ use linklet_dynamodb::{RepositoryError, TargetQuota, WatchTable, Workspaces};
 
 use crate::{
     config::{self, ConfigError},
-    http::{ApiError, Problem},
+    http::{Problem, Result},
     link_view::within_budget,
 };
 
@@ -66,7 +66,7 @@ impl TargetRoom {
     ///
     /// # Errors
     /// When as many URLs are monitored as may be, and this is none of them.
-    pub async fn require(&self, workspace: &WorkspaceId, user: &UserId, target: &TargetId) -> Result<(), ApiError> {
+    pub async fn require(&self, workspace: &WorkspaceId, user: &UserId, target: &TargetId) -> Result<()> {
         match within_budget("quota", self.has_room(workspace, user, target)).await {
             Some(false) => Err(Problem::TargetQuotaReached.into()),
             Some(true) | None => Ok(()),

@@ -36,7 +36,6 @@ impl<'a> From<&'a Workspace> for WorkspaceView<'a> {
 }
 
 /// 200 with a workspace, and its entity tag.
-#[must_use]
 pub fn shown_workspace(workspace: &Workspace) -> Response {
     tagged(json(StatusCode::OK, &WorkspaceView::from(workspace)), &workspace.id, workspace.revision)
 }

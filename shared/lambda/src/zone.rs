@@ -15,7 +15,6 @@ pub struct Zone(TimeZone);
 
 impl Zone {
     /// Coordinated Universal Time.
-    #[must_use]
     pub fn utc() -> Self {
         Self(TimeZone::UTC)
     }
@@ -30,7 +29,6 @@ impl Zone {
     }
 
     /// The date and hour that clocks in the zone show, as if they were in UTC.
-    #[must_use]
     pub fn local(&self, at: Timestamp) -> Timestamp {
         let offset = self.offset_seconds(at);
         let by = std::time::Duration::from_secs(offset.unsigned_abs().into());
@@ -38,7 +36,6 @@ impl Zone {
     }
 
     /// A moment as clocks of the zone show it, with their offset from UTC (RFC 3339).
-    #[must_use]
     pub fn with_offset(&self, at: Timestamp) -> String {
         let (local, offset) = (self.local(at).to_string(), self.offset_seconds(at));
         let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.unsigned_abs() / 60);
@@ -46,13 +43,11 @@ impl Zone {
     }
 
     /// The first moment of a day of the zone.
-    #[must_use]
     pub fn start_of(&self, day: Day) -> Timestamp {
         self.first_moment(day, 0).unwrap_or_else(|| day.start())
     }
 
     /// The last moment of a day of the zone.
-    #[must_use]
     pub fn end_of(&self, day: Day) -> Timestamp {
         self.first_moment(day, 1).map_or_else(|| day.end(), |next| next.minus(std::time::Duration::from_millis(1)))
     }
@@ -87,19 +82,16 @@ impl Zone {
     }
 
     /// Its name, as the database has it.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.0.iana_name().unwrap_or("UTC")
     }
 
     /// The zone, or UTC if its clocks don't begin each hour of these days when those of UTC do.
-    #[must_use]
     pub fn or_utc(&self, days: &RangeInclusive<Day>) -> Self {
         if self.has_whole_hours(days) { self.clone() } else { Self::utc() }
     }
 
     /// Whether clocks of the zone begin each hour of these days when those of UTC do.
-    #[must_use]
     pub fn has_whole_hours(&self, days: &RangeInclusive<Day>) -> bool {
         let (first, last) = (days.start().at_hour(12), days.end().at_hour(12));
         // Counted beforehand: the last day that there is has no next one at which a walk could end.
@@ -108,7 +100,6 @@ impl Zone {
     }
 
     /// The UTC days that have hours of these days of the zone.
-    #[must_use]
     pub fn utc_days(&self, days: &RangeInclusive<Day>) -> RangeInclusive<Day> {
         let (first, last) = (days.start().start(), days.end().end());
         let is_ahead = self.offset_seconds(first) > 0;

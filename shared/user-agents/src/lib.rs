@@ -51,7 +51,6 @@ impl Classifier {
     /// Classifies a user agent. An empty one is a bot, since every browser sends a user agent.
     ///
     /// The `browser` of a bot is the bot's name, whichever browser it claims to be, and its `os` is `unknown`.
-    #[must_use]
     pub fn classify(&self, user_agent: &str) -> Client {
         let user_agent = user_agent.trim();
         if let Some(bot) = Bot::find(user_agent) {

@@ -103,7 +103,6 @@ const RULES: [Rule; 7] = [
 ];
 
 /// The family of a person's browser; `None` for all other browsers, and for apps that show pages.
-#[must_use]
 pub fn family(user_agent: &str) -> Option<BrowserFamily> {
     let named: Vec<&str> = products(user_agent).collect();
     let rule = RULES.iter().find(|rule| named.iter().any(|product| rule.products.contains(product)))?;

@@ -6,7 +6,6 @@ use crate::{browser_family, device_of_person, platforms};
 
 /// A browser and its system in words, such as `Firefox on Linux`, or what is known of both; `None` for programs that are no
 /// browsers. It has at most 40 characters, none of which the client chooses.
-#[must_use]
 pub fn described(user_agent: &str) -> Option<String> {
     let system = platforms(user_agent, device_of_person(user_agent)).find_map(system);
     match (browser_family(user_agent).map(browser), system) {

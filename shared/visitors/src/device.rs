@@ -51,7 +51,6 @@ const PHONES: &[&str] = &["iPhone", "iPod", "Mobi", "Phone", "Opera Mini", "MIDP
 ///
 /// Safari on an iPad sends the same user agent as on a Mac, and a mobile browser in desktop mode sends that of a desktop
 /// browser; both are classified as desktop.
-#[must_use]
 pub fn of_person(user_agent: &str) -> Device {
     let names = |tokens: &[&str]| tokens.iter().any(|token| user_agent.contains(token));
     if names(OTHERS) {

@@ -53,7 +53,6 @@ pub fn stream_records(input: &[u8]) {
 }
 
 /// Whether a record of a table's stream is read, whatever it means.
-#[must_use]
 pub fn is_readable(input: &[u8]) -> bool {
     let Ok(record) = serde_json::from_slice::<EventRecord>(input) else { return false };
     change_of(&record).is_ok() && marker_after(&record, lifetimes::EXPIRED_LINKS).is_ok()

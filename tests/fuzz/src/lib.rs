@@ -51,7 +51,6 @@ pub const TARGETS: [Target; 11] = [
 ];
 
 /// The target with this name.
-#[must_use]
 pub fn target(name: &str) -> Option<Target> {
     TARGETS.into_iter().find(|target| target.name == name)
 }

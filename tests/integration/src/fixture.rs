@@ -12,7 +12,7 @@ use linklet_analytics::{Analytics, Clients};
 use linklet_delete::Delete;
 use linklet_domain::{
     AccountHash, CheckInterval, CheckOutcome, CheckResult, Click, Client, Concurrency, CorrelationId, Device,
-    EmailAddress, Event, EventDetail, EventId, FamiliarNetwork, HashBudget, HostShard, IpHash, LimitedRoute, Link, Member,
+    EmailAddress, Event, EventDetail, EventId, FamiliarNetwork, HashBudget, HostShard, IpHash, LimitedRoute, Link,
     PlannedRound, RateLimit, Reach, RefreshToken, ReservedCodes, Role, RouteLimits, Salt, SessionId, ShortCode,
     SignInPlace, TargetId, TargetStatus, ThrottleSubject, Timestamp, UrlCreated, UserId, Visitor, Window, WorkspaceId,
     lifetimes,

@@ -19,7 +19,6 @@ impl BrokenDynamoDb {
     ///
     /// # Panics
     /// When it can't start.
-    #[must_use]
     pub fn start() -> Self {
         let requests = Arc::new(AtomicUsize::new(0));
         let count = requests.clone();
@@ -31,13 +30,11 @@ impl BrokenDynamoDb {
     }
 
     /// How many requests have reached it.
-    #[must_use]
     pub fn requests(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
     }
 
     /// The SDK's client.
-    #[must_use]
     pub fn client(&self) -> Client {
         Client::from_conf(local_config!(aws_sdk_dynamodb, &self.endpoint).build())
     }

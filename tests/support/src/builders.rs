@@ -18,7 +18,6 @@ impl LinkBuilder {
     ///
     /// # Panics
     /// When the code is none.
-    #[must_use]
     pub fn new(code: &str) -> Self {
         // One moment for both: a link that was changed later is another matter.
         let now = Timestamp::now();
@@ -140,7 +139,6 @@ impl LinkBuilder {
     }
 
     /// The link.
-    #[must_use]
     pub fn build(self) -> Link {
         self.0
     }
@@ -159,7 +157,6 @@ pub struct Person {
 
 impl Person {
     /// This person as somebody who joins a workspace now.
-    #[must_use]
     pub fn as_member(&self, role: Role) -> Member {
         let (user, email, joined_at) = (self.id, self.email.clone(), Timestamp::now());
         Member { user, email, full_name: None, role, joined_at, paused_at: None }
@@ -170,37 +167,31 @@ impl Person {
 ///
 /// # Panics
 /// When they are none.
-#[must_use]
 pub fn tags_of(tags: &[&str]) -> Tags {
     tags.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>().try_into().expect("tags")
 }
 
 /// Where a change of this person's comes from that comes now.
-#[must_use]
 pub fn an_origin(user: &UserId) -> AuditContext {
     AuditContext { actor: Actor::Person(*user), ..operator() }
 }
 
 /// Where a change of this person's comes from that comes at this time.
-#[must_use]
 pub fn an_origin_at(user: &UserId, at: Timestamp) -> AuditContext {
     AuditContext { at, ..an_origin(user) }
 }
 
 /// Where what an operator does now comes from.
-#[must_use]
 pub fn operator() -> AuditContext {
     AuditContext::command(Timestamp::now())
 }
 
 /// A session that has just begun.
-#[must_use]
 pub fn a_session() -> SessionId {
     SessionId::beginning_at(Timestamp::now())
 }
 
 /// The removal of a member by this person, or by themselves, who keeps no keys.
-#[must_use]
 pub fn removal<'a>(workspace: &'a WorkspaceId, caller: &'a UserId, user: &'a UserId) -> Removal<'a> {
     let origin = an_origin(caller);
     Removal { workspace, caller, user, keys: KeysLeft::Revoked, at: origin.at, origin }
@@ -215,7 +206,6 @@ impl ApiKeyBuilder {
     ///
     /// # Panics
     /// Never: what it is made of is valid.
-    #[must_use]
     pub fn new(secret: &ApiKeySecret, creator: &Person) -> Self {
         Self(ApiKey {
             workspace: creator.workspace,
@@ -257,7 +247,6 @@ impl ApiKeyBuilder {
     }
 
     /// The key as it is stored.
-    #[must_use]
     pub fn build(self) -> ApiKey {
         self.0
     }
@@ -277,7 +266,6 @@ impl TargetBuilder {
     ///
     /// # Panics
     /// When it is no URL.
-    #[must_use]
     pub fn new(url: &str) -> Self {
         Self {
             url: TargetUrl::parse(url).expect("a URL"),
@@ -312,7 +300,6 @@ impl TargetBuilder {
     ///
     /// # Panics
     /// When its URL is too long for a target.
-    #[must_use]
     pub fn build(self) -> Target {
         Target::new(self.url, self.workspace, self.owner, self.created_at).expect("a target")
     }
@@ -322,7 +309,6 @@ impl TargetBuilder {
 ///
 /// # Panics
 /// When the code is none.
-#[must_use]
 pub fn link_id(code: &str) -> LinkId {
     let generation = Generation::parse("x7Kf2a").expect("a generation");
     LinkId { code: ShortCode::parse(code).expect("a code"), generation }
@@ -332,7 +318,6 @@ pub fn link_id(code: &str) -> LinkId {
 ///
 /// # Panics
 /// Never: it is a UUID.
-#[must_use]
 pub fn some_workspace() -> WorkspaceId {
     WorkspaceId::parse("0198c0de-0000-7000-8000-00000000000a").expect("a workspace")
 }
@@ -341,7 +326,6 @@ pub fn some_workspace() -> WorkspaceId {
 ///
 /// # Panics
 /// When the code is none.
-#[must_use]
 pub fn click_event(code: &str, clicked_at: Timestamp) -> Event {
     ClickBuilder::new(code).at(clicked_at).build()
 }
@@ -350,7 +334,6 @@ pub fn click_event(code: &str, clicked_at: Timestamp) -> Event {
 ///
 /// # Panics
 /// When the code is none.
-#[must_use]
 pub fn click_in(workspace: &WorkspaceId, code: &str, clicked_at: Timestamp) -> Event {
     ClickBuilder::new(code).in_workspace(workspace).at(clicked_at).build()
 }
@@ -371,7 +354,6 @@ impl ClickBuilder {
     ///
     /// # Panics
     /// When the code is none.
-    #[must_use]
     pub fn new(code: &str) -> Self {
         let detail = UrlClicked {
             link: link_id(code),
@@ -456,7 +438,6 @@ impl ClickBuilder {
     }
 
     /// The event, with the id of a click at its time.
-    #[must_use]
     pub fn build(self) -> Event {
         Event {
             event_id: ClickId::generate(self.clicked_at).into(),
@@ -476,7 +457,6 @@ fn hashed(address: &str) -> IpHash {
 ///
 /// # Panics
 /// Never: the batch has SQS's form.
-#[must_use]
 pub fn queue_batch(bodies: &[String]) -> SqsEvent {
     let records: Vec<Value> = bodies
         .iter()
@@ -496,7 +476,6 @@ pub fn queue_batch(bodies: &[String]) -> SqsEvent {
 ///
 /// # Panics
 /// Never: events can be serialised.
-#[must_use]
 pub fn event_batch(events: &[Event]) -> SqsEvent {
     message_batch(events)
 }
@@ -505,7 +484,6 @@ pub fn event_batch(events: &[Event]) -> SqsEvent {
 ///
 /// # Panics
 /// When one can't be serialised.
-#[must_use]
 pub fn message_batch(contents: &[impl Serialize]) -> SqsEvent {
     let bodies: Vec<_> = contents.iter().map(|each| serde_json::to_string(each).expect("a message is JSON")).collect();
     queue_batch(&bodies)

@@ -71,7 +71,6 @@ impl Consumption {
     }
 
     /// Whether an operation changes items.
-    #[must_use]
     pub fn is_write(operation: &str) -> bool {
         WRITES.contains(&operation)
     }
@@ -127,25 +126,21 @@ impl CapacityMeter {
     }
 
     /// All read request units.
-    #[must_use]
     pub fn read_units(&self) -> f64 {
         self.total().read_units
     }
 
     /// All write request units, those of indexes included.
-    #[must_use]
     pub fn write_units(&self) -> f64 {
         self.total().write_units
     }
 
     /// How many calls DynamoDB has answered.
-    #[must_use]
     pub fn calls(&self) -> usize {
         self.total().calls
     }
 
     /// All of it, by the name of the operation.
-    #[must_use]
     pub fn by_operation(&self) -> BTreeMap<String, Consumption> {
         lock(&self.0.by_operation).clone()
     }
@@ -176,7 +171,6 @@ impl CapacityMeter {
 ///
 /// # Panics
 /// When it is no item.
-#[must_use]
 pub fn item_bytes(item: &Value) -> usize {
     let item: Item = serde_json::from_value(item.clone()).expect("an item in DynamoDB's JSON");
     item_size(&item)

@@ -66,7 +66,6 @@ impl Contract {
     ///
     /// # Panics
     /// When it can't be read.
-    #[must_use]
     pub fn load() -> &'static Self {
         static CONTRACT: LazyLock<Contract> = LazyLock::new(|| {
             let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/openapi.yaml");
@@ -78,13 +77,11 @@ impl Contract {
     }
 
     /// A contract with this document.
-    #[must_use]
     pub fn new(document: Value) -> Self {
         Self { document, validators: Mutex::default() }
     }
 
     /// The document.
-    #[must_use]
     pub fn document(&self) -> &Value {
         &self.document
     }
@@ -93,7 +90,6 @@ impl Contract {
     ///
     /// # Panics
     /// When the document has no paths.
-    #[must_use]
     pub fn routes(&self) -> BTreeSet<(String, String)> {
         let paths = self.document["paths"].as_object().expect("the document has paths");
         let methods =
@@ -108,7 +104,6 @@ impl Contract {
     ///
     /// # Panics
     /// When the document has none.
-    #[must_use]
     pub fn operation_at(&self, method: &str, path: &str) -> &Value {
         let found = self.operation(method, path);
         found.unwrap_or_else(|| panic!("docs/openapi.yaml has no {method} {path}")).operation
@@ -118,14 +113,12 @@ impl Contract {
     ///
     /// # Panics
     /// When the document has no such operation.
-    #[must_use]
     pub fn is_public(&self, route: &Route) -> bool {
         let security = self.operation_at(&route.method, route.plain_path())["security"].as_array();
         security.is_some_and(|ways| ways.is_empty() || ways.contains(&Value::Object(Map::new())))
     }
 
     /// The example of an operation's body; `null` if it takes none.
-    #[must_use]
     pub fn example(operation: &Value) -> &Value {
         &operation["requestBody"]["content"]["application/json"]["example"]
     }
@@ -134,7 +127,6 @@ impl Contract {
     ///
     /// # Panics
     /// When there is none.
-    #[must_use]
     pub fn success(operation: &Value) -> u16 {
         let statuses = members(&operation["responses"]).map(|(status, _)| status.parse::<u16>().expect("a status"));
         let succeeded = statuses.filter(|status| (200..400).contains(status) && *status != 304);

@@ -18,7 +18,6 @@ static TURN: Mutex<()> = Mutex::new(());
 ///
 /// # Panics
 /// When the file has no such section, or one of another form.
-#[must_use]
 pub fn cost_units<T: DeserializeOwned>(section: &str) -> T {
     let _turn = lock(&TURN);
     let mut file: Value = serde_json::from_str(&read()).expect("units.json is JSON");

@@ -34,7 +34,6 @@ impl TestDynamoDb {
     ///
     /// # Panics
     /// When it can't start.
-    #[must_use]
     pub fn start() -> Self {
         Self::with_tables(Template::load().tables().into_values())
     }
@@ -44,7 +43,6 @@ impl TestDynamoDb {
     ///
     /// # Panics
     /// When it can't start.
-    #[must_use]
     pub fn without_streams() -> Self {
         Self::with_tables(Template::load().tables().into_values().map(|mut table| {
             table.as_object_mut().expect("a table is an object").remove("StreamSpecification");
@@ -62,133 +60,111 @@ impl TestDynamoDb {
     }
 
     /// A client of a DynamoDB that doesn't answer, since nothing listens there.
-    #[must_use]
     pub fn unreachable() -> Client {
         Client::from_conf(config("http://127.0.0.1:9", "test").build())
     }
 
     /// Where it listens.
-    #[must_use]
     pub fn endpoint(&self) -> &str {
         self.service.endpoint()
     }
 
     /// The access key that these tables belong to.
-    #[must_use]
     pub fn access_key(&self) -> &str {
         self.service.access_key()
     }
 
     /// The SDK's client.
-    #[must_use]
     pub fn client(&self) -> Client {
         self.client.clone()
     }
 
     /// Another client, with this between it and DynamoDB.
-    #[must_use]
     pub fn client_with(&self, interceptor: impl Intercept + 'static) -> Client {
         Client::from_conf(self.service.config().interceptor(interceptor).build())
     }
 
     /// The table of links.
-    #[must_use]
     pub fn links(&self) -> LinksTable {
         LinksTable::new(self.client(), "LinksTable")
     }
 
     /// The table of raw clicks.
-    #[must_use]
     pub fn clicks(&self) -> ClicksTable {
         ClicksTable::new(self.client(), "ClicksTable")
     }
 
     /// The table of statistics.
-    #[must_use]
     pub fn stats(&self) -> StatsTable {
         StatsTable::new(self.client(), "StatsTable")
     }
 
     /// The table of accounts.
-    #[must_use]
     pub fn users(&self) -> UsersTable {
         users_by(self.client())
     }
 
     /// The table of accounts, as far as workspaces and memberships are only read.
-    #[must_use]
     pub fn workspaces(&self) -> Workspaces {
         Workspaces::new(self.client(), "UsersTable")
     }
 
     /// The table of audit logs.
-    #[must_use]
     pub fn audit_log(&self) -> AuditTable {
         AuditTable::new(self.client(), "AuditTable")
     }
 
     /// The table of accounts, as far as it lets requests in by their keys.
-    #[must_use]
     pub fn api_keys(&self) -> ApiKeys {
         ApiKeys::new(self.client(), "UsersTable")
     }
 
     /// The table of accounts, as far as it says who is told what, and where.
-    #[must_use]
     pub fn recipients(&self) -> Recipients {
         Recipients::new(self.client(), "UsersTable")
     }
 
     /// The table of accounts, as far as people's names are read.
-    #[must_use]
     pub fn names(&self) -> Names {
         Names::new(self.client(), "UsersTable")
     }
 
     /// The table of accounts, as far as tokens are made for it that are mailed.
-    #[must_use]
     pub fn one_time_tokens(&self) -> OneTimeTokens {
         OneTimeTokens::new(self.client(), "UsersTable")
     }
 
     /// The table of accounts, as far as it lets requests in by their tokens.
-    #[must_use]
     pub fn sessions(&self) -> Sessions {
         Sessions::new(self.client(), "UsersTable")
     }
 
     /// Accepts the tokens of [`token_for`](crate::token_for), and the keys of this database.
-    #[must_use]
     pub fn authenticator(&self) -> Authenticator {
         Authenticator::new(tokens(), self.api_keys())
     }
 
     /// The table of accounts, as far as it concerns mails about invitations.
-    #[must_use]
     pub fn invitations(&self) -> Invitations {
         Invitations::new(self.client(), "UsersTable")
     }
 
     /// The table of notifications.
-    #[must_use]
     pub fn notifications(&self) -> NotificationsTable {
         NotificationsTable::new(self.client(), "NotificationsTable")
     }
 
     /// The table of calls.
-    #[must_use]
     pub fn calls(&self) -> ThrottleTable {
         ThrottleTable::new(self.client(), "ThrottleTable")
     }
 
     /// The table of jobs.
-    #[must_use]
     pub fn jobs(&self) -> JobsTable {
         JobsTable::new(self.client(), "JobsTable")
     }
 
     /// The table of monitored URLs.
-    #[must_use]
     pub fn watch(&self) -> WatchTable {
         WatchTable::new(self.client(), "WatchTable")
     }
@@ -535,7 +511,6 @@ impl TestDynamoDb {
     ///
     /// # Panics
     /// When the table can't be scanned.
-    #[must_use]
     pub fn scan(&self, table: &str) -> Vec<Value> {
         self.service.scan(table)
     }
@@ -544,7 +519,6 @@ impl TestDynamoDb {
     ///
     /// # Panics
     /// When the table has no stream.
-    #[must_use]
     pub fn stream(&self, table: &str) -> StreamEvent {
         self.stream_reader(table).read_on("")
     }
@@ -553,14 +527,12 @@ impl TestDynamoDb {
     ///
     /// # Panics
     /// When the table has no stream.
-    #[must_use]
     pub fn stream_reader(&self, table: &str) -> StreamReader {
         StreamReader::new(self.service.clone(), table)
     }
 }
 
 /// The table of accounts, and its audit log, by this client.
-#[must_use]
 pub fn users_by(client: Client) -> UsersTable {
     let (audit_log, jobs) =
         (AuditTable::new(client.clone(), "AuditTable"), JobsTable::new(client.clone(), "JobsTable"));

@@ -111,7 +111,6 @@ impl Faults {
     }
 
     /// How many calls have left since the latest plan.
-    #[must_use]
     pub fn calls(&self) -> usize {
         lock(&self.0.plan).calls
     }
@@ -348,7 +347,6 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The name of the operation that is called.
-#[must_use]
 pub fn operation_of(request: &HttpRequest) -> String {
     let target = request.headers().get("x-amz-target").unwrap_or_default();
     target.rsplit('.').next().unwrap_or_default().to_owned()
@@ -370,7 +368,6 @@ pub struct WriteCounter(watch::Sender<usize>);
 
 impl WriteCounter {
     /// How many there have been.
-    #[must_use]
     pub fn count(&self) -> usize {
         *self.0.borrow()
     }

@@ -18,20 +18,17 @@ pub const TOKEN_SECRET: &str = "a secret for tests, 32 bytes or more";
 ///
 /// # Panics
 /// Never: the secret is long enough.
-#[must_use]
 pub fn tokens() -> TokenVerifier {
     TokenVerifier::new(&[secret()])
 }
 
 /// Accepts these tokens for a function that would take API keys, too, and can't reach their table. With it there is
 /// [`TestDynamoDb::authenticator`].
-#[must_use]
 pub fn authenticator() -> Authenticator {
     Authenticator::new(tokens(), ApiKeys::new(TestDynamoDb::unreachable(), "UsersTable"))
 }
 
 /// Signs tokens for tests.
-#[must_use]
 pub fn issuer() -> TokenIssuer {
     TokenIssuer::new(&secret())
 }
@@ -44,7 +41,6 @@ fn secret() -> TokenSecret {
 ///
 /// # Panics
 /// When signing fails.
-#[must_use]
 pub fn token_of(user: &UserId, workspace: &WorkspaceId, role: Role) -> String {
     let email = EmailAddress::parse("ada@example.com").expect("an address");
     signed(user, &email, Some(&Membership::new(*workspace, role, Timestamp::now())))
@@ -54,7 +50,6 @@ pub fn token_of(user: &UserId, workspace: &WorkspaceId, role: Role) -> String {
 ///
 /// # Panics
 /// When signing fails.
-#[must_use]
 pub fn token_without_workspace(person: &Person) -> String {
     signed(&person.id, &person.email, None)
 }
@@ -66,7 +61,6 @@ fn signed(user: &UserId, email: &EmailAddress, membership: Option<&Membership>) 
 }
 
 /// A token of somebody new in this workspace.
-#[must_use]
 pub fn token_for(workspace: &WorkspaceId, role: Role) -> String {
     token_of(&UserId::generate(), workspace, role)
 }
@@ -84,7 +78,6 @@ impl RequestBuilder {
     ///
     /// # Panics
     /// When it is no JSON.
-    #[must_use]
     pub fn of_event(event: &str) -> Self {
         let event = serde_json::from_str(event).expect("an event is JSON");
         Self { event, arriving_at: None, has_contract: true }
@@ -94,7 +87,6 @@ impl RequestBuilder {
     ///
     /// # Panics
     /// Never for a plain path.
-    #[must_use]
     pub fn new(method: &str, path_and_query: &str) -> Self {
         let (path, query) = path_and_query.split_once('?').unwrap_or((path_and_query, ""));
         let route = Template::load().route_key(method, path);
@@ -273,19 +265,16 @@ pub struct Answer {
 
 impl Answer {
     /// The body as JSON; `null` if it is none.
-    #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or(Value::Null)
     }
 
     /// The body's bytes, which need not be a text.
-    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// A header's value, empty if it is missing.
-    #[must_use]
     pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
     }
@@ -296,7 +285,6 @@ impl Answer {
     }
 
     /// The status, and the sentence of a problem document.
-    #[must_use]
     pub fn problem(&self) -> (u16, String) {
         (self.status, self.json()["error"].as_str().unwrap_or_default().to_owned())
     }

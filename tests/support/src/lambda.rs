@@ -47,13 +47,11 @@ impl Journal {
     }
 
     /// All that was noted.
-    #[must_use]
     pub fn entries(&self) -> Vec<String> {
         lock(&self.entries).clone()
     }
 
     /// What the calls to DynamoDB have cost.
-    #[must_use]
     pub fn meter(&self) -> &CapacityMeter {
         &self.meter
     }
@@ -65,7 +63,6 @@ impl Journal {
     }
 
     /// How many calls have written before the answer to their event.
-    #[must_use]
     pub fn early_writes(&self) -> usize {
         let (mut writes, mut is_answered) = (0, false);
         for entry in lock(&self.entries).iter() {
@@ -79,7 +76,6 @@ impl Journal {
     }
 
     /// A server that notes each call of an AWS API with JSON, by its operation, and then passes it on to this one.
-    #[must_use]
     pub fn in_front_of(&self, endpoint: &str) -> String {
         let (journal, endpoint) = (self.clone(), endpoint.to_owned());
         let mut connector = HttpConnector::new();
@@ -155,7 +151,6 @@ impl FakeLambda {
     ///
     /// # Panics
     /// When it can't be started, or there is no Tokio runtime.
-    #[must_use]
     pub fn start(program: &Program, journal: &Journal) -> Self {
         let api = RuntimeApi { journal: journal.clone(), state: Mutex::default(), changed: Notify::new() };
         let (api, listener) = (Arc::new(api), listen().expect("a loopback port is free"));
@@ -179,13 +174,11 @@ impl FakeLambda {
     }
 
     /// When it was started.
-    #[must_use]
     pub fn started(&self) -> Instant {
         self.started
     }
 
     /// The process's id.
-    #[must_use]
     pub fn process(&self) -> u32 {
         self.process.id()
     }

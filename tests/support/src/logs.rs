@@ -33,7 +33,6 @@ impl io::Write for LogSink {
 
 impl CapturedLogs {
     /// Starts to capture.
-    #[must_use]
     pub fn start() -> Self {
         let written = LogSink::default();
         let writer = written.clone();
@@ -46,7 +45,6 @@ impl CapturedLogs {
     ///
     /// # Panics
     /// When one is no JSON.
-    #[must_use]
     pub fn lines(&self) -> Vec<Value> {
         self.text().lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
     }
@@ -55,13 +53,11 @@ impl CapturedLogs {
     ///
     /// # Panics
     /// When it is no text.
-    #[must_use]
     pub fn text(&self) -> String {
         String::from_utf8(lock(&self.written.0).clone()).expect("logs are text")
     }
 
     /// The messages of this level (`WARN`, `ERROR`) so far.
-    #[must_use]
     pub fn messages(&self, level: &str) -> Vec<String> {
         let of_level = |line: &Value| line["level"] == level;
         let message = |line: Value| line["message"].as_str().unwrap_or_default().to_owned();

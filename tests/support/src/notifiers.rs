@@ -51,7 +51,6 @@ type Shared = State<Arc<Outside>>;
 
 impl FakeNotifiers {
     /// Starts it, having heard nothing.
-    #[must_use]
     pub fn start() -> Self {
         let state = Arc::new(Outside { behind: LocalStack::of_environment(), heard: Mutex::default() });
         let router = Router::new()
@@ -62,13 +61,11 @@ impl FakeNotifiers {
     }
 
     /// A client of the topic.
-    #[must_use]
     pub fn sns(&self) -> Sns {
         Sns::from_conf(local_config!(aws_sdk_sns, &self.endpoint).build())
     }
 
     /// A client of the mail service.
-    #[must_use]
     pub fn ses(&self) -> Ses {
         Ses::from_conf(local_config!(aws_sdk_sesv2, &self.endpoint).build())
     }
@@ -96,7 +93,6 @@ impl FakeNotifiers {
     }
 
     /// The requests to the topic, as they came; with LocalStack, what the topic has delivered of them, in no order.
-    #[must_use]
     pub fn published(&self) -> Vec<String> {
         let (published, state) = (self.lock().published.clone(), self.state.clone());
         if published.is_empty() {
@@ -111,7 +107,6 @@ impl FakeNotifiers {
     }
 
     /// The accepted mails.
-    #[must_use]
     pub fn mails(&self) -> Vec<Value> {
         self.lock().mails.clone()
     }

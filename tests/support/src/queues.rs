@@ -61,7 +61,6 @@ struct Message {
 
 impl FakeQueues {
     /// Starts it with no messages.
-    #[must_use]
     pub fn start() -> Self {
         let state = Arc::new(State { behind: LocalStack::of_environment(), queues: Mutex::default() });
         let router = Router::new().route("/", post(accept)).with_state(state.clone());
@@ -71,25 +70,21 @@ impl FakeQueues {
     }
 
     /// A client of an SQS that doesn't answer, since nothing listens there.
-    #[must_use]
     pub fn unreachable() -> Client {
         Client::from_conf(local_config!(aws_sdk_sqs, "http://127.0.0.1:9").build())
     }
 
     /// Where it listens.
-    #[must_use]
     pub fn endpoint(&self) -> &str {
         &self.endpoint
     }
 
     /// The SDK's client.
-    #[must_use]
     pub fn client(&self) -> Client {
         self.client.clone()
     }
 
     /// The URL of a queue; any name will do.
-    #[must_use]
     pub fn url(&self, queue: &str) -> String {
         format!("{}/000000000000/{queue}", self.endpoint)
     }
@@ -103,7 +98,6 @@ impl FakeQueues {
     ///
     /// # Panics
     /// When LocalStack has accepted one and doesn't have it.
-    #[must_use]
     pub fn messages(&self, queue: &str) -> Vec<Value> {
         let mut messages = lock(&self.state.queues).messages.get(queue).cloned().unwrap_or_default();
         if self.state.behind.is_some() && !messages.is_empty() {
@@ -117,7 +111,6 @@ impl FakeQueues {
     }
 
     /// The bodies of all accepted messages, in the order of their arrival.
-    #[must_use]
     pub fn bodies(&self, queue: &str) -> Vec<String> {
         let text = |message: &Value| message["MessageBody"].as_str().unwrap_or_default().to_owned();
         self.messages(queue).iter().map(text).collect()
@@ -127,7 +120,6 @@ impl FakeQueues {
     ///
     /// # Panics
     /// When one of them is no JSON.
-    #[must_use]
     pub fn events(&self, queue: &str) -> Vec<Value> {
         let bodies = self.bodies(queue).into_iter().map(|body| serde_json::from_str(&body).expect("a message is JSON"));
         let unpacked = |mut message: Value| match message.get_mut("events").map(Value::take) {

@@ -25,7 +25,6 @@ struct State {
 
 impl Rendezvous {
     /// Of so many transactions.
-    #[must_use]
     pub fn of(transactions: usize) -> Self {
         Self(Arc::new(State { barrier: Barrier::new(transactions), to_come: AtomicUsize::new(transactions) }))
     }

@@ -64,7 +64,6 @@ fn table_of(resource: &str) -> Option<String> {
 }
 
 /// The grants of each function, by its folder.
-#[must_use]
 pub fn grants() -> &'static BTreeMap<String, Vec<Grant>> {
     static GRANTS: LazyLock<BTreeMap<String, Vec<Grant>>> = LazyLock::new(|| {
         let template = Template::load();

@@ -14,7 +14,6 @@ pub struct FakeSecret {
 
 impl FakeSecret {
     /// Starts it with a first version.
-    #[must_use]
     pub fn start(value: &str) -> Self {
         let versions = Arc::new(Mutex::new(vec![value.to_owned()]));
         let served = versions.clone();
@@ -28,13 +27,11 @@ impl FakeSecret {
     }
 
     /// Where it listens.
-    #[must_use]
     pub fn endpoint(&self) -> &str {
         &self.endpoint
     }
 
     /// The SDK's client.
-    #[must_use]
     pub fn client(&self) -> Client {
         Client::from_conf(local_config!(aws_sdk_secretsmanager, &self.endpoint).build())
     }

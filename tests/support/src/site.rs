@@ -58,13 +58,11 @@ pub struct Crowd(Arc<Mutex<Load>>);
 
 impl Crowd {
     /// How many requests are being answered.
-    #[must_use]
     pub fn now(&self) -> usize {
         lock(&self.0).now
     }
 
     /// The most requests that were being answered at once.
-    #[must_use]
     pub fn most_at_once(&self) -> usize {
         lock(&self.0).most
     }
@@ -72,7 +70,6 @@ impl Crowd {
 
 impl Site {
     /// A site that answers 200, on 127.0.0.1.
-    #[must_use]
     pub fn start() -> Self {
         Self::start_on(Ipv4Addr::LOCALHOST, &Crowd::default())
     }
@@ -81,7 +78,6 @@ impl Site {
     ///
     /// # Panics
     /// When the machine has no such address.
-    #[must_use]
     pub fn start_on(address: Ipv4Addr, crowd: &Crowd) -> Self {
         let listener = TcpListener::bind((IpAddr::from(address), 0)).expect("this machine has the address");
         let address = listener.local_addr().expect("a bound socket has an address");
@@ -99,7 +95,6 @@ impl Site {
     }
 
     /// The URL of a page.
-    #[must_use]
     pub fn url(&self, page: &str) -> String {
         format!("http://{}{page}", self.address)
     }
@@ -110,25 +105,21 @@ impl Site {
     }
 
     /// How often a page was asked for.
-    #[must_use]
     pub fn requests(&self, page: &str) -> usize {
         lock(&self.state).requests.get(page).copied().unwrap_or_default()
     }
 
     /// How often any page was asked for.
-    #[must_use]
     pub fn all_requests(&self) -> usize {
         lock(&self.state).requests.values().sum()
     }
 
     /// How many clients were gone when they should have been answered after some time.
-    #[must_use]
     pub fn abandoned(&self) -> usize {
         lock(&self.state).abandoned
     }
 
     /// The most requests that it was answering at once.
-    #[must_use]
     pub fn most_at_once(&self) -> usize {
         lock(&self.state).load.most
     }

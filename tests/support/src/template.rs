@@ -130,7 +130,6 @@ pub struct Route {
 impl Route {
     /// The path as it stands where there are no greedy parameters. One takes what is behind a code, of which a slash at the end
     /// means something, and one the folder and the name of a file.
-    #[must_use]
     pub fn plain_path(&self) -> &str {
         match self.path.as_str() {
             "/r/{path+}" => "/r/{code}/",
@@ -145,7 +144,6 @@ impl Template {
     ///
     /// # Panics
     /// When one can't be read: no test makes sense then.
-    #[must_use]
     pub fn load() -> &'static Self {
         static TEMPLATE: LazyLock<Template> = LazyLock::new(Template::read);
         &TEMPLATE
@@ -164,25 +162,21 @@ impl Template {
     }
 
     /// The parameters of the child stack, by name.
-    #[must_use]
     pub fn child_parameters(&self) -> &BTreeMap<String, Value> {
         &self.child_parameters
     }
 
     /// The parameters, by name.
-    #[must_use]
     pub fn parameters(&self) -> &BTreeMap<String, Value> {
         &self.parameters
     }
 
     /// The mappings, by name.
-    #[must_use]
     pub fn mappings(&self) -> &BTreeMap<String, Value> {
         &self.mappings
     }
 
     /// The conditions of both files, by name.
-    #[must_use]
     pub fn conditions(&self) -> &BTreeMap<String, Value> {
         &self.conditions
     }
@@ -191,7 +185,6 @@ impl Template {
     ///
     /// # Panics
     /// When there is no such resource.
-    #[must_use]
     pub fn condition(&self, id: &str) -> Option<&str> {
         self.resource(id).condition.as_deref()
     }
@@ -201,7 +194,6 @@ impl Template {
     ///
     /// # Panics
     /// When there is no such resource.
-    #[must_use]
     pub fn at_the_end(&self, id: &str) -> (Option<&str>, Option<&str>) {
         let resource = self.resource(id);
         (resource.deletion_policy.as_deref(), resource.replacement_policy.as_deref())
@@ -209,7 +201,6 @@ impl Template {
 
     /// Each function by its logical id, with what the globals say about all of them. Its own properties go first; the
     /// variables of both are together.
-    #[must_use]
     pub fn functions(&self) -> BTreeMap<String, Value> {
         self.of_type("AWS::Serverless::Function")
             .map(|(id, own)| (id.to_owned(), merged(&self.globals["Function"], own)))
@@ -220,14 +211,12 @@ impl Template {
     ///
     /// # Panics
     /// When there is no such resource.
-    #[must_use]
     pub fn properties(&self, id: &str) -> &Value {
         &self.resource(id).properties
     }
 
     /// What a role allows: the statements of its own policies, and of those of this template that it refers to or that name it. What
     /// depends on a condition is among them, but for the policies that exist on a condition only, which are about keys.
-    #[must_use]
     pub fn statements(&self, role: &str) -> Vec<&Value> {
         let properties = self.properties(role);
         let own = properties["Policies"].as_array().into_iter().flatten();
@@ -242,7 +231,6 @@ impl Template {
     }
 
     /// The policies that name a role, by their logical ids.
-    #[must_use]
     pub fn policies_naming(&self, role: &str) -> Vec<&str> {
         let policies = self.of_type("AWS::IAM::Policy").chain(self.of_type("AWS::IAM::ManagedPolicy"));
         let names = |policy: &Value| {
@@ -255,7 +243,6 @@ impl Template {
     ///
     /// # Panics
     /// When there is no such resource.
-    #[must_use]
     pub fn prerequisites(&self, id: &str) -> Vec<&str> {
         texts_of(&self.resource(id).depends_on)
     }
@@ -265,13 +252,11 @@ impl Template {
     }
 
     /// Whether there is a resource with this logical id.
-    #[must_use]
     pub fn has(&self, id: &str) -> bool {
         self.resources.contains_key(id)
     }
 
     /// For each table by its logical id, what `CreateTable` wants.
-    #[must_use]
     pub fn tables(&self) -> BTreeMap<String, Value> {
         self.of_type("AWS::DynamoDB::Table")
             .map(|(id, properties)| (id.to_owned(), create_table(id, properties)))
@@ -279,7 +264,6 @@ impl Template {
     }
 
     /// For each table with a TTL, what `UpdateTimeToLive` wants.
-    #[must_use]
     pub fn time_to_live(&self) -> Vec<Value> {
         self.of_type("AWS::DynamoDB::Table")
             .filter_map(|(id, properties)| {
@@ -293,7 +277,6 @@ impl Template {
     ///
     /// # Panics
     /// When a route leads to no function.
-    #[must_use]
     pub fn routes(&self) -> Vec<Route> {
         self.routes_by(&["GET"])
     }
@@ -302,7 +285,6 @@ impl Template {
     ///
     /// # Panics
     /// When a route leads to no function.
-    #[must_use]
     pub fn routes_with_head(&self) -> Vec<Route> {
         self.routes_by(&["GET", "HEAD"])
     }
@@ -322,7 +304,6 @@ impl Template {
     }
 
     /// The key of the route that API Gateway finds for a path: the one with the fewest variables, and a greedy one last.
-    #[must_use]
     pub fn route_key(&self, method: &str, path: &str) -> String {
         let keys = self.of_type("AWS::ApiGatewayV2::Route").map(|(_, properties)| text(properties, "RouteKey"));
         let leads_here = |key: &&str| {
@@ -337,7 +318,6 @@ impl Template {
     ///
     /// # Panics
     /// When there is no such route.
-    #[must_use]
     pub fn function_at(&self, key: &str) -> String {
         let mut routes = self.of_type("AWS::ApiGatewayV2::Route");
         let found = routes.find(|(_, properties)| text(properties, "RouteKey") == key);

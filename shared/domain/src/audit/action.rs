@@ -19,7 +19,6 @@ macro_rules! actions {
             pub const ALL: &[Self] = &[$(Self::$action,)+];
 
             /// Its name.
-            #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$action => $name,)+
@@ -121,7 +120,6 @@ impl AuditAction {
     }
 
     /// What it is about: the part of its name before the dot.
-    #[must_use]
     pub fn group(self) -> &'static str {
         self.as_str().split('.').next().unwrap_or_default()
     }

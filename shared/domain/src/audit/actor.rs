@@ -41,7 +41,6 @@ impl Actor {
     }
 
     /// The person, if it is one.
-    #[must_use]
     pub fn person(&self) -> Option<&UserId> {
         match self {
             Self::Person(user) => Some(user),
@@ -50,7 +49,6 @@ impl Actor {
     }
 
     /// What kind of actor it is, by its name in the API.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Person(_) => "person",
@@ -95,19 +93,16 @@ impl Changer {
     }
 
     /// A person without an API key.
-    #[must_use]
     pub fn in_person(user: &UserId) -> Self {
         Self { user: *user, key: None, name: None }
     }
 
     /// As the audit log names them.
-    #[must_use]
     pub fn actor(&self) -> Actor {
         self.key.clone().map_or(Actor::Person(self.user), Actor::Key)
     }
 
     /// What others call them.
-    #[must_use]
     pub fn called(&self) -> &str {
         self.name.as_ref().map_or("somebody else", FullName::as_str)
     }

@@ -44,19 +44,16 @@ pub struct AuditContext {
 
 impl AuditContext {
     /// What Linklet does itself, since somebody has done what has this correlation id.
-    #[must_use]
     pub fn consequence(correlation_id: &CorrelationId, at: Timestamp) -> Self {
         Self { actor: Actor::Linklet, at, address: None, correlation_id: correlation_id.clone() }
     }
 
     /// What an operator's command does.
-    #[must_use]
     pub fn command(at: Timestamp) -> Self {
         Self { actor: Actor::Operator, at, address: None, correlation_id: CorrelationId::generate() }
     }
 
     /// An entry of what is done, with a random id.
-    #[must_use]
     pub fn entry(&self, audit_log: AuditLog, action: AuditAction) -> AuditEntry {
         AuditEntry {
             id: EventId::generate(),
@@ -75,20 +72,17 @@ impl AuditContext {
     }
 
     /// An entry of a workspace's audit log.
-    #[must_use]
     pub fn in_workspace(&self, workspace: &WorkspaceId, action: AuditAction, subject: AuditSubject) -> AuditEntry {
         AuditEntry { subject: Some(subject), ..self.entry(AuditLog::Workspace(*workspace), action) }
     }
 
     /// An entry of a person's own audit log.
-    #[must_use]
     pub fn of_person(&self, user: &UserId, action: AuditAction) -> AuditEntry {
         AuditEntry { subject: Some(AuditSubject::Account(*user)), ..self.entry(AuditLog::Person(*user), action) }
     }
 
     /// The entry of a person's audit log that somebody has guessed their password wrong until they had to wait. A quarter of an hour has one,
     /// which has the time of its beginning.
-    #[must_use]
     pub fn guessed(&self, user: &UserId) -> AuditEntry {
         const QUARTER: u64 = 15 * 60 * 1_000;
         let at = Timestamp::from_unix_millis(self.at.unix_millis() / QUARTER * QUARTER);
@@ -96,7 +90,6 @@ impl AuditContext {
     }
 
     /// The entry of a person's audit log that mail to their address came back. However often that is told, it has the same key.
-    #[must_use]
     pub fn undeliverable(&self, user: &UserId) -> AuditEntry {
         AuditEntry { id: EventId::undeliverable(), ..self.of_person(user, AuditAction::AccountUndeliverable) }
     }
@@ -159,7 +152,6 @@ impl AuditEntry {
 
 impl AuditEntry {
     /// The entry that an event makes, under its id; `None` for one of which the audit log says nothing.
-    #[must_use]
     pub fn from_event(event: &Event) -> Option<Self> {
         let link = |link: &LinkId| AuditSubject::Link(link.code.clone());
         let (actor, action, subject, (from, to)) = match &event.detail {

@@ -32,7 +32,6 @@ pub enum AuditSubject {
 
 impl AuditSubject {
     /// What kind of subject it is.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Member(_) => "member",
@@ -48,7 +47,6 @@ impl AuditSubject {
     }
 
     /// Its id.
-    #[must_use]
     pub fn id(&self) -> String {
         match self {
             Self::Member(id) | Self::Account(id) => id.to_string(),
@@ -63,7 +61,6 @@ impl AuditSubject {
     }
 
     /// The person, if it is one.
-    #[must_use]
     pub fn person(&self) -> Option<&UserId> {
         match self {
             Self::Member(user) | Self::Account(user) => Some(user),

@@ -17,7 +17,6 @@ pub struct Backing {
 impl Job {
     /// Whether the job may go on: its creator may still do what it does, the API key still opens what it was begun with, and whoever has
     /// begun it still has the account.
-    #[must_use]
     pub fn is_backed_by(&self, backing: &Backing) -> bool {
         let is_permitted = backing.role.is_some_and(|role| role >= self.role);
         let has_access = self.created_with.is_none() || backing.has_valid_key;

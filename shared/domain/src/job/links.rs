@@ -98,7 +98,6 @@ impl LinkTask {
     }
 
     /// Whether a deleted link can be so, too.
-    #[must_use]
     pub fn concerns_deleted(&self) -> bool {
         matches!(self, Self::Delete | Self::Purge)
     }
@@ -166,7 +165,6 @@ pub struct GivenFilter {
 
 impl GivenFilter {
     /// The links that have a tag, also archived ones.
-    #[must_use]
     pub fn of_tag(tag: &Tag) -> Self {
         let escaped = tag.as_str().replace('\\', r"\\").replace(',', r"\,");
         let text = if escaped.starts_with('-') { format!(r"\{escaped}") } else { escaped };
@@ -174,7 +172,6 @@ impl GivenFilter {
     }
 
     /// Whether it says which links are meant. Nobody is to change all of them by forgetting to say so.
-    #[must_use]
     pub fn says_which(&self) -> bool {
         let Self { all, search, tag, created_by, status, archived, created_after, created_before, tz: _, external_id } =
             self;

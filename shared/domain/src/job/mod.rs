@@ -77,7 +77,6 @@ impl Job {
     pub const PATIENCE: Duration = Duration::from_secs(3_600);
 
     /// A new job of a workspace, whose creator asks for it in this role.
-    #[must_use]
     pub fn new(
         workspace: WorkspaceId,
         work: JobWork,
@@ -108,7 +107,6 @@ impl Job {
     }
 
     /// Whether it finds a place behind the jobs that wait, which these people have asked for.
-    #[must_use]
     pub fn finds_place(&self, creators: &[UserId]) -> bool {
         let of_creator = creators.iter().filter(|creator| **creator == self.created_by).count();
         let most = if self.role == Role::Admin { Self::MOST_WAITING_WITH_ADMINS } else { Self::MOST_WAITING };
@@ -116,26 +114,22 @@ impl Job {
     }
 
     /// Who has asked for it, and with which API key.
-    #[must_use]
     pub fn creator(&self) -> Changer {
         Changer { user: self.created_by, key: self.created_with.clone(), name: None }
     }
 
     /// Whose doing it is that it has ended so: whoever has cancelled it, or else asked for it.
-    #[must_use]
     pub fn ended_by(&self) -> Changer {
         let canceller = self.cancelled_by.clone().filter(|_| self.state == JobState::Cancelled);
         canceller.unwrap_or_else(|| self.creator())
     }
 
     /// Whether it has begun and come no further for so long that it is given up.
-    #[must_use]
     pub fn is_stuck(&self, now: Timestamp) -> bool {
         self.work.is_of_links() && self.state.is_under_way() && self.run().has_stood_still(now)
     }
 
     /// How far it has come.
-    #[must_use]
     pub fn run(&self) -> Run<'_> {
         Run {
             id: WorkId::Job { workspace: self.workspace, job: self.id },
@@ -170,19 +164,16 @@ pub enum JobState {
 
 impl JobState {
     /// Whether steps of it are taken.
-    #[must_use]
     pub fn is_under_way(self) -> bool {
         matches!(self, Self::Running | Self::Cancelling)
     }
 
     /// Whether nothing more happens to it.
-    #[must_use]
     pub fn is_over(self) -> bool {
         matches!(self, Self::Done | Self::Failed | Self::Cancelled)
     }
 
     /// Its name in the API and in items.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -209,7 +200,6 @@ pub enum JobFailure {
 
 impl JobFailure {
     /// The word for programs.
-    #[must_use]
     pub fn code(self) -> &'static str {
         match self {
             Self::RightsLost => "rights_lost",
@@ -219,7 +209,6 @@ impl JobFailure {
     }
 
     /// The sentence for people.
-    #[must_use]
     pub fn sentence(self) -> &'static str {
         match self {
             Self::RightsLost => "whoever has asked for it may not do this any more",
@@ -291,13 +280,11 @@ pub enum WorkspaceJob {
 impl JobWork {
     /// Whether it concerns links alone. Such a job needs its [`Backing`], can be cancelled, and is given up when it comes no
     /// further. What becomes of a workspace is decided when it is asked for.
-    #[must_use]
     pub fn is_of_links(&self) -> bool {
         matches!(self, Self::Links(_))
     }
 
     /// What is to be done, in words that come after `to`.
-    #[must_use]
     pub fn in_words(&self) -> String {
         match self {
             Self::Links(job) => job.task.in_words(),

@@ -58,7 +58,6 @@ pub struct Run<'a> {
 
 impl Work {
     /// How far it has come.
-    #[must_use]
     pub fn run(&self) -> Run<'_> {
         match self {
             Self::Job(job) => job.run(),
@@ -75,13 +74,11 @@ impl From<Job> for Work {
 
 impl Run<'_> {
     /// Whether no step has noted anything for so long that none will.
-    #[must_use]
     pub fn has_stood_still(&self, now: Timestamp) -> bool {
         self.noted_at.is_some_and(|noted| noted.plus(Job::PATIENCE) <= now)
     }
 
     /// What becomes of it when it is given up: if it was to be cancelled, it is.
-    #[must_use]
     pub fn given_up(&self) -> (JobState, Option<JobFailure>) {
         match self.state {
             JobState::Cancelling => (JobState::Cancelled, None),

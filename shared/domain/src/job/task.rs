@@ -51,7 +51,6 @@ pub struct ClosedPerson {
 
 impl Task {
     /// A new task, which runs at once.
-    #[must_use]
     pub fn new(work: TaskWork, created_at: Timestamp, correlation_id: &CorrelationId) -> Self {
         Self {
             work,
@@ -66,7 +65,6 @@ impl Task {
     }
 
     /// Which task it is. A later one about the same replaces it.
-    #[must_use]
     pub fn id(&self) -> WorkId {
         match &self.work {
             TaskWork::HandOver(Handover { workspace, leaver, .. }) => {
@@ -78,7 +76,6 @@ impl Task {
     }
 
     /// How far it has come.
-    #[must_use]
     pub fn run(&self) -> Run<'_> {
         Run {
             id: self.id(),

@@ -99,7 +99,6 @@ pub struct OverviewBreakdowns {
 
 impl OverviewTime {
     /// The clicks of all its days.
-    #[must_use]
     pub fn count(&self) -> ClickCount {
         let mut count = ClickCount::default();
         self.days.values().for_each(|day| count += *day);
@@ -120,13 +119,11 @@ impl OverviewBreakdowns {
     ];
 
     /// How many of the clicks are of a crowd.
-    #[must_use]
     pub fn count(&self, crowd: Crowd) -> ClickCount {
         self.count.of(crowd)
     }
 
     /// The clicks of a crowd by one dimension.
-    #[must_use]
     pub fn by(&self, dimension: Dimension, crowd: Crowd) -> Breakdown {
         by(dimension, crowd, &self.people, &self.machines)
     }
@@ -212,7 +209,6 @@ pub struct Period {
 
 impl LinkCounts {
     /// All links that aren't archived.
-    #[must_use]
     pub fn total(self) -> u64 {
         self.active + self.inactive + self.scheduled + self.exhausted + self.expired + self.suspended + self.deleted
     }
@@ -254,7 +250,6 @@ impl Overview {
     }
 
     /// The last so many days, of which the day of the overview is one.
-    #[must_use]
     pub fn last_days(&self, days: u64) -> Period {
         let sum = |ago: std::ops::Range<u64>| {
             let mut sum = ClickCount::default();

@@ -21,7 +21,6 @@ impl Tag {
     }
 
     /// The text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -43,13 +42,11 @@ pub struct OverviewQuestion {
 
 impl OverviewQuestion {
     /// Whether it asks for nothing in particular.
-    #[must_use]
     pub fn is_plain(&self) -> bool {
         *self == Self::default()
     }
 
     /// A text that equal questions have, and no others.
-    #[must_use]
     pub fn key(&self) -> String {
         let days = self.days.as_ref().map(|days| format!("{}#{}", days.start(), days.end())).unwrap_or_default();
         let tag = self.tag.as_ref().map(|tag| folded(tag.as_str())).unwrap_or_default();
@@ -57,7 +54,6 @@ impl OverviewQuestion {
     }
 
     /// Whether the totals of links know the clicks of all of its days at this time.
-    #[must_use]
     pub fn is_recent(&self, now: Timestamp) -> bool {
         self.days.as_ref().is_none_or(|days| *days.start() >= now.day().minus(Overview::DAYS - 1))
     }

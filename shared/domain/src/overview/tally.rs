@@ -58,7 +58,6 @@ impl Tally {
     const TOP_DAYS: u64 = 7;
 
     /// What a question is about, of which nothing is known yet.
-    #[must_use]
     pub fn new(question: OverviewQuestion, as_of: Timestamp) -> Self {
         Self {
             as_of,
@@ -116,7 +115,6 @@ impl Tally {
     }
 
     /// Whether the question is about a link. If it asks for a tag, all links have to be added before.
-    #[must_use]
     pub fn is_about(&self, link: &LinkId) -> bool {
         self.question.tag.is_none() || self.tagged.as_ref().is_some_and(|(_, links)| links.contains(link))
     }
@@ -149,7 +147,6 @@ impl Tally {
     }
 
     /// The links whose days tell more than what was added so far.
-    #[must_use]
     pub fn followed(&self) -> Followed {
         let mut links = self.weights.clone();
         links.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -189,7 +186,6 @@ impl Tally {
     }
 
     /// The overview of all that was added.
-    #[must_use]
     pub fn finish(mut self) -> Overview {
         self.days.retain(|_, count| count.clicks > 0);
         let (fresh_until, time) = (self.fresh_until(), self.time());
@@ -226,7 +222,6 @@ impl Tally {
     }
 
     /// The breakdowns of all days that were added.
-    #[must_use]
     pub fn finish_breakdowns(self) -> OverviewBreakdowns {
         let (fresh_until, days) =
             (self.fresh_until(), self.question.days.clone().unwrap_or_else(|| self.recent_days()));

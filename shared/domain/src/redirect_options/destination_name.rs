@@ -15,7 +15,6 @@ impl DestinationName {
     pub const MAX_LENGTH: usize = 30;
 
     /// What the target of a link with rules or variants is called.
-    #[must_use]
     pub fn of_target() -> Self {
         Self("target".to_owned())
     }

@@ -14,7 +14,6 @@ impl TargetUrl {
     /// The URL for a `Location` header with the parameters of a visitor's address, which replace those of the same name. Only the
     /// query changes, and parameters keep their bytes. `qr`, by which links tell scans, is left out, and so is what would make the URL
     /// too long.
-    #[must_use]
     pub fn location_with(&self, query: &str) -> String {
         let base = self.location();
         let (rest, fragment) = base.split_once('#').map_or((&*base, None), |(rest, fragment)| (rest, Some(fragment)));

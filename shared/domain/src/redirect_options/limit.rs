@@ -12,7 +12,6 @@ impl ClickLimit {
     pub const MOST: u32 = 1_000_000;
 
     /// The number.
-    #[must_use]
     pub fn get(self) -> u32 {
         self.0
     }
@@ -46,7 +45,6 @@ pub struct Uses {
 
 impl Uses {
     /// Whether nothing is left and nobody has noted it.
-    #[must_use]
     pub fn are_to_be_noted(&self) -> bool {
         self.used >= self.max.get() && self.full_for != Some(self.max)
     }

@@ -43,7 +43,6 @@ pub struct RedirectOptions {
 
 impl RedirectOptions {
     /// Whether there are none, as for a plain link.
-    #[must_use]
     pub fn are_none(&self) -> bool {
         *self == Self::default()
     }

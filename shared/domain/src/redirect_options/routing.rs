@@ -92,19 +92,16 @@ impl Routing {
     }
 
     /// The rules, in the order in which they are judged.
-    #[must_use]
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
     /// The variants.
-    #[must_use]
     pub fn variants(&self) -> &[Variant] {
         &self.variants
     }
 
     /// Whether these are rules and variants of others, of which some may be missing: in the same order, and none is changed.
-    #[must_use]
     pub fn is_part_of(&self, other: &Self) -> bool {
         fn is_part<T: PartialEq>(some: &[T], all: &[T]) -> bool {
             let mut rest = all.iter();
@@ -114,7 +111,6 @@ impl Routing {
     }
 
     /// Where a visitor of a link is led; `None` for the link's target. Of the same address, it is always the same variant.
-    #[must_use]
     pub fn destination(&self, link: &LinkId, visitor: &Traits<'_>) -> Option<Destination<'_>> {
         let by_rule = self.rule_for(visitor).map(|(position, rule)| {
             let name = rule.name.clone().unwrap_or_else(|| DestinationName::of_rule(position));

@@ -20,7 +20,6 @@ impl Rule {
     pub const MOST_CONDITIONS: usize = 5;
 
     /// Whether all conditions hold of a visitor.
-    #[must_use]
     pub fn matches(&self, visitor: &Traits<'_>) -> bool {
         self.conditions.iter().all(|condition| condition.holds(visitor))
     }
@@ -69,7 +68,6 @@ impl Condition {
     pub const LONGEST_PARAMETER: usize = 100;
 
     /// Whether it holds of a visitor.
-    #[must_use]
     pub fn holds(&self, visitor: &Traits<'_>) -> bool {
         match self {
             Self::Device(platform) => visitor.platforms.contains(platform),
@@ -115,7 +113,6 @@ pub enum Platform {
 
 impl Platform {
     /// This, and what any such device is as well.
-    #[must_use]
     pub fn with_its_kind(self) -> Vec<Self> {
         match self {
             Self::Android | Self::Ios => vec![self, Self::Mobile],

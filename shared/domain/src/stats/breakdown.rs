@@ -31,13 +31,11 @@ impl Breakdown {
     }
 
     /// The sum of all counts, `other` included.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.values().sum::<u64>() + self.other
     }
 
     /// The values with their counts, most frequent first, and in alphabetical order for equal counts.
-    #[must_use]
     pub fn ranked(&self) -> Vec<(&str, u64)> {
         let mut ranked: Vec<_> = self.counts.iter().map(|(value, count)| (value.as_str(), *count)).collect();
         ranked.sort_by(|left, right| right.1.cmp(&left.1).then_with(|| left.0.cmp(right.0)));
@@ -46,7 +44,6 @@ impl Breakdown {
 
     /// Whether both may be counts of the same values. Which values a full breakdown keeps depends on their order, so of two
     /// full ones only the totals are compared.
-    #[must_use]
     pub fn agrees_with(&self, other: &Self) -> bool {
         self == other || (self.other > 0 && other.other > 0 && self.total() == other.total())
     }

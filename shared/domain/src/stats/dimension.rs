@@ -44,7 +44,6 @@ impl Dimension {
     ];
 
     /// The name of a breakdown by this, in rows and in answers.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Device => "devices",
@@ -59,7 +58,6 @@ impl Dimension {
     }
 
     /// What answers call one value of this.
-    #[must_use]
     pub fn label(self) -> &'static str {
         match self {
             Self::Device => "device",
@@ -75,7 +73,6 @@ impl Dimension {
 
     /// How many values a breakdown holds: 30, but all of the world's 250 countries, and as many destinations as a link has. Of
     /// machines it holds 10 values of what they can make up, since they would otherwise make a day's row twice as large.
-    #[must_use]
     pub fn capacity(self, crowd: Crowd) -> usize {
         match self {
             Self::Country => 250,
@@ -87,7 +84,6 @@ impl Dimension {
     }
 
     /// The value of a click, or `None` if it has none. Never empty, since DynamoDB has no empty names.
-    #[must_use]
     pub fn value<'a>(self, visitor: &'a Visitor, client: &'a Client) -> Option<Cow<'a, str>> {
         let value = match self {
             Self::Device => client.device.as_str(),

@@ -90,7 +90,6 @@ pub enum Crowd {
 
 impl LinkStats {
     /// The past and the days after it.
-    #[must_use]
     pub fn whole_life(&self) -> Profile {
         let mut life = self.past.as_ref().map(|past| past.profile.clone()).unwrap_or_default();
         for stats in self.open_days() {
@@ -128,7 +127,6 @@ impl DayStats {
 
 impl Rollup {
     /// Moves days into the past. They must be those from its end up to `until`.
-    #[must_use]
     pub fn extended<'d>(past: Option<Self>, until: Day, days: impl IntoIterator<Item = &'d DayStats>) -> Self {
         let (mut last_click_at, mut profile) = past.map(|past| (past.last_click_at, past.profile)).unwrap_or_default();
         for stats in days {
@@ -175,7 +173,6 @@ impl Profile {
     }
 
     /// The clicks of a crowd.
-    #[must_use]
     pub fn clicks_of(&self, crowd: Crowd) -> u64 {
         match crowd {
             Crowd::Everybody => self.clicks,
@@ -185,19 +182,16 @@ impl Profile {
     }
 
     /// How many clicks have a value of a dimension.
-    #[must_use]
     pub fn clicks_with(&self, dimension: Dimension) -> u64 {
         [&self.people, &self.machines].into_iter().filter_map(|all| all.get(&dimension)).map(Breakdown::total).sum()
     }
 
     /// The clicks of a crowd by one dimension.
-    #[must_use]
     pub fn by(&self, dimension: Dimension, crowd: Crowd) -> Breakdown {
         by(dimension, crowd, &self.people, &self.machines)
     }
 
     /// Whether both may have counted the same clicks, as far as sketches and full breakdowns tell.
-    #[must_use]
     pub fn agrees_with(&self, other: &Self) -> bool {
         let agree = |crowd| Dimension::ALL.into_iter().all(|by| self.by(by, crowd).agrees_with(&other.by(by, crowd)));
         (self.clicks, self.human_clicks) == (other.clicks, other.human_clicks)
@@ -229,7 +223,6 @@ fn merge(sum: &mut Breakdowns, counted: &Breakdowns, crowd: Crowd) {
 
 impl Crowd {
     /// The crowd that somebody belongs to.
-    #[must_use]
     pub fn of(audience: Audience) -> Self {
         if audience == Audience::Human { Self::People } else { Self::Machines }
     }

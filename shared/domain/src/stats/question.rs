@@ -57,13 +57,11 @@ impl ClickFilter {
     }
 
     /// Whether all clicks are meant.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
     /// Whose clicks these are, if counted days tell them apart from others; `None` if only single clicks do.
-    #[must_use]
     pub fn crowd(&self) -> Option<Crowd> {
         let has = |audience| self.audiences.contains(&audience);
         match (has(Audience::Human), has(Audience::Bot), has(Audience::Prefetch)) {
@@ -76,7 +74,6 @@ impl ClickFilter {
     }
 
     /// Whether a click fits.
-    #[must_use]
     pub fn fits(&self, visitor: &Visitor, client: &Client) -> bool {
         let is_meant = |(dimension, values): (&Dimension, &BTreeSet<String>)| {
             let value = dimension.value(visitor, client);
@@ -89,7 +86,6 @@ impl ClickFilter {
 }
 
 /// The host of a referrer's page, or else the whole referrer, such as an app.
-#[must_use]
 pub fn site_of(referer: &str) -> &str {
     match referer.split_once("://") {
         Some((scheme, page)) if !scheme.ends_with("-app") => page.split('/').next().unwrap_or_default(),
@@ -121,7 +117,6 @@ pub struct Findings {
 
 impl Findings {
     /// Nothing yet, of clicks that are all of a crowd, or of which only those of a crowd are counted.
-    #[must_use]
     pub fn new(crowd: Crowd) -> Self {
         Self { crowd, profile: Profile::default(), points: BTreeMap::new(), week: [[0; 24]; 7] }
     }
@@ -158,19 +153,16 @@ impl Findings {
     }
 
     /// How many there are, and how many of them are people's.
-    #[must_use]
     pub fn count(&self) -> ClickCount {
         ClickCount { clicks: self.profile.clicks, people: self.profile.human_clicks }.of(self.crowd)
     }
 
     /// How many different people clicked.
-    #[must_use]
     pub fn visitors(&self) -> u64 {
         if self.crowd == Crowd::Machines { 0 } else { self.profile.visitors.estimate() }
     }
 
     /// The clicks by one dimension.
-    #[must_use]
     pub fn by(&self, dimension: Dimension) -> Breakdown {
         self.profile.by(dimension, self.crowd)
     }

@@ -32,7 +32,6 @@ pub type Ranking = Vec<(String, u64)>;
 impl LinkStats {
     /// The numbers that the statistics page opens with. The days must reach back seven days from `now`, and to the first
     /// that isn't in the past.
-    #[must_use]
     pub fn summary(&self, now: Timestamp) -> Summary {
         let profile = self.whole_life();
         Summary {
@@ -71,7 +70,6 @@ impl LinkStats {
 
 impl Breakdown {
     /// The values and, in the end, all others together.
-    #[must_use]
     pub fn ranking(&self) -> Ranking {
         let mut ranking: Ranking = self.ranked().into_iter().map(|(value, count)| (value.to_owned(), count)).collect();
         if self.other > 0 {
@@ -104,7 +102,6 @@ impl Interval {
     }
 
     /// The interval as the API spells it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Hour => "hour",
@@ -126,7 +123,6 @@ pub struct Point {
 
 /// The periods with clicks on these days, oldest first. The days are those of a place where clocks show `local` of an hour, as
 /// if it were in UTC; hours are always UTC's.
-#[must_use]
 pub fn timeline(
     stats: &LinkStats,
     interval: Interval,

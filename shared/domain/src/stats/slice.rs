@@ -20,7 +20,6 @@ impl Part {
 
     /// The part that a click belongs to. It follows from the random end of its id, as the place of its raw click does, so that
     /// the clicks of a part come together.
-    #[must_use]
     pub fn of(id: &ClickId) -> Self {
         let [.., last] = id.to_bytes();
         Self(last % Self::COUNT)

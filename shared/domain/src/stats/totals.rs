@@ -101,7 +101,6 @@ impl Totals {
     pub const HISTORY: u64 = 60;
 
     /// Every counted click.
-    #[must_use]
     pub fn total_clicks(&self) -> u64 {
         self.past_clicks
             + self.open.iter().filter(|(slice, _)| !self.is_past(slice.day)).map(|(_, count)| count.clicks).sum::<u64>()
@@ -115,7 +114,6 @@ impl Totals {
     }
 
     /// The history of a past that ends with `until`, out of days or their parts, which may reach further back.
-    #[must_use]
     pub fn history_until(until: Day, days: impl IntoIterator<Item = (Day, ClickCount)>) -> BTreeMap<Day, ClickCount> {
         let remembered = until.minus(Self::HISTORY)..until;
         let mut history: BTreeMap<Day, ClickCount> = BTreeMap::new();
@@ -126,13 +124,11 @@ impl Totals {
     }
 
     /// Whether a click of this day changes the past.
-    #[must_use]
     pub fn is_past(&self, day: Day) -> bool {
         self.past_until.is_some_and(|until| day < until)
     }
 
     /// Whether the number of a day, or of a part of it, is known to be at least this.
-    #[must_use]
     pub fn includes(&self, slice: DaySlice, clicks: u64) -> bool {
         self.is_past(slice.day) || self.open.get(&slice).map_or(0, |counted| counted.clicks) >= clicks
     }
@@ -144,7 +140,6 @@ impl Totals {
 
     /// The first day that stays out of the past, if it is time to move the days before it. Moving costs a transaction, so it is
     /// done for many clicks at a time, or once in four weeks.
-    #[must_use]
     pub fn rolls_up_until(&self, today: Day) -> Option<Day> {
         let until = today.minus(RECENT_DAYS);
         let old_days = self.open.range(..DaySlice::from(until));
@@ -161,7 +156,6 @@ const RECENT_DAYS: u64 = 2;
 
 /// Whether the clicks of a day are counted by one write of the day's item, which takes no transaction, since it can't be in the
 /// past: today, yesterday, and the future of clocks that are ahead.
-#[must_use]
 pub fn is_recent(day: Day, today: Day) -> bool {
     day > today.minus(RECENT_DAYS)
 }

@@ -38,7 +38,6 @@ impl UniqueVisitors {
     }
 
     /// The estimated number of unique visitors.
-    #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -50,20 +49,17 @@ impl UniqueVisitors {
 
     /// Whether both may be sketches of the same visitors: estimates up to 300 must be equal, larger ones may differ by 10 %,
     /// since they depend on the order of the visitors.
-    #[must_use]
     pub fn agrees_with(&self, other: &Self) -> bool {
         let (left, right) = (self.estimate(), other.estimate());
         left.abs_diff(right) * 10 <= left.max(right) && (left > 300 || left == right)
     }
 
     /// Whether no visitor was added.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Serializes the sketch in the binary format of Apache DataSketches.
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         self.0.serialize()
     }

@@ -28,7 +28,6 @@ pub enum GuessKind {
 
 impl GuessKind {
     /// The kind's name, as table keys contain it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Password => "passwords",
@@ -40,7 +39,6 @@ impl GuessKind {
     }
 
     /// Whether it makes a difference that somebody has signed in to the account from the same address before.
-    #[must_use]
     pub fn may_be_familiar(self) -> bool {
         self == Self::Password
     }
@@ -59,7 +57,6 @@ pub struct AccountHash(String);
 
 impl AccountHash {
     /// Hashes what somebody wrote as an account's address, which may be none.
-    #[must_use]
     pub fn of(address: &str, salt: &Salt) -> Self {
         Self(match EmailAddress::parse(address) {
             Ok(address) => salt.hash(address.as_str()),
@@ -68,7 +65,6 @@ impl AccountHash {
     }
 
     /// The hash's hexadecimal digits.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -96,7 +92,6 @@ pub struct Guess {
 
 impl Guess {
     /// The account and the address that it is guessed from, which may be familiar with each other.
-    #[must_use]
     pub fn pair(&self) -> Option<(&AccountHash, &IpHash)> {
         let address = self.senders.iter().find_map(|sender| match sender {
             ThrottleSubject::Address(Tier::Client, hash) => Some(hash),
@@ -107,7 +102,6 @@ impl Guess {
 
     /// For whom a failure counts, and who may have to wait. Somebody who has signed in to the account from the same address
     /// before has a count of their own, so that nobody else's guesses are in their way.
-    #[must_use]
     pub fn guessers(&self, is_familiar: bool) -> Vec<Guesser> {
         if let Some((account, address)) = self.pair().filter(|_| is_familiar && self.kind.may_be_familiar()) {
             return vec![Guesser::Familiar(account.clone(), address.clone())];
@@ -137,7 +131,6 @@ pub enum Guesser {
 
 impl Guesser {
     /// How much is put up with.
-    #[must_use]
     pub const fn patience(&self, kind: GuessKind) -> Patience {
         const MINUTE: u64 = 60_000;
         let (free, forgets_one_after, allowances) = match (self, kind) {
@@ -167,7 +160,6 @@ impl Patience {
     pub const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
 
     /// How long the next guess has to wait after so many failures: a second, then twice as long with each one more.
-    #[must_use]
     pub fn wait_after(self, failures: u32) -> Duration {
         match failures.checked_sub(self.free) {
             None => Duration::ZERO,
@@ -190,20 +182,17 @@ pub struct Failures {
 
 impl Failures {
     /// No failures.
-    #[must_use]
     pub fn none(now: Timestamp) -> Self {
         Self { forgotten_at: now, not_before: None }
     }
 
     /// How many there are.
-    #[must_use]
     pub fn count(self, patience: Patience, now: Timestamp) -> u32 {
         let remembered_for = now.until(self.forgotten_at).as_millis();
         u32::try_from(remembered_for.div_ceil(patience.forgets_one_after.as_millis())).unwrap_or(u32::MAX)
     }
 
     /// How long the next guess has to wait, if it has to.
-    #[must_use]
     pub fn wait(self, now: Timestamp) -> Option<Duration> {
         self.not_before.map(|allowed| now.until(allowed)).filter(|wait| !wait.is_zero())
     }
@@ -224,26 +213,22 @@ pub struct HashBudget(u32);
 
 impl HashBudget {
     /// The number of hashes a second.
-    #[must_use]
     pub const fn per_second(self) -> u32 {
         self.0
     }
 
     /// How many of them one account or link may have, whose passwords may all be right.
-    #[must_use]
     pub fn per_account(self) -> u32 {
         (self.0 / 4).max(1)
     }
 
     /// How many of them one network may have. It is one less, so that nobody alone uses up what others need at the same account or link.
-    #[must_use]
     pub fn per_network(self) -> u32 {
         self.per_account().saturating_sub(1).max(1)
     }
 
     /// Whether there is room for so many hashes where so many of a budget or a share are spent. The first request of a second always
     /// has room.
-    #[must_use]
     pub const fn has_room(of: u32, spent: u32, hashes: u32) -> bool {
         spent == 0 || spent <= of.saturating_sub(hashes)
     }
@@ -281,7 +266,6 @@ pub enum HashFor {
 
 impl HashFor {
     /// The name, as table keys contain it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Strangers => "strangers",

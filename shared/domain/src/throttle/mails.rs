@@ -13,19 +13,16 @@ pub struct Correspondent(String);
 impl Correspondent {
     /// Who reads mails to an address, in whatever spelling of its [mailbox](EmailAddress::mailbox). Otherwise each `+tag` would
     /// have mails of its own, all of which one person gets.
-    #[must_use]
     pub fn reader(address: &EmailAddress, salt: &Salt) -> Self {
         Self(salt.hash(&address.mailbox()))
     }
 
     /// A person, whatever their address is.
-    #[must_use]
     pub fn person(user: &UserId, salt: &Salt) -> Self {
         Self(salt.hash(&user.to_string()))
     }
 
     /// The hash's hexadecimal digits.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -57,7 +54,6 @@ pub enum MailCount {
 
 impl MailCount {
     /// The count's name, as table keys contain it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Resets => "resets",
@@ -73,7 +69,6 @@ impl MailCount {
     }
 
     /// How many there may be.
-    #[must_use]
     pub fn limit(self) -> MailLimit {
         match self {
             Self::Resets | Self::Verifications | Self::WantedAddresses | Self::Invitations => MailLimit::OF_A_MAILBOX,
@@ -107,13 +102,11 @@ impl MailLimit {
     pub const OF_NOTIFICATIONS: Self = Self { mails: 20, pause: None };
 
     /// When the window of a mail ends that is sent now, if it begins with it.
-    #[must_use]
     pub fn window_ends(now: Timestamp) -> Timestamp {
         now.plus(Self::WINDOW)
     }
 
     /// When the next mail may be sent after one now, if it has to wait.
-    #[must_use]
     pub fn next(self, now: Timestamp) -> Option<Timestamp> {
         self.pause.map(|pause| now.plus(pause))
     }

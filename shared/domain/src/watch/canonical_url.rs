@@ -40,7 +40,6 @@ impl CanonicalUrl {
     }
 
     /// The host of the URL.
-    #[must_use]
     pub fn host(&self) -> Host {
         Host(self.host_text())
     }

@@ -11,14 +11,12 @@ pub struct TargetMark([u8; 8]);
 
 impl TargetMark {
     /// The mark of a target.
-    #[must_use]
     pub fn of(id: &TargetId, created_at: Timestamp) -> Self {
         let digest = Sha256::new().chain_update(id.as_str()).chain_update("\n").chain_update(created_at.to_string());
         Self(digest.finalize().first_chunk().copied().unwrap_or_default())
     }
 
     /// The mark's bytes, as results are stored with.
-    #[must_use]
     pub fn bytes(self) -> [u8; 8] {
         self.0
     }
@@ -43,7 +41,6 @@ pub struct CheckResult {
 
 impl CheckResult {
     /// Whether the check failed: see [`CheckOutcome::is_failure`].
-    #[must_use]
     pub fn is_failure(&self) -> bool {
         self.outcome.is_failure()
     }
@@ -62,7 +59,6 @@ impl CheckOutcome {
     /// Whether the outcome counts as a failure of the target: an error, or a status of 400 or above.
     ///
     /// 401, 403, 405, 429 and 999 don't count: the server is up and refuses only this client. Some sites answer 999 to programs.
-    #[must_use]
     pub fn is_failure(self) -> bool {
         match self {
             Self::Failed(_) => true,
@@ -72,7 +68,6 @@ impl CheckOutcome {
     }
 
     /// The HTTP status, if the target answered.
-    #[must_use]
     pub fn status_code(self) -> Option<u16> {
         match self {
             Self::Answered(status_code) => Some(status_code),
@@ -81,7 +76,6 @@ impl CheckOutcome {
     }
 
     /// The error, if the target didn't answer.
-    #[must_use]
     pub fn error(self) -> Option<CheckError> {
         match self {
             Self::Answered(_) => None,
@@ -126,7 +120,6 @@ pub enum CheckError {
 
 impl CheckError {
     /// The error's name in the API.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Dns => "dns",
@@ -147,7 +140,6 @@ impl CheckError {
     }
 
     /// Describes the error in words, as the last clause of a sentence about the target.
-    #[must_use]
     pub fn describe(self) -> &'static str {
         match self {
             Self::Dns => "its host name could not be resolved",

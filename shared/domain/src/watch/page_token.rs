@@ -17,7 +17,6 @@ pub struct PageToken {
 
 impl PageToken {
     /// Encodes the token for clients: JSON in URL-safe Base64 without padding (RFC 4648, 5).
-    #[must_use]
     pub fn encode(&self) -> String {
         let Self { created_at, id } = self;
         // Neither value has characters that JSON would have to escape.

@@ -50,25 +50,21 @@ impl PlannedRound {
     }
 
     /// When the next round of the same targets begins.
-    #[must_use]
     pub fn ends_at(&self) -> Timestamp {
         self.slot.plus(self.interval.duration())
     }
 
     /// When the round's checks stop.
-    #[must_use]
     pub fn stops_at(&self) -> Timestamp {
         self.ends_at().minus(Self::STOPS_EARLY)
     }
 
     /// Whether the next round of the same targets has begun.
-    #[must_use]
     pub fn is_over(&self, now: Timestamp) -> bool {
         self.ends_at() <= now
     }
 
     /// Whether the next round of the same targets is over as well. What this round has found out by then is of the past.
-    #[must_use]
     pub fn is_long_over(&self, now: Timestamp) -> bool {
         self.ends_at().plus(self.interval.duration()) <= now
     }

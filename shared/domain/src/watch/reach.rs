@@ -58,7 +58,6 @@ pub enum Reach {
 
 impl Reach {
     /// Whether a check may connect to an address.
-    #[must_use]
     pub fn allows(self, address: IpAddr) -> bool {
         is_public(address) || (self == Self::PublicAndLoopback && address.is_loopback())
     }
@@ -66,7 +65,6 @@ impl Reach {
     /// Whether a check may connect to a port: 80, 443, or 1024 and above.
     ///
     /// Other ports below 1024 are those of services such as mail, DNS or file servers, to which Linklet must not send requests.
-    #[must_use]
     pub fn allows_port(port: u16) -> bool {
         matches!(port, 80 | 443 | 1024..)
     }

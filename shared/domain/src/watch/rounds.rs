@@ -26,7 +26,6 @@ impl HostShard {
     }
 
     /// The host shard of a host's targets.
-    #[must_use]
     pub fn of(host: &Host) -> Self {
         let digest = Sha256::digest(host.as_str());
         Self(digest.first().copied().unwrap_or_default() % Self::COUNT)
@@ -39,7 +38,6 @@ impl HostShard {
     }
 
     /// The host shard's number, 0–15.
-    #[must_use]
     pub fn number(self) -> u8 {
         self.0
     }
@@ -61,7 +59,6 @@ impl Concurrency {
     pub const OF_A_PARTITION: u8 = 8;
 
     /// Number of partitions, a power of two: as few as give each of them at most [`Self::OF_A_PARTITION`] places.
-    #[must_use]
     pub fn partitions(self) -> u8 {
         self.0.div_ceil(Self::OF_A_PARTITION).next_power_of_two()
     }
@@ -106,19 +103,16 @@ pub struct CheckPartition {
 
 impl CheckPartition {
     /// The partition's number, from 0.
-    #[must_use]
     pub fn number(self) -> u8 {
         self.number
     }
 
     /// How many partitions there are.
-    #[must_use]
     pub fn of(self) -> u8 {
         self.of
     }
 
     /// How many of its checks run at a time.
-    #[must_use]
     pub fn places(self) -> u8 {
         self.places.get()
     }
@@ -176,13 +170,11 @@ impl CheckInterval {
     }
 
     /// The interval in seconds.
-    #[must_use]
     pub fn seconds(self) -> u8 {
         self.0
     }
 
     /// The interval as a duration.
-    #[must_use]
     pub fn duration(self) -> Duration {
         Duration::from_secs(self.0.into())
     }

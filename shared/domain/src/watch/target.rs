@@ -20,7 +20,6 @@ impl TargetId {
     pub const BITS: u32 = 120;
 
     /// The target id of a canonical URL in a workspace.
-    #[must_use]
     pub fn of(workspace: &WorkspaceId, url: &CanonicalUrl) -> Self {
         let digest = Sha256::new().chain_update(workspace.to_string()).chain_update("\n").chain_update(url.as_str());
         let number = digest.finalize().into_iter().take(16).fold(0, |number, byte| number << 8 | u128::from(byte));
@@ -37,7 +36,6 @@ impl TargetId {
 
     /// Encodes a number of up to 125 bits as an id. The ids of a host shard sort like their numbers, so a random number of
     /// [`Self::BITS`] bits is a random position among those of URLs.
-    #[must_use]
     pub fn in_shard(shard: HostShard, number: u128) -> Self {
         let mut digits = [ALPHABET[0]; Self::DIGITS];
         let mut rest = number;
@@ -65,7 +63,6 @@ impl TargetId {
     }
 
     /// The digit of the host shard in which the target is stored and checked.
-    #[must_use]
     pub fn shard_digit(&self) -> &str {
         self.0.get(Self::PREFIX.len()..=Self::PREFIX.len()).unwrap_or_default()
     }
@@ -129,7 +126,6 @@ impl Target {
     }
 
     /// What tells the target's results from others.
-    #[must_use]
     pub fn mark(&self) -> TargetMark {
         TargetMark::of(&self.id, self.created_at)
     }
@@ -155,7 +151,6 @@ pub enum TargetStatus {
 
 impl TargetStatus {
     /// The status's name in the API.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",

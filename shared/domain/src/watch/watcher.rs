@@ -35,7 +35,6 @@ impl Watcher {
     }
 
     /// Whether the link watches.
-    #[must_use]
     pub fn is_watching(self) -> bool {
         self.state == WatcherState::Watching
     }
@@ -43,7 +42,6 @@ impl Watcher {
 
 impl WatcherState {
     /// The state's name in the table.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Watching => "watching",

@@ -10,7 +10,7 @@ use linklet_domain::{ActionFilter, AuditEntry, AuditFilter, AuditLog, EventId};
 
 use self::item::{AuditItem, partition};
 use crate::{
-    Cursor, Page, RepositoryError,
+    Cursor, Page, RepositoryError, Result,
     item::{IS_NEW, SortKeys, Table, from_item, text},
 };
 
@@ -22,7 +22,6 @@ const PUT: &str = "write an entry of the audit log";
 
 impl AuditTable {
     /// A repository for the table with this name.
-    #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
     }
@@ -31,12 +30,12 @@ impl AuditTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn put(&self, entry: &AuditEntry) -> Result<(), RepositoryError> {
+    pub async fn put(&self, entry: &AuditEntry) -> Result<()> {
         self.0.put_item(PUT, &AuditItem::from(entry))?.only_if(IS_NEW).unless_refused().await.map(|_| ())
     }
 
     /// The action of a transaction that puts an entry. It is refused if there is one with its key.
-    pub(crate) fn action(&self, entry: &AuditEntry) -> Result<TransactWriteItem, RepositoryError> {
+    pub(crate) fn action(&self, entry: &AuditEntry) -> Result<TransactWriteItem> {
         self.0.put_new(PUT, &AuditItem::from(entry))
     }
 
@@ -51,7 +50,7 @@ impl AuditTable {
         filter: &AuditFilter,
         limit: usize,
         after: Option<&Cursor<EventId>>,
-    ) -> Result<Page<AuditEntry, EventId>, RepositoryError> {
+    ) -> Result<Page<AuditEntry, EventId>> {
         const OPERATION: &str = "list entries of the audit log";
         let after = after.map(Cursor::sort_key);
         let Some(range) = Range::of(filter, after.as_deref()) else {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
 use crate::{
-    RepositoryError,
+    Result,
     item::{Item, Key, size, to_item},
 };
 
@@ -35,7 +35,6 @@ impl Partition {
     pub const OF_MARKER: Self = Self { shard: 0, quarter: 0 };
 
     /// The partition of the click with this id, if it is stored like this.
-    #[must_use]
     pub fn of(id: &ClickId, spread: Spread) -> Self {
         let [.., last] = id.to_bytes();
         let quarter = match spread {
@@ -143,12 +142,7 @@ pub(super) const WRITE_UNIT: usize = 1_024;
 
 /// A click as an item of one write unit. Only what a visitor sends can be long: the referrer loses its end, then the user agent,
 /// and last the campaign.
-pub(super) fn item_of(
-    operation: &'static str,
-    click: &Click,
-    spread: Spread,
-    kept_for: Duration,
-) -> Result<Item, RepositoryError> {
+pub(super) fn item_of(operation: &'static str, click: &Click, spread: Spread, kept_for: Duration) -> Result<Item> {
     let mut item = to_item(operation, &ClickItem::new(click, spread, kept_for))?;
     for attribute in ["r", "ua", "k", "m", "s"] {
         let excess = size(&item).saturating_sub(WRITE_UNIT);

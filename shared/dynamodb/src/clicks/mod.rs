@@ -14,7 +14,7 @@ pub use self::{
     reading::{PageOfClicks, ReadBudget, ReadClicks},
 };
 use crate::{
-    RepositoryError,
+    RepositoryError, Result,
     item::{Item, Key, SortKeys, Table, from_item, number, text},
     write::Outcome,
 };
@@ -28,7 +28,6 @@ pub struct ClicksTable {
 
 impl ClicksTable {
     /// The table with this name.
-    #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self { table: Table { client, name: name.into() }, kept_for: lifetimes::RAW_CLICKS }
     }
@@ -40,7 +39,6 @@ impl ClicksTable {
     }
 
     /// How long clicks are kept.
-    #[must_use]
     pub fn kept_for(&self) -> Duration {
         self.kept_for
     }
@@ -50,7 +48,7 @@ impl ClicksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn record(&self, click: &Click, spread: Spread) -> Result<(), RepositoryError> {
+    pub async fn record(&self, click: &Click, spread: Spread) -> Result<()> {
         let put = self.table.client.put_item().table_name(&self.table.name);
         let put = put.set_item(Some(self.item_of(click, spread)?)).send().await;
         put.map(|_| ()).map_err(RepositoryError::unavailable(RECORD))
@@ -60,7 +58,7 @@ impl ClicksTable {
     ///
     /// # Errors
     /// When it can't be serialised.
-    pub fn item_of(&self, click: &Click, spread: Spread) -> Result<Item, RepositoryError> {
+    pub fn item_of(&self, click: &Click, spread: Spread) -> Result<Item> {
         item_of(RECORD, click, spread, self.kept_for)
     }
 
@@ -69,7 +67,7 @@ impl ClicksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached; then no click may be stored wide.
-    pub async fn widen(&self, link: &LinkId, until: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn widen(&self, link: &LinkId, until: Timestamp) -> Result<()> {
         const OPERATION: &str = "mark a link whose clicks are stored wide";
         const TAKES_NOTHING_BACK: &str = "attribute_not_exists(pk) OR (#until <= :until AND #ttl <= :ttl)";
         const TRIES: usize = 5;
@@ -93,7 +91,7 @@ impl ClicksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn latest(&self, link: &LinkId, limit: usize) -> Result<Vec<Click>, RepositoryError> {
+    pub async fn latest(&self, link: &LinkId, limit: usize) -> Result<Vec<Click>> {
         const OPERATION: &str = "read the latest clicks";
         let mut open: Vec<Position> = Partition::narrow().map(Position::newest_of).collect();
         let mut latest: Vec<ClickItem> = Vec::new();
@@ -125,7 +123,7 @@ impl ClicksTable {
         link: &LinkId,
         position: &Position,
         limit: usize,
-    ) -> Result<NewestOf, RepositoryError> {
+    ) -> Result<NewestOf> {
         let partition = position.partition;
         let rows = limit / partition.siblings() + 8;
         let sort_keys = position.before.as_deref().map_or(SortKeys::All, SortKeys::Before);
@@ -144,7 +142,7 @@ impl ClicksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn first(&self, link: &LinkId) -> Result<Option<Click>, RepositoryError> {
+    pub async fn first(&self, link: &LinkId) -> Result<Option<Click>> {
         let query = |partition: &str| self.table.query(partition, SortKeys::Before(MARKER));
         let found = self.clicks_from(Timestamp::EPOCH, "read the oldest click", link, query, 1).await?;
         Ok(found.into_iter().min_by_key(Click::clicked_at))
@@ -154,11 +152,7 @@ impl ClicksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn recorded_between(
-        &self,
-        link: &LinkId,
-        time: &Range<Timestamp>,
-    ) -> Result<Vec<Click>, RepositoryError> {
+    pub async fn recorded_between(&self, link: &LinkId, time: &Range<Timestamp>) -> Result<Vec<Click>> {
         let [first, last] = [time.start, time.end].map(|at| ClickId::first_at(at).to_string());
         let query =
             |partition: &str| self.table.query(partition, SortKeys::Between(&first, &last)).consistent_read(true);
@@ -173,7 +167,7 @@ impl ClicksTable {
         link: &LinkId,
         query: impl Fn(&str) -> QueryFluentBuilder,
         limit: usize,
-    ) -> Result<Vec<Click>, RepositoryError> {
+    ) -> Result<Vec<Click>> {
         let Key { pk, sk } = MarkerItem::key(link);
         let (markers, mut found) = futures_util::try_join!(
             self.table.list::<MarkerItem>(operation, &pk, SortKeys::From(&sk)),
@@ -192,7 +186,7 @@ impl ClicksTable {
         link: &LinkId,
         query: impl Fn(&str) -> QueryFluentBuilder,
         limit: usize,
-    ) -> Result<Vec<Item>, RepositoryError> {
+    ) -> Result<Vec<Item>> {
         let found = partitions.map(|partition| self.table.query_all(operation, query(&partition.key(link)), limit));
         Ok(futures_util::future::try_join_all(found).await?.into_iter().flatten().collect())
     }
@@ -201,7 +195,7 @@ impl ClicksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached; then part of it may be done.
-    pub async fn purge_some(&self, link: &LinkId) -> Result<Purged, RepositoryError> {
+    pub async fn purge_some(&self, link: &LinkId) -> Result<Purged> {
         const OPERATION: &str = "purge clicks";
         const FROM_EACH: usize = 62;
         const FROM_EACH_WIDE: usize = 20;
@@ -221,7 +215,7 @@ impl ClicksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached; then part of it may be done.
-    pub async fn delete(&self, link: &LinkId, ids: impl IntoIterator<Item = &ClickId>) -> Result<(), RepositoryError> {
+    pub async fn delete(&self, link: &LinkId, ids: impl IntoIterator<Item = &ClickId>) -> Result<()> {
         let places = |id| BTreeSet::from([Spread::Narrow, Spread::Wide].map(|spread| click_key(link, id, spread)));
         let keys = ids.into_iter().flat_map(places).map(Key::into_item).collect();
         self.table.delete_all("delete clicks", keys).await
@@ -236,7 +230,7 @@ fn without_marker(items: Vec<Item>) -> (Vec<Item>, Vec<Item>) {
 
 const RECORD: &str = "record a click";
 
-fn click_of(operation: &'static str, item: Item) -> Result<Click, RepositoryError> {
+fn click_of(operation: &'static str, item: Item) -> Result<Click> {
     let item: ClickItem = from_item(operation, item)?;
     item.into_click().map_err(RepositoryError::unexpected_item(operation))
 }

@@ -11,7 +11,7 @@ use super::{
     item::{MarkerItem, WRITE_UNIT},
 };
 use crate::{
-    RepositoryError,
+    Result,
     item::{Answers, Key, SortKeys, from_item, size},
 };
 
@@ -50,12 +50,7 @@ impl ClicksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn read_back(
-        &self,
-        link: &LinkId,
-        time: &Range<Timestamp>,
-        budget: ReadBudget,
-    ) -> Result<ReadClicks, RepositoryError> {
+    pub async fn read_back(&self, link: &LinkId, time: &Range<Timestamp>, budget: ReadBudget) -> Result<ReadClicks> {
         let before = ClickId::first_at(time.end);
         let mut reader = self.reader(link, ClickId::first_at(time.start)..before, budget).await?;
         while reader.read_on(usize::MAX).await? {}
@@ -79,7 +74,7 @@ impl ClicksTable {
         limit: usize,
         budget: ReadBudget,
         mut fits: impl FnMut(&Click) -> bool,
-    ) -> Result<PageOfClicks, RepositoryError> {
+    ) -> Result<PageOfClicks> {
         let mut reader = self.reader(link, ids, budget).await?;
         let mut clicks: Vec<Click> = Vec::new();
         loop {
@@ -98,7 +93,7 @@ impl ClicksTable {
     }
 
     /// A reader of each partition in which clicks with these ids may be.
-    async fn reader(&self, link: &LinkId, ids: Range<ClickId>, budget: ReadBudget) -> Result<Reader, RepositoryError> {
+    async fn reader(&self, link: &LinkId, ids: Range<ClickId>, budget: ReadBudget) -> Result<Reader> {
         let Key { pk, sk } = MarkerItem::key(link);
         let query = self.table.query(&pk, SortKeys::From(&sk));
         let markers = self.table.query_all(OPERATION, query, 1).await?.into_iter();
@@ -144,7 +139,7 @@ struct PartitionReader {
 
 impl Reader {
     /// Reads more of each partition, with so many clicks wanted of all together. Returns whether there may be more to read.
-    async fn read_on(&mut self, wanted: usize) -> Result<bool, RepositoryError> {
+    async fn read_on(&mut self, wanted: usize) -> Result<bool> {
         /// Smaller answers cost more for being rounded than they bring.
         const FEWEST: usize = 8;
         let open: Vec<&mut PartitionReader> =
@@ -174,7 +169,7 @@ impl Reader {
 
 impl PartitionReader {
     /// The next clicks, at most so many, and their size in bytes.
-    async fn next(&mut self, rows: usize) -> Result<(Vec<Click>, usize), RepositoryError> {
+    async fn next(&mut self, rows: usize) -> Result<(Vec<Click>, usize)> {
         self.answers.limit_to(rows);
         let items = self.answers.next().await?.unwrap_or_default();
         let bytes = items.iter().map(size).sum();

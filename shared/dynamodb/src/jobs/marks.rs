@@ -14,7 +14,7 @@ use super::{
     named,
 };
 use crate::{
-    RepositoryError,
+    Result,
     item::{Key, number, text},
 };
 
@@ -70,7 +70,7 @@ const MARK: &str = "mark a job that rests";
 
 impl JobsTable {
     /// The actions that begin a job at once, and cancel all that run or wait in the queue of its workspace.
-    pub(crate) async fn preempted_by(&self, job: &Job) -> Result<Vec<TransactWriteItem>, RepositoryError> {
+    pub(crate) async fn preempted_by(&self, job: &Job) -> Result<Vec<TransactWriteItem>> {
         let begun_at = Some(job.created_at);
         let begun = Job { state: JobState::Running, started_at: begun_at, noted_at: begun_at, ..job.clone() };
         let mut actions = vec![self.0.put_new(PREEMPT, &JobItem::from(&begun))?];
@@ -93,25 +93,20 @@ impl JobsTable {
     }
 
     /// The actions that begin a task, and have it looked at again until it is over. It replaces an earlier task about the same.
-    pub(crate) fn begin(&self, task: &Task) -> Result<[TransactWriteItem; 2], RepositoryError> {
+    pub(crate) fn begin(&self, task: &Task) -> Result<[TransactWriteItem; 2]> {
         let recheck =
             self.mark_action(&task.id(), JobMark::Revisit, task.created_at.plus(Closure::CACHES_EXPIRE_WITHIN))?;
         Ok([self.0.put("begin a task", &TaskItem::from(task))?, recheck])
     }
 
     /// The action that puts a mark beside a job or a task.
-    pub(crate) fn mark_action(
-        &self,
-        id: &WorkId,
-        mark: JobMark,
-        due: Timestamp,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    pub(crate) fn mark_action(&self, id: &WorkId, mark: JobMark, due: Timestamp) -> Result<TransactWriteItem> {
         self.0.put(MARK, &MarkItem::new(id, mark, due))
     }
 
     /// The action that has a job looked at once all environments know what has become of its workspace, and until it is over, also if
     /// all of its steps are lost.
-    pub(crate) fn schedule_recheck(&self, job: &Job) -> Result<TransactWriteItem, RepositoryError> {
+    pub(crate) fn schedule_recheck(&self, job: &Job) -> Result<TransactWriteItem> {
         self.mark_action(&job.run().id, JobMark::Revisit, job.created_at.plus(Closure::CACHES_EXPIRE_WITHIN))
     }
 
@@ -121,7 +116,7 @@ impl JobsTable {
         workspace: &WorkspaceId,
         job: &JobId,
         mark: JobMark,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    ) -> Result<TransactWriteItem> {
         self.0.delete(MARK, mark.key(&WorkId::Job { workspace: *workspace, job: *job })).action()
     }
 
@@ -129,7 +124,7 @@ impl JobsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn mark(&self, id: &WorkId, mark: JobMark, due: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn mark(&self, id: &WorkId, mark: JobMark, due: Timestamp) -> Result<()> {
         self.0.put_item(MARK, &MarkItem::new(id, mark, due))?.or_fail().await
     }
 
@@ -137,7 +132,7 @@ impl JobsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn revive(&self, run: &Run<'_>, at: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn revive(&self, run: &Run<'_>, at: Timestamp) -> Result<()> {
         const REVIVED: &str =
             "SET #state = :running, noted_at = :at REMOVE ended_at, #ttl, reason, #checkpoint ADD #step :one";
         self.0
@@ -154,7 +149,7 @@ impl JobsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn forget_workspace(&self, last: &Job) -> Result<(), RepositoryError> {
+    pub async fn forget_workspace(&self, last: &Job) -> Result<()> {
         const OPERATION: &str = "delete the jobs of a workspace";
         let own = job_key(&last.workspace, &last.id);
         let mut keys = self.0.keys_of(OPERATION, &workspace_partition(&last.workspace)).await?;

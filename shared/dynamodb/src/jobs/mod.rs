@@ -26,7 +26,7 @@ use self::item::{
 };
 pub use self::marks::JobMark;
 use crate::{
-    Cursor, Page, RepositoryError,
+    Cursor, Page, RepositoryError, Result,
     item::{IS_NEW, Item, Key, SortKeys, Table, from_item, number, text, to_attributes},
     stream::StreamError,
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
@@ -72,7 +72,6 @@ enum Refused {
 
 impl JobsTable {
     /// A repository for the table with this name.
-    #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
     }
@@ -81,7 +80,7 @@ impl JobsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn create(&self, job: &Job) -> Result<Option<Job>, RepositoryError> {
+    pub async fn create(&self, job: &Job) -> Result<Option<Job>> {
         const OPERATION: &str = "create a job";
         retry_on_conflict(OPERATION, || async {
             let mut queue = self.queue(&job.workspace).await?;
@@ -108,7 +107,7 @@ impl JobsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn find(&self, workspace: &WorkspaceId, id: &JobId) -> Result<Option<Job>, RepositoryError> {
+    pub async fn find(&self, workspace: &WorkspaceId, id: &JobId) -> Result<Option<Job>> {
         const OPERATION: &str = "read a job";
         Ok(self.0.get::<JobItem>(OPERATION, job_key(workspace, id)).await?.map(|item| item.value))
     }
@@ -117,7 +116,7 @@ impl JobsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn work(&self, id: &WorkId) -> Result<Option<Work>, RepositoryError> {
+    pub async fn work(&self, id: &WorkId) -> Result<Option<Work>> {
         if let WorkId::Job { workspace, job } = id {
             return Ok(self.find(workspace, job).await?.map(Work::from));
         }
@@ -134,7 +133,7 @@ impl JobsTable {
         workspace: &WorkspaceId,
         limit: usize,
         after: Option<&Cursor<JobId>>,
-    ) -> Result<Page<Job, JobId>, RepositoryError> {
+    ) -> Result<Page<Job, JobId>> {
         const OPERATION: &str = "list jobs";
         let before = after.map(|cursor| job_sort_key(&cursor.id));
         let sort_keys = match &before {
@@ -145,7 +144,7 @@ impl JobsTable {
         // One more shows that there is a next page, and one may be that of the cursor.
         let items = self.0.query_all(OPERATION, query, limit + 2).await?.into_iter();
         let jobs = items.map(|item| Ok(from_item::<JobItem>(OPERATION, item)?.value));
-        let mut jobs = jobs.collect::<Result<Vec<_>, RepositoryError>>()?;
+        let mut jobs = jobs.collect::<Result<Vec<_>>>()?;
         jobs.retain(|job| after.is_none_or(|cursor| cursor.id != job.id));
         Ok(Page::of(jobs, limit, |job: &Job| Cursor { at: job.created_at, id: job.id }))
     }
@@ -154,7 +153,7 @@ impl JobsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn note(&self, run: &Run<'_>, reached: &Reached, at: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn note(&self, run: &Run<'_>, reached: &Reached, at: Timestamp) -> Result<()> {
         const OPERATION: &str = "note how far a job has come";
         let checkpoint = reached.checkpoint.as_deref().map_or(AttributeValue::Null(true), text);
         let values = progress_values(OPERATION, &reached.progress)?;
@@ -175,7 +174,7 @@ impl JobsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn end(&self, work: &Work, end: &JobEnd<'_>) -> Result<bool, RepositoryError> {
+    pub async fn end(&self, work: &Work, end: &JobEnd<'_>) -> Result<bool> {
         let run = work.run();
         match work {
             Work::Job(job) => {
@@ -203,7 +202,7 @@ impl JobsTable {
         over: &JobId,
         at: Timestamp,
         ended: Option<TransactWriteItem>,
-    ) -> Result<Option<bool>, RepositoryError> {
+    ) -> Result<Option<bool>> {
         let mut queue = self.queue(workspace).await?;
         if queue.running != Some(*over) && ended.is_none() {
             return Ok(Some(false));
@@ -240,7 +239,7 @@ impl JobsTable {
         id: &JobId,
         by: &Changer,
         at: Timestamp,
-    ) -> Result<Option<Job>, RepositoryError> {
+    ) -> Result<Option<Job>> {
         retry_on_conflict(CANCEL, || async {
             let Some(job) = self.find(workspace, id).await? else { return Ok(Some(None)) };
             let is_done = match job.state {
@@ -258,7 +257,7 @@ impl JobsTable {
         .await
     }
 
-    async fn leave_queue(&self, job: &Job, by: &Changer, at: Timestamp) -> Result<bool, RepositoryError> {
+    async fn leave_queue(&self, job: &Job, by: &Changer, at: Timestamp) -> Result<bool> {
         let mut queue = self.queue(&job.workspace).await?;
         queue.forget(&job.id);
         let cancelled = self.cancelled(CANCEL, job, by, at)?;
@@ -267,13 +266,7 @@ impl JobsTable {
     }
 
     /// The action that cancels a job in the state that was read, also one that runs: what has begun of it is done, and not noted.
-    fn cancelled(
-        &self,
-        operation: &'static str,
-        job: &Job,
-        by: &Changer,
-        at: Timestamp,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    fn cancelled(&self, operation: &'static str, job: &Job, by: &Changer, at: Timestamp) -> Result<TransactWriteItem> {
         const CANCELLED: &str = "SET #state = :cancelled, cancelled_by = :by, ended_at = :at, #ttl = :ttl";
         self.0
             .update(operation, job_key(&job.workspace, &job.id), CANCELLED)
@@ -288,7 +281,7 @@ impl JobsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn give_up_stuck(&self, workspace: &WorkspaceId, now: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn give_up_stuck(&self, workspace: &WorkspaceId, now: Timestamp) -> Result<()> {
         let Some(running) = self.queue(workspace).await?.running else { return Ok(()) };
         match self.find(workspace, &running).await {
             Ok(Some(job)) if !job.is_stuck(now) => Ok(()),
@@ -305,13 +298,13 @@ impl JobsTable {
         }
     }
 
-    async fn queue(&self, workspace: &WorkspaceId) -> Result<QueueItem, RepositoryError> {
+    async fn queue(&self, workspace: &WorkspaceId) -> Result<QueueItem> {
         let found = self.0.get("read which jobs wait", queue_key(workspace)).await?;
         Ok(found.unwrap_or_else(|| QueueItem::empty(workspace)))
     }
 
     /// The action that writes a queue, unless it was written since it was read.
-    fn queue_as(&self, operation: &'static str, queue: &QueueItem) -> Result<TransactWriteItem, RepositoryError> {
+    fn queue_as(&self, operation: &'static str, queue: &QueueItem) -> Result<TransactWriteItem> {
         let next = QueueItem { version: queue.version + 1, ..queue.clone() };
         let put = self.0.put_item(operation, &next)?;
         if queue.version == 0 {
@@ -321,7 +314,7 @@ impl JobsTable {
     }
 
     /// The write that ends a job, or notes that a task has failed.
-    fn ended(&self, run: &Run<'_>, end: &JobEnd<'_>) -> Result<Write<'_>, RepositoryError> {
+    fn ended(&self, run: &Run<'_>, end: &JobEnd<'_>) -> Result<Write<'_>> {
         let mut values = progress_values(END, end.progress)?;
         values.extend([
             ("state".to_owned(), text(end.state.as_str())),
@@ -338,12 +331,7 @@ impl JobsTable {
     }
 
     /// The action that begins a job which waits.
-    fn started(
-        &self,
-        workspace: &WorkspaceId,
-        id: &JobId,
-        at: Timestamp,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    fn started(&self, workspace: &WorkspaceId, id: &JobId, at: Timestamp) -> Result<TransactWriteItem> {
         self.0
             .update(END, job_key(workspace, id), "SET #state = :running, started_at = :at, noted_at = :at")
             .only_if("#state = :queued")
@@ -353,7 +341,7 @@ impl JobsTable {
     }
 
     /// Takes a job out of the queue that isn't there to begin: somebody has taken it away by hand.
-    async fn forget(&self, workspace: &WorkspaceId, id: &JobId) -> Result<(), RepositoryError> {
+    async fn forget(&self, workspace: &WorkspaceId, id: &JobId) -> Result<()> {
         if self.find(workspace, id).await?.is_some_and(|job| job.state == JobState::Queued) {
             return Ok(());
         }
@@ -381,10 +369,7 @@ fn named((name, state): (&'static str, JobState)) -> (&'static str, AttributeVal
 }
 
 /// The attributes that say what a job has done.
-fn progress_values(
-    operation: &'static str,
-    progress: &JobProgress,
-) -> Result<Vec<(String, AttributeValue)>, RepositoryError> {
+fn progress_values(operation: &'static str, progress: &JobProgress) -> Result<Vec<(String, AttributeValue)>> {
     let attributes: Item = to_attributes(operation, progress)?;
     Ok(attributes.into_iter().collect())
 }

@@ -7,15 +7,12 @@ use super::{
     CODE_IS_FREE, LinksTable, code_is_free_for,
     item::{CaseAliasItem, case_alias_key, link_key},
 };
-use crate::{Consistency, RepositoryError, item::text};
+use crate::{Consistency, Result, item::text};
 
 impl LinksTable {
     /// What stands under a code that isn't there as it was typed, by eventually consistent reads: the link whose custom code is the
     /// same but for the case.
-    pub(super) async fn in_another_case(
-        &self,
-        code: &ShortCode,
-    ) -> Result<Option<Record<RedirectTarget>>, RepositoryError> {
+    pub(super) async fn in_another_case(&self, code: &ShortCode) -> Result<Option<Record<RedirectTarget>>> {
         const OPERATION: &str = "look up a code in another case";
         let found = self.0.get_with::<CaseAliasItem>(OPERATION, case_alias_key(code), Consistency::Eventual).await?;
         match found.filter(|fold| fold.short_code != *code) {
@@ -30,7 +27,7 @@ impl LinksTable {
         &self,
         operation: &'static str,
         link: &Link,
-    ) -> Result<Option<Vec<TransactWriteItem>>, RepositoryError> {
+    ) -> Result<Option<Vec<TransactWriteItem>>> {
         let (code, workspace) = (link.code(), link.identity.workspace);
         let fold = CaseAliasItem { key: case_alias_key(code), short_code: code.clone(), workspace_id: workspace };
         let Some(found) = self.0.get::<CaseAliasItem>(operation, case_alias_key(code)).await? else {

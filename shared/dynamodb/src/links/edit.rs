@@ -23,7 +23,7 @@ use super::{
     record_of,
 };
 use crate::{
-    RepositoryError, back_off,
+    RepositoryError, Result, back_off,
     item::{Item, number, text, to_item},
     transaction::{TRIES, Transaction, TransactionOutcome},
     write::{Outcome, Write},
@@ -48,7 +48,6 @@ pub struct EditContext<'a> {
 
 impl<'a> EditContext<'a> {
     /// An edit of whatever revision the link has, which names nobody.
-    #[must_use]
     pub fn unconditional(by: &'a UserId, correlation_id: &'a CorrelationId) -> Self {
         Self { precondition: &Precondition::None, by, changer: None, password_hash: None, correlation_id }
     }
@@ -78,7 +77,7 @@ impl EditOutcome<Infallible> {
     ///
     /// # Errors
     /// When others have written the link before each try.
-    pub fn is_written(&self) -> Result<bool, RepositoryError> {
+    pub fn is_written(&self) -> Result<bool> {
         match self {
             Self::Contended => Err(RepositoryError::contention(OPERATION)),
             outcome => Ok(matches!(outcome, Self::Written(_))),
@@ -106,7 +105,7 @@ impl LinksTable {
         found: Record<Link>,
         context: &EditContext<'_>,
         mut decide: impl FnMut(&Record<Link>) -> Result<LinkEdit, E>,
-    ) -> Result<EditOutcome<E>, RepositoryError> {
+    ) -> Result<EditOutcome<E>> {
         let id = found.identity().id.clone();
         let mut before = found;
         for tried in 0..TRIES {
@@ -126,7 +125,7 @@ impl LinksTable {
         before: &Record<Link>,
         context: &EditContext<'_>,
         decide: &mut impl FnMut(&Record<Link>) -> Result<LinkEdit, E>,
-    ) -> Result<Attempt<E>, RepositoryError> {
+    ) -> Result<Attempt<E>> {
         let is_meant = match before {
             Record::Link(link) => context.precondition.admits(link.revision),
             // A tombstone has no revision.
@@ -165,7 +164,7 @@ impl LinksTable {
         main: Write<'_>,
         others: Vec<TransactWriteItem>,
         after: Record<Link>,
-    ) -> Result<Attempt<E>, RepositoryError> {
+    ) -> Result<Attempt<E>> {
         let refused = if others.is_empty() {
             match main.send().await? {
                 Outcome::Done(_) => return Ok(Attempt::Over(EditOutcome::Written(after))),
@@ -188,7 +187,7 @@ impl LinksTable {
     }
 
     /// The write that makes a link another, if its last write still is the one that was read.
-    fn change(&self, before: &Link, after: &Link, context: &EditContext<'_>) -> Result<Write<'_>, RepositoryError> {
+    fn change(&self, before: &Link, after: &Link, context: &EditContext<'_>) -> Result<Write<'_>> {
         let is_deletion = after.availability.is_deleted() && !before.availability.is_deleted();
         let mut difference = Difference::between(
             to_item(OPERATION, &LinkItem::new(before))?,
@@ -212,7 +211,7 @@ impl LinksTable {
         before: &Record<Link>,
         tombstone: &Tombstone,
         context: &EditContext<'_>,
-    ) -> Result<Write<'_>, RepositoryError> {
+    ) -> Result<Write<'_>> {
         let item = TombstoneItem { purged_by: context.changer.cloned(), ..TombstoneItem::new(tombstone) };
         let put = self.0.put_item(OPERATION, &item)?.only_if(IS_AS_READ);
         Ok(put.value(":known", text(&before.last_write().id)))
@@ -224,7 +223,7 @@ impl LinksTable {
         before: &Link,
         after: &Link,
         context: &EditContext<'_>,
-    ) -> Result<Option<Vec<TransactWriteItem>>, RepositoryError> {
+    ) -> Result<Option<Vec<TransactWriteItem>>> {
         let id = after.id();
         let Some(mut actions) = self.change_of_external_id(OPERATION, before, after).await? else { return Ok(None) };
         if before.options.max_clicks != after.options.max_clicks {
@@ -249,7 +248,7 @@ impl LinksTable {
         &self,
         before: &Record<Link>,
         tombstone: &Tombstone,
-    ) -> Result<Vec<TransactWriteItem>, RepositoryError> {
+    ) -> Result<Vec<TransactWriteItem>> {
         let Record::Link(link) = before else { return Ok(Vec::new()) };
         let mut actions = Vec::new();
         if link.is_plain() {

@@ -21,7 +21,7 @@ use super::{
     item::{ExpiryMarkerItem, cleanup_key, link_key},
 };
 use crate::{
-    Consistency, RepositoryError,
+    Consistency, Result,
     item::{number, text},
 };
 
@@ -65,7 +65,7 @@ impl LinksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn mark_expiry(&self, marker: &ExpiryMarker) -> Result<(), RepositoryError> {
+    pub async fn mark_expiry(&self, marker: &ExpiryMarker) -> Result<()> {
         const OPERATION: &str = "mark when a link expires";
         let item = ExpiryMarkerItem::new(&marker.link, marker.due, &marker.correlation_id);
         let put = self.0.put_item(OPERATION, &item)?.only_if("attribute_not_exists(pk) OR #ttl > :ttl");
@@ -77,7 +77,7 @@ impl LinksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn publish_expiry(&self, link: &Link) -> Result<bool, RepositoryError> {
+    pub async fn publish_expiry(&self, link: &Link) -> Result<bool> {
         const PUBLISHED: &str = "SET expiry_is_published = :yes, is_news = :yes, change_id = :change";
         // A tombstone has no expiry.
         const IS_LEFT_TO_DO: &str = "generation = :generation AND availability.expires_at = :expiry \
@@ -98,7 +98,7 @@ impl LinksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn forget_cleanup(&self, workspace: &WorkspaceId) -> Result<(), RepositoryError> {
+    pub async fn forget_cleanup(&self, workspace: &WorkspaceId) -> Result<()> {
         self.0.delete("forget a cleanup", cleanup_key(workspace)).send().await.map(|_| ())
     }
 
@@ -106,7 +106,7 @@ impl LinksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn cleanup_started(&self, workspace: &WorkspaceId, at: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn cleanup_started(&self, workspace: &WorkspaceId, at: Timestamp) -> Result<()> {
         let until = vec![(":until", text(&at.plus(Self::LONGEST_RUN)))];
         self.update_cleanup(workspace, "SET running_until = :until", until).await
     }
@@ -121,7 +121,7 @@ impl LinksTable {
         (cleaned, failed): (usize, usize),
         started: Timestamp,
         ended: Timestamp,
-    ) -> Result<(), RepositoryError> {
+    ) -> Result<()> {
         if cleaned == 0 && failed == 0 {
             // All markers were processed before, so the run is counted already.
             return self.update_cleanup(workspace, "REMOVE running_until", Vec::new()).await;
@@ -141,7 +141,7 @@ impl LinksTable {
         workspace: &WorkspaceId,
         expression: &str,
         values: Vec<(&str, AttributeValue)>,
-    ) -> Result<(), RepositoryError> {
+    ) -> Result<()> {
         let update = self.0.update("record a cleanup", cleanup_key(workspace), expression);
         update.values(values).send().await.map(|_| ())
     }
@@ -150,11 +150,7 @@ impl LinksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn cleanup_stats(
-        &self,
-        workspace: &WorkspaceId,
-        now: Timestamp,
-    ) -> Result<CleanupStats, RepositoryError> {
+    pub async fn cleanup_stats(&self, workspace: &WorkspaceId, now: Timestamp) -> Result<CleanupStats> {
         const OPERATION: &str = "read the cleanup's statistics";
         let found = self.0.get_with::<CleanupStats>(OPERATION, cleanup_key(workspace), Consistency::Eventual).await?;
         let stats = found.unwrap_or_default();

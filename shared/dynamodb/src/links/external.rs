@@ -11,7 +11,7 @@ use super::{
     LinksTable,
     item::{ExternalIdItem, external_id_key},
 };
-use crate::{RepositoryError, item::text};
+use crate::{Result, item::text};
 
 /// What is known of an external id.
 enum ClaimStatus {
@@ -26,18 +26,14 @@ impl LinksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn with_external_id(
-        &self,
-        workspace: &WorkspaceId,
-        id: &ExternalId,
-    ) -> Result<Option<Link>, RepositoryError> {
+    pub async fn with_external_id(&self, workspace: &WorkspaceId, id: &ExternalId) -> Result<Option<Link>> {
         Ok(match self.claim_status(workspace, id).await? {
             ClaimStatus::Taken(link) => Some(*link),
             ClaimStatus::Free(_) => None,
         })
     }
 
-    async fn claim_status(&self, workspace: &WorkspaceId, id: &ExternalId) -> Result<ClaimStatus, RepositoryError> {
+    async fn claim_status(&self, workspace: &WorkspaceId, id: &ExternalId) -> Result<ClaimStatus> {
         const OPERATION: &str = "look up an external id";
         let key = external_id_key(workspace, id);
         let Some(entry) = self.0.get::<ExternalIdItem>(OPERATION, key).await? else {
@@ -59,7 +55,7 @@ impl LinksTable {
         operation: &'static str,
         (workspace, link): (&WorkspaceId, &LinkId),
         id: &ExternalId,
-    ) -> Result<Option<TransactWriteItem>, RepositoryError> {
+    ) -> Result<Option<TransactWriteItem>> {
         let entry = ExternalIdItem::new(workspace, link, id);
         match self.claim_status(workspace, id).await? {
             ClaimStatus::Taken(_) => Ok(None),
@@ -77,7 +73,7 @@ impl LinksTable {
         operation: &'static str,
         link: &Link,
         id: &ExternalId,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    ) -> Result<TransactWriteItem> {
         let delete = self.0.delete(operation, external_id_key(&link.identity.workspace, id));
         let is_ours = format!("attribute_not_exists(pk) OR ({IS_THE_LINKS})");
         delete.only_if(is_ours).values(of_link(link)).action()
@@ -89,7 +85,7 @@ impl LinksTable {
         operation: &'static str,
         before: &Link,
         after: &Link,
-    ) -> Result<Option<Vec<TransactWriteItem>>, RepositoryError> {
+    ) -> Result<Option<Vec<TransactWriteItem>>> {
         let (old, new) = (&before.metadata.external_id, &after.metadata.external_id);
         let mut actions = Vec::new();
         if old == new {

@@ -8,7 +8,7 @@ use super::{
     item::{HistoryItem, history_partition},
 };
 use crate::{
-    Cursor, Page, RepositoryError,
+    Cursor, Page, Result,
     item::{SortKeys, from_item},
 };
 
@@ -22,7 +22,7 @@ impl LinksTable {
         link: &LinkId,
         limit: usize,
         after: Option<&Cursor<EventId>>,
-    ) -> Result<Page<HistoryEntry, EventId>, RepositoryError> {
+    ) -> Result<Page<HistoryEntry, EventId>> {
         const OPERATION: &str = "read the history of a link";
         // `~` sorts after every time.
         let before = after.map_or_else(|| "~".to_owned(), Cursor::sort_key);
@@ -39,7 +39,7 @@ impl LinksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn delete_history(&self, link: &LinkId) -> Result<(), RepositoryError> {
+    pub async fn delete_history(&self, link: &LinkId) -> Result<()> {
         self.0.delete_partition("delete the history of a link", &history_partition(link)).await
     }
 
@@ -50,7 +50,7 @@ impl LinksTable {
         (link, change_id): (&LinkId, &EventId),
         (at, by): (Timestamp, UserId),
         changes: LinkChanges,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    ) -> Result<TransactWriteItem> {
         self.0.put_new(operation, &HistoryItem::new(link, at, by, change_id, changes))
     }
 }

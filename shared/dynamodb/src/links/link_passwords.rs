@@ -7,14 +7,14 @@ use super::{
     LinksTable,
     item::{LinkPasswordItem, link_password_key},
 };
-use crate::RepositoryError;
+use crate::Result;
 
 impl LinksTable {
     /// The hash of a link's password; `None` if it has none.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn password_hash(&self, link: &LinkId) -> Result<Option<String>, RepositoryError> {
+    pub async fn password_hash(&self, link: &LinkId) -> Result<Option<String>> {
         let found = self.0.get::<LinkPasswordItem>("read a link's password", link_password_key(link)).await?;
         Ok(found.map(|lock| lock.password_hash))
     }
@@ -25,7 +25,7 @@ impl LinksTable {
         operation: &'static str,
         link: &LinkId,
         password_hash: Option<&str>,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    ) -> Result<TransactWriteItem> {
         match password_hash {
             Some(hash) => {
                 let lock = LinkPasswordItem { key: link_password_key(link), password_hash: hash.to_owned() };

@@ -11,7 +11,7 @@ use super::{
     record_of,
 };
 use crate::{
-    Cursor, RepositoryError,
+    Cursor, RepositoryError, Result,
     item::{Answers, Item, from_item, text},
 };
 
@@ -40,14 +40,13 @@ pub struct LinkReader<R> {
     /// The sort key of the link after which to begin.
     after: Option<String>,
     rest: Option<Cursor<ShortCode>>,
-    row_of: fn(Item) -> Result<R, RepositoryError>,
+    row_of: fn(Item) -> Result<R>,
 }
 
 impl LinksTable {
     pub(super) const LEAN: &str = "by-workspace-lean";
 
     /// Reads what filters and orders need of links, which costs a fraction of reading the links.
-    #[must_use]
     pub fn summaries(&self, range: &LinkRange<'_>) -> LinkReader<LinkSummary> {
         self.reader(Self::LEAN, range, |item| {
             let lean: LeanItem = from_item(OPERATION, item)?;
@@ -56,7 +55,6 @@ impl LinksTable {
     }
 
     /// Reads whole links.
-    #[must_use]
     pub fn whole(&self, range: &LinkRange<'_>) -> LinkReader<Link> {
         let link_of = |item| from_item::<LinkItem>(OPERATION, item).map(LinkItem::into_link);
         self.reader(Self::BY_WORKSPACE, range, link_of)
@@ -66,7 +64,7 @@ impl LinksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn with_ids(&self, ids: &[LinkId]) -> Result<Vec<Link>, RepositoryError> {
+    pub async fn with_ids(&self, ids: &[LinkId]) -> Result<Vec<Link>> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
@@ -80,12 +78,7 @@ impl LinksTable {
         Ok(ids.iter().filter_map(|id| links.remove(id)).collect())
     }
 
-    fn reader<R>(
-        &self,
-        index: &str,
-        range: &LinkRange<'_>,
-        row_of: fn(Item) -> Result<R, RepositoryError>,
-    ) -> LinkReader<R> {
+    fn reader<R>(&self, index: &str, range: &LinkRange<'_>, row_of: fn(Item) -> Result<R>) -> LinkReader<R> {
         let after = range.after.as_ref().map(Cursor::sort_key);
         let query = between(range, after.as_deref()).map(|(first, last)| self.query(index, range, &first, &last));
         let answers = query.map(|query| self.0.query_within_budget(OPERATION, query));
@@ -128,7 +121,7 @@ impl<R> LinkReader<R> {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn next(&mut self) -> Result<Option<Vec<R>>, RepositoryError> {
+    pub async fn next(&mut self) -> Result<Option<Vec<R>>> {
         let Some(answers) = &mut self.answers else { return Ok(None) };
         let Some(items) = answers.next().await? else { return Ok(None) };
         // Where most links aren't to be shown, such as archived ones, few answers get through them.
@@ -139,7 +132,6 @@ impl<R> LinkReader<R> {
     }
 
     /// The last link that was read, if there are more behind it.
-    #[must_use]
     pub fn rest(&self) -> Option<&Cursor<ShortCode>> {
         self.rest.as_ref()
     }
@@ -149,7 +141,7 @@ fn sort_key_of(item: &Item) -> Option<&str> {
     item.get("by_workspace_sk").and_then(|key| key.as_s().ok()).map(String::as_str)
 }
 
-pub(super) fn place_of(key: &Item) -> Result<Cursor<ShortCode>, RepositoryError> {
+pub(super) fn place_of(key: &Item) -> Result<Cursor<ShortCode>> {
     let refused = || RepositoryError::unexpected_item(OPERATION)(Invalid::new("a key has no place in the list"));
     sort_key_of(key).and_then(Cursor::from_sort_key).ok_or_else(refused)
 }

@@ -27,7 +27,7 @@ pub use self::{
     uses::{Exhaustion, UseOutcome},
 };
 use crate::{
-    Consistency, Cursor, Page, RepositoryError,
+    Consistency, Cursor, Page, Result,
     item::{Item, Key, Table, from_item, text},
     write::Outcome,
 };
@@ -53,7 +53,6 @@ impl LinksTable {
     const BY_WORKSPACE: &str = "by-workspace";
 
     /// A repository for the table with this name.
-    #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
     }
@@ -63,7 +62,7 @@ impl LinksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn open_connection(&self) -> Result<(), RepositoryError> {
+    pub async fn open_connection(&self) -> Result<()> {
         let no_link = Key::new("LINK#", "LINK");
         self.0.find("open a connection", no_link, Consistency::Eventual).await.map(|_| ())
     }
@@ -74,7 +73,7 @@ impl LinksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn redirect_target(&self, code: &ShortCode) -> Result<Option<Record<RedirectTarget>>, RepositoryError> {
+    pub async fn redirect_target(&self, code: &ShortCode) -> Result<Option<Record<RedirectTarget>>> {
         match self.exact_target(code).await? {
             None => Box::pin(self.in_another_case(code)).await,
             found => Ok(found),
@@ -85,19 +84,15 @@ impl LinksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn current_target(&self, code: &ShortCode) -> Result<Option<Record<RedirectTarget>>, RepositoryError> {
+    pub async fn current_target(&self, code: &ShortCode) -> Result<Option<Record<RedirectTarget>>> {
         self.target_by(code, Consistency::Strong).await
     }
 
-    async fn exact_target(&self, code: &ShortCode) -> Result<Option<Record<RedirectTarget>>, RepositoryError> {
+    async fn exact_target(&self, code: &ShortCode) -> Result<Option<Record<RedirectTarget>>> {
         self.target_by(code, Consistency::Eventual).await
     }
 
-    async fn target_by(
-        &self,
-        code: &ShortCode,
-        consistency: Consistency,
-    ) -> Result<Option<Record<RedirectTarget>>, RepositoryError> {
+    async fn target_by(&self, code: &ShortCode, consistency: Consistency) -> Result<Option<Record<RedirectTarget>>> {
         const OPERATION: &str = "read a redirect";
         let found = self.0.find(OPERATION, link_key(code), consistency).await?;
         found
@@ -109,7 +104,7 @@ impl LinksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn find(&self, code: &ShortCode) -> Result<Option<Record<Link>>, RepositoryError> {
+    pub async fn find(&self, code: &ShortCode) -> Result<Option<Record<Link>>> {
         const OPERATION: &str = "read a link";
         let found = self.0.find(OPERATION, link_key(code), Consistency::Strong).await?;
         found.map(|item| record_of(OPERATION, item)).transpose()
@@ -126,7 +121,7 @@ impl LinksTable {
         limit: usize,
         after: Option<Cursor<ShortCode>>,
         is_shown: impl Fn(&Link) -> bool,
-    ) -> Result<Page<Link, ShortCode>, RepositoryError> {
+    ) -> Result<Page<Link, ShortCode>> {
         let (created, order, wanted) = ((None, None), SortOrder::Descending, Some(limit + 1));
         let mut reader = self.whole(&LinkRange { workspace, created, order, after, wanted });
         let mut links = Vec::with_capacity(limit + 1);
@@ -140,7 +135,7 @@ impl LinksTable {
     }
 
     /// Stores a link with a single write, which costs half of a transaction.
-    async fn put_link(&self, link: &LinkItem) -> Result<CreateOutcome, RepositoryError> {
+    async fn put_link(&self, link: &LinkItem) -> Result<CreateOutcome> {
         const OPERATION: &str = "create a link";
         let put = self.0.put_item(OPERATION, link)?.only_if(CODE_IS_FREE);
         let created = put.values(code_is_free_for(&link.identity.workspace)).send().await?;
@@ -164,16 +159,12 @@ fn code_is_free_for(workspace: &WorkspaceId) -> [(&'static str, AttributeValue);
 }
 
 /// A whole link, or a tombstone.
-fn record_of(operation: &'static str, item: Item) -> Result<Record<Link>, RepositoryError> {
+fn record_of(operation: &'static str, item: Item) -> Result<Record<Link>> {
     read(operation, item, |item| from_item::<LinkItem>(operation, item).map(LinkItem::into_link))
 }
 
 /// Deserialises a link or a tombstone, which have the same key.
-fn read<L>(
-    operation: &'static str,
-    item: Item,
-    link: impl FnOnce(Item) -> Result<L, RepositoryError>,
-) -> Result<Record<L>, RepositoryError> {
+fn read<L>(operation: &'static str, item: Item, link: impl FnOnce(Item) -> Result<L>) -> Result<Record<L>> {
     if item.contains_key(TOMBSTONE) {
         return from_item::<TombstoneItem>(operation, item).map(|item| Record::Tombstone(item.tombstone));
     }

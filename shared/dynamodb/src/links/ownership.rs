@@ -8,7 +8,7 @@ use super::{
     item::{link_key, workspace_partition},
     listing::place_of,
 };
-use crate::{Cursor, RepositoryError, item::text};
+use crate::{Cursor, RepositoryError, Result, item::text};
 
 /// Some of the links of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl LinksTable {
         created_until: Timestamp,
         after: Option<&Cursor<ShortCode>>,
         looked_at: usize,
-    ) -> Result<OwnedLinks, RepositoryError> {
+    ) -> Result<OwnedLinks> {
         const OPERATION: &str = "read the links of a person";
         let first = after.map_or_else(|| "0".to_owned(), Cursor::sort_key);
         // `~` sorts after every code.
@@ -75,7 +75,7 @@ impl LinksTable {
         owner: &UserId,
         heir: &UserId,
         correlation_id: &CorrelationId,
-    ) -> Result<(), RepositoryError> {
+    ) -> Result<()> {
         const HANDED: &str = "SET user_id = :heir, is_news = :no, change_id = :change, correlation_id = :correlation \
                               REMOVE changed_by";
         let update = self

@@ -24,7 +24,7 @@ use super::{
     item::{FirstAnswer, IdempotencyItem, LinkItem, ReuseItem, idempotency_key, reuse_key},
 };
 use crate::{
-    Consistency, RepositoryError,
+    Consistency, Result,
     item::{number, text},
     transaction::Transaction,
 };
@@ -60,7 +60,6 @@ pub struct Creation<'a> {
 
 impl<'a> Creation<'a> {
     /// Stores a link and nothing beside it, of which others are notified.
-    #[must_use]
     pub fn of(link: &'a Link) -> Self {
         Self { link, reusable: None, is_custom: false, password_hash: None, answer: None, is_quiet: false }
     }
@@ -71,7 +70,7 @@ impl LinksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn create(&self, creation: &Creation<'_>) -> Result<CreateOutcome, RepositoryError> {
+    pub async fn create(&self, creation: &Creation<'_>) -> Result<CreateOutcome> {
         const OPERATION: &str = "create a link";
         let Creation { link, reusable, is_custom, password_hash, answer, is_quiet } = creation;
         let item = LinkItem { quiet: *is_quiet, ..LinkItem::new(link) };
@@ -125,7 +124,7 @@ impl LinksTable {
         target: &TargetUrl,
         must_watch: bool,
         consistency: Consistency,
-    ) -> Result<Reusable, RepositoryError> {
+    ) -> Result<Reusable> {
         let wanted = NormalizedUrl::of(target);
         let key = reuse_key(workspace, &wanted.digest());
         let Some(entry) = self.0.get_with::<ReuseItem>("look up a URL", key, consistency).await? else {
@@ -151,7 +150,7 @@ impl LinksTable {
         workspace: &WorkspaceId,
         key: &AnswerKey,
         now: Timestamp,
-    ) -> Result<Option<FirstAnswer>, RepositoryError> {
+    ) -> Result<Option<FirstAnswer>> {
         let found = self.0.get::<IdempotencyItem>("look up a first answer", idempotency_key(workspace, key)).await?;
         Ok(found.and_then(|item| item.current(now)))
     }
@@ -166,7 +165,7 @@ impl LinksTable {
         key: &AnswerKey,
         answer: &FirstAnswer,
         now: Timestamp,
-    ) -> Result<bool, RepositoryError> {
+    ) -> Result<bool> {
         const OPERATION: &str = "remember an answer";
         let item = idempotency_item(workspace, key, answer, now);
         let put = self.0.put_item(OPERATION, &item)?.only_if(KEY_IS_FREE);
@@ -174,12 +173,7 @@ impl LinksTable {
     }
 
     /// The action that makes a link the one of its URL, if the URL is still reusable so.
-    fn put_reuse_entry(
-        &self,
-        operation: &'static str,
-        link: &Link,
-        reusable: &Reusable,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    fn put_reuse_entry(&self, operation: &'static str, link: &Link, reusable: &Reusable) -> Result<TransactWriteItem> {
         let entry = ReuseItem::new(link);
         match reusable {
             Reusable::Stale(code) => {
@@ -196,7 +190,7 @@ impl LinksTable {
         operation: &'static str,
         before: &Link,
         after: &Link,
-    ) -> Result<Vec<TransactWriteItem>, RepositoryError> {
+    ) -> Result<Vec<TransactWriteItem>> {
         let is_of_the_same_url = ReuseItem::key_of(before) == ReuseItem::key_of(after);
         let mut actions = Vec::new();
         if before.is_plain() && !(is_of_the_same_url && after.is_plain()) {
@@ -217,7 +211,7 @@ impl LinksTable {
         &self,
         operation: &'static str,
         link: &Link,
-    ) -> Result<Option<TransactWriteItem>, RepositoryError> {
+    ) -> Result<Option<TransactWriteItem>> {
         let entry = self.0.get::<ReuseItem>(operation, ReuseItem::key_of(link)).await?;
         if entry.is_none_or(|entry| entry.short_code != *link.code()) {
             return Ok(None);

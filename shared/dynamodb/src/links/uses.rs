@@ -20,7 +20,7 @@ use super::{
     item::{UsesItem, link_key, uses_key},
 };
 use crate::{
-    RepositoryError,
+    RepositoryError, Result,
     item::{from_item, number, text},
     transaction::{Transaction, retry_on_conflict},
     write::Outcome,
@@ -65,7 +65,7 @@ impl LinksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn take_use(&self, link: &LinkId) -> Result<UseOutcome, RepositoryError> {
+    pub async fn take_use(&self, link: &LinkId) -> Result<UseOutcome> {
         const OPERATION: &str = "use a link";
         let settings = Builder::new().retry_config(RetryConfig::disabled());
         let taken = self
@@ -89,7 +89,7 @@ impl LinksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn note_exhaustion(&self, end: &Exhaustion) -> Result<(), RepositoryError> {
+    pub async fn note_exhaustion(&self, end: &Exhaustion) -> Result<()> {
         const FULL: &str = "SET full_for = :max, full_at = :at, correlation_id = :correlation";
         self.0
             .update("note that a link is used up", uses_key(&end.link), FULL)
@@ -105,7 +105,7 @@ impl LinksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn exhaust(&self, end: &Exhaustion) -> Result<(), RepositoryError> {
+    pub async fn exhaust(&self, end: &Exhaustion) -> Result<()> {
         const OPERATION: &str = "write that a link is used up";
         const EXHAUSTED: &str = "SET availability.exhausted_at = :at, is_news = :yes, change_id = :change, \
                                  correlation_id = :correlation";
@@ -135,7 +135,7 @@ impl LinksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn uses(&self, links: &[&LinkId]) -> Result<HashMap<LinkId, Uses>, RepositoryError> {
+    pub async fn uses(&self, links: &[&LinkId]) -> Result<HashMap<LinkId, Uses>> {
         const OPERATION: &str = "read how often links were used";
         if links.is_empty() {
             return Ok(HashMap::new());
@@ -156,18 +156,14 @@ impl LinksTable {
         operation: &'static str,
         link: &LinkId,
         max: ClickLimit,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    ) -> Result<TransactWriteItem> {
         const SET: &str = "SET #max = :max, used = if_not_exists(used, :none) REMOVE full_for, full_at, correlation_id";
         let update = self.0.update(operation, uses_key(link), SET);
         update.values([(":max", limit(max)), (":none", number(&0))]).action()
     }
 
     /// The action that takes a link's limit away, if it has one.
-    pub(super) fn end_limit(
-        &self,
-        operation: &'static str,
-        link: &LinkId,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    pub(super) fn end_limit(&self, operation: &'static str, link: &LinkId) -> Result<TransactWriteItem> {
         self.0.delete(operation, uses_key(link)).action()
     }
 }

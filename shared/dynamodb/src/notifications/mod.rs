@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use self::item::{NotificationItem, SEEN, SeenItem, notification_key, seen_key, user_partition};
 use crate::{
-    Cursor, Page, RepositoryError,
+    Cursor, Page, Result,
     item::{Item, SortKeys, Table, from_item, number, text, to_item},
     write::{Outcome, Write},
 };
@@ -31,7 +31,6 @@ pub struct Claim {
 
 impl Claim {
     /// A claim that starts at `now` and expires after `duration`.
-    #[must_use]
     pub fn new(now: Timestamp, duration: Duration) -> Self {
         Self { id: Uuid::new_v4(), from: now, until: now.plus(duration) }
     }
@@ -62,7 +61,6 @@ pub struct Feed {
 
 impl NotificationsTable {
     /// A repository for the table with this name.
-    #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
     }
@@ -71,7 +69,7 @@ impl NotificationsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn forget(&self, user: &UserId) -> Result<(), RepositoryError> {
+    pub async fn forget(&self, user: &UserId) -> Result<()> {
         self.0.delete_partition("forget a person's notifications", &user_partition(user)).await
     }
 
@@ -79,7 +77,7 @@ impl NotificationsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn claim(&self, notification: &Notification, claim: &Claim) -> Result<ClaimOutcome, RepositoryError> {
+    pub async fn claim(&self, notification: &Notification, claim: &Claim) -> Result<ClaimOutcome> {
         const OPERATION: &str = "claim a notification";
         // `claimed_by = :claim` holds when the SDK retries a write whose response was lost.
         const IS_FREE: &str = "attribute_not_exists(pk) OR (#status <> :sent AND (attribute_not_exists(claimed_until) OR \
@@ -113,7 +111,7 @@ impl NotificationsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn mark_published(&self, notification: &Notification, at: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn mark_published(&self, notification: &Notification, at: Timestamp) -> Result<()> {
         self.mark(notification, "SET published_at = :at").value(":at", text(&at)).or_fail().await
     }
 
@@ -121,7 +119,7 @@ impl NotificationsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn mark_sent(&self, notification: &Notification, at: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn mark_sent(&self, notification: &Notification, at: Timestamp) -> Result<()> {
         const IS_SENT: &str = "SET #status = :sent, sent_at = :at, published_at = if_not_exists(published_at, :at) \
                                REMOVE claimed_by, claimed_until";
         self.mark(notification, IS_SENT).values([(":sent", text(SENT)), (":at", text(&at))]).or_fail().await
@@ -131,7 +129,7 @@ impl NotificationsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn mark_failed(&self, notification: &Notification) -> Result<(), RepositoryError> {
+    pub async fn mark_failed(&self, notification: &Notification) -> Result<()> {
         let update = self.mark(notification, "SET #status = :failed").and_if("#status <> :sent");
         // If it is refused, the notification is sent, or was never stored.
         update.values([(":failed", text("failed")), (":sent", text(SENT))]).unless_refused().await.map(|_| ())
@@ -154,7 +152,7 @@ impl NotificationsTable {
         kinds: &[NotificationKind],
         limit: usize,
         after: Option<&Cursor<EventId>>,
-    ) -> Result<Feed, RepositoryError> {
+    ) -> Result<Feed> {
         const OPERATION: &str = "list notifications";
         /// How many rows are looked at together for those of some kinds, which may be few of many.
         const AT_A_TIME: usize = 250;
@@ -189,7 +187,7 @@ impl NotificationsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn mark_seen(&self, user: &UserId, at: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn mark_seen(&self, user: &UserId, at: Timestamp) -> Result<()> {
         // Nothing older exists once it is gone.
         let ttl = at.plus(lifetimes::NOTIFICATIONS).unix_seconds();
         let update = self.0.update("note what was seen", seen_key(user), "SET seen_at = :at, #ttl = :ttl");

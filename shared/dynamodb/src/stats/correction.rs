@@ -18,7 +18,7 @@ use super::{
     totals::{Announced, TotalChange},
 };
 use crate::{
-    RepositoryError,
+    RepositoryError, Result,
     item::{SortKeys, number},
 };
 
@@ -41,13 +41,11 @@ pub struct Life {
 
 impl Life {
     /// The numbers of the days, without what tells which clicks were counted.
-    #[must_use]
     pub fn numbers(&self) -> BTreeMap<Day, DayStats> {
         numbers_of(self.slices.clone())
     }
 
     /// Whether a click was counted, as far as the ids that are still in the item of its day or part tell.
-    #[must_use]
     pub fn has_counted(&self, id: &ClickId) -> bool {
         let day = id.at().day();
         let slices = [DaySlice::from(day), DaySlice { day, part: Some(Part::of(id)) }];
@@ -55,7 +53,6 @@ impl Life {
     }
 
     /// In how many items the numbers of a day are, all of which a correction writes.
-    #[must_use]
     pub fn rows_of(&self, day: Day) -> usize {
         1 + self.parts_of(day).count()
     }
@@ -67,7 +64,6 @@ impl Life {
 
     /// These statistics with other numbers of some days, and with the past and the counts that follow from all days. The numbers of
     /// a day that was split are those of the day itself then, and its parts are empty.
-    #[must_use]
     pub fn with_days(&self, corrected: &BTreeMap<Day, DayStats>) -> Self {
         let mut after = self.clone();
         for (day, stats) in corrected {
@@ -121,7 +117,7 @@ impl StatsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn life(&self, workspace: &WorkspaceId, link: &LinkId) -> Result<Life, RepositoryError> {
+    pub async fn life(&self, workspace: &WorkspaceId, link: &LinkId) -> Result<Life> {
         const OPERATION: &str = "read all of a link's statistics";
         let (totals, is_purged) = self.total(workspace, link).await?;
         let Rows { past, slices, milestones } = self.rows_between(OPERATION, link, DAY_PREFIX, PAST, true).await?;
@@ -137,7 +133,7 @@ impl StatsTable {
         link: &LinkId,
         life: &Life,
         days: &RangeInclusive<Day>,
-    ) -> Result<BTreeSet<ClickId>, RepositoryError> {
+    ) -> Result<BTreeSet<ClickId>> {
         const OPERATION: &str = "read the ids of counted clicks";
         let (first, last) = runs_of_days(days);
         let is_split = life.slices.iter().any(|(slice, counted)| counted.is_split && days.contains(&slice.day));
@@ -157,7 +153,7 @@ impl StatsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn correct(&self, correction: &Correction<'_>) -> Result<CommitOutcome, RepositoryError> {
+    pub async fn correct(&self, correction: &Correction<'_>) -> Result<CommitOutcome> {
         self.transact(CORRECT, self.corrections(correction)?).await
     }
 
@@ -165,7 +161,7 @@ impl StatsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn write_milestones(&self, milestones: &[Milestone]) -> Result<(), RepositoryError> {
+    pub async fn write_milestones(&self, milestones: &[Milestone]) -> Result<()> {
         for milestone in milestones {
             self.put_milestone(milestone).await?;
             let MilestoneReached { link, milestone: number, .. } = &milestone.detail;
@@ -176,7 +172,7 @@ impl StatsTable {
         Ok(())
     }
 
-    fn corrections(&self, correction: &Correction<'_>) -> Result<Vec<TransactWriteItem>, RepositoryError> {
+    fn corrections(&self, correction: &Correction<'_>) -> Result<Vec<TransactWriteItem>> {
         let Correction { link, workspace, before, after } = correction;
         let is_written = |slice: &DaySlice| after.slices.get(slice) != before.slices.get(slice);
         let mut change = TotalChange::of(&before.totals);

@@ -31,7 +31,7 @@ use super::{
     totals::{Announced, Raised, TotalChange, total_of},
 };
 use crate::{
-    RepositoryError,
+    RepositoryError, Result,
     item::{IS_NEW, Item, Key, SortKeys, from_item, number, to_item},
 };
 
@@ -131,7 +131,7 @@ impl StatsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn load(&self, works: &[DayWork<'_>]) -> Result<Vec<Loaded>, RepositoryError> {
+    pub async fn load(&self, works: &[DayWork<'_>]) -> Result<Vec<Loaded>> {
         let keys: BTreeSet<Key> = works.iter().flat_map(keys_of).collect();
         let found = self.items_of(LOAD, keys.into_iter().collect(), true).await?;
         let mut by_key: HashMap<Key, Item> = found.map(|item| (key_of(&item), item)).collect();
@@ -142,12 +142,7 @@ impl StatsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached; whether the clicks are counted is then unknown, and counting them again is safe.
-    pub async fn count(
-        &self,
-        work: &DayWork<'_>,
-        before: Loaded,
-        now: Timestamp,
-    ) -> Result<DayOutcome, RepositoryError> {
+    pub async fn count(&self, work: &DayWork<'_>, before: Loaded, now: Timestamp) -> Result<DayOutcome> {
         if before.is_purged {
             return Ok(DayOutcome::Purged);
         }
@@ -190,12 +185,7 @@ impl StatsTable {
     }
 
     /// Splits a day, and counts nothing: its next version is the last one, but for corrections.
-    async fn split(
-        &self,
-        work: &DayWork<'_>,
-        before: &CountedDay,
-        now: Timestamp,
-    ) -> Result<DayOutcome, RepositoryError> {
+    async fn split(&self, work: &DayWork<'_>, before: &CountedDay, now: Timestamp) -> Result<DayOutcome> {
         let after = CountedDay { is_split: true, ..without_ids(before) };
         self.move_ids(work, before, &after, now).await?;
         Ok(match self.put_day(work, &after).await? {
@@ -205,7 +195,7 @@ impl StatsTable {
     }
 
     /// Those of the work's clicks that were counted. The day must have been read before.
-    async fn counted_ids(&self, work: &DayWork<'_>, before: &Loaded) -> Result<BTreeSet<ClickId>, RepositoryError> {
+    async fn counted_ids(&self, work: &DayWork<'_>, before: &Loaded) -> Result<BTreeSet<ClickId>> {
         let Loaded { day, whole, .. } = before;
         let (mut known, unknown): (BTreeSet<ClickId>, BTreeSet<ClickId>) =
             work.clicks.iter().map(|one| one.click.id).partition(|id| day.ids.contains(id) || whole.ids.contains(id));
@@ -226,7 +216,7 @@ impl StatsTable {
         link: &LinkId,
         part: Option<Part>,
         slot: Slot,
-    ) -> Result<Vec<ClickId>, RepositoryError> {
+    ) -> Result<Vec<ClickId>> {
         let runs: Vec<RunItem> =
             self.table.list(LOAD, &seen_partition(link, part), SortKeys::Beginning(&slot.prefix())).await?;
         let mut found = Vec::new();
@@ -244,7 +234,7 @@ impl StatsTable {
         before: &CountedDay,
         after: &CountedDay,
         now: Timestamp,
-    ) -> Result<(), RepositoryError> {
+    ) -> Result<()> {
         if after.moved == before.moved {
             return Ok(());
         }
@@ -254,12 +244,12 @@ impl StatsTable {
         stream::iter(writes).buffer_unordered(Self::CONCURRENT_RUNS).try_collect().await
     }
 
-    async fn put_run(&self, run: RunItem) -> Result<(), RepositoryError> {
+    async fn put_run(&self, run: RunItem) -> Result<()> {
         self.table.put_item("keep the ids of counted clicks", &run)?.send().await.map(|_| ())
     }
 
     /// Writes a day if it is the version before this one.
-    async fn put_day(&self, work: &DayWork<'_>, after: &CountedDay) -> Result<CommitOutcome, RepositoryError> {
+    async fn put_day(&self, work: &DayWork<'_>, after: &CountedDay) -> Result<CommitOutcome> {
         let item = to_item(COUNT, &DayItem::new(work.link, work.slice, after))?;
         let put = self.table.client.put_item().table_name(&self.table.name).set_item(Some(item));
         let put = match after.version {
@@ -278,7 +268,7 @@ impl StatsTable {
     }
 
     /// Finishes what a consumer that died has left: all clicks are counted, and the total may not have them yet.
-    async fn repair_total(&self, work: &DayWork<'_>, before: &Loaded) -> Result<Raised, RepositoryError> {
+    async fn repair_total(&self, work: &DayWork<'_>, before: &Loaded) -> Result<Raised> {
         if before.totals.includes(work.slice, before.day.stats.profile.clicks) && before.has_whole(work) {
             return Ok(Raised::To(before.totals.clone()));
         }
@@ -287,12 +277,7 @@ impl StatsTable {
 
     /// Raises the number of the day in the total, and before that of a part the number that its day had when it was split:
     /// whoever has split it may have died, and nobody else looks after it.
-    async fn raise_totals(
-        &self,
-        work: &DayWork<'_>,
-        before: &Loaded,
-        after: &CountedDay,
-    ) -> Result<Raised, RepositoryError> {
+    async fn raise_totals(&self, work: &DayWork<'_>, before: &Loaded, after: &CountedDay) -> Result<Raised> {
         let whole = work.whole().filter(|_| !before.has_whole(work)).map(|whole| (whole, &before.whole.stats));
         // The clicks of a part may all have been counted before its day was split.
         let counted = Some((work.slice, &after.stats)).filter(|(_, stats)| stats.profile.clicks > 0);
@@ -313,7 +298,7 @@ impl StatsTable {
         before: &Loaded,
         after: &CountedDay,
         fresh: &[&ClassifiedClick],
-    ) -> Result<Raised, RepositoryError> {
+    ) -> Result<Raised> {
         let (Loaded { day, whole, totals, .. }, slice) = (before, work.slice);
         let mut actions = vec![self.put_day_action(work.link, slice, after)?];
         let mut change = TotalChange::of(totals);
@@ -349,7 +334,7 @@ impl StatsTable {
         link: &LinkId,
         slice: DaySlice,
         after: &CountedDay,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    ) -> Result<TransactWriteItem> {
         let item = DayItem::new(link, slice, after);
         match after.version {
             1 => self.table.put_new(COUNT, &item),
@@ -357,18 +342,13 @@ impl StatsTable {
         }
     }
 
-    pub(super) async fn past(&self, link: &LinkId) -> Result<Option<Rollup>, RepositoryError> {
+    pub(super) async fn past(&self, link: &LinkId) -> Result<Option<Rollup>> {
         let item = self.table.get::<PastItem>(LOAD, past_key(link)).await?;
         item.map(Rollup::try_from).transpose().map_err(RepositoryError::unexpected_item(LOAD))
     }
 
     /// Writes the milestones that a link has reached and that nobody has written, and then notes that they are written.
-    async fn announce(
-        &self,
-        work: &DayWork<'_>,
-        totals: &Totals,
-        fresh: &[&ClassifiedClick],
-    ) -> Result<Announced, RepositoryError> {
+    async fn announce(&self, work: &DayWork<'_>, totals: &Totals, fresh: &[&ClassifiedClick]) -> Result<Announced> {
         let milestones: Vec<u64> = totals.unannounced().collect();
         let Some(highest) = milestones.last() else { return Ok(Announced::Yes) };
         let clicks = if fresh.is_empty() { work.clicks } else { fresh };
@@ -381,7 +361,7 @@ impl StatsTable {
     }
 
     /// Writes a milestone unless it exists. Writing it publishes its event.
-    pub(super) async fn put_milestone(&self, milestone: &Milestone) -> Result<(), RepositoryError> {
+    pub(super) async fn put_milestone(&self, milestone: &Milestone) -> Result<()> {
         let put = self.table.put_item("write a milestone", &MilestoneItem::new(milestone))?;
         put.only_if(IS_NEW).unless_refused().await.map(|_| ())
     }
@@ -423,7 +403,7 @@ fn keys_of(work: &DayWork<'_>) -> impl Iterator<Item = Key> {
 }
 
 /// Takes the day from the items that were read. What several works may share stays there.
-fn loaded(work: &DayWork<'_>, items: &mut HashMap<Key, Item>) -> Result<Loaded, RepositoryError> {
+fn loaded(work: &DayWork<'_>, items: &mut HashMap<Key, Item>) -> Result<Loaded> {
     let day = items.remove(&slice_key(work.link, work.slice));
     let whole = work.whole().and_then(|whole| items.get(&slice_key(work.link, whole)).cloned());
     let total = items.get(&total_key(work.workspace, work.link));
@@ -431,7 +411,7 @@ fn loaded(work: &DayWork<'_>, items: &mut HashMap<Key, Item>) -> Result<Loaded, 
     Ok(Loaded { day: counted_day(day)?, whole: counted_day(whole)?, totals, is_purged })
 }
 
-fn counted_day(item: Option<Item>) -> Result<CountedDay, RepositoryError> {
+fn counted_day(item: Option<Item>) -> Result<CountedDay> {
     let item = item.map(|item| from_item::<DayItem>(LOAD, item)).transpose()?;
     let day = item.map(CountedDay::try_from).transpose().map_err(RepositoryError::unexpected_item(LOAD))?;
     Ok(day.unwrap_or_default())

@@ -46,7 +46,7 @@ use self::{
     },
 };
 use crate::{
-    ByteBudget, RepositoryError,
+    ByteBudget, RepositoryError, Result,
     item::{Item, Key, SortKeys, Table, from_item, size},
 };
 
@@ -76,7 +76,6 @@ pub struct Milestone {
 
 impl Milestone {
     /// The milestone that a click reached, and the link's total by then.
-    #[must_use]
     pub fn reached_by(click: &Click, milestone: u64, total_clicks: u64) -> Self {
         Self {
             detail: MilestoneReached { link: click.link.clone(), user_id: click.owner, milestone, total_clicks },
@@ -101,7 +100,6 @@ impl StatsTable {
     const MAX_BATCH: usize = 100;
 
     /// The table with this name.
-    #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self { table: Table { client, name: name.into() }, split_from: Self::SPLIT_FROM }
     }
@@ -112,11 +110,7 @@ impl StatsTable {
         Self { split_from: clicks, ..self }
     }
 
-    async fn transact(
-        &self,
-        operation: &'static str,
-        actions: Vec<TransactWriteItem>,
-    ) -> Result<CommitOutcome, RepositoryError> {
+    async fn transact(&self, operation: &'static str, actions: Vec<TransactWriteItem>) -> Result<CommitOutcome> {
         match self.table.client.transact_write_items().set_transact_items(Some(actions)).send().await {
             Ok(_) => Ok(CommitOutcome::Committed),
             Err(error) if is_contended(&error) => Ok(CommitOutcome::Contended),
@@ -129,7 +123,7 @@ impl StatsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn since(&self, link: &LinkId, since: Day) -> Result<LinkStats, RepositoryError> {
+    pub async fn since(&self, link: &LinkId, since: Day) -> Result<LinkStats> {
         const OPERATION: &str = "read statistics";
         // The sort keys between a day and `PAST` are the later days, the few milestones, and the past.
         let mut stats = self.between(OPERATION, link, &day_sort_key(since), PAST).await?;
@@ -146,7 +140,7 @@ impl StatsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn days(&self, link: &LinkId, days: &RangeInclusive<Day>) -> Result<LinkStats, RepositoryError> {
+    pub async fn days(&self, link: &LinkId, days: &RangeInclusive<Day>) -> Result<LinkStats> {
         self.between("read days", link, &day_sort_key(*days.start()), &day_sort_key(*days.end())).await
     }
 
@@ -160,7 +154,7 @@ impl StatsTable {
         link: &LinkId,
         days: &RangeInclusive<Day>,
         budget: &ByteBudget,
-    ) -> Result<(BTreeMap<Day, DayStats>, Day), RepositoryError> {
+    ) -> Result<(BTreeMap<Day, DayStats>, Day)> {
         const OPERATION: &str = "read days back";
         /// As many days as one request reads the parts of.
         const SPLIT_DAYS: usize = StatsTable::MAX_BATCH / Part::COUNT as usize;
@@ -191,13 +185,7 @@ impl StatsTable {
     }
 
     /// Reads a link's items between two sort keys.
-    async fn between(
-        &self,
-        operation: &'static str,
-        link: &LinkId,
-        first: &str,
-        last: &str,
-    ) -> Result<LinkStats, RepositoryError> {
+    async fn between(&self, operation: &'static str, link: &LinkId, first: &str, last: &str) -> Result<LinkStats> {
         let Rows { past, slices, .. } = self.rows_between(operation, link, first, last, false).await?;
         Ok(LinkStats { past, days: numbers_of(slices) })
     }
@@ -209,7 +197,7 @@ impl StatsTable {
         first: &str,
         last: &str,
         consistent: bool,
-    ) -> Result<Rows, RepositoryError> {
+    ) -> Result<Rows> {
         let query = self.table.query(&partition(link), SortKeys::Between(first, last)).consistent_read(consistent);
         let mut rows = read_rows(operation, self.table.query_all(operation, query, usize::MAX).await?)?;
         let split = rows.slices.iter().filter(|(_, counted)| counted.is_split);
@@ -226,7 +214,7 @@ impl StatsTable {
         operation: &'static str,
         keys: Vec<Key>,
         consistent: bool,
-    ) -> Result<impl Iterator<Item = Item>, RepositoryError> {
+    ) -> Result<impl Iterator<Item = Item>> {
         let chunks = keys.chunks(Self::MAX_BATCH);
         let chunks = chunks.map(|keys| self.table.batch_get(operation, keys.to_vec(), consistent, None));
         Ok(futures_util::future::try_join_all(chunks).await?.into_iter().flatten())
@@ -236,7 +224,7 @@ impl StatsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached; then part of it may be done.
-    pub async fn purge(&self, workspace: &WorkspaceId, link: &LinkId, at: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn purge(&self, workspace: &WorkspaceId, link: &LinkId, at: Timestamp) -> Result<()> {
         // First the total: who counts concurrently sees that the link is purged, and deletes what was written meanwhile.
         self.table.put_item("purge statistics", &TotalItem::purged(workspace, link, at))?.send().await?;
         const OPERATION: &str = "delete the statistics of a purged link";
@@ -253,7 +241,7 @@ impl StatsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached; then part of it may be done.
-    pub async fn delete_rows(&self, link: &LinkId) -> Result<(), RepositoryError> {
+    pub async fn delete_rows(&self, link: &LinkId) -> Result<()> {
         const OPERATION: &str = "delete the rows of a purged link";
         // Parts before the days that say that they are there.
         for part in Part::all().map(Some).chain([None]) {
@@ -264,18 +252,18 @@ impl StatsTable {
         Ok(())
     }
 
-    async fn delete_partition(&self, operation: &'static str, partition: &str) -> Result<(), RepositoryError> {
+    async fn delete_partition(&self, operation: &'static str, partition: &str) -> Result<()> {
         self.delete_keys(operation, self.keys_in(operation, partition).await?).await
     }
 
     /// The keys of a partition's items, and of those of split days that they are.
-    async fn keys_in(&self, operation: &'static str, partition: &str) -> Result<Vec<Item>, RepositoryError> {
+    async fn keys_in(&self, operation: &'static str, partition: &str) -> Result<Vec<Item>> {
         // Consistently: a row that was written a moment ago would be missed, and stay for ever.
         let query = self.table.query(partition, SortKeys::All).consistent_read(true);
         self.table.query_all(operation, query.projection_expression(format!("pk, sk, {IS_SPLIT}")), usize::MAX).await
     }
 
-    async fn delete_keys(&self, operation: &'static str, mut keys: Vec<Item>) -> Result<(), RepositoryError> {
+    async fn delete_keys(&self, operation: &'static str, mut keys: Vec<Item>) -> Result<()> {
         keys.iter_mut().for_each(|key| drop(key.remove(IS_SPLIT)));
         self.table.delete_all(operation, keys).await
     }
@@ -290,7 +278,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn add(&mut self, operation: &'static str, item: Item) -> Result<(), RepositoryError> {
+    fn add(&mut self, operation: &'static str, item: Item) -> Result<()> {
         let invalid = RepositoryError::unexpected_item(operation);
         let key = key_of(&item);
         if key.sk == PAST {
@@ -304,7 +292,7 @@ impl Rows {
     }
 }
 
-fn read_rows(operation: &'static str, items: Vec<Item>) -> Result<Rows, RepositoryError> {
+fn read_rows(operation: &'static str, items: Vec<Item>) -> Result<Rows> {
     let mut rows = Rows::default();
     items.into_iter().try_for_each(|item| rows.add(operation, item))?;
     Ok(rows)

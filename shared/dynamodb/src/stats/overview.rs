@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::StatsTable;
 use crate::{
-    Consistency, RepositoryError,
+    Consistency, Result,
     item::{Key, number, text},
 };
 
@@ -92,7 +92,7 @@ impl StatsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn forget_overviews(&self, workspace: &WorkspaceId) -> Result<(), RepositoryError> {
+    pub async fn forget_overviews(&self, workspace: &WorkspaceId) -> Result<()> {
         self.table.delete_partition("delete a workspace's overviews", &partition(workspace)).await
     }
 
@@ -111,7 +111,7 @@ impl StatsTable {
         workspace: &WorkspaceId,
         question: &OverviewQuestion,
         now: Timestamp,
-    ) -> Result<Option<T>, RepositoryError> {
+    ) -> Result<Option<T>> {
         let key = kept_key::<T>(workspace, question);
         let found = self.table.get_with::<KeptItem<T>>("read an overview", key, Consistency::Eventual).await?;
         Ok(found.filter(|item| item.ttl > now.unix_seconds()).map(|item| item.overview))
@@ -127,7 +127,7 @@ impl StatsTable {
         question: &OverviewQuestion,
         known: Timestamp,
         now: Timestamp,
-    ) -> Result<bool, RepositoryError> {
+    ) -> Result<bool> {
         self.table
             .update("claim an overview", kept_key::<T>(workspace, question), "SET claimed_until = :until")
             .only_if("as_of = :known AND (attribute_not_exists(claimed_until) OR claimed_until <= :now)")
@@ -146,7 +146,7 @@ impl StatsTable {
         workspace: &WorkspaceId,
         question: &OverviewQuestion,
         overview: &T,
-    ) -> Result<(), RepositoryError> {
+    ) -> Result<()> {
         const OPERATION: &str = "keep an overview";
         let (as_of, key) = (overview.as_of(), kept_key::<T>(workspace, question));
         let lifetime = if question.is_plain() { lifetimes::OVERVIEWS } else { lifetimes::QUESTIONS };
@@ -161,13 +161,7 @@ impl StatsTable {
 
     /// Gives a question a place among those that are kept, until then. Returns whether there is one: not if there are as many, nor
     /// if others take or leave places at the same time.
-    async fn has_place(
-        &self,
-        workspace: &WorkspaceId,
-        question: &str,
-        until: i64,
-        now: Timestamp,
-    ) -> Result<bool, RepositoryError> {
+    async fn has_place(&self, workspace: &WorkspaceId, question: &str, until: i64, now: Timestamp) -> Result<bool> {
         const OPERATION: &str = "note a question";
         let key = Key::new(partition(workspace), "QUESTIONS");
         let known = self.table.get_with::<QuestionsItem>(OPERATION, key.clone(), Consistency::Strong).await?;

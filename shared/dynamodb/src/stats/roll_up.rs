@@ -8,7 +8,7 @@ use super::{
     totals::TotalChange,
 };
 use crate::{
-    RepositoryError,
+    Result,
     item::{number, text},
 };
 
@@ -27,7 +27,7 @@ impl StatsTable {
         link: &LinkId,
         totals: &Totals,
         until: Day,
-    ) -> Result<CommitOutcome, RepositoryError> {
+    ) -> Result<CommitOutcome> {
         let first = totals.past_until.map_or_else(|| DAY_PREFIX.to_owned(), day_sort_key);
         let rows = self.rows_between(ROLL_UP, link, &first, &day_sort_key(until), true).await?;
         let old_days = rows.slices.range(..DaySlice::from(until));

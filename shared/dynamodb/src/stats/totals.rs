@@ -17,7 +17,7 @@ use super::{
     item::{TOTAL_PREFIX, TotalItem, packed_history, total_key, workspace_partition},
 };
 use crate::{
-    RepositoryError,
+    RepositoryError, Result,
     item::{Answers, Item, Key, SortKeys, from_item, number},
     write::Outcome,
 };
@@ -113,11 +113,7 @@ impl StatsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn totals(
-        &self,
-        workspace: &WorkspaceId,
-        links: &[LinkId],
-    ) -> Result<HashMap<LinkId, LinkClicks>, RepositoryError> {
+    pub async fn totals(&self, workspace: &WorkspaceId, links: &[LinkId]) -> Result<HashMap<LinkId, LinkClicks>> {
         const OPERATION: &str = "read totals";
         let mut totals = HashMap::with_capacity(links.len());
         for batch in links.chunks(Self::MAX_BATCH) {
@@ -131,10 +127,7 @@ impl StatsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn totals_of_workspace(
-        &self,
-        workspace: &WorkspaceId,
-    ) -> Result<Option<HashMap<LinkId, LinkClicks>>, RepositoryError> {
+    pub async fn totals_of_workspace(&self, workspace: &WorkspaceId) -> Result<Option<HashMap<LinkId, LinkClicks>>> {
         const OPERATION: &str = "read a workspace's totals";
         let mut answers = self.answers_of_workspace(OPERATION, workspace);
         let mut totals = HashMap::new();
@@ -153,7 +146,7 @@ impl StatsTable {
         &self,
         workspace: &WorkspaceId,
         after: Option<&LinkId>,
-    ) -> Result<(Vec<LinkId>, Option<LinkId>), RepositoryError> {
+    ) -> Result<(Vec<LinkId>, Option<LinkId>)> {
         const OPERATION: &str = "read which links were followed";
         const AT_ONCE: i32 = 250;
         // `!` sorts before all that a code has, and `~` after it.
@@ -173,7 +166,6 @@ impl StatsTable {
     }
 
     /// Reads the counts of all links of a workspace that were ever followed, as far as one request may read.
-    #[must_use]
     pub fn counts_of_workspace(&self, workspace: &WorkspaceId) -> CountsReader {
         CountsReader(self.answers_of_workspace(CountsReader::OPERATION, workspace))
     }
@@ -190,7 +182,7 @@ impl StatsTable {
         slice: DaySlice,
         before: &Totals,
         stats: &DayStats,
-    ) -> Result<Raised, RepositoryError> {
+    ) -> Result<Raised> {
         let count = ClickCount::from(stats);
         let last_click = later(before, stats.last_click_at);
         let set_last = if last_click.is_some() { ", last_click = :last_click" } else { "" };
@@ -227,7 +219,7 @@ impl StatsTable {
         workspace: &WorkspaceId,
         link: &LinkId,
         change: TotalChange,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    ) -> Result<TransactWriteItem> {
         let TotalChange { epoch, set, remove, last_click } = change;
         let mut expression = "SET epoch = :next".to_owned();
         if last_click.is_some() {
@@ -258,11 +250,7 @@ impl StatsTable {
     }
 
     /// Reads a link's counts consistently, and whether it was purged.
-    pub(super) async fn total(
-        &self,
-        workspace: &WorkspaceId,
-        link: &LinkId,
-    ) -> Result<(Totals, bool), RepositoryError> {
+    pub(super) async fn total(&self, workspace: &WorkspaceId, link: &LinkId) -> Result<(Totals, bool)> {
         let item = self.table.get::<TotalItem>(LOAD, total_key(workspace, link)).await?;
         item.map_or_else(|| Ok(Default::default()), counts_of)
     }
@@ -273,7 +261,7 @@ impl StatsTable {
         workspace: &WorkspaceId,
         link: &LinkId,
         milestone: u64,
-    ) -> Result<Announced, RepositoryError> {
+    ) -> Result<Announced> {
         let update = self
             .table
             .update("note a milestone", total_key(workspace, link), "SET announced = :milestone")
@@ -288,11 +276,11 @@ impl StatsTable {
 }
 
 /// The counts of a total's item, and whether its link was purged.
-pub(super) fn total_of(item: Item) -> Result<(Totals, bool), RepositoryError> {
+pub(super) fn total_of(item: Item) -> Result<(Totals, bool)> {
     if item.is_empty() { Ok(Default::default()) } else { from_item(LOAD, item).and_then(counts_of) }
 }
 
-fn counts_of(item: TotalItem) -> Result<(Totals, bool), RepositoryError> {
+fn counts_of(item: TotalItem) -> Result<(Totals, bool)> {
     let is_purged = item.purged_at.is_some();
     Ok((item.try_into().map_err(RepositoryError::unexpected_item(LOAD))?, is_purged))
 }
@@ -309,7 +297,7 @@ impl CountsReader {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn next(&mut self) -> Result<Option<Vec<(LinkId, Totals)>>, RepositoryError> {
+    pub async fn next(&mut self) -> Result<Option<Vec<(LinkId, Totals)>>> {
         let Some(items) = self.0.next().await? else { return Ok(None) };
         let mut links = Vec::with_capacity(items.len());
         for item in items {
@@ -322,13 +310,12 @@ impl CountsReader {
     }
 
     /// Whether all were read.
-    #[must_use]
     pub fn is_at_end(&self) -> bool {
         self.0.is_at_end()
     }
 }
 
-fn read_totals(operation: &'static str, items: Vec<Item>) -> Result<HashMap<LinkId, LinkClicks>, RepositoryError> {
+fn read_totals(operation: &'static str, items: Vec<Item>) -> Result<HashMap<LinkId, LinkClicks>> {
     let mut totals = HashMap::with_capacity(items.len());
     for item in items {
         let total: TotalItem = from_item(operation, item)?;

@@ -18,7 +18,7 @@ use super::{
     once,
 };
 use crate::{
-    RepositoryError,
+    RepositoryError, Result,
     item::{Item, Key, SortKeys, from_item, number},
     write::Outcome,
 };
@@ -47,13 +47,11 @@ pub struct AdmittedGuess {
 
 impl AdmittedGuess {
     /// Whether somebody has signed in to the account from the same address before.
-    #[must_use]
     pub fn is_familiar(&self) -> bool {
         self.familiar_until.is_some()
     }
 
     /// Whether the next guess has to wait unless this one is given back.
-    #[must_use]
     pub fn begins_wait(&self) -> bool {
         self.counted.iter().any(|counted| counted.wait_until.is_some())
     }
@@ -73,7 +71,7 @@ impl ThrottleTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn forget_account(&self, account: &AccountHash) -> Result<(), RepositoryError> {
+    pub async fn forget_account(&self, account: &AccountHash) -> Result<()> {
         self.table.delete_partition("forget guesses at an account", &account_partition(account)).await
     }
 
@@ -87,7 +85,7 @@ impl ThrottleTable {
         reclaimed_from: &FamiliarNetwork,
         reclaimed_at: Timestamp,
         until: Instant,
-    ) -> Result<bool, RepositoryError> {
+    ) -> Result<bool> {
         const OPERATION: &str = "forget sign-ins";
         const AT_ONCE: usize = 100;
         let FamiliarNetwork { account, network } = reclaimed_from;
@@ -115,7 +113,7 @@ impl ThrottleTable {
     ///
     /// # Errors
     /// When DynamoDB doesn't answer within two seconds; the guess may or may not be counted then.
-    pub async fn admit_guess(&self, guess: &Guess, now: Timestamp) -> Result<GuessOutcome, RepositoryError> {
+    pub async fn admit_guess(&self, guess: &Guess, now: Timestamp) -> Result<GuessOutcome> {
         let known = self.known_of(guess).await?;
         let familiar_until = known.familiar_until.filter(|until| now < *until);
         let guessers = guess.guessers(familiar_until.is_some());
@@ -138,7 +136,7 @@ impl ThrottleTable {
     ///
     /// # Errors
     /// When DynamoDB doesn't answer within two seconds; the guess may stay counted then.
-    pub async fn give_back(&self, guess: &AdmittedGuess) -> Result<(), RepositoryError> {
+    pub async fn give_back(&self, guess: &AdmittedGuess) -> Result<()> {
         try_join_all(guess.counted.iter().map(|counted| self.uncount_failure(counted))).await?;
         Ok(())
     }
@@ -153,7 +151,7 @@ impl ThrottleTable {
         guess: &Guess,
         admitted: Option<&AdmittedGuess>,
         now: Timestamp,
-    ) -> Result<(), RepositoryError> {
+    ) -> Result<()> {
         const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
         let Some((account, address)) = guess.pair() else { return Ok(()) };
         let until = now.plus(lifetimes::FAMILIAR_ADDRESSES);
@@ -170,7 +168,7 @@ impl ThrottleTable {
     }
 
     /// Whether the pair of a guess is familiar, and the failures of all for whom it may count.
-    async fn known_of(&self, guess: &Guess) -> Result<GuessRecord, RepositoryError> {
+    async fn known_of(&self, guess: &Guess) -> Result<GuessRecord> {
         const OPERATION: &str = "read failed guesses";
         let familiar = guess
             .pair()
@@ -196,7 +194,7 @@ impl ThrottleTable {
         Ok(known)
     }
 
-    async fn read(&self, operation: &'static str, keys: Vec<Key>) -> Result<Vec<Item>, RepositoryError> {
+    async fn read(&self, operation: &'static str, keys: Vec<Key>) -> Result<Vec<Item>> {
         let request = KeysAndAttributes::builder()
             .set_keys(Some(keys.into_iter().map(Key::into_item).collect()))
             .build()
@@ -218,7 +216,7 @@ impl ThrottleTable {
         patience: Patience,
         mut seen: Failures,
         now: Timestamp,
-    ) -> Result<Result<Counted, Duration>, RepositoryError> {
+    ) -> Result<Result<Counted, Duration>> {
         /// A wait for those who are overtaken each time: there is a flood then, in which a wait is about to begin.
         const OVERTAKEN: Duration = Duration::from_secs(1);
         for _ in 0..Self::TRIES {
@@ -249,7 +247,7 @@ impl ThrottleTable {
         patience: Patience,
         (seen, next): (Failures, Failures),
         now: Timestamp,
-    ) -> Result<Outcome, RepositoryError> {
+    ) -> Result<Outcome> {
         const NOBODY_WAITS: &str = "(attribute_not_exists(not_before) OR not_before <= :now)";
         let one = patience.forgets_one_after;
         let mut values = vec![(":now", number(&now.unix_millis()))];
@@ -281,7 +279,7 @@ impl ThrottleTable {
     }
 
     /// Takes a failure back, and the wait that began with it unless another one has begun since.
-    async fn uncount_failure(&self, counted: &Counted) -> Result<(), RepositoryError> {
+    async fn uncount_failure(&self, counted: &Counted) -> Result<()> {
         const OPERATION: &str = "give a guess back";
         let one = number(&counted.patience.forgets_one_after.as_millis());
         let update =

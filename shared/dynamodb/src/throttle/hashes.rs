@@ -17,7 +17,7 @@ use super::{
     once,
 };
 use crate::{
-    RepositoryError,
+    Result,
     item::{Item, number},
     write::{Outcome, Write},
 };
@@ -45,13 +45,7 @@ impl ThrottleTable {
     ///
     /// # Errors
     /// When DynamoDB doesn't answer within two seconds; the hashes may or may not be counted then.
-    pub async fn spend_hashes(
-        &self,
-        hasher: &Hasher,
-        hashes: u32,
-        budget: HashBudget,
-        now: Timestamp,
-    ) -> Result<bool, RepositoryError> {
+    pub async fn spend_hashes(&self, hasher: &Hasher, hashes: u32, budget: HashBudget, now: Timestamp) -> Result<bool> {
         let wanted = Wanted::by(hasher, hashes, budget, now);
         if !self.seen.have_room(&wanted) {
             return Ok(false);

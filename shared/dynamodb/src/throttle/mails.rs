@@ -5,7 +5,7 @@ use linklet_domain::{Correspondent, MailCount, MailLimit, Timestamp};
 
 use super::{ThrottleTable, item::mails_key, item::ttl, once};
 use crate::{
-    RepositoryError,
+    Result,
     item::{Item, number, text},
     write::Outcome,
 };
@@ -33,7 +33,7 @@ impl ThrottleTable {
         count: MailCount,
         id: &str,
         now: Timestamp,
-    ) -> Result<MailAdmission, RepositoryError> {
+    ) -> Result<MailAdmission> {
         const JOINS: &str = "window_ends > :now AND hits < :most AND not_before <= :now";
         const BEGINS: &str = "(attribute_not_exists(window_ends) OR window_ends <= :now)";
         let (limit, window_ends) = (count.limit(), MailLimit::window_ends(now));

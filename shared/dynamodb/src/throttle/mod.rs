@@ -33,7 +33,7 @@ use self::{
     known::KnownWindows,
 };
 use crate::{
-    RepositoryError,
+    RepositoryError, Result,
     item::{Item, Table, from_item, number, text},
     write::{Outcome, Write},
 };
@@ -91,7 +91,6 @@ impl ThrottleTable {
     const TRIES: u32 = 6;
 
     /// A repository for the table with this name.
-    #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self { table: Table { client, name: name.into() }, known: Arc::default(), seen: Arc::default() }
     }
@@ -108,7 +107,7 @@ impl ThrottleTable {
         limit: RateLimit,
         calls: u32,
         now: Timestamp,
-    ) -> Result<CountOutcome, RepositoryError> {
+    ) -> Result<CountOutcome> {
         let first = Window { hits: calls, ..Window::starting(now) };
         self.add(&Calls { operation: "count a call", route, subject, first, limit: Some(limit), now }).await
     }
@@ -117,12 +116,7 @@ impl ThrottleTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached; the call may stay counted then.
-    pub async fn uncount(
-        &self,
-        route: LimitedRoute,
-        subject: &ThrottleSubject,
-        window: Window,
-    ) -> Result<(), RepositoryError> {
+    pub async fn uncount(&self, route: LimitedRoute, subject: &ThrottleSubject, window: Window) -> Result<()> {
         let update = self
             .table
             .update("uncount a call", window_key(route, subject), "ADD hits :hits")
@@ -143,14 +137,14 @@ impl ThrottleTable {
         subject: &ThrottleSubject,
         counted: Window,
         now: Timestamp,
-    ) -> Result<Window, RepositoryError> {
+    ) -> Result<Window> {
         match self.add(&Calls { operation: "merge calls", route, subject, first: counted, limit: None, now }).await? {
             CountOutcome::Counted(window) | CountOutcome::Refused(window) => Ok(window),
         }
     }
 
     /// Adds calls to the live window of a subject, or starts one with them.
-    async fn add(&self, calls: &Calls<'_>) -> Result<CountOutcome, RepositoryError> {
+    async fn add(&self, calls: &Calls<'_>) -> Result<CountOutcome> {
         let mut may_be_first = self.known.live(calls.route, calls.subject, calls.now).is_none();
         for _ in 0..Self::TRIES {
             let updated = if may_be_first { self.start(calls).await? } else { self.join(calls).await? };
@@ -173,7 +167,7 @@ impl ThrottleTable {
     }
 
     /// Adds calls to the live window, unless there is none or it has reached the limit.
-    async fn join(&self, calls: &Calls<'_>) -> Result<Updated, RepositoryError> {
+    async fn join(&self, calls: &Calls<'_>) -> Result<Updated> {
         let update = self
             .table
             .update(calls.operation, window_key(calls.route, calls.subject), "ADD hits :hits")
@@ -190,7 +184,7 @@ impl ThrottleTable {
     }
 
     /// Writes a new window, unless there is a current one.
-    async fn start(&self, calls: &Calls<'_>) -> Result<Updated, RepositoryError> {
+    async fn start(&self, calls: &Calls<'_>) -> Result<Updated> {
         const START: &str = "SET hits = :hits, window_ends = :ends, #ttl = :ttl";
         let window = calls.first;
         let update = self
@@ -210,7 +204,7 @@ impl ThrottleTable {
     }
 }
 
-async fn send(operation: &'static str, update: Write<'_>) -> Result<Updated, RepositoryError> {
+async fn send(operation: &'static str, update: Write<'_>) -> Result<Updated> {
     let window = |item: Item| from_item(operation, item);
     Ok(match once(update, ThrottleTable::TIMEOUT).await? {
         Outcome::Done(item) => Updated::To(window(item)?),
@@ -219,6 +213,6 @@ async fn send(operation: &'static str, update: Write<'_>) -> Result<Updated, Rep
 }
 
 /// Sends an update once.
-async fn once(update: Write<'_>, timeout: Duration) -> Result<Outcome, RepositoryError> {
+async fn once(update: Write<'_>, timeout: Duration) -> Result<Outcome> {
     update.returning_new().once(ThrottleTable::once_within(timeout)).send().await
 }

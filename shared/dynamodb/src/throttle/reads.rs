@@ -7,7 +7,7 @@ use linklet_domain::{LimitedRoute, RateLimit, ThrottleSubject, Timestamp, Window
 use parking_lot::Mutex;
 
 use super::ThrottleTable;
-use crate::RepositoryError;
+use crate::{RepositoryError, Result};
 
 tokio::task_local! {
     /// Counts what the request reads that is under way, if that is counted.
@@ -53,7 +53,6 @@ impl ReadMeter {
     const STEP: u32 = 250;
 
     /// Counts for a workspace.
-    #[must_use]
     pub fn new(table: &ThrottleTable, workspace: &WorkspaceId, now: Timestamp) -> Self {
         let subject = ThrottleSubject::Workspace(*workspace);
         Self { table: table.clone(), subject, now, units: Mutex::default(), failed: Mutex::default() }
@@ -75,7 +74,7 @@ impl ReadMeter {
         (done, failed)
     }
 
-    async fn add(&self, operation: &'static str, units: f64) -> Result<(), RepositoryError> {
+    async fn add(&self, operation: &'static str, units: f64) -> Result<()> {
         let due = {
             let mut so_far = self.units.lock();
             so_far.read += units;
@@ -111,7 +110,7 @@ impl ReadMeter {
 ///
 /// # Errors
 /// When this environment knows that the workspace has read too much, so that nothing more is read.
-pub(crate) fn is_metered(operation: &'static str) -> Result<bool, RepositoryError> {
+pub(crate) fn is_metered(operation: &'static str) -> Result<bool> {
     let Ok(meter) = METER.try_with(Arc::clone) else { return Ok(false) };
     let known = meter.table.known.live(LimitedRoute::Reads, &meter.subject, meter.now);
     match known.filter(|window| RateLimit::READ_UNITS.has_no_room(*window, ReadMeter::FREE)) {
@@ -124,7 +123,7 @@ pub(crate) fn is_metered(operation: &'static str) -> Result<bool, RepositoryErro
 ///
 /// # Errors
 /// When the workspace has read too much.
-pub(crate) async fn note(operation: &'static str, capacity: Option<&ConsumedCapacity>) -> Result<(), RepositoryError> {
+pub(crate) async fn note(operation: &'static str, capacity: Option<&ConsumedCapacity>) -> Result<()> {
     let Ok(meter) = METER.try_with(Arc::clone) else { return Ok(()) };
     let units = capacity.and_then(ConsumedCapacity::capacity_units).unwrap_or_default();
     Box::pin(meter.add(operation, units)).await

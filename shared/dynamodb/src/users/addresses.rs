@@ -12,7 +12,7 @@ use super::{
     leaving::left_behind,
 };
 use crate::{
-    Consistency, RepositoryError,
+    Consistency, Result,
     item::{from_found, number, text},
     transaction::{Transaction, retry_on_conflict},
 };
@@ -74,7 +74,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn profile(&self, user: &UserId, now: Timestamp) -> Result<Option<Profile>, RepositoryError> {
+    pub async fn profile(&self, user: &UserId, now: Timestamp) -> Result<Option<Profile>> {
         const OPERATION: &str = "read a profile";
         let keys = [user_key(user), address_key(user)].map(Some);
         let [account, mailbox] = self.0.get_each(OPERATION, keys, Consistency::Strong).await?;
@@ -101,7 +101,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn mailbox(&self, user: &UserId, now: Timestamp) -> Result<Option<Mailbox>, RepositoryError> {
+    pub async fn mailbox(&self, user: &UserId, now: Timestamp) -> Result<Option<Mailbox>> {
         let found = self.0.get::<AddressItem>("look up an address", address_key(user)).await?;
         Ok(found.map(|item| Mailbox { pending: item.pending(now), email: item.email }))
     }
@@ -110,7 +110,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn called(&self, user: &UserId) -> Result<Option<String>, RepositoryError> {
+    pub async fn called(&self, user: &UserId) -> Result<Option<String>> {
         let found = self.0.get::<AddressItem>("look up a name", address_key(user)).await?;
         let called = |item: AddressItem| item.full_name.map_or_else(|| item.email.to_string(), |name| name.to_string());
         Ok(found.map(called))
@@ -120,7 +120,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn verified_at(&self, user: &UserId) -> Result<Option<Timestamp>, RepositoryError> {
+    pub async fn verified_at(&self, user: &UserId) -> Result<Option<Timestamp>> {
         let found = self.0.get::<AddressItem>("look up an address", address_key(user)).await?;
         Ok(found.and_then(|address| address.verified_at))
     }
@@ -129,7 +129,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn mail_choice(&self, user: &UserId) -> Result<Option<MailChoice>, RepositoryError> {
+    pub async fn mail_choice(&self, user: &UserId) -> Result<Option<MailChoice>> {
         let found = self.0.get::<AddressItem>("look up a choice of mail", address_key(user)).await?;
         Ok(found.map(|address| address.mail))
     }
@@ -138,12 +138,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn choose_mail(
-        &self,
-        user: &UserId,
-        choice: MailChoice,
-        origin: &AuditContext,
-    ) -> Result<bool, RepositoryError> {
+    pub async fn choose_mail(&self, user: &UserId, choice: MailChoice, origin: &AuditContext) -> Result<bool> {
         const OPERATION: &str = "choose mail";
         let entry = origin.of_person(user, AuditAction::AccountMailChanged).to(choice.as_str());
         retry_on_conflict(OPERATION, async || {
@@ -171,12 +166,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn verify_address(
-        &self,
-        user: &UserId,
-        email: &EmailAddress,
-        origin: &AuditContext,
-    ) -> Result<(), RepositoryError> {
+    pub async fn verify_address(&self, user: &UserId, email: &EmailAddress, origin: &AuditContext) -> Result<()> {
         const OPERATION: &str = "verify an address";
         retry_on_conflict(OPERATION, async || {
             // What is refused is about another address than the account's, and there is nothing to verify.
@@ -196,7 +186,7 @@ impl UsersTable {
         user: &UserId,
         email: &EmailAddress,
         at: Timestamp,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    ) -> Result<TransactWriteItem> {
         self.address_change(user, email, AddressProof::Another, at)
     }
 
@@ -209,7 +199,7 @@ impl UsersTable {
         member: &Member,
         verified_at: Option<Timestamp>,
         most: u64,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    ) -> Result<TransactWriteItem> {
         let change = match verified_at {
             Some(_) => format!("{PROVED_AGAIN} ADD joinings :one"),
             None => "ADD joinings :one".to_owned(),
@@ -234,7 +224,7 @@ impl UsersTable {
         email: &EmailAddress,
         proof: AddressProof,
         at: Timestamp,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    ) -> Result<TransactWriteItem> {
         let change = match proof {
             AddressProof::None => "REMOVE awaits_password",
             AddressProof::First => RECLAIMED,

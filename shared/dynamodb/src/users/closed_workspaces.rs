@@ -14,7 +14,7 @@ use super::{
     },
 };
 use crate::{
-    RepositoryError, back_off,
+    RepositoryError, Result, back_off,
     item::{Key, SortKeys, text},
     transaction::{Transaction, TransactionOutcome},
 };
@@ -46,11 +46,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn unmarked_members(
-        &self,
-        workspace: &WorkspaceId,
-        closed_at: Option<Timestamp>,
-    ) -> Result<Vec<UserId>, RepositoryError> {
+    pub async fn unmarked_members(&self, workspace: &WorkspaceId, closed_at: Option<Timestamp>) -> Result<Vec<UserId>> {
         let rows = self.unmarked_rows(workspace, closed_at).await?;
         Ok(rows.into_iter().map(|row| row.member.user).collect())
     }
@@ -60,11 +56,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached. Some may be marked then; doing it again marks the rest.
-    pub async fn mark_members(
-        &self,
-        workspace: &WorkspaceId,
-        closed_at: Option<Timestamp>,
-    ) -> Result<(), RepositoryError> {
+    pub async fn mark_members(&self, workspace: &WorkspaceId, closed_at: Option<Timestamp>) -> Result<()> {
         self.mark_all(Kind::Membership, workspace, closed_at).await
     }
 
@@ -72,21 +64,12 @@ impl UsersTable {
     ///
     /// # Errors
     /// As [`Self::mark_members`].
-    pub async fn mark_keys(
-        &self,
-        workspace: &WorkspaceId,
-        closed_at: Option<Timestamp>,
-    ) -> Result<(), RepositoryError> {
+    pub async fn mark_keys(&self, workspace: &WorkspaceId, closed_at: Option<Timestamp>) -> Result<()> {
         self.mark_all(Kind::Key, workspace, closed_at).await
     }
 
     /// Sets the marks of what has none yet, or takes them away, as long as the workspace is so.
-    async fn mark_all(
-        &self,
-        kind: Kind,
-        workspace: &WorkspaceId,
-        closed_at: Option<Timestamp>,
-    ) -> Result<(), RepositoryError> {
+    async fn mark_all(&self, kind: Kind, workspace: &WorkspaceId, closed_at: Option<Timestamp>) -> Result<()> {
         const TRIES: u32 = 8;
         let mut tries = 0;
         loop {
@@ -118,7 +101,7 @@ impl UsersTable {
         kind: Kind,
         workspace: &WorkspaceId,
         closed_at: Option<Timestamp>,
-    ) -> Result<Vec<[Key; 2]>, RepositoryError> {
+    ) -> Result<Vec<[Key; 2]>> {
         if kind == Kind::Membership {
             let rows = self.unmarked_rows(workspace, closed_at).await?;
             return Ok(rows.into_iter().map(|row| [member_key(&row.member.user, workspace), row.key]).collect());
@@ -134,7 +117,7 @@ impl UsersTable {
         &self,
         workspace: &WorkspaceId,
         closed_at: Option<Timestamp>,
-    ) -> Result<Vec<WorkspaceMemberItem>, RepositoryError> {
+    ) -> Result<Vec<WorkspaceMemberItem>> {
         let (partition, prefix) = (workspace_partition(workspace), SortKeys::Beginning(MEMBER_PREFIX));
         let mut rows = self.0.list::<WorkspaceMemberItem>(MARK, &partition, prefix).await?;
         rows.retain(|row| row.closed_at != closed_at);
@@ -142,16 +125,12 @@ impl UsersTable {
     }
 
     /// The check that a workspace is closed since this time, or open.
-    fn is_so(
-        &self,
-        workspace: &WorkspaceId,
-        closed_at: Option<Timestamp>,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    fn is_so(&self, workspace: &WorkspaceId, closed_at: Option<Timestamp>) -> Result<TransactWriteItem> {
         let condition = if closed_at.is_some() { "closed_at = :at" } else { "attribute_not_exists(closed_at)" };
         self.0.check(MARK, workspace_key(workspace), condition, closed_at.map(|at| (":at", text(&at))))
     }
 
-    fn mark(&self, key: Key, closed_at: Option<Timestamp>) -> Result<TransactWriteItem, RepositoryError> {
+    fn mark(&self, key: Key, closed_at: Option<Timestamp>) -> Result<TransactWriteItem> {
         let change = if closed_at.is_some() { "SET closed_at = :at" } else { "REMOVE closed_at" };
         let update = self.0.update(MARK, key, change).only_if("attribute_exists(pk)");
         update.values(closed_at.map(|at| (":at", text(&at)))).action()
@@ -161,7 +140,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached. Some may be deleted then; doing it again deletes the rest.
-    pub async fn delete_keys(&self, workspace: &WorkspaceId) -> Result<(), RepositoryError> {
+    pub async fn delete_keys(&self, workspace: &WorkspaceId) -> Result<()> {
         let rows = self.keys_of_any_age(workspace).await?;
         // The list's rows come last, since they tell a repetition what is left.
         let keys = rows.iter().map(|row| api_key_key(&row.value.hash).into_item()).collect();
@@ -169,7 +148,7 @@ impl UsersTable {
         self.0.delete_all(PURGE, rows.into_iter().map(|row| row.key.into_item()).collect()).await
     }
 
-    async fn keys_of_any_age(&self, workspace: &WorkspaceId) -> Result<Vec<KeyItem>, RepositoryError> {
+    async fn keys_of_any_age(&self, workspace: &WorkspaceId) -> Result<Vec<KeyItem>> {
         self.0.list(MARK, &workspace_partition(workspace), SortKeys::Beginning(KEY_PREFIX)).await
     }
 
@@ -177,7 +156,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn delete_invitations(&self, workspace: &WorkspaceId) -> Result<(), RepositoryError> {
+    pub async fn delete_invitations(&self, workspace: &WorkspaceId) -> Result<()> {
         self.0.delete_partition(PURGE, &invitations_partition(workspace)).await
     }
 
@@ -185,7 +164,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn delete_members(&self, workspace: &WorkspaceId) -> Result<(), RepositoryError> {
+    pub async fn delete_members(&self, workspace: &WorkspaceId) -> Result<()> {
         let mut rows = self.0.keys_of(PURGE, &workspace_partition(workspace)).await?;
         rows.retain(|key| *key != workspace_key(workspace));
         let users = rows.iter().filter_map(|key| UserId::parse(key.sk.strip_prefix(MEMBER_PREFIX)?).ok());
@@ -197,7 +176,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached, or the workspace has changed since it was read.
-    pub async fn forget_workspace(&self, workspace: &Workspace, now: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn forget_workspace(&self, workspace: &Workspace, now: Timestamp) -> Result<()> {
         let gone = self.0.delete(PURGE, workspace_key(&workspace.id));
         let gone = gone.only_if("restorable_until <= :now AND slug = :slug");
         let slug = self.0.delete(PURGE, slug_key(&workspace.slug));

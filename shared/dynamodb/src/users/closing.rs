@@ -12,7 +12,7 @@ use super::{
     sessions::ENDS_MORE,
 };
 use crate::{
-    RepositoryError,
+    Result,
     item::{Key, text},
     transaction::{Transaction, retry_on_conflict},
 };
@@ -32,7 +32,7 @@ impl UsersTable {
         email: &EmailAddress,
         ends: Timestamp,
         origin: &AuditContext,
-    ) -> Result<Option<UserId>, RepositoryError> {
+    ) -> Result<Option<UserId>> {
         retry_on_conflict(CLOSE, async || {
             let Some(EmailItem { user_id, closed_at, .. }) = self.0.get::<EmailItem>(CLOSE, email_key(email)).await?
             else {
@@ -55,7 +55,7 @@ impl UsersTable {
     }
 
     /// The action that marks an item as one of a closed account, and changes what else is written here as an update expression.
-    fn marked(&self, key: Key, also: &str, at: Timestamp) -> Result<TransactWriteItem, RepositoryError> {
+    fn marked(&self, key: Key, also: &str, at: Timestamp) -> Result<TransactWriteItem> {
         let update = self.0.update(CLOSE, key, format!("SET closed_at = if_not_exists(closed_at, :at){also}"));
         update.only_if("attribute_exists(pk)").value(":at", text(&at)).action()
     }

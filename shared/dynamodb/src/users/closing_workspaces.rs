@@ -19,7 +19,7 @@ use super::{
     members::{IS_ACTIVE, IS_OPEN, membership_keys},
 };
 use crate::{
-    JobMark, RepositoryError,
+    JobMark, Result,
     item::text,
     transaction::{Transaction, retry_on_conflict},
 };
@@ -64,7 +64,7 @@ impl UsersTable {
         slug: &WorkspaceSlug,
         caller: ActiveSession<'_>,
         origin: &AuditContext,
-    ) -> Result<CloseOutcome, RepositoryError> {
+    ) -> Result<CloseOutcome> {
         let closure = Closure::restorable(origin.at, job.id);
         retry_on_conflict(CLOSE, async || {
             let Some(workspace) = self.workspace(&job.workspace).await? else {
@@ -101,7 +101,7 @@ impl UsersTable {
         job: &Job,
         closure: &Closure,
         refusal: T,
-    ) -> Result<Transaction<T>, RepositoryError> {
+    ) -> Result<Transaction<T>> {
         const CLOSED: &str = "SET closed_at = :at, restorable_until = :until, closing_job = :job";
         let closed = self
             .0
@@ -129,7 +129,7 @@ impl UsersTable {
         job: &Job,
         caller: ActiveSession<'_>,
         origin: &AuditContext,
-    ) -> Result<RestoreOutcome, RepositoryError> {
+    ) -> Result<RestoreOutcome> {
         const OPENED: &str = "REMOVE closed_at, restorable_until, closing_job";
         const NONE: Option<RestoreOutcome> = Some(RestoreOutcome::NoWorkspace);
         retry_on_conflict(RESTORE, async || {
@@ -177,7 +177,7 @@ impl UsersTable {
         workspace: &WorkspaceId,
         user: &UserId,
         outcome: RestoreOutcome,
-    ) -> Result<Option<RestoreOutcome>, RepositoryError> {
+    ) -> Result<Option<RestoreOutcome>> {
         let member = self.member(workspace, user).await?;
         let is_admin = member.is_some_and(|member| member.active_role() == Some(Role::Admin));
         Ok(Some(if is_admin { outcome } else { RestoreOutcome::NoWorkspace }))

@@ -14,7 +14,7 @@ use super::{
     room::most_made,
 };
 use crate::{
-    RepositoryError,
+    Result,
     item::{from_item, number},
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
@@ -36,14 +36,12 @@ pub struct NewWorkspace {
 
 impl NewWorkspace {
     /// A workspace of this account, with a slug that is derived from its name and id.
-    #[must_use]
     pub fn of(account: &Account, id: WorkspaceId, name: WorkspaceName, at: Timestamp) -> Self {
         let slug = WorkspaceSlug::derive(name.as_str(), &id);
         Self { id, name, slug, founder: Member::of(account, Role::Admin, at) }
     }
 
     /// The workspace as it is stored first.
-    #[must_use]
     pub fn workspace(&self) -> Workspace {
         let (settings, created_at) = (WorkspaceSettings::default(), self.founder.joined_at);
         let (id, name, slug) = (self.id, self.name.clone(), self.slug.clone());
@@ -62,7 +60,6 @@ impl NewWorkspace {
     }
 
     /// The founder's membership.
-    #[must_use]
     pub fn membership(&self) -> Membership {
         let Member { role, joined_at, .. } = self.founder;
         Membership::new(self.id, role, joined_at)
@@ -95,7 +92,7 @@ impl UsersTable {
         workspace: &NewWorkspace,
         answer: Option<(&IdempotencyKey, &FoundingAnswer)>,
         origin: &AuditContext,
-    ) -> Result<CreateWorkspaceOutcome, RepositoryError> {
+    ) -> Result<CreateWorkspaceOutcome> {
         let Member { user, joined_at: now, .. } = &workspace.founder;
         retry_on_conflict(FOUND, async || {
             let joinings = self.joinings(user).await?;
@@ -144,7 +141,7 @@ impl UsersTable {
         user: &UserId,
         key: &IdempotencyKey,
         now: Timestamp,
-    ) -> Result<Option<FoundingAnswer>, RepositoryError> {
+    ) -> Result<Option<FoundingAnswer>> {
         let found = self.0.get::<FoundingItem>(FOUND, founding_key(user, key)).await?;
         Ok(found.and_then(|item| item.current(now)))
     }
@@ -158,7 +155,7 @@ impl UsersTable {
         slug_taken: T,
         id_taken: T,
         origin: &AuditContext,
-    ) -> Result<Transaction<T>, RepositoryError> {
+    ) -> Result<Transaction<T>> {
         let NewWorkspace { id, slug, founder, .. } = workspace;
         let slug_item = SlugItem { key: slug_key(slug), workspace_id: *id };
         let workspace_item = WorkspaceItem::new(&workspace.workspace());
@@ -176,7 +173,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn workspaces_of(&self, user: &UserId) -> Result<Vec<(Membership, Workspace)>, RepositoryError> {
+    pub async fn workspaces_of(&self, user: &UserId) -> Result<Vec<(Membership, Workspace)>> {
         const OPERATION: &str = "list a person's workspaces";
         /// As many as one BatchGetItem reads.
         const BATCH: usize = 100;

@@ -11,7 +11,7 @@ use super::{
     keys::KEYS_AT_ONCE,
 };
 use crate::{
-    RepositoryError,
+    Result,
     item::{Key, text},
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
@@ -56,7 +56,7 @@ impl UsersTable {
         until: Timestamp,
         heir: Option<&Member>,
         origin: &AuditContext,
-    ) -> Result<(), RepositoryError> {
+    ) -> Result<()> {
         retry_on_conflict(REVOKE_KEYS, async || {
             let mut rows = self.key_rows(workspace, Timestamp::now()).await?;
             rows.retain(|row| row.value.created_by == *leaver && row.value.created_at <= until);
@@ -83,13 +83,13 @@ impl UsersTable {
         .await
     }
 
-    fn key_revocation(&self, row: &KeyItem, heir: Option<&Member>) -> Result<[TransactWriteItem; 2], RepositoryError> {
+    fn key_revocation(&self, row: &KeyItem, heir: Option<&Member>) -> Result<[TransactWriteItem; 2]> {
         let Some(heir) = heir else { return Ok([self.key_row_deletion(row)?, self.key_deletion(&row.value.hash)?]) };
         let of_heir = |key| self.key_handover(key, &row.value.created_by, heir);
         Ok([of_heir(row.key.clone())?, of_heir(api_key_key(&row.value.hash))?])
     }
 
-    fn key_handover(&self, key: Key, from: &UserId, to: &Member) -> Result<TransactWriteItem, RepositoryError> {
+    fn key_handover(&self, key: Key, from: &UserId, to: &Member) -> Result<TransactWriteItem> {
         self.0
             .update(REVOKE_KEYS, key, "SET created_by = :heir")
             .only_if("created_by = :leaver")

@@ -25,7 +25,7 @@ use super::{
     room::{INVITATIONS_MADE, most_made},
 };
 use crate::{
-    RepositoryError,
+    Result,
     item::{Key, SortKeys, Table, number, text},
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
@@ -90,7 +90,6 @@ pub struct OpenInvitation {
 
 impl OpenInvitation {
     /// When using the token shows that the address is the person's; `None` if it doesn't show that.
-    #[must_use]
     pub fn verified_at(&self, now: Timestamp) -> Option<Timestamp> {
         (self.delivery == TokenDelivery::Mailed).then_some(now)
     }
@@ -101,7 +100,6 @@ const ACCEPT: &str = "accept an invitation";
 
 impl Invitations {
     /// A repository for the table with this name.
-    #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
     }
@@ -110,12 +108,7 @@ impl Invitations {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn open(
-        &self,
-        workspace: &WorkspaceId,
-        id: &InvitationId,
-        now: Timestamp,
-    ) -> Result<Option<Invitation>, RepositoryError> {
+    pub async fn open(&self, workspace: &WorkspaceId, id: &InvitationId, now: Timestamp) -> Result<Option<Invitation>> {
         self.0.open_invitation(workspace, id, now).await
     }
 
@@ -124,7 +117,7 @@ impl Invitations {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn add_mailed_token(&self, invitation: &Invitation, token: &TokenHash) -> Result<bool, RepositoryError> {
+    pub async fn add_mailed_token(&self, invitation: &Invitation, token: &TokenHash) -> Result<bool> {
         const OPERATION: &str = "add a token to an invitation";
         retry_on_conflict(OPERATION, || async {
             let item = InvitationTokenItem::of(invitation, token, true);
@@ -143,7 +136,7 @@ impl Invitations {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn note_mailed(&self, invitation: &Invitation, at: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn note_mailed(&self, invitation: &Invitation, at: Timestamp) -> Result<()> {
         let update = self.0.update("note a mailed invitation", key_of(invitation), "SET mailed_at = :at");
         let update = update.only_if(IS_STILL).values([(":token", text(&invitation.token)), (":at", text(&at))]);
         update.unless_refused().await.map(|_| ())
@@ -161,7 +154,7 @@ impl UsersTable {
         invitation: &Invitation,
         session: &SessionId,
         origin: &AuditContext,
-    ) -> Result<InviteOutcome, RepositoryError> {
+    ) -> Result<InviteOutcome> {
         const OPERATION: &str = "invite somebody";
         let inviter = ActiveSession { user: &invitation.invited_by, session };
         let token = InvitationTokenItem::of(invitation, &invitation.token, false);
@@ -198,12 +191,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn invite_to_register(
-        &self,
-        email: &EmailAddress,
-        token: &TokenHash,
-        now: Timestamp,
-    ) -> Result<(), RepositoryError> {
+    pub async fn invite_to_register(&self, email: &EmailAddress, token: &TokenHash, now: Timestamp) -> Result<()> {
         const OPERATION: &str = "invite somebody to register";
         let item = InvitationTokenItem::to_register(email, token, now);
         Transaction::new(OPERATION).and(self.0.put_new(OPERATION, &item)?, ()).or_fail(&self.0.client).await
@@ -213,11 +201,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn invitations(
-        &self,
-        workspace: &WorkspaceId,
-        now: Timestamp,
-    ) -> Result<Vec<Invitation>, RepositoryError> {
+    pub async fn invitations(&self, workspace: &WorkspaceId, now: Timestamp) -> Result<Vec<Invitation>> {
         let partition = invitations_partition(workspace);
         let items = self.0.list::<InvitationItem>("list invitations", &partition, SortKeys::All).await?;
         let mut invitations: Vec<_> = items.into_iter().map(|item| item.value).collect();
@@ -236,7 +220,7 @@ impl UsersTable {
         caller: &UserId,
         id: &InvitationId,
         origin: &AuditContext,
-    ) -> Result<WithdrawOutcome, RepositoryError> {
+    ) -> Result<WithdrawOutcome> {
         const OPERATION: &str = "withdraw an invitation";
         retry_on_conflict(OPERATION, || async {
             let Some(invitation) = self.0.open_invitation(workspace, id, origin.at).await? else {
@@ -263,7 +247,7 @@ impl UsersTable {
         inviter: &UserId,
         made_until: Timestamp,
         origin: &AuditContext,
-    ) -> Result<(), RepositoryError> {
+    ) -> Result<()> {
         let by_them =
             |invitation: &Invitation| invitation.invited_by == *inviter && invitation.created_at <= made_until;
         self.withdraw_all(workspace, made_until, by_them, origin).await?;
@@ -280,7 +264,7 @@ impl UsersTable {
         now: Timestamp,
         is_meant: impl Fn(&Invitation) -> bool,
         origin: &AuditContext,
-    ) -> Result<usize, RepositoryError> {
+    ) -> Result<usize> {
         const OPERATION: &str = "withdraw invitations";
         let mut open = self.invitations(workspace, now).await?;
         open.retain(is_meant);
@@ -307,7 +291,7 @@ impl UsersTable {
         token: &TokenHash,
         email: &EmailAddress,
         now: Timestamp,
-    ) -> Result<Option<OpenInvitation>, RepositoryError> {
+    ) -> Result<Option<OpenInvitation>> {
         Ok(self.invitation_of(token, now).await?.filter(|open| open.email == *email))
     }
 
@@ -315,11 +299,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn invitation_of(
-        &self,
-        token: &TokenHash,
-        now: Timestamp,
-    ) -> Result<Option<OpenInvitation>, RepositoryError> {
+    pub async fn invitation_of(&self, token: &TokenHash, now: Timestamp) -> Result<Option<OpenInvitation>> {
         let Some(item) = self.0.get::<InvitationTokenItem>(FIND, invitation_token_key(token)).await? else {
             return Ok(None);
         };
@@ -352,7 +332,7 @@ impl UsersTable {
         account: &Account,
         session: &SessionId,
         origin: &AuditContext,
-    ) -> Result<AcceptOutcome, RepositoryError> {
+    ) -> Result<AcceptOutcome> {
         const INVALID: Option<AcceptOutcome> = Some(AcceptOutcome::Invalid);
         let now = origin.at;
         retry_on_conflict(ACCEPT, async || {
@@ -409,7 +389,7 @@ impl UsersTable {
         account: &Account,
         verified_at: Option<Timestamp>,
         origin: &AuditContext,
-    ) -> Result<RegisterOutcome, RepositoryError> {
+    ) -> Result<RegisterOutcome> {
         const OPERATION: &str = "register an invited account";
         const INVALID: RegisterOutcome = RegisterOutcome::InvitationInvalid;
         let transaction = self.and_account(Transaction::new(OPERATION), OPERATION, account, verified_at, origin)?;
@@ -431,7 +411,7 @@ impl UsersTable {
         token: &TokenHash,
         registration: &Registration,
         origin: &AuditContext,
-    ) -> Result<RegisterOutcome, RepositoryError> {
+    ) -> Result<RegisterOutcome> {
         const OPERATION: &str = "register by an invitation";
         let Registration { account, verified_at, .. } = registration;
         let transaction = self.and_account(Transaction::new(OPERATION), OPERATION, account, *verified_at, origin)?;
@@ -452,7 +432,7 @@ impl UsersTable {
         account: &Account,
         joined_at: Timestamp,
         already: &T,
-    ) -> Result<Transaction<T>, RepositoryError> {
+    ) -> Result<Transaction<T>> {
         let Invitation { workspace, role, .. } = invitation;
         let membership = Membership::new(*workspace, *role, joined_at);
         let listed = WorkspaceMemberItem::new(workspace, &Member::of(account, *role, joined_at));
@@ -463,7 +443,7 @@ impl UsersTable {
 
     /// The action that counts a new admin. For other roles it only makes sure that the workspace has one, so that an invitation
     /// leads into no workspace that was left. Neither leads into one that is closed.
-    fn admission(&self, invitation: &Invitation) -> Result<TransactWriteItem, RepositoryError> {
+    fn admission(&self, invitation: &Invitation) -> Result<TransactWriteItem> {
         let (is_entered, least) = (format!("{HAS_ADMINS} AND {IS_OPEN}"), (":least", number(&1)));
         if invitation.role != Role::Admin {
             return self.0.check(ACCEPT, workspace_key(&invitation.workspace), &is_entered, [least]);
@@ -473,7 +453,7 @@ impl UsersTable {
     }
 
     /// Deletes an invitation, if it is still this one.
-    fn deletion(&self, operation: &'static str, invitation: &Invitation) -> Result<TransactWriteItem, RepositoryError> {
+    fn deletion(&self, operation: &'static str, invitation: &Invitation) -> Result<TransactWriteItem> {
         self.0.delete(operation, key_of(invitation)).only_if(IS_STILL).value(":token", text(&invitation.token)).action()
     }
 }
@@ -484,13 +464,13 @@ impl Table {
         workspace: &WorkspaceId,
         id: &InvitationId,
         now: Timestamp,
-    ) -> Result<Option<Invitation>, RepositoryError> {
+    ) -> Result<Option<Invitation>> {
         let found = self.get::<InvitationItem>(FIND, invitation_key(workspace, id)).await?.map(|item| item.value);
         Ok(found.filter(|invitation| invitation.is_open(now)))
     }
 
     /// A condition check that an invitation was neither replaced nor accepted nor withdrawn.
-    fn is_still(&self, operation: &'static str, invitation: &Invitation) -> Result<TransactWriteItem, RepositoryError> {
+    fn is_still(&self, operation: &'static str, invitation: &Invitation) -> Result<TransactWriteItem> {
         self.check(operation, key_of(invitation), IS_STILL, [(":token", text(&invitation.token))])
     }
 }

@@ -19,7 +19,7 @@ use super::{
     room::{KEYS_MADE, most_made},
 };
 use crate::{
-    RepositoryError,
+    Result,
     item::{Key, SortKeys, Table, from_item, text},
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
@@ -33,7 +33,6 @@ pub struct ApiKeys(Table);
 
 impl ApiKeys {
     /// A repository for the table with this name.
-    #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
     }
@@ -42,7 +41,7 @@ impl ApiKeys {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn find(&self, hash: &KeyHash) -> Result<Option<ApiKey>, RepositoryError> {
+    pub async fn find(&self, hash: &KeyHash) -> Result<Option<ApiKey>> {
         let found = self.0.get::<KeyItem>("find an API key", api_key_key(hash)).await?;
         Ok(found.map(|item| item.value))
     }
@@ -52,7 +51,7 @@ impl ApiKeys {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn touch(&self, hash: &KeyHash, now: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn touch(&self, hash: &KeyHash, now: Timestamp) -> Result<()> {
         let update = self
             .0
             .update("record the use of an API key", api_key_key(hash), "SET last_used_at = :now")
@@ -118,7 +117,7 @@ impl UsersTable {
         key: &ApiKey,
         session: &SessionId,
         origin: &AuditContext,
-    ) -> Result<CreateKeyOutcome, RepositoryError> {
+    ) -> Result<CreateKeyOutcome> {
         const OPERATION: &str = "create an API key";
         let creator = ActiveSession { user: &key.created_by, session };
         let created =
@@ -148,7 +147,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn keys(&self, workspace: &WorkspaceId, now: Timestamp) -> Result<Vec<ApiKey>, RepositoryError> {
+    pub async fn keys(&self, workspace: &WorkspaceId, now: Timestamp) -> Result<Vec<ApiKey>> {
         let rows = self.key_rows(workspace, now).await?;
         let mut last_uses = self.last_uses(&rows).await?;
         let mut keys: Vec<_> = rows
@@ -171,7 +170,7 @@ impl UsersTable {
         caller: &UserId,
         prefix: &KeyPrefix,
         origin: &AuditContext,
-    ) -> Result<KeyOutcome<ApiKey>, RepositoryError> {
+    ) -> Result<KeyOutcome<ApiKey>> {
         retry_on_conflict(REVOKE, async || {
             let key = workspace_api_key_key(workspace, prefix);
             let Some(row) = self.0.get::<KeyItem>(REVOKE, key).await? else { return Ok(Some(KeyOutcome::NoKey)) };
@@ -198,7 +197,7 @@ impl UsersTable {
         prefix: &KeyPrefix,
         change: &KeyChange,
         origin: &AuditContext,
-    ) -> Result<KeyOutcome<ChangedKey>, RepositoryError> {
+    ) -> Result<KeyOutcome<ChangedKey>> {
         retry_on_conflict(CHANGE, async || {
             let now = origin.at;
             let key = workspace_api_key_key(workspace, prefix);
@@ -246,7 +245,7 @@ impl UsersTable {
         at: Timestamp,
         is_meant: impl Fn(&UserId, Timestamp) -> bool,
         origin: &AuditContext,
-    ) -> Result<usize, RepositoryError> {
+    ) -> Result<usize> {
         retry_on_conflict(PAUSE, async || {
             let mut rows = self.key_rows(workspace, Timestamp::now()).await?;
             rows.retain(|row| {
@@ -278,7 +277,7 @@ impl UsersTable {
         row: &KeyItem,
         name: Option<&KeyName>,
         paused: Option<Option<Timestamp>>,
-    ) -> Result<[TransactWriteItem; 2], RepositoryError> {
+    ) -> Result<[TransactWriteItem; 2]> {
         let mut sets = Vec::new();
         sets.extend(name.map(|_| "#name = :name"));
         sets.extend(paused.flatten().map(|_| "paused_at = :at"));
@@ -304,11 +303,7 @@ impl UsersTable {
     }
 
     /// The items of a workspace's keys, without those whose TTL is over.
-    pub(super) async fn key_rows(
-        &self,
-        workspace: &WorkspaceId,
-        now: Timestamp,
-    ) -> Result<Vec<KeyItem>, RepositoryError> {
+    pub(super) async fn key_rows(&self, workspace: &WorkspaceId, now: Timestamp) -> Result<Vec<KeyItem>> {
         let (partition, prefix) = (workspace_partition(workspace), SortKeys::Beginning(KEY_PREFIX));
         let mut rows = self.0.list::<KeyItem>("list API keys", &partition, prefix).await?;
         rows.retain(|row| row.is_kept(now));
@@ -316,7 +311,7 @@ impl UsersTable {
     }
 
     /// Reads when these keys were last used. Only the items under the keys' hashes have this, so that a use costs one write.
-    async fn last_uses(&self, rows: &[KeyItem]) -> Result<HashMap<KeyHash, Timestamp>, RepositoryError> {
+    async fn last_uses(&self, rows: &[KeyItem]) -> Result<HashMap<KeyHash, Timestamp>> {
         const OPERATION: &str = "read the last uses of API keys";
         const BATCH: usize = 100;
         let mut last_uses = HashMap::with_capacity(rows.len());
@@ -331,13 +326,13 @@ impl UsersTable {
     }
 
     /// The action that deletes the key's item under its workspace, if it is still the same key.
-    pub(super) fn key_row_deletion(&self, row: &KeyItem) -> Result<TransactWriteItem, RepositoryError> {
+    pub(super) fn key_row_deletion(&self, row: &KeyItem) -> Result<TransactWriteItem> {
         let delete = self.0.delete(REVOKE, row.key.clone()).only_if("key_hash = :hash");
         delete.value(":hash", text(&row.value.hash)).action()
     }
 
     /// The action that deletes the key's item under its hash. It has no condition, since DynamoDB's TTL may have deleted the item.
-    pub(super) fn key_deletion(&self, hash: &KeyHash) -> Result<TransactWriteItem, RepositoryError> {
+    pub(super) fn key_deletion(&self, hash: &KeyHash) -> Result<TransactWriteItem> {
         self.0.delete(REVOKE, api_key_key(hash)).action()
     }
 }

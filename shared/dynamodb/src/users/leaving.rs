@@ -25,7 +25,7 @@ use super::{
     sessions::ENDS_MORE,
 };
 use crate::{
-    JobMark, RepositoryError,
+    JobMark, Result,
     item::{Key, number, text},
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
@@ -43,7 +43,6 @@ pub enum LeaveEffect {
 
 impl LeaveEffect {
     /// What ties a person to a workspace with these members.
-    #[must_use]
     pub fn of(workspace: &Workspace, user: &UserId, members: &[Member]) -> Self {
         let has_others = members.iter().any(|member| member.user != *user);
         let has_heir = oldest_admin_but(user, members).is_some();
@@ -72,7 +71,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn begin_leaving(&self, user: &UserId, at: Timestamp) -> Result<bool, RepositoryError> {
+    pub async fn begin_leaving(&self, user: &UserId, at: Timestamp) -> Result<bool> {
         self.0
             .update(LEAVE, address_key(user), "SET closing_at = :at")
             .only_if("attribute_exists(pk) AND attribute_not_exists(closed_at)")
@@ -85,7 +84,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn stop_leaving(&self, user: &UserId) -> Result<(), RepositoryError> {
+    pub async fn stop_leaving(&self, user: &UserId) -> Result<()> {
         let update = self.0.update(LEAVE, address_key(user), "REMOVE closing_at").only_if("attribute_exists(pk)");
         update.unless_refused().await.map(|_| ())
     }
@@ -94,7 +93,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn is_leaving(&self, user: &UserId) -> Result<bool, RepositoryError> {
+    pub async fn is_leaving(&self, user: &UserId) -> Result<bool> {
         let found = self.0.get::<AddressItem>(LEAVE, address_key(user)).await?;
         Ok(found.and_then(|address| address.closing_at).is_some_and(|at| at > left_behind(Timestamp::now())))
     }
@@ -109,7 +108,7 @@ impl UsersTable {
         workspace: &Workspace,
         user: &UserId,
         origin: &AuditContext,
-    ) -> Result<bool, RepositoryError> {
+    ) -> Result<bool> {
         let Some(member) = self.member(&workspace.id, user).await? else { return Ok(true) };
         let mut transaction = Transaction::new(LEAVE);
         for key in membership_keys(&workspace.id, user) {
@@ -147,7 +146,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn forget_person(&self, user: &UserId) -> Result<(), RepositoryError> {
+    pub async fn forget_person(&self, user: &UserId) -> Result<()> {
         const OPERATION: &str = "forget a person";
         let mut keys = self.0.keys_of(OPERATION, &access_partition(user)).await?;
         keys.retain(|key| *key != ended_sessions_key(user));
@@ -166,7 +165,7 @@ impl UsersTable {
         guessed: &AccountHash,
         ends: Timestamp,
         origin: &AuditContext,
-    ) -> Result<bool, RepositoryError> {
+    ) -> Result<bool> {
         let Account { id: user, email, .. } = account;
         retry_on_conflict(LEAVE, async || {
             let Some(address) = self.0.get::<AddressItem>(LEAVE, address_key(user)).await? else {

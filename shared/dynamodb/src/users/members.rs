@@ -20,7 +20,7 @@ use super::{
     item::{MEMBER_PREFIX, WorkspaceMemberItem, member_key, workspace_key, workspace_member_key, workspace_partition},
 };
 use crate::{
-    RepositoryError,
+    Result,
     item::{Key, SortKeys, number, text},
     transaction::{Transaction, retry_on_conflict},
 };
@@ -68,7 +68,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn members(&self, workspace: &WorkspaceId) -> Result<Vec<Member>, RepositoryError> {
+    pub async fn members(&self, workspace: &WorkspaceId) -> Result<Vec<Member>> {
         let (partition, prefix) = (workspace_partition(workspace), SortKeys::Beginning(MEMBER_PREFIX));
         let items = self.0.list::<WorkspaceMemberItem>("list members", &partition, prefix).await?;
         let mut members: Vec<_> = items.into_iter().map(|item| item.member).collect();
@@ -87,7 +87,7 @@ impl UsersTable {
         user: &UserId,
         change: MemberChange,
         origin: &AuditContext,
-    ) -> Result<MemberOutcome, RepositoryError> {
+    ) -> Result<MemberOutcome> {
         const OPERATION: &str = "change a member";
         retry_on_conflict(OPERATION, async || {
             let Some(member) = self.member(workspace, user).await? else { return Ok(Some(MemberOutcome::NoMember)) };
@@ -124,7 +124,7 @@ impl UsersTable {
         user: &UserId,
         at: Timestamp,
         origin: &AuditContext,
-    ) -> Result<Option<Member>, RepositoryError> {
+    ) -> Result<Option<Member>> {
         let outcome = retry_on_conflict("pause a member", async || {
             let Some(member) = self.member(workspace, user).await? else { return Ok(Some(MemberOutcome::NoMember)) };
             if member.active_role().is_none() {
@@ -146,7 +146,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn remove_member(&self, removal: &Removal<'_>) -> Result<MemberOutcome, RepositoryError> {
+    pub async fn remove_member(&self, removal: &Removal<'_>) -> Result<MemberOutcome> {
         const OPERATION: &str = "remove a member";
         retry_on_conflict(OPERATION, async || {
             let Removal { workspace, caller, user, .. } = *removal;
@@ -178,7 +178,7 @@ impl UsersTable {
         workspace: &WorkspaceId,
         before: &Member,
         after: &Member,
-    ) -> Result<Transaction<Refusal>, RepositoryError> {
+    ) -> Result<Transaction<Refusal>> {
         let mut transaction = Transaction::new(operation);
         for key in membership_keys(workspace, &before.user) {
             transaction = transaction.and(self.membership_change(operation, key, before, after)?, None);
@@ -187,7 +187,7 @@ impl UsersTable {
     }
 
     /// Who gets what a member leaves; `None` if there is no other admin.
-    async fn heir_of(&self, removal: &Removal<'_>) -> Result<Option<UserId>, RepositoryError> {
+    async fn heir_of(&self, removal: &Removal<'_>) -> Result<Option<UserId>> {
         if removal.user != removal.caller {
             return Ok(Some(*removal.caller));
         }
@@ -195,11 +195,7 @@ impl UsersTable {
         Ok(oldest_admin_but(removal.user, &members).map(|heir| heir.user))
     }
 
-    pub(super) async fn member(
-        &self,
-        workspace: &WorkspaceId,
-        user: &UserId,
-    ) -> Result<Option<Member>, RepositoryError> {
+    pub(super) async fn member(&self, workspace: &WorkspaceId, user: &UserId) -> Result<Option<Member>> {
         let found = self.0.get::<WorkspaceMemberItem>("find a member", workspace_member_key(workspace, user)).await?;
         Ok(found.map(|item| item.member))
     }
@@ -211,7 +207,7 @@ impl UsersTable {
         workspace: &WorkspaceId,
         before: Option<Role>,
         after: Option<Role>,
-    ) -> Result<Transaction<Refusal>, RepositoryError> {
+    ) -> Result<Transaction<Refusal>> {
         let is_admin = |role: Option<Role>| role == Some(Role::Admin);
         // `least` is the number of admins that the workspace must have before. A workspace that doesn't exist has no admins, so
         // the refusal of a promotion means that the caller isn't one.
@@ -224,36 +220,22 @@ impl UsersTable {
     }
 
     /// The action that changes the number of a workspace's admins, which must be at least so many before.
-    fn admin_count(
-        &self,
-        workspace: &WorkspaceId,
-        change: i64,
-        least: u64,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    fn admin_count(&self, workspace: &WorkspaceId, change: i64, least: u64) -> Result<TransactWriteItem> {
         let update = self.0.update("count admins", workspace_key(workspace), "ADD admins :change").only_if(HAS_ADMINS);
         update.values([(":change", number(&change)), (":least", number(&least))]).action()
     }
 
     /// A condition check that the caller is an admin now, whatever their token says.
-    pub(super) fn caller_is_admin(
-        &self,
-        workspace: &WorkspaceId,
-        caller: &UserId,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    pub(super) fn caller_is_admin(&self, workspace: &WorkspaceId, caller: &UserId) -> Result<TransactWriteItem> {
         self.role_check(workspace, caller, &format!("{IS_ACTIVE} AND {IS_OPEN}"))
     }
 
     /// A condition check that somebody can inherit what a member leaves, also in a closed workspace, which may be brought back.
-    fn heir_is_admin(&self, workspace: &WorkspaceId, heir: &UserId) -> Result<TransactWriteItem, RepositoryError> {
+    fn heir_is_admin(&self, workspace: &WorkspaceId, heir: &UserId) -> Result<TransactWriteItem> {
         self.role_check(workspace, heir, IS_ACTIVE)
     }
 
-    fn role_check(
-        &self,
-        workspace: &WorkspaceId,
-        user: &UserId,
-        condition: &str,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    fn role_check(&self, workspace: &WorkspaceId, user: &UserId, condition: &str) -> Result<TransactWriteItem> {
         let is_admin = [(":role", text(Role::Admin.as_str()))];
         self.0.check("check a role", workspace_member_key(workspace, user), condition, is_admin)
     }
@@ -264,7 +246,7 @@ impl UsersTable {
         key: Key,
         before: &Member,
         after: &Member,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    ) -> Result<TransactWriteItem> {
         let change = match after.paused_at {
             Some(_) => "SET #role = :after, paused_at = :at",
             None => "SET #role = :after REMOVE paused_at",
@@ -276,12 +258,7 @@ impl UsersTable {
             .action()
     }
 
-    fn member_deletion(
-        &self,
-        operation: &'static str,
-        key: Key,
-        member: &Member,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    fn member_deletion(&self, operation: &'static str, key: Key, member: &Member) -> Result<TransactWriteItem> {
         let delete = self.0.delete(operation, key).only_if(is_as_read(member));
         delete.value(":role", text(member.role.as_str())).action()
     }

@@ -49,7 +49,7 @@ pub use self::{
     workspaces::Workspaces,
 };
 use crate::{
-    AuditTable, JobsTable, RepositoryError,
+    AuditTable, JobsTable, Result,
     item::{Table, text},
     transaction::Transaction,
 };
@@ -99,20 +99,18 @@ pub enum RegisterOutcome {
 
 impl UsersTable {
     /// A repository for the table with this name, whose changes have entries in this audit log.
-    #[must_use]
     pub fn new(client: Client, name: impl Into<String>, audit_log: AuditTable, jobs: JobsTable) -> Self {
         Self(Table { client, name: name.into() }, audit_log, jobs)
     }
 
     /// The audit log, for what isn't changed here.
-    #[must_use]
     pub fn audit_log(&self) -> &AuditTable {
         &self.1
     }
 
     /// The action of a transaction that puts the entry of what the transaction changes. Its key is new, so nothing refuses it but a
     /// collision of random ids, after which the caller tries again.
-    pub(super) fn entry(&self, entry: &AuditEntry) -> Result<TransactWriteItem, RepositoryError> {
+    pub(super) fn entry(&self, entry: &AuditEntry) -> Result<TransactWriteItem> {
         self.1.action(entry)
     }
 
@@ -121,11 +119,7 @@ impl UsersTable {
     /// # Errors
     /// When DynamoDB can't be reached. The SDK retries the transaction with the same client request token, so it is applied at
     /// most once.
-    pub async fn register(
-        &self,
-        registration: &Registration,
-        origin: &AuditContext,
-    ) -> Result<RegisterOutcome, RepositoryError> {
+    pub async fn register(&self, registration: &Registration, origin: &AuditContext) -> Result<RegisterOutcome> {
         const OPERATION: &str = "register an account";
         let Registration { account, verified_at, .. } = registration;
         let transaction = self.and_account(Transaction::new(OPERATION), OPERATION, account, *verified_at, origin)?;
@@ -143,7 +137,7 @@ impl UsersTable {
         account: &Account,
         verified_at: Option<Timestamp>,
         origin: &AuditContext,
-    ) -> Result<Transaction<RegisterOutcome>, RepositoryError> {
+    ) -> Result<Transaction<RegisterOutcome>> {
         let email = EmailItem::new(&account.id, &account.email);
         let address = AddressItem::new(account, verified_at);
         // The ids are new, so items with them can't exist; if they do, the caller retries with other ids.
@@ -161,7 +155,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn is_taken(&self, email: &EmailAddress) -> Result<bool, RepositoryError> {
+    pub async fn is_taken(&self, email: &EmailAddress) -> Result<bool> {
         Ok(self.0.get::<EmailItem>("look up an address", email_key(email)).await?.is_some())
     }
 
@@ -169,10 +163,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn find_by_email(
-        &self,
-        email: &EmailAddress,
-    ) -> Result<Option<(Account, Vec<Membership>)>, RepositoryError> {
+    pub async fn find_by_email(&self, email: &EmailAddress) -> Result<Option<(Account, Vec<Membership>)>> {
         const OPERATION: &str = "find an account";
         let owner = self.0.get::<EmailItem>(OPERATION, email_key(email)).await?;
         // An unknown address causes the same reads, so that the response time doesn't reveal which addresses are registered.
@@ -187,7 +178,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>, RepositoryError> {
+    pub async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>> {
         self.0.memberships(user).await
     }
 
@@ -195,7 +186,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn account(&self, user: &UserId) -> Result<Option<Account>, RepositoryError> {
+    pub async fn account(&self, user: &UserId) -> Result<Option<Account>> {
         Ok(self.0.get::<UserItem>("read an account", user_key(user)).await?.map(|item| item.account))
     }
 
@@ -203,7 +194,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn workspace_by_slug(&self, slug: &WorkspaceSlug) -> Result<Option<WorkspaceId>, RepositoryError> {
+    pub async fn workspace_by_slug(&self, slug: &WorkspaceSlug) -> Result<Option<WorkspaceId>> {
         Ok(self.0.get::<SlugItem>("find a workspace", slug_key(slug)).await?.map(|item| item.workspace_id))
     }
 
@@ -211,7 +202,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn note_login(&self, user: &UserId, at: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn note_login(&self, user: &UserId, at: Timestamp) -> Result<()> {
         let update = self
             .0
             .update("note a login", user_key(user), "SET last_login_at = :at")
@@ -223,7 +214,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached or the hash has changed.
-    pub async fn replace_password_hash(&self, user: &UserId, old: &str, new: &str) -> Result<(), RepositoryError> {
+    pub async fn replace_password_hash(&self, user: &UserId, old: &str, new: &str) -> Result<()> {
         let update = self.0.update("replace a password hash", user_key(user), "SET password_hash = :new");
         update.only_if("password_hash = :old").values([(":old", text(old)), (":new", text(new))]).or_fail().await
     }

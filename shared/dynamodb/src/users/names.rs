@@ -10,7 +10,7 @@ use super::{
     item::{AddressItem, address_key, user_of_address},
 };
 use crate::{
-    RepositoryError,
+    RepositoryError, Result,
     item::{Key, Table, from_item},
 };
 
@@ -20,7 +20,6 @@ pub struct Names(Table);
 
 impl Names {
     /// A repository for the table with this name.
-    #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
     }
@@ -29,7 +28,7 @@ impl Names {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn all(&self, people: &BTreeSet<UserId>) -> Result<HashMap<UserId, FullName>, RepositoryError> {
+    pub async fn all(&self, people: &BTreeSet<UserId>) -> Result<HashMap<UserId, FullName>> {
         /// As many as one BatchGetItem reads.
         const BATCH: usize = 100;
         let mut names = HashMap::new();
@@ -43,7 +42,7 @@ impl Names {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn names(&self, people: BTreeSet<&UserId>) -> Result<HashMap<UserId, FullName>, RepositoryError> {
+    pub async fn names(&self, people: BTreeSet<&UserId>) -> Result<HashMap<UserId, FullName>> {
         const OPERATION: &str = "look up names";
         if people.is_empty() {
             return Ok(HashMap::new());
@@ -62,7 +61,6 @@ impl Names {
 
 impl UsersTable {
     /// The names of people.
-    #[must_use]
     pub fn names(&self) -> Names {
         Names(self.0.clone())
     }

@@ -23,7 +23,7 @@ use super::{
     sessions::{ENDS_MORE, SET_PASSWORD},
 };
 use crate::{
-    RepositoryError,
+    Result,
     item::{IS_NEW, Key, Table, text},
     transaction::{Transaction, retry_on_conflict},
 };
@@ -56,7 +56,6 @@ pub enum TokenDelivery {
 
 impl OneTimeTokens {
     /// A repository for the table with this name.
-    #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
     }
@@ -65,7 +64,7 @@ impl OneTimeTokens {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn account_of(&self, email: &EmailAddress) -> Result<Option<UserId>, RepositoryError> {
+    pub async fn account_of(&self, email: &EmailAddress) -> Result<Option<UserId>> {
         let found = self.0.get::<EmailItem>("find an account", email_key(email)).await?;
         Ok(found.filter(|item| item.closed_at.is_none()).map(|item| item.user_id))
     }
@@ -74,7 +73,7 @@ impl OneTimeTokens {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn issue_reset(&self, token: &NewToken<'_>, delivery: TokenDelivery) -> Result<(), RepositoryError> {
+    pub async fn issue_reset(&self, token: &NewToken<'_>, delivery: TokenDelivery) -> Result<()> {
         self.issue("store a token for a new password", &reset_item(token, delivery)).await
     }
 
@@ -82,7 +81,7 @@ impl OneTimeTokens {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn issue_keep(&self, token: &NewToken<'_>) -> Result<(), RepositoryError> {
+    pub async fn issue_keep(&self, token: &NewToken<'_>) -> Result<()> {
         self.issue("store a token to keep an address", &address_item(keep_key(token.hash), token)).await
     }
 
@@ -90,11 +89,11 @@ impl OneTimeTokens {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn issue_verification(&self, token: &NewToken<'_>) -> Result<(), RepositoryError> {
+    pub async fn issue_verification(&self, token: &NewToken<'_>) -> Result<()> {
         self.issue("store a token for an address", &address_item(verification_key(token.hash), token)).await
     }
 
-    async fn issue(&self, operation: &'static str, item: &TokenItem) -> Result<(), RepositoryError> {
+    async fn issue(&self, operation: &'static str, item: &TokenItem) -> Result<()> {
         self.0.put_item(operation, item)?.only_if(IS_NEW).or_fail().await
     }
 }
@@ -170,12 +169,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn show_reset(
-        &self,
-        token: &NewToken<'_>,
-        delivery: TokenDelivery,
-        origin: &AuditContext,
-    ) -> Result<(), RepositoryError> {
+    pub async fn show_reset(&self, token: &NewToken<'_>, delivery: TokenDelivery, origin: &AuditContext) -> Result<()> {
         const OPERATION: &str = "store a token for a new password";
         Transaction::new(OPERATION)
             .and(self.0.put_new(OPERATION, &reset_item(token, delivery))?, ())
@@ -188,7 +182,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn reset(&self, token: &TokenHash, now: Timestamp) -> Result<Option<PasswordReset>, RepositoryError> {
+    pub async fn reset(&self, token: &TokenHash, now: Timestamp) -> Result<Option<PasswordReset>> {
         let found = self.0.get::<TokenItem>("look up a token for a new password", reset_key(token)).await?;
         Ok(found.filter(|item| now < item.expires_at).map(|item| PasswordReset {
             hash: token.clone(),
@@ -214,7 +208,7 @@ impl UsersTable {
         network: &FamiliarNetwork,
         clock: impl Fn() -> Timestamp,
         origin: &AuditContext,
-    ) -> Result<ResetOutcome, RepositoryError> {
+    ) -> Result<ResetOutcome> {
         const OPERATION: &str = "set a new password";
         const INVALID: Option<ResetOutcome> = Some(ResetOutcome::TokenInvalid);
         retry_on_conflict(OPERATION, async || {
@@ -242,7 +236,7 @@ impl UsersTable {
     }
 
     /// What a token for a new password shows about the address; `None` if the account has another one by now.
-    async fn proof_of(&self, reset: &PasswordReset) -> Result<Option<AddressProof>, RepositoryError> {
+    async fn proof_of(&self, reset: &PasswordReset) -> Result<Option<AddressProof>> {
         let address = self.0.get::<AddressItem>("look up an address", address_key(&reset.user)).await?;
         let current = address.filter(|address| address.email == reset.email);
         Ok(current.map(|address| match reset.delivery {
@@ -262,7 +256,7 @@ impl UsersTable {
         new_hash: &str,
         proof: AddressProof,
         at: Timestamp,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    ) -> Result<TransactWriteItem> {
         const IS_OPEN: &str = "attribute_exists(pk) AND attribute_not_exists(closed_at)";
         const IS_OLDER: &str = "(attribute_not_exists(password_changed_at) OR password_changed_at < :issued)";
         let update = self
@@ -283,11 +277,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn verification(
-        &self,
-        token: &TokenHash,
-        now: Timestamp,
-    ) -> Result<Option<AddressVerification>, RepositoryError> {
+    pub async fn verification(&self, token: &TokenHash, now: Timestamp) -> Result<Option<AddressVerification>> {
         let found = self.0.get::<TokenItem>(VERIFY, verification_key(token)).await?;
         let usable = found.filter(|item| now < item.expires_at);
         let hash = token.clone();
@@ -305,7 +295,7 @@ impl UsersTable {
         first_password: Option<&str>,
         now: Timestamp,
         origin: &AuditContext,
-    ) -> Result<VerifyOutcome, RepositoryError> {
+    ) -> Result<VerifyOutcome> {
         const INVALID: Option<VerifyOutcome> = Some(VerifyOutcome::TokenInvalid);
         let AddressVerification { hash, user, email } = verification;
         retry_on_conflict(VERIFY, async || {
@@ -336,7 +326,7 @@ impl UsersTable {
     }
 
     /// The action that sets the password of an account that has none.
-    fn first_password(&self, user: &UserId, hash: &str, at: Timestamp) -> Result<TransactWriteItem, RepositoryError> {
+    fn first_password(&self, user: &UserId, hash: &str, at: Timestamp) -> Result<TransactWriteItem> {
         self.0
             .update(VERIFY, user_key(user), SET_PASSWORD)
             .only_if("attribute_exists(pk) AND attribute_not_exists(password_hash)")
@@ -345,7 +335,7 @@ impl UsersTable {
     }
 
     /// The action that uses up a token: it is refused the second time.
-    pub(super) fn used_up(&self, operation: &'static str, key: Key) -> Result<TransactWriteItem, RepositoryError> {
+    pub(super) fn used_up(&self, operation: &'static str, key: Key) -> Result<TransactWriteItem> {
         self.0.delete(operation, key).only_if("attribute_exists(pk)").action()
     }
 }

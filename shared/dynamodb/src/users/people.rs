@@ -15,7 +15,7 @@ use super::{
     item::{AddressItem, EmailItem, TokenItem, address_key, email_key, keep_key, user_key, workspace_member_key},
 };
 use crate::{
-    RepositoryError,
+    Result,
     item::{Key, number, text},
     transaction::{Transaction, retry_on_conflict},
     write::Write,
@@ -155,7 +155,7 @@ impl UsersTable {
         user: &UserId,
         change: &PersonChange,
         origin: &AuditContext,
-    ) -> Result<PersonOutcome, RepositoryError> {
+    ) -> Result<PersonOutcome> {
         retry_on_conflict(CHANGE, async || {
             let Some(person) = self.stored_person(user).await? else { return Ok(Some(PersonOutcome::NoAccount)) };
             let differences = Differences::of(change, &person.address);
@@ -179,7 +179,7 @@ impl UsersTable {
         token: &TokenHash,
         now: Timestamp,
         origin_of: impl Fn(&UserId) -> AuditContext,
-    ) -> Result<Option<UserId>, RepositoryError> {
+    ) -> Result<Option<UserId>> {
         retry_on_conflict(KEEP, async || {
             let found = self.0.get::<TokenItem>(KEEP, keep_key(token)).await?.filter(|item| now < item.expires_at);
             let Some(TokenItem { user_id, email, .. }) = found else { return Ok(Some(None)) };
@@ -196,7 +196,7 @@ impl UsersTable {
     }
 
     /// Reads a person; `None` if there is no account, or it was closed.
-    pub(super) async fn stored_person(&self, user: &UserId) -> Result<Option<StoredPerson>, RepositoryError> {
+    pub(super) async fn stored_person(&self, user: &UserId) -> Result<Option<StoredPerson>> {
         let found = self.0.get::<AddressItem>("look up an address", address_key(user)).await?;
         let Some(address) = found.filter(|address| address.closed_at.is_none()) else { return Ok(None) };
         // Read after what counts them, so that none is missed.
@@ -212,7 +212,7 @@ impl UsersTable {
         differences: &Differences,
         taken: T,
         origin: &AuditContext,
-    ) -> Result<Transaction<Refusal<T>>, RepositoryError> {
+    ) -> Result<Transaction<Refusal<T>>> {
         let StoredPerson { user, address, memberships } = person;
         if let Some(NewAddress { email, .. }) = &differences.email {
             // Somebody who asks twice at once has it already.
@@ -244,7 +244,7 @@ impl UsersTable {
         user: &UserId,
         read: &AddressItem,
         differences: &Differences,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    ) -> Result<TransactWriteItem> {
         let mut is_as_read = "email = :old AND attribute_not_exists(closed_at)".to_owned();
         let mut values = vec![(":old", text(&read.email))];
         let mut unchanged = |attribute, placeholder, value: Option<AttributeValue>| match value {

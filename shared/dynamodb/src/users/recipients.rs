@@ -3,9 +3,9 @@
 use aws_sdk_dynamodb::Client;
 use linklet_domain::{EmailAddress, MailChoice, Timestamp, UserId, WorkspaceId};
 
-use super::item::{AddressItem, PendingAddress, MemberItem, address_key, member_key};
+use super::item::{AddressItem, MemberItem, PendingAddress, address_key, member_key};
 use crate::{
-    Consistency, RepositoryError,
+    Consistency, Result,
     item::{Item, Table, from_found, from_item, text},
     write::Outcome,
 };
@@ -53,19 +53,16 @@ impl MailAddress {
     }
 
     /// The address, if it is the person's.
-    #[must_use]
     pub fn verified(&self) -> Option<&EmailAddress> {
         Some(&self.email).filter(|_| self.is_verified)
     }
 
     /// The address, if it is the person's and mails get there: nothing else is mailed than what somebody asks for.
-    #[must_use]
     pub fn reachable(&self) -> Option<&EmailAddress> {
         self.verified().filter(|_| !self.is_undeliverable)
     }
 
     /// The address, if the person gets notifications of events of this type there.
-    #[must_use]
     pub fn for_notification(&self, event_type: &str) -> Option<&EmailAddress> {
         self.reachable().filter(|_| self.choice.includes(event_type))
     }
@@ -73,7 +70,6 @@ impl MailAddress {
 
 impl Recipients {
     /// A repository for the table with this name.
-    #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
     }
@@ -82,12 +78,7 @@ impl Recipients {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn find(
-        &self,
-        user: &UserId,
-        workspace: &WorkspaceId,
-        now: Timestamp,
-    ) -> Result<Recipient, RepositoryError> {
+    pub async fn find(&self, user: &UserId, workspace: &WorkspaceId, now: Timestamp) -> Result<Recipient> {
         // A read that costs half may lack what was written a moment ago: who has just joined is told, too.
         match self.read(user, workspace, Consistency::Eventual, now).await? {
             Recipient::NoMember => self.read(user, workspace, Consistency::Strong, now).await,
@@ -101,7 +92,7 @@ impl Recipients {
         workspace: &WorkspaceId,
         consistency: Consistency,
         now: Timestamp,
-    ) -> Result<Recipient, RepositoryError> {
+    ) -> Result<Recipient> {
         const OPERATION: &str = "look up a recipient";
         let keys = [member_key(user, workspace), address_key(user)].map(Some);
         let [membership, address] = self.0.get_each(OPERATION, keys, consistency).await?;
@@ -114,7 +105,7 @@ impl Recipients {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn address(&self, user: &UserId, now: Timestamp) -> Result<Option<MailAddress>, RepositoryError> {
+    pub async fn address(&self, user: &UserId, now: Timestamp) -> Result<Option<MailAddress>> {
         const OPERATION: &str = "look up an address";
         let found = self.0.batch_get(OPERATION, vec![address_key(user)], true, None).await?.pop();
         found.map(|item| Ok(MailAddress::new(from_item(OPERATION, item)?, now))).transpose()
@@ -126,12 +117,7 @@ impl Recipients {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn mark_undeliverable(
-        &self,
-        user: &UserId,
-        email: &EmailAddress,
-        at: Timestamp,
-    ) -> Result<bool, RepositoryError> {
+    pub async fn mark_undeliverable(&self, user: &UserId, email: &EmailAddress, at: Timestamp) -> Result<bool> {
         const CONDITION: &str = "email = :email AND attribute_not_exists(undeliverable_at) AND \
              (attribute_not_exists(proved_at) OR proved_at < :at)";
         let update = self

@@ -7,7 +7,7 @@ use super::{
     item::{EndedSessionsItem, SessionItem, ended_sessions_key, session_key},
 };
 use crate::{
-    Consistency, RepositoryError,
+    Consistency, Result,
     item::{from_found, number, text},
 };
 
@@ -16,7 +16,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn renewable_session(&self, token: &RefreshToken) -> Result<Option<RenewableSession>, RepositoryError> {
+    pub async fn renewable_session(&self, token: &RefreshToken) -> Result<Option<RenewableSession>> {
         const OPERATION: &str = "read a session";
         let keys = [session_key(&token.user, &token.session), ended_sessions_key(&token.user)].map(Some);
         let [own, ended] = self.0.get_each(OPERATION, keys, Consistency::Strong).await?;
@@ -32,11 +32,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn renew_session(
-        &self,
-        token: &RefreshToken,
-        renewed: &RenewableSession,
-    ) -> Result<bool, RepositoryError> {
+    pub async fn renew_session(&self, token: &RefreshToken, renewed: &RenewableSession) -> Result<bool> {
         const RENEWED: &str = "SET generation = :next, renewed_at = :now, address = :address, #ttl = :ttl";
         let update = self
             .0

@@ -14,7 +14,7 @@ use super::{
     UsersTable,
     item::{AddressItem, address_key, workspace_key},
 };
-use crate::{RepositoryError, item::number};
+use crate::{Result, item::number};
 
 pub(super) const KEYS_MADE: &str = "keys_made";
 pub(super) const INVITATIONS_MADE: &str = "invitations_made";
@@ -37,7 +37,7 @@ pub(super) fn most_made(made: u64, there_are: usize, most: usize) -> Option<u64>
 
 impl UsersTable {
     /// How many were ever made in a workspace; `None` if there is no such workspace.
-    pub(super) async fn made_in(&self, workspace: &WorkspaceId) -> Result<Option<Made>, RepositoryError> {
+    pub(super) async fn made_in(&self, workspace: &WorkspaceId) -> Result<Option<Made>> {
         self.0.get("read what was made in a workspace", workspace_key(workspace)).await
     }
 
@@ -48,14 +48,14 @@ impl UsersTable {
         workspace: &WorkspaceId,
         attribute: &str,
         most_made: u64,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    ) -> Result<TransactWriteItem> {
         let has_room = format!("attribute_exists(pk) AND (attribute_not_exists({attribute}) OR {attribute} <= :most)");
         let update = self.0.update(operation, workspace_key(workspace), format!("ADD {attribute} :one"));
         update.only_if(has_room).values([(":one", number(&1)), (":most", number(&most_made))]).action()
     }
 
     /// How often somebody has joined a workspace.
-    pub(super) async fn joinings(&self, user: &UserId) -> Result<u64, RepositoryError> {
+    pub(super) async fn joinings(&self, user: &UserId) -> Result<u64> {
         let found = self.0.get::<AddressItem>("count joined workspaces", address_key(user)).await?;
         Ok(found.map_or(0, |address| address.joinings))
     }

@@ -6,7 +6,8 @@
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{
-    AuditAction, AuditContext, AuditSubject, LastingSession, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId, lifetimes,
+    AuditAction, AuditContext, AuditSubject, LastingSession, Membership, Role, SessionId, Timestamp, UserId,
+    WorkspaceId, lifetimes,
 };
 
 use super::{
@@ -17,7 +18,7 @@ use super::{
     },
 };
 use crate::{
-    Consistency, RepositoryError,
+    Consistency, RepositoryError, Result,
     item::{SortKeys, Table, from_found, from_item, number, text},
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
     write::Write,
@@ -102,7 +103,6 @@ pub struct PasswordChange<'a> {
 
 impl Sessions {
     /// A repository for the table with this name.
-    #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
     }
@@ -111,7 +111,7 @@ impl Sessions {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn status(&self, session: &Session, consistency: Consistency) -> Result<SessionStatus, RepositoryError> {
+    pub async fn status(&self, session: &Session, consistency: Consistency) -> Result<SessionStatus> {
         const OPERATION: &str = "look up a session";
         let membership = session.workspace.as_ref().map(|workspace| member_key(&session.user, workspace));
         let none = if membership.is_some() { SessionStatus::NoMember } else { SessionStatus::WithoutWorkspace };
@@ -132,12 +132,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn begin_session(
-        &self,
-        user: &UserId,
-        session: &SessionId,
-        sign_in: SignIn,
-    ) -> Result<(), RepositoryError> {
+    pub async fn begin_session(&self, user: &UserId, session: &SessionId, sign_in: SignIn) -> Result<()> {
         self.0.put_item("begin a session", &SessionItem::new(user, session, sign_in))?.or_fail().await
     }
 
@@ -145,12 +140,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn sessions(
-        &self,
-        user: &UserId,
-        before: Option<&SessionId>,
-        now: Timestamp,
-    ) -> Result<LastingSessions, RepositoryError> {
+    pub async fn sessions(&self, user: &UserId, before: Option<&SessionId>, now: Timestamp) -> Result<LastingSessions> {
         let end = before.map(|session| session_key(user, session).sk);
         let sort_keys =
             end.as_deref().map_or(SortKeys::Beginning(SESSION_PREFIX), |end| SortKeys::Between(SESSION_PREFIX, end));
@@ -179,12 +169,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn session(
-        &self,
-        user: &UserId,
-        session: &SessionId,
-        now: Timestamp,
-    ) -> Result<Option<LastingSession>, RepositoryError> {
+    pub async fn session(&self, user: &UserId, session: &SessionId, now: Timestamp) -> Result<Option<LastingSession>> {
         let found = self.0.get::<SessionItem>(LIST, session_key(user, session)).await?;
         found.map_or(Ok(None), |item| lasting(item, now))
     }
@@ -193,12 +178,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn end_lasting_session(
-        &self,
-        user: &UserId,
-        session: &SessionId,
-        origin: &AuditContext,
-    ) -> Result<bool, RepositoryError> {
+    pub async fn end_lasting_session(&self, user: &UserId, session: &SessionId, origin: &AuditContext) -> Result<bool> {
         const LASTS: &str = "attribute_exists(pk) AND attribute_not_exists(ended_at) AND #ttl > :seconds";
         let ended = self.0.get::<EndedSessionsItem>(END, ended_sessions_key(user)).await?;
         if ended.is_some_and(|ended| ended.has_ended(session)) {
@@ -213,12 +193,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn end_session(
-        &self,
-        user: &UserId,
-        session: &SessionId,
-        origin: &AuditContext,
-    ) -> Result<(), RepositoryError> {
+    pub async fn end_session(&self, user: &UserId, session: &SessionId, origin: &AuditContext) -> Result<()> {
         self.end_if(user, session, origin, |end| end.only_if("attribute_not_exists(ended_at)")).await.map(|_| ())
     }
 
@@ -229,7 +204,7 @@ impl UsersTable {
         session: &SessionId,
         origin: &AuditContext,
         condition: impl Fn(Write<'t>) -> Write<'t>,
-    ) -> Result<bool, RepositoryError> {
+    ) -> Result<bool> {
         const ENDED: &str = "SET ended_at = :now, #ttl = :ttl";
         let entry = origin.of_person(user, AuditAction::SessionEnded).on(AuditSubject::Session(*session));
         retry_on_conflict(END, async || {
@@ -249,12 +224,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn end_sessions(
-        &self,
-        user: &UserId,
-        but: Option<&SessionId>,
-        origin: &AuditContext,
-    ) -> Result<(), RepositoryError> {
+    pub async fn end_sessions(&self, user: &UserId, but: Option<&SessionId>, origin: &AuditContext) -> Result<()> {
         const OPERATION: &str = "end all sessions";
         let at = origin.at;
         let ended = EndedSessionsItem::new(user, at, but);
@@ -271,7 +241,7 @@ impl UsersTable {
     }
 
     /// Condition checks that a session has not ended, as [`Sessions::status`] has it.
-    pub(super) fn session_lasts(&self, acting: ActiveSession<'_>) -> Result<[TransactWriteItem; 2], RepositoryError> {
+    pub(super) fn session_lasts(&self, acting: ActiveSession<'_>) -> Result<[TransactWriteItem; 2]> {
         const OPERATION: &str = "check a session";
         const LASTS: &str = "attribute_not_exists(ended_at) OR ended_at < :began OR but = :session";
         let ActiveSession { user, session } = acting;
@@ -287,7 +257,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn change_password(&self, change: &PasswordChange<'_>) -> Result<bool, RepositoryError> {
+    pub async fn change_password(&self, change: &PasswordChange<'_>) -> Result<bool> {
         const OPERATION: &str = "change a password";
         let update = self
             .0
@@ -304,7 +274,7 @@ impl UsersTable {
     }
 }
 
-fn lasting(item: SessionItem, now: Timestamp) -> Result<Option<LastingSession>, RepositoryError> {
+fn lasting(item: SessionItem, now: Timestamp) -> Result<Option<LastingSession>> {
     item.lasting(now).map_err(RepositoryError::unexpected_item(LIST))
 }
 

@@ -11,7 +11,7 @@ use super::{
     item::{SlugItem, slug_key, workspace_key},
 };
 use crate::{
-    RepositoryError,
+    Result,
     item::{number, text},
     revision,
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
@@ -39,7 +39,7 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, RepositoryError> {
+    pub async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>> {
         self.0.workspace(id).await
     }
 
@@ -55,7 +55,7 @@ impl UsersTable {
         patch: &WorkspacePatch,
         precondition: &Precondition,
         origin: &AuditContext,
-    ) -> Result<WorkspaceOutcome, RepositoryError> {
+    ) -> Result<WorkspaceOutcome> {
         retry_on_conflict(CHANGE, async || {
             let Some(current) = self.workspace(id).await? else { return Ok(Some(WorkspaceOutcome::NoWorkspace)) };
             // The condition of the write names the same revision. A patch that changes nothing has no write.
@@ -84,14 +84,14 @@ impl UsersTable {
         .await
     }
 
-    fn slug_claim(&self, current: &Workspace, slug: &WorkspaceSlug) -> Result<TransactWriteItem, RepositoryError> {
+    fn slug_claim(&self, current: &Workspace, slug: &WorkspaceSlug) -> Result<TransactWriteItem> {
         let claim = SlugItem { key: slug_key(slug), workspace_id: current.id };
         // A concurrent request may have reserved the same slug for this workspace; the update of the workspace fails then.
         let is_free = "attribute_not_exists(pk) OR workspace_id = :workspace";
         self.0.put_if(CHANGE, &claim, is_free, [(":workspace", text(&current.id))])
     }
 
-    fn slug_release(&self, current: &Workspace) -> Result<TransactWriteItem, RepositoryError> {
+    fn slug_release(&self, current: &Workspace) -> Result<TransactWriteItem> {
         let delete = self.0.delete(CHANGE, slug_key(&current.slug)).only_if("workspace_id = :workspace");
         delete.value(":workspace", text(&current.id)).action()
     }
@@ -103,7 +103,7 @@ impl UsersTable {
         current: &Workspace,
         patch: &WorkspacePatch,
         now: Timestamp,
-    ) -> Result<TransactWriteItem, RepositoryError> {
+    ) -> Result<TransactWriteItem> {
         let WorkspacePatch { name, slug, settings, destinations } = patch;
         let set: Vec<(&str, AttributeValue)> = [
             name.as_ref().map(|name| ("name", text(name))),

@@ -8,7 +8,7 @@ use super::item::{
     workspace_api_key_key, workspace_key,
 };
 use crate::{
-    Consistency, RepositoryError,
+    Consistency, Result,
     item::{SortKeys, Table, from_found},
 };
 
@@ -18,7 +18,6 @@ pub struct Workspaces(Table);
 
 impl Workspaces {
     /// A repository for the table with this name.
-    #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
     }
@@ -27,7 +26,7 @@ impl Workspaces {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, RepositoryError> {
+    pub async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>> {
         self.0.workspace(id).await
     }
 
@@ -35,7 +34,7 @@ impl Workspaces {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn founder(&self, id: &WorkspaceId) -> Result<Option<UserId>, RepositoryError> {
+    pub async fn founder(&self, id: &WorkspaceId) -> Result<Option<UserId>> {
         Ok(self.workspace(id).await?.map(|workspace| workspace.founded_by))
     }
 
@@ -43,7 +42,7 @@ impl Workspaces {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn backing(&self, job: &Job, now: Timestamp) -> Result<Backing, RepositoryError> {
+    pub async fn backing(&self, job: &Job, now: Timestamp) -> Result<Backing> {
         const OPERATION: &str = "look up what stands behind a job";
         let (member, address) = (member_key(&job.created_by, &job.workspace), address_key(&job.created_by));
         let api_key = job.created_with.as_ref().map(|prefix| workspace_api_key_key(&job.workspace, prefix));
@@ -59,11 +58,11 @@ impl Workspaces {
 }
 
 impl Table {
-    pub(super) async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, RepositoryError> {
+    pub(super) async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>> {
         Ok(self.get::<WorkspaceItem>("find a workspace", workspace_key(id)).await?.map(|item| item.workspace))
     }
 
-    pub(super) async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>, RepositoryError> {
+    pub(super) async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>> {
         let (partition, prefix) = (access_partition(user), SortKeys::Beginning(MEMBER_PREFIX));
         let items = self.list::<MemberItem>("list memberships", &partition, prefix).await?;
         let mut memberships: Vec<_> = items.into_iter().map(|item| item.value).collect();

@@ -5,7 +5,7 @@ use linklet_domain::{DownTarget, TargetId, TargetStatus, TargetUrl, Timestamp, W
 use serde::Deserialize;
 
 use super::{WatchTable, item::target_key};
-use crate::{RepositoryError, item::from_item};
+use crate::{Result, item::from_item};
 
 /// What is read of a target.
 #[derive(Debug, Deserialize)]
@@ -35,7 +35,7 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn down(&self, workspace: &WorkspaceId) -> Result<DownTargets, RepositoryError> {
+    pub async fn down(&self, workspace: &WorkspaceId) -> Result<DownTargets> {
         const OPERATION: &str = "look which targets are down";
         let page = self.list(workspace, None, Self::JUDGED, None).await?;
         let keys: Vec<_> = page.items.iter().map(|target| target_key(&target.id)).collect();

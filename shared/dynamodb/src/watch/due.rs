@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{WatchTable, item::shard_partition};
 use crate::{
-    RepositoryError,
+    RepositoryError, Result,
     item::{Item, from_item, text},
 };
 
@@ -39,7 +39,6 @@ pub struct DueTarget {
 
 impl DueTarget {
     /// What tells the target's results from others.
-    #[must_use]
     pub fn mark(&self) -> TargetMark {
         TargetMark::of(&self.id, self.created_at)
     }
@@ -57,14 +56,12 @@ pub struct ShardRange {
 
 impl ShardRange {
     /// All targets of a host shard.
-    #[must_use]
     pub fn all(shard: HostShard) -> Self {
         Self { shard, condition: "pk = :shard", split: None, start_key: None }
     }
 
     /// Splits a host shard into two ranges: the ids from that of a number on, and those before. A caller that doesn't read all of them
     /// can split at a random number, so that no target is always left out.
-    #[must_use]
     pub fn split_at(shard: HostShard, number: u128) -> [Self; 2] {
         let split = TargetId::in_shard(shard, number);
         ["pk = :shard AND sk >= :split", "pk = :shard AND sk < :split"].map(|condition| Self {
@@ -102,7 +99,7 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn due(&self, range: &ShardRange, limit: usize) -> Result<DuePage, RepositoryError> {
+    pub async fn due(&self, range: &ShardRange, limit: usize) -> Result<DuePage> {
         let query = self
             .table
             .client

@@ -8,7 +8,7 @@ use super::{
     ListedTarget, WatchTable,
     item::{TargetItem, target_key},
 };
-use crate::{RepositoryError, item::from_item};
+use crate::{Result, item::from_item};
 
 /// The health of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn health(&self, id: &TargetId, now: Timestamp) -> Result<Option<Health>, RepositoryError> {
+    pub async fn health(&self, id: &TargetId, now: Timestamp) -> Result<Option<Health>> {
         let Some(target) = self.find(id).await? else { return Ok(None) };
         let latest = self.latest_results(&target.workspace, &[target.mark()], target.created_at, now).await?;
         Ok(Some(health_of(&target, &latest)))
@@ -42,7 +42,7 @@ impl WatchTable {
         workspace: &WorkspaceId,
         targets: &[ListedTarget],
         now: Timestamp,
-    ) -> Result<HashMap<TargetId, Health>, RepositoryError> {
+    ) -> Result<HashMap<TargetId, Health>> {
         const OPERATION: &str = "read the health of targets";
         let Some(oldest) = targets.iter().map(|target| target.created_at).min() else { return Ok(HashMap::new()) };
         let keys = targets.iter().map(|target| target_key(&target.id)).collect();

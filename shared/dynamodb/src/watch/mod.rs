@@ -30,7 +30,7 @@ pub use self::{
     watchers::WatchOutcome,
 };
 use crate::{
-    AuditTable, RepositoryError,
+    AuditTable, RepositoryError, Result,
     item::{Table, from_item, number, text},
     transaction::{Transaction, retry_on_conflict},
 };
@@ -91,7 +91,6 @@ impl WatchTable {
     const BY_HOST: &str = "by-host";
 
     /// A repository for the table with this name. It doesn't limit how many targets there are.
-    #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self { table: Table { client, name: name.into() }, quota: None }
     }
@@ -106,7 +105,7 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn find(&self, id: &TargetId) -> Result<Option<Target>, RepositoryError> {
+    pub async fn find(&self, id: &TargetId) -> Result<Option<Target>> {
         let found = self.table.get::<TargetItem>("read a target", target_key(id)).await?;
         Ok(found.map(|item| item.target))
     }
@@ -121,7 +120,7 @@ impl WatchTable {
         host: Option<&Host>,
         limit: usize,
         after: Option<&PageToken>,
-    ) -> Result<TargetPage, RepositoryError> {
+    ) -> Result<TargetPage> {
         const OPERATION: &str = "list targets";
         let (index, attribute, partition) = match host {
             None => (Self::BY_WORKSPACE, "by_workspace_pk", workspace_partition(workspace)),
@@ -152,7 +151,7 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn has_targets(&self) -> Result<bool, RepositoryError> {
+    pub async fn has_targets(&self) -> Result<bool> {
         let look = self.table.client.scan().table_name(&self.table.name).index_name(Self::BY_WORKSPACE).limit(1);
         let mut start = None;
         loop {
@@ -174,7 +173,7 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn delete(&self, target: &Target) -> Result<DeleteTargetOutcome, RepositoryError> {
+    pub async fn delete(&self, target: &Target) -> Result<DeleteTargetOutcome> {
         retry_on_conflict(DELETE, || self.try_to_delete(target, None)).await
     }
 
@@ -187,7 +186,7 @@ impl WatchTable {
         target: &Target,
         audit_log: &AuditTable,
         entry: &AuditEntry,
-    ) -> Result<DeleteTargetOutcome, RepositoryError> {
+    ) -> Result<DeleteTargetOutcome> {
         retry_on_conflict(DELETE, || self.try_to_delete(target, Some((audit_log, entry)))).await
     }
 
@@ -195,7 +194,7 @@ impl WatchTable {
         &self,
         target: &Target,
         entry: Option<(&AuditTable, &AuditEntry)>,
-    ) -> Result<Option<DeleteTargetOutcome>, RepositoryError> {
+    ) -> Result<Option<DeleteTargetOutcome>> {
         let delete = self.table.delete(DELETE, target_key(&target.id));
         let delete = delete.only_if("watchers = :none").value(":none", number(&0)).action()?;
         let entry = entry.map(|(audit_log, entry)| audit_log.action(entry)).transpose()?;
@@ -214,7 +213,7 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn purge(&self, id: &TargetId) -> Result<(), RepositoryError> {
+    pub async fn purge(&self, id: &TargetId) -> Result<()> {
         const PURGE: &str = "purge a target";
         retry_on_conflict(PURGE, || async {
             let Some(target) = self.find(id).await? else { return Ok(Some(())) };
@@ -229,16 +228,12 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn forget_workspace(&self, workspace: &WorkspaceId) -> Result<(), RepositoryError> {
+    pub async fn forget_workspace(&self, workspace: &WorkspaceId) -> Result<()> {
         self.table.delete("forget how many targets a workspace has", count_key(workspace)).send().await.map(|_| ())
     }
 
     /// Sends the actions as one transaction. Returns `None` if a concurrent write prevented it.
-    async fn commit(
-        &self,
-        operation: &'static str,
-        actions: Vec<TransactWriteItem>,
-    ) -> Result<Option<()>, RepositoryError> {
+    async fn commit(&self, operation: &'static str, actions: Vec<TransactWriteItem>) -> Result<Option<()>> {
         Ok((self.send(operation, actions, Vec::new()).await? == WriteOutcome::Committed).then_some(()))
     }
 
@@ -248,7 +243,7 @@ impl WatchTable {
         operation: &'static str,
         actions: Vec<TransactWriteItem>,
         count_in: Vec<TransactWriteItem>,
-    ) -> Result<WriteOutcome, RepositoryError> {
+    ) -> Result<WriteOutcome> {
         let transaction = Transaction::new(operation).and_each(actions, WriteOutcome::NotNow);
         // The last ones, so that a quota is the reason only if nothing else is.
         let transaction = transaction.and_each(count_in, WriteOutcome::Full);

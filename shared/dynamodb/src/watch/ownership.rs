@@ -8,7 +8,7 @@ use super::{
     item::{TargetItem, target_key},
 };
 use crate::{
-    RepositoryError,
+    Result,
     item::{from_item, text},
 };
 
@@ -45,7 +45,7 @@ impl WatchTable {
         owner: &UserId,
         created_until: Timestamp,
         after: Option<&PageToken>,
-    ) -> Result<OwnedTargets, RepositoryError> {
+    ) -> Result<OwnedTargets> {
         const OPERATION: &str = "read the targets of a person";
         let page = self.list(workspace, None, Self::LOOKED_AT, after).await?;
         if page.items.is_empty() {
@@ -66,7 +66,7 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn with_ids(&self, ids: &[TargetId]) -> Result<Vec<Target>, RepositoryError> {
+    pub async fn with_ids(&self, ids: &[TargetId]) -> Result<Vec<Target>> {
         const OPERATION: &str = "read targets";
         if ids.is_empty() {
             return Ok(Vec::new());
@@ -79,7 +79,7 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn hand_over(&self, id: &TargetId, owner: &UserId, heir: &UserId) -> Result<(), RepositoryError> {
+    pub async fn hand_over(&self, id: &TargetId, owner: &UserId, heir: &UserId) -> Result<()> {
         let update = self.table.update("hand over a target", target_key(id), "SET user_id = :heir");
         let update = update.only_if("user_id = :owner").values([(":owner", text(owner)), (":heir", text(heir))]);
         update.unless_refused().await.map(|_| ())

@@ -8,7 +8,7 @@ use super::{
     item::{NotesItem, notes_key, partitions_key},
 };
 use crate::{
-    Consistency, RepositoryError,
+    Consistency, Result,
     item::{Item, number, text},
     write::Outcome,
 };
@@ -30,7 +30,7 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn take_partition(&self, round: &PlannedRound, worker: &CorrelationId) -> Result<bool, RepositoryError> {
+    pub async fn take_partition(&self, round: &PlannedRound, worker: &CorrelationId) -> Result<bool> {
         const TAKE: &str = "take a partition";
         let (mut changes, mut conditions, mut names) = (Vec::new(), Vec::new(), Vec::new());
         for shard in round.partition.shards() {
@@ -63,7 +63,7 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn notes(&self, partition: CheckPartition) -> Result<PartitionNotes, RepositoryError> {
+    pub async fn notes(&self, partition: CheckPartition) -> Result<PartitionNotes> {
         const OPERATION: &str = "read a partition's notes";
         let found = self.table.get_with::<NotesItem>(OPERATION, notes_key(partition), Consistency::Eventual).await?;
         Ok(found.map(|item| item.value).unwrap_or_default())
@@ -73,7 +73,7 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn note(&self, round: &PlannedRound, notes: &PartitionNotes) -> Result<(), RepositoryError> {
+    pub async fn note(&self, round: &PlannedRound, notes: &PartitionNotes) -> Result<()> {
         let ttl = Some(round.slot.plus(lifetimes::PARTITION_NOTES).unix_seconds());
         let item = NotesItem { key: notes_key(round.partition), value: notes.clone(), ttl };
         self.table.put_item("store a partition's notes", &item)?.or_fail().await

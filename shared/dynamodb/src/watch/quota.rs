@@ -11,7 +11,7 @@ use super::{
     item::{CountItem, count_key, founder_count_key},
 };
 use crate::{
-    RepositoryError,
+    Result,
     item::{Key, number},
     write::Write,
 };
@@ -31,12 +31,7 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn has_room(
-        &self,
-        workspace: &WorkspaceId,
-        founder: &UserId,
-        id: &TargetId,
-    ) -> Result<bool, RepositoryError> {
+    pub async fn has_room(&self, workspace: &WorkspaceId, founder: &UserId, id: &TargetId) -> Result<bool> {
         let Some(TargetQuota { per_workspace, per_founder }) = self.quota else { return Ok(true) };
         let (of_workspace, of_founder) =
             tokio::try_join!(self.count(count_key(workspace)), self.count(founder_count_key(founder)))?;
@@ -48,22 +43,18 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn forget_founder(&self, founder: &UserId) -> Result<(), RepositoryError> {
+    pub async fn forget_founder(&self, founder: &UserId) -> Result<()> {
         let delete = self.table.delete("forget how many targets a founder has", founder_count_key(founder));
         delete.only_if("targets <= :none").value(":none", number(&0)).unless_refused().await.map(|_| ())
     }
 
-    async fn count(&self, key: Key) -> Result<u64, RepositoryError> {
+    async fn count(&self, key: Key) -> Result<u64> {
         let count = self.table.get::<CountItem>("look for room for a target", key).await?;
         Ok(count.map_or(0, |count| count.targets))
     }
 
     /// The actions that count a new target. The condition of one fails if there are as many as there may be.
-    pub(super) fn count_in(
-        &self,
-        operation: &'static str,
-        target: &Target,
-    ) -> Result<Vec<TransactWriteItem>, RepositoryError> {
+    pub(super) fn count_in(&self, operation: &'static str, target: &Target) -> Result<Vec<TransactWriteItem>> {
         let [of_workspace, of_founder] = self.count_updates(operation, target, 1);
         let Some(TargetQuota { per_workspace, per_founder }) = self.quota else {
             return Ok(vec![of_workspace.action()?, of_founder.action()?]);
@@ -72,11 +63,7 @@ impl WatchTable {
     }
 
     /// The actions that stop counting a deleted target.
-    pub(super) fn count_out(
-        &self,
-        operation: &'static str,
-        target: &Target,
-    ) -> Result<Vec<TransactWriteItem>, RepositoryError> {
+    pub(super) fn count_out(&self, operation: &'static str, target: &Target) -> Result<Vec<TransactWriteItem>> {
         self.count_updates(operation, target, -1).into_iter().map(Write::action).collect()
     }
 

@@ -18,7 +18,7 @@ use super::{
     item::{IdempotencyItem, TargetItem, idempotency_key, target_key},
 };
 use crate::{
-    RepositoryError,
+    Result,
     item::{number, text},
     transaction::retry_on_conflict,
 };
@@ -68,7 +68,7 @@ impl WatchTable {
         workspace: &WorkspaceId,
         key: &IdempotencyKey,
         now: Timestamp,
-    ) -> Result<Option<RegisteredTarget>, RepositoryError> {
+    ) -> Result<Option<RegisteredTarget>> {
         Ok(match self.known_key(workspace, key, now).await? {
             KnownKey::Used(registered) => Some(registered),
             KnownKey::Free(_) => None,
@@ -87,7 +87,7 @@ impl WatchTable {
         target: &Target,
         key: Option<&IdempotencyKey>,
         correlation_id: &CorrelationId,
-    ) -> Result<TargetRegistration, RepositoryError> {
+    ) -> Result<TargetRegistration> {
         retry_on_conflict(REGISTER, async || {
             let key = match key {
                 None => None,
@@ -104,12 +104,7 @@ impl WatchTable {
         .await
     }
 
-    async fn known_key(
-        &self,
-        workspace: &WorkspaceId,
-        key: &IdempotencyKey,
-        now: Timestamp,
-    ) -> Result<KnownKey, RepositoryError> {
+    async fn known_key(&self, workspace: &WorkspaceId, key: &IdempotencyKey, now: Timestamp) -> Result<KnownKey> {
         const LOOK_UP: &str = "look up an idempotency key";
         let found = self.table.get::<IdempotencyItem>(LOOK_UP, idempotency_key(workspace, key)).await?;
         // DynamoDB deletes an item some time after its TTL, so the TTL is checked here as well.
@@ -127,7 +122,7 @@ impl WatchTable {
         wanted: &Target,
         key: Option<NewKey<'_>>,
         correlation_id: &CorrelationId,
-    ) -> Result<Option<TargetRegistration>, RepositoryError> {
+    ) -> Result<Option<TargetRegistration>> {
         let (mut target, mut actions) = (found, Vec::new());
         if !target.registered {
             actions.push(self.set_owner(wanted, correlation_id)?);
@@ -139,7 +134,7 @@ impl WatchTable {
     }
 
     /// The action that marks a target as registered and sets its owner, unless it is registered already.
-    fn set_owner(&self, wanted: &Target, correlation_id: &CorrelationId) -> Result<TransactWriteItem, RepositoryError> {
+    fn set_owner(&self, wanted: &Target, correlation_id: &CorrelationId) -> Result<TransactWriteItem> {
         const SET: &str = "SET registered = :yes, user_id = :user, correlation_id = :correlation";
         let values = [
             (":yes", AttributeValue::Bool(true)),
@@ -155,7 +150,7 @@ impl WatchTable {
         target: &Target,
         key: Option<NewKey<'_>>,
         correlation_id: &CorrelationId,
-    ) -> Result<Option<TargetRegistration>, RepositoryError> {
+    ) -> Result<Option<TargetRegistration>> {
         let target = Target { registered: true, ..target.clone() };
         let item = TargetItem::new(&target, EventId::generate(), correlation_id);
         let mut actions = vec![self.table.put_new(REGISTER, &item)?];
@@ -169,7 +164,7 @@ impl WatchTable {
     }
 
     /// The action that stores which target an idempotency key leads to, unless a concurrent request has used the key.
-    fn put_key(&self, target: &Target, key: &NewKey<'_>, now: Timestamp) -> Result<TransactWriteItem, RepositoryError> {
+    fn put_key(&self, target: &Target, key: &NewKey<'_>, now: Timestamp) -> Result<TransactWriteItem> {
         let item = IdempotencyItem::new(key.key, target, now);
         match &key.stale {
             Some(stale) => {

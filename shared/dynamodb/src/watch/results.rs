@@ -13,7 +13,7 @@ use super::{
     packed::{pack, unpack},
 };
 use crate::{
-    RepositoryError,
+    Result,
     item::{IS_NEW, Item, SortKeys, from_item, to_item},
     write::Outcome,
 };
@@ -43,12 +43,7 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn store_results(
-        &self,
-        round: &PlannedRound,
-        part: usize,
-        results: &[CheckedTarget],
-    ) -> Result<bool, RepositoryError> {
+    pub async fn store_results(&self, round: &PlannedRound, part: usize, results: &[CheckedTarget]) -> Result<bool> {
         const STORE: &str = "store results";
         let Some(CheckedTarget { target: DueTarget { workspace, .. }, .. }) = results.first() else { return Ok(true) };
         let packed = pack(round.slot, results.iter().map(|checked| (checked.target.mark(), &checked.result)));
@@ -65,12 +60,7 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub(super) async fn has_succeeded(
-        &self,
-        target: &DueTarget,
-        since: Timestamp,
-        until: Timestamp,
-    ) -> Result<bool, RepositoryError> {
+    pub(super) async fn has_succeeded(&self, target: &DueTarget, since: Timestamp, until: Timestamp) -> Result<bool> {
         const OPERATION: &str = "read the results since a failure";
         let (first, last) = (since.to_string(), until.to_string());
         let query = self.table.query(&results_partition(&target.workspace), SortKeys::Between(&first, &last));
@@ -99,7 +89,7 @@ impl WatchTable {
         since: Option<Timestamp>,
         limit: usize,
         now: Timestamp,
-    ) -> Result<Vec<CheckResult>, RepositoryError> {
+    ) -> Result<Vec<CheckResult>> {
         const OPERATION: &str = "list results";
         // DynamoDB deletes an item some time after its TTL, so the time is checked here as well.
         let oldest = now.minus(lifetimes::CHECK_RESULTS).max(target.created_at).max(since.unwrap_or(target.created_at));
@@ -129,7 +119,7 @@ impl WatchTable {
         marks: &[TargetMark],
         since: Timestamp,
         now: Timestamp,
-    ) -> Result<HashMap<TargetMark, CheckResult>, RepositoryError> {
+    ) -> Result<HashMap<TargetMark, CheckResult>> {
         const OPERATION: &str = "read the latest results";
         let oldest = now.minus(lifetimes::CHECK_RESULTS).max(since);
         let query =
@@ -161,7 +151,7 @@ fn items(limit: usize) -> i32 {
     i32::try_from(limit).unwrap_or(i32::MAX)
 }
 
-fn results_of(operation: &'static str, item: Item) -> Result<Vec<(TargetMark, CheckResult)>, RepositoryError> {
+fn results_of(operation: &'static str, item: Item) -> Result<Vec<(TargetMark, CheckResult)>> {
     let item: ResultsItem = from_item(operation, item)?;
     Ok(item.slot().map(|slot| unpack(slot, &item.results).collect()).unwrap_or_default())
 }

@@ -11,7 +11,7 @@ use super::{
     item::{TargetItem, target_key},
 };
 use crate::{
-    RepositoryError,
+    Result,
     item::{number, text},
     transaction::retry_on_conflict,
 };
@@ -24,11 +24,7 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn conclude(
-        &self,
-        slot: Timestamp,
-        checked: &CheckedTarget,
-    ) -> Result<Option<TargetStatus>, RepositoryError> {
+    pub async fn conclude(&self, slot: Timestamp, checked: &CheckedTarget) -> Result<Option<TargetStatus>> {
         // What was read at the beginning of the round, and what is read now if that isn't so any more.
         let mut known = Some(checked.target.health);
         retry_on_conflict(CONCLUDE, || self.try_to_conclude(slot, checked, known.take())).await
@@ -40,7 +36,7 @@ impl WatchTable {
         slot: Timestamp,
         checked: &CheckedTarget,
         known: Option<TargetHealth>,
-    ) -> Result<Option<Option<TargetStatus>>, RepositoryError> {
+    ) -> Result<Option<Option<TargetStatus>>> {
         let health = match known {
             Some(health) => health,
             None => match self.standing_now(checked).await? {
@@ -57,7 +53,7 @@ impl WatchTable {
     }
 
     /// How the target stands, unless it is gone or its status is newer than the check.
-    async fn standing_now(&self, checked: &CheckedTarget) -> Result<Option<TargetHealth>, RepositoryError> {
+    async fn standing_now(&self, checked: &CheckedTarget) -> Result<Option<TargetHealth>> {
         let found = self.table.get::<TargetItem>(CONCLUDE, target_key(&checked.target.id)).await?;
         let is_of_check = |item: &TargetItem| {
             item.target.created_at == checked.target.created_at && item.target.status_since <= checked.result.checked_at
@@ -72,7 +68,7 @@ impl WatchTable {
         slot: Timestamp,
         checked: &CheckedTarget,
         health: TargetHealth,
-    ) -> Result<TargetHealth, RepositoryError> {
+    ) -> Result<TargetHealth> {
         if !checked.result.is_failure() {
             return Ok(health.after_success());
         }
@@ -83,12 +79,7 @@ impl WatchTable {
         Ok(health.after_failure(slot, has_succeeded))
     }
 
-    async fn change(
-        &self,
-        checked: &CheckedTarget,
-        from: TargetHealth,
-        to: TargetHealth,
-    ) -> Result<bool, RepositoryError> {
+    async fn change(&self, checked: &CheckedTarget, from: TargetHealth, to: TargetHealth) -> Result<bool> {
         let CheckedTarget { target, result } = checked;
         let (mut set, mut remove, mut values) = (Vec::new(), Vec::new(), Vec::new());
         if to.status != from.status {

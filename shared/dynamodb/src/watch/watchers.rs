@@ -14,7 +14,7 @@ use super::{
     item::{TargetItem, WatcherItem, target_key, watcher_key, watcher_partition},
 };
 use crate::{
-    ByteBudget, RepositoryError,
+    ByteBudget, RepositoryError, Result,
     item::{SortKeys, from_item, number, size, text},
     transaction::retry_on_conflict,
 };
@@ -46,7 +46,7 @@ impl WatchTable {
         link: &LinkId,
         at: Timestamp,
         correlation_id: &CorrelationId,
-    ) -> Result<WatchOutcome, RepositoryError> {
+    ) -> Result<WatchOutcome> {
         let message = Watcher { state: WatcherState::Watching, changed_at: at };
         retry_on_conflict(WATCH, async || {
             let known = self.watcher(WATCH, &target.id, link).await?;
@@ -80,7 +80,7 @@ impl WatchTable {
         link: &LinkId,
         known: Option<Watcher>,
         at: Timestamp,
-    ) -> Result<Option<WatchOutcome>, RepositoryError> {
+    ) -> Result<Option<WatchOutcome>> {
         let refusal = Watcher { state: WatcherState::Paused, changed_at: at };
         let Some(write) = self.watcher_write(WATCH, &target.id, link, known, refusal)? else {
             return Ok(Some(WatchOutcome::Done));
@@ -93,7 +93,7 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn pause(&self, id: &TargetId, link: &LinkId, at: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn pause(&self, id: &TargetId, link: &LinkId, at: Timestamp) -> Result<()> {
         self.stop(id, link, Watcher { state: WatcherState::Paused, changed_at: at }).await
     }
 
@@ -102,11 +102,11 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn unwatch(&self, id: &TargetId, link: &LinkId, at: Timestamp) -> Result<(), RepositoryError> {
+    pub async fn unwatch(&self, id: &TargetId, link: &LinkId, at: Timestamp) -> Result<()> {
         self.stop(id, link, Watcher { state: WatcherState::Ended, changed_at: at }).await
     }
 
-    async fn stop(&self, id: &TargetId, link: &LinkId, message: Watcher) -> Result<(), RepositoryError> {
+    async fn stop(&self, id: &TargetId, link: &LinkId, message: Watcher) -> Result<()> {
         retry_on_conflict(UNWATCH, async || {
             let known = self.watcher(UNWATCH, id, link).await?;
             let Some(write) = self.watcher_write(UNWATCH, id, link, known, message)? else { return Ok(Some(())) };
@@ -125,7 +125,7 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn watchers(&self, id: &TargetId, budget: &ByteBudget) -> Result<(Vec<LinkId>, bool), RepositoryError> {
+    pub async fn watchers(&self, id: &TargetId, budget: &ByteBudget) -> Result<(Vec<LinkId>, bool)> {
         const OPERATION: &str = "list the links that watch a target";
         let query = self.table.query(&watcher_partition(id), SortKeys::All);
         let (mut answers, mut links) = (self.table.query_answers(OPERATION, query), Vec::new());
@@ -141,12 +141,7 @@ impl WatchTable {
     }
 
     /// What is known of a link that watches a target, or did.
-    async fn watcher(
-        &self,
-        operation: &'static str,
-        id: &TargetId,
-        link: &LinkId,
-    ) -> Result<Option<Watcher>, RepositoryError> {
+    async fn watcher(&self, operation: &'static str, id: &TargetId, link: &LinkId) -> Result<Option<Watcher>> {
         Ok(self.table.get::<WatcherItem>(operation, watcher_key(id, link)).await?.map(|item| item.value))
     }
 
@@ -159,7 +154,7 @@ impl WatchTable {
         link: &LinkId,
         known: Option<Watcher>,
         message: Watcher,
-    ) -> Result<Option<TransactWriteItem>, RepositoryError> {
+    ) -> Result<Option<TransactWriteItem>> {
         let item = |watcher| WatcherItem::new(id, link, watcher);
         let Some(known) = known else { return self.table.put_new(operation, &item(message)).map(Some) };
         let merged = known.merged(message);
@@ -170,14 +165,14 @@ impl WatchTable {
         self.table.put_if(operation, &item(merged), "link_state = :state AND changed_at = :at", values).map(Some)
     }
 
-    fn increment_watchers(&self, id: &TargetId) -> Result<TransactWriteItem, RepositoryError> {
+    fn increment_watchers(&self, id: &TargetId) -> Result<TransactWriteItem> {
         let update = self.table.update(WATCH, target_key(id), "ADD watchers :one").only_if("attribute_exists(pk)");
         update.value(":one", number(&1)).action()
     }
 
     /// The actions that decrement the count of watchers, or delete a target without other watchers that isn't registered. They
     /// are refused if the target has changed since it was read in a way that matters.
-    fn decrement_watchers(&self, target: &Target) -> Result<Vec<TransactWriteItem>, RepositoryError> {
+    fn decrement_watchers(&self, target: &Target) -> Result<Vec<TransactWriteItem>> {
         if target.registered || target.watchers > 1 {
             let values = [(":less", number(&-1)), (":one", number(&1)), (":yes", AttributeValue::Bool(true))];
             let stays = "watchers > :one OR (watchers = :one AND registered = :yes)";

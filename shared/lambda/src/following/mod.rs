@@ -19,7 +19,7 @@ pub use self::{
     visit::{Lead, Visit, platforms_of},
 };
 use crate::{
-    http::{ApiError, HeaderValue, Response, StatusCode, empty, header},
+    http::{ApiError, HeaderValue, Response, Result, StatusCode, empty, header},
     telemetry::chain,
 };
 
@@ -27,7 +27,7 @@ use crate::{
 ///
 /// # Errors
 /// When the location can't be in a header.
-pub fn led_to(location: &str, status: StatusCode) -> Result<Response, ApiError> {
+pub fn led_to(location: &str, status: StatusCode) -> Result<Response> {
     let location = HeaderValue::from_str(location).map_err(ApiError::internal)?;
     let mut response = empty(status);
     response.headers_mut().insert(header::LOCATION, location);
@@ -39,7 +39,7 @@ pub fn led_to(location: &str, status: StatusCode) -> Result<Response, ApiError> 
 ///
 /// # Errors
 /// When the location can't be in a header.
-pub fn diverted(fallback: &TargetUrl) -> Result<Response, ApiError> {
+pub fn diverted(fallback: &TargetUrl) -> Result<Response> {
     led_to(&fallback.location(), StatusCode::FOUND)
 }
 

@@ -20,7 +20,6 @@ impl<const MANY: usize> Pace<MANY> {
     }
 
     /// Whether that many have come within the second before this time.
-    #[must_use]
     pub fn is_reached(&self, now: Timestamp) -> bool {
         self.0.len() == MANY && self.0.front().is_some_and(|first| first.until(now) <= Self::SECOND)
     }

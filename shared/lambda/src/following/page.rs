@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt::Write as _, sync::LazyLock};
 use linklet_domain::{Preview, ShortCode};
 
 use crate::http::{
-    ApiError, HeaderValue, Pages, Problem, Request, Response, StatusCode, escaped, header, policy_of_form,
+    ApiError, HeaderValue, Pages, Problem, Request, Response, Result, StatusCode, escaped, header, policy_of_form,
     policy_of_style,
 };
 
@@ -59,7 +59,7 @@ fn policy_with_form() -> HeaderValue {
 ///
 /// # Errors
 /// The error itself, for those who prefer a document.
-pub fn about(error: ApiError, request: &Request, pages: Pages) -> Result<Response, ApiError> {
+pub fn about(error: ApiError, request: &Request, pages: Pages) -> Result<Response> {
     if !request.wants_html() {
         return Err(error);
     }
@@ -80,14 +80,12 @@ pub fn about(error: ApiError, request: &Request, pages: Pages) -> Result<Respons
 }
 
 /// The page that asks for a link's password, or the problem document that everybody else gets.
-#[must_use]
 pub fn locked(request: &Request, pages: Pages) -> Response {
     let problem = ApiError::from(Problem::LinkPasswordRequired);
     about(problem, request, pages).unwrap_or_else(|problem| problem.into_response(request))
 }
 
 /// The page for machines that open links of their own accord. It says nothing of the target.
-#[must_use]
 pub fn teaser(preview: Option<&Preview>, short_url: &str, request: &Request, pages: Pages) -> Response {
     let mut response = pages.html(request, StatusCode::OK, teaser_of(preview, short_url), policy());
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -95,7 +93,6 @@ pub fn teaser(preview: Option<&Preview>, short_url: &str, request: &Request, pag
 }
 
 /// Search engines should list the target, not the short link.
-#[must_use]
 pub fn noindex(mut response: Response) -> Response {
     response.headers_mut().insert("x-robots-tag", HeaderValue::from_static("noindex"));
     response

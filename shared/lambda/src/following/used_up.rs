@@ -1,7 +1,7 @@
 use std::{num::NonZeroUsize, time::Duration};
 
 use linklet_domain::{CorrelationId, LinkId, Timestamp};
-use linklet_dynamodb::{Exhaustion, LinksTable, RepositoryError, UseOutcome};
+use linklet_dynamodb::{Exhaustion, LinksTable, Result, UseOutcome};
 use lru::LruCache;
 use parking_lot::Mutex;
 
@@ -45,7 +45,7 @@ impl UsedUp {
         link: &LinkId,
         now: Timestamp,
         correlation_id: &CorrelationId,
-    ) -> Result<Use, RepositoryError> {
+    ) -> Result<Use> {
         let seen_at = self.links.lock().get(link).copied();
         if seen_at.is_some_and(|seen| seen <= now && seen.until(now) < Self::HELD_FOR) {
             return Ok(Use::Refused { end: None });

@@ -28,14 +28,12 @@ pub struct Lead {
 impl Visit<'_> {
     /// Who asks: a machine that opens links of its own accord, or somebody who wants to go there. A browser that fetches ahead is a
     /// machine, since nobody has asked it yet.
-    #[must_use]
     pub fn asker(&self) -> Asker {
         let is_crawler = || Bot::find(&self.user_agent()).is_some_and(|bot| bot.kind == BotKind::Crawler);
         if self.request.is_prefetch() || is_crawler() { Asker::Machine } else { Asker::Person }
     }
 
     /// What is kept of the visitor with a click that has led them there, or nowhere.
-    #[must_use]
     pub fn visitor(&self, lead: Option<&Lead>) -> Visitor {
         let destination = lead.map(|lead| lead.location.as_str()).unwrap_or_default();
         Visitor::new(self.address())
@@ -50,7 +48,6 @@ impl Visit<'_> {
     }
 
     /// Where the visitor is led by a link that leads them anywhere.
-    #[must_use]
     pub fn lead(&self, link: &RedirectTarget) -> Lead {
         let Some(routing) = link.routing() else { return self.to(link, &link.target, None) };
         let (user_agent, address) = (self.user_agent(), self.address());
@@ -88,7 +85,6 @@ impl Visit<'_> {
 }
 
 /// What the device of a user agent is. A bot has none, whatever it claims.
-#[must_use]
 pub fn platforms_of(user_agent: &str) -> Vec<Platform> {
     match Bot::find(user_agent) {
         Some(_) => Vec::new(),

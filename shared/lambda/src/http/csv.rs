@@ -4,7 +4,7 @@ use csv::{Terminator, Writer, WriterBuilder};
 use lambda_http::http::{HeaderValue, header};
 use linklet_domain::Invalid;
 
-use super::{ApiError, Request, Response, response::table};
+use super::{ApiError, Request, Response, Result, response::table};
 
 /// How many bytes a page has at most. Lambda answers 6 MB, and what is compressed comes as Base64.
 const MOST_BYTES: usize = 4 << 20;
@@ -45,7 +45,6 @@ impl Default for TableRows {
 
 impl TableRows {
     /// No rows yet.
-    #[must_use]
     pub fn new() -> Self {
         Self(WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new()))
     }
@@ -54,7 +53,7 @@ impl TableRows {
     ///
     /// # Errors
     /// Never: texts can be written.
-    pub fn add<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) -> Result<(), ApiError> {
+    pub fn add<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) -> Result<()> {
         let cells = cells.into_iter().map(|cell| plain(cell.as_ref()));
         self.0.write_record(cells).map_err(ApiError::internal)
     }
@@ -69,7 +68,7 @@ impl TableRows {
     ///
     /// # Errors
     /// Never: texts can be written.
-    pub fn answer(self) -> Result<Response, ApiError> {
+    pub fn answer(self) -> Result<Response> {
         let bytes = self.0.into_inner().map_err(|error| ApiError::Internal(error.to_string().into()))?;
         Ok(table(String::from_utf8_lossy(&bytes).into_owned()))
     }
@@ -78,7 +77,7 @@ impl TableRows {
     ///
     /// # Errors
     /// When the cursor can't be in a header.
-    pub fn page(self, request: &Request, next: Option<&str>) -> Result<Response, ApiError> {
+    pub fn page(self, request: &Request, next: Option<&str>) -> Result<Response> {
         let mut response = self.answer()?;
         if let Some(cursor) = next {
             let link = format!("<{}>; rel=\"next\"", next_page(request, cursor));

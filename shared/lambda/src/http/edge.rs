@@ -31,7 +31,6 @@ impl FromStr for Edge {
 
 impl Edge {
     /// The client's IP address.
-    #[must_use]
     pub fn address(self, request: &Request) -> Cow<'_, str> {
         let viewer = self.header(request, "cloudfront-viewer-address").and_then(without_port);
         if self == Self::CloudFront && viewer.is_none() {
@@ -41,13 +40,11 @@ impl Edge {
     }
 
     /// The client's country, if the edge has sent it.
-    #[must_use]
     pub fn country(self, request: &Request) -> Option<CountryCode> {
         CountryCode::parse(self.header(request, "cloudfront-viewer-country")?).ok()
     }
 
     /// The client's city, if the edge has sent it. CloudFront percent-encodes it.
-    #[must_use]
     pub fn city(self, request: &Request) -> Option<Cow<'_, str>> {
         Some(percent_decode_str(self.header(request, "cloudfront-viewer-city")?).decode_utf8_lossy())
     }

@@ -6,6 +6,9 @@ use serde::Serialize;
 use super::{InvalidBody, Problem, Request, Response, response::problem};
 use crate::{actor::Actor, telemetry::chain};
 
+/// What a handler returns.
+pub type Result<T, E = ApiError> = std::result::Result<T, E>;
+
 /// The error of a request, and the only mapping of errors to HTTP responses.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
@@ -73,7 +76,6 @@ impl ApiError {
     }
 
     /// The problem of a link that doesn't redirect because of its status.
-    #[must_use]
     pub fn gone(status: LinkStatus) -> Self {
         Self::Problem(match status {
             LinkStatus::Expired => Problem::LinkExpired,
@@ -87,7 +89,6 @@ impl ApiError {
     }
 
     /// What kind of problem the client is told about.
-    #[must_use]
     pub fn problem(&self) -> Problem {
         match self {
             Self::Problem(problem) => *problem,
@@ -103,13 +104,11 @@ impl ApiError {
     }
 
     /// The HTTP status.
-    #[must_use]
     pub fn status(&self) -> StatusCode {
         self.problem().status()
     }
 
     /// The sentence for the client, without internal details.
-    #[must_use]
     pub fn sentence(&self) -> String {
         match self {
             Self::Invalid(reason) => reason.to_string(),
@@ -119,7 +118,6 @@ impl ApiError {
     }
 
     /// The input to blame: a member of the body, a parameter or a header.
-    #[must_use]
     pub fn field(&self) -> Option<&str> {
         match self {
             Self::Invalid(reason) => reason.field(),
@@ -138,7 +136,6 @@ impl ApiError {
 
     /// Makes the response, a problem document (RFC 9457). An error with a 5xx status is logged here with its causes, and a
     /// refused access (403) with who wanted it. Verifiers log refused credentials (401), since only they know the reason.
-    #[must_use]
     pub fn into_response(self, request: &Request) -> Response {
         if self.status().is_server_error() {
             tracing::error!(error = chain(&self), "request failed");
@@ -150,7 +147,6 @@ impl ApiError {
     }
 
     /// Like [`Self::into_response`], for a failure that has its log line already.
-    #[must_use]
     pub fn into_response_unlogged(self, request: &Request) -> Response {
         let (kind, sentence) = (self.problem(), self.sentence());
         let status = kind.status();

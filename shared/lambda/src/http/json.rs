@@ -114,13 +114,11 @@ impl JsonObject {
     }
 
     /// The names of the members that do nothing, for an answer that is made of a text which is kept. They are handed out once.
-    #[must_use]
     pub fn ignored(&self) -> Vec<String> {
         self.unread.take()
     }
 
     /// The text of a member that isn't absent.
-    #[must_use]
     pub fn value(&self, member: &str) -> Option<&str> {
         self.values().get(member).filter(|_| self.given.contains(member)).map(|value| value.get())
     }
@@ -159,14 +157,12 @@ impl JsonObject {
 
     /// The text of the object with its members in alphabetical order and without white space: two bodies with equal texts are
     /// the same request.
-    #[must_use]
     pub fn canonical(&self) -> &str {
         self.json.as_str()
     }
 
     /// A digest of [`Self::canonical`], which tells requests with one idempotency key apart. It is stored, so it says only whether
     /// there is a password: a digest that is quick to compute would make it easy to guess.
-    #[must_use]
     pub fn fingerprint(&self) -> String {
         const SECRET: &str = "password";
         let digest = |text: &str| hex::encode(Sha256::digest(text));

@@ -37,7 +37,7 @@ use self::gateway::GatewayAnswer;
 pub use self::{
     csv::{Format, TableRows},
     edge::Edge,
-    error::ApiError,
+    error::{ApiError, Result},
     gateway::{GatewayEvent, HttpContext, RequestContext},
     json::{Immutable, InvalidBody, JsonObject},
     negotiation::{accepts_gzip, matches, prefers_brotli},
@@ -63,7 +63,7 @@ use crate::{
 /// A function behind the API whose work is done with its response.
 pub trait Handler: Send + Sync {
     /// Handles one request.
-    fn handle(&self, request: &Request) -> impl Future<Output = Result<Response, ApiError>> + Send;
+    fn handle(&self, request: &Request) -> impl Future<Output = Result<Response>> + Send;
 }
 
 /// A function behind the API that may defer work until its response has left. Each [`Handler`] is one that never does.
@@ -85,7 +85,7 @@ pub trait DeferringHandler: Send + Sync {
 #[derive(Debug)]
 pub struct Answer<D> {
     /// The response to the client.
-    pub response: Result<Response, ApiError>,
+    pub response: Result<Response>,
     /// The work to do after the response has left.
     pub deferred: Option<D>,
 }

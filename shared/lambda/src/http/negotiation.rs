@@ -3,13 +3,11 @@
 use super::weighted;
 
 /// Whether `Accept-Encoding` allows gzip: by its name, or else by `*`. What isn't mentioned isn't allowed.
-#[must_use]
 pub fn accepts_gzip(accepted: Option<&str>) -> bool {
     weight_of(&["gzip", "x-gzip"], accepted).or_else(|| weight_of(&["*"], accepted)).is_some_and(|weight| weight > 0.0)
 }
 
 /// Whether `Accept-Encoding` allows Brotli (RFC 7932) by its name, and doesn't like gzip better.
-#[must_use]
 pub fn prefers_brotli(accepted: Option<&str>) -> bool {
     let gzip = weight_of(&["gzip", "x-gzip"], accepted).unwrap_or_default();
     weight_of(&["br"], accepted).is_some_and(|weight| weight > 0.0 && weight >= gzip)
@@ -21,7 +19,6 @@ fn weight_of(names: &[&str], accepted: Option<&str>) -> Option<f32> {
 }
 
 /// Whether `If-None-Match` has this tag, by weak comparison. No tag of ours has a comma in it.
-#[must_use]
 pub fn matches(known: Option<&str>, tag: &str) -> bool {
     let tag = tag.strip_prefix("W/").unwrap_or(tag);
     known.is_some_and(|known| {

@@ -20,27 +20,23 @@ pub struct Pages {
 
 impl Pages {
     /// The pages of the service whose base is in `PUBLIC_BASE_URL`. The variable is optional.
-    #[must_use]
     pub fn from_env() -> Self {
         Self::of(config::optional("PUBLIC_BASE_URL").as_deref())
     }
 
     /// The pages of a service with this base, such as `https://go.example.com`. Only who has a domain of their own decides
     /// whether it speaks https only.
-    #[must_use]
     pub fn of(public_base: Option<&str>) -> Self {
         Self { https_only: public_base.is_some_and(|base| base.starts_with("https://")) }
     }
 
     /// A page that was made for this request.
-    #[must_use]
     pub fn html(self, request: &Request, status: StatusCode, page: String, policy: HeaderValue) -> Response {
         self.protected(content(status, "text/html; charset=utf-8", page), request, policy)
     }
 
     /// A response that is a page, or says that the client has it already, with the headers of every page. `policy` is its
     /// `Content-Security-Policy`.
-    #[must_use]
     pub fn protected(self, mut response: Response, request: &Request, policy: HeaderValue) -> Response {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
@@ -53,13 +49,11 @@ impl Pages {
 }
 
 /// The `Content-Security-Policy` of a page that has this text as its only style element and needs nothing else.
-#[must_use]
 pub fn policy_of_style(style: &str) -> HeaderValue {
     policy(style, "'none'")
 }
 
 /// The same of a page with a form, whose answer is a redirect to anywhere. Chromium holds `form-action` against that, too.
-#[must_use]
 pub fn policy_of_form(style: &str) -> HeaderValue {
     policy(style, "'self' http: https:")
 }
@@ -73,7 +67,6 @@ fn policy(style: &str, form_action: &str) -> HeaderValue {
 }
 
 /// A text of people's as HTML, also in an attribute.
-#[must_use]
 pub fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(['&', '<', '>', '"', '\'']) {
         return Cow::Borrowed(text);

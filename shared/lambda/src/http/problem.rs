@@ -17,7 +17,6 @@ macro_rules! problems {
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
             /// The stable word for programs.
-            #[must_use]
             pub fn code(self) -> &'static str {
                 match self {
                     $(Self::$name => $code,)*
@@ -25,7 +24,6 @@ macro_rules! problems {
             }
 
             /// The problem type of RFC 9457, a URN with the code at its end.
-            #[must_use]
             pub fn urn(self) -> &'static str {
                 match self {
                     $(Self::$name => concat!("urn:linklet:problem:", $code),)*
@@ -33,7 +31,6 @@ macro_rules! problems {
             }
 
             /// The HTTP status.
-            #[must_use]
             pub fn status(self) -> StatusCode {
                 match self {
                     $(Self::$name => StatusCode::$status,)*
@@ -41,7 +38,6 @@ macro_rules! problems {
             }
 
             /// The sentence for people, unless the request calls for a more precise one.
-            #[must_use]
             pub fn sentence(self) -> &'static str {
                 match self {
                     $(Self::$name => $sentence,)*
@@ -49,7 +45,6 @@ macro_rules! problems {
             }
 
             /// The input that is always to blame for a problem of this kind.
-            #[must_use]
             pub fn field(self) -> Option<&'static str> {
                 match self {
                     $(Self::$name => problems!(@field $($field)?),)*

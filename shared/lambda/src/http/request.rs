@@ -12,7 +12,7 @@ use linklet_domain::{Allowance, CorrelationId, Day, IdempotencyKey, Invalid, Sho
 use serde::de::DeserializeOwned;
 
 use super::{
-    ApiError, GatewayEvent, JsonObject, Problem, Response,
+    GatewayEvent, JsonObject, Problem, Response, Result,
     unread::{Unread, naming},
     weighted,
 };
@@ -82,40 +82,34 @@ impl From<GatewayEvent> for Request {
 impl Request {
     /// The method. A HEAD is a GET to its route, and its answer [has no body](super::answer), so that a route which answers one
     /// answers the other alike.
-    #[must_use]
     pub fn method(&self) -> &Method {
         &self.method
     }
 
     /// Whether a GET asks for no body, and so is nobody who follows a link.
-    #[must_use]
     pub fn is_head(&self) -> bool {
         self.is_head
     }
 
     /// Whether a browser asks what a page of another origin may do (Fetch standard, CORS-preflight request).
-    #[must_use]
     pub fn is_preflight(&self) -> bool {
         let asks = self.has_header(header::ORIGIN) && self.has_header(header::ACCESS_CONTROL_REQUEST_METHOD);
         self.method == Method::OPTIONS && asks
     }
 
     /// The path without the query.
-    #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
     /// The route as the template names it, such as `DELETE /api/keys/{prefix}`. Log lines have it instead of the path, since
     /// a client may write anything into a path, also a secret by mistake.
-    #[must_use]
     pub fn route(&self) -> Option<&str> {
         self.route.as_deref()
     }
 
     /// The short code that the path has where the route expects one, for log lines. A longer one than anybody can choose is left
     /// out, since it may be an API key that somebody has pasted into a path.
-    #[must_use]
     pub fn short_code(&self) -> Option<ShortCode> {
         let (_, template) = self.route()?.split_once(' ')?;
         // A greedy variable takes a code with a slash behind it.
@@ -125,25 +119,21 @@ impl Request {
     }
 
     /// The path's parts, to match routes on.
-    #[must_use]
     pub fn segments(&self) -> Vec<&str> {
         self.path.split('/').skip(1).collect()
     }
 
     /// A header's value, if it is there and is text.
-    #[must_use]
     pub fn header(&self, name: impl header::AsHeaderName) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
     /// Whether a header is there, whatever is in it.
-    #[must_use]
     pub fn has_header(&self, name: impl header::AsHeaderName) -> bool {
         self.headers.contains_key(name)
     }
 
     /// The value of a header that may be there once, such as a credential; `None` also if there are several.
-    #[must_use]
     pub fn only_header(&self, name: impl header::AsHeaderName) -> Option<&str> {
         let mut values = self.headers.get_all(name).iter();
         let first = values.next()?;
@@ -151,13 +141,11 @@ impl Request {
     }
 
     /// A header's value with anything that is not UTF-8 replaced: what visitors send may hold any byte.
-    #[must_use]
     pub fn header_lossy(&self, name: impl header::AsHeaderName) -> Option<Cow<'_, str>> {
         self.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()))
     }
 
     /// A cookie's value. Of several with the same name, it is the first.
-    #[must_use]
     pub fn cookie(&self, name: &str) -> Option<&str> {
         let in_header = self.header(header::COOKIE).unwrap_or_default().split(';');
         let pairs = self.cookies.iter().map(String::as_str).chain(in_header);
@@ -168,7 +156,7 @@ impl Request {
     ///
     /// # Errors
     /// 413 when the form is longer than [`BODY_BYTES`].
-    pub fn form_field(&self, name: &str) -> Result<Option<String>, ApiError> {
+    pub fn form_field(&self, name: &str) -> Result<Option<String>> {
         if !self.is_of_type("application/x-www-form-urlencoded") {
             return Ok(None);
         }
@@ -180,7 +168,6 @@ impl Request {
     }
 
     /// Whether the body says that it is JSON, which no form on a page of another site can say.
-    #[must_use]
     pub fn is_json(&self) -> bool {
         self.is_of_type("application/json")
     }
@@ -191,13 +178,11 @@ impl Request {
     }
 
     /// The query as it was sent, which nobody has decoded.
-    #[must_use]
     pub fn raw_query(&self) -> &str {
         &self.raw_query
     }
 
     /// A query parameter's first value. An empty one is an absent one, since forms send what nobody filled in.
-    #[must_use]
     pub fn query(&self, name: &str) -> Option<&str> {
         self.query.first(name).filter(|value| !value.is_empty())
     }
@@ -298,12 +283,11 @@ impl Request {
     ///
     /// # Errors
     /// As of [`Self::json_object`], and 400 when a member breaks a rule.
-    pub fn json<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T> {
         Ok(self.json_object()?.read()?)
     }
 
     /// Whether there is a body, for a route that takes none as well.
-    #[must_use]
     pub fn has_body(&self) -> bool {
         !self.body.is_empty()
     }
@@ -312,7 +296,7 @@ impl Request {
     ///
     /// # Errors
     /// 415 when it is encoded, 413 when it is longer than [`BODY_BYTES`], 400 when it is no JSON object.
-    pub fn json_object(&self) -> Result<JsonObject, ApiError> {
+    pub fn json_object(&self) -> Result<JsonObject> {
         self.json_object_within(BODY_BYTES)
     }
 
@@ -320,11 +304,11 @@ impl Request {
     ///
     /// # Errors
     /// 415 when it is encoded, 413 when it is longer than [`LARGE_BODY_BYTES`], 400 when it is no JSON object.
-    pub fn large_json_object(&self) -> Result<JsonObject, ApiError> {
+    pub fn large_json_object(&self) -> Result<JsonObject> {
         self.json_object_within(LARGE_BODY_BYTES)
     }
 
-    fn json_object_within(&self, limit: usize) -> Result<JsonObject, ApiError> {
+    fn json_object_within(&self, limit: usize) -> Result<JsonObject> {
         if self.is_encoded() {
             return Err(Problem::EncodingUnsupported.into());
         }
@@ -358,35 +342,30 @@ impl Request {
     }
 
     /// The client's address as API Gateway saw it.
-    #[must_use]
     pub fn source_ip(&self) -> &str {
         self.source_ip.as_deref().unwrap_or("unknown")
     }
 
     /// Scheme and host under which the client reached us, such as `https://go.example.com`. API Gateway only speaks https, so
     /// nothing but a plain `http` (the local system's) makes it another scheme: whatever a client forges ends up in no link.
-    #[must_use]
     pub fn origin(&self) -> String {
         let scheme = if self.header("x-forwarded-proto") == Some("http") { "http" } else { "https" };
         format!("{scheme}://{}", self.host())
     }
 
     /// Whether the request certainly came over https, as API Gateway says.
-    #[must_use]
     pub fn is_https(&self) -> bool {
         self.header("x-forwarded-proto") == Some("https")
     }
 
     /// The host under which the client reached us, with its port if it has one. API Gateway routes by it, so it is ours; what
     /// has not the form of a host did not come that way.
-    #[must_use]
     pub fn host(&self) -> &str {
         self.header(header::HOST).filter(|host| is_host(host)).unwrap_or("localhost")
     }
 
     /// Whether a browser fetches this before anybody asks for it: `Sec-Purpose: prefetch` (Fetch standard, also with
     /// `;prerender`), and the headers that browsers sent before there was a standard.
-    #[must_use]
     pub fn is_prefetch(&self) -> bool {
         ["sec-purpose", "purpose", "x-purpose", "x-moz"].into_iter().filter_map(|name| self.header(name)).any(|value| {
             let mut purposes = value.split([';', ',']).map(str::trim);
@@ -398,7 +377,6 @@ impl Request {
 
     /// Whether the client prefers a page to a JSON document (`Accept`, RFC 9110, 12.5.1). A client that takes anything, as curl
     /// says, gets JSON.
-    #[must_use]
     pub fn wants_html(&self) -> bool {
         let accepted = self.header(header::ACCEPT).unwrap_or_default();
         let page = weight_of(&["text/html", "text/*"], accepted);
@@ -406,7 +384,6 @@ impl Request {
     }
 
     /// The id that ties this request to all that comes of it.
-    #[must_use]
     pub fn correlation_id(&self) -> &CorrelationId {
         &self.correlation_id
     }
@@ -437,7 +414,6 @@ impl Request {
     }
 
     /// Whether the next guess at the password has to wait if that of this request is wrong.
-    #[must_use]
     pub fn is_last_guess(&self) -> bool {
         self.last_guess.get().is_some()
     }
@@ -454,7 +430,6 @@ impl Request {
     }
 
     /// When the request arrived: "now" for every decision about it.
-    #[must_use]
     pub fn received_at(&self) -> Timestamp {
         self.received_at
     }

@@ -8,20 +8,17 @@ use serde::Serialize;
 pub type Response = lambda_http::Response<Body>;
 
 /// A response with a JSON body.
-#[must_use]
 pub fn json(status: StatusCode, body: &impl Serialize) -> Response {
     typed(status, "application/json", body)
 }
 
 /// A response with status 201 and a JSON body. `location` leads to what was made, relative to the request's address, so that it
 /// is right whatever comes before the path, as with an emulator.
-#[must_use]
 pub fn created(location: &str, body: &impl Serialize) -> Response {
     located(json(StatusCode::CREATED, body), location)
 }
 
 /// This response with the header `Location`. An address that can't be in a header is left out.
-#[must_use]
 pub fn located(mut response: Response, location: &str) -> Response {
     if let Ok(location) = HeaderValue::from_str(location) {
         response.headers_mut().insert(header::LOCATION, location);
@@ -30,7 +27,6 @@ pub fn located(mut response: Response, location: &str) -> Response {
 }
 
 /// A response with a JSON body that is already serialised.
-#[must_use]
 pub fn json_text(status: StatusCode, text: String) -> Response {
     content(status, "application/json", text)
 }
@@ -39,7 +35,6 @@ pub fn json_text(status: StatusCode, text: String) -> Response {
 pub(super) const CSV: &str = "text/csv; charset=utf-8";
 
 /// A response with a table as CSV.
-#[must_use]
 pub fn table(text: String) -> Response {
     content(StatusCode::OK, CSV, text)
 }
@@ -50,7 +45,6 @@ pub(super) fn problem(status: StatusCode, body: &impl Serialize) -> Response {
 }
 
 /// A response with no body.
-#[must_use]
 pub fn empty(status: StatusCode) -> Response {
     let mut response = Response::new(Body::Empty);
     *response.status_mut() = status;
@@ -58,19 +52,16 @@ pub fn empty(status: StatusCode) -> Response {
 }
 
 /// A response with status 204 and no body.
-#[must_use]
 pub fn no_content() -> Response {
     empty(StatusCode::NO_CONTENT)
 }
 
 /// A response with status 202 and no body, for what happens later, if at all.
-#[must_use]
 pub fn accepted() -> Response {
     empty(StatusCode::ACCEPTED)
 }
 
 /// A response with status 304 and no body.
-#[must_use]
 pub fn not_modified() -> Response {
     empty(StatusCode::NOT_MODIFIED)
 }
@@ -103,7 +94,6 @@ fn typed(status: StatusCode, content_type: &'static str, body: &impl Serialize) 
 }
 
 /// A response with a body of this type, as text or as bytes.
-#[must_use]
 pub fn content(status: StatusCode, content_type: &'static str, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;

@@ -14,7 +14,6 @@ use super::{Request, Response};
 const COMPRESSED: &str = "-gzip";
 
 /// This answer with the strong tag of a revision of `thing`, which has an id without quotes and spaces.
-#[must_use]
 pub fn tagged(mut response: Response, thing: &impl Display, revision: Revision) -> Response {
     if let Ok(tag) = HeaderValue::from_str(&format!("\"{thing}-{revision}\"")) {
         response.headers_mut().insert(header::ETAG, tag);
@@ -34,7 +33,6 @@ pub(super) fn name_compressed(response: &mut Response) {
 impl Request {
     /// Which revisions of `thing` the request is meant for, by its header `If-Match`. A weak tag, one of something else and what is
     /// no tag at all match nothing. Of more tags than a condition of DynamoDB takes, the latest count.
-    #[must_use]
     pub fn precondition(&self, thing: &impl Display) -> Precondition {
         const MOST: usize = 100;
         let Some(tags) = self.header_lossy(header::IF_MATCH).filter(|tags| tags.trim() != "*") else {

@@ -13,14 +13,12 @@ pub struct ShortUrls {
 
 impl ShortUrls {
     /// Short URLs with the base in `PUBLIC_BASE_URL` and the API's own address in `API_ENDPOINT`. Both variables are optional.
-    #[must_use]
     pub fn from_env() -> Self {
         Self::new(config::optional("PUBLIC_BASE_URL").as_deref())
             .with_api_endpoint(config::optional("API_ENDPOINT").as_deref())
     }
 
     /// Short URLs with this base, such as `https://go.example.com`. Without one, the base is the origin of the request and `/r`.
-    #[must_use]
     pub fn new(public_base: Option<&str>) -> Self {
         Self {
             public_base: public_base.map(|base| base.trim_end_matches('/').to_owned()),
@@ -36,13 +34,11 @@ impl ShortUrls {
     }
 
     /// The short URL for a code.
-    #[must_use]
     pub fn of(&self, request: &Request, code: &ShortCode) -> String {
         self.at(|| request.origin(), code)
     }
 
     /// The short URL for a code outside a request, for an API that is reached at this origin.
-    #[must_use]
     pub fn at_origin(&self, origin: &str, code: &ShortCode) -> String {
         self.at(|| origin.trim_end_matches('/').to_owned(), code)
     }
@@ -74,7 +70,6 @@ impl ShortUrls {
     }
 
     /// The code of the link whose whole short URL a text is, at any of these addresses.
-    #[must_use]
     pub fn code_in(&self, request: &Request, text: &str) -> Option<ShortCode> {
         self.own.iter().chain(&self.reached(request)).find_map(|address| address.code_in(text))
     }

@@ -43,7 +43,6 @@ fn shown(name: &str) -> String {
 }
 
 /// Adds the member `ignored` with these names to an answer that is a JSON object.
-#[must_use]
 pub fn naming(names: &[String], mut response: Response) -> Response {
     const JSON: HeaderValue = HeaderValue::from_static("application/json");
     let is_json = response.headers().get(header::CONTENT_TYPE) == Some(&JSON);

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::{Actor, Caller, Credential, sessions::Freshness};
 use crate::{
-    http::{ApiError, Problem, Request},
+    http::{ApiError, Problem, Request, Result},
     telemetry::warn_of,
 };
 
@@ -25,7 +25,6 @@ impl KeyVerifier {
     pub const HEADER: &str = "x-api-key";
 
     /// Accepts the keys of this table.
-    #[must_use]
     pub fn new(table: ApiKeys) -> Self {
         Self { table, cache: Mutex::default() }
     }
@@ -35,12 +34,7 @@ impl KeyVerifier {
     /// # Errors
     /// 401 without a valid key, 403 without the scope, 503 if the keys can't be read. The response doesn't reveal why a key is
     /// invalid.
-    pub(super) async fn require(
-        &self,
-        request: &Request,
-        scope: Scope,
-        freshness: Freshness,
-    ) -> Result<Caller, ApiError> {
+    pub(super) async fn require(&self, request: &Request, scope: Scope, freshness: Freshness) -> Result<Caller> {
         // Text in another form is refused without reading the table.
         let offered = request.only_header(Self::HEADER).and_then(|text| ApiKeySecret::parse(text).ok());
         let Some(offered) = offered else { return Err(refused("malformed key", None, None)) };

@@ -7,7 +7,7 @@ use super::{Caller, KeyVerifier, TokenVerifier, sessions::Freshness};
 use crate::{
     StartError,
     aws::Tables,
-    http::{ApiError, Problem, Request},
+    http::{ApiError, Problem, Request, Result},
 };
 
 /// Authenticates requests with tokens or API keys.
@@ -27,19 +27,16 @@ impl Authenticator {
     }
 
     /// Accepts tokens that this verifier accepts, and the API keys of this table.
-    #[must_use]
     pub fn new(tokens: TokenVerifier, keys: ApiKeys) -> Self {
         Self { tokens, keys: KeyVerifier::new(keys) }
     }
 
     /// The verifier for tokens only, for routes that API keys can't use.
-    #[must_use]
     pub fn tokens(&self) -> &TokenVerifier {
         &self.tokens
     }
 
     /// Whether a request has a token or an API key, good or bad, for routes on which these only show more.
-    #[must_use]
     pub fn is_offered_credentials(&self, request: &Request) -> bool {
         request.has_header(header::AUTHORIZATION) || request.has_header(KeyVerifier::HEADER)
     }
@@ -50,7 +47,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// 401 without a valid token or key, 403 without the role or scope, 503 if the keys can't be read.
-    pub async fn require(&self, request: &Request, scope: Scope) -> Result<Caller, ApiError> {
+    pub async fn require(&self, request: &Request, scope: Scope) -> Result<Caller> {
         if Self::has_key_only(request) {
             self.keys.require(request, scope, Freshness::LastMinute).await
         } else {
@@ -62,7 +59,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// As [`Self::require`].
-    pub async fn require_now(&self, request: &Request, scope: Scope) -> Result<Caller, ApiError> {
+    pub async fn require_now(&self, request: &Request, scope: Scope) -> Result<Caller> {
         let caller = if Self::has_key_only(request) {
             self.keys.require(request, scope, Freshness::Now).await?
         } else {
@@ -76,13 +73,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// As [`Self::require`], and 403 if the caller is no admin any more.
-    pub async fn confirm(
-        &self,
-        request: &Request,
-        caller: &Caller,
-        owner: &UserId,
-        scope: Scope,
-    ) -> Result<(), ApiError> {
+    pub async fn confirm(&self, request: &Request, caller: &Caller, owner: &UserId, scope: Scope) -> Result<()> {
         if owner == caller.user() || caller.is_current {
             return Ok(());
         }

@@ -17,7 +17,7 @@ use linklet_domain::{Changer, KeyPrefix, Link, LinkIdentity, Record, Role, Sessi
 use linklet_dynamodb::Session;
 
 use crate::actor::Actor;
-use crate::http::{ApiError, Problem};
+use crate::http::{ApiError, Problem, Result};
 
 pub use self::{
     api_key::KeyVerifier,
@@ -46,19 +46,16 @@ enum Credential {
 
 impl Caller {
     /// The user; for an API key, its creator.
-    #[must_use]
     pub fn user(&self) -> &UserId {
         &self.user
     }
 
     /// The caller as the audit log names them.
-    #[must_use]
     pub fn actor(&self) -> linklet_domain::Actor {
         self.changer().actor()
     }
 
     /// The caller as others hear of them of whom they change something.
-    #[must_use]
     pub fn changer(&self) -> Changer {
         let key = match &self.credential {
             Credential::Session(_) => None,
@@ -69,25 +66,21 @@ impl Caller {
 
     /// Who is named to others that hear of a change of something that this person owns: nobody if it is the owner who changes it, unless
     /// it is one of many things at once.
-    #[must_use]
     pub fn named_to(&self, owner: &UserId, is_one_of_many: bool) -> Option<Changer> {
         (self.user != *owner || is_one_of_many).then(|| self.changer())
     }
 
     /// The workspace to which the token or key gives access.
-    #[must_use]
     pub fn workspace(&self) -> &WorkspaceId {
         &self.workspace
     }
 
     /// The caller's role in the workspace.
-    #[must_use]
     pub fn role(&self) -> Role {
         self.role
     }
 
     /// The session, if the caller used a token.
-    #[must_use]
     pub fn session(&self) -> Option<Session> {
         match &self.credential {
             Credential::Session(id) => {
@@ -99,12 +92,11 @@ impl Caller {
     }
 
     /// The caller, if their role is at least this one.
-    fn with_role(self, role: Role) -> Result<Self, ApiError> {
+    fn with_role(self, role: Role) -> Result<Self> {
         if self.role >= role { Ok(self) } else { Err(ApiError::Problem(Problem::RoleTooLow)) }
     }
 
     /// Whether the caller may change or delete a link.
-    #[must_use]
     pub fn may_change(&self, record: &Record<Link>) -> bool {
         let LinkIdentity { workspace, owner, .. } = record.identity();
         *workspace == self.workspace && self.role.may_change(owner, &self.user)

@@ -2,7 +2,7 @@ use linklet_domain::{EmailAddress, Role, SessionId, Timestamp, UserId, Workspace
 use linklet_dynamodb::{ActiveSession, Session};
 
 use super::{Actor, Caller, Credential};
-use crate::http::{ApiError, Problem};
+use crate::http::{ApiError, Problem, Result};
 
 /// Somebody with a token, who may have no workspace: they can do what concerns their account, and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,25 +18,21 @@ pub struct Person {
 
 impl Person {
     /// The account.
-    #[must_use]
     pub fn user(&self) -> &UserId {
         &self.user
     }
 
     /// The person as the audit log names them.
-    #[must_use]
     pub fn actor(&self) -> linklet_domain::Actor {
         linklet_domain::Actor::Person(self.user)
     }
 
     /// The workspace that the token is for, if it is for one, and the role there.
-    #[must_use]
     pub fn membership(&self) -> Option<(&WorkspaceId, Role)> {
         self.membership.as_ref().map(|(workspace, role)| (workspace, *role))
     }
 
     /// The session of the token.
-    #[must_use]
     pub fn session(&self) -> Session {
         let workspace = self.membership.as_ref().map(|(workspace, _)| *workspace);
         Session { id: self.session, user: self.user, workspace }
@@ -52,7 +48,7 @@ impl Person {
     ///
     /// # Errors
     /// 403 if it is for none.
-    pub(super) fn into_caller(self) -> Result<Caller, ApiError> {
+    pub(super) fn into_caller(self) -> Result<Caller> {
         let Self { user, session, membership, .. } = self;
         let (workspace, role) = membership.ok_or(ApiError::Problem(Problem::NoWorkspace))?;
         Ok(Caller { user, workspace, role, credential: Credential::Session(session), is_current: false })
@@ -64,7 +60,7 @@ impl Caller {
     ///
     /// # Errors
     /// 401 if the caller used an API key.
-    pub fn acting(&self) -> Result<ActiveSession<'_>, ApiError> {
+    pub fn acting(&self) -> Result<ActiveSession<'_>> {
         match &self.credential {
             Credential::Session(session) => Ok(ActiveSession { user: &self.user, session }),
             Credential::ApiKey(_) => Err(ApiError::Problem(Problem::Unauthorized)),

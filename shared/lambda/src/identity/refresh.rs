@@ -5,7 +5,7 @@ use linklet_domain::{RefreshToken, SessionId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 
 use super::{TokenIssuer, TokenVerifier};
-use crate::http::ApiError;
+use crate::http::Result;
 
 /// The issuer that refresh tokens name, by which verifiers tell them from tokens.
 const ISSUER: &str = "url-shortener/refresh";
@@ -34,7 +34,7 @@ impl TokenIssuer {
     ///
     /// # Errors
     /// When signing fails.
-    pub async fn refresh_token(&self, token: &RefreshToken, now: Timestamp) -> Result<String, ApiError> {
+    pub async fn refresh_token(&self, token: &RefreshToken, now: Timestamp) -> Result<String> {
         let RefreshToken { user, session, generation } = *token;
         self.signed(&Claims { iss: ISSUER.to_owned(), sub: user, jti: session, generation }, now).await
     }

@@ -1,7 +1,7 @@
 use std::{num::NonZeroUsize, time::Duration};
 
 use linklet_domain::{SessionId, Timestamp, WorkspaceId};
-use linklet_dynamodb::{Consistency, RepositoryError, Session, SessionStatus, Sessions};
+use linklet_dynamodb::{Consistency, Result, Session, SessionStatus, Sessions};
 use lru::LruCache;
 use parking_lot::Mutex;
 
@@ -41,7 +41,7 @@ impl HeldSessions {
         session: &Session,
         now: Timestamp,
         freshness: Freshness,
-    ) -> Result<SessionStatus, RepositoryError> {
+    ) -> Result<SessionStatus> {
         if freshness == Freshness::LastMinute
             && let Some(status) = self.held(session, now)
         {

@@ -16,7 +16,7 @@ use crate::{
     StartError,
     aws::Tables,
     config,
-    http::{ApiError, Problem, Request},
+    http::{ApiError, Problem, Request, Result},
     secrets::{self, SecretError},
     telemetry::warn_of,
 };
@@ -134,7 +134,6 @@ impl TokenVerifier {
 
     /// Accepts tokens signed with any of these secrets, and believes what they say, unless it gets
     /// [sessions](Self::with_sessions).
-    #[must_use]
     pub fn new(secrets: &[TokenSecret]) -> Self {
         let mut validation = Validation::new(Algorithm::HS256);
         validation.leeway = 0;
@@ -166,7 +165,7 @@ impl TokenVerifier {
     /// # Errors
     /// 401 without a valid token, or with one whose session was ended or whose person has left the workspace; 403 if it is for no
     /// workspace; 503 if that can't be looked up. The reason of a 401 is logged, and not part of the response.
-    pub async fn authenticate(&self, request: &Request) -> Result<Caller, ApiError> {
+    pub async fn authenticate(&self, request: &Request) -> Result<Caller> {
         self.person(request).await?.into_caller()
     }
 
@@ -174,7 +173,7 @@ impl TokenVerifier {
     ///
     /// # Errors
     /// As [`Self::authenticate`], but for 403.
-    pub async fn person(&self, request: &Request) -> Result<Person, ApiError> {
+    pub async fn person(&self, request: &Request) -> Result<Person> {
         self.person_as_of(request, Freshness::LastMinute).await
     }
 
@@ -182,7 +181,7 @@ impl TokenVerifier {
     ///
     /// # Errors
     /// As [`Self::person`].
-    pub async fn person_now(&self, request: &Request) -> Result<Person, ApiError> {
+    pub async fn person_now(&self, request: &Request) -> Result<Person> {
         self.person_as_of(request, Freshness::Now).await
     }
 
@@ -191,18 +190,18 @@ impl TokenVerifier {
     ///
     /// # Errors
     /// As [`Self::person`], but not for one who has left the workspace.
-    pub async fn person_apart(&self, request: &Request) -> Result<Person, ApiError> {
+    pub async fn person_apart(&self, request: &Request) -> Result<Person> {
         let claims = Claims { ws: None, role: None, ..self.claims(request).await? };
         self.admit(request, claims, Freshness::Now).await
     }
 
-    async fn person_as_of(&self, request: &Request, freshness: Freshness) -> Result<Person, ApiError> {
+    async fn person_as_of(&self, request: &Request, freshness: Freshness) -> Result<Person> {
         let claims = self.claims(request).await?;
         self.admit(request, claims, freshness).await
     }
 
     /// What the token of a request says.
-    async fn claims(&self, request: &Request) -> Result<Claims, ApiError> {
+    async fn claims(&self, request: &Request) -> Result<Claims> {
         if !request.has_header(header::AUTHORIZATION) {
             return Err(api_key::refused_for_a_token(request));
         }
@@ -218,14 +217,14 @@ impl TokenVerifier {
         verified.map_err(TokenRefusal::logged)
     }
 
-    async fn admit(&self, request: &Request, claims: Claims, freshness: Freshness) -> Result<Person, ApiError> {
+    async fn admit(&self, request: &Request, claims: Claims, freshness: Freshness) -> Result<Person> {
         let person = self.in_current_role(claims, request.received_at(), freshness).await?;
         request.note_actor(person.sender());
         Ok(person)
     }
 
     /// The person that the claims name, in the role that they have now.
-    async fn in_current_role(&self, claims: Claims, now: Timestamp, freshness: Freshness) -> Result<Person, ApiError> {
+    async fn in_current_role(&self, claims: Claims, now: Timestamp, freshness: Freshness) -> Result<Person> {
         let Some(sessions) = &self.sessions else { return Ok(claims.into()) };
         let reason = match sessions.status(&claims.session(), now, freshness).await? {
             SessionStatus::Member(role) => return Ok(Claims { role: Some(role), ..claims }.into()),
@@ -242,7 +241,7 @@ impl TokenVerifier {
     ///
     /// # Errors
     /// 401 without a valid token, 403 with a lower role.
-    pub async fn require(&self, request: &Request, role: Role) -> Result<Caller, ApiError> {
+    pub async fn require(&self, request: &Request, role: Role) -> Result<Caller> {
         self.authenticate(request).await?.with_role(role)
     }
 
@@ -251,7 +250,7 @@ impl TokenVerifier {
     ///
     /// # Errors
     /// As [`Self::require`].
-    pub async fn require_now(&self, request: &Request, role: Role) -> Result<Caller, ApiError> {
+    pub async fn require_now(&self, request: &Request, role: Role) -> Result<Caller> {
         self.person_now(request).await?.into_caller()?.with_role(role)
     }
 
@@ -402,7 +401,6 @@ impl TokenIssuer {
     }
 
     /// Signs tokens with this secret.
-    #[must_use]
     pub fn new(secret: &TokenSecret) -> Self {
         Self { key: Mutex::new(SigningKey::of(secret, Timestamp::now())), source: None }
     }
@@ -418,7 +416,7 @@ impl TokenIssuer {
         email: &EmailAddress,
         membership: Option<&Membership>,
         now: Timestamp,
-    ) -> Result<(String, Timestamp), ApiError> {
+    ) -> Result<(String, Timestamp)> {
         self.issue_until((session, now.plus(lifetimes::SESSIONS)), user, email, membership, now).await
     }
 
@@ -431,7 +429,7 @@ impl TokenIssuer {
         person: &Person,
         membership: &Membership,
         now: Timestamp,
-    ) -> Result<(String, Timestamp), ApiError> {
+    ) -> Result<(String, Timestamp)> {
         let Person { session, user, claimed_email: email, expires_at, .. } = person;
         self.issue_until((session, *expires_at), user, email, Some(membership), now).await
     }
@@ -447,7 +445,7 @@ impl TokenIssuer {
         email: &EmailAddress,
         membership: Option<&Membership>,
         now: Timestamp,
-    ) -> Result<(String, Timestamp), ApiError> {
+    ) -> Result<(String, Timestamp)> {
         let claims = Claims {
             iss: ISSUER.to_owned(),
             jti: *session,
@@ -464,7 +462,7 @@ impl TokenIssuer {
     }
 
     /// Signs claims with the current secret.
-    pub(super) async fn signed(&self, claims: &impl Serialize, now: Timestamp) -> Result<String, ApiError> {
+    pub(super) async fn signed(&self, claims: &impl Serialize, now: Timestamp) -> Result<String> {
         self.reload(now).await;
         jsonwebtoken::encode(&Header::new(Algorithm::HS256), claims, &self.key.lock().key).map_err(ApiError::internal)
     }

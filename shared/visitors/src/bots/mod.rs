@@ -102,7 +102,6 @@ fn named_words(list: &'static str) -> Vec<(&'static str, Option<&'static str>)> 
 
 impl<'a> Bot<'a> {
     /// Recognises a bot by its user agent; `None` for a person. Without a user agent it is a bot, since every browser sends one.
-    #[must_use]
     pub fn find(user_agent: &'a str) -> Option<Self> {
         let user_agent = user_agent.trim();
         let lower = user_agent.to_ascii_lowercase();

@@ -269,7 +269,7 @@ async fn a_reused_link_names_what_it_does_not_take_over() {
 
     assert_eq!(first.json().get("ignored"), None);
     assert_eq!((same, nothing, own), (None, None, None));
-    assert_eq!(other, Some(json!(["title", "description", "tags"])));
+    assert_eq!(other, Some(json!(["description", "tags", "title"])));
 }
 
 #[tokio::test]
