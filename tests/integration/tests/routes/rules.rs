@@ -186,7 +186,10 @@ async fn rules_are_read_replaced_and_removed_with_the_links_etag() {
 async fn rules_that_break_a_rule_are_refused_by_name() {
     let fixture = Fixture::editable().await;
     let rule = |condition: Value| json!({"rules": [{"url": "https://example.com/a", "conditions": [condition]}]});
-    let many = |rules: usize, url: &str| json!({"rules": vec![json!({"url": url, "conditions": [{"type": "device", "value": "ios"}]}); rules]});
+    let many = |rules: usize, url: &str| {
+        let rule = json!({"url": url, "conditions": [{"type": "device", "value": "ios"}]});
+        json!({"rules": vec![rule; rules]})
+    };
     let weights = |weights: &[u32]| {
         let variant = |weight: &u32| json!({"url": "https://example.com/a", "weight": weight});
         json!({"variants": weights.iter().map(variant).collect::<Vec<_>>()})

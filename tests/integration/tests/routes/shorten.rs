@@ -4,9 +4,7 @@ use linklet_domain::{Record, Role, ShortCode, Timestamp, WorkspaceId, reserved_w
 use linklet_dynamodb::{TargetQuota, WatchTable};
 use linklet_lambda::{http::ShortUrls, watching::TargetRoom};
 use linklet_shorten::{CodeGenerator, Shorten};
-use linklet_test_support::{
-    Answer, LinkBuilder, RequestBuilder, TargetBuilder, TestDynamoDb, authenticator, token_for,
-};
+use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TargetBuilder, TestDynamoDb, token_for};
 use serde_json::{Value, json};
 
 use crate::fixture::{self, per, room, with_link, with_person};
