@@ -27,7 +27,6 @@ use linklet_lambda::{
     batch::Consumer,
     breaker::{Breaker, Circuit},
     email_requests::EmailRequests,
-    http::ShortUrls,
     metrics,
     publisher::Publisher,
 };

@@ -21,8 +21,7 @@ use linklet_lambda::{batch::Consumer, identity::Authenticator};
 use linklet_list::List;
 use linklet_test_support::{
     ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, Person, RequestBuilder, TargetBuilder, Template,
-    TestDynamoDb, WriteCounter, a_session, an_origin, an_origin_at, in_role_of, queue_batch, removal, token_of, tokens,
-    users_by,
+    TestDynamoDb, WriteCounter, a_session, an_origin, an_origin_at, queue_batch, removal, token_of, tokens, users_by,
 };
 use serde_json::{Value, json};
 

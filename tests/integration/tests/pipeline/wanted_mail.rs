@@ -7,6 +7,7 @@ use std::{
 };
 
 use aws_lambda_events::sqs::SqsEvent;
+use linklet_account::Account;
 use linklet_auth::Auth;
 use linklet_domain::{
     AccountChange, Changer, EmailAddress, EmailRequest, EmailRequestId, Event, EventDetail, JobFinished, JobId,
