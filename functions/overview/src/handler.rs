@@ -63,9 +63,9 @@ impl Overviews {
 
     async fn breakdowns(&self, request: &Request) -> Result<Response> {
         let caller = self.authenticator.require(request, Scope::AnalyticsRead).await?;
-        let (question, crowd) = question::of_breakdowns(request)?;
+        let (question, group) = question::of_breakdowns(request)?;
         let breakdowns: OverviewBreakdowns = self.current(request, &caller, &question).await?;
-        Ok(json(StatusCode::OK, &BreakdownsView::new(&breakdowns, crowd)))
+        Ok(json(StatusCode::OK, &BreakdownsView::new(&breakdowns, group)))
     }
 
     async fn tags(&self, request: &Request) -> Result<Response> {

@@ -2,7 +2,7 @@
 
 use std::{ops::RangeInclusive, time::Duration};
 
-use linklet_domain::{Audience, ClickFilter, Crowd, Day, Invalid, OverviewQuestion, Tag, Timestamp};
+use linklet_domain::{Audience, ClickFilter, AudienceGroup, Day, Invalid, OverviewQuestion, Tag, Timestamp};
 use linklet_lambda::{
     http::{ApiError, Request, Result},
     throttle::StatsQueryLimiter,
@@ -25,10 +25,10 @@ pub(crate) fn of_overview(request: &Request) -> Result<OverviewQuestion> {
 ///
 /// # Errors
 /// 400 when a parameter is unknown or has another form, or the time is too long.
-pub(crate) fn of_breakdowns(request: &Request) -> Result<(OverviewQuestion, Crowd)> {
+pub(crate) fn of_breakdowns(request: &Request) -> Result<(OverviewQuestion, AudienceGroup)> {
     request.refuse_unknown(PARAMETERS.into_iter().chain(["audience"]))?;
-    let crowd = crowd(request)?;
-    Ok((OverviewQuestion { tag: request.parsed("tag", Tag::parse)?, days: Some(days(request)?) }, crowd))
+    let group = group(request)?;
+    Ok((OverviewQuestion { tag: request.parsed("tag", Tag::parse)?, days: Some(days(request)?) }, group))
 }
 
 const PARAMETERS: [&str; 3] = ["tag", "from", "to"];
@@ -49,7 +49,7 @@ fn days(request: &Request) -> Result<RangeInclusive<Day>> {
 
 /// # Errors
 /// When an audience is none, or days don't tell those apart that are given.
-fn crowd(request: &Request) -> Result<Crowd, Invalid> {
+fn group(request: &Request) -> Result<AudienceGroup, Invalid> {
     let mut filter = ClickFilter::default();
     for audience in request.queries("audience") {
         filter.allow_audience(audience).map_err(|refused| refused.in_field("audience"))?;
@@ -58,5 +58,5 @@ fn crowd(request: &Request) -> Result<Crowd, Invalid> {
         let [bot, prefetch] = [Audience::Bot, Audience::Prefetch].map(Audience::as_str);
         Invalid::new(format!("days only tell {bot} and {prefetch} together from others")).in_field("audience")
     };
-    filter.crowd().ok_or_else(together)
+    filter.group().ok_or_else(together)
 }

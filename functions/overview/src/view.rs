@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use linklet_domain::{
-    ClickCount, CoveredLinks, Crowd, Day, DownTarget, Link, LinkCounts, LinkId, Overview, OverviewBreakdowns,
+    ClickCount, CoveredLinks, AudienceGroup, Day, DownTarget, Link, LinkCounts, LinkId, Overview, OverviewBreakdowns,
     OverviewPart, OverviewTime, Period, ShortCode, Tag, TagCount, TargetUrl, Timestamp, Title,
 };
 use linklet_lambda::{
@@ -164,10 +164,10 @@ pub struct BreakdownsView<'b> {
 }
 
 impl<'b> BreakdownsView<'b> {
-    /// Those of a crowd.
-    pub fn new(breakdowns: &'b OverviewBreakdowns, crowd: Crowd) -> Self {
-        let ClickCount { clicks, people } = breakdowns.count(crowd);
-        let of = |dimension| value_counts(&breakdowns.by(dimension, crowd), dimension);
+    /// Those of a group.
+    pub fn new(breakdowns: &'b OverviewBreakdowns, group: AudienceGroup) -> Self {
+        let ClickCount { clicks, people } = breakdowns.count(group);
+        let of = |dimension| value_counts(&breakdowns.by(dimension, group), dimension);
         Self {
             as_of: breakdowns.as_of,
             tag: breakdowns.tag.as_ref(),

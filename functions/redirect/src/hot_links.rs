@@ -138,7 +138,7 @@ mod tests {
             identity: identity(),
             target: TargetUrl::parse("https://example.com").unwrap(),
             availability: Availability { state, ..Availability::default() },
-            extras: None,
+            settings: None,
         })
     }
 

@@ -3,7 +3,7 @@
 use std::{ops::RangeInclusive, time::Duration};
 
 use linklet_domain::{
-    Crowd, Day, DayStats, Device, Dimension, Interval, Invalid, LinkId, Point, ShortCode, Timestamp, timeline,
+    AudienceGroup, Day, DayStats, Device, Dimension, Interval, Invalid, LinkId, Point, ShortCode, Timestamp, timeline,
 };
 use linklet_lambda::{
     breakdown_view::{ValueCount, value_counts},
@@ -129,8 +129,8 @@ struct DayView {
 impl DayView {
     fn new(date: Day, stats: &DayStats) -> Self {
         let profile = &stats.profile;
-        let devices = profile.by(Dimension::Device, Crowd::Everybody).counts;
-        let counts_by = |dimension| value_counts(&profile.by(dimension, Crowd::Everybody), dimension);
+        let devices = profile.by(Dimension::Device, AudienceGroup::All).counts;
+        let counts_by = |dimension| value_counts(&profile.by(dimension, AudienceGroup::All), dimension);
         let clicks_of = |device: Device| devices.get(device.as_str()).copied().unwrap_or_default();
         Self {
             date,

@@ -5,7 +5,7 @@
 
 use std::{ops::Range, time::Duration};
 
-use linklet_domain::{Click, Crowd, Day, Findings, LinkId, Timestamp};
+use linklet_domain::{Click, AudienceGroup, Day, Findings, LinkId, Timestamp};
 use linklet_dynamodb::{ByteBudget, ReadBudget, RepositoryError};
 use linklet_lambda::{
     http::{Format, Request, Response, Result, StatusCode, json},
@@ -37,8 +37,8 @@ impl Stats {
             now: request.received_at(),
             until: Instant::now() + StatsQueryLimiter::READ_FOR,
         };
-        let answer = match question.filter.crowd() {
-            Some(crowd) => self.by_days(asked, crowd).await?,
+        let answer = match question.filter.group() {
+            Some(group) => self.by_days(asked, group).await?,
             None => self.by_clicks(asked).await?,
         };
         match Format::of(request)? {
@@ -47,7 +47,7 @@ impl Stats {
         }
     }
 
-    async fn by_days(&self, asked: Asked<'_>, crowd: Crowd) -> Result<Answer> {
+    async fn by_days(&self, asked: Asked<'_>, group: AudienceGroup) -> Result<Answer> {
         let Asked { question, now, .. } = asked;
         let (time, before) = (question.time.clone(), question.before());
         let is_compared = before.start.until(time.end) <= DAY * MOST_COMPARED;
@@ -56,7 +56,7 @@ impl Stats {
         let (zone, plan) = exact.plan(question, time.start.max(read_from.start())..time.end);
         let before = exact.plan_before(&plan, &zone, before);
         let before = before.filter(|before| is_compared && before.time.start >= read_from.start());
-        let mut counter = Counter { question, crowd, zone: &zone, days: &days, user_agents: None };
+        let mut counter = Counter { question, group, zone: &zone, days: &days, user_agents: None };
         let mut left = StatsQueryLimiter::READ_BYTES;
         let Some(clicks) = self.edges(asked, &plan, &mut left).await? else {
             let period = counter.period(&Plan::of_whole_days(&plan.time), &[])?;
@@ -113,8 +113,8 @@ impl Stats {
         let since = read.since.max(self.clicks_kept_from(now));
         let mut user_agents = UserAgentCache::load()?;
         let mut found = |time: Range<Timestamp>| {
-            // Single clicks know their crowd, and only those that fit are added.
-            let mut findings = Findings::new(Crowd::Everybody);
+            // Single clicks know their group, and only those that fit are added.
+            let mut findings = Findings::new(AudienceGroup::All);
             for click in read.clicks.iter().filter(|click| time.contains(&click.clicked_at())) {
                 let client = user_agents.client(&click.visitor);
                 if question.filter.fits(&click.visitor, client) {
@@ -161,7 +161,7 @@ impl Stats {
 /// Counts what days and clicks tell of a time.
 struct Counter<'c> {
     question: &'c Question,
-    crowd: Crowd,
+    group: AudienceGroup,
     zone: &'c Zone,
     days: &'c Days,
     /// Loaded for the first click, since whole days need none.
@@ -174,7 +174,7 @@ impl Counter<'_> {
     /// # Errors
     /// When user agents can't be classified.
     fn period(&mut self, plan: &Plan, clicks: &[Click]) -> Result<Period> {
-        let (mut findings, moment) = (Findings::new(self.crowd), self.question.moment(self.zone));
+        let (mut findings, moment) = (Findings::new(self.group), self.question.moment(self.zone));
         plan.days(self.days).for_each(|(day, stats)| findings.add_day(day, stats, &moment));
         for click in clicks {
             let user_agents = match &mut self.user_agents {

@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap, time::Duration};
 
-use linklet_domain::{Crowd, Dimension, Invalid, LinkId, Profile, ShortCode, Summary, Timestamp, site_of};
+use linklet_domain::{AudienceGroup, Dimension, Invalid, LinkId, Profile, ShortCode, Summary, Timestamp, site_of};
 use linklet_lambda::{
     breakdown_view::{ValueCount, value_counts},
     http::{Request, Response, Result, StatusCode, json},
@@ -27,7 +27,7 @@ impl Stats {
 const TOP: usize = 5;
 
 fn most_referrers(text: &str) -> Result<usize, Invalid> {
-    let kept = Dimension::Referer.capacity(Crowd::Everybody);
+    let kept = Dimension::Referer.capacity(AudienceGroup::All);
     let wanted = text.parse().ok().filter(|wanted| (1..=kept).contains(wanted));
     wanted.ok_or_else(|| Invalid::new(format!("top must be a whole number from 1 to {kept}")))
 }
@@ -49,7 +49,7 @@ impl Referrers {
 
     /// The most frequent of a link's referrers.
     fn top(self, profile: &Profile, most: usize) -> Vec<ValueCount> {
-        let pages = profile.by(Dimension::Referer, Crowd::Everybody);
+        let pages = profile.by(Dimension::Referer, AudienceGroup::All);
         let ranked = match self {
             Self::Pages => pages.ranked(),
             Self::Hosts => ranked_sites(pages.ranked()),
@@ -114,6 +114,6 @@ fn shown(
 ) -> (&'static str, Vec<ValueCount>) {
     match dimension {
         Dimension::Referer => ("top_referers", referrers.top(profile, most)),
-        _ => (dimension.name(), value_counts(&profile.by(dimension, Crowd::Everybody), dimension)),
+        _ => (dimension.name(), value_counts(&profile.by(dimension, AudienceGroup::All), dimension)),
     }
 }

@@ -105,7 +105,7 @@ pub use overview::{
 };
 pub use own_address::OwnAddress;
 pub use password::{Password, TypedPassword};
-pub use redirect::{Asker, Caching, CountsAs, Decision, Extras, Intent, RedirectTarget};
+pub use redirect::{Asker, Caching, CountsAs, Decision, RedirectSettings, Intent, RedirectTarget};
 pub use redirect_options::{
     ClickLimit, Condition, Destination, DestinationName, Platform, Preview, PreviewDescription, PreviewTitle,
     RedirectOptions, Routing, RoutingRefused, Rule, Traits, Uses, Variant,
@@ -116,7 +116,7 @@ pub use revision::{Precondition, Revision};
 pub use short_code::{GENERATED_LENGTH, ROUTES, ReservedCodes, ShortCode, Unavailable, reserved_words};
 pub use source::{Campaign, Source};
 pub use stats::{
-    Breakdown, Breakdowns, ClickCount, ClickFilter, Crowd, DaySlice, DayStats, Dimension, Findings, Interval,
+    Breakdown, Breakdowns, ClickCount, ClickFilter, AudienceGroup, DaySlice, DayStats, Dimension, Findings, Interval,
     LinkClicks, LinkStats, Moment, Part, Point, Profile, Ranking, Rollup, Summary, Totals, UniqueVisitors, is_recent,
     site_of, timeline,
 };

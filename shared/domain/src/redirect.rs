@@ -17,19 +17,19 @@ pub struct RedirectTarget {
     /// Whether the link leads there.
     pub availability: Availability,
     /// What a plain link, as nearly all are, has none of.
-    pub extras: Option<Box<Extras>>,
+    pub settings: Option<Box<RedirectSettings>>,
 }
 
 /// What distinguishes a link from a plain one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Extras {
+pub struct RedirectSettings {
     /// Its redirect options.
     pub options: RedirectOptions,
     /// Where it leads some of its visitors.
     pub routing: Option<Routing>,
 }
 
-impl Extras {
+impl RedirectSettings {
     /// These options, rules and variants; `None` for a plain link.
     pub fn of(options: RedirectOptions, routing: Option<Routing>) -> Option<Box<Self>> {
         (!options.are_none() || routing.is_some()).then(|| Box::new(Self { options, routing }))
@@ -150,22 +150,22 @@ impl Decision {
 impl RedirectTarget {
     /// How often the link may be followed.
     pub fn limit(&self) -> Option<ClickLimit> {
-        self.extras.as_ref()?.options.max_clicks
+        self.settings.as_ref()?.options.max_clicks
     }
 
     /// Where the link leads some of its visitors.
     pub fn routing(&self) -> Option<&Routing> {
-        self.extras.as_ref()?.routing.as_ref()
+        self.settings.as_ref()?.routing.as_ref()
     }
 
     /// What is shown where the link is posted.
     pub fn preview(&self) -> Option<&Preview> {
-        self.extras.as_ref()?.options.preview.as_ref()
+        self.settings.as_ref()?.options.preview.as_ref()
     }
 
     /// Whether a visitor's parameters go onto the target.
     pub fn forwards_query(&self) -> bool {
-        self.extras.as_ref().is_some_and(|extras| extras.options.forward_query)
+        self.settings.as_ref().is_some_and(|settings| settings.options.forward_query)
     }
 
     /// What becomes of somebody whom the link doesn't lead to its target for this reason. Whoever switches a link off doesn't want
@@ -173,7 +173,7 @@ impl RedirectTarget {
     pub fn refusal(&self, why: LinkStatus) -> Decision {
         let has_fallback = matches!(why, LinkStatus::Scheduled | LinkStatus::Expired | LinkStatus::Exhausted)
             && self.availability.state == LinkState::Active;
-        match self.extras.as_ref().and_then(|extras| extras.options.fallback_url.clone()) {
+        match self.settings.as_ref().and_then(|settings| settings.options.fallback_url.clone()) {
             Some(fallback) if has_fallback => Decision::Divert { fallback },
             _ => Decision::Refuse { why },
         }
@@ -220,7 +220,7 @@ mod tests {
 
     fn link_with(availability: Availability, options: RedirectOptions) -> Record<RedirectTarget> {
         let target = TargetUrl::parse("https://example.com").unwrap();
-        Record::Link(RedirectTarget { identity: identity(), target, availability, extras: Extras::of(options, None) })
+        Record::Link(RedirectTarget { identity: identity(), target, availability, settings: RedirectSettings::of(options, None) })
     }
 
     fn with_fallback() -> RedirectOptions {

@@ -14,7 +14,7 @@ use std::{
 };
 
 use linklet_domain::Timestamp;
-use linklet_test_support::{Crowd, Manner, Site};
+use linklet_test_support::{OpenRequests, Manner, Site};
 use serde_json::{Value, json};
 
 use crate::{
@@ -70,17 +70,17 @@ struct Watch<'u> {
     user: &'u User,
     all: Vec<Watched>,
     /// The slow ones together.
-    slow: Crowd,
+    slow: OpenRequests,
 }
 
 impl<'u> Watch<'u> {
     /// Registers sites that answer at once, and well.
     async fn start(user: &'u User) -> Self {
-        let (slow, quick) = (Crowd::default(), Crowd::default());
+        let (slow, quick) = (OpenRequests::default(), OpenRequests::default());
         let mut all = Vec::new();
         for number in 0..SITES {
-            let crowd = if usize::from(number) < SLOW { &slow } else { &quick };
-            let site = Site::start_on(Ipv4Addr::new(127, 0, 2, 1 + number), crowd);
+            let open = if usize::from(number) < SLOW { &slow } else { &quick };
+            let site = Site::start_on(Ipv4Addr::new(127, 0, 2, 1 + number), open);
             let registered = send(user.request("POST", "/v1/targets").json(&json!({"url": site.url("/")}))).await;
             assert_eq!(registered.status, 201, "{registered:?}");
             all.push(Watched { site, id: registered.json()["id"].as_str().unwrap().to_owned() });

@@ -2,7 +2,7 @@
 
 use std::{env, net::Ipv4Addr};
 
-use linklet_test_support::{Crowd, Manner, Site};
+use linklet_test_support::{OpenRequests, Manner, Site};
 use serde_json::{Value, json};
 
 use crate::{
@@ -28,7 +28,7 @@ pub async fn register(user: &User, url: &str) -> String {
 
 /// A site that isn't at 127.0.0.1: that is the address of the shortener itself, which is never checked.
 fn site(last: u8) -> Site {
-    Site::start_on(Ipv4Addr::new(127, 0, 1, last), &Crowd::default())
+    Site::start_on(Ipv4Addr::new(127, 0, 1, last), &OpenRequests::default())
 }
 
 struct Watched<'u> {

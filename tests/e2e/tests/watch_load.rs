@@ -5,7 +5,7 @@ use std::{env, net::Ipv4Addr, time::Duration};
 
 use futures_util::{StreamExt as _, stream};
 use linklet_domain::Timestamp;
-use linklet_test_support::{Crowd, Manner, Site};
+use linklet_test_support::{OpenRequests, Manner, Site};
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -41,9 +41,9 @@ async fn sites_get_one_request_at_a_time_and_bad_ones_delay_nobody() {
         eprintln!("skipped: WATCH_ALLOW_LOOPBACK is not set, so servers on this machine are not checked");
         return;
     }
-    let (ada, crowd) = (User::new(&Api::new()).await, Crowd::default());
+    let (ada, open) = (User::new(&Api::new()).await, OpenRequests::default());
     let sites: Vec<Site> =
-        (0..SITES).map(|number| Site::start_on(Ipv4Addr::new(127, 0, 0, 2 + number), &crowd)).collect();
+        (0..SITES).map(|number| Site::start_on(Ipv4Addr::new(127, 0, 0, 2 + number), &open)).collect();
     let ([dead, slow], quick) = sites.split_first_chunk().unwrap();
     dead.behave(Manner::Hangs);
     slow.behave(Manner::AnswersAfter(Duration::from_secs(4), 200));
@@ -77,11 +77,11 @@ async fn sites_get_one_request_at_a_time_and_bad_ones_delay_nobody() {
     assert!(100 * checks >= 95 * ROUNDS * gained.len(), "{gained:?}");
     assert!(gained.iter().all(|turns| (ROUNDS - 1..=ROUNDS).contains(turns)), "{gained:?}");
     assert!(sites.iter().all(|site| site.most_at_once() == 1));
-    assert!((2..=AT_ONCE).contains(&crowd.most_at_once()), "{}", crowd.most_at_once());
+    assert!((2..=AT_ONCE).contains(&open.most_at_once()), "{}", open.most_at_once());
     // Whatever is tested next doesn't have them checked any more.
     for target in registered {
         let id = target.json()["id"].as_str().unwrap().to_owned();
         assert_eq!(ada.delete(&format!("/v1/targets/{id}")).await.status, 204);
     }
-    println!("{} at once, {checks} of {} checks of quick sites", crowd.most_at_once(), ROUNDS * gained.len());
+    println!("{} at once, {checks} of {} checks of quick sites", open.most_at_once(), ROUNDS * gained.len());
 }

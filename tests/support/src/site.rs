@@ -20,8 +20,8 @@ pub enum Manner {
     Hangs,
 }
 
-/// A web site on this machine that can be monitored. It measures how many requests it gets at once, and how many a crowd of
-/// sites gets together.
+/// A web site on this machine that can be monitored. It measures how many requests it gets at once, and how many
+/// several sites get together.
 pub struct Site {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
@@ -54,9 +54,9 @@ impl Load {
 
 /// What several sites are measured by together.
 #[derive(Debug, Clone, Default)]
-pub struct Crowd(Arc<Mutex<Load>>);
+pub struct OpenRequests(Arc<Mutex<Load>>);
 
-impl Crowd {
+impl OpenRequests {
     /// How many requests are being answered.
     pub fn now(&self) -> usize {
         lock(&self.0).now
@@ -71,24 +71,24 @@ impl Crowd {
 impl Site {
     /// A site that answers 200, on 127.0.0.1.
     pub fn start() -> Self {
-        Self::start_on(Ipv4Addr::LOCALHOST, &Crowd::default())
+        Self::start_on(Ipv4Addr::LOCALHOST, &OpenRequests::default())
     }
 
     /// A site that answers 200, on an address of its own in 127.0.0.0/8, all of which are this machine on Linux.
     ///
     /// # Panics
     /// When the machine has no such address.
-    pub fn start_on(address: Ipv4Addr, crowd: &Crowd) -> Self {
+    pub fn start_on(address: Ipv4Addr, open: &OpenRequests) -> Self {
         let listener = TcpListener::bind((IpAddr::from(address), 0)).expect("this machine has the address");
         let address = listener.local_addr().expect("a bound socket has an address");
         let state =
             State { manner: Manner::Answers(200), requests: HashMap::new(), abandoned: 0, load: Load::default() };
-        let (state, crowd) = (Arc::new(Mutex::new(state)), crowd.clone());
+        let (state, open) = (Arc::new(Mutex::new(state)), open.clone());
         let shared = state.clone();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (state, crowd) = (shared.clone(), crowd.clone());
-                thread::spawn(move || serve(stream, &state, &crowd));
+                let (state, open) = (shared.clone(), open.clone());
+                thread::spawn(move || serve(stream, &state, &open));
             }
         });
         Self { address, state }
@@ -129,7 +129,7 @@ fn lock<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
     state.lock().expect("nobody panics while holding the lock")
 }
 
-fn serve(mut stream: TcpStream, state: &Mutex<State>, crowd: &Crowd) {
+fn serve(mut stream: TcpStream, state: &Mutex<State>, open: &OpenRequests) {
     let Some(page) = requested_page(&mut stream) else { return };
     let manner = {
         let mut state = lock(state);
@@ -137,10 +137,10 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>, crowd: &Crowd) {
         *state.requests.entry(page).or_default() += 1;
         state.manner
     };
-    lock(&crowd.0).enter();
+    lock(&open.0).enter();
     let reaction = wait(&mut stream, manner);
     // Before the answer, since the next request may come right behind it.
-    lock(&crowd.0).leave();
+    lock(&open.0).leave();
     {
         let mut state = lock(state);
         state.load.leave();

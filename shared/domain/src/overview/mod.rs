@@ -13,7 +13,7 @@ pub use self::{
     tally::{Followed, Tally},
 };
 use crate::{
-    Breakdown, Breakdowns, ClickCount, Crowd, Day, Dimension, LinkId, LinkStatus, TargetId, TargetUrl, Timestamp,
+    Breakdown, Breakdowns, ClickCount, AudienceGroup, Day, Dimension, LinkId, LinkStatus, TargetId, TargetUrl, Timestamp,
     stats::by,
 };
 
@@ -118,14 +118,14 @@ impl OverviewBreakdowns {
         Dimension::Campaign,
     ];
 
-    /// How many of the clicks are of a crowd.
-    pub fn count(&self, crowd: Crowd) -> ClickCount {
-        self.count.of(crowd)
+    /// How many of the clicks are of a group.
+    pub fn count(&self, group: AudienceGroup) -> ClickCount {
+        self.count.of(group)
     }
 
-    /// The clicks of a crowd by one dimension.
-    pub fn by(&self, dimension: Dimension, crowd: Crowd) -> Breakdown {
-        by(dimension, crowd, &self.people, &self.machines)
+    /// The clicks of a group by one dimension.
+    pub fn by(&self, dimension: Dimension, group: AudienceGroup) -> Breakdown {
+        by(dimension, group, &self.people, &self.machines)
     }
 }
 

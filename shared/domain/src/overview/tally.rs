@@ -546,9 +546,9 @@ mod tests {
 
         let breakdowns = tally.finish_breakdowns();
 
-        let browsers = breakdowns.by(Dimension::Browser, crate::Crowd::People).ranking();
+        let browsers = breakdowns.by(Dimension::Browser, crate::AudienceGroup::Human).ranking();
         assert_eq!(browsers, [("Firefox".into(), 2), ("Chrome".into(), 1)]);
-        assert_eq!(breakdowns.by(Dimension::Destination, crate::Crowd::Everybody).total(), 0);
-        assert_eq!(breakdowns.count(crate::Crowd::Machines), ClickCount::default());
+        assert_eq!(breakdowns.by(Dimension::Destination, crate::AudienceGroup::All).total(), 0);
+        assert_eq!(breakdowns.count(crate::AudienceGroup::Automated), ClickCount::default());
     }
 }

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::Crowd;
+use super::AudienceGroup;
 use crate::{Client, Invalid, Routing, Source, Visitor};
 
 /// A property by which clicks are broken down.
@@ -73,12 +73,12 @@ impl Dimension {
 
     /// How many values a breakdown holds: 30, but all of the world's 250 countries, and as many destinations as a link has. Of
     /// machines it holds 10 values of what they can make up, since they would otherwise make a day's row twice as large.
-    pub fn capacity(self, crowd: Crowd) -> usize {
+    pub fn capacity(self, group: AudienceGroup) -> usize {
         match self {
             Self::Country => 250,
             Self::Destination => Routing::MOST_RULES + Routing::MOST_VARIANTS + 1,
             Self::Source => Source::ALL.len(),
-            Self::Referer | Self::OperatingSystem | Self::Campaign if crowd == Crowd::Machines => 10,
+            Self::Referer | Self::OperatingSystem | Self::Campaign if group == AudienceGroup::Automated => 10,
             Self::Device | Self::Referer | Self::Browser | Self::OperatingSystem | Self::Campaign => 30,
         }
     }

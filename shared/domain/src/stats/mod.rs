@@ -79,13 +79,13 @@ pub type Breakdowns = BTreeMap<Dimension, Breakdown>;
 
 /// Whose clicks are meant. Days tell no more than this, since bots and prefetching browsers are looked at apart by few.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Crowd {
+pub enum AudienceGroup {
     /// People, bots and prefetching browsers.
-    Everybody,
+    All,
     /// People.
-    People,
+    Human,
     /// Bots and prefetching browsers.
-    Machines,
+    Automated,
 }
 
 impl LinkStats {
@@ -147,37 +147,37 @@ impl Profile {
     /// Counts one click.
     pub fn count(&mut self, visitor: &Visitor, client: &Client) {
         self.clicks += 1;
-        let crowd = Crowd::of(Audience::of(visitor, client));
-        if crowd == Crowd::People {
+        let group = AudienceGroup::of(Audience::of(visitor, client));
+        if group == AudienceGroup::Human {
             self.human_clicks += 1;
             self.visitors.add(&visitor.ip_hash);
         }
         for dimension in Dimension::ALL {
             if let Some(value) = dimension.value(visitor, client) {
-                self.breakdowns(crowd).entry(dimension).or_default().count(&value, dimension.capacity(crowd));
+                self.breakdowns(group).entry(dimension).or_default().count(&value, dimension.capacity(group));
             }
         }
     }
 
-    fn breakdowns(&mut self, crowd: Crowd) -> &mut Breakdowns {
-        if crowd == Crowd::People { &mut self.people } else { &mut self.machines }
+    fn breakdowns(&mut self, group: AudienceGroup) -> &mut Breakdowns {
+        if group == AudienceGroup::Human { &mut self.people } else { &mut self.machines }
     }
 
     /// Adds everything that another profile has counted.
     pub fn merge(&mut self, counted: &Self) {
         self.clicks += counted.clicks;
         self.human_clicks += counted.human_clicks;
-        merge(&mut self.people, &counted.people, Crowd::People);
-        merge(&mut self.machines, &counted.machines, Crowd::Machines);
+        merge(&mut self.people, &counted.people, AudienceGroup::Human);
+        merge(&mut self.machines, &counted.machines, AudienceGroup::Automated);
         self.visitors.merge(&counted.visitors);
     }
 
-    /// The clicks of a crowd.
-    pub fn clicks_of(&self, crowd: Crowd) -> u64 {
-        match crowd {
-            Crowd::Everybody => self.clicks,
-            Crowd::People => self.human_clicks,
-            Crowd::Machines => self.clicks - self.human_clicks,
+    /// The clicks of a group.
+    pub fn clicks_of(&self, group: AudienceGroup) -> u64 {
+        match group {
+            AudienceGroup::All => self.clicks,
+            AudienceGroup::Human => self.human_clicks,
+            AudienceGroup::Automated => self.clicks - self.human_clicks,
         }
     }
 
@@ -186,45 +186,45 @@ impl Profile {
         [&self.people, &self.machines].into_iter().filter_map(|all| all.get(&dimension)).map(Breakdown::total).sum()
     }
 
-    /// The clicks of a crowd by one dimension.
-    pub fn by(&self, dimension: Dimension, crowd: Crowd) -> Breakdown {
-        by(dimension, crowd, &self.people, &self.machines)
+    /// The clicks of a group by one dimension.
+    pub fn by(&self, dimension: Dimension, group: AudienceGroup) -> Breakdown {
+        by(dimension, group, &self.people, &self.machines)
     }
 
     /// Whether both may have counted the same clicks, as far as sketches and full breakdowns tell.
     pub fn agrees_with(&self, other: &Self) -> bool {
-        let agree = |crowd| Dimension::ALL.into_iter().all(|by| self.by(by, crowd).agrees_with(&other.by(by, crowd)));
+        let agree = |group| Dimension::ALL.into_iter().all(|by| self.by(by, group).agrees_with(&other.by(by, group)));
         (self.clicks, self.human_clicks) == (other.clicks, other.human_clicks)
-            && agree(Crowd::People)
-            && agree(Crowd::Machines)
+            && agree(AudienceGroup::Human)
+            && agree(AudienceGroup::Automated)
             && self.visitors.agrees_with(&other.visitors)
     }
 }
 
-/// The clicks of a crowd by one dimension, out of those of people and of machines.
-pub(crate) fn by(dimension: Dimension, crowd: Crowd, people: &Breakdowns, machines: &Breakdowns) -> Breakdown {
+/// The clicks of a group by one dimension, out of those of people and of machines.
+pub(crate) fn by(dimension: Dimension, group: AudienceGroup, people: &Breakdowns, machines: &Breakdowns) -> Breakdown {
     let of = |breakdowns: &Breakdowns| breakdowns.get(&dimension).cloned().unwrap_or_default();
-    match crowd {
-        Crowd::People => of(people),
-        Crowd::Machines => of(machines),
-        Crowd::Everybody => {
+    match group {
+        AudienceGroup::Human => of(people),
+        AudienceGroup::Automated => of(machines),
+        AudienceGroup::All => {
             let mut all = of(people);
-            all.merge(&of(machines), dimension.capacity(crowd));
+            all.merge(&of(machines), dimension.capacity(group));
             all
         }
     }
 }
 
-fn merge(sum: &mut Breakdowns, counted: &Breakdowns, crowd: Crowd) {
+fn merge(sum: &mut Breakdowns, counted: &Breakdowns, group: AudienceGroup) {
     for (dimension, breakdown) in counted {
-        sum.entry(*dimension).or_default().merge(breakdown, dimension.capacity(crowd));
+        sum.entry(*dimension).or_default().merge(breakdown, dimension.capacity(group));
     }
 }
 
-impl Crowd {
-    /// The crowd that somebody belongs to.
+impl AudienceGroup {
+    /// The group that somebody belongs to.
     pub fn of(audience: Audience) -> Self {
-        if audience == Audience::Human { Self::People } else { Self::Machines }
+        if audience == Audience::Human { Self::Human } else { Self::Automated }
     }
 }
 
@@ -335,7 +335,7 @@ mod tests {
             count(&mut stats, at("2026-03-02T14:30:00Z"), &visitor, &client(Device::Desktop, "Firefox"));
         }
 
-        let top = stats.whole_life().by(Dimension::Referer, Crowd::Everybody).ranking();
+        let top = stats.whole_life().by(Dimension::Referer, AudienceGroup::All).ranking();
 
         assert_eq!(
             top,
@@ -353,7 +353,7 @@ mod tests {
         }
 
         assert_eq!(stats.whole_life().clicks, 4);
-        assert_eq!(stats.whole_life().by(Dimension::Referer, Crowd::Everybody), Breakdown::default());
+        assert_eq!(stats.whole_life().by(Dimension::Referer, AudienceGroup::All), Breakdown::default());
     }
 
     #[test]
@@ -370,7 +370,7 @@ mod tests {
         let summary = stats.summary(now);
 
         assert_eq!((summary.total_clicks, summary.human_clicks, summary.unique_visitors), (4, 2, 1));
-        let ranking = |dimension| stats.whole_life().by(dimension, Crowd::Everybody).ranking();
+        let ranking = |dimension| stats.whole_life().by(dimension, AudienceGroup::All).ranking();
         assert_eq!(ranking(Dimension::Device), [("mobile".into(), 3), ("bot".into(), 1)]);
         assert_eq!(ranking(Dimension::Browser), [("Firefox".into(), 3), ("Googlebot".into(), 1)]);
         assert_eq!(ranking(Dimension::OperatingSystem), [("Linux".into(), 4)]);
@@ -385,7 +385,7 @@ mod tests {
             count(&mut stats, at("2026-03-02T14:30:00Z"), &person(1), &client);
         }
 
-        let browsers = stats.whole_life().by(Dimension::Browser, Crowd::Everybody).ranking();
+        let browsers = stats.whole_life().by(Dimension::Browser, AudienceGroup::All).ranking();
 
         assert_eq!(browsers.len(), 31);
         assert_eq!(browsers.last(), Some(&("(other)".to_owned(), 20)));
@@ -419,7 +419,7 @@ mod tests {
             prop_assert_eq!(life.clicks, total);
             let latest = clicks.iter().map(|(second, ..)| Timestamp::from_unix_seconds(*second).unwrap()).max();
             prop_assert_eq!(stats.summary(at("2026-03-02T14:00:00Z")).last_click_at, latest);
-            prop_assert_eq!(life.by(Dimension::Device, Crowd::Everybody).total(), total);
+            prop_assert_eq!(life.by(Dimension::Device, AudienceGroup::All).total(), total);
             let mut all_days = Profile::default();
             stats.days.values().for_each(|day| all_days.merge(&day.profile));
             prop_assert_eq!(life.visitors.estimate(), all_days.visitors.estimate());

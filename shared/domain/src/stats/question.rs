@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Breakdown, ClickCount, Crowd, DayStats, Dimension, Profile};
+use super::{Breakdown, ClickCount, AudienceGroup, DayStats, Dimension, Profile};
 use crate::{Audience, Client, CountryCode, Day, Device, Invalid, Source, Timestamp, Visitor};
 
 /// Which clicks are meant. Several values of one kind are alternatives, and each kind has to fit.
@@ -62,13 +62,13 @@ impl ClickFilter {
     }
 
     /// Whose clicks these are, if counted days tell them apart from others; `None` if only single clicks do.
-    pub fn crowd(&self) -> Option<Crowd> {
+    pub fn group(&self) -> Option<AudienceGroup> {
         let has = |audience| self.audiences.contains(&audience);
         match (has(Audience::Human), has(Audience::Bot), has(Audience::Prefetch)) {
             _ if !self.values.is_empty() => None,
-            (true, true, true) | (false, false, false) => Some(Crowd::Everybody),
-            (true, false, false) => Some(Crowd::People),
-            (false, true, true) => Some(Crowd::Machines),
+            (true, true, true) | (false, false, false) => Some(AudienceGroup::All),
+            (true, false, false) => Some(AudienceGroup::Human),
+            (false, true, true) => Some(AudienceGroup::Automated),
             _ => None,
         }
     }
@@ -107,7 +107,7 @@ pub struct Moment {
 /// What is known of the clicks that a question is about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Findings {
-    crowd: Crowd,
+    group: AudienceGroup,
     profile: Profile,
     /// The clicks of each day or hour that has some, oldest first.
     pub points: BTreeMap<String, ClickCount>,
@@ -116,9 +116,9 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Nothing yet, of clicks that are all of a crowd, or of which only those of a crowd are counted.
-    pub fn new(crowd: Crowd) -> Self {
-        Self { crowd, profile: Profile::default(), points: BTreeMap::new(), week: [[0; 24]; 7] }
+    /// Nothing yet, of clicks that are all of a group, or of which only those of a group are counted.
+    pub fn new(group: AudienceGroup) -> Self {
+        Self { group, profile: Profile::default(), points: BTreeMap::new(), week: [[0; 24]; 7] }
     }
 
     /// Adds a whole day.
@@ -143,7 +143,7 @@ impl Findings {
     }
 
     fn add_count(&mut self, count: ClickCount, moment: impl FnOnce() -> Moment) {
-        let count = count.of(self.crowd);
+        let count = count.of(self.group);
         if count.clicks == 0 {
             return;
         }
@@ -154,17 +154,17 @@ impl Findings {
 
     /// How many there are, and how many of them are people's.
     pub fn count(&self) -> ClickCount {
-        ClickCount { clicks: self.profile.clicks, people: self.profile.human_clicks }.of(self.crowd)
+        ClickCount { clicks: self.profile.clicks, people: self.profile.human_clicks }.of(self.group)
     }
 
     /// How many different people clicked.
     pub fn visitors(&self) -> u64 {
-        if self.crowd == Crowd::Machines { 0 } else { self.profile.visitors.estimate() }
+        if self.group == AudienceGroup::Automated { 0 } else { self.profile.visitors.estimate() }
     }
 
     /// The clicks by one dimension.
     pub fn by(&self, dimension: Dimension) -> Breakdown {
-        self.profile.by(dimension, self.crowd)
+        self.profile.by(dimension, self.group)
     }
 }
 
@@ -224,16 +224,16 @@ mod tests {
         let of = |audiences: &[&str]| {
             let mut filter = ClickFilter::default();
             audiences.iter().for_each(|audience| filter.allow_audience(audience).unwrap());
-            filter.crowd()
+            filter.group()
         };
 
-        assert_eq!(of(&[]), Some(Crowd::Everybody));
-        assert_eq!(of(&["human"]), Some(Crowd::People));
-        assert_eq!(of(&["bot", "prefetch"]), Some(Crowd::Machines));
-        assert_eq!(of(&["human", "bot", "prefetch"]), Some(Crowd::Everybody));
+        assert_eq!(of(&[]), Some(AudienceGroup::All));
+        assert_eq!(of(&["human"]), Some(AudienceGroup::Human));
+        assert_eq!(of(&["bot", "prefetch"]), Some(AudienceGroup::Automated));
+        assert_eq!(of(&["human", "bot", "prefetch"]), Some(AudienceGroup::All));
         assert_eq!(of(&["bot"]), None);
         assert_eq!(of(&["human", "prefetch"]), None);
-        assert_eq!(filter(&[(Dimension::Source, "qr")]).crowd(), None);
+        assert_eq!(filter(&[(Dimension::Source, "qr")]).group(), None);
     }
 
     #[test]
@@ -250,13 +250,13 @@ mod tests {
     }
 
     #[test]
-    fn findings_of_a_crowd_leave_out_the_others() {
+    fn findings_of_a_group_leave_out_the_others() {
         let (mut day, at) = (DayStats::default(), Timestamp::parse("2026-03-02T14:30:00Z").unwrap());
         day.count(at, &visitor(), &client(Device::Desktop, "Firefox"));
         day.count(at, &visitor(), &client(Device::Bot, "curl"));
         let moment = |at: Timestamp| Moment { period: at.day().to_string(), weekday: 0, hour: at.hour() };
-        let of = |crowd| {
-            let mut findings = Findings::new(crowd);
+        let of = |group| {
+            let mut findings = Findings::new(group);
             findings.add_day(at.day(), &day, moment);
             findings.add_click(at, &visitor(), &client(Device::Bot, "wget"), moment);
             let browsers: Vec<_> =
@@ -264,8 +264,8 @@ mod tests {
             (findings.count(), findings.visitors(), browsers.join(","), findings.week[0][14])
         };
 
-        assert_eq!(of(Crowd::Everybody), (ClickCount { clicks: 3, people: 1 }, 1, "Firefox,curl,wget".into(), 3));
-        assert_eq!(of(Crowd::People), (ClickCount { clicks: 1, people: 1 }, 1, "Firefox".into(), 1));
-        assert_eq!(of(Crowd::Machines), (ClickCount { clicks: 2, people: 0 }, 0, "curl,wget".into(), 2));
+        assert_eq!(of(AudienceGroup::All), (ClickCount { clicks: 3, people: 1 }, 1, "Firefox,curl,wget".into(), 3));
+        assert_eq!(of(AudienceGroup::Human), (ClickCount { clicks: 1, people: 1 }, 1, "Firefox".into(), 1));
+        assert_eq!(of(AudienceGroup::Automated), (ClickCount { clicks: 2, people: 0 }, 0, "curl,wget".into(), 2));
     }
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, ops::AddAssign, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Crowd, DaySlice, DayStats};
+use super::{AudienceGroup, DaySlice, DayStats};
 use crate::{Day, Timestamp, milestones_crossed};
 
 /// The clicks of a time, and how many of them were people's. Stored as a list of the two.
@@ -43,13 +43,13 @@ impl AddAssign for ClickCount {
 }
 
 impl ClickCount {
-    /// Those of a crowd.
+    /// Those of a group.
     #[must_use]
-    pub fn of(self, crowd: Crowd) -> Self {
-        match crowd {
-            Crowd::Everybody => self,
-            Crowd::People => Self { clicks: self.people, people: self.people },
-            Crowd::Machines => Self { clicks: self.clicks.saturating_sub(self.people), people: 0 },
+    pub fn of(self, group: AudienceGroup) -> Self {
+        match group {
+            AudienceGroup::All => self,
+            AudienceGroup::Human => Self { clicks: self.people, people: self.people },
+            AudienceGroup::Automated => Self { clicks: self.clicks.saturating_sub(self.people), people: 0 },
         }
     }
 

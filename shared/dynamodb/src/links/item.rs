@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    AnswerKey, Availability, Changer, ClickLimit, CorrelationId, EventId, ExternalId, Extras, Generation, Invalid,
+    AnswerKey, Availability, Changer, ClickLimit, CorrelationId, EventId, ExternalId, RedirectSettings, Generation, Invalid,
     Link, LinkChanges, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, LinkWrite, NormalizedUrl, Preview,
     RedirectOptions, RedirectTarget, RemovalReason, Revision, Routing, ShortCode, SuspensionReasons, Tags, TargetUrl,
     Timestamp, Tombstone, UserId, Uses, WorkspaceId,
@@ -448,7 +448,7 @@ impl From<RedirectItem> for RedirectTarget {
             },
             target: item.original_url,
             availability: item.availability.into(),
-            extras: Extras::of(options, item.routing),
+            settings: RedirectSettings::of(options, item.routing),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linklet_domain::{ClickCount, ClickId, Crowd, Event, LinkClicks, LinkId, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{ClickCount, ClickId, AudienceGroup, Event, LinkClicks, LinkId, Timestamp, UserId, WorkspaceId};
 pub use linklet_test_support::AGENTS;
 use linklet_test_support::{Agent, ClickBuilder};
 
@@ -109,7 +109,7 @@ pub struct Numbers {
     pub human_clicks: u64,
     pub visitors: u64,
     /// Those of people, and those of machines.
-    pub breakdowns: BTreeMap<(Crowd, &'static str), BTreeMap<String, u64>>,
+    pub breakdowns: BTreeMap<(AudienceGroup, &'static str), BTreeMap<String, u64>>,
 }
 
 impl Numbers {
@@ -122,7 +122,7 @@ impl Numbers {
                 numbers.human_clicks += 1;
                 people.insert(click.who);
             }
-            let crowd = if click.is_by_a_person() { Crowd::People } else { Crowd::Machines };
+            let group = if click.is_by_a_person() { AudienceGroup::Human } else { AudienceGroup::Automated };
             let Agent { device, browser, os, .. } = click.agent;
             for (name, value) in [
                 ("devices", Some(*device)),
@@ -134,7 +134,7 @@ impl Numbers {
                 ("campaigns", click.query.2),
             ] {
                 if let Some(value) = value {
-                    let counts = numbers.breakdowns.entry((crowd, name)).or_default();
+                    let counts = numbers.breakdowns.entry((group, name)).or_default();
                     *counts.entry(value.to_owned()).or_default() += 1;
                 }
             }

@@ -8,7 +8,7 @@ use std::{
 
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use linklet_domain::{
-    Breakdown, ClickCount, ClickId, Crowd, Day, Dimension, EventDetail, LinkId, LinkStats, Profile, Rollup, Timestamp,
+    Breakdown, ClickCount, ClickId, AudienceGroup, Day, Dimension, EventDetail, LinkId, LinkStats, Profile, Rollup, Timestamp,
     Totals,
 };
 use linklet_dynamodb::{Life, stream::change_of};
@@ -93,9 +93,9 @@ fn same_numbers(name: &str, profile: &Profile, expected: &Numbers) -> Verdict {
         clicks: profile.clicks,
         human_clicks: profile.human_clicks,
         visitors,
-        breakdowns: [Crowd::People, Crowd::Machines]
+        breakdowns: [AudienceGroup::Human, AudienceGroup::Automated]
             .into_iter()
-            .flat_map(|crowd| Dimension::ALL.map(|by| ((crowd, by.name()), counts(&profile.by(by, crowd)))))
+            .flat_map(|group| Dimension::ALL.map(|by| ((group, by.name()), counts(&profile.by(by, group)))))
             .filter(|(_, counts)| !counts.is_empty())
             .collect(),
     };

@@ -81,7 +81,7 @@ impl Fixture {
             identity: LinkIdentity { id: id.clone(), ..self.link.identity.clone() },
             target: self.link.target.clone(),
             availability: self.link.availability,
-            extras: None,
+            settings: None,
         };
         Click::on(&target, Timestamp::now(), visitor(), linklet_domain::CorrelationId::generate())
     }

@@ -24,7 +24,7 @@ use linklet_lambda::{
     schedule::{Call, Job},
 };
 use linklet_test_support::{
-    BrokenDynamoDb, Crowd, FakeQueues, Fault, Faults, Manner, Outage, Site, TargetBuilder, TestDynamoDb, link_id,
+    BrokenDynamoDb, OpenRequests, FakeQueues, Fault, Faults, Manner, Outage, Site, TargetBuilder, TestDynamoDb, link_id,
     queue_batch,
 };
 use linklet_watch_check::Checker;
@@ -287,8 +287,8 @@ const GOOD: CheckOutcome = CheckOutcome::Answered(200);
 const BAD: CheckOutcome = CheckOutcome::Answered(503);
 
 /// Sites on addresses of their own, which are hosts of their own.
-fn sites(count: u8, crowd: &Crowd) -> Vec<Site> {
-    (1..=count).map(|last| Site::start_on(Ipv4Addr::new(127, 0, 3, last), crowd)).collect()
+fn sites(count: u8, open: &OpenRequests) -> Vec<Site> {
+    (1..=count).map(|last| Site::start_on(Ipv4Addr::new(127, 0, 3, last), open)).collect()
 }
 
 async fn register_in(db: &TestDynamoDb, workspace: &WorkspaceId, founder: &UserId, url: &str) -> Target {
@@ -298,8 +298,8 @@ async fn register_in(db: &TestDynamoDb, workspace: &WorkspaceId, founder: &UserI
 
 #[tokio::test]
 async fn a_tick_checks_each_target_once_and_a_workspaces_results_share_items() {
-    let (rounds, crowd, site) = (Rounds::new(), Crowd::default(), Site::start());
-    let hosts = sites(5, &crowd);
+    let (rounds, open, site) = (Rounds::new(), OpenRequests::default(), Site::start());
+    let hosts = sites(5, &open);
     let (workspace, founder) = (WorkspaceId::generate(), UserId::generate());
     let mut targets = Vec::new();
     for number in 0..70 {
@@ -326,8 +326,8 @@ async fn a_tick_checks_each_target_once_and_a_workspaces_results_share_items() {
 
 #[tokio::test]
 async fn a_partition_has_as_many_checks_at_a_time_as_places() {
-    let (rounds, crowd) = (Rounds::new(), Crowd::default());
-    let hosts = sites(20, &crowd);
+    let (rounds, open) = (Rounds::new(), OpenRequests::default());
+    let hosts = sites(20, &open);
     for host in &hosts {
         host.behave(Manner::AnswersAfter(Duration::from_millis(50), 200));
         register(&rounds.db, &host.url("/")).await;
@@ -335,14 +335,14 @@ async fn a_partition_has_as_many_checks_at_a_time_as_places() {
 
     rounds.hold().await;
 
-    assert_eq!(crowd.most_at_once(), 8);
+    assert_eq!(open.most_at_once(), 8);
     assert!(hosts.iter().all(|host| host.all_requests() == 1));
 }
 
 #[tokio::test]
 async fn two_partitions_share_the_hosts_and_the_places() {
-    let (rounds, crowd) = (Rounds::new(), Crowd::default());
-    let hosts = sites(30, &crowd);
+    let (rounds, open) = (Rounds::new(), OpenRequests::default());
+    let hosts = sites(30, &open);
     for host in &hosts {
         host.behave(Manner::AnswersAfter(Duration::from_millis(20), 200));
         register(&rounds.db, &host.url("/a")).await;
@@ -357,7 +357,7 @@ async fn two_partitions_share_the_hosts_and_the_places() {
 
     assert_eq!(of_partitions.len(), 2);
     assert!(hosts.iter().all(|host| (host.all_requests(), host.most_at_once()) == (2, 1)));
-    assert!(crowd.most_at_once() <= 11);
+    assert!(open.most_at_once() <= 11);
 }
 
 #[tokio::test]
@@ -566,8 +566,8 @@ async fn a_check_with_a_whole_try_fails_when_time_is_up() {
 
 #[tokio::test]
 async fn unchecked_targets_have_no_result_and_come_first_at_the_next_tick() {
-    let (rounds, crowd) = (Rounds::new(), Crowd::default());
-    let hosts = sites(12, &crowd);
+    let (rounds, open) = (Rounds::new(), OpenRequests::default());
+    let hosts = sites(12, &open);
     let mut targets = Vec::new();
     for host in &hosts {
         host.behave(Manner::Hangs);
@@ -583,14 +583,14 @@ async fn unchecked_targets_have_no_result_and_come_first_at_the_next_tick() {
     assert_eq!(first.iter().collect::<BTreeSet<_>>(), targets.iter().map(|target| &target.id).collect());
     hosts.iter().for_each(|host| host.behave(Manner::Answers(200)));
     let measured = rounds.hold().await;
-    assert_eq!((measured.get(Metric::ChecksSkipped), crowd.now()), (0.0, 0));
+    assert_eq!((measured.get(Metric::ChecksSkipped), open.now()), (0.0, 0));
     assert!(rounds.db.watch().notes(round.partition).await.unwrap().first.is_empty());
 }
 
 #[tokio::test]
 async fn a_host_that_never_answers_takes_one_place_and_nothing_else() {
-    let (rounds, crowd) = (Rounds::new(), Crowd::default());
-    let hosts = sites(10, &crowd);
+    let (rounds, open) = (Rounds::new(), OpenRequests::default());
+    let hosts = sites(10, &open);
     let (dead, good) = hosts.split_first().unwrap();
     dead.behave(Manner::Hangs);
     for number in 0..30 {
@@ -613,8 +613,8 @@ async fn a_host_that_never_answers_takes_one_place_and_nothing_else() {
 
 #[tokio::test]
 async fn three_targets_are_checked_at_each_tick_beside_somebody_elses_thousand() {
-    let (rounds, crowd) = (Rounds::new(), Crowd::default());
-    let hosts = sites(60, &crowd);
+    let (rounds, open) = (Rounds::new(), OpenRequests::default());
+    let hosts = sites(60, &open);
     hosts.iter().for_each(|host| host.behave(Manner::AnswersAfter(Duration::from_millis(100), 200)));
     let (few, many) = hosts.split_at(3);
     let greedy = UserId::generate();
@@ -706,8 +706,8 @@ async fn a_success_between_two_failures_counts_even_if_not_noted() {
 
 #[tokio::test]
 async fn a_shard_that_cannot_be_read_keeps_no_other_from_being_checked() {
-    let ((rounds, faults), crowd) = (Rounds::with_faults(), Crowd::default());
-    let hosts = sites(30, &crowd);
+    let ((rounds, faults), open) = (Rounds::with_faults(), OpenRequests::default());
+    let hosts = sites(30, &open);
     for host in &hosts {
         register(&rounds.db, &host.url("/")).await;
     }

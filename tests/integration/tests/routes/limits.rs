@@ -77,7 +77,7 @@ async fn a_limited_link_leads_as_often_as_allowed_and_then_answers_410() {
 }
 
 /// What each of these many visitors gets, who come at once and five times each. Who is impatient may be gone in the middle.
-async fn crowd(db: &TestDynamoDb, visitors: usize, patience: impl Fn(usize) -> Option<Duration>) -> Vec<u16> {
+async fn group(db: &TestDynamoDb, visitors: usize, patience: impl Fn(usize) -> Option<Duration>) -> Vec<u16> {
     let environments: Vec<_> = (0..8).map(|_| redirect(db)).collect();
     let visits = (0..visitors).map(|visitor| {
         let (redirect, patience) = (&environments[visitor % environments.len()], patience(visitor));
@@ -107,7 +107,7 @@ fn followed(answers: &[u16]) -> usize {
 async fn of_a_crowd_exactly_as_many_follow_a_link_as_may() {
     let (db, link) = with_link(limited(100)).await;
 
-    let answers = crowd(&db, 200, |_| None).await;
+    let answers = group(&db, 200, |_| None).await;
 
     assert_eq!((answers.len(), followed(&answers)), (1_000, 100));
     assert!(answers.iter().all(|status| matches!(status, 302 | 410)), "{answers:?}");
@@ -119,7 +119,7 @@ async fn functions_that_are_killed_let_nobody_more_through() {
     let (db, link) = with_link(limited(100)).await;
 
     let millis = |visitor: usize| Duration::from_millis(u64::try_from(visitor % 40).unwrap());
-    let answers = crowd(&db, 200, |visitor| (visitor % 2 == 0).then(|| millis(visitor))).await;
+    let answers = group(&db, 200, |visitor| (visitor % 2 == 0).then(|| millis(visitor))).await;
 
     let (used, followed) = (used(&db, &link).await as usize, followed(&answers));
     assert!(followed <= used && used <= 100, "{followed} of {used}");

@@ -1,7 +1,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use linklet_domain::{
-    ClickCount, ClickId, Crowd, Day, DaySlice, Dimension, Event, LinkClicks, LinkId, LinkStats, Part, Timestamp,
+    ClickCount, ClickId, AudienceGroup, Day, DaySlice, Dimension, Event, LinkClicks, LinkId, LinkStats, Part, Timestamp,
     WorkspaceId,
 };
 use linklet_dynamodb::{
@@ -105,7 +105,7 @@ async fn what_was_counted_is_read() {
         let stats = life(&table).await;
         let life = stats.whole_life();
         assert_eq!((life.clicks, life.visitors.estimate()), (2, 1));
-        assert_eq!(life.by(Dimension::Referer, Crowd::People).ranked(), [("https://news.example/", 2)]);
+        assert_eq!(life.by(Dimension::Referer, AudienceGroup::Human).ranked(), [("https://news.example/", 2)]);
         assert_eq!(stats.days[&events[0].occurred_at.day()].hours.iter().map(|hour| hour.clicks).sum::<u64>(), 2);
         assert_eq!(stats.summary(Timestamp::now()).last_click_at, Some(events[1].occurred_at));
         let totals = table.totals(&some_workspace(), &[link_id("launch"), link_id("other")]).await.unwrap();
