@@ -64,7 +64,7 @@ def test_who_closes_their_only_workspace_can_bring_it_back(tabs: Tabs, account: 
     tab = tabs.open(account, "settings", refused=[401, 404])
     fill_in(tab, begin_closing(tab), here["slug"], PASSWORD)
     tab.says(re.compile("is closed. It can be brought back until"))
-    # Where everybody may found one, they may be in a new one.
+    # Where everybody may create one, they may be in a new one.
     closed = tab.button(f"Bring it back ({here['name']})")
     if tab.page.get_by_role("heading", name="You are in no workspace").count() == 0:
         tab.open("settings")

@@ -310,7 +310,7 @@ def test_an_item_of_a_menu_stays_itself_when_others_appear_above_it(tabs: Tabs, 
 
 def test_who_may_create_no_workspace_is_told_whom_to_ask(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
-    tab.fails("**/api/workspaces", 403, "founding_closed")
+    tab.fails("**/api/workspaces", 403, "creation_closed")
     sentence = "Whoever runs this Linklet decides who creates workspaces."
     tab.button(re.compile("Switch workspace")).click()
     tab.page.get_by_role("menu").get_by_text("New workspace").click()
@@ -319,7 +319,7 @@ def test_who_may_create_no_workspace_is_told_whom_to_ask(tabs: Tabs, account: Ac
     expect(tab.dialog("New workspace").get_by_role("alert")).to_contain_text(sentence)
 
     other = tabs.open(account, "links", answers=in_no_workspace(account.email))
-    other.fails("**/api/workspaces", 403, "founding_closed")
+    other.fails("**/api/workspaces", 403, "creation_closed")
     other.page.get_by_label("Name").fill("Side project")
     other.button("Create").click()
     expect(other.page.get_by_text(sentence)).to_be_visible()

@@ -11,7 +11,7 @@ mod wanted_mail;
 mod workspace;
 
 use linklet_domain::{
-    AccountChange, ApiKeySecret, AuditContext, FoundingPolicy, Role, UserId, WorkspaceId, WorkspaceName,
+    AccountChange, ApiKeySecret, AuditContext, CreationPolicy, Role, UserId, WorkspaceId, WorkspaceName,
 };
 use linklet_dynamodb::{NotificationsTable, UsersTable};
 use linklet_lambda::{
@@ -35,8 +35,8 @@ pub struct Account {
     pub guesses: Guesses,
     /// Orders mails.
     pub mails: EmailRequests,
-    /// Who may found workspaces.
-    pub founding: FoundingPolicy,
+    /// Who may create workspaces.
+    pub creation: CreationPolicy,
     /// Generates API keys.
     pub generate_key: KeyGenerator,
 }
@@ -46,13 +46,13 @@ pub type KeyGenerator = fn() -> Result<ApiKeySecret, getrandom::Error>;
 
 impl Account {
     /// A handler that generates API keys with the operating system's random number generator, where no mail is configured and everybody
-    /// may found workspaces.
+    /// may create workspaces.
     pub fn new(tokens: TokenVerifier, users: UsersTable, notifications: NotificationsTable, guesses: Guesses) -> Self {
-        let (mails, founding) = Default::default();
-        Self { tokens, users, notifications, guesses, mails, founding, generate_key: ApiKeySecret::generate }
+        let (mails, creation) = Default::default();
+        Self { tokens, users, notifications, guesses, mails, creation, generate_key: ApiKeySecret::generate }
     }
 
-    /// Why somebody can't join or found a workspace whose account has changed meanwhile.
+    /// Why somebody can't join or create a workspace whose account has changed meanwhile.
     async fn joins_nothing(&self, person: &Person) -> Result<ApiError> {
         let is_leaving = self.users.is_leaving(person.user()).await?;
         Ok(if is_leaving { Problem::AccountClosing.into() } else { Problem::TryAgain.into() })
@@ -125,7 +125,7 @@ impl Handler for Account {
             (&Method::POST, ["api", "notifications", "seen"]) => self.mark_seen(request, &member().await?).await,
             (&Method::GET, ["api", "unsubscribe"]) => self.show_unsubscribing(request),
             (&Method::POST, ["api", "unsubscribe"]) => self.unsubscribe(request).await,
-            (&Method::POST, ["api", "workspaces"]) => self.found_workspace(request, &person_now().await?).await,
+            (&Method::POST, ["api", "workspaces"]) => self.create_workspace(request, &person_now().await?).await,
             (&Method::POST, ["api", "keys"]) => self.create_key(request, &admin_now().await?).await,
             (&Method::GET, ["api", "keys"]) => self.list_keys(request, &admin().await?).await,
             (&Method::PATCH, ["api", "keys", prefix]) => self.change_key(request, &admin_now().await?, prefix).await,

@@ -21,6 +21,6 @@ async fn run() -> Result<(), StartError> {
     let guesses = Guesses::from_env(&tables, &SecretsManager::new(&aws)).await?;
     let notifications = tables.at("NOTIFICATIONS_TABLE", NotificationsTable::new)?;
     let users = tables.users()?;
-    let (mails, founding) = (EmailRequests::from_env(&aws), admission::founding()?);
-    http::serve(Account { mails, founding, ..Account::new(verifier, users, notifications, guesses) }).await
+    let (mails, creation) = (EmailRequests::from_env(&aws), admission::creation()?);
+    http::serve(Account { mails, creation, ..Account::new(verifier, users, notifications, guesses) }).await
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use linklet_domain::{
-    self as domain, Destinations, Founder, IdempotencyKey, Membership, Role, Timestamp, Workspace, WorkspaceId,
+    self as domain, Creator, Destinations, IdempotencyKey, Membership, Role, Timestamp, Workspace, WorkspaceId,
     WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug, optional,
 };
-use linklet_dynamodb::{CreateWorkspaceOutcome, FoundingAnswer, NewWorkspace, WorkspaceOutcome, back_off};
+use linklet_dynamodb::{CreateWorkspaceOutcome, CreationAnswer, NewWorkspace, WorkspaceOutcome, back_off};
 use linklet_lambda::{
     http::{ApiError, Immutable, Problem, Request, Response, Result, StatusCode, json, json_text, located},
     identity::{Caller, Person},
@@ -49,30 +49,30 @@ impl Account {
     }
 
     /// 201 with a new workspace, of which the caller is the admin. A token for it comes from `POST /api/auth/switch`.
-    pub(crate) async fn found_workspace(&self, request: &Request, person: &Person) -> Result<Response> {
+    pub(crate) async fn create_workspace(&self, request: &Request, person: &Person) -> Result<Response> {
         const TRIES: u32 = 5;
         let body = request.json_object()?;
         let (key, fingerprint) = (request.idempotency_key()?, body.fingerprint());
         // Read before an earlier answer is found, so that both name the same members that do nothing.
         let wanted = body.read();
         // Before the body is judged: what was accepted at the first request may be refused since.
-        if let Some(first) = self.first_founding(request, person, key.as_ref(), &fingerprint).await? {
+        if let Some(first) = self.first_creation(request, person, key.as_ref(), &fingerprint).await? {
             return Ok(first);
         }
-        let Founding { name } = wanted?;
+        let Creation { name } = wanted?;
         let account = self.users.account(person.user()).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
         let memberships = self.users.memberships(person.user()).await?;
-        self.require_founder(&account, &memberships).await?;
+        self.require_creator(&account, &memberships).await?;
         let origin = self.guesses.origin(request, person.actor());
         for attempt in 0..TRIES {
             let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name.clone(), request.received_at());
             let body =
                 serde_json::to_string(&WorkspaceView::from(&workspace.workspace())).map_err(ApiError::internal)?;
-            let answer = FoundingAnswer { fingerprint: fingerprint.clone(), body };
-            match self.users.found_workspace(&workspace, key.as_ref().map(|key| (key, &answer)), &origin).await? {
-                CreateWorkspaceOutcome::Founded => return Ok(founded(answer)),
+            let answer = CreationAnswer { fingerprint: fingerprint.clone(), body };
+            match self.users.create_workspace(&workspace, key.as_ref().map(|key| (key, &answer)), &origin).await? {
+                CreateWorkspaceOutcome::Created => return Ok(created(answer)),
                 outcome @ (CreateWorkspaceOutcome::KeyTaken | CreateWorkspaceOutcome::TooMany) => {
-                    let first = self.first_founding(request, person, key.as_ref(), &fingerprint).await?;
+                    let first = self.first_creation(request, person, key.as_ref(), &fingerprint).await?;
                     let is_full = outcome == CreateWorkspaceOutcome::TooMany;
                     return first.ok_or(if is_full { Problem::WorkspaceLimit } else { Problem::TryAgain }.into());
                 }
@@ -84,7 +84,7 @@ impl Account {
     }
 
     /// The answer that a request of the person with the same idempotency key got.
-    async fn first_founding(
+    async fn first_creation(
         &self,
         request: &Request,
         person: &Person,
@@ -92,27 +92,27 @@ impl Account {
         fingerprint: &str,
     ) -> Result<Option<Response>> {
         let Some(key) = key else { return Ok(None) };
-        match self.users.founding_answer(person.user(), key, request.received_at()).await? {
+        match self.users.creation_answer(person.user(), key, request.received_at()).await? {
             Some(first) if first.fingerprint != fingerprint => Err(Problem::IdempotencyKeyReused.into()),
-            first => Ok(first.map(founded)),
+            first => Ok(first.map(created)),
         }
     }
 
-    async fn require_founder(&self, account: &domain::Account, memberships: &[Membership]) -> Result<()> {
+    async fn require_creator(&self, account: &domain::Account, memberships: &[Membership]) -> Result<()> {
         let is_verified = self.users.verified_at(&account.id).await?.is_some();
         let is_admin = memberships.iter().any(|its| its.is_active() && its.role == Role::Admin);
-        let founder = Founder { email: &account.email, is_verified, is_admin };
-        if self.founding.admits(founder) { Ok(()) } else { Err(Problem::FoundingClosed.into()) }
+        let creator = Creator { email: &account.email, is_verified, is_admin };
+        if self.creation.admits(creator) { Ok(()) } else { Err(Problem::CreationClosed.into()) }
     }
 }
 
-fn founded(answer: FoundingAnswer) -> Response {
+fn created(answer: CreationAnswer) -> Response {
     located(json_text(StatusCode::CREATED, answer.body), "me/workspaces")
 }
 
 /// The body of a request for a new workspace.
 #[derive(Deserialize)]
-struct Founding {
+struct Creation {
     name: WorkspaceName,
 }
 

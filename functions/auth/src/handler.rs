@@ -11,7 +11,7 @@ mod sessions;
 mod verification;
 
 use linklet_domain::{
-    Account, AccountChange, FoundingPolicy, Membership, Password, RegistrationPolicy, Timestamp, TypedPassword,
+    Account, AccountChange, CreationPolicy, Membership, Password, RegistrationPolicy, Timestamp, TypedPassword,
     optional,
 };
 use linklet_dynamodb::{PasswordChange, UsersTable};
@@ -46,7 +46,7 @@ pub struct Auth {
     /// Who may register without an invitation.
     pub registration: RegistrationPolicy,
     /// Which people who have no workspace found one by logging in.
-    pub founding: FoundingPolicy,
+    pub creation: CreationPolicy,
     /// The address of the API.
     pub address: ApiAddress,
 }
@@ -79,8 +79,8 @@ impl Auth {
     /// A handler with its repository, the verifier and issuer of tokens, and the limits on guessing, where no mail is configured and
     /// anybody may register.
     pub fn new(users: UsersTable, tokens: TokenVerifier, issuer: TokenIssuer, limits: Limits) -> Self {
-        let (passwords, mails, registration, founding, address) = Default::default();
-        Self { users, tokens, issuer, limits, passwords, mails, registration, founding, address }
+        let (passwords, mails, registration, creation, address) = Default::default();
+        Self { users, tokens, issuer, limits, passwords, mails, registration, creation, address }
     }
 
     pub(crate) fn proofs(&self) -> Proofs<'_> {

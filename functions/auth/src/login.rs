@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use linklet_domain::{
-    Account, AccountChange, Actor, EmailAddress, Founder, GuessKind, HashFor, Membership, SessionId, Timestamp,
+    Account, AccountChange, Actor, Creator, EmailAddress, GuessKind, HashFor, Membership, SessionId, Timestamp,
     TypedPassword, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{CreateWorkspaceOutcome, NewWorkspace, back_off};
@@ -140,8 +140,8 @@ impl Auth {
         let workspace = NewWorkspace::of(account, id, name, request.received_at());
         let origin = self.limits.guesses.origin(request, Actor::Person(account.id));
         for attempt in 0..TRIES {
-            match self.users.found_workspace(&workspace, None, &origin).await? {
-                CreateWorkspaceOutcome::Founded => return Ok(Some(workspace.membership())),
+            match self.users.create_workspace(&workspace, None, &origin).await? {
+                CreateWorkspaceOutcome::Created => return Ok(Some(workspace.membership())),
                 CreateWorkspaceOutcome::TooMany => return Ok(None),
                 CreateWorkspaceOutcome::AccountChanged if self.users.is_leaving(&account.id).await? => return Ok(None),
                 CreateWorkspaceOutcome::AccountChanged => break,
@@ -157,10 +157,10 @@ impl Auth {
         Err(ApiError::Problem(Problem::TryAgain))
     }
 
-    /// Whether somebody without a workspace may found one.
+    /// Whether somebody without a workspace may create one.
     async fn may_found(&self, account: &Account) -> Result<bool> {
         let is_verified = self.users.verified_at(&account.id).await?.is_some();
-        Ok(self.founding.admits(Founder { email: &account.email, is_verified, is_admin: false }))
+        Ok(self.creation.admits(Creator { email: &account.email, is_verified, is_admin: false }))
     }
 
     /// Notes when somebody has logged in. A failure is only logged: the time is for information, and the next login sets it.

@@ -26,8 +26,8 @@ async fn run() -> Result<(), StartError> {
     let mails = EmailRequests::from_env(&aws);
     let registration = registration(mails.are_placed())?;
     let users = tables.users()?;
-    let (founding, address) = (admission::founding()?, ApiAddress::from_env());
-    http::serve(Auth { mails, registration, founding, address, ..Auth::new(users, verifier, issuer, limits) }).await
+    let (creation, address) = (admission::creation()?, ApiAddress::from_env());
+    http::serve(Auth { mails, registration, creation, address, ..Auth::new(users, verifier, issuer, limits) }).await
 }
 
 /// Who may register. An address can be verified only where mail is configured.

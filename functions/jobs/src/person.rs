@@ -12,7 +12,7 @@ pub struct PersonWork {
     pub notifications: NotificationsTable,
     /// The repository of guesses, and of where people have signed in from.
     pub guesses: ThrottleTable,
-    /// The repository of monitored URLs, for how many a person has in all workspaces that they have founded.
+    /// The repository of monitored URLs, for how many a person has in all workspaces that they have created.
     pub targets: WatchTable,
 }
 
@@ -21,6 +21,6 @@ impl PersonWork {
         self.users.forget_person(user).await?;
         self.notifications.forget(user).await?;
         self.guesses.forget_account(guessed).await?;
-        self.targets.forget_founder(user).await
+        self.targets.forget_creator(user).await
     }
 }

@@ -1,5 +1,5 @@
 //! Pauses what others may have made in the name of an account that its person has reclaimed: its API keys everywhere, and in the
-//! workspaces that it has founded and leads all other memberships and keys. Open invitations are withdrawn, since nobody waits for them.
+//! workspaces that it has created and leads all other memberships and keys. Open invitations are withdrawn, since nobody waits for them.
 //! It is forgotten from where others may have signed in, so that they are strangers there again.
 //!
 //! The person sees what is paused, and keeps or removes each.
@@ -97,10 +97,10 @@ impl ReclaimWork {
         Ok(paused)
     }
 
-    /// Whether somebody has founded a workspace and leads it still. Whoever has taken the role away has it now, and a founder who was
+    /// Whether somebody has created a workspace and leads it still. Whoever has taken the role away has it now, and a creator who was
     /// an admin once doesn't become one by forgetting a password.
     async fn is_theirs(&self, workspace: &Workspace, user: &UserId) -> Result<bool> {
-        if workspace.founded_by != *user {
+        if workspace.created_by != *user {
             return Ok(false);
         }
         let members = self.users.members(&workspace.id).await?;

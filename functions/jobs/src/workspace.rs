@@ -258,7 +258,7 @@ impl WorkspaceWork {
         }
     }
 
-    /// Purges a page of monitored URLs, one after another, since each counts down what the workspace and its founder have. As they go,
+    /// Purges a page of monitored URLs, one after another, since each counts down what the workspace and its creator have. As they go,
     /// the next page is the first one again, until the index knows of none.
     async fn purge_targets(&self, workspace: &Workspace) -> Result<Option<Step>> {
         const AT_ONCE: usize = 100;

@@ -234,8 +234,8 @@ fn changed(change: &AccountChange) -> (&'static str, Vec<String>) {
         AccountChange::MembershipPaused { workspace_name } => (
             "Your membership is paused",
             format!(
-                "Your membership of {} is paused, since its founder has set a new password. \
-                 It goes on when the founder keeps it.",
+                "Your membership of {} is paused, since its creator has set a new password. \
+                 It goes on when the creator keeps it.",
                 plain_name(workspace_name)
             ),
         ),
@@ -276,7 +276,7 @@ fn reset_sentences(pauses: bool) -> Vec<String> {
     if pauses {
         sentences.push(
             "Until now, nobody had shown that this address is theirs. Somebody else may have used the account, so all that \
-             could let them in again is paused: its API keys, and other people in workspaces that it has founded. Open \
+             could let them in again is paused: its API keys, and other people in workspaces that it has created. Open \
              invitations are withdrawn. Sign in, look at Members and API keys, and keep or remove each."
                 .to_owned(),
         );

@@ -2,7 +2,7 @@
 
 use std::{ops::RangeInclusive, time::Duration};
 
-use linklet_domain::{Audience, ClickFilter, AudienceGroup, Day, Invalid, OverviewQuestion, Tag, Timestamp};
+use linklet_domain::{Audience, AudienceGroup, ClickFilter, Day, Invalid, OverviewQuestion, Tag, Timestamp};
 use linklet_lambda::{
     http::{ApiError, Request, Result},
     throttle::StatsQueryLimiter,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use linklet_domain::{
-    ClickCount, CoveredLinks, AudienceGroup, Day, DownTarget, Link, LinkCounts, LinkId, Overview, OverviewBreakdowns,
+    AudienceGroup, ClickCount, CoveredLinks, Day, DownTarget, Link, LinkCounts, LinkId, Overview, OverviewBreakdowns,
     OverviewPart, OverviewTime, Period, ShortCode, Tag, TagCount, TargetUrl, Timestamp, Title,
 };
 use linklet_lambda::{

@@ -5,7 +5,7 @@
 
 use std::{ops::Range, time::Duration};
 
-use linklet_domain::{Click, AudienceGroup, Day, Findings, LinkId, Timestamp};
+use linklet_domain::{AudienceGroup, Click, Day, Findings, LinkId, Timestamp};
 use linklet_dynamodb::{ByteBudget, ReadBudget, RepositoryError};
 use linklet_lambda::{
     http::{Format, Request, Response, Result, StatusCode, json},

@@ -8,43 +8,43 @@ use std::{
 use linklet_domain::{Host, TargetId};
 use linklet_dynamodb::DueTarget;
 
-/// The targets of a round, which are checked in turns: one of each founder, then the next of each. Within the turns of a founder,
+/// The targets of a round, which are checked in turns: one of each creator, then the next of each. Within the turns of a creator,
 /// the workspaces take queue. So whoever has few targets notices nothing of somebody with many, and of a host only one is checked
 /// at a time.
 #[derive(Default)]
 pub(crate) struct FairQueue {
-    founders: VecDeque<Founder>,
+    creators: VecDeque<Creator>,
     busy: HashSet<Host>,
 }
 
 /// The targets of a person's workspaces.
 #[derive(Default)]
-struct Founder(VecDeque<Workspace>);
+struct Creator(VecDeque<Workspace>);
 
 /// The targets of a workspace.
 #[derive(Default)]
 struct Workspace(VecDeque<DueTarget>);
 
 impl FairQueue {
-    /// Divides targets. Who has one that comes first begins; otherwise the order of founders and of workspaces is random, so that
+    /// Divides targets. Who has one that comes first begins; otherwise the order of creators and of workspaces is random, so that
     /// each has the same chance where there is no time for all.
     pub(crate) fn of(targets: Vec<DueTarget>, first: &[TargetId]) -> Self {
         let first: HashSet<_> = first.iter().collect();
         let comes_first = |target: &DueTarget| first.contains(&target.id);
-        let founders = grouped(targets, |target| target.founder).map(|targets| {
+        let creators = grouped(targets, |target| target.creator).map(|targets| {
             let workspaces = grouped(targets, |target| target.workspace).map(|mut targets| {
                 targets.sort_by_key(|target| !comes_first(target));
                 Workspace(targets.into())
             });
-            Founder(in_order(workspaces, |workspace| workspace.next().is_some_and(comes_first)))
+            Creator(in_order(workspaces, |workspace| workspace.next().is_some_and(comes_first)))
         });
-        let founders = in_order(founders, |founder| founder.next().is_some_and(comes_first));
-        Self { founders, busy: HashSet::new() }
+        let creators = in_order(creators, |creator| creator.next().is_some_and(comes_first));
+        Self { creators, busy: HashSet::new() }
     }
 
     /// The next target whose host isn't busy. Its host is, until it is [free](Self::free) again.
     pub(crate) fn next(&mut self) -> Option<DueTarget> {
-        let target = take_turn(&mut self.founders, |founder| founder.take(&self.busy))?;
+        let target = take_turn(&mut self.creators, |creator| creator.take(&self.busy))?;
         self.busy.insert(target.host.clone());
         Some(target)
     }
@@ -58,14 +58,14 @@ impl FairQueue {
     pub(crate) fn into_rest(mut self) -> Vec<DueTarget> {
         let nobody = HashSet::new();
         let mut rest = Vec::new();
-        while let Some(target) = take_turn(&mut self.founders, |founder| founder.take(&nobody)) {
+        while let Some(target) = take_turn(&mut self.creators, |creator| creator.take(&nobody)) {
             rest.push(target);
         }
         rest
     }
 }
 
-impl Founder {
+impl Creator {
     fn next(&self) -> Option<&DueTarget> {
         self.0.front()?.next()
     }
@@ -119,13 +119,13 @@ mod tests {
 
     use super::*;
 
-    fn due(founder: UserId, workspace: WorkspaceId, url: &str) -> DueTarget {
+    fn due(creator: UserId, workspace: WorkspaceId, url: &str) -> DueTarget {
         let url = TargetUrl::parse(url).unwrap();
         let canonical = CanonicalUrl::of(&url).unwrap();
         DueTarget {
             id: TargetId::of(&workspace, &canonical),
             workspace,
-            founder,
+            creator,
             created_at: Timestamp::now(),
             host: canonical.host(),
             url,
@@ -134,14 +134,14 @@ mod tests {
     }
 
     /// So many targets of a workspace, at hosts of their own.
-    fn of_workspace(founder: UserId, workspace: WorkspaceId, count: usize) -> Vec<DueTarget> {
-        (0..count).map(|number| due(founder, workspace, &format!("https://{number}.{workspace}.example/"))).collect()
+    fn of_workspace(creator: UserId, workspace: WorkspaceId, count: usize) -> Vec<DueTarget> {
+        (0..count).map(|number| due(creator, workspace, &format!("https://{number}.{workspace}.example/"))).collect()
     }
 
-    fn of_founder(workspaces: usize, targets: usize) -> (UserId, Vec<DueTarget>) {
-        let founder = UserId::generate();
-        let targets = (0..workspaces).flat_map(|_| of_workspace(founder, WorkspaceId::generate(), targets)).collect();
-        (founder, targets)
+    fn of_creator(workspaces: usize, targets: usize) -> (UserId, Vec<DueTarget>) {
+        let creator = UserId::generate();
+        let targets = (0..workspaces).flat_map(|_| of_workspace(creator, WorkspaceId::generate(), targets)).collect();
+        (creator, targets)
     }
 
     fn taken(queue: &mut FairQueue, count: usize) -> Vec<DueTarget> {
@@ -149,21 +149,21 @@ mod tests {
     }
 
     #[test]
-    fn a_founder_with_few_targets_gets_all_checks_beside_twenty_full_workspaces() {
-        let ((_, many), (few, three)) = (of_founder(20, 100), of_founder(1, 3));
+    fn a_creator_with_few_targets_gets_all_checks_beside_twenty_full_workspaces() {
+        let ((_, many), (few, three)) = (of_creator(20, 100), of_creator(1, 3));
         let mut queue = FairQueue::of([many, three].concat(), &[]);
 
         let checked = taken(&mut queue, 6);
 
-        assert_eq!(checked.iter().filter(|target| target.founder == few).count(), 3);
+        assert_eq!(checked.iter().filter(|target| target.creator == few).count(), 3);
         assert_eq!(queue.into_rest().len(), 2_003 - 6);
     }
 
     #[test]
-    fn the_workspaces_of_a_founder_take_turns_as_well() {
-        let (founder, small) = (UserId::generate(), WorkspaceId::generate());
-        let large = of_workspace(founder, WorkspaceId::generate(), 900);
-        let mut queue = FairQueue::of([large, of_workspace(founder, small, 3)].concat(), &[]);
+    fn the_workspaces_of_a_creator_take_turns_as_well() {
+        let (creator, small) = (UserId::generate(), WorkspaceId::generate());
+        let large = of_workspace(creator, WorkspaceId::generate(), 900);
+        let mut queue = FairQueue::of([large, of_workspace(creator, small, 3)].concat(), &[]);
 
         let checked = taken(&mut queue, 6);
 
@@ -192,35 +192,35 @@ mod tests {
 
     #[test]
     fn a_target_at_a_busy_host_costs_its_workspace_no_turn() {
-        let (founder, workspace) = (UserId::generate(), WorkspaceId::generate());
-        let at_busy = (0..9).map(|number| due(founder, workspace, &format!("https://busy.example/{number}")));
-        let targets = at_busy.chain(of_workspace(founder, workspace, 2)).collect();
+        let (creator, workspace) = (UserId::generate(), WorkspaceId::generate());
+        let at_busy = (0..9).map(|number| due(creator, workspace, &format!("https://busy.example/{number}")));
+        let targets = at_busy.chain(of_workspace(creator, workspace, 2)).collect();
         let mut queue = FairQueue::of(targets, &[]);
 
         assert_eq!(taken(&mut queue, 11).len(), 3);
     }
 
     #[test]
-    fn targets_left_over_come_first_but_not_before_other_founders_turns() {
+    fn targets_left_over_come_first_but_not_before_other_creators_turns() {
         for _ in 0..20 {
-            let ((greedy, many), (few, three)) = (of_founder(1, 60), of_founder(1, 3));
+            let ((greedy, many), (few, three)) = (of_creator(1, 60), of_creator(1, 3));
             let first: Vec<_> = many.iter().skip(10).take(50).map(|target| target.id.clone()).collect();
             let mut queue = FairQueue::of([many, three].concat(), &first);
 
             let checked = taken(&mut queue, 6);
 
-            let of_greedy: Vec<_> = checked.iter().filter(|target| target.founder == greedy).collect();
+            let of_greedy: Vec<_> = checked.iter().filter(|target| target.creator == greedy).collect();
             assert_eq!(
                 of_greedy.iter().map(|target| &target.id).collect::<Vec<_>>(),
                 first.iter().take(3).collect::<Vec<_>>()
             );
-            assert_eq!((checked[0].founder, checked[1].founder), (greedy, few));
+            assert_eq!((checked[0].creator, checked[1].creator), (greedy, few));
         }
     }
 
     #[test]
     fn where_there_is_no_time_for_all_nobody_is_always_the_last() {
-        let all: Vec<_> = (0..5).flat_map(|_| of_founder(1, 1).1).collect();
+        let all: Vec<_> = (0..5).flat_map(|_| of_creator(1, 1).1).collect();
 
         let first: HashSet<_> =
             (0..200).filter_map(|_| FairQueue::of(all.clone(), &[]).next()).map(|target| target.id).collect();

@@ -24,7 +24,7 @@ use tracing::Instrument as _;
 pub struct WatchLinks {
     /// The repository of targets.
     pub targets: WatchTable,
-    /// Knows who founded a workspace.
+    /// Knows who created a workspace.
     pub users: Workspaces,
     /// The dead-letter queue, for records that can't be read or whose URL can't be monitored.
     pub dead_letters: DeadLetterQueue,
@@ -135,8 +135,8 @@ impl WatchLinks {
         let at = event.occurred_at;
         match change {
             WatcherChange::Added(target, link) => {
-                let founder = self.users.founder(&target.workspace).await?.unwrap_or(target.owner);
-                let target = target.founded_by(founder);
+                let creator = self.users.creator(&target.workspace).await?.unwrap_or(target.owner);
+                let target = target.created_by(creator);
                 if self.targets.watch(&target, &link, at, &event.correlation_id).await? == WatchOutcome::NoRoom {
                     let (workspace_id, short_code) = (target.workspace.to_string(), link.code.as_str());
                     tracing::warn!(

@@ -27,7 +27,7 @@ pub struct Watch {
     pub targets: WatchTable,
     /// The audit log, for what others than their owner do to targets.
     pub audit_log: AuditTable,
-    /// Knows who founded a workspace.
+    /// Knows who created a workspace.
     pub users: Workspaces,
     /// Knows the addresses of the shortener itself.
     pub short_urls: ShortUrls,
@@ -68,8 +68,8 @@ impl Watch {
             return Ok(answer(first));
         }
         let wanted = self.wanted(url, request, caller)?;
-        let founder = self.users.founder(&wanted.workspace).await?.unwrap_or(wanted.owner);
-        let wanted = wanted.founded_by(founder);
+        let creator = self.users.creator(&wanted.workspace).await?.unwrap_or(wanted.owner);
+        let wanted = wanted.created_by(creator);
         match self.targets.register(&wanted, key.as_ref(), request.correlation_id()).await? {
             TargetRegistration::Done(registered) => Ok(answer(registered)),
             TargetRegistration::Full => Err(Problem::TargetQuotaReached.into()),

@@ -177,7 +177,7 @@ pub struct Membership {
 }
 
 impl Membership {
-    /// How many a person may have and still join or found another workspace. Quotas are those of a workspace, so without a limit they
+    /// How many a person may have and still join or create another workspace. Quotas are those of a workspace, so without a limit they
     /// would be none; and one transaction changes the copies that memberships have of a person's name and address.
     pub const MOST: usize = 20;
 

@@ -67,7 +67,7 @@ uuid_newtype! {
 
 impl WorkspaceId {
     /// The id of the workspace that a person gets in place of the last one that they have left. It is the same for all logins of
-    /// a minute, so of several at once one founds it (UUID version 8, RFC 9562).
+    /// a minute, so of several at once one creates it (UUID version 8, RFC 9562).
     pub fn derived_from(user: &UserId, at: Timestamp) -> Self {
         let digest = Sha256::digest(format!("{user} {}", at.unix_seconds() / 60));
         Self(uuid_of(&digest))

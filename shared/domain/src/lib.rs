@@ -13,11 +13,11 @@ mod click;
 mod click_id;
 mod closure;
 mod correlation_id;
+mod creation;
 mod email_request;
 mod event;
 mod exact_json;
 mod folding;
-mod founding;
 mod handover;
 mod idempotency_key;
 mod ids;
@@ -68,13 +68,13 @@ pub use click::{Click, CountryCode, IpHash, ParkedClick, Salt, Spread, Visitor};
 pub use click_id::ClickId;
 pub use closure::Closure;
 pub use correlation_id::CorrelationId;
+pub use creation::{CreationPolicy, Creator};
 pub use email_request::{AccountChange, EmailRequest, RequestedEmail};
 pub use event::{
     Event, EventDetail, JobFinished, LinkEvent, MilestoneReached, TargetDown, TargetUp, UrlClicked, UrlCreated,
     UrlDeleted, UrlExhausted, UrlUpdated,
 };
 pub use exact_json::ExactJson;
-pub use founding::{Founder, FoundingPolicy};
 pub use handover::{Handover, KeysLeft, oldest_admin_but};
 pub use idempotency_key::{AnswerKey, IdempotencyKey};
 pub use ids::{EmailRequestId, EventId, InvitationId, JobId, SessionId, UserId, WorkspaceId};
@@ -105,7 +105,7 @@ pub use overview::{
 };
 pub use own_address::OwnAddress;
 pub use password::{Password, TypedPassword};
-pub use redirect::{Asker, Caching, CountsAs, Decision, RedirectSettings, Intent, RedirectTarget};
+pub use redirect::{Asker, Caching, CountsAs, Decision, Intent, RedirectSettings, RedirectTarget};
 pub use redirect_options::{
     ClickLimit, Condition, Destination, DestinationName, Platform, Preview, PreviewDescription, PreviewTitle,
     RedirectOptions, Routing, RoutingRefused, Rule, Traits, Uses, Variant,
@@ -116,7 +116,7 @@ pub use revision::{Precondition, Revision};
 pub use short_code::{GENERATED_LENGTH, ROUTES, ReservedCodes, ShortCode, Unavailable, reserved_words};
 pub use source::{Campaign, Source};
 pub use stats::{
-    Breakdown, Breakdowns, ClickCount, ClickFilter, AudienceGroup, DaySlice, DayStats, Dimension, Findings, Interval,
+    AudienceGroup, Breakdown, Breakdowns, ClickCount, ClickFilter, DaySlice, DayStats, Dimension, Findings, Interval,
     LinkClicks, LinkStats, Moment, Part, Point, Profile, Ranking, Rollup, Summary, Totals, UniqueVisitors, is_recent,
     site_of, timeline,
 };

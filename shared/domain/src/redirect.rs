@@ -220,7 +220,12 @@ mod tests {
 
     fn link_with(availability: Availability, options: RedirectOptions) -> Record<RedirectTarget> {
         let target = TargetUrl::parse("https://example.com").unwrap();
-        Record::Link(RedirectTarget { identity: identity(), target, availability, settings: RedirectSettings::of(options, None) })
+        Record::Link(RedirectTarget {
+            identity: identity(),
+            target,
+            availability,
+            settings: RedirectSettings::of(options, None),
+        })
     }
 
     fn with_fallback() -> RedirectOptions {

@@ -149,8 +149,8 @@ pub struct Workspace {
     /// Whether its links can be led elsewhere.
     #[serde(default, skip_serializing_if = "Destinations::are_fixed")]
     pub destinations: Destinations,
-    /// Who has founded it, who may have left it since.
-    pub founded_by: UserId,
+    /// Who has created it, who may have left it since.
+    pub created_by: UserId,
     /// When the workspace was created.
     pub created_at: Timestamp,
     /// When its name, slug or settings were last changed; at first, when it was created.

@@ -42,7 +42,7 @@ pub use stats::{
 pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, MailAdmission, ReadMeter, ThrottleTable};
 pub use users::{
     AcceptOutcome, ActiveSession, AddressStep, AddressVerification, ApiKeys, ChangedKey, CloseOutcome,
-    CreateKeyOutcome, CreateWorkspaceOutcome, FoundingAnswer, Invitations, InviteOutcome, KeyChange, KeyOutcome,
+    CreateKeyOutcome, CreateWorkspaceOutcome, CreationAnswer, Invitations, InviteOutcome, KeyChange, KeyOutcome,
     LastingSessions, LeaveEffect, MailAddress, Mailbox, MemberChange, MemberOutcome, Names, NewToken, NewWorkspace,
     OneTimeTokens, OpenInvitation, PasswordChange, PasswordReset, PendingAddress, PersonChange, PersonOutcome, Profile,
     Recipient, Recipients, RegisterOutcome, Registration, Removal, ResetOutcome, RestoreOutcome, Session,

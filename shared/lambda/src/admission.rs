@@ -1,6 +1,6 @@
-//! Who may register and found workspaces, as the environment says.
+//! Who may register and create workspaces, as the environment says.
 
-use linklet_domain::{FoundingPolicy, RegistrationPolicy};
+use linklet_domain::{CreationPolicy, RegistrationPolicy};
 
 use crate::{StartError, config};
 
@@ -13,11 +13,11 @@ pub fn registration() -> Result<RegistrationPolicy, StartError> {
     Ok(RegistrationPolicy::parse(&config::required("REGISTRATION")?, &domains)?)
 }
 
-/// Who may found workspaces: `WHO_FOUNDS_WORKSPACES`, and if that is empty, who may register.
+/// Who may create workspaces: `WHO_CREATES_WORKSPACES`, and if that is empty, who may register.
 ///
 /// # Errors
 /// When a variable is wrong.
-pub fn founding() -> Result<FoundingPolicy, StartError> {
-    let who = config::optional("WHO_FOUNDS_WORKSPACES").unwrap_or_default();
-    Ok(FoundingPolicy::parse(&who, registration()?)?)
+pub fn creation() -> Result<CreationPolicy, StartError> {
+    let who = config::optional("WHO_CREATES_WORKSPACES").unwrap_or_default();
+    Ok(CreationPolicy::parse(&who, registration()?)?)
 }

@@ -14,7 +14,7 @@
 //! - [`metrics`]: what is counted on the way
 //! - [`breaker`]: what keeps requests from waiting for tables that don't answer
 //! - [`throttle`], [`guesses`]: limits that are counted in a table
-//! - [`admission`]: who may register and found workspaces
+//! - [`admission`]: who may register and create workspaces
 //! - [`config`], [`secrets`], [`aws`], [`telemetry`]: start-up
 
 mod actor;

@@ -16,7 +16,7 @@ use crate::{
 pub fn quota_from_env() -> Result<TargetQuota, ConfigError> {
     Ok(TargetQuota {
         per_workspace: config::parsed("TARGETS_PER_WORKSPACE")?,
-        per_founder: config::parsed("TARGETS_PER_FOUNDER")?,
+        per_creator: config::parsed("TARGETS_PER_CREATOR")?,
     })
 }
 
@@ -54,7 +54,7 @@ fn reach_of(value: Option<&str>) -> Result<Reach, ConfigError> {
 pub struct TargetRoom {
     /// The repository of targets, with their quota.
     pub targets: WatchTable,
-    /// Knows who founded a workspace.
+    /// Knows who created a workspace.
     pub users: Workspaces,
     /// What checks reach.
     pub reach: Reach,
@@ -74,8 +74,8 @@ impl TargetRoom {
     }
 
     async fn has_room(&self, workspace: &WorkspaceId, user: &UserId, id: &TargetId) -> Result<bool, RepositoryError> {
-        let founder = self.users.founder(workspace).await?.unwrap_or(*user);
-        self.targets.has_room(workspace, &founder, id).await
+        let creator = self.users.creator(workspace).await?.unwrap_or(*user);
+        self.targets.has_room(workspace, &creator, id).await
     }
 }
 

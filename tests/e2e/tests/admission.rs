@@ -65,7 +65,7 @@ async fn is_outside(guest: &Guest<'_>, admin: &User) {
 
     assert_eq!((&me["workspace_id"], &me["role"]), (&Value::Null, &Value::Null));
     assert_eq!((shorten.status, &shorten.json()["code"]), (403, &json!("no_workspace")), "{}", shorten.body);
-    assert_eq!((found.status, &found.json()["code"]), (403, &json!("founding_closed")), "{}", found.body);
+    assert_eq!((found.status, &found.json()["code"]), (403, &json!("creation_closed")), "{}", found.body);
     let invite = admin.request("POST", "/api/workspace/invitations").json(&json!({"email": guest.email}));
     let invitation = send(invite).await.json()["token"].clone();
     let joined = guest.send(&token, "POST", "/api/invitations/accept", json!({"token": invitation})).await;
@@ -95,7 +95,7 @@ async fn registration(api: &Api) -> Value {
 async fn nobody_gets_in_who_should_not_with_any_kind_of_registration() {
     let api = Api::new();
 
-    if !deploy(&["Registration=open", "WhoFoundsWorkspaces=operators", "ShortenPerMinute=2"]) {
+    if !deploy(&["Registration=open", "WhoCreatesWorkspaces=operators", "ShortenPerMinute=2"]) {
         return;
     }
     a_person_has_one_limit_wherever_they_are().await;

@@ -33,7 +33,7 @@ async fn links_of_a_closed_workspace_lead_nowhere_until_it_is_brought_back() {
     assert_eq!(closed.status, 202, "{}", closed.body);
     eventually("the link is suspended", suspended(), || visited(&api, &code)).await;
 
-    // Whoever is in no open workspace founds one by signing in.
+    // Whoever is in no open workspace creates one by signing in.
     let login = api.post("/api/auth/login", &json!({"email": ada.email, "password": PASSWORD})).await;
     let token = login.json()["token"].as_str().unwrap().to_owned();
     let with_token = |method: &str, path: &str| api.request(method, path).bearer_auth(&token);

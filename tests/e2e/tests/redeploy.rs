@@ -14,7 +14,7 @@ use std::{
 };
 
 use linklet_domain::Timestamp;
-use linklet_test_support::{OpenRequests, Manner, Site};
+use linklet_test_support::{Manner, OpenRequests, Site};
 use serde_json::{Value, json};
 
 use crate::{

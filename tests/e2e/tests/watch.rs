@@ -2,7 +2,7 @@
 
 use std::{env, net::Ipv4Addr};
 
-use linklet_test_support::{OpenRequests, Manner, Site};
+use linklet_test_support::{Manner, OpenRequests, Site};
 use serde_json::{Value, json};
 
 use crate::{

@@ -5,7 +5,7 @@ use std::{env, net::Ipv4Addr, time::Duration};
 
 use futures_util::{StreamExt as _, stream};
 use linklet_domain::Timestamp;
-use linklet_test_support::{OpenRequests, Manner, Site};
+use linklet_test_support::{Manner, OpenRequests, Site};
 use serde_json::json;
 use tokio::time::sleep;
 

@@ -302,9 +302,9 @@ pub fn room(db: &TestDynamoDb, per_workspace: u32) -> TargetRoom {
     TargetRoom { targets: db.watch().with_quota(per(per_workspace)), users: db.workspaces(), reach: Reach::Public }
 }
 
-/// A quota of so many targets of a workspace, and any number of a founder.
+/// A quota of so many targets of a workspace, and any number of a creator.
 pub fn per(per_workspace: u32) -> TargetQuota {
-    TargetQuota { per_workspace, per_founder: u32::MAX }
+    TargetQuota { per_workspace, per_creator: u32::MAX }
 }
 
 /// Carries out jobs, without waiting for the index, which isn't behind here.

@@ -65,7 +65,7 @@ pub use rendezvous::Rendezvous;
 pub use roles::{Grant, grants, in_role_of};
 pub use secrets::FakeSecret;
 pub use service::execute;
-pub use site::{OpenRequests, Manner, Site};
+pub use site::{Manner, OpenRequests, Site};
 pub use template::{Route, Template};
 
 /// Runs a server on a thread with a runtime of its own, so that a test that blocks can't starve it, and returns its address.

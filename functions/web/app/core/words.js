@@ -10,7 +10,7 @@ const WORDS = {
   short_code_taken: 'This code is taken.',
   link_purged: 'It was deleted, with its statistics.',
   last_admin: 'A workspace needs an admin: make somebody else one first.',
-  target_quota_reached: 'This workspace, or all that its founder has, monitors as many URLs as it may. Stop monitoring another one first.',
+  target_quota_reached: 'This workspace, or all that its creator has, monitors as many URLs as it may. Stop monitoring another one first.',
   target_watched: 'Links watch it: switch “Watch” off for them first.',
   role_too_low: 'Your role doesn’t allow this.',
   forbidden: 'This is another person’s or another workspace’s.',
@@ -22,7 +22,7 @@ const WORDS = {
   too_many_jobs: 'Two jobs of yours wait already, or four of the workspace’s. Try again once one has ended.',
   workspace_gone: 'It was closed more than 7 days ago, and is deleted for good.',
   account_closing: 'Your account is being closed.',
-  founding_closed: 'Whoever runs this Linklet decides who creates workspaces.',
+  creation_closed: 'Whoever runs this Linklet decides who creates workspaces.',
 };
 
 /** @param {string} code @param {string} detail what the API says */

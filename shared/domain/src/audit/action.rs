@@ -29,8 +29,8 @@ macro_rules! actions {
 }
 
 actions! {
-    /// A workspace was founded.
-    WorkspaceFounded = "workspace.founded",
+    /// A workspace was created.
+    WorkspaceCreated = "workspace.created",
     /// Its name, slug, settings or whether links may be led elsewhere.
     WorkspaceChanged = "workspace.changed",
     /// A workspace was closed.

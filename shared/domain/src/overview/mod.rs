@@ -13,8 +13,8 @@ pub use self::{
     tally::{Followed, Tally},
 };
 use crate::{
-    Breakdown, Breakdowns, ClickCount, AudienceGroup, Day, Dimension, LinkId, LinkStatus, TargetId, TargetUrl, Timestamp,
-    stats::by,
+    AudienceGroup, Breakdown, Breakdowns, ClickCount, Day, Dimension, LinkId, LinkStatus, TargetId, TargetUrl,
+    Timestamp, stats::by,
 };
 
 /// A workspace at a glance, or the links with a tag, as they were when they were added up. Days are UTC's.

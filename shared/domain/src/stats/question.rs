@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Breakdown, ClickCount, AudienceGroup, DayStats, Dimension, Profile};
+use super::{AudienceGroup, Breakdown, ClickCount, DayStats, Dimension, Profile};
 use crate::{Audience, Client, CountryCode, Day, Device, Invalid, Source, Timestamp, Visitor};
 
 /// Which clicks are meant. Several values of one kind are alternatives, and each kind has to fit.

@@ -93,9 +93,9 @@ pub struct Target {
     pub registered: bool,
     /// Number of links that watch the target.
     pub watchers: u64,
-    /// Who founded the workspace, by whom targets are counted and take turns.
-    #[serde(rename = "founded_by")]
-    pub founder: UserId,
+    /// Who created the workspace, by whom targets are counted and take turns.
+    #[serde(rename = "created_by")]
+    pub creator: UserId,
     /// The current status.
     pub status: TargetStatus,
     /// When the current status began.
@@ -103,8 +103,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// A new target: pending, not registered, without watchers. Until [`Self::founded_by`] says otherwise, its owner is the
-    /// founder as well.
+    /// A new target: pending, not registered, without watchers. Until [`Self::created_by`] says otherwise, its owner is the
+    /// creator as well.
     ///
     /// # Errors
     /// When the URL has no canonical form: see [`CanonicalUrl::of`].
@@ -119,7 +119,7 @@ impl Target {
             owner,
             registered: false,
             watchers: 0,
-            founder: owner,
+            creator: owner,
             status: TargetStatus::Pending,
             status_since: now,
         })
@@ -130,10 +130,10 @@ impl Target {
         TargetMark::of(&self.id, self.created_at)
     }
 
-    /// The target in a workspace that this person has founded.
+    /// The target in a workspace that this person has created.
     #[must_use]
-    pub fn founded_by(self, founder: UserId) -> Self {
-        Self { founder, ..self }
+    pub fn created_by(self, creator: UserId) -> Self {
+        Self { creator, ..self }
     }
 }
 

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    AnswerKey, Availability, Changer, ClickLimit, CorrelationId, EventId, ExternalId, RedirectSettings, Generation, Invalid,
-    Link, LinkChanges, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, LinkWrite, NormalizedUrl, Preview,
-    RedirectOptions, RedirectTarget, RemovalReason, Revision, Routing, ShortCode, SuspensionReasons, Tags, TargetUrl,
-    Timestamp, Tombstone, UserId, Uses, WorkspaceId,
+    AnswerKey, Availability, Changer, ClickLimit, CorrelationId, EventId, ExternalId, Generation, Invalid, Link,
+    LinkChanges, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, LinkWrite, NormalizedUrl, Preview,
+    RedirectOptions, RedirectSettings, RedirectTarget, RemovalReason, Revision, Routing, ShortCode, SuspensionReasons,
+    Tags, TargetUrl, Timestamp, Tombstone, UserId, Uses, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 

@@ -28,9 +28,9 @@ pub struct PendingAddress {
     pub until: Timestamp,
 }
 
-/// What a request to found a workspace was answered, to be answered again to whoever repeats it.
+/// What a request to create a workspace was answered, to be answered again to whoever repeats it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FoundingAnswer {
+pub struct CreationAnswer {
     /// A digest of the request, which is the same for all requests with one key.
     pub fingerprint: String,
     /// The body of the answer.
@@ -96,9 +96,9 @@ pub(super) fn address_key(user: &UserId) -> Key {
     Key::new(access_partition(user), "ADDRESS")
 }
 
-/// What a person was answered who founded a workspace with this idempotency key.
-pub(super) fn founding_key(user: &UserId, key: &IdempotencyKey) -> Key {
-    Key::new(access_partition(user), format!("FOUNDING#{key}"))
+/// What a person was answered who created a workspace with this idempotency key.
+pub(super) fn creation_key(user: &UserId, key: &IdempotencyKey) -> Key {
+    Key::new(access_partition(user), format!("CREATION#{key}"))
 }
 
 /// Whose address has this key.
@@ -149,13 +149,13 @@ pub(super) fn invitation_token_key(token: &TokenHash) -> Key {
     Key::new(format!("INVITATION#{token}"), "INVITATION")
 }
 
-/// `ACCESS#<user>` / `FOUNDING#<key>`: the answer to the first request for a workspace with this idempotency key.
-pub(super) type FoundingItem = Stored<FoundingAnswer>;
+/// `ACCESS#<user>` / `CREATION#<key>`: the answer to the first request for a workspace with this idempotency key.
+pub(super) type CreationItem = Stored<CreationAnswer>;
 
-impl FoundingItem {
-    pub(super) fn new(user: &UserId, key: &IdempotencyKey, answer: &FoundingAnswer, now: Timestamp) -> Self {
+impl CreationItem {
+    pub(super) fn new(user: &UserId, key: &IdempotencyKey, answer: &CreationAnswer, now: Timestamp) -> Self {
         let ttl = Some(now.plus(lifetimes::IDEMPOTENCY_KEYS).unix_seconds());
-        Self { key: founding_key(user, key), value: answer.clone(), ttl }
+        Self { key: creation_key(user, key), value: answer.clone(), ttl }
     }
 }
 
@@ -220,7 +220,7 @@ pub(super) struct AddressItem {
     pub pending_email: Option<EmailAddress>,
     /// How long that can be shown.
     pub pending_until: Option<Timestamp>,
-    /// How often the person has joined a workspace or founded another one, so that a change of the copies which memberships have
+    /// How often the person has joined a workspace or created another one, so that a change of the copies which memberships have
     /// misses none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub joinings: u64,
@@ -374,7 +374,7 @@ pub(super) struct WorkspaceItem {
 }
 
 impl WorkspaceItem {
-    /// A new workspace, whose founder is its one admin.
+    /// A new workspace, whose creator is its one admin.
     pub(super) fn new(workspace: &Workspace) -> Self {
         Self { key: workspace_key(&workspace.id), workspace: workspace.clone(), admins: 1 }
     }

@@ -66,7 +66,7 @@ pub(super) fn left_behind(now: Timestamp) -> Timestamp {
 }
 
 impl UsersTable {
-    /// Has nothing be joined or founded by a person from now on, for [as long as](LEAVES_WITHIN) it may take to leave. Returns `false` if
+    /// Has nothing be joined or created by a person from now on, for [as long as](LEAVES_WITHIN) it may take to leave. Returns `false` if
     /// there is no account.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl UsersTable {
             .await
     }
 
-    /// Lets a person join and found workspaces again, since they stay.
+    /// Lets a person join and create workspaces again, since they stay.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.

@@ -4,7 +4,7 @@ mod addresses;
 mod closed_workspaces;
 mod closing;
 mod closing_workspaces;
-mod founding;
+mod creation;
 mod handovers;
 mod invitations;
 pub(crate) mod item;
@@ -31,10 +31,10 @@ use self::item::{AddressItem, EmailItem, SlugItem, UserItem, email_key, slug_key
 pub use self::{
     addresses::{Mailbox, Profile},
     closing_workspaces::{CloseOutcome, RestoreOutcome},
-    founding::{CreateWorkspaceOutcome, NewWorkspace},
+    creation::{CreateWorkspaceOutcome, NewWorkspace},
     handovers::Removal,
     invitations::{AcceptOutcome, Invitations, InviteOutcome, OpenInvitation, WithdrawOutcome},
-    item::{FoundingAnswer, PendingAddress, SignIn},
+    item::{CreationAnswer, PendingAddress, SignIn},
     keys::{ApiKeys, ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome},
     leaving::LeaveEffect,
     members::{MemberChange, MemberOutcome},
@@ -76,9 +76,9 @@ pub struct Registration {
 
 impl Registration {
     fn workspace(&self) -> NewWorkspace {
-        let founder = Member::of(&self.account, self.membership.role, self.membership.joined_at);
+        let creator = Member::of(&self.account, self.membership.role, self.membership.joined_at);
         let (name, slug) = (self.workspace_name.clone(), self.workspace_slug.clone());
-        NewWorkspace { id: self.membership.workspace, name, slug, founder }
+        NewWorkspace { id: self.membership.workspace, name, slug, creator }
     }
 }
 

@@ -30,12 +30,12 @@ impl Workspaces {
         self.0.workspace(id).await
     }
 
-    /// Who founded a workspace, which never changes; `None` if there is no such workspace.
+    /// Who created a workspace, which never changes; `None` if there is no such workspace.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn founder(&self, id: &WorkspaceId) -> Result<Option<UserId>> {
-        Ok(self.workspace(id).await?.map(|workspace| workspace.founded_by))
+    pub async fn creator(&self, id: &WorkspaceId) -> Result<Option<UserId>> {
+        Ok(self.workspace(id).await?.map(|workspace| workspace.created_by))
     }
 
     /// What stands behind a job at this moment.

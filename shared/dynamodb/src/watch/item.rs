@@ -52,8 +52,8 @@ pub(super) fn idempotency_key(workspace: &WorkspaceId, key: &IdempotencyKey) -> 
     Key::new(format!("IDEM#{workspace}#{key}"), "IDEM")
 }
 
-pub(super) fn founder_count_key(founder: &UserId) -> Key {
-    Key::new(format!("FOUNDER#{founder}"), "TARGETS")
+pub(super) fn creator_count_key(creator: &UserId) -> Key {
+    Key::new(format!("CREATOR#{creator}"), "TARGETS")
 }
 
 pub(super) fn results_partition(workspace: &WorkspaceId) -> String {
@@ -133,8 +133,8 @@ impl TargetItem {
     }
 }
 
-/// `WS#<workspace>` / `TARGETS`, and `FOUNDER#<user>` / `TARGETS`: how many targets a workspace has, and all that one person has
-/// founded.
+/// `WS#<workspace>` / `TARGETS`, and `CREATOR#<user>` / `TARGETS`: how many targets a workspace has, and all that one person has
+/// created.
 #[derive(Debug, Deserialize)]
 pub(super) struct CountItem {
     pub targets: u64,

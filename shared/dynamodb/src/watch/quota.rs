@@ -1,4 +1,4 @@
-//! The quotas of targets: how many a workspace may have, and all workspaces together that one person has founded.
+//! The quotas of targets: how many a workspace may have, and all workspaces together that one person has created.
 //!
 //! Both are counted in items, which change in the transactions that create and delete targets. So the quotas hold exactly, also if
 //! many requests come at once.
@@ -8,7 +8,7 @@ use linklet_domain::{Target, TargetId, UserId, WorkspaceId};
 
 use super::{
     WatchTable,
-    item::{CountItem, count_key, founder_count_key},
+    item::{CountItem, count_key, creator_count_key},
 };
 use crate::{
     Result,
@@ -21,30 +21,30 @@ use crate::{
 pub struct TargetQuota {
     /// Of one workspace.
     pub per_workspace: u32,
-    /// Of all workspaces that one person has founded.
-    pub per_founder: u32,
+    /// Of all workspaces that one person has created.
+    pub per_creator: u32,
 }
 
 impl WatchTable {
-    /// Whether a link of a workspace, which this person has founded, can watch a target: because the target exists, or because
+    /// Whether a link of a workspace, which this person has created, can watch a target: because the target exists, or because
     /// there may be one more.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn has_room(&self, workspace: &WorkspaceId, founder: &UserId, id: &TargetId) -> Result<bool> {
-        let Some(TargetQuota { per_workspace, per_founder }) = self.quota else { return Ok(true) };
-        let (of_workspace, of_founder) =
-            tokio::try_join!(self.count(count_key(workspace)), self.count(founder_count_key(founder)))?;
-        let has_room = of_workspace < u64::from(per_workspace) && of_founder < u64::from(per_founder);
+    pub async fn has_room(&self, workspace: &WorkspaceId, creator: &UserId, id: &TargetId) -> Result<bool> {
+        let Some(TargetQuota { per_workspace, per_creator }) = self.quota else { return Ok(true) };
+        let (of_workspace, of_creator) =
+            tokio::try_join!(self.count(count_key(workspace)), self.count(creator_count_key(creator)))?;
+        let has_room = of_workspace < u64::from(per_workspace) && of_creator < u64::from(per_creator);
         Ok(has_room || self.find(id).await?.is_some())
     }
 
-    /// Deletes the count of the targets of a person who has founded no workspace that is there still.
+    /// Deletes the count of the targets of a person who has created no workspace that is there still.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn forget_founder(&self, founder: &UserId) -> Result<()> {
-        let delete = self.table.delete("forget how many targets a founder has", founder_count_key(founder));
+    pub async fn forget_creator(&self, creator: &UserId) -> Result<()> {
+        let delete = self.table.delete("forget how many targets a creator has", creator_count_key(creator));
         delete.only_if("targets <= :none").value(":none", number(&0)).unless_refused().await.map(|_| ())
     }
 
@@ -55,11 +55,11 @@ impl WatchTable {
 
     /// The actions that count a new target. The condition of one fails if there are as many as there may be.
     pub(super) fn count_in(&self, operation: &'static str, target: &Target) -> Result<Vec<TransactWriteItem>> {
-        let [of_workspace, of_founder] = self.count_updates(operation, target, 1);
-        let Some(TargetQuota { per_workspace, per_founder }) = self.quota else {
-            return Ok(vec![of_workspace.action()?, of_founder.action()?]);
+        let [of_workspace, of_creator] = self.count_updates(operation, target, 1);
+        let Some(TargetQuota { per_workspace, per_creator }) = self.quota else {
+            return Ok(vec![of_workspace.action()?, of_creator.action()?]);
         };
-        Ok(vec![up_to(of_workspace, per_workspace).action()?, up_to(of_founder, per_founder).action()?])
+        Ok(vec![up_to(of_workspace, per_workspace).action()?, up_to(of_creator, per_creator).action()?])
     }
 
     /// The actions that stop counting a deleted target.
@@ -68,7 +68,7 @@ impl WatchTable {
     }
 
     fn count_updates(&self, operation: &'static str, target: &Target, change: i8) -> [Write<'_>; 2] {
-        [count_key(&target.workspace), founder_count_key(&target.founder)]
+        [count_key(&target.workspace), creator_count_key(&target.creator)]
             .map(|key| self.table.update(operation, key, "ADD targets :change").value(":change", number(&change)))
     }
 }

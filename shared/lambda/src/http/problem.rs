@@ -77,8 +77,8 @@ problems! {
     ScopeMissing = FORBIDDEN "scope_missing" "the API key lacks the scope for this";
     /// Only who is invited may register, or not with this address.
     RegistrationClosed = FORBIDDEN "registration_closed" "registering with this address needs an invitation";
-    /// Only others may found workspaces.
-    FoundingClosed = FORBIDDEN "founding_closed" "you may not create workspaces here; an operator decides who may";
+    /// Only others may create workspaces.
+    CreationClosed = FORBIDDEN "creation_closed" "you may not create workspaces here; an operator decides who may";
     /// The token is for somebody without a workspace.
     NoWorkspace = FORBIDDEN "no_workspace" "you are in no workspace; accept an invitation first";
     /// The page that has sent the request is not one of the API's own.
@@ -136,7 +136,7 @@ problems! {
         CONFLICT "workspace_limit" "you are a member of 20 workspaces; leave one first";
     /// The workspace has as many targets as it may have.
     TargetQuotaReached =
-        CONFLICT "target_quota_reached" "as many URLs are monitored as allowed, by this workspace or by all of its founder; delete a target first";
+        CONFLICT "target_quota_reached" "as many URLs are monitored as allowed, by this workspace or by all of its creator; delete a target first";
     /// Links watch the target that is to be deleted.
     TargetWatched = CONFLICT "target_watched" "links watch this target; delete them first";
     /// As many jobs of the workspace wait as may.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linklet_domain::{ClickCount, ClickId, AudienceGroup, Event, LinkClicks, LinkId, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{AudienceGroup, ClickCount, ClickId, Event, LinkClicks, LinkId, Timestamp, UserId, WorkspaceId};
 pub use linklet_test_support::AGENTS;
 use linklet_test_support::{Agent, ClickBuilder};
 

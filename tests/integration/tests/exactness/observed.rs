@@ -8,8 +8,8 @@ use std::{
 
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use linklet_domain::{
-    Breakdown, ClickCount, ClickId, AudienceGroup, Day, Dimension, EventDetail, LinkId, LinkStats, Profile, Rollup, Timestamp,
-    Totals,
+    AudienceGroup, Breakdown, ClickCount, ClickId, Day, Dimension, EventDetail, LinkId, LinkStats, Profile, Rollup,
+    Timestamp, Totals,
 };
 use linklet_dynamodb::{Life, stream::change_of};
 use linklet_test_support::TestDynamoDb;

@@ -69,7 +69,7 @@ const RIGHTS: &str = "
     jobs            UsersTable                          KEY#           BatchWriteItem DeleteItem UpdateItem
     jobs            UsersTable                          SLUG#          DeleteItem
     jobs            UsersTable                          WS#            BatchGetItem BatchWriteItem ConditionCheckItem DeleteItem GetItem Query UpdateItem
-    jobs            WatchTable                          FOUNDER#       DeleteItem GetItem UpdateItem
+    jobs            WatchTable                          CREATOR#       DeleteItem GetItem UpdateItem
     jobs            WatchTable                          TARGET#        BatchGetItem DeleteItem GetItem UpdateItem
     jobs            WatchTable                          WS#            DeleteItem GetItem UpdateItem
     jobs            WatchTable/index/by-workspace       *              Query
@@ -184,7 +184,7 @@ const RIGHTS: &str = "
     update          UsersTable                          ACCESS#        BatchGetItem
     update          UsersTable                          KEY#           GetItem UpdateItem
     update          UsersTable                          WS#            GetItem
-    update          WatchTable                          FOUNDER#       GetItem
+    update          WatchTable                          CREATOR#       GetItem
     update          WatchTable                          TARGET#        GetItem
     update          WatchTable                          WS#            GetItem
     watch           AuditTable                          *              PutItem

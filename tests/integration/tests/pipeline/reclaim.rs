@@ -278,7 +278,7 @@ async fn in_workspaces_of_others_only_what_the_account_has_made_is_paused() {
 }
 
 #[tokio::test]
-async fn a_demoted_founder_takes_over_no_workspace_by_resetting_a_password() {
+async fn a_demoted_creator_takes_over_no_workspace_by_resetting_a_password() {
     let fixture = Fixture::new().await;
     let (own, eves) = (fixture.key_of(&fixture.ada).await, fixture.key_of(&fixture.eve).await);
     let path = format!("/api/workspace/members/{}", fixture.ada.id);

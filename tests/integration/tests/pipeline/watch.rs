@@ -24,8 +24,8 @@ use linklet_lambda::{
     schedule::{Call, Job},
 };
 use linklet_test_support::{
-    BrokenDynamoDb, OpenRequests, FakeQueues, Fault, Faults, Manner, Outage, Site, TargetBuilder, TestDynamoDb, link_id,
-    queue_batch,
+    BrokenDynamoDb, FakeQueues, Fault, Faults, Manner, OpenRequests, Outage, Site, TargetBuilder, TestDynamoDb,
+    link_id, queue_batch,
 };
 use linklet_watch_check::Checker;
 use linklet_watch_tick::TickError;
@@ -291,8 +291,8 @@ fn sites(count: u8, open: &OpenRequests) -> Vec<Site> {
     (1..=count).map(|last| Site::start_on(Ipv4Addr::new(127, 0, 3, last), open)).collect()
 }
 
-async fn register_in(db: &TestDynamoDb, workspace: &WorkspaceId, founder: &UserId, url: &str) -> Target {
-    let target = TargetBuilder::new(url).in_workspace(workspace).owned_by(founder).build();
+async fn register_in(db: &TestDynamoDb, workspace: &WorkspaceId, creator: &UserId, url: &str) -> Target {
+    let target = TargetBuilder::new(url).in_workspace(workspace).owned_by(creator).build();
     db.store_target(&target).await
 }
 
@@ -300,11 +300,11 @@ async fn register_in(db: &TestDynamoDb, workspace: &WorkspaceId, founder: &UserI
 async fn a_tick_checks_each_target_once_and_a_workspaces_results_share_items() {
     let (rounds, open, site) = (Rounds::new(), OpenRequests::default(), Site::start());
     let hosts = sites(5, &open);
-    let (workspace, founder) = (WorkspaceId::generate(), UserId::generate());
+    let (workspace, creator) = (WorkspaceId::generate(), UserId::generate());
     let mut targets = Vec::new();
     for number in 0..70 {
         let host = &hosts[number % hosts.len()];
-        targets.push(register_in(&rounds.db, &workspace, &founder, &host.url(&format!("/{number}"))).await);
+        targets.push(register_in(&rounds.db, &workspace, &creator, &host.url(&format!("/{number}"))).await);
     }
     let other = register(&rounds.db, &site.url("/")).await;
     let round = rounds.next();
@@ -624,10 +624,10 @@ async fn three_targets_are_checked_at_each_tick_beside_somebody_elses_thousand()
             register_in(&rounds.db, &workspace, &greedy, &host.url("/")).await;
         }
     }
-    let (workspace, founder) = (WorkspaceId::generate(), UserId::generate());
+    let (workspace, creator) = (WorkspaceId::generate(), UserId::generate());
     let mut three = Vec::new();
     for host in few {
-        three.push(register_in(&rounds.db, &workspace, &founder, &host.url("/")).await);
+        three.push(register_in(&rounds.db, &workspace, &creator, &host.url("/")).await);
     }
 
     for number in 1..=3 {

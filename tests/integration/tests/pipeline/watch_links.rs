@@ -397,16 +397,16 @@ async fn a_link_without_room_for_its_target_watches_nothing_and_blocks_nobody() 
 }
 
 #[tokio::test]
-async fn what_a_link_watches_counts_for_who_founded_its_workspace() {
+async fn what_a_link_watches_counts_for_who_created_its_workspace() {
     let fixture = Fixture::new();
-    let founder = fixture.db.register("founder").await;
-    let link = LinkBuilder::new("watching").in_workspace(&founder.workspace).watching().build();
-    assert_ne!(link.identity.owner, founder.id);
+    let creator = fixture.db.register("creator").await;
+    let link = LinkBuilder::new("watching").in_workspace(&creator.workspace).watching().build();
+    assert_ne!(link.identity.owner, creator.id);
 
     let records = creations([&link]).await;
     assert_eq!(retry_from(&watch_links(&fixture.db, &fixture.queues).consume(batch_of(&records)).await), None);
 
-    assert_eq!(due(&fixture.db.watch(), &target_id(&link)).await.founder, founder.id);
+    assert_eq!(due(&fixture.db.watch(), &target_id(&link)).await.creator, creator.id);
 }
 
 #[tokio::test]

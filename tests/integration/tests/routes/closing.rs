@@ -82,7 +82,7 @@ impl Fixture {
         RequestBuilder::new("GET", "/api/me").token(token).send_to(&self.auth).await
     }
 
-    /// Has somebody found a workspace.
+    /// Has somebody create a workspace.
     async fn found(&self, token: &str) -> Answer {
         let request = RequestBuilder::new("POST", "/api/workspaces").token(token).json(&json!({"name": "Second"}));
         fixture::send(&self.db, "account", request).await
@@ -400,13 +400,13 @@ async fn whoever_closes_their_account_joins_and_founds_nothing_meanwhile() {
     let (ada, bob) = (fixture.user("ada").await, fixture.user("bob").await);
     fixture.db.users().begin_leaving(&ada.id, Timestamp::now()).await.unwrap();
 
-    let founded = fixture.found(&ada.token).await;
+    let created = fixture.found(&ada.token).await;
     let token = fixture.db.invite(&bob.at(bob.workspace), &ada.email, Role::Member).await;
     let users = fixture.db.users();
     let account = users.account(&ada.id).await.unwrap().unwrap();
     let accepted = users.accept_invitation(&token, &account, &a_session(), &an_origin(&ada.id)).await.unwrap();
 
-    assert_eq!((founded.status, &founded.json()["code"]), (409, &json!("account_closing")));
+    assert_eq!((created.status, &created.json()["code"]), (409, &json!("account_closing")));
     assert_eq!(accepted, linklet_dynamodb::AcceptOutcome::AccountChanged);
     assert_eq!(fixture.leave(&ada.token).await.status, 204, "it is gone on with");
 }

@@ -35,7 +35,7 @@ const WITHOUT_WORKSPACE: [&str; 16] = [
     "POST /api/auth/switch",
     "POST /api/auth/password",
     "POST /api/invitations/accept",
-    // Who may found workspaces decides.
+    // Who may create workspaces decides.
     "POST /api/workspaces",
 ];
 

@@ -158,11 +158,11 @@ fn rows_by(row: Statuses, change: impl Fn((Who, u16)) -> u16) -> Statuses {
     row.map(|_| answers.next().unwrap())
 }
 
-/// A workspace with its founder, the caller and a colleague, and a stranger with another workspace. Each request gets one of
+/// A workspace with its creator, the caller and a colleague, and a stranger with another workspace. Each request gets one of
 /// its own, so that none changes what the next one finds.
 struct Scene<'d> {
     db: &'d TestDynamoDb,
-    founder: Person,
+    creator: Person,
     caller: Person,
     colleague: Person,
     stranger: Person,
@@ -171,16 +171,16 @@ struct Scene<'d> {
 impl<'d> Scene<'d> {
     async fn new(db: &'d TestDynamoDb, number: usize, who: Who) -> Self {
         let name = |what: &str| format!("{what}-{number}");
-        let founder = db.register(&name("founder")).await;
+        let creator = db.register(&name("creator")).await;
         let caller = match who {
             // Only an admin can create a key.
-            Who::Key(_) => founder.clone(),
-            Who::Token(role) => join(db, &founder, &name("caller"), role).await,
+            Who::Key(_) => creator.clone(),
+            Who::Token(role) => join(db, &creator, &name("caller"), role).await,
             Who::Nobody => db.register(&name("caller")).await,
         };
         // An admin too, so that they may have created a key.
-        let colleague = join(db, &founder, &name("colleague"), Role::Admin).await;
-        Self { db, founder, caller, colleague, stranger: db.register(&name("stranger")).await }
+        let colleague = join(db, &creator, &name("colleague"), Role::Admin).await;
+        Self { db, creator, caller, colleague, stranger: db.register(&name("stranger")).await }
     }
 
     fn owner(&self, whose: Whose) -> &Person {
@@ -203,7 +203,7 @@ impl<'d> Scene<'d> {
                 job.id.to_string()
             }
             "{id}" if path.starts_with("/api/me/sessions/") => {
-                let somebody = if whose == Whose::Absent { &self.founder } else { owner };
+                let somebody = if whose == Whose::Absent { &self.creator } else { owner };
                 fixture::renewable_session(self.db, somebody).await.session.to_string()
             }
             "{id}" if path.starts_with("/api/workspaces/") && whose == Whose::Absent => {
@@ -222,8 +222,8 @@ impl<'d> Scene<'d> {
             "{user_id}" if whose == Whose::Absent => UserId::generate().to_string(),
             "{user_id}" => owner.id.to_string(),
             "{invitation_id}" => {
-                let workspace = if whose == Whose::Strangers { &owner.workspace } else { &self.founder.workspace };
-                let inviter = if whose == Whose::Strangers { owner } else { &self.founder };
+                let workspace = if whose == Whose::Strangers { &owner.workspace } else { &self.creator.workspace };
+                let inviter = if whose == Whose::Strangers { owner } else { &self.creator };
                 let email = EmailAddress::parse(&format!("invited-{number}@example.com")).unwrap();
                 let token = OneTimeToken::generate(TokenPurpose::Invitation).unwrap().hash();
                 let invitation = Invitation::new(workspace, email, Role::Viewer, &inviter.id, token, Timestamp::now());
@@ -259,11 +259,11 @@ impl<'d> Scene<'d> {
         }
     }
 
-    /// A key of this person, or of the founder if they may not create one.
+    /// A key of this person, or of the creator if they may not create one.
     async fn store_key(&self, secret: &ApiKeySecret, owner: &Person, scopes: &[&str]) {
         let members = self.db.users().members(&owner.workspace).await.unwrap();
         let is_admin = members.iter().any(|member| member.user == owner.id && member.role == Role::Admin);
-        let creator = if is_admin { owner } else { &self.founder };
+        let creator = if is_admin { owner } else { &self.creator };
         self.db.store_key(&ApiKeyBuilder::new(secret, creator).with_scopes(scopes).build()).await;
     }
 
@@ -297,8 +297,8 @@ fn job_of(person: &Person) -> Job {
     )
 }
 
-/// Somebody new in the founder's workspace.
-async fn join(db: &TestDynamoDb, founder: &Person, name: &str, role: Role) -> Person {
+/// Somebody new in the creator's workspace.
+async fn join(db: &TestDynamoDb, creator: &Person, name: &str, role: Role) -> Person {
     let person = db.register(name).await;
     let member = Member {
         user: person.id,
@@ -308,8 +308,8 @@ async fn join(db: &TestDynamoDb, founder: &Person, name: &str, role: Role) -> Pe
         joined_at: Timestamp::now(),
         paused_at: None,
     };
-    db.add_member(&founder.workspace, &founder.id, &member).await;
-    Person { workspace: founder.workspace, ..person }
+    db.add_member(&creator.workspace, &creator.id, &member).await;
+    Person { workspace: creator.workspace, ..person }
 }
 
 fn parameter(path: &str) -> &str {

@@ -263,8 +263,8 @@ async fn a_token_costs_one_and_a_half_read_units_a_minute() {
     for number in users.memberships(ada).await.unwrap().len()..Membership::MOST {
         let name = WorkspaceName::parse(&format!("Engines {number}")).unwrap();
         let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name, now);
-        let outcome = users.found_workspace(&workspace, None, &an_origin(ada)).await.unwrap();
-        assert_eq!(outcome, CreateWorkspaceOutcome::Founded);
+        let outcome = users.create_workspace(&workspace, None, &an_origin(ada)).await.unwrap();
+        assert_eq!(outcome, CreateWorkspaceOutcome::Created);
     }
     let token = fixture.token();
 
@@ -362,19 +362,19 @@ async fn people_switch_between_their_workspaces_and_found_others() {
     let (account, token) = (fixture.account(), fixture.token());
     let found = json!({"name": "Difference Engines"});
 
-    let founded = RequestBuilder::new("POST", "/api/workspaces").token(&token).json(&found).send_to(&account).await;
+    let created = RequestBuilder::new("POST", "/api/workspaces").token(&token).json(&found).send_to(&account).await;
     let mine = RequestBuilder::new("GET", "/api/me/workspaces").token(&token).send_to(&account).await.json();
-    let slug = founded.json()["slug"].as_str().unwrap().to_owned();
+    let slug = created.json()["slug"].as_str().unwrap().to_owned();
     let switched = fixture.switch(&token, &slug).await;
 
-    assert_eq!(founded.status, 201, "{founded:?}");
+    assert_eq!(created.status, 201, "{created:?}");
     let listed: Vec<_> =
         mine["workspaces"].as_array().unwrap().iter().map(|one| (&one["slug"], &one["role"])).collect();
     let admin = json!("admin");
     assert_eq!(listed, [(&json!("ada"), &admin), (&json!("grace"), &admin), (&json!(slug), &admin)]);
     let other = switched.json()["token"].as_str().unwrap().to_owned();
     let there = fixture.me(&other).await.json();
-    assert_eq!(there["workspace_id"], founded.json()["workspace_id"]);
+    assert_eq!(there["workspace_id"], created.json()["workspace_id"]);
     assert_eq!(fixture.me(&token).await.json()["workspace_id"], fixture.grace.workspace.to_string());
     fixture.db.register("eve").await;
     for foreign in ["eve", "nowhere", "No Slug"] {

@@ -296,7 +296,7 @@ async fn a_link_cannot_watch_a_url_too_many() {
     let refused = post(&workspace, "https://example.com/b", true).await;
 
     let reason =
-        "as many URLs are monitored as allowed, by this workspace or by all of its founder; delete a target first";
+        "as many URLs are monitored as allowed, by this workspace or by all of its creator; delete a target first";
     assert_eq!(refused.problem(), (409, reason.into()));
     assert_eq!(refused.json()["code"], "target_quota_reached");
     assert!(db.scan("LinksTable").is_empty());
@@ -305,13 +305,13 @@ async fn a_link_cannot_watch_a_url_too_many() {
     assert_eq!(post(&WorkspaceId::generate(), "https://example.com/b", true).await.status, 201, "another workspace");
 }
 
-/// Whoever creates it: the workspaces of its founder have as many targets as they may.
+/// Whoever creates it: the workspaces of its creator have as many targets as they may.
 #[tokio::test]
-async fn a_link_cannot_watch_a_url_too_many_of_its_founder() {
-    let (db, founder) = with_person("founder").await;
-    let target = TargetBuilder::new("https://example.com/a").build().founded_by(founder.id);
+async fn a_link_cannot_watch_a_url_too_many_of_its_creator() {
+    let (db, creator) = with_person("creator").await;
+    let target = TargetBuilder::new("https://example.com/a").build().created_by(creator.id);
     db.store_target(&target).await;
-    let targets = db.watch().with_quota(TargetQuota { per_workspace: 10, per_founder: 1 });
+    let targets = db.watch().with_quota(TargetQuota { per_workspace: 10, per_creator: 1 });
     let room = TargetRoom { targets, ..fixture::room(&db, 100) };
     let shorten = fixture::shorten_with(db.links(), room, fixture::throttle(db.calls(), 1_000, 1_000));
     let post = async |workspace: &WorkspaceId| {
@@ -319,7 +319,7 @@ async fn a_link_cannot_watch_a_url_too_many_of_its_founder() {
         request.json(&json!({"url": "https://example.com/b", "watch": true})).send_to(&shorten).await.status
     };
 
-    assert_eq!([post(&founder.workspace).await, post(&WorkspaceId::generate()).await], [409, 201]);
+    assert_eq!([post(&creator.workspace).await, post(&WorkspaceId::generate()).await], [409, 201]);
 }
 
 #[tokio::test]

@@ -87,7 +87,7 @@ async fn a_watching_link_without_room_is_extended_only_if_it_stops_watching() {
         let refused = patch(body).await;
 
         let reason =
-            "as many URLs are monitored as allowed, by this workspace or by all of its founder; delete a target first";
+            "as many URLs are monitored as allowed, by this workspace or by all of its creator; delete a target first";
         assert_eq!(refused.problem(), (409, reason.into()));
         assert_eq!(refused.json()["code"], "target_quota_reached");
     }

@@ -202,28 +202,28 @@ async fn only_what_is_certainly_never_fetched_is_refused() {
 
 /// Also if somebody else in the workspace registers them.
 #[tokio::test]
-async fn targets_count_for_who_founded_the_workspace() {
-    let (db, founder) = with_person("founder").await;
-    let colleague = Client { db: &db, user: UserId::generate(), workspace: founder.workspace, role: Role::Member };
-    let targets = db.watch().with_quota(TargetQuota { per_workspace: 10, per_founder: 1 });
+async fn targets_count_for_who_created_the_workspace() {
+    let (db, creator) = with_person("creator").await;
+    let colleague = Client { db: &db, user: UserId::generate(), workspace: creator.workspace, role: Role::Member };
+    let targets = db.watch().with_quota(TargetQuota { per_workspace: 10, per_creator: 1 });
     let limited = Watch { targets, ..watch(&db) };
     let post = async |workspace: &WorkspaceId, url: &str| {
         let request = RequestBuilder::new("POST", "/v1/targets").json(&json!({"url": url}));
         request.token(&token_of(&colleague.user, workspace, Role::Member)).send_to(&limited).await
     };
 
-    let first = post(&founder.workspace, "https://example.com/a").await;
-    let second = post(&founder.workspace, "https://example.com/b").await;
+    let first = post(&creator.workspace, "https://example.com/a").await;
+    let second = post(&creator.workspace, "https://example.com/b").await;
     let elsewhere = post(&WorkspaceId::generate(), "https://example.com/a").await;
 
     assert_eq!([first.status, second.status, elsewhere.status], [201, 409, 201]);
     let reason =
-        "as many URLs are monitored as allowed, by this workspace or by all of its founder; delete a target first";
+        "as many URLs are monitored as allowed, by this workspace or by all of its creator; delete a target first";
     assert_eq!((second.problem(), &second.json()["code"]), ((409, reason.into()), &json!("target_quota_reached")));
     let id = first.json()["id"].as_str().unwrap().parse().unwrap();
-    assert_eq!(due(&db.watch(), &id).await.founder, founder.id);
+    assert_eq!(due(&db.watch(), &id).await.creator, creator.id);
     assert_eq!(colleague.delete(first.json()["id"].as_str().unwrap()).await.status, 204);
-    assert_eq!(post(&founder.workspace, "https://example.com/b").await.status, 201);
+    assert_eq!(post(&creator.workspace, "https://example.com/b").await.status, 201);
 }
 
 // -------------------------------------------------------------------------------------------------------------- Listing

@@ -1,8 +1,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use linklet_domain::{
-    ClickCount, ClickId, AudienceGroup, Day, DaySlice, Dimension, Event, LinkClicks, LinkId, LinkStats, Part, Timestamp,
-    WorkspaceId,
+    AudienceGroup, ClickCount, ClickId, Day, DaySlice, Dimension, Event, LinkClicks, LinkId, LinkStats, Part,
+    Timestamp, WorkspaceId,
 };
 use linklet_dynamodb::{
     ClassifiedClick, CommitOutcome, Correction, DayOutcome, DayWork, Life, Loaded, RepositoryError, StatsTable,

@@ -115,7 +115,7 @@ async fn a_hash_is_replaced_only_if_it_is_still_the_old_one() {
     assert_eq!(account.password_hash.as_deref(), Some("new"));
 }
 
-/// A workspace with these slug and founder.
+/// A workspace with these slug and creator.
 async fn found(db: &TestDynamoDb, email: &str, slug: &str) -> Registration {
     let registration = registration(email, slug);
     let outcome = db.users().register(&registration, &an_origin(&registration.account.id)).await.unwrap();
@@ -187,7 +187,7 @@ fn admins(db: &TestDynamoDb, workspace: &WorkspaceId) -> [usize; 3] {
 }
 
 #[tokio::test]
-async fn a_new_workspace_has_its_founder_as_its_only_member() {
+async fn a_new_workspace_has_its_creator_as_its_only_member() {
     let db = TestDynamoDb::start();
     let ada = found(&db, "ada@example.com", "engines").await;
     let id = &ada.membership.workspace;
@@ -201,7 +201,7 @@ async fn a_new_workspace_has_its_founder_as_its_only_member() {
         slug: ada.workspace_slug,
         settings: WorkspaceSettings::default(),
         destinations: Destinations::Fixed,
-        founded_by: ada.account.id,
+        created_by: ada.account.id,
         created_at: ada.account.created_at,
         updated_at: ada.account.created_at,
         revision: Revision::FIRST,
@@ -392,7 +392,7 @@ async fn members_are_listed_in_the_order_in_which_they_joined() {
     assert_eq!(joined, [later(0), later(1), later(2), later(3)]);
 }
 
-/// Ada, the founder, and Bob, whom she has made an admin.
+/// Ada, the creator, and Bob, whom she has made an admin.
 async fn two_admins(db: &TestDynamoDb) -> (WorkspaceId, UserId, UserId) {
     let ada = found(db, "ada@example.com", "engines").await;
     let bob = newcomer("bob@example.com", Role::Admin);
@@ -550,31 +550,31 @@ async fn of_thirty_invitations_at_once_only_those_with_room_are_made() {
     }
 }
 
-/// The attack, too: half of them are founded, and half are joined.
+/// The attack, too: half of them are created, and half are joined.
 #[tokio::test(flavor = "multi_thread")]
 async fn of_thirty_workspaces_at_once_a_person_joins_only_the_allowed_number() {
     for each in [5, 15] {
         let (db, bob) = with_person("bob").await;
         let (users, origin, session) = (db.users(), an_origin(&bob.id), a_session());
         let account = users.account(&bob.id).await.unwrap().unwrap();
-        let (mut invitations, mut founded) = (Vec::new(), Vec::new());
+        let (mut invitations, mut created) = (Vec::new(), Vec::new());
         for number in 0..each {
             let admin = db.register(&format!("admin{number}")).await;
             invitations.push(db.invite(&admin, bob.email.as_str(), Role::Member).await);
             let name = WorkspaceName::parse("Engines").unwrap();
-            founded.push(NewWorkspace::of(&account, WorkspaceId::generate(), name, Timestamp::now()));
+            created.push(NewWorkspace::of(&account, WorkspaceId::generate(), name, Timestamp::now()));
         }
 
         let accepting = invitations.iter().map(|token| users.accept_invitation(token, &account, &session, &origin));
-        let founding = founded.iter().map(|workspace| users.found_workspace(workspace, None, &origin));
-        let (accepted, founded) = join(join_all(accepting), join_all(founding)).await;
+        let creation = created.iter().map(|workspace| users.create_workspace(workspace, None, &origin));
+        let (accepted, created) = join(join_all(accepting), join_all(creation)).await;
 
         let room = (Membership::MOST - 1).min(2 * each);
         let joined = accepted.iter().filter(|outcome| matches!(outcome, Ok(AcceptOutcome::Accepted(..)))).count()
-            + founded.iter().filter(|outcome| matches!(outcome, Ok(CreateWorkspaceOutcome::Founded))).count();
+            + created.iter().filter(|outcome| matches!(outcome, Ok(CreateWorkspaceOutcome::Created))).count();
         let refused = accepted.iter().filter(|outcome| matches!(outcome, Ok(AcceptOutcome::TooMany))).count()
-            + founded.iter().filter(|outcome| matches!(outcome, Ok(CreateWorkspaceOutcome::TooMany))).count();
-        assert_eq!((joined, refused), (room, 2 * each - room), "{accepted:?} {founded:?}");
+            + created.iter().filter(|outcome| matches!(outcome, Ok(CreateWorkspaceOutcome::TooMany))).count();
+        assert_eq!((joined, refused), (room, 2 * each - room), "{accepted:?} {created:?}");
         assert_eq!(users.memberships(&bob.id).await.unwrap().len(), 1 + room);
     }
 }

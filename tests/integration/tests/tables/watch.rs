@@ -418,7 +418,7 @@ async fn the_shards_have_each_target_once_wherever_they_are_split() {
     let db = TestDynamoDb::start();
     let mut expected = BTreeMap::new();
     for number in 0..60 {
-        let wanted = target(&format!("https://{number}.example/a")).founded_by(UserId::generate());
+        let wanted = target(&format!("https://{number}.example/a")).created_by(UserId::generate());
         done(db.watch().register(&wanted, None, &correlation()).await);
         expected.insert(wanted.id.clone(), wanted);
     }
@@ -436,7 +436,7 @@ async fn the_shards_have_each_target_once_wherever_they_are_split() {
         assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
         for (id, due) in found {
             let target = &expected[&id];
-            assert_eq!((due.workspace, due.founder, &due.url), (target.workspace, target.founder, &target.url));
+            assert_eq!((due.workspace, due.creator, &due.url), (target.workspace, target.creator, &target.url));
             assert_eq!((due.host, due.created_at), (target.canonical_url.host(), target.created_at));
             assert_eq!(due.health, TargetHealth { status: TargetStatus::Pending, failed_slot: None });
         }
@@ -900,15 +900,15 @@ async fn a_deleted_target_makes_room_and_a_known_url_needs_none() {
     assert_eq!(of_none.unwrap(), TargetRegistration::Full);
 }
 
-/// In how many workspaces whatever somebody has founded.
+/// In how many workspaces whatever somebody has created.
 #[tokio::test(flavor = "multi_thread")]
-async fn all_workspaces_of_a_founder_share_the_founders_quota_of_targets() {
+async fn all_workspaces_of_a_creator_share_the_creators_quota_of_targets() {
     let db = TestDynamoDb::start();
-    let quota = TargetQuota { per_workspace: 5, per_founder: 12 };
-    let (table, founder, ids) = (db.watch().with_quota(quota), UserId::generate(), correlation());
+    let quota = TargetQuota { per_workspace: 5, per_creator: 12 };
+    let (table, creator, ids) = (db.watch().with_quota(quota), UserId::generate(), correlation());
     let workspaces: Vec<_> = (0..4).map(|_| WorkspaceId::generate()).collect();
     let of = |workspace: &WorkspaceId, number| {
-        target_at(workspace, &format!("https://{number}.example/"), noon()).founded_by(founder)
+        target_at(workspace, &format!("https://{number}.example/"), noon()).created_by(creator)
     };
     let wanted: Vec<_> =
         (0..8).flat_map(|number| workspaces.iter().map(move |workspace| (workspace, number))).collect();
@@ -924,15 +924,15 @@ async fn all_workspaces_of_a_founder_share_the_founders_quota_of_targets() {
     let link = link_id("launch");
     assert_eq!(table.watch(&of(&workspaces[0], 99), &link, noon(), &ids).await.unwrap(), WatchOutcome::NoRoom);
     let elsewhere = target("https://example.com/");
-    assert!(done(table.register(&elsewhere, None, &ids).await).is_new, "another founder");
+    assert!(done(table.register(&elsewhere, None, &ids).await).is_new, "another creator");
 
     let TargetRegistration::Done(first) = &new[0] else { panic!("{new:?}") };
     table.delete(&first.target).await.unwrap();
     counts.sort_unstable();
     let emptiest = workspaces.iter().find(|workspace| counted(&db, workspace) < 5).unwrap();
-    assert!(table.has_room(emptiest, &founder, &of(emptiest, 100).id).await.unwrap());
+    assert!(table.has_room(emptiest, &creator, &of(emptiest, 100).id).await.unwrap());
     assert!(done(table.register(&of(emptiest, 100), None, &ids).await).is_new);
-    assert!(!table.has_room(emptiest, &founder, &of(emptiest, 101).id).await.unwrap());
+    assert!(!table.has_room(emptiest, &creator, &of(emptiest, 101).id).await.unwrap());
 }
 
 #[tokio::test]
@@ -942,7 +942,7 @@ async fn what_links_watch_counts_until_the_last_of_them_is_gone() {
     let watched = target("https://example.com/a");
     let other = target_at(&watched.workspace, "https://example.com/b", noon());
     let has_room =
-        async |target: &Target| table.has_room(&target.workspace, &target.founder, &target.id).await.unwrap();
+        async |target: &Target| table.has_room(&target.workspace, &target.creator, &target.id).await.unwrap();
     assert!(has_room(&watched).await && has_room(&other).await);
 
     for link in ["first", "second"] {

@@ -82,7 +82,7 @@ function focusAgain(element) {
 }
 
 const WHY_PAUSED =
-  'An admin has paused such a key; or whoever made it, or founded this workspace, has set a new password, the first proof that their address is theirs, and somebody else may have made keys before. Keep or revoke each.';
+  'An admin has paused such a key; or whoever made it, or created this workspace, has set a new password, the first proof that their address is theirs, and somebody else may have made keys before. Keep or revoke each.';
 
 /** Keeps a key that is paused. @param {ApiKey} kept @param {KeyList} resource */
 function keep(kept, resource) {

@@ -41,7 +41,7 @@ export function MembersPage() {
 }
 
 const WHY_PAUSED =
-  'The founder of this workspace has set a new password, the first proof that their address is theirs. Somebody else may have let people in before: keep or remove each.';
+  'The creator of this workspace has set a new password, the first proof that their address is theirs. Somebody else may have let people in before: keep or remove each.';
 
 /** Keeps a member who is paused. @param {Member} kept @param {import('../../core/resource.js').Resource<{ members: Member[] }>} resource */
 function keep(kept, resource) {

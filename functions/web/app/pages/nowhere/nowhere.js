@@ -40,7 +40,7 @@ function Mine({ workspaces }) {
           <span class="workspace-mark" aria-hidden="true">${[...workspace.name][0].toUpperCase()}</span>
           <span class="line-text">
             <bdi class="line-title">${workspace.name}</bdi>
-            <span class="small-print">${workspace.paused_at ? 'Until whoever founded it keeps you as a member' : workspace.role}</span>
+            <span class="small-print">${workspace.paused_at ? 'Until whoever created it keeps you as a member' : workspace.role}</span>
           </span>
           ${workspace.paused_at
             ? html`<${Status} tone="warn">Paused<//>`
@@ -88,7 +88,7 @@ function FoundForm() {
     try {
       await foundWorkspace(name);
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'founding_closed') throw error;
+      if (!(error instanceof ApiError) || error.code !== 'creation_closed') throw error;
       return setRefused(true);
     }
     toast(`${name} is ready.`);

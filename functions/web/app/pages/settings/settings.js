@@ -97,7 +97,7 @@ function MyWorkspaces() {
 function Way({ workspace, isHere }) {
   if (isHere) return html`<${Chip}>You are here<//>`;
   if (workspace.closed_at) return html`<${BringBack} workspace=${workspace} class="compact" />`;
-  if (workspace.paused_at) return html`<${Status} tone="warn" title="Until whoever founded it keeps you as a member">Paused<//>`;
+  if (workspace.paused_at) return html`<${Status} tone="warn" title="Until whoever created it keeps you as a member">Paused<//>`;
   return html`<${Button} class="compact" onClick=${() => enterWorkspace(workspace.slug, workspace.name)}>
     Switch<span class="hidden"> to ${workspace.name}</span>
   <//>`;

@@ -134,7 +134,7 @@ function knownGroups({ focused, pages, workspaces, others }) {
   const { isNowhere } = session.get();
   const ways = [
     { label: 'Pages', options: pages.flatMap(placesOf).map(pageOption) },
-    // Whether one may found one, the page says that is shown to who is in none.
+    // Whether one may create one, the page says that is shown to who is in none.
     { label: 'Workspaces', options: workspaces.filter(({ isCurrent, key }) => !isCurrent && (key || !isNowhere)).map(optionOf) },
   ];
   if (isNowhere) return ways;

@@ -25,7 +25,7 @@ import { withArticle } from '../../core/words.js';
 
 /** `{}` stands for what it was done to. What it was before and became is told behind it. @type {Record<string, string>} */
 export const ACTIONS = {
-  'workspace.founded': 'Created the workspace',
+  'workspace.created': 'Created the workspace',
   'workspace.changed': 'Changed the workspace',
   'workspace.closed': 'Closed the workspace',
   'workspace.restored': 'Brought the workspace back',

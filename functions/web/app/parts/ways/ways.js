@@ -5,7 +5,7 @@ import { newId } from '../../core/random.js';
 import { navigate } from '../../core/router.js';
 import { endSession, enter, leaveTabs, session, switchWorkspace, tokenForAny } from '../../core/session.js';
 
-let founding = { name: '', id: '' };
+let creation = { name: '', id: '' };
 
 /**
  * Joins the workspace to which one is invited, and goes there.
@@ -21,10 +21,10 @@ export async function joinWorkspace(token) {
 /** Makes a workspace, and goes there. @param {string} name */
 export async function foundWorkspace(name) {
   // A repeated attempt is the same one, should the answer have been lost, or the way there have failed.
-  if (founding.name !== name) founding = { name, id: newId() };
-  const { slug } = await call('POST /api/workspaces', { body: { name }, idempotencyKey: founding.id });
+  if (creation.name !== name) creation = { name, id: newId() };
+  const { slug } = await call('POST /api/workspaces', { body: { name }, idempotencyKey: creation.id });
   await switchWorkspace(slug);
-  founding = { name: '', id: '' };
+  creation = { name: '', id: '' };
 }
 
 /** A token for the workspace where one goes on, asked for first: afterwards, nothing is granted to the present one. @param {string} [next] a slug */

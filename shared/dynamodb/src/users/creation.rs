@@ -1,4 +1,4 @@
-//! Founding workspaces, and listing those of a person.
+//! Creation workspaces, and listing those of a person.
 
 use linklet_domain::{
     Account, AuditAction, AuditContext, AuditSubject, Destinations, IdempotencyKey, Member, Membership, Revision, Role,
@@ -8,7 +8,7 @@ use linklet_domain::{
 use super::{
     UsersTable,
     item::{
-        FoundingAnswer, FoundingItem, MemberItem, SlugItem, WorkspaceItem, WorkspaceMemberItem, founding_key, slug_key,
+        CreationAnswer, CreationItem, MemberItem, SlugItem, WorkspaceItem, WorkspaceMemberItem, creation_key, slug_key,
         workspace_key,
     },
     room::most_made,
@@ -19,9 +19,9 @@ use crate::{
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
-const FOUND: &str = "found a workspace";
+const CREATE: &str = "create a workspace";
 
-/// A new workspace, whose founder is its only member.
+/// A new workspace, whose creator is its only member.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewWorkspace {
     /// The workspace.
@@ -30,20 +30,20 @@ pub struct NewWorkspace {
     pub name: WorkspaceName,
     /// Its slug.
     pub slug: WorkspaceSlug,
-    /// Its founder, who is an admin.
-    pub founder: Member,
+    /// Its creator, who is an admin.
+    pub creator: Member,
 }
 
 impl NewWorkspace {
     /// A workspace of this account, with a slug that is derived from its name and id.
     pub fn of(account: &Account, id: WorkspaceId, name: WorkspaceName, at: Timestamp) -> Self {
         let slug = WorkspaceSlug::derive(name.as_str(), &id);
-        Self { id, name, slug, founder: Member::of(account, Role::Admin, at) }
+        Self { id, name, slug, creator: Member::of(account, Role::Admin, at) }
     }
 
     /// The workspace as it is stored first.
     pub fn workspace(&self) -> Workspace {
-        let (settings, created_at) = (WorkspaceSettings::default(), self.founder.joined_at);
+        let (settings, created_at) = (WorkspaceSettings::default(), self.creator.joined_at);
         let (id, name, slug) = (self.id, self.name.clone(), self.slug.clone());
         Workspace {
             id,
@@ -51,7 +51,7 @@ impl NewWorkspace {
             slug,
             settings,
             destinations: Destinations::default(),
-            founded_by: self.founder.user,
+            created_by: self.creator.user,
             created_at,
             updated_at: created_at,
             revision: Revision::FIRST,
@@ -59,67 +59,67 @@ impl NewWorkspace {
         }
     }
 
-    /// The founder's membership.
+    /// The creator's membership.
     pub fn membership(&self) -> Membership {
-        let Member { role, joined_at, .. } = self.founder;
+        let Member { role, joined_at, .. } = self.creator;
         Membership::new(self.id, role, joined_at)
     }
 }
 
-/// The outcome of founding a workspace.
+/// The outcome of creation a workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CreateWorkspaceOutcome {
     /// The workspace is created.
-    Founded,
+    Created,
     /// The id or the slug is taken; retry with others.
     Taken,
     /// Another request with the same idempotency key was faster; its answer is the answer.
     KeyTaken,
-    /// The founder has another name or address by now; a retry may succeed.
+    /// The creator has another name or address by now; a retry may succeed.
     AccountChanged,
-    /// The founder is in as many workspaces as one may be.
+    /// The creator is in as many workspaces as one may be.
     TooMany,
 }
 
 impl UsersTable {
-    /// Creates a workspace with its slug and its founder's membership in one transaction, if the founder has room for it,
-    /// and stores what the founder is answered if their request has an idempotency key.
+    /// Creates a workspace with its slug and its creator's membership in one transaction, if the creator has room for it,
+    /// and stores what the creator is answered if their request has an idempotency key.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn found_workspace(
+    pub async fn create_workspace(
         &self,
         workspace: &NewWorkspace,
-        answer: Option<(&IdempotencyKey, &FoundingAnswer)>,
+        answer: Option<(&IdempotencyKey, &CreationAnswer)>,
         origin: &AuditContext,
     ) -> Result<CreateWorkspaceOutcome> {
-        let Member { user, joined_at: now, .. } = &workspace.founder;
-        retry_on_conflict(FOUND, async || {
+        let Member { user, joined_at: now, .. } = &workspace.creator;
+        retry_on_conflict(CREATE, async || {
             let joinings = self.joinings(user).await?;
             let memberships = self.memberships(user).await?.len();
             let Some(most_joinings) = most_made(joinings, memberships, Membership::MOST) else {
                 return Ok(Some(CreateWorkspaceOutcome::TooMany));
             };
-            let mut transaction = Transaction::new(FOUND);
+            let mut transaction = Transaction::new(CREATE);
             // The first, so that of a repeated request it is the key that is refused, whatever else is.
             if let Some((key, answer)) = answer {
-                let item = FoundingItem::new(user, key, answer, *now);
+                let item = CreationItem::new(user, key, answer, *now);
                 let is_free = "attribute_not_exists(pk) OR #ttl <= :now";
-                let put = self.0.put_if(FOUND, &item, is_free, [(":now", number(&now.unix_seconds()))])?;
+                let put = self.0.put_if(CREATE, &item, is_free, [(":now", number(&now.unix_seconds()))])?;
                 transaction = transaction.and(put, CreateWorkspaceOutcome::KeyTaken);
             }
             let transaction = self
                 .and_workspace(
                     transaction,
-                    FOUND,
+                    CREATE,
                     workspace,
                     CreateWorkspaceOutcome::Taken,
                     CreateWorkspaceOutcome::Taken,
                     origin,
                 )?
-                .and(self.joining(&workspace.founder, None, most_joinings)?, CreateWorkspaceOutcome::AccountChanged);
+                .and(self.joining(&workspace.creator, None, most_joinings)?, CreateWorkspaceOutcome::AccountChanged);
             Ok(match transaction.send(&self.0.client).await? {
-                TransactionOutcome::Committed => Some(CreateWorkspaceOutcome::Founded),
+                TransactionOutcome::Committed => Some(CreateWorkspaceOutcome::Created),
                 TransactionOutcome::Refused(CreateWorkspaceOutcome::AccountChanged)
                     if self.joinings(user).await? != joinings =>
                 {
@@ -136,13 +136,13 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn founding_answer(
+    pub async fn creation_answer(
         &self,
         user: &UserId,
         key: &IdempotencyKey,
         now: Timestamp,
-    ) -> Result<Option<FoundingAnswer>> {
-        let found = self.0.get::<FoundingItem>(FOUND, founding_key(user, key)).await?;
+    ) -> Result<Option<CreationAnswer>> {
+        let found = self.0.get::<CreationItem>(CREATE, creation_key(user, key)).await?;
         Ok(found.and_then(|item| item.current(now)))
     }
 
@@ -156,17 +156,17 @@ impl UsersTable {
         id_taken: T,
         origin: &AuditContext,
     ) -> Result<Transaction<T>> {
-        let NewWorkspace { id, slug, founder, .. } = workspace;
+        let NewWorkspace { id, slug, creator, .. } = workspace;
         let slug_item = SlugItem { key: slug_key(slug), workspace_id: *id };
         let workspace_item = WorkspaceItem::new(&workspace.workspace());
-        let membership = MemberItem::new(&founder.user, &workspace.membership());
-        let founded = origin.in_workspace(id, AuditAction::WorkspaceFounded, AuditSubject::Workspace(*id));
+        let membership = MemberItem::new(&creator.user, &workspace.membership());
+        let created = origin.in_workspace(id, AuditAction::WorkspaceCreated, AuditSubject::Workspace(*id));
         Ok(transaction
             .and(self.0.put_new(operation, &slug_item)?, slug_taken)
             .and(self.0.put_new(operation, &workspace_item)?, id_taken)
             .and(self.0.put_new(operation, &membership)?, id_taken)
-            .and(self.0.put_new(operation, &WorkspaceMemberItem::new(id, founder))?, id_taken)
-            .and(self.entry(&founded)?, id_taken))
+            .and(self.0.put_new(operation, &WorkspaceMemberItem::new(id, creator))?, id_taken)
+            .and(self.entry(&created)?, id_taken))
     }
 
     /// The workspaces of a person with their memberships, in the order in which the person joined.

@@ -1,11 +1,11 @@
-//! Who founds workspaces, and what somebody can do who is in none.
+//! Who creates workspaces, and what somebody can do who is in none.
 
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
 use linklet_account::Account;
 use linklet_auth::Auth;
-use linklet_domain::{FoundingPolicy, OneTimeToken, RegistrationPolicy, Role, Timestamp, TokenPurpose};
+use linklet_domain::{CreationPolicy, OneTimeToken, RegistrationPolicy, Role, Timestamp, TokenPurpose};
 use linklet_test_support::{
     Answer, Person, RequestBuilder, TestDynamoDb, an_origin, an_origin_at, issuer, removal, token_of, tokens,
 };
@@ -24,15 +24,15 @@ struct Deployment {
 }
 
 impl Deployment {
-    fn new(registration: &str, domains: &str, who_founds: &str) -> Self {
+    fn new(registration: &str, domains: &str, who_creates: &str) -> Self {
         let db = TestDynamoDb::start();
         let registration = RegistrationPolicy::parse(registration, domains).unwrap();
-        let founding = FoundingPolicy::parse(who_founds, registration.clone()).unwrap();
+        let creation = CreationPolicy::parse(who_creates, registration.clone()).unwrap();
         let verifier = || tokens().with_sessions(db.sessions());
         let account = Account::new(verifier(), db.users(), db.notifications(), guesses(&db));
-        let account = Account { founding: founding.clone(), ..account };
+        let account = Account { creation: creation.clone(), ..account };
         let auth = Auth::new(db.users(), verifier(), issuer(), limits(&db));
-        Self { auth: Auth { registration, founding, ..auth }, account, db }
+        Self { auth: Auth { registration, creation, ..auth }, account, db }
     }
 
     /// Registers somebody by the right of an operator, which every kind of registration takes.
@@ -85,7 +85,7 @@ fn token(answer: &Answer) -> String {
 /// The attack: somebody who was removed goes on shortening on the company's domain.
 #[tokio::test]
 async fn a_removed_person_gets_a_new_workspace_only_where_anybody_may() {
-    for (registration, domains, who_founds, founds) in [
+    for (registration, domains, who_creates, creates) in [
         ("open", "", "", true),
         ("domains", "example.com", "", true),
         ("domains", "example.org", "", false),
@@ -95,29 +95,29 @@ async fn a_removed_person_gets_a_new_workspace_only_where_anybody_may() {
         ("domains", "example.com", "admins", false),
         ("invited", "", "everybody", true),
     ] {
-        let case = format!("{registration} {domains} {who_founds}");
-        let deployment = Deployment::new(registration, domains, who_founds);
+        let case = format!("{registration} {domains} {who_creates}");
+        let deployment = Deployment::new(registration, domains, who_creates);
         let ada = deployment.removed().await;
 
         let session = token(&deployment.log_in(&ada).await);
 
         let me = deployment.me(&session).await;
-        assert_eq!((me["workspace_id"].is_string(), me["role"] == "admin"), (founds, founds), "{case}: {me}");
-        let founded = deployment.found(&session).await;
-        assert_eq!(founded.status, if founds { 201 } else { 403 }, "{case}: {}", founded.body);
-        if !founds {
-            assert_eq!((founded.problem().1, &founded.json()["code"]), (CLOSED.into(), &json!("founding_closed")));
+        assert_eq!((me["workspace_id"].is_string(), me["role"] == "admin"), (creates, creates), "{case}: {me}");
+        let created = deployment.found(&session).await;
+        assert_eq!(created.status, if creates { 201 } else { 403 }, "{case}: {}", created.body);
+        if !creates {
+            assert_eq!((created.problem().1, &created.json()["code"]), (CLOSED.into(), &json!("creation_closed")));
             assert!(deployment.db.users().memberships(&ada.id).await.unwrap().is_empty(), "{case}");
         }
     }
 }
 
 #[tokio::test]
-async fn members_and_viewers_found_workspaces_only_where_everybody_may() {
-    for (who_founds, by_a_viewer, by_an_admin) in
+async fn members_and_viewers_create_workspaces_only_where_everybody_may() {
+    for (who_creates, by_a_viewer, by_an_admin) in
         [("operators", 403, 403), ("admins", 403, 201), ("everybody", 201, 201)]
     {
-        let deployment = Deployment::new("invited", "", who_founds);
+        let deployment = Deployment::new("invited", "", who_creates);
         let ada = deployment.db.register("ada").await;
         let bob = colleague(&deployment.db, &ada, "bob", Role::Viewer).await;
         let (users, own) = (deployment.db.users(), deployment.db.users().memberships(&bob.id).await.unwrap());
@@ -128,7 +128,7 @@ async fn members_and_viewers_found_workspaces_only_where_everybody_may() {
         let viewer = deployment.found(&token_of(&bob.id, &ada.workspace, Role::Viewer)).await;
         let admin = deployment.found(&token_of(&ada.id, &ada.workspace, Role::Admin)).await;
 
-        assert_eq!((viewer.status, admin.status), (by_a_viewer, by_an_admin), "{who_founds}");
+        assert_eq!((viewer.status, admin.status), (by_a_viewer, by_an_admin), "{who_creates}");
     }
 }
 
@@ -246,7 +246,7 @@ async fn after_a_day_a_key_makes_another_workspace() {
     let body = json!({"name": "Engines"});
     let first = found_once(&deployment.account, &token, "order-1", &body).await;
     let rows = deployment.db.scan("UsersTable");
-    let mut row = rows.into_iter().find(|row| row["sk"]["S"] == "FOUNDING#order-1").unwrap();
+    let mut row = rows.into_iter().find(|row| row["sk"]["S"] == "CREATION#order-1").unwrap();
     row["ttl"]["N"] = json!(Timestamp::now().unix_seconds().to_string());
     deployment.db.put("UsersTable", &row);
 

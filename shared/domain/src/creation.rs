@@ -1,25 +1,25 @@
-//! Who may found workspaces.
+//! Who may create workspaces.
 
 use crate::{EmailAddress, Invalid, RegistrationPolicy};
 
-/// Who may found workspaces by the API. Whoever registers without an invitation, or by one of an operator's, gets a workspace in any
+/// Who may create workspaces by the API. Whoever registers without an invitation, or by one of an operator's, gets a workspace in any
 /// case.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundingPolicy {
-    who: Founders,
+pub struct CreationPolicy {
+    who: Creators,
     registration: RegistrationPolicy,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Founders {
+enum Creators {
     Operators,
     Admins,
     Everybody,
 }
 
-/// Somebody who wants to found a workspace.
+/// Somebody who wants to create a workspace.
 #[derive(Debug, Clone, Copy)]
-pub struct Founder<'a> {
+pub struct Creator<'a> {
     /// The account's address.
     pub email: &'a EmailAddress,
     /// Whether they have shown that the address is theirs.
@@ -28,41 +28,41 @@ pub struct Founder<'a> {
     pub is_admin: bool,
 }
 
-impl FoundingPolicy {
+impl CreationPolicy {
     /// Reads the setting: `operators`, `admins` or `everybody`. If it is empty, it follows from who may register: everybody who
-    /// may register uninvited may found workspaces, too.
+    /// may register uninvited may create workspaces, too.
     ///
     /// # Errors
     /// When the text is anything else.
     pub fn parse(who: &str, registration: RegistrationPolicy) -> Result<Self, Invalid> {
         let who = match who {
-            "operators" => Founders::Operators,
-            "admins" => Founders::Admins,
-            "everybody" => Founders::Everybody,
-            "" if registration == RegistrationPolicy::Invited => Founders::Operators,
-            "" => Founders::Everybody,
-            _ => return Err(Invalid::new("who founds workspaces must be operators, admins or everybody")),
+            "operators" => Creators::Operators,
+            "admins" => Creators::Admins,
+            "everybody" => Creators::Everybody,
+            "" if registration == RegistrationPolicy::Invited => Creators::Operators,
+            "" => Creators::Everybody,
+            _ => return Err(Invalid::new("who creates workspaces must be operators, admins or everybody")),
         };
         Ok(Self { who, registration })
     }
 
-    /// Whether this person may found a workspace. Where only addresses at some domains may register, everybody means whoever has
+    /// Whether this person may create a workspace. Where only addresses at some domains may register, everybody means whoever has
     /// shown that they have one.
-    pub fn admits(&self, founder: Founder<'_>) -> bool {
+    pub fn admits(&self, creator: Creator<'_>) -> bool {
         match (self.who, &self.registration) {
-            (Founders::Operators, _) => false,
-            (Founders::Admins, _) => founder.is_admin,
-            (Founders::Everybody, RegistrationPolicy::Domains(_)) => {
-                founder.is_verified && self.registration.admits(founder.email)
+            (Creators::Operators, _) => false,
+            (Creators::Admins, _) => creator.is_admin,
+            (Creators::Everybody, RegistrationPolicy::Domains(_)) => {
+                creator.is_verified && self.registration.admits(creator.email)
             }
-            (Founders::Everybody, _) => true,
+            (Creators::Everybody, _) => true,
         }
     }
 }
 
-impl Default for FoundingPolicy {
+impl Default for CreationPolicy {
     fn default() -> Self {
-        Self { who: Founders::Everybody, registration: RegistrationPolicy::Open }
+        Self { who: Creators::Everybody, registration: RegistrationPolicy::Open }
     }
 }
 
@@ -73,10 +73,10 @@ mod tests {
     /// Whether somebody may who is nothing, verified, an admin, and verified with another domain's address.
     fn admitted(who: &str, registration: &str, domains: &str) -> [bool; 4] {
         let registration = RegistrationPolicy::parse(registration, domains).unwrap();
-        let policy = FoundingPolicy::parse(who, registration).unwrap();
+        let policy = CreationPolicy::parse(who, registration).unwrap();
         let (ours, others) = ("ada@example.com".parse().unwrap(), "ada@example.org".parse().unwrap());
         [(&ours, false, false), (&ours, true, false), (&ours, false, true), (&others, true, false)]
-            .map(|(email, is_verified, is_admin)| policy.admits(Founder { email, is_verified, is_admin }))
+            .map(|(email, is_verified, is_admin)| policy.admits(Creator { email, is_verified, is_admin }))
     }
 
     #[test]
@@ -96,6 +96,6 @@ mod tests {
         assert_eq!(admitted("", "open", ""), [true; 4]);
         assert_eq!(admitted("", "domains", "example.com"), [false, true, false, false]);
         assert_eq!(admitted("", "invited", ""), [false; 4]);
-        assert!(FoundingPolicy::parse("nobody", RegistrationPolicy::Open).is_err());
+        assert!(CreationPolicy::parse("nobody", RegistrationPolicy::Open).is_err());
     }
 }
