@@ -250,7 +250,7 @@ cost: ## compute what a month with CLICKS and LINKS costs (default 1000000 and 1
 	@$(PYTHON) -m infra.costs $(foreach input,$(COST_INPUTS),$(if $(filter command,$(origin $(input))),$(input)=$(call quoted,$($(input)))))
 
 # ------------------------------------------------------------------------------------------------------------ Operations
-# QUEUE is analytics, notify or relay; for make dlq also rounds. The local system is meant unless you
+# QUEUE is analytics, notify or relay; for make dlq also ticks. The local system is meant unless you
 # say STAGE=aws. See infra/runbooks/redrive.md.
 
 IN_STAGE = $(if $(filter aws,$(STAGE)),,$(LINKLET) run)

@@ -4,7 +4,7 @@ runbooks/redrive.md first.
 Messages of `analytics` and `notify` go back to their queue. What relay, watch-links or jobs could not process never
 was in a queue: its records are given to the same function again, and so are those of a batch that Lambda gave up on, as long as
 its stream still has them. A message is deleted only after it was taken over. AWS's own redrive task can't do that, nor does every
-emulator have it, so all of them go the same way here. Linkwatch's `rounds` are only shown: what is there is over long since, and
+emulator have it, so all of them go the same way here. Linkwatch's `ticks` are only shown: what is there is over long since, and
 would be left out.
 """
 
@@ -24,7 +24,7 @@ from .local.installer import Failure
 from .stack import outputs
 
 HOLD_SECONDS = 120  # how long a message is ours while we work on it
-OVER = ["rounds"]  # queues whose messages are worth nothing after a minute
+OVER = ["ticks"]  # queues whose messages are worth nothing after a minute
 MAX_EMPTY_PAGES = 20  # of a stream, one after another
 
 Message = dict[str, Any]

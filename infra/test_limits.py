@@ -97,12 +97,12 @@ class Shares(unittest.TestCase):
     def test_linkwatch_runs_a_worker_for_each_partition(self) -> None:
         for places, partitions in ((2, 2), (16, 2), (32, 4), (100, 16)):
             for size in ACCOUNT_SIZES:
-                self.assertEqual(sources(AccountConcurrency=size, MaxConcurrency=places)["RoundsSource"].most, partitions, f"{places} places")
+                self.assertEqual(sources(AccountConcurrency=size, MaxConcurrency=places)["TicksSource"].most, partitions, f"{places} places")
 
     def test_what_is_named_wins(self) -> None:
         for size in ACCOUNT_SIZES:
             found = sources(AccountConcurrency=size, RelayParallelization=3, AnalyticsConcurrency=100, MaxConcurrency=64)
-            self.assertEqual([found[name].most for name in ("ClicksStream", "AnalyticsSource", "RoundsSource")], [12, 100, 8])
+            self.assertEqual([found[name].most for name in ("ClicksStream", "AnalyticsSource", "TicksSource")], [12, 100, 8])
 
 
 class Findings(unittest.TestCase):

@@ -4,7 +4,7 @@ from math import ceil
 from types import SimpleNamespace
 
 from .inputs import Load
-from .linklet import HOURS, SECONDS, Month, months_kept, rounds
+from .linklet import HOURS, SECONDS, Month, months_kept, ticks
 from .tables import DAYS, GB, Bill
 
 ZONES = 2
@@ -13,14 +13,14 @@ ZONES = 2
 def bill(load: Load, tables: SimpleNamespace) -> tuple[Bill | None, str]:
     """The bill with the size of what is paid for, or no bill with the reason why this design can't do it."""
     containers, database, month = tables.containers, tables.database, Bill(load, tables)
-    checks = rounds(load, tables).all_checks / SECONDS
+    checks = ticks(load, tables).all_checks / SECONDS
     days = load.counted_alone / tables.traffic["clicks_a_day_on_an_ordinary_link"]
     bytes_a_month = {
         "click": load.all_clicks * database["click_bytes"],
         "link": load.links * database["link_bytes"],
         "day": days * database["day_bytes"],
         "notification": load.links * database["notification_bytes"],
-        "results_item": rounds(load, tables).all_checks * database["result_bytes"],
+        "results_item": ticks(load, tables).all_checks * database["result_bytes"],
     }
     # Everything is kept as long as in Linklet.
     stored = sum(size * months_kept(load, tables, name) for name, size in bytes_a_month.items()) / GB
@@ -81,7 +81,7 @@ def add_tasks(month: Bill, tasks: int) -> None:
 
 def monitor(load: Load, tables: SimpleNamespace) -> Bill:
     """As few containers as Linkwatch's checks need, which do nothing else, and store the same results in the same table."""
-    containers, held, month = tables.containers, rounds(load, tables), Month(load, tables)
+    containers, held, month = tables.containers, ticks(load, tables), Month(load, tables)
     month.store_results(held)
     busy = held.all_checks / SECONDS * containers["check_ms"] / 1000
     add_tasks(month, ceil(busy / (containers["vcpu"] * containers["busy"])))

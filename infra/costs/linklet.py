@@ -25,7 +25,7 @@ def bill(load: Load, tables: SimpleNamespace) -> Bill:
     month.count(load.counted_alone, load.all_clicks / SECONDS, is_hot=False)
     month.count(load.burst, max(hot, load.all_clicks / SECONDS), is_hot=True)
     if load.targets:
-        month.hold(rounds(load, tables))
+        month.hold(ticks(load, tables))
     month.run()
     return month
 
@@ -110,10 +110,10 @@ class Month(Bill):
         self.add("sqs_requests", clicks / min(batch, in_message * aws["messages_in_a_call"]))
 
     def hold(self, held: SimpleNamespace) -> None:
-        """Adds the rounds of Linkwatch."""
-        # A minute's rounds are sent together.
+        """Adds the ticks of Linkwatch."""
+        # A minute's ticks are sent together.
         self.add("sqs_requests", MINUTES * ceil(held.a_month / MINUTES / self.tables.aws["messages_in_a_call"]))
-        self.do(self.tables.work["round"], held.a_month)
+        self.do(self.tables.work["tick"], held.a_month)
         self.call("watch-check", held.a_month, held.ms, held.a_month / SECONDS)
         shards = self.tables.code["shards"]
         operations = {
@@ -156,8 +156,8 @@ def months_kept(load: Load, tables: SimpleNamespace, name: str) -> float:
     return load.months if days is None else min(load.months, days / DAYS)
 
 
-def rounds(load: Load, tables: SimpleNamespace) -> SimpleNamespace:
-    """All rounds of Linkwatch in a month, and what one does on average. Each target is at a host of its own."""
+def ticks(load: Load, tables: SimpleNamespace) -> SimpleNamespace:
+    """All ticks of Linkwatch in a month, and what one does on average. Each target is at a host of its own."""
     ms, code, interval = tables.milliseconds, tables.code, tables.template["check_interval_seconds"]
     # The partitions are a power of two: as few as have room for all places.
     partitions = 1 << (ceil(load.max_concurrency / code["places_of_a_partition"]) - 1).bit_length()
@@ -169,7 +169,7 @@ def rounds(load: Load, tables: SimpleNamespace) -> SimpleNamespace:
     workspaces = max(1, load.targets / load.workspace_targets)
     of_each = checks / workspaces
     items = workspaces * (ceil(of_each / code["results_of_an_item"]) if of_each >= 1 else of_each)
-    # A round waits for its last check. In a partition without targets there is none.
+    # A tick waits for its last check. In a partition without targets there is none.
     waiting = min(1, due) * ceil(checks / places) * ms["check"]
     a_month = partitions * SECONDS / interval if load.targets else 0
     return SimpleNamespace(
@@ -180,7 +180,7 @@ def rounds(load: Load, tables: SimpleNamespace) -> SimpleNamespace:
 
 def with_places(load: Load, tables: SimpleNamespace) -> Load:
     """The same with as many places as the targets need, even if the template doesn't allow so many."""
-    while (found := rounds(load, tables)).checks < found.due:
+    while (found := ticks(load, tables)).checks < found.due:
         load = load.but(max_concurrency=load.max_concurrency + 1)
     return load
 

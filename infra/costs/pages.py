@@ -71,7 +71,7 @@ def turn(load: Load, tables: SimpleNamespace) -> str:
 
 
 def million_checks(load: Load, tables: SimpleNamespace) -> str:
-    return money(linklet.watching(load, tables) / linklet.rounds(load, tables).all_checks * report.MILLION)
+    return money(linklet.watching(load, tables) / linklet.ticks(load, tables).all_checks * report.MILLION)
 
 
 COLUMNS: dict[str, Callable[[Load, SimpleNamespace], str]] = {
@@ -80,7 +80,7 @@ COLUMNS: dict[str, Callable[[Load, SimpleNamespace], str]] = {
     "A million clicks": lambda load, tables: money(linklet.bill(load, tables).total / load.clicks * report.MILLION),
     "A million clicks more": lambda load, tables: money(report.more_of("clicks", load, tables)),
     "Cheaper up to": turn,
-    "Checks": lambda load, tables: f"{linklet.rounds(load, tables).all_checks:,.0f}",
+    "Checks": lambda load, tables: f"{linklet.ticks(load, tables).all_checks:,.0f}",
     "Monitoring": lambda load, tables: money(linklet.watching(load, tables)),
     "A million checks": million_checks,
     "Adds": adds,

@@ -76,10 +76,10 @@ def more_of(name: str, load: Load, tables: SimpleNamespace) -> float:
 
 
 def million_checks(load: Load, tables: SimpleNamespace) -> float:
-    """What a million checks of more URLs add, with the places that these need and, before the first URL, with the rounds."""
+    """What a million checks of more URLs add, with the places that these need and, before the first URL, with the ticks."""
     loads = [linklet.with_places(load.but(targets=load.targets + more), tables) for more in (0, 1_000)]
     totals = [linklet.bill(each, tables).total for each in loads]
-    checks = [linklet.rounds(each, tables).all_checks for each in loads]
+    checks = [linklet.ticks(each, tables).all_checks for each in loads]
     return (totals[1] - totals[0]) / (checks[1] - checks[0]) * MILLION
 
 
@@ -124,7 +124,7 @@ def most_targets(load: Load, tables: SimpleNamespace, is_dearer: Callable[[Load]
 
 
 def turns_of_targets(load: Load, tables: SimpleNamespace) -> list[str]:
-    rows = ["Cheaper, by monitored URLs, if all else stays and all are checked in each round"]
+    rows = ["Cheaper, by monitored URLs, if all else stays and all are checked in each tick"]
     for is_dearer, ours, theirs in (
         (lambda more: cheaper(more, tables) == CONTAINERS, LINKLET, CONTAINERS),
         (

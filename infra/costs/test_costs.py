@@ -173,25 +173,25 @@ class Months(unittest.TestCase):
 
 
 class Linkwatch(unittest.TestCase):
-    def test_a_round_is_a_message_a_call_a_lease_and_its_reads(self) -> None:
-        rounds, found = SECONDS / 15 / MILLION, added("TARGETS=1")
+    def test_a_tick_is_a_message_a_call_a_lease_and_its_reads(self) -> None:
+        ticks, found = SECONDS / 15 / MILLION, added("TARGETS=1")
         # The four of a minute are sent together.
-        self.assertAlmostEqual(found["SQS"], rounds * (2 + 1 / 4) * 0.40)
-        self.assertAlmostEqual(found["DynamoDB writes"], rounds * writes(take_partition=1, results_item=1))
-        self.assertAlmostEqual(found["DynamoDB reads"], rounds * reads(partition_without_targets=1, hundred_due_targets=0.01))
+        self.assertAlmostEqual(found["SQS"], ticks * (2 + 1 / 4) * 0.40)
+        self.assertAlmostEqual(found["DynamoDB writes"], ticks * writes(take_partition=1, results_item=1))
+        self.assertAlmostEqual(found["DynamoDB reads"], ticks * reads(partition_without_targets=1, hundred_due_targets=0.01))
         seconds = (MS["watch-check"] + MS["watch-check_per_target"] + MS["check"]) / 1000
-        self.assertAlmostEqual(found["Lambda watch-check"], rounds * (0.20 + seconds * MILLION / 4 * GB_SECOND))
+        self.assertAlmostEqual(found["Lambda watch-check"], ticks * (0.20 + seconds * MILLION / 4 * GB_SECOND))
 
     def test_places_and_time_bound_the_checks(self) -> None:
         for places, partitions in ((8, 1), (9, 2), (17, 4), (100, 16)):
-            self.assertEqual(linklet.rounds(load(f"MAX_CONCURRENCY={places}"), TABLES).partitions, partitions)
-        few, many, most = (linklet.rounds(load(f"TARGETS={targets}"), TABLES) for targets in (100, 1_000, 100_000))
+            self.assertEqual(linklet.ticks(load(f"MAX_CONCURRENCY={places}"), TABLES).partitions, partitions)
+        few, many, most = (linklet.ticks(load(f"TARGETS={targets}"), TABLES) for targets in (100, 1_000, 100_000))
         self.assertEqual(few.all_checks, 100 * SECONDS / 15)
         own = MS["watch-check"] + 1_000 * MS["watch-check_per_target"]
         self.assertAlmostEqual(many.checks, 8 * (14_500 - own) / MS["check"])
         self.assertEqual(most.read, 8 * 15 * 4 + 2_000)
         enough = linklet.with_places(load("TARGETS=1000"), TABLES)
-        self.assertEqual(linklet.rounds(enough, TABLES).all_checks, 1_000 * SECONDS / 15)
+        self.assertEqual(linklet.ticks(enough, TABLES).all_checks, 1_000 * SECONDS / 15)
 
     def test_the_results_of_a_workspace_share_items_of_64(self) -> None:
         for targets, each, items in ((100, 100, 2), (128, 64, 2), (100, 10, 10), (100, 1, 100), (3, 10, 1)):

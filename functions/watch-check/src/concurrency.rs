@@ -1,4 +1,4 @@
-//! Running the checks of a round, as many at a time as there are places.
+//! Running the checks of a tick, as many at a time as there are places.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::{
     fair_queue::FairQueue,
 };
 
-/// What came of a round's targets.
+/// What came of a tick's targets.
 #[derive(Debug, Default)]
 pub(crate) struct Checked {
     /// Those with a result.

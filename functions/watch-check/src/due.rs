@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use linklet_domain::{PlannedRound, TargetId};
+use linklet_domain::{PlannedTick, TargetId};
 use linklet_dynamodb::{DueTarget, RepositoryError, ShardRange, UnreadableTarget};
 use linklet_lambda::telemetry::chain;
 use tokio::time::sleep;
@@ -28,11 +28,11 @@ pub(crate) struct Due {
 }
 
 impl<N: Network> Checker<N> {
-    /// Reads the targets of a round's partition, all host shards at a time. If the last round could not read all, this one begins at a random
+    /// Reads the targets of a tick's partition, all host shards at a time. If the last tick could not read all, this one begins at a random
     /// place of each host shard, so that no target is left out for ever.
-    pub(crate) async fn due(&self, round: &PlannedRound, was_cut: bool) -> Due {
-        let (mut due, mut pending) = (Due::default(), ranges(round, was_cut));
-        let mut left = self.most_read(round);
+    pub(crate) async fn due(&self, tick: &PlannedTick, was_cut: bool) -> Due {
+        let (mut due, mut pending) = (Due::default(), ranges(tick, was_cut));
+        let mut left = self.most_read(tick);
         let mut tries = 0;
         while !pending.is_empty() && left > 0 {
             let limit = left.div_ceil(pending.len());
@@ -57,7 +57,7 @@ impl<N: Network> Checker<N> {
             if let Some(error) = failure {
                 tries += 1;
                 if tries == TRIES {
-                    log_failure(round, &error);
+                    log_failure(tick, &error);
                     return Due { has_failed: true, ..due };
                 }
                 sleep(PAUSE).await;
@@ -66,25 +66,25 @@ impl<N: Network> Checker<N> {
         Due { is_cut: !pending.is_empty(), ..due }
     }
 
-    fn most_read(&self, round: &PlannedRound) -> usize {
-        let seconds = usize::from(round.interval.seconds());
-        usize::from(round.partition.places()) * seconds * CHECKS_PER_SECOND + self.extra_reads
+    fn most_read(&self, tick: &PlannedTick) -> usize {
+        let seconds = usize::from(tick.interval.seconds());
+        usize::from(tick.partition.places()) * seconds * CHECKS_PER_SECOND + self.extra_reads
     }
 }
 
-fn ranges(round: &PlannedRound, was_cut: bool) -> Vec<ShardRange> {
+fn ranges(tick: &PlannedTick, was_cut: bool) -> Vec<ShardRange> {
     if !was_cut {
-        return round.partition.shards().map(ShardRange::all).collect();
+        return tick.partition.shards().map(ShardRange::all).collect();
     }
     let split = fastrand::u128(..1 << TargetId::BITS);
-    let halves: Vec<_> = round.partition.shards().map(|shard| ShardRange::split_at(shard, split)).collect();
+    let halves: Vec<_> = tick.partition.shards().map(|shard| ShardRange::split_at(shard, split)).collect();
     let (upper, lower): (Vec<_>, Vec<_>) = halves.into_iter().map(|[upper, lower]| (upper, lower)).unzip();
     upper.into_iter().chain(lower).collect()
 }
 
-fn log_failure(round: &PlannedRound, error: &RepositoryError) {
-    let (partition, slot) = (round.partition.number(), round.slot.to_string());
-    tracing::error!(partition, slot, error = chain(error), "a round left targets out");
+fn log_failure(tick: &PlannedTick, error: &RepositoryError) {
+    let (partition, slot) = (tick.partition.number(), tick.slot.to_string());
+    tracing::error!(partition, slot, error = chain(error), "a tick left targets out");
 }
 
 /// Logs targets that can't be read, in one line for all, since possibly all targets are affected.

@@ -1,4 +1,4 @@
-//! The order in which a round checks its targets.
+//! The order in which a tick checks its targets.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -8,7 +8,7 @@ use std::{
 use linklet_domain::{Host, TargetId};
 use linklet_dynamodb::DueTarget;
 
-/// The targets of a round, which are checked in turns: one of each creator, then the next of each. Within the turns of a creator,
+/// The targets of a tick, which are checked in turns: one of each creator, then the next of each. Within the turns of a creator,
 /// the workspaces take queue. So whoever has few targets notices nothing of somebody with many, and of a host only one is checked
 /// at a time.
 #[derive(Default)]

@@ -16,7 +16,7 @@
 //! [`Reach`](linklet_domain::Reach) has the rules for addresses and ports, `destination` those for URLs; `cookies` keeps cookies,
 //! `connection` implements HTTP, `fetcher` one attempt, `check` the retries.
 //!
-//! `rounds` consumes the queue: it takes the partition, reads what is `due`, has it checked by a `fair_queue` with its `concurrency`, and
+//! `ticks` consumes the queue: it takes the partition, reads what is `due`, has it checked by a `fair_queue` with its `concurrency`, and
 //! `record`s the results.
 
 mod address;
@@ -31,15 +31,15 @@ mod fair_queue;
 mod fetcher;
 mod network;
 mod record;
-mod rounds;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod ticks;
 
 pub use address::CheckedAddress;
 pub use check::Clock;
 pub use error::FetchError;
 pub use fetcher::{Fetcher, FetcherError};
 pub use network::{Network, SystemNetwork};
-pub use rounds::Checker;
 pub use settings::own_addresses;
+pub use ticks::Checker;

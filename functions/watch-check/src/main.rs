@@ -20,7 +20,7 @@ async fn run() -> Result<(), StartError> {
     batch::run(Checker {
         fetcher,
         targets: aws::Tables::without_breaker(&aws).at("WATCH_TABLE", WatchTable::new)?,
-        dead_letters: DeadLetterQueue::new(Sqs::new(&aws), config::required("ROUNDS_DLQ_URL")?),
+        dead_letters: DeadLetterQueue::new(Sqs::new(&aws), config::required("TICKS_DLQ_URL")?),
         extra_reads: Checker::<SystemNetwork>::EXTRA_READS,
         clock: Box::new(Timestamp::now),
     })

@@ -1,9 +1,9 @@
-//! Storing what a round has found out.
+//! Storing what a tick has found out.
 
 use std::collections::BTreeMap;
 
 use futures_util::{StreamExt as _, stream};
-use linklet_domain::{PlannedRound, WorkspaceId};
+use linklet_domain::{PlannedTick, WorkspaceId};
 use linklet_dynamodb::{CheckedTarget, WatchTable};
 use linklet_lambda::{
     metrics::{self, Metric},
@@ -16,23 +16,23 @@ use crate::{Checker, Network};
 const AT_ONCE: usize = 16;
 
 impl<N: Network> Checker<N> {
-    /// Stores the results of a round, and then changes the status of the targets whose results are stored.
-    pub(crate) async fn record(&self, round: &PlannedRound, results: Vec<CheckedTarget>) {
-        let storing = in_parts(results).into_iter().map(|(part, results)| self.store(round, part, results));
+    /// Stores the results of a tick, and then changes the status of the targets whose results are stored.
+    pub(crate) async fn record(&self, tick: &PlannedTick, results: Vec<CheckedTarget>) {
+        let storing = in_parts(results).into_iter().map(|(part, results)| self.store(tick, part, results));
         let stored: Vec<CheckedTarget> = stream::iter(storing).buffer_unordered(AT_ONCE).concat().await;
-        if round.is_long_over((self.clock)()) {
-            tracing::warn!("a round came to its end too late to change the status of targets");
+        if tick.is_long_over((self.clock)()) {
+            tracing::warn!("a tick came to its end too late to change the status of targets");
             return;
         }
-        stream::iter(&stored).for_each_concurrent(AT_ONCE, |checked| self.conclude(round, checked)).await;
+        stream::iter(&stored).for_each_concurrent(AT_ONCE, |checked| self.conclude(tick, checked)).await;
     }
 
     /// Returns the results if they are stored.
-    async fn store(&self, round: &PlannedRound, part: usize, results: Vec<CheckedTarget>) -> Vec<CheckedTarget> {
-        match self.targets.store_results(round, part, &results).await {
+    async fn store(&self, tick: &PlannedTick, part: usize, results: Vec<CheckedTarget>) -> Vec<CheckedTarget> {
+        match self.targets.store_results(tick, part, &results).await {
             Ok(true) => results,
             Ok(false) => {
-                tracing::warn!(part, "another worker has stored other results of the round");
+                tracing::warn!(part, "another worker has stored other results of the tick");
                 Vec::new()
             }
             Err(error) => {
@@ -43,9 +43,9 @@ impl<N: Network> Checker<N> {
         }
     }
 
-    async fn conclude(&self, round: &PlannedRound, checked: &CheckedTarget) {
+    async fn conclude(&self, tick: &PlannedTick, checked: &CheckedTarget) {
         let target = &checked.target;
-        match self.targets.conclude(round.slot, checked).await {
+        match self.targets.conclude(tick.slot, checked).await {
             Ok(Some(status)) => tracing::info!(
                 target_id = target.id.as_str(),
                 workspace_id = %target.workspace,

@@ -1,14 +1,14 @@
-//! Plans the rounds of the next minute.
+//! Plans the ticks of the next minute.
 //!
 //! The scheduler can't invoke a function more than once a minute, but check intervals are shorter. So each call sends one
-//! message per round and partition, with a delay until the round starts. A repeated call sends its rounds twice, which is harmless:
+//! message per tick and partition, with a delay until the tick starts. A repeated call sends its ticks twice, which is harmless:
 //! one worker takes the partition, and for the other the message is done with.
 //!
-//! While there are no targets, no rounds are planned: an idle system only looks for targets, once a minute.
+//! While there are no targets, no ticks are planned: an idle system only looks for targets, once a minute.
 
 use std::time::Instant;
 
-use linklet_domain::{CheckInterval, Concurrency, PlannedRound, Timestamp};
+use linklet_domain::{CheckInterval, Concurrency, PlannedTick, Timestamp};
 use linklet_dynamodb::WatchTable;
 use linklet_lambda::{
     batch,
@@ -17,26 +17,26 @@ use linklet_lambda::{
     telemetry::warn_of,
 };
 
-/// The scheduled job that plans rounds.
+/// The scheduled job that plans ticks.
 pub struct Tick {
     /// The repository of targets.
     pub targets: WatchTable,
-    /// The queue of rounds.
-    pub rounds: Publisher,
+    /// The queue of ticks.
+    pub ticks: Publisher,
     /// How often each target is checked.
     pub interval: CheckInterval,
     /// How many checks run at a time, over all partitions.
     pub places: Concurrency,
 }
 
-/// Why rounds could not be planned.
+/// Why ticks could not be planned.
 #[derive(Debug, thiserror::Error)]
 pub enum TickError {
-    /// A round could not be serialised.
-    #[error("a round could not be serialised")]
+    /// A tick could not be serialised.
+    #[error("a tick could not be serialised")]
     Message(#[from] serde_json::Error),
-    /// This number of rounds could not be sent to the queue.
-    #[error("{0} rounds could not be sent to their queue")]
+    /// This number of ticks could not be sent to the queue.
+    #[error("{0} ticks could not be sent to their queue")]
     Refused(usize),
 }
 
@@ -46,7 +46,7 @@ impl Job for Tick {
     async fn run(&self, call: Call) -> Result<(), TickError> {
         let started = Instant::now();
         let messages = if self.may_have_targets().await { self.messages(&call)? } else { Vec::new() };
-        let refused = self.rounds.send_all(&messages).await;
+        let refused = self.ticks.send_all(&messages).await;
         batch::log(messages.len(), refused, started);
         if refused == 0 { Ok(()) } else { Err(TickError::Refused(refused)) }
     }
@@ -54,17 +54,17 @@ impl Job for Tick {
 
 impl Tick {
     /// Whether there are targets to check. If the table can't say so, there may be some: an outage of the table must not
-    /// keep rounds from being planned that begin when it is over.
+    /// keep ticks from being planned that begin when it is over.
     async fn may_have_targets(&self) -> bool {
         let has_targets = self.targets.has_targets().await;
-        warn_of(has_targets, "rounds are planned without knowing whether there are targets").unwrap_or(true)
+        warn_of(has_targets, "ticks are planned without knowing whether there are targets").unwrap_or(true)
     }
 
     fn messages(&self, call: &Call) -> Result<Vec<Message>, TickError> {
         let now = Timestamp::now();
-        // Lambda retries a failed call after a minute, when some of its rounds may be over.
-        let rounds = PlannedRound::planned_by(call.scheduled_time, &call.correlation_id, self.interval, self.places)
-            .filter(|round| !round.is_over(now));
-        rounds.map(|round| Ok(Message::new(&round)?.delayed(now.until(round.slot)))).collect()
+        // Lambda retries a failed call after a minute, when some of its ticks may be over.
+        let ticks = PlannedTick::planned_by(call.scheduled_time, &call.correlation_id, self.interval, self.places)
+            .filter(|tick| !tick.is_over(now));
+        ticks.map(|tick| Ok(Message::new(&tick)?.delayed(now.until(tick.slot)))).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Planning rounds of checks. This file only wires; `handler.rs` decides.
+//! Planning ticks of checks. This file only wires; `handler.rs` decides.
 
 use std::process::ExitCode;
 
@@ -13,12 +13,12 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (queue, interval) = (config::required("ROUNDS_QUEUE_URL")?, config::parsed("CHECK_INTERVAL_SECONDS")?);
+    let (queue, interval) = (config::required("TICKS_QUEUE_URL")?, config::parsed("CHECK_INTERVAL_SECONDS")?);
     let aws = aws::load().await;
     let targets = aws::Tables::without_breaker(&aws).at("WATCH_TABLE", WatchTable::new)?;
     schedule::run(Tick {
         targets,
-        rounds: Publisher::new(Sqs::new(&aws), queue),
+        ticks: Publisher::new(Sqs::new(&aws), queue),
         interval,
         places: config::parsed("MAX_CONCURRENCY")?,
     })

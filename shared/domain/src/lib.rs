@@ -132,6 +132,6 @@ pub use uri::encode_tail;
 pub use validated::{Invalid, disguises_a_line, optional, patched};
 pub use watch::{
     CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckPartition, CheckResult, Concurrency, Host, HostShard,
-    PageToken, PlannedRound, Reach, Target, TargetHealth, TargetId, TargetMark, TargetStatus, Watcher, WatcherState,
+    PageToken, PlannedTick, Reach, Target, TargetHealth, TargetId, TargetMark, TargetStatus, Watcher, WatcherState,
 };
 pub use workspace::{Destinations, Workspace, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug};

@@ -36,7 +36,7 @@ pub const NOTIFICATIONS: Duration = Duration::from_secs(90 * DAY);
 /// How long the result of a check is kept.
 pub const CHECK_RESULTS: Duration = Duration::from_secs(30 * DAY);
 
-/// How long what a round of checks left to the next one is kept.
+/// How long what a tick left to the next one is kept.
 pub const PARTITION_NOTES: Duration = Duration::from_secs(DAY);
 
 /// How long a link is kept after its expiry: it is listed, and can be given another expiry, until it becomes a tombstone.

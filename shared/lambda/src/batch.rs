@@ -16,7 +16,7 @@ use std::{
 use aws_lambda_events::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMessage};
 use aws_sdk_sqs::{Client, error::BuildError, types::MessageAttributeValue};
 use lambda_runtime::{LambdaEvent, service_fn};
-use linklet_domain::{CorrelationId, Event, PlannedRound};
+use linklet_domain::{CorrelationId, Event, PlannedTick};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tracing::{Instrument as _, Span};
 
@@ -111,7 +111,7 @@ macro_rules! content {
 }
 
 content!(Event);
-content!(PlannedRound);
+content!(PlannedTick);
 
 /// Parses the messages of a batch, and separates those that can't be parsed.
 pub fn read<T: Content>(batch: SqsEvent) -> (Vec<ReceivedMessage<T>>, Vec<UnreadableMessage>) {

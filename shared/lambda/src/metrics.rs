@@ -45,13 +45,13 @@ pub enum Metric {
     ChecksFailed,
     /// Number of checks that were skipped, since there was no time for them before the target's next check.
     ChecksSkipped,
-    /// Number of targets without a check in a round, since others of their host were checked until its end.
+    /// Number of targets without a check in a tick, since others of their host were checked until its end.
     ChecksHeldBack,
     /// Number of checks whose result could not be stored.
     ChecksLost,
-    /// Number of rounds that left out targets that were not read: there were more than a round reads, some could not be read, the partition
-    /// could not be taken, or the round came too late.
-    RoundsCut,
+    /// Number of ticks that left out targets that were not read: there were more than a tick reads, some could not be read, the partition
+    /// could not be taken, or the tick came too late.
+    TicksCut,
     /// Number of links whose expiry was published.
     LinksExpired,
     /// Number of expired links that were replaced by their tombstones.
@@ -78,7 +78,7 @@ impl Metric {
         Self::ChecksSkipped,
         Self::ChecksHeldBack,
         Self::ChecksLost,
-        Self::RoundsCut,
+        Self::TicksCut,
         Self::LinksExpired,
         Self::LinksRemoved,
     ];

@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 
 use crate::{
     api::{Api, User, send},
-    rounds::Rounds,
     stack::exactly,
+    ticks::Ticks,
 };
 
 /// Each on an address of its own, so that none waits for another.
@@ -32,7 +32,7 @@ const SLOWNESS: Duration = Duration::from_millis(1_500);
 const TOO_SLOW: Duration = Duration::from_secs(4);
 /// What the second deployment changes: the environments of watch-tick and watch-check, and how many partitions there are.
 const CHANGES: [&str; 3] = ["CheckIntervalSeconds=15", "HttpTimeoutSeconds=3", "MaxConcurrency=16"];
-/// For what takes some rounds at most. The first one of a new system begins within three minutes.
+/// For what takes some ticks at most. The first one of a new system begins within three minutes.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 /// The system that `make e2e` has started.
@@ -198,17 +198,17 @@ async fn a_deployment_and_killed_functions_forget_no_target_and_repeat_no_notifi
         eprintln!("skipped: LINKLET_PYTHON is not set, so the system can't be deployed again from here");
         return;
     };
-    let (ada, rounds) = (User::new(&Api::new()).await, Rounds::of_the_stack().await);
+    let (ada, ticks) = (User::new(&Api::new()).await, Ticks::of_the_stack().await);
     let watch = Watch::start(&ada).await;
     let pause = Duration::from_millis(500);
-    rounds.begin(1).await;
+    ticks.begin(1).await;
     wait_for("all targets are up", pause, async || watch.are_all("up").await).await;
 
     watch.fail();
     let mut deployment = system.begin_deployment();
-    // Besides those of the schedule: rounds so close to each other that several workers check the same targets.
+    // Besides those of the schedule: ticks so close to each other that several workers check the same targets.
     for _ in 0..3 {
-        rounds.begin(1).await;
+        ticks.begin(1).await;
     }
     watch.kill_in_the_middle(&system).await;
     let news = async || !watch.notifications("target.down").await.is_empty();
@@ -218,7 +218,7 @@ async fn a_deployment_and_killed_functions_forget_no_target_and_repeat_no_notifi
     watch.kill_in_the_middle(&system).await;
     assert!(deployment.wait().unwrap().success());
 
-    // The schedule's rounds go on, with functions of the second deployment.
+    // The schedule's ticks go on, with functions of the second deployment.
     let (deployed, before) = (Timestamp::now().to_string(), watch.requests());
     let again = async || watch.have_all_failed_twice_since(&deployed).await;
     wait_for("all targets are checked again and again", pause, again).await;

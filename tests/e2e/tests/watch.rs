@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::{
     api::{Answer, Api, User, eventually, send},
-    rounds::Rounds,
     stack::exactly,
+    ticks::Ticks,
 };
 
 /// Whether the system checks servers on this machine.
@@ -34,7 +34,7 @@ fn site(last: u8) -> Site {
 struct Watched<'u> {
     user: &'u User,
     id: String,
-    rounds: Rounds,
+    ticks: Ticks,
 }
 
 impl Watched<'_> {
@@ -47,14 +47,14 @@ impl Watched<'_> {
         self.user.get(&format!("/v1/targets/{}", self.id)).await.json()["status"].clone()
     }
 
-    /// Has rounds begin until the latest result is the expected one and the target's status follows.
-    async fn rounds_until(&self, status_code: &Value, error: &Value, status: &str) {
+    /// Has ticks begin until the latest result is the expected one and the target's status follows.
+    async fn ticks_until(&self, status_code: &Value, error: &Value, status: &str) {
         eventually(&format!("{status_code} and {error} means {status}"), true, async || {
             let latest = self.results().await.first().cloned().unwrap_or_default();
             let is_seen = (&latest["status_code"], &latest["error"]) == (status_code, error);
             let is_there = is_seen && self.status().await == status;
             if !is_there {
-                self.rounds.begin(1).await;
+                self.ticks.begin(1).await;
             }
             is_there
         })
@@ -69,19 +69,19 @@ async fn a_target_that_fails_and_recovers_has_results_and_one_notification_each(
     }
     let (ada, site) = (User::new(&Api::new()).await, site(1));
     let id = register(&ada, &site.url("/health")).await;
-    let watched = Watched { user: &ada, id, rounds: Rounds::of_the_stack().await };
+    let watched = Watched { user: &ada, id, ticks: Ticks::of_the_stack().await };
 
-    watched.rounds_until(&json!(200), &Value::Null, "up").await;
+    watched.ticks_until(&json!(200), &Value::Null, "up").await;
     site.behave(Manner::Answers(500));
-    watched.rounds_until(&json!(500), &Value::Null, "down").await;
+    watched.ticks_until(&json!(500), &Value::Null, "down").await;
     site.behave(Manner::Closes);
-    watched.rounds_until(&Value::Null, &json!("other"), "down").await;
+    watched.ticks_until(&Value::Null, &json!("other"), "down").await;
     site.behave(Manner::Answers(200));
-    watched.rounds_until(&json!(200), &Value::Null, "up").await;
+    watched.ticks_until(&json!(200), &Value::Null, "up").await;
 
     let told = async || (ada.notifications("target.down").await.len(), ada.notifications("target.up").await.len());
     exactly("one notification each", (1, 1), told).await;
-    // Two failed rounds in a row and nothing less made it go down.
+    // Two failed ticks in a row and nothing less made it go down.
     let results = watched.results().await;
     let failed = results.iter().filter(|result| result["status_code"] == 500).count();
     assert!(failed >= 2, "{results:?}");
@@ -89,19 +89,19 @@ async fn a_target_that_fails_and_recovers_has_results_and_one_notification_each(
 }
 
 #[tokio::test]
-async fn rounds_that_come_twice_have_one_result() {
+async fn ticks_that_come_twice_have_one_result() {
     if !reaches_this_machine() {
         return;
     }
     let (ada, site) = (User::new(&Api::new()).await, site(2));
-    // Another test may begin several rounds in one second, which have one result; none does from here on.
-    let rounds = Rounds::of_the_stack().await;
+    // Another test may begin several ticks in one second, which have one result; none does from here on.
+    let ticks = Ticks::of_the_stack().await;
     register(&ada, &site.url("/twice")).await;
 
-    rounds.begin(6).await;
+    ticks.begin(6).await;
 
     eventually("the page is checked", true, async || site.requests("/twice") > 0).await;
-    rounds.are_done().await;
+    ticks.are_done().await;
     let listed = ada.get("/v1/targets").await.json()["items"][0]["id"].as_str().unwrap().to_owned();
     // One that the schedule has begun meanwhile may have no result yet, and one that it had begun before none any more.
     let requests = site.requests("/twice");

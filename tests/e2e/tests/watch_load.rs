@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 use crate::{
     api::{Api, User, send},
-    rounds::Rounds,
+    ticks::Ticks,
 };
 
 /// On 127.0.0.2 and the addresses behind it: 127.0.0.1 is the shortener's own, which is never checked.
@@ -21,15 +21,15 @@ const PAGES: usize = 10;
 const AT_ONCE: usize = 8;
 /// The interval of the local system.
 const INTERVAL: u64 = 10;
-/// How many rounds are watched.
-const ROUNDS: usize = 6;
+/// How many ticks are watched.
+const TICKS: usize = 6;
 
 fn page(number: usize) -> String {
     format!("/page-{number}")
 }
 
-/// Waits for the end of a round, when all that answer quickly have done so.
-async fn end_of_round() {
+/// Waits for the end of a tick, when all that answer quickly have done so.
+async fn end_of_tick() {
     const END: u64 = INTERVAL * 1_000 - 1_000;
     let passed = Timestamp::now().unix_millis() % (INTERVAL * 1_000);
     sleep(Duration::from_millis((INTERVAL * 1_000 + END - passed) % (INTERVAL * 1_000))).await;
@@ -56,7 +56,7 @@ async fn sites_get_one_request_at_a_time_and_bad_ones_delay_nobody() {
     let registrations = registrations.map(|url| send(ada.request("POST", "/v1/targets").json(&json!({"url": url}))));
     let registered: Vec<_> = stream::iter(registrations).buffer_unordered(4).collect().await;
     assert!(registered.iter().all(|answer| answer.status == 201), "{registered:?}");
-    Rounds::of_the_stack().await.plan().await;
+    Ticks::of_the_stack().await.plan().await;
     let turns = |site: &Site| (0..PAGES).map(|number| site.requests(&page(number))).collect::<Vec<_>>();
     let mut waited = 0;
     while quick.iter().flat_map(turns).any(|turns| turns == 0) {
@@ -65,17 +65,17 @@ async fn sites_get_one_request_at_a_time_and_bad_ones_delay_nobody() {
         sleep(Duration::from_secs(1)).await;
     }
 
-    end_of_round().await;
+    end_of_tick().await;
     let before: Vec<_> = quick.iter().flat_map(turns).collect();
-    for _ in 0..ROUNDS {
+    for _ in 0..TICKS {
         sleep(Duration::from_secs(2)).await;
-        end_of_round().await;
+        end_of_tick().await;
     }
     let gained: Vec<_> = quick.iter().flat_map(turns).zip(before).map(|(now, before)| now - before).collect();
 
     let checks: usize = gained.iter().sum();
-    assert!(100 * checks >= 95 * ROUNDS * gained.len(), "{gained:?}");
-    assert!(gained.iter().all(|turns| (ROUNDS - 1..=ROUNDS).contains(turns)), "{gained:?}");
+    assert!(100 * checks >= 95 * TICKS * gained.len(), "{gained:?}");
+    assert!(gained.iter().all(|turns| (TICKS - 1..=TICKS).contains(turns)), "{gained:?}");
     assert!(sites.iter().all(|site| site.most_at_once() == 1));
     assert!((2..=AT_ONCE).contains(&open.most_at_once()), "{}", open.most_at_once());
     // Whatever is tested next doesn't have them checked any more.
@@ -83,5 +83,5 @@ async fn sites_get_one_request_at_a_time_and_bad_ones_delay_nobody() {
         let id = target.json()["id"].as_str().unwrap().to_owned();
         assert_eq!(ada.delete(&format!("/v1/targets/{id}")).await.status, 204);
     }
-    println!("{} at once, {checks} of {} checks of quick sites", open.most_at_once(), ROUNDS * gained.len());
+    println!("{} at once, {checks} of {} checks of quick sites", open.most_at_once(), TICKS * gained.len());
 }

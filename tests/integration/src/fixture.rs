@@ -13,7 +13,7 @@ use linklet_delete::Delete;
 use linklet_domain::{
     AccountHash, CheckInterval, CheckOutcome, CheckResult, Click, Client, Concurrency, CorrelationId, Device,
     EmailAddress, Event, EventDetail, EventId, FamiliarNetwork, HashBudget, HostShard, IpHash, LimitedRoute, Link,
-    PlannedRound, RateLimit, Reach, RefreshToken, ReservedCodes, Role, RouteLimits, Salt, SessionId, ShortCode,
+    PlannedTick, RateLimit, Reach, RefreshToken, ReservedCodes, Role, RouteLimits, Salt, SessionId, ShortCode,
     SignInPlace, TargetId, TargetStatus, ThrottleSubject, Timestamp, UrlCreated, UserId, Visitor, Window, WorkspaceId,
     lifetimes,
 };
@@ -247,7 +247,7 @@ pub fn watch_links(db: &TestDynamoDb, queues: &FakeQueues) -> WatchLinks {
 pub fn tick(targets: WatchTable, queues: &FakeQueues, seconds: u8) -> Tick {
     Tick {
         targets,
-        rounds: Publisher::new(queues.client(), queues.url("rounds")),
+        ticks: Publisher::new(queues.client(), queues.url("ticks")),
         interval: CheckInterval::from_seconds(seconds).unwrap(),
         places: Concurrency::try_from(8).unwrap(),
     }
@@ -258,40 +258,40 @@ pub fn checker(targets: WatchTable, queues: &FakeQueues, reach: Reach) -> Checke
         // Longer than any machine takes to answer itself.
         fetcher: Fetcher::new(reach, Duration::from_secs(60)).unwrap(),
         targets,
-        dead_letters: DeadLetterQueue::new(queues.client(), queues.url("rounds-dlq")),
+        dead_letters: DeadLetterQueue::new(queues.client(), queues.url("ticks-dlq")),
         extra_reads: Checker::<SystemNetwork>::EXTRA_READS,
         clock: Box::new(Timestamp::now),
     }
 }
 
-/// The round of the only partition that begins then, with eight places.
-pub fn round_at(slot: Timestamp, seconds: u8) -> PlannedRound {
+/// The tick of the only partition that begins then, with eight places.
+pub fn tick_at(slot: Timestamp, seconds: u8) -> PlannedTick {
     let partition = Concurrency::try_from(8).unwrap().in_partitions().next().unwrap();
     let interval = CheckInterval::from_seconds(seconds).unwrap();
-    PlannedRound { partition, slot, interval, correlation_id: correlation() }
+    PlannedTick { partition, slot, interval, correlation_id: correlation() }
 }
 
-/// A target as a round reads it.
+/// A target as a tick reads it.
 pub async fn due(table: &WatchTable, id: &TargetId) -> DueTarget {
     let shard = HostShard::all().find(|shard| shard.to_string() == id.shard_digit()).unwrap();
     let page = table.due(&ShardRange::all(shard), 1_000).await.unwrap();
     page.targets.into_iter().find(|target| target.id == *id).unwrap()
 }
 
-/// Stores the result of a round, and what follows from it. The round's other targets have items of their own.
+/// Stores the result of a tick, and what follows from it. The tick's other targets have items of their own.
 pub async fn record(
     table: &WatchTable,
     slot: Timestamp,
     checked: &CheckedTarget,
 ) -> Result<Option<TargetStatus>, RepositoryError> {
     let part = checked.target.mark().bytes().into_iter().fold(0, |part, byte| part << 7 | usize::from(byte));
-    if !table.store_results(&round_at(slot, 15), part, std::slice::from_ref(checked)).await? {
+    if !table.store_results(&tick_at(slot, 15), part, std::slice::from_ref(checked)).await? {
         return Ok(None);
     }
     table.conclude(slot, checked).await
 }
 
-/// Has a target be checked with this outcome in the round that begins then.
+/// Has a target be checked with this outcome in the tick that begins then.
 pub async fn check(db: &TestDynamoDb, id: &TargetId, at: Timestamp, outcome: CheckOutcome) {
     let result = CheckResult { checked_at: at, outcome, latency_ms: 80 };
     record(&db.watch(), at, &CheckedTarget { target: due(&db.watch(), id).await, result }).await.unwrap();

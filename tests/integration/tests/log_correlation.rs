@@ -5,7 +5,7 @@ use std::time::Duration;
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_analytics::Analytics;
 use linklet_domain::{
-    AuditContext, CorrelationId, Event, EventDetail, EventId, PlannedRound, Reach, Role, Timestamp, UrlCreated, UserId,
+    AuditContext, CorrelationId, Event, EventDetail, EventId, PlannedTick, Reach, Role, Timestamp, UrlCreated, UserId,
 };
 use linklet_dynamodb::{JobsTable, NotificationsTable, Removal, StatsTable, WatchTable};
 use linklet_jobs::JobRunner;
@@ -67,11 +67,11 @@ async fn a_scheduler_call_gives_its_id_to_its_lines_and_checks() {
 
     let planned = lines_under("call-1", schedule::invoke(&tick, call)).await;
     let checker = fixture::checker(db.watch(), &queues, Reach::PublicAndLoopback);
-    let round = queues.bodies("rounds").into_iter().take(1).collect::<Vec<_>>();
-    let checked = lines_under("call-1", checker.consume(queue_batch(&round))).await;
+    let tick = queues.bodies("ticks").into_iter().take(1).collect::<Vec<_>>();
+    let checked = lines_under("call-1", checker.consume(queue_batch(&tick))).await;
 
     assert_eq!(planned, ["batch processed"]);
-    assert_eq!(checked, ["a target's status changed", "round done", "batch processed"]);
+    assert_eq!(checked, ["a target's status changed", "tick done", "batch processed"]);
 }
 
 #[tokio::test]
@@ -79,19 +79,19 @@ async fn what_fails_in_linkwatch_is_said_under_the_id_of_its_call() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     queues.fail(Outage::Everything);
     let call = Call { scheduled_time: Timestamp::now(), correlation_id: id("call-2") };
-    let round = PlannedRound { correlation_id: id("call-2"), ..fixture::round_at(Timestamp::now(), 60) };
-    let late = PlannedRound { slot: round.slot.minus(Duration::from_secs(90)), ..round.clone() };
+    let tick = PlannedTick { correlation_id: id("call-2"), ..fixture::tick_at(Timestamp::now(), 60) };
+    let late = PlannedTick { slot: tick.slot.minus(Duration::from_secs(90)), ..tick.clone() };
     let checker = fixture::checker(unreachable(), &queues, Reach::Public);
     let of_nothing = fixture::checker(db.watch(), &queues, Reach::Public);
 
     let unplanned = lines_under("call-2", schedule::invoke(&fixture::tick(unreachable(), &queues, 60), call)).await;
-    let undone = lines_under("call-2", checker.consume(messages(&[late, round]))).await;
+    let undone = lines_under("call-2", checker.consume(messages(&[late, tick]))).await;
     let unreadable = r#"{"partition": 99, "correlation_id": "call-2"}"#.to_owned();
     let unread = lines_under("call-2", of_nothing.consume(queue_batch(&[unreadable]))).await;
 
-    assert!(unplanned.contains(&"rounds are planned without knowing whether there are targets".to_owned()));
+    assert!(unplanned.contains(&"ticks are planned without knowing whether there are targets".to_owned()));
     assert_eq!(unplanned[unplanned.len() - 2..], ["batch processed", "the scheduled job failed"]);
-    assert_eq!(undone, ["a round came too late", "a round was left out", "batch processed"]);
+    assert_eq!(undone, ["a tick came too late", "a tick was left out", "batch processed"]);
     assert_eq!(unread, ["an unreadable message could not be parked", "batch processed"]);
 }
 

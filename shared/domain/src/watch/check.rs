@@ -28,10 +28,10 @@ impl From<[u8; 8]> for TargetMark {
     }
 }
 
-/// The result of checking a target in one round.
+/// The result of checking a target in one tick.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckResult {
-    /// When the round's first request was sent.
+    /// When the tick's first request was sent.
     pub checked_at: Timestamp,
     /// The outcome of the last attempt, after retries.
     pub outcome: CheckOutcome,
@@ -160,24 +160,24 @@ impl CheckError {
     }
 }
 
-/// How a target stands: its status, and whether its latest round has failed and may be the first of two.
+/// How a target stands: its status, and whether its latest tick has failed and may be the first of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct TargetHealth {
     /// The status.
     pub status: TargetStatus,
-    /// The round that failed while the target wasn't down. Success clears it, but for a success that could not be noted.
+    /// The tick that failed while the target wasn't down. Success clears it, but for a success that could not be noted.
     pub failed_slot: Option<Timestamp>,
 }
 
 impl TargetHealth {
-    /// How the target stands after a round that succeeded.
+    /// How the target stands after a tick that succeeded.
     #[must_use]
     pub fn after_success(self) -> Self {
         Self { status: TargetStatus::Up, failed_slot: None }
     }
 
-    /// How the target stands after the round of a slot that failed: down with the second of two in a row. `has_succeeded` says
-    /// whether the latest round since the first has succeeded, so that this one is the first.
+    /// How the target stands after the tick of a slot that failed: down with the second of two in a row. `has_succeeded` says
+    /// whether the latest tick since the first has succeeded, so that this one is the first.
     #[must_use]
     pub fn after_failure(self, slot: Timestamp, has_succeeded: bool) -> Self {
         match (self.status, self.failed_slot) {
@@ -231,11 +231,11 @@ mod tests {
     proptest! {
         /// The status by its definition, from the whole history, also if some successes could not be noted.
         #[test]
-        fn the_status_follows_from_the_last_rounds(rounds in prop::collection::vec((any::<bool>(), any::<bool>()), 0..20)) {
+        fn the_status_follows_from_the_last_ticks(ticks in prop::collection::vec((any::<bool>(), any::<bool>()), 0..20)) {
             let slot = |number: usize| Timestamp::from_unix_seconds(i64::try_from(number).unwrap() * 15).unwrap();
             let mut health = TargetHealth { status: TargetStatus::Pending, failed_slot: None };
             let mut last_good = None;
-            for (number, (failed, is_lost)) in rounds.iter().enumerate() {
+            for (number, (failed, is_lost)) in ticks.iter().enumerate() {
                 if *failed {
                     let has_succeeded = health.failed_slot.is_some_and(|failed| last_good > Some(failed));
                     health = health.after_failure(slot(number), has_succeeded);
@@ -247,8 +247,8 @@ mod tests {
                 }
             }
 
-            let last_good = rounds.iter().rposition(|(failed, _)| !failed);
-            let last_two_failed = rounds.windows(2).rposition(|pair| pair[0].0 && pair[1].0).map(|start| start + 1);
+            let last_good = ticks.iter().rposition(|(failed, _)| !failed);
+            let last_two_failed = ticks.windows(2).rposition(|pair| pair[0].0 && pair[1].0).map(|start| start + 1);
             let expected = match (last_good, last_two_failed) {
                 (None, None) => TargetStatus::Pending,
                 (good, down) if good > down => TargetStatus::Up,

@@ -5,17 +5,17 @@ mod check;
 mod page_token;
 mod plan;
 mod reach;
-mod rounds;
 mod target;
+mod ticks;
 mod watcher;
 
 pub use self::{
     canonical_url::{CanonicalUrl, Host},
     check::{CheckError, CheckOutcome, CheckResult, TargetHealth, TargetMark},
     page_token::PageToken,
-    plan::PlannedRound,
+    plan::PlannedTick,
     reach::Reach,
-    rounds::{CheckInterval, CheckPartition, Concurrency, HostShard},
     target::{Target, TargetId, TargetStatus},
+    ticks::{CheckInterval, CheckPartition, Concurrency, HostShard},
     watcher::{Watcher, WatcherState},
 };

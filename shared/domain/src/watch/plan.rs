@@ -1,4 +1,4 @@
-//! The messages in the queue of rounds.
+//! The messages in the queue of ticks.
 
 use std::time::Duration;
 
@@ -10,28 +10,28 @@ use crate::{CorrelationId, Timestamp};
 /// The interval at which the scheduler invokes the planning function.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A planned round of a partition, as the queue of rounds carries it. Its settings are those of the time when it was planned, so that
-/// a later change doesn't affect rounds that are already queued.
+/// A planned tick of a partition, as the queue of ticks carries it. Its settings are those of the time when it was planned, so that
+/// a later change doesn't affect ticks that are already queued.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlannedRound {
+pub struct PlannedTick {
     /// The partition whose targets are checked.
     #[serde(flatten)]
     pub partition: CheckPartition,
-    /// When the round begins, in whole seconds. A target has at most one result per slot.
+    /// When the tick begins, in whole seconds. A target has at most one result per slot.
     pub slot: Timestamp,
     /// The check interval.
     #[serde(rename = "interval_seconds")]
     pub interval: CheckInterval,
-    /// The scheduled call that planned the round.
+    /// The scheduled call that planned the tick.
     pub correlation_id: CorrelationId,
 }
 
-impl PlannedRound {
-    /// How long before its end a round stops, so that the results are stored when the next one begins.
+impl PlannedTick {
+    /// How long before its end a tick stops, so that the results are stored when the next one begins.
     const STOPS_EARLY: Duration = Duration::from_millis(500);
 
-    /// The rounds that a scheduled call plans: those of the minute after the call's scheduled minute. The scheduler may call
-    /// at any second of its minute, and none of these rounds has started by then.
+    /// The ticks that a scheduled call plans: those of the minute after the call's scheduled minute. The scheduler may call
+    /// at any second of its minute, and none of these ticks has started by then.
     pub fn planned_by(
         call: Timestamp,
         correlation_id: &CorrelationId,
@@ -49,22 +49,22 @@ impl PlannedRound {
         })
     }
 
-    /// When the next round of the same targets begins.
+    /// When the next tick of the same targets begins.
     pub fn ends_at(&self) -> Timestamp {
         self.slot.plus(self.interval.duration())
     }
 
-    /// When the round's checks stop.
+    /// When the tick's checks stop.
     pub fn stops_at(&self) -> Timestamp {
         self.ends_at().minus(Self::STOPS_EARLY)
     }
 
-    /// Whether the next round of the same targets has begun.
+    /// Whether the next tick of the same targets has begun.
     pub fn is_over(&self, now: Timestamp) -> bool {
         self.ends_at() <= now
     }
 
-    /// Whether the next round of the same targets is over as well. What this round has found out by then is of the past.
+    /// Whether the next tick of the same targets is over as well. What this tick has found out by then is of the past.
     pub fn is_long_over(&self, now: Timestamp) -> bool {
         self.ends_at().plus(self.interval.duration()) <= now
     }
@@ -80,11 +80,11 @@ mod tests {
         Timestamp::parse(text).unwrap()
     }
 
-    fn planned_by(call: &str, seconds: u8, places: u8) -> Vec<PlannedRound> {
+    fn planned_by(call: &str, seconds: u8, places: u8) -> Vec<PlannedTick> {
         let correlation_id = CorrelationId::parse("call-1").unwrap();
         let (interval, places) =
             (CheckInterval::from_seconds(seconds).unwrap(), Concurrency::try_from(places).unwrap());
-        PlannedRound::planned_by(at(call), &correlation_id, interval, places).collect()
+        PlannedTick::planned_by(at(call), &correlation_id, interval, places).collect()
     }
 
     #[test]
@@ -100,19 +100,19 @@ mod tests {
     }
 
     #[test]
-    fn a_round_stops_before_the_next_begins() {
-        let round = &planned_by("2026-03-02T14:05:00Z", 15, 8)[1];
+    fn a_tick_stops_before_the_next_begins() {
+        let tick = &planned_by("2026-03-02T14:05:00Z", 15, 8)[1];
 
-        assert_eq!(round.stops_at(), at("2026-03-02T14:06:29.500Z"));
-        assert!(!round.is_over(at("2026-03-02T14:06:29.999Z")));
-        assert!(round.is_over(at("2026-03-02T14:06:30Z")));
-        assert!(!round.is_long_over(at("2026-03-02T14:06:44.999Z")));
-        assert!(round.is_long_over(at("2026-03-02T14:06:45Z")));
+        assert_eq!(tick.stops_at(), at("2026-03-02T14:06:29.500Z"));
+        assert!(!tick.is_over(at("2026-03-02T14:06:29.999Z")));
+        assert!(tick.is_over(at("2026-03-02T14:06:30Z")));
+        assert!(!tick.is_long_over(at("2026-03-02T14:06:44.999Z")));
+        assert!(tick.is_long_over(at("2026-03-02T14:06:45Z")));
     }
 
     #[test]
-    fn a_planned_round_is_read_as_it_was_written() {
-        let round = &planned_by("2026-03-02T14:05:00Z", 15, 9)[1];
+    fn a_planned_tick_is_read_as_it_was_written() {
+        let tick = &planned_by("2026-03-02T14:05:00Z", 15, 9)[1];
         let written = |partition: u8, partitions: u8, places: u8, seconds: u8| {
             json!({
                 "partition": partition, "partitions": partitions, "places": places, "slot": "2026-03-02T14:06:00.000Z",
@@ -120,10 +120,10 @@ mod tests {
             })
         };
 
-        let text = serde_json::to_value(round).unwrap();
+        let text = serde_json::to_value(tick).unwrap();
 
         assert_eq!(text, written(1, 2, 4, 15));
-        assert_eq!(serde_json::from_value::<PlannedRound>(text).unwrap(), *round);
+        assert_eq!(serde_json::from_value::<PlannedTick>(text).unwrap(), *tick);
         for wrong in [
             written(2, 2, 4, 15),
             written(1, 3, 4, 15),
@@ -131,7 +131,7 @@ mod tests {
             written(1, 2, 9, 15),
             written(1, 2, 4, 14),
         ] {
-            assert!(serde_json::from_value::<PlannedRound>(wrong.clone()).is_err(), "{wrong}");
+            assert!(serde_json::from_value::<PlannedTick>(wrong.clone()).is_err(), "{wrong}");
         }
     }
 }

@@ -145,7 +145,7 @@ pub enum TargetStatus {
     Pending,
     /// A check has succeeded, and no two in a row have failed since.
     Up,
-    /// Checks have failed in two rounds in a row, and in all rounds since.
+    /// Checks have failed in two ticks in a row, and in all ticks since.
     Down,
 }
 

@@ -1,4 +1,4 @@
-//! The targets of a host shard, which a round reads.
+//! The targets of a host shard, which a tick reads.
 
 use linklet_domain::{Host, HostShard, TargetHealth, TargetId, TargetMark, TargetUrl, Timestamp, UserId, WorkspaceId};
 use serde::Deserialize;

@@ -82,7 +82,7 @@ pub(crate) struct TargetItem {
     pub target: Target,
     pub host: Host,
     pub correlation_id: CorrelationId,
-    /// The round that failed while the target wasn't down, unless one is known to have succeeded since.
+    /// The tick that failed while the target wasn't down, unless one is known to have succeeded since.
     pub failed_slot: Option<Timestamp>,
     /// The HTTP status of the check that changed the target's status, if it got one.
     pub status_code: Option<u16>,
@@ -187,7 +187,7 @@ impl IdempotencyItem {
     }
 }
 
-/// `RESULTS#<workspace>` / `<slot>#<partition>#<part>`: results of a workspace's targets in one round.
+/// `RESULTS#<workspace>` / `<slot>#<partition>#<part>`: results of a workspace's targets in one tick.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ResultsItem {
     #[serde(flatten)]
@@ -213,7 +213,7 @@ impl ResultsItem {
         }
     }
 
-    /// The round's slot, which the sort key begins with.
+    /// The tick's slot, which the sort key begins with.
     pub(super) fn slot(&self) -> Option<Timestamp> {
         self.key.sk.split('#').next().and_then(|slot| Timestamp::parse(slot).ok())
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use linklet_domain::{CheckError, CheckOutcome, CheckResult, TargetMark, Timestamp};
 
-/// Number of bytes of a result: the target's mark, when within the round it was checked, the outcome, the latency.
+/// Number of bytes of a result: the target's mark, when within the tick it was checked, the outcome, the latency.
 const LENGTH: usize = 8 + 2 + 2 + 2;
 
 /// The number of an error's outcome. Numbers stay what they are; those of HTTP statuses are from 100 on.
@@ -25,7 +25,7 @@ const ERRORS: [(CheckError, u16); 14] = [
     (CheckError::TlsProtocol, 13),
 ];
 
-/// Packs results of a round. Times and latencies are milliseconds, of which there is room for 65 seconds.
+/// Packs results of a tick. Times and latencies are milliseconds, of which there is room for 65 seconds.
 pub(super) fn pack<'a>(slot: Timestamp, results: impl Iterator<Item = (TargetMark, &'a CheckResult)>) -> Vec<u8> {
     let short = |milliseconds| u16::try_from(milliseconds).unwrap_or(u16::MAX);
     results

@@ -1,6 +1,6 @@
-//! Partitions: who works on their rounds, and what one round leaves to the next.
+//! Partitions: who works on their ticks, and what one tick leaves to the next.
 
-use linklet_domain::{CheckPartition, CorrelationId, PlannedRound, TargetId, lifetimes};
+use linklet_domain::{CheckPartition, CorrelationId, PlannedTick, TargetId, lifetimes};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -24,27 +24,27 @@ pub struct PartitionNotes {
 }
 
 impl WatchTable {
-    /// Has a worker take a partition until the next round begins, and returns whether it may work: not if another has this round, a
+    /// Has a worker take a partition until the next tick begins, and returns whether it may work: not if another has this tick, a
     /// later one, or one that isn't over, in this or any other division into partitions. It takes one write, and ends by itself, so a
-    /// worker that dies costs its own round.
+    /// worker that dies costs its own tick.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn take_partition(&self, round: &PlannedRound, worker: &CorrelationId) -> Result<bool> {
+    pub async fn take_partition(&self, tick: &PlannedTick, worker: &CorrelationId) -> Result<bool> {
         const TAKE: &str = "take a partition";
         let (mut changes, mut conditions, mut names) = (Vec::new(), Vec::new(), Vec::new());
-        for shard in round.partition.shards() {
+        for shard in tick.partition.shards() {
             let name = format!("t{shard}");
             changes.push(format!("{name} = :until"));
             conditions.push(format!("(attribute_not_exists({name}) OR {name} <= :slot)"));
             names.push(name);
         }
-        let by = format!("w{}", round.partition.number());
-        let until = number(&round.ends_at().unix_seconds());
+        let by = format!("w{}", tick.partition.number());
+        let until = number(&tick.ends_at().unix_seconds());
         let update = self.table.update(TAKE, partitions_key(), format!("SET {}, {by} = :worker", changes.join(", ")));
         let update = update.only_if(conditions.join(" AND ")).values([
             (":until", until.clone()),
-            (":slot", number(&round.slot.unix_seconds())),
+            (":slot", number(&tick.slot.unix_seconds())),
             (":worker", text(worker)),
         ]);
         Ok(match update.send().await? {
@@ -73,9 +73,9 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn note(&self, round: &PlannedRound, notes: &PartitionNotes) -> Result<()> {
-        let ttl = Some(round.slot.plus(lifetimes::PARTITION_NOTES).unix_seconds());
-        let item = NotesItem { key: notes_key(round.partition), value: notes.clone(), ttl };
+    pub async fn note(&self, tick: &PlannedTick, notes: &PartitionNotes) -> Result<()> {
+        let ttl = Some(tick.slot.plus(lifetimes::PARTITION_NOTES).unix_seconds());
+        let item = NotesItem { key: notes_key(tick.partition), value: notes.clone(), ttl };
         self.table.put_item("store a partition's notes", &item)?.or_fail().await
     }
 }

@@ -1,11 +1,11 @@
-//! Results of checks: those of a workspace's round share items.
+//! Results of checks: those of a workspace's tick share items.
 
 use std::{
     collections::{HashMap, HashSet},
     time::Duration,
 };
 
-use linklet_domain::{CheckResult, PlannedRound, Target, TargetMark, Timestamp, WorkspaceId, lifetimes};
+use linklet_domain::{CheckResult, PlannedTick, Target, TargetMark, Timestamp, WorkspaceId, lifetimes};
 
 use super::{
     DueTarget, WatchTable,
@@ -21,10 +21,10 @@ use crate::{
 /// The latest start of a check after its slot: the longest check interval.
 const LATEST_START: Duration = Duration::from_secs(60);
 
-/// A target with its result in a round.
+/// A target with its result in a tick.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckedTarget {
-    /// The target, as it was read at the beginning of the round.
+    /// The target, as it was read at the beginning of the tick.
     pub target: DueTarget,
     /// The result of the check.
     pub result: CheckResult,
@@ -38,16 +38,16 @@ impl WatchTable {
     /// How many items are read at most for the latest results of a workspace's targets: 1 MB, for 128 read units.
     const LATEST_ITEMS: usize = 1_024;
 
-    /// Stores up to [`Self::RESULTS_OF_AN_ITEM`] results of a workspace's round, and returns whether they are what is stored now:
-    /// not if this part of the round has other results already.
+    /// Stores up to [`Self::RESULTS_OF_AN_ITEM`] results of a workspace's tick, and returns whether they are what is stored now:
+    /// not if this part of the tick has other results already.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn store_results(&self, round: &PlannedRound, part: usize, results: &[CheckedTarget]) -> Result<bool> {
+    pub async fn store_results(&self, tick: &PlannedTick, part: usize, results: &[CheckedTarget]) -> Result<bool> {
         const STORE: &str = "store results";
         let Some(CheckedTarget { target: DueTarget { workspace, .. }, .. }) = results.first() else { return Ok(true) };
-        let packed = pack(round.slot, results.iter().map(|checked| (checked.target.mark(), &checked.result)));
-        let item = ResultsItem::new(workspace, round.slot, round.partition, part, packed);
+        let packed = pack(tick.slot, results.iter().map(|checked| (checked.target.mark(), &checked.result)));
+        let item = ResultsItem::new(workspace, tick.slot, tick.partition, part, packed);
         Ok(match self.table.put_item(STORE, &item)?.only_if(IS_NEW).send().await? {
             Outcome::Done(_) => true,
             // The answer to an earlier try may have been lost.
@@ -55,8 +55,8 @@ impl WatchTable {
         })
     }
 
-    /// Whether the latest result of a target between two rounds that failed is a success, by strongly consistent reads, of 8 MB at
-    /// most: the first round is the one before in general.
+    /// Whether the latest result of a target between two ticks that failed is a success, by strongly consistent reads, of 8 MB at
+    /// most: the first tick is the one before in general.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.

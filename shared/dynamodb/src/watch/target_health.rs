@@ -1,7 +1,7 @@
 //! Changes of how a target stands, which its results cause.
 //!
-//! A change is one conditional update of the target, after the results of its round are stored: so a change is never told without
-//! them. A worker that dies in between changes nothing, and the next round decides by what is stored then.
+//! A change is one conditional update of the target, after the results of its tick are stored: so a change is never told without
+//! them. A worker that dies in between changes nothing, and the next tick decides by what is stored then.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_domain::{CheckResult, EventId, TargetHealth, TargetStatus, Timestamp};
@@ -19,13 +19,13 @@ use crate::{
 const CONCLUDE: &str = "change a target's status";
 
 impl WatchTable {
-    /// Changes how a target stands after its check in the round of a slot, and returns its status if that has changed. A success
+    /// Changes how a target stands after its check in the tick of a slot, and returns its status if that has changed. A success
     /// of a target that is up takes neither a read nor a write.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn conclude(&self, slot: Timestamp, checked: &CheckedTarget) -> Result<Option<TargetStatus>> {
-        // What was read at the beginning of the round, and what is read now if that isn't so any more.
+        // What was read at the beginning of the tick, and what is read now if that isn't so any more.
         let mut known = Some(checked.target.health);
         retry_on_conflict(CONCLUDE, || self.try_to_conclude(slot, checked, known.take())).await
     }

@@ -400,7 +400,7 @@ fn a_queue_hides_messages_six_times_as_long_as_consumers_run() {
     }
 }
 
-/// A partition without a worker would miss its rounds.
+/// A partition without a worker would miss its ticks.
 #[test]
 fn lambda_runs_a_worker_for_each_partition_and_two_at_least() {
     let template = Template::load();
@@ -412,7 +412,7 @@ fn lambda_runs_a_worker_for_each_partition_and_two_at_least() {
     }
 }
 
-/// A worker that is killed loses all results of its round.
+/// A worker that is killed loses all results of its tick.
 #[test]
 fn a_worker_has_time_for_the_longest_interval_and_a_hanging_table() {
     let template = Template::load();

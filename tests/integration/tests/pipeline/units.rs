@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use aws_sdk_dynamodb::Client;
 use linklet_auth::Auth;
 use linklet_domain::{
-    CheckOutcome, CheckResult, Event, Host, HostShard, PlannedRound, Role, TargetHealth, TargetId, TargetStatus,
+    CheckOutcome, CheckResult, Event, Host, HostShard, PlannedTick, Role, TargetHealth, TargetId, TargetStatus,
     Timestamp, WorkspaceId,
 };
 use linklet_dynamodb::{
@@ -427,19 +427,19 @@ impl Measured {
         let table = WatchTable::new(metered.client.clone(), "WatchTable");
         let tick = fixture::tick(table.clone(), &queues, 60);
         tick.run(Call { scheduled_time: Timestamp::now(), correlation_id: fixture::correlation() }).await.unwrap();
-        assert!(queues.bodies("rounds").is_empty());
+        assert!(queues.bodies("ticks").is_empty());
         self.operation("look_for_targets", metered.spent());
 
-        let round = fixture::round_at(Timestamp::now(), 60);
-        assert!(table.take_partition(&round, &fixture::correlation()).await.unwrap());
+        let tick = fixture::tick_at(Timestamp::now(), 60);
+        assert!(table.take_partition(&tick, &fixture::correlation()).await.unwrap());
         self.operation("take_partition", metered.spent());
-        table.notes(round.partition).await.unwrap();
-        for shard in round.partition.shards() {
+        table.notes(tick.partition).await.unwrap();
+        for shard in tick.partition.shards() {
             table.due(&ShardRange::all(shard), 1).await.unwrap();
         }
         self.operation("partition_without_targets", metered.spent());
         let first = (0..50).map(|number| TargetId::in_shard(HostShard::all().next().unwrap(), number)).collect();
-        table.note(&round, &PartitionNotes { first, is_cut: false }).await.unwrap();
+        table.note(&tick, &PartitionNotes { first, is_cut: false }).await.unwrap();
         self.operation("leave_notes", metered.spent());
 
         let shard = store_hundred_targets(&db).await;
@@ -457,11 +457,11 @@ impl Measured {
         };
         let results: Vec<_> =
             due.iter().take(WatchTable::RESULTS_OF_AN_ITEM).map(|target| checked(target, 200)).collect();
-        let round = PlannedRound { slot, ..round };
-        assert!(table.store_results(&round, 0, &results).await.unwrap());
+        let tick = PlannedTick { slot, ..tick };
+        assert!(table.store_results(&tick, 0, &results).await.unwrap());
         self.operation("results_item", metered.spent());
         self.stored("results_item", stored_at(slot, &rows(&db, "WatchTable", "RESULTS#")));
-        assert!(table.store_results(&round, 1, &results[..1]).await.unwrap());
+        assert!(table.store_results(&tick, 1, &results[..1]).await.unwrap());
         metered.spent();
         assert_eq!(table.conclude(slot, &results[0]).await.unwrap(), None);
         self.operation("success", metered.spent());

@@ -14,7 +14,7 @@ use std::{
 
 use futures_util::future::{join, join_all};
 use linklet_domain::{
-    CheckError, CheckInterval, CheckOutcome, CheckResult, Concurrency, PlannedRound, Reach, Target, TargetStatus,
+    CheckError, CheckInterval, CheckOutcome, CheckResult, Concurrency, PlannedTick, Reach, Target, TargetStatus,
     Timestamp, UserId, WorkspaceId,
 };
 use linklet_dynamodb::{CheckedTarget, WatchTable};
@@ -31,7 +31,7 @@ use linklet_watch_check::Checker;
 use linklet_watch_tick::TickError;
 use tokio::time::{sleep, timeout};
 
-use crate::fixture::{checker, correlation, damage, due, relay, round_at, tick};
+use crate::fixture::{checker, correlation, damage, due, relay, tick, tick_at};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -39,7 +39,7 @@ fn interval(seconds: u8) -> CheckInterval {
     CheckInterval::from_seconds(seconds).unwrap()
 }
 
-/// A table with a target, so that there is something to plan rounds for.
+/// A table with a target, so that there is something to plan ticks for.
 async fn with_a_target() -> TestDynamoDb {
     let db = TestDynamoDb::start();
     register(&db, "https://example.com/").await;
@@ -58,9 +58,9 @@ fn call_at(scheduled_time: Timestamp) -> Call {
 }
 
 /// What a call plans.
-fn planned_by(call: &Call, seconds: u8) -> impl Iterator<Item = PlannedRound> {
+fn planned_by(call: &Call, seconds: u8) -> impl Iterator<Item = PlannedTick> {
     let places = Concurrency::try_from(8).unwrap();
-    PlannedRound::planned_by(call.scheduled_time, &call.correlation_id, interval(seconds), places)
+    PlannedTick::planned_by(call.scheduled_time, &call.correlation_id, interval(seconds), places)
 }
 
 fn text(content: &impl serde::Serialize) -> String {
@@ -79,13 +79,13 @@ async fn a_call_plans_each_tick_of_the_next_minute_and_delays_it() {
 
     let after = Timestamp::now();
     let planned: Vec<_> = planned_by(&call, 15).collect();
-    let messages = queues.messages("rounds");
+    let messages = queues.messages("ticks");
     assert_eq!(messages.len(), 4);
-    for round in planned {
-        let message = messages.iter().find(|message| message["MessageBody"] == text(&round)).unwrap();
+    for tick in planned {
+        let message = messages.iter().find(|message| message["MessageBody"] == text(&tick)).unwrap();
         let delay = message["DelaySeconds"].as_u64().unwrap();
         let whole = |span: Duration| u64::try_from(span.as_millis().div_ceil(1_000)).unwrap();
-        assert!((whole(after.until(round.slot))..=whole(before.until(round.slot))).contains(&delay), "{message}");
+        assert!((whole(after.until(tick.slot))..=whole(before.until(tick.slot))).contains(&delay), "{message}");
         assert!(delay <= 120, "{message}");
     }
 }
@@ -99,10 +99,10 @@ async fn a_call_that_is_repeated_late_leaves_out_what_is_over() {
     tick(db.watch(), &repeated, 20).run(call.clone()).await.unwrap();
     tick(db.watch(), &over, 60).run(call_at(before.minus(MINUTE * 4))).await.unwrap();
 
-    let lasting = |now| planned_by(&call, 20).filter(|round| !round.is_over(now)).count();
-    let sent = repeated.messages("rounds").len();
+    let lasting = |now| planned_by(&call, 20).filter(|tick| !tick.is_over(now)).count();
+    let sent = repeated.messages("ticks").len();
     assert!((lasting(Timestamp::now())..=lasting(before)).contains(&sent), "{sent}");
-    assert!(over.messages("rounds").is_empty());
+    assert!(over.messages("ticks").is_empty());
 }
 
 #[tokio::test]
@@ -112,12 +112,12 @@ async fn what_the_queue_refuses_inside_of_a_success_is_sent_again() {
 
     tick(db.watch(), &queues, 15).run(call_at(Timestamp::now())).await.unwrap();
 
-    let bodies = queues.bodies("rounds");
+    let bodies = queues.bodies("ticks");
     assert_eq!((bodies.len(), bodies.iter().collect::<BTreeSet<_>>().len()), (4, 4));
 }
 
 #[tokio::test]
-async fn a_call_whose_rounds_get_nowhere_fails() {
+async fn a_call_whose_ticks_get_nowhere_fails() {
     let (db, queues) = (with_a_target().await, FakeQueues::start());
     let call = call_at(Timestamp::now());
 
@@ -128,14 +128,14 @@ async fn a_call_whose_rounds_get_nowhere_fails() {
 
     assert!(matches!(unreachable, Err(TickError::Refused(3))), "{unreachable:?}");
     assert!(matches!(refused, Err(TickError::Refused(1))), "{refused:?}");
-    assert_eq!(queues.bodies("rounds").len(), 2);
+    assert_eq!(queues.bodies("ticks").len(), 2);
 }
 
-/// How many rounds a call plans.
+/// How many ticks a call plans.
 async fn planned(targets: WatchTable) -> usize {
     let queues = FakeQueues::start();
     tick(targets, &queues, 15).run(call_at(Timestamp::now())).await.unwrap();
-    queues.messages("rounds").len()
+    queues.messages("ticks").len()
 }
 
 #[tokio::test]
@@ -164,7 +164,7 @@ async fn a_target_that_only_a_link_watches_has_ticks_until_it_stops() {
 }
 
 #[tokio::test]
-async fn a_table_that_does_not_answer_keeps_no_round_from_being_planned() {
+async fn a_table_that_does_not_answer_keeps_no_tick_from_being_planned() {
     for client in [TestDynamoDb::unreachable(), BrokenDynamoDb::start().client()] {
         assert_eq!(planned(WatchTable::new(client, "WatchTable")).await, 4);
     }
@@ -172,8 +172,8 @@ async fn a_table_that_does_not_answer_keeps_no_round_from_being_planned() {
 
 // ------------------------------------------------------------------------------------------------------------- Holding
 
-/// Rounds of the only partition, which begin whenever a test says so.
-struct Rounds {
+/// Ticks of the only partition, which begin whenever a test says so.
+struct Ticks {
     db: TestDynamoDb,
     queues: FakeQueues,
     checker: Arc<Checker>,
@@ -181,7 +181,7 @@ struct Rounds {
     ahead: Arc<AtomicU64>,
 }
 
-impl Rounds {
+impl Ticks {
     fn new() -> Self {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let table = db.watch();
@@ -190,9 +190,9 @@ impl Rounds {
 
     /// Of a site and the target of its first page.
     async fn of_a_site() -> (Self, Site, Target) {
-        let (rounds, site) = (Self::new(), Site::start());
-        let target = register(&rounds.db, &site.url("/")).await;
-        (rounds, site, target)
+        let (ticks, site) = (Self::new(), Site::start());
+        let target = register(&ticks.db, &site.url("/")).await;
+        (ticks, site, target)
     }
 
     /// With a worker whose calls of the table can fail.
@@ -220,28 +220,28 @@ impl Rounds {
         self.ahead.fetch_add(u64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
     }
 
-    /// The next round, of a minute, which begins at once. The one before is over by then.
-    fn next(&self) -> PlannedRound {
+    /// The next tick, of a minute, which begins at once. The one before is over by then.
+    fn next(&self) -> PlannedTick {
         self.pass(MINUTE);
         self.round(60)
     }
 
-    /// A round that begins in the second that has just begun.
-    fn round(&self, seconds: u8) -> PlannedRound {
-        round_at(Timestamp::from_unix_seconds(self.now().unix_seconds()).unwrap(), seconds)
+    /// A tick that begins in the second that has just begun.
+    fn round(&self, seconds: u8) -> PlannedTick {
+        tick_at(Timestamp::from_unix_seconds(self.now().unix_seconds()).unwrap(), seconds)
     }
 
-    /// A round of ten seconds, of which so many milliseconds have passed.
-    fn late(&self, milliseconds: u64) -> PlannedRound {
+    /// A tick of ten seconds, of which so many milliseconds have passed.
+    fn late(&self, milliseconds: u64) -> PlannedTick {
         self.pass(Duration::from_secs(10));
-        let round = self.round(10);
-        let passed = round.slot.until(self.now());
+        let tick = self.round(10);
+        let passed = tick.slot.until(self.now());
         self.pass(Duration::from_millis(milliseconds).saturating_sub(passed));
-        round
+        tick
     }
 
-    async fn deliver(&self, round: &PlannedRound) -> Measured {
-        let (answer, measured) = metrics::observe(self.checker.consume(queue_batch(&[text(round)]))).await;
+    async fn deliver(&self, tick: &PlannedTick) -> Measured {
+        let (answer, measured) = metrics::observe(self.checker.consume(queue_batch(&[text(tick)]))).await;
         assert!(answer.batch_item_failures.is_empty());
         measured
     }
@@ -250,7 +250,7 @@ impl Rounds {
         self.deliver(&self.next()).await
     }
 
-    /// Holds a round in which the site answers so.
+    /// Holds a tick in which the site answers so.
     async fn hold_as(&self, site: &Site, status: u16) -> Measured {
         site.behave(Manner::Answers(status));
         self.hold().await
@@ -298,42 +298,42 @@ async fn register_in(db: &TestDynamoDb, workspace: &WorkspaceId, creator: &UserI
 
 #[tokio::test]
 async fn a_tick_checks_each_target_once_and_a_workspaces_results_share_items() {
-    let (rounds, open, site) = (Rounds::new(), OpenRequests::default(), Site::start());
+    let (ticks, open, site) = (Ticks::new(), OpenRequests::default(), Site::start());
     let hosts = sites(5, &open);
     let (workspace, creator) = (WorkspaceId::generate(), UserId::generate());
     let mut targets = Vec::new();
     for number in 0..70 {
         let host = &hosts[number % hosts.len()];
-        targets.push(register_in(&rounds.db, &workspace, &creator, &host.url(&format!("/{number}"))).await);
+        targets.push(register_in(&ticks.db, &workspace, &creator, &host.url(&format!("/{number}"))).await);
     }
-    let other = register(&rounds.db, &site.url("/")).await;
-    let round = rounds.next();
+    let other = register(&ticks.db, &site.url("/")).await;
+    let tick = ticks.next();
 
-    let measured = rounds.deliver(&round).await;
+    let measured = ticks.deliver(&tick).await;
 
     for target in targets.iter().chain([&other]) {
-        assert_eq!(rounds.outcomes(target).await, [GOOD]);
-        assert_eq!(rounds.status(target).await, TargetStatus::Up);
+        assert_eq!(ticks.outcomes(target).await, [GOOD]);
+        assert_eq!(ticks.status(target).await, TargetStatus::Up);
     }
-    let mut items = rounds.items();
+    let mut items = ticks.items();
     items.sort();
-    assert_eq!(items, [format!("{}#0#0", round.slot), format!("{}#0#0", round.slot), format!("{}#0#1", round.slot)]);
+    assert_eq!(items, [format!("{}#0#0", tick.slot), format!("{}#0#0", tick.slot), format!("{}#0#1", tick.slot)]);
     assert!(hosts.iter().all(|host| host.most_at_once() == 1), "never two of one host");
-    for metric in [Metric::RoundsCut, Metric::ChecksSkipped, Metric::ChecksHeldBack, Metric::ChecksLost] {
+    for metric in [Metric::TicksCut, Metric::ChecksSkipped, Metric::ChecksHeldBack, Metric::ChecksLost] {
         assert_eq!(measured.get(metric), 0.0, "{metric:?}");
     }
 }
 
 #[tokio::test]
 async fn a_partition_has_as_many_checks_at_a_time_as_places() {
-    let (rounds, open) = (Rounds::new(), OpenRequests::default());
+    let (ticks, open) = (Ticks::new(), OpenRequests::default());
     let hosts = sites(20, &open);
     for host in &hosts {
         host.behave(Manner::AnswersAfter(Duration::from_millis(50), 200));
-        register(&rounds.db, &host.url("/")).await;
+        register(&ticks.db, &host.url("/")).await;
     }
 
-    rounds.hold().await;
+    ticks.hold().await;
 
     assert_eq!(open.most_at_once(), 8);
     assert!(hosts.iter().all(|host| host.all_requests() == 1));
@@ -341,19 +341,19 @@ async fn a_partition_has_as_many_checks_at_a_time_as_places() {
 
 #[tokio::test]
 async fn two_partitions_share_the_hosts_and_the_places() {
-    let (rounds, open) = (Rounds::new(), OpenRequests::default());
+    let (ticks, open) = (Ticks::new(), OpenRequests::default());
     let hosts = sites(30, &open);
     for host in &hosts {
         host.behave(Manner::AnswersAfter(Duration::from_millis(20), 200));
-        register(&rounds.db, &host.url("/a")).await;
-        register(&rounds.db, &host.url("/b")).await;
+        register(&ticks.db, &host.url("/a")).await;
+        register(&ticks.db, &host.url("/b")).await;
     }
-    let round = rounds.next();
+    let tick = ticks.next();
     let partitions: Vec<_> = Concurrency::try_from(11).unwrap().in_partitions().collect();
     let of_partitions: Vec<_> =
-        partitions.into_iter().map(|partition| PlannedRound { partition, ..round.clone() }).collect();
+        partitions.into_iter().map(|partition| PlannedTick { partition, ..tick.clone() }).collect();
 
-    join_all(of_partitions.iter().map(|round| rounds.deliver(round))).await;
+    join_all(of_partitions.iter().map(|tick| ticks.deliver(tick))).await;
 
     assert_eq!(of_partitions.len(), 2);
     assert!(hosts.iter().all(|host| (host.all_requests(), host.most_at_once()) == (2, 1)));
@@ -362,128 +362,128 @@ async fn two_partitions_share_the_hosts_and_the_places() {
 
 #[tokio::test]
 async fn a_message_that_comes_several_times_or_late_is_one_tick() {
-    let (rounds, site, target) = Rounds::of_a_site().await;
-    let round = rounds.next();
+    let (ticks, site, target) = Ticks::of_a_site().await;
+    let tick = ticks.next();
 
-    join_all((0..4).map(|_| rounds.deliver(&round))).await;
-    rounds.pass(Duration::from_secs(20));
-    rounds.deliver(&round).await;
+    join_all((0..4).map(|_| ticks.deliver(&tick))).await;
+    ticks.pass(Duration::from_secs(20));
+    ticks.deliver(&tick).await;
 
-    assert_eq!((site.all_requests(), rounds.outcomes(&target).await.len(), rounds.items().len()), (1, 1, 1));
+    assert_eq!((site.all_requests(), ticks.outcomes(&target).await.len(), ticks.items().len()), (1, 1, 1));
 }
 
 #[tokio::test]
-async fn a_message_that_comes_late_has_the_rest_of_its_round() {
-    let (rounds, _site, target) = Rounds::of_a_site().await;
-    let round = rounds.next();
-    rounds.pass(Duration::from_secs(20));
+async fn a_message_that_comes_late_has_the_rest_of_its_tick() {
+    let (ticks, _site, target) = Ticks::of_a_site().await;
+    let tick = ticks.next();
+    ticks.pass(Duration::from_secs(20));
 
-    rounds.deliver(&round).await;
+    ticks.deliver(&tick).await;
 
-    let result = rounds.results(&target).await.pop().unwrap();
-    assert!((20_000..30_000).contains(&round.slot.until(result.checked_at).as_millis()));
+    let result = ticks.results(&target).await.pop().unwrap();
+    assert!((20_000..30_000).contains(&tick.slot.until(result.checked_at).as_millis()));
 }
 
 #[tokio::test]
-async fn a_round_that_is_over_is_dropped_and_counted() {
-    let (rounds, site, _) = Rounds::of_a_site().await;
-    let round = rounds.next();
-    rounds.pass(MINUTE);
+async fn a_tick_that_is_over_is_dropped_and_counted() {
+    let (ticks, site, _) = Ticks::of_a_site().await;
+    let tick = ticks.next();
+    ticks.pass(MINUTE);
 
-    let measured = rounds.deliver(&round).await;
+    let measured = ticks.deliver(&tick).await;
 
-    assert_eq!((measured.get(Metric::RoundsCut), site.all_requests()), (1.0, 0));
+    assert_eq!((measured.get(Metric::TicksCut), site.all_requests()), (1.0, 0));
 }
 
 /// As after a deployment between two calls of watch-tick for the same minute.
 #[tokio::test]
 async fn of_two_divisions_of_one_minute_into_partitions_one_is_held() {
-    let (rounds, site, _) = Rounds::of_a_site().await;
-    let round = rounds.next();
+    let (ticks, site, _) = Ticks::of_a_site().await;
+    let tick = ticks.next();
     let divided = |places, seconds: u8| {
         let (partitions, interval) = (Concurrency::try_from(places).unwrap().in_partitions(), interval(seconds));
-        partitions.map(|partition| PlannedRound { partition, interval, ..round.clone() }).collect::<Vec<_>>()
+        partitions.map(|partition| PlannedTick { partition, interval, ..tick.clone() }).collect::<Vec<_>>()
     };
-    rounds.deliver(&round).await;
+    ticks.deliver(&tick).await;
 
     for other in [divided(16, 60), divided(100, 60), divided(8, 30), divided(8, 10)].concat() {
-        rounds.deliver(&other).await;
+        ticks.deliver(&other).await;
     }
     assert_eq!(site.all_requests(), 1);
 
     // From the next minute on, it is the other one.
-    rounds.pass(MINUTE);
-    let next = PlannedRound { slot: round.slot.plus(MINUTE), ..round.clone() };
+    ticks.pass(MINUTE);
+    let next = PlannedTick { slot: tick.slot.plus(MINUTE), ..tick.clone() };
     for other in divided(100, 15) {
-        rounds.deliver(&PlannedRound { slot: next.slot, ..other }).await;
+        ticks.deliver(&PlannedTick { slot: next.slot, ..other }).await;
     }
     assert_eq!(site.all_requests(), 2);
-    rounds.deliver(&next).await;
+    ticks.deliver(&next).await;
     assert_eq!(site.all_requests(), 2);
 }
 
-/// Its partition goes on with the next round.
+/// Its partition goes on with the next tick.
 #[tokio::test]
-async fn a_worker_that_is_killed_costs_its_own_round() {
-    let (rounds, site, target) = Rounds::of_a_site().await;
-    rounds.hold().await;
+async fn a_worker_that_is_killed_costs_its_own_tick() {
+    let (ticks, site, target) = Ticks::of_a_site().await;
+    ticks.hold().await;
     for manner in [Manner::Answers(503), Manner::Answers(200)] {
         site.behave(Manner::Hangs);
-        let killed = rounds.next();
-        assert!(timeout(Duration::from_millis(200), rounds.deliver(&killed)).await.is_err());
-        rounds.deliver(&killed).await;
+        let killed = ticks.next();
+        assert!(timeout(Duration::from_millis(200), ticks.deliver(&killed)).await.is_err());
+        ticks.deliver(&killed).await;
         site.behave(manner);
-        rounds.hold().await;
-        rounds.hold().await;
+        ticks.hold().await;
+        ticks.hold().await;
     }
 
-    assert_eq!(rounds.outcomes(&target).await, [GOOD, GOOD, BAD, BAD, GOOD]);
-    assert_eq!(rounds.told().await, ["target.down", "target.up"]);
+    assert_eq!(ticks.outcomes(&target).await, [GOOD, GOOD, BAD, BAD, GOOD]);
+    assert_eq!(ticks.told().await, ["target.down", "target.up"]);
 }
 
 #[tokio::test]
 async fn a_frozen_worker_begins_nothing_and_counts_nothing_as_failed() {
-    let (rounds, site, target) = Rounds::of_a_site().await;
-    rounds.hold().await;
+    let (ticks, site, target) = Ticks::of_a_site().await;
+    ticks.hold().await;
     site.behave(Manner::AnswersAfter(Duration::from_millis(300), 503));
-    let frozen = rounds.next();
-    let worker = rounds.deliver(&frozen);
+    let frozen = ticks.next();
+    let worker = ticks.deliver(&frozen);
 
     let awake = async {
         while site.all_requests() < 2 {
             sleep(Duration::from_millis(5)).await;
         }
-        rounds.pass(MINUTE);
+        ticks.pass(MINUTE);
     };
     let (measured, ()) = join(worker, awake).await;
 
-    assert_eq!((measured.get(Metric::ChecksSkipped), rounds.outcomes(&target).await), (1.0, vec![GOOD]));
+    assert_eq!((measured.get(Metric::ChecksSkipped), ticks.outcomes(&target).await), (1.0, vec![GOOD]));
     assert_eq!(site.all_requests(), 2, "no further try");
-    assert_eq!(rounds.db.watch().notes(frozen.partition).await.unwrap().first, [target.id], "it comes first");
+    assert_eq!(ticks.db.watch().notes(frozen.partition).await.unwrap().first, [target.id], "it comes first");
 }
 
 /// The first worker has its result, and can't store it before the second one is done.
 #[tokio::test]
 async fn of_two_workers_that_overlap_the_late_one_changes_nothing() {
-    let (rounds, site, target) = Rounds::of_a_site().await;
-    rounds.hold().await;
-    rounds.hold_as(&site, 503).await;
+    let (ticks, site, target) = Ticks::of_a_site().await;
+    ticks.hold().await;
+    ticks.hold_as(&site, 503).await;
 
     // It has seen the second failure; the clock says that it is long ago.
-    let late = rounds.next();
+    let late = ticks.next();
     let checked = CheckedTarget {
-        target: due(&rounds.db.watch(), &target.id).await,
+        target: due(&ticks.db.watch(), &target.id).await,
         result: CheckResult { checked_at: late.slot, outcome: BAD, latency_ms: 80 },
     };
-    rounds.hold_as(&site, 200).await;
-    assert!(rounds.db.watch().store_results(&late, 0, std::slice::from_ref(&checked)).await.unwrap());
-    assert_eq!(rounds.db.watch().conclude(late.slot, &checked).await.unwrap(), None);
+    ticks.hold_as(&site, 200).await;
+    assert!(ticks.db.watch().store_results(&late, 0, std::slice::from_ref(&checked)).await.unwrap());
+    assert_eq!(ticks.db.watch().conclude(late.slot, &checked).await.unwrap(), None);
 
-    rounds.hold_as(&site, 503).await;
-    assert_eq!(rounds.status(&target).await, TargetStatus::Up, "the first failure since");
-    rounds.hold().await;
-    assert_eq!(rounds.status(&target).await, TargetStatus::Down);
-    assert_eq!(rounds.told().await, ["target.down"]);
+    ticks.hold_as(&site, 503).await;
+    assert_eq!(ticks.status(&target).await, TargetStatus::Up, "the first failure since");
+    ticks.hold().await;
+    assert_eq!(ticks.status(&target).await, TargetStatus::Down);
+    assert_eq!(ticks.told().await, ["target.down"]);
 }
 
 /// What it has found out is of the past when it gets to the targets.
@@ -491,22 +491,22 @@ async fn of_two_workers_that_overlap_the_late_one_changes_nothing() {
 async fn a_worker_that_is_frozen_while_it_stores_results_changes_no_target() {
     let (db, queues, site) = (Arc::new(TestDynamoDb::start()), FakeQueues::start(), Site::start());
     let target = register(&db, &site.url("/")).await;
-    let round = round_at(Timestamp::from_unix_seconds(Timestamp::now().unix_seconds() + 1).unwrap(), 10);
-    let (tables, slot) = (Arc::clone(&db), round.slot);
+    let tick = tick_at(Timestamp::from_unix_seconds(Timestamp::now().unix_seconds() + 1).unwrap(), 10);
+    let (tables, slot) = (Arc::clone(&db), tick.slot);
     let is_stored = move || tables.scan("WatchTable").iter().any(|row| row.get("results").is_some());
     let clock = move || if is_stored() { slot.plus(Duration::from_secs(20)) } else { slot };
     let worker = Checker { clock: Box::new(clock), ..checker(db.watch(), &queues, Reach::PublicAndLoopback) };
 
-    worker.consume(queue_batch(&[text(&round)])).await;
+    worker.consume(queue_batch(&[text(&tick)])).await;
 
-    assert_eq!(db.watch().results(&target, None, 100, round.ends_at()).await.unwrap().len(), 1);
+    assert_eq!(db.watch().results(&target, None, 100, tick.ends_at()).await.unwrap().len(), 1);
     assert_eq!(db.watch().find(&target.id).await.unwrap().unwrap().status, TargetStatus::Pending);
 }
 
 #[tokio::test]
 async fn a_target_that_fails_and_recovers_is_told_of_once_each() {
-    let (rounds, site) = (Rounds::new(), Site::start());
-    let target = register(&rounds.db, &site.url("/page")).await;
+    let (ticks, site) = (Ticks::new(), Site::start());
+    let target = register(&ticks.db, &site.url("/page")).await;
     let mut failed = 0.0;
 
     let manners = [
@@ -521,25 +521,25 @@ async fn a_target_that_fails_and_recovers_is_told_of_once_each() {
     ];
     for manner in manners {
         site.behave(manner);
-        failed += rounds.hold().await.get(Metric::ChecksFailed);
+        failed += ticks.hold().await.get(Metric::ChecksFailed);
     }
 
-    assert_eq!(rounds.told().await, ["target.down", "target.up"]);
-    assert_eq!(rounds.queues.events("notify")[0]["status_code"], 503);
-    assert_eq!((rounds.results(&target).await.len(), failed), (8, 4.0));
-    // Three attempts of each round that failed.
+    assert_eq!(ticks.told().await, ["target.down", "target.up"]);
+    assert_eq!(ticks.queues.events("notify")[0]["status_code"], 503);
+    assert_eq!((ticks.results(&target).await.len(), failed), (8, 4.0));
+    // Three attempts of each tick that failed.
     assert_eq!(site.requests("/page"), 4 + 4 * 3);
 }
 
 #[tokio::test]
 async fn without_leave_this_machine_is_not_reached() {
-    let (rounds, site) = (Rounds::new(), Site::start());
-    let target = register(&rounds.db, &site.url("/page")).await;
-    let worker = checker(rounds.db.watch(), &rounds.queues, Reach::Public);
+    let (ticks, site) = (Ticks::new(), Site::start());
+    let target = register(&ticks.db, &site.url("/page")).await;
+    let worker = checker(ticks.db.watch(), &ticks.queues, Reach::Public);
 
-    worker.consume(queue_batch(&[text(&rounds.round(60))])).await;
+    worker.consume(queue_batch(&[text(&ticks.round(60))])).await;
 
-    assert_eq!(rounds.outcomes(&target).await, [CheckOutcome::Failed(CheckError::NotPublic)]);
+    assert_eq!(ticks.outcomes(&target).await, [CheckOutcome::Failed(CheckError::NotPublic)]);
     assert_eq!(site.all_requests(), 0);
 }
 
@@ -550,15 +550,15 @@ async fn a_check_with_a_whole_try_fails_when_time_is_up() {
     let (db, queues, site) = (TestDynamoDb::start(), FakeQueues::start(), Arc::new(Site::start()));
     let target = register(&db, &site.url("/")).await;
     site.behave(Manner::Answers(503));
-    let round = round_at(Timestamp::from_unix_seconds(Timestamp::now().unix_seconds() + 1).unwrap(), 60);
+    let tick = tick_at(Timestamp::from_unix_seconds(Timestamp::now().unix_seconds() + 1).unwrap(), 60);
     // Time is up while the second try is on its way.
-    let (tries, slot, stop) = (Arc::clone(&site), round.slot, round.stops_at());
+    let (tries, slot, stop) = (Arc::clone(&site), tick.slot, tick.stops_at());
     let clock = move || if tries.all_requests() < 2 { slot } else { stop };
     let worker = Checker { clock: Box::new(clock), ..checker(db.watch(), &queues, Reach::PublicAndLoopback) };
 
-    let (_, measured) = metrics::observe(worker.consume(queue_batch(&[text(&round)]))).await;
+    let (_, measured) = metrics::observe(worker.consume(queue_batch(&[text(&tick)]))).await;
 
-    let results = db.watch().results(&target, None, 100, round.ends_at()).await.unwrap();
+    let results = db.watch().results(&target, None, 100, tick.ends_at()).await.unwrap();
     assert_eq!(results.into_iter().map(|result| result.outcome).collect::<Vec<_>>(), [BAD]);
     assert_eq!((site.all_requests(), measured.get(Metric::ChecksFailed)), (2, 1.0));
     assert_eq!(measured.get(Metric::ChecksSkipped), 0.0);
@@ -566,46 +566,46 @@ async fn a_check_with_a_whole_try_fails_when_time_is_up() {
 
 #[tokio::test]
 async fn unchecked_targets_have_no_result_and_come_first_at_the_next_tick() {
-    let (rounds, open) = (Rounds::new(), OpenRequests::default());
+    let (ticks, open) = (Ticks::new(), OpenRequests::default());
     let hosts = sites(12, &open);
     let mut targets = Vec::new();
     for host in &hosts {
         host.behave(Manner::Hangs);
-        targets.push(register(&rounds.db, &host.url("/")).await);
+        targets.push(register(&ticks.db, &host.url("/")).await);
     }
-    let round = rounds.late(9_200);
+    let tick = ticks.late(9_200);
 
-    let measured = rounds.deliver(&round).await;
+    let measured = ticks.deliver(&tick).await;
 
     assert_eq!((measured.get(Metric::ChecksSkipped), measured.get(Metric::ChecksHeldBack)), (12.0, 0.0));
-    assert!(rounds.items().is_empty());
-    let first = rounds.db.watch().notes(round.partition).await.unwrap().first;
+    assert!(ticks.items().is_empty());
+    let first = ticks.db.watch().notes(tick.partition).await.unwrap().first;
     assert_eq!(first.iter().collect::<BTreeSet<_>>(), targets.iter().map(|target| &target.id).collect());
     hosts.iter().for_each(|host| host.behave(Manner::Answers(200)));
-    let measured = rounds.hold().await;
+    let measured = ticks.hold().await;
     assert_eq!((measured.get(Metric::ChecksSkipped), open.now()), (0.0, 0));
-    assert!(rounds.db.watch().notes(round.partition).await.unwrap().first.is_empty());
+    assert!(ticks.db.watch().notes(tick.partition).await.unwrap().first.is_empty());
 }
 
 #[tokio::test]
 async fn a_host_that_never_answers_takes_one_place_and_nothing_else() {
-    let (rounds, open) = (Rounds::new(), OpenRequests::default());
+    let (ticks, open) = (Ticks::new(), OpenRequests::default());
     let hosts = sites(10, &open);
     let (dead, good) = hosts.split_first().unwrap();
     dead.behave(Manner::Hangs);
     for number in 0..30 {
-        register(&rounds.db, &dead.url(&format!("/{number}"))).await;
+        register(&ticks.db, &dead.url(&format!("/{number}"))).await;
     }
     let mut targets = Vec::new();
     for host in good {
-        targets.push(register(&rounds.db, &host.url("/")).await);
+        targets.push(register(&ticks.db, &host.url("/")).await);
     }
-    let round = rounds.late(6_000);
+    let tick = ticks.late(6_000);
 
-    let measured = rounds.deliver(&round).await;
+    let measured = ticks.deliver(&tick).await;
 
     for target in &targets {
-        assert_eq!(rounds.outcomes(target).await, [GOOD]);
+        assert_eq!(ticks.outcomes(target).await, [GOOD]);
     }
     assert_eq!((dead.most_at_once(), dead.all_requests()), (1, 1));
     assert_eq!((measured.get(Metric::ChecksSkipped), measured.get(Metric::ChecksHeldBack)), (1.0, 29.0));
@@ -613,7 +613,7 @@ async fn a_host_that_never_answers_takes_one_place_and_nothing_else() {
 
 #[tokio::test]
 async fn three_targets_are_checked_at_each_tick_beside_somebody_elses_thousand() {
-    let (rounds, open) = (Rounds::new(), OpenRequests::default());
+    let (ticks, open) = (Ticks::new(), OpenRequests::default());
     let hosts = sites(60, &open);
     hosts.iter().for_each(|host| host.behave(Manner::AnswersAfter(Duration::from_millis(100), 200)));
     let (few, many) = hosts.split_at(3);
@@ -621,23 +621,23 @@ async fn three_targets_are_checked_at_each_tick_beside_somebody_elses_thousand()
     for _ in 0..20 {
         let workspace = WorkspaceId::generate();
         for host in many {
-            register_in(&rounds.db, &workspace, &greedy, &host.url("/")).await;
+            register_in(&ticks.db, &workspace, &greedy, &host.url("/")).await;
         }
     }
     let (workspace, creator) = (WorkspaceId::generate(), UserId::generate());
     let mut three = Vec::new();
     for host in few {
-        three.push(register_in(&rounds.db, &workspace, &creator, &host.url("/")).await);
+        three.push(register_in(&ticks.db, &workspace, &creator, &host.url("/")).await);
     }
 
     for number in 1..=3 {
-        let round = rounds.late(7_000);
+        let tick = ticks.late(7_000);
 
-        let measured = rounds.deliver(&round).await;
+        let measured = ticks.deliver(&tick).await;
 
         assert!(measured.get(Metric::ChecksSkipped) > 500.0, "there is time for a few hundred of 1,143");
         for target in &three {
-            assert_eq!(rounds.results(target).await.len(), number);
+            assert_eq!(ticks.results(target).await.len(), number);
         }
     }
 }
@@ -648,117 +648,114 @@ async fn three_targets_are_checked_at_each_tick_beside_somebody_elses_thousand()
 async fn a_partition_that_cannot_be_taken_skips_its_tick_and_is_counted() {
     let (db, queues, site) = (TestDynamoDb::start(), FakeQueues::start(), Site::start());
     register(&db, &site.url("/")).await;
-    let rounds = Rounds::on(db, queues, WatchTable::new(BrokenDynamoDb::start().client(), "WatchTable"));
+    let ticks = Ticks::on(db, queues, WatchTable::new(BrokenDynamoDb::start().client(), "WatchTable"));
 
-    let measured = rounds.hold().await;
+    let measured = ticks.hold().await;
 
-    assert_eq!((measured.get(Metric::RoundsCut), site.all_requests()), (1.0, 0));
+    assert_eq!((measured.get(Metric::TicksCut), site.all_requests()), (1.0, 0));
 }
 
 #[tokio::test]
 async fn a_table_refusing_writes_for_some_ticks_neither_loses_nor_invents_changes() {
-    let ((rounds, faults), site) = (Rounds::with_faults(), Site::start());
-    let target = register(&rounds.db, &site.url("/")).await;
-    rounds.hold().await;
+    let ((ticks, faults), site) = (Ticks::with_faults(), Site::start());
+    let target = register(&ticks.db, &site.url("/")).await;
+    ticks.hold().await;
     // A failure, which is noted. What follows: the partition, its notes, sixteen host shards, and then the writes.
-    rounds.hold_as(&site, 503).await;
+    ticks.hold_as(&site, 503).await;
     let refuse_after = |reads| faults.plan_all((reads..reads + 20).map(|call| (call, Fault::Throttled)));
 
     site.behave(Manner::Answers(200));
     refuse_after(18);
-    let measured = rounds.hold().await;
+    let measured = ticks.hold().await;
     assert_eq!(measured.get(Metric::ChecksLost), 1.0, "the success is lost");
     refuse_after(0);
-    assert_eq!(rounds.hold().await.get(Metric::RoundsCut), 1.0);
+    assert_eq!(ticks.hold().await.get(Metric::TicksCut), 1.0);
     faults.plan(None);
-    rounds.hold().await;
-    rounds.hold_as(&site, 503).await;
-    assert_eq!(rounds.status(&target).await, TargetStatus::Up, "no false down");
-    rounds.hold().await;
+    ticks.hold().await;
+    ticks.hold_as(&site, 503).await;
+    assert_eq!(ticks.status(&target).await, TargetStatus::Up, "no false down");
+    ticks.hold().await;
 
-    assert_eq!(rounds.status(&target).await, TargetStatus::Down);
-    assert_eq!(rounds.told().await, ["target.down"]);
+    assert_eq!(ticks.status(&target).await, TargetStatus::Down);
+    assert_eq!(ticks.told().await, ["target.down"]);
 }
 
 /// A success that is stored, and whose clearing of the failure fails.
 #[tokio::test]
 async fn a_success_between_two_failures_counts_even_if_not_noted() {
-    let ((rounds, faults), site) = (Rounds::with_faults(), Site::start());
-    let target = register(&rounds.db, &site.url("/")).await;
-    rounds.hold().await;
-    rounds.hold_as(&site, 503).await;
+    let ((ticks, faults), site) = (Ticks::with_faults(), Site::start());
+    let target = register(&ticks.db, &site.url("/")).await;
+    ticks.hold().await;
+    ticks.hold_as(&site, 503).await;
     site.behave(Manner::Answers(200));
     faults.plan_all((19..40).map(|call| (call, Fault::Throttled)));
-    rounds.hold().await;
+    ticks.hold().await;
     faults.plan(None);
-    assert!(due(&rounds.db.watch(), &target.id).await.health.failed_slot.is_some(), "it could not be noted");
+    assert!(due(&ticks.db.watch(), &target.id).await.health.failed_slot.is_some(), "it could not be noted");
 
-    rounds.hold_as(&site, 503).await;
+    ticks.hold_as(&site, 503).await;
 
-    assert_eq!(rounds.outcomes(&target).await, [BAD, GOOD, BAD, GOOD]);
-    assert_eq!(rounds.status(&target).await, TargetStatus::Up);
-    rounds.hold().await;
-    assert_eq!(
-        (rounds.status(&target).await, rounds.told().await),
-        (TargetStatus::Down, vec!["target.down".to_owned()])
-    );
+    assert_eq!(ticks.outcomes(&target).await, [BAD, GOOD, BAD, GOOD]);
+    assert_eq!(ticks.status(&target).await, TargetStatus::Up);
+    ticks.hold().await;
+    assert_eq!((ticks.status(&target).await, ticks.told().await), (TargetStatus::Down, vec!["target.down".to_owned()]));
 }
 
 #[tokio::test]
 async fn a_shard_that_cannot_be_read_keeps_no_other_from_being_checked() {
-    let ((rounds, faults), open) = (Rounds::with_faults(), OpenRequests::default());
+    let ((ticks, faults), open) = (Ticks::with_faults(), OpenRequests::default());
     let hosts = sites(30, &open);
     for host in &hosts {
-        register(&rounds.db, &host.url("/")).await;
+        register(&ticks.db, &host.url("/")).await;
     }
     // The partition and its notes come before the host shards; what fails is tried again behind the others.
     faults.plan_all([(2, Fault::Throttled), (18, Fault::NotSent)]);
-    let measured = rounds.hold().await;
-    assert_eq!((hosts.iter().map(Site::all_requests).sum::<usize>(), measured.get(Metric::RoundsCut)), (30, 0.0));
+    let measured = ticks.hold().await;
+    assert_eq!((hosts.iter().map(Site::all_requests).sum::<usize>(), measured.get(Metric::TicksCut)), (30, 0.0));
 
     faults.plan_all([(2, Fault::Throttled), (18, Fault::Throttled), (19, Fault::Throttled)]);
-    let measured = rounds.hold().await;
+    let measured = ticks.hold().await;
 
     let checked = hosts.iter().map(Site::all_requests).sum::<usize>() - 30;
     assert!((15..30).contains(&checked), "{checked}");
-    assert_eq!(measured.get(Metric::RoundsCut), 1.0);
+    assert_eq!(measured.get(Metric::TicksCut), 1.0);
 }
 
 #[tokio::test]
 async fn an_unreadable_target_is_left_out_and_its_neighbours_are_checked() {
-    let (rounds, site) = (Rounds::new(), Site::start());
+    let (ticks, site) = (Ticks::new(), Site::start());
     let mut targets = Vec::new();
     for number in 0..5 {
-        targets.push(register(&rounds.db, &site.url(&format!("/{number}"))).await);
+        targets.push(register(&ticks.db, &site.url(&format!("/{number}"))).await);
     }
-    damage(&rounds.db, &targets[2].id);
+    damage(&ticks.db, &targets[2].id);
 
-    let measured = rounds.hold().await;
+    let measured = ticks.hold().await;
 
-    assert_eq!((site.all_requests(), site.requests("/2"), measured.get(Metric::RoundsCut)), (4, 0, 1.0));
+    assert_eq!((site.all_requests(), site.requests("/2"), measured.get(Metric::TicksCut)), (4, 0, 1.0));
 }
 
 #[tokio::test]
 async fn with_more_targets_than_a_tick_reads_each_is_eventually_checked() {
-    let (rounds, site) = (Rounds::new(), Site::start());
+    let (ticks, site) = (Ticks::new(), Site::start());
     for number in 0..60 {
-        register(&rounds.db, &site.url(&format!("/{number}"))).await;
+        register(&ticks.db, &site.url(&format!("/{number}"))).await;
     }
     let partition = Concurrency::try_from(2).unwrap().in_partitions().next().unwrap();
-    let Ok(checker) = Arc::try_unwrap(rounds.checker) else { panic!("nobody works yet") };
+    let Ok(checker) = Arc::try_unwrap(ticks.checker) else { panic!("nobody works yet") };
     // There is room for 80 checks, if reading didn't end before.
-    let rounds = Rounds { checker: Arc::new(Checker { extra_reads: 0, ..checker }), ..rounds };
+    let ticks = Ticks { checker: Arc::new(Checker { extra_reads: 0, ..checker }), ..ticks };
     for number in 60..100 {
-        register(&rounds.db, &site.url(&format!("/{number}"))).await;
+        register(&ticks.db, &site.url(&format!("/{number}"))).await;
     }
 
     let mut held = 0;
     while (0..100).any(|number| site.requests(&format!("/{number}")) == 0) {
-        rounds.pass(Duration::from_secs(10));
-        let measured = rounds.deliver(&PlannedRound { partition, ..rounds.round(10) }).await;
-        assert_eq!(measured.get(Metric::RoundsCut), 1.0);
+        ticks.pass(Duration::from_secs(10));
+        let measured = ticks.deliver(&PlannedTick { partition, ..ticks.round(10) }).await;
+        assert_eq!(measured.get(Metric::TicksCut), 1.0);
         held += 1;
-        // Where reading begins at a random place, a round has each target with a probability of two fifths at least.
+        // Where reading begins at a random place, a tick has each target with a probability of two fifths at least.
         assert!(held < 60, "some are left out again and again");
     }
 }
@@ -766,55 +763,55 @@ async fn with_more_targets_than_a_tick_reads_each_is_eventually_checked() {
 // ------------------------------------------------------------------------------------------------ Targets that come and go
 
 #[tokio::test]
-async fn a_target_that_is_deleted_during_its_round_stays_deleted() {
-    let (rounds, site, target) = Rounds::of_a_site().await;
+async fn a_target_that_is_deleted_during_its_tick_stays_deleted() {
+    let (ticks, site, target) = Ticks::of_a_site().await;
     for _ in 0..2 {
         site.behave(Manner::AnswersAfter(Duration::from_millis(100), 503));
-        let round = rounds.next();
+        let tick = ticks.next();
         let deleting = async {
             sleep(Duration::from_millis(50)).await;
-            rounds.db.watch().delete(&target).await.unwrap();
+            ticks.db.watch().delete(&target).await.unwrap();
         };
-        join(rounds.deliver(&round), deleting).await;
+        join(ticks.deliver(&tick), deleting).await;
     }
 
-    assert_eq!(rounds.db.watch().find(&target.id).await.unwrap(), None);
-    assert!(rounds.told().await.is_empty());
+    assert_eq!(ticks.db.watch().find(&target.id).await.unwrap(), None);
+    assert!(ticks.told().await.is_empty());
 }
 
 #[tokio::test]
-async fn a_target_that_is_registered_again_during_its_round_begins_anew() {
-    let (rounds, site, target) = Rounds::of_a_site().await;
-    rounds.hold_as(&site, 503).await;
+async fn a_target_that_is_registered_again_during_its_tick_begins_anew() {
+    let (ticks, site, target) = Ticks::of_a_site().await;
+    ticks.hold_as(&site, 503).await;
     site.behave(Manner::AnswersAfter(Duration::from_millis(100), 503));
-    let round = rounds.next();
-    let again = Target { created_at: rounds.now(), status_since: rounds.now(), ..target.clone() };
+    let tick = ticks.next();
+    let again = Target { created_at: ticks.now(), status_since: ticks.now(), ..target.clone() };
 
     let registering = async {
         sleep(Duration::from_millis(50)).await;
-        rounds.db.watch().delete(&target).await.unwrap();
-        rounds.db.store_target(&again).await;
+        ticks.db.watch().delete(&target).await.unwrap();
+        ticks.db.store_target(&again).await;
     };
-    join(rounds.deliver(&round), registering).await;
+    join(ticks.deliver(&tick), registering).await;
 
-    assert!(rounds.results(&again).await.is_empty());
-    assert_eq!(rounds.status(&target).await, TargetStatus::Pending);
-    rounds.hold().await;
-    assert_eq!(rounds.status(&target).await, TargetStatus::Pending, "its first failure");
-    rounds.hold().await;
-    assert_eq!(rounds.status(&target).await, TargetStatus::Down);
-    assert_eq!((rounds.results(&again).await.len(), rounds.told().await.len()), (2, 1));
+    assert!(ticks.results(&again).await.is_empty());
+    assert_eq!(ticks.status(&target).await, TargetStatus::Pending);
+    ticks.hold().await;
+    assert_eq!(ticks.status(&target).await, TargetStatus::Pending, "its first failure");
+    ticks.hold().await;
+    assert_eq!(ticks.status(&target).await, TargetStatus::Down);
+    assert_eq!((ticks.results(&again).await.len(), ticks.told().await.len()), (2, 1));
 }
 
 #[tokio::test]
 async fn a_message_that_is_no_tick_is_parked_and_its_neighbour_runs() {
-    let (rounds, site, _) = Rounds::of_a_site().await;
+    let (ticks, site, _) = Ticks::of_a_site().await;
     let malformed = r#"{"partition": 7}"#.to_owned();
 
-    let answer = rounds.checker.consume(queue_batch(&[malformed.clone(), text(&rounds.next())])).await;
+    let answer = ticks.checker.consume(queue_batch(&[malformed.clone(), text(&ticks.next())])).await;
 
     assert!(answer.batch_item_failures.is_empty());
-    assert_eq!((rounds.queues.bodies("rounds-dlq"), site.all_requests()), (vec![malformed], 1));
+    assert_eq!((ticks.queues.bodies("ticks-dlq"), site.all_requests()), (vec![malformed], 1));
 }
 
 fn sample<T: serde::de::DeserializeOwned>(function: &str, name: &str) -> T {
@@ -829,8 +826,8 @@ async fn the_sample_events_are_understood() {
 
     tick(db.watch(), &queues, 15).run(sample("watch-tick", "call")).await.unwrap();
     let checker = checker(db.watch(), &queues, Reach::Public);
-    let (_, round) = metrics::observe(checker.consume(sample("watch-check", "round"))).await;
+    let (_, tick) = metrics::observe(checker.consume(sample("watch-check", "tick"))).await;
 
-    assert_eq!(round.get(Metric::RoundsCut), 1.0);
-    assert!(queues.bodies("rounds-dlq").is_empty());
+    assert_eq!(tick.get(Metric::TicksCut), 1.0);
+    assert!(queues.bodies("ticks-dlq").is_empty());
 }

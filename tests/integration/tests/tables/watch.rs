@@ -1,4 +1,4 @@
-//! WatchTable: one target per URL, one result per round, one event per change.
+//! WatchTable: one target per URL, one result per tick, one event per change.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,7 +17,7 @@ use aws_sdk_dynamodb::{
 use futures_util::future::join_all;
 use linklet_domain::{
     CheckError, CheckOutcome, CheckResult, Concurrency, CorrelationId, Event, EventDetail, Generation, Host, HostShard,
-    IdempotencyKey, LinkId, PageToken, PlannedRound, Target, TargetHealth, TargetId, TargetStatus, Timestamp, UserId,
+    IdempotencyKey, LinkId, PageToken, PlannedTick, Target, TargetHealth, TargetId, TargetStatus, Timestamp, UserId,
     WatcherState, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
@@ -28,7 +28,7 @@ use linklet_test_support::{CapacityMeter, Fault, Faults, Rendezvous, TargetBuild
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::fixture::{check, correlation, damage, due, per, record, round_at};
+use crate::fixture::{check, correlation, damage, due, per, record, tick_at};
 
 const GOOD: CheckOutcome = CheckOutcome::Answered(200);
 const FAILED: CheckOutcome = CheckOutcome::Answered(503);
@@ -57,7 +57,7 @@ fn key(text: &str) -> IdempotencyKey {
     IdempotencyKey::parse(text).unwrap()
 }
 
-/// A table, a target in it, and the rounds that check it.
+/// A table, a target in it, and the ticks that check it.
 struct Monitored {
     db: TestDynamoDb,
     target: Target,
@@ -79,20 +79,20 @@ impl Monitored {
         self.now().await.status
     }
 
-    /// The target, as a round reads it.
+    /// The target, as a tick reads it.
     async fn due(&self) -> DueTarget {
         due(&self.db.watch(), &self.target.id).await
     }
 
-    /// The result of the round with this number, checked a second after its slot, of the target as it was read. Returns its status
+    /// The result of the tick with this number, checked a second after its slot, of the target as it was read. Returns its status
     /// if that has changed.
     async fn round(&self, number: u32, target: &DueTarget, outcome: CheckOutcome) -> Option<TargetStatus> {
         let checked = checked(target, number, outcome);
         record(&self.db.watch(), slot(number), &checked).await.unwrap()
     }
 
-    /// The result of the round with this number, of the target as it is.
-    async fn next_round(&self, number: u32, outcome: CheckOutcome) -> Option<TargetStatus> {
+    /// The result of the tick with this number, of the target as it is.
+    async fn next_tick(&self, number: u32, outcome: CheckOutcome) -> Option<TargetStatus> {
         self.round(number, &self.due().await, outcome).await
     }
 
@@ -498,7 +498,7 @@ async fn register_in_one_shard(db: &TestDynamoDb, count: usize) -> (HostShard, V
 }
 
 #[tokio::test]
-async fn a_shard_that_is_split_begins_there_and_goes_round() {
+async fn a_shard_that_is_split_begins_there_and_goes_tick() {
     let db = TestDynamoDb::start();
     let (shard, ids) = register_in_one_shard(&db, 20).await;
     let split = TargetId::in_shard(shard, 1 << 119);
@@ -528,15 +528,15 @@ async fn an_unreadable_row_is_reported_and_its_neighbours_are_due() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_workers_taking_a_partition_at_once_one_gets_it_per_tick() {
     let db = TestDynamoDb::start();
-    let (table, round) = (db.watch(), round_at(noon(), 15));
-    let take = async |round: &PlannedRound| table.take_partition(round, &CorrelationId::generate()).await.unwrap();
+    let (table, tick) = (db.watch(), tick_at(noon(), 15));
+    let take = async |tick: &PlannedTick| table.take_partition(tick, &CorrelationId::generate()).await.unwrap();
 
-    let taken = join_all((0..20).map(|_| take(&round))).await;
+    let taken = join_all((0..20).map(|_| take(&tick))).await;
 
     assert_eq!(taken.into_iter().filter(|is_taken| *is_taken).count(), 1);
-    let next = round_at(slot(1), 15);
+    let next = tick_at(slot(1), 15);
     assert!(take(&next).await);
-    assert!(!take(&round).await && !take(&next).await, "each once");
+    assert!(!take(&tick).await && !take(&next).await, "each once");
 }
 
 #[tokio::test]
@@ -545,17 +545,17 @@ async fn a_partition_that_was_taken_with_a_lost_answer_is_taken() {
     let (table, faults) = retrying(&db);
     faults.plan(Some((0, Fault::AnswerLost)));
 
-    assert!(table.take_partition(&round_at(noon(), 15), &correlation()).await.unwrap());
-    assert!(!db.watch().take_partition(&round_at(noon(), 15), &CorrelationId::generate()).await.unwrap());
+    assert!(table.take_partition(&tick_at(noon(), 15), &correlation()).await.unwrap());
+    assert!(!db.watch().take_partition(&tick_at(noon(), 15), &CorrelationId::generate()).await.unwrap());
 }
 
 #[tokio::test]
 async fn only_partitions_without_a_common_host_shard_are_taken_independently() {
     let db = TestDynamoDb::start();
-    let (table, round) = (db.watch(), round_at(noon(), 15));
+    let (table, tick) = (db.watch(), tick_at(noon(), 15));
     let partition = |places, number| Concurrency::try_from(places).unwrap().in_partitions().nth(number).unwrap();
     let take = async |partition| {
-        table.take_partition(&PlannedRound { partition, ..round.clone() }, &CorrelationId::generate()).await
+        table.take_partition(&PlannedTick { partition, ..tick.clone() }, &CorrelationId::generate()).await
     };
 
     assert!(take(partition(16, 1)).await.unwrap());
@@ -567,30 +567,30 @@ async fn only_partitions_without_a_common_host_shard_are_taken_independently() {
 #[tokio::test]
 async fn a_partition_has_notes_only_if_something_was_noted() {
     let db = TestDynamoDb::start();
-    let (table, round) = (db.watch(), round_at(noon(), 15));
-    assert_eq!(table.notes(round.partition).await.unwrap(), PartitionNotes::default());
+    let (table, tick) = (db.watch(), tick_at(noon(), 15));
+    assert_eq!(table.notes(tick.partition).await.unwrap(), PartitionNotes::default());
     let notes = PartitionNotes { first: vec![target("https://example.com/a").id], is_cut: true };
 
-    table.note(&round, &notes).await.unwrap();
+    table.note(&tick, &notes).await.unwrap();
 
-    assert_eq!(table.notes(round.partition).await.unwrap(), notes);
+    assert_eq!(table.notes(tick.partition).await.unwrap(), notes);
     let row = db.scan("WatchTable").pop().unwrap();
     assert_eq!(row["ttl"]["N"], noon().plus(lifetimes::PARTITION_NOTES).unix_seconds().to_string());
-    table.note(&round, &PartitionNotes::default()).await.unwrap();
-    assert_eq!(table.notes(round.partition).await.unwrap(), PartitionNotes::default());
+    table.note(&tick, &PartitionNotes::default()).await.unwrap();
+    assert_eq!(table.notes(tick.partition).await.unwrap(), PartitionNotes::default());
 }
 
-// --------------------------------------------------------------------------------------------------------------- Rounds
+// --------------------------------------------------------------------------------------------------------------- Ticks
 
 #[tokio::test]
 async fn the_events_say_what_happened_to_what_and_when() {
     let monitored = Monitored::new().await;
-    monitored.next_round(0, GOOD).await;
-    monitored.next_round(1, FAILED).await;
-    monitored.next_round(2, CheckOutcome::Failed(CheckError::Timeout)).await;
-    monitored.next_round(3, GOOD).await;
-    monitored.next_round(4, FAILED).await;
-    monitored.next_round(5, FAILED).await;
+    monitored.next_tick(0, GOOD).await;
+    monitored.next_tick(1, FAILED).await;
+    monitored.next_tick(2, CheckOutcome::Failed(CheckError::Timeout)).await;
+    monitored.next_tick(3, GOOD).await;
+    monitored.next_tick(4, FAILED).await;
+    monitored.next_tick(5, FAILED).await;
 
     let events = monitored.events();
 
@@ -612,9 +612,9 @@ async fn the_events_say_what_happened_to_what_and_when() {
 }
 
 #[tokio::test]
-async fn a_part_of_a_round_is_stored_once() {
+async fn a_part_of_a_tick_is_stored_once() {
     let monitored = Monitored::new().await;
-    monitored.next_round(0, GOOD).await;
+    monitored.next_tick(0, GOOD).await;
     let read = monitored.due().await;
 
     let first = monitored.round(1, &read, FAILED).await;
@@ -623,20 +623,20 @@ async fn a_part_of_a_round_is_stored_once() {
 
     assert_eq!([first, again, other], [None; 3]);
     assert_eq!(monitored.due().await.health.failed_slot, Some(slot(1)), "the other result counts for nothing");
-    assert_eq!(monitored.status().await, TargetStatus::Up, "a failed round and itself are not two in a row");
+    assert_eq!(monitored.status().await, TargetStatus::Up, "a failed tick and itself are not two in a row");
     assert_eq!(monitored.results().await[0].outcome, FAILED, "the first result stays");
     assert_eq!(monitored.results().await.len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn rounds_at_once_make_one_change() {
+async fn ticks_at_once_make_one_change() {
     for (before, outcome, status, events) in [
         (GOOD, FAILED, TargetStatus::Down, &["target.down"][..]),
         (FAILED, GOOD, TargetStatus::Up, &["target.down", "target.up"]),
     ] {
         let monitored = Monitored::new().await;
-        monitored.next_round(0, before).await;
-        monitored.next_round(1, FAILED).await;
+        monitored.next_tick(0, before).await;
+        monitored.next_tick(1, FAILED).await;
         let read = monitored.due().await;
 
         let changed = join_all((0..12).map(|number| monitored.round(2 + number % 3, &read, outcome))).await;
@@ -647,13 +647,13 @@ async fn rounds_at_once_make_one_change() {
     }
 }
 
-/// Reads are eventually consistent, and a round may begin before all that follows from the one before is written.
+/// Reads are eventually consistent, and a tick may begin before all that follows from the one before is written.
 #[tokio::test]
 async fn a_tick_with_an_outdated_standing_keeps_a_right_status() {
     let monitored = Monitored::new().await;
-    monitored.next_round(0, GOOD).await;
+    monitored.next_tick(0, GOOD).await;
     let up = monitored.due().await;
-    monitored.next_round(1, FAILED).await;
+    monitored.next_tick(1, FAILED).await;
 
     // The first failure was not seen.
     assert_eq!(monitored.round(2, &up, FAILED).await, Some(TargetStatus::Down));
@@ -669,17 +669,17 @@ async fn a_tick_with_an_outdated_standing_keeps_a_right_status() {
 
 #[tokio::test]
 async fn statuses_follow_from_results_even_if_a_success_was_not_noted() {
-    const ROUNDS: u32 = 6;
+    const TICKS: u32 = 6;
     let db = TestDynamoDb::start();
     let table = db.watch();
     let mut changes = Vec::new();
-    for history in 0..1_u32 << ROUNDS {
+    for history in 0..1_u32 << TICKS {
         let has_failed = |number: u32| history >> number & 1 == 1;
         for notes_successes in [true, false] {
             let target = target(&format!("https://{history}.example/"));
             done(table.register(&target, None, &correlation()).await);
             let mut status = TargetStatus::Pending;
-            for number in 0..ROUNDS {
+            for number in 0..TICKS {
                 let outcome = if has_failed(number) { FAILED } else { GOOD };
                 let checked = checked(&due(&table, &target.id).await, number, outcome);
                 let expected = match (outcome, number > 0 && has_failed(number - 1)) {
@@ -688,14 +688,14 @@ async fn statuses_follow_from_results_even_if_a_success_was_not_noted() {
                     (_, false) => status,
                 };
                 if outcome == GOOD && status == TargetStatus::Up && !notes_successes {
-                    let stored = table.store_results(&round_at(slot(number), 15), 0, &[checked]).await.unwrap();
+                    let stored = table.store_results(&tick_at(slot(number), 15), 0, &[checked]).await.unwrap();
                     assert!(stored);
                 } else {
                     let changed = record(&table, slot(number), &checked).await.unwrap();
-                    assert_eq!(changed, (expected != status).then_some(expected), "{history:06b}, round {number}");
+                    assert_eq!(changed, (expected != status).then_some(expected), "{history:06b}, tick {number}");
                 }
                 let found = table.find(&target.id).await.unwrap().unwrap();
-                assert_eq!(found.status, expected, "{history:06b}, the first round last");
+                assert_eq!(found.status, expected, "{history:06b}, the first tick last");
                 if status != expected {
                     assert_eq!(found.status_since, slot(number).plus(Duration::from_secs(1)));
                     changes.push((status, expected));
@@ -713,8 +713,8 @@ async fn statuses_follow_from_results_even_if_a_success_was_not_noted() {
 async fn a_result_that_comes_late_changes_nothing_that_is_newer() {
     let monitored = Monitored::new().await;
     let read = monitored.due().await;
-    monitored.next_round(1, FAILED).await;
-    monitored.next_round(3, FAILED).await;
+    monitored.next_tick(1, FAILED).await;
+    monitored.next_tick(3, FAILED).await;
 
     let late = monitored.round(2, &read, GOOD).await;
 
@@ -723,9 +723,9 @@ async fn a_result_that_comes_late_changes_nothing_that_is_newer() {
 }
 
 #[tokio::test]
-async fn a_deleted_targets_last_rounds_bring_nothing_back() {
+async fn a_deleted_targets_last_ticks_bring_nothing_back() {
     let monitored = Monitored::new().await;
-    monitored.next_round(0, FAILED).await;
+    monitored.next_tick(0, FAILED).await;
     let read = monitored.due().await;
     monitored.db.watch().delete(&monitored.target).await.unwrap();
 
@@ -740,7 +740,7 @@ async fn a_deleted_targets_last_rounds_bring_nothing_back() {
 #[tokio::test]
 async fn results_of_a_deleted_target_do_not_count_for_its_successor() {
     let monitored = Monitored::new().await;
-    monitored.next_round(0, FAILED).await;
+    monitored.next_tick(0, FAILED).await;
     let read = monitored.due().await;
     monitored.db.watch().delete(&monitored.target).await.unwrap();
     let successor = Target { created_at: slot(1), status_since: slot(1), ..monitored.target.clone() };
@@ -748,15 +748,15 @@ async fn results_of_a_deleted_target_do_not_count_for_its_successor() {
 
     assert_eq!(monitored.round(1, &read, FAILED).await, None, "of the target before");
     assert!(monitored.results().await.is_empty());
-    assert_eq!(monitored.next_round(2, FAILED).await, None, "its first failure");
-    assert_eq!(monitored.next_round(3, FAILED).await, Some(TargetStatus::Down), "its second");
+    assert_eq!(monitored.next_tick(2, FAILED).await, None, "its first failure");
+    assert_eq!(monitored.next_tick(3, FAILED).await, Some(TargetStatus::Down), "its second");
     assert_eq!(monitored.results().await.len(), 2);
 }
 
 #[tokio::test]
 async fn results_whose_answer_was_lost_are_stored_once_and_count() {
     let monitored = Monitored::new().await;
-    monitored.next_round(0, FAILED).await;
+    monitored.next_tick(0, FAILED).await;
     let (table, faults) = retrying(&monitored.db);
 
     // Calls: the results, which are there when they are put again; what was found since the failure; the change.
@@ -778,7 +778,7 @@ async fn a_changed_standing_costs_one_write_unit_and_an_unchanged_one_none() {
     let table = WatchTable::new(monitored.db.client_with(meter.clone()), "WatchTable");
     let cost = async |number, outcome| {
         let checked = checked(&monitored.due().await, number, outcome);
-        assert!(table.store_results(&round_at(slot(number), 15), 0, std::slice::from_ref(&checked)).await.unwrap());
+        assert!(table.store_results(&tick_at(slot(number), 15), 0, std::slice::from_ref(&checked)).await.unwrap());
         meter.reset();
         table.conclude(slot(number), &checked).await.unwrap();
         (meter.calls(), meter.read_units(), meter.write_units())
@@ -806,7 +806,7 @@ async fn sixty_four_results_are_one_write_unit_and_are_read_back() {
         results.push(checked(&due(&db.watch(), &target.id).await, 4, CheckOutcome::Answered(200 + number)));
     }
 
-    assert!(table.store_results(&round_at(slot(4), 60), 10, &results).await.unwrap());
+    assert!(table.store_results(&tick_at(slot(4), 60), 10, &results).await.unwrap());
 
     assert_eq!((meter.calls(), meter.write_units()), (1, 1.0));
     meter.reset();
@@ -988,7 +988,7 @@ async fn a_link_without_room_frees_no_place_and_watches_when_it_begins_again() {
 async fn results_come_newest_first_and_within_their_limits() {
     let monitored = Monitored::new().await;
     for number in 0..6 {
-        monitored.next_round(number, if number == 2 { FAILED } else { GOOD }).await;
+        monitored.next_tick(number, if number == 2 { FAILED } else { GOOD }).await;
     }
     let table = monitored.db.watch();
     let results = async |since, limit, now| {
@@ -1012,7 +1012,7 @@ async fn a_result_is_read_as_recorded_and_expires_after_its_time() {
     let monitored = Monitored::new().await;
     let timeout = CheckOutcome::Failed(CheckError::Timeout);
 
-    monitored.next_round(3, timeout).await;
+    monitored.next_tick(3, timeout).await;
 
     let checked_at = slot(3).plus(Duration::from_secs(1));
     assert_eq!(monitored.results().await, [CheckResult { checked_at, outcome: timeout, latency_ms: 3 }]);

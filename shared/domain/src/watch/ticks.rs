@@ -1,7 +1,7 @@
-//! The schedule of checks: host shards, partitions and rounds.
+//! The schedule of checks: host shards, partitions and ticks.
 //!
 //! All targets have the same interval, and are checked at its beginning. A target's host determines its host shard, and as many
-//! host shards as fit make a partition, whose round is one message and one invocation. So a host is in one partition at a time, and the schedule
+//! host shards as fit make a partition, whose tick is one message and one invocation. So a host is in one partition at a time, and the schedule
 //! needs no index of due times that each check would update.
 
 use std::{fmt, num::NonZeroU8, str::FromStr, time::Duration};
@@ -92,7 +92,7 @@ impl FromStr for Concurrency {
     }
 }
 
-/// A partition: some host shards, whose targets one worker checks in a round.
+/// A partition: some host shards, whose targets one worker checks in a tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "PartitionMessage", into = "PartitionMessage")]
 pub struct CheckPartition {
@@ -179,7 +179,7 @@ impl CheckInterval {
         Duration::from_secs(self.0.into())
     }
 
-    /// When the rounds begin that start in the UTC minute that contains `moment`, in ascending order.
+    /// When the ticks begin that start in the UTC minute that contains `moment`, in ascending order.
     pub fn slots_of_minute(self, moment: Timestamp) -> impl Iterator<Item = Timestamp> {
         let minute = moment.minus(Duration::from_millis(moment.unix_millis() % 60_000));
         (0..60 / self.0).map(move |turn| minute.plus(self.duration() * turn.into()))
@@ -219,7 +219,7 @@ mod tests {
     const INTERVALS: [u8; 5] = [10, 15, 20, 30, 60];
 
     #[test]
-    fn a_minute_has_a_round_per_interval() {
+    fn a_minute_has_a_tick_per_interval() {
         let interval = CheckInterval::from_seconds(15).unwrap();
         let minute = Timestamp::parse("2026-03-02T14:05:00Z").unwrap();
         let seconds = |moment| -> Vec<String> {
@@ -285,9 +285,9 @@ mod tests {
     }
 
     proptest! {
-        /// However the minutes are called, a round begins when the one before is over.
+        /// However the minutes are called, a tick begins when the one before is over.
         #[test]
-        fn a_round_begins_when_the_one_before_is_over(minute in 0_i64..100_000, choice in 0_usize..5) {
+        fn a_tick_begins_when_the_one_before_is_over(minute in 0_i64..100_000, choice in 0_usize..5) {
             let interval = CheckInterval::from_seconds(INTERVALS[choice]).unwrap();
             let slots: Vec<_> = (minute..minute + 3)
                 .flat_map(|minute| interval.slots_of_minute(Timestamp::from_unix_seconds(minute * 60).unwrap()))
