@@ -130,7 +130,7 @@ impl System {
         let (start, number) = (Timestamp::now(), Cell::new(0));
         let round = || {
             number.set(number.get() + 1);
-            message(&fixture::round_at(start.plus(Duration::from_secs(60 * number.get())), 60))
+            message(&fixture::tick_at(start.plus(Duration::from_secs(60 * number.get())), 60))
         };
         [
             ("watch-tick", lengths(async || drop(metrics::observe(schedule::invoke(&tick, call())).await)).await),

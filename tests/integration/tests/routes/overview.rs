@@ -95,7 +95,7 @@ impl Fixture {
         self.db.store_target(&target).await
     }
 
-    /// Two rounds in which a target doesn't answer.
+    /// Two ticks in which a target doesn't answer.
     pub async fn fail(&self, target: &Target, at: Timestamp) {
         for at in [at, at.plus(Duration::from_secs(15))] {
             check(&self.db, &target.id, at, CheckOutcome::Failed(CheckError::Timeout)).await;
