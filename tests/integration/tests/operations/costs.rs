@@ -53,7 +53,7 @@ fn the_calculator_knows_what_the_template_deploys() {
         "analytics_batch": analytics["BatchSize"],
         "analytics_window_seconds": default("AnalyticsBatchWindowSeconds"),
         "check_interval_seconds": default("CheckIntervalSeconds"),
-        "max_concurrency": default("MaxConcurrency"),
+        "max_concurrency": default("MaxConcurrency").as_str().unwrap().parse::<u8>().unwrap(),
         "log_retention_days": default("LogRetentionDays"),
         "log_level": default("LogLevel"),
         "tracing": default("Tracing"),

@@ -406,9 +406,9 @@ fn lambda_runs_a_worker_for_each_partition_and_two_at_least() {
     let template = Template::load();
 
     for checks in template.parameters()["MaxConcurrency"]["AllowedValues"].as_array().unwrap() {
-        let checks = checks.to_string();
+        let checks = checks.as_str().unwrap();
         let partitions = checks.parse::<Concurrency>().unwrap().partitions();
-        assert_eq!(template.mappings()["Workers"][&checks]["AtOnce"], partitions.max(2), "{checks} checks at a time");
+        assert_eq!(template.mappings()["Workers"][checks]["AtOnce"], partitions.max(2), "{checks} checks at a time");
     }
 }
 
