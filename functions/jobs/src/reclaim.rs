@@ -100,7 +100,7 @@ impl ReclaimWork {
     /// Whether somebody has created a workspace and leads it still. Whoever has taken the role away has it now, and a creator who was
     /// an admin once doesn't become one by forgetting a password.
     async fn is_theirs(&self, workspace: &Workspace, user: &UserId) -> Result<bool> {
-        if workspace.created_by != *user {
+        if workspace.creator != *user {
             return Ok(false);
         }
         let members = self.users.members(&workspace.id).await?;

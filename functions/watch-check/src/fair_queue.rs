@@ -31,7 +31,7 @@ impl FairQueue {
     pub(crate) fn of(targets: Vec<DueTarget>, first: &[TargetId]) -> Self {
         let first: HashSet<_> = first.iter().collect();
         let comes_first = |target: &DueTarget| first.contains(&target.id);
-        let creators = grouped(targets, |target| target.creator).map(|targets| {
+        let creators = grouped(targets, |target| target.workspace_creator).map(|targets| {
             let workspaces = grouped(targets, |target| target.workspace).map(|mut targets| {
                 targets.sort_by_key(|target| !comes_first(target));
                 Workspace(targets.into())
@@ -125,7 +125,7 @@ mod tests {
         DueTarget {
             id: TargetId::of(&workspace, &canonical),
             workspace,
-            creator,
+            workspace_creator: creator,
             created_at: Timestamp::now(),
             host: canonical.host(),
             url,
@@ -155,7 +155,7 @@ mod tests {
 
         let checked = taken(&mut queue, 6);
 
-        assert_eq!(checked.iter().filter(|target| target.creator == few).count(), 3);
+        assert_eq!(checked.iter().filter(|target| target.workspace_creator == few).count(), 3);
         assert_eq!(queue.into_rest().len(), 2_003 - 6);
     }
 
@@ -209,12 +209,12 @@ mod tests {
 
             let checked = taken(&mut queue, 6);
 
-            let of_greedy: Vec<_> = checked.iter().filter(|target| target.creator == greedy).collect();
+            let of_greedy: Vec<_> = checked.iter().filter(|target| target.workspace_creator == greedy).collect();
             assert_eq!(
                 of_greedy.iter().map(|target| &target.id).collect::<Vec<_>>(),
                 first.iter().take(3).collect::<Vec<_>>()
             );
-            assert_eq!((checked[0].creator, checked[1].creator), (greedy, few));
+            assert_eq!((checked[0].workspace_creator, checked[1].workspace_creator), (greedy, few));
         }
     }
 

@@ -73,8 +73,15 @@ impl LinkChanges {
 
     fn of_members(before: &Value, after: &Value) -> Self {
         let names = [before, after].into_iter().filter_map(Value::as_object).flat_map(Map::keys);
-        let changed = names.filter(|name| before[*name] != after[*name]);
-        Self(changed.map(|name| (name.clone(), json!({ "from": before[name], "to": after[name] }))).collect())
+        // A flag that isn't set is left out.
+        let value =
+            |one: &Value, other: &Value| if one.is_null() && other.is_boolean() { json!(false) } else { one.clone() };
+        let transition = |name: &String| Transition {
+            from: value(&before[name], &after[name]),
+            to: value(&after[name], &before[name]),
+        };
+        let changed = names.map(|name| (name.clone(), transition(name))).filter(|(_, change)| change.from != change.to);
+        Self(changed.map(|(name, change)| (name, json!(change))).collect())
     }
 
     fn unless_empty(self) -> Option<Self> {
@@ -93,8 +100,6 @@ fn members(link: &Link) -> Value {
         "watch": link.watch,
         "archived": link.archived,
         "user_id": link.identity.owner,
-        // Its absence is stored as `false`.
-        "forward_query": false,
     });
     for properties in [json!(link.metadata), json!(link.options)] {
         for (name, value) in properties.as_object().into_iter().flatten() {

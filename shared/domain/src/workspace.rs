@@ -150,7 +150,7 @@ pub struct Workspace {
     #[serde(default, skip_serializing_if = "Destinations::are_fixed")]
     pub destinations: Destinations,
     /// Who has created it, who may have left it since.
-    pub created_by: UserId,
+    pub creator: UserId,
     /// When the workspace was created.
     pub created_at: Timestamp,
     /// When its name, slug or settings were last changed; at first, when it was created.

@@ -300,12 +300,10 @@ impl Write<'_> {
 const CONFLICT: &str = "TransactionConflictException";
 
 /// Sends a write of one item, and again as long as a transaction is writing the same item.
-async fn unless_in_conflict<T, E, R, TransactionOutcome>(
-    mut send: impl FnMut() -> TransactionOutcome,
-) -> Result<T, SdkError<E, R>>
+async fn unless_in_conflict<T, E, R, F>(mut send: impl FnMut() -> F) -> Result<T, SdkError<E, R>>
 where
     E: ProvideErrorMetadata,
-    TransactionOutcome: Future<Output = Result<T, SdkError<E, R>>>,
+    F: Future<Output = Result<T, SdkError<E, R>>>,
 {
     const TRIES: u32 = 6;
     let mut attempt = 0;

@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_query_ticks_the_sum_of_its_items() {
+    async fn a_query_rounds_the_sum_of_its_items() {
         let (_db, client, meter) = bench();
         for sk in ["1", "2", "3"] {
             let mut item = sized("a", 1_500);

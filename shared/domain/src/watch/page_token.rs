@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_survives_the_tick_trip_through_a_url() {
+    fn a_token_survives_the_round_trip_through_a_url() {
         for id in ["t_0000000000000000000000", "t_0000000000000000000007", "t_fzzzzzzzzzzzzzzzzzzzzz"] {
             let token = PageToken { created_at: Timestamp::now(), id: TargetId::parse(id).unwrap() };
             let encoded = token.encode();

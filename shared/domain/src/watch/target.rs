@@ -94,8 +94,7 @@ pub struct Target {
     /// Number of links that watch the target.
     pub watchers: u64,
     /// Who created the workspace, by whom targets are counted and take turns.
-    #[serde(rename = "created_by")]
-    pub creator: UserId,
+    pub workspace_creator: UserId,
     /// The current status.
     pub status: TargetStatus,
     /// When the current status began.
@@ -103,7 +102,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// A new target: pending, not registered, without watchers. Until [`Self::created_by`] says otherwise, its owner is the
+    /// A new target: pending, not registered, without watchers. Until [`Self::in_workspace_of`] says otherwise, its owner is the
     /// creator as well.
     ///
     /// # Errors
@@ -119,7 +118,7 @@ impl Target {
             owner,
             registered: false,
             watchers: 0,
-            creator: owner,
+            workspace_creator: owner,
             status: TargetStatus::Pending,
             status_since: now,
         })
@@ -132,8 +131,8 @@ impl Target {
 
     /// The target in a workspace that this person has created.
     #[must_use]
-    pub fn created_by(self, creator: UserId) -> Self {
-        Self { creator, ..self }
+    pub fn in_workspace_of(self, creator: UserId) -> Self {
+        Self { workspace_creator: creator, ..self }
     }
 }
 

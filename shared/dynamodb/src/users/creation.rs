@@ -1,4 +1,4 @@
-//! Creation workspaces, and listing those of a person.
+//! Creating workspaces, and listing those of a person.
 
 use linklet_domain::{
     Account, AuditAction, AuditContext, AuditSubject, Destinations, IdempotencyKey, Member, Membership, Revision, Role,
@@ -51,7 +51,7 @@ impl NewWorkspace {
             slug,
             settings,
             destinations: Destinations::default(),
-            created_by: self.creator.user,
+            creator: self.creator.user,
             created_at,
             updated_at: created_at,
             revision: Revision::FIRST,
@@ -66,7 +66,7 @@ impl NewWorkspace {
     }
 }
 
-/// The outcome of creation a workspace.
+/// The outcome of creating a workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CreateWorkspaceOutcome {
     /// The workspace is created.

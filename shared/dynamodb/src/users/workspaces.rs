@@ -35,7 +35,7 @@ impl Workspaces {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn creator(&self, id: &WorkspaceId) -> Result<Option<UserId>> {
-        Ok(self.workspace(id).await?.map(|workspace| workspace.created_by))
+        Ok(self.workspace(id).await?.map(|workspace| workspace.creator))
     }
 
     /// What stands behind a job at this moment.

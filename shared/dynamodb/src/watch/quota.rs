@@ -68,7 +68,7 @@ impl WatchTable {
     }
 
     fn count_updates(&self, operation: &'static str, target: &Target, change: i8) -> [Write<'_>; 2] {
-        [count_key(&target.workspace), creator_count_key(&target.creator)]
+        [count_key(&target.workspace), creator_count_key(&target.workspace_creator)]
             .map(|key| self.table.update(operation, key, "ADD targets :change").value(":change", number(&change)))
     }
 }

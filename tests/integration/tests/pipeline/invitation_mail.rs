@@ -276,3 +276,16 @@ fn an_order_on_the_wire_is_read_as_it_was_written() {
     assert_eq!(*workspace_name, WorkspaceName::parse("Analytical Engines").unwrap());
     assert_eq!(serde_json::to_value(&order).unwrap(), serde_json::from_str::<Value>(body).unwrap());
 }
+
+#[tokio::test]
+async fn an_invitation_whose_mail_failed_is_mailed_with_another_token() {
+    let post = Post::new().await;
+    post.invite(BOB).await;
+
+    post.outside.refuse_mail(true);
+    assert!(!post.deliver().await);
+    post.outside.refuse_mail(false);
+    assert!(post.deliver().await);
+
+    assert_eq!(post.register(BOB, &post.mailed_token()).await.status, 201);
+}

@@ -223,18 +223,18 @@ impl Ticks {
     /// The next tick, of a minute, which begins at once. The one before is over by then.
     fn next(&self) -> PlannedTick {
         self.pass(MINUTE);
-        self.round(60)
+        self.tick(60)
     }
 
     /// A tick that begins in the second that has just begun.
-    fn round(&self, seconds: u8) -> PlannedTick {
+    fn tick(&self, seconds: u8) -> PlannedTick {
         tick_at(Timestamp::from_unix_seconds(self.now().unix_seconds()).unwrap(), seconds)
     }
 
     /// A tick of ten seconds, of which so many milliseconds have passed.
     fn late(&self, milliseconds: u64) -> PlannedTick {
         self.pass(Duration::from_secs(10));
-        let tick = self.round(10);
+        let tick = self.tick(10);
         let passed = tick.slot.until(self.now());
         self.pass(Duration::from_millis(milliseconds).saturating_sub(passed));
         tick
@@ -537,7 +537,7 @@ async fn without_leave_this_machine_is_not_reached() {
     let target = register(&ticks.db, &site.url("/page")).await;
     let worker = checker(ticks.db.watch(), &ticks.queues, Reach::Public);
 
-    worker.consume(queue_batch(&[text(&ticks.round(60))])).await;
+    worker.consume(queue_batch(&[text(&ticks.tick(60))])).await;
 
     assert_eq!(ticks.outcomes(&target).await, [CheckOutcome::Failed(CheckError::NotPublic)]);
     assert_eq!(site.all_requests(), 0);
@@ -752,7 +752,7 @@ async fn with_more_targets_than_a_tick_reads_each_is_eventually_checked() {
     let mut held = 0;
     while (0..100).any(|number| site.requests(&format!("/{number}")) == 0) {
         ticks.pass(Duration::from_secs(10));
-        let measured = ticks.deliver(&PlannedTick { partition, ..ticks.round(10) }).await;
+        let measured = ticks.deliver(&PlannedTick { partition, ..ticks.tick(10) }).await;
         assert_eq!(measured.get(Metric::TicksCut), 1.0);
         held += 1;
         // Where reading begins at a random place, a tick has each target with a probability of two fifths at least.

@@ -406,7 +406,7 @@ async fn what_a_link_watches_counts_for_who_created_its_workspace() {
     let records = creations([&link]).await;
     assert_eq!(retry_from(&watch_links(&fixture.db, &fixture.queues).consume(batch_of(&records)).await), None);
 
-    assert_eq!(due(&fixture.db.watch(), &target_id(&link)).await.creator, creator.id);
+    assert_eq!(due(&fixture.db.watch(), &target_id(&link)).await.workspace_creator, creator.id);
 }
 
 #[tokio::test]

@@ -189,7 +189,7 @@ async fn a_session_without_a_workspace_ends_as_any_other() {
 }
 
 /// A request for a workspace with an idempotency key.
-async fn found_once(account: &Account, token: &str, key: &str, body: &Value) -> Answer {
+async fn create_once(account: &Account, token: &str, key: &str, body: &Value) -> Answer {
     let request = RequestBuilder::new("POST", "/api/workspaces").token(token).header("idempotency-key", key);
     request.json(body).send_to(account).await
 }
@@ -204,23 +204,23 @@ async fn a_repeated_request_makes_one_workspace_and_is_answered_as_the_first() {
     let account = &deployment.account;
     let all = async |person: &Person| deployment.db.users().memberships(&person.id).await.unwrap().len();
 
-    let refused = found_once(account, &adas, "order-1", &json!({"name": ""})).await;
+    let refused = create_once(account, &adas, "order-1", &json!({"name": ""})).await;
     assert_eq!(refused.status, 400, "it uses up no key");
-    let first = found_once(account, &adas, "order-1", &body).await;
-    let again = found_once(account, &adas, "order-1", &body).await;
-    let another = found_once(account, &adas, "order-1", &json!({"name": "Looms"})).await;
-    let invalid = found_once(account, &adas, "order-1", &json!({"name": ""})).await;
-    let wrong_key = found_once(account, &adas, "order 1", &body).await;
+    let first = create_once(account, &adas, "order-1", &body).await;
+    let again = create_once(account, &adas, "order-1", &body).await;
+    let another = create_once(account, &adas, "order-1", &json!({"name": "Looms"})).await;
+    let invalid = create_once(account, &adas, "order-1", &json!({"name": ""})).await;
+    let wrong_key = create_once(account, &adas, "order 1", &body).await;
 
     assert_eq!((first.status, &first.body), (201, &again.body));
     assert_eq!((again.status, again.header("location")), (201, first.header("location")));
     assert_eq!((another.status, &another.json()["code"]), (422, &json!("idempotency_key_reused")));
     assert_eq!((invalid.status, wrong_key.status), (422, 400));
     assert_eq!(all(&ada).await, 2, "the one of her registration, and this one");
-    let other = found_once(account, &bobs, "order-1", &body).await;
+    let other = create_once(account, &bobs, "order-1", &body).await;
     assert_eq!((other.status, all(&bob).await), (201, 2), "keys are those of a person");
     assert_ne!(other.json()["workspace_id"], first.json()["workspace_id"]);
-    let next = found_once(account, &adas, "order-2", &body).await;
+    let next = create_once(account, &adas, "order-2", &body).await;
     assert_eq!((next.status, all(&ada).await), (201, 3));
 }
 
@@ -231,7 +231,7 @@ async fn ten_requests_with_one_key_at_once_make_one_workspace() {
     let token = token_of(&ada.id, &ada.workspace, Role::Admin);
     let body = json!({"name": "Engines"});
 
-    let answers = join_all((0..10).map(|_| found_once(&deployment.account, &token, "order-1", &body))).await;
+    let answers = join_all((0..10).map(|_| create_once(&deployment.account, &token, "order-1", &body))).await;
 
     let made: BTreeSet<_> = answers.iter().map(|answer| answer.json()["workspace_id"].to_string()).collect();
     assert!(answers.iter().all(|answer| answer.status == 201), "{answers:?}");
@@ -244,13 +244,13 @@ async fn after_a_day_a_key_makes_another_workspace() {
     let ada = deployment.db.register("ada").await;
     let token = token_of(&ada.id, &ada.workspace, Role::Admin);
     let body = json!({"name": "Engines"});
-    let first = found_once(&deployment.account, &token, "order-1", &body).await;
+    let first = create_once(&deployment.account, &token, "order-1", &body).await;
     let rows = deployment.db.scan("UsersTable");
     let mut row = rows.into_iter().find(|row| row["sk"]["S"] == "CREATION#order-1").unwrap();
     row["ttl"]["N"] = json!(Timestamp::now().unix_seconds().to_string());
     deployment.db.put("UsersTable", &row);
 
-    let second = found_once(&deployment.account, &token, "order-1", &body).await;
+    let second = create_once(&deployment.account, &token, "order-1", &body).await;
 
     assert_eq!(second.status, 201);
     assert_ne!(second.json()["workspace_id"], first.json()["workspace_id"]);

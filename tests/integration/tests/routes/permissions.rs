@@ -343,8 +343,13 @@ async fn request_of(
 
 #[tokio::test]
 async fn every_route_answers_everybody_about_everybodys_things() {
-    let mut number = 0;
-    for (name, route) in &routes() {
+    let (mut number, routes) = (0, routes());
+    for (name, done) in DONE {
+        let Route { method, .. } = &routes[name];
+        let success = Contract::success(Contract::load().operation_at(method, routes[name].plain_path()));
+        assert_ne!(done, success, "{name} needs no row in this list");
+    }
+    for (name, route) in &routes {
         let db = TestDynamoDb::without_streams();
         let operation = Contract::load().operation_at(&route.method, route.plain_path());
         let (parameter, rows, body) =
@@ -376,9 +381,9 @@ async fn every_route_answers_everybody_about_everybodys_things() {
     }
 }
 
-/// What is answered without a table: pages, images, who may register, a cookie and a mail's token that are missing, and many links, each
-/// of which has a result of its own.
-const NEED_NO_TABLE: [&str; 16] = [
+/// What is answered without a table: pages, images, who may register, tokens that can't be any, and many links, each of which has a
+/// result of its own.
+const NEED_NO_TABLE: [&str; 21] = [
     "GET /",
     "GET /app",
     "GET /app/{proxy+}",
@@ -395,6 +400,11 @@ const NEED_NO_TABLE: [&str; 16] = [
     "POST /api/links/bulk",
     "PATCH /api/links/bulk",
     "DELETE /api/links/bulk",
+    "POST /api/auth/password/reset",
+    "POST /api/auth/verify",
+    "POST /api/auth/address/keep",
+    "POST /api/invitations/look",
+    "POST /api/invitations/accept",
 ];
 
 #[tokio::test]
@@ -402,7 +412,10 @@ async fn without_tables_every_route_that_needs_one_answers_503_without_internals
     let (routes, mut others) = (routes(), BTreeSet::new());
     for (number, (name, route)) in routes.iter().enumerate() {
         let db = TestDynamoDb::without_streams();
-        let body = body_of(name, Contract::load().operation_at(&route.method, route.plain_path()));
+        let mut body = body_of(name, Contract::load().operation_at(&route.method, route.plain_path()));
+        if let Some(token) = body.get_mut("token") {
+            *token = json!("short");
+        }
         let request = request_of(&db, number, (Who::Token(Role::Admin), Whose::Own), route, &body).await;
         for table in Template::load().tables().keys() {
             db.take_away(table);

@@ -293,7 +293,7 @@ async fn closing_an_account_ends_its_memberships_and_can_be_repeated() {
 
     for _ in 0..2 {
         let closed = people.close(&bob.email).await.unwrap();
-        assert_eq!(closed.last_admin_of.iter().map(|one| &one.created_by).collect::<Vec<_>>(), [&bob.id]);
+        assert_eq!(closed.last_admin_of.iter().map(|one| &one.creator).collect::<Vec<_>>(), [&bob.id]);
     }
 
     let members: Vec<_> = users.members(&ada.workspace).await.unwrap().into_iter().map(|one| one.user).collect();

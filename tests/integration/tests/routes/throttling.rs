@@ -401,3 +401,22 @@ async fn environments_learn_of_a_stranger_whom_one_of_them_refuses() {
 
     assert_eq!([read(&second, 6).await, read(&second, 6).await], [200, 429]);
 }
+
+#[tokio::test]
+async fn the_networks_of_a_48_share_a_limit_of_redirects() {
+    let db = with_link(LinkBuilder::new("launch")).await.0;
+    let redirect = fixture::redirect_with(db.links(), db.clicks(), unreachable_table());
+    let redirect = Redirect { limiter: Limiter::new(RateLimit::per_minute(1).unwrap()), ..redirect };
+    let look = async |address: &str| {
+        let head = RequestBuilder::new("HEAD", "/launch").source_ip(address).at(noon());
+        head.send_to(&redirect).await.status == fixture::REDIRECT
+    };
+
+    let mut followed = 0;
+    for number in 0..0x800 {
+        followed += usize::from(look(&in_network(number)).await);
+    }
+
+    assert_eq!(followed, 16);
+    assert!(look("2001:db8:2::1").await, "another /48");
+}

@@ -221,7 +221,7 @@ async fn targets_count_for_who_created_the_workspace() {
         "as many URLs are monitored as allowed, by this workspace or by all of its creator; delete a target first";
     assert_eq!((second.problem(), &second.json()["code"]), ((409, reason.into()), &json!("target_quota_reached")));
     let id = first.json()["id"].as_str().unwrap().parse().unwrap();
-    assert_eq!(due(&db.watch(), &id).await.creator, creator.id);
+    assert_eq!(due(&db.watch(), &id).await.workspace_creator, creator.id);
     assert_eq!(colleague.delete(first.json()["id"].as_str().unwrap()).await.status, 204);
     assert_eq!(post(&creator.workspace, "https://example.com/b").await.status, 201);
 }

@@ -201,7 +201,7 @@ async fn a_new_workspace_has_its_creator_as_its_only_member() {
         slug: ada.workspace_slug,
         settings: WorkspaceSettings::default(),
         destinations: Destinations::Fixed,
-        created_by: ada.account.id,
+        creator: ada.account.id,
         created_at: ada.account.created_at,
         updated_at: ada.account.created_at,
         revision: Revision::FIRST,

@@ -86,14 +86,14 @@ impl Monitored {
 
     /// The result of the tick with this number, checked a second after its slot, of the target as it was read. Returns its status
     /// if that has changed.
-    async fn round(&self, number: u32, target: &DueTarget, outcome: CheckOutcome) -> Option<TargetStatus> {
+    async fn tick(&self, number: u32, target: &DueTarget, outcome: CheckOutcome) -> Option<TargetStatus> {
         let checked = checked(target, number, outcome);
         record(&self.db.watch(), slot(number), &checked).await.unwrap()
     }
 
     /// The result of the tick with this number, of the target as it is.
     async fn next_tick(&self, number: u32, outcome: CheckOutcome) -> Option<TargetStatus> {
-        self.round(number, &self.due().await, outcome).await
+        self.tick(number, &self.due().await, outcome).await
     }
 
     async fn results(&self) -> Vec<CheckResult> {
@@ -418,7 +418,7 @@ async fn the_shards_have_each_target_once_wherever_they_are_split() {
     let db = TestDynamoDb::start();
     let mut expected = BTreeMap::new();
     for number in 0..60 {
-        let wanted = target(&format!("https://{number}.example/a")).created_by(UserId::generate());
+        let wanted = target(&format!("https://{number}.example/a")).in_workspace_of(UserId::generate());
         done(db.watch().register(&wanted, None, &correlation()).await);
         expected.insert(wanted.id.clone(), wanted);
     }
@@ -436,7 +436,10 @@ async fn the_shards_have_each_target_once_wherever_they_are_split() {
         assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
         for (id, due) in found {
             let target = &expected[&id];
-            assert_eq!((due.workspace, due.creator, &due.url), (target.workspace, target.creator, &target.url));
+            assert_eq!(
+                (due.workspace, due.workspace_creator, &due.url),
+                (target.workspace, target.workspace_creator, &target.url)
+            );
             assert_eq!((due.host, due.created_at), (target.canonical_url.host(), target.created_at));
             assert_eq!(due.health, TargetHealth { status: TargetStatus::Pending, failed_slot: None });
         }
@@ -498,7 +501,7 @@ async fn register_in_one_shard(db: &TestDynamoDb, count: usize) -> (HostShard, V
 }
 
 #[tokio::test]
-async fn a_shard_that_is_split_begins_there_and_goes_tick() {
+async fn a_shard_that_is_split_begins_there_and_goes_round() {
     let db = TestDynamoDb::start();
     let (shard, ids) = register_in_one_shard(&db, 20).await;
     let split = TargetId::in_shard(shard, 1 << 119);
@@ -617,9 +620,9 @@ async fn a_part_of_a_tick_is_stored_once() {
     monitored.next_tick(0, GOOD).await;
     let read = monitored.due().await;
 
-    let first = monitored.round(1, &read, FAILED).await;
-    let again = monitored.round(1, &read, FAILED).await;
-    let other = monitored.round(1, &read, GOOD).await;
+    let first = monitored.tick(1, &read, FAILED).await;
+    let again = monitored.tick(1, &read, FAILED).await;
+    let other = monitored.tick(1, &read, GOOD).await;
 
     assert_eq!([first, again, other], [None; 3]);
     assert_eq!(monitored.due().await.health.failed_slot, Some(slot(1)), "the other result counts for nothing");
@@ -639,7 +642,7 @@ async fn ticks_at_once_make_one_change() {
         monitored.next_tick(1, FAILED).await;
         let read = monitored.due().await;
 
-        let changed = join_all((0..12).map(|number| monitored.round(2 + number % 3, &read, outcome))).await;
+        let changed = join_all((0..12).map(|number| monitored.tick(2 + number % 3, &read, outcome))).await;
 
         assert_eq!(changed.iter().filter(|change| **change == Some(status)).count(), 1, "{changed:?}");
         assert_eq!((monitored.status().await, monitored.event_types()), (status, events.to_vec()));
@@ -656,13 +659,13 @@ async fn a_tick_with_an_outdated_standing_keeps_a_right_status() {
     monitored.next_tick(1, FAILED).await;
 
     // The first failure was not seen.
-    assert_eq!(monitored.round(2, &up, FAILED).await, Some(TargetStatus::Down));
+    assert_eq!(monitored.tick(2, &up, FAILED).await, Some(TargetStatus::Down));
     // It is down by now, and was seen up.
-    assert_eq!(monitored.round(3, &up, FAILED).await, None);
+    assert_eq!(monitored.tick(3, &up, FAILED).await, None);
     let down = monitored.due().await;
-    assert_eq!(monitored.round(4, &down, GOOD).await, Some(TargetStatus::Up));
+    assert_eq!(monitored.tick(4, &down, GOOD).await, Some(TargetStatus::Up));
     // It is up by now, and was seen down.
-    assert_eq!(monitored.round(5, &down, GOOD).await, None);
+    assert_eq!(monitored.tick(5, &down, GOOD).await, None);
     assert_eq!(monitored.event_types(), ["target.down", "target.up"]);
     assert_eq!(monitored.results().await.len(), 6);
 }
@@ -716,7 +719,7 @@ async fn a_result_that_comes_late_changes_nothing_that_is_newer() {
     monitored.next_tick(1, FAILED).await;
     monitored.next_tick(3, FAILED).await;
 
-    let late = monitored.round(2, &read, GOOD).await;
+    let late = monitored.tick(2, &read, GOOD).await;
 
     assert_eq!((late, monitored.status().await), (None, TargetStatus::Down));
     assert_eq!(monitored.event_types(), ["target.down"]);
@@ -729,8 +732,8 @@ async fn a_deleted_targets_last_ticks_bring_nothing_back() {
     let read = monitored.due().await;
     monitored.db.watch().delete(&monitored.target).await.unwrap();
 
-    monitored.round(1, &read, FAILED).await;
-    monitored.round(2, &read, GOOD).await;
+    monitored.tick(1, &read, FAILED).await;
+    monitored.tick(2, &read, GOOD).await;
 
     assert_eq!(monitored.db.watch().find(&monitored.target.id).await.unwrap(), None);
     assert_eq!(count(&monitored.db, "TARGET#"), 0);
@@ -746,7 +749,7 @@ async fn results_of_a_deleted_target_do_not_count_for_its_successor() {
     let successor = Target { created_at: slot(1), status_since: slot(1), ..monitored.target.clone() };
     done(monitored.db.watch().register(&successor, None, &correlation()).await);
 
-    assert_eq!(monitored.round(1, &read, FAILED).await, None, "of the target before");
+    assert_eq!(monitored.tick(1, &read, FAILED).await, None, "of the target before");
     assert!(monitored.results().await.is_empty());
     assert_eq!(monitored.next_tick(2, FAILED).await, None, "its first failure");
     assert_eq!(monitored.next_tick(3, FAILED).await, Some(TargetStatus::Down), "its second");
@@ -908,7 +911,7 @@ async fn all_workspaces_of_a_creator_share_the_creators_quota_of_targets() {
     let (table, creator, ids) = (db.watch().with_quota(quota), UserId::generate(), correlation());
     let workspaces: Vec<_> = (0..4).map(|_| WorkspaceId::generate()).collect();
     let of = |workspace: &WorkspaceId, number| {
-        target_at(workspace, &format!("https://{number}.example/"), noon()).created_by(creator)
+        target_at(workspace, &format!("https://{number}.example/"), noon()).in_workspace_of(creator)
     };
     let wanted: Vec<_> =
         (0..8).flat_map(|number| workspaces.iter().map(move |workspace| (workspace, number))).collect();
@@ -942,7 +945,7 @@ async fn what_links_watch_counts_until_the_last_of_them_is_gone() {
     let watched = target("https://example.com/a");
     let other = target_at(&watched.workspace, "https://example.com/b", noon());
     let has_room =
-        async |target: &Target| table.has_room(&target.workspace, &target.creator, &target.id).await.unwrap();
+        async |target: &Target| table.has_room(&target.workspace, &target.workspace_creator, &target.id).await.unwrap();
     assert!(has_room(&watched).await && has_room(&other).await);
 
     for link in ["first", "second"] {
