@@ -20,6 +20,7 @@ import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 
 from .client import send
@@ -115,7 +116,7 @@ def start_time(pid: int) -> str | None:
 def get_status(url: str) -> int | None:
     try:
         return send("GET", url, timeout=5).status
-    except OSError:
+    except (OSError, HTTPException):
         return None
 
 

@@ -43,9 +43,7 @@ def test_nobody_is_offered_what_their_role_does_not_allow(tabs: Tabs, account: A
     expect(tab.page.get_by_role("main").get_by_role("alert")).to_contain_text("Your role doesn’t allow this.")
     expect(tab.page.get_by_role("main").get_by_role("row").filter(has_text=re.compile("."))).to_have_count(0)
 
-    account.call("PATCH", f"/api/workspace/members/{bob.call('GET', '/api/me')['user_id']}", {"role": "viewer"})
-    bob.wait_for("/api/me", lambda answer: answer["role"] == "viewer")
-    tab = tabs.open(bob, "links")
+    tab = tabs.open(account.add_member(enters=True, role="viewer"), "links")
     expect(tab.button("Several")).to_have_count(0)
     tab.page.keyboard.press("C")
     expect(tab.dialog("New links")).to_have_count(0)

@@ -6,7 +6,7 @@ const { call } = await import('../app/core/api.js');
 const { navigate, route } = await import('../app/core/router.js');
 const { currentWorkspace, mayAct, otherWorkspace, refreshMe, session, signIn, signInAgain } = await import('../app/core/session.js');
 const { workspaceItems } = await import('../app/frame/workspaces.js');
-const { closeWorkspace, foundWorkspace, joinWorkspace } = await import('../app/parts/ways/ways.js');
+const { closeWorkspace, createWorkspace, joinWorkspace } = await import('../app/parts/ways/ways.js');
 
 const login = (token) => ({ body: { token, expires_at: '2126-01-01T00:00:00.000Z' } });
 const me = (workspace_id, role) => ({ body: { user_id: 'u', email: 'ada@example.com', workspace_id, role } });
@@ -76,7 +76,7 @@ test('an answer to the session before is not about this one', async () => {
   const late = call('GET /api/links').catch((error) => error.code);
 
   answering({ body: { slug: 'fjord' } }, login('six'), me('fjord', 'admin'), mine(workspace('fjord')));
-  await foundWorkspace('Fjord');
+  await createWorkspace('Fjord');
   answer(new Response(JSON.stringify({ code: 'no_workspace', detail: 'none' }), { status: 403 }));
 
   assert.equal(await late, 'no_workspace');
@@ -87,12 +87,12 @@ test('a workspace is made once, however often that is tried', async () => {
   answering(login('seven'), me('fjord', 'admin'), mine(workspace('fjord')));
   await signIn('ada@example.com', 'secret');
   const failing = answering(new TypeError('fetch failed'), { body: { slug: 'harbour' } }, { status: 503, body: { code: 'unavailable', detail: 'no' } });
-  await assert.rejects(foundWorkspace('Harbour'));
-  await assert.rejects(foundWorkspace('Harbour'));
+  await assert.rejects(createWorkspace('Harbour'));
+  await assert.rejects(createWorkspace('Harbour'));
   const working = answering({ body: { slug: 'harbour' } }, login('eight'), me('harbour', 'admin'), mine(workspace('harbour')));
-  await foundWorkspace('Harbour');
+  await createWorkspace('Harbour');
   const other = answering({ body: { slug: 'harbour-2' } }, login('nine'), me('harbour-2', 'admin'), mine(workspace('harbour-2')));
-  await foundWorkspace('Harbour');
+  await createWorkspace('Harbour');
 
   const keys = [failing[0], failing[1], working[0], other[0]].map((request) => request.headers['Idempotency-Key']);
   assert.equal(new Set(keys.slice(0, 3)).size, 1, 'the same attempt');

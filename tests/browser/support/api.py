@@ -94,10 +94,10 @@ class Account:
     def enter(self, workspace: str) -> None:
         self.token = self.call("POST", "/api/auth/switch", {"workspace": workspace})["token"]
 
-    def add_member(self, *, enters: bool = False) -> "Account":
+    def add_member(self, *, enters: bool = False, role: str = "member") -> "Account":
         """Bob, who comes by an invitation. He is in this workspace, or in his own."""
         bob = self.api.register("Bob", name="bob")
-        token = self.call("POST", "/api/workspace/invitations", {"email": bob.email})["token"]
+        token = self.call("POST", "/api/workspace/invitations", {"email": bob.email, "role": role})["token"]
         slug = bob.call("POST", "/api/invitations/accept", {"token": token})["slug"]
         if enters:
             bob.enter(slug)

@@ -7,7 +7,7 @@ import { session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
 import { enterWorkspace } from '../../frame/workspaces.js';
 import { ClosedWorkspaces } from '../../parts/closed/closed.js';
-import { foundWorkspace, joinWorkspace } from '../../parts/ways/ways.js';
+import { createWorkspace, joinWorkspace } from '../../parts/ways/ways.js';
 import { Button } from '../../ui/button.js';
 import { Status } from '../../ui/chips.js';
 import { Field } from '../../ui/field.js';
@@ -26,7 +26,7 @@ export function NowherePage() {
       <${ClosedWorkspaces} />
       ${memberships.length > 0 && html`<${Mine} workspaces=${memberships} />`}
       <${Card} title="Join a workspace"><${JoinForm} /><//>
-      <${Card} title="Create a workspace"><${FoundForm} /><//>
+      <${Card} title="Create a workspace"><${CreateForm} /><//>
     </div>
   <//>`;
 }
@@ -82,11 +82,11 @@ function blameInvitation(error) {
   throw new ApiError('problem', error.message, { status: error.status, code: error.code, field: 'invitation' });
 }
 
-function FoundForm() {
+function CreateForm() {
   const [isRefused, setRefused] = useState(false);
   const form = useForm({ name: '' }, async ({ name }) => {
     try {
-      await foundWorkspace(name);
+      await createWorkspace(name);
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'creation_closed') throw error;
       return setRefused(true);

@@ -5,12 +5,12 @@ import { Dialog } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
-import { foundWorkspace } from '../ways/ways.js';
+import { createWorkspace } from '../ways/ways.js';
 
 /** Makes a workspace, and goes there. @param {{ onClose: () => void }} props */
 export function NewWorkspace({ onClose }) {
   const form = useForm({ name: '' }, async ({ name }) => {
-    await foundWorkspace(name);
+    await createWorkspace(name);
     onClose();
     toast(`${name} is ready.`);
   });

@@ -19,7 +19,7 @@ export async function joinWorkspace(token) {
 }
 
 /** Makes a workspace, and goes there. @param {string} name */
-export async function foundWorkspace(name) {
+export async function createWorkspace(name) {
   // A repeated attempt is the same one, should the answer have been lost, or the way there have failed.
   if (creation.name !== name) creation = { name, id: newId() };
   const { slug } = await call('POST /api/workspaces', { body: { name }, idempotencyKey: creation.id });
