@@ -94,6 +94,7 @@ pub struct Target {
     /// Number of links that watch the target.
     pub watchers: u64,
     /// Who created the workspace, by whom targets are counted and take turns.
+    #[serde(rename = "creator")]
     pub workspace_creator: UserId,
     /// The current status.
     pub status: TargetStatus,

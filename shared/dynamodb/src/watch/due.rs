@@ -12,7 +12,7 @@ use crate::{
 const READ_SHARD: &str = "read the targets of a shard";
 
 /// The attributes of a [`DueTarget`]. `#url`, `#host` and `#status` stand for reserved words.
-const DUE_PROJECTION: &str = "sk, workspace_id, workspace_creator, created_at, #url, #host, #status, failed_slot";
+const DUE_PROJECTION: &str = "sk, workspace_id, creator, created_at, #url, #host, #status, failed_slot";
 
 /// A target that is due for a check.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -24,6 +24,7 @@ pub struct DueTarget {
     #[serde(rename = "workspace_id")]
     pub workspace: WorkspaceId,
     /// Who created the workspace.
+    #[serde(rename = "creator")]
     pub workspace_creator: UserId,
     /// When the target was created.
     pub created_at: Timestamp,
