@@ -46,6 +46,6 @@ def call(method: str, url: str, body: Any = None, token: str = "", headers: dict
     data = None if body is None else json.dumps(body).encode()
     while (answer := send(method, url, data, sent)).status == 429 and waits:
         time.sleep(int(answer.headers.get("Retry-After") or 1))
-    if answer.status >= 300:
+    if answer.status >= 400:
         raise Refused(f"{method} {url} answered {answer.status}: {answer.body.decode(errors='replace')[:500]}")
-    return answer.json() if answer.body else None
+    return answer.json() if answer.body and answer.status < 300 else None
