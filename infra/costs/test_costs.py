@@ -183,7 +183,7 @@ class Linkwatch(unittest.TestCase):
         self.assertAlmostEqual(found["Lambda watch-check"], ticks * (0.20 + seconds * MILLION / 4 * GB_SECOND))
 
     def test_places_and_time_bound_the_checks(self) -> None:
-        for places, partitions in ((8, 1), (9, 2), (17, 4), (100, 16)):
+        for places, partitions in ((8, 1), (16, 2), (32, 4), (100, 16)):
             self.assertEqual(linklet.ticks(load(f"MAX_CONCURRENCY={places}"), TABLES).partitions, partitions)
         few, many, most = (linklet.ticks(load(f"TARGETS={targets}"), TABLES) for targets in (100, 1_000, 100_000))
         self.assertEqual(few.all_checks, 100 * SECONDS / 15)
@@ -250,7 +250,7 @@ class Inputs(unittest.TestCase):
     def test_more_work_costs_more_and_shared_work_costs_less(self) -> None:
         many, few = (100, 1_000, 5_000), (10, 30, 90)
         rising = dict.fromkeys(("CLICKS", "LINKS", "VIEWS", "UNLOCKS", "LIMITED", "RENAMED", "LOGINS", "TARGETS"), many)
-        rising |= dict.fromkeys(("MONTHS", "LOG_DAYS", "CLICK_DAYS", "MAX_CONCURRENCY"), few)
+        rising |= dict.fromkeys(("MONTHS", "LOG_DAYS", "CLICK_DAYS"), few) | {"MAX_CONCURRENCY": (8, 32, 100)}
         falling = {"HOT": (0, 0.5, 1), "WORKSPACE_TARGETS": (10, 100, 1_000), "FREE_TIER": ("no", "yes")}
         for name, values in (rising | falling).items():
             totals = [bill(f"TARGETS=5000 MAX_CONCURRENCY=100 {name}={value}").total for value in values]
@@ -259,7 +259,7 @@ class Inputs(unittest.TestCase):
     def test_wrong_inputs_are_refused_with_one_line_and_exit_code_2(self) -> None:
         for word in (
             "CLICKS=-1", "CLICKS=many", "CLICKS=", "CLICKS=1.5", "CLICKS=99999999999999999999", "LIMITED=1000001",
-            "HOT=nan", "HOT=1.1", "PEAK=inf", "MONTHS=0", "TRACING=on", "CLICK=1", "clicks=1", "CLICKS",
+            "HOT=nan", "HOT=1.1", "PEAK=inf", "MONTHS=0", "MAX_CONCURRENCY=18", "TRACING=on", "CLICK=1", "clicks=1", "CLICKS",
         ):
             with self.subTest(word), self.assertRaisesRegex(Failure, f"^{re.escape(word)}: .*$"):
                 parse([word])
