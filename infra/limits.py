@@ -133,7 +133,7 @@ def about_executions(allowed: int, region: str, parameters: Parameters) -> Itera
         if fitting := [size for size in ACCOUNT_SIZES if size <= allowed]:
             changed = {"AccountConcurrency": str(fitting[-1])}
             changed |= ordinary_sizes(parameters) if lacks(parameters | changed) else {}
-            smaller = f"deploy with {flags(changed)}, or "
+            smaller = f"run `make deploy {flags(changed)}`, or "
         yield Finding(
             f"This account may run {allowed:,} functions at once in {region}, and AccountConcurrency is {wanted}: {smaller}ask Service "
             f"Quotas for {wanted:,} concurrent executions of Lambda ({CONCURRENT_EXECUTIONS}).",
@@ -143,9 +143,7 @@ def about_executions(allowed: int, region: str, parameters: Parameters) -> Itera
 
 def about_requests(allowed: float, region: str, parameters: Parameters) -> Iterator[Finding]:
     """Whether API Gateway takes as many requests as the template lets through. If not, it refuses them earlier, and no more."""
-    routes = TEMPLATE["Resources"]["HttpStage"]["Properties"]["RouteSettings"].values()
-    rates = [value_of(route["ThrottlingRateLimit"], parameters) for route in routes]
-    wanted = max(int(rate) for rate in [parameters["ApiRateLimit"], *rates])
+    wanted = int(parameters["RequestsPerSecond"])
     if allowed < wanted:
         yield Finding(
             f"API Gateway takes {allowed:,.0f} requests per second in {region}, over all APIs of the account, and a single route may "

@@ -115,7 +115,7 @@ class Findings(unittest.TestCase):
             [found] = findings(Aws(executions=executions))
             self.assertTrue(found.stops)
             self.assertIn(f"may run {executions} functions at once in eu-west-1, and AccountConcurrency is 1000", found.sentence)
-            self.assertIn(f'deploy with DEPLOY_FLAGS="--parameter-overrides AccountConcurrency={fitting}", or ask', found.sentence)
+            self.assertIn(f'run `make deploy DEPLOY_FLAGS="--parameter-overrides AccountConcurrency={fitting}"`, or ask', found.sentence)
             self.assertIn("1,000 concurrent executions of Lambda (L-B99A9384)", found.sentence)
 
     def test_sizes_that_a_smaller_account_has_no_room_for_go_with_it(self) -> None:
@@ -128,7 +128,7 @@ class Findings(unittest.TestCase):
     def test_an_account_below_the_smallest_has_only_the_quota_to_ask_for(self) -> None:
         [found] = findings(Aws(executions=5))
         self.assertTrue(found.stops)
-        self.assertNotIn("deploy with", found.sentence)
+        self.assertNotIn("make deploy", found.sentence)
 
     def test_the_stack_keeps_what_the_flags_do_not_name(self) -> None:
         self.assertEqual(findings(Aws(executions=10, stack={"AccountConcurrency": "10"})), [])

@@ -59,7 +59,7 @@ def for_start_api(given: Variables) -> Template:
     text = re.sub(r"target/lambda/([\w-]+)/", rf"{FUNCTIONS}/\1", (ROOT / "template.yaml").read_text())
     # SAM looks for an integration by its name, and for a function behind an integration by the function's ARN.
     text = re.sub(r"!Sub 'integrations/\$\{(\w+)\}'", r"integrations/\1", text)
-    text = text.replace("{ Ref: !Sub '${Name}Function.Alias' }", "!GetAtt [!Sub '${Name}Function', Arn]")
+    text = re.sub(r"!Ref (\w+Function)\.Alias", r"!GetAtt \1.Arn", text)
     template = yaml_parse(text)
     del template["Resources"]["Observability"]  # alarms and a dashboard, which containers don't have
     # If SAM meets a function before the API, it looks for routes in functions' events only, where we have none.
@@ -88,7 +88,7 @@ def missing(given: Variables) -> set[str]:
         for name, variables in variables_of(template).items()
         if name != FOR_ALL and resources[name]["Properties"]["CodeUri"] in folders
         for variable, value in variables.items()
-        if isinstance(value, dict) and ("Fn::GetAtt" in value or value.get("Ref") in resources)
+        if isinstance(value, dict) and ("Fn::GetAtt" in value or "Ref" in value and value["Ref"] not in template["Parameters"])
         and not (given.get(FOR_ALL, {}) | given.get(name, {})).get(variable)
     }
 

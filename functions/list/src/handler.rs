@@ -37,20 +37,22 @@ pub struct List {
 
 impl Handler for List {
     async fn handle(&self, request: &Request) -> Result<Response> {
-        let caller = self.authenticator.require(request, Scope::LinksRead).await;
+        let reader = async || self.authenticator.require(request, Scope::LinksRead).await;
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["api", "urls"]) => {
-                let caller = caller?;
+                let caller = reader().await?;
                 self.questions.answer(request, &caller, self.feed(request, &caller)).await
             }
             (&Method::GET, ["api", "links"]) => {
-                let caller = caller?;
+                let caller = reader().await?;
                 self.questions.answer(request, &caller, self.pages(request, &caller)).await
             }
-            (&Method::GET, ["api", "links", code]) => self.one(request, &caller?, code).await,
-            (&Method::GET, ["api", "links", code, "rules"]) => self.rules(&caller?, code).await,
-            (&Method::POST, ["api", "links", code, "rules", "test"]) => self.try_rules(request, &caller?, code).await,
-            (&Method::GET, ["api", "links", code, "history"]) => self.history(request, &caller?, code).await,
+            (&Method::GET, ["api", "links", code]) => self.one(request, &reader().await?, code).await,
+            (&Method::GET, ["api", "links", code, "rules"]) => self.rules(&reader().await?, code).await,
+            (&Method::POST, ["api", "links", code, "rules", "test"]) => {
+                self.try_rules(request, &reader().await?, code).await
+            }
+            (&Method::GET, ["api", "links", code, "history"]) => self.history(request, &reader().await?, code).await,
             _ => Err(Problem::RouteUnknown.into()),
         }
     }

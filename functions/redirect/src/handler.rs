@@ -120,7 +120,7 @@ impl Redirect {
     async fn follow(&self, request: &Request) -> Result<(Visited, Result<Response>)> {
         let code = match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["r", code] | ["r", code, ""] | [code]) => ShortCode::followed(code).map_err(|_| UNKNOWN)?,
-            (_, ["r", ..]) => return Err(UNKNOWN),
+            (&Method::GET, ["r", ..]) => return Err(UNKNOWN),
             _ => return Err(Problem::RouteUnknown.into()),
         };
         let record = self.look_up(&code, request.received_at()).await?.ok_or(UNKNOWN)?;

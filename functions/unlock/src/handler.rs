@@ -15,7 +15,7 @@ use linklet_lambda::{
 };
 use serde::Deserialize;
 
-/// `POST` of `/r/{code}` and `/{code}`.
+/// `POST` of `/r/{code}`, `/r/{code}/` and `/{code}`.
 pub struct Unlock {
     /// The table of links.
     pub links: LinksTable,
@@ -63,7 +63,9 @@ enum Opened {
 impl Unlock {
     async fn unlock(&self, request: &Request) -> Result<Response> {
         let code = match (request.method(), request.segments().as_slice()) {
-            (&Method::POST, ["r", code] | [code]) => ShortCode::followed(code).map_err(|_| UNKNOWN)?,
+            (&Method::POST, ["r", code] | ["r", code, ""] | [code]) => {
+                ShortCode::followed(code).map_err(|_| UNKNOWN)?
+            }
             _ => return Err(Problem::RouteUnknown.into()),
         };
         let password = password_in(request)?;

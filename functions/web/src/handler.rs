@@ -62,11 +62,11 @@ impl Web {
             (&Method::GET, ["api", "docs"]) => Ok(self.page(request)),
             (&Method::GET, ["api", "docs", "rapidoc.js"]) => Ok(rapidoc(request)),
             (&Method::GET, ["health"]) => Ok(health()),
-            // API Gateway refuses a route that ends with a slash. A greedy one, as `/r/{path+}` is, would take all unknown paths of
+            // API Gateway refuses a route that ends with a slash. A greedy one, as `/r/{proxy+}` is, would take all unknown paths of
             // several segments at the root as well. So this one gets here, as all that has no route.
             (&Method::GET, [code, ""]) => Ok(beside(code, request)?.redirect(FOR_MINUTES)),
             // The password of a link, which the browser sends again.
-            (&Method::POST, [code, ""] | ["r", code, ""]) => {
+            (&Method::POST, [code, ""]) => {
                 let mut response = beside(code, request)?.redirect("no-store");
                 *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
                 Ok(response)

@@ -26,7 +26,7 @@ async fn click_on(code: &str) -> String {
 #[tokio::test]
 async fn a_malformed_message_becomes_a_dead_letter_and_its_neighbours_count() {
     let (Some(queue), Some(dead_letters)) =
-        (Queue::of_the_stack("analytics").await, Queue::of_the_stack("analytics-dlq").await)
+        (Queue::of_the_stack("AnalyticsQueue").await, Queue::of_the_stack("AnalyticsDlq").await)
     else {
         return;
     };

@@ -1,7 +1,7 @@
 //! What holds for every route.
 
 use crate::api::{Answer, Api, send};
-use linklet_test_support::{Contract, Template};
+use linklet_test_support::Contract;
 
 /// Takes an address from those who have no token, and refuses a wrong token.
 const SENDS_A_MAIL: &str = "/api/auth/verification";
@@ -13,7 +13,7 @@ async fn every_deployed_route_answers_and_the_protected_ones_refuse_strangers() 
     let forged = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJ1cmwtc2hvcnRlbmVyIn0.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
     let unsigned = "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.eyJpc3MiOiJ1cmwtc2hvcnRlbmVyIn0.";
 
-    for route in Template::load().routes_with_head() {
+    for route in Contract::load().routes_with_head() {
         let part = |part: &str| if part.starts_with('{') { "nolink0".to_owned() } else { part.to_owned() };
         let path = route.path.split('/').map(part).collect::<Vec<_>>().join("/");
         for token in [None, Some(forged), Some(unsigned)] {

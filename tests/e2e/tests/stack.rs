@@ -38,12 +38,12 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// The stack's queue with this name, or `None` without `STACK_NAME`.
-    pub async fn of_the_stack(name: &str) -> Option<Self> {
+    /// The stack's queue with this logical id, or `None` without `STACK_NAME`.
+    pub async fn of_the_stack(id: &str) -> Option<Self> {
         let (stack, aws) = stack().await?;
         let client = Client::new(&aws);
-        let found = client.get_queue_url().queue_name(format!("{stack}-{name}")).send().await;
-        let url = found.expect("the stack has the queue").queue_url.expect("a queue has a URL");
+        let found = client.list_queues().queue_name_prefix(format!("{stack}-{id}-")).send().await;
+        let url = found.expect("queues are listed").queue_urls.unwrap_or_default().pop().expect("the stack has the queue");
         Some(Self { client, url })
     }
 
@@ -122,8 +122,8 @@ where
     F: Future<Output = T>,
 {
     let expected = eventually(what, expected, &mut ask).await;
-    for name in ["analytics", "notify"] {
-        if let Some(queue) = Queue::of_the_stack(name).await {
+    for id in ["AnalyticsQueue", "NotifyQueue"] {
+        if let Some(queue) = Queue::of_the_stack(id).await {
             queue.is_done().await;
         }
     }

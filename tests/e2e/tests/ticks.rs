@@ -27,7 +27,7 @@ pub struct Ticks {
 impl Ticks {
     pub async fn of_the_stack() -> Self {
         let alone = BEGINNING.lock().await;
-        let queue = Queue::of_the_stack("ticks").await;
+        let queue = Queue::of_the_stack("TicksQueue").await;
         let (tables, table) = table("WatchTable").await;
         let queue = queue.expect("who has servers on this machine checked sets STACK_NAME");
         Self { queue, tables, table, _alone: alone }

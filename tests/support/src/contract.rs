@@ -15,7 +15,7 @@ use jsonschema::{Draft, Validator};
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use crate::Route;
+use crate::{Route, Template};
 
 /// A request and its answer.
 #[derive(Debug, Clone, Copy)]
@@ -86,21 +86,33 @@ impl Contract {
         &self.document
     }
 
-    /// The method and path of each operation.
+    /// Each operation, with the function that API Gateway calls for it.
     ///
     /// # Panics
     /// When the document has no paths.
-    pub fn routes(&self) -> BTreeSet<(String, String)> {
-        let paths = self.document["paths"].as_object().expect("the document has paths");
-        let methods =
-            |item: &Value| METHODS.into_iter().filter(|method| item.get(method).is_some()).collect::<Vec<_>>();
-        paths
-            .iter()
-            .flat_map(|(path, item)| methods(item).into_iter().map(|method| (method.to_uppercase(), path.clone())))
-            .collect()
+    pub fn routes(&self) -> Vec<Route> {
+        let paths = self.document["paths"].as_object().expect("the document has paths").iter();
+        let routes = paths.flat_map(|(path, item)| {
+            let methods = METHODS.into_iter().filter(|method| item.get(method).is_some()).map(str::to_uppercase);
+            methods.map(|method| Route {
+                function: Template::load().function_for(&method, path),
+                path: path.clone(),
+                method,
+            })
+        });
+        routes.collect()
     }
 
-    /// The operation at a path, which may be one of a template's routes.
+    /// Each operation, with a HEAD beside every GET.
+    pub fn routes_with_head(&self) -> BTreeSet<Route> {
+        let routes = self.routes().into_iter().flat_map(|route| match route.method.as_str() {
+            "GET" => vec![Route { method: "HEAD".to_owned(), ..route.clone() }, route],
+            _ => vec![route],
+        });
+        routes.collect()
+    }
+
+    /// The operation at a path.
     ///
     /// # Panics
     /// When the document has none.
@@ -114,7 +126,7 @@ impl Contract {
     /// # Panics
     /// When the document has no such operation.
     pub fn is_public(&self, route: &Route) -> bool {
-        let security = self.operation_at(&route.method, route.plain_path())["security"].as_array();
+        let security = self.operation_at(&route.method, &route.path)["security"].as_array();
         security.is_some_and(|ways| ways.is_empty() || ways.contains(&Value::Object(Map::new())))
     }
 

@@ -92,7 +92,7 @@ impl Turn<'_> {
     fn written_out(self, items: Vec<Value>) -> Value {
         let texts: Option<Vec<_>> = items.iter().map(Value::as_str).collect();
         let found = match texts.as_deref() {
-            Some([resource, "Arn"]) => Some(format!("{resource}.Arn").into()),
+            Some([resource, attribute @ ("Arn" | "StreamArn")]) => Some(format!("{resource}.{attribute}").into()),
             Some([map, key, name]) => self.mappings.get(*map).and_then(|map| map.get(key)?.get(name)).cloned(),
             _ => None,
         };
@@ -116,8 +116,11 @@ struct Resource {
     properties: Value,
 }
 
-/// A route of the API.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The key of the route that takes what no other takes.
+const UNKNOWN_ROUTE: &str = "$default";
+
+/// An operation of the OpenAPI document, with the function behind the route that takes it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Route {
     /// Such as `GET`.
     pub method: String,
@@ -125,18 +128,6 @@ pub struct Route {
     pub path: String,
     /// The function that answers it, by its folder's name.
     pub function: String,
-}
-
-impl Route {
-    /// The path as it stands where there are no greedy parameters. One takes what is behind a code, of which a slash at the end
-    /// means something, and one the folder and the name of a file.
-    pub fn plain_path(&self) -> &str {
-        match self.path.as_str() {
-            "/r/{path+}" => "/r/{code}/",
-            "/app/{proxy+}" => "/app/{version}/{file}",
-            path => path,
-        }
-    }
 }
 
 impl Template {
@@ -273,52 +264,33 @@ impl Template {
             .collect()
     }
 
-    /// Every route of the HTTP API, but for the one of what has no other. One that takes any method is there for GET.
-    ///
-    /// # Panics
-    /// When a route leads to no function.
-    pub fn routes(&self) -> Vec<Route> {
-        self.routes_by(&["GET"])
-    }
-
-    /// Every route of the HTTP API, with HEAD where a route takes any method.
-    ///
-    /// # Panics
-    /// When a route leads to no function.
-    pub fn routes_with_head(&self) -> Vec<Route> {
-        self.routes_by(&["GET", "HEAD"])
-    }
-
-    fn routes_by(&self, any: &[&str]) -> Vec<Route> {
-        let keys = self.of_type("AWS::ApiGatewayV2::Route").filter_map(|(_, properties)| {
-            let (method, path) = text(properties, "RouteKey").split_once(' ')?;
-            Some((method, path, self.function_of(properties)))
-        });
-        keys.flat_map(|(method, path, function)| {
-            let methods = if method == "ANY" { any.to_vec() } else { vec![method] };
-            let route =
-                move |method: &str| Route { method: method.into(), path: path.into(), function: function.clone() };
-            methods.into_iter().map(route)
-        })
-        .collect()
-    }
-
-    /// The key of the route that API Gateway finds for a path: the one with the fewest variables, and a greedy one last.
-    pub fn route_key(&self, method: &str, path: &str) -> String {
+    /// The keys of the HTTP API's routes, such as `ANY /api/keys/{proxy+}`, but for the one of what has no other.
+    pub fn route_keys(&self) -> impl Iterator<Item = &str> {
         let keys = self.of_type("AWS::ApiGatewayV2::Route").map(|(_, properties)| text(properties, "RouteKey"));
-        let leads_here = |key: &&str| {
-            key.split_once(' ').is_some_and(|(of, to)| (of == method || of == "ANY") && leads_to(to, path))
-        };
-        let rank = |key: &&str| (key.contains("+}"), key.matches('{').count(), key.starts_with("ANY "));
-        let found = keys.filter(leads_here).min_by_key(rank);
-        found.unwrap_or("$default").to_owned()
+        keys.filter(|key| *key != UNKNOWN_ROUTE)
     }
 
-    /// The function of the route with this key, by its folder's name.
+    /// The key of the route that API Gateway finds for a path: a greedy one last, and the one with the fewest variables first.
+    pub fn route_key(&self, method: &str, path: &str) -> &str {
+        let found = self
+            .route_keys_for(method, path)
+            .min_by_key(|key| (key.contains("+}"), key.matches('{').count(), key.starts_with("ANY ")));
+        found.unwrap_or(UNKNOWN_ROUTE)
+    }
+
+    /// The keys of all routes that could take a request.
+    pub fn route_keys_for(&self, method: &str, path: &str) -> impl Iterator<Item = &str> {
+        self.route_keys().filter(move |key| {
+            key.split_once(' ').is_some_and(|(of, to)| (of == method || of == "ANY") && leads_to(to, path))
+        })
+    }
+
+    /// The function that API Gateway calls for a path, by its folder's name.
     ///
     /// # Panics
-    /// When there is no such route.
-    pub fn function_at(&self, key: &str) -> String {
+    /// When the route leads to none.
+    pub fn function_for(&self, method: &str, path: &str) -> String {
+        let key = self.route_key(method, path);
         let mut routes = self.of_type("AWS::ApiGatewayV2::Route");
         let found = routes.find(|(_, properties)| text(properties, "RouteKey") == key);
         self.function_of(found.expect("there is such a route").1)
@@ -407,8 +379,7 @@ mod tests {
         let template = Template::load();
 
         assert!(template.tables().contains_key("LinksTable"));
-        let redirect = Route { method: "GET".into(), path: "/r/{code}".into(), function: "redirect".into() };
-        assert!(template.routes().contains(&redirect));
+        assert!(template.route_keys().any(|key| key == "ANY /r/{code}"));
     }
 
     #[test]
@@ -416,13 +387,14 @@ mod tests {
         let key = |path| Template::load().route_key("GET", path);
 
         assert_eq!(key("/"), "ANY /");
-        assert_eq!(key("/health"), "ANY /health");
-        assert_eq!(key("/launch"), "GET /{code}");
-        assert_eq!(key("/r/launch"), "GET /r/{code}");
-        assert_eq!(key("/r/launch/"), "GET /r/{path+}");
+        assert_eq!(key("/health"), "GET /health");
+        assert_eq!(key("/launch"), "ANY /{code}");
+        assert_eq!(key("/r/launch"), "ANY /r/{code}");
+        assert_eq!(key("/r/launch/"), "ANY /r/{proxy+}");
         assert_eq!(key("/app/"), "ANY /app/{proxy+}");
-        assert_eq!(key("/api/stats/launch/daily"), "ANY /api/stats/{code}/daily");
-        assert_eq!(key("/api/nothing/here"), "$default");
+        assert_eq!(key("/api/stats/launch/daily"), "ANY /api/stats/{proxy+}");
+        assert_eq!(key("/api/nothing/here"), UNKNOWN_ROUTE);
+        assert_eq!(Template::load().function_for("PATCH", "/api/links/launch"), "update");
     }
 
     #[test]
@@ -431,7 +403,7 @@ mod tests {
 
         assert_eq!(template.properties("RelayLogs")["RetentionInDays"], "LogRetentionDays");
         assert_eq!(template.at_the_end("RelayLogs"), (Some("RetainExceptOnCreate"), Some("Retain")));
-        assert_eq!(template.properties("QrPermission")["FunctionName"], "QrFunction");
+        assert_eq!(template.properties("QrPermission")["FunctionName"], "QrFunction.Arn");
         assert_eq!(template.properties("QrIntegration")["IntegrationUri"], "QrFunction.Arn");
         assert_eq!(template.properties("ANYcodeqrRoute")["RouteKey"], "ANY /{code}/qr");
         assert_eq!(template.properties("AuthUnthrottledAlarm")["Dimensions"][0]["Value"], "auth");

@@ -23,8 +23,6 @@ use super::Response;
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GatewayEvent {
-    /// The route that API Gateway has found, such as `GET /r/{code}`.
-    pub route_key: Option<String>,
     /// The path, decoded.
     pub raw_path: Option<String>,
     /// The query string as it was sent. (The event's map of parameters would join repeated ones with commas.)
@@ -258,7 +256,7 @@ mod tests {
 
         assert!(without("requestContext").is_err());
         assert!(serde_json::from_value::<GatewayEvent>(no_method).is_err());
-        for member in ["routeKey", "headers", "body", "isBase64Encoded", "rawQueryString", "rawPath"] {
+        for member in ["headers", "body", "isBase64Encoded", "rawQueryString", "rawPath"] {
             assert!(without(member).is_ok(), "{member}");
         }
     }

@@ -10,6 +10,7 @@ mod gateway;
 mod json;
 mod negotiation;
 mod pages;
+mod paths;
 mod problem;
 mod representation;
 mod request;

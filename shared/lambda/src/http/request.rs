@@ -12,7 +12,7 @@ use linklet_domain::{Allowance, CorrelationId, Day, IdempotencyKey, Invalid, Sho
 use serde::de::DeserializeOwned;
 
 use super::{
-    GatewayEvent, JsonObject, Problem, Response, Result,
+    GatewayEvent, JsonObject, Problem, Response, Result, paths,
     unread::{Unread, naming},
     weighted,
 };
@@ -30,7 +30,6 @@ pub const LARGE_BODY_BYTES: usize = 256 << 10;
 /// A request as handlers see it.
 #[derive(Debug)]
 pub struct Request {
-    route: Option<String>,
     method: Method,
     is_head: bool,
     path: String,
@@ -54,11 +53,9 @@ impl From<GatewayEvent> for Request {
         let offered_id = event.headers.get("x-correlation-id").and_then(|value| value.to_str().ok());
         let correlation_id = CorrelationId::accept(offered_id);
         let method = event.request_context.http.method;
-        let route = event.route_key.map(|key| of_method(key, &method));
         let is_head = method == Method::HEAD;
         let raw_query = event.raw_query_string.unwrap_or_default();
         Self {
-            route,
             method: if is_head { Method::GET } else { method },
             is_head,
             path: event.raw_path.unwrap_or_default(),
@@ -102,20 +99,18 @@ impl Request {
         &self.path
     }
 
-    /// The route as the template names it, such as `DELETE /api/keys/{prefix}`. Log lines have it instead of the path, since
-    /// a client may write anything into a path, also a secret by mistake.
-    pub fn route(&self) -> Option<&str> {
-        self.route.as_deref()
+    /// The route as the OpenAPI document names it, such as `DELETE /api/keys/{prefix}`, or `unknown`. Log lines have it instead of the
+    /// path, since a client may write anything into a path, also a secret by mistake.
+    pub fn route(&self) -> String {
+        let method = if self.is_head { Method::HEAD.as_str() } else { self.method.as_str() };
+        paths::documented(&self.path).map_or_else(|| "unknown".to_owned(), |path| format!("{method} {path}"))
     }
 
     /// The short code that the path has where the route expects one, for log lines. A longer one than anybody can choose is left
     /// out, since it may be an API key that somebody has pasted into a path.
     pub fn short_code(&self) -> Option<ShortCode> {
-        let (_, template) = self.route()?.split_once(' ')?;
-        // A greedy variable takes a code with a slash behind it.
-        let position = template.split('/').position(|part| part == "{code}" || part == "{path+}")?;
-        let is_short = |code: &&str| code.len() <= *ShortCode::CUSTOM_LENGTH.end();
-        ShortCode::parse(self.path.split('/').nth(position).filter(is_short)?).ok()
+        let code = paths::parameter(paths::documented(&self.path)?, &self.path, "{code}")?;
+        if code.len() > *ShortCode::CUSTOM_LENGTH.end() { None } else { ShortCode::parse(code).ok() }
     }
 
     /// The path's parts, to match routes on.
@@ -436,10 +431,6 @@ impl Request {
 }
 
 /// The key of a route, with the request's method if the route takes any.
-fn of_method(key: String, method: &Method) -> String {
-    key.strip_prefix("ANY ").map(|path| format!("{method} {path}")).unwrap_or(key)
-}
-
 /// The highest weight that an `Accept` header gives to one of these media ranges: 0 if it has none of them.
 fn weight_of(ranges: &[&str], accepted: &str) -> f32 {
     let is_meant = |name: &str| ranges.iter().any(|known| name.eq_ignore_ascii_case(known));
@@ -512,32 +503,34 @@ mod tests {
         }
     }
 
-    fn along(route: &str, path: &str) -> Request {
-        let (route_key, raw_path) = (Some(route.to_owned()), Some(path.to_owned()));
-        GatewayEvent { route_key, raw_path, ..GatewayEvent::default() }.into()
+    fn at(path: &str) -> Request {
+        GatewayEvent { raw_path: Some(path.to_owned()), ..GatewayEvent::default() }.into()
     }
 
     #[test]
     fn a_valid_short_code_is_read_only_where_the_route_expects_one() {
-        let code = |route, path| along(route, path).short_code().map(String::from);
+        let found = |path| (at(path).route(), at(path).short_code().map(String::from));
 
-        for (route, path) in [
-            ("GET /{code}", "/launch"),
-            ("GET /r/{code}", "/r/launch"),
-            ("GET /r/{path+}", "/r/launch/"),
-            ("GET /api/stats/{code}/daily", "/api/stats/launch/daily"),
+        for (path, route) in [
+            ("/launch", "GET /{code}"),
+            ("/r/launch", "GET /r/{code}"),
+            ("/r/launch/", "GET /r/{code}/"),
+            ("/launch/qr", "GET /{code}/qr"),
+            ("/api/stats/launch/daily", "GET /api/stats/{code}/daily"),
         ] {
-            assert_eq!(code(route, path).as_deref(), Some("launch"), "{route}");
+            assert_eq!(found(path), (route.to_owned(), Some("launch".to_owned())));
         }
-        for (route, path) in [
-            ("GET /{code}", "/a secret"),
-            ("GET /r/{path+}", "/r/"),
-            ("GET /api/stats/{code}/daily", "/"),
-            ("DELETE /api/keys/{prefix}", "/api/keys/launch"),
-            ("POST /api/shorten", "/api/shorten"),
-            ("$default", "/launch"),
+        for (path, route) in [
+            ("/a secret", "GET /{code}"),
+            ("/", "GET /"),
+            ("/health", "GET /health"),
+            ("/api/keys/launch", "GET /api/keys/{prefix}"),
+            ("/api/links/bulk", "GET /api/links/bulk"),
+            ("/r/", "unknown"),
+            ("/r/launch/further", "unknown"),
+            ("/api/nothing/launch", "unknown"),
         ] {
-            assert_eq!(code(route, path), None, "{route}");
+            assert_eq!(found(path), (route.to_owned(), None));
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use linklet_test_support::{Answer, RequestBuilder, Template, TestDynamoDb};
+use linklet_test_support::{Answer, Contract, RequestBuilder, Template, TestDynamoDb};
 use serde_json::{Value, json};
 
 use crate::fixture::{list, web};
@@ -31,7 +31,7 @@ fn no_origin_is_allowed_unless_one_is_named() {
 #[test]
 fn an_application_may_use_the_methods_of_all_routes_and_no_others() {
     let template = Template::load();
-    let routes = template.routes_with_head();
+    let routes = Contract::load().routes_with_head();
     let methods: BTreeSet<_> = routes.iter().map(|route| route.method.as_str()).collect();
 
     assert_eq!(texts(&rules(template)["AllowMethods"]), methods);

@@ -829,7 +829,7 @@ async fn the_end_of_a_job_is_told_to_its_creator_once() {
     fixture.carry().await;
     let mut ends = fixture.db.stream("JobsTable");
     let all = ends.records.len();
-    ends.records.retain(|record| is_let_through("JobEndsStream", record));
+    ends.records.retain(|record| is_let_through("JobsRelayStream", record));
     assert_eq!(ends.records.len(), 1, "of {all}");
 
     let outside = FakeNotifiers::start();
@@ -875,7 +875,7 @@ async fn the_audit_log_says_a_jobs_work_outcome_and_author() {
     fixture.carry().await;
 
     let mut ends = fixture.db.stream("JobsTable");
-    ends.records.retain(|record| is_let_through("JobEndsStream", record));
+    ends.records.retain(|record| is_let_through("JobsRelayStream", record));
     assert_eq!(retry_from(&relay(&fixture.db, &fixture.queues).consume(ends).await), None);
     let notify = notify(&fixture.db, &fixture.queues, &FakeNotifiers::start(), false);
     assert!(notify.consume(queue_batch(&fixture.queues.bodies("notify"))).await.batch_item_failures.is_empty());
@@ -906,7 +906,7 @@ async fn the_sample_events_are_let_through_and_understood() {
     ] {
         let sample: StreamEvent = serde_json::from_str(sample).unwrap();
         assert!(sample.records.iter().all(|record| is_let_through("JobsStream", record)));
-        assert!(!sample.records.iter().any(|record| is_let_through("JobEndsStream", record)));
+        assert!(!sample.records.iter().any(|record| is_let_through("JobsRelayStream", record)));
 
         let response = fixture.function().consume(sample).await;
 
@@ -914,7 +914,7 @@ async fn the_sample_events_are_let_through_and_understood() {
     }
     let sample: StreamEvent =
         serde_json::from_str(include_str!("../../../../functions/relay/events/job_over.json")).unwrap();
-    assert!(sample.records.iter().all(|record| is_let_through("JobEndsStream", record)));
+    assert!(sample.records.iter().all(|record| is_let_through("JobsRelayStream", record)));
     assert_eq!(retry_from(&relay(&fixture.db, &fixture.queues).consume(sample).await), None);
     assert_eq!(fixture.queues.bodies("notify").len(), 1);
     assert!(fixture.queues.bodies("dlq").is_empty());

@@ -9,8 +9,8 @@ use linklet_domain::{
 use linklet_dynamodb::{AddressStep, NewToken, PersonChange, TokenDelivery, UsersTable};
 use linklet_lambda::passwords::Passwords;
 use linklet_test_support::{
-    Answer, ApiKeyBuilder, Contract, Fault, Faults, Person, RequestBuilder, TestDynamoDb, a_session, an_origin, issuer,
-    token_of, token_without_workspace, tokens,
+    Answer, ApiKeyBuilder, Contract, Fault, Faults, Person, RequestBuilder, Route, TestDynamoDb, a_session, an_origin,
+    issuer, token_of, token_without_workspace, tokens,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -37,8 +37,8 @@ struct Audited {
 fn operations() -> Vec<(String, Audited)> {
     let contract = Contract::load();
     let is_read = |method: &str| ["GET", "HEAD"].contains(&method);
-    let routes = contract.routes().into_iter().filter(|(method, _)| !is_read(method));
-    let audited = routes.map(|(method, path)| {
+    let routes = contract.routes().into_iter().filter(|route| !is_read(&route.method));
+    let audited = routes.map(|Route { method, path, .. }| {
         let operation = &contract.document()["paths"][&path][method.to_lowercase()];
         let audited = serde_json::from_value(operation["x-linklet"].clone());
         (format!("{method} {path}"), audited.unwrap_or_else(|error| panic!("{method} {path}, x-linklet: {error}")))

@@ -2,7 +2,7 @@
 
 use linklet_domain::{ApiKeySecret, LinkMetadata, Role, Routing};
 use linklet_test_support::{
-    Answer, ApiKeyBuilder, Contract, LinkBuilder, Person, RequestBuilder, Template, TestDynamoDb, token_of,
+    Answer, ApiKeyBuilder, Contract, LinkBuilder, Person, RequestBuilder, Route, Template, TestDynamoDb, token_of,
 };
 use serde_json::{Value, json};
 
@@ -11,10 +11,11 @@ use crate::fixture;
 /// Each operation that takes a body: its method and path, and itself.
 fn with_bodies() -> Vec<(String, &'static Value)> {
     let contract = Contract::load();
-    let operation = |(method, path): &(String, String)| &contract.document()["paths"][path][method.to_lowercase()];
-    let routes = contract.routes();
-    let found = routes.iter().filter(|route| operation(route)["requestBody"].is_object());
-    found.map(|route| (format!("{} {}", route.0, route.1), operation(route))).collect()
+    let operations = contract
+        .routes()
+        .into_iter()
+        .map(|Route { method, path, .. }| (format!("{method} {path}"), contract.operation_at(&method, &path)));
+    operations.filter(|(_, operation)| operation["requestBody"].is_object()).collect()
 }
 
 /// Whether an operation answers with JSON.
@@ -50,9 +51,7 @@ impl Office {
         let (method, path) = route.split_once(' ').unwrap();
         let path = path.replace("{user_id}", &self.ada.id.to_string()).replace("{prefix}", &self.key);
         let path = path.replace("{code}", "launch");
-        let routes = Template::load().routes();
-        let function =
-            &routes.iter().find(|known| format!("{} {}", known.method, known.plain_path()) == route).unwrap().function;
+        let function = Template::load().function_for(method, &path);
         let token = token_of(&self.ada.id, &self.ada.workspace, Role::Admin);
         let request = RequestBuilder::new(method, &path).body(body);
         // Whoever has a token needs no body there.
@@ -61,7 +60,7 @@ impl Office {
             "POST /api/auth/refresh" => request.cookie(&fixture::refresh_cookie(&self.db, &self.ada).await),
             _ => request.token(&token),
         };
-        fixture::send(&self.db, function, request).await
+        fixture::send(&self.db, &function, request).await
     }
 
     /// The body with which an operation that answers with JSON does what it is for: the document's example, if that names nothing.

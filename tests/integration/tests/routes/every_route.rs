@@ -47,7 +47,7 @@ fn key(route: &Route) -> String {
 
 /// The routes that not anybody may call, by the document. What each answers to whom is in `permissions.rs`.
 fn protected_routes() -> impl Iterator<Item = &'static Route> {
-    static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| Template::load().routes());
+    static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| Contract::load().routes());
     ROUTES.iter().filter(|route| !Contract::load().is_public(route))
 }
 
@@ -132,7 +132,7 @@ async fn every_route_is_known_to_its_function() {
     let db = TestDynamoDb::start();
     let token = token_for(&WorkspaceId::generate(), Role::Admin);
 
-    for route in Template::load().routes() {
+    for route in Contract::load().routes() {
         let answer = send(&db, &route, request(&route).token(&token)).await;
         assert_ne!(answer.problem().1, "there is nothing at this address", "{}", key(&route));
         assert!(answer.status < 500, "{}: {}", key(&route), answer.body);
@@ -149,7 +149,7 @@ fn lasting_headers(answer: &Answer) -> Vec<(String, String)> {
 async fn head_is_answered_as_get_without_a_body_wherever_get_is() {
     let (db, ada) = with_person("ada").await;
     let token = token_of(&ada.id, &ada.workspace, Role::Admin);
-    let routes = Template::load().routes_with_head();
+    let routes = Contract::load().routes_with_head();
 
     for get in routes.iter().filter(|route| route.method == "GET") {
         let head = Route { method: "HEAD".to_owned(), ..get.clone() };
@@ -164,11 +164,14 @@ async fn head_is_answered_as_get_without_a_body_wherever_get_is() {
 }
 
 #[tokio::test]
-async fn an_unknown_route_answers_a_404_problem_from_the_web_function() {
+async fn whatever_has_no_route_is_a_404_problem() {
     let db = TestDynamoDb::start();
 
     for (method, path) in [
         ("GET", "/api/nothing/here"),
+        ("GET", "/api/auth/nothing"),
+        ("PUT", "/api/links/launch/history"),
+        ("GET", "/api/tags/launch"),
         ("HEAD", "/a/b/c/d"),
         ("PUT", "/launch"),
         ("PUT", "/api/shorten"),
@@ -177,10 +180,9 @@ async fn an_unknown_route_answers_a_404_problem_from_the_web_function() {
         ("PROPFIND", "/launch"),
         ("POST", "/"),
     ] {
-        let key = Template::load().route_key(method, path);
-        let answer = fixture::send(&db, &Template::load().function_at(&key), RequestBuilder::new(method, path)).await;
+        let function = Template::load().function_for(method, path);
+        let answer = fixture::send(&db, &function, RequestBuilder::new(method, path)).await;
 
-        assert_eq!(Template::load().function_at(&key), "web", "{method} {path}");
         assert_eq!(
             answer.problem(),
             (404, if method == "HEAD" { "" } else { "there is nothing at this address" }.into()),
@@ -190,11 +192,33 @@ async fn an_unknown_route_answers_a_404_problem_from_the_web_function() {
 }
 
 #[test]
-fn the_document_describes_the_templates_routes_and_no_other() {
-    let deployed: BTreeSet<_> =
-        Template::load().routes().iter().map(|route| (route.method.clone(), route.plain_path().to_owned())).collect();
+fn every_route_of_the_template_serves_an_operation() {
+    let routes = Contract::load().routes_with_head();
+    let serving: BTreeSet<_> =
+        routes.iter().map(|route| Template::load().route_key(&route.method, &route.path)).collect();
 
-    assert_eq!(Contract::load().routes(), deployed);
+    for key in Template::load().route_keys() {
+        assert!(serving.contains(key), "{key}");
+    }
+}
+
+/// AWS says that the most specific route and method wins, and not which of the two comes first.
+#[test]
+fn it_makes_no_difference_whether_method_or_path_finds_the_route() {
+    let template = Template::load();
+    let greedy = template.route_keys().filter_map(|key| key.split_once(' ')?.1.strip_suffix("{proxy+}"));
+    let mut paths: BTreeSet<_> =
+        greedy.flat_map(|prefix| ["", "a", "a/b"].map(|rest| format!("{prefix}{rest}"))).collect();
+    paths.extend(Contract::load().routes().into_iter().map(|route| route.path));
+
+    for path in &paths {
+        for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
+            let method_first = template
+                .route_keys_for(method, path)
+                .min_by_key(|key| (key.starts_with("ANY "), key.contains("+}"), key.matches('{').count()));
+            assert_eq!(method_first.unwrap_or("$default"), template.route_key(method, path), "{method} {path}");
+        }
+    }
 }
 
 #[test]
@@ -211,28 +235,34 @@ fn the_document_lists_every_problem() {
     }
 }
 
-/// `cargo lambda watch` has its routes in the workspace's manifest. With `WRITE_ROUTES` they are written there: `make routes`.
+/// `cargo lambda watch` has its routes in the workspace's manifest, and log lines find theirs in a list. With `WRITE_ROUTES` they are
+/// written there: `make routes`.
 #[test]
-fn the_watch_router_has_the_templates_routes() {
+fn watch_and_log_lines_have_the_documents_routes() {
     const TABLE: &str = "[workspace.metadata.lambda.watch.router]\n";
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (manifest, paths_file) = (root.join("Cargo.toml"), root.join("shared/lambda/src/http/paths.txt"));
     let mut paths: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
-    for route in Template::load().routes_with_head() {
+    for route in Contract::load().routes_with_head() {
         let function = format!("{{ function = \"{}\", method = \"{}\" }}", route.function, route.method);
-        paths.entry(route.plain_path().to_owned()).or_default().insert(function);
+        paths.entry(route.path).or_default().insert(function);
     }
+    // A brace comes after all letters, and so a parameter after what is spelled out.
+    let listed: String = paths.keys().map(|path| format!("{path}\n")).collect();
     let line = |(path, functions): (_, BTreeSet<_>)| {
         format!("\"{path}\" = [{}]\n", functions.into_iter().collect::<Vec<_>>().join(", "))
     };
-    let expected: String = paths.into_iter().map(line).collect();
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml");
-    let manifest = fs::read_to_string(&file).unwrap();
-    let (before, table) = manifest.split_once(TABLE).unwrap();
+    let router: String = paths.into_iter().map(line).collect();
+    let text = fs::read_to_string(&manifest).unwrap();
+    let (before, table) = text.split_once(TABLE).unwrap();
     let (written, after) = table.split_once("\n\n").unwrap();
 
     if std::env::var_os("WRITE_ROUTES").is_some() {
-        fs::write(&file, format!("{before}{TABLE}{expected}\n{after}")).unwrap();
+        fs::write(&manifest, format!("{before}{TABLE}{router}\n{after}")).unwrap();
+        fs::write(&paths_file, listed).unwrap();
         return;
     }
 
-    assert!(format!("{written}\n") == expected, "run `make routes`");
+    assert!(format!("{written}\n") == router, "run `make routes`");
+    assert!(fs::read_to_string(&paths_file).unwrap() == listed, "run `make routes`");
 }

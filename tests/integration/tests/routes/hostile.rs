@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use linklet_domain::{IpHash, Link, Role, Timestamp, UserId, WorkspaceId};
-use linklet_test_support::{
-    Answer, Contract, LinkBuilder, RequestBuilder, Route, Template, TestDynamoDb, link_id, token_of,
-};
+use linklet_test_support::{Answer, Contract, LinkBuilder, RequestBuilder, Route, TestDynamoDb, link_id, token_of};
 use serde_json::{Value, json};
 
 use crate::fixture::{REDIRECT, salt, send};
@@ -62,7 +60,7 @@ async fn no_header_and_no_authorizer_makes_anybody_somebody_else() {
     let ((plain, token), (hostile, _)) = (with_link(&link).await, with_link(&link).await);
     let stranger = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Viewer);
 
-    for route in Template::load().routes().iter().filter(|route| route.method == "GET") {
+    for route in Contract::load().routes().iter().filter(|route| route.method == "GET") {
         for token in [None, Some(&token), Some(&stranger)] {
             let request = || token.iter().fold(request(route), |request, token| request.token(token));
             let expected = send(&plain, &route.function, request()).await;
@@ -93,7 +91,7 @@ async fn no_header_and_no_authorizer_lets_anybody_change_something() {
     });
     let before: Vec<_> = ["LinksTable", "UsersTable"].iter().map(|table| db.scan(table)).collect();
 
-    let routes = Template::load().routes();
+    let routes = Contract::load().routes();
     for route in
         routes.iter().filter(|route| !["GET", "HEAD"].contains(&route.method.as_str()) && route.function != "auth")
     {
@@ -176,7 +174,7 @@ async fn no_header_or_parameter_makes_another_method_of_a_request() {
 #[tokio::test]
 async fn a_path_that_only_resembles_a_route_leads_nowhere() {
     let (db, token) = with_link(&LinkBuilder::new("launch").build()).await;
-    let functions: BTreeSet<String> = Template::load().routes().into_iter().map(|route| route.function).collect();
+    let functions: BTreeSet<String> = Contract::load().routes().into_iter().map(|route| route.function).collect();
     let paths = [
         "//launch",
         "/r//launch",

@@ -54,7 +54,7 @@ type Statuses = [u16; CALLERS.len()];
 /// What an operation answers when it is allowed, where the example of its body doesn't do what the operation is for: it names
 /// nothing that there is, or somebody else's password.
 const DONE: [(&str, u16); 20] = [
-    ("GET /app/{proxy+}", 404),
+    ("GET /app/{version}/{file}", 404),
     ("POST /api/auth/login", 401),
     ("POST /api/auth/refresh", 401),
     ("POST /api/auth/switch", 404),
@@ -71,8 +71,8 @@ const DONE: [(&str, u16); 20] = [
     ("DELETE /api/links/bulk", 400),
     ("GET /r/{code}", fixture::REDIRECT),
     ("HEAD /r/{code}", fixture::REDIRECT),
-    ("GET /r/{path+}", fixture::REDIRECT),
-    ("HEAD /r/{path+}", fixture::REDIRECT),
+    ("GET /r/{code}/", fixture::REDIRECT),
+    ("HEAD /r/{code}/", fixture::REDIRECT),
     ("GET /{code}", fixture::REDIRECT),
     ("HEAD /{code}", fixture::REDIRECT),
 ];
@@ -119,9 +119,9 @@ fn rows_of(name: &str, route: &Route, operation: &Value) -> Vec<Statuses> {
     let strangers = match parameter(&route.path) {
         "" => return vec![own],
         // They are nobody's, or whoever's they are.
-        "{tag}" | "{proxy+}" => return vec![own; 4],
+        "{tag}" | "{version}" => return vec![own; 4],
         "{code}" if name.starts_with("GET /api/codes/") || name.ends_with("/qr") => return vec![own; 4],
-        "{code}" | "{path+}" if Contract::load().is_public(route) => return vec![own, own, own, absent],
+        "{code}" if Contract::load().is_public(route) => return vec![own, own, own, absent],
         // Each list has its own workspace's.
         _ if ["/api/jobs", "/api/keys", "/api/workspace/"].iter().any(|things| route.path.starts_with(things)) => {
             absent
@@ -205,8 +205,8 @@ impl<'d> Scene<'d> {
             "{id}" if path.starts_with("/api/workspaces/") => owner.workspace.to_string(),
             "{tag}" => "launch".to_owned(),
             "" => String::new(),
-            "{code}" | "{path+}" if whose == Whose::Absent => "absent".to_owned(),
-            "{code}" | "{path+}" => {
+            "{code}" if whose == Whose::Absent => "absent".to_owned(),
+            "{code}" => {
                 let code = format!("code{number}");
                 let link = LinkBuilder::new(&code).in_workspace(&owner.workspace).owned_by(&owner.id).build();
                 self.db.store(&link).await;
@@ -247,7 +247,7 @@ impl<'d> Scene<'d> {
                 }
                 target.id.to_string()
             }
-            "{proxy+}" => "nothing".to_owned(),
+            "{version}" => "nothing".to_owned(),
             unknown => panic!("this test doesn't know what to put in place of {unknown}"),
         }
     }
@@ -311,7 +311,7 @@ fn parameter(path: &str) -> &str {
 
 /// The template's routes by method and path.
 fn routes() -> BTreeMap<String, Route> {
-    let routes = Template::load().routes().into_iter();
+    let routes = Contract::load().routes().into_iter();
     routes.map(|route| (format!("{} {}", route.method, route.path), route)).collect()
 }
 
@@ -339,12 +339,12 @@ async fn every_route_answers_everybody_about_everybodys_things() {
     let (mut number, routes) = (0, routes());
     for (name, done) in DONE {
         let Route { method, .. } = &routes[name];
-        let success = Contract::success(Contract::load().operation_at(method, routes[name].plain_path()));
+        let success = Contract::success(Contract::load().operation_at(method, &routes[name].path));
         assert_ne!(done, success, "{name} needs no row in this list");
     }
     for (name, route) in &routes {
         let db = TestDynamoDb::without_streams();
-        let operation = Contract::load().operation_at(&route.method, route.plain_path());
+        let operation = Contract::load().operation_at(&route.method, &route.path);
         let (parameter, rows, body) =
             (parameter(&route.path), rows_of(name, route, operation), body_of(name, operation));
         for (whose, statuses) in OWNERS.into_iter().zip(&rows) {
@@ -379,7 +379,7 @@ async fn every_route_answers_everybody_about_everybodys_things() {
 const NEED_NO_TABLE: [&str; 21] = [
     "GET /",
     "GET /app",
-    "GET /app/{proxy+}",
+    "GET /app/{version}/{file}",
     "GET /api/openapi.json",
     "GET /api/docs",
     "GET /api/docs/rapidoc.js",
@@ -405,7 +405,7 @@ async fn without_tables_every_route_that_needs_one_answers_503_without_internals
     let (routes, mut others) = (routes(), BTreeSet::new());
     for (number, (name, route)) in routes.iter().enumerate() {
         let db = TestDynamoDb::without_streams();
-        let mut body = body_of(name, Contract::load().operation_at(&route.method, route.plain_path()));
+        let mut body = body_of(name, Contract::load().operation_at(&route.method, &route.path));
         if let Some(token) = body.get_mut("token") {
             *token = json!("short");
         }

@@ -4,9 +4,7 @@ use std::{collections::BTreeSet, io::Read as _};
 
 use flate2::read::GzDecoder;
 use linklet_domain::Role;
-use linklet_test_support::{
-    Answer, Contract, LinkBuilder, Person, RequestBuilder, Route, Template, TestDynamoDb, token_of,
-};
+use linklet_test_support::{Answer, Contract, LinkBuilder, Person, RequestBuilder, Route, TestDynamoDb, token_of};
 use serde_json::{Value, json};
 
 use crate::fixture::{self, with_person};
@@ -58,7 +56,7 @@ async fn whatever_is_read_as_json_is_304_for_whoever_has_it() {
     let path = |route: &Route| route.path.replace("{code}", "code0");
     let mut found = BTreeSet::new();
 
-    for route in Template::load().routes().iter().filter(|route| route.method == "GET") {
+    for route in Contract::load().routes().iter().filter(|route| route.method == "GET") {
         let first = fixture.send(&route.function, RequestBuilder::new("GET", &path(route))).await;
         if first.status != 200 || !has_weak_tag(&first) {
             continue;
