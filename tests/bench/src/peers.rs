@@ -28,8 +28,10 @@ pub struct Peer {
 /// When installing fails for another reason.
 pub fn install(name: &str) -> Option<Peer> {
     let python = env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/install.py");
-    let output = Command::new(python).args([script, name]).stderr(Stdio::inherit()).output().expect("Python starts");
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let mut command = Command::new(python);
+    command.args(["-m", "tests.bench.peers.install", name]).current_dir(root).stderr(Stdio::inherit());
+    let output = command.output().expect("Python starts");
     let said = String::from_utf8_lossy(&output.stdout);
     let last = said.lines().last().unwrap_or_default();
     match output.status.code() {
