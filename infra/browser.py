@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from .local.installer import ROOT, Failure, end_with, install, say
-from .local.second_try import second_try
+from .local.suites import second_try
 
 TESTS = ROOT / "tests" / "browser"
 # The first one has no windows, and so needs a third of the time.

@@ -1,6 +1,7 @@
-"""Forwards TCP connections to a port on loopback, for clients that can't get there by themselves."""
+"""Forwards TCP connections to a port on loopback: for clients that can't get there by themselves, or so that a test can cut them."""
 
 import contextlib
+import http.server
 import ipaddress
 import socket
 import socketserver
@@ -73,6 +74,37 @@ class Forwarder:
             cut(source)
             cut(destination)
             self.connections -= {source, destination}
+
+
+class FaultProxy(Forwarder):
+    """Through it, the functions of the end-to-end tests' system reach DynamoDB. Closed, it refuses connections and cuts those that
+    stand, so that a test sees what the system does without its tables. `POST /close` and `POST /open` at `control` move it."""
+
+    def __init__(self, target: int) -> None:
+        super().__init__(target)
+        moves = {"/open": self.open, "/close": self.close}
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                if move := moves.get(self.path):
+                    move()
+                self.send_response(204 if move else 404)
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.controller = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url, self.control = (f"http://127.0.0.1:{port}" for port in (self.port, self.controller.server_port))
+
+    def __enter__(self) -> "FaultProxy":
+        in_background(self.controller.serve_forever)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+        self.controller.shutdown()
+        self.controller.server_close()
 
 
 def cut(connection: socket.socket) -> None:

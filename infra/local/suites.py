@@ -8,9 +8,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from .gate import Gate
-from .installer import ROOT, Failure, check_cargo, install
-from .second_try import second_try
+from .forwarder import FaultProxy
+from .installer import ROOT, Failure, check_cargo, install, say
 from .system import System, free_port
 
 # Load, an outage and a second deployment would disturb the other end-to-end tests, so their modules run alone, and only on a system
@@ -30,6 +29,10 @@ CARGO: list[str | Path] = ["cargo", "test", "--workspace", "--test", "e2e"]
 AT_ONCE = "--test-threads=8"
 # Keeps how many minutes a suite took, of its budget.
 STEP = ROOT / ".ci" / "step"
+# The tests of a run that passed at their second try, one a line. .ci/run names them at its end.
+FLAKY = ROOT / ".linklet" / "flaky"
+# So many in a run may be an accident.
+MOST_FLAKY = 2
 
 
 def run(names: list[str], arguments: list[str]) -> int:
@@ -44,18 +47,18 @@ def run(names: list[str], arguments: list[str]) -> int:
     try:
         system.down()
         port = free_port()
-        with Gate(port) as gate:
+        with FaultProxy(port) as tables:
 
             def start() -> dict[str, str]:
                 """A new system, with the logs of one that was there kept."""
                 if system.running():
                     system.keep_function_logs()
                 system.down()
-                gate.open()
+                tables.open()
                 # The servers that tests have checked are on this machine.
                 loopback = {"WATCH_ALLOW_LOOPBACK": "yes-for-tests"}
-                emulator = system.up(port, {"AWS_ENDPOINT_URL_DYNAMODB": gate.url} | loopback)
-                control = {"TABLES_GATE": gate.control, "LINKLET_PYTHON": sys.executable}
+                emulator = system.up(port, {"AWS_ENDPOINT_URL_DYNAMODB": tables.url} | loopback)
+                control = {"TABLES_PROXY": tables.control, "LINKLET_PYTHON": sys.executable}
                 return system.environment(emulator) | loopback | control
 
             code = run_in(start, names, arguments)
@@ -109,3 +112,17 @@ def commands(name: str, arguments: list[str]) -> list[list[str | Path]]:
     others = [argument for module in DISTURBING for argument in ("--skip", f"{module}::")]
     contract = [STEP, "4", install("contract") / "bin" / "python", "-m", "infra.contract.run"]
     return [[STEP, "3", *CARGO, "--", AT_ONCE, *others], contract, *commands(BROWSER, [])]
+
+
+def second_try(code: int, failed: list[str], again: Callable[[str], int], suite: str, before: int = 0) -> int:
+    """Runs each test that has failed once more, alone, unless there are too many, with those `before`. Notes those that pass then. Returns
+    the exit code."""
+    if not 0 < len(failed) <= MOST_FLAKY - before:
+        return code
+    for test in failed:
+        say(f"\n{test} has failed. Its second try:")
+        if (code := again(test)) != 0:
+            return code
+        with FLAKY.open("a") as file:
+            file.write(f"{suite}{test}\n")
+    return 0

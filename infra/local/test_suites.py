@@ -7,7 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 from .. import browser
-from . import second_try, suites
+from . import suites
 
 
 class SecondTries(unittest.TestCase):
@@ -17,7 +17,7 @@ class SecondTries(unittest.TestCase):
         self.folder = Path(folder.name)
         self.flaky = self.folder / "flaky"
         self.flaky.touch()
-        self.enterContext(mock.patch.object(second_try, "FLAKY", self.flaky))
+        self.enterContext(mock.patch.object(suites, "FLAKY", self.flaky))
 
     def run_suite(self, name: str, *answers: tuple[int, list[str]]) -> tuple[int, int, str]:
         """The exit code, how many systems were started, and which tests are named as flaky, if Cargo answers so."""

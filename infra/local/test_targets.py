@@ -1,4 +1,5 @@
-"""That each target of the Makefile is run by continuous integration, or untried.toml says why not, and that none runs its arguments."""
+"""That each target of the Makefile is run by continuous integration, or untried.toml says why not, and that none runs its arguments; and
+that the local system's driver reads what CloudFormation has named."""
 
 import re
 import shlex
@@ -6,6 +7,7 @@ import subprocess
 import tomllib
 import unittest
 
+from .functions import function_of
 from .installer import ROOT
 from .targets import TRIALS
 
@@ -54,7 +56,6 @@ class Targets(unittest.TestCase):
                     given = line.count("`id`")
                     self.assertEqual([given, given], [line.count(QUOTED), " ".join(shlex.split(line)).count(HOSTILE)], line)
 
-
     def test_each_is_tried_or_excused(self) -> None:
         in_ci = with_what_they_need(set(called((ROOT / ".ci" / "run").read_text())))
         in_ci |= {name for name, needed in TARGETS.items() if needed and set(needed) <= in_ci}
@@ -70,3 +71,9 @@ class Targets(unittest.TestCase):
         phony = re.search(r"^\.PHONY: ((?:.*\\\n)*.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
 
         self.assertEqual(set(phony[1].replace("\\\n", " ").split()) if phony else set(), set(TARGETS))
+
+
+class LogGroups(unittest.TestCase):
+    def test_a_log_group_tells_its_function(self) -> None:
+        self.assertEqual(function_of("linklet-RedirectLogs-1A2B3C4D5E6F"), "redirect")
+        self.assertEqual(function_of("linklet-WatchTickLogs-0b1c2d3e4f5a"), "watch-tick")

@@ -1,7 +1,7 @@
 //! What visitors and clients see while the tables can't be reached, and afterwards.
 //!
-//! `TABLES_GATE` is the control of the gate between functions and tables that `make e2e` starts. A system without one can't
-//! be tested so; then the test says it and passes.
+//! `TABLES_PROXY` is the control of the proxy between functions and tables that `make e2e` starts. A system without one
+//! can't be tested so; then the test says it and passes.
 
 use std::env;
 
@@ -13,15 +13,15 @@ use crate::{
     stack::{exactly, lines},
 };
 
-struct Gate(String);
+struct FaultProxy(String);
 
-impl Gate {
+impl FaultProxy {
     fn of_the_system() -> Option<Self> {
-        env::var("TABLES_GATE").map(Self).ok()
+        env::var("TABLES_PROXY").map(Self).ok()
     }
 
     async fn send(&self, action: &str) {
-        let sent = Client::new().post(format!("{}/{action}", self.0)).send().await.expect("the gate answers");
+        let sent = Client::new().post(format!("{}/{action}", self.0)).send().await.expect("the proxy answers");
         assert_eq!(sent.status(), 204);
     }
 }
@@ -43,7 +43,7 @@ async fn is_refused_without_a_call(logs: &str, request: impl Fn() -> RequestBuil
     let id = uuid::Uuid::new_v4().to_string();
     eventually(&format!("{logs} has an open circuit breaker"), true, async || {
         assert!(is_unavailable(&send(request().header("x-correlation-id", &id)).await));
-        let lines = lines(logs, &id).await.expect("the system of the gate has logs");
+        let lines = lines(logs, &id).await.expect("the system of the proxy has logs");
         lines.iter().any(|line| line["error"].as_str().is_some_and(|error| error.contains("circuit breaker is open")))
     })
     .await;
@@ -51,8 +51,8 @@ async fn is_refused_without_a_call(logs: &str, request: impl Fn() -> RequestBuil
 
 #[tokio::test]
 async fn without_tables_the_system_answers_at_once_and_recovers_by_itself() {
-    let Some(gate) = Gate::of_the_system() else {
-        eprintln!("skipped: TABLES_GATE is not set, so the tables can't be taken away");
+    let Some(proxy) = FaultProxy::of_the_system() else {
+        eprintln!("skipped: TABLES_PROXY is not set, so the tables can't be taken away");
         return;
     };
     let api = Api::new();
@@ -61,7 +61,7 @@ async fn without_tables_the_system_answers_at_once_and_recovers_by_itself() {
     let cold_link = format!("/{cold}");
     follow(&api, &hot, 30).await;
 
-    gate.send("close").await;
+    proxy.send("close").await;
 
     let shorten = || ada.request("POST", "/api/shorten").json(&json!({"url": "https://example.com/new"}));
     let credentials = json!({"email": ada.email, "password": PASSWORD});
@@ -78,7 +78,7 @@ async fn without_tables_the_system_answers_at_once_and_recovers_by_itself() {
     // A token is checked with a table, too, unless that was done within the minute in the same environment.
     assert!(is_unavailable(&ada.get("/api/me").await));
 
-    gate.send("open").await;
+    proxy.send("open").await;
 
     eventually("a link is found again", true, async || api.get(&cold_link).await.is_redirect()).await;
     eventually("links are listed again", 200, async || ada.get("/api/links").await.status).await;
