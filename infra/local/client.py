@@ -40,12 +40,12 @@ def send(method: str, url: str, body: bytes | None = None, headers: dict[str, st
 
 
 def call(method: str, url: str, body: Any = None, token: str = "", headers: dict[str, str] | None = None, waits: bool = True) -> Any:
-    """The body of an answer with a status below 300. Where a limit says so, this waits and asks again."""
+    """The body of a success; any other answer raises `Refused`, a redirect as well. Where a limit says so, this waits and asks again."""
     sent = (headers or {}) | ({"Authorization": f"Bearer {token}"} if token else {})
     sent |= {} if body is None else {"Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
     while (answer := send(method, url, data, sent)).status == 429 and waits:
         time.sleep(int(answer.headers.get("Retry-After") or 1))
-    if answer.status >= 400:
+    if not 200 <= answer.status < 300:
         raise Refused(f"{method} {url} answered {answer.status}: {answer.body.decode(errors='replace')[:500]}")
-    return answer.json() if answer.body and answer.status < 300 else None
+    return answer.json() if answer.body else None

@@ -8,10 +8,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Playwright, expect, sync_playwright
 
 from support.api import Account, Api
-from support.chromium import flags
 from support.sample_data import fill
 from support.input import DEVICES
-from support.tab import Tabs
+from support.tab import Tabs, flags
 
 # A machine on which other tests run at the same time is slow.
 expect.set_options(timeout=15_000)

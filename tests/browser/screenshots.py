@@ -19,11 +19,10 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, Route, sync_playwright
 
 from support.api import Account, Api
-from support.chromium import flags
 from support.sample_data import fill
 from support.overlays import OVERLAYS, open_overlay
 from support.states import public_answers
-from support.tab import WIDE, Tab, Tabs
+from support.tab import WIDE, Tab, Tabs, flags
 from test_every_page import PUBLIC, RARE, VIEWS
 
 CHOSEN = ["links", "link", "overview-dark", "new-link", "qr", "monitoring"]

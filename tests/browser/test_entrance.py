@@ -1,4 +1,4 @@
-"""The ways in and out."""
+"""The ways in and out, and what is served beside the application."""
 
 import re
 import urllib.parse
@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import expect
 
 from support.api import PASSWORD, Account, Api, new_email
-from support.mails import linked_view
 from support.states import DOMAINS, INVITED, LOOK, REGISTRATION, TO_REGISTER
 from support.tab import Tab, Tabs
 
@@ -20,8 +19,7 @@ def test_somebody_signs_in_where_they_wanted_to_be_and_out(tabs: Tabs, account: 
     expect(tab.page.get_by_role("alert")).to_contain_text("The address or the password is wrong.")
     expect(tab.page.get_by_label("Email")).to_have_value(account.email)
 
-    tab.write(tab.page.get_by_label("Password"), PASSWORD)
-    tab.press(tab.button("Sign in"))
+    tab.submit("Sign in", {"Password": PASSWORD})
     expect(tab.heading("Links")).to_be_attached()
     assert tab.view() == "links?status=inactive"
 
@@ -102,7 +100,7 @@ def test_an_invitation_brings_somebody_into_the_workspace(tabs: Tabs, api: Api, 
     invitation = admin.dialog("Give them this link").get_by_label("Invitation").input_value()
     assert invitation.startswith(f"{api.app}#/invitation?token=inv_")
     # It is shown only now.
-    admin.page.keyboard.press("Escape")
+    admin.keys("Escape")
     expect(admin.dialog("Give them this link")).to_be_visible()
     admin.press(admin.button("Done"))
     expect(admin.page.get_by_role("table", name="Open invitations").get_by_text(friend)).to_be_visible()
@@ -114,9 +112,7 @@ def test_an_invitation_brings_somebody_into_the_workspace(tabs: Tabs, api: Api, 
     expect(guest.page.get_by_text(f"{account.email} invites {friend} to the workspace {name}, as a viewer.")).to_be_visible()
     expect(guest.page.get_by_label("Email")).to_have_value(friend)
     expect(guest.page.get_by_label("Email")).not_to_be_editable()
-    guest.write(guest.page.get_by_label("Password"), PASSWORD)
-    guest.write(guest.page.get_by_label("Your name"), "Bob")
-    guest.press(guest.button("Create account"))
+    guest.submit("Create account", {"Password": PASSWORD, "Your name": "Bob"})
     expect(guest.heading("Links")).to_be_attached()
     # A viewer makes no links.
     expect(guest.page.get_by_label("Paste a long URL")).to_have_count(0)
@@ -138,8 +134,7 @@ def test_an_operators_invitation_makes_an_account_for_its_address(tabs: Tabs, ac
     expect(tab.page.get_by_label("Email")).to_have_value(friend)
     expect(tab.page.get_by_label("Email")).not_to_be_editable()
     expect(tab.page.get_by_role("group", name="Account")).to_have_count(0)
-    tab.write(tab.page.get_by_label("Password"), PASSWORD)
-    tab.press(tab.button("Create account"))
+    tab.submit("Create account", {"Password": PASSWORD})
     expect(tab.heading("Links")).to_be_attached()
     expect(tab.button(friend)).to_be_visible()
 
@@ -174,10 +169,8 @@ def test_who_invites_sees_whether_a_mail_was_sent(tabs: Tabs, account: Account) 
 
 def test_a_forgotten_password_is_asked_for(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(None, "sign-in")
-    tab.press(tab.page.get_by_role("link", name="Forgotten your password?"))
-    expect(tab.heading("Forgotten password")).to_be_visible()
-    tab.write(tab.page.get_by_label("Email"), account.email)
-    tab.press(tab.button("Send the link"))
+    tab.follow("Forgotten your password?", "Forgotten password")
+    tab.submit("Send the link", {"Email": account.email})
     expect(tab.page.locator(".notice").filter(has_text=account.email)).to_be_visible()
 
 
@@ -187,52 +180,44 @@ def test_a_new_password_is_set(tabs: Tabs) -> None:
     # An address gets few mails, so nobody waits for one here.
     tab.page.route("**/api/auth/password/reset", lambda route: route.fulfill(status=204))
     tab.write(tab.page.get_by_label("New password"), PASSWORD)
-    with tab.page.expect_request("**/api/auth/password/reset") as sent:
-        tab.press(tab.button("Change password"))
-    assert sent.value.post_data_json == {"token": token, "password": PASSWORD}
+    assert tab.sent("**/api/auth/password/reset", tab.button("Change password")) == {"token": token, "password": PASSWORD}
     expect(tab.heading("Password changed")).to_be_visible()
     expect(tab.page.get_by_text("API keys and other people’s memberships are paused")).to_be_visible()
-    tab.press(tab.page.get_by_role("link", name="Sign in"))
-    expect(tab.heading("Sign in")).to_be_visible()
+    tab.follow("Sign in", "Sign in")
 
 
 def test_an_address_is_confirmed_by_whoever_is_signed_in(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, linked_view(account.api, account.email, "verify"))
+    tab = tabs.open(account, account.api.linked_view(account.email, "verify"))
     expect(tab.heading("Confirm your address")).to_be_visible()
     # Programs that look at mails open their links.
     assert account.call("GET", "/api/me")["verified"] is False
     tab.press(tab.button("Confirm this address"))
     expect(tab.heading("Address confirmed")).to_be_visible()
     assert account.call("GET", "/api/me")["verified"] is True
-    tab.press(tab.page.get_by_role("link", name="To your links"))
-    expect(tab.heading("Links")).to_be_attached()
+    tab.follow("To your links", "Links")
 
 
 def test_an_address_is_confirmed_with_the_password(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(None, linked_view(account.api, account.email, "verify"), refused=[401])
+    tab = tabs.open(None, account.api.linked_view(account.email, "verify"), refused=[401])
     password = tab.page.get_by_label("Password")
     expect(password).to_be_focused()
     tab.press(tab.button("Confirm this address"))
     expect(password).to_have_accessible_description("Enter the password of the account.")
-    tab.write(password, "not my password")
-    tab.press(tab.button("Confirm this address"))
+    tab.submit("Confirm this address", {password: "not my password"})
     expect(password).to_have_accessible_description("This isn’t the password of that account.")
     expect(tab.page.get_by_text("Never registered here?")).to_be_visible()
-    tab.write(password, PASSWORD)
-    tab.press(tab.button("Confirm this address"))
+    tab.submit("Confirm this address", {password: PASSWORD})
     expect(tab.heading("Address confirmed")).to_be_visible()
     assert account.call("GET", "/api/me")["verified"] is True
-    tab.press(tab.page.get_by_role("link", name="Sign in"))
-    expect(tab.heading("Sign in")).to_be_visible()
+    tab.follow("Sign in", "Sign in")
 
 
 def test_a_link_for_another_account_asks_for_its_password_or_signs_out(tabs: Tabs, api: Api, account: Account) -> None:
     bob = api.register("Bob", name="bob")
-    tab = tabs.open(account, linked_view(api, bob.email, "verify"), refused=[403])
+    tab = tabs.open(account, api.linked_view(bob.email, "verify"), refused=[403])
     tab.press(tab.button("Confirm this address"))
     expect(tab.page.get_by_text("This link is for another account.")).to_contain_text(account.email)
-    tab.write(tab.page.get_by_label("Password of that account"), PASSWORD)
-    tab.press(tab.button("Confirm this address"))
+    tab.submit("Confirm this address", {"Password of that account": PASSWORD})
     expect(tab.heading("Address confirmed")).to_be_visible()
     assert [who.call("GET", "/api/me")["verified"] for who in (account, bob)] == [False, True]
 
@@ -257,13 +242,11 @@ def test_a_token_that_is_too_old_says_so_or_leads_on(tabs: Tabs, view: str, labe
     tab = tabs.open(None, f"{view}_00000000000000000000000000000000", refused=[404])
     password = tab.page.get_by_label(label)
     expect(password).to_be_focused()
-    password.fill(PASSWORD)
-    tab.button(button).click()
+    tab.submit(button, {password: PASSWORD})
     if link is None:
         expect(tab.page.locator(".notice").filter(has_text="This link was used already, or is too old.")).to_be_visible()
     else:
-        tab.page.get_by_role("link", name=link).click()
-        expect(tab.heading("Forgotten password")).to_be_visible()
+        tab.follow(link, "Forgotten password")
 
 
 def test_a_first_password_is_chosen(tabs: Tabs) -> None:
@@ -271,16 +254,12 @@ def test_a_first_password_is_chosen(tabs: Tabs) -> None:
     tab = tabs.open(None, f"first-password?token={token}", answers={"**/api/auth/verify": None})
     password = tab.page.get_by_label("Password")
     expect(password).to_be_focused()
-    tab.write(password, "short")
-    tab.press(tab.button("Set password"))
+    tab.submit("Set password", {password: "short"})
     expect(password).to_have_accessible_description(re.compile("Use at least 8 characters."))
     tab.write(password, PASSWORD)
-    with tab.page.expect_request("**/api/auth/verify") as sent:
-        tab.press(tab.button("Set password"))
-    assert sent.value.post_data_json == {"token": token, "password": PASSWORD}
+    assert tab.sent("**/api/auth/verify", tab.button("Set password")) == {"token": token, "password": PASSWORD}
     expect(tab.heading("Your account is ready")).to_be_visible()
-    tab.press(tab.page.get_by_role("link", name="Sign in"))
-    expect(tab.heading("Sign in")).to_be_visible()
+    tab.follow("Sign in", "Sign in")
 
 
 def test_where_addresses_are_confirmed_first_nobody_chooses_a_password_yet(tabs: Tabs) -> None:
@@ -290,22 +269,17 @@ def test_where_addresses_are_confirmed_first_nobody_chooses_a_password_yet(tabs:
     expect(tab.page.get_by_label("Password")).to_have_count(0)
 
     tab.fails("**/api/auth/register", 403, "registration_closed")
-    tab.write(email, "ada@example.net")
-    tab.press(tab.button("Create account"))
+    tab.submit("Create account", {email: "ada@example.net"})
     expect(email).to_have_accessible_description(re.compile("Addresses elsewhere need an invitation."))
 
     tab.recovers("**/api/auth/register")
     tab.answers("**/api/auth/register", {"user_id": "u", "email": "ada@example.com", "workspace_id": "w"}, status=201)
     tab.write(email, "ada@example.com")
-    with tab.page.expect_request("**/api/auth/register") as sent:
-        tab.press(tab.button("Create account"))
-    assert sent.value.post_data_json == {"email": "ada@example.com", "full_name": ""}
+    assert tab.sent("**/api/auth/register", tab.button("Create account")) == {"email": "ada@example.com", "full_name": ""}
     expect(tab.page.locator(".notice").filter(has_text="A mail is on its way to ada@example.com")).to_be_visible()
 
     tab.answers("**/api/auth/verification", {}, status=202)
-    with tab.page.expect_request("**/api/auth/verification") as sent:
-        tab.press(tab.button("Send it again"))
-    assert sent.value.post_data_json == {"email": "ada@example.com"}
+    assert tab.sent("**/api/auth/verification", tab.button("Send it again")) == {"email": "ada@example.com"}
     expect(tab.page.get_by_text("Sent again.")).to_be_visible()
 
 
@@ -338,11 +312,28 @@ def test_somebody_makes_a_workspace_and_goes_back(tabs: Tabs, account: Account, 
     expect(row).to_have_count(1)
 
     tab.pick(tab.button(re.compile("Switch workspace")), "New workspace")
-    tab.write(tab.dialog("New workspace").get_by_label("Name"), "Side project")
-    tab.press(tab.button("Create"))
-    tab.says("Side project is ready.")
+    tab.submit("Create", {tab.dialog("New workspace").get_by_label("Name"): "Side project"}, says="Side project is ready.")
     expect(tab.button(re.compile("Side project"))).to_be_visible()
     expect(row).to_have_count(0)
 
     tab.pick(tab.button(re.compile("Switch workspace")), own)
     expect(row).to_have_count(1)
+
+
+# -- what is served beside the application
+
+
+def test_the_page_of_the_documentation_calls_the_system_that_serves_it(tabs: Tabs, api: Api) -> None:
+    tab = tabs.open_new()
+    tab.page.goto(f"{api.url}/api/docs")
+    tab.until("() => document.querySelector('rapi-doc').selectedServer")
+    assert tab.page.evaluate("document.querySelector('rapi-doc').selectedServer.computedUrl") == api.url
+
+
+def test_the_application_works_as_its_sources_are(tabs: Tabs, api: Api, account: Account) -> None:
+    if api.send("GET", "/app-source", None, {}) == 404:
+        pytest.skip("only the local system serves the sources")
+    tab = tabs.open(account)
+    tab.page.goto(f"{api.app}-source#/settings")
+    expect(tab.heading("Settings")).to_be_visible()
+    expect(tab.page.locator("meta[name=version]")).to_have_attribute("content", "source")

@@ -12,14 +12,13 @@ from playwright.sync_api import expect
 
 from support.api import Account, Api
 from support.axe import assert_usable_by_everybody
+from support.answers import ago
 from support.faults import faults_of
+from support.feeds import AuditLog, Feed, Jobs, entry, job, notification
 from support.sample_data import sale_of
-from support.jobs import Jobs, job
 from support.overlays import OVERLAYS, assert_left, reopen, open_overlay, press, show_terms, wrong_overlay
 from support.states import DOMAINS, INVITED, REGISTRATION, in_closed_workspace, in_no_workspace, own_session, paused_key, paused_member, public_answers, with_paused_workspace
 from support.tab import Tab, Tabs
-from support.notifications import Feed, ago, notification
-from support.audit_log import AuditLog, entry
 from support.tree import tree_of, wrong_names, wrong_page
 from test_hostile import VIEWS as SHOWING_TEXTS
 from test_trouble import READS
@@ -97,7 +96,8 @@ JOBS = Jobs([
 ])
 # Another address waits, and mail to the present one came back.
 WAITING = in_no_workspace("ada@example.com")["**/api/me"] | {"pending_email": "an-address-that-is-wider-than-the-narrowest-phone@example.com", "undeliverable": True}
-OWN_AUDIT_LOG = AuditLog([entry(number, action, **{"from": "all", "to": "none"}) for number, action in enumerate(["session.guessed", "account.mail_changed", "account.cloned"])], "**/api/me/audit")
+OWN_ACTIONS = ["session.guessed", "account.mail_changed", "account.cloned"]
+OWN_AUDIT_LOG = AuditLog([entry(number, action, device="Firefox on Linux", country="NO", **{"from": "all", "to": "none"}) for number, action in enumerate(OWN_ACTIONS)], "**/api/me/audit")
 # What is rare: the answers that make it so, and sentences that show that they have.
 RARE: dict[str, tuple[Any, ...]] = {
     "links": (in_no_workspace("ada@example.com"), "You are in no workspace"),
@@ -111,7 +111,7 @@ RARE: dict[str, tuple[Any, ...]] = {
     "account": ({"**/api/me": WAITING}, "Waiting for"),
     "account?view=mail": ({"**/api/me": WAITING}, "mail to it came back"),
     "account?view=sessions": ({"**/api/me/sessions": {"sessions": [own_session(0), own_session(1, device=None, country=None, remembered=True)]}}, "Unknown device"),
-    "account?view=activity": (OWN_AUDIT_LOG.answers, "Several wrong passwords"),
+    "account?view=activity": (OWN_AUDIT_LOG.answers, "Several wrong passwords", "Firefox on Linux, Norway"),
     "notifications": (FEED.answers | {"**/api/overview": {"as_of": ago(hours=1), "down": []}}, "Needs attention"),
 }
 

@@ -8,6 +8,8 @@ from playwright.sync_api import expect
 
 from support.answers import ARABIC, THAI, listed, made_up_links
 from support.api import Account, Api
+from support.feeds import AuditLog, entry, person
+from support.states import as_account, closed_workspace, in_closed_workspace, own_session
 from support.tab import Tab, Tabs
 
 IMAGE = "<img src=x onerror=\"document.title='taken over'\">"
@@ -65,26 +67,24 @@ def test_hostile_texts_do_nothing(tabs: Tabs, hostile: Account, subtests: pytest
 
 def test_hostile_texts_do_nothing_in_forms_questions_and_histories(tabs: Tabs, hostile: Account) -> None:
     tab = tabs.open(hostile, "links")
-    tab.page.keyboard.press("j")
-    tab.page.keyboard.press("e")
+    tab.keys("j", "e")
     expect(tab.page.get_by_role("dialog").get_by_role("textbox", name="Title")).to_be_visible()
     assert_untouched(tab)
-    tab.page.keyboard.press("Escape")
-    tab.page.keyboard.press("Control+k")
+    tab.keys("Escape", "Control+k")
     expect(tab.page.get_by_role("group", name="Latest links").get_by_role("option").first).to_be_visible()
     assert_untouched(tab)
-    tab.page.keyboard.press("Escape")
+    tab.keys("Escape")
     tab.open("keys")
     tab.button(f"Revoke {IMAGE}").click()
     expect(tab.page.get_by_role("dialog")).to_contain_text(IMAGE)
     assert_untouched(tab)
-    tab.page.keyboard.press("Escape")
+    tab.keys("Escape")
     tab.open(f"links/{hostile.links[-1]['short_code']}")
     tab.page.locator("summary", has_text="Preview in chats").click()
     tab.page.locator("summary", has_text="History").click()
     expect(tab.page.get_by_role("list", name="History")).to_contain_text("evil.example")
     assert_untouched(tab)
-    tab.page.keyboard.press("r")
+    tab.keys("r")
     expect(tab.dialog(re.compile("^Rules and variants"))).to_contain_text(IMAGE[:30])
     assert_untouched(tab)
 
@@ -97,14 +97,57 @@ def test_hostile_texts_do_nothing_in_what_is_done_to_tags(tabs: Tabs, hostile: A
     expect(form).to_contain_text(IMAGE[:50])
     form.get_by_label("Name").fill(SCRIPT[:50])
     assert_untouched(tab)
-    tab.page.keyboard.press("Escape")
+    tab.keys("Escape")
     tab.button(f"Delete {IMAGE[:50]}").click()
     expect(tab.page.get_by_role("dialog")).to_contain_text(IMAGE[:50])
     assert_untouched(tab)
-    tab.page.keyboard.press("Escape")
+    tab.keys("Escape")
     tab.open("settings")
     expect(tab.page.get_by_role("group", name=re.compile("^Rename the tag"))).to_contain_text(SCRIPT[:50])
     assert_untouched(tab)
+
+
+DEVICES = [IMAGE, REVERSED, ARABIC, "x" * 300, None] * 12
+SESSIONS = [own_session(number, device=device, country=device or "ZZ") for number, device in enumerate(DEVICES)]
+OWN_LOG = [entry(number, device or "session.began", device=device, country=device, **{"from": device, "to": IMAGE}) for number, device in enumerate(DEVICES)]
+EVE = person("019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a22", IMAGE * 4)
+LOG = [
+    entry(1, "key.created", EVE, {"kind": "key", "id": "sk_live_x", "name": SCRIPT * 3}),
+    entry(2, "workspace.changed", EVE, None, **{"from": f"name: {IMAGE}", "to": f"name: {'x' * 200}"}),
+    entry(3, "member.removed", EVE, {"kind": "member", "id": "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a99", "name": "\u202egnp.exe"}),
+    entry(4, f"link.{SCRIPT}", EVE, {"kind": "link", "id": "launch"}),
+    entry(5, "target.deleted", EVE, {"kind": "target", "id": "t_1", "name": f"https://evil.example/{'a' * 300}"}),
+    entry(6, "job.finished", EVE, {"kind": "job", "id": "j1"}, **{"from": f"add the tag {IMAGE}", "to": f"done: {'9' * 200} links changed"}),
+]
+NAMES = [IMAGE, "x" * 255, "\u202egnp.exe", *(f"Workspace {number}" for number in range(20))]
+CLOSED = [closed_workspace() | {"workspace_id": f"w{number}", "slug": f"slug-{number}", "name": name} for number, name in enumerate(NAMES)]
+RESTORING = "button:has-text('Bring it back')"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_hostile_texts_of_sessions_activities_and_closed_workspaces_do_nothing_and_fit(
+    tabs: Tabs, account: Account, subtests: pytest.Subtests, width: int
+) -> None:
+    own = as_account(account, pending_email=f"{'x' * 240}@example.com", full_name=IMAGE) | AuditLog(OWN_LOG, "**/api/me/audit").answers
+    own |= {"**/api/me/sessions": {"sessions": SESSIONS}}
+    mine = {"**/api/me/workspaces": {"workspaces": [*account.call("GET", "/api/me/workspaces")["workspaces"], *CLOSED]}}
+    nowhere = in_closed_workspace(account.email) | {"**/api/me/workspaces": {"workspaces": CLOSED}}
+    for view, answers, shown, count in [
+        ("activity", AuditLog(LOG).answers, "tbody tr", len(LOG)),
+        ("account?view=", own, "main", 1),
+        ("account?view=sessions", own, "main li", len(SESSIONS)),
+        ("account?view=activity", own, "tbody tr", 50),
+        ("settings", mine, RESTORING, len(CLOSED)),
+        ("w/slug-0/links", mine, "h1:has-text('is closed')", 1),
+        ("w/slug-1/links", mine, "h1:has-text('is closed')", 1),
+        ("links", nowhere, RESTORING, len(CLOSED)),
+    ]:
+        with subtests.test(view):
+            tab = tabs.open(account, view, width=width, answers=answers)
+            expect(tab.page.locator(shown)).to_have_count(count)
+            tab.settled()
+            assert_untouched(tab)
+            tab.assert_not_sideways()
 
 
 def assert_untouched(tab: Tab) -> None:

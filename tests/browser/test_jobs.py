@@ -7,9 +7,8 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from support.api import Account
-from support.jobs import Jobs, job
+from support.feeds import Feed, Jobs, job, notification
 from support.tab import Tab, Tabs
-from support.notifications import Feed, notification
 
 TITLE = "Rename the tag “print” to “on paper”"
 FAILURES = [{"short_code": "menu", "code": "invalid_input", "detail": "a link has at most 20 tags"}]
@@ -44,8 +43,7 @@ def test_a_job_is_followed_over_pages_and_reloads_and_stopped(tabs: Tabs, accoun
     progress(tab, "6 of 8 changed")
     tab.page.reload()
     progress(tab, "6 of 8 changed")
-    tab.press(tab.page.get_by_role("link", name="Overview"))
-    expect(tab.heading("Overview")).to_be_attached()
+    tab.follow("Overview", "Overview")
     tab.settled()
     tab.press(tab.page.get_by_role("link", name="Tags"))
     progress(tab, "6 of 8 changed")
@@ -139,8 +137,7 @@ def test_a_job_that_may_not_be_stopped_goes_on(tabs: Tabs, account: Account, min
     expect(tab.button("Stop Archive links")).to_have_count(0)
     tab.refused.add("403")
     tab.page.route("**/api/jobs/*", lambda route: route.fallback() if route.request.method == "GET" else route.fulfill(status=403, json={"code": "forbidden", "detail": "no"}))
-    tab.button(f"Stop {TITLE}").click()
-    tab.says("It wasn’t stopped. This is another person’s or another workspace’s.")
+    tab.press(tab.button(f"Stop {TITLE}"), says="It wasn’t stopped. This is another person’s or another workspace’s.")
     expect(tab.button(f"Stop {TITLE}")).to_be_enabled()
 
 
@@ -178,8 +175,7 @@ def test_a_notification_leads_to_its_job(tabs: Tabs, account: Account, mine: dic
     jobs = Jobs([*(theirs(number, "archive", "done", changed=number) for number in range(2, 30)), ended])
     feed = Feed([notification("job.finished", ended["id"], "Your job to rename the tag print has ended: 8 links were changed.", minutes=1)])
     tab = tabs.open(account, "notifications?kind=job", answers=jobs.answers | feed.answers)
-    tab.press(tab.page.get_by_role("main").get_by_role("link", name=re.compile("Your job to rename")))
-    expect(tab.heading("Settings")).to_be_visible()
+    tab.follow(tab.page.get_by_role("main").get_by_role("link", name=re.compile("Your job to rename")), "Settings")
     wanted = tab.page.locator(".job-wanted")
     expect(wanted).to_contain_text("8 links got the new tag.")
     expect(wanted).to_be_in_viewport()

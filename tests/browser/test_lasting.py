@@ -8,9 +8,8 @@ import pytest
 from playwright.sync_api import Browser, CDPSession, Locator, Playwright, expect
 
 from support.api import Account, Api
-from support.chromium import flags
 from support.sample_data import sale_of
-from support.tab import Tab, Tabs
+from support.tab import Tab, Tabs, flags
 
 SECONDS = float(os.environ.get("LASTING_SECONDS", "20"))
 # Rounds after which everything that is kept is there, such as what was read once. One page more is kept from about the fifth round on.
@@ -44,7 +43,7 @@ def nodes(devtools: CDPSession) -> tuple[int, int]:
 def close(tab: Tab, dialog: Locator) -> None:
     expect(dialog).to_be_visible()
     tab.settled()
-    tab.page.keyboard.press("Escape")
+    tab.keys("Escape")
     expect(dialog).to_have_count(0)
 
 
@@ -58,16 +57,16 @@ def go_round(tab: Tab, code: str) -> None:
     tab.page.get_by_role("searchbox", name="Search links").fill("")
     tab.go(f"links/{code}")
     expect(tab.page.locator(".chart canvas, .chart table").first).to_be_attached()
-    tab.page.keyboard.press("q")
+    tab.keys("q")
     close(tab, tab.dialog("QR code"))
-    tab.page.keyboard.press("Control+k")
+    tab.keys("Control+k")
     tab.page.keyboard.type("members")
     expect(tab.page.get_by_role("option").first).to_be_visible()
     close(tab, tab.dialog("Find anything"))
     tab.page.get_by_role("navigation", name="Pages").get_by_role("link", name="Links").first.click()
     expect(tab.heading("Links")).to_be_attached()
     tab.settled()
-    tab.page.keyboard.press("c")
+    tab.keys("c")
     close(tab, tab.dialog("New link"))
     tab.settled()
 

@@ -8,7 +8,8 @@ from playwright.sync_api import Locator, Route, expect
 
 from support.api import Account
 from support.tab import Tab, Tabs
-from support.notifications import Feed, ago, notification
+from support.answers import ago
+from support.feeds import Feed, notification
 
 SHOP, BLOG = "t_7UJmGlcSOIpXh9XKQroFP8", "t_2hxlieh6rcTXYNb8u8Fu21"
 
@@ -220,5 +221,4 @@ def test_notifications_lead_to_their_links_and_monitored_urls(tabs: Tabs, accoun
     target = account.call("POST", "/v1/targets", {"url": "https://status.example.com/health"})
     feed = Feed([notification("target.down", target["id"], "https://status.example.com/health is down: it answered 503.")])
     tab = tabs.open(account, "notifications", answers=feed.answers)
-    tab.press(tab.page.get_by_role("link", name="is down: it answered 503."))
-    expect(tab.heading(re.compile("status.example.com"))).to_be_visible()
+    tab.follow("is down: it answered 503.", re.compile("status.example.com"))

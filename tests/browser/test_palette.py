@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -39,15 +40,20 @@ def options(tab: Tab, group: str) -> list[str]:
     return [each.inner_text().split("\n")[0].strip() for each in tab.page.get_by_role("group", name=group, exact=True).get_by_role("option").all()]
 
 
-def open_palette(tab: Tab, account: Account) -> Locator:
+def show_palette(tab: Tab, account: Account) -> None:
     """By a key, or by the menu of the account."""
     if isinstance(tab.input, Keyboard):
-        tab.page.keyboard.press("Control+k")
+        tab.keys("Control+k")
     else:
         tab.pick(tab.button(account.email), "Find anything")
     expect(field(tab)).to_be_focused()
+
+
+def open_palette(tabs: Tabs, account: Account, view: str, **more: Any) -> Tab:
+    tab = tabs.open(account, view, **more)
+    show_palette(tab, account)
     expect(option(tab, re.compile("^Overview"))).to_be_visible()
-    return field(tab)
+    return tab
 
 
 def take(tab: Tab, name: str) -> None:
@@ -60,7 +66,7 @@ def take(tab: Tab, name: str) -> None:
         if field(tab).get_attribute("aria-activedescendant") == wanted.get_attribute("id"):
             expect(wanted).to_have_attribute("aria-selected", "true")
             return tab.page.keyboard.press("Enter")
-        tab.page.keyboard.press("ArrowDown")
+        tab.keys("ArrowDown")
     raise AssertionError(f"No arrow key reaches “{name}”.")
 
 
@@ -69,8 +75,7 @@ def said(tab: Tab) -> Locator:
 
 
 def test_it_leads_to_a_page(tabs: Tabs, shop: Account, input_device: str) -> None:
-    tab = tabs.open(shop, "links")
-    open_palette(tab, shop)
+    tab = open_palette(tabs, shop, "links")
     assert options(tab, "Pages") == ["Links", "Overview", "Tags", "Monitoring", "Notifications", "Members", "API keys", "Activity", "Settings", "Account"]
     expect(option(tab, "Monitoring g m")).to_be_visible()
     tab.write(field(tab), "memb")
@@ -82,8 +87,7 @@ def test_it_leads_to_a_page(tabs: Tabs, shop: Account, input_device: str) -> Non
 
 
 def test_it_finds_links_by_title_code_and_target(tabs: Tabs, shop: Account, input_device: str) -> None:
-    tab = tabs.open(shop, "overview")
-    open_palette(tab, shop)
+    tab = open_palette(tabs, shop, "overview")
     # What begins with it stands before what has it inside.
     for text, found in [("spring", ["Spring sale", "Offspring"]), (shop.links[4]["short_code"].upper(), ["Winter sale"]), ("docs.example", ["Terms"]), ("sale shop", ["Spring sale", "Winter sale"]), ("health", ["status.example.com/health"])]:
         tab.write(field(tab), text)
@@ -98,7 +102,7 @@ def test_it_finds_links_by_title_code_and_target(tabs: Tabs, shop: Account, inpu
 def test_latest_links_are_there_at_once_and_nothing_found_is_said(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
     urls = tab.requests(r"/api/links\?")
-    tab.page.keyboard.press("Control+k")
+    tab.keys("Control+k")
     expect(option(tab, re.compile("^Offspring"))).to_be_visible()
     assert len(options(tab, "Latest links")) == 5
     tab.settled()
@@ -107,7 +111,7 @@ def test_latest_links_are_there_at_once_and_nothing_found_is_said(tabs: Tabs, sh
     field(tab).fill("nothing has this name")
     expect(said(tab)).to_have_text("Nothing found for “nothing has this name”.")
     expect(field(tab)).to_have_attribute("aria-expanded", "false")
-    tab.page.keyboard.press("Enter")
+    tab.keys("Enter")
     expect(field(tab)).to_be_focused()
     field(tab).fill("members")
     expect(said(tab)).to_have_text("1 result")
@@ -115,15 +119,14 @@ def test_latest_links_are_there_at_once_and_nothing_found_is_said(tabs: Tabs, sh
     # Where the list was never shown, it is read.
     other = tabs.open(shop, "members")
     urls = other.requests(r"/api/links\?")
-    other.page.keyboard.press("Control+k")
+    other.keys("Control+k")
     expect(option(other, re.compile("^Offspring"))).to_be_visible()
     assert [url.split("?")[1] for url in urls] == ["per_page=5"]
 
 
 def test_links_are_searched_after_typing_and_overtaken_answers_are_dropped(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "links")
+    tab = open_palette(tabs, shop, "links")
     urls = tab.requests(r"/api/links\?")
-    open_palette(tab, shop)
     tab.page.keyboard.type("spring", delay=20)
     expect(option(tab, re.compile("^Spring sale"))).to_be_visible()
     assert [url.split("?")[1] for url in urls] == ["search=spring&per_page=20"]
@@ -145,14 +148,13 @@ def test_links_are_searched_after_typing_and_overtaken_answers_are_dropped(tabs:
 
 
 def test_enter_before_the_answer_takes_what_is_looked_for(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "overview")
-    open_palette(tab, shop)
+    tab = open_palette(tabs, shop, "overview")
     field(tab).fill("spring")
     expect(option(tab, re.compile("^Spring sale"))).to_be_visible()
     held = tab.hold(SEARCH)
     with tab.page.expect_request(SEARCH):
         field(tab).fill("winter")
-        tab.page.keyboard.press("Enter")
+        tab.keys("Enter")
     # The one that was found before isn't meant.
     expect(field(tab)).to_be_visible()
     held.let_go()
@@ -160,8 +162,7 @@ def test_enter_before_the_answer_takes_what_is_looked_for(tabs: Tabs, shop: Acco
 
 
 def test_a_search_that_fails_says_so_and_hides_nothing_else(tabs: Tabs, shop: Account, input_device: str) -> None:
-    tab = tabs.open(shop, "overview")
-    open_palette(tab, shop)
+    tab = open_palette(tabs, shop, "overview")
     tab.fails(SEARCH, 503, "service_unavailable")
     tab.write(field(tab), "sett")
     expect(tab.dialog("Find anything").locator(".found-note")).to_contain_text("The links can’t be searched.")
@@ -181,59 +182,53 @@ def test_a_search_that_fails_says_so_and_hides_nothing_else(tabs: Tabs, shop: Ac
 
 
 def test_a_link_is_copied(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "overview")
-    open_palette(tab, shop)
+    tab = open_palette(tabs, shop, "overview")
     field(tab).fill("terms")
     expect(tab.dialog("Find anything").get_by_text("Copy the short link")).to_be_visible()
-    tab.page.keyboard.press("Control+c")
-    tab.says("Copied.")
-    assert tab.page.evaluate("navigator.clipboard.readText()") == shop.links[3]["short_url"]
+    tab.keys("Control+c", says="Copied.")
+    assert tab.clipboard() == shop.links[3]["short_url"]
     # What is selected in the field is copied as anywhere.
-    tab.page.keyboard.press("Control+a")
-    tab.page.keyboard.press("Control+c")
-    assert tab.page.evaluate("navigator.clipboard.readText()") == "terms"
+    tab.keys("Control+a", "Control+c")
+    assert tab.clipboard() == "terms"
 
 
 def test_it_does_what_the_page_can_do(tabs: Tabs, shop: Account, input_device: str) -> None:
-    tab = tabs.open(shop, "links")
-    open_palette(tab, shop)
+    tab = open_palette(tabs, shop, "links")
     # What is done to a row needs one.
     assert set(options(tab, "On this page")) == {"Create a link", "Create several links", "Search", "Select all rows, then all that match"}
     tab.write(field(tab), "create a l")
     take(tab, "Create a link")
     expect(tab.dialog("New link").get_by_label("Target", exact=True)).to_be_focused()
-    tab.page.keyboard.press("Escape")
+    tab.keys("Escape")
 
-    tab.page.keyboard.press("j")
+    tab.keys("j")
     row = tab.page.get_by_role("list", name="Links").get_by_role("listitem").first.get_by_role("link")
     expect(row).to_be_focused()
-    tab.page.keyboard.press("Control+k")
+    tab.keys("Control+k")
     expect(option(tab, "QR code q")).to_be_visible()
     assert {"Copy", "QR code", "Edit", "Select"} <= set(options(tab, "On this page"))
     tab.write(field(tab), "qr")
     take(tab, "QR code")
     expect(tab.dialog("QR code")).to_be_visible()
-    tab.page.keyboard.press("Escape")
+    tab.keys("Escape")
     expect(row).to_be_focused()
 
 
 def test_a_link_of_the_page_is_copied(tabs: Tabs, shop: Account, input_device: str) -> None:
-    tab = tabs.open(shop, f"links/{shop.links[0]['short_code']}")
-    open_palette(tab, shop)
+    tab = open_palette(tabs, shop, f"links/{shop.links[0]['short_code']}")
     take(tab, "Copy the short URL")
     tab.says("Copied.")
-    assert tab.page.evaluate("navigator.clipboard.readText()") == shop.links[0]["short_url"]
+    assert tab.clipboard() == shop.links[0]["short_url"]
 
 
 def test_it_leads_to_another_workspace(tabs: Tabs, shop: Account, input_device: str) -> None:
     shop.call("POST", "/api/workspaces", {"name": "Côté jardin"})
     mine = shop.call("GET", "/api/me/workspaces")["workspaces"]
-    tab = tabs.open(shop, "links", answers=only_with(shop, {"**/api/me/workspaces": {"workspaces": [*mine, paused_workspace()]}}))
-    open_palette(tab, shop)
+    tab = open_palette(tabs, shop, "links", answers=only_with(shop, {"**/api/me/workspaces": {"workspaces": [*mine, paused_workspace()]}}))
     assert options(tab, "Workspaces") == ["Côté jardin", "Harbour Lamps", "New workspace"]
     tab.write(field(tab), "harbour")
     expect(option(tab, re.compile("Harbour Lamps"))).to_be_disabled()
-    tab.page.keyboard.press("Enter")
+    tab.keys("Enter")
     expect(field(tab)).to_be_focused()
     # The one where one is isn't there, and accents make no difference.
     tab.write(field(tab), "cote")
@@ -245,15 +240,14 @@ def test_its_keys_are_those_of_the_system(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open_new(shop)
     tab.page.add_init_script("Object.defineProperty(navigator, 'platform', { value: 'MacIntel' })")
     tab.open("links")
-    tab.page.keyboard.press("Control+k")
-    tab.page.keyboard.press("Meta+Shift+k")
+    tab.keys("Control+k", "Meta+Shift+k")
     tab.settled()
     expect(field(tab)).to_have_count(0)
-    tab.page.keyboard.press("Meta+k")
+    tab.keys("Meta+k")
     expect(field(tab)).to_be_focused()
-    tab.page.keyboard.press("Meta+k")
+    tab.keys("Meta+k")
     expect(field(tab)).to_have_count(0)
-    tab.page.keyboard.press("?")
+    tab.keys("?")
     expect(tab.dialog("Keyboard")).to_contain_text("⌘ K Find anything")
 
 
@@ -261,24 +255,24 @@ def test_it_opens_from_fields_and_over_what_needs_no_answer(tabs: Tabs, shop: Ac
     tab = tabs.open(shop, "links")
     search = tab.page.get_by_label("Search links")
     search.focus()
-    tab.page.keyboard.press("Control+k")
+    tab.keys("Control+k")
     expect(field(tab)).to_be_focused()
-    tab.page.keyboard.press("Escape")
+    tab.keys("Escape")
     expect(search).to_be_focused()
-    tab.page.keyboard.press("Escape")
+    tab.keys("Escape")
 
-    tab.page.keyboard.press("?")
+    tab.keys("?")
     expect(tab.dialog("Keyboard")).to_contain_text("Ctrl K Find anything")
-    tab.page.keyboard.press("Control+k")
+    tab.keys("Control+k")
     expect(field(tab)).to_be_focused()
     expect(tab.dialog("Keyboard")).to_have_count(0)
-    tab.page.keyboard.press("Control+k")
+    tab.keys("Control+k")
     expect(field(tab)).to_have_count(0)
 
     # What was typed there would be lost.
-    tab.page.keyboard.press("c")
+    tab.keys("c")
     expect(tab.dialog("New link")).to_be_visible()
-    tab.page.keyboard.press("Control+k")
+    tab.keys("Control+k")
     tab.settled()
     expect(field(tab)).to_have_count(0)
     expect(tab.dialog("New link")).to_be_visible()
@@ -300,17 +294,14 @@ def test_it_takes_the_very_next_key_and_what_is_typed_before_loading(tabs: Tabs,
     expect(field(tab)).to_have_value("setti")
     held.let_go()
     expect(option(tab, "Settings")).to_be_visible()
-    tab.page.keyboard.press("Enter")
+    tab.keys("Enter")
     expect(tab.heading("Settings")).to_be_visible()
 
 
 def test_who_is_in_no_workspace_finds_pages_and_workspaces(tabs: Tabs, account: Account, input_device: str) -> None:
     tab = tabs.open(account, "links", answers=in_no_workspace(account.email))
     urls = tab.requests(r"/api/links\?")
-    if isinstance(tab.input, Keyboard):
-        tab.page.keyboard.press("Control+k")
-    else:
-        tab.pick(tab.button(account.email), "Find anything")
+    show_palette(tab, account)
     expect(option(tab, "Account")).to_be_visible()
     groups = tab.dialog("Find anything").get_by_role("group")
     assert [group.get_attribute("aria-label") for group in groups.all()] == ["Pages", "Workspaces"]

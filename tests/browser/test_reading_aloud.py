@@ -34,8 +34,7 @@ def test_what_happens_to_links_is_said(tabs: Tabs, account: Account) -> None:
     account.shorten("https://example.com/terms", title="Terms")
     account.wait_for("/api/links", lambda answer: len(answer["links"]) == 2)
     tab = listen(tabs.open(account, "links"))
-    tab.write(tab.page.get_by_label("Paste a long URL"), "https://example.com/new")
-    tab.page.keyboard.press("Enter")
+    tab.write(tab.page.get_by_label("Paste a long URL"), "https://example.com/new", then="Enter")
     hears(tab, "Link created. Copied.")
     expect(tab.page.get_by_role("list", name="Links").get_by_role("listitem")).to_have_count(3)
 
@@ -60,7 +59,7 @@ def test_what_happens_to_links_is_said(tabs: Tabs, account: Account) -> None:
 
 def test_what_happens_in_a_dialog_is_said(tabs: Tabs, filled: Account) -> None:
     tab = listen(tabs.open(filled, f"links/{sale_of(filled)}"))
-    tab.page.keyboard.press("q")
+    tab.keys("q")
     qr = tab.dialog("QR code")
     expect(qr).to_be_visible()
     tab.settled()
@@ -74,16 +73,15 @@ def test_what_happens_in_a_dialog_is_said(tabs: Tabs, filled: Account) -> None:
     hears(tab, "These colours are too alike")
     qr.get_by_label("Colour", exact=True).fill("#000000")
     # And it stays when the dialog goes.
-    tab.button("Copy picture", qr).click()
-    tab.says("Picture copied.")
-    tab.page.keyboard.press("Escape")
+    tab.press(tab.button("Copy picture", qr), says="Picture copied.")
+    tab.keys("Escape")
     expect(qr).to_have_count(0)
     tab.says("Picture copied.")
 
 
 def test_what_the_palette_finds_is_said(tabs: Tabs, filled: Account) -> None:
     tab = listen(tabs.open(filled, "overview"))
-    tab.page.keyboard.press("Control+k")
+    tab.keys("Control+k")
     field = tab.page.get_by_role("combobox", name="Find anything")
     expect(tab.page.get_by_role("option", name=re.compile("^Overview"))).to_be_visible()
     tab.settled()
@@ -96,13 +94,8 @@ def test_what_the_palette_finds_is_said(tabs: Tabs, filled: Account) -> None:
     field.fill("settings")
     hears(tab, re.compile("^1 result$"))
     # Which one would be taken is said as that of the field.
-    tree = tree_of(tab)
-    (combobox,) = tree.find("combobox")
-    assert combobox.states["expanded"] and combobox.states["focused"]
-    (chosen,) = [node for node in tree.find("option") if node.states.get("selected")]
-    assert chosen.name == "Settings"
+    assert [node.name for node in tree_of(tab).find("option") if node.states.get("selected")] == ["Settings"]
     assert field.get_attribute("aria-activedescendant") == tab.page.get_by_role("option", name="Settings").get_attribute("id")
-    assert [node.name for node in tree.find("group")] == ["Pages"]
 
 
 def test_what_failed_is_said(tabs: Tabs, filled: Account) -> None:
@@ -127,8 +120,7 @@ def test_a_mail_that_is_sent_again_is_said(tabs: Tabs) -> None:
     made = {"user_id": "u", "email": "ada@example.com", "workspace_id": "w"}
     tab = tabs.open(None, "sign-up", answers={REGISTRATION: DOMAINS, "**/api/auth/register": made, "**/api/auth/verification": {}})
     listen(tab)
-    tab.page.get_by_label("Email").fill("ada@example.com")
-    tab.button("Create account").click()
+    tab.submit("Create account", {"Email": "ada@example.com"})
     # Its form is gone, and what has come of it has the focus.
     outcome = tab.page.get_by_text("A mail is on its way to ada@example.com.")
     expect(outcome).to_be_visible()
@@ -151,10 +143,10 @@ def test_a_chart_is_read_as_its_numbers(tabs: Tabs, filled: Account) -> None:
     assert pressed(figure, "Shown as") == ["Chart"]
     # Its points are said one by one.
     tab.page.get_by_role("img", name=re.compile("^Clicks by day")).focus()
-    tab.page.keyboard.press("ArrowLeft")
+    tab.keys("ArrowLeft")
     expect(tab.page.locator(".plot")).to_contain_text(re.compile("People *6.*All clicks *8"))
     hears(tab, re.compile("People *6 *All clicks *8"))
-    tab.page.keyboard.press("ArrowLeft")
+    tab.keys("ArrowLeft")
     hears(tab, re.compile("People *0 *All clicks *0"))
 
     tab.press(tab.button("Table"))
@@ -208,7 +200,7 @@ def test_what_is_on_is_read(tabs: Tabs, filled: Account) -> None:
         ("Last click", "false"),
     ]
     assert states("button", "Order: Newest first")["expanded"] is True
-    tab.page.keyboard.press("Escape")
+    tab.keys("Escape")
     tab.pick(tab.button("Order: Newest first"), "Most clicks")
     assert states("button", "Order: Most clicks")["expanded"] is False
 
@@ -218,7 +210,7 @@ def test_what_is_on_is_read(tabs: Tabs, filled: Account) -> None:
     tab.press(active)
     assert states("button", re.sub(" +", " ", name))["pressed"] == "true"
 
-    tab.page.keyboard.press("c")
+    tab.keys("c")
     expect(tab.dialog("New link")).to_be_visible()
     assert states("DisclosureTriangle", "Campaign")["expanded"] is False
     tab.press(tab.page.locator("summary", has_text="Campaign"))

@@ -1,17 +1,15 @@
 """Staying signed in, by a cookie that only the routes for signing in get."""
 
 import json
-import re
 import urllib.parse
 
-from playwright.sync_api import BrowserContext, Page, Request, Response, Route, expect
+from playwright.sync_api import BrowserContext, Request, expect
 
 from support.api import Account, Api, new_email
 from support.tab import Tab, Tabs
 
 COOKIE = "linklet_refresh"
 REFRESH = "**/api/auth/refresh"
-GIVES_TOKEN = re.compile("/api/auth/(refresh|login)$")
 
 
 class Asked:
@@ -101,11 +99,14 @@ def test_without_staying_signed_in_the_session_ends_with_its_tab(tabs: Tabs, acc
     assert asked.refreshes() == 0
 
 
-def test_who_makes_an_account_stays_signed_in(tabs: Tabs) -> None:
-    tab = tabs.open(None, "sign-up")
-    email = new_email()
+def test_who_makes_an_account_begins_with_a_link_and_stays_signed_in(tabs: Tabs, api: Api) -> None:
+    """Somebody who has never read a word about Linklet, beginning at its address."""
+    tab, email = tabs.open_new(), new_email()
+    tab.page.goto(f"{api.url}/")
+    expect(tab.heading("Sign in")).to_be_visible()
+    tab.press(tab.page.get_by_role("link", name="Create an account"))
     sign_in(tab, email, "Create account")
-
+    expect(tab.page.get_by_label("Paste a long URL")).to_be_focused()
     expect(restarted(tabs, tab).button(email)).to_be_visible()
 
 
@@ -142,26 +143,6 @@ def kept(tab: Tab) -> dict[str, str]:
     return json.loads(tab.page.evaluate(KEPT))
 
 
-def test_a_token_that_has_ended_is_renewed_without_a_word(tabs: Tabs, account: Account) -> None:
-    tab = staying(tabs, account, refused=[401])
-    spoil_token(tab.page)
-    tab.page.get_by_role("link", name="Members").click()
-    expect(tab.page.get_by_role("table", name="Members")).to_be_visible()
-    assert tab.page.get_by_role("dialog").count() == 0
-    tab.settled()
-
-
-def spoil_token(page: Page) -> None:
-    """The API refuses the token that the page has now, as if it had expired."""
-    given: list[Response] = []
-    page.on("response", lambda response: given.append(response) if response.ok and GIVES_TOKEN.search(response.url) else None)
-
-    def spoil(route: Route) -> None:
-        route.continue_(headers=route.request.headers | ({} if given else {"authorization": "Bearer eyJ.over.0"}))
-
-    page.route(re.compile(r"/api/(?!auth/)|/v1/"), spoil)
-
-
 def test_a_page_of_another_site_gets_nothing_and_uses_nothing_up(tabs: Tabs, api: Api, account: Account) -> None:
     tab = staying(tabs, account)
     before = cookie_of(tab.context)
@@ -192,19 +173,6 @@ def test_who_signs_out_is_signed_out_in_this_browser_and_nowhere_else(tabs: Tabs
     expect(restarted(tabs, here).heading("Sign in")).to_be_visible()
     assert asked.refreshes() == 0
     expect(restarted(tabs, elsewhere).button(account.email)).to_be_visible()
-
-
-def test_a_session_ended_elsewhere_asks_for_the_password_and_stays_again(tabs: Tabs, account: Account) -> None:
-    tab = staying(tabs, account, refused=[401])
-    account.call("POST", "/api/auth/logout", {"everywhere": True})
-    tab.api.next_second()
-    spoil_token(tab.page)
-    tab.page.get_by_role("link", name="Members").click()
-    tab.sign_in_again()
-    expect(tab.page.get_by_role("table", name="Members")).to_be_visible()
-    tab.settled()
-    tab.page.unroute_all()
-    expect(restarted(tabs, tab).button(account.email)).to_be_visible()
 
 
 def test_while_the_api_cannot_be_reached_nobody_is_signed_out(tabs: Tabs, account: Account) -> None:

@@ -9,9 +9,6 @@ from playwright.sync_api import Locator, expect
 from support.api import Account
 from support.tab import Tab, Tabs
 
-MANY, AT_ONCE = 300, 100
-# For as long as a job may take here, whose every write takes some hundredths of a second.
-A_WHILE_MS = 60 * 1_000
 SEVERAL = [{"tag": f"tag {number}", "links": 40 - number, "clicks": 7 * number} for number in range(1, 15)]
 
 
@@ -43,15 +40,13 @@ def counted(tags: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
 
 def test_a_tag_leads_to_its_links_and_to_its_numbers(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
-    tab.press(tab.page.get_by_role("navigation", name="Pages").get_by_role("link", name="Tags"))
-    expect(tab.heading("Tags")).to_be_visible()
+    tab.follow(tab.page.get_by_role("navigation", name="Pages").get_by_role("link", name="Tags"), "Tags")
     expect(names(tab)).to_have_text(["sale", "old", "Spring"])
     tab.press(tab.page.get_by_role("link", name="2 links with the tag sale"))
     expect(tab.page.locator(".link-row")).to_have_count(2)
     assert tab.view() == "links?tag=sale"
     tab.page.go_back()
-    tab.press(tab.page.get_by_role("link", name="Spring", exact=True))
-    expect(tab.heading("Tag Spring")).to_be_visible()
+    tab.follow(tab.page.get_by_role("link", name="Spring", exact=True), "Tag Spring")
     assert tab.view() == "tags/Spring"
 
 
@@ -60,14 +55,12 @@ def test_a_tag_is_renamed_or_deleted_and_its_links_stay(tabs: Tabs, shop: Accoun
     form = tab.open_dialog("Rename sale", "Rename the tag sale")
     field = form.get_by_label("Name")
     for wrong, why in {"  ": "Give the tag a name.", "sale": "This is its name already.", "x" * 51: "A tag has at most 50 characters."}.items():
-        tab.write(field, wrong)
-        tab.page.keyboard.press("Enter")
+        tab.write(field, wrong, then="Enter")
         expect(field).to_have_accessible_description(re.compile(re.escape(why)))
         expect(field).to_be_focused()
     tab.write(field, "  Summer/sale 100% ")
     expect(form.get_by_role("alert")).to_have_count(0)
-    tab.press(tab.button("Rename", form))
-    tab.says("2 links got the new tag.")
+    tab.press(tab.button("Rename", form), says="2 links got the new tag.")
     # What isn't counted yet is shown as it is.
     expect(names(tab).filter(has_text="Summer/sale 100%")).to_have_count(1)
     expect(names(tab)).to_have_count(3)
@@ -80,8 +73,7 @@ def test_a_tag_is_renamed_or_deleted_and_its_links_stay(tabs: Tabs, shop: Accoun
     expect(tab.button("Delete old")).to_be_focused()
     for tag in ("old", "Summer/sale 100%"):
         tab.press(tab.button(f"Delete {tag}"))
-        tab.press(tab.button("Delete tag"))
-        tab.says("2 links lost the tag.")
+        tab.press(tab.button("Delete tag"), says="2 links lost the tag.")
         expect(names(tab).filter(has_text=tag)).to_have_count(0)
         tab.press(tab.button("Dismiss").last)
     assert tags_of(shop) == [["Spring"], [], [], []]
@@ -92,11 +84,9 @@ def test_tags_that_are_no_part_of_a_path_are_changed_as_well(tabs: Tabs, account
     tab = tabs.open(account, "tags", answers={"**/api/tags": counted([{"tag": ".", "links": 1, "clicks": 0}, {"tag": "..", "links": 1, "clicks": 0}])})
     tab.button("Rename .", tab.page.get_by_role("table")).click()
     tab.dialog("Rename the tag .").get_by_label("Name").fill("dot")
-    tab.button("Rename", tab.page.get_by_role("dialog")).click()
-    tab.says("1 link got the new tag.")
+    tab.press(tab.button("Rename", tab.page.get_by_role("dialog")), says="1 link got the new tag.")
     tab.button("Delete ..").click()
-    tab.button("Delete tag").click()
-    tab.says("1 link lost the tag.")
+    tab.press(tab.button("Delete tag"), says="1 link lost the tag.")
     assert account.call("GET", f"/api/links/{dots}")["tags"] == ["dot"]
 
 
@@ -106,8 +96,7 @@ def test_a_tag_is_merged_with_another_one(tabs: Tabs, shop: Account) -> None:
     tab.write(form.get_by_label("Name"), "SPRING")
     expect(form.get_by_role("alert")).to_contain_text("1 link has the tag “Spring” already.")
     expect(form.get_by_role("alert")).to_contain_text("It is given to 2 links instead of “sale”.")
-    tab.press(tab.button("Merge", form))
-    tab.says(re.compile("got the new tag"))
+    tab.press(tab.button("Merge", form), says=re.compile("got the new tag"))
     expect(names(tab).filter(has_text="sale")).to_have_count(0)
     expect(names(tab)).to_have_count(2)
     assert [[tag.lower() for tag in tags] for tags in tags_of(shop)] == [["spring"], ["spring"], ["old"], ["old"]]
@@ -119,9 +108,7 @@ def test_a_member_changes_their_own_links_only(tabs: Tabs, shop: Account) -> Non
     tab = tabs.open(bob, "tags")
     form = tab.open_dialog("Rename sale", "Rename the tag sale")
     expect(form).to_contain_text("You change your own links only: those of others keep it.")
-    form.get_by_label("Name").fill("bargain")
-    tab.button("Rename", form).click()
-    tab.says("1 link got the new tag.")
+    tab.submit("Rename", {"Name": "bargain"}, form, says="1 link got the new tag.")
     assert bob.call("GET", f"/api/links/{own}")["tags"] == ["bargain"]
     assert tags_of(shop)[:2] == [["Spring", "sale"], ["sale"]]
     # Others' links have it, so it stays.
@@ -134,7 +121,7 @@ def test_many_tags_are_searched_and_sorted(tabs: Tabs, account: Account) -> None
     expect(tab.page.get_by_text("The 15 tags that most links have, of 900")).to_be_visible()
     tab.pick(tab.button(re.compile("^Order")), "Most clicks")
     expect(names(tab).first).to_have_text("Café")
-    tab.page.keyboard.press("/")
+    tab.keys("/")
     search = tab.page.get_by_label("Search tags")
     expect(search).to_be_focused()
     tab.page.keyboard.insert_text("TAG 1")
@@ -159,39 +146,9 @@ def test_too_many_jobs_are_said_and_what_was_typed_stays(tabs: Tabs, account: Ac
     tab = tabs.open(account, "tags", answers={"**/api/tags": counted(SEVERAL)})
     tab.fails("**/api/tags/*", 409, "too_many_jobs")
     form = tab.open_dialog("Rename tag 1", "Rename the tag tag 1")
-    form.get_by_label("Name").fill("another")
-    tab.button("Rename", form).click()
+    tab.submit("Rename", {"Name": "another"}, form)
     expect(form.get_by_role("alert")).to_contain_text("Two jobs of yours wait already, or four of the workspace’s.")
     expect(form.get_by_label("Name")).to_have_value("another")
-    tab.page.keyboard.press("Escape")
+    tab.keys("Escape")
     tab.button("Delete tag 1").click()
-    tab.button("Delete tag").click()
-    tab.says("Nothing was begun. Two jobs of yours wait already, or four of the workspace’s.")
-
-
-@pytest.fixture
-def crowded(account: Account) -> Account:
-    """A workspace in which every second link has a tag."""
-    for first in range(0, MANY, AT_ONCE):
-        links = [{"url": f"https://shop.example.com/{number}", "tags": ["kept", "sale"][: 1 + number % 2]} for number in range(first, first + AT_ONCE)]
-        made = account.call("POST", "/api/links/bulk", {"links": links})
-        assert [result["status"] for result in made["results"]] == [201] * AT_ONCE
-    account.wait_for("/api/links?tag=sale&per_page=1", lambda answer: answer["total"] == MANY // 2)
-    return account
-
-
-def test_a_tag_on_half_of_many_links_is_renamed_with_visible_progress(tabs: Tabs, crowded: Account) -> None:
-    half = MANY // 2
-    tab = tabs.open(crowded, "tags")
-    form = tab.open_dialog("Rename sale", "Rename the tag sale")
-    tab.write(form.get_by_label("Name"), "Summer")
-    tab.press(tab.button("Rename", form))
-    bar = tab.page.get_by_role("progressbar", name="Rename the tag “sale” to “Summer”")
-    expect(bar).to_be_visible()
-    tab.page.reload()
-    expect(bar).to_have_attribute("aria-valuetext", re.compile(f" of {half:,} changed"))
-    expect(bar).to_have_count(0, timeout=A_WHILE_MS)
-    job = crowded.call("GET", "/api/jobs")["jobs"][0]
-    assert (job["state"], job["seen"], job["changed"], job["failed"]) == ("done", half, half, 0)
-    for tag, links in {"sale": 0, "Summer": half, "kept": MANY}.items():
-        assert crowded.call("GET", f"/api/links?tag={tag}&per_page=1")["total"] == links
+    tab.press(tab.button("Delete tag"), says="Nothing was begun. Two jobs of yours wait already, or four of the workspace’s.")

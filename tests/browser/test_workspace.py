@@ -1,32 +1,20 @@
-"""The pages other than those of links."""
+"""The pages other than those of links, the members of a workspace, and its addresses."""
 
 import re
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from playwright.sync_api import Route, expect
 
 from support.api import PASSWORD, Account, Api
-from support.sample_data import sale_of
-from support.mails import linked_view
 from support.states import in_no_workspace, paused_key, paused_member, paused_workspace
-from support.tab import Tabs
-
-
-def test_the_overview_shows_how_the_workspace_does(tabs: Tabs, filled: Account) -> None:
-    tab = tabs.open(filled, "overview")
-    numbers = tab.figures()
-    expect(numbers).to_contain_text(re.compile(r"Links\s*15"))
-    expect(numbers).to_contain_text("14 active, 1 switched off")
-    tab.press(tab.page.get_by_role("link", name=sale_of(filled)))
-    expect(tab.page.get_by_role("link", name="shop.example.com/sale")).to_be_visible()
+from support.tab import Tab, Tabs
 
 
 def test_the_overview_makes_a_link(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "overview")
-    tab.write(tab.page.get_by_label("Paste a long URL"), "https://example.com/quick")
-    tab.press(tab.button("Shorten"))
-    tab.says("Link created. Copied.")
+    tab.submit("Shorten", {"Paste a long URL": "https://example.com/quick"}, says="Link created. Copied.")
     tab.press(tab.page.get_by_role("link", name="Numbers"))
     expect(tab.page.get_by_text("Nobody has followed this link yet.")).to_be_visible()
 
@@ -36,8 +24,7 @@ def test_a_url_is_monitored_and_no_longer(tabs: Tabs, account: Account) -> None:
     expect(tab.page.get_by_text("No URL is monitored yet")).to_be_visible()
     field = tab.page.get_by_label("URL to monitor")
     held = tab.hold("**/v1/targets")
-    tab.write(field, "https://status.example.com/health")
-    tab.press(tab.button("Monitor"))
+    tab.submit("Monitor", {field: "https://status.example.com/health"})
     # What is typed meanwhile stays.
     tab.write(field, "https://other.example.com/")
     held.let_go()
@@ -68,8 +55,7 @@ def test_a_member_changes_role_and_is_removed(tabs: Tabs, account: Account) -> N
     expect(members.get_by_text("Bob", exact=True)).to_be_visible()
     tab.choose(tab.page.get_by_label("Role of Bob"), "viewer")
     tab.says("Bob is a viewer now.")
-    tab.press(tab.button("Remove", tab.open_dialog("Remove Bob", "Remove Bob?")))
-    tab.says("Bob is no member any more.")
+    tab.press(tab.button("Remove", tab.open_dialog("Remove Bob", "Remove Bob?")), says="Bob is no member any more.")
     expect(members.get_by_text("Bob", exact=True)).to_have_count(0)
     assert [member["email"] for member in account.call("GET", "/api/workspace/members")["members"]] == [account.email]
 
@@ -82,39 +68,31 @@ def test_an_api_key_is_made_renamed_paused_and_revoked(tabs: Tabs, api: Api, acc
     key = made.get_by_label("API key").input_value()
     expect(made).to_contain_text("curl")
     # It is shown only now.
-    tab.page.keyboard.press("Escape")
+    tab.keys("Escape")
     expect(made).to_be_visible()
     tab.press(tab.button("Copy", made).first)
-    assert tab.page.evaluate("navigator.clipboard.readText()") == key
+    assert tab.clipboard() == key
     assert api.call("GET", "/api/links", headers={"X-API-Key": key})["links"] == []
     tab.press(tab.button("Done"))
     expect(tab.page.get_by_text(key)).to_have_count(0)
 
     form = tab.open_dialog("Rename Build server", "Rename key")
-    tab.write(form.get_by_label("Name"), "Nightly export")
-    tab.press(tab.button("Rename", form))
-    tab.says("The key is called “Nightly export” now.")
-    tab.press(tab.button("Pause", tab.open_dialog("Pause Nightly export", "Pause “Nightly export”?")))
-    tab.says("“Nightly export” is paused.")
+    tab.submit("Rename", {"Name": "Nightly export"}, form, says="The key is called “Nightly export” now.")
+    tab.press(tab.button("Pause", tab.open_dialog("Pause Nightly export", "Pause “Nightly export”?")), says="“Nightly export” is paused.")
     expect(tab.page.get_by_text("1 key is paused.")).to_be_visible()
     [paused] = account.call("GET", "/api/keys")["keys"]
     assert (paused["name"], paused["is_active"]) == ("Nightly export", False)
-    tab.press(tab.button("Keep Nightly export"))
-    tab.says("“Nightly export” works again within a minute.")
+    tab.press(tab.button("Keep Nightly export"), says="“Nightly export” works again within a minute.")
     assert account.call("GET", "/api/keys")["keys"][0]["is_active"]
 
-    tab.press(tab.button("Revoke", tab.open_dialog("Revoke Nightly export", "Revoke “Nightly export”?")))
-    tab.says("“Nightly export” is revoked.")
+    tab.press(tab.button("Revoke", tab.open_dialog("Revoke Nightly export", "Revoke “Nightly export”?")), says="“Nightly export” is revoked.")
     assert account.call("GET", "/api/keys")["keys"] == []
 
 
 def test_a_workspace_gets_another_name_and_address(tabs: Tabs, account: Account) -> None:
     slug = account.slug
     tab = tabs.open(account, "settings")
-    tab.write(tab.page.get_by_label("Name", exact=True), "Marketing")
-    tab.write(tab.page.get_by_label("Short name"), f"{slug}-x")
-    tab.press(tab.button("Save"))
-    tab.says("Workspace saved.")
+    tab.submit("Save", {tab.page.get_by_label("Name", exact=True): "Marketing", "Short name": f"{slug}-x"}, says="Workspace saved.")
     expect(tab.button(re.compile("Marketing"))).to_be_visible()
     assert account.call("GET", "/api/workspace")["name"] == "Marketing"
     expect(tab.page).to_have_url(re.compile(f"#/w/{slug}-x/settings$"))
@@ -127,12 +105,11 @@ def test_an_admin_is_told_what_another_has_changed_meanwhile(tabs: Tabs, account
     name = tab.page.get_by_label("Name", exact=True)
     name.fill("Mine")
     account.call("PATCH", "/api/workspace", {"name": "Theirs", "settings": {"colour": "blue"}})
-    tab.button("Save").click()
+    tab.press(tab.button("Save"))
     expect(tab.page.get_by_role("alert")).to_contain_text("somebody has changed: name. Save again to put yours in its place.")
     assert account.call("GET", "/api/workspace")["name"] == "Theirs"
 
-    tab.button("Save").click()
-    tab.says("Workspace saved.")
+    tab.press(tab.button("Save"), says="Workspace saved.")
     workspace = account.call("GET", "/api/workspace")
     assert (workspace["name"], workspace["settings"]) == ("Mine", {"colour": "blue"})
 
@@ -149,13 +126,9 @@ def test_colours_are_chosen_and_kept(tabs: Tabs, account: Account) -> None:
 def test_a_password_is_changed(tabs: Tabs, api: Api, account: Account) -> None:
     # A wrong password is 401.
     tab = tabs.open(account, "account", refused=[401])
-    tab.write(tab.page.get_by_label("Current password"), "not my password")
-    tab.write(tab.page.get_by_label("New password"), "another horse battery")
-    tab.press(tab.button("Change password"))
+    tab.submit("Change password", {"Current password": "not my password", "New password": "another horse battery"})
     expect(tab.page.get_by_label("Current password")).to_have_accessible_description("This isn’t your password.")
-    tab.write(tab.page.get_by_label("Current password"), PASSWORD)
-    tab.press(tab.button("Change password"))
-    tab.says(re.compile("Password changed."))
+    tab.submit("Change password", {"Current password": PASSWORD}, says=re.compile("Password changed."))
     api.call("POST", "/api/auth/login", {"email": account.email, "password": "another horse battery"})
 
 
@@ -169,9 +142,8 @@ def test_after_reclaiming_an_address_its_owner_keeps_or_removes_what_was_paused(
         ada.call("POST", "/api/keys", {"name": name, "scopes": ["links:read"]})
     api.call("POST", "/api/auth/password/forgot", {"email": ada.email})
 
-    tab = tabs.open(None, linked_view(api, ada.email, "reset"))
-    tab.write(tab.page.get_by_label("New password"), PASSWORD)
-    tab.press(tab.button("Change password"))
+    tab = tabs.open(None, api.linked_view(ada.email, "reset"))
+    tab.submit("Change password", {"New password": PASSWORD})
     expect(tab.heading("Password changed")).to_be_visible()
     again = api.log_in(ada.email)
     again.wait_for("/api/workspace/members", lambda answer: any("paused_at" in member for member in answer["members"]))
@@ -183,20 +155,17 @@ def test_after_reclaiming_an_address_its_owner_keeps_or_removes_what_was_paused(
     expect(tab.page.get_by_text("1 member is paused.")).to_be_visible()
     bob = tab.page.get_by_role("table", name="Members").get_by_role("row").filter(has_text="Bob")
     expect(bob).to_contain_text("Paused")
-    tab.press(tab.button("Keep Bob"))
-    tab.says("Bob is in this workspace again.")
+    tab.press(tab.button("Keep Bob"), says="Bob is in this workspace again.")
     expect(bob).not_to_contain_text("Paused")
     expect(tab.heading("Members")).to_be_focused()
     assert all("paused_at" not in member for member in again.call("GET", "/api/workspace/members")["members"])
 
     tab.press(tab.page.get_by_role("link", name="API keys"))
     expect(tab.page.get_by_text("2 keys are paused.")).to_be_visible()
-    tab.press(tab.button("Keep Nightly export"))
-    tab.says("“Nightly export” works again within a minute.")
+    tab.press(tab.button("Keep Nightly export"), says="“Nightly export” works again within a minute.")
     # The next one to decide about.
     expect(tab.button("Keep Old script")).to_be_focused()
-    tab.press(tab.button("Revoke", tab.open_dialog("Revoke Old script", "Revoke “Old script”?")))
-    tab.says("“Old script” is revoked.")
+    tab.press(tab.button("Revoke", tab.open_dialog("Revoke Old script", "Revoke “Old script”?")), says="“Old script” is revoked.")
     expect(tab.page.get_by_text("paused", exact=False)).to_have_count(0)
     assert [(key["name"], "paused_at" in key) for key in again.call("GET", "/api/keys")["keys"]] == [("Nightly export", False)]
 
@@ -218,8 +187,7 @@ def test_what_cannot_be_kept_is_paused_again(tabs: Tabs, account: Account) -> No
 
     tab.page.get_by_role("link", name="API keys").click()
     tab.fails("**/api/keys/*", 503, "service_unavailable")
-    tab.button("Keep Old script").click()
-    tab.says("“Old script” is still paused.")
+    tab.press(tab.button("Keep Old script"), says="“Old script” is still paused.")
     expect(tab.button("Keep Old script")).to_be_visible()
 
 
@@ -232,13 +200,12 @@ def test_a_paused_workspace_cannot_be_chosen(tabs: Tabs, account: Account) -> No
     expect(paused).to_contain_text("Paused")
     paused.click(force=True)
     # The keyboard reaches it, too, so that its state is heard.
-    tab.page.keyboard.press("Home")
-    tab.page.keyboard.press("ArrowDown")
+    tab.keys("Home", "ArrowDown")
     expect(paused).to_be_focused()
-    tab.page.keyboard.press("Enter")
+    tab.keys("Enter")
     expect(paused).to_be_visible()
     expect(tab.button(re.compile(mine[0]["name"]))).to_be_visible()
-    tab.page.keyboard.press("Escape")
+    tab.keys("Escape")
     tab.open("settings")
     line = tab.page.get_by_role("listitem").filter(has_text="Harbour Lamps")
     expect(line).to_contain_text("Paused")
@@ -259,16 +226,13 @@ def test_an_invitation_and_a_new_one_lead_out_of_no_workspace(tabs: Tabs, api: A
     assert [link.inner_text().strip() for link in rail.all() if link.is_visible()] == ["Workspaces", "Account"]
 
     field = tab.page.get_by_label("Invitation")
-    tab.write(field, "https://example.com/")
-    tab.press(tab.button("Join"))
+    tab.submit("Join", {field: "https://example.com/"})
     expect(field).to_have_accessible_description(re.compile("Paste the whole link"))
     tab.write(field, "inv_00000000000000000000000000000000")
     tab.refused.add("404")
     tab.press(tab.button("Join"))
     expect(field).to_have_accessible_description(re.compile("This invitation was used or withdrawn"))
-    tab.write(field, f"{api.app}#/invitation?token={token}")
-    tab.press(tab.button("Join"))
-    tab.says(re.compile("Welcome to .+"))
+    tab.submit("Join", {field: f"{api.app}#/invitation?token={token}"}, says=re.compile("Welcome to .+"))
     expect(tab.heading("Links")).to_be_attached()
     expect(tab.page.get_by_role("link", name="Members")).to_be_visible()
     tab.page.reload()
@@ -276,9 +240,7 @@ def test_an_invitation_and_a_new_one_lead_out_of_no_workspace(tabs: Tabs, api: A
 
     # A workspace of one's own is the other way.
     tab = tabs.open(account, "links", answers=only_with(account, in_no_workspace(account.email)))
-    tab.write(tab.page.get_by_label("Name"), "Side project")
-    tab.press(tab.button("Create"))
-    tab.says("Side project is ready.")
+    tab.submit("Create", {"Name": "Side project"}, says="Side project is ready.")
     expect(tab.button(re.compile("Side project"))).to_be_visible()
 
 
@@ -314,21 +276,18 @@ def test_who_may_create_no_workspace_is_told_whom_to_ask(tabs: Tabs, account: Ac
     sentence = "Whoever runs this Linklet decides who creates workspaces."
     tab.button(re.compile("Switch workspace")).click()
     tab.page.get_by_role("menu").get_by_text("New workspace").click()
-    tab.page.get_by_label("Name").fill("Side project")
-    tab.button("Create").click()
+    tab.submit("Create", {"Name": "Side project"})
     expect(tab.dialog("New workspace").get_by_role("alert")).to_contain_text(sentence)
 
     other = tabs.open(account, "links", answers=in_no_workspace(account.email))
     other.fails("**/api/workspaces", 403, "creation_closed")
-    other.page.get_by_label("Name").fill("Side project")
-    other.button("Create").click()
+    other.submit("Create", {"Name": "Side project"})
     expect(other.page.get_by_text(sentence)).to_be_visible()
 
 
 def test_who_is_in_no_workspace_has_an_account(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links", answers=in_no_workspace(account.email))
-    tab.press(tab.page.get_by_role("navigation").get_by_role("link", name="Account"))
-    expect(tab.heading("Account")).to_be_visible()
+    tab.follow(tab.page.get_by_role("navigation").get_by_role("link", name="Account"), "Account")
     # Loaded again, no other page is tried first.
     asked: list[str] = []
     tab.page.on("request", lambda request: asked.append(request.url))
@@ -339,3 +298,141 @@ def test_who_is_in_no_workspace_has_an_account(tabs: Tabs, account: Account) -> 
     assert not [url for url in asked if "/api/workspace/" in url]
     tab.pick(tab.button(account.email), "Sign out")
     expect(tab.heading("Sign in")).to_be_visible()
+
+
+# -- members
+
+
+def test_an_archived_link_of_a_member_is_handed_over_too(tabs: Tabs, account: Account) -> None:
+    bob = account.add_member(enters=True)
+    code = bob.shorten("https://example.com/last-year")
+    bob.call("PATCH", f"/api/links/{code}", {"archived": True})
+    tab = tabs.open(account, "members")
+    dialog = tab.open_dialog("Remove Bob", "Remove Bob?")
+    expect(dialog).to_contain_text("Their 1 link and their monitored URLs become yours. The link goes on working.")
+
+
+def test_nobody_is_told_a_number_of_links_that_is_not_known(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
+    account.add_member()
+    tab = tabs.open(account, "members")
+    for total, sentence in [(0, "They have no links."), (None, "Their links and their monitored URLs become yours. The links go on working.")]:
+        with subtests.test(total=total):
+            tab.answers("**/api/links?*", {"links": [], "total": total, "page": 1, "per_page": 1, "total_pages": None, "next_cursor": None, "archived_left_out": 0})
+            dialog = tab.open_dialog("Remove Bob", "Remove Bob?")
+            expect(dialog).to_contain_text("They have made no API keys.")
+            expect(dialog).to_contain_text(sentence)
+            tab.keys("Escape")
+
+
+def test_nobody_is_offered_what_their_role_does_not_allow(tabs: Tabs, account: Account) -> None:
+    account.shorten("https://example.com/tagged", tags=["sale"])
+    account.wait_for("/api/tags", lambda answer: len(answer["tags"]) == 1)
+    bob = account.add_member(enters=True)
+    tab = tabs.open(bob, "settings", refused=[403])
+    expect(tab.page.get_by_role("heading", name="Jobs")).to_be_visible()
+    expect(tab.button("Close this workspace")).to_have_count(0)
+    expect(tab.page.get_by_role("link", name="Members").first).to_be_visible()
+    expect(tab.page.get_by_role("link", name="Activity")).to_have_count(0)
+    tab.open("activity")
+    expect(tab.page.get_by_role("main").get_by_role("alert")).to_contain_text("Your role doesn’t allow this.")
+    expect(tab.page.get_by_role("main").get_by_role("row").filter(has_text=re.compile("."))).to_have_count(0)
+
+    tab = tabs.open(account.add_member(enters=True, role="viewer"), "links")
+    expect(tab.button("Several")).to_have_count(0)
+    tab.keys("C")
+    expect(tab.dialog("New links")).to_have_count(0)
+    tab.open("tags")
+    expect(tab.page.get_by_role("table", name="Tags").locator(".line-title")).to_have_count(1)
+    expect(tab.button(re.compile("^(Rename|Delete) "))).to_have_count(0)
+    tab.open("monitoring")
+    tab.keys("Control+k")
+    palette = tab.dialog("Find anything")
+    expect(palette.get_by_role("option", name=re.compile("^Overview"))).to_be_visible()
+    expect(palette.get_by_role("option", name=re.compile("^API keys"))).to_have_count(0)
+    expect(palette.get_by_role("group", name="On this page", exact=True)).to_have_count(0)
+
+
+# -- each address has its workspace
+
+
+def whole_view(tab: Tab) -> str:
+    return tab.page.evaluate("location.hash")
+
+
+def two_workspaces(account: Account) -> tuple[str, str]:
+    """The one that somebody is in, and a second one with a link."""
+    second = account.call("POST", "/api/workspaces", {"name": "Harbour Lamps"})["slug"]
+    token = account.call("POST", "/api/auth/switch", {"workspace": second})["token"]
+    account.api.call("POST", "/api/shorten", {"url": "https://example.com/lamps", "title": "Lamps", "custom_code": code_of(second)}, token=token)
+    return account.slug, second
+
+
+def code_of(slug: str) -> str:
+    return f"lamps-{slug.rsplit('-', 1)[-1]}"
+
+
+def test_an_address_without_a_workspace_gets_that_of_the_tab(tabs: Tabs, account: Account) -> None:
+    slug = account.slug
+    tab = tabs.open(account, "overview?range=7d")
+    expect(tab.heading("Overview")).to_be_visible()
+    tab.page.wait_for_url(re.compile("#/w/"))
+    assert whole_view(tab) == f"#/w/{slug}/overview?range=7d"
+    expect(tab.page.get_by_role("navigation").get_by_role("link", name="Members").first).to_have_attribute("href", f"#/w/{slug}/members")
+    tab.page.reload()
+    expect(tab.heading("Overview")).to_be_visible()
+    assert whole_view(tab) == f"#/w/{slug}/overview?range=7d"
+    tab.open("")
+    tab.page.wait_for_url(re.compile("#/w/"))
+    assert whole_view(tab) == f"#/w/{slug}/links"
+    tab.settled()
+
+
+def test_a_link_of_another_workspace_opens_there_without_moving_other_tabs(tabs: Tabs, account: Account) -> None:
+    first, second = two_workspaces(account)
+    here = tabs.open(account, "links")
+    expect(here.heading("Links")).to_be_attached()
+
+    # A mail names it by its id.
+    ids = {one["slug"]: one["workspace_id"] for one in account.call("GET", "/api/me/workspaces")["workspaces"]}
+    for workspace in (second, ids[second]):
+        there = tabs.open(account, f"w/{workspace}/links/{code_of(second)}")
+        expect(there.page.get_by_text("Lamps", exact=True)).to_be_visible()
+        expect(there.button(re.compile("Harbour Lamps"))).to_be_visible()
+        assert whole_view(there).startswith(f"#/w/{second}/links/{code_of(second)}")
+    there.open(f"w/{ids[first]}/members")
+    expect(there.heading("Members")).to_be_visible()
+    assert whole_view(there) == f"#/w/{first}/members"
+    here.follow("Members", "Members")
+    assert whole_view(here) == f"#/w/{first}/members"
+    here.settled()
+
+
+def test_an_address_of_no_workspace_of_ones_own_says_so_and_fits(tabs: Tabs, api: Api, account: Account, subtests: pytest.Subtests) -> None:
+    stranger = api.register("Eve", name="eve")
+    for width, workspace in [(1280, "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c01"), (320, "z" * 100), (1280, stranger.slug)]:
+        with subtests.test(workspace):
+            tab = tabs.open(account, f"w/{workspace}/links", refused=[404], width=width)
+            expect(tab.heading("Not one of your workspaces")).to_be_visible()
+            tab.assert_not_sideways()
+    expect(tab.page.get_by_text("You aren’t a member of it.")).to_be_visible()
+    tab.follow("To your links", "Links")
+    assert whole_view(tab) == f"#/w/{account.slug}/links"
+    tab.settled()
+
+
+def test_a_tab_goes_to_and_fro_between_workspaces_by_its_address(tabs: Tabs, account: Account) -> None:
+    first, second = two_workspaces(account)
+    tab = tabs.open(account, "settings")
+    expect(tab.heading("Settings")).to_be_visible()
+    tab.pick(tab.button(re.compile("Switch workspace")), "Harbour Lamps", says="You are in Harbour Lamps now.")
+    assert whole_view(tab) == f"#/w/{second}/links"
+    expect(tab.page.get_by_text("Lamps").first).to_be_visible()
+    tab.settled()
+
+    tab.page.go_back()
+    expect(tab.heading("Settings")).to_be_visible()
+    assert whole_view(tab) == f"#/w/{first}/settings"
+    tab.settled()
+    tab.page.go_forward()
+    expect(tab.page.locator(".link-row").filter(has_text="Lamps")).to_be_visible()
+    tab.settled()

@@ -1,5 +1,6 @@
 """Answers of the API that are made up, where the real ones would take long to come about."""
 
+import datetime
 import random
 import urllib.parse
 from typing import Any
@@ -12,6 +13,16 @@ ARABIC = ("الإصدار الجديد من دليل المستخدم للمطو
 THAI = ("คู่มือผู้ใช้สำหรับนักพัฒนา " * 20)[:500]
 TITLES = ["Spring sale", None, "Release notes", ARABIC, THAI, "<b>Bold</b>", None, "Quarterly report"]
 LETTERS = "abcdefghkmnpqrstuvwxyzABCDEFG23456789"
+
+
+def ago(**before: float) -> str:
+    """As the API writes times."""
+    when = datetime.datetime.now(datetime.UTC) - datetime.timedelta(**before)
+    return when.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+def query_of(route: Route) -> dict[str, str]:
+    return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(route.request.url).query))
 
 
 def made_up_links(count: int) -> list[dict[str, Any]]:
@@ -47,8 +58,8 @@ def listed(links: list[dict[str, Any]]) -> dict[str, Any]:
     """The list of links consists of these, page by page."""
 
     def answer(route: Route) -> None:
-        query = urllib.parse.parse_qs(urllib.parse.urlsplit(route.request.url).query)
-        size, start = int(query.get("per_page", ["20"])[0]), int(query.get("after", ["0"])[0])
+        query = query_of(route)
+        size, start = int(query.get("per_page", 20)), int(query.get("after", 0))
         end = start + size
         body = {"links": links[start:end], "total": None if start else len(links), "page": 1, "per_page": size}
         body |= {"total_pages": -(-len(links) // size), "next_cursor": str(end) if end < len(links) else None}

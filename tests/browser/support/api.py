@@ -2,7 +2,9 @@
 
 import ipaddress
 import json
+import os
 import random
+import re
 import time
 import urllib.parse
 import uuid
@@ -10,12 +12,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from infra.local.client import Refused, call, send
 
 PASSWORD = "correct horse battery"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 # Statistics, lists and the overview follow within a second or two; the overview is added up once a minute at most.
 FOLLOWS_WITHIN = 90
+MAIL_WITHIN = 60
 
 
 def new_address() -> str:
@@ -64,8 +69,31 @@ class Api:
 
     def click(self, code: str, *, agent: str = FIREFOX, referer: str = "", path: str = "", country: str = "") -> None:
         """Somebody follows a link."""
-        headers = {"User-Agent": agent} | ({"Referer": referer} if referer else {}) | ({"CloudFront-Viewer-Country": country} if country else {})
-        self.call("GET", f"/{code}{path}", headers=headers)
+        given = {"User-Agent": agent, "Referer": referer, "CloudFront-Viewer-Country": country, "CloudFront-Viewer-Address": new_address()}
+        status = self.send("GET", f"/{code}{path}", None, {name: value for name, value in given.items() if value})
+        if not 300 <= status < 400:
+            raise Refused(f"The link {code} answered {status}.")
+
+    def linked_view(self, email: str, view: str) -> str:
+        """Waits for a mail with a link to such a view of the application, and gives what stands behind `#/`."""
+        until = time.monotonic() + MAIL_WITHIN
+        while time.monotonic() < until:
+            for mail in self.mails():
+                found = re.search(rf"/app#/({view}\S*)", mail["BodyText"])
+                if email in mail["To"] and found:
+                    return found[1]
+            time.sleep(0.2)
+        raise Refused(f"No mail with a link to #/{view} has reached {email}.")
+
+    def mails(self) -> list[dict[str, Any]]:
+        """Those of the local system, none of which has left the machine."""
+        url = urllib.parse.urlsplit(self.url)
+        endpoint = os.environ.get("AWS_ENDPOINT_URL") or f"{url.scheme}://{url.netloc}"
+        try:
+            answer = send("GET", f"{endpoint}/_ministack/ses/messages").json()
+            return [mail for sent in answer["messages"].values() for mail in sent]
+        except (OSError, ValueError, KeyError, TypeError):
+            pytest.skip("only the local system shows its mails")
 
 
 @dataclass

@@ -42,23 +42,9 @@ class NetworkLog:
         """With the headers, as they were sent."""
         self.sizes[event["requestId"]] = event["encodedDataLength"]
 
-    @property
-    def bytes(self) -> int:
-        return round(sum(self.sizes.get(request, 0) for request in self.urls))
-
-    def bytes_of(self, prefix: str) -> int:
+    def bytes_of(self, prefix: str = "") -> int:
         """Of what lies below an address."""
         return round(sum(self.sizes.get(request, 0) for request, url in self.urls.items() if url.startswith(prefix)))
-
-    @property
-    def requests(self) -> int:
-        return len(self.urls)
-
-    def usable_after(self) -> float:
-        return self.page.evaluate("network.usableAt")
-
-    def long_tasks(self) -> list[float]:
-        return self.page.evaluate("network.tasks")
 
     def listed(self) -> str:
         return "\n".join(f"  {self.sizes.get(request, 0):8.0f} {url}" for request, url in self.urls.items())

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from playwright.sync_api import expect
 
@@ -19,11 +20,7 @@ class Overlay:
 
 
 def press(*keys: str) -> Callable[[Tab], object]:
-    def open_it(tab: Tab) -> None:
-        for key in keys:
-            tab.page.keyboard.press(key)
-
-    return open_it
+    return lambda tab: tab.keys(*keys)
 
 
 def click(name: str | re.Pattern[str]) -> Callable[[Tab], object]:
@@ -52,16 +49,10 @@ def expire_selected(tab: Tab) -> None:
     tab.page.get_by_role("menuitem", name="Set expiry").click()
 
 
-def find(tab: Tab) -> None:
-    tab.page.keyboard.press("Control+k")
-    tab.page.get_by_role("combobox", name="Find anything").fill("sale")
-    expect(tab.page.get_by_role("option", name=re.compile("^Spring sale"))).to_be_visible()
-
-
-def find_nothing(tab: Tab) -> None:
-    tab.page.keyboard.press("Control+k")
-    tab.page.get_by_role("combobox", name="Find anything").fill("nothing has this name")
-    expect(tab.page.get_by_text("Nothing found", exact=False).last).to_be_visible()
+def find(tab: Tab, text: str = "sale", found: str = "Spring sale") -> None:
+    tab.keys("Control+k")
+    tab.page.get_by_role("combobox", name="Find anything").fill(text)
+    expect(tab.dialog("Find anything").get_by_text(found).last).to_be_visible()
 
 
 def merge_tags(tab: Tab) -> None:
@@ -107,7 +98,7 @@ OVERLAYS = {
     "the list of keys": Overlay("links", press("?"), "dialog", "Keyboard"),
     "the palette": Overlay("links", press("Control+k"), "dialog", "Find anything"),
     "what the palette finds": Overlay("overview", find, "dialog", "Find anything"),
-    "a palette that finds nothing": Overlay("overview", find_nothing, "dialog", "Find anything"),
+    "a palette that finds nothing": Overlay("overview", partial(find, text="nothing has this name", found="Nothing found"), "dialog", "Find anything"),
     "a new key": Overlay("keys", press("c"), "dialog", re.compile("key")),
     "a key that is renamed": Overlay("keys", click("Rename Nightly export"), "dialog", re.compile("Nightly export|Rename")),
     "an account that is closed": Overlay("account?view=data", click("Close my account"), "dialog", "Close your account?"),
@@ -148,7 +139,7 @@ def wrong_overlay(tab: Tab, overlay: Overlay) -> list[str]:
     opened, *more = tree.find(overlay.role)
     # Nothing else can be read behind a dialog.
     if more or (overlay.role == "dialog" and (tree.find("main", "navigation", "banner", "contentinfo") or not opened.states.get("modal"))):
-        wrong.append(f"more than {opened} can be read: {tree.outline()}")
+        wrong.append(f"more than {opened} can be read: {', '.join(map(str, tree.all()))}")
     if not tab.page.evaluate(f"document.activeElement.closest('[role={overlay.role}], {overlay.role}') !== null"):
         wrong.append(f"the focus is at {tab.page.evaluate('document.activeElement.outerHTML.slice(0, 200)')}")
     if overlay.role == "menu":

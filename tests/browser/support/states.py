@@ -1,12 +1,16 @@
 """Answers of the API for how a Linklet may be run, and for what is rare in one."""
 
+from dataclasses import dataclass
 from typing import Any
 
-from .notifications import ago
+from playwright.sync_api import Route
 
+from .answers import ago
 from .api import Account
 
 PAUSED_AT = "2026-11-12T11:25:00.000Z"
+# The workspace that is paused or closed.
+NAME = "Harbour Lamps"
 
 # How people register: `GET /api/auth/registration`.
 REGISTRATION = "**/api/auth/registration"
@@ -41,14 +45,8 @@ def own_session(number: int, **more: Any) -> dict[str, Any]:
 
 
 def paused_workspace() -> dict[str, Any]:
-    return {
-        "workspace_id": "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7b01",
-        "name": "Harbour Lamps",
-        "slug": "harbour-lamps-9c2e55",
-        "role": "member",
-        "joined_at": "2026-08-03T09:00:00.000Z",
-        "paused_at": PAUSED_AT,
-    }
+    row = {"workspace_id": "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7b01", "name": NAME, "slug": "harbour-lamps-9c2e55", "role": "member"}
+    return row | {"joined_at": "2026-08-03T09:00:00.000Z", "paused_at": PAUSED_AT}
 
 
 def with_paused_workspace(account: Account) -> dict[str, Any]:
@@ -77,3 +75,51 @@ def paused_member(name: str) -> dict[str, Any]:
 def paused_key(name: str) -> dict[str, Any]:
     made = {"prefix": "sk_live_h3KdW9xa", "name": name, "scopes": ["links:read"], "created_by": "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a22"}
     return made | {"created_at": "2026-08-03T09:00:00.000Z", "last_used_at": None, "is_active": False, "paused_at": PAUSED_AT}
+
+
+@dataclass
+class Closed:
+    """Another workspace of the account, which only these answers call closed, until somebody brings it back."""
+
+    account: Account
+    role: str = "admin"
+    # How long it can still be brought back.
+    hours: float = 160
+    name: str = NAME
+    is_closed: bool = True
+    # How often it is not yet known to be open, once it was brought back.
+    unknown: int = 0
+
+    def __post_init__(self) -> None:
+        self.made = self.account.call("POST", "/api/workspaces", {"name": self.name})
+
+    @property
+    def slug(self) -> str:
+        return self.made["slug"]
+
+    @property
+    def row(self) -> dict[str, Any]:
+        times = {"closed_at": ago(hours=168 - self.hours), "restorable_until": ago(hours=-self.hours)}
+        row = {"workspace_id": self.made["workspace_id"], "name": self.name, "slug": self.slug, "role": self.role, "joined_at": self.made["created_at"]}
+        return row | (times if self.is_closed else {})
+
+    @property
+    def answers(self) -> dict[str, Any]:
+        return {"**/api/me/workspaces": self.mine, "**/api/workspaces/*/restore": self.restore, "**/api/auth/switch": self.switch}
+
+    def mine(self, route: Route) -> None:
+        others = [one for one in self.account.call("GET", "/api/me/workspaces")["workspaces"] if one["slug"] != self.slug]
+        route.fulfill(json={"workspaces": [*others, self.row]})
+
+    def restore(self, route: Route) -> None:
+        assert route.request.method == "POST" and f"/{self.made['workspace_id']}/" in route.request.url
+        self.is_closed = False
+        route.fulfill(json=self.made)
+
+    def switch(self, route: Route) -> None:
+        is_unknown = self.slug in (route.request.post_data or "") and (self.is_closed or self.unknown > 0)
+        if not is_unknown:
+            return route.continue_()
+        self.unknown -= 0 if self.is_closed else 1
+        problem = {"status": 404, "code": "workspace_not_found", "detail": "there is no such workspace"}
+        return route.fulfill(status=404, json=problem, content_type="application/problem+json")

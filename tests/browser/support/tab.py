@@ -1,11 +1,13 @@
 """A tab of the browser, in which nothing may go unnoticed."""
 
 import json
+import os
 import re
 import time
 import urllib.parse
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Request, Route, expect
@@ -30,26 +32,6 @@ HAS_TOKEN_FORM = re.compile("verify|reset|first-password")
 
 WIDE = (1280, 800)
 
-# Counts calls that wait for an answer. Timers that run out soon are waited for, too, such as the pause until what was typed is looked for.
-# The application doesn't count by itself: 60 bytes of its first view, which may have 50 KB.
-COUNTED = """
-{
-  const { fetch, setTimeout, clearTimeout } = window;
-  window.calls = 0;
-  window.fetch = (...request) => {
-    window.calls += 1;
-    return fetch(...request).finally(() => (window.calls -= 1));
-  };
-  const planned = new Set();
-  window.setTimeout = (act, ms = 0, ...given) => {
-    const timer = setTimeout(() => (planned.delete(timer), act(...given)), ms);
-    if (ms < 900) planned.add(timer);
-    return timer;
-  };
-  window.clearTimeout = (timer) => (planned.delete(timer), clearTimeout(timer));
-  window.isPlanned = () => planned.size > 0;
-}
-"""
 # Whether nothing is under way for as long as a change takes to be drawn and to have its effects.
 QUIET = """
 async () => {
@@ -70,6 +52,7 @@ async (arg) => {
 """
 # Seconds, on a machine on which other tests run.
 WITHIN = 15
+Words = str | re.Pattern[str]
 
 
 class Tab:
@@ -80,7 +63,7 @@ class Tab:
         self.context = context
         self.page = context.new_page()
         self.device: type[Pointer | Keyboard] = Keyboard
-        self.page.add_init_script(COUNTED)
+        self.page.add_init_script(path=Path(__file__).with_name("counted.js"))
         self.refused = {str(one) for one in refused}
         self.expected = [AUTOFOCUS_CAME_LATE]
         self.noticed: list[str] = []
@@ -124,35 +107,38 @@ class Tab:
         """The address behind `#/` and the workspace."""
         return self.page.evaluate("location.hash.replace(/^#\\/?(w\\/[^/]+\\/?)?/, '')")
 
-    def heading(self, text: str | re.Pattern[str]) -> Locator:
+    def heading(self, text: Words) -> Locator:
         return self.page.get_by_role("heading", level=1, name=text)
 
-    def button(self, name: str | re.Pattern[str], within: Locator | None = None) -> Locator:
+    def button(self, name: Words, within: Locator | None = None) -> Locator:
         return (within or self.page).get_by_role("button", name=name, exact=isinstance(name, str))
 
-    def dialog(self, name: str | re.Pattern[str]) -> Locator:
+    def dialog(self, name: Words) -> Locator:
         return self.page.get_by_role("dialog", name=name)
 
-    def says(self, text: str | re.Pattern[str]) -> None:
+    def says(self, text: Words) -> None:
         """Waits for a short message at the edge."""
-        expect(self.page.locator(".toast").filter(has_text=text).first).to_be_visible()
+        if text:
+            expect(self.page.locator(".toast").filter(has_text=text).first).to_be_visible()
 
     def figures(self) -> Locator:
         """The big numbers."""
         return self.page.locator("dl[aria-label=Numbers]")
 
     def sign_in(self, email: str, password: str = PASSWORD, button: str = "Sign in") -> None:
-        self.write(self.page.get_by_label("Email"), email)
-        self.write(self.page.get_by_label("Password"), password)
-        self.press(self.button(button))
+        self.submit(button, {"Email": email, "Password": password})
 
     def sign_in_again(self) -> None:
         """After the session has ended."""
-        over = self.dialog("Your session is over")
-        over.get_by_label("Password").fill(PASSWORD)
-        self.button("Go on", over).click()
+        self.submit("Go on", {"Password": PASSWORD}, self.dialog("Your session is over"))
 
-    def requests(self, pattern: str | re.Pattern[str]) -> list[str]:
+    def clipboard(self) -> str:
+        return self.page.evaluate("navigator.clipboard.readText()")
+
+    def copy(self, text: str) -> None:
+        self.page.evaluate("(text) => navigator.clipboard.writeText(text)", text)
+
+    def requests(self, pattern: Words) -> list[str]:
         """The addresses with this in them that are asked for from now on."""
         urls: list[str] = []
         self.page.on("request", lambda request: urls.append(request.url) if re.search(pattern, request.url) else None)
@@ -168,10 +154,6 @@ class Tab:
         """Waits in one script, since the page's content security policy forbids the one that would evaluate text again and again."""
         assert self.page.evaluate(UNTIL % (condition, seconds * 1_000), arg), f"This has not come about: {condition}"
 
-    def calls(self) -> int:
-        """How many calls of the API wait for an answer."""
-        return self.page.evaluate("window.calls")
-
     def come_back(self) -> None:
         """As if somebody had been in another window: a browser that nobody sees always has the focus."""
         self.page.evaluate("['blur', 'focus'].forEach((name) => window.dispatchEvent(new Event(name)))")
@@ -182,36 +164,58 @@ class Tab:
     def input(self) -> Pointer | Keyboard:
         return self.device(self.page)
 
-    def press(self, target: Locator) -> None:
+    def press(self, target: Locator, says: Words = "") -> None:
+        """Also waits for a short message about what this does."""
         self.input.press(target)
+        self.says(says)
 
-    def write(self, target: Locator, text: str) -> None:
+    def keys(self, *keys: str, says: Words = "") -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+        self.says(says)
+
+    def write(self, target: Locator, text: str, then: str = "", says: Words = "") -> None:
         self.input.write(target, text)
+        self.keys(*then.split(), says=says)
+
+    def submit(self, button: str, fields: Mapping[str | Locator, str], form: Locator | None = None, says: Words = "") -> None:
+        """Writes into fields, which their labels name, and presses a button of the form."""
+        for field, text in fields.items():
+            self.write((form or self.page).get_by_label(field) if isinstance(field, str) else field, text)
+        self.press(self.button(button, form), says)
+
+    def follow(self, link: str | Locator, heading: Words) -> None:
+        """To a page with this heading."""
+        self.press(self.page.get_by_role("link", name=link) if isinstance(link, str) else link)
+        expect(self.heading(heading)).to_be_attached()
+
+    def sent(self, pattern: Any, button: Locator) -> Any:
+        """The body of the request that pressing this sends."""
+        with self.page.expect_request(pattern) as sent:
+            self.press(button)
+        return sent.value.post_data_json
 
     def choose(self, target: Locator, option: str, label: str = "") -> None:
         self.input.choose(target, option, label)
 
-    def open_dialog(self, button: str | re.Pattern[str], name: str | re.Pattern[str]) -> Locator:
+    def open_dialog(self, button: Words, name: Words) -> Locator:
         """Presses a button that opens it."""
         self.press(self.button(button))
         return self.dialog(name)
 
-    def pick(self, menu: Locator, item: str) -> None:
+    def pick(self, menu: Locator, item: str, says: Words = "") -> None:
         self.input.pick(menu, item)
+        self.says(says)
 
     # -- what the server answers
 
-    def answers(self, pattern: str | re.Pattern[str], body: Any, status: int = 200) -> None:
+    def answers(self, pattern: Words, body: Any, status: int = 200) -> None:
         """From now on, such a request has this answer; without a body, 204. A function answers by itself."""
 
-        def answer(route: Route) -> None:
-            if body is None:
-                return route.fulfill(status=204)
-            return route.fulfill(status=status, json=body)
+        answer = {"status": 204} if body is None else {"status": status, "json": body}
+        self.page.route(pattern, body if callable(body) else lambda route: route.fulfill(**answer))
 
-        self.page.route(pattern, body if callable(body) else answer)
-
-    def changes(self, pattern: str | re.Pattern[str], change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    def changes(self, pattern: Words, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         """From now on, the answer to such a request is another one."""
         self.page.route(pattern, lambda route: route.fulfill(json=change(route.fetch().json())))
 
@@ -315,9 +319,9 @@ class Tabs:
             tab.page.add_init_script(self.entering(account.kept))
         return tab.open(view)
 
-    def open_new(self, account: Account | None = None, view: str | None = None, answers: Mapping[Any, Any] | None = None) -> Tab:
+    def open_new(self, account: Account | None = None, view: str | None = None, answers: Mapping[Any, Any] | None = None, **options: Any) -> Tab:
         """A tab in a profile that has never seen the application, and has no files of it. It is empty without a view."""
-        context = self.context()
+        context = self.context(**options)
         if account:
             context.add_init_script(self.entering(account.kept))
         tab = self.keep(Tab(context, self.api))
@@ -327,9 +331,7 @@ class Tabs:
 
     def open_touched(self, account: Account, view: str, width: int, height: int) -> Tab:
         """A tab of a device with a touch screen."""
-        context = self.context(width=width, height=height, has_touch=True, is_mobile=True)
-        context.add_init_script(self.entering(account.kept))
-        return self.keep(Tab(context, self.api)).open(view)
+        return self.open_new(account, view, width=width, height=height, has_touch=True, is_mobile=True)
 
     def borrow(self) -> BrowserContext:
         if self.profiles:
@@ -385,3 +387,11 @@ def new_context(browser: Browser, width: int = WIDE[0], height: int = WIDE[1], *
 def from_nowhere() -> dict[str, str]:
     """For the local system, each profile is on a machine of its own."""
     return {"CloudFront-Viewer-Address": new_address()}
+
+
+def flags(host: str) -> list[str]:
+    """With which Chromium is started: no name but this host's leads anywhere."""
+    names = f"MAP * ~NOTFOUND, EXCLUDE {host}, EXCLUDE 127.0.0.1, EXCLUDE localhost"
+    # The sandbox refuses to work for root.
+    unprotected = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    return [f"--host-resolver-rules={names}", "--disable-background-networking", *unprotected]

@@ -42,13 +42,7 @@ class Node:
     def __str__(self) -> str:
         return f"{self.role} “{self.name}”"
 
-    def outline(self, depth: int = 0) -> str:
-        states = "".join(f" {name}={value}" for name, value in self.states.items() if name in SHOWN_STATES and value not in (False, "false"))
-        line = f"{'  ' * depth}{self.role} “{self.name}”{f' ({self.description})' if self.description else ''}{f' = {self.value}' if self.value else ''}{states}"
-        return "\n".join([line, *(child.outline(depth + 1) for child in self.children)])
 
-
-SHOWN_STATES = ["level", "checked", "pressed", "expanded", "hasPopup", "selected", "disabled", "modal", "live", "invalid", "required", "focused", "multiline", "readonly"]
 # Boxes that say nothing.
 WITHOUT_MEANING = {"none", "generic", "LineBreak"}
 
