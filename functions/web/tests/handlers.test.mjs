@@ -10,11 +10,11 @@ const NATIVE = ['a href', 'button', 'input', 'label', 'option', 'select', 'summa
 // Other elements with click handlers, and why the keyboard doesn't need them.
 const EXCEPTIONS = {
   'core/router.js addEventListener': 'it only stores the scroll position',
+  'parts/audit-log/audit-log.js a': 'its href is among the spread properties',
   'parts/link-form/tags.js div': 'a click beside the field focuses it',
   'parts/link-form/tags.js li': 'arrow keys and Enter choose an option of the field',
   'parts/link-rows/row.js li': 'the link in the row does the same',
   'parts/palette/palette.js div': 'arrow keys and Enter choose an option of the field',
-  'parts/trail/trail.js a': 'its href is among the spread properties',
   'parts/world-map/world-map.js circle': 'arrow keys and Enter choose a country',
   'parts/world-map/world-map.js path': 'arrow keys and Enter choose a country',
   'ui/dialog.js dialog': 'Escape closes it, too',

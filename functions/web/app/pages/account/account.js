@@ -6,7 +6,7 @@ import { route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
 import { ACCOUNT_VIEWS } from '../../parts/account-views/account-views.js';
 import { ClosedWorkspaces } from '../../parts/closed/closed.js';
-import { Trail } from '../../parts/trail/trail.js';
+import { AuditLog } from '../../parts/audit-log/audit-log.js';
 import { Choice } from '../../ui/chips.js';
 import { Card, Page } from '../../ui/page.js';
 import { CloseAccount } from './close-account.js';
@@ -22,7 +22,7 @@ const CARDS = {
   '': () => html`<${ClosedWorkspaces} /><${Profile} /><${Card} title="Password"><${PasswordForm} /><//>`,
   mail: () => html`<${Card} title="Mail"><${MailChoices} /><//>`,
   sessions: () => html`<${Card} title="Where you are signed in"><${Sessions} /><//><${Card} title="Sign out"><${WaysOut} /><//>`,
-  activity: () => html`<${Card} class="flush"><${Trail} isOwn resource="trail:own" read=${readTrail} label="What has happened to your account" none="Nothing has happened yet." /><//>`,
+  activity: () => html`<${Card} class="flush"><${AuditLog} isOwn resource="audit-log:own" read=${readAuditLog} label="What has happened to your account" none="Nothing has happened yet." /><//>`,
   data: () => html`<${Card} title="Your data"><${MyData} /><//><${CloseAccount} />`,
 };
 
@@ -42,4 +42,4 @@ export function AccountPage() {
 }
 
 /** @param {string} [cursor] */
-const readTrail = (cursor) => call('GET /api/me/audit', { query: { after: cursor } });
+const readAuditLog = (cursor) => call('GET /api/me/audit', { query: { after: cursor } });

@@ -20,7 +20,7 @@ export function MyData() {
     begin();
   };
   return html`<div ref=${part} class="stack">
-    <p>Your account, your workspaces, sessions, API keys, notifications and trail, and the links, monitored URLs and jobs that are yours: one JSON file. It has no passwords and keys.</p>
+    <p>Your account, your workspaces, sessions, API keys, notifications and audit log, and the links, monitored URLs and jobs that are yours: one JSON file. It has no passwords and keys.</p>
     ${error && html`<${Failure} what=${count ? `After ${counted(count, 'entry', 'entries')}, reading failed.` : 'Your data can’t be read.'} error=${error} retry=${goOn} />`}
     <p class="row">
       ${state === 'busy' ? html`<${Button} onClick=${end}>Cancel<//>` : !error && html`<${Button} icon="save" onClick=${begin}>Download my data<//>`}

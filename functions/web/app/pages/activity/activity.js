@@ -7,7 +7,7 @@ import { nameOf, useMembers } from '../../core/lists.js';
 import { useResource } from '../../core/resource.js';
 import { href, route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
-import { Trail } from '../../parts/trail/trail.js';
+import { AuditLog } from '../../parts/audit-log/audit-log.js';
 import { Button } from '../../ui/button.js';
 import { Chip } from '../../ui/chips.js';
 import { DateFilter } from '../../ui/dates.js';
@@ -56,7 +56,7 @@ export function ActivityPage() {
       ${isFiltered && html`<${Button} kind="quiet" class="compact" onClick=${clear}>Clear<//>`}
     </div>
     <${Card} class="flush">
-      <${Trail}
+      <${AuditLog}
         key=${JSON.stringify(asked)}
         resource=${isFiltered ? null : 'activity'}
         read=${read}

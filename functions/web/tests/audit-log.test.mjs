@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import './browser.mjs';
 
-const { ACTIONS, sentenceOf } = await import('../app/parts/trail/words.js');
+const { ACTIONS, sentenceOf } = await import('../app/parts/audit-log/words.js');
 
 /** What stands on the page, as far as components without a state draw it. */
 function drawn(node) {

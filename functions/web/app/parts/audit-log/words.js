@@ -9,7 +9,7 @@ import { withArticle } from '../../core/words.js';
 
 /**
  * One thing that was done, as `GET /api/me/audit` and `GET /api/workspace/audit` have it.
- * @typedef {object} TrailEntry
+ * @typedef {object} AuditEntry
  * @property {string} id
  * @property {string} at
  * @property {Actor} actor
@@ -80,7 +80,7 @@ const GONE = ['link.purged', 'key.revoked'];
  * @typedef {{ personName: (userId: string) => unknown, isThere: (subject: Subject) => boolean }} Known
  */
 
-/** @param {TrailEntry} entry @param {Known} known */
+/** @param {AuditEntry} entry @param {Known} known */
 export function sentenceOf({ action, subject, from, to }, known) {
   const words = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
   if (!words) return html`<code>${action}</code>${transition(from, to, known)}`;

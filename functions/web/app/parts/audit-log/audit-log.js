@@ -12,16 +12,16 @@ import { Further, useFurther } from '../further/further.js';
 import { isPerson, sentenceOf } from './words.js';
 
 /** @typedef {import('../../core/lists.js').Member} Member */
-/** @typedef {import('./words.js').TrailEntry} TrailEntry */
-/** @typedef {{ entries: TrailEntry[], next_cursor: string | null }} TrailPart */
-/** @typedef {(cursor?: string, signal?: AbortSignal) => Promise<TrailPart>} Read */
+/** @typedef {import('./words.js').AuditEntry} AuditEntry */
+/** @typedef {{ entries: AuditEntry[], next_cursor: string | null }} AuditPart */
+/** @typedef {(cursor?: string, signal?: AbortSignal) => Promise<AuditPart>} Read */
 /** The way to more of the same actor, given as the API is asked about one. @typedef {(actor: string) => { href: string, onClick: () => void } | undefined} LinkOf */
 /** @typedef {{ read: Read, label: string, none: string, isOwn?: boolean, linkOf?: LinkOf }} Shown */
 
-const FAILED = 'The trail can’t be shown.';
+const FAILED = 'The audit log can’t be shown.';
 
 /**
- * A trail with what reads on. With other filters it is another one, which its `key` says.
+ * An audit log with what reads on. With other filters it is another one, which its `key` says.
  * @param {object} props
  * @param {string | null} props.resource the key under which its beginning is kept; none of one that is filtered, since that is looked for
  * @param {Read} props.read
@@ -30,26 +30,26 @@ const FAILED = 'The trail can’t be shown.';
  * @param {boolean} [props.isOwn] whether it is of who looks at it, so that it doesn't say who
  * @param {LinkOf} [props.linkOf]
  */
-export function Trail({ resource, ...shown }) {
+export function AuditLog({ resource, ...shown }) {
   const first = useResource(resource, () => shown.read());
   if (resource === null) return html`<${Parts} ...${shown} />`;
-  return html`<${Loaded} of=${first} what=${FAILED}>${(/** @type {TrailPart} */ part) => html`<${Parts} first=${part} ...${shown} />`}<//>`;
+  return html`<${Loaded} of=${first} what=${FAILED}>${(/** @type {AuditPart} */ part) => html`<${Parts} first=${part} ...${shown} />`}<//>`;
 }
 
-/** @param {Shown & { first?: TrailPart }} props */
+/** @param {Shown & { first?: AuditPart }} props */
 function Parts({ first, read, label, none, isOwn, linkOf }) {
   const list = useFurther('entries', read, first);
   const { rows, next } = list;
   return html`<${Further} of=${list} one="entry" many="entries" what=${FAILED}>
     ${rows.length > 0 && html`<${Entries} label=${label} entries=${rows} isOwn=${isOwn} linkOf=${linkOf} />`}
-    ${rows.length === 0 && next === null && html`<p class="muted trail-none">${none}</p>`}
+    ${rows.length === 0 && next === null && html`<p class="muted audit-none">${none}</p>`}
   <//>`;
 }
 
 /**
  * @param {object} props
  * @param {string} props.label
- * @param {TrailEntry[]} props.entries
+ * @param {AuditEntry[]} props.entries
  * @param {boolean} [props.isOwn]
  * @param {LinkOf} [props.linkOf]
  */
@@ -62,7 +62,7 @@ export function Entries({ label, entries, isOwn = false, linkOf }) {
   const personName = (/** @type {string | undefined} */ id) => (members.isLoading ? html`<${SkeletonText} />` : nameOf(memberOf(id)));
   /** @type {import('./words.js').Known['isThere']} */
   const isThere = ({ kind, id }) => (kind === 'key' ? keys.data?.keys.some((/** @type {{ prefix: string }} */ { prefix }) => prefix === id) : memberOf(id) !== undefined);
-  /** @type {(import('../../ui/table.js').Column<TrailEntry> | false)[]} */
+  /** @type {(import('../../ui/table.js').Column<AuditEntry> | false)[]} */
   const columns = [
     {
       label: 'What',
@@ -71,15 +71,15 @@ export function Entries({ label, entries, isOwn = false, linkOf }) {
     },
     !isOwn && { label: 'Who', cell: ({ actor }) => html`<${Who} actor=${actor} personName=${personName} linkOf=${linkOf} />` },
     entries.some(placeOf) && { label: 'Device and country', cell: placeOf },
-    { label: 'When', isNumber: true, cell: ({ at }) => html`<span class="trail-time"><${Time} at=${at}>${exactMoment(at)}<//></span>` },
+    { label: 'When', isNumber: true, cell: ({ at }) => html`<span class="audit-time"><${Time} at=${at}>${exactMoment(at)}<//></span>` },
   ];
-  return html`<${Table} isStacked label=${label} columns=${columns.filter(Boolean)} rows=${entries} keyOf=${(/** @type {TrailEntry} */ { id }) => id} />`;
+  return html`<${Table} isStacked label=${label} columns=${columns.filter(Boolean)} rows=${entries} keyOf=${(/** @type {AuditEntry} */ { id }) => id} />`;
 }
 
-/** @param {TrailEntry} entry */
+/** @param {AuditEntry} entry */
 const hasNameless = ({ actor, from, to }) => (actor.kind === 'person' && !actor.name) || isPerson(from) || isPerson(to);
 
-/** @param {TrailEntry} entry */
+/** @param {AuditEntry} entry */
 function placeOf({ device, country }) {
   const place = [device, country && regionName(country)].filter(Boolean).join(', ');
   return place && html`<bdi class="muted">${place}</bdi>`;
@@ -97,5 +97,5 @@ function Who({ actor, personName, linkOf }) {
     operator: () => 'Whoever runs this Linklet',
     linklet: () => 'Linklet',
   }[kind]();
-  return link ? html`<a class="trail-who" ...${link} title="Only what they have done">${text}</a>` : text;
+  return link ? html`<a class="audit-who" ...${link} title="Only what they have done">${text}</a>` : text;
 }
