@@ -118,10 +118,9 @@ def test_the_present_address_stops_another_one_if_it_waits(tabs: Tabs, api: Api,
     # Programs that look at mails open their links.
     assert account.call("GET", "/api/me")["pending_email"] is not None
     keep, said = tab.button("Keep my address"), tab.page.get_by_role("alert")
-    tab.fails("**/api/auth/address/keep", 503, "service_unavailable")
-    tab.press(keep)
-    expect(said).to_contain_text("Linklet can’t reach its data")
-    tab.recovers("**/api/auth/address/keep")
+    with tab.failing("**/api/auth/address/keep", 503, "service_unavailable"):
+        tab.press(keep)
+        expect(said).to_contain_text("Linklet can’t reach its data")
     tab.press(keep)
     expect(tab.heading("Your address stays")).to_be_focused()
     expect(tab.page.get_by_role("link", name="set a new one")).to_be_visible()
@@ -206,11 +205,10 @@ def test_somebody_chooses_which_mail_they_get(tabs: Tabs, account: Account) -> N
 
     # A choice that is refused can be sent again.
     tab.page.get_by_label("None").click()
-    tab.fails("**/api/me/notifications", 503, "service_unavailable", method="PATCH")
-    tab.press(tab.button("Save"))
-    expect(tab.page.get_by_role("alert").filter(has_text="can’t reach its data")).to_be_visible()
-    expect(tab.page.get_by_label("None")).to_be_checked()
-    tab.recovers("**/api/me/notifications")
+    with tab.failing("**/api/me/notifications", 503, "service_unavailable", method="PATCH"):
+        tab.press(tab.button("Save"))
+        expect(tab.page.get_by_role("alert").filter(has_text="can’t reach its data")).to_be_visible()
+        expect(tab.page.get_by_label("None")).to_be_checked()
     tab.press(tab.button("Save"), says="Saved.")
     assert account.call("GET", "/api/me/notifications") == {"mail": "none"}
 
@@ -411,10 +409,9 @@ def test_closing_goes_on_though_the_session_has_ended(tabs: Tabs, api: Api, acco
     dialog = tab.open_dialog("Close my account", "Close your account?")
     dialog.get_by_label(f"Type {account.email} to go on").fill(account.email)
     dialog.get_by_label("Your password").fill(PASSWORD)
-    tab.fails(ME, 503, "service_unavailable", method="DELETE")
-    tab.press(tab.button("Close account", dialog))
-    expect(dialog).to_contain_text("Part of it may be done. Close it again: it goes on where it stopped.")
-    tab.recovers(ME)
+    with tab.failing(ME, 503, "service_unavailable", method="DELETE"):
+        tab.press(tab.button("Close account", dialog))
+        expect(dialog).to_contain_text("Part of it may be done. Close it again: it goes on where it stopped.")
     account.call("POST", "/api/auth/logout", {"everywhere": True})
     api.next_second()
     tab.press(tab.button("Close account", dialog), says="Your account is closed.")
@@ -490,11 +487,10 @@ def test_without_mails_there_is_nothing_to_choose(tabs: Tabs, account: Account) 
 
 def test_a_failed_export_moves_the_focus_to_try_again_and_back(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "account?view=data")
-    tab.fails(EXPORT, 500, "internal_error")
-    tab.button("Download my data").focus()
-    tab.keys("Enter")
-    expect(tab.button("Try again")).to_be_focused()
-    tab.recovers(EXPORT)
+    with tab.failing(EXPORT, 500, "internal_error"):
+        tab.button("Download my data").focus()
+        tab.keys("Enter")
+        expect(tab.button("Try again")).to_be_focused()
     held = tab.hold(EXPORT)
     tab.keys("Enter")
     expect(tab.button("Cancel")).to_be_focused()

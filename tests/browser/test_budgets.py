@@ -1,33 +1,88 @@
 """What the application may cost. How long it takes until one can use it depends on the machine, so that is only printed."""
 
+import json
 import math
 import urllib.parse
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from support.answers import listed, made_up_links
 from support.api import Account, Api
-from support.network import NetworkLog, longest_task, start_clock
 from support.tab import Tab, Tabs
 
 Measured = Callable[[str], None]
 # Requests, and bytes. Of links, somebody has as many as they have, so those don't count.
 MOST = {"a stranger": (8, 50_000), "a newcomer": (8, 50_000), "somebody with links": (12, 60_000)}
 LONG_TASK_MS = 50
-USABLE = ".link-row, .first-steps, .door input"
 MANY = 10_000
 # Seconds until the last of them is to be reached, on a machine that does other things as well.
 SCROLLED_WITHIN = 60
 # What is out of sight is not in the page.
 MOST_ROWS = 80
+# When what one wants to use is there, and each stretch of more than 50 ms in which the page could not react.
+CLOCK = """
+window.network = { tasks: [], usableAt: null };
+new PerformanceObserver((list) => network.tasks.push(...list.getEntries().map(({ duration }) => duration)))
+  .observe({ type: 'longtask', buffered: true });
+new MutationObserver((_, observer) => {
+  if (!document.querySelector('.link-row, .first-steps, .door input')) return;
+  network.usableAt = performance.now();
+  observer.disconnect();
+}).observe(document, { childList: true, subtree: true });
+"""
+
+
+@dataclass
+class NetworkLog:
+    """Counts from its making on."""
+
+    page: Page
+    urls: dict[str, str] = field(default_factory=dict)
+    sizes: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        session = self.page.context.new_cdp_session(self.page)
+        session.send("Network.enable")
+        session.on("Network.responseReceived", self.note)
+        session.on("Network.loadingFinished", self.weigh)
+
+    def note(self, event: dict[str, Any]) -> None:
+        if not event["response"]["url"].startswith("data:"):
+            self.urls[event["requestId"]] = event["response"]["url"]
+
+    def weigh(self, event: dict[str, Any]) -> None:
+        """With the headers, as they were sent."""
+        self.sizes[event["requestId"]] = event["encodedDataLength"]
+
+    def bytes_of(self, prefix: str = "") -> int:
+        """Of what lies below an address."""
+        return round(sum(self.sizes.get(request, 0) for request, url in self.urls.items() if url.startswith(prefix)))
+
+    def listed(self) -> str:
+        return "\n".join(f"  {self.sizes.get(request, 0):8.0f} {url}" for request, url in self.urls.items())
+
+
+def longest_task(page: Page, act: Callable[[], None]) -> float:
+    """For how many milliseconds the page's thread computes at a stretch while something happens. Waiting for a processor that
+    is busy with something else doesn't count, so a busy machine measures the same."""
+    browser = page.context.browser
+    assert browser
+    browser.start_tracing(page=page, categories=["toplevel", "__metadata"])
+    act()
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    threads = {(event["pid"], event["tid"]) for event in events if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"}
+    tasks = [event for event in events if event["name"] == "ThreadControllerImpl::RunTask" and (event["pid"], event["tid"]) in threads]
+    return max(task.get("tdur", 0) for task in tasks) / 1000
 
 
 def first_view(tabs: Tabs, account: Account | None) -> tuple[Tab, NetworkLog]:
     """The application, with an empty cache."""
     tab = tabs.open_new(account)
-    start_clock(tab.context, USABLE)
+    tab.page.add_init_script(CLOCK)
     network = NetworkLog(tab.page)
     tab.open()
     return tab, network

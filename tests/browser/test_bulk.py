@@ -9,9 +9,8 @@ from playwright.sync_api import Locator, Route, expect
 
 from support.answers import listed, made_up_links
 from support.api import Account
-from support.axe import assert_usable_by_everybody
+from support.faults import assert_usable_by_everybody, layout_faults
 from support.input import Keyboard
-from support.layout import layout_faults
 from support.tab import Tab, Tabs
 from test_links import rows, select
 
@@ -214,12 +213,10 @@ def expiries_of(shop: Account) -> list[str | None]:
 def test_many_links_get_an_expiry_or_are_deleted_with_statistics(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
     expect(rows(tab)).to_have_count(3)
-    with tab.page.expect_request(BULK) as sent:
-        tab.pick(tab.button("More for the selected links", select(tab, 0, 1, 2)), "Set expiry")
-        form = tab.dialog("When 3 links expire")
-        tab.press(form.get_by_role("button", name="30 days"))
-        tab.press(tab.button("Change 3 links", form))
-    assert sent.value.post_data_json["codes"] == [link["short_code"] for link in shop.links]
+    tab.pick(tab.button("More for the selected links", select(tab, 0, 1, 2)), "Set expiry")
+    form = tab.dialog("When 3 links expire")
+    tab.press(form.get_by_role("button", name="30 days"))
+    assert tab.sent(BULK, tab.button("Change 3 links", form))["codes"] == [link["short_code"] for link in shop.links]
     tab.says(re.compile("^3 links set to expire "))
     assert None not in expiries_of(shop) and "2099" not in expiries_of(shop)
     tab.press(tab.button("Undo"), says="Undone for 3 links.")
@@ -235,12 +232,11 @@ def test_many_links_get_an_expiry_or_are_deleted_with_statistics(tabs: Tabs, sho
 def test_a_selection_that_comes_too_soon_waits_and_goes_on(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
     expect(rows(tab)).to_have_count(3)
-    tab.fails(BULK, 429, "rate_limited", headers={"retry-after": "2"})
-    bar = select(tab, 0, 1)
-    tab.press(tab.button("Archive", bar))
-    expect(bar).to_contain_text("0 of 2 … goes on in")
-    expect(tab.button("Tags", bar)).to_be_disabled()
-    tab.recovers(BULK)
+    with tab.failing(BULK, 429, "rate_limited", headers={"retry-after": "2"}):
+        bar = select(tab, 0, 1)
+        tab.press(tab.button("Archive", bar))
+        expect(bar).to_contain_text("0 of 2 … goes on in")
+        expect(tab.button("Tags", bar)).to_be_disabled()
     tab.says("2 links archived.")
     expect(rows(tab)).to_have_count(1)
 

@@ -152,21 +152,18 @@ def test_what_is_wrong_is_said_at_its_field(tabs: Tabs, account: Account) -> Non
     expect(typed).to_be_focused()
     expect(password).to_have_accessible_description("Enter your password.")
 
-    tab.fails(CLOSE, 401, "invalid_credentials")
-    fill_in(tab, dialog, f" {slug} ", "not my password")
-    expect(password).to_have_accessible_description("This isn’t your password.")
-    expect(password).to_be_focused()
-    tab.recovers(CLOSE)
+    with tab.failing(CLOSE, 401, "invalid_credentials"):
+        fill_in(tab, dialog, f" {slug} ", "not my password")
+        expect(password).to_have_accessible_description("This isn’t your password.")
+        expect(password).to_be_focused()
 
-    tab.fails(CLOSE, 429, "rate_limited", headers={"retry-after": "30"})
-    fill_in(tab, dialog, slug, PASSWORD)
-    expect(dialog.get_by_role("alert")).to_contain_text("That was too much at once. You can try again in")
-    tab.recovers(CLOSE)
+    with tab.failing(CLOSE, 429, "rate_limited", headers={"retry-after": "30"}):
+        fill_in(tab, dialog, slug, PASSWORD)
+        expect(dialog.get_by_role("alert")).to_contain_text("That was too much at once. You can try again in")
 
-    tab.fails(CLOSE, 403, "role_too_low")
-    tab.press(dialog.get_by_role("button", name="Close workspace"))
-    expect(dialog.get_by_role("alert")).to_contain_text("Your role doesn’t allow this.")
-    tab.recovers(CLOSE)
+    with tab.failing(CLOSE, 403, "role_too_low"):
+        tab.press(dialog.get_by_role("button", name="Close workspace"))
+        expect(dialog.get_by_role("alert")).to_contain_text("Your role doesn’t allow this.")
 
     # Another admin has changed it meanwhile.
     account.call("PATCH", "/api/workspace", {"slug": f"{slug}-x"})

@@ -11,9 +11,8 @@ import pytest
 from playwright.sync_api import expect
 
 from support.api import Account, Api
-from support.axe import assert_usable_by_everybody
 from support.answers import ago
-from support.faults import faults_of
+from support.faults import assert_usable_by_everybody, faults_of
 from support.feeds import AuditLog, Feed, Jobs, entry, job, notification
 from support.sample_data import sale_of
 from support.overlays import OVERLAYS, assert_left, reopen, open_overlay, press, show_terms, wrong_overlay

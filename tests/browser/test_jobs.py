@@ -120,9 +120,8 @@ def test_what_went_wrong_stays_until_it_was_read(tabs: Tabs, account: Account, m
 def test_progress_that_cannot_be_read_is_said(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
     tab = tabs.open(account, "tags", answers=Jobs([mine]).answers)
     progress(tab, "3 of 8 changed")
-    tab.fails("**/api/jobs/*", 503, "service_unavailable")
-    expect(shown(tab)).to_contain_text("It can’t be read at the moment how far it is. It goes on.")
-    tab.recovers("**/api/jobs/*")
+    with tab.failing("**/api/jobs/*", 503, "service_unavailable"):
+        expect(shown(tab)).to_contain_text("It can’t be read at the moment how far it is. It goes on.")
     tab.answers("**/api/jobs/*", mine | {"changed": 7})
     progress(tab, "7 of 8 changed")
     expect(shown(tab)).not_to_contain_text("It can’t be read")

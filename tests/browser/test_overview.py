@@ -173,13 +173,12 @@ def test_how_much_was_looked_at_is_said(tabs: Tabs, shop: Account) -> None:
 
 def test_visitors_that_cannot_be_read_take_nothing_else_with_them(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "account")
-    tab.fails("**/api/overview/breakdowns?*", 429, "rate_limited", headers={"retry-after": "2"})
-    tab.go("overview")
-    clicks_are(tab, CLICKS)
-    failure = visitors(tab).get_by_role("alert")
-    expect(failure).to_contain_text("The visitors can’t be shown.")
-    expect(tab.page.get_by_role("alert")).to_have_count(1)
-    tab.recovers("**/api/overview/breakdowns?*")
+    with tab.failing("**/api/overview/breakdowns?*", 429, "rate_limited", headers={"retry-after": "2"}):
+        tab.go("overview")
+        clicks_are(tab, CLICKS)
+        failure = visitors(tab).get_by_role("alert")
+        expect(failure).to_contain_text("The visitors can’t be shown.")
+        expect(tab.page.get_by_role("alert")).to_have_count(1)
     tab.button("Try again", failure).click()
     expect(bars(tab, "Devices").first).to_be_visible()
 

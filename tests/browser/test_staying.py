@@ -180,8 +180,7 @@ def test_while_the_api_cannot_be_reached_nobody_is_signed_out(tabs: Tabs, accoun
     tab.page.close()
     tabs.opened.remove(tab)
     again = tabs.keep(Tab(tab.context, tab.api))
-    again.fails(REFRESH, 503, "service_unavailable")
-    again.open("links")
-    expect(again.page.get_by_text("Linklet can’t be reached.")).to_be_visible()
-    again.recovers(REFRESH)
+    with again.failing(REFRESH, 503, "service_unavailable"):
+        again.open("links")
+        expect(again.page.get_by_text("Linklet can’t be reached.")).to_be_visible()
     expect(again.button(account.email)).to_be_visible()

@@ -130,13 +130,12 @@ def test_a_page_shows_shapes_says_what_failed_and_tries_again(tabs: Tabs, filled
             # What another view has read isn't known any more.
             tab.open("account").page.reload()
             tab.settled()
-            tab.fails(read, 503, "service_unavailable")
-            held = tab.hold(read)
-            tab.go(view.format(code=sale_of(filled)))
-            expect(shapes.first).to_be_visible()
-            held.let_go()
-            expect(failures.first).to_contain_text("98427fd6-d8a3-4a97-a872-9f752e65f6c0")
-            tab.recovers(read)
+            with tab.failing(read, 503, "service_unavailable"):
+                held = tab.hold(read)
+                tab.go(view.format(code=sale_of(filled)))
+                expect(shapes.first).to_be_visible()
+                held.let_go()
+                expect(failures.first).to_contain_text("98427fd6-d8a3-4a97-a872-9f752e65f6c0")
             tab.button("Try again", failures.first).click()
             expect(failures).to_have_count(0)
             expect(shapes).to_have_count(0)
@@ -144,12 +143,11 @@ def test_a_page_shows_shapes_says_what_failed_and_tries_again(tabs: Tabs, filled
 
 def test_too_many_requests_count_down_and_a_proxy_is_no_success(tabs: Tabs, filled: Account) -> None:
     tab = tabs.open(filled, "account")
-    tab.fails("**/api/keys", 429, "rate_limited", headers={"retry-after": "3"})
-    tab.page.get_by_role("link", name="API keys").click()
-    again = tab.page.get_by_role("main").get_by_role("button", name=re.compile("^Try again"))
-    expect(again).to_have_text(re.compile("Try again in [123] s"))
-    expect(again).to_be_disabled()
-    tab.recovers("**/api/keys")
+    with tab.failing("**/api/keys", 429, "rate_limited", headers={"retry-after": "3"}):
+        tab.page.get_by_role("link", name="API keys").click()
+        again = tab.page.get_by_role("main").get_by_role("button", name=re.compile("^Try again"))
+        expect(again).to_have_text(re.compile("Try again in [123] s"))
+        expect(again).to_be_disabled()
     expect(again).to_have_text("Try again")
     expect(again).to_be_enabled()
     again.click()

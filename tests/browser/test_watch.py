@@ -8,9 +8,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from support.api import Account, Api
-from support.faults import faults_of
+from support.faults import faults_of, layout_faults
 from support.overlays import OVERLAYS, assert_left, open_overlay, wrong_overlay
-from support.layout import layout_faults
 from support.tab import Tab, Tabs
 from support.tree import tree_of, wrong_page
 

@@ -1,14 +1,14 @@
 """Finds every fault of what a tab shows, in each way in which somebody may come to see it."""
 
 from collections.abc import Callable, Iterable
+from importlib.resources import files
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import expect
 
-from .axe import unusable
 from .input import MOST_STOPS
-from .layout import layout_faults
 from .tab import Tab
 
 # Width and height in the page's own pixels, how many of the screen each of them has, and whether the screen is touched.
@@ -22,6 +22,21 @@ ENLARGED: dict[str, Window] = {"1280 × 1024 at 200 %": (640, 512, 2, False), "7
 WITH_LARGE_LETTERS: Window = (360, 740, 1, True)
 LETTERS = 24
 
+# Whether there is room: with a large font, or enlarged, nothing may be lost.
+LOST = Path(__file__).with_name("layout.js").read_text()
+# Whether everybody can use it, as far as a program can tell: axe-core, WCAG 2.2 AA.
+AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
+AXE_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+RUN_AXE = """
+async (rules) => {
+  // What it loads ahead, it would put into the page as a style, which the content security policy forbids.
+  const { violations } = await axe.run(document, { runOnly: rules, resultTypes: ['violations'], preload: false, elementRef: true });
+  // The arrow keys scroll a menu, which axe doesn't know.
+  const isFault = (id, element) => id !== 'scrollable-region-focusable' || !element.matches('[role=menu]');
+  return violations.flatMap(({ id, nodes }) => nodes.filter(({ element }) => isFault(id, element)).map(({ html, failureSummary }) =>
+    `${id}: ${html.slice(0, 200)}\\n    ${failureSummary.replace(/\\s+/g, ' ')}`));
+}
+"""
 # How large each text is that can be seen.
 SIZES = """
 () => [...document.querySelectorAll('body *')]
@@ -116,6 +131,23 @@ def faults_of(
     resize(WITH_LARGE_LETTERS, load)
     note_losses(f"360 × 740 with letters of {LETTERS} px", LETTERS)
     return found
+
+
+def layout_faults(tab: Tab) -> list[str]:
+    """What is lost in this window."""
+    return tab.page.evaluate(LOST)
+
+
+def unusable(tab: Tab) -> list[str]:
+    """What not everybody can use."""
+    if not tab.page.evaluate("'axe' in window"):
+        tab.page.evaluate(AXE)
+    return tab.page.evaluate(RUN_AXE, AXE_RULES)
+
+
+def assert_usable_by_everybody(tab: Tab, what: str) -> None:
+    violations = unusable(tab)
+    assert not violations, f"{what} has {len(violations)} violations:\n" + "\n".join(violations)
 
 
 def small_letters(tab: Tab) -> list[str]:

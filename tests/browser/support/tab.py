@@ -1,11 +1,12 @@
 """A tab of the browser, in which nothing may go unnoticed."""
 
+import contextlib
 import json
 import os
 import re
 import time
 import urllib.parse
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -32,16 +33,11 @@ HAS_TOKEN_FORM = re.compile("verify|reset|first-password")
 
 WIDE = (1280, 800)
 
-# Whether nothing is under way for as long as a change takes to be drawn and to have its effects.
-QUIET = """
-async () => {
-  for (let frames = 0; frames < 3; frames += 1) {
-    await new Promise(requestAnimationFrame);
-    const moves = document.getAnimations().some(({ playState, effect }) => playState === 'running' && effect.getComputedTiming().endTime < 900);
-    if (moves || window.calls > 0 || window.isPlanned() || document.querySelector('#app:empty, main:empty, .skeleton, .skeleton-text')) return false;
-  }
-  return true;
-}
+# What is beyond the edge.
+WIDEST = """
+[...document.querySelectorAll('body *')]
+  .filter((element) => element.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5)
+  .slice(0, 5).map((element) => element.outerHTML.slice(0, 120)).join('\\n')
 """
 UNTIL = """
 async (arg) => {
@@ -63,7 +59,7 @@ class Tab:
         self.context = context
         self.page = context.new_page()
         self.device: type[Pointer | Keyboard] = Keyboard
-        self.page.add_init_script(path=Path(__file__).with_name("counted.js"))
+        self.page.add_init_script(path=Path(__file__).with_name("quiet.js"))
         self.refused = {str(one) for one in refused}
         self.expected = [AUTOFOCUS_CAME_LATE]
         self.noticed: list[str] = []
@@ -147,7 +143,7 @@ class Tab:
     def settled(self) -> None:
         """Waits until the page has read what it shows."""
         until = time.monotonic() + WITHIN
-        while not self.page.evaluate(QUIET) or self.under_way:
+        while not self.page.evaluate("isQuiet()") or self.under_way:
             assert time.monotonic() < until, f"The page goes on: {sorted(request.url for request in self.under_way)}"
 
     def until(self, condition: str, arg: Any = None, seconds: float = WITHIN) -> None:
@@ -234,6 +230,12 @@ class Tab:
 
         self.page.route(pattern, refuse)
 
+    @contextlib.contextmanager
+    def failing(self, pattern: str, *problem: Any, **more: Any) -> Iterator[None]:
+        self.fails(pattern, *problem, **more)
+        yield
+        self.recovers(pattern)
+
     def recovers(self, pattern: str) -> None:
         self.page.unroute(pattern)
 
@@ -252,14 +254,7 @@ class Tab:
     def assert_not_sideways(self) -> None:
         """Nothing may need scrolling to the side."""
         width, room = self.page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
-        assert width <= room, f"#/{self.view()} is {width} pixels wide where there are {room}: {self.widest()}"
-
-    def widest(self) -> str:
-        return self.page.evaluate(
-            """() => [...document.querySelectorAll('body *')]
-              .filter((element) => element.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5)
-              .slice(0, 5).map((element) => element.outerHTML.slice(0, 120)).join('\\n')"""
-        )
+        assert width <= room, f"#/{self.view()} is {width} pixels wide where there are {room}: {self.page.evaluate(WIDEST)}"
 
 
 class Held:
