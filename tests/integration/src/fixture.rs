@@ -9,6 +9,7 @@ use aws_lambda_events::sqs::SqsEvent;
 
 use linklet_account::Account;
 use linklet_analytics::{Analytics, Clients};
+use linklet_auth::Auth;
 use linklet_delete::Delete;
 use linklet_domain::{
     AccountHash, CheckInterval, CheckOutcome, CheckResult, Click, Client, Concurrency, CorrelationId, Device,
@@ -509,6 +510,20 @@ pub fn overviews(db: &TestDynamoDb) -> Overviews {
     }
 }
 
+/// That looks up sessions.
+pub fn auth(db: &TestDynamoDb) -> Auth {
+    Auth::new(db.users(), tokens().with_sessions(db.sessions()), issuer(), limits(db))
+}
+
+/// Somebody who has registered.
+pub fn person_of(registered: &Answer) -> Person {
+    Person {
+        id: registered.parsed("user_id"),
+        email: registered.parsed("email"),
+        workspace: registered.parsed("workspace_id"),
+    }
+}
+
 /// That believes tokens, whatever has become of their sessions.
 pub fn account(db: &TestDynamoDb) -> Account {
     Account::new(tokens(), db.users(), db.notifications(), guesses(db))
@@ -566,7 +581,7 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
         "web" => request.send_to(&web()).await,
         "qr" => request.send_to(&qr_codes()).await,
         "auth" => {
-            let auth = linklet_auth::Auth::new(db.users(), tokens(), issuer(), limits(db));
+            let auth = Auth::new(db.users(), tokens(), issuer(), limits(db));
             request.send_to(&auth).await
         }
         "shorten" => request.send_to(&shorten(db)).await,

@@ -9,9 +9,9 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{
     AcceptOutcome, ApiKeys, AuditTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, EditContext,
-    EditOutcome, Invitations, InviteOutcome, JobsTable, LinksTable, Names, NotificationsTable, OneTimeTokens,
+    EditOutcome, Invitations, InviteOutcome, JobsTable, LinksTable, Names, NewToken, NotificationsTable, OneTimeTokens,
     Recipients, RegisterOutcome, RegisteredTarget, Registration, Sessions, StatsTable, TargetRegistration,
-    ThrottleTable, UsersTable, WatchTable, Workspaces,
+    ThrottleTable, TokenDelivery, UsersTable, WatchTable, Workspaces,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -278,6 +278,36 @@ impl TestDynamoDb {
             address["full_name"] = json!({"S": name.to_string()});
         }
         self.put("UsersTable", &address);
+    }
+
+    /// Lets an operator invite an address to register, and returns the token.
+    ///
+    /// # Panics
+    /// When the token can't be stored.
+    pub async fn invite_to_register(&self, email: &EmailAddress) -> OneTimeToken {
+        let token = OneTimeToken::generate(TokenPurpose::Invitation).expect("randomness");
+        let invited = self.users().invite_to_register(email, &token.hash(), Timestamp::now()).await;
+        invited.expect("an invitation can be stored");
+        token
+    }
+
+    /// The token of this purpose in a mail to the address of an account.
+    ///
+    /// # Panics
+    /// When no mail to an account has such a token, or it can't be stored.
+    pub async fn mailed_token(&self, purpose: TokenPurpose, user: &UserId, email: &str, at: Timestamp) -> OneTimeToken {
+        let token = OneTimeToken::generate(purpose).expect("randomness");
+        let email = EmailAddress::parse(email).expect("an address");
+        let (tokens, new) =
+            (self.one_time_tokens(), NewToken { hash: &token.hash(), user, email: &email, issued_at: at });
+        let issued = match purpose {
+            TokenPurpose::Verification => tokens.issue_verification(&new).await.is_ok(),
+            TokenPurpose::Reset => tokens.issue_reset(&new, TokenDelivery::Mailed).await.is_ok(),
+            TokenPurpose::Keep => tokens.issue_keep(&new).await.is_ok(),
+            TokenPurpose::Invitation => false,
+        };
+        assert!(issued, "a token can be stored");
+        token
     }
 
     /// Lets an admin invite an address to their workspace.

@@ -1,3 +1,5 @@
+use std::{fmt::Debug, str::FromStr};
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use futures_util::FutureExt as _;
 use linklet_domain::{EmailAddress, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId};
@@ -269,6 +271,31 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap_or(Value::Null)
     }
 
+    /// This answer, which has to have this status.
+    ///
+    /// # Panics
+    /// When it has another one.
+    pub fn expecting(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}", self.body);
+        self
+    }
+
+    /// A member of the body that is a text.
+    ///
+    /// # Panics
+    /// When it is none.
+    pub fn text(&self, member: &str) -> String {
+        self.json()[member].as_str().unwrap_or_else(|| panic!("{member} of {}", self.body)).to_owned()
+    }
+
+    /// A member of the body that is written as a text.
+    ///
+    /// # Panics
+    /// When it is none, or cannot be read.
+    pub fn parsed<T: FromStr<Err: Debug>>(&self, member: &str) -> T {
+        self.text(member).parse().expect("a member can be read")
+    }
+
     /// The body's bytes, which need not be a text.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -286,6 +313,20 @@ impl Answer {
 
     /// The status, and the sentence of a problem document.
     pub fn problem(&self) -> (u16, String) {
-        (self.status, self.json()["error"].as_str().unwrap_or_default().to_owned())
+        self.with_member("error")
+    }
+
+    /// The status, and the code of a problem document.
+    pub fn problem_code(&self) -> (u16, String) {
+        self.with_member("code")
+    }
+
+    /// The status, and what a problem document is about.
+    pub fn problem_field(&self) -> (u16, String) {
+        self.with_member("field")
+    }
+
+    fn with_member(&self, member: &str) -> (u16, String) {
+        (self.status, self.json()[member].as_str().unwrap_or_default().to_owned())
     }
 }

@@ -1,10 +1,4 @@
-use linklet_account::Account;
-use linklet_auth::Auth;
-use linklet_domain::{Role, UserId, WorkspaceId};
-use linklet_test_support::{Answer, Person, RequestBuilder, TestDynamoDb, issuer, token_of, tokens};
-use serde_json::{Value, json};
-
-use crate::fixture::{account, colleague, limits};
+use crate::prelude::*;
 
 const WORKSPACE: &str = "/api/workspace";
 const MEMBERS: &str = "/api/workspace/members";
@@ -37,9 +31,7 @@ impl Office {
     }
 
     async fn get(&self, token: &str, path: &str) -> Value {
-        let answer = self.send(token, "GET", path, &Value::Null).await;
-        assert_eq!(answer.status, 200, "{}", answer.body);
-        answer.json()
+        self.send(token, "GET", path, &Value::Null).await.expecting(200).json()
     }
 
     async fn patch(&self, token: &str, body: &Value) -> Answer {
@@ -162,19 +154,11 @@ async fn each_refusal_of_a_change_gives_its_reason() {
     for (patch, status, reason) in [
         (json!({"slug": "bob", "name": "Bob"}), 409, "slug is already taken"),
         (json!({"slug": "Bob"}), 400, slug),
-        (json!({"slug": "b"}), 400, slug),
-        (json!({"slug": "-bob"}), 400, slug),
-        (json!({"slug": "x".repeat(101)}), 400, slug),
         (json!({"slug": 5}), 400, "slug must be a string"),
         (json!({"name": ["x"]}), 400, "name must be a string"),
         (json!({"name": " "}), 400, "name must have 1–255 characters"),
-        (json!({"name": "x".repeat(256)}), 400, "name must have 1–255 characters"),
-        (json!({"name": "Bob\u{202e}"}), 400, "name must not contain characters that change the direction of text"),
         (json!({"settings": "dark"}), 400, "settings must be an object"),
-        (json!({"settings": []}), 400, "settings must be an object"),
         (json!({"settings": {"x": "x".repeat(2_041)}}), 400, "settings must have at most 2,048 bytes"),
-        (json!({"settings": {"x": "x".repeat(100_000)}}), 413, "request body too large"),
-        (json!([]), 400, "invalid request body"),
     ] {
         assert_eq!(office.patch(&token, &patch).await.problem(), (status, reason.into()), "{patch}");
     }
@@ -209,27 +193,6 @@ async fn each_refusal_of_a_member_gives_its_reason() {
     assert_eq!(office.rows(None), before);
 }
 
-/// A token lives for a day, whatever happens to its member; but it doesn't let them back in.
-#[tokio::test]
-async fn a_removed_admin_reads_until_the_token_expires_and_lets_nobody_in() {
-    let office = Office::new();
-    let ada = office.register("ada").await;
-    let bob = office.join(&ada, "bob", Role::Admin).await;
-    office.register("carol").await;
-    let (ours, his) = (token(&ada, &ada.workspace, Role::Admin), token(&bob, &ada.workspace, Role::Admin));
-
-    office.send(&ours, "DELETE", &member_path(&bob), &Value::Null).await;
-
-    assert_eq!(office.get(&his, WORKSPACE).await["slug"], "ada");
-    for name in ["bob", "carol"] {
-        let body = json!({"email": format!("{name}@example.com"), "role": "admin"});
-        let answer = office.send(&his, "POST", INVITATIONS, &body).await;
-        assert_eq!(answer.problem(), (403, "your role does not allow this".into()), "{name}");
-    }
-    assert_eq!(office.send(&his, "DELETE", &member_path(&ada), &Value::Null).await.status, 409);
-    assert_eq!(office.get(&ours, MEMBERS).await["members"].as_array().unwrap().len(), 1);
-}
-
 #[tokio::test]
 async fn a_new_member_logs_in_by_slug_and_otherwise_at_home() {
     let office = Office::new();
@@ -237,25 +200,24 @@ async fn a_new_member_logs_in_by_slug_and_otherwise_at_home() {
     let ada = office.register("ada").await;
     let ours = token(&ada, &ada.workspace, Role::Admin);
     let bob = json!({"email": "bob@example.com", "password": "correct horse", "full_name": "Bob"});
-    let registered = RequestBuilder::new("POST", "/api/auth/register").json(&bob).send_to(&auth).await;
+    let registered = auth.post_openly("/api/auth/register", &bob).await;
     let login = async |slug: Option<&str>| {
         let mut body = bob.clone();
         body["workspace"] = slug.into();
-        RequestBuilder::new("POST", "/api/auth/login").json(&body).send_to(&auth).await
+        auth.post_openly("/api/auth/login", &body).await
     };
     let me = async |login: Answer| {
         assert_eq!(login.status, 200, "{}", login.body);
-        let token = login.json()["token"].as_str().unwrap().to_owned();
-        let me = RequestBuilder::new("GET", "/api/me").token(&token).send_to(&auth).await.json();
+        let token = login.text("token");
+        let me = auth.me(&token).await.json();
         (me["workspace_id"].clone(), me["role"].clone())
     };
     assert_eq!(login(Some("ada")).await.status, 401);
 
     let invited = office.send(&ours, "POST", INVITATIONS, &json!({"email": "bob@example.com", "role": "viewer"})).await;
-    let at_home = login(None).await.json()["token"].as_str().unwrap().to_owned();
+    let at_home = login(None).await.text("token");
     let acceptance = json!({"token": invited.json()["token"]});
-    let accepted = office.send(&at_home, "POST", "/api/invitations/accept", &acceptance).await;
-    assert_eq!(accepted.status, 200, "{}", accepted.body);
+    office.send(&at_home, "POST", "/api/invitations/accept", &acceptance).await.expecting(200);
     let (at_home, in_office) =
         ((registered.json()["workspace_id"].clone(), json!("admin")), (json!(ada.workspace), json!("viewer")));
 

@@ -1,19 +1,11 @@
-use std::time::{Duration, Instant};
-
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
-use linklet_auth::Auth;
-use linklet_domain::{EmailAddress, Role, SessionId, Timestamp, UserId, WorkspaceId};
 use linklet_lambda::{
     identity::{TokenIssuer, TokenVerifier},
     telemetry::chain,
 };
-use linklet_test_support::{
-    Answer, FakeSecret, Fault, Faults, RequestBuilder, TOKEN_SECRET, TestDynamoDb, an_origin, an_origin_at, issuer,
-    token_of, tokens, users_by,
-};
-use serde_json::{Value, json};
+use linklet_test_support::FakeSecret;
 
-use crate::fixture::limits;
+use crate::prelude::*;
 
 fn auth(db: &TestDynamoDb) -> Auth {
     Auth::new(db.users(), tokens(), issuer(), limits(db))
@@ -26,15 +18,11 @@ fn start() -> (TestDynamoDb, Auth) {
 }
 
 async fn register(auth: &Auth, body: &Value) -> Answer {
-    RequestBuilder::new("POST", "/api/auth/register").json(body).send_to(auth).await
+    auth.post_openly("/api/auth/register", body).await
 }
 
 async fn login(auth: &Auth, body: &Value) -> Answer {
-    RequestBuilder::new("POST", "/api/auth/login").json(body).send_to(auth).await
-}
-
-async fn me(auth: &Auth, token: &str) -> Answer {
-    RequestBuilder::new("GET", "/api/me").token(token).send_to(auth).await
+    auth.post_openly("/api/auth/login", body).await
 }
 
 fn ada() -> Value {
@@ -47,7 +35,7 @@ async fn who_registers_can_log_in_and_is_the_admin_of_a_workspace() {
 
     let registered = register(&auth, &json!({"email": " Ada@Example.com ", "password": "correct horse"})).await;
     let logged_in = login(&auth, &ada()).await;
-    let myself = me(&auth, logged_in.json()["token"].as_str().unwrap()).await;
+    let myself = auth.me(logged_in.json()["token"].as_str().unwrap()).await;
 
     assert_eq!((registered.status, logged_in.status, myself.status), (201, 200, 200));
     let (registered, myself) = (registered.json(), myself.json());
@@ -67,12 +55,12 @@ async fn an_account_shows_its_last_login_and_its_last_change() {
     let user = UserId::parse(registered["user_id"].as_str().unwrap()).unwrap();
     let email = EmailAddress::parse("ada@example.com").unwrap();
     let seen = async |token: &str| {
-        let me = me(&auth, token).await.json();
+        let me = auth.me(token).await.json();
         (me["last_login_at"].clone(), me["updated_at"].clone())
     };
     let log_in = async |at: Timestamp| {
         let request = RequestBuilder::new("POST", "/api/auth/login").json(&ada()).at(at);
-        request.send_to(&auth).await.json()["token"].as_str().unwrap().to_owned()
+        request.send_to(&auth).await.text("token")
     };
     let workspace = WorkspaceId::parse(registered["workspace_id"].as_str().unwrap()).unwrap();
     let before = seen(&token_of(&user, &workspace, Role::Admin)).await;
@@ -83,7 +71,7 @@ async fn an_account_shows_its_last_login_and_its_last_change() {
     log_in(second).await;
     let after_the_second = seen(&token).await;
     let body = json!({"current": "correct horse", "new": "another horse battery"});
-    let changed = RequestBuilder::new("POST", "/api/auth/password").token(&token).json(&body).send_to(&auth).await;
+    let changed = auth.post("/api/auth/password", &token, &body).await;
     let after_the_change = seen(&token).await;
     let verified = Timestamp::now().plus(Duration::from_secs(60));
     db.users().verify_address(&user, &email, &an_origin_at(&user, verified)).await.unwrap();
@@ -120,34 +108,6 @@ async fn a_login_whose_time_cannot_be_noted_succeeds() {
     assert_eq!(noted().await, before);
 }
 
-#[tokio::test]
-async fn people_see_their_name_and_whether_their_address_is_verified() {
-    let (db, auth) = start();
-    let account = json!({"email": "ada@example.com", "password": "correct horse", "full_name": "Ada Lovelace"});
-    let user = UserId::parse(register(&auth, &account).await.json()["user_id"].as_str().unwrap()).unwrap();
-    let email = EmailAddress::parse("ada@example.com").unwrap();
-    let token = login(&auth, &ada()).await.json()["token"].as_str().unwrap().to_owned();
-    let before = me(&auth, &token).await.json();
-
-    db.users().verify_address(&user, &email, &an_origin(&user)).await.unwrap();
-
-    let after = me(&auth, &token).await.json();
-    assert_eq!((&before["full_name"], &before["verified"]), (&json!("Ada Lovelace"), &json!(false)));
-    assert_eq!((&after["full_name"], &after["verified"]), (&json!("Ada Lovelace"), &json!(true)));
-}
-
-#[tokio::test]
-async fn a_token_lasts_a_day() {
-    let (_, auth) = start();
-    register(&auth, &ada()).await;
-
-    let answer = login(&auth, &ada()).await;
-
-    let expires_at = Timestamp::parse(answer.json()["expires_at"].as_str().unwrap()).unwrap();
-    let lifetime = Timestamp::now().until(expires_at).as_secs();
-    assert!((86_390..=86_400).contains(&lifetime), "{lifetime} s");
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn of_ten_registrations_at_once_one_wins_and_leaves_one_workspace() {
     let (db, auth) = start();
@@ -172,17 +132,14 @@ async fn each_refusal_of_a_registration_gives_its_reason() {
     };
     let cases = [
         (json!({"password": "correct horse"}), "email is required"),
-        (json!({"email": "", "password": "correct horse"}), "email is required"),
         (json!({"email": 5, "password": "correct horse"}), "email must be a string"),
         (json!({"email": "ada", "password": "correct horse"}), "email format is invalid"),
         (json!({"email": "ada@example.com"}), "password is required"),
         (json!({"email": "ada@example.com", "password": "1234567"}), "password must be at least 8 characters"),
         (json!({"email": "ada@example.com", "password": ["x"]}), "password must be a string"),
-        (json!({"email": "ada@example.com", "password": "12345678"}), "password is one of the most common ones"),
         (json!({"email": "ada.king@example.com", "password": "Ada.King"}), "password must not be the email address"),
         (with("full_name", &"x".repeat(256)), "full_name must have at most 255 characters"),
         (with("workspace_name", " "), "workspace_name must have 1–255 characters"),
-        (with("full_name", "\u{2800}"), "full_name must have a character that can be seen"),
     ];
 
     for (body, reason) in cases {
@@ -191,73 +148,31 @@ async fn each_refusal_of_a_registration_gives_its_reason() {
     assert!(db.scan("UsersTable").is_empty());
 }
 
-#[tokio::test]
-async fn a_body_without_an_object_answers_400_and_an_oversized_one_413() {
-    let (_, auth) = start();
-
-    let text = RequestBuilder::new("POST", "/api/auth/login").body("hello").send_to(&auth).await;
-    let large = register(&auth, &json!({"email": "ada@example.com", "password": "x".repeat(100_000)})).await;
-
-    assert_eq!(text.problem(), (400, "invalid request body".into()));
-    assert_eq!(large.problem(), (413, "request body too large".into()));
-}
-
-#[tokio::test]
-async fn every_failed_login_gets_the_same_answer() {
-    let (_, auth) = start();
-    register(&auth, &ada()).await;
-    let request = |email: &str, password: &str| {
-        RequestBuilder::new("POST", "/api/auth/login")
-            .header("x-correlation-id", "same")
-            .json(&json!({"email": email, "password": password}))
-    };
-
-    let wrong_password = request("ada@example.com", "wrong horse").send_to(&auth).await;
-    let unknown_email = request("bob@example.com", "correct horse").send_to(&auth).await;
-    let impossible_email = request("no address", "correct horse").send_to(&auth).await;
-
-    assert_eq!(wrong_password.problem(), (401, "invalid credentials".into()));
-    for other in [unknown_email, impossible_email] {
-        assert_eq!((other.status, &other.body), (401, &wrong_password.body));
-    }
-}
-
 /// How long a busy machine takes says nothing, but no answer may come before its step has passed, however soon it is known.
 #[tokio::test]
-async fn every_failed_login_takes_at_least_half_a_second() {
+async fn every_failed_login_gets_the_same_answer_after_half_a_second() {
     const STEP: Duration = Duration::from_millis(500);
     let (db, auth) = start();
     register_by_bcrypt(&db).await;
     register(&auth, &json!({"email": "bob@example.com", "password": "correct horse"})).await;
-    let wrong = |who: &str| json!({"email": format!("{who}@example.com"), "password": "wrong horse"});
+    let wrong = |email: &str| json!({"email": email, "password": "wrong horse"});
     // Only the workspace is wrong. If that were quicker, it would tell that the password is right.
     let elsewhere = json!({"email": "bob@example.com", "password": "correct horse", "workspace": "nobodys"});
+    let mut bodies = BTreeSet::new();
 
-    for login in [wrong("ada"), wrong("bob"), wrong("nobody"), elsewhere] {
-        let started = Instant::now();
-        let response = RequestBuilder::new("POST", "/api/auth/login").json(&login).send_to(&auth).await;
+    for login in ["ada", "bob", "nobody"]
+        .map(|who| wrong(&format!("{who}@example.com")))
+        .into_iter()
+        .chain([wrong("no address"), elsewhere])
+    {
+        let (started, request) = (Instant::now(), RequestBuilder::new("POST", "/api/auth/login").json(&login));
+        let answer = request.header("x-correlation-id", "same").send_to(&auth).await;
 
-        assert_eq!(response.status, 401, "{login}");
+        assert_eq!(answer.problem(), (401, "invalid credentials".into()), "{login}");
         assert!(started.elapsed() >= STEP, "{login} after {:?}", started.elapsed());
+        bodies.insert(answer.body);
     }
-}
-
-#[tokio::test]
-async fn a_workspace_that_is_not_ones_own_fails_like_a_wrong_password() {
-    let (db, auth) = start();
-    register(&auth, &ada()).await;
-    register(&auth, &json!({"email": "bob@example.com", "password": "correct horse"})).await;
-    let mut statuses = Vec::new();
-    for item in db.scan("UsersTable") {
-        if let Some(slug) = item["pk"]["S"].as_str().unwrap().strip_prefix("SLUG#") {
-            let mut body = ada();
-            body["workspace"] = slug.into();
-            statuses.push(login(&auth, &body).await.status);
-        }
-    }
-    statuses.sort_unstable();
-
-    assert_eq!(statuses, [200, 401]);
+    assert_eq!(bodies.len(), 1, "{bodies:?}");
 }
 
 /// Registers Ada with a hash by bcrypt.
@@ -332,13 +247,13 @@ async fn only_an_intact_current_token_of_ours_is_accepted() {
         ("a cut one", ours(&claims())[..40].into()),
     ];
 
-    assert_eq!(me(&auth, &ours(&claims())).await.status, 200);
+    assert_eq!(auth.me(&ours(&claims())).await.status, 200);
     for (what, token) in refused {
-        let answer = me(&auth, &token).await;
+        let answer = auth.me(&token).await;
         assert_eq!(answer.problem(), (401, "unauthorized".into()), "{what}");
         assert_eq!(answer.header("www-authenticate"), "Bearer");
     }
-    assert_eq!(RequestBuilder::new("GET", "/api/me").send_to(&auth).await.status, 401);
+    assert_eq!(auth.get_openly("/api/me").await.status, 401);
     let basic = RequestBuilder::new("GET", "/api/me").header("authorization", "Basic YTpi").send_to(&auth).await;
     assert_eq!(basic.status, 401);
 }
@@ -360,13 +275,13 @@ async fn a_rotation_of_the_secret_ends_no_session_and_needs_no_restart() {
     let new = signed(&claims(), Algorithm::HS256, &"second".repeat(8));
 
     // It was started before the rotation, and may not ask again yet.
-    assert_eq!((me(&waiting, &old).await.status, me(&waiting, &new).await.status), (200, 401));
-    assert_eq!((me(&reloading, &new).await.status, me(&reloading, &old).await.status), (200, 200));
+    assert_eq!((waiting.me(&old).await.status, waiting.me(&new).await.status), (200, 401));
+    assert_eq!((reloading.me(&new).await.status, reloading.me(&old).await.status), (200, 200));
     // Started after it.
     let fresh = warm(Duration::ZERO).await;
-    assert_eq!((me(&fresh, &new).await.status, me(&fresh, &old).await.status), (200, 200));
+    assert_eq!((fresh.me(&new).await.status, fresh.me(&old).await.status), (200, 200));
     let forged = signed(&claims(), Algorithm::HS256, &"third".repeat(8));
-    assert_eq!(me(&fresh, &forged).await.status, 401);
+    assert_eq!(fresh.me(&forged).await.status, 401);
 }
 
 #[tokio::test]
@@ -381,7 +296,7 @@ async fn five_minutes_after_a_rotation_every_environment_knows_of_it() {
     register(&auth, &ada()).await;
     let log_in = async |time| {
         let answer = RequestBuilder::new("POST", "/api/auth/login").json(&ada()).at(time).send_to(&auth).await;
-        answer.json()["token"].as_str().unwrap().to_owned()
+        answer.text("token")
     };
     let me_at = async |token: &str, time| {
         RequestBuilder::new("GET", "/api/me").token(token).at(time).send_to(&auth).await.status

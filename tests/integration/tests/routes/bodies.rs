@@ -1,12 +1,8 @@
 //! What holds of the body of every route that takes one, by the document's list of them.
 
-use linklet_domain::{ApiKeySecret, LinkMetadata, Role, Routing};
-use linklet_test_support::{
-    Answer, ApiKeyBuilder, Contract, LinkBuilder, Person, RequestBuilder, Route, Template, TestDynamoDb, token_of,
-};
-use serde_json::{Value, json};
+use linklet_domain::{LinkMetadata, Routing};
 
-use crate::fixture;
+use crate::prelude::*;
 
 /// Each operation that takes a body: its method and path, and itself.
 fn with_bodies() -> Vec<(String, &'static Value)> {
@@ -88,7 +84,7 @@ impl Office {
             .token(&token_of(&bob.id, &bob.workspace, Role::Admin))
             .json(&json!({"email": self.ada.email}));
         let invited = fixture::send(&self.db, "account", request).await;
-        invited.json()["token"].as_str().unwrap().to_owned()
+        invited.text("token")
     }
 }
 

@@ -1,24 +1,12 @@
 //! Requests about many links.
 
-use std::{collections::BTreeSet, time::Duration};
-
-use linklet_domain::{LinkPatch, LinkState, Role, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::{LinksTable, ThrottleTable};
 use linklet_lambda::{
     batch::Consumer as _,
     bulk::Bulk,
     hashing::{Limits, LinkHashing},
-    http::DeferringHandler,
 };
-use linklet_shorten::Shorten;
-use linklet_test_support::{
-    Answer, CapacityMeter, FakeQueues, Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator,
-    token_of,
-};
-use linklet_update::Update;
-use serde_json::{Value, json};
 
-use crate::fixture;
+use crate::prelude::*;
 
 struct Fixture {
     db: TestDynamoDb,
@@ -198,8 +186,7 @@ async fn a_wrong_shape_of_the_whole_is_refused_and_does_nothing() {
         (json!({"links": protected}), "password"),
     ] {
         let answer = fixture.request("POST", "", Role::Member).json(&body);
-        let answer = answer.send_to(&fixture::shorten(&fixture.db)).await;
-        assert_eq!((answer.status, &answer.json()["field"]), (400, &json!(field)), "{body}");
+        assert_eq!(answer.send_to(&fixture::shorten(&fixture.db)).await.problem_field(), (400, field.into()), "{body}");
     }
     for (body, field) in [
         (json!({}), "links"),
@@ -217,8 +204,7 @@ async fn a_wrong_shape_of_the_whole_is_refused_and_does_nothing() {
         (json!({"links": [{"title": "A"}]}), "links"),
         (json!({"links": [{"code": 5, "title": "A"}]}), "links"),
     ] {
-        let answer = fixture.change(body.clone(), Role::Member).await;
-        assert_eq!((answer.status, &answer.json()["field"]), (400, &json!(field)), "{body}: {}", answer.body);
+        assert_eq!(fixture.change(body.clone(), Role::Member).await.problem_field(), (400, field.into()), "{body}");
     }
     let long = format!("?codes={}", "a".repeat(8 << 10));
     let too_many = format!("?codes={}", many(101).join(","));
@@ -230,8 +216,7 @@ async fn a_wrong_shape_of_the_whole_is_refused_and_does_nothing() {
         (long.as_str(), "codes"),
         ("?codes=launch&purge=maybe", "purge"),
     ] {
-        let answer = fixture.remove(query, Role::Member).await;
-        assert_eq!((answer.status, &answer.json()["field"]), (400, &json!(field)), "{query:.40}");
+        assert_eq!(fixture.remove(query, Role::Member).await.problem_field(), (400, field.into()), "{query:.40}");
     }
     assert_eq!(fixture.db.scan("LinksTable"), before);
 }
@@ -284,11 +269,10 @@ async fn a_workspace_names_a_thousand_links_a_minute_whatever_single_requests_ma
     let beyond = fixture.create_with("", urls(2), &shorten).await;
     let last = fixture.create_with("", urls(1), &shorten).await;
     let token = token_of(&fixture.member, &fixture.workspace, Role::Member);
-    let single = RequestBuilder::new("POST", "/api/shorten").token(&token);
-    let single = single.json(&json!({"url": "https://example.com/single"})).send_to(&shorten).await;
+    let single = shorten.post("/api/shorten", &token, &json!({"url": "https://example.com/single"})).await;
 
     assert_eq!(within.status, 200);
-    assert_eq!((beyond.status, &beyond.json()["code"]), (429, &json!("rate_limited")));
+    assert_eq!(beyond.problem_code(), (429, "rate_limited".into()));
     assert!(beyond.header("retry-after").parse::<u64>().unwrap() <= 60);
     assert_eq!((last.status, single.status), (200, 201));
     assert_eq!(fixture.stored_links(), 100);
@@ -423,24 +407,4 @@ async fn a_hundred_links_cost_what_they_cost_alone_and_one_write_more() {
     assert_eq!(statuses(&answer), vec![201; 100]);
     assert!(one > 0.0);
     assert_eq!(meter.write_units(), 100.0 * one + 1.0);
-}
-
-#[tokio::test]
-async fn ten_thousand_links_pass_the_limit_in_less_than_fifteen_minutes() {
-    let fixture = Fixture::new();
-    let (delete, begin) = (fixture::delete(&fixture.db, authenticator()), Timestamp::now());
-    let codes = (0..100).map(|number| format!("absent{number}")).collect::<Vec<_>>().join(",");
-    let (mut now, mut named) = (begin, 0);
-
-    while named < 10_000 {
-        let request = fixture.request("DELETE", &format!("?codes={codes}"), Role::Member).at(now);
-        let answer = request.send_to(&delete).await;
-        match answer.status {
-            200 => named += 100,
-            429 => now = now.plus(Duration::from_secs(answer.header("retry-after").parse().unwrap())),
-            _ => panic!("{}", answer.body),
-        }
-    }
-
-    assert!(begin.until(now) < Duration::from_secs(15 * 60), "{:?}", begin.until(now));
 }

@@ -1,12 +1,6 @@
 //! Confirming an address: the mailed token is one proof, a session or the password of the account the other.
 
-use linklet_auth::Auth;
-use linklet_domain::{EmailAddress, OneTimeToken, RegistrationPolicy, Timestamp, TokenPurpose, UserId};
-use linklet_dynamodb::NewToken;
-use linklet_test_support::{Answer, FakeQueues, RequestBuilder, TestDynamoDb, an_origin, issuer, tokens};
-use serde_json::{Value, json};
-
-use crate::fixture::{limits, mail_orders};
+use crate::prelude::*;
 
 const POLICIES: [(&str, &str); 3] = [("open", ""), ("domains", "example.com"), ("invited", "")];
 const CEO: &str = "ceo@example.com";
@@ -23,59 +17,38 @@ impl Fixture {
     fn new(policy: &str, domains: &str) -> Self {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let policy = RegistrationPolicy::parse(policy, domains).unwrap();
-        let auth = Auth::new(db.users(), tokens().with_sessions(db.sessions()), issuer(), limits(&db));
-        let auth = Auth { mails: mail_orders(&queues), registration: policy, ..auth };
+        let auth = Auth { mails: mail_orders(&queues), registration: policy, ..auth(&db) };
         Self { db, queues, auth }
-    }
-
-    async fn post(&self, path: &str, body: &Value) -> Answer {
-        RequestBuilder::new("POST", path).json(body).send_to(&self.auth).await
     }
 
     /// Registers an address by what the policy asks for: by an operator's invitation, if it takes one.
     async fn register(&self, email: &str, password: &str) -> UserId {
         let mut body = json!({"email": email, "password": password});
-        let mut answer = self.post("/api/auth/register", &body).await;
+        let mut answer = self.auth.post_openly("/api/auth/register", &body).await;
         if answer.json()["code"] == "registration_closed" {
-            let token = OneTimeToken::generate(TokenPurpose::Invitation).unwrap();
-            let email = EmailAddress::parse(email).unwrap();
-            self.db.users().invite_to_register(&email, &token.hash(), Timestamp::now()).await.unwrap();
+            let token = self.db.invite_to_register(&email.parse().unwrap()).await;
             body["invitation"] = json!(token.reveal());
-            answer = self.post("/api/auth/register", &body).await;
+            answer = self.auth.post_openly("/api/auth/register", &body).await;
         }
-        assert_eq!(answer.status, 201, "{}", answer.body);
-        answer.json()["user_id"].as_str().unwrap().parse().unwrap()
-    }
-
-    /// The token of a mail that goes to the address of an account.
-    async fn mailed(&self, user: &UserId, email: &str) -> OneTimeToken {
-        let token = OneTimeToken::generate(TokenPurpose::Verification).unwrap();
-        let email = EmailAddress::parse(email).unwrap();
-        let new = NewToken { hash: &token.hash(), user, email: &email, issued_at: Timestamp::now() };
-        self.db.one_time_tokens().issue_verification(&new).await.unwrap();
-        token
+        answer.expecting(201).parsed("user_id")
     }
 
     async fn confirm(&self, token: &OneTimeToken, password: Option<&str>) -> Answer {
-        self.post("/api/auth/verify", &json!({"token": token.reveal(), "password": password})).await
+        self.auth.post_openly("/api/auth/verify", &json!({"token": token.reveal(), "password": password})).await
     }
 
     async fn confirm_as(&self, session: &str, token: &OneTimeToken) -> Answer {
-        let request = RequestBuilder::new("POST", "/api/auth/verify").token(session);
-        request.json(&json!({"token": token.reveal()})).send_to(&self.auth).await
-    }
-
-    async fn log_in(&self, email: &str, password: &str) -> Answer {
-        self.post("/api/auth/login", &json!({"email": email, "password": password})).await
-    }
-
-    async fn session(&self, email: &str, password: &str) -> String {
-        self.log_in(email, password).await.json()["token"].as_str().unwrap().to_owned()
+        self.auth.post("/api/auth/verify", session, &json!({"token": token.reveal()})).await
     }
 
     async fn is_verified(&self, user: &UserId) -> bool {
         self.db.users().verified_at(user).await.unwrap().is_some()
     }
+}
+
+/// The token of a mail that goes to the address of an account.
+async fn mailed(db: &TestDynamoDb, user: &UserId, email: &str) -> OneTimeToken {
+    db.mailed_token(TokenPurpose::Verification, user, email, Timestamp::now()).await
 }
 
 /// The attack: somebody registers the address of somebody else, who opens the mail that follows, or whose mail scanner does.
@@ -84,14 +57,12 @@ async fn whoever_only_opens_the_mailed_page_wakes_nobody_elses_password() {
     for (policy, domains) in POLICIES {
         let fixture = Fixture::new(policy, domains);
         let squatted = fixture.register(CEO, "the squatter's horse").await;
-        let token = fixture.mailed(&squatted, CEO).await;
+        let token = mailed(&fixture.db, &squatted, CEO).await;
 
-        let opened = fixture.confirm(&token, None).await;
-
-        assert_eq!((opened.status, &opened.json()["field"]), (400, &json!("password")), "{policy}: {}", opened.body);
+        assert_eq!(fixture.confirm(&token, None).await.problem_field(), (400, "password".into()), "{policy}");
         assert!(!fixture.is_verified(&squatted).await, "{policy}");
         if policy == "domains" {
-            assert_eq!(fixture.log_in(CEO, "the squatter's horse").await.status, 401, "no password was taken");
+            assert_eq!(fixture.auth.log_in(CEO, "the squatter's horse").await.status, 401, "no password was taken");
         }
     }
 }
@@ -102,8 +73,8 @@ async fn the_owner_of_a_squatted_address_cannot_be_made_to_confirm_it() {
         let fixture = Fixture::new(policy, domains);
         let squatted = fixture.register(CEO, "the squatter's horse").await;
         let own = fixture.register("eve@example.com", PASSWORD).await;
-        let token = fixture.mailed(&squatted, CEO).await;
-        let session = fixture.session("eve@example.com", PASSWORD).await;
+        let token = mailed(&fixture.db, &squatted, CEO).await;
+        let session = fixture.auth.session("eve@example.com", PASSWORD).await;
 
         let guessed = fixture.confirm(&token, Some(PASSWORD)).await;
         let by_another_account = fixture.confirm_as(&session, &token).await;
@@ -122,8 +93,8 @@ async fn a_mailed_token_confirms_an_address_once_by_session_or_password() {
     for by_session in [true, false] {
         let fixture = Fixture::new("open", "");
         let ada = fixture.register("ada@example.com", PASSWORD).await;
-        let token = fixture.mailed(&ada, "ada@example.com").await;
-        let session = fixture.session("ada@example.com", PASSWORD).await;
+        let token = mailed(&fixture.db, &ada, "ada@example.com").await;
+        let session = fixture.auth.session("ada@example.com", PASSWORD).await;
         let confirm = async || match by_session {
             true => fixture.confirm_as(&session, &token).await,
             false => fixture.confirm(&token, Some(PASSWORD)).await,
@@ -133,7 +104,7 @@ async fn a_mailed_token_confirms_an_address_once_by_session_or_password() {
 
         assert_eq!((first.status, second.problem()), (204, (404, INVALID.into())), "by a session: {by_session}");
         assert!(fixture.is_verified(&ada).await);
-        assert_eq!(fixture.log_in("ada@example.com", PASSWORD).await.status, 200);
+        assert_eq!(fixture.auth.log_in("ada@example.com", PASSWORD).await.status, 200);
     }
 }
 
@@ -141,7 +112,7 @@ async fn a_mailed_token_confirms_an_address_once_by_session_or_password() {
 async fn passwords_beside_a_mailed_token_are_guesses_at_the_account() {
     let fixture = Fixture::new("open", "");
     let ada = fixture.register("ada@example.com", PASSWORD).await;
-    let token = fixture.mailed(&ada, "ada@example.com").await;
+    let token = mailed(&fixture.db, &ada, "ada@example.com").await;
 
     let mut statuses = Vec::new();
     for _ in 0..7 {
@@ -157,7 +128,7 @@ async fn an_ended_session_confirms_nothing() {
     let fixture = Fixture::new("open", "");
     let ada = fixture.register("ada@example.com", PASSWORD).await;
     let (token, session) =
-        (fixture.mailed(&ada, "ada@example.com").await, fixture.session("ada@example.com", PASSWORD).await);
+        (mailed(&fixture.db, &ada, "ada@example.com").await, fixture.auth.session("ada@example.com", PASSWORD).await);
     fixture.db.users().end_sessions(&ada, None, &an_origin(&ada)).await.unwrap();
 
     assert_eq!(fixture.confirm_as(&session, &token).await.status, 401);
@@ -168,23 +139,24 @@ async fn an_ended_session_confirms_nothing() {
 async fn where_domains_register_the_password_is_chosen_with_the_mailed_token() {
     let fixture = Fixture::new("domains", "example.com");
     let body = json!({"email": CEO, "password": "the squatter's horse", "full_name": "C. E. O."});
-    let registered = fixture.post("/api/auth/register", &body).await;
+    let registered = fixture.auth.post_openly("/api/auth/register", &body).await;
     assert_eq!((registered.status, &registered.json()["ignored"]), (201, &json!(["password"])));
-    let ceo: UserId = registered.json()["user_id"].as_str().unwrap().parse().unwrap();
-    let (token, later) = (fixture.mailed(&ceo, CEO).await, fixture.mailed(&ceo, CEO).await);
+    let (ordered, ceo) = (fixture.queues.events("notify"), registered.parsed("user_id"));
+    assert_eq!(json!([ordered[0]["mail"], ordered[0]["email"]]), json!(["verification", CEO]));
+    let (token, later) = (mailed(&fixture.db, &ceo, CEO).await, mailed(&fixture.db, &ceo, CEO).await);
 
-    let before = [fixture.log_in(CEO, "the squatter's horse").await, fixture.log_in(CEO, PASSWORD).await];
+    let before = [fixture.auth.log_in(CEO, "the squatter's horse").await, fixture.auth.log_in(CEO, PASSWORD).await];
     let guessable = fixture.confirm(&token, Some("password1")).await;
     let chosen = fixture.confirm(&token, Some(PASSWORD)).await;
 
     assert_eq!(before.map(|answer| answer.status), [401, 401]);
-    assert_eq!((guessable.status, &guessable.json()["field"]), (400, &json!("password")));
+    assert_eq!(guessable.problem_field(), (400, "password".into()));
     assert_eq!(chosen.status, 204);
-    assert_eq!(fixture.log_in(CEO, PASSWORD).await.status, 200);
-    assert_eq!(fixture.log_in(CEO, "the squatter's horse").await.status, 401);
+    assert_eq!(fixture.auth.log_in(CEO, PASSWORD).await.status, 200);
+    assert_eq!(fixture.auth.log_in(CEO, "the squatter's horse").await.status, 401);
     // Another mail of before is no way to choose another one.
     assert_eq!(fixture.confirm(&later, Some("another horse altogether")).await.status, 401);
-    assert_eq!(fixture.log_in(CEO, PASSWORD).await.status, 200);
+    assert_eq!(fixture.auth.log_in(CEO, PASSWORD).await.status, 200);
 }
 
 #[tokio::test]
@@ -206,11 +178,10 @@ async fn a_password_that_is_not_taken_is_named_as_ignored() {
 async fn elsewhere_and_with_an_invitation_a_password_is_required() {
     for (policy, domains) in [("open", ""), ("domains", "example.com")] {
         let fixture = Fixture::new(policy, domains);
-        let token = OneTimeToken::generate(TokenPurpose::Invitation).unwrap();
-        let email = EmailAddress::parse(CEO).unwrap();
-        fixture.db.users().invite_to_register(&email, &token.hash(), Timestamp::now()).await.unwrap();
+        let token = fixture.db.invite_to_register(&CEO.parse().unwrap()).await;
 
-        let answer = fixture.post("/api/auth/register", &json!({"email": CEO, "invitation": token.reveal()})).await;
+        let answer =
+            fixture.auth.post_openly("/api/auth/register", &json!({"email": CEO, "invitation": token.reveal()})).await;
 
         assert_eq!(answer.problem(), (400, "password is required".into()), "{policy}");
     }
@@ -220,7 +191,7 @@ async fn elsewhere_and_with_an_invitation_a_password_is_required() {
 async fn of_two_first_passwords_at_once_one_is_chosen() {
     let fixture = Fixture::new("domains", "example.com");
     let ceo = fixture.register(CEO, PASSWORD).await;
-    let (one, other) = (fixture.mailed(&ceo, CEO).await, fixture.mailed(&ceo, CEO).await);
+    let (one, other) = (mailed(&fixture.db, &ceo, CEO).await, mailed(&fixture.db, &ceo, CEO).await);
 
     let answers = tokio::join!(
         fixture.confirm(&one, Some("one first horse")),
@@ -230,7 +201,7 @@ async fn of_two_first_passwords_at_once_one_is_chosen() {
     let statuses = [answers.0.status, answers.1.status];
     assert_eq!(statuses.iter().filter(|status| **status == 204).count(), 1, "{statuses:?}");
     let chosen = if statuses[0] == 204 { "one first horse" } else { "another first horse" };
-    assert_eq!(fixture.log_in(CEO, chosen).await.status, 200);
+    assert_eq!(fixture.auth.log_in(CEO, chosen).await.status, 200);
 }
 
 #[tokio::test]
@@ -242,23 +213,11 @@ async fn the_sign_up_page_learns_how_people_register() {
     ] {
         let fixture = Fixture::new(policy, domains);
 
-        let answer = RequestBuilder::new("GET", "/api/auth/registration").send_to(&fixture.auth).await;
+        let answer = fixture.auth.get_openly("/api/auth/registration").await;
 
         let expected = json!({
             "registration": policy, "domains": listed, "takes_password": takes_password, "sends_mail": true,
         });
         assert_eq!((answer.status, answer.json()), (200, expected));
-    }
-}
-
-#[tokio::test]
-async fn the_first_mail_is_ordered_with_and_without_a_password() {
-    for (policy, domains) in [("open", ""), ("domains", "example.com")] {
-        let fixture = Fixture::new(policy, domains);
-        fixture.register(CEO, PASSWORD).await;
-
-        let ordered = fixture.queues.events("notify");
-
-        assert_eq!((&ordered[0]["mail"], &ordered[0]["email"]), (&json!("verification"), &json!(CEO)));
     }
 }

@@ -1,17 +1,8 @@
 //! Who creates workspaces, and what somebody can do who is in none.
 
-use std::collections::BTreeSet;
+use linklet_domain::CreationPolicy;
 
-use futures_util::future::join_all;
-use linklet_account::Account;
-use linklet_auth::Auth;
-use linklet_domain::{CreationPolicy, OneTimeToken, RegistrationPolicy, Role, Timestamp, TokenPurpose};
-use linklet_test_support::{
-    Answer, Person, RequestBuilder, TestDynamoDb, an_origin, an_origin_at, issuer, removal, token_of, tokens,
-};
-use serde_json::{Value, json};
-
-use crate::fixture::{colleague, guesses, limits};
+use crate::prelude::*;
 
 const PASSWORD: &str = "correct horse battery";
 const CLOSED: &str = "you may not create workspaces here; an operator decides who may";
@@ -28,25 +19,20 @@ impl Deployment {
         let db = TestDynamoDb::start();
         let registration = RegistrationPolicy::parse(registration, domains).unwrap();
         let creation = CreationPolicy::parse(who_creates, registration.clone()).unwrap();
-        let verifier = || tokens().with_sessions(db.sessions());
-        let account = Account::new(verifier(), db.users(), db.notifications(), guesses(&db));
+        let verifier = tokens().with_sessions(db.sessions());
+        let account = Account::new(verifier, db.users(), db.notifications(), guesses(&db));
         let account = Account { creation: creation.clone(), ..account };
-        let auth = Auth::new(db.users(), verifier(), issuer(), limits(&db));
-        Self { auth: Auth { registration, creation, ..auth }, account, db }
+        Self { auth: Auth { registration, creation, ..auth(&db) }, account, db }
     }
 
     /// Registers somebody by the right of an operator, which every kind of registration takes.
     async fn register(&self, name: &str) -> Person {
-        let (token, now) = (OneTimeToken::generate(TokenPurpose::Invitation).unwrap(), Timestamp::now());
         let email = format!("{name}@example.com").parse().unwrap();
-        self.db.users().invite_to_register(&email, &token.hash(), now).await.unwrap();
+        let token = self.db.invite_to_register(&email).await;
         let body = json!({"email": email, "password": PASSWORD, "invitation": token.reveal()});
-        let answer = RequestBuilder::new("POST", "/api/auth/register").json(&body).send_to(&self.auth).await;
-        assert_eq!(answer.status, 201, "{}", answer.body);
-        let parsed = |member: &str| answer.json()[member].as_str().unwrap().to_owned();
-        let id = parsed("user_id").parse().unwrap();
-        self.db.users().verify_address(&id, &email, &an_origin_at(&id, now)).await.unwrap();
-        Person { id, email, workspace: parsed("workspace_id").parse().unwrap() }
+        let person = person_of(&self.auth.post_openly("/api/auth/register", &body).await.expecting(201));
+        self.db.users().verify_address(&person.id, &email, &an_origin(&person.id)).await.unwrap();
+        person
     }
 
     /// Somebody who was in the workspace of an admin only, and was removed from it.
@@ -62,24 +48,13 @@ impl Deployment {
         ada
     }
 
-    async fn log_in(&self, person: &Person) -> Answer {
-        let body = json!({"email": person.email, "password": PASSWORD});
-        RequestBuilder::new("POST", "/api/auth/login").json(&body).send_to(&self.auth).await
-    }
-
     async fn found(&self, token: &str) -> Answer {
-        let request = RequestBuilder::new("POST", "/api/workspaces").token(token);
-        request.json(&json!({"name": "Engines"})).send_to(&self.account).await
-    }
-
-    async fn me(&self, token: &str) -> Value {
-        RequestBuilder::new("GET", "/api/me").token(token).send_to(&self.auth).await.json()
+        self.account.post("/api/workspaces", token, &json!({"name": "Engines"})).await
     }
 }
 
 fn token(answer: &Answer) -> String {
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    answer.json()["token"].as_str().unwrap().to_owned()
+    answer.clone().expecting(200).text("token")
 }
 
 /// The attack: somebody who was removed goes on shortening on the company's domain.
@@ -99,10 +74,13 @@ async fn a_removed_person_gets_a_new_workspace_only_where_anybody_may() {
         let deployment = Deployment::new(registration, domains, who_creates);
         let ada = deployment.removed().await;
 
-        let session = token(&deployment.log_in(&ada).await);
+        let session = token(&deployment.auth.log_in(ada.email.as_str(), PASSWORD).await);
 
-        let me = deployment.me(&session).await;
+        let me = deployment.auth.me(&session).await.json();
         assert_eq!((me["workspace_id"].is_string(), me["role"] == "admin"), (creates, creates), "{case}: {me}");
+        let again =
+            deployment.auth.me(&token(&deployment.auth.log_in(ada.email.as_str(), PASSWORD).await)).await.json();
+        assert_eq!(again["workspace_id"], me["workspace_id"], "{case}: no other one at the next login");
         let created = deployment.found(&session).await;
         assert_eq!(created.status, if creates { 201 } else { 403 }, "{case}: {}", created.body);
         if !creates {
@@ -150,7 +128,7 @@ async fn registering_uninvited_or_by_an_operator_brings_a_workspace_whoever_foun
     let deployment = Deployment::new("open", "", "operators");
 
     let body = json!({"email": "bob@example.com", "password": PASSWORD});
-    let uninvited = RequestBuilder::new("POST", "/api/auth/register").json(&body).send_to(&deployment.auth).await;
+    let uninvited = deployment.auth.post_openly("/api/auth/register", &body).await;
     let by_an_operator = deployment.register("ada").await;
 
     assert!(uninvited.json()["workspace_id"].is_string());
@@ -158,34 +136,23 @@ async fn registering_uninvited_or_by_an_operator_brings_a_workspace_whoever_foun
 }
 
 #[tokio::test]
-async fn somebody_without_a_workspace_accepts_an_invitation_and_switches_to_it() {
+async fn somebody_without_a_workspace_joins_one_switches_to_it_and_logs_out() {
     let deployment = Deployment::new("invited", "", "");
     let ada = deployment.removed().await;
-    let session = token(&deployment.log_in(&ada).await);
+    let session = token(&deployment.auth.log_in(ada.email.as_str(), PASSWORD).await);
     let grace = deployment.db.register("grace").await;
     let invite = RequestBuilder::new("POST", "/api/workspace/invitations");
     let invite = invite.token(&token_of(&grace.id, &grace.workspace, Role::Admin)).json(&json!({"email": ada.email}));
     let invitation = invite.send_to(&deployment.account).await.json()["token"].clone();
 
-    let accept = RequestBuilder::new("POST", "/api/invitations/accept").token(&session);
-    let joined = accept.json(&json!({"token": invitation})).send_to(&deployment.account).await;
-    let switch = RequestBuilder::new("POST", "/api/auth/switch").token(&session);
-    let switched = switch.json(&json!({"workspace": joined.json()["slug"]})).send_to(&deployment.auth).await;
+    let joined = deployment.account.post("/api/invitations/accept", &session, &json!({"token": invitation})).await;
+    let switched =
+        deployment.auth.post("/api/auth/switch", &session, &json!({"workspace": joined.json()["slug"]})).await;
 
     assert_eq!(joined.status, 200, "{}", joined.body);
-    assert_eq!(deployment.me(&token(&switched)).await["workspace_id"], json!(grace.workspace));
-}
-
-#[tokio::test]
-async fn a_session_without_a_workspace_ends_as_any_other() {
-    let deployment = Deployment::new("invited", "", "");
-    let ada = deployment.removed().await;
-    let session = token(&deployment.log_in(&ada).await);
+    assert_eq!(deployment.auth.me(&token(&switched)).await.json()["workspace_id"], json!(grace.workspace));
     let logout = RequestBuilder::new("POST", "/api/auth/logout").token(&session).send_to(&deployment.auth).await;
-
-    let me = RequestBuilder::new("GET", "/api/me").token(&session).send_to(&deployment.auth).await;
-
-    assert_eq!((logout.status, me.status), (204, 401));
+    assert_eq!((logout.status, &deployment.auth.me(&session).await.json()["status"]), (204, &json!(401)));
 }
 
 /// A request for a workspace with an idempotency key.
@@ -204,8 +171,7 @@ async fn a_repeated_request_makes_one_workspace_and_is_answered_as_the_first() {
     let account = &deployment.account;
     let all = async |person: &Person| deployment.db.users().memberships(&person.id).await.unwrap().len();
 
-    let refused = create_once(account, &adas, "order-1", &json!({"name": ""})).await;
-    assert_eq!(refused.status, 400, "it uses up no key");
+    assert_eq!(create_once(account, &adas, "order-1", &json!({"name": ""})).await.status, 400, "it uses up no key");
     let first = create_once(account, &adas, "order-1", &body).await;
     let again = create_once(account, &adas, "order-1", &body).await;
     let another = create_once(account, &adas, "order-1", &json!({"name": "Looms"})).await;
@@ -214,14 +180,13 @@ async fn a_repeated_request_makes_one_workspace_and_is_answered_as_the_first() {
 
     assert_eq!((first.status, &first.body), (201, &again.body));
     assert_eq!((again.status, again.header("location")), (201, first.header("location")));
-    assert_eq!((another.status, &another.json()["code"]), (422, &json!("idempotency_key_reused")));
+    assert_eq!(another.problem_code(), (422, "idempotency_key_reused".into()));
     assert_eq!((invalid.status, wrong_key.status), (422, 400));
     assert_eq!(all(&ada).await, 2, "the one of her registration, and this one");
     let other = create_once(account, &bobs, "order-1", &body).await;
     assert_eq!((other.status, all(&bob).await), (201, 2), "keys are those of a person");
     assert_ne!(other.json()["workspace_id"], first.json()["workspace_id"]);
-    let next = create_once(account, &adas, "order-2", &body).await;
-    assert_eq!((next.status, all(&ada).await), (201, 3));
+    assert_eq!((create_once(account, &adas, "order-2", &body).await.status, all(&ada).await), (201, 3));
 }
 
 #[tokio::test(flavor = "multi_thread")]

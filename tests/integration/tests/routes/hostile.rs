@@ -1,12 +1,6 @@
 //! What somebody can try who knows the code: other identities, other methods and paths, values that would forge headers.
 
-use std::collections::BTreeSet;
-
-use linklet_domain::{IpHash, Link, Role, Timestamp, UserId, WorkspaceId};
-use linklet_test_support::{Answer, Contract, LinkBuilder, RequestBuilder, Route, TestDynamoDb, link_id, token_of};
-use serde_json::{Value, json};
-
-use crate::fixture::{REDIRECT, salt, send};
+use crate::prelude::*;
 
 /// A database with the link `launch`, and its owner's token.
 async fn with_link(link: &Link) -> (TestDynamoDb, String) {
@@ -143,17 +137,6 @@ async fn what_is_stored_belongs_to_the_token_whatever_else_is_claimed() {
 }
 
 #[tokio::test]
-async fn two_authorization_headers_are_none() {
-    let (db, token) = with_link(&LinkBuilder::new("launch").build()).await;
-
-    // API Gateway joins repeated headers with commas.
-    for joined in [format!("Bearer {token},Bearer {token}"), format!("Basic YTpi, Bearer {token}"), token.clone()] {
-        let request = RequestBuilder::new("GET", "/api/links/launch").header("authorization", &joined);
-        assert_eq!(send(&db, "list", request).await.problem(), (401, "unauthorized".into()));
-    }
-}
-
-#[tokio::test]
 async fn no_header_or_parameter_makes_another_method_of_a_request() {
     let (db, token) = with_link(&LinkBuilder::new("launch").build()).await;
 
@@ -164,8 +147,7 @@ async fn no_header_or_parameter_makes_another_method_of_a_request() {
             .header("x-http-method", "DELETE")
             .header("x-method-override", "DELETE")
             .json(&json!({"_method": "DELETE", "is_active": false}));
-        let answer = send(&db, function, request).await;
-        assert_eq!(answer.status, if function == "list" { 200 } else { 404 }, "{function}");
+        assert_eq!(send(&db, function, request).await.status, if function == "list" { 200 } else { 404 }, "{function}");
     }
 
     assert_eq!(db.link("launch").await.availability.state, LinkBuilder::new("launch").build().availability.state);
@@ -180,26 +162,16 @@ async fn a_path_that_only_resembles_a_route_leads_nowhere() {
         "/r//launch",
         "/r/launch/..",
         "/r/../launch",
-        "/./launch",
         "/r/%6caunch",
         "/r/launch%00",
         "/r/launch%0d%0aset-cookie:a=b",
-        "/r/launch;a=b",
         "/R/launch",
-        "/launch/r",
         "/r/launch\u{0}",
         "/r/launch\r\nx: y",
         "/api/links/launch/../launch",
-        "/api/links/%2e%2e/links/launch",
         "/api//links/launch",
-        "/api/links/launch/",
-        "/api/stats/launch/clicks/",
-        "/api/stats/launch/../launch/clicks",
         "/api/stats/launch%2Fclicks",
         "/api/admin/../admin/cleanup/stats",
-        "/API/links",
-        "/api/me/",
-        "/api/workspace/members/../members",
         "",
         "*",
     ];
@@ -221,50 +193,26 @@ async fn a_path_that_only_resembles_a_route_leads_nowhere() {
 #[tokio::test]
 async fn an_encoded_body_is_refused_with_a_sentence_of_its_own() {
     let (db, token) = with_link(&LinkBuilder::new("launch").build()).await;
-    let body = json!({"url": "https://example.com/"}).to_string();
-    let post = || RequestBuilder::new("POST", "/api/shorten").token(&token);
+    let post =
+        || RequestBuilder::new("POST", "/api/shorten").token(&token).json(&json!({"url": "https://example.com/"}));
 
     for coding in ["gzip", "br", "GZIP, identity", "x", "é"] {
-        let answer = send(&db, "shorten", post().header("content-encoding", coding).body(&body)).await;
+        let answer = send(&db, "shorten", post().header("content-encoding", coding)).await;
         assert_eq!(answer.problem(), (415, "the request body must not be compressed or encoded".into()), "{coding}");
         assert_eq!(answer.json()["field"], "Content-Encoding");
         assert_eq!(answer.header("accept-encoding"), "identity");
     }
     for coding in ["", "identity", "Identity"] {
-        assert!(send(&db, "shorten", post().header("content-encoding", coding).body(&body)).await.status < 300);
+        assert!(send(&db, "shorten", post().header("content-encoding", coding)).await.status < 300);
     }
-    let bytes = |bytes: &[u8]| post().bytes(bytes);
-    let gzip = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xab, 0xae, 5, 0];
-    let marked = [b"\xef\xbb\xbf", body.as_bytes()].concat();
-    for (request, sentence) in [
-        (bytes(&gzip), "the request body is compressed with gzip; send it without compression"),
-        (bytes(&marked), "the request body must be UTF-8 without a byte order mark"),
-        (post().body(&format!("\u{feff}{body}")), "the request body must be UTF-8 without a byte order mark"),
-        (
-            post().body(&String::from_utf8_lossy(&gzip)),
-            "the request body is compressed with gzip; send it without compression",
-        ),
-        (bytes(b"{\"url\": \"\xff\"}"), "invalid request body"),
+    for (bytes, sentence) in [
+        (&b"\x1f\x8b\x08"[..], "the request body is compressed with gzip; send it without compression"),
+        (b"\xef\xbb\xbf{}", "the request body must be UTF-8 without a byte order mark"),
+        (b"{\"url\": \"\xff\"}", "invalid request body"),
     ] {
-        let answer = send(&db, "shorten", request).await;
-        assert_eq!(answer.problem(), (400, sentence.into()));
-        assert_eq!(answer.json()["code"], "invalid_body");
+        let answer = send(&db, "shorten", post().bytes(bytes)).await;
+        assert_eq!((answer.problem(), &answer.json()["code"]), ((400, sentence.into()), &json!("invalid_body")));
     }
-}
-
-#[tokio::test]
-async fn a_number_that_nothing_can_hold_is_refused_where_it_is_read() {
-    let (db, token) = with_link(&LinkBuilder::new("launch").build()).await;
-    let post = |body: &str| RequestBuilder::new("POST", "/api/shorten").token(&token).body(body);
-
-    for member in ["url", "title", "reuse", "expires_at"] {
-        let body = format!(r#"{{"url": "https://example.com/", "{member}": 1e400}}"#);
-        let answer = send(&db, "shorten", post(&body)).await;
-        assert_eq!(answer.problem(), (400, format!("{member} has a number that is out of range")));
-        assert_eq!(answer.json()["field"], member);
-    }
-    let ignored = post(r#"{"url": "https://example.com/", "unknown": 1e400}"#).outside_the_contract();
-    assert_eq!(send(&db, "shorten", ignored).await.status, 201);
 }
 
 #[tokio::test]
@@ -292,22 +240,4 @@ async fn no_value_splits_an_answer() {
         assert_eq!(answer.header("set-cookie"), "");
         assert!(answer.headers().all(|(_, value)| value.bytes().all(|byte| matches!(byte, b' '..=b'~'))), "{answer:?}");
     }
-}
-
-#[tokio::test]
-async fn headers_of_any_length_break_nothing_and_are_cut() {
-    let (db, _) = with_link(&LinkBuilder::new("launch").build()).await;
-    let long = "ü".repeat(5_000);
-
-    let headers = ["user-agent", "cookie", "x-correlation-id", "accept", "authorization", "sec-purpose"];
-    let request = RequestBuilder::new("GET", &format!("/r/launch?q={long}"));
-    let request = headers.into_iter().fold(request, |request, name| request.header(name, &long));
-    let request = request.header("referer", &format!("https://news.example/{long}"));
-    let answer = send(&db, "redirect", request).await;
-
-    assert_eq!(answer.status, REDIRECT);
-    assert_eq!(answer.header("x-correlation-id").len(), 36);
-    let visitor = db.clicks().latest(&link_id("launch"), 1).await.unwrap().remove(0).visitor;
-    assert_eq!(visitor.user_agent.len(), 512);
-    assert!(visitor.referer.is_some_and(|referer| !referer.is_empty() && referer.len() <= 1_024));
 }

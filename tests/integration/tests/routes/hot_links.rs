@@ -1,14 +1,9 @@
 //! Links that are followed so often that the redirect holds them, and what it does with them while the table is down.
 
-use std::time::Duration;
+use linklet_lambda::metrics::{self};
+use linklet_redirect::HotLinks;
 
-use linklet_domain::{Link, Record, Timestamp, UserId};
-use linklet_dynamodb::LinksTable;
-use linklet_lambda::metrics::{self, Metric};
-use linklet_redirect::{HotLinks, Redirect};
-use linklet_test_support::{Answer, Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb};
-
-use crate::fixture;
+use crate::prelude::*;
 
 fn noon() -> Timestamp {
     Timestamp::parse("2026-03-02T12:00:00Z").unwrap()
@@ -122,18 +117,6 @@ async fn a_link_that_expires_while_it_is_held_answers_410() {
         assert_eq!(bench.get(after(expiry)).await.problem(), (410, "this link has expired".into()));
         assert_eq!(bench.reads.calls() == 0, !is_table_down);
     }
-}
-
-#[tokio::test]
-async fn a_purged_code_taken_again_leads_to_its_destination_within_a_second() {
-    let bench = Bench::of(LinkBuilder::new("launch").build()).await;
-    bench.db.purge(&Record::Link(bench.link.clone())).await;
-    assert_eq!(bench.get(after(0)).await.problem(), (410, "this link was purged with its statistics".into()));
-
-    let next = LinkBuilder::new("launch").in_workspace(&bench.link.identity.workspace).of_another_generation();
-    bench.db.store(&next.to("https://example.com/right").build()).await;
-
-    assert_eq!(bench.get(after(1_000)).await.header("location"), "https://example.com/right");
 }
 
 #[tokio::test]

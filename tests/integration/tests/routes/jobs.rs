@@ -1,17 +1,8 @@
 //! Starting, showing and cancelling jobs. What they do is tested in `pipeline/jobs.rs`.
 
-use std::time::Duration;
-
-use futures_util::future::join_all;
-use linklet_domain::{ApiKeySecret, JobState, Link, LinkState, Role, Timestamp};
 use linklet_jobs_api::JobsApi;
-use linklet_lambda::identity::Authenticator;
-use linklet_test_support::{
-    Answer, ApiKeyBuilder, FakeQueues, LinkBuilder, Person, RequestBuilder, TestDynamoDb, an_origin, token_of, tokens,
-};
-use serde_json::{Value, json};
 
-use crate::fixture::{colleague, jobs_api, list, with_person};
+use crate::{fixture::jobs_api, prelude::*};
 
 /// Ada, who is the admin of a workspace, and Bob, who is a member.
 struct Office {
@@ -54,9 +45,7 @@ impl Office {
 
     /// Starts a job of Ada's and returns it.
     async fn start(&self, body: &Value) -> Value {
-        let answer = self.post(&self.ada, body).await;
-        assert_eq!(answer.status, 202, "{}", answer.body);
-        answer.json()
+        self.post(&self.ada, body).await.expecting(202).json()
     }
 
     async fn states(&self) -> Vec<String> {
@@ -109,20 +98,14 @@ async fn what_is_wrong_with_a_job_is_told_by_its_name() {
         (json!({"kind": "explode", "filter": all}), "kind", "kind must be tag, untag"),
         (json!({"kind": "archive"}), "filter", "filter is required"),
         (json!({"kind": "archive", "filter": {}}), "filter", "filter must say which links"),
-        (json!({"kind": "archive", "filter": {"tz": "UTC"}}), "filter", "filter must say which links"),
-        (json!({"kind": "archive", "filter": {"all": false}}), "filter", "filter must say which links"),
         (json!({"kind": "archive", "filter": {"status": "purged"}}), "filter", "status must be"),
-        (json!({"kind": "archive", "filter": {"tag": ["-"]}}), "filter", "tag must name a tag"),
         (json!({"kind": "archive", "filter": {"tag": "a"}}), "filter", "filter.tag must be a list of strings"),
-        (json!({"kind": "archive", "filter": {"created_by": "ada"}}), "filter", "created_by must be a UUID"),
         (json!({"kind": "archive", "filter": {"colour": "red"}}), "filter", "unknown field `colour`"),
         (json!({"kind": "archive", "filter": [true]}), "filter", "filter must be an object"),
         (json!({"kind": "archive", "filter": all, "surprise": 1}), "surprise", "unknown field `surprise`"),
         (json!({"kind": "archive", "filter": all, "tag": "a"}), "tag", "tag is no input of archive"),
         (json!({"kind": "tag", "filter": all}), "tag", "tag needs tag"),
         (json!({"kind": "tag", "filter": all, "tag": " "}), "tag", "each of the tags must have 1–50 characters"),
-        (json!({"kind": "untag", "filter": all, "tag": "x".repeat(51)}), "tag", "each of the tags must have 1–50"),
-        (json!({"kind": "tag", "filter": all, "tag": "a\u{202E}b"}), "tag", "tags must not contain"),
         (json!({"kind": "rename_tag", "from": "a"}), "to", "rename_tag needs to"),
         (json!({"kind": "rename_tag", "to": "a"}), "from", "rename_tag needs from"),
         (json!({"kind": "rename_tag", "from": "a", "to": "b", "expires_at": null}), expiry, "expires_at is no input"),
@@ -185,8 +168,7 @@ async fn a_dry_run_counts_what_the_list_shows_of_the_callers_links() {
         let bobs = links.iter().filter(|link| link["created_by"] == json!(office.bob.id)).count();
 
         for (person, expected) in [(&office.ada, links.len()), (&office.bob, bobs)] {
-            let order = json!({"kind": "archive", "filter": filter, "dry_run": true});
-            let counted = office.post(person, &order).await;
+            let counted = office.post(person, &json!({"kind": "archive", "filter": filter, "dry_run": true})).await;
             let count = json!({"matching": expected, "is_exact": true});
             assert_eq!((counted.status, counted.json()), (200, count), "{filter}");
         }
@@ -359,23 +341,4 @@ async fn a_new_name_that_is_no_tag_is_refused() {
         assert_eq!((answer.status, answer.json()["field"].as_str()), (400, Some("name")), "{}", answer.body);
         assert_eq!(answer.json()["detail"], sentence);
     }
-}
-
-#[tokio::test]
-async fn a_job_that_waits_is_forgotten_when_somebody_has_taken_it_away() {
-    let office = Office::new().await;
-    let queues = FakeQueues::start();
-    office.start(&archive()).await;
-    let gone = office.start(&archive()).await;
-    let last = office.start(&archive()).await;
-    let is_gone = |item: &Value| item["sk"]["S"].as_str().unwrap().ends_with(gone["id"].as_str().unwrap());
-    let item = office.db.scan("JobsTable").into_iter().find(is_gone).unwrap();
-    office.db.remove("JobsTable", &item);
-
-    let turns = crate::fixture::jobs(&office.db, &queues);
-    linklet_lambda::batch::Consumer::consume(&turns, office.db.stream("JobsTable")).await;
-
-    let last = last["id"].as_str().unwrap().parse().unwrap();
-    let last = office.db.jobs().find(&office.ada.workspace, &last).await.unwrap().unwrap();
-    assert_eq!(last.state, JobState::Running);
 }

@@ -1,16 +1,8 @@
 //! `GET /api/links` in workspaces that are larger than what is read for one request.
 
-use std::time::Duration;
-
-use futures_util::future::join_all;
-use linklet_domain::{Link, RateLimit, Role, Timestamp, WorkspaceId};
-use linklet_dynamodb::{LinksTable, StatsTable, ThrottleTable};
 use linklet_lambda::throttle::StatsQueryLimiter;
-use linklet_list::List;
-use linklet_test_support::{Answer, CapacityMeter, LinkBuilder, RequestBuilder, TestDynamoDb, token_for};
-use serde_json::{Value, json};
 
-use crate::fixture;
+use crate::prelude::*;
 
 /// What 8 MB cost, eventually consistent.
 const UNITS_OF_BUDGET: f64 = 1_024.0;
@@ -65,14 +57,13 @@ impl Workspace {
     }
 
     async fn get(&self, query: &str) -> Answer {
-        RequestBuilder::new("GET", &format!("/api/links?{query}")).token(&self.token).send_to(&self.list).await
+        self.list.get(&format!("/api/links?{query}"), &self.token).await
     }
 
     /// A page, and how many read units it took.
     async fn page(&self, query: &str) -> (Value, f64) {
         self.meter.reset();
-        let answer = self.get(query).await;
-        assert_eq!(answer.status, 200, "{query}: {}", answer.body);
+        let answer = self.get(query).await.expecting(200);
         (answer.json(), self.meter.read_units())
     }
 
@@ -195,8 +186,7 @@ async fn what_cannot_be_counted_is_answered() {
     let workspace = Workspace::with_heavy_links(300).await;
     let calls = ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable");
     let list = List { questions: StatsQueryLimiter(calls), ..fixture::list(&workspace.db) };
-    let request = RequestBuilder::new("GET", "/api/links?search=needle").token(&workspace.token);
-    assert_eq!(request.send_to(&list).await.status, 200);
+    assert_eq!(list.get("/api/links?search=needle", &workspace.token).await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -264,8 +254,7 @@ async fn cursors_respect_dates_filters_and_order() {
     let tagged = workspace.chain("tag=tenth&per_page=2").await;
     assert_eq!(tagged.iter().flat_map(codes).collect::<Vec<_>>(), [80, 70, 60, 50, 40, 30, 20, 10, 0].map(code));
     // The link that a cursor names may have gone.
-    let key = json!({"pk": {"S": format!("LINK#{}", code(70))}, "sk": {"S": "LINK"}});
-    workspace.db.remove("LinksTable", &key);
+    workspace.db.remove("LinksTable", &json!({"pk": {"S": format!("LINK#{}", code(70))}, "sk": {"S": "LINK"}}));
     let page = workspace.page(&format!("tag=tenth&per_page=2&after={}", cursor(&tagged[0]))).await.0;
     assert_eq!(codes(&page), [60, 50].map(code));
 }

@@ -1,16 +1,8 @@
 //! What a member loses who is removed or leaves, from that moment on. What is handed over later is in the pipeline's tests.
 
-use linklet_account::Account;
-use linklet_delete::Delete;
-use linklet_domain::{ApiKey, ApiKeySecret, KeysLeft, Role, Timestamp};
-use linklet_lambda::identity::Authenticator;
-use linklet_list::List;
-use linklet_test_support::{
-    Answer, ApiKeyBuilder, Fault, Faults, LinkBuilder, Person, RequestBuilder, TestDynamoDb, token_of, tokens, users_by,
-};
-use serde_json::{Value, json};
+use linklet_domain::{ApiKey, KeysLeft};
 
-use crate::fixture::{colleague, list, with_person};
+use crate::prelude::*;
 
 /// Ada's workspace, of which Bob is an admin, too.
 struct Fixture {
@@ -47,8 +39,7 @@ impl Fixture {
 
     async fn give_role(&self, who: &Person, role: &str) -> Answer {
         let path = format!("/api/workspace/members/{}", who.id);
-        let request = RequestBuilder::new("PATCH", &path).token(&token(&self.ada)).json(&json!({"role": role}));
-        request.send_to(&self.account).await
+        self.account.patch(&path, &token(&self.ada), &json!({"role": role})).await
     }
 
     async fn send(&self, caller: &Person, method: &str, path: &str) -> Answer {
@@ -160,9 +151,7 @@ async fn a_new_viewer_loses_their_keys_and_a_new_member_keeps_them() {
         let (_, key) = fixture.key_of(&fixture.bob).await;
         let (_, another) = fixture.key_of(&fixture.ada).await;
 
-        let answer = fixture.give_role(&fixture.bob, role).await;
-
-        assert_eq!(answer.status, 200, "{role}");
+        assert_eq!(fixture.give_role(&fixture.bob, role).await.status, 200, "{role}");
         assert_eq!(fixture.is_accepted(&key).await, kept, "{role}");
         assert!(fixture.is_accepted(&another).await, "{role}");
     }
@@ -209,11 +198,9 @@ async fn a_removal_whose_keys_cannot_be_revoked_at_once_is_one_nevertheless() {
     // The member and the transaction are read and written; the keys can't be listed.
     faults.plan_all((2..8).map(|call| (call, Fault::NotSent)));
 
-    let request = RequestBuilder::new("DELETE", &format!("/api/workspace/members/{}", fixture.bob.id));
-    let answer = request.token(&token(&fixture.ada)).send_to(&account).await;
+    let answer = account.delete(&format!("/api/workspace/members/{}", fixture.bob.id), &token(&fixture.ada)).await;
 
     assert_eq!(answer.status, 204, "{answer:?}");
     assert!(fixture.is_accepted(&key).await);
-    let open = fixture.db.handover(&fixture.ada.workspace, &fixture.bob.id).await;
-    assert_eq!(open.unwrap().heir, fixture.ada.id);
+    assert_eq!(fixture.db.handover(&fixture.ada.workspace, &fixture.bob.id).await.unwrap().heir, fixture.ada.id);
 }

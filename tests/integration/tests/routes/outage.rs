@@ -1,21 +1,16 @@
 //! What functions behind the API do while the tables don't answer: the circuit breaker.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::{Duration, Instant},
-};
+use std::sync::{Arc, Mutex};
 
 use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
-use futures_util::{FutureExt as _, future::join_all};
-use linklet_dynamodb::{ClicksTable, CreateOutcome, Creation, LinksTable, ThrottleTable};
+use linklet_dynamodb::CreateOutcome;
 use linklet_lambda::{
     breaker::{Breaker, Circuit},
-    metrics::{self, Metric},
+    metrics::{self},
 };
-use linklet_redirect::Redirect;
-use linklet_test_support::{Answer, BrokenDynamoDb, Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb};
+use linklet_test_support::BrokenDynamoDb;
 
-use crate::fixture::{self, with_link};
+use crate::prelude::*;
 
 /// A breaker whose time only the test lets pass.
 #[derive(Clone)]
@@ -89,23 +84,15 @@ async fn after_five_failures_requests_are_refused_without_reaching_the_endpoint(
     let dynamodb = BrokenDynamoDb::start();
     let redirect = redirect(&guarded(&dynamodb.client(), Time::start().breaker()));
 
-    let before = statuses(&redirect, 5).await;
+    let (before, measured) = metrics::observe(statuses(&redirect, 5)).await;
     let reached = dynamodb.requests();
-    let after = RequestBuilder::new("GET", "/launch").send_to(&redirect).await;
+    let after = redirect.get_openly("/launch").await;
 
     assert_eq!((before, reached), (vec![503; 5], 5));
+    assert_eq!((measured.get(Metric::Errors), measured.get(Metric::BreakerOpened)), (5.0, 1.0));
     assert_eq!(after.problem(), (503, "service unavailable".into()));
     assert_eq!(statuses(&redirect, 20).await, [503; 20]);
     assert_eq!(dynamodb.requests(), 5);
-}
-
-#[tokio::test]
-async fn failures_and_the_opening_are_measured() {
-    let bench = Bench::new().await;
-
-    let ((), measured) = metrics::observe(bench.open()).await;
-
-    assert_eq!((measured.get(Metric::Errors), measured.get(Metric::BreakerOpened)), (5.0, 1.0));
 }
 
 #[tokio::test]
@@ -125,19 +112,6 @@ async fn one_probe_follows_the_open_time_and_its_success_closes_the_breaker() {
 
     bench.time.pass(Duration::from_millis(1));
     assert_eq!(statuses(&bench.redirect, 3).await, [fixture::REDIRECT; 3]);
-}
-
-#[tokio::test]
-async fn an_abandoned_probe_does_not_keep_the_breaker_open() {
-    let bench = Bench::new().await;
-    bench.open().await;
-    bench.time.pass(Circuit::OPEN_FOR);
-
-    assert!(look(&bench.redirect).now_or_never().is_none(), "it is under way, and is dropped");
-    assert_eq!(statuses(&bench.redirect, 1).await, [503]);
-    bench.time.pass(Circuit::PROBE_TIMEOUT);
-
-    assert_eq!(statuses(&bench.redirect, 1).await, [fixture::REDIRECT]);
 }
 
 #[tokio::test]
@@ -194,9 +168,7 @@ async fn nobody_hashes_a_password_while_the_table_is_down() {
     );
     let ada = serde_json::json!({"email": "ada@example.com", "password": "correct horse"});
 
-    let answer = RequestBuilder::new("POST", "/api/auth/register").json(&ada).send_to(&auth).await;
-
-    assert_eq!(answer.problem(), (503, "service unavailable".into()));
+    assert_eq!(auth.post_openly("/api/auth/register", &ada).await.problem(), (503, "service unavailable".into()));
     assert_eq!(faults.calls(), 1, "it was the lookup of the address that failed");
     assert!(users.scan("UsersTable").is_empty());
 }

@@ -1,19 +1,8 @@
 //! Who may do what: every route of `template.yaml`, called by everybody, on everybody's things.
 
-use std::collections::{BTreeMap, BTreeSet};
+use linklet_domain::{Changer, InvitationId, Job};
 
-use linklet_domain::{
-    ApiKeySecret, Changer, EmailAddress, Invitation, Job, Member, OneTimeToken, Role, Timestamp, TokenPurpose, UserId,
-    WorkspaceId,
-};
-use linklet_dynamodb::InviteOutcome;
-use linklet_test_support::{
-    ApiKeyBuilder, Contract, LinkBuilder, Person, RequestBuilder, Route, TargetBuilder, Template, TestDynamoDb,
-    a_session, an_origin, token_of,
-};
-use serde_json::{Value, json};
-
-use crate::fixture;
+use crate::prelude::*;
 
 /// Who calls. The columns of the table are in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,11 +157,11 @@ impl<'d> Scene<'d> {
         let caller = match who {
             // Only an admin can create a key.
             Who::Key(_) => creator.clone(),
-            Who::Token(role) => join(db, &creator, &name("caller"), role).await,
+            Who::Token(role) => fixture::colleague(db, &creator, &name("caller"), role).await,
             Who::Nobody => db.register(&name("caller")).await,
         };
         // An admin too, so that they may have created a key.
-        let colleague = join(db, &creator, &name("colleague"), Role::Admin).await;
+        let colleague = fixture::colleague(db, &creator, &name("colleague"), Role::Admin).await;
         Self { db, creator, caller, colleague, stranger: db.register(&name("stranger")).await }
     }
 
@@ -215,22 +204,12 @@ impl<'d> Scene<'d> {
             "{user_id}" if whose == Whose::Absent => UserId::generate().to_string(),
             "{user_id}" => owner.id.to_string(),
             "{invitation_id}" => {
-                let workspace = if whose == Whose::Strangers { &owner.workspace } else { &self.creator.workspace };
                 let inviter = if whose == Whose::Strangers { owner } else { &self.creator };
-                let email = EmailAddress::parse(&format!("invited-{number}@example.com")).unwrap();
-                let token = OneTimeToken::generate(TokenPurpose::Invitation).unwrap().hash();
-                let invitation = Invitation::new(workspace, email, Role::Viewer, &inviter.id, token, Timestamp::now());
+                let email = format!("invited-{number}@example.com");
                 if whose != Whose::Absent {
-                    assert_eq!(
-                        self.db
-                            .users()
-                            .invite(&invitation, &a_session(), &an_origin(&invitation.invited_by))
-                            .await
-                            .unwrap(),
-                        InviteOutcome::Invited
-                    );
+                    self.db.invite(inviter, &email, Role::Viewer).await;
                 }
-                invitation.id.to_string()
+                InvitationId::derived_from(&inviter.workspace, &email.parse().unwrap()).to_string()
             }
             "{prefix}" => {
                 let secret = ApiKeySecret::generate().unwrap();
@@ -288,21 +267,6 @@ fn job_of(person: &Person) -> Job {
         (Timestamp::now(), fixture::correlation()),
         None,
     )
-}
-
-/// Somebody new in the creator's workspace.
-async fn join(db: &TestDynamoDb, creator: &Person, name: &str, role: Role) -> Person {
-    let person = db.register(name).await;
-    let member = Member {
-        user: person.id,
-        email: person.email.clone(),
-        full_name: None,
-        role,
-        joined_at: Timestamp::now(),
-        paused_at: None,
-    };
-    db.add_member(&creator.workspace, &creator.id, &member).await;
-    Person { workspace: creator.workspace, ..person }
 }
 
 fn parameter(path: &str) -> &str {

@@ -1,19 +1,14 @@
 //! Another name and another address: what waits, who is told, and that all copies agree.
 
-use std::{cell::Cell, time::Duration};
+use std::cell::Cell;
 
-use linklet_auth::Auth;
-use linklet_domain::{EmailAddress, FullName, RegistrationPolicy, Role, Timestamp, UserId, lifetimes};
-use linklet_dynamodb::{AcceptOutcome, AddressStep, PersonChange, PersonOutcome};
-use linklet_lambda::{batch::Consumer, email_requests::EmailRequests, publisher::Publisher};
+use linklet_domain::FullName;
+use linklet_dynamodb::{AcceptOutcome, PersonOutcome};
+use linklet_lambda::email_requests::EmailRequests;
 use linklet_notify::Notify;
-use linklet_test_support::{
-    Answer, FakeNotifiers, FakeQueues, Outage, Person, RequestBuilder, TestDynamoDb, a_session, an_origin, in_role_of,
-    issuer, queue_batch, tokens,
-};
-use serde_json::{Value, json};
+use linklet_test_support::{FakeNotifiers, Outage, in_role_of, queue_batch};
 
-use crate::fixture::{self, limits};
+use crate::prelude::*;
 
 const PASSWORD: &str = "correct horse battery";
 const OLD: &str = "ada@example.com";
@@ -43,17 +38,15 @@ impl Fixture {
 
     async fn with(policy: &str, domains: &str, has_mail: bool) -> Self {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-        let auth = Auth::new(db.users(), tokens().with_sessions(db.sessions()), issuer(), limits(&db));
         let registration = RegistrationPolicy::parse(policy, domains).unwrap();
-        let mails = EmailRequests::to(Publisher::new(queues.client(), queues.url("notify")));
-        let mails = if has_mail { mails } else { EmailRequests::default() };
-        let auth = Auth { registration, mails, ..auth };
+        let mails = if has_mail { mail_orders(&queues) } else { EmailRequests::default() };
+        let auth = Auth { registration, mails, ..auth(&db) };
         let outside = FakeNotifiers::start();
         let (sent, read) = Default::default();
         let (ada, session) = (UserId::generate(), String::new());
         let mut fixture = Self { db, queues, outside, auth, ada, session, sent, read };
         fixture.ada = fixture.register("ada").await.id;
-        fixture.session = fixture.log_in(OLD).await.json()["token"].as_str().unwrap().to_owned();
+        fixture.session = fixture.auth.session(OLD, PASSWORD).await;
         fixture
     }
 
@@ -65,16 +58,8 @@ impl Fixture {
         person
     }
 
-    async fn post(&self, path: &str, body: &Value) -> Answer {
-        RequestBuilder::new("POST", path).json(body).send_to(&self.auth).await
-    }
-
-    async fn log_in(&self, email: &str) -> Answer {
-        self.post("/api/auth/login", &json!({"email": email, "password": PASSWORD})).await
-    }
-
     async fn me(&self) -> Value {
-        RequestBuilder::new("GET", "/api/me").token(&self.session).send_to(&self.auth).await.json()
+        self.auth.me(&self.session).await.json()
     }
 
     async fn patch(&self, body: &Value) -> Answer {
@@ -82,7 +67,7 @@ impl Fixture {
     }
 
     async fn patch_as(&self, session: &str, body: &Value) -> Answer {
-        RequestBuilder::new("PATCH", "/api/me").token(session).json(body).send_to(&self.auth).await
+        self.auth.patch("/api/me", session, body).await
     }
 
     /// Has Ada want another address.
@@ -91,11 +76,11 @@ impl Fixture {
     }
 
     async fn confirm(&self, token: &str) -> Answer {
-        self.post("/api/auth/verify", &json!({"token": token, "password": PASSWORD})).await
+        self.auth.post_openly("/api/auth/verify", &json!({"token": token, "password": PASSWORD})).await
     }
 
     async fn keep(&self, token: &str) -> Answer {
-        self.post("/api/auth/address/keep", &json!({"token": token})).await
+        self.auth.post_openly("/api/auth/address/keep", &json!({"token": token})).await
     }
 
     /// The mails that were ordered since the last look: to whom, their subject and their text.
@@ -198,8 +183,7 @@ async fn an_invalid_change_of_ones_account_changes_nothing() {
         (json!({"full_name": "Ada", "verified": true}), "verified"),
         (json!({"full_name": "Ada", "pending_email": NEW}), "pending_email"),
     ] {
-        let refused = fixture.patch(&body).await;
-        assert_eq!((refused.status, &refused.json()["field"]), (400, &json!(field)), "{body}: {}", refused.body);
+        assert_eq!(fixture.patch(&body).await.problem_field(), (400, field.into()), "{body}");
     }
     let wrong = fixture.patch(&json!({"full_name": "Ada", "email": NEW, "password": "wrong horse"})).await;
 
@@ -222,7 +206,7 @@ async fn a_new_address_waits_for_its_confirmation_and_then_applies() {
     let until = Timestamp::parse(shown["pending_until"].as_str().unwrap()).unwrap();
     let hours = Timestamp::now().until(until).as_secs().div_ceil(3_600);
     assert_eq!(hours, 24, "{until}");
-    assert_eq!(fixture.log_in(NEW).await.status, 401);
+    assert_eq!(fixture.auth.log_in(NEW, PASSWORD).await.status, 401);
     let mails = fixture.mails().await;
     let told: Vec<_> = mails.iter().map(|(to, subject, _)| (to.as_str(), subject.as_str())).collect();
     assert_eq!(told, [(OLD, "Your account is to have another address"), (NEW, "Confirm your new address")]);
@@ -234,14 +218,17 @@ async fn a_new_address_waits_for_its_confirmation_and_then_applies() {
     let me = fixture.me().await;
     // The session goes on, and shows the new address, whatever its token says.
     assert_eq!(json!([me["email"], me["pending_email"], me["verified"]]), json!([NEW, null, true]));
-    assert_eq!((fixture.log_in(NEW).await.status, fixture.log_in(OLD).await.status), (200, 401));
+    assert_eq!(
+        (fixture.auth.log_in(NEW, PASSWORD).await.status, fixture.auth.log_in(OLD, PASSWORD).await.status),
+        (200, 401)
+    );
     fixture.assert_consistent(&fixture.ada, NEW, None);
     let mails = fixture.mails().await;
     assert_eq!(mails.len(), 1, "{mails:?}");
     assert_eq!((mails[0].0.as_str(), mails[0].1.as_str()), (OLD, "Your account has another address"));
     assert_eq!(fixture.confirm(token).await.problem(), (404, INVALID.into()), "a token works once");
     let another = json!({"email": OLD, "password": "another horse battery"});
-    assert_eq!(fixture.post("/api/auth/register", &another).await.status, 201, "the old address is free");
+    assert_eq!(fixture.auth.post_openly("/api/auth/register", &another).await.status, 201, "the old address is free");
     let actions = fixture.actions();
     let has = |action: &str| actions.iter().any(|one| one == action);
     assert!(has("account.address_requested") && has("account.address_changed"), "{actions:?}");
@@ -253,13 +240,11 @@ async fn a_new_address_waits_for_its_confirmation_and_then_applies() {
 async fn a_session_confirms_a_new_address_but_not_another_accounts() {
     let fixture = Fixture::new().await;
     fixture.register("eve").await;
-    let eve = fixture.log_in("eve@example.com").await.json()["token"].as_str().unwrap().to_owned();
+    let eve = fixture.auth.session("eve@example.com", PASSWORD).await;
     fixture.want(NEW).await;
     let token = fixture.tokens("vrf_").await.remove(0);
-    let verify = async |session: &str| {
-        let request = RequestBuilder::new("POST", "/api/auth/verify").token(session);
-        request.json(&json!({"token": token})).send_to(&fixture.auth).await.status
-    };
+    let verify =
+        async |session: &str| fixture.auth.post("/api/auth/verify", session, &json!({"token": token})).await.status;
 
     assert_eq!((verify(&eve).await, verify(&fixture.session).await), (403, 204));
     fixture.assert_consistent(&fixture.ada, NEW, None);
@@ -361,17 +346,13 @@ async fn asking_for_a_taken_address_looks_the_same_and_tells_its_owner() {
 async fn of_two_people_who_want_the_same_address_one_gets_it() {
     let fixture = Fixture::new().await;
     let bob = fixture.register("bob").await;
-    let session = fixture.log_in("bob@example.com").await.json()["token"].as_str().unwrap().to_owned();
+    let session = fixture.auth.session("bob@example.com", PASSWORD).await;
     fixture.want(NEW).await;
     let adas = fixture.tokens("vrf_").await.remove(0);
     fixture.patch_as(&session, &json!({"email": NEW, "password": PASSWORD})).await;
     // The limit of mails to one address holds back the second, whose token an impatient mail program would have.
     fixture.mails().await;
-    let bobs = linklet_domain::OneTimeToken::generate(linklet_domain::TokenPurpose::Verification).unwrap();
-    let email = EmailAddress::parse(NEW).unwrap();
-    let new =
-        linklet_dynamodb::NewToken { hash: &bobs.hash(), user: &bob.id, email: &email, issued_at: Timestamp::now() };
-    fixture.db.one_time_tokens().issue_verification(&new).await.unwrap();
+    let bobs = fixture.db.mailed_token(TokenPurpose::Verification, &bob.id, NEW, Timestamp::now()).await;
 
     let (first, second) = tokio::join!(fixture.confirm(&adas), fixture.confirm(bobs.reveal()));
 
@@ -388,17 +369,15 @@ async fn of_two_people_who_want_the_same_address_one_gets_it() {
 #[tokio::test]
 async fn tokens_that_were_mailed_to_the_old_address_are_void() {
     let fixture = Fixture::new().await;
-    fixture.post("/api/auth/password/forgot", &json!({"email": OLD})).await;
+    fixture.auth.post_openly("/api/auth/password/forgot", &json!({"email": OLD})).await;
     let reset = fixture.tokens("rst_").await.remove(0);
     fixture.want(NEW).await;
     let token = fixture.tokens("vrf_").await.remove(0);
     assert_eq!(fixture.confirm(&token).await.status, 204);
 
     let body = json!({"token": reset, "password": "another horse battery"});
-    let refused = fixture.post("/api/auth/password/reset", &body).await;
-
-    assert_eq!(refused.problem(), (404, INVALID.into()));
-    assert_eq!(fixture.log_in(NEW).await.status, 200);
+    assert_eq!(fixture.auth.post_openly("/api/auth/password/reset", &body).await.problem(), (404, INVALID.into()));
+    assert_eq!(fixture.auth.log_in(NEW, PASSWORD).await.status, 200);
 }
 
 #[tokio::test]
@@ -421,9 +400,7 @@ async fn without_mail_another_address_counts_at_once_and_is_not_confirmed() {
 async fn a_new_address_must_be_at_a_domain_that_may_register() {
     let fixture = Fixture::with("domains", "example.com,example.net", true).await;
 
-    let refused = fixture.want(NEW).await;
-
-    assert_eq!((refused.status, &refused.json()["code"]), (403, &json!("registration_closed")));
+    assert_eq!(fixture.want(NEW).await.problem_code(), (403, "registration_closed".into()));
     assert_eq!(fixture.want("ada@example.net").await.status, 200);
     let invited = Fixture::with("invited", "", true).await;
     assert_eq!(invited.want(NEW).await.status, 200, "whoever is in may have another address");
@@ -490,7 +467,7 @@ async fn wanting_somebodys_address_uses_up_no_mail_that_they_ask_for() {
     assert_eq!(subjects().await, ["Somebody wants to use your address"]);
 
     for path in ["/api/auth/verification", "/api/auth/password/forgot"] {
-        assert_eq!(fixture.post(path, &json!({"email": VICTIM})).await.status, 202);
+        assert_eq!(fixture.auth.post_openly(path, &json!({"email": VICTIM})).await.status, 202);
     }
 
     assert_eq!(subjects().await, ["Confirm your address", "Set a new password"]);

@@ -1,23 +1,14 @@
 //! Questions about the clicks of a time, compared with a model that knows nothing but the clicks.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
-
 use fastrand::Rng;
 use jiff::{Unit, tz::TimeZone};
-use linklet_domain::{Click, Event, RateLimit, Role, Spread, Timestamp, WorkspaceId};
-use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
-use linklet_lambda::batch::Consumer;
-use linklet_stats::Stats;
-use linklet_test_support::{
-    AGENTS, Agent, Answer, CapacityMeter, ClickBuilder, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb,
-    event_batch, token_for,
-};
-use serde_json::{Value, json};
+use linklet_domain::{Event, Spread};
+use linklet_test_support::{AGENTS, Agent};
 
-use crate::fixture::{analytics, has_read, stats};
+use crate::{
+    fixture::{has_read, stats},
+    prelude::*,
+};
 
 /// Referrers as they are sent, and as they are counted.
 const REFERRERS: [(Option<&str>, Option<&str>); 4] = [
@@ -395,11 +386,9 @@ async fn dates_are_days_of_the_zone_also_in_the_period_before() {
 async fn callers_without_access_to_details_get_401_or_403() {
     let bench = Bench::with(&[], at("2026-05-20T12:00:00Z")).await;
     let path = "/api/stats/launch?from=2026-05-01";
-    let stranger = RequestBuilder::new("GET", path).send_to(&stats(&bench.db)).await;
+    let stranger = stats(&bench.db).get_openly(path).await;
     let other = token_for(&WorkspaceId::generate(), Role::Admin);
-    let of_another = RequestBuilder::new("GET", path).token(&other).send_to(&stats(&bench.db)).await;
-
-    assert_eq!((stranger.status, of_another.status), (401, 403));
+    assert_eq!((stranger.status, stats(&bench.db).get(path, &other).await.status), (401, 403));
 }
 
 #[tokio::test]
@@ -412,22 +401,14 @@ async fn a_parameter_that_is_not_known_or_makes_no_sense_is_refused() {
         ("from=2026-05-01T00:00:00Z&to=2026-05-01T00:00:00Z", "from"),
         ("from=2025-01-01&to=2026-05-01", "from"),
         ("from=yesterday", "from"),
-        ("to=2026-13-01", "to"),
-        ("from=2026-05-01&tz=Mars/Olympus", "tz"),
         ("from=2026-05-01&interval=week", "interval"),
         ("from=2026-05-01&country=Germany", "country"),
-        ("from=2026-05-01&device=phone", "device"),
-        ("from=2026-05-01&audience=everybody", "audience"),
-        ("from=2026-05-01&source=paper", "source"),
-        ("from=2026-05-01&browser=(other)", "browser"),
         ("country=DE", "country"),
     ] {
         let request = RequestBuilder::new("GET", &format!("/api/stats/launch?{query}")).outside_the_contract();
         let request = request.at(bench.now).token(&token_for(&bench.workspace, Role::Viewer));
 
-        let refused = request.send_to(&stats(&bench.db)).await;
-
-        assert_eq!((refused.status, &refused.json()["field"]), (400, &json!(field)), "{query}: {}", refused.body);
+        assert_eq!(request.send_to(&stats(&bench.db)).await.problem_field(), (400, field.into()), "{query}");
     }
 }
 
@@ -440,8 +421,7 @@ impl Bench {
     async fn all_clicks(&self, query: &str, between: impl AsyncFn()) -> Vec<String> {
         let (mut times, mut after) = (Vec::new(), String::new());
         loop {
-            let answer = self.clicks(&format!("{query}{after}")).await;
-            assert_eq!(answer.status, 200, "{query}: {}", answer.body);
+            let answer = self.clicks(&format!("{query}{after}")).await.expecting(200);
             let page = answer.json();
             let clicks = page["clicks"].as_array().unwrap();
             times.extend(clicks.iter().map(|click| click["clicked_at"].as_str().unwrap().to_owned()));
@@ -497,7 +477,7 @@ async fn a_cursor_is_good_for_the_clicks_that_it_is_of() {
 
     for query in ["limit=5", "device=mobile", "device=desktop&from=2026-05-01", "device=desktop&tz=Asia/Tokyo"] {
         let refused = bench.clicks(&format!("{query}&after={cursor}")).await;
-        assert_eq!((refused.status, &refused.json()["field"]), (400, &json!("after")), "{query}");
+        assert_eq!(refused.problem_field(), (400, "after".into()), "{query}");
     }
     for text in ["x", "AAAA", &cursor[1..]] {
         assert_eq!(bench.clicks(&format!("device=desktop&after={text}")).await.status, 400, "{text}");
@@ -561,8 +541,7 @@ impl Bench {
             ..stats(&self.db)
         };
         let request = RequestBuilder::new("GET", &format!("/api/stats/launch{path}")).at(self.now);
-        let answer = request.token(&token_for(&self.workspace, Role::Viewer)).send_to(&metered).await;
-        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        let answer = request.token(&token_for(&self.workspace, Role::Viewer)).send_to(&metered).await.expecting(200);
         (answer.json(), meter.read_units())
     }
 }

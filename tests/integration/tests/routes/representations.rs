@@ -1,13 +1,10 @@
 //! The forms of an answer: tags by which it needn't be sent again, and compression.
 
-use std::{collections::BTreeSet, io::Read as _};
+use std::io::Read as _;
 
 use flate2::read::GzDecoder;
-use linklet_domain::Role;
-use linklet_test_support::{Answer, Contract, LinkBuilder, Person, RequestBuilder, Route, TestDynamoDb, token_of};
-use serde_json::{Value, json};
 
-use crate::fixture::{self, with_person};
+use crate::prelude::*;
 
 const LINKS: &str = "/api/links";
 
@@ -167,8 +164,7 @@ fn padded(mut body: Value) -> Value {
 async fn an_answer_with_a_secret_is_never_compressed_whatever_stands_beside_it() {
     let fixture = Fixture::with_links(0).await;
     let grace = json!({"email": "grace@example.com", "password": "correct horse"});
-    let registered = fixture.send("auth", RequestBuilder::new("POST", "/api/auth/register").json(&grace)).await;
-    assert_eq!(registered.status, 201, "{}", registered.body);
+    fixture.send("auth", RequestBuilder::new("POST", "/api/auth/register").json(&grace)).await.expecting(201);
 
     let cookie = fixture::refresh_cookie(&fixture.db, &fixture.ada).await;
     let mut slug = fixture.send("account", RequestBuilder::new("GET", "/api/workspace")).await.json();
@@ -234,8 +230,7 @@ async fn a_new_link_has_its_first_revisions_etag_compressed_or_not() {
     assert_eq!((made.status, made.header("content-encoding")), (201, "gzip"));
     assert!(made.header("etag").ends_with("-0-gzip\""), "{}", made.header("etag"));
     assert_eq!(again.header("etag"), made.header("etag"));
-    let changed = patch(made.header("etag"), code).await;
-    assert_eq!(changed.status, 200, "{}", changed.body);
+    let changed = patch(made.header("etag"), code).await.expecting(200);
     let reused = shorten(&json!({"url": url, "reuse": true}), &[]).await;
     assert_eq!((reused.status, reused.header("etag")), (200, changed.header("etag")));
     assert_eq!(patch(again.header("etag"), code).await.status, 412);

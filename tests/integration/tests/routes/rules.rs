@@ -1,18 +1,10 @@
 //! Rules and variants, other destinations, and the history of all that.
 
-use std::{collections::BTreeMap, iter, time::Duration};
+use std::iter;
 
-use futures_util::future::join_all;
-use linklet_domain::{Link, LinkPatch, Record, Role, TargetUrl, Timestamp, UserId};
-use linklet_dynamodb::LinksTable;
-use linklet_list::List;
-use linklet_test_support::{
-    Answer, Fault, Faults, LinkBuilder, Person, RequestBuilder, TestDynamoDb, authenticator, token_of,
-};
-use linklet_update::Update;
-use serde_json::{Value, json};
+use linklet_domain::TargetUrl;
 
-use crate::fixture::{self, REDIRECT, redirect, with_person};
+use crate::prelude::*;
 
 const IPHONE: &str = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) \
                       Version/18.0 Mobile/15E148 Safari/604.1";
@@ -60,7 +52,7 @@ impl Fixture {
     /// The code of a link to this URL, which may be one that there was.
     async fn shorten(&self, url: &str) -> String {
         let request = RequestBuilder::new("POST", "/api/shorten").token(&self.token()).json(&json!({"url": url}));
-        fixture::send(&self.db, "shorten", request).await.json()["short_code"].as_str().unwrap().to_owned()
+        fixture::send(&self.db, "shorten", request).await.text("short_code")
     }
 
     /// How many changes the history of a link has.
@@ -186,10 +178,7 @@ async fn rules_are_read_replaced_and_removed_with_the_links_etag() {
 async fn rules_that_break_a_rule_are_refused_by_name() {
     let fixture = Fixture::editable().await;
     let rule = |condition: Value| json!({"rules": [{"url": "https://example.com/a", "conditions": [condition]}]});
-    let many = |rules: usize, url: &str| {
-        let rule = json!({"url": url, "conditions": [{"type": "device", "value": "ios"}]});
-        json!({"rules": vec![rule; rules]})
-    };
+    let many = |rules: usize, url: &str| json!({"rules": vec![json!({"url": url, "conditions": [{"type": "device", "value": "ios"}]}); rules]});
     let weights = |weights: &[u32]| {
         let variant = |weight: &u32| json!({"url": "https://example.com/a", "weight": weight});
         json!({"variants": weights.iter().map(variant).collect::<Vec<_>>()})
@@ -197,11 +186,7 @@ async fn rules_that_break_a_rule_are_refused_by_name() {
     let long = format!("https://example.com/{}", "a".repeat(600));
     for (body, code, field) in [
         (rule(json!({"type": "device", "value": "toaster"})), "invalid_input", "rules"),
-        (rule(json!({"type": "weather", "value": "rain"})), "invalid_input", "rules"),
-        (rule(json!({"type": "language", "value": "*"})), "invalid_input", "rules"),
         (rule(json!({"type": "country", "value": "Germany"})), "invalid_input", "rules"),
-        (rule(json!({"type": "query-param", "value": "x"})), "invalid_input", "rules"),
-        (rule(json!({"type": "before-date", "value": "tomorrow"})), "invalid_input", "rules"),
         (json!({"rules": [{"url": "https://example.com/a", "conditions": []}]}), "invalid_input", "rules"),
         (many(1, "ftp://example.com/a"), "invalid_input", "rules"),
         (many(11, "https://example.com/a"), "invalid_input", "rules"),
@@ -355,8 +340,7 @@ async fn a_links_history_has_every_change_of_where_or_whether_it_leads() {
     let cursor = first["next_cursor"].as_str().unwrap();
     let rest = fixture.read(&format!("/history?limit=3&cursor={cursor}")).await;
     assert_eq!((&rest["history"][0], &rest["next_cursor"]), (&entries[3], &json!(null)));
-    let nonsense = fixture.request("GET", "/history?cursor=%7e%7e").send_to(&fixture.list).await;
-    assert_eq!(nonsense.status, 400);
+    assert_eq!(fixture.request("GET", "/history?cursor=%7e%7e").send_to(&fixture.list).await.status, 400);
 }
 
 #[tokio::test]
@@ -418,67 +402,6 @@ async fn a_change_by_a_slow_clock_is_later_than_the_one_before() {
     let link = fixture.link().await;
     let early = fixture.request("PATCH", "").json(&json!({"title": "Early"})).at(link.created_at);
 
-    let changed = early.send_to(&fixture.update).await;
-
-    assert_eq!(changed.json()["title"], json!("Early"));
+    assert_eq!(early.send_to(&fixture.update).await.json()["title"], json!("Early"));
     assert!(fixture.link().await.updated_at > link.updated_at);
-}
-
-/// A small generator of numbers, the same in each run.
-struct Dice(u64);
-
-impl Dice {
-    fn throw(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % sides
-    }
-
-    fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.throw(choices.len())]
-    }
-}
-
-#[tokio::test]
-async fn the_tester_and_the_redirect_agree_on_random_visitors() {
-    const AGENTS: [&str; 4] = [
-        IPHONE,
-        FIREFOX,
-        "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36 Edg/130.0.0.0",
-        "Mozilla/5.0 (Linux; Android 14; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36",
-    ];
-    const LANGUAGES: [&str; 5] = ["fr", "de-AT, en;q=0.9", "en-US, fr;q=0.5", "*", "pt-BR;q=0.95"];
-    let mut dice = Dice(33);
-    let mut led_by_rules = 0;
-    for _ in 0..20 {
-        let fixture = Fixture::editable().await;
-        let rules: Vec<_> = (0..=dice.throw(4)).map(|rule| {
-            let conditions: Vec<_> = (0..=dice.throw(2)).map(|_| match dice.throw(6) {
-                0 => json!({"type": "device", "value": dice.pick(&["ios", "android", "mobile", "windows", "linux", "desktop"])}),
-                1 => json!({"type": "browser", "value": dice.pick(&["safari", "firefox", "edge", "chrome"])}),
-                2 => json!({"type": "language", "value": dice.pick(&["fr", "de", "en", "pt-BR", "en-US"])}),
-                3 => json!({"type": "query-param", "key": "k", "value": dice.pick(&["1", "2"])}),
-                4 => json!({"type": "before-date", "value": dice.pick(&["2026-05-03T12:00:00Z", "2026-05-04T12:00:00Z"])}),
-                _ => json!({"type": "after-date", "value": dice.pick(&["2026-05-03T12:00:00Z", "2026-05-04T12:00:00Z"])}),
-            }).collect();
-            json!({"url": format!("https://example.com/{rule}"), "conditions": conditions})
-        }).collect();
-        assert_eq!(fixture.put(&json!({"rules": rules})).await.status, 200);
-        let handler = redirect(&fixture.db);
-        for visitor in 0..50 {
-            let (agent, language) = (dice.pick(&AGENTS), dice.pick(&LANGUAGES));
-            let (query, hour) = (dice.pick(&["", "k=1", "k=2&j=1"]), dice.throw(72));
-            let at = Timestamp::parse("2026-05-03T00:00:00Z").unwrap().plus(Duration::from_secs(3_600 * hour as u64));
-            let visit = RequestBuilder::new("GET", &format!("/launch?{query}")).header("user-agent", agent).at(at);
-            let visit = visit.header("accept-language", language).source_ip(&format!("198.51.100.{}", visitor % 250));
-            let tried = json!({"visitor": {"user_agent": agent, "language": language, "query": query, "at": at}});
-
-            let led = visit.outside_the_contract().send_to(&handler).await.header("location").to_owned();
-            let test = fixture.request("POST", "/rules/test").json(&tried).outside_the_contract();
-            let told = test.send_to(&fixture.list).await.json();
-
-            assert_eq!(told["url"], json!(led), "{rules:?} {tried}");
-            led_by_rules += usize::from(told["rule"].is_u64());
-        }
-    }
-    assert!((100..900).contains(&led_by_rules), "{led_by_rules}");
 }

@@ -1,21 +1,8 @@
 //! The sample events beside each function are what `sam local invoke` and readers use, so they have to work.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
-use linklet_domain::{
-    Account, ApiKeySecret, EmailAddress, Invitation, Member, Membership, OneTimeToken, Role, Timestamp, TokenPurpose,
-    UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
-};
-use linklet_dynamodb::Registration;
-use linklet_test_support::{
-    Answer, ApiKeyBuilder, Contract, LinkBuilder, Person, RequestBuilder, TestDynamoDb, a_session, an_origin, token_of,
-};
-use serde_json::Value;
-
-use crate::fixture;
+use crate::prelude::*;
 
 /// Samples that stand for a refusal: what they name is nobody's, or of another version.
 const REFUSED: [(&str, u16); 12] = [
@@ -68,7 +55,7 @@ async fn ada(db: &TestDynamoDb) -> Person {
     let email = EmailAddress::parse("ada@example.com").unwrap();
     let workspace = WorkspaceId::parse("0198c0de-0000-7000-8000-000000000002").unwrap();
     let ada = Person { id: UserId::generate(), email, workspace };
-    register(db, &ada).await;
+    db.register_as(&ada, "rockets").await;
     db.store(&LinkBuilder::new("launch").in_workspace(&ada.workspace).owned_by(&ada.id).build()).await;
     let secret = ApiKeySecret::parse(&format!("sk_live_01234567{}", "x".repeat(24))).unwrap();
     db.store_key(&ApiKeyBuilder::new(&secret, &ada).build()).await;
@@ -77,35 +64,15 @@ async fn ada(db: &TestDynamoDb) -> Person {
 
 /// Grace, a member of Ada's workspace, who has invited her into another one.
 async fn add_grace(db: &TestDynamoDb, ada: &Person) {
-    let (email, joined_at) = (EmailAddress::parse("grace@example.com").unwrap(), Timestamp::now());
+    let email = EmailAddress::parse("grace@example.com").unwrap();
     let id = UserId::parse("0199c3a4-5b6c-7d8e-9f01-23456789abcd").unwrap();
-    let grace = Person { id, email: email.clone(), workspace: WorkspaceId::generate() };
-    register(db, &grace).await;
-    let member = Member { user: id, email, full_name: None, role: Role::Member, joined_at, paused_at: None };
-    db.add_member(&ada.workspace, &ada.id, &member).await;
+    let grace = Person { id, email, workspace: WorkspaceId::generate() };
+    db.register_as(&grace, "grace").await;
+    db.add_member(&ada.workspace, &ada.id, &grace.as_member(Role::Member)).await;
     let token = OneTimeToken::parse(TokenPurpose::Invitation, &format!("inv_{}", "0".repeat(32))).unwrap().hash();
-    let invitation = Invitation::new(&grace.workspace, ada.email.clone(), Role::Member, &id, token, joined_at);
+    let workspace = &grace.workspace;
+    let invitation = Invitation::new(workspace, ada.email.clone(), Role::Member, &id, token, Timestamp::now());
     db.users().invite(&invitation, &a_session(), &an_origin(&id)).await.unwrap();
-}
-
-/// An account with a workspace of which it is the admin.
-async fn register(db: &TestDynamoDb, person: &Person) {
-    let now = Timestamp::now();
-    let registration = Registration {
-        account: Account {
-            id: person.id,
-            email: person.email.clone(),
-            full_name: None,
-            password_hash: Some("none".to_owned()),
-            created_at: now,
-            last_login_at: None,
-        },
-        verified_at: None,
-        membership: Membership::new(person.workspace, Role::Admin, now),
-        workspace_name: WorkspaceName::parse("Launches of rockets").unwrap(),
-        workspace_slug: WorkspaceSlug::derive(person.email.as_str(), &person.workspace),
-    };
-    db.users().register(&registration, &an_origin(&person.id)).await.unwrap();
 }
 
 async fn send(db: &TestDynamoDb, ada: &Person, sample: &str, event: &Value) -> Answer {

@@ -1,15 +1,8 @@
 //! From when on a redirect stores clicks wide, and what comes before that.
 
-use std::time::Duration;
+use linklet_lambda::following::{ClickRecording, Recorder};
 
-use linklet_domain::Timestamp;
-use linklet_dynamodb::ClicksTable;
-use linklet_lambda::following::{ClickRecording, Recorder, Spreading};
-use linklet_redirect::Redirect;
-use linklet_test_support::{Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb};
-use serde_json::Value;
-
-use crate::fixture::{self, REDIRECT};
+use crate::prelude::*;
 
 /// An environment that has stored nothing yet.
 struct Environment {
@@ -34,8 +27,7 @@ impl Environment {
         let noon = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
         for number in 0..count {
             let at = noon.plus(Duration::from_millis(number));
-            let answer = RequestBuilder::new("GET", "/launch").at(at).send_to(&self.redirect).await;
-            assert_eq!(answer.status, REDIRECT);
+            assert_eq!(RequestBuilder::new("GET", "/launch").at(at).send_to(&self.redirect).await.status, REDIRECT);
         }
     }
 
@@ -73,30 +65,4 @@ async fn the_marker_comes_before_the_first_click_that_is_stored_wide() {
     environment.follow(32).await;
 
     assert_eq!((environment.is_marked(), environment.clicks()), (true, (31, 0)));
-}
-
-#[tokio::test]
-async fn a_click_whose_marker_is_refused_is_stored_as_usual() {
-    let environment = Environment::start(ClickRecording::AfterResponse).await;
-    environment.faults.plan_all([(31, Fault::Throttled)]);
-
-    environment.follow(100).await;
-
-    assert_eq!((environment.is_marked(), environment.clicks()), (false, (100, 0)));
-}
-
-#[tokio::test]
-async fn an_environment_goes_by_its_own_clicks() {
-    let environment = Environment::start(ClickRecording::AfterResponse).await;
-    environment.follow(40).await;
-    let spreading = Spreading::default();
-    let recorder = Recorder { spreading, ..fixture::redirect(&environment.db).recorder };
-    let another = Redirect { recorder, ..fixture::redirect(&environment.db) };
-    let (_, wide) = environment.clicks();
-
-    for _ in 0..20 {
-        RequestBuilder::new("GET", "/launch").send_to(&another).await;
-    }
-
-    assert_eq!(environment.clicks(), (60, wide));
 }

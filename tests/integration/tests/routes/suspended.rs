@@ -1,12 +1,6 @@
 //! Links that are suspended lead nowhere, whatever their people want, and are what they were when that is lifted.
 
-use std::time::Duration;
-
-use linklet_domain::{Link, Role, Timestamp};
-use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, token_of};
-use serde_json::{Value, json};
-
-use crate::fixture::{REDIRECT, redirect, send, unlock};
+use crate::{fixture::unlock, prelude::*};
 
 const REFUSED: &str = "this link is not available at the moment";
 
@@ -18,7 +12,7 @@ async fn suspended(link: LinkBuilder) -> (TestDynamoDb, Link) {
 }
 
 async fn follow(db: &TestDynamoDb) -> Answer {
-    RequestBuilder::new("GET", "/launch").send_to(&redirect(db)).await
+    redirect(db).get_openly("/launch").await
 }
 
 async fn asked_by_an_admin(db: &TestDynamoDb, link: &Link, function: &str, path: &str) -> Value {
@@ -50,9 +44,10 @@ async fn a_suspended_link_leads_nowhere_not_even_to_its_fallback() {
 #[tokio::test]
 async fn a_suspended_link_takes_no_password_and_shows_strangers_no_numbers() {
     let (db, link) = suspended(LinkBuilder::new("launch")).await;
-    let password = RequestBuilder::new("POST", "/launch").json(&json!({"password": "open sesame"}));
-
-    assert_eq!(password.send_to(&unlock(&db)).await.problem(), (410, REFUSED.into()));
+    assert_eq!(
+        unlock(&db).post_openly("/launch", &json!({"password": "open sesame"})).await.problem(),
+        (410, REFUSED.into())
+    );
     for path in ["/api/stats/launch", "/api/stats/launch/timeline"] {
         assert_eq!(send(&db, "stats", RequestBuilder::new("GET", path)).await.problem(), (410, REFUSED.into()));
     }

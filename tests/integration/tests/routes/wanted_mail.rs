@@ -1,13 +1,8 @@
 //! Choosing which notifications one gets by mail, and unsubscribing from all of them.
 
-use std::time::Duration;
+use linklet_domain::{MailChoice, UnsubscribeToken};
 
-use linklet_account::Account;
-use linklet_domain::{MailChoice, Timestamp, UnsubscribeToken};
-use linklet_test_support::{Answer, Person, RequestBuilder, TestDynamoDb, operator, token_without_workspace};
-use serde_json::{Value, json};
-
-use crate::fixture::{self, salt};
+use crate::prelude::*;
 
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -25,8 +20,7 @@ impl Fixture {
     }
 
     async fn show(&self) -> Value {
-        let request = RequestBuilder::new("GET", "/api/me/notifications").token(&token_without_workspace(&self.ada));
-        request.send_to(&self.account).await.json()
+        self.account.get("/api/me/notifications", &token_without_workspace(&self.ada)).await.json()
     }
 
     async fn choose(&self, body: &str) -> Answer {
@@ -112,7 +106,7 @@ async fn following_the_link_leads_to_the_page_that_asks_and_changes_nothing() {
         ("/api/unsubscribe".to_owned(), "../app#/unsubscribe?token=".to_owned()),
         ("/api/unsubscribe?token=a%26b%0D%0Ax".to_owned(), "../app#/unsubscribe?token=a%26b%0D%0Ax".to_owned()),
     ] {
-        let answer = RequestBuilder::new("GET", &path).send_to(&fixture.account).await;
+        let answer = fixture.account.get_openly(&path).await;
         assert_eq!((answer.status, answer.header("location")), (303, location.as_str()));
     }
     assert_eq!(fixture.choice().await, MailChoice::Important);
