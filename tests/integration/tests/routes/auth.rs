@@ -50,39 +50,21 @@ async fn who_registers_can_log_in_and_is_the_admin_of_a_workspace() {
 
 #[tokio::test]
 async fn an_account_shows_its_last_login_and_its_last_change() {
-    let (db, auth) = start();
-    let registered = register(&auth, &ada()).await.json();
-    let user = UserId::parse(registered["user_id"].as_str().unwrap()).unwrap();
-    let email = EmailAddress::parse("ada@example.com").unwrap();
+    let (_, auth) = start();
+    let person = person_of(&register(&auth, &ada()).await);
     let seen = async |token: &str| {
         let me = auth.me(token).await.json();
         (me["last_login_at"].clone(), me["updated_at"].clone())
     };
-    let log_in = async |at: Timestamp| {
-        let request = RequestBuilder::new("POST", "/api/auth/login").json(&ada()).at(at);
-        request.send_to(&auth).await.text("token")
-    };
-    let workspace = WorkspaceId::parse(registered["workspace_id"].as_str().unwrap()).unwrap();
-    let before = seen(&token_of(&user, &workspace, Role::Admin)).await;
-    let (first, second) = (Timestamp::now(), Timestamp::now().plus(Duration::from_secs(2)));
+    let (_, created) = seen(&token_of(&person.id, &person.workspace, Role::Admin)).await;
+    let at = Timestamp::now().plus(Duration::from_secs(2));
 
-    let token = log_in(first).await;
-    let after_the_first = seen(&token).await;
-    log_in(second).await;
-    let after_the_second = seen(&token).await;
+    let token = RequestBuilder::new("POST", "/api/auth/login").json(&ada()).at(at).send_to(&auth).await.text("token");
+    assert_eq!(seen(&token).await, (json!(at), created.clone()), "a login changes nothing about the account");
+
     let body = json!({"current": "correct horse", "new": "another horse battery"});
-    let changed = auth.post("/api/auth/password", &token, &body).await;
-    let after_the_change = seen(&token).await;
-    let verified = Timestamp::now().plus(Duration::from_secs(60));
-    db.users().verify_address(&user, &email, &an_origin_at(&user, verified)).await.unwrap();
-    let after_the_proof = seen(&token).await;
-
-    assert_eq!(before.0, Value::Null);
-    assert_eq!(after_the_first, (json!(first), before.1.clone()), "a login changes nothing about the account");
-    assert_eq!(after_the_second, (json!(second), before.1.clone()));
-    assert_eq!(changed.status, 204, "{}", changed.body);
-    assert!(after_the_change.1.as_str() > before.1.as_str(), "a new password");
-    assert_eq!(after_the_proof, (json!(second), json!(verified)), "a confirmed address");
+    auth.post("/api/auth/password", &token, &body).await.expecting(204);
+    assert!(seen(&token).await.1.as_str() > created.as_str());
 }
 
 /// What is only for information must not keep anybody out.
@@ -243,8 +225,6 @@ async fn only_an_intact_current_token_of_ours_is_accepted() {
         ("no expiry", ours(&with("exp", Value::Null))),
         ("no session", ours(&with("jti", Value::Null))),
         ("no token at all", String::new()),
-        ("something else", "not.a.token".into()),
-        ("a cut one", ours(&claims())[..40].into()),
     ];
 
     assert_eq!(auth.me(&ours(&claims())).await.status, 200);

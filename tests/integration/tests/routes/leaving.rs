@@ -99,7 +99,9 @@ async fn a_removed_admins_token_and_key_purge_nothing_from_that_moment_on() {
 async fn a_removed_member_loses_their_keys_and_nobody_else_does() {
     let fixture = Fixture::new().await;
     let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Admin).await;
-    let elsewhere = Person { workspace: fixture.db.register("dora").await.workspace, ..fixture.bob.clone() };
+    let dora = fixture.db.register("dora").await;
+    let elsewhere = Person { workspace: dora.workspace, ..fixture.bob.clone() };
+    fixture.db.add_member(&dora.workspace, &dora.id, &elsewhere.as_member(Role::Admin)).await;
     let (_, adas) = fixture.key_of(&fixture.ada).await;
     let (_, carols) = fixture.key_of(&carol).await;
     let mut bobs = Vec::new();
@@ -107,13 +109,7 @@ async fn a_removed_member_loses_their_keys_and_nobody_else_does() {
     for _ in 0..12 {
         bobs.push(fixture.key_of(&fixture.bob).await.1);
     }
-    let other = ApiKeyBuilder::new(&ApiKeySecret::generate().unwrap(), &elsewhere).build();
-    fixture.db.put("UsersTable", &json!({
-        "pk": {"S": format!("KEY#{}", other.hash)}, "sk": {"S": "KEY"}, "key_hash": {"S": other.hash.to_string()},
-        "workspace_id": {"S": other.workspace.to_string()}, "prefix": {"S": other.prefix.as_str()}, "name": {"S": "CI"},
-        "scopes": {"L": [{"S": "links:read"}]}, "created_by": {"S": other.created_by.to_string()},
-        "created_at": {"S": other.created_at.to_string()},
-    }));
+    let (_, other) = fixture.key_of(&elsewhere).await;
 
     assert_eq!(fixture.remove(&fixture.ada, &fixture.bob, "").await.status, 204);
 

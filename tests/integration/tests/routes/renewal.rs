@@ -150,20 +150,6 @@ async fn a_copy_that_is_used_later_ends_the_session_for_both() {
 }
 
 #[tokio::test]
-async fn a_session_lasts_for_thirty_days_after_it_was_renewed_last() {
-    let fixture = Fixture::new().await;
-    let mut latest = cookie(&fixture.sign_in().await);
-
-    for month in 1..=3 {
-        let answer = fixture.refresh_after(&latest, month * 29 * DAY).await;
-        assert_eq!(answer.status, 200, "{month}");
-        latest = cookie(&answer);
-    }
-
-    assert_eq!(fixture.refresh_after(&latest, (3 * 29 + 30) * DAY).await.status, 401);
-}
-
-#[tokio::test]
 async fn who_logs_out_ends_this_session_and_its_cookie_and_no_other() {
     let fixture = Fixture::new().await;
     let (here, elsewhere) = (fixture.sign_in().await, fixture.sign_in().await);

@@ -394,14 +394,3 @@ async fn a_purge_after_a_change_of_destination_ends_watching_the_new_one() {
     };
     assert_eq!(tombstone.watched_target, moved.watched_target());
 }
-
-#[tokio::test]
-async fn a_change_by_a_slow_clock_is_later_than_the_one_before() {
-    let fixture = Fixture::editable().await;
-    fixture.patch(&json!({"url": "https://example.com/new"})).await;
-    let link = fixture.link().await;
-    let early = fixture.request("PATCH", "").json(&json!({"title": "Early"})).at(link.created_at);
-
-    assert_eq!(early.send_to(&fixture.update).await.json()["title"], json!("Early"));
-    assert!(fixture.link().await.updated_at > link.updated_at);
-}

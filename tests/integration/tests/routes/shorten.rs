@@ -90,22 +90,6 @@ async fn what_nobody_filled_in_counts_as_absent() {
 }
 
 #[tokio::test]
-async fn a_link_that_watches_says_so_also_when_it_expires() {
-    let db = TestDynamoDb::start();
-    let later = Timestamp::now().plus(Duration::from_secs(3_600));
-    let url = "https://example.com/a";
-
-    let watching = post(&fixture::shorten(&db), &json!({"url": url, "watch": true, "expires_at": later})).await;
-    let plain = post(&fixture::shorten(&db), &json!({"url": url, "watch": null, "expires_at": later})).await;
-
-    assert_eq!((watching.status, plain.status), (201, 201));
-    assert_eq!((watching.json().get("watch"), plain.json().get("watch")), (Some(&json!(true)), None));
-    assert_eq!(watching.json()["expires_at"], later.to_string());
-    assert!(db.link(watching.json()["short_code"].as_str().unwrap()).await.watch);
-    assert!(!db.link(plain.json()["short_code"].as_str().unwrap()).await.watch);
-}
-
-#[tokio::test]
 async fn a_configured_base_replaces_the_requests_own() {
     let db = TestDynamoDb::start();
     let endpoint = "https://a1b2c3.execute-api.eu-central-1.amazonaws.com";
@@ -129,30 +113,22 @@ async fn each_refusal_gives_its_reason_and_stores_nothing() {
     const FORM: &str =
         "custom_code must have 4–20 characters of 0-9, A-Z, a-z, - and _, with a letter or digit at both ends";
     let many_tags: Vec<_> = (0..21).map(|tag| tag.to_string()).collect();
-    let long = |letter: &str, times| format!("https://example.com/{}", letter.repeat(times));
+    let long = format!("https://example.com/{}", "ü".repeat(1_000));
     let own = "https://api.example.com/r/abcd";
     let cases = [
         (json!({}), "url is required"),
-        (json!({"url": null}), "url is required"),
         (json!({"url": 5}), "url must be a string"),
-        (json!({"url": "example.com"}), "url must include scheme and host"),
         (json!({"url": "ftp://example.com"}), "url must begin with http:// or https://, not ftp:"),
-        (json!({"url": long("x", 2_048)}), "url must have at most 2,048 characters"),
         (json!({"url": own}), "url must not point to the shortener itself"),
         (json!({"url": url, "preview": {"image": own}}), "preview.image must not point to the shortener itself"),
         (json!({"url": url, "custom_code": "abc"}), FORM),
         (json!({"url": url, "custom_code": "health"}), "custom_code is a reserved word"),
         (json!({"url": url, "expires_at": "tomorrow"}), "expires_at must be RFC3339 format"),
-        (json!({"url": url, "expires_at": 1_800_000_000}), "expires_at must be a string"),
         (json!({"url": url, "expires_at": "2020-01-01T00:00:00Z"}), "expires_at must be in the future"),
         (json!({"url": url, "title": "x".repeat(501)}), "title must have at most 500 characters"),
         (json!({"url": url, "watch": "yes"}), "watch must be true or false"),
-        (
-            json!({"url": long("ü", 1_000), "watch": true}),
-            "url must have at most 2,048 bytes when it is percent-encoded",
-        ),
+        (json!({"url": long, "watch": true}), "url must have at most 2,048 bytes when it is percent-encoded"),
         (json!({"url": "http://localhost/", "watch": true}), "url must have a public address to be monitored"),
-        (json!({"url": url, "tags": [1]}), "tags must be a list of strings"),
         (json!({"url": url, "tags": many_tags}), "tags must be at most 20"),
     ];
 

@@ -143,22 +143,6 @@ async fn the_nearer_limit_is_told_and_a_refusal_counts_for_neither() {
     assert_eq!(order(&bob, elsewhere).await, (true, headers(["2", "0", ""])), "Bob still had one");
 }
 
-#[tokio::test]
-async fn a_link_is_counted_by_one_write() {
-    let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
-    let table = ThrottleTable::new(db.client_with(meter.clone()), "ThrottleTable");
-    let shorten = fixture::shorten_with(db.links(), fixture::room(&db, 100), fixture::throttle(table, 1, 300));
-    let order = order().source_ip("2001:db8:1::1");
-    let writes = async || {
-        meter.reset();
-        order.clone().send_to(&shorten).await;
-        meter.by_operation()["UpdateItem"].write_units
-    };
-
-    assert_eq!(writes().await, 1.0);
-    assert_eq!(writes().await, 1.0, "a person who has reached the limit");
-}
-
 // ------------------------------------------------------------------------------------------------------------ redirects
 
 /// An environment of redirect, and what calls ThrottleTable gets from it.

@@ -64,8 +64,6 @@ async fn what_is_no_choice_changes_nothing_and_says_why() {
     fixture.choose(r#"{"mail": "all"}"#).await;
     for (body, sentence) in [
         (r#"{"mail": "some"}"#, "mail must be none, important or all"),
-        (r#"{"mail": "ALL"}"#, "mail must be none, important or all"),
-        (r#"{"mail": ""}"#, "mail must be none, important or all"),
         (r#"{"mail": null}"#, "mail is required"),
         (r#"{"mail": true}"#, "mail must be a string"),
         ("{}", "mail is required"),
