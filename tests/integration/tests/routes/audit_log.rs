@@ -281,7 +281,7 @@ async fn without_the_audit_log_people_sign_in_all_the_same() {
 }
 
 #[tokio::test]
-async fn the_fifth_wrong_password_is_in_the_audit_log_wherever_it_is_asked_for() {
+async fn the_fifth_wrong_password_is_in_the_audit_log_everywhere() {
     let wrong = "wrong horse battery";
     for (operation, body, entries) in [
         ("DELETE /api/me", json!({"password": wrong}), [0, 0, 0, 0, 1]),

@@ -99,7 +99,7 @@ async fn the_feed_shows_a_deleted_link_as_the_link_alone_is_shown() {
 }
 
 #[tokio::test]
-async fn a_limit_of_the_feed_is_capped_and_a_bad_one_or_cursor_refused() {
+async fn the_feed_caps_a_limit_and_refuses_a_bad_one_or_cursor() {
     let fixture = Fixture::new();
     fixture.store(&(0..101).map(|number| format!("code{number}")).collect::<Vec<_>>()).await;
 

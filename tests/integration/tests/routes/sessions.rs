@@ -218,7 +218,7 @@ async fn who_has_just_joined_is_let_in_at_once() {
 }
 
 #[tokio::test]
-async fn a_member_of_twenty_workspaces_founds_no_other_and_costs_no_more_to_let_in() {
+async fn a_token_costs_one_and_a_half_read_units_a_minute() {
     let fixture = Fixture::new().await;
     let meter = CapacityMeter::default();
     let sessions = Sessions::new(fixture.db.client_with(meter.clone()), "UsersTable");
