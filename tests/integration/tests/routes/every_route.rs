@@ -54,7 +54,7 @@ async fn send(db: &TestDynamoDb, route: &Route, request: RequestBuilder) -> Answ
 }
 
 #[tokio::test]
-async fn every_protected_route_refuses_bad_tokens_and_keys() {
+async fn every_protected_route_refuses_every_bad_token_and_key() {
     let db = TestDynamoDb::start();
     let (user, workspace) = (UserId::generate(), WorkspaceId::generate());
     // Signed by somebody else; what else may be wrong with a token is tested with the function that issues them.
