@@ -43,7 +43,8 @@ impl Queue {
         let (stack, aws) = stack().await?;
         let client = Client::new(&aws);
         let found = client.list_queues().queue_name_prefix(format!("{stack}-{id}-")).send().await;
-        let url = found.expect("queues are listed").queue_urls.unwrap_or_default().pop().expect("the stack has the queue");
+        let url =
+            found.expect("queues are listed").queue_urls.unwrap_or_default().pop().expect("the stack has the queue");
         Some(Self { client, url })
     }
 
