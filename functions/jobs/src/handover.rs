@@ -72,7 +72,7 @@ impl HandoverWork {
                 return Ok(Piece::then(Next::End));
             }
             let nobody = Invalid::new("the workspace has no other admin");
-            return Err(RepositoryError::unreadable("find who gets what a member leaves")(nobody));
+            return Err(RepositoryError::unexpected_item("find who gets what a member leaves")(nobody));
         };
         let transfer = Transfer { handover, heir, created_until: handover.created_until(&members), correlation_id };
         let pass = pass.unwrap_or_else(|| Pass::first(handover.caches_expire_at(), now));
@@ -105,7 +105,7 @@ impl HandoverWork {
     /// Hands over the next links. Returns what comes after them, and how many they were.
     async fn hand_over_links(&self, transfer: &Transfer<'_>, after: Option<&str>) -> Result<(Step, u64)> {
         let Transfer { handover: Handover { workspace, leaver, .. }, heir, created_until, .. } = *transfer;
-        let after = after.map(Cursor::decode).transpose().map_err(RepositoryError::unreadable(READ_CURSOR))?;
+        let after = after.map(Cursor::decode).transpose().map_err(RepositoryError::unexpected_item(READ_CURSOR))?;
         let owned = self.links.owned(workspace, leaver, created_until, after.as_ref(), self.links_at_once).await?;
         let hand_over = |code| self.links.hand_over(code, leaver, &heir.user, transfer.correlation_id);
         let handed: Vec<_> = owned.codes.iter().map(hand_over).collect();
@@ -118,7 +118,7 @@ impl HandoverWork {
     /// Hands over the next monitored URLs. Returns what comes after them, and how many they were.
     async fn hand_over_targets(&self, transfer: &Transfer<'_>, after: Option<&str>) -> Result<(Step, u64)> {
         let Transfer { handover: Handover { workspace, leaver, .. }, heir, created_until, .. } = *transfer;
-        let after = after.map(PageToken::decode).transpose().map_err(RepositoryError::unreadable(READ_CURSOR))?;
+        let after = after.map(PageToken::decode).transpose().map_err(RepositoryError::unexpected_item(READ_CURSOR))?;
         let owned = self.targets.owned(workspace, leaver, created_until, after.as_ref()).await?;
         let handed: Vec<_> = owned.ids.iter().map(|id| self.targets.hand_over(id, leaver, &heir.user)).collect();
         stream::iter(handed).buffer_unordered(Self::CONCURRENCY).try_collect::<()>().await?;

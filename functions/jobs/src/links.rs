@@ -64,7 +64,7 @@ impl LinkWork {
         after: Option<&str>,
         now: Timestamp,
     ) -> Result<Piece, RepositoryError> {
-        let unreadable = RepositoryError::unreadable("read what a job is about");
+        let unreadable = RepositoryError::unexpected_item("read what a job is about");
         let query = LinkQuery::of(&work.filter).map_err(&unreadable)?.naming(work.short_code.as_ref());
         let after = after.map(Cursor::decode).transpose().map_err(&unreadable)?;
         let (from, to) = query.created;

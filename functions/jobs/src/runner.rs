@@ -77,14 +77,14 @@ impl<C: Serialize> Piece<C> {
 
 /// A checkpoint as it is stored.
 pub(crate) fn encode<C: Serialize>(checkpoint: &C) -> Result<String> {
-    serde_json::to_string(checkpoint).map_err(RepositoryError::unwritable("write a checkpoint"))
+    serde_json::to_string(checkpoint).map_err(RepositoryError::unexpected_item("write a checkpoint"))
 }
 
 /// A stored checkpoint.
 pub(crate) fn decode<C: DeserializeOwned>(checkpoint: Option<&str>) -> Result<Option<C>> {
     let decoded = checkpoint.map(serde_json::from_str).transpose();
     let unreadable = |_| Invalid::new("the checkpoint is not one of this kind of job");
-    decoded.map_err(unreadable).map_err(RepositoryError::unreadable("read a checkpoint"))
+    decoded.map_err(unreadable).map_err(RepositoryError::unexpected_item("read a checkpoint"))
 }
 
 /// What becomes of a job or a task whose mark is gone.

@@ -195,7 +195,8 @@ impl WorkspaceWork {
         after: Option<&str>,
         now: Timestamp,
     ) -> Result<(Option<Step>, u64, u64)> {
-        let after = after.map(Cursor::decode).transpose().map_err(RepositoryError::unreadable("read a checkpoint"))?;
+        let after =
+            after.map(Cursor::decode).transpose().map_err(RepositoryError::unexpected_item("read a checkpoint"))?;
         let range = LinkRange {
             workspace: &job.workspace,
             created: (None, None),
@@ -241,7 +242,7 @@ impl WorkspaceWork {
 
     /// Purges what is left of links that have given way to their tombstones, for whose statistics there is no other way to find them.
     async fn purge_tombstones(&self, job: &Job, after: Option<&str>, now: Timestamp) -> Result<Option<Step>> {
-        let unreadable = RepositoryError::unreadable("read a checkpoint");
+        let unreadable = RepositoryError::unexpected_item("read a checkpoint");
         let after = after.map(LinkId::parse).transpose().map_err(&unreadable)?;
         let (followed, rest) = self.stats.followed(&job.workspace, after.as_ref()).await?;
         let purged: Vec<_> = followed.iter().map(|link| self.purge_tombstone(job, link, now)).collect();

@@ -1,6 +1,6 @@
 use std::error::Error;
 
-use linklet_domain::{Invalid, Refusal};
+use linklet_domain::Refusal;
 
 /// What a table access returns.
 pub type Result<T, E = RepositoryError> = std::result::Result<T, E>;
@@ -57,18 +57,8 @@ impl RepositoryError {
         Self::Unavailable { operation, source: "the condition of the write has failed".into() }
     }
 
-    /// Wraps what is wrong with a text of an item, for `map_err`.
-    pub fn unreadable(operation: &'static str) -> impl Fn(Invalid) -> Self {
-        Self::unexpected_item(operation)
-    }
-
-    /// Wraps an error of writing a text of an item, for `map_err`.
-    pub fn unwritable<E: Error + Send + Sync + 'static>(operation: &'static str) -> impl Fn(E) -> Self {
-        Self::unexpected_item(operation)
-    }
-
-    /// Wraps a (de)serialisation error, for `map_err`.
-    pub(crate) fn unexpected_item<E: Error + Send + Sync + 'static>(operation: &'static str) -> impl Fn(E) -> Self {
+    /// Wraps what is wrong with an item or a text of it, for `map_err`.
+    pub fn unexpected_item<E: Error + Send + Sync + 'static>(operation: &'static str) -> impl Fn(E) -> Self {
         move |source| Self::UnexpectedItem { operation, source: Box::new(source) }
     }
 }

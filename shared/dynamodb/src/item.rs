@@ -12,7 +12,7 @@ use aws_sdk_dynamodb::{
 use linklet_domain::{Timestamp, WorkspaceId};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{RepositoryError, Result, back_off, throttle::reads};
+use crate::{RepositoryError, Result, back_off, throttle::reads, write::ACTION};
 
 /// An item as the SDK represents it: attribute values by attribute name.
 pub(crate) type Item = HashMap<String, AttributeValue>;
@@ -232,19 +232,18 @@ impl Table {
     }
 
     /// A transaction action that puts an item without a condition.
-    pub(crate) fn put(&self, operation: &'static str, item: &impl Serialize) -> Result<TransactWriteItem> {
-        self.put_item(operation, item)?.action()
+    pub(crate) fn put(&self, item: &impl Serialize) -> Result<TransactWriteItem> {
+        self.put_item(ACTION, item)?.action()
     }
 
     /// A transaction action that puts an item on a condition with these values.
     pub(crate) fn put_if(
         &self,
-        operation: &'static str,
         item: &impl Serialize,
         condition: &str,
         values: impl IntoIterator<Item = (&'static str, AttributeValue)>,
     ) -> Result<TransactWriteItem> {
-        self.put_item(operation, item)?.only_if(condition).values(values).action()
+        self.put_item(ACTION, item)?.only_if(condition).values(values).action()
     }
 
     /// Reads up to 100 items in any order, and retries the keys that DynamoDB returns as unprocessed.

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::{
+    Error,
     config::Builder,
     error::{ProvideErrorMetadata, SdkError},
-    operation::{delete_item::DeleteItemError, put_item::PutItemError, update_item::UpdateItemError},
     types::{
         AttributeValue, ConditionCheck, Delete, Put, ReturnValue, ReturnValuesOnConditionCheckFailure,
         TransactWriteItem, Update,
@@ -17,6 +17,9 @@ use crate::{
     RepositoryError, Result, back_off,
     item::{IS_NEW, Item, Key, Table, to_item},
 };
+
+/// What a write is for that is only an action of a transaction, which says itself what it is for.
+pub(crate) const ACTION: &str = "make an action of a transaction";
 
 /// A write of one item. An expression names an attribute whose name is a reserved word, such as `ttl`, as `#ttl`. One whose name
 /// can't stand in an expression has a [placeholder](Write::placeholder).
@@ -69,14 +72,13 @@ impl Table {
     }
 
     /// A transaction action that creates an item and fails if its key exists.
-    pub(crate) fn put_new(&self, operation: &'static str, item: &impl Serialize) -> Result<TransactWriteItem> {
-        self.put_item(operation, item)?.only_if(IS_NEW).action()
+    pub(crate) fn put_new(&self, item: &impl Serialize) -> Result<TransactWriteItem> {
+        self.put_item(ACTION, item)?.only_if(IS_NEW).action()
     }
 
     /// A transaction action that changes nothing and fails if the condition doesn't hold for the item.
     pub(crate) fn check(
         &self,
-        operation: &'static str,
         key: Key,
         condition: &str,
         values: impl IntoIterator<Item = (&'static str, AttributeValue)>,
@@ -89,7 +91,7 @@ impl Table {
             .set_expression_attribute_names(unless_empty(names_in(&[condition])))
             .set_expression_attribute_values(unless_empty(values))
             .build()
-            .map_err(RepositoryError::unavailable(operation))?;
+            .map_err(RepositoryError::unavailable(ACTION))?;
         Ok(TransactWriteItem::builder().condition_check(check).build())
     }
 
@@ -172,7 +174,7 @@ impl Write<'_> {
             table: Table { client, name: table }, operation, kind, condition, values, returns_new, once, ..
         } = self;
         let values = unless_empty(values);
-        match kind {
+        let sent = match kind {
             Kind::Put(item) => {
                 let put = client
                     .put_item()
@@ -183,11 +185,7 @@ impl Write<'_> {
                     .set_expression_attribute_values(values)
                     .set_return_values_on_condition_check_failure(if_refused);
                 let sent = unless_in_conflict(|| Box::pin(put.clone().send())).await;
-                match sent.map_err(SdkError::into_service_error) {
-                    Ok(_) => Ok(Outcome::Done(Item::new())),
-                    Err(PutItemError::ConditionalCheckFailedException(refused)) => Ok(Outcome::Refused(refused.item)),
-                    Err(error) => Err(failed(operation, error)),
-                }
+                sent.map(|_| Item::new()).map_err(Error::from)
             }
             Kind::Update { key, expression } => {
                 let update = client
@@ -208,13 +206,7 @@ impl Write<'_> {
                     }
                     None => unless_in_conflict(|| Box::pin(update.clone().send())).await,
                 };
-                match sent.map_err(SdkError::into_service_error) {
-                    Ok(updated) => Ok(Outcome::Done(updated.attributes.unwrap_or_default())),
-                    Err(UpdateItemError::ConditionalCheckFailedException(refused)) => {
-                        Ok(Outcome::Refused(refused.item))
-                    }
-                    Err(error) => Err(failed(operation, error)),
-                }
+                sent.map(|updated| updated.attributes.unwrap_or_default()).map_err(Error::from)
             }
             Kind::Delete(key) => {
                 let delete = client
@@ -226,14 +218,13 @@ impl Write<'_> {
                     .set_expression_attribute_values(values)
                     .set_return_values_on_condition_check_failure(if_refused);
                 let sent = unless_in_conflict(|| Box::pin(delete.clone().send())).await;
-                match sent.map_err(SdkError::into_service_error) {
-                    Ok(_) => Ok(Outcome::Done(Item::new())),
-                    Err(DeleteItemError::ConditionalCheckFailedException(refused)) => {
-                        Ok(Outcome::Refused(refused.item))
-                    }
-                    Err(error) => Err(failed(operation, error)),
-                }
+                sent.map(|_| Item::new()).map_err(Error::from)
             }
+        };
+        match sent {
+            Ok(item) => Ok(Outcome::Done(item)),
+            Err(Error::ConditionalCheckFailedException(refused)) => Ok(Outcome::Refused(refused.item)),
+            Err(error) => Err(failed(operation, error)),
         }
     }
 
@@ -318,10 +309,7 @@ where
     }
 }
 
-fn failed<E>(operation: &'static str, error: E) -> RepositoryError
-where
-    E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
-{
+fn failed(operation: &'static str, error: Error) -> RepositoryError {
     match error.code() {
         Some(CONFLICT) => RepositoryError::contention(operation),
         _ => RepositoryError::unavailable(operation)(error),
@@ -384,7 +372,7 @@ mod tests {
     #[test]
     fn a_write_that_meets_a_transaction_in_all_tries_fails_for_contention() {
         let failure = |code: &str| {
-            let error = failed("test", DeleteItemError::generic(ErrorMetadata::builder().code(code).build()));
+            let error = failed("test", DeleteItemError::generic(ErrorMetadata::builder().code(code).build()).into());
             std::error::Error::source(&error).unwrap().to_string()
         };
 

@@ -36,7 +36,7 @@ impl AuditTable {
 
     /// The action of a transaction that puts an entry. It is refused if there is one with its key.
     pub(crate) fn action(&self, entry: &AuditEntry) -> Result<TransactWriteItem> {
-        self.0.put_new(PUT, &AuditItem::from(entry))
+        self.0.put_new(&AuditItem::from(entry))
     }
 
     /// Lists the entries of an audit log of which this is true, newest first: at most `limit`, starting after the cursor. There may be fewer,
@@ -68,7 +68,7 @@ impl AuditTable {
                 let item = from_item::<AuditItem>(OPERATION, item)?;
                 // The last key of a range is in it, and the cursor has been shown already.
                 if Some(&item.key.sk) != after.as_ref() {
-                    entries.push(item.into_entry(*audit_log).map_err(RepositoryError::unreadable(OPERATION))?);
+                    entries.push(item.into_entry(*audit_log).map_err(RepositoryError::unexpected_item(OPERATION))?);
                 }
             }
         }

@@ -65,7 +65,6 @@ impl MarkItem {
     }
 }
 
-const PREEMPT: &str = "begin a job in place of all others";
 const MARK: &str = "mark a job that rests";
 
 impl JobsTable {
@@ -73,7 +72,7 @@ impl JobsTable {
     pub(crate) async fn preempted_by(&self, job: &Job) -> Result<Vec<TransactWriteItem>> {
         let begun_at = Some(job.created_at);
         let begun = Job { state: JobState::Running, started_at: begun_at, noted_at: begun_at, ..job.clone() };
-        let mut actions = vec![self.0.put_new(PREEMPT, &JobItem::from(&begun))?];
+        let mut actions = vec![self.0.put_new(&JobItem::from(&begun))?];
         let queue = self.queue(&job.workspace).await?;
         let waiting = queue.waiting.iter().map(|waiting| waiting.id);
         let queued: Vec<_> = queue.running.into_iter().chain(waiting).collect();
@@ -85,10 +84,10 @@ impl JobsTable {
             if let Ok(Some(other)) = self.find(&job.workspace, id).await
                 && !other.state.is_over()
             {
-                actions.push(self.cancelled(PREEMPT, &other, &job.creator(), job.created_at)?);
+                actions.push(self.cancelled(&other, &job.creator(), job.created_at)?);
             }
         }
-        actions.push(self.queue_as(PREEMPT, &QueueItem { running: None, waiting: Vec::new(), ..queue })?);
+        actions.push(self.queue_as(&QueueItem { running: None, waiting: Vec::new(), ..queue })?);
         Ok(actions)
     }
 
@@ -96,12 +95,12 @@ impl JobsTable {
     pub(crate) fn begin(&self, task: &Task) -> Result<[TransactWriteItem; 2]> {
         let recheck =
             self.mark_action(&task.id(), JobMark::Revisit, task.created_at.plus(Closure::CACHES_EXPIRE_WITHIN))?;
-        Ok([self.0.put("begin a task", &TaskItem::from(task))?, recheck])
+        Ok([self.0.put(&TaskItem::from(task))?, recheck])
     }
 
     /// The action that puts a mark beside a job or a task.
     pub(crate) fn mark_action(&self, id: &WorkId, mark: JobMark, due: Timestamp) -> Result<TransactWriteItem> {
-        self.0.put(MARK, &MarkItem::new(id, mark, due))
+        self.0.put(&MarkItem::new(id, mark, due))
     }
 
     /// The action that has a job looked at once all environments know what has become of its workspace, and until it is over, also if

@@ -30,7 +30,7 @@ use crate::{
     item::{IS_NEW, Item, Key, SortKeys, Table, from_item, number, text, to_attributes},
     stream::StreamError,
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
-    write::Write,
+    write::{ACTION, Write},
 };
 
 /// The repository of jobs: JobsTable.
@@ -95,8 +95,8 @@ impl JobsTable {
                 return Ok(Some(None));
             }
             Transaction::new(OPERATION)
-                .and(self.0.put_new(OPERATION, &JobItem::from(&job))?, None)
-                .and(self.queue_as(OPERATION, &queue)?, None)
+                .and(self.0.put_new(&JobItem::from(&job))?, None)
+                .and(self.queue_as(&queue)?, None)
                 .commit(&self.0.client, Some(job))
                 .await
         })
@@ -212,7 +212,7 @@ impl JobsTable {
         if queue.running == Some(*over) {
             next = (!queue.waiting.is_empty()).then(|| queue.waiting.remove(0).id);
             queue.running = next;
-            transaction = transaction.and(self.queue_as(END, &queue)?, Refused::Queue);
+            transaction = transaction.and(self.queue_as(&queue)?, Refused::Queue);
         }
         if let Some(next) = &next {
             transaction = transaction.and(self.started(workspace, next, at)?, Refused::Next);
@@ -260,16 +260,16 @@ impl JobsTable {
     async fn leave_queue(&self, job: &Job, by: &Changer, at: Timestamp) -> Result<bool> {
         let mut queue = self.queue(&job.workspace).await?;
         queue.forget(&job.id);
-        let cancelled = self.cancelled(CANCEL, job, by, at)?;
-        let transaction = Transaction::new(CANCEL).and(cancelled, ()).and(self.queue_as(CANCEL, &queue)?, ());
+        let cancelled = self.cancelled(job, by, at)?;
+        let transaction = Transaction::new(CANCEL).and(cancelled, ()).and(self.queue_as(&queue)?, ());
         Ok(transaction.send(&self.0.client).await? == TransactionOutcome::Committed)
     }
 
     /// The action that cancels a job in the state that was read, also one that runs: what has begun of it is done, and not noted.
-    fn cancelled(&self, operation: &'static str, job: &Job, by: &Changer, at: Timestamp) -> Result<TransactWriteItem> {
+    fn cancelled(&self, job: &Job, by: &Changer, at: Timestamp) -> Result<TransactWriteItem> {
         const CANCELLED: &str = "SET #state = :cancelled, cancelled_by = :by, ended_at = :at, #ttl = :ttl";
         self.0
-            .update(operation, job_key(&job.workspace, &job.id), CANCELLED)
+            .update(ACTION, job_key(&job.workspace, &job.id), CANCELLED)
             .only_if("#state = :state")
             .values([(":state", job.state), (":cancelled", JobState::Cancelled)].map(named))
             .values([(":by", text(by)), (":at", text(&at)), (":ttl", number(&kept_until(at)))])
@@ -304,9 +304,9 @@ impl JobsTable {
     }
 
     /// The action that writes a queue, unless it was written since it was read.
-    fn queue_as(&self, operation: &'static str, queue: &QueueItem) -> Result<TransactWriteItem> {
+    fn queue_as(&self, queue: &QueueItem) -> Result<TransactWriteItem> {
         let next = QueueItem { version: queue.version + 1, ..queue.clone() };
-        let put = self.0.put_item(operation, &next)?;
+        let put = self.0.put_item(ACTION, &next)?;
         if queue.version == 0 {
             return put.only_if(IS_NEW).action();
         }
@@ -347,7 +347,7 @@ impl JobsTable {
         }
         let mut queue = self.queue(workspace).await?;
         queue.forget(id);
-        Transaction::new(END).and(self.queue_as(END, &queue)?, ()).send(&self.0.client).await.map(|_| ())
+        Transaction::new(END).and(self.queue_as(&queue)?, ()).send(&self.0.client).await.map(|_| ())
     }
 }
 

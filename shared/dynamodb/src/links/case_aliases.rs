@@ -7,7 +7,7 @@ use super::{
     CODE_IS_FREE, LinksTable, code_is_free_for,
     item::{CaseAliasItem, case_alias_key, link_key},
 };
-use crate::{Consistency, Result, item::text};
+use crate::{Consistency, Result, item::text, write::ACTION};
 
 impl LinksTable {
     /// What stands under a code that isn't there as it was typed, by eventually consistent reads: the link whose custom code is the
@@ -23,15 +23,12 @@ impl LinksTable {
 
     /// The actions that reserve a custom code in all cases; `None` if it is taken in one. The code of a purged link can be taken
     /// again by its workspace, and by anybody when its tombstone is gone, in whichever case; then nothing remains of the one before.
-    pub(super) async fn claim_case_alias(
-        &self,
-        operation: &'static str,
-        link: &Link,
-    ) -> Result<Option<Vec<TransactWriteItem>>> {
+    pub(super) async fn claim_case_alias(&self, link: &Link) -> Result<Option<Vec<TransactWriteItem>>> {
+        const OPERATION: &str = "look up a code in all cases";
         let (code, workspace) = (link.code(), link.identity.workspace);
         let fold = CaseAliasItem { key: case_alias_key(code), short_code: code.clone(), workspace_id: workspace };
-        let Some(found) = self.0.get::<CaseAliasItem>(operation, case_alias_key(code)).await? else {
-            return Ok(Some(vec![self.0.put_new(operation, &fold)?]));
+        let Some(found) = self.0.get::<CaseAliasItem>(OPERATION, case_alias_key(code)).await? else {
+            return Ok(Some(vec![self.0.put_new(&fold)?]));
         };
         let is_free = match self.find(&found.short_code).await? {
             Some(record) => record.is_purged() && found.workspace_id == workspace,
@@ -42,10 +39,10 @@ impl LinksTable {
             return Ok(None);
         }
         let known = [(":known", text(&found.short_code))];
-        let mut actions = vec![self.0.put_if(operation, &fold, "short_code = :known", known)?];
+        let mut actions = vec![self.0.put_if(&fold, "short_code = :known", known)?];
         if found.short_code != *code {
             // The code that the purged link had would otherwise be found first, and say that it is gone.
-            let delete = self.0.delete(operation, link_key(&found.short_code));
+            let delete = self.0.delete(ACTION, link_key(&found.short_code));
             let delete = delete.only_if(CODE_IS_FREE);
             actions.push(delete.values(code_is_free_for(&workspace)).action()?);
         }

@@ -26,7 +26,7 @@ use crate::{
     RepositoryError, Result, back_off,
     item::{Item, number, text, to_item},
     transaction::{TRIES, Transaction, TransactionOutcome},
-    write::{Outcome, Write},
+    write::{ACTION, Outcome, Write},
 };
 
 const OPERATION: &str = "edit a link";
@@ -225,21 +225,21 @@ impl LinksTable {
         context: &EditContext<'_>,
     ) -> Result<Option<Vec<TransactWriteItem>>> {
         let id = after.id();
-        let Some(mut actions) = self.change_of_external_id(OPERATION, before, after).await? else { return Ok(None) };
+        let Some(mut actions) = self.change_of_external_id(before, after).await? else { return Ok(None) };
         if before.options.max_clicks != after.options.max_clicks {
             actions.push(match after.options.max_clicks {
-                Some(max) => self.set_limit(OPERATION, id, max)?,
-                None => self.end_limit(OPERATION, id)?,
+                Some(max) => self.set_limit(id, max)?,
+                None => self.end_limit(id)?,
             });
         }
         if let Some(hash) = context.password_hash {
-            actions.push(self.set_link_password(OPERATION, id, hash)?);
+            actions.push(self.set_link_password(id, hash)?);
         }
         if let Some(leading) = LinkChanges::of_leading(before, after, context.password_hash.flatten().is_some()) {
             let (change, author) = ((id, &after.last_write.id), (after.updated_at, *context.by));
-            actions.push(self.add_to_history(OPERATION, change, author, leading)?);
+            actions.push(self.add_to_history(change, author, leading)?);
         }
-        actions.extend(self.change_of_reuse_entry(OPERATION, before, after).await?);
+        actions.extend(self.change_of_reuse_entry(before, after).await?);
         Ok(Some(actions))
     }
 
@@ -252,20 +252,20 @@ impl LinksTable {
         let Record::Link(link) = before else { return Ok(Vec::new()) };
         let mut actions = Vec::new();
         if link.is_plain() {
-            actions.extend(self.release_reuse_entry(OPERATION, link).await?);
+            actions.extend(self.release_reuse_entry(link).await?);
         }
         if let Some(id) = &link.metadata.external_id {
-            actions.push(self.release_external_id(OPERATION, link, id)?);
+            actions.push(self.release_external_id(link, id)?);
         }
         if link.options.max_clicks.is_some() {
-            actions.push(self.end_limit(OPERATION, link.id())?);
+            actions.push(self.end_limit(link.id())?);
         }
         if link.availability.is_protected {
-            actions.push(self.set_link_password(OPERATION, link.id(), None)?);
+            actions.push(self.set_link_password(link.id(), None)?);
         }
         if tombstone.reason != RemovalReason::Purged {
             // In the same transaction, so that a marker that is processed again doesn't count again.
-            let count = self.0.update(OPERATION, cleanup_key(&link.identity.workspace), "ADD total_cleaned :one");
+            let count = self.0.update(ACTION, cleanup_key(&link.identity.workspace), "ADD total_cleaned :one");
             actions.push(count.value(":one", number(&1)).action()?);
         }
         Ok(actions)

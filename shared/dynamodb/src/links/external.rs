@@ -5,13 +5,13 @@
 //! id at once, one gets it.
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
-use linklet_domain::{ExternalId, Link, LinkId, Record, WorkspaceId};
+use linklet_domain::{ExternalId, Link, Record, WorkspaceId};
 
 use super::{
     LinksTable,
     item::{ExternalIdItem, external_id_key},
 };
-use crate::{Result, item::text};
+use crate::{Result, item::text, write::ACTION};
 
 /// What is known of an external id.
 enum ClaimStatus {
@@ -50,31 +50,22 @@ impl LinksTable {
     }
 
     /// The action that gives a link its external id, unless a concurrent request takes it; `None` if another link has it.
-    pub(super) async fn claim_external_id(
-        &self,
-        operation: &'static str,
-        (workspace, link): (&WorkspaceId, &LinkId),
-        id: &ExternalId,
-    ) -> Result<Option<TransactWriteItem>> {
-        let entry = ExternalIdItem::new(workspace, link, id);
+    pub(super) async fn claim_external_id(&self, link: &Link, id: &ExternalId) -> Result<Option<TransactWriteItem>> {
+        let workspace = &link.identity.workspace;
+        let entry = ExternalIdItem::new(workspace, link.id(), id);
         match self.claim_status(workspace, id).await? {
             ClaimStatus::Taken(_) => Ok(None),
-            ClaimStatus::Free(None) => self.0.put_new(operation, &entry).map(Some),
+            ClaimStatus::Free(None) => self.0.put_new(&entry).map(Some),
             // Each entry has a claim of its own, so it is the one that was read and not a later one of the same link.
             ClaimStatus::Free(Some(stale)) => {
-                self.0.put_if(operation, &entry, "claim = :stale", Some((":stale", text(&stale.claim)))).map(Some)
+                self.0.put_if(&entry, "claim = :stale", Some((":stale", text(&stale.claim)))).map(Some)
             }
         }
     }
 
     /// The action that frees the external id of a link, which succeeds also if the entry is gone.
-    pub(super) fn release_external_id(
-        &self,
-        operation: &'static str,
-        link: &Link,
-        id: &ExternalId,
-    ) -> Result<TransactWriteItem> {
-        let delete = self.0.delete(operation, external_id_key(&link.identity.workspace, id));
+    pub(super) fn release_external_id(&self, link: &Link, id: &ExternalId) -> Result<TransactWriteItem> {
+        let delete = self.0.delete(ACTION, external_id_key(&link.identity.workspace, id));
         let is_ours = format!("attribute_not_exists(pk) OR ({IS_THE_LINKS})");
         delete.only_if(is_ours).values(of_link(link)).action()
     }
@@ -82,7 +73,6 @@ impl LinksTable {
     /// The actions that give a link another external id; `None` if another link has it.
     pub(super) async fn change_of_external_id(
         &self,
-        operation: &'static str,
         before: &Link,
         after: &Link,
     ) -> Result<Option<Vec<TransactWriteItem>>> {
@@ -92,12 +82,11 @@ impl LinksTable {
             return Ok(Some(actions));
         }
         if let Some(new) = new {
-            let link = (&before.identity.workspace, before.id());
-            let Some(claim) = self.claim_external_id(operation, link, new).await? else { return Ok(None) };
+            let Some(claim) = self.claim_external_id(before, new).await? else { return Ok(None) };
             actions.push(claim);
         }
         if let Some(old) = old {
-            actions.push(self.release_external_id(operation, before, old)?);
+            actions.push(self.release_external_id(before, old)?);
         }
         Ok(Some(actions))
     }

@@ -46,11 +46,10 @@ impl LinksTable {
     /// The action that adds a change to a link's history.
     pub(super) fn add_to_history(
         &self,
-        operation: &'static str,
         (link, change_id): (&LinkId, &EventId),
         (at, by): (Timestamp, UserId),
         changes: LinkChanges,
     ) -> Result<TransactWriteItem> {
-        self.0.put_new(operation, &HistoryItem::new(link, at, by, change_id, changes))
+        self.0.put_new(&HistoryItem::new(link, at, by, change_id, changes))
     }
 }

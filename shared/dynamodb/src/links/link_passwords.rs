@@ -7,7 +7,7 @@ use super::{
     LinksTable,
     item::{LinkPasswordItem, link_password_key},
 };
-use crate::Result;
+use crate::{Result, write::ACTION};
 
 impl LinksTable {
     /// The hash of a link's password; `None` if it has none.
@@ -20,18 +20,13 @@ impl LinksTable {
     }
 
     /// The action that gives a link a password, or takes it away.
-    pub(super) fn set_link_password(
-        &self,
-        operation: &'static str,
-        link: &LinkId,
-        password_hash: Option<&str>,
-    ) -> Result<TransactWriteItem> {
+    pub(super) fn set_link_password(&self, link: &LinkId, password_hash: Option<&str>) -> Result<TransactWriteItem> {
         match password_hash {
             Some(hash) => {
                 let lock = LinkPasswordItem { key: link_password_key(link), password_hash: hash.to_owned() };
-                self.0.put_item(operation, &lock)?.action()
+                self.0.put(&lock)
             }
-            None => self.0.delete(operation, link_password_key(link)).action(),
+            None => self.0.delete(ACTION, link_password_key(link)).action(),
         }
     }
 }

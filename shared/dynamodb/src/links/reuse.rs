@@ -27,6 +27,7 @@ use crate::{
     Consistency, Result,
     item::{number, text},
     transaction::Transaction,
+    write::ACTION,
 };
 
 /// The reuse entry of a URL, as [`LinksTable::reusable`] finds it.
@@ -83,10 +84,10 @@ impl LinksTable {
         // A concurrent request for the same URL, key or id has to be noticed first: its link may be the answer.
         let mut others = Transaction::new(OPERATION);
         if let Some(reusable) = reusable {
-            others = others.and(self.put_reuse_entry(OPERATION, link, reusable)?, CreateOutcome::Conflict);
+            others = others.and(self.put_reuse_entry(link, reusable)?, CreateOutcome::Conflict);
         }
         if let Some(id) = external_id {
-            match self.claim_external_id(OPERATION, (workspace, link.id()), id).await? {
+            match self.claim_external_id(link, id).await? {
                 Some(claim) => others = others.and(claim, CreateOutcome::Conflict),
                 None => return Ok(CreateOutcome::ExternalIdTaken),
             }
@@ -94,21 +95,21 @@ impl LinksTable {
         if let Some((key, answer)) = answer {
             let item = idempotency_item(workspace, key, answer, link.created_at);
             let now = (":now", number(&link.created_at.unix_seconds()));
-            others = others.and(self.0.put_if(OPERATION, &item, KEY_IS_FREE, [now])?, CreateOutcome::Conflict);
+            others = others.and(self.0.put_if(&item, KEY_IS_FREE, [now])?, CreateOutcome::Conflict);
         }
         if *is_custom {
-            match self.claim_case_alias(OPERATION, link).await? {
+            match self.claim_case_alias(link).await? {
                 Some(claim) => others = others.and_each(claim, CreateOutcome::CodeTaken),
                 None => return Ok(CreateOutcome::CodeTaken),
             }
         }
         if let Some(max) = link.options.max_clicks {
-            others = others.and(self.set_limit(OPERATION, link.id(), max)?, CreateOutcome::Conflict);
+            others = others.and(self.set_limit(link.id(), max)?, CreateOutcome::Conflict);
         }
         if password_hash.is_some() {
-            others = others.and(self.set_link_password(OPERATION, link.id(), *password_hash)?, CreateOutcome::Conflict);
+            others = others.and(self.set_link_password(link.id(), *password_hash)?, CreateOutcome::Conflict);
         }
-        let put = self.0.put_if(OPERATION, &item, CODE_IS_FREE, code_is_free_for(workspace))?;
+        let put = self.0.put_if(&item, CODE_IS_FREE, code_is_free_for(workspace))?;
         let sent = others.and(put, CreateOutcome::CodeTaken).send(&self.0.client).await?;
         Ok(sent.or(CreateOutcome::Created, CreateOutcome::Conflict))
     }
@@ -173,50 +174,39 @@ impl LinksTable {
     }
 
     /// The action that makes a link the one of its URL, if the URL is still reusable so.
-    fn put_reuse_entry(&self, operation: &'static str, link: &Link, reusable: &Reusable) -> Result<TransactWriteItem> {
+    fn put_reuse_entry(&self, link: &Link, reusable: &Reusable) -> Result<TransactWriteItem> {
         let entry = ReuseItem::new(link);
         match reusable {
-            Reusable::Stale(code) => {
-                self.0.put_if(operation, &entry, "short_code = :stale", Some((":stale", text(code))))
-            }
-            Reusable::Link(_) | Reusable::None => self.0.put_new(operation, &entry),
+            Reusable::Stale(code) => self.0.put_if(&entry, "short_code = :stale", Some((":stale", text(code)))),
+            Reusable::Link(_) | Reusable::None => self.0.put_new(&entry),
         }
     }
 
     /// The actions after which the entries of a link's URLs are as the change of the link demands: what can't be reused any more
     /// has none, and what can be takes that of its URL, unless the URL has another link that can be reused.
-    pub(super) async fn change_of_reuse_entry(
-        &self,
-        operation: &'static str,
-        before: &Link,
-        after: &Link,
-    ) -> Result<Vec<TransactWriteItem>> {
+    pub(super) async fn change_of_reuse_entry(&self, before: &Link, after: &Link) -> Result<Vec<TransactWriteItem>> {
         let is_of_the_same_url = ReuseItem::key_of(before) == ReuseItem::key_of(after);
         let mut actions = Vec::new();
         if before.is_plain() && !(is_of_the_same_url && after.is_plain()) {
-            actions.extend(self.release_reuse_entry(operation, before).await?);
+            actions.extend(self.release_reuse_entry(before).await?);
         }
         if after.is_plain() && !(is_of_the_same_url && before.is_plain()) {
             let (workspace, target) = (&after.identity.workspace, &after.target);
             match self.reusable(workspace, target, after.watch, Consistency::Strong).await? {
                 Reusable::Link(_) => {}
-                reusable => actions.push(self.put_reuse_entry(operation, after, &reusable)?),
+                reusable => actions.push(self.put_reuse_entry(after, &reusable)?),
             }
         }
         Ok(actions)
     }
 
     /// The action that deletes the entry of a link's URL; `None` if there is none, or it names another link.
-    pub(super) async fn release_reuse_entry(
-        &self,
-        operation: &'static str,
-        link: &Link,
-    ) -> Result<Option<TransactWriteItem>> {
-        let entry = self.0.get::<ReuseItem>(operation, ReuseItem::key_of(link)).await?;
+    pub(super) async fn release_reuse_entry(&self, link: &Link) -> Result<Option<TransactWriteItem>> {
+        let entry = self.0.get::<ReuseItem>("look up a URL", ReuseItem::key_of(link)).await?;
         if entry.is_none_or(|entry| entry.short_code != *link.code()) {
             return Ok(None);
         }
-        let delete = self.0.delete(operation, ReuseItem::key_of(link)).only_if("short_code = :code");
+        let delete = self.0.delete(ACTION, ReuseItem::key_of(link)).only_if("short_code = :code");
         delete.value(":code", text(link.code())).action().map(Some)
     }
 }

@@ -23,7 +23,7 @@ use crate::{
     RepositoryError, Result,
     item::{from_item, number, text},
     transaction::{Transaction, retry_on_conflict},
-    write::Outcome,
+    write::{ACTION, Outcome},
 };
 
 /// Whether a visitor may follow a link with a limit.
@@ -124,7 +124,7 @@ impl LinksTable {
             let still = "full_for = :max AND full_at = :at";
             Transaction::new(OPERATION)
                 .and(exhausted.action()?, Some(()))
-                .and(self.0.check(OPERATION, uses_key(&end.link), still, noted.clone())?, Some(()))
+                .and(self.0.check(uses_key(&end.link), still, noted.clone())?, Some(()))
                 .commit(&self.0.client, ())
                 .await
         })
@@ -151,20 +151,15 @@ impl LinksTable {
     }
 
     /// The action that gives a link a limit, or another one. What is used stays.
-    pub(super) fn set_limit(
-        &self,
-        operation: &'static str,
-        link: &LinkId,
-        max: ClickLimit,
-    ) -> Result<TransactWriteItem> {
+    pub(super) fn set_limit(&self, link: &LinkId, max: ClickLimit) -> Result<TransactWriteItem> {
         const SET: &str = "SET #max = :max, used = if_not_exists(used, :none) REMOVE full_for, full_at, correlation_id";
-        let update = self.0.update(operation, uses_key(link), SET);
+        let update = self.0.update(ACTION, uses_key(link), SET);
         update.values([(":max", limit(max)), (":none", number(&0))]).action()
     }
 
     /// The action that takes a link's limit away, if it has one.
-    pub(super) fn end_limit(&self, operation: &'static str, link: &LinkId) -> Result<TransactWriteItem> {
-        self.0.delete(operation, uses_key(link)).action()
+    pub(super) fn end_limit(&self, link: &LinkId) -> Result<TransactWriteItem> {
+        self.0.delete(ACTION, uses_key(link)).action()
     }
 }
 

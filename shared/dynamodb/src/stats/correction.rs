@@ -190,7 +190,7 @@ impl StatsTable {
         }
         let mut actions = vec![self.change_total(workspace, link, change)?];
         if let Some(past) = &after.past {
-            actions.push(self.table.put(CORRECT, &PastItem::new(link, past))?);
+            actions.push(self.table.put(&PastItem::new(link, past))?);
         }
         for (slice, counted) in after.slices.iter().filter(|(slice, _)| is_written(slice)) {
             actions.push(self.put_day_action(link, *slice, counted)?);

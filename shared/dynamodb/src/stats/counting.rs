@@ -308,7 +308,7 @@ impl StatsTable {
             for ClassifiedClick { click, client } in fresh {
                 past.count(click.clicked_at(), &click.visitor, client);
             }
-            actions.push(self.table.put(COUNT, &PastItem::new(work.link, &past))?);
+            actions.push(self.table.put(&PastItem::new(work.link, &past))?);
             change.set(&"past_clicks", number(&past.profile.clicks));
             let late = (slice.day, ClickCount::from(&after.stats).since((&day.stats).into()));
             let history = totals.history.iter().map(|(day, count)| (*day, *count)).chain([late]);
@@ -337,8 +337,8 @@ impl StatsTable {
     ) -> Result<TransactWriteItem> {
         let item = DayItem::new(link, slice, after);
         match after.version {
-            1 => self.table.put_new(COUNT, &item),
-            version => self.table.put_if(COUNT, &item, SAME_VERSION, [(":before", number(&(version - 1)))]),
+            1 => self.table.put_new(&item),
+            version => self.table.put_if(&item, SAME_VERSION, [(":before", number(&(version - 1)))]),
         }
     }
 

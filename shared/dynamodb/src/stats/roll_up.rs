@@ -42,7 +42,7 @@ impl StatsTable {
         // Also days whose number is not in the total that was read, since it may be there by now.
         old_days.for_each(|(slice, _)| change.remove(*slice));
         totals.open.range(..DaySlice::from(until)).for_each(|(slice, _)| change.remove(*slice));
-        let past = self.table.put(ROLL_UP, &PastItem::new(link, &past))?;
+        let past = self.table.put(&PastItem::new(link, &past))?;
         self.transact(ROLL_UP, vec![past, self.change_total(workspace, link, change)?]).await
     }
 }

@@ -159,7 +159,7 @@ impl StatsTable {
         let link_of = |item: &Item| {
             let Key { sk, .. } = from_item(OPERATION, item.clone())?;
             let link = LinkId::parse(sk.strip_prefix(TOTAL_PREFIX).unwrap_or_default());
-            link.map_err(RepositoryError::unreadable(OPERATION))
+            link.map_err(RepositoryError::unexpected_item(OPERATION))
         };
         let links = items.iter().map(link_of).collect::<Result<_, _>>()?;
         Ok((links, answers.last_read().map(link_of).transpose()?))

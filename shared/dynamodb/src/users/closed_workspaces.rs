@@ -127,7 +127,7 @@ impl UsersTable {
     /// The check that a workspace is closed since this time, or open.
     fn is_so(&self, workspace: &WorkspaceId, closed_at: Option<Timestamp>) -> Result<TransactWriteItem> {
         let condition = if closed_at.is_some() { "closed_at = :at" } else { "attribute_not_exists(closed_at)" };
-        self.0.check(MARK, workspace_key(workspace), condition, closed_at.map(|at| (":at", text(&at))))
+        self.0.check(workspace_key(workspace), condition, closed_at.map(|at| (":at", text(&at))))
     }
 
     fn mark(&self, key: Key, closed_at: Option<Timestamp>) -> Result<TransactWriteItem> {

@@ -44,7 +44,7 @@ impl UsersTable {
                 .and(self.marked(user_key(&user_id), ", password_changed_at = :at REMOVE password_hash", now)?, None)
                 .and(self.marked(email_key(email), "", now)?, None)
                 .and(self.marked(address_key(&user_id), " REMOVE verified_at, awaits_password", now)?, None)
-                .and(self.0.put_if(CLOSE, &ended, ENDS_MORE, [(":at", text(&ends))])?, None);
+                .and(self.0.put_if(&ended, ENDS_MORE, [(":at", text(&ends))])?, None);
             if closed_at.is_none() {
                 let closed = origin.of_person(&user_id, AuditAction::AccountClosed);
                 transaction = transaction.and(self.entry(&closed)?, None);

@@ -105,13 +105,12 @@ impl UsersTable {
             if let Some((key, answer)) = answer {
                 let item = CreationItem::new(user, key, answer, *now);
                 let is_free = "attribute_not_exists(pk) OR #ttl <= :now";
-                let put = self.0.put_if(CREATE, &item, is_free, [(":now", number(&now.unix_seconds()))])?;
+                let put = self.0.put_if(&item, is_free, [(":now", number(&now.unix_seconds()))])?;
                 transaction = transaction.and(put, CreateWorkspaceOutcome::KeyTaken);
             }
             let transaction = self
                 .and_workspace(
                     transaction,
-                    CREATE,
                     workspace,
                     CreateWorkspaceOutcome::Taken,
                     CreateWorkspaceOutcome::Taken,
@@ -150,7 +149,6 @@ impl UsersTable {
     pub(super) fn and_workspace<T: Copy>(
         &self,
         transaction: Transaction<T>,
-        operation: &'static str,
         workspace: &NewWorkspace,
         slug_taken: T,
         id_taken: T,
@@ -162,10 +160,10 @@ impl UsersTable {
         let membership = MemberItem::new(&creator.user, &workspace.membership());
         let created = origin.in_workspace(id, AuditAction::WorkspaceCreated, AuditSubject::Workspace(*id));
         Ok(transaction
-            .and(self.0.put_new(operation, &slug_item)?, slug_taken)
-            .and(self.0.put_new(operation, &workspace_item)?, id_taken)
-            .and(self.0.put_new(operation, &membership)?, id_taken)
-            .and(self.0.put_new(operation, &WorkspaceMemberItem::new(id, creator))?, id_taken)
+            .and(self.0.put_new(&slug_item)?, slug_taken)
+            .and(self.0.put_new(&workspace_item)?, id_taken)
+            .and(self.0.put_new(&membership)?, id_taken)
+            .and(self.0.put_new(&WorkspaceMemberItem::new(id, creator))?, id_taken)
             .and(self.entry(&created)?, id_taken))
     }
 

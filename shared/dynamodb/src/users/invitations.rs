@@ -28,6 +28,7 @@ use crate::{
     Result,
     item::{Key, SortKeys, Table, number, text},
     transaction::{Transaction, TransactionOutcome, retry_on_conflict},
+    write::ACTION,
 };
 
 /// The repository for mails about invitations: the items of UsersTable under workspaces' invitations and under tokens.
@@ -122,8 +123,8 @@ impl Invitations {
         retry_on_conflict(OPERATION, || async {
             let item = InvitationTokenItem::of(invitation, token, true);
             Transaction::new(OPERATION)
-                .and(self.0.is_still(OPERATION, invitation)?, Some(false))
-                .and(self.0.put_new(OPERATION, &item)?, Some(false))
+                .and(self.0.is_still(invitation)?, Some(false))
+                .and(self.0.put_new(&item)?, Some(false))
                 .commit(&self.0.client, true)
                 .await
         })
@@ -177,9 +178,9 @@ impl UsersTable {
             Transaction::new(OPERATION)
                 .and(self.caller_is_admin(&invitation.workspace, inviter.user)?, not_admin)
                 .and_each(self.session_lasts(inviter)?, not_admin)
-                .and(self.one_more_made(OPERATION, &invitation.workspace, INVITATIONS_MADE, most)?, None)
-                .and(self.0.put(OPERATION, &InvitationItem::from(invitation))?, not_admin)
-                .and(self.0.put(OPERATION, &token)?, not_admin)
+                .and(self.one_more_made(&invitation.workspace, INVITATIONS_MADE, most)?, None)
+                .and(self.0.put(&InvitationItem::from(invitation))?, not_admin)
+                .and(self.0.put(&token)?, not_admin)
                 .and(self.entry(&entry)?, not_admin)
                 .commit(&self.0.client, InviteOutcome::Invited)
                 .await
@@ -194,7 +195,7 @@ impl UsersTable {
     pub async fn invite_to_register(&self, email: &EmailAddress, token: &TokenHash, now: Timestamp) -> Result<()> {
         const OPERATION: &str = "invite somebody to register";
         let item = InvitationTokenItem::to_register(email, token, now);
-        Transaction::new(OPERATION).and(self.0.put_new(OPERATION, &item)?, ()).or_fail(&self.0.client).await
+        Transaction::new(OPERATION).and(self.0.put_new(&item)?, ()).or_fail(&self.0.client).await
     }
 
     /// Lists the open invitations of a workspace, newest first.
@@ -228,7 +229,7 @@ impl UsersTable {
             };
             Transaction::new(OPERATION)
                 .and(self.caller_is_admin(workspace, caller)?, Some(WithdrawOutcome::CallerNotAdmin))
-                .and(self.deletion(OPERATION, &invitation)?, None)
+                .and(self.deletion(&invitation)?, None)
                 .and(self.entry(&entry_of_withdrawal(origin, &invitation))?, None)
                 .commit(&self.0.client, WithdrawOutcome::Withdrawn)
                 .await
@@ -272,7 +273,7 @@ impl UsersTable {
             retry_on_conflict(OPERATION, async || {
                 // What refuses it is that it was accepted, replaced or withdrawn meanwhile.
                 Transaction::new(OPERATION)
-                    .and(self.deletion(OPERATION, invitation)?, Some(()))
+                    .and(self.deletion(invitation)?, Some(()))
                     .and(self.entry(&entry_of_withdrawal(origin, invitation))?, Some(()))
                     .commit(&self.0.client, ())
                     .await
@@ -349,8 +350,7 @@ impl UsersTable {
             let Some(most_joinings) = most_made(joinings, memberships.len(), Membership::MOST) else {
                 return Ok(Some(AcceptOutcome::TooMany));
             };
-            let transaction =
-                self.and_membership(Transaction::new(ACCEPT), ACCEPT, invitation, account, now, &already)?;
+            let transaction = self.and_membership(Transaction::new(ACCEPT), invitation, account, now, &already)?;
             let transaction = transaction.and(self.admission(invitation)?, INVALID);
             let member = Member::of(account, invitation.role, now);
             let joining = self.joining(&member, open.verified_at(now), most_joinings)?;
@@ -359,7 +359,7 @@ impl UsersTable {
             let transaction =
                 transaction.and_each(self.session_lasts(ActiveSession { user: &account.id, session })?, INVALID);
             let mut transaction = transaction
-                .and(self.deletion(ACCEPT, invitation)?, None)
+                .and(self.deletion(invitation)?, None)
                 .and(self.entry(&entry_of_joining(origin, invitation, account))?, None);
             if open.verified_at(now).is_some() && self.verified_at(&account.id).await?.is_none() {
                 let verified = origin.of_person(&account.id, AuditAction::AccountAddressVerified);
@@ -392,12 +392,12 @@ impl UsersTable {
     ) -> Result<RegisterOutcome> {
         const OPERATION: &str = "register an invited account";
         const INVALID: RegisterOutcome = RegisterOutcome::InvitationInvalid;
-        let transaction = self.and_account(Transaction::new(OPERATION), OPERATION, account, verified_at, origin)?;
-        let transaction = transaction.and(self.deletion(OPERATION, invitation)?, INVALID);
+        let transaction = self.and_account(Transaction::new(OPERATION), account, verified_at, origin)?;
+        let transaction = transaction.and(self.deletion(invitation)?, INVALID);
         let transaction = transaction.and(self.admission(invitation)?, INVALID);
         let conflict = RegisterOutcome::Conflict;
         let now = account.created_at;
-        let transaction = self.and_membership(transaction, OPERATION, invitation, account, now, &conflict)?;
+        let transaction = self.and_membership(transaction, invitation, account, now, &conflict)?;
         let transaction = transaction.and(self.entry(&entry_of_joining(origin, invitation, account))?, conflict);
         Ok(transaction.send(&self.0.client).await?.or(RegisterOutcome::Registered, conflict))
     }
@@ -414,12 +414,12 @@ impl UsersTable {
     ) -> Result<RegisterOutcome> {
         const OPERATION: &str = "register by an invitation";
         let Registration { account, verified_at, .. } = registration;
-        let transaction = self.and_account(Transaction::new(OPERATION), OPERATION, account, *verified_at, origin)?;
-        let used = self.used_up(OPERATION, invitation_token_key(token))?;
+        let transaction = self.and_account(Transaction::new(OPERATION), account, *verified_at, origin)?;
+        let used = self.used_up(invitation_token_key(token))?;
         let transaction = transaction.and(used, RegisterOutcome::InvitationInvalid);
         let (taken, conflict) = (RegisterOutcome::SlugTaken, RegisterOutcome::Conflict);
         let workspace = registration.workspace();
-        let transaction = self.and_workspace(transaction, OPERATION, &workspace, taken, conflict, origin)?;
+        let transaction = self.and_workspace(transaction, &workspace, taken, conflict, origin)?;
         Ok(transaction.send(&self.0.client).await?.or(RegisterOutcome::Registered, conflict))
     }
 
@@ -427,7 +427,6 @@ impl UsersTable {
     fn and_membership<T: Clone>(
         &self,
         transaction: Transaction<T>,
-        operation: &'static str,
         invitation: &Invitation,
         account: &Account,
         joined_at: Timestamp,
@@ -437,8 +436,8 @@ impl UsersTable {
         let membership = Membership::new(*workspace, *role, joined_at);
         let listed = WorkspaceMemberItem::new(workspace, &Member::of(account, *role, joined_at));
         Ok(transaction
-            .and(self.0.put_new(operation, &MemberItem::new(&account.id, &membership))?, already.clone())
-            .and(self.0.put_new(operation, &listed)?, already.clone()))
+            .and(self.0.put_new(&MemberItem::new(&account.id, &membership))?, already.clone())
+            .and(self.0.put_new(&listed)?, already.clone()))
     }
 
     /// The action that counts a new admin. For other roles it only makes sure that the workspace has one, so that an invitation
@@ -446,15 +445,15 @@ impl UsersTable {
     fn admission(&self, invitation: &Invitation) -> Result<TransactWriteItem> {
         let (is_entered, least) = (format!("{HAS_ADMINS} AND {IS_OPEN}"), (":least", number(&1)));
         if invitation.role != Role::Admin {
-            return self.0.check(ACCEPT, workspace_key(&invitation.workspace), &is_entered, [least]);
+            return self.0.check(workspace_key(&invitation.workspace), &is_entered, [least]);
         }
-        let update = self.0.update(ACCEPT, workspace_key(&invitation.workspace), "ADD admins :one").only_if(is_entered);
+        let update = self.0.update(ACTION, workspace_key(&invitation.workspace), "ADD admins :one").only_if(is_entered);
         update.values([least, (":one", number(&1))]).action()
     }
 
     /// Deletes an invitation, if it is still this one.
-    fn deletion(&self, operation: &'static str, invitation: &Invitation) -> Result<TransactWriteItem> {
-        self.0.delete(operation, key_of(invitation)).only_if(IS_STILL).value(":token", text(&invitation.token)).action()
+    fn deletion(&self, invitation: &Invitation) -> Result<TransactWriteItem> {
+        self.0.delete(ACTION, key_of(invitation)).only_if(IS_STILL).value(":token", text(&invitation.token)).action()
     }
 }
 
@@ -470,8 +469,8 @@ impl Table {
     }
 
     /// A condition check that an invitation was neither replaced nor accepted nor withdrawn.
-    fn is_still(&self, operation: &'static str, invitation: &Invitation) -> Result<TransactWriteItem> {
-        self.check(operation, key_of(invitation), IS_STILL, [(":token", text(&invitation.token))])
+    fn is_still(&self, invitation: &Invitation) -> Result<TransactWriteItem> {
+        self.check(key_of(invitation), IS_STILL, [(":token", text(&invitation.token))])
     }
 }
 

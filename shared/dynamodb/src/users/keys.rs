@@ -133,9 +133,9 @@ impl UsersTable {
             Transaction::new(OPERATION)
                 .and(self.caller_is_admin(&key.workspace, creator.user)?, not_admin)
                 .and_each(self.session_lasts(creator)?, not_admin)
-                .and(self.one_more_made(OPERATION, &key.workspace, KEYS_MADE, most)?, None)
-                .and(self.0.put_new(OPERATION, &KeyItem::under_workspace(key))?, taken)
-                .and(self.0.put_new(OPERATION, &KeyItem::under_hash(key))?, taken)
+                .and(self.one_more_made(&key.workspace, KEYS_MADE, most)?, None)
+                .and(self.0.put_new(&KeyItem::under_workspace(key))?, taken)
+                .and(self.0.put_new(&KeyItem::under_hash(key))?, taken)
                 .and(self.entry(&created)?, taken)
                 .commit(&self.0.client, CreateKeyOutcome::Created)
                 .await

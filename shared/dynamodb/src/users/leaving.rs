@@ -194,7 +194,7 @@ impl UsersTable {
                 .and(address_goes.action()?, None)
                 .and(account_goes.value(":email", text(email)).action()?, None)
                 .and(address_is_free.value(":user", text(user)).action()?, None)
-                .and(self.0.put_if(LEAVE, &ended, ENDS_MORE, [(":at", text(&ends))])?, None)
+                .and(self.0.put_if(&ended, ENDS_MORE, [(":at", text(&ends))])?, None)
                 .and_each(self.2.begin(&forgetting)?, None)
                 .and(self.entry(&closed)?, None)
                 .commit(&self.0.client, true)

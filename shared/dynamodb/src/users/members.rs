@@ -23,6 +23,7 @@ use crate::{
     Result,
     item::{Key, SortKeys, number, text},
     transaction::{Transaction, retry_on_conflict},
+    write::ACTION,
 };
 
 /// A change of a membership.
@@ -154,7 +155,7 @@ impl UsersTable {
             let Some(heir) = self.heir_of(removal).await? else { return Ok(Some(MemberOutcome::LastAdmin)) };
             let mut transaction = Transaction::new(OPERATION);
             for key in membership_keys(workspace, user) {
-                transaction = transaction.and(self.member_deletion(OPERATION, key, &member)?, None);
+                transaction = transaction.and(self.member_deletion(key, &member)?, None);
             }
             transaction = self.count_admins(transaction, workspace, member.active_role(), None)?;
             // Whoever leaves by themselves needn't be an admin, but whoever gets what they leave has to be one still.
@@ -181,7 +182,7 @@ impl UsersTable {
     ) -> Result<Transaction<Refusal>> {
         let mut transaction = Transaction::new(operation);
         for key in membership_keys(workspace, &before.user) {
-            transaction = transaction.and(self.membership_change(operation, key, before, after)?, None);
+            transaction = transaction.and(self.membership_change(key, before, after)?, None);
         }
         self.count_admins(transaction, workspace, before.active_role(), after.active_role())
     }
@@ -221,7 +222,7 @@ impl UsersTable {
 
     /// The action that changes the number of a workspace's admins, which must be at least so many before.
     fn admin_count(&self, workspace: &WorkspaceId, change: i64, least: u64) -> Result<TransactWriteItem> {
-        let update = self.0.update("count admins", workspace_key(workspace), "ADD admins :change").only_if(HAS_ADMINS);
+        let update = self.0.update(ACTION, workspace_key(workspace), "ADD admins :change").only_if(HAS_ADMINS);
         update.values([(":change", number(&change)), (":least", number(&least))]).action()
     }
 
@@ -237,29 +238,23 @@ impl UsersTable {
 
     fn role_check(&self, workspace: &WorkspaceId, user: &UserId, condition: &str) -> Result<TransactWriteItem> {
         let is_admin = [(":role", text(Role::Admin.as_str()))];
-        self.0.check("check a role", workspace_member_key(workspace, user), condition, is_admin)
+        self.0.check(workspace_member_key(workspace, user), condition, is_admin)
     }
 
-    fn membership_change(
-        &self,
-        operation: &'static str,
-        key: Key,
-        before: &Member,
-        after: &Member,
-    ) -> Result<TransactWriteItem> {
+    fn membership_change(&self, key: Key, before: &Member, after: &Member) -> Result<TransactWriteItem> {
         let change = match after.paused_at {
             Some(_) => "SET #role = :after, paused_at = :at",
             None => "SET #role = :after REMOVE paused_at",
         };
-        let update = self.0.update(operation, key, change).only_if(is_as_read(before));
+        let update = self.0.update(ACTION, key, change).only_if(is_as_read(before));
         update
             .values([(":role", text(before.role.as_str())), (":after", text(after.role.as_str()))])
             .values(after.paused_at.map(|at| (":at", text(&at))))
             .action()
     }
 
-    fn member_deletion(&self, operation: &'static str, key: Key, member: &Member) -> Result<TransactWriteItem> {
-        let delete = self.0.delete(operation, key).only_if(is_as_read(member));
+    fn member_deletion(&self, key: Key, member: &Member) -> Result<TransactWriteItem> {
+        let delete = self.0.delete(ACTION, key).only_if(is_as_read(member));
         delete.value(":role", text(member.role.as_str())).action()
     }
 }

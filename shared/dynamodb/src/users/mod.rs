@@ -122,10 +122,10 @@ impl UsersTable {
     pub async fn register(&self, registration: &Registration, origin: &AuditContext) -> Result<RegisterOutcome> {
         const OPERATION: &str = "register an account";
         let Registration { account, verified_at, .. } = registration;
-        let transaction = self.and_account(Transaction::new(OPERATION), OPERATION, account, *verified_at, origin)?;
+        let transaction = self.and_account(Transaction::new(OPERATION), account, *verified_at, origin)?;
         let (taken, conflict) = (RegisterOutcome::SlugTaken, RegisterOutcome::Conflict);
         let workspace = registration.workspace();
-        let transaction = self.and_workspace(transaction, OPERATION, &workspace, taken, conflict, origin)?;
+        let transaction = self.and_workspace(transaction, &workspace, taken, conflict, origin)?;
         Ok(transaction.send(&self.0.client).await?.or(RegisterOutcome::Registered, conflict))
     }
 
@@ -133,7 +133,6 @@ impl UsersTable {
     fn and_account(
         &self,
         transaction: Transaction<RegisterOutcome>,
-        operation: &'static str,
         account: &Account,
         verified_at: Option<Timestamp>,
         origin: &AuditContext,
@@ -142,9 +141,9 @@ impl UsersTable {
         let address = AddressItem::new(account, verified_at);
         // The ids are new, so items with them can't exist; if they do, the caller retries with other ids.
         Ok(transaction
-            .and(self.0.put_new(operation, &email)?, RegisterOutcome::EmailTaken)
-            .and(self.0.put_new(operation, &UserItem::from(account))?, RegisterOutcome::Conflict)
-            .and(self.0.put_new(operation, &address)?, RegisterOutcome::Conflict)
+            .and(self.0.put_new(&email)?, RegisterOutcome::EmailTaken)
+            .and(self.0.put_new(&UserItem::from(account))?, RegisterOutcome::Conflict)
+            .and(self.0.put_new(&address)?, RegisterOutcome::Conflict)
             .and(
                 self.entry(&origin.of_person(&account.id, AuditAction::AccountRegistered))?,
                 RegisterOutcome::Conflict,

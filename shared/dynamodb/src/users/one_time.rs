@@ -26,6 +26,7 @@ use crate::{
     Result,
     item::{IS_NEW, Key, Table, text},
     transaction::{Transaction, retry_on_conflict},
+    write::ACTION,
 };
 
 /// The repository for making one-time tokens.
@@ -172,7 +173,7 @@ impl UsersTable {
     pub async fn show_reset(&self, token: &NewToken<'_>, delivery: TokenDelivery, origin: &AuditContext) -> Result<()> {
         const OPERATION: &str = "store a token for a new password";
         Transaction::new(OPERATION)
-            .and(self.0.put_new(OPERATION, &reset_item(token, delivery))?, ())
+            .and(self.0.put_new(&reset_item(token, delivery))?, ())
             .and(self.entry(&origin.of_person(token.user, AuditAction::AccountResetIssued))?, ())
             .or_fail(&self.0.client)
             .await
@@ -216,9 +217,9 @@ impl UsersTable {
             let at = clock();
             let ended = EndedSessionsItem::new(&reset.user, at, None);
             let mut transaction = Transaction::new(OPERATION)
-                .and(self.used_up(OPERATION, reset_key(&reset.hash))?, INVALID)
-                .and(self.new_password(OPERATION, reset, new_hash, proof, at)?, INVALID)
-                .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&at))])?, Some(ResetOutcome::Conflict))
+                .and(self.used_up(reset_key(&reset.hash))?, INVALID)
+                .and(self.new_password(reset, new_hash, proof, at)?, INVALID)
+                .and(self.0.put_if(&ended, ENDS_MORE, [(":at", text(&at))])?, Some(ResetOutcome::Conflict))
                 // It may have been proved a moment ago.
                 .and(self.address_change(&reset.user, &reset.email, proof, at)?, None)
                 .and(self.entry(&origin.of_person(&reset.user, AuditAction::AccountPasswordReset))?, None);
@@ -251,7 +252,6 @@ impl UsersTable {
     /// it all the same: otherwise a squatter who changes the password every minute would keep the account.
     fn new_password(
         &self,
-        operation: &'static str,
         reset: &PasswordReset,
         new_hash: &str,
         proof: AddressProof,
@@ -261,7 +261,7 @@ impl UsersTable {
         const IS_OLDER: &str = "(attribute_not_exists(password_changed_at) OR password_changed_at < :issued)";
         let update = self
             .0
-            .update(operation, user_key(&reset.user), SET_PASSWORD)
+            .update(ACTION, user_key(&reset.user), SET_PASSWORD)
             .only_if(IS_OPEN)
             .values([(":new", text(new_hash)), (":at", text(&at))]);
         match proof {
@@ -300,7 +300,7 @@ impl UsersTable {
         let AddressVerification { hash, user, email } = verification;
         retry_on_conflict(VERIFY, async || {
             let Some(person) = self.stored_person(user).await? else { return Ok(INVALID) };
-            let mut transaction = Transaction::new(VERIFY).and(self.used_up(VERIFY, verification_key(hash))?, INVALID);
+            let mut transaction = Transaction::new(VERIFY).and(self.used_up(verification_key(hash))?, INVALID);
             let mut verified = VerifyOutcome::Verified;
             if person.address.email == *email {
                 let entry = origin.of_person(user, AuditAction::AccountAddressVerified);
@@ -335,7 +335,7 @@ impl UsersTable {
     }
 
     /// The action that uses up a token: it is refused the second time.
-    pub(super) fn used_up(&self, operation: &'static str, key: Key) -> Result<TransactWriteItem> {
-        self.0.delete(operation, key).only_if("attribute_exists(pk)").action()
+    pub(super) fn used_up(&self, key: Key) -> Result<TransactWriteItem> {
+        self.0.delete(ACTION, key).only_if("attribute_exists(pk)").action()
     }
 }

@@ -186,7 +186,7 @@ impl UsersTable {
             let change = "REMOVE pending_email, pending_until";
             let kept = self.0.update(KEEP, address_key(&user_id), change).only_if("pending_email = :email");
             Transaction::new(KEEP)
-                .and(self.used_up(KEEP, keep_key(token))?, Some(None))
+                .and(self.used_up(keep_key(token))?, Some(None))
                 .and(kept.value(":email", text(&email)).action()?, Some(None))
                 .and(self.entry(&origin_of(&user_id).of_person(&user_id, AuditAction::AccountAddressKept))?, Some(None))
                 .commit(&self.0.client, Some(user_id))
@@ -217,7 +217,7 @@ impl UsersTable {
         if let Some(NewAddress { email, .. }) = &differences.email {
             // Somebody who asks twice at once has it already.
             let is_free = "attribute_not_exists(pk) OR user_id = :user";
-            let claim = self.0.put_if(CHANGE, &EmailItem::new(user, email), is_free, [(":user", text(user))])?;
+            let claim = self.0.put_if(&EmailItem::new(user, email), is_free, [(":user", text(user))])?;
             let release = self.0.delete(CHANGE, email_key(&address.email)).only_if("user_id = :user");
             transaction = transaction.and(claim, Some(taken)).and(release.value(":user", text(user)).action()?, None);
         }

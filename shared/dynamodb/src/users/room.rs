@@ -14,7 +14,7 @@ use super::{
     UsersTable,
     item::{AddressItem, address_key, workspace_key},
 };
-use crate::{Result, item::number};
+use crate::{Result, item::number, write::ACTION};
 
 pub(super) const KEYS_MADE: &str = "keys_made";
 pub(super) const INVITATIONS_MADE: &str = "invitations_made";
@@ -44,13 +44,12 @@ impl UsersTable {
     /// The action that counts one more by this attribute, unless more than so many were made.
     pub(super) fn one_more_made(
         &self,
-        operation: &'static str,
         workspace: &WorkspaceId,
         attribute: &str,
         most_made: u64,
     ) -> Result<TransactWriteItem> {
         let has_room = format!("attribute_exists(pk) AND (attribute_not_exists({attribute}) OR {attribute} <= :most)");
-        let update = self.0.update(operation, workspace_key(workspace), format!("ADD {attribute} :one"));
+        let update = self.0.update(ACTION, workspace_key(workspace), format!("ADD {attribute} :one"));
         update.only_if(has_room).values([(":one", number(&1)), (":most", number(&most_made))]).action()
     }
 

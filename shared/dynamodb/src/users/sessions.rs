@@ -232,7 +232,7 @@ impl UsersTable {
         retry_on_conflict(OPERATION, async || {
             Transaction::new(OPERATION)
                 // A concurrent request that ends more is not undone.
-                .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&at))])?, Some(()))
+                .and(self.0.put_if(&ended, ENDS_MORE, [(":at", text(&at))])?, Some(()))
                 .and(self.entry(&entry)?, Some(()))
                 .commit(&self.0.client, ())
                 .await
@@ -242,13 +242,12 @@ impl UsersTable {
 
     /// Condition checks that a session has not ended, as [`Sessions::status`] has it.
     pub(super) fn session_lasts(&self, acting: ActiveSession<'_>) -> Result<[TransactWriteItem; 2]> {
-        const OPERATION: &str = "check a session";
         const LASTS: &str = "attribute_not_exists(ended_at) OR ended_at < :began OR but = :session";
         let ActiveSession { user, session } = acting;
         let values = [(":began", text(&session.began_at())), (":session", text(session))];
         Ok([
-            self.0.check(OPERATION, ended_sessions_key(user), LASTS, values)?,
-            self.0.check(OPERATION, session_key(user, session), "attribute_not_exists(ended_at)", [])?,
+            self.0.check(ended_sessions_key(user), LASTS, values)?,
+            self.0.check(session_key(user, session), "attribute_not_exists(ended_at)", [])?,
         ])
     }
 
@@ -268,7 +267,7 @@ impl UsersTable {
         let transaction = Transaction::new(OPERATION)
             .and(update.action()?, ())
             // If all sessions were ended since the request came, its own session was, too.
-            .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&change.at))])?, ())
+            .and(self.0.put_if(&ended, ENDS_MORE, [(":at", text(&change.at))])?, ())
             .and(self.entry(&change.origin.of_person(change.user, AuditAction::AccountPasswordChanged))?, ());
         Ok(transaction.send(&self.0.client).await? == TransactionOutcome::Committed)
     }

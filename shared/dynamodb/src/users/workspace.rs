@@ -88,7 +88,7 @@ impl UsersTable {
         let claim = SlugItem { key: slug_key(slug), workspace_id: current.id };
         // A concurrent request may have reserved the same slug for this workspace; the update of the workspace fails then.
         let is_free = "attribute_not_exists(pk) OR workspace_id = :workspace";
-        self.0.put_if(CHANGE, &claim, is_free, [(":workspace", text(&current.id))])
+        self.0.put_if(&claim, is_free, [(":workspace", text(&current.id))])
     }
 
     fn slug_release(&self, current: &Workspace) -> Result<TransactWriteItem> {

@@ -198,7 +198,7 @@ impl WatchTable {
         let delete = self.table.delete(DELETE, target_key(&target.id));
         let delete = delete.only_if("watchers = :none").value(":none", number(&0)).action()?;
         let entry = entry.map(|(audit_log, entry)| audit_log.action(entry)).transpose()?;
-        let actions = [delete].into_iter().chain(self.count_out(DELETE, target)?).chain(entry).collect();
+        let actions = [delete].into_iter().chain(self.count_out(target)?).chain(entry).collect();
         if self.commit(DELETE, actions).await?.is_some() {
             return Ok(Some(DeleteTargetOutcome::Deleted));
         }
@@ -218,7 +218,7 @@ impl WatchTable {
         retry_on_conflict(PURGE, || async {
             let Some(target) = self.find(id).await? else { return Ok(Some(())) };
             let delete = self.table.delete(PURGE, target_key(id)).only_if("attribute_exists(pk)").action()?;
-            let actions = [delete].into_iter().chain(self.count_out(PURGE, &target)?).collect();
+            let actions = [delete].into_iter().chain(self.count_out(&target)?).collect();
             self.commit(PURGE, actions).await
         })
         .await

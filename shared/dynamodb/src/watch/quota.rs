@@ -13,7 +13,7 @@ use super::{
 use crate::{
     Result,
     item::{Key, number},
-    write::Write,
+    write::{ACTION, Write},
 };
 
 /// How many targets there may be.
@@ -54,8 +54,8 @@ impl WatchTable {
     }
 
     /// The actions that count a new target. The condition of one fails if there are as many as there may be.
-    pub(super) fn count_in(&self, operation: &'static str, target: &Target) -> Result<Vec<TransactWriteItem>> {
-        let [of_workspace, of_creator] = self.count_updates(operation, target, 1);
+    pub(super) fn count_in(&self, target: &Target) -> Result<Vec<TransactWriteItem>> {
+        let [of_workspace, of_creator] = self.count_updates(target, 1);
         let Some(TargetQuota { per_workspace, per_creator }) = self.quota else {
             return Ok(vec![of_workspace.action()?, of_creator.action()?]);
         };
@@ -63,13 +63,13 @@ impl WatchTable {
     }
 
     /// The actions that stop counting a deleted target.
-    pub(super) fn count_out(&self, operation: &'static str, target: &Target) -> Result<Vec<TransactWriteItem>> {
-        self.count_updates(operation, target, -1).into_iter().map(Write::action).collect()
+    pub(super) fn count_out(&self, target: &Target) -> Result<Vec<TransactWriteItem>> {
+        self.count_updates(target, -1).into_iter().map(Write::action).collect()
     }
 
-    fn count_updates(&self, operation: &'static str, target: &Target, change: i8) -> [Write<'_>; 2] {
+    fn count_updates(&self, target: &Target, change: i8) -> [Write<'_>; 2] {
         [count_key(&target.workspace), creator_count_key(&target.workspace_creator)]
-            .map(|key| self.table.update(operation, key, "ADD targets :change").value(":change", number(&change)))
+            .map(|key| self.table.update(ACTION, key, "ADD targets :change").value(":change", number(&change)))
     }
 }
 

@@ -153,9 +153,9 @@ impl WatchTable {
     ) -> Result<Option<TargetRegistration>> {
         let target = Target { registered: true, ..target.clone() };
         let item = TargetItem::new(&target, EventId::generate(), correlation_id);
-        let mut actions = vec![self.table.put_new(REGISTER, &item)?];
+        let mut actions = vec![self.table.put_new(&item)?];
         actions.extend(key.map(|key| self.put_key(&target, &key, target.created_at)).transpose()?);
-        let count_in = self.count_in(REGISTER, &target)?;
+        let count_in = self.count_in(&target)?;
         Ok(match self.send(REGISTER, actions, count_in).await? {
             WriteOutcome::Committed => Some(TargetRegistration::Done(RegisteredTarget { target, is_new: true })),
             WriteOutcome::Full => Some(TargetRegistration::Full),
@@ -169,11 +169,11 @@ impl WatchTable {
         match &key.stale {
             Some(stale) => {
                 let values = [(":stale", text(&stale.target_id)), (":created", text(&stale.created_at))];
-                self.table.put_if(REGISTER, &item, "target_id = :stale AND created_at = :created", values)
+                self.table.put_if(&item, "target_id = :stale AND created_at = :created", values)
             }
             None => {
                 let is_free = "attribute_not_exists(pk) OR #ttl <= :now";
-                self.table.put_if(REGISTER, &item, is_free, Some((":now", number(&now.unix_seconds()))))
+                self.table.put_if(&item, is_free, Some((":now", number(&now.unix_seconds()))))
             }
         }
     }

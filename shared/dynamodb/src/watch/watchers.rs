@@ -49,8 +49,8 @@ impl WatchTable {
     ) -> Result<WatchOutcome> {
         let message = Watcher { state: WatcherState::Watching, changed_at: at };
         retry_on_conflict(WATCH, async || {
-            let known = self.watcher(WATCH, &target.id, link).await?;
-            let Some(write) = self.watcher_write(WATCH, &target.id, link, known, message)? else {
+            let known = self.watcher(&target.id, link).await?;
+            let Some(write) = self.watcher_write(&target.id, link, known, message)? else {
                 return Ok(Some(WatchOutcome::Done));
             };
             let (mut actions, mut count_in) = (vec![write], Vec::new());
@@ -58,9 +58,9 @@ impl WatchTable {
                 actions.push(match self.find(&target.id).await? {
                     Some(found) => self.increment_watchers(&found.id)?,
                     None => {
-                        count_in = self.count_in(WATCH, target)?;
+                        count_in = self.count_in(target)?;
                         let target = Target { watchers: 1, registered: false, ..target.clone() };
-                        self.table.put_new(WATCH, &TargetItem::new(&target, EventId::generate(), correlation_id))?
+                        self.table.put_new(&TargetItem::new(&target, EventId::generate(), correlation_id))?
                     }
                 });
             }
@@ -82,7 +82,7 @@ impl WatchTable {
         at: Timestamp,
     ) -> Result<Option<WatchOutcome>> {
         let refusal = Watcher { state: WatcherState::Paused, changed_at: at };
-        let Some(write) = self.watcher_write(WATCH, &target.id, link, known, refusal)? else {
+        let Some(write) = self.watcher_write(&target.id, link, known, refusal)? else {
             return Ok(Some(WatchOutcome::Done));
         };
         Ok(self.commit(WATCH, vec![write]).await?.map(|()| WatchOutcome::NoRoom))
@@ -108,8 +108,8 @@ impl WatchTable {
 
     async fn stop(&self, id: &TargetId, link: &LinkId, message: Watcher) -> Result<()> {
         retry_on_conflict(UNWATCH, async || {
-            let known = self.watcher(UNWATCH, id, link).await?;
-            let Some(write) = self.watcher_write(UNWATCH, id, link, known, message)? else { return Ok(Some(())) };
+            let known = self.watcher(id, link).await?;
+            let Some(write) = self.watcher_write(id, link, known, message)? else { return Ok(Some(())) };
             let mut actions = vec![write];
             if known.is_some_and(Watcher::is_watching)
                 && let Some(target) = self.find(id).await?
@@ -141,28 +141,27 @@ impl WatchTable {
     }
 
     /// What is known of a link that watches a target, or did.
-    async fn watcher(&self, operation: &'static str, id: &TargetId, link: &LinkId) -> Result<Option<Watcher>> {
-        Ok(self.table.get::<WatcherItem>(operation, watcher_key(id, link)).await?.map(|item| item.value))
+    async fn watcher(&self, id: &TargetId, link: &LinkId) -> Result<Option<Watcher>> {
+        Ok(self.table.get::<WatcherItem>("look up a watcher", watcher_key(id, link)).await?.map(|item| item.value))
     }
 
     /// The action that writes what is known of a link after a message, unless another message was faster. `None` if the message
     /// says nothing new.
     fn watcher_write(
         &self,
-        operation: &'static str,
         id: &TargetId,
         link: &LinkId,
         known: Option<Watcher>,
         message: Watcher,
     ) -> Result<Option<TransactWriteItem>> {
         let item = |watcher| WatcherItem::new(id, link, watcher);
-        let Some(known) = known else { return self.table.put_new(operation, &item(message)).map(Some) };
+        let Some(known) = known else { return self.table.put_new(&item(message)).map(Some) };
         let merged = known.merged(message);
         if merged == known {
             return Ok(None);
         }
         let values = [(":state", text(known.state.as_str())), (":at", text(&known.changed_at))];
-        self.table.put_if(operation, &item(merged), "link_state = :state AND changed_at = :at", values).map(Some)
+        self.table.put_if(&item(merged), "link_state = :state AND changed_at = :at", values).map(Some)
     }
 
     fn increment_watchers(&self, id: &TargetId) -> Result<TransactWriteItem> {
@@ -184,6 +183,6 @@ impl WatchTable {
             .delete(UNWATCH, target_key(&target.id))
             .only_if("watchers = :one AND registered = :no")
             .values([(":one", number(&1)), (":no", AttributeValue::Bool(false))]);
-        Ok([delete.action()?].into_iter().chain(self.count_out(UNWATCH, target)?).collect())
+        Ok([delete.action()?].into_iter().chain(self.count_out(target)?).collect())
     }
 }
