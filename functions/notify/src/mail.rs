@@ -20,7 +20,8 @@ pub(crate) struct Mail {
 }
 
 /// What a mail is about, by which bounces can be told apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum MailKind {
     Notification,
     AccountChange,
@@ -32,13 +33,7 @@ pub(crate) enum MailKind {
 impl MailKind {
     /// The name, in the letters that SES takes in a tag.
     pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Notification => "notification",
-            Self::AccountChange => "account-change",
-            Self::Reset => "reset",
-            Self::Verification => "verification",
-            Self::Invitation => "invitation",
-        }
+        self.into()
     }
 }
 

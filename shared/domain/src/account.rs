@@ -92,8 +92,9 @@ fn check_mailbox(address: &str) -> Result<(), Invalid> {
 }
 
 /// The role of a member in a workspace. Each role has all permissions of the roles before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(try_from = "String", into = "String")]
+#[strum(serialize_all = "lowercase")]
 pub enum Role {
     /// May read.
     Viewer,
@@ -117,11 +118,7 @@ impl Role {
 
     /// The role's name in the API.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Viewer => "viewer",
-            Self::Member => "member",
-            Self::Admin => "admin",
-        }
+        self.into()
     }
 
     /// Whether `user`, with this role, may change or delete what `owner` has created in the workspace.

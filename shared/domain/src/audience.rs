@@ -5,8 +5,22 @@ use serde::{Deserialize, Serialize};
 use crate::Visitor;
 
 /// The audience of a click: person, bot or prefetch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::IntoStaticStr,
+    strum::EnumString,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Audience {
     /// A person, as far as the request shows.
     Human,
@@ -17,16 +31,9 @@ pub enum Audience {
 }
 
 impl Audience {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Human, Self::Bot, Self::Prefetch];
-
     /// The audience's name in the API.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Human => "human",
-            Self::Bot => "bot",
-            Self::Prefetch => "prefetch",
-        }
+        self.into()
     }
 
     /// Classifies a click. A bot that prefetches counts as a bot.
@@ -40,8 +47,22 @@ impl Audience {
 }
 
 /// The kind of device, as derived from a user agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::IntoStaticStr,
+    strum::EnumString,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Device {
     /// A desktop or laptop computer, with or without a touch screen.
     Desktop,
@@ -56,18 +77,9 @@ pub enum Device {
 }
 
 impl Device {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Desktop, Self::Mobile, Self::Tablet, Self::Bot, Self::Unknown];
-
     /// The device's name in the API.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Desktop => "desktop",
-            Self::Mobile => "mobile",
-            Self::Tablet => "tablet",
-            Self::Bot => "bot",
-            Self::Unknown => "unknown",
-        }
+        self.into()
     }
 }
 

@@ -104,7 +104,8 @@ pub enum LinkState {
 
 /// The status of a link at a given time. All but [`Self::Active`] answer a visitor with 410,
 /// or lead to the link's fallback.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum LinkStatus {
     /// The link redirects.
     Active,
@@ -187,16 +188,7 @@ impl Availability {
 impl LinkStatus {
     /// The status's name in the API.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Inactive => "inactive",
-            Self::Scheduled => "scheduled",
-            Self::Exhausted => "exhausted",
-            Self::Deleted => "deleted",
-            Self::Suspended => "suspended",
-            Self::Expired => "expired",
-            Self::Purged => "purged",
-        }
+        self.into()
     }
 
     /// Parses a status that a stored link can have: any but `purged`, of which only a tombstone is left.
@@ -204,12 +196,10 @@ impl LinkStatus {
     /// # Errors
     /// When the text is anything else.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        [Self::Active, Self::Inactive, Self::Scheduled, Self::Exhausted, Self::Expired, Self::Suspended, Self::Deleted]
-            .into_iter()
-            .find(|status| status.as_str() == text)
-            .ok_or_else(|| {
-                Invalid::new("status must be active, inactive, scheduled, exhausted, expired, suspended or deleted")
-            })
+        let status = text.parse().ok().filter(|status| *status != Self::Purged);
+        status.ok_or_else(|| {
+            Invalid::new("status must be active, inactive, scheduled, exhausted, expired, suspended or deleted")
+        })
     }
 }
 

@@ -31,8 +31,9 @@ impl EmailRequest {
 }
 
 /// The mails that can be ordered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(tag = "mail", rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum RequestedEmail {
     /// A token to set a new password without the old one.
     PasswordReset {
@@ -87,15 +88,7 @@ pub enum RequestedEmail {
 impl RequestedEmail {
     /// The name of the kind of mail, as in the message.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Self::PasswordReset { .. } => "password_reset",
-            Self::Verification { .. } => "verification",
-            Self::AddressChange { .. } => "address_change",
-            Self::AddressChangeNotice { .. } => "address_change_notice",
-            Self::AddressChanged { .. } => "address_changed",
-            Self::Invitation { .. } => "invitation",
-            Self::AccountChange { .. } => "account_change",
-        }
+        self.into()
     }
 }
 

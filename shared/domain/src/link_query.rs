@@ -263,7 +263,8 @@ impl LinkSearch {
 }
 
 /// The criterion by which links are sorted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum SortBy {
     /// Time of creation.
     #[default]
@@ -280,12 +281,7 @@ impl SortBy {
     /// # Errors
     /// When the text is anything else.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        match text {
-            "created_at" => Ok(Self::CreatedAt),
-            "clicks" => Ok(Self::Clicks),
-            "last_click" => Ok(Self::LastClick),
-            _ => Err(Invalid::new("sort must be created_at, clicks or last_click")),
-        }
+        text.parse().map_err(|_| Invalid::new("sort must be created_at, clicks or last_click"))
     }
 
     fn compare(self, left: LinkClicks, right: LinkClicks) -> Ordering {

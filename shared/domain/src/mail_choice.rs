@@ -3,8 +3,9 @@ use serde::{Deserialize, Serialize};
 use crate::{Invalid, NotificationKind, validated::as_text};
 
 /// Which notifications somebody also gets by mail. What was changed of their account is mailed whatever they have chosen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(try_from = "String", into = "String")]
+#[strum(serialize_all = "lowercase")]
 pub enum MailChoice {
     /// None.
     None,
@@ -29,11 +30,7 @@ impl MailChoice {
 
     /// The choice's name in the API.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Important => "important",
-            Self::All => "all",
-        }
+        self.into()
     }
 
     /// Whether somebody gets notifications of events of this type by mail.

@@ -49,7 +49,8 @@ pub enum NotificationSubject {
 }
 
 /// Which notifications somebody wants to see. Each event that people are told about is of one kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum NotificationKind {
     /// Something doesn't work any more, or works again.
     Problem,
@@ -71,15 +72,7 @@ impl NotificationKind {
     /// # Errors
     /// When there is no such kind.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        match text {
-            "problem" => Ok(Self::Problem),
-            "milestone" => Ok(Self::Milestone),
-            "deletion" => Ok(Self::Deletion),
-            "change" => Ok(Self::Change),
-            "creation" => Ok(Self::Creation),
-            "job" => Ok(Self::Job),
-            _ => Err(Invalid::new("kind must be problem, milestone, deletion, change, creation or job")),
-        }
+        text.parse().map_err(|_| Invalid::new("kind must be problem, milestone, deletion, change, creation or job"))
     }
 
     /// The types of the events that notifications of this kind tell about.

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use crate::{EmailAddress, Invalid};
 
 /// Who may register without an invitation. Whoever is invited may in any case.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum RegistrationPolicy {
     /// Anybody.
     #[default]
@@ -37,11 +38,7 @@ impl RegistrationPolicy {
 
     /// The policy's name, as settings have it.
     pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Domains(_) => "domains",
-            Self::Invited => "invited",
-        }
+        self.into()
     }
 
     /// The domains at which addresses may register, if that depends on them.

@@ -8,7 +8,10 @@ use url::form_urlencoded;
 use crate::Visitor;
 
 /// How a visitor came upon a link. A click has one source, the first of these that fits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr, strum::EnumString, strum::EnumCount,
+)]
+#[strum(serialize_all = "lowercase")]
 pub enum Source {
     /// By the link's QR code.
     Qr,
@@ -21,9 +24,6 @@ pub enum Source {
 }
 
 impl Source {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Qr, Self::Campaign, Self::Link, Self::Direct];
-
     /// The source of a click.
     pub fn of(visitor: &Visitor) -> Self {
         match visitor {
@@ -36,12 +36,7 @@ impl Source {
 
     /// Its name in the API.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Qr => "qr",
-            Self::Campaign => "campaign",
-            Self::Link => "link",
-            Self::Direct => "direct",
-        }
+        self.into()
     }
 
     /// Whether the query of a short link is the one that its QR code has.

@@ -26,7 +26,8 @@ use serde::Deserialize;
 use crate::{Invalid, IpHash, Salt, Timestamp, UserId, WorkspaceId};
 
 /// A route with a rate limit. Each route is counted separately.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum LimitedRoute {
     /// Creating links.
     Shorten,
@@ -45,14 +46,7 @@ pub enum LimitedRoute {
 impl LimitedRoute {
     /// The route's name, as table keys contain it.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Shorten => "shorten",
-            Self::Codes => "codes",
-            Self::Redirect => "redirect",
-            Self::Statistics => "statistics",
-            Self::Reads => "reads",
-            Self::Bulk => "bulk",
-        }
+        self.into()
     }
 }
 

@@ -108,8 +108,9 @@ impl Default for WorkspaceSettings {
 }
 
 /// Whether links of a workspace can be led elsewhere once they exist.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Destinations {
     /// Links lead for ever where they led at first, so that visitors can trust one that they have followed before.
     #[default]
@@ -121,10 +122,7 @@ pub enum Destinations {
 impl Destinations {
     /// The name in the API and in items.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Fixed => "fixed",
-            Self::Editable => "editable",
-        }
+        self.into()
     }
 
     /// Whether it is what a workspace has of which nobody has said anything.

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::{FullName, Invalid, KeyPrefix, UserId};
 
 /// Who acts. As text it is the id of a person, the prefix of an API key, `operator` or `linklet`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(try_from = "String", into = "String")]
+#[strum(serialize_all = "lowercase")]
 pub enum Actor {
     /// A person, in a session or by what they have had mailed.
     Person(UserId),
@@ -50,12 +51,7 @@ impl Actor {
 
     /// What kind of actor it is, by its name in the API.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Person(_) => "person",
-            Self::Key(_) => "key",
-            Self::Operator => Self::OPERATOR,
-            Self::Linklet => Self::LINKLET,
-        }
+        self.into()
     }
 }
 

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::{Invalid, InvitationId, JobId, KeyPrefix, SessionId, ShortCode, TargetId, UserId, WorkspaceId};
 
 /// To whom or what something was done. As text it is its kind and its id.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(try_from = "String", into = "String")]
+#[strum(serialize_all = "lowercase")]
 pub enum AuditSubject {
     /// A member of the workspace.
     Member(UserId),
@@ -33,17 +34,7 @@ pub enum AuditSubject {
 impl AuditSubject {
     /// What kind of subject it is.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Member(_) => "member",
-            Self::Invitation(_) => "invitation",
-            Self::Key(_) => "key",
-            Self::Workspace(_) => "workspace",
-            Self::Link(_) => "link",
-            Self::Target(_) => "target",
-            Self::Job(_) => "job",
-            Self::Account(_) => "account",
-            Self::Session(_) => "session",
-        }
+        self.into()
     }
 
     /// Its id.

@@ -145,8 +145,9 @@ impl Job {
 }
 
 /// Where a job stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "lowercase")]
 pub enum JobState {
     /// It waits for the jobs before it.
     Queued,
@@ -175,20 +176,14 @@ impl JobState {
 
     /// Its name in the API and in items.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Running => "running",
-            Self::Cancelling => "cancelling",
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
+        self.into()
     }
 }
 
 /// Why a job has failed as a whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum JobFailure {
     /// Who has asked for it may not do it any more.
     RightsLost,
@@ -201,11 +196,7 @@ pub enum JobFailure {
 impl JobFailure {
     /// The word for programs.
     pub fn code(self) -> &'static str {
-        match self {
-            Self::RightsLost => "rights_lost",
-            Self::NoProgress => "no_progress",
-            Self::InternalError => "internal_error",
-        }
+        self.into()
     }
 
     /// The sentence for people.

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+use strum::EnumCount as _;
 
 use super::AudienceGroup;
 use crate::{Client, Invalid, Routing, Source, Visitor};
@@ -77,7 +78,7 @@ impl Dimension {
         match self {
             Self::Country => 250,
             Self::Destination => Routing::MOST_RULES + Routing::MOST_VARIANTS + 1,
-            Self::Source => Source::ALL.len(),
+            Self::Source => Source::COUNT,
             Self::Referer | Self::OperatingSystem | Self::Campaign if group == AudienceGroup::Automated => 10,
             Self::Device | Self::Referer | Self::Browser | Self::OperatingSystem | Self::Campaign => 30,
         }

@@ -24,8 +24,8 @@ impl ClickFilter {
     /// # Errors
     /// When the text is none.
     pub fn allow_audience(&mut self, text: &str) -> Result<(), Invalid> {
-        let audience = Audience::ALL.into_iter().find(|audience| audience.as_str() == text);
-        self.audiences.insert(audience.ok_or_else(|| Invalid::new("audience must be human, bot or prefetch"))?);
+        let audience = text.parse().map_err(|_| Invalid::new("audience must be human, bot or prefetch"))?;
+        self.audiences.insert(audience);
         Ok(())
     }
 
@@ -36,10 +36,10 @@ impl ClickFilter {
     pub fn allow(&mut self, dimension: Dimension, text: &str) -> Result<(), Invalid> {
         let value = match dimension {
             Dimension::Country if text != "unknown" => CountryCode::parse(text)?.to_string(),
-            Dimension::Device if !Device::ALL.iter().any(|device| device.as_str() == text) => {
+            Dimension::Device if text.parse::<Device>().is_err() => {
                 return Err(Invalid::new("device must be desktop, mobile, tablet, bot or unknown"));
             }
-            Dimension::Source if !Source::ALL.iter().any(|source| source.as_str() == text) => {
+            Dimension::Source if text.parse::<Source>().is_err() => {
                 return Err(Invalid::new("source must be qr, campaign, link or direct"));
             }
             _ if text == "(other)" => {

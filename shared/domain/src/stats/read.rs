@@ -80,7 +80,8 @@ impl Breakdown {
 }
 
 /// The width of a timeline's points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum Interval {
     /// A UTC hour.
     Hour,
@@ -94,19 +95,12 @@ impl Interval {
     /// # Errors
     /// When the text is neither.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        match text {
-            "hour" => Ok(Self::Hour),
-            "day" => Ok(Self::Day),
-            _ => Err(Invalid::new("interval must be 'day' or 'hour'")),
-        }
+        text.parse().map_err(|_| Invalid::new("interval must be 'day' or 'hour'"))
     }
 
     /// The interval as the API spells it.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Hour => "hour",
-            Self::Day => "day",
-        }
+        self.into()
     }
 }
 

@@ -254,7 +254,8 @@ impl FromStr for HashBudget {
 }
 
 /// Whose hashes are counted together. A flood of strangers uses up its own budget only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum HashFor {
     /// Whoever isn't known.
     Strangers,
@@ -267,11 +268,7 @@ pub enum HashFor {
 impl HashFor {
     /// The name, as table keys contain it.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Strangers => "strangers",
-            Self::Known => "known",
-            Self::Links => "links",
-        }
+        self.into()
     }
 }
 

@@ -29,7 +29,8 @@ impl Correspondent {
 }
 
 /// What of mails is counted, each by itself: who has just confirmed an address can have a token for a new password mailed at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum MailCount {
     /// Tokens for new passwords that a mailbox gets.
     Resets,
@@ -55,17 +56,7 @@ pub enum MailCount {
 impl MailCount {
     /// The count's name, as table keys contain it.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Resets => "resets",
-            Self::Verifications => "verifications",
-            Self::WantedAddresses => "wanted-addresses",
-            Self::Invitations => "invitations",
-            Self::InvitationsBySender => "invitations-by-sender",
-            Self::PasswordChanges => "password-changes",
-            Self::AddressChanges => "address-changes",
-            Self::AccountChanges => "account-changes",
-            Self::Notifications => "notifications",
-        }
+        self.into()
     }
 
     /// How many there may be.

@@ -85,8 +85,9 @@ impl CheckOutcome {
 }
 
 /// Why a check got no HTTP status.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum CheckError {
     /// The host name could not be resolved.
     Dns,
@@ -121,22 +122,7 @@ pub enum CheckError {
 impl CheckError {
     /// The error's name in the API.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Dns => "dns",
-            Self::Connect => "connect",
-            Self::Tls => "tls",
-            Self::TlsChain => "tls_chain",
-            Self::TlsExpired => "tls_expired",
-            Self::TlsName => "tls_name",
-            Self::TlsCertificate => "tls_certificate",
-            Self::TlsProtocol => "tls_protocol",
-            Self::Timeout => "timeout",
-            Self::NotPublic => "not_public",
-            Self::PortNotAllowed => "port_not_allowed",
-            Self::TooManyRedirects => "too_many_redirects",
-            Self::InvalidRedirect => "invalid_redirect",
-            Self::Other => "other",
-        }
+        self.into()
     }
 
     /// Describes the error in words, as the last clause of a sentence about the target.

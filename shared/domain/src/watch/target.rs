@@ -138,8 +138,9 @@ impl Target {
 }
 
 /// Whether a target is up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum TargetStatus {
     /// Not known yet: no check has succeeded, and no two in a row have failed.
     Pending,
@@ -152,11 +153,7 @@ pub enum TargetStatus {
 impl TargetStatus {
     /// The status's name in the API.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Up => "up",
-            Self::Down => "down",
-        }
+        self.into()
     }
 }
 

@@ -15,8 +15,9 @@ pub struct Watcher {
 }
 
 /// Whether a link watches its target. Of two states from one moment, the greater one counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum WatcherState {
     /// The link watches.
     Watching,
@@ -43,11 +44,7 @@ impl Watcher {
 impl WatcherState {
     /// The state's name in the table.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Watching => "watching",
-            Self::Paused => "paused",
-            Self::Ended => "ended",
-        }
+        self.into()
     }
 }
 

@@ -21,7 +21,7 @@ use serde_json::Value;
 
 /// The metrics that functions write, each with the dimension `service`.
 fn metrics() -> BTreeSet<String> {
-    Metric::ALL.map(Metric::name).into()
+    Metric::ALL.iter().map(|metric| metric.name().to_owned()).collect()
 }
 
 /// The alarms that there are with a value of the parameter `Monitoring`, when no deployment is gradual.
