@@ -91,14 +91,12 @@ struct EntryView<'a> {
 }
 
 /// Who has acted. Only a person has an id and a name, which is `null` if they have none or are gone.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize)]
 struct ActorView<'a> {
     kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
     user_id: Option<&'a UserId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<Option<&'a FullName>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     key_prefix: Option<&'a str>,
 }
 

@@ -94,11 +94,10 @@ const IMMUTABLE: Immutable = Immutable {
 };
 
 /// The body of a request to change a key.
+#[serde_with::apply(Option => #[serde(default, deserialize_with = "optional")])]
 #[derive(Deserialize)]
 struct Patch {
-    #[serde(default, deserialize_with = "optional")]
     name: Option<KeyName>,
-    #[serde(default, deserialize_with = "optional")]
     is_active: Option<bool>,
 }
 
@@ -111,12 +110,11 @@ pub(crate) fn resumes(paused: Option<bool>) -> Result<bool, Invalid> {
 }
 
 /// The body of a request for a key.
+#[serde_with::apply(Option => #[serde(default, deserialize_with = "optional")])]
 #[derive(Deserialize)]
 struct Body {
     name: KeyName,
-    #[serde(default, deserialize_with = "optional")]
     scopes: Option<BTreeSet<Scope>>,
-    #[serde(default, deserialize_with = "optional")]
     expires_at: Option<Timestamp>,
 }
 

@@ -106,11 +106,10 @@ const IMMUTABLE: Immutable = Immutable {
 };
 
 /// The body of a request to change a member.
+#[serde_with::apply(Option => #[serde(default, deserialize_with = "optional")])]
 #[derive(Deserialize)]
 struct Body {
-    #[serde(default, deserialize_with = "optional")]
     role: Option<Role>,
-    #[serde(default, deserialize_with = "optional")]
     paused: Option<bool>,
 }
 

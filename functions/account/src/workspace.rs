@@ -117,6 +117,7 @@ struct Creation {
 }
 
 /// A workspace as one of its members sees it.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize)]
 struct MyWorkspace<'a> {
     workspace_id: &'a WorkspaceId,
@@ -124,12 +125,9 @@ struct MyWorkspace<'a> {
     slug: &'a WorkspaceSlug,
     role: Role,
     joined_at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
     paused_at: Option<Timestamp>,
     /// Both only of a closed one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     closed_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     restorable_until: Option<Timestamp>,
 }
 

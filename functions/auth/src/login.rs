@@ -18,16 +18,15 @@ use serde::Deserialize;
 use crate::{Auth, refusal, token_view};
 
 /// The body of a login.
+#[serde_with::apply(Option => #[serde(default, deserialize_with = "optional")])]
 #[derive(Deserialize)]
 struct Credentials {
     /// A `String`, since an invalid [`EmailAddress`] is a wrong credential rather than an invalid request.
     email: String,
     password: TypedPassword,
     /// The slug of the workspace that the token is for.
-    #[serde(default, deserialize_with = "optional")]
     workspace: Option<String>,
     /// Whether the session can be renewed, by a refresh token in a cookie.
-    #[serde(default, deserialize_with = "optional")]
     remember: Option<bool>,
 }
 

@@ -166,15 +166,13 @@ struct RegisteredView {
 }
 
 /// The body of a registration, but for the password.
+#[serde_with::apply(Option => #[serde(default, deserialize_with = "optional")])]
 #[derive(Deserialize)]
 struct NewAccount {
     email: EmailAddress,
-    #[serde(default, deserialize_with = "optional")]
     full_name: Option<FullName>,
-    #[serde(default, deserialize_with = "optional")]
     workspace_name: Option<WorkspaceName>,
     /// The token of an invitation. A `String`, since what has another form is a wrong one rather than an invalid request.
-    #[serde(default, deserialize_with = "optional")]
     invitation: Option<String>,
 }
 

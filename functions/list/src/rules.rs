@@ -43,24 +43,17 @@ struct Body {
 }
 
 /// Somebody of whom it is asked where they would be led.
+#[serde_with::apply(Option => #[serde(deserialize_with = "optional")])]
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct TriedVisitor {
-    #[serde(deserialize_with = "optional")]
     at: Option<Timestamp>,
-    #[serde(deserialize_with = "optional")]
     user_agent: Option<String>,
-    #[serde(deserialize_with = "optional")]
     device: Option<Platform>,
-    #[serde(deserialize_with = "optional")]
     browser: Option<BrowserFamily>,
-    #[serde(deserialize_with = "optional")]
     language: Option<String>,
-    #[serde(deserialize_with = "optional")]
     country: Option<CountryCode>,
-    #[serde(deserialize_with = "optional")]
     query: Option<String>,
-    #[serde(deserialize_with = "optional")]
     address: Option<String>,
 }
 

@@ -12,14 +12,13 @@ use linklet_lambda::{
 };
 use serde::Serialize;
 
+#[serde_with::skip_serializing_none]
 #[derive(Serialize)]
 pub struct OverviewView<'o> {
     as_of: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
     tag: Option<&'o Tag>,
     links: LinksView,
     clicks: ClicksView,
-    #[serde(skip_serializing_if = "Option::is_none")]
     period: Option<PeriodView>,
     days: Vec<DayView>,
     top_links: Vec<TopLinkView>,
@@ -146,10 +145,10 @@ impl<'o> From<&'o Overview> for TagsView<'o> {
     }
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Serialize)]
 pub struct BreakdownsView<'b> {
     as_of: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
     tag: Option<&'b Tag>,
     from: Day,
     to: Day,
@@ -157,7 +156,6 @@ pub struct BreakdownsView<'b> {
     human_clicks: u64,
     #[serde(flatten)]
     breakdowns: BTreeMap<&'static str, Vec<ValueCount>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     covers: Option<CoveredLinks>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     incomplete: &'b [OverviewPart],

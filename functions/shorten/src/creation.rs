@@ -239,15 +239,14 @@ impl StoredAnswer {
     }
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Serialize)]
 struct View<'a> {
     short_code: ShortCode,
     short_url: String,
     original_url: TargetUrl,
     created_at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     valid_from: Option<Timestamp>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_protected: bool,
@@ -255,12 +254,9 @@ struct View<'a> {
     options: RedirectOptions,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     has_rules: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<Title>,
     tags: Tags,
-    #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<Notes>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     external_id: Option<ExternalId>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     watch: bool,

@@ -10,20 +10,15 @@ use linklet_lambda::{
 use serde::Deserialize;
 
 /// The members of the body that are neither [`LinkMetadata`] nor [`RedirectOptions`], rules or variants.
+#[serde_with::apply(Option => #[serde(default, deserialize_with = "optional")])]
 #[derive(Deserialize)]
 struct Body {
     url: TargetUrl,
-    #[serde(default, deserialize_with = "optional")]
     custom_code: Option<String>,
-    #[serde(default, deserialize_with = "optional")]
     reuse: Option<bool>,
-    #[serde(default, deserialize_with = "optional")]
     watch: Option<bool>,
-    #[serde(default, deserialize_with = "optional")]
     expires_at: Option<Timestamp>,
-    #[serde(default, deserialize_with = "optional")]
     valid_from: Option<Timestamp>,
-    #[serde(default, deserialize_with = "optional")]
     password: Option<LinkPassword>,
 }
 

@@ -190,6 +190,7 @@ impl Membership {
 }
 
 /// A member of a workspace, as its member list shows them.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
     /// The user's id.
@@ -198,14 +199,12 @@ pub struct Member {
     /// The user's email address.
     pub email: EmailAddress,
     /// The user's name, if given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub full_name: Option<FullName>,
     /// The user's role in the workspace.
     pub role: Role,
     /// When the user joined the workspace.
     pub joined_at: Timestamp,
     /// Since when the membership is paused; `None` if it isn't. A paused one opens nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_at: Option<Timestamp>,
 }
 

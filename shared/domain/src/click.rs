@@ -116,6 +116,7 @@ pub struct ParkedClick {
 }
 
 /// What a request tells about its sender. Items and events have these members beside their own.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Visitor {
     /// The salted hash of the address.
@@ -124,25 +125,20 @@ pub struct Visitor {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub user_agent: String,
     /// The `Referer`, cut to 1,024 bytes; `None` if there was none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub referer: Option<String>,
     /// Whether a browser fetched the target ahead of a possible visit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prefetch: bool,
     /// The country, if a trusted edge said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country: Option<CountryCode>,
     /// The city, if a trusted edge said so, cut to 64 bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub city: Option<String>,
     /// Where they were led, if the link has several destinations.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination: Option<DestinationName>,
     /// Whether they have scanned the link's QR code.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_scanned: bool,
     /// The campaign that they came with, or else the one that the destination names.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub campaign: Option<Campaign>,
 }
 

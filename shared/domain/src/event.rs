@@ -152,6 +152,7 @@ pub struct UrlUpdated {
 }
 
 /// Something that has become of a link.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkEvent {
     /// The link.
@@ -161,14 +162,13 @@ pub struct LinkEvent {
     pub user_id: UserId,
     /// Who has done it, if others are notified of that: somebody else than its owner, or the owner if it is a purge or was one of many
     /// at once. Nobody, if a job has.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Changer>,
     /// The target that it watched until then, if it watches none from then on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watched_target: Option<TargetId>,
 }
 
 /// A link was deleted.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UrlDeleted {
     /// The link.
@@ -181,10 +181,8 @@ pub struct UrlDeleted {
     /// Who deleted it.
     pub deleted_by: UserId,
     /// Who has changed it, if others hear of that: somebody else than its owner, or the owner if it was one of many at once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Changer>,
     /// The target that it watched until then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watched_target: Option<TargetId>,
 }
 
@@ -215,6 +213,7 @@ pub struct MilestoneReached {
 }
 
 /// A monitored URL has failed twice in a row.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetDown {
     /// The target.
@@ -224,10 +223,8 @@ pub struct TargetDown {
     /// Who registered it and is told.
     pub user_id: UserId,
     /// The status of the last answer, if there was one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_code: Option<u16>,
     /// Why there was none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<CheckError>,
 }
 

@@ -35,13 +35,12 @@ impl RefreshToken {
 }
 
 /// Where somebody has signed in, in words by which they recognise it.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignInPlace {
     /// The browser and its system, such as `Firefox on Linux`; `None` for a program.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// The country, if a trusted edge has said it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country: Option<CountryCode>,
 }
 

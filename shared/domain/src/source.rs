@@ -47,16 +47,14 @@ impl Source {
 
 /// The campaign that a click belongs to, by the parameters `utm_source`, `utm_medium` and `utm_campaign`, of which one at least is
 /// there. As text it is `newsletter / email / spring`, where `-` stands for what is missing.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Campaign {
     /// Which site, program or newsletter it came from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// By which means, such as mail or an advertisement.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub medium: Option<String>,
     /// Its name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 

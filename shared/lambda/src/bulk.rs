@@ -153,12 +153,11 @@ pub fn results(request: &Request, results: Vec<Result<Response>>) -> Response {
     json(StatusCode::OK, &BTreeMap::from([("results", results.collect::<Vec<_>>())]))
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Serialize)]
 struct LinkResult {
     index: usize,
     status: u16,
-    #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<Box<RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<Box<RawValue>>,
 }

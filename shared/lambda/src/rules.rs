@@ -6,11 +6,10 @@ use serde::{Deserialize, Serialize};
 use crate::http::{Edge, Problem, Request, Result, ShortUrls};
 
 /// Rules and variants as a request has them.
+#[serde_with::apply(Option => #[serde(default, deserialize_with = "optional")])]
 #[derive(Debug, Deserialize)]
 pub struct GivenRules {
-    #[serde(default, deserialize_with = "optional")]
     rules: Option<Vec<Rule>>,
-    #[serde(default, deserialize_with = "optional")]
     variants: Option<Vec<Variant>>,
 }
 

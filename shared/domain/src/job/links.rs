@@ -128,38 +128,30 @@ fn retagged(before: &Tags, after: Tags) -> Option<LinkPatch> {
 
 /// Which links are meant, as it was given: by the parameters of a list, or by the filter of a job. What the texts mean is read where
 /// they are used, so a job shows its filter as it was given, and finds what the same list shows.
+#[serde_with::apply(Option => #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")])]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GivenFilter {
     /// That all are meant that a list without parameters shows.
-    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
     pub all: Option<bool>,
     /// A text to find.
-    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
     pub search: Option<String>,
     /// Conditions on the tags, of which a link has to meet each.
     #[serde(deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
     pub tag: Vec<String>,
     /// Who has created the link.
-    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
     pub created_by: Option<String>,
     /// A status, or `all`.
-    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// `false`, `true` or `all`.
-    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
     pub archived: Option<String>,
     /// The first time of creation.
-    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
     pub created_after: Option<String>,
     /// The last time of creation.
-    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
     pub created_before: Option<String>,
     /// The time zone of dates.
-    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
     pub tz: Option<String>,
     /// What the link is called elsewhere.
-    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
     pub external_id: Option<String>,
 }
 

@@ -18,6 +18,7 @@ use crate::{
 };
 
 /// A workspace at a glance, or the links with a tag, as they were when they were added up. Days are UTC's.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overview {
     /// When it was added up.
@@ -25,7 +26,6 @@ pub struct Overview {
     /// Until when nobody makes a new one.
     pub fresh_until: Timestamp,
     /// The tag that it is about, as the newest of its links has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<Tag>,
     /// How many links there are.
     pub links: LinkCounts,
@@ -36,7 +36,6 @@ pub struct Overview {
     /// The days with clicks among the last [`Self::DAYS`].
     pub days: BTreeMap<Day, ClickCount>,
     /// The time that it is about, if it is about one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<OverviewTime>,
     /// The links that were followed most in that time, or else in the last seven days, with what they had then, and without
     /// deleted and archived ones: at most [`Self::MAX_TOP`].

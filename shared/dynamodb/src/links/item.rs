@@ -200,18 +200,14 @@ pub(crate) struct LinkItem {
 }
 
 /// The attribute `availability`: one map, so that an index which has it has each of its members, also later ones.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct AvailabilityMap {
-    #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<Timestamp>,
     /// Absent as long as the link was never switched off.
-    #[serde(skip_serializing_if = "Option::is_none")]
     is_active: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     deleted_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     valid_from: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     exhausted_at: Option<Timestamp>,
     /// Absent where there is no password.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
