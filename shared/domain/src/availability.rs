@@ -18,76 +18,8 @@ pub struct Availability {
     pub exhausted_at: Option<Timestamp>,
     /// Whether visitors have to know a password.
     pub is_protected: bool,
-    /// Why the link leads nowhere for a while, whatever its people want.
-    pub suspensions: SuspensionReasons,
-}
-
-/// Why a link is suspended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Suspension {
-    /// Its workspace is closed.
-    Closed,
-}
-
-impl Suspension {
-    /// All that there are.
-    pub const ALL: [Self; 1] = [Self::Closed];
-
-    /// Its word in items.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Closed => "closed",
-        }
-    }
-}
-
-/// All that suspends a link: a set, so that what is lifted for one reason stays for the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SuspensionReasons {
-    closed: bool,
-}
-
-impl SuspensionReasons {
-    /// These, and one more.
-    #[must_use]
-    pub fn with(mut self, suspension: Suspension) -> Self {
-        *self.member(suspension) = true;
-        self
-    }
-
-    /// These without one.
-    #[must_use]
-    pub fn without(mut self, suspension: Suspension) -> Self {
-        *self.member(suspension) = false;
-        self
-    }
-
-    /// Whether nothing suspends the link.
-    pub fn are_none(self) -> bool {
-        self == Self::default()
-    }
-
-    /// The words of all of them.
-    pub fn words(mut self) -> impl Iterator<Item = &'static str> {
-        Suspension::ALL.into_iter().filter(move |one| *self.member(*one)).map(Suspension::as_str)
-    }
-
-    /// Those with these words.
-    ///
-    /// # Errors
-    /// When a word is none.
-    pub fn parse(words: &[String]) -> Result<Self, Invalid> {
-        words.iter().try_fold(Self::default(), |all, word| {
-            let known = Suspension::ALL.into_iter().find(|one| one.as_str() == word);
-            known.map(|one| all.with(one)).ok_or_else(|| Invalid::new("suspended_by must be closed"))
-        })
-    }
-
-    fn member(&mut self, suspension: Suspension) -> &mut bool {
-        match suspension {
-            Suspension::Closed => &mut self.closed,
-        }
-    }
+    /// Whether the link leads nowhere, since its workspace is closed.
+    pub is_suspended: bool,
 }
 
 /// The state of a link that people control.
@@ -152,7 +84,7 @@ impl Availability {
     pub fn status(&self, now: Timestamp) -> LinkStatus {
         match self.state {
             LinkState::Deleted(_) => LinkStatus::Deleted,
-            _ if !self.suspensions.are_none() => LinkStatus::Suspended,
+            _ if self.is_suspended => LinkStatus::Suspended,
             _ if self.expires_at.is_some_and(|expiry| expiry <= now) => LinkStatus::Expired,
             _ if self.exhausted_at.is_some() => LinkStatus::Exhausted,
             LinkState::Inactive => LinkStatus::Inactive,
@@ -253,10 +185,7 @@ mod tests {
     #[test]
     fn a_suspended_links_status_is_suspended_unless_it_is_deleted() {
         let now = Timestamp::now();
-        let suspended = Availability {
-            suspensions: SuspensionReasons::default().with(Suspension::Closed),
-            ..Availability::default()
-        };
+        let suspended = Availability { is_suspended: true, ..Availability::default() };
 
         for availability in [
             suspended,
@@ -268,16 +197,6 @@ mod tests {
             assert_eq!(availability.status(now), LinkStatus::Suspended, "{availability:?}");
         }
         assert_eq!(Availability { state: LinkState::Deleted(now), ..suspended }.status(now), LinkStatus::Deleted);
-    }
-
-    #[test]
-    fn what_suspends_a_link_is_written_as_it_is_read() {
-        let closed = SuspensionReasons::default().with(Suspension::Closed);
-        let written: Vec<String> = closed.words().map(str::to_owned).collect();
-
-        assert_eq!(SuspensionReasons::parse(&written), Ok(closed));
-        assert!(SuspensionReasons::parse(&["else".to_owned()]).is_err());
-        assert!(closed.without(Suspension::Closed).are_none() && SuspensionReasons::default().words().next().is_none());
     }
 
     #[test]
@@ -304,10 +223,7 @@ mod tests {
             Availability { valid_from: Some(now), ..Availability::default() },
             Availability { exhausted_at: Some(now), ..Availability::default() },
             Availability { is_protected: true, ..Availability::default() },
-            Availability {
-                suspensions: SuspensionReasons::default().with(Suspension::Closed),
-                ..Availability::default()
-            },
+            Availability { is_suspended: true, ..Availability::default() },
         ] {
             assert!(!limited.is_unlimited(), "{limited:?}");
         }

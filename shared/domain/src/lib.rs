@@ -62,7 +62,7 @@ pub use audience::{Audience, BrowserFamily, Client, Device};
 pub use audit::{
     ActionFilter, Actor, AuditAction, AuditContext, AuditEntry, AuditFilter, AuditLog, AuditSubject, Changer,
 };
-pub use availability::{Availability, LinkState, LinkStatus, RemovalReason, Suspension, SuspensionReasons};
+pub use availability::{Availability, LinkState, LinkStatus, RemovalReason};
 pub use base62::ALPHABET;
 pub use click::{Click, CountryCode, IpHash, ParkedClick, Salt, Spread, Visitor};
 pub use click_id::ClickId;

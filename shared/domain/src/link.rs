@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Availability, CorrelationId, EventId, LinkId, LinkMetadata, LinkPatch, LinkState, RedirectOptions, RemovalReason,
-    Revision, Routing, ShortCode, SuspensionReasons, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId, lifetimes,
+    Revision, Routing, ShortCode, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId, lifetimes,
 };
 
 /// Which link it is, and whose: what a tombstone keeps of its link.
@@ -82,13 +82,13 @@ impl Link {
 
     /// Whether the link leads everybody to its destination at any time, whatever suspends it. No other link has a reuse entry.
     pub fn is_plain(&self) -> bool {
-        let unsuspended = Availability { suspensions: SuspensionReasons::default(), ..self.availability };
+        let unsuspended = Availability { is_suspended: false, ..self.availability };
         unsuspended.is_unlimited() && self.options.are_none() && self.routing.is_none()
     }
 
     /// Whether shortening the same URL again may return this link.
     pub fn is_reusable(&self) -> bool {
-        self.is_plain() && self.availability.suspensions.are_none()
+        self.is_plain() && !self.availability.is_suspended
     }
 
     /// Whether the link leads nowhere where it didn't lead before: what was taken away doesn't matter.
@@ -121,9 +121,9 @@ impl Link {
         }
     }
 
-    /// The link, suspended for these reasons. That is no change of the link's people, so its revision and its time stay.
-    pub fn suspended_for(&self, suspensions: SuspensionReasons) -> Self {
-        Self { availability: Availability { suspensions, ..self.availability }, ..self.clone() }
+    /// The link, suspended or not. That is no change of the link's people, so its revision and its time stay.
+    pub fn suspended(&self, is_suspended: bool) -> Self {
+        Self { availability: Availability { is_suspended, ..self.availability }, ..self.clone() }
     }
 
     /// The link after a change that is made at this time.
@@ -143,7 +143,7 @@ impl Link {
                 expires_at: patch.expires_at.unwrap_or(was.expires_at),
                 exhausted_at: was.exhausted_at.filter(|_| max_clicks == options.max_clicks),
                 is_protected: patch.is_protected.unwrap_or(was.is_protected),
-                suspensions: was.suspensions,
+                is_suspended: was.is_suspended,
             },
             // The same expiry again is no other one.
             expiry_is_published: self.expiry_is_published && patch.expires_at.is_none_or(|at| at == was.expires_at),
@@ -281,11 +281,11 @@ impl LinkEdit {
     }
 
     /// Suspends a link for exactly these reasons. A deleted link stays as it is, since it never leads anywhere again.
-    pub fn suspend(link: &Link, suspensions: SuspensionReasons) -> Self {
-        if link.availability.suspensions == suspensions || link.availability.is_deleted() {
+    pub fn suspend(link: &Link, is_suspended: bool) -> Self {
+        if link.availability.is_suspended == is_suspended || link.availability.is_deleted() {
             return Self::Keep;
         }
-        Self::Change(Box::new(link.suspended_for(suspensions)))
+        Self::Change(Box::new(link.suspended(is_suspended)))
     }
 }
 

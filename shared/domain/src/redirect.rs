@@ -197,10 +197,7 @@ impl RedirectTarget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        CorrelationId, LinkId, LinkState, LinkWrite, RemovalReason, Suspension, SuspensionReasons, Tombstone, UserId,
-        WorkspaceId,
-    };
+    use crate::{CorrelationId, LinkId, LinkState, LinkWrite, RemovalReason, Tombstone, UserId, WorkspaceId};
 
     fn noon() -> Timestamp {
         Timestamp::parse("2026-03-02T12:00:00Z").unwrap()
@@ -311,8 +308,7 @@ mod tests {
             assert!(matches!(decided, Decision::Refuse { .. }), "{switched_off:?}: {decided:?}");
         }
         let deleted = Availability { state: LinkState::Deleted(noon()), ..Availability::default() };
-        let suspended =
-            Availability { suspensions: SuspensionReasons::default().with(Suspension::Closed), ..scheduled };
+        let suspended = Availability { is_suspended: true, ..scheduled };
         for (nowhere, why) in [(deleted, LinkStatus::Deleted), (suspended, LinkStatus::Suspended)] {
             let decided = asked(link_with(nowhere, with_fallback()), Intent::Visit, Asker::Person);
             assert_eq!(decided, Decision::Refuse { why });

@@ -4,8 +4,8 @@ use aws_lambda_events::dynamodb::Event as StreamEvent;
 use aws_sdk_dynamodb::{Client, config::Intercept};
 use linklet_domain::{
     Account, ApiKey, AuditContext, CorrelationId, EmailAddress, Handover, Invitation, Link, LinkEdit, LinkId,
-    LinkPatch, Member, Membership, OneTimeToken, Record, Role, Suspension, SuspensionReasons, Target, Task, TaskWork,
-    Timestamp, TokenHash, TokenPurpose, Tombstone, UserId, Work, WorkId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    LinkPatch, Member, Membership, OneTimeToken, Record, Role, Target, Task, TaskWork, Timestamp, TokenHash,
+    TokenPurpose, Tombstone, UserId, Work, WorkId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{
     AcceptOutcome, ApiKeys, AuditTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, EditContext,
@@ -369,7 +369,7 @@ impl TestDynamoDb {
     /// # Panics
     /// When the table can't be written.
     pub async fn suspend(&self, link: &Link) {
-        self.change_suspensions(link, |before| before.with(Suspension::Closed)).await;
+        self.set_suspended(link, true).await;
     }
 
     /// Lifts what [`Self::suspend`] has done.
@@ -377,13 +377,13 @@ impl TestDynamoDb {
     /// # Panics
     /// When the table can't be written.
     pub async fn resume(&self, link: &Link) {
-        self.change_suspensions(link, |before| before.without(Suspension::Closed)).await;
+        self.set_suspended(link, false).await;
     }
 
-    async fn change_suspensions(&self, link: &Link, change: impl Fn(SuspensionReasons) -> SuspensionReasons) {
+    async fn set_suspended(&self, link: &Link, is_suspended: bool) {
         let record = Record::Link(self.link(link.code().as_str()).await);
         self.edit(&record, |record| match record {
-            Record::Link(link) => LinkEdit::suspend(link, change(link.availability.suspensions)),
+            Record::Link(link) => LinkEdit::suspend(link, is_suspended),
             Record::Tombstone(_) => LinkEdit::Keep,
         })
         .await;

@@ -155,14 +155,14 @@ impl LinkChange {
     }
 
     fn suspended(&self) -> Option<Event> {
-        let is_suspended = is_suspended(&self.after) && !is_suspended(&self.before);
+        let is_suspended = self.after.availability.is_suspended && !self.before.availability.is_suspended;
         let detail = is_suspended.then(|| self.link_event(self.after.watched_target()))?;
         Some(self.event("suspended", self.written_at(), EventDetail::UrlSuspended(detail)))
     }
 
     /// A link that has expired meanwhile goes on as one that has: it isn't watched again, also if its expiry is yet to be published.
     fn resumed(&self) -> Option<Event> {
-        if !is_suspended(&self.before) || is_suspended(&self.after) {
+        if !self.before.availability.is_suspended || self.after.availability.is_suspended {
             return None;
         }
         let at = self.written_at();
@@ -196,19 +196,15 @@ impl LinkChange {
     }
 }
 
-fn is_suspended(link: &Link) -> bool {
-    !link.availability.suspensions.are_none()
-}
-
 /// Whether a link watches where it leads, as long as it hasn't expired.
 fn watches(link: &Link) -> bool {
-    link.watched_target().is_some() && !is_suspended(link)
+    link.watched_target().is_some() && !link.availability.is_suspended
 }
 
 /// All that consumers have to know of a link that redirects from now on.
 fn state_of_link(link: Link) -> UrlCreated {
     UrlCreated {
-        watch: link.watch && !is_suspended(&link),
+        watch: link.watch && !link.availability.is_suspended,
         link: link.identity.id,
         original_url: link.target,
         user_id: link.identity.owner,

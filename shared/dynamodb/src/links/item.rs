@@ -5,8 +5,8 @@ use std::time::Duration;
 use linklet_domain::{
     AnswerKey, Availability, Changer, ClickLimit, CorrelationId, EventId, ExternalId, Generation, Invalid, Link,
     LinkChanges, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, LinkWrite, NormalizedUrl, Preview,
-    RedirectOptions, RedirectSettings, RedirectTarget, RemovalReason, Revision, Routing, ShortCode, SuspensionReasons,
-    Tags, TargetUrl, Timestamp, Tombstone, UserId, Uses, WorkspaceId,
+    RedirectOptions, RedirectSettings, RedirectTarget, RemovalReason, Revision, Routing, ShortCode, Tags, TargetUrl,
+    Timestamp, Tombstone, UserId, Uses, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -212,45 +212,20 @@ pub(crate) struct AvailabilityMap {
     /// Absent where there is no password.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_protected: bool,
-    /// Absent where nothing suspends the link, as a set of DynamoDB can't be empty.
-    #[serde(default, skip_serializing_if = "SuspendedBy::is_empty", with = "serde_dynamo::string_set")]
-    suspended_by: SuspendedBy,
-}
-
-/// What suspends a link, as a set of words.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-#[serde(try_from = "Vec<String>", into = "Vec<String>")]
-struct SuspendedBy(SuspensionReasons);
-
-impl SuspendedBy {
-    fn is_empty(&self) -> bool {
-        self.0.are_none()
-    }
-}
-
-impl From<SuspendedBy> for Vec<String> {
-    fn from(SuspendedBy(suspensions): SuspendedBy) -> Self {
-        suspensions.words().map(str::to_owned).collect()
-    }
-}
-
-impl TryFrom<Vec<String>> for SuspendedBy {
-    type Error = Invalid;
-
-    fn try_from(words: Vec<String>) -> Result<Self, Invalid> {
-        SuspensionReasons::parse(&words).map(Self)
-    }
+    /// What suspends the link, as a set of words. Absent where nothing does, as a set of DynamoDB can't be empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "serde_dynamo::string_set")]
+    suspended_by: Vec<String>,
 }
 
 impl From<Availability> for AvailabilityMap {
     fn from(availability: Availability) -> Self {
-        let Availability { state, valid_from, expires_at, exhausted_at, is_protected, suspensions } = availability;
+        let Availability { state, valid_from, expires_at, exhausted_at, is_protected, is_suspended } = availability;
         let (is_active, deleted_at) = match state {
             LinkState::Active => (None, None),
             LinkState::Inactive => (Some(false), None),
             LinkState::Deleted(at) => (None, Some(at)),
         };
-        let suspended_by = SuspendedBy(suspensions);
+        let suspended_by = is_suspended.then(|| "closed".to_owned()).into_iter().collect();
         Self { expires_at, is_active, deleted_at, valid_from, exhausted_at, is_protected, suspended_by }
     }
 }
@@ -264,7 +239,7 @@ impl From<AvailabilityMap> for Availability {
             None if is_active == Some(false) => LinkState::Inactive,
             None => LinkState::Active,
         };
-        Self { state, valid_from, expires_at, exhausted_at, is_protected, suspensions: suspended_by.0 }
+        Self { state, valid_from, expires_at, exhausted_at, is_protected, is_suspended: !suspended_by.is_empty() }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
-use linklet_domain::{Link, LinkEdit, LinkPatch, Precondition, Record, Suspension, TargetUrl, Timestamp, Tombstone};
+use linklet_domain::{Link, LinkEdit, LinkPatch, Precondition, Record, TargetUrl, Timestamp, Tombstone};
 use linklet_dynamodb::{Creation, EditContext, EditOutcome, LinksTable, RepositoryError, Reusable};
 use linklet_test_support::{Cancellation, CapacityMeter, Fault, Faults, LinkBuilder, TestDynamoDb};
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ fn titled(link: &Link) -> LinkEdit {
 }
 
 fn suspended(link: &Link) -> LinkEdit {
-    LinkEdit::suspend(link, link.availability.suspensions.with(Suspension::Closed))
+    LinkEdit::suspend(link, true)
 }
 
 /// A change of each item that a link has.
@@ -206,7 +206,7 @@ async fn of_two_who_change_different_members_at_once_both_succeed() {
     let after = db.link("launch").await;
     assert_eq!(after.metadata.title, "New".parse().ok());
     assert_eq!((after.target.as_str(), after.revision.to_string().as_str()), ("https://example.com/b", "2"));
-    assert!(!after.availability.suspensions.are_none());
+    assert!(after.availability.is_suspended);
 }
 
 #[tokio::test]
