@@ -25,9 +25,7 @@ impl EmailAddress {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let refused = || Invalid::new("email format is invalid");
         let given = text.trim().to_lowercase();
-        if given.is_empty() {
-            return Err(Invalid::new("email is required"));
-        }
+        Invalid::when(given.is_empty(), "email is required")?;
         check_mailbox(&given)?;
         let (local, domain) = given.rsplit_once('@').ok_or_else(refused)?;
         // SMTP without extensions allows only ASCII. A domain has an ASCII form (Punycode), a local part has none.
@@ -80,9 +78,7 @@ fn unquoted(content: &str) -> String {
 string_newtype!(EmailAddress);
 
 fn check_mailbox(address: &str) -> Result<(), Invalid> {
-    if address.len() > EmailAddress::MAX_LENGTH {
-        return Err(Invalid::new("email must have at most 254 bytes"));
-    }
+    Invalid::when(address.len() > EmailAddress::MAX_LENGTH, "email must have at most 254 bytes")?;
     let shape = Options::default().without_display_text().without_domain_literal().with_required_tld();
     match email_address::EmailAddress::parse_with_options(address, shape) {
         // RFC 5321 allows a tab in a quoted local part.

@@ -267,11 +267,8 @@ impl Salt {
     /// # Errors
     /// When the text is shorter: all IPv4 addresses can be tried against a weak salt.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if text.len() >= 32 {
-            Ok(Self(Hidden(text.to_owned())))
-        } else {
-            Err(Invalid::new("the click salt must have at least 32 bytes"))
-        }
+        Invalid::unless(text.len() >= 32, "the click salt must have at least 32 bytes")?;
+        Ok(Self(Hidden(text.to_owned())))
     }
 }
 

@@ -49,9 +49,7 @@ impl ClickId {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let is_id = text.len() == Self::TIME_DIGITS + Self::RANDOM_DIGITS
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        if !is_id {
-            return Err(Invalid::new("a click's id has 15 letters and digits"));
-        }
+        Invalid::unless(is_id, "a click's id has 15 letters and digits")?;
         let (time, random) = text.split_at(Self::TIME_DIGITS);
         Ok(Self { millis: number(time), random: number(random) })
     }

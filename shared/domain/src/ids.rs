@@ -144,11 +144,8 @@ impl EventId {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let fits = (1..=Self::MAX_LENGTH).contains(&text.len());
         let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b':'));
-        if fits && plain {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("event_id must be 1–64 letters, digits, '-' or ':'"))
-        }
+        Invalid::unless(fits && plain, "event_id must be 1–64 letters, digits, '-' or ':'")?;
+        Ok(Self(text.to_owned()))
     }
 
     /// Generates an id that sorts by time of creation (UUID version 7, RFC 9562).

@@ -87,9 +87,7 @@ impl TryFrom<BTreeMap<String, String>> for Notes {
     type Error = Invalid;
 
     fn try_from(notes: BTreeMap<String, String>) -> Result<Self, Invalid> {
-        if notes.len() > Self::MOST {
-            return Err(Invalid::new("metadata must have at most 16 members"));
-        }
+        Invalid::when(notes.len() > Self::MOST, "metadata must have at most 16 members")?;
         if notes.keys().any(|key| !(1..=Self::LONGEST_KEY).contains(&key.chars().count())) {
             return Err(Invalid::new("each key of metadata must have 1–40 characters"));
         }
@@ -186,9 +184,7 @@ impl TryFrom<Vec<String>> for Tags {
                 tags.0.push(tag);
             }
         }
-        if tags.0.len() > Self::MOST {
-            return Err(Invalid::new("tags must be at most 20"));
-        }
+        Invalid::when(tags.0.len() > Self::MOST, "tags must be at most 20")?;
         Ok(tags)
     }
 }

@@ -166,9 +166,7 @@ impl TagTerm {
             }
         }
         let tags: Vec<_> = tags.iter().map(|tag| tag.trim()).filter(|tag| !tag.is_empty()).map(str::to_owned).collect();
-        if tags.is_empty() {
-            return Err(Invalid::new("tag must name a tag"));
-        }
+        Invalid::when(tags.is_empty(), "tag must name a tag")?;
         Ok(if is_excluded { Self::NoneOf(tags) } else { Self::AnyOf(tags) })
     }
 

@@ -61,9 +61,7 @@ impl Password {
         if guessed == email.as_str() || guessed == email.local_part() {
             return Err(Invalid::new("password must not be the email address"));
         }
-        if COMMON.lines().any(|common| common == guessed) {
-            return Err(Invalid::new("password is one of the most common ones"));
-        }
+        Invalid::when(COMMON.lines().any(|common| common == guessed), "password is one of the most common ones")?;
         Ok(())
     }
 
@@ -78,12 +76,8 @@ impl TryFrom<TypedPassword> for Password {
 
     /// Accepts at least 8 characters and at most 1,024 bytes.
     fn try_from(typed: TypedPassword) -> Result<Self, Invalid> {
-        if typed.characters() < 8 {
-            return Err(Invalid::new("password must be at least 8 characters"));
-        }
-        if typed.as_bytes().len() > Self::MAX_BYTES {
-            return Err(Invalid::new("password must have at most 1,024 bytes"));
-        }
+        Invalid::when(typed.characters() < 8, "password must be at least 8 characters")?;
+        Invalid::when(typed.as_bytes().len() > Self::MAX_BYTES, "password must have at most 1,024 bytes")?;
         Ok(Self(typed))
     }
 }

@@ -27,6 +27,22 @@ impl Invalid {
         Self { sentence: sentence.into(), field: None }
     }
 
+    /// Refuses what must not be.
+    ///
+    /// # Errors
+    /// If it is so.
+    pub fn when(is_so: bool, sentence: &str) -> Result<(), Self> {
+        if is_so { Err(Self::new(sentence)) } else { Ok(()) }
+    }
+
+    /// Refuses what isn't as it must be.
+    ///
+    /// # Errors
+    /// If it isn't so.
+    pub fn unless(is_so: bool, sentence: &str) -> Result<(), Self> {
+        Self::when(!is_so, sentence)
+    }
+
     /// This error with the input to blame: a member of a body, a parameter or a header.
     #[must_use]
     pub fn in_field(self, field: impl Into<String>) -> Self {

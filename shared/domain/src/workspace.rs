@@ -91,11 +91,8 @@ impl WorkspaceSettings {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let object = ExactJson::parse(text.as_bytes()).ok().filter(ExactJson::is_object);
         let object = object.ok_or_else(|| Invalid::new("must be an object"))?;
-        if object.as_str().len() <= Self::MAX_BYTES {
-            Ok(Self(object.as_str().to_owned()))
-        } else {
-            Err(Invalid::new("must have at most 2,048 bytes"))
-        }
+        Invalid::unless(object.as_str().len() <= Self::MAX_BYTES, "must have at most 2,048 bytes")?;
+        Ok(Self(object.as_str().to_owned()))
     }
 }
 

@@ -35,11 +35,8 @@ impl DestinationName {
     /// When the text is anything else.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let name = readable(text, Shape::Line).map_err(|rule| Invalid::new(format!("name {rule}")))?;
-        if (1..=Self::MAX_LENGTH).contains(&name.chars().count()) {
-            Ok(Self(name))
-        } else {
-            Err(Invalid::new("name must have 1–30 characters"))
-        }
+        Invalid::unless((1..=Self::MAX_LENGTH).contains(&name.chars().count()), "name must have 1–30 characters")?;
+        Ok(Self(name))
     }
 }
 

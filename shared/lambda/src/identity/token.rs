@@ -51,11 +51,8 @@ impl TokenSecret {
     /// When the text is shorter than 32 bytes.
     pub fn parse(text: impl Into<String>) -> Result<Self, Invalid> {
         let text = text.into();
-        if text.len() >= 32 {
-            Ok(Self(text))
-        } else {
-            Err(Invalid::new("the token secret must have at least 32 bytes"))
-        }
+        Invalid::unless(text.len() >= 32, "the token secret must have at least 32 bytes")?;
+        Ok(Self(text))
     }
 }
 
