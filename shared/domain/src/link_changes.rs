@@ -58,13 +58,13 @@ impl LinkChanges {
 
     /// What the history tells of a write; `None` if the link leads as before. Another password is a change of `is_protected` from
     /// `true` to `true`.
-    pub fn of_leading(before: &Link, after: &Link, has_new_password: bool) -> Option<Self> {
+    pub fn for_history(before: &Link, after: &Link, has_new_password: bool) -> Option<Self> {
         let is_protected = after.availability.is_protected;
         if after.availability.is_deleted() {
             let deleted = Map::from_iter([("deleted".to_owned(), json!(true))]);
             return (!before.availability.is_deleted()).then_some(Self(deleted));
         }
-        let mut changes = Self::of_members(&leading_members(before), &leading_members(after));
+        let mut changes = Self::of_members(&members_in_history(before), &members_in_history(after));
         if has_new_password && before.availability.is_protected == is_protected {
             changes.0.insert("is_protected".to_owned(), json!(Transition { from: is_protected, to: is_protected }));
         }
@@ -110,7 +110,7 @@ fn members(link: &Link) -> Value {
 }
 
 /// The members of a link that decide where or whether it leads.
-fn leading_members(link: &Link) -> Value {
+fn members_in_history(link: &Link) -> Value {
     let availability = &link.availability;
     json!({
         "original_url": link.target,

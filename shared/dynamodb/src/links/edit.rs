@@ -235,9 +235,9 @@ impl LinksTable {
         if let Some(hash) = context.password_hash {
             actions.push(self.set_link_password(id, hash)?);
         }
-        if let Some(leading) = LinkChanges::of_leading(before, after, context.password_hash.flatten().is_some()) {
+        if let Some(changes) = LinkChanges::for_history(before, after, context.password_hash.flatten().is_some()) {
             let (change, author) = ((id, &after.last_write.id), (after.updated_at, *context.by));
-            actions.push(self.add_to_history(change, author, leading)?);
+            actions.push(self.add_to_history(change, author, changes)?);
         }
         actions.extend(self.change_of_reuse_entry(before, after).await?);
         Ok(Some(actions))
