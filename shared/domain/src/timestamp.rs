@@ -8,7 +8,7 @@ use serde::{
 };
 use time::{Date, OffsetDateTime, PrimitiveDateTime, Time, UtcOffset, format_description::well_known::Rfc3339};
 
-use crate::Invalid;
+use crate::{Invalid, validated::as_text};
 
 /// A moment in UTC with millisecond precision.
 ///
@@ -141,7 +141,8 @@ impl<'de> Deserialize<'de> for Timestamp {
 }
 
 /// A UTC calendar day; its text is `2026-03-02`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Day(Date);
 
 impl Day {
@@ -192,17 +193,7 @@ impl Day {
     }
 }
 
-impl Serialize for Day {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Day {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
-    }
-}
+as_text!(Day, day => day.to_string());
 
 impl fmt::Display for Day {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ClickId, Day, Invalid};
+use crate::{ClickId, Day, Invalid, validated::as_text};
 
 /// A part of a day that was split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,19 +86,7 @@ impl fmt::Display for DaySlice {
     }
 }
 
-impl TryFrom<String> for DaySlice {
-    type Error = Invalid;
-
-    fn try_from(text: String) -> Result<Self, Invalid> {
-        Self::parse(&text)
-    }
-}
-
-impl From<DaySlice> for String {
-    fn from(slice: DaySlice) -> Self {
-        slice.to_string()
-    }
-}
+as_text!(DaySlice, slice => slice.to_string());
 
 #[cfg(test)]
 mod tests {
