@@ -56,14 +56,14 @@ struct PeriodView {
 
 impl From<&OverviewTime> for PeriodView {
     fn from(time: &OverviewTime) -> Self {
-        let ClickCount { clicks, people } = time.count();
+        let ClickCount { clicks, human_clicks } = time.count();
         Self {
             from: time.first,
             to: time.last,
             clicks,
-            people,
+            people: human_clicks,
             clicks_before: time.before.map(|before| before.clicks),
-            people_before: time.before.map(|before| before.people),
+            people_before: time.before.map(|before| before.human_clicks),
             covers: time.covers,
         }
     }
@@ -98,7 +98,7 @@ impl<'o> OverviewView<'o> {
                 original_url: link.target,
                 title: link.metadata.title,
                 clicks: count.clicks,
-                people: count.people,
+                people: count.human_clicks,
             }
         };
         Self {
@@ -113,7 +113,7 @@ impl<'o> OverviewView<'o> {
             },
             days: overview
                 .series()
-                .map(|(date, count)| DayView { date, clicks: count.clicks, people: count.people })
+                .map(|(date, count)| DayView { date, clicks: count.clicks, people: count.human_clicks })
                 .collect(),
             top_links: top.into_iter().map(top_link).collect(),
             down: &overview.down,
@@ -164,7 +164,7 @@ pub struct BreakdownsView<'b> {
 impl<'b> BreakdownsView<'b> {
     /// Those of a group.
     pub fn new(breakdowns: &'b OverviewBreakdowns, group: AudienceGroup) -> Self {
-        let ClickCount { clicks, people } = breakdowns.count(group);
+        let ClickCount { clicks, human_clicks } = breakdowns.count(group);
         let of = |dimension| value_counts(&breakdowns.by(dimension, group), dimension);
         Self {
             as_of: breakdowns.as_of,
@@ -172,7 +172,7 @@ impl<'b> BreakdownsView<'b> {
             from: breakdowns.first,
             to: breakdowns.last,
             total_clicks: clicks,
-            human_clicks: people,
+            human_clicks,
             breakdowns: OverviewBreakdowns::DIMENSIONS.into_iter().map(|by| (by.name(), of(by))).collect(),
             covers: breakdowns.covers,
             incomplete: &breakdowns.incomplete,

@@ -40,7 +40,7 @@ pub(crate) fn of_table(period: &Period, table: Table) -> Result<Response> {
         Table::Series => {
             rows.add(["period", "clicks", "people"])?;
             for (period, count) in &period.findings.points {
-                rows.add([period.as_str(), &count.clicks.to_string(), &count.people.to_string()])?;
+                rows.add([period.as_str(), &count.clicks.to_string(), &count.human_clicks.to_string()])?;
             }
         }
         Table::Breakdown(dimension) => {

@@ -47,7 +47,7 @@ struct BeforeView {
 impl<'a> PeriodView<'a> {
     pub(crate) fn new(asked: Asked<'a>, answer: &'a Answer) -> Self {
         let Period { time, findings } = &answer.period;
-        let ClickCount { clicks, people } = findings.count();
+        let ClickCount { clicks, human_clicks } = findings.count();
         let breakdown = |dimension: Dimension| (dimension.name(), value_counts(&findings.by(dimension), dimension));
         Self {
             short_code: &asked.link.code,
@@ -57,7 +57,7 @@ impl<'a> PeriodView<'a> {
             interval: asked.question.interval.as_str(),
             as_of: minute_of(asked.now),
             total_clicks: clicks,
-            human_clicks: people,
+            human_clicks,
             unique_visitors: findings.visitors(),
             breakdowns: Dimension::ALL.into_iter().map(breakdown).collect(),
             week: findings.week,
@@ -75,12 +75,12 @@ fn minute_of(time: Timestamp) -> Timestamp {
 
 impl From<&Period> for BeforeView {
     fn from(Period { time, findings }: &Period) -> Self {
-        let ClickCount { clicks, people } = findings.count();
+        let ClickCount { clicks, human_clicks } = findings.count();
         Self {
             from: time.start,
             to: time.end,
             total_clicks: clicks,
-            human_clicks: people,
+            human_clicks,
             unique_visitors: findings.visitors(),
             points: points(findings),
         }
@@ -91,7 +91,7 @@ fn points(findings: &Findings) -> Vec<Point> {
     let point = |(period, count): (&String, &ClickCount)| Point {
         period: period.clone(),
         clicks: count.clicks,
-        people: count.people,
+        people: count.human_clicks,
     };
     findings.points.iter().map(point).collect()
 }

@@ -256,7 +256,12 @@ impl Overview {
             sum
         };
         let (now, before) = (sum(0..days), sum(days..2 * days));
-        Period { clicks: now.clicks, people: now.people, clicks_before: before.clicks, people_before: before.people }
+        Period {
+            clicks: now.clicks,
+            people: now.human_clicks,
+            clicks_before: before.clicks,
+            people_before: before.human_clicks,
+        }
     }
 }
 

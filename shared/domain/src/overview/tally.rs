@@ -199,7 +199,7 @@ impl Tally {
             followed.retain(|link| there.contains(&link.id));
         }
         followed.sort_unstable_by(|a, b| {
-            let counts = |link: &TopLink| Reverse((link.count.clicks, link.count.people));
+            let counts = |link: &TopLink| Reverse((link.count.clicks, link.count.human_clicks));
             counts(a).cmp(&counts(b)).then_with(|| a.id.cmp(&b.id))
         });
         followed.truncate(Overview::MAX_TOP);
@@ -233,7 +233,7 @@ impl Tally {
             tag: self.tagged.map(|(tag, _)| tag),
             first: *days.start(),
             last: *days.end(),
-            count: ClickCount { clicks, people: human_clicks },
+            count: ClickCount { clicks, human_clicks },
             people,
             machines,
             covers: self.covers,
@@ -325,7 +325,7 @@ mod tests {
 
     fn totals(days: &[(&str, u64, u64)]) -> Totals {
         let count = |(day, clicks, people): &(&str, u64, u64)| {
-            (DaySlice::parse(day).unwrap(), ClickCount { clicks: *clicks, people: *people })
+            (DaySlice::parse(day).unwrap(), ClickCount { clicks: *clicks, human_clicks: *people })
         };
         Totals { open: days.iter().map(count).collect(), ..Totals::default() }
     }
@@ -521,9 +521,9 @@ mod tests {
 
         assert_eq!(followed.links, [(id("many"), 90), (id("gone"), 50), (id("few"), 2)]);
         let time = overview.time.clone().unwrap();
-        assert_eq!(time.days, BTreeMap::from([(day("2025-12-24"), ClickCount { clicks: 2, people: 2 })]));
+        assert_eq!(time.days, BTreeMap::from([(day("2025-12-24"), ClickCount { clicks: 2, human_clicks: 2 })]));
         assert_eq!((time.before, time.covers), (None, Some(CoveredLinks { clicks: 140, of: 142 })));
-        assert_eq!(overview.top, [TopLink { id: id("many"), count: ClickCount { clicks: 1, people: 1 } }]);
+        assert_eq!(overview.top, [TopLink { id: id("many"), count: ClickCount { clicks: 1, human_clicks: 1 } }]);
         assert_eq!(overview.series().count(), 62);
     }
 

@@ -108,11 +108,11 @@ impl LinkStats {
 impl DayStats {
     /// Counts one click of this day.
     pub fn count(&mut self, clicked_at: Timestamp, visitor: &Visitor, client: &Client) {
-        let people_before = self.profile.human_clicks;
+        let human_clicks_before = self.profile.human_clicks;
         self.last_click_at = self.last_click_at.max(Some(clicked_at));
         self.profile.count(visitor, client);
-        let people = self.profile.human_clicks - people_before;
-        self.hours[usize::from(clicked_at.hour())] += ClickCount { clicks: 1, people };
+        let human_clicks = self.profile.human_clicks - human_clicks_before;
+        self.hours[usize::from(clicked_at.hour())] += ClickCount { clicks: 1, human_clicks };
     }
 
     /// Adds everything that another part of the day has counted.
@@ -415,7 +415,7 @@ mod tests {
             prop_assert_eq!(stats.days.values().map(|day| day.profile.clicks).sum::<u64>(), total);
             let mut hours = ClickCount::default();
             stats.days.values().flat_map(|day| day.hours).for_each(|hour| hours += hour);
-            prop_assert_eq!(hours, ClickCount { clicks: total, people: life.human_clicks });
+            prop_assert_eq!(hours, ClickCount { clicks: total, human_clicks: life.human_clicks });
             prop_assert_eq!(life.clicks, total);
             let latest = clicks.iter().map(|(second, ..)| Timestamp::from_unix_seconds(*second).unwrap()).max();
             prop_assert_eq!(stats.summary(at("2026-03-02T14:00:00Z")).last_click_at, latest);

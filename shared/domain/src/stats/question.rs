@@ -138,8 +138,8 @@ impl Findings {
         moment: impl Fn(Timestamp) -> Moment,
     ) {
         self.profile.count(visitor, client);
-        let people = u64::from(Audience::of(visitor, client) == Audience::Human);
-        self.add_count(ClickCount { clicks: 1, people }, || moment(at));
+        let human_clicks = u64::from(Audience::of(visitor, client) == Audience::Human);
+        self.add_count(ClickCount { clicks: 1, human_clicks }, || moment(at));
     }
 
     fn add_count(&mut self, count: ClickCount, moment: impl FnOnce() -> Moment) {
@@ -154,7 +154,7 @@ impl Findings {
 
     /// How many there are, and how many of them are people's.
     pub fn count(&self) -> ClickCount {
-        ClickCount { clicks: self.profile.clicks, people: self.profile.human_clicks }.of(self.group)
+        ClickCount { clicks: self.profile.clicks, human_clicks: self.profile.human_clicks }.of(self.group)
     }
 
     /// How many different people clicked.
@@ -264,8 +264,11 @@ mod tests {
             (findings.count(), findings.visitors(), browsers.join(","), findings.week[0][14])
         };
 
-        assert_eq!(of(AudienceGroup::All), (ClickCount { clicks: 3, people: 1 }, 1, "Firefox,curl,wget".into(), 3));
-        assert_eq!(of(AudienceGroup::Human), (ClickCount { clicks: 1, people: 1 }, 1, "Firefox".into(), 1));
-        assert_eq!(of(AudienceGroup::Automated), (ClickCount { clicks: 2, people: 0 }, 0, "curl,wget".into(), 2));
+        assert_eq!(
+            of(AudienceGroup::All),
+            (ClickCount { clicks: 3, human_clicks: 1 }, 1, "Firefox,curl,wget".into(), 3)
+        );
+        assert_eq!(of(AudienceGroup::Human), (ClickCount { clicks: 1, human_clicks: 1 }, 1, "Firefox".into(), 1));
+        assert_eq!(of(AudienceGroup::Automated), (ClickCount { clicks: 2, human_clicks: 0 }, 0, "curl,wget".into(), 2));
     }
 }

@@ -124,7 +124,7 @@ pub fn timeline(
     local: impl Fn(Timestamp) -> Timestamp,
 ) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::new();
-    for (hour, ClickCount { clicks, people }) in stats.buckets() {
+    for (hour, ClickCount { clicks, human_clicks }) in stats.buckets() {
         let day = local(hour).day();
         if !days.contains(&day) {
             continue;
@@ -136,9 +136,9 @@ pub fn timeline(
         match points.last_mut().filter(|last| last.period == period) {
             Some(last) => {
                 last.clicks += clicks;
-                last.people += people;
+                last.people += human_clicks;
             }
-            None => points.push(Point { period, clicks, people }),
+            None => points.push(Point { period, clicks, people: human_clicks }),
         }
     }
     points

@@ -14,31 +14,31 @@ pub struct ClickCount {
     /// All of the clicks.
     pub clicks: u64,
     /// The clicks of people.
-    pub people: u64,
+    pub human_clicks: u64,
 }
 
 impl From<(u64, u64)> for ClickCount {
-    fn from((clicks, people): (u64, u64)) -> Self {
-        Self { clicks, people }
+    fn from((clicks, human_clicks): (u64, u64)) -> Self {
+        Self { clicks, human_clicks }
     }
 }
 
 impl From<ClickCount> for (u64, u64) {
-    fn from(ClickCount { clicks, people }: ClickCount) -> Self {
-        (clicks, people)
+    fn from(ClickCount { clicks, human_clicks }: ClickCount) -> Self {
+        (clicks, human_clicks)
     }
 }
 
 impl From<&DayStats> for ClickCount {
     fn from(stats: &DayStats) -> Self {
-        Self { clicks: stats.profile.clicks, people: stats.profile.human_clicks }
+        Self { clicks: stats.profile.clicks, human_clicks: stats.profile.human_clicks }
     }
 }
 
 impl AddAssign for ClickCount {
     fn add_assign(&mut self, other: Self) {
         self.clicks += other.clicks;
-        self.people += other.people;
+        self.human_clicks += other.human_clicks;
     }
 }
 
@@ -48,15 +48,18 @@ impl ClickCount {
     pub fn of(self, group: AudienceGroup) -> Self {
         match group {
             AudienceGroup::All => self,
-            AudienceGroup::Human => Self { clicks: self.people, people: self.people },
-            AudienceGroup::Automated => Self { clicks: self.clicks.saturating_sub(self.people), people: 0 },
+            AudienceGroup::Human => Self { clicks: self.human_clicks, human_clicks: self.human_clicks },
+            AudienceGroup::Automated => Self { clicks: self.clicks.saturating_sub(self.human_clicks), human_clicks: 0 },
         }
     }
 
     /// How many more these are than what was counted before.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
-        Self { clicks: self.clicks.saturating_sub(before.clicks), people: self.people.saturating_sub(before.people) }
+        Self {
+            clicks: self.clicks.saturating_sub(before.clicks),
+            human_clicks: self.human_clicks.saturating_sub(before.human_clicks),
+        }
     }
 }
 
@@ -169,7 +172,7 @@ mod tests {
     }
 
     fn totals(open: &[(&str, u64)]) -> Totals {
-        let count = |clicks: u64| ClickCount { clicks, people: clicks / 2 };
+        let count = |clicks: u64| ClickCount { clicks, human_clicks: clicks / 2 };
         let slice = |text| DaySlice::parse(text).unwrap();
         Totals { open: open.iter().map(|(text, clicks)| (slice(text), count(*clicks))).collect(), ..Totals::default() }
     }
@@ -242,7 +245,7 @@ mod tests {
         assert_eq!(split.total_clicks(), 105);
         assert_eq!(split.rolls_up_until(day("2026-03-04")), Some(day("2026-03-02")));
         let history = Totals::history_until(day("2026-03-02"), split.days());
-        assert_eq!(history, [(day("2026-03-01"), ClickCount { clicks: 100, people: 50 })].into());
+        assert_eq!(history, [(day("2026-03-01"), ClickCount { clicks: 100, human_clicks: 50 })].into());
         let rolled_up = Totals { past_until: Some(day("2026-03-02")), past_clicks: 100, ..split };
         assert_eq!(rolled_up.total_clicks(), 105);
     }

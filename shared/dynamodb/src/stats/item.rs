@@ -162,11 +162,11 @@ fn unpacked_hours(bytes: &[u8]) -> Result<[ClickCount; 24], Invalid> {
 
 /// Both numbers in base 128 with the lowest digit first, where all digits but the last have their highest bit set (LEB128).
 fn push_count(bytes: &mut Vec<u8>, count: ClickCount) {
-    [count.clicks, count.people].into_iter().for_each(|number| push_number(bytes, number));
+    [count.clicks, count.human_clicks].into_iter().for_each(|number| push_number(bytes, number));
 }
 
 fn next_count(bytes: &mut impl Iterator<Item = u8>) -> Result<ClickCount, Invalid> {
-    Ok(ClickCount { clicks: next_number(bytes)?, people: next_number(bytes)? })
+    Ok(ClickCount { clicks: next_number(bytes)?, human_clicks: next_number(bytes)? })
 }
 
 fn push_number(bytes: &mut Vec<u8>, mut number: u64) {

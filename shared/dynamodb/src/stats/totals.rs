@@ -81,8 +81,8 @@ impl TotalChange {
 }
 
 /// The counts of a day as their attribute.
-fn counts(ClickCount { clicks, people }: ClickCount) -> AttributeValue {
-    AttributeValue::L(vec![number(&clicks), number(&people)])
+fn counts(ClickCount { clicks, human_clicks }: ClickCount) -> AttributeValue {
+    AttributeValue::L(vec![number(&clicks), number(&human_clicks)])
 }
 
 /// The time of the last click, in milliseconds.

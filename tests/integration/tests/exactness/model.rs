@@ -198,6 +198,6 @@ fn hours(clicks: &[&Click]) -> [ClickCount; 24] {
     std::array::from_fn(|hour| {
         let of_hour = clicks.iter().copied().filter(|click| click.at / 3_600_000 % 24 == hour as u64);
         let numbers = Numbers::of(of_hour);
-        ClickCount { clicks: numbers.clicks, people: numbers.human_clicks }
+        ClickCount { clicks: numbers.clicks, human_clicks: numbers.human_clicks }
     })
 }

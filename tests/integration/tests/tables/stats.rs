@@ -211,8 +211,8 @@ async fn days_that_rolled_up_are_in_the_past_and_take_late_clicks() {
     let rolled_up = table.life(&workspace, &link).await.unwrap();
     assert_eq!((rolled_up.totals.past_until, rolled_up.totals.past_clicks), (Some(until), 5));
     assert_eq!(rolled_up.past.as_ref().map(|past| past.profile.clicks), Some(5));
-    assert_eq!(rolled_up.totals.open, [(today.into(), ClickCount { clicks: 1, people: 1 })].into());
-    assert_eq!(rolled_up.totals.history, [(long_ago.day(), ClickCount { clicks: 5, people: 5 })].into());
+    assert_eq!(rolled_up.totals.open, [(today.into(), ClickCount { clicks: 1, human_clicks: 1 })].into());
+    assert_eq!(rolled_up.totals.history, [(long_ago.day(), ClickCount { clicks: 5, human_clicks: 5 })].into());
     assert_eq!(life(&table).await.whole_life().clicks, 6);
     assert_eq!(life(&table).await.days[&long_ago.day()].profile.clicks, 5);
 }
@@ -580,7 +580,10 @@ async fn a_split_day_rolls_up_with_its_parts_and_takes_late_clicks() {
     let after = life_of(&table).await;
     assert_eq!((after.totals.past_clicks, after.totals.total_clicks()), (120, 120));
     assert_eq!(after.past.as_ref().map(|past| past.profile.clicks), Some(120));
-    assert_eq!(after.totals.history, [(events[0].occurred_at.day(), ClickCount { clicks: 120, people: 120 })].into());
+    assert_eq!(
+        after.totals.history,
+        [(events[0].occurred_at.day(), ClickCount { clicks: 120, human_clicks: 120 })].into()
+    );
     assert_eq!(life(&table).await.whole_life().clicks, 120);
 }
 
