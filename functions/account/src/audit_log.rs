@@ -29,12 +29,12 @@ impl Account {
     pub(crate) async fn show_workspace_audit_log(&self, request: &Request, caller: &Caller) -> Result<Response> {
         request.refuse_unknown(PARAMETERS.into_iter().chain(["actor"]))?;
         let actor = request.parsed("actor", Actor::parse)?;
-        self.show_audit_log(request, &AuditLog::Workspace(*caller.workspace()), actor).await
+        self.show_audit_log(request, &AuditLog::Workspace(caller.workspace), actor).await
     }
 
     pub(crate) async fn show_own_audit_log(&self, request: &Request, person: &Person) -> Result<Response> {
         request.refuse_unknown(PARAMETERS)?;
-        self.show_audit_log(request, &AuditLog::Person(*person.user()), None).await
+        self.show_audit_log(request, &AuditLog::Person(person.user), None).await
     }
 
     async fn show_audit_log(&self, request: &Request, audit_log: &AuditLog, actor: Option<Actor>) -> Result<Response> {

@@ -54,7 +54,7 @@ impl Account {
 
     /// Why somebody can't join or create a workspace whose account has changed meanwhile.
     async fn joins_nothing(&self, person: &Person) -> Result<ApiError> {
-        let is_leaving = self.users.is_leaving(person.user()).await?;
+        let is_leaving = self.users.is_leaving(&person.user).await?;
         Ok(if is_leaving { Problem::AccountClosing.into() } else { Problem::TryAgain.into() })
     }
 

@@ -27,8 +27,8 @@ impl Account {
     pub(crate) async fn invite(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let NewInvitation { email, role } = request.json()?;
         let token = OneTimeToken::generate(TokenPurpose::Invitation).map_err(ApiError::internal)?;
-        let (workspace, role) = (caller.workspace(), role.unwrap_or(Role::Member));
-        let invitation = Invitation::new(workspace, email, role, caller.user(), token.hash(), request.received_at());
+        let (workspace, role) = (&caller.workspace, role.unwrap_or(Role::Member));
+        let invitation = Invitation::new(workspace, email, role, &caller.user, token.hash(), request.received_at);
         let origin = self.origin(request, caller);
         match self.users.invite(&invitation, caller.acting()?.session, &origin).await? {
             InviteOutcome::Invited => {
@@ -64,7 +64,7 @@ impl Account {
     }
 
     pub(crate) async fn list_invitations(&self, request: &Request, caller: &Caller) -> Result<Response> {
-        let open = self.users.invitations(caller.workspace(), request.received_at()).await?;
+        let open = self.users.invitations(&caller.workspace, request.received_at).await?;
         let invitations: Vec<_> = open.iter().map(InvitationView::from).collect();
         Ok(json(StatusCode::OK, &BTreeMap::from([("invitations", invitations)])))
     }
@@ -72,7 +72,7 @@ impl Account {
     pub(crate) async fn withdraw_invitation(&self, request: &Request, caller: &Caller, id: &str) -> Result<Response> {
         let id = InvitationId::parse(id).map_err(|_| NO_INVITATION)?;
         let origin = self.origin(request, caller);
-        match self.users.withdraw_invitation(caller.workspace(), caller.user(), &id, &origin).await? {
+        match self.users.withdraw_invitation(&caller.workspace, &caller.user, &id, &origin).await? {
             WithdrawOutcome::Withdrawn => Ok(no_content()),
             WithdrawOutcome::NoInvitation => Err(NO_INVITATION),
             WithdrawOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
@@ -91,7 +91,7 @@ impl Account {
 
     async fn look(&self, request: &Request, token: &str) -> Result<Response> {
         let token = OneTimeToken::parse(TokenPurpose::Invitation, token).map_err(|_| INVALID)?.hash();
-        let open = self.users.invitation_of(&token, request.received_at()).await?.ok_or(INVALID)?;
+        let open = self.users.invitation_of(&token, request.received_at).await?.ok_or(INVALID)?;
         let mut shown = ShownInvitation::to_register(&open);
         if let Some(invitation) = &open.into_workspace {
             let workspace = self.users.workspace(&invitation.workspace).await?.ok_or(INVALID)?;
@@ -105,19 +105,19 @@ impl Account {
     /// 200 with the workspace of which the caller is a member now. A token for it comes from `POST /api/auth/switch`.
     pub(crate) async fn accept_invitation(&self, request: &Request, person: &Person) -> Result<Response> {
         let Acceptance { token } = request.json()?;
-        let account = person.user().to_string();
+        let account = person.user.to_string();
         let attempt = Attempt { kind: GuessKind::Token, account: Some(&account) };
         self.guesses.limit(request, attempt, async |_| self.accept(request, person, &token).await).await
     }
 
     async fn accept(&self, request: &Request, person: &Person, token: &str) -> Result<Response> {
         let token = OneTimeToken::parse(TokenPurpose::Invitation, token).map_err(|_| INVALID)?.hash();
-        let account = self.users.account(person.user()).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
+        let account = self.users.account(&person.user).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
         let origin = self.guesses.origin(request, person.actor());
         match self.users.accept_invitation(&token, &account, &person.session().id, &origin).await? {
             AcceptOutcome::Accepted(workspace, role) => {
                 let joined = AccountChange::Joined { workspace_name: workspace.name.clone(), role };
-                self.mails.tell(request, person.user(), joined).await;
+                self.mails.tell(request, &person.user, joined).await;
                 let Workspace { id: workspace_id, name, slug, .. } = &*workspace;
                 Ok(json(StatusCode::OK, &Joined { workspace_id, name, slug, role }))
             }

@@ -27,12 +27,12 @@ impl Account {
         let origin = self.origin(request, caller);
         for _ in 0..TRIES {
             let secret = (self.generate_key)().map_err(ApiError::internal)?;
-            let key = wanted.key(&secret, caller, request.received_at());
+            let key = wanted.key(&secret, caller, request.received_at);
             match self.users.create_key(&key, caller.acting()?.session, &origin).await? {
                 CreateKeyOutcome::Created => {
                     let prefix = key.prefix.clone();
                     let created_key = |workspace_name| AccountChange::KeyCreated { prefix, workspace_name };
-                    self.tell(request, caller.user(), caller.workspace(), created_key).await;
+                    self.tell(request, &caller.user, &caller.workspace, created_key).await;
                     let ApiKey { ref prefix, ref name, ref scopes, expires_at, .. } = key;
                     let shown = CreatedKey { key: secret.reveal(), prefix, name, scopes, expires_at };
                     // The list has it: a key has no address of its own to read.
@@ -47,7 +47,7 @@ impl Account {
     }
 
     pub(crate) async fn list_keys(&self, request: &Request, caller: &Caller) -> Result<Response> {
-        let keys = self.users.keys(caller.workspace(), request.received_at()).await?;
+        let keys = self.users.keys(&caller.workspace, request.received_at).await?;
         let keys: Vec<_> = keys.iter().map(KeyView::from).collect();
         Ok(json(StatusCode::OK, &BTreeMap::from([("keys", keys)])))
     }
@@ -57,14 +57,14 @@ impl Account {
         let Patch { name, is_active } = request.json_object()?.read_patch(&[IMMUTABLE])?;
         let prefix = KeyPrefix::parse(prefix).map_err(|_| NO_KEY)?;
         let (change, origin) = (KeyChange { name, is_active }, self.origin(request, caller));
-        let outcome = self.users.change_key(caller.workspace(), caller.acting()?, &prefix, &change, &origin).await?;
+        let outcome = self.users.change_key(&caller.workspace, caller.acting()?, &prefix, &change, &origin).await?;
         let ChangedKey { key, was_active } = done(outcome)?;
         let told = |workspace_name| match key.paused_at {
             None => AccountChange::KeyResumed { prefix, workspace_name },
             Some(_) => AccountChange::KeyPaused { prefix, workspace_name },
         };
         if key.paused_at.is_none() != was_active {
-            self.tell(request, &key.created_by, caller.workspace(), told).await;
+            self.tell(request, &key.created_by, &caller.workspace, told).await;
         }
         Ok(json(StatusCode::OK, &KeyView::from(&key)))
     }
@@ -72,9 +72,9 @@ impl Account {
     pub(crate) async fn revoke_key(&self, request: &Request, caller: &Caller, prefix: &str) -> Result<Response> {
         let prefix = KeyPrefix::parse(prefix).map_err(|_| NO_KEY)?;
         let origin = self.origin(request, caller);
-        let key = done(self.users.revoke_key(caller.workspace(), caller.user(), &prefix, &origin).await?)?;
+        let key = done(self.users.revoke_key(&caller.workspace, &caller.user, &prefix, &origin).await?)?;
         let revoked = |workspace_name| AccountChange::KeyRevoked { prefix, workspace_name };
-        self.tell(request, &key.created_by, caller.workspace(), revoked).await;
+        self.tell(request, &key.created_by, &caller.workspace, revoked).await;
         Ok(no_content())
     }
 }
@@ -136,12 +136,12 @@ impl NewKey {
 
     fn key(&self, secret: &ApiKeySecret, caller: &Caller, now: Timestamp) -> ApiKey {
         ApiKey {
-            workspace: *caller.workspace(),
+            workspace: caller.workspace,
             prefix: secret.prefix(),
             hash: secret.hash(),
             name: self.name.clone(),
             scopes: self.scopes.clone(),
-            created_by: *caller.user(),
+            created_by: caller.user,
             created_at: now,
             expires_at: self.expires_at,
             last_used_at: None,

@@ -18,13 +18,13 @@ const NO_MEMBER: ApiError = ApiError::Problem(Problem::MemberNotFound);
 
 impl Account {
     pub(crate) async fn list_members(&self, caller: &Caller) -> Result<Response> {
-        let members = self.users.members(caller.workspace()).await?;
+        let members = self.users.members(&caller.workspace).await?;
         Ok(json(StatusCode::OK, &BTreeMap::from([("members", members)])))
     }
 
     pub(crate) async fn change_member(&self, request: &Request, caller: &Caller, user: &str) -> Result<Response> {
         let change = request.json_object()?.read_patch::<Body>(&[IMMUTABLE])?.change()?;
-        let (user, workspace) = (UserId::parse(user).map_err(|_| NO_MEMBER)?, caller.workspace());
+        let (user, workspace) = (UserId::parse(user).map_err(|_| NO_MEMBER)?, &caller.workspace);
         let origin = self.origin(request, caller);
         let outcome = self.users.change_member(workspace, caller.acting()?, &user, change, &origin).await?;
         let is_unchanged = matches!(outcome, MemberOutcome::Unchanged(_));
@@ -55,23 +55,23 @@ impl Account {
         let user = UserId::parse(user);
         let keeps_keys = request.flag("keep_keys")?.unwrap_or_default();
         let keys = if keeps_keys { KeysLeft::Kept } else { KeysLeft::Revoked };
-        let is_admin = caller.role() == Role::Admin;
-        if !is_admin && (user.as_ref() != Ok(caller.user()) || keys == KeysLeft::Kept) {
+        let is_admin = caller.role == Role::Admin;
+        if !is_admin && (user.as_ref() != Ok(&caller.user) || keys == KeysLeft::Kept) {
             return Err(NOT_ALLOWED);
         }
         let user = user.map_err(|_| NO_MEMBER)?;
         let removal = Removal {
-            workspace: caller.workspace(),
-            caller: caller.user(),
+            workspace: &caller.workspace,
+            caller: &caller.user,
             user: &user,
             keys,
-            at: request.received_at(),
+            at: request.received_at,
             origin: self.origin(request, caller),
         };
         done(self.users.remove_member(&removal).await?)?;
         self.revoke_what_was_made(&removal).await;
         let removed = |workspace_name| AccountChange::Removed { workspace_name };
-        self.tell(request, &user, caller.workspace(), removed).await;
+        self.tell(request, &user, &caller.workspace, removed).await;
         Ok(no_content())
     }
 

@@ -18,7 +18,7 @@ impl Account {
         let after = request.parsed("after", Cursor::decode)?;
         let kinds: Result<Vec<_>, Invalid> = request.queries("kind").map(NotificationKind::parse).collect();
         let kinds = kinds.map_err(|refused| refused.in_field("kind"))?;
-        let feed = self.notifications.list(caller.user(), &kinds, limit, after.as_ref()).await?;
+        let feed = self.notifications.list(&caller.user, &kinds, limit, after.as_ref()).await?;
         let body = FeedView {
             notifications: feed.page.items.iter().map(NotificationView::from).collect(),
             next_cursor: feed.page.next.map(|cursor| cursor.encode()),
@@ -30,7 +30,7 @@ impl Account {
     pub(crate) async fn mark_seen(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let Seen { seen_at } = request.json()?;
         // A clock that is ahead must not have seen what is yet to come.
-        self.notifications.mark_seen(caller.user(), seen_at.min(request.received_at())).await?;
+        self.notifications.mark_seen(&caller.user, seen_at.min(request.received_at)).await?;
         Ok(no_content())
     }
 }

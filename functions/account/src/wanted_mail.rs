@@ -16,14 +16,14 @@ const TOKEN_INVALID: ApiError = ApiError::Problem(Problem::TokenInvalid);
 
 impl Account {
     pub(crate) async fn show_wanted_mail(&self, person: &Person) -> Result<Response> {
-        let mail = self.users.mail_choice(person.user()).await?.ok_or(Problem::Unauthorized)?;
+        let mail = self.users.mail_choice(&person.user).await?.ok_or(Problem::Unauthorized)?;
         Ok(json(StatusCode::OK, &WantedMail { mail }))
     }
 
     pub(crate) async fn change_wanted_mail(&self, request: &Request, person: &Person) -> Result<Response> {
         let wanted = request.json_object()?.read_patch::<WantedMail>(&[])?;
         let origin = self.guesses.origin(request, person.actor());
-        if !self.users.choose_mail(person.user(), wanted.mail, &origin).await? {
+        if !self.users.choose_mail(&person.user, wanted.mail, &origin).await? {
             return Err(Problem::Unauthorized.into());
         }
         Ok(json(StatusCode::OK, &wanted))
@@ -37,7 +37,7 @@ impl Account {
     /// Ends notifications by mail. Mail programs ask for it, without a session and with a form that nobody needs (RFC 8058).
     pub(crate) async fn unsubscribe(&self, request: &Request) -> Result<Response> {
         let token = request.query("token").unwrap_or_default();
-        let Some(user) = UnsubscribeToken::person(token, &self.guesses.salt, request.received_at()) else {
+        let Some(user) = UnsubscribeToken::person(token, &self.guesses.salt, request.received_at) else {
             // Only a wrong token is a guess: the servers of a mail provider bring the right ones of many people.
             return self
                 .guesses

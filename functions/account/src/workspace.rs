@@ -21,16 +21,16 @@ const UNKNOWN: ApiError = ApiError::Problem(Problem::WorkspaceNotFound);
 
 impl Account {
     pub(crate) async fn show_workspace(&self, caller: &Caller) -> Result<Response> {
-        let workspace = self.users.workspace(caller.workspace()).await?.ok_or(UNKNOWN)?;
+        let workspace = self.users.workspace(&caller.workspace).await?.ok_or(UNKNOWN)?;
         Ok(shown_workspace(&workspace))
     }
 
     pub(crate) async fn change_workspace(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let Body { name, slug, settings, destinations } = request.json_object()?.read_patch(&[IMMUTABLE])?;
         let patch = WorkspacePatch { name, slug, settings, destinations };
-        let (id, origin) = (caller.workspace(), self.origin(request, caller));
+        let (id, origin) = (&caller.workspace, self.origin(request, caller));
         let precondition = request.precondition(id);
-        match self.users.change_workspace(id, caller.user(), &patch, &precondition, &origin).await? {
+        match self.users.change_workspace(id, &caller.user, &patch, &precondition, &origin).await? {
             WorkspaceOutcome::Changed(workspace) => Ok(shown_workspace(&workspace)),
             WorkspaceOutcome::Stale => Err(Problem::PreconditionFailed.into()),
             WorkspaceOutcome::SlugTaken => Err(ApiError::Problem(Problem::SlugTaken)),
@@ -43,7 +43,7 @@ impl Account {
 impl Account {
     /// Somebody's workspaces, whichever the token is for, if it is for one.
     pub(crate) async fn list_workspaces(&self, person: &Person) -> Result<Response> {
-        let found = self.users.workspaces_of(person.user()).await?;
+        let found = self.users.workspaces_of(&person.user).await?;
         let workspaces: Vec<_> = found.iter().map(MyWorkspace::from).collect();
         Ok(json(StatusCode::OK, &BTreeMap::from([("workspaces", workspaces)])))
     }
@@ -60,12 +60,12 @@ impl Account {
             return Ok(first);
         }
         let Creation { name } = wanted?;
-        let account = self.users.account(person.user()).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
-        let memberships = self.users.memberships(person.user()).await?;
+        let account = self.users.account(&person.user).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
+        let memberships = self.users.memberships(&person.user).await?;
         self.require_creator(&account, &memberships).await?;
         let origin = self.guesses.origin(request, person.actor());
         for attempt in 0..TRIES {
-            let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name.clone(), request.received_at());
+            let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name.clone(), request.received_at);
             let body =
                 serde_json::to_string(&WorkspaceView::from(&workspace.workspace())).map_err(ApiError::internal)?;
             let answer = CreationAnswer { fingerprint: fingerprint.clone(), body };
@@ -92,7 +92,7 @@ impl Account {
         fingerprint: &str,
     ) -> Result<Option<Response>> {
         let Some(key) = key else { return Ok(None) };
-        match self.users.creation_answer(person.user(), key, request.received_at()).await? {
+        match self.users.creation_answer(&person.user, key, request.received_at).await? {
             Some(first) if first.fingerprint != fingerprint => Err(Problem::IdempotencyKeyReused.into()),
             first => Ok(first.map(created)),
         }

@@ -91,11 +91,11 @@ impl Auth {
     async fn switch(&self, request: &Request) -> Result<Response> {
         let person = self.tokens.person_now(request).await?;
         let Switch { workspace } = request.json()?;
-        let mut memberships = self.users.memberships(person.user()).await?;
+        let mut memberships = self.users.memberships(&person.user).await?;
         memberships.retain(Membership::is_active);
         let membership = self.membership_at(&memberships, &workspace).await?;
         let membership = membership.ok_or(ApiError::Problem(Problem::WorkspaceNotFound))?;
-        let issued = self.issuer.issue_for(&person, membership, request.received_at()).await?;
+        let issued = self.issuer.issue_for(&person, membership, request.received_at).await?;
         Ok(token_view(&issued))
     }
 
@@ -104,12 +104,12 @@ impl Auth {
         const OLD_AND_NEW: u32 = 2;
         let person = self.tokens.person_now(request).await?;
         let passwords = request.json::<NewPassword>()?;
-        let account = self.users.account(person.user()).await?.ok_or(Problem::Unauthorized)?;
+        let account = self.users.account(&person.user).await?.ok_or(Problem::Unauthorized)?;
         passwords.new.refuse_guessable(&account.email).map_err(|refused| refused.in_field("new"))?;
         let purpose = Purpose { refusal: "wrong password for another one", hashes: OLD_AND_NEW };
         self.proofs().require(request, &account, &passwords.current, purpose).await?;
         let replaced = self.replace_password(request, &person, &account, &passwords.new).await?;
-        self.mails.tell(request, person.user(), AccountChange::PasswordChanged).await;
+        self.mails.tell(request, &person.user, AccountChange::PasswordChanged).await;
         Ok(replaced)
     }
 
@@ -124,7 +124,7 @@ impl Auth {
         let hash = self.passwords.hash(new.typed()).map_err(ApiError::internal)?;
         let session = person.session().id;
         let change = PasswordChange {
-            user: person.user(),
+            user: &person.user,
             old_hash: account.password_hash.as_deref().ok_or(WRONG)?,
             new_hash: &hash,
             // Hashing has taken a while, in which others may have logged in.
@@ -144,8 +144,8 @@ impl Auth {
         let person = if everywhere { self.tokens.person_now(request).await? } else { held };
         let (session, origin) = (person.session(), self.limits.guesses.origin(request, person.actor()));
         if everywhere {
-            self.users.end_sessions(person.user(), None, &origin).await?;
-            self.mails.tell(request, person.user(), AccountChange::SessionsEnded).await;
+            self.users.end_sessions(&person.user, None, &origin).await?;
+            self.mails.tell(request, &person.user, AccountChange::SessionsEnded).await;
         } else {
             self.users.end_session(&session.user, &session.id, &origin).await?;
         }

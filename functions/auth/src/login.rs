@@ -38,7 +38,7 @@ impl Auth {
         }
         let attempt = Attempt { kind: GuessKind::Password, account: Some(&credentials.email) };
         let log_in = async |whose| {
-            self.limits.admit_hashes(request, whose, &credentials.email, 1, request.received_at()).await?;
+            self.limits.admit_hashes(request, whose, &credentials.email, 1, request.received_at).await?;
             let started = Instant::now();
             let answer = Box::pin(self.log_in(request, &credentials, whose)).await;
             if matches!(answer, Err(ApiError::Problem(Problem::InvalidCredentials))) {
@@ -81,7 +81,7 @@ impl Auth {
             None => self.oldest(&account, memberships, request).await?,
         };
         self.refresh_hash(&account, password).await;
-        let now = request.received_at();
+        let now = request.received_at;
         let answer = if *remember == Some(true) {
             self.begin_renewable(request, &account, membership.as_ref()).await?
         } else {
@@ -100,7 +100,7 @@ impl Auth {
 
     /// Begins a session that can't be renewed, and gives its token.
     async fn begin(&self, request: &Request, account: &Account, membership: Option<&Membership>) -> Result<Response> {
-        let now = request.received_at();
+        let now = request.received_at;
         // The session begins with the request, so ending all sessions also ends one whose password is being verified.
         let session = SessionId::beginning_at(now);
         let issued = self.issuer.issue(&session, &account.id, &account.email, membership, now).await?;
@@ -135,8 +135,8 @@ impl Auth {
             return Ok(None);
         }
         let (id, name) =
-            (WorkspaceId::derived_from(&account.id, request.received_at()), WorkspaceName::personal(&account.email));
-        let workspace = NewWorkspace::of(account, id, name, request.received_at());
+            (WorkspaceId::derived_from(&account.id, request.received_at), WorkspaceName::personal(&account.email));
+        let workspace = NewWorkspace::of(account, id, name, request.received_at);
         let origin = self.limits.guesses.origin(request, Actor::Person(account.id));
         for attempt in 0..TRIES {
             match self.users.create_workspace(&workspace, None, &origin).await? {

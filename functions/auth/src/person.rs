@@ -23,14 +23,14 @@ impl Auth {
     }
 
     async fn show(&self, request: &Request, person: &Person) -> Result<Response> {
-        let profile = self.users.profile(person.user(), request.received_at()).await?;
+        let profile = self.users.profile(&person.user, request.received_at).await?;
         let Profile { email, pending, full_name, verified_at, undeliverable_at, last_login_at, updated_at, .. } =
             profile.ok_or(Problem::Unauthorized)?;
         let (workspace, role) = person.membership().unzip();
         Ok(json(
             StatusCode::OK,
             &json!({
-                "user_id": person.user(),
+                "user_id": &person.user,
                 "email": email,
                 "pending_email": pending.as_ref().map(|pending| &pending.email),
                 "pending_until": pending.as_ref().map(|pending| pending.until),
@@ -50,7 +50,7 @@ impl Auth {
     pub(crate) async fn change_me(&self, request: &Request) -> Result<Response> {
         let person = self.tokens.person_now(request).await?;
         let wanted: Body = request.json_object()?.read_patch(&[IMMUTABLE])?;
-        let account = self.users.account(person.user()).await?.ok_or(Problem::Unauthorized)?;
+        let account = self.users.account(&person.user).await?.ok_or(Problem::Unauthorized)?;
         match wanted.email.as_ref().filter(|email| **email != account.email) {
             Some(email) => self.change_address(request, &account, &wanted, email).await?,
             None => {
@@ -131,7 +131,7 @@ impl Auth {
         let keep = async |_| {
             let token = OneTimeToken::parse(TokenPurpose::Keep, &token).map_err(|_| TOKEN_INVALID)?;
             let origin_of = |user: &UserId| self.limits.guesses.origin(request, Actor::Person(*user));
-            let user = self.users.keep_address(&token.hash(), request.received_at(), origin_of).await?;
+            let user = self.users.keep_address(&token.hash(), request.received_at, origin_of).await?;
             request.note_account(&user.ok_or(TOKEN_INVALID)?);
             Ok(no_content())
         };

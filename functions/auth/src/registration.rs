@@ -100,7 +100,7 @@ impl Auth {
         password: &Password,
         whose: Option<HashFor>,
     ) -> Result<String> {
-        self.limits.admit_hashes(request, whose, email.as_str(), 1, request.received_at()).await?;
+        self.limits.admit_hashes(request, whose, email.as_str(), 1, request.received_at).await?;
         self.passwords.hash(password.typed()).map_err(ApiError::internal)
     }
 
@@ -117,7 +117,7 @@ impl Auth {
     async fn invitation_of(&self, wanted: &NewAccount, request: &Request) -> Result<Option<OpenInvitation>> {
         let Some(token) = &wanted.invitation else { return Ok(None) };
         let token = OneTimeToken::parse(TokenPurpose::Invitation, token).map_err(|_| INVALID)?.hash();
-        let found = self.users.open_invitation(&token, &wanted.email, request.received_at()).await?;
+        let found = self.users.open_invitation(&token, &wanted.email, request.received_at).await?;
         found.map(Some).ok_or(INVALID)
     }
 
@@ -184,7 +184,7 @@ impl NewAccount {
             email: self.email.clone(),
             full_name: self.full_name.clone(),
             password_hash: password_hash.map(str::to_owned),
-            created_at: request.received_at(),
+            created_at: request.received_at,
             last_login_at: None,
         }
     }

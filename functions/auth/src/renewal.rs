@@ -22,7 +22,7 @@ impl Auth {
         self.address.require_own_page(request)?;
         let Refresh { workspace } = request.json()?;
         let offered = refresh_token_of(request).ok_or_else(|| refused("no refresh token", None))?;
-        let now = request.received_at();
+        let now = request.received_at;
         let token = self.tokens.refresh_token(offered, now).await;
         let token = token.ok_or_else(|| refused("invalid refresh token", None))?;
         let known = self.users.renewable_session(&token).await?;
@@ -59,7 +59,7 @@ impl Auth {
         account: &Account,
         membership: Option<&Membership>,
     ) -> Result<Response> {
-        let now = request.received_at();
+        let now = request.received_at;
         // The session begins with the request, so ending all sessions also ends one whose password is being verified.
         let session = SessionId::beginning_at(now);
         let first = RefreshToken::first_of(account.id, session);
@@ -109,7 +109,7 @@ impl Auth {
     /// How far a session has come when this is its latest refresh token.
     fn renewed(&self, request: &Request, token: &RefreshToken) -> RenewableSession {
         let address = self.limits.guesses.network_hash(request);
-        RenewableSession { generation: token.generation, renewed_at: request.received_at(), address }
+        RenewableSession { generation: token.generation, renewed_at: request.received_at, address }
     }
 }
 

@@ -37,9 +37,9 @@ impl Auth {
     async fn set_password(&self, request: &Request, wanted: &NewPassword, whose: Option<HashFor>) -> Result<Response> {
         let NewPassword { token, password } = wanted;
         let token = OneTimeToken::parse(TokenPurpose::Reset, token).map_err(|_| TOKEN_INVALID)?;
-        let reset = self.users.reset(&token.hash(), request.received_at()).await?.ok_or(TOKEN_INVALID)?;
+        let reset = self.users.reset(&token.hash(), request.received_at).await?.ok_or(TOKEN_INVALID)?;
         password.refuse_guessable(&reset.email).map_err(|refused| refused.in_field("password"))?;
-        self.limits.admit_hashes(request, whose, reset.email.as_str(), 1, request.received_at()).await?;
+        self.limits.admit_hashes(request, whose, reset.email.as_str(), 1, request.received_at).await?;
         let hash = self.passwords.hash(password.typed()).map_err(ApiError::internal)?;
         // Hashing has taken a while, in which others may have logged in.
         let origin = self.limits.guesses.origin(request, Actor::Person(reset.user));

@@ -41,7 +41,7 @@ impl Auth {
 
     pub(crate) async fn list_sessions(&self, request: &Request) -> Result<Response> {
         let person = self.tokens.person(request).await?;
-        let (user, own, now) = (person.user(), &person.session().id, request.received_at());
+        let (user, own, now) = (&person.user, &person.session().id, request.received_at);
         let LastingSessions { mut sessions, has_more } = self.users.sessions(user, None, now).await?;
         if has_more && !sessions.iter().any(|session| session.id == *own) {
             sessions.extend(self.users.session(user, own, now).await?);
@@ -56,7 +56,7 @@ impl Auth {
         let person = self.tokens.person_now(request).await?;
         let id = SessionId::parse(id).map_err(|_| UNKNOWN)?;
         let origin = self.limits.guesses.origin(request, person.actor());
-        if !self.users.end_lasting_session(person.user(), &id, &origin).await? {
+        if !self.users.end_lasting_session(&person.user, &id, &origin).await? {
             return Err(UNKNOWN);
         }
         self.tokens.forget(&id);

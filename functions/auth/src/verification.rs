@@ -41,12 +41,12 @@ impl Auth {
             let sentence = "password is required without a token of the account's session";
             return Err(Invalid::new(sentence).in_field("password").into());
         }
-        Ok(*self.tokens.person_now(request).await?.user())
+        Ok(self.tokens.person_now(request).await?.user)
     }
 
     async fn verification_by(&self, request: &Request, token: &str) -> Result<AddressVerification> {
         let token = OneTimeToken::parse(TokenPurpose::Verification, token).map_err(|_| TOKEN_INVALID)?;
-        let found = self.users.verification(&token.hash(), request.received_at()).await?;
+        let found = self.users.verification(&token.hash(), request.received_at).await?;
         found.ok_or(TOKEN_INVALID)
     }
 
@@ -113,9 +113,9 @@ impl Auth {
     /// address that they want instead of their own, unless they name that; others name one, since there may be no logging in before.
     pub(crate) async fn request_verification(&self, request: &Request) -> Result<Response> {
         let mail = if request.has_header(header::AUTHORIZATION) {
-            let user_id = *self.tokens.person(request).await?.user();
+            let user_id = self.tokens.person(request).await?.user;
             let named = if request.has_body() { request.json::<AnotherMailBody>()?.email } else { None };
-            let mailbox = self.users.mailbox(&user_id, request.received_at()).await?.ok_or(Problem::Unauthorized)?;
+            let mailbox = self.users.mailbox(&user_id, request.received_at).await?.ok_or(Problem::Unauthorized)?;
             match mailbox.pending.filter(|_| named.as_ref() != Some(&mailbox.email)) {
                 Some(pending) => RequestedEmail::AddressChange { user_id, email: pending.email },
                 None => RequestedEmail::Verification { email: mailbox.email },

@@ -55,7 +55,7 @@ impl Delete {
             None if is_purge => return Ok(no_content()),
             None => return Err(Problem::NotFound.into()),
         };
-        let (owner, at) = (record.identity().owner, request.received_at());
+        let (owner, at) = (record.identity().owner, request.received_at);
         let changer = if is_purge {
             Some(caller.changer())
         } else {
@@ -69,7 +69,7 @@ impl Delete {
         let context = EditContext {
             precondition: &precondition,
             changer: changer.as_ref(),
-            ..EditContext::unconditional(caller.user(), request.correlation_id())
+            ..EditContext::unconditional(&caller.user, &request.correlation_id)
         };
         let decide = |record: &Record<Link>| match record {
             record if is_purge => Ok(LinkEdit::purge(record, at)),

@@ -94,10 +94,10 @@ impl JobsApi {
         // A job that began in a session which has ended would go on: its steps look at the creator, and at no session.
         let caller = self.authenticator.require_now(request, Scope::LinksWrite).await?;
         let Count { matching, is_exact } = self.count(request, &caller, query).await?;
-        let creator = (caller.changer(), caller.role());
-        let asked = (request.received_at(), request.correlation_id().clone());
+        let creator = (caller.changer(), caller.role);
+        let asked = (request.received_at, request.correlation_id.clone());
         let expected = is_exact.then_some(matching);
-        let job = Job::new(*caller.workspace(), JobWork::Links(Box::new(work)), creator, asked, expected);
+        let job = Job::new(caller.workspace, JobWork::Links(Box::new(work)), creator, asked, expected);
         let job = self.jobs.create(&job).await?.ok_or(ApiError::Problem(Problem::TooManyJobs))?;
         let names = self.names(std::slice::from_ref(&job)).await;
         let location = format!("{jobs}/{}", job.id);
@@ -107,7 +107,7 @@ impl JobsApi {
     async fn list(&self, request: &Request) -> Result<Response> {
         let caller = self.admit(request, Scope::LinksRead).await?;
         let (limit, after) = (request.page_size()?, request.parsed("after", Cursor::decode)?);
-        let page = self.jobs.list(caller.workspace(), limit, after.as_ref()).await?;
+        let page = self.jobs.list(&caller.workspace, limit, after.as_ref()).await?;
         let names = self.names(&page.items).await;
         let jobs = Jobs {
             jobs: page.items.into_iter().map(|job| JobView::new(job, names.as_ref())).collect(),
@@ -124,27 +124,27 @@ impl JobsApi {
     async fn cancel(&self, request: &Request, id: &str) -> Result<Response> {
         let caller = self.admit(request, Scope::LinksWrite).await?;
         let job = self.find(&caller, id).await?;
-        let is_theirs = caller.role().may_change(&job.created_by, caller.user());
+        let is_theirs = caller.role.may_change(&job.created_by, &caller.user);
         // What becomes of a workspace is changed by asking for something else.
         if !is_theirs || !job.work.is_of_links() {
             return Err(Problem::Forbidden.into());
         }
         self.authenticator.confirm(request, &caller, &job.created_by, Scope::LinksWrite).await?;
-        let cancelled = self.jobs.cancel(&job.workspace, &job.id, &caller.changer(), request.received_at()).await?;
+        let cancelled = self.jobs.cancel(&job.workspace, &job.id, &caller.changer(), request.received_at).await?;
         self.show(cancelled.ok_or(UNKNOWN)?).await
     }
 
     /// Authenticates a request, and gives up a job of the workspace that has got stuck, so that nobody sees or waits for it.
     async fn admit(&self, request: &Request, scope: Scope) -> Result<Caller> {
         let caller = self.authenticator.require(request, scope).await?;
-        self.jobs.give_up_stuck(caller.workspace(), request.received_at()).await?;
+        self.jobs.give_up_stuck(&caller.workspace, request.received_at).await?;
         Ok(caller)
     }
 
     /// A job of the caller's workspace.
     async fn find(&self, caller: &Caller, id: &str) -> Result<Job> {
         let id = JobId::parse(id).map_err(|_| UNKNOWN)?;
-        self.jobs.find(caller.workspace(), &id).await?.ok_or(UNKNOWN)
+        self.jobs.find(&caller.workspace, &id).await?.ok_or(UNKNOWN)
     }
 
     async fn show(&self, job: Job) -> Result<Response> {
@@ -164,8 +164,8 @@ impl JobsApi {
     }
 
     async fn matching(&self, request: &Request, caller: &Caller, query: &LinkQuery) -> Result<Count, RepositoryError> {
-        let (workspace, now) = (caller.workspace(), request.received_at());
-        let is_theirs = |owner: &UserId| caller.role().may_change(owner, caller.user());
+        let (workspace, now) = (&caller.workspace, request.received_at);
+        let is_theirs = |owner: &UserId| caller.role.may_change(owner, &caller.user);
         if let Some(id) = &query.external_id {
             let found = self.links.with_external_id(workspace, id).await?;
             let is_meant = found

@@ -32,15 +32,15 @@ impl Leave {
     pub(crate) async fn close_account(&self, request: &Request) -> Result<Response> {
         let person = self.tokens.person_apart(request).await?;
         let Closing { password } = request.json()?;
-        let account = self.account_of(person.user()).await?;
+        let account = self.account_of(&person.user).await?;
         self.require_password(request, &account, &password).await?;
         let refused = self.require_other_admins(&person).await;
         if let Err(ApiError::LastAdminOf(..)) = refused {
             // A request before this one may have begun to leave, and got no further.
-            self.users.stop_leaving(person.user()).await?;
+            self.users.stop_leaving(&person.user).await?;
         }
         refused?;
-        if !self.users.begin_leaving(&account.id, request.received_at()).await? {
+        if !self.users.begin_leaving(&account.id, request.received_at).await? {
             return Err(Problem::Unauthorized.into());
         }
         self.leave_all(request, &person).await?;
@@ -60,9 +60,9 @@ impl Leave {
 
     /// Looks whether anything keeps the person before anything is done.
     async fn require_other_admins(&self, person: &Person) -> Result<()> {
-        for (_, workspace) in self.users.workspaces_of(person.user()).await? {
+        for (_, workspace) in self.users.workspaces_of(&person.user).await? {
             let members = self.users.members(&workspace.id).await?;
-            if LeaveEffect::of(&workspace, person.user(), &members) == LeaveEffect::LastAdmin {
+            if LeaveEffect::of(&workspace, &person.user, &members) == LeaveEffect::LastAdmin {
                 return Err(ApiError::LastAdminOf(workspace.id, workspace.name));
             }
         }
@@ -73,14 +73,14 @@ impl Leave {
     async fn leave_all(&self, request: &Request, person: &Person) -> Result<()> {
         const TRIES: u32 = 8;
         for _ in 0..TRIES {
-            let workspaces = self.users.workspaces_of(person.user()).await?;
+            let workspaces = self.users.workspaces_of(&person.user).await?;
             if workspaces.is_empty() {
                 return Ok(());
             }
             for (membership, workspace) in workspaces {
                 if let Left::LastAdmin = self.leave(request, person, &membership, &workspace).await? {
                     // The other one has left at the same moment. The account stays as it is.
-                    self.users.stop_leaving(person.user()).await?;
+                    self.users.stop_leaving(&person.user).await?;
                     return Err(ApiError::LastAdminOf(workspace.id, workspace.name));
                 }
             }
@@ -96,7 +96,7 @@ impl Leave {
         workspace: &Workspace,
     ) -> Result<Left> {
         let origin = self.limits.guesses.origin(request, person.actor());
-        let user = person.user();
+        let user = &person.user;
         let members = self.users.members(&workspace.id).await?;
         match LeaveEffect::of(workspace, user, &members) {
             LeaveEffect::LastAdmin => Ok(Left::LastAdmin),
@@ -120,7 +120,7 @@ impl Leave {
                     caller: user,
                     user,
                     keys: KeysLeft::Revoked,
-                    at: request.received_at(),
+                    at: request.received_at,
                     origin,
                 };
                 self.remove(&removal).await
@@ -136,7 +136,7 @@ impl Leave {
         let others: Vec<UserId> = members.iter().map(|member| member.user).filter(|member| member != user).collect();
         let workspace_name = workspace.name.clone();
         let change = AccountChange::WorkspaceClosed { workspace_name, restorable_until: None };
-        self.mails.tell_all(request.correlation_id(), &others, &change).await;
+        self.mails.tell_all(&request.correlation_id, &others, &change).await;
     }
 
     /// Ends a membership as `DELETE /api/workspace/members/{user_id}` does.

@@ -107,7 +107,7 @@ impl Leave {
     pub(crate) async fn export(&self, request: &Request) -> Result<Response> {
         let person = self.tokens.person(request).await?;
         request.refuse_unknown(["after"])?;
-        let workspaces = self.users.workspaces_of(person.user()).await?;
+        let workspaces = self.users.workspaces_of(&person.user).await?;
         let mut place = request.parsed("after", Checkpoint::decode)?.or(Some(Checkpoint::FIRST));
         let mut items = Vec::new();
         for _ in 0..KINDS_AT_ONCE {
@@ -130,12 +130,12 @@ impl Leave {
         workspaces: &[(Membership, Workspace)],
         place: &Checkpoint,
     ) -> Result<Found> {
-        let (user, after) = (person.user(), place.after.as_deref());
+        let (user, after) = (&person.user, place.after.as_deref());
         let Some(id) = place.workspace else {
             return match place.kind {
                 Kind::Notifications => self.notifications_of(user, after).await,
                 Kind::AuditLog => self.audit_log_of(user, after).await,
-                Kind::Sessions => self.sessions_of(user, after, request.received_at()).await,
+                Kind::Sessions => self.sessions_of(user, after, request.received_at).await,
                 _ => self.person(request, user, workspaces).await,
             };
         };
@@ -153,7 +153,7 @@ impl Leave {
 
     /// The account, with memberships, of which there are few.
     async fn person(&self, request: &Request, user: &UserId, workspaces: &[(Membership, Workspace)]) -> Result<Found> {
-        let now = request.received_at();
+        let now = request.received_at;
         let (profile, account) = tokio::try_join!(self.users.profile(user, now), self.users.account(user))?;
         let (profile, account) = profile.zip(account).ok_or(ApiError::Problem(Problem::Unauthorized))?;
         let (pending_email, pending_until) = profile.pending.map(|pending| (pending.email, pending.until)).unzip();
@@ -203,7 +203,7 @@ impl Leave {
 
     /// The person's API keys in a workspace, and the invitations that they have made.
     async fn access_of(&self, request: &Request, user: &UserId, workspace: &WorkspaceId) -> Result<Found> {
-        let now = request.received_at();
+        let now = request.received_at;
         let mut keys = self.users.keys(workspace, now).await?;
         keys.retain(|key| key.created_by == *user);
         let mut invitations = self.users.invitations(workspace, now).await?;
@@ -247,7 +247,7 @@ impl Leave {
         after: Option<&str>,
     ) -> Result<Found> {
         let after = after.map(PageToken::decode).transpose()?;
-        let owned = self.stored.targets.owned(workspace, user, request.received_at(), after.as_ref()).await?;
+        let owned = self.stored.targets.owned(workspace, user, request.received_at, after.as_ref()).await?;
         let found = self.stored.targets.with_ids(&owned.ids).await?;
         let targets = found.into_iter().map(|target| {
             json!({
@@ -293,7 +293,7 @@ fn entry(entry: &AuditEntry) -> Value {
 fn shown_link(request: &Request, link: &Link) -> Result<Value> {
     let mut shown = json!({
         "kind": "link", "workspace_id": link.identity.workspace, "short_code": link.code(), "original_url": link.target,
-        "status": link.availability.status(request.received_at()).as_str(), "expires_at": link.availability.expires_at,
+        "status": link.availability.status(request.received_at).as_str(), "expires_at": link.availability.expires_at,
         "exhausted_at": link.availability.exhausted_at,
         "valid_from": link.availability.valid_from, "is_protected": link.availability.is_protected, "watch": link.watch,
         "archived": link.archived, "created_at": link.created_at, "updated_at": link.updated_at,

@@ -22,19 +22,19 @@ impl Leave {
     pub(crate) async fn close_workspace(&self, request: &Request) -> Result<Response> {
         let caller = self.tokens.require_now(request, Role::Admin).await?;
         let Closing { slug, password } = request.json()?;
-        let workspace = self.users.workspace(caller.workspace()).await?.ok_or(UNKNOWN)?;
+        let workspace = self.users.workspace(&caller.workspace).await?.ok_or(UNKNOWN)?;
         // Before the password is judged, which takes a while.
         if slug != workspace.slug.as_str() {
             return Err(other_slug());
         }
-        let account = self.account_of(caller.user()).await?;
+        let account = self.account_of(&caller.user).await?;
         self.require_password(request, &account, &password).await?;
-        let job = self.job(request, &workspace.id, caller.user(), WorkspaceJob::CloseWorkspace);
+        let job = self.job(request, &workspace.id, &caller.user, WorkspaceJob::CloseWorkspace);
         let (acting, origin) = (caller.acting()?, self.limits.guesses.origin(request, caller.actor()));
         match self.users.close_workspace(&job, &workspace.slug, acting, &origin).await? {
             CloseOutcome::Closed(closure) => {
                 if closure.job == job.id {
-                    self.tell_of_closing(request, caller.user(), &workspace, &closure).await;
+                    self.tell_of_closing(request, &caller.user, &workspace, &closure).await;
                 }
                 Ok(json(
                     StatusCode::ACCEPTED,
@@ -51,9 +51,9 @@ impl Leave {
     pub(crate) async fn restore_workspace(&self, request: &Request, id: &str) -> Result<Response> {
         let person = self.tokens.person_now(request).await?;
         let id = WorkspaceId::parse(id).map_err(|_| UNKNOWN)?;
-        let job = self.job(request, &id, person.user(), WorkspaceJob::ReopenWorkspace);
+        let job = self.job(request, &id, &person.user, WorkspaceJob::ReopenWorkspace);
         let session = person.session().id;
-        let acting = ActiveSession { user: person.user(), session: &session };
+        let acting = ActiveSession { user: &person.user, session: &session };
         let origin = self.limits.guesses.origin(request, person.actor());
         match self.users.restore_workspace(&job, acting, &origin).await? {
             RestoreOutcome::Restored(workspace) => {
@@ -75,11 +75,11 @@ impl Leave {
     /// The job tells the others, whose memberships it finds closed.
     async fn tell_of_return(&self, request: &Request, person: &Person, workspace: &Workspace) {
         let change = AccountChange::WorkspaceRestored { workspace_name: workspace.name.clone() };
-        self.mails.tell(request, person.user(), change).await;
+        self.mails.tell(request, &person.user, change).await;
     }
 
     pub(crate) fn job(&self, request: &Request, workspace: &WorkspaceId, user: &UserId, work: WorkspaceJob) -> Job {
-        let asked = (request.received_at(), request.correlation_id().clone());
+        let asked = (request.received_at, request.correlation_id.clone());
         Job::new(*workspace, JobWork::Workspace(work), (Changer::in_person(user), Role::Admin), asked, None)
     }
 }

@@ -64,10 +64,9 @@ impl List {
         let after = request.parsed("after", Cursor::decode)?;
         let status = management::status(request)?;
         let archived = request.parsed("archived", ArchivedFilter::parse)?.unwrap_or_default();
-        let is_shown = |link: &Link| {
-            status.shows(link.availability.status(request.received_at())) && archived.shows(link.archived)
-        };
-        let page = self.links.list(caller.workspace(), limit, after, is_shown).await?;
+        let is_shown =
+            |link: &Link| status.shows(link.availability.status(request.received_at)) && archived.shows(link.archived);
+        let page = self.links.list(&caller.workspace, limit, after, is_shown).await?;
         let around = self.tables().surroundings(&page.items).await;
         let feed = Feed {
             urls: self.views(request, page.items, &around),
@@ -90,7 +89,7 @@ impl List {
         const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
         let code = ShortCode::parse(code).map_err(|_| UNKNOWN)?;
         let record = self.links.find(&code).await?.ok_or(UNKNOWN)?;
-        if record.identity().workspace != *caller.workspace() {
+        if record.identity().workspace != caller.workspace {
             return Err(ApiError::Problem(Problem::Forbidden));
         }
         match record {

@@ -31,11 +31,11 @@ impl List {
             return self.page_of_one(request, &wanted, caller, id).await;
         }
         let (query, order) = (&wanted.query, wanted.link_order());
-        let matches = Matches::of(query, order, &self.links, caller.workspace(), request.received_at());
+        let matches = Matches::of(query, order, &self.links, &caller.workspace, request.received_at);
         match wanted.sort {
             SortBy::CreatedAt => {
                 let chosen = choose_by_time(&wanted, matches).await?;
-                let clicks = click_counts_of(&self.stats, caller.workspace(), &chosen.ids);
+                let clicks = click_counts_of(&self.stats, &caller.workspace, &chosen.ids);
                 let (links, clicks) = tokio::join!(self.links.with_ids(&chosen.ids), clicks);
                 Ok(self.page(request, &wanted, chosen, links?, clicks).await)
             }
@@ -55,15 +55,15 @@ impl List {
         caller: &Caller,
         id: &ExternalId,
     ) -> Result<Response> {
-        let found = self.links.with_external_id(caller.workspace(), id).await?;
-        let verdict = found.as_ref().map(|link| wanted.query.verdict(link, request.received_at()));
+        let found = self.links.with_external_id(&caller.workspace, id).await?;
+        let verdict = found.as_ref().map(|link| wanted.query.verdict(link, request.received_at));
         let found = found.filter(|_| verdict == Some(Verdict::Shown));
         let left_out = usize::from(verdict == Some(Verdict::LeftOut));
         let (total, mut page) = (usize::from(found.is_some()), PageRows::of(wanted.page));
         found.into_iter().for_each(|link| page.take(link));
         let links = page.into_rows();
         let ids: Vec<_> = links.iter().map(Link::id).cloned().collect();
-        let clicks = click_counts_of(&self.stats, caller.workspace(), &ids).await;
+        let clicks = click_counts_of(&self.stats, &caller.workspace, &ids).await;
         let content = PageContent { ids, total: Some(total), left_out, next: None };
         Ok(self.page(request, wanted, content, links, clicks).await)
     }
@@ -76,21 +76,21 @@ impl List {
         caller: &Caller,
     ) -> Result<(PageContent, Option<ClickCounts>)> {
         let mut found = Vec::new();
-        while matches.read() <= PageNumber::LAST_ROW
+        while matches.read <= PageNumber::LAST_ROW
             && let Some(more) = matches.next().await?
         {
             found.extend(more);
         }
-        if matches.read() > PageNumber::LAST_ROW || matches.rest().is_some() {
+        if matches.read > PageNumber::LAST_ROW || matches.rest().is_some() {
             return Err(too_many().into());
         }
         let clicks = if found.len() <= MAX_BY_KEY {
             let ids: Vec<_> = found.iter().map(|link| link.id.clone()).collect();
-            click_counts_of(&self.stats, caller.workspace(), &ids).await
+            click_counts_of(&self.stats, &caller.workspace, &ids).await
         } else {
             // Reading too much is no failure that a list may hide.
             let totals = async {
-                match self.stats.totals_of_workspace(caller.workspace()).await {
+                match self.stats.totals_of_workspace(&caller.workspace).await {
                     Err(refused @ RepositoryError::ReadTooMuch { .. }) => Ok(Err(refused)),
                     read => read.map(Ok),
                 }
@@ -103,7 +103,7 @@ impl List {
         let (total, mut page) = (found.len(), PageRows::of(wanted.page));
         found.into_iter().for_each(|link| page.take(link));
         let ids = page.into_rows().into_iter().map(|link| link.id).collect();
-        Ok((PageContent { ids, total: Some(total), left_out: matches.left_out(), next: None }, clicks))
+        Ok((PageContent { ids, total: Some(total), left_out: matches.left_out, next: None }, clicks))
     }
 
     async fn page(
@@ -135,20 +135,20 @@ impl List {
 async fn choose_by_time(wanted: &ListQuery, mut matches: Matches<'_>) -> Result<PageContent> {
     let mut page = PageRows::of(wanted.page);
     let follows = wanted.after.is_some();
-    let is_enough = |page: &PageRows<_>| page.seen() > PageNumber::LAST_ROW || follows && page.is_full();
+    let is_enough = |page: &PageRows<_>| page.seen > PageNumber::LAST_ROW || follows && page.is_full();
     while !is_enough(&page)
         && let Some(found) = matches.next().await?
     {
         found.into_iter().for_each(|link| page.take(link));
     }
-    let is_counted = !follows && matches.rest().is_none() && page.seen() <= PageNumber::LAST_ROW;
-    let total = is_counted.then_some(page.seen());
+    let is_counted = !follows && matches.rest().is_none() && page.seen <= PageNumber::LAST_ROW;
+    let total = is_counted.then_some(page.seen);
     let goes_on = page.has_later() || matches.rest().is_some();
     let is_full = page.is_full();
     let rows = page.into_rows();
     let next = if is_full { rows.last().filter(|_| goes_on).map(cursor_of) } else { matches.rest().cloned() };
     let ids = rows.into_iter().map(|link| link.id).collect();
-    Ok(PageContent { ids, total, left_out: matches.left_out(), next })
+    Ok(PageContent { ids, total, left_out: matches.left_out, next })
 }
 
 fn cursor_of(link: &LinkSummary) -> Cursor<ShortCode> {

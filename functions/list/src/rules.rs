@@ -32,7 +32,7 @@ impl List {
             true => given.into_routing()?,
             false => link.routing.clone(),
         };
-        Ok(json(StatusCode::OK, &visitor.led_by(&link, routing.as_ref(), request.received_at())?))
+        Ok(json(StatusCode::OK, &visitor.led_by(&link, routing.as_ref(), request.received_at)?))
     }
 }
 

@@ -77,10 +77,10 @@ impl Overviews {
     /// The answer that is kept, or a new one if that is too old.
     async fn current<T: Gathered>(&self, request: &Request, caller: &Caller, question: &OverviewQuestion) -> Result<T> {
         // Without one, there is nothing to answer with while somebody else makes the first.
-        let Some(old) = self.kept::<T>(request, caller.workspace(), question).await? else {
+        let Some(old) = self.kept::<T>(request, &caller.workspace, question).await? else {
             return self.made(request, caller, question).await;
         };
-        if request.received_at() < old.fresh_until() {
+        if request.received_at < old.fresh_until() {
             return Ok(old);
         }
         match self.next(request, caller, question, &old).await {
@@ -101,8 +101,8 @@ impl Overviews {
         question: &OverviewQuestion,
         old: &T,
     ) -> Result<Option<T>> {
-        let now = request.received_at();
-        let is_ours = self.stats.claim_overview::<T>(caller.workspace(), question, old.as_of(), now).await?;
+        let now = request.received_at;
+        let is_ours = self.stats.claim_overview::<T>(&caller.workspace, question, old.as_of(), now).await?;
         Ok(if is_ours { Some(self.made(request, caller, question).await?) } else { None })
     }
 
@@ -113,7 +113,7 @@ impl Overviews {
         workspace: &WorkspaceId,
         question: &OverviewQuestion,
     ) -> Result<Option<T>, RepositoryError> {
-        match self.stats.overview(workspace, question, request.received_at()).await {
+        match self.stats.overview(workspace, question, request.received_at).await {
             Err(error @ RepositoryError::UnexpectedItem { .. }) => {
                 tracing::warn!(error = chain(&error), "an overview of another form is replaced");
                 Ok(None)
@@ -127,9 +127,9 @@ impl Overviews {
     /// # Errors
     /// 429 when the workspace has read too much.
     async fn made<T: Gathered>(&self, request: &Request, caller: &Caller, question: &OverviewQuestion) -> Result<T> {
-        let workspace = caller.workspace();
+        let workspace = &caller.workspace;
         // On the heap, since what reads so much at a time is larger than what waits for it.
-        let gathered = Box::pin(T::gather(self, workspace, question, request.received_at()));
+        let gathered = Box::pin(T::gather(self, workspace, question, request.received_at));
         let made = self.questions.answer(request, caller, gathered).await?;
         warn_of(self.stats.keep_overview(workspace, question, &made).await, "an overview could not be kept");
         Ok(made)

@@ -55,7 +55,7 @@ impl DeferringHandler for Redirect {
 
     async fn answer(&self, request: &Request) -> Answer<Deferred> {
         let senders = ThrottleSubject::all_at(&self.edge.address(request), &self.salt);
-        let followed = match self.limiter.count(&senders, request.received_at()) {
+        let followed = match self.limiter.count(&senders, request.received_at) {
             Ok(allowance) => {
                 allowance.into_iter().for_each(|allowance| request.note_allowance(allowance));
                 self.follow(request).await
@@ -79,7 +79,7 @@ impl DeferringHandler for Redirect {
         let record = async {
             if let Some((link, lead)) = visit.clicked {
                 let visitor = self.visit(request).visitor(lead.as_ref());
-                let click = Click::on(&link, request.received_at(), visitor, request.correlation_id().clone());
+                let click = Click::on(&link, request.received_at, visitor, request.correlation_id.clone());
                 self.recorder.record(click).await;
             }
         };
@@ -88,7 +88,7 @@ impl DeferringHandler for Redirect {
                 Box::pin(note_end(&self.links, end)).await;
             }
         };
-        let merge = self.limiter.merge_due((&self.calls, LimitedRoute::Redirect), &senders, request.received_at());
+        let merge = self.limiter.merge_due((&self.calls, LimitedRoute::Redirect), &senders, request.received_at);
         tokio::join!(record, note, merge);
     }
 }
@@ -123,7 +123,7 @@ impl Redirect {
             (&Method::GET, ["r", ..]) => return Err(UNKNOWN),
             _ => return Err(Problem::RouteUnknown.into()),
         };
-        let record = self.look_up(&code, request.received_at()).await?.ok_or(UNKNOWN)?;
+        let record = self.look_up(&code, request.received_at).await?.ok_or(UNKNOWN)?;
         match self.decide(request, record) {
             Decision::Follow { target, counts_as, .. } if target.limit().is_some() => {
                 Box::pin(self.follow_limited(request, target, counts_as)).await
@@ -133,8 +133,8 @@ impl Redirect {
     }
 
     fn decide(&self, request: &Request, record: Record<RedirectTarget>) -> Decision {
-        let intent = if request.is_head() { Intent::Inspect } else { Intent::Visit };
-        Decision::on(record, intent, request.received_at(), || self.visit(request).asker())
+        let intent = if request.is_head { Intent::Inspect } else { Intent::Visit };
+        Decision::on(record, intent, request.received_at, || self.visit(request).asker())
     }
 
     /// Takes a use of a link with a limit, if there is one left, before its visitor is led on.
@@ -144,7 +144,7 @@ impl Redirect {
         target: RedirectTarget,
         counts_as: CountsAs,
     ) -> Result<(Visited, Result<Response>)> {
-        let (now, correlation_id) = (request.received_at(), request.correlation_id());
+        let (now, correlation_id) = (request.received_at, &request.correlation_id);
         match self.used_up.take(&self.links, &target.identity.id, now, correlation_id).await? {
             Use::Taken { end } => {
                 let (visited, response) =

@@ -68,7 +68,7 @@ impl Shorten {
         }
         let wanted = NewLink::read(body, request, &self.reserved, &self.short_urls, self.room.reach)?;
         let password_hash = match &wanted.password {
-            Some(password) => Some(self.hashing.hash(request, caller.user(), password, among_many_until).await?),
+            Some(password) => Some(self.hashing.hash(request, &caller.user, password, among_many_until).await?),
             None => None,
         };
         let (ignored, is_quiet) = (body.ignored(), among_many_until.is_some());
@@ -107,7 +107,7 @@ impl Shorten {
             return self.create(submission, None).await;
         }
         let NewLink { target, watch, .. } = &submission.wanted;
-        match self.links.reusable(submission.caller.workspace(), target, *watch, consistency).await? {
+        match self.links.reusable(&submission.caller.workspace, target, *watch, consistency).await? {
             Reusable::Link(link) if submission.wanted.may_reuse => self.answer_with(submission, *link).await,
             // The URL keeps the link that it has.
             Reusable::Link(_) => self.create(submission, None).await,
@@ -123,7 +123,7 @@ impl Shorten {
         caller: &Caller,
     ) -> Result<Option<FirstAnswer>> {
         let Some(key) = &identity.key else { return Ok(None) };
-        match self.links.first_answer(caller.workspace(), key, request.received_at()).await? {
+        match self.links.first_answer(&caller.workspace, key, request.received_at).await? {
             Some(answer) if answer.fingerprint != identity.fingerprint => Err(Problem::IdempotencyKeyReused.into()),
             answer => Ok(answer),
         }
@@ -144,7 +144,7 @@ impl Shorten {
     async fn answer_with(&self, submission: &Submission<'_>, link: Link) -> Result<AttemptOutcome> {
         let answer = self.answer(submission, StatusCode::OK, link, true)?;
         let Some(key) = &submission.identity.key else { return Ok(AttemptOutcome::Answer(answer)) };
-        let (workspace, now) = (submission.caller.workspace(), submission.request.received_at());
+        let (workspace, now) = (&submission.caller.workspace, submission.request.received_at);
         let is_first = self.links.remember_answer(workspace, key, &answer, now).await?;
         Ok(if is_first { AttemptOutcome::Answer(answer) } else { AttemptOutcome::Conflict })
     }
@@ -152,7 +152,7 @@ impl Shorten {
     /// 201 with a new link.
     async fn create(&self, submission: &Submission<'_>, reusable: Option<&Reusable>) -> Result<AttemptOutcome> {
         if submission.wanted.watch {
-            let (workspace, user) = (submission.caller.workspace(), submission.caller.user());
+            let (workspace, user) = (&submission.caller.workspace, &submission.caller.user);
             let target = TargetId::of_url(workspace, &submission.wanted.target)?;
             self.room.require(workspace, user, &target).await?;
         }

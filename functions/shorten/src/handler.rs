@@ -48,7 +48,7 @@ impl Handler for Shorten {
         match (request.method(), request.segments().as_slice()) {
             (&Method::POST, ["api", "shorten"]) => {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
-                self.throttle.admit(request, caller.user()).await?;
+                self.throttle.admit(request, &caller.user).await?;
                 let key = request.idempotency_key()?.map(|key| AnswerKey { key, index: None });
                 let body = request.large_json_object()?;
                 self.link_for(request, &body, &caller, key, None).await
@@ -60,7 +60,7 @@ impl Handler for Shorten {
             }
             (&Method::GET, ["api", "codes", code]) => {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
-                self.throttle_of_codes.admit(request, caller.user()).await?;
+                self.throttle_of_codes.admit(request, &caller.user).await?;
                 self.availability(&caller, code).await
             }
             _ => Err(Problem::RouteUnknown.into()),
@@ -76,7 +76,7 @@ impl Shorten {
             Ok(code) => {
                 let record = self.links.redirect_target(&code).await?;
                 let is_free = |record: Record<RedirectTarget>| {
-                    record.is_purged() && record.identity().workspace == *caller.workspace()
+                    record.is_purged() && record.identity().workspace == caller.workspace
                 };
                 record.is_some_and(|record| !is_free(record)).then_some(Unavailable::Taken)
             }

@@ -91,10 +91,10 @@ impl NewLink {
 
     pub(crate) fn link(&self, id: LinkId, caller: &Caller, request: &Request) -> Link {
         Link {
-            identity: LinkIdentity { id, workspace: *caller.workspace(), owner: *caller.user() },
+            identity: LinkIdentity { id, workspace: caller.workspace, owner: caller.user },
             target: self.target.clone(),
-            created_at: request.received_at(),
-            updated_at: request.received_at(),
+            created_at: request.received_at,
+            updated_at: request.received_at,
             availability: self.availability,
             expiry_is_published: false,
             metadata: self.metadata.clone(),
@@ -103,7 +103,7 @@ impl NewLink {
             watch: self.watch,
             archived: false,
             revision: Revision::FIRST,
-            last_write: LinkWrite::of(request.correlation_id()),
+            last_write: LinkWrite::of(&request.correlation_id),
         }
     }
 }

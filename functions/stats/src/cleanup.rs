@@ -14,7 +14,7 @@ use crate::Stats;
 
 impl Stats {
     pub(crate) async fn cleanup(&self, request: &Request, caller: &Caller) -> Result<Response> {
-        let stats = self.links.cleanup_stats(caller.workspace(), request.received_at()).await?;
+        let stats = self.links.cleanup_stats(&caller.workspace, request.received_at).await?;
         Ok(json(StatusCode::OK, &CleanupView::from(stats)))
     }
 }

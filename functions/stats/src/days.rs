@@ -72,7 +72,7 @@ impl DayRange {
     /// By default `to` is today.
     fn parse(request: &Request, zone: &Zone) -> Result<Self, Invalid> {
         let (from, to) = request.time_between(("from", "to"))?;
-        let to = to.unwrap_or_else(|| zone.local(request.received_at())).day();
+        let to = to.unwrap_or_else(|| zone.local(request.received_at)).day();
         let from = from.map(Timestamp::day);
         if from.is_some_and(|from| from > to) {
             return Err(Invalid::new("from must not be later than to").in_field("from"));

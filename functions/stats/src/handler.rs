@@ -90,7 +90,7 @@ impl Handler for Stats {
                 self.questions.answer(request, &caller, self.list_clicks(request, &link)).await
             }
             (&Method::GET, ["api", "admin", "cleanup", "stats"]) => {
-                let admin = self.authenticator.tokens().require(request, Role::Admin).await?;
+                let admin = self.authenticator.tokens.require(request, Role::Admin).await?;
                 self.cleanup(request, &admin).await
             }
             _ => Err(Problem::RouteUnknown.into()),
@@ -108,7 +108,7 @@ impl Stats {
     async fn readable(&self, request: &Request, code: &str) -> Result<(Caller, LinkId)> {
         let caller = self.authenticator.require(request, Scope::AnalyticsRead).await?;
         let record = self.record(code).await?;
-        if record.identity().workspace != *caller.workspace() {
+        if record.identity().workspace != caller.workspace {
             return Err(ApiError::Problem(Problem::Forbidden));
         }
         Ok((caller, not_purged(&record)?))
@@ -141,7 +141,7 @@ impl Stats {
         }
         let record = record?;
         match &record {
-            Record::Link(link) if link.availability.status(request.received_at()) == LinkStatus::Suspended => {
+            Record::Link(link) if link.availability.status(request.received_at) == LinkStatus::Suspended => {
                 Err(ApiError::gone(LinkStatus::Suspended))
             }
             _ => not_purged(&record).map(|_| record),
@@ -156,7 +156,7 @@ impl Stats {
 
 /// Whether a caller is a member of the link's workspace, or has a key of it.
 fn is_in_workspace_of(viewer: &Caller, record: &Record<RedirectTarget>) -> bool {
-    *viewer.workspace() == record.identity().workspace
+    viewer.workspace == record.identity().workspace
 }
 
 fn not_purged(record: &Record<RedirectTarget>) -> Result<LinkId> {

@@ -34,7 +34,7 @@ impl Stats {
         let asked = Asked {
             question: &question,
             link,
-            now: request.received_at(),
+            now: request.received_at,
             until: Instant::now() + StatsQueryLimiter::READ_FOR,
         };
         let answer = match question.filter.group() {
@@ -154,7 +154,7 @@ impl Stats {
 
     /// Raw clicks before this time may be gone.
     fn clicks_kept_from(&self, now: Timestamp) -> Timestamp {
-        now.minus(self.clicks.kept_for())
+        now.minus(self.clicks.kept_for)
     }
 }
 

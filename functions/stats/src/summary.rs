@@ -17,7 +17,7 @@ const WEEK: Duration = Duration::from_secs(7 * 86_400);
 impl Stats {
     pub(crate) async fn summary(&self, request: &Request, link: &LinkId, referrers: Referrers) -> Result<Response> {
         let top = request.parsed("top", most_referrers)?.unwrap_or(TOP);
-        let now = request.received_at();
+        let now = request.received_at;
         let stats = self.stats.since(link, now.minus(WEEK).day()).await?;
         Ok(json(StatusCode::OK, &SummaryView::new(&link.code, &stats.summary(now), (referrers, top))))
     }

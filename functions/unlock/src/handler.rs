@@ -101,7 +101,7 @@ impl Unlock {
         if target.limit().is_some() {
             let link = &target.identity.id;
             let (is_taken, end) =
-                match self.used_up.take(&self.links, link, request.received_at(), request.correlation_id()).await? {
+                match self.used_up.take(&self.links, link, request.received_at, &request.correlation_id).await? {
                     Use::Taken { end } => (true, end),
                     Use::Refused { end } => (false, end),
                     // What was read is out of date.
@@ -121,7 +121,7 @@ impl Unlock {
         let lead = visit.lead(&target);
         let response = led_to(&lead.location, StatusCode::SEE_OTHER)?;
         let visitor = visit.visitor(Some(&lead));
-        let click = Click::on(&target, request.received_at(), visitor, request.correlation_id().clone());
+        let click = Click::on(&target, request.received_at, visitor, request.correlation_id.clone());
         self.recorder.record(click).await;
         Ok(response)
     }
@@ -129,7 +129,7 @@ impl Unlock {
 
 /// Whoever sends a password is a person.
 fn decide(request: &Request, record: Record<RedirectTarget>) -> Decision {
-    Decision::on(record, Intent::Visit, request.received_at(), || Asker::Person)
+    Decision::on(record, Intent::Visit, request.received_at, || Asker::Person)
 }
 
 /// The password in the form that a page has sent, or in a JSON object.

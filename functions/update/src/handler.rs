@@ -111,7 +111,7 @@ impl Update {
         change.destinations = self.destinations(&link, &after).await?;
         let password_hash = match &change.password {
             Some(Some(password)) => {
-                Some(Some(self.hashing.hash(request, caller.user(), password, among_many_until).await?))
+                Some(Some(self.hashing.hash(request, &caller.user, password, among_many_until).await?))
             }
             Some(None) => Some(None),
             None => None,
@@ -121,10 +121,10 @@ impl Update {
         }
         let context = EditContext {
             precondition: &precondition,
-            by: caller.user(),
+            by: &caller.user,
             changer: changer.as_ref(),
             password_hash: password_hash.as_ref().map(Option::as_deref),
-            correlation_id: request.correlation_id(),
+            correlation_id: &request.correlation_id,
         };
         let decide = |record: &Record<Link>| self.decide(request, &change, open(record)?);
         match self.links.edit(Record::Link(link), &context, decide).await? {
@@ -154,7 +154,7 @@ impl Update {
     /// What becomes of a link, by nothing but what the request says and what the link is.
     fn decide(&self, request: &Request, change: &Change, before: &Link) -> Result<LinkEdit> {
         let patch = &change.patch;
-        let mut after = before.changed_by(patch, request.received_at());
+        let mut after = before.changed_by(patch, request.received_at);
         after.metadata.tags = change.tags.made_to(&after.metadata.tags)?;
         if *patch == LinkPatch::default() && after.metadata.tags == before.metadata.tags {
             return Ok(LinkEdit::Keep);

@@ -63,14 +63,14 @@ impl Watch {
         let (NewTarget { url }, key) = (request.json()?, request.idempotency_key()?);
         // Before the URL is judged: what was accepted at the first request may be refused since.
         if let Some(key) = &key
-            && let Some(first) = self.targets.first_registration(caller.workspace(), key, request.received_at()).await?
+            && let Some(first) = self.targets.first_registration(&caller.workspace, key, request.received_at).await?
         {
             return Ok(answer(first));
         }
         let wanted = self.wanted(url, request, caller)?;
         let creator = self.users.creator(&wanted.workspace).await?.unwrap_or(wanted.owner);
         let wanted = wanted.in_workspace_of(creator);
-        match self.targets.register(&wanted, key.as_ref(), request.correlation_id()).await? {
+        match self.targets.register(&wanted, key.as_ref(), &request.correlation_id).await? {
             TargetRegistration::Done(registered) => Ok(answer(registered)),
             TargetRegistration::Full => Err(Problem::TargetQuotaReached.into()),
         }
@@ -80,8 +80,8 @@ impl Watch {
         // Each check of a short link would count as a click.
         self.short_urls.refuse_own(request, "url", &url)?;
         self.reach.require(&url).map_err(|refused| refused.in_field("url"))?;
-        let (workspace, owner) = (*caller.workspace(), *caller.user());
-        let target = Target::new(url, workspace, owner, request.received_at());
+        let (workspace, owner) = (caller.workspace, caller.user);
+        let target = Target::new(url, workspace, owner, request.received_at);
         Ok(target.map_err(|refused| refused.in_field("url"))?)
     }
 
@@ -91,11 +91,11 @@ impl Watch {
         let after = request.parsed("page_token", PageToken::decode)?;
         // Lists leave health out, since it takes further reads for each target.
         let shows_health = request.flag("health")?.unwrap_or_default();
-        let page = self.targets.list(caller.workspace(), host.as_ref(), limit, after.as_ref()).await?;
+        let page = self.targets.list(&caller.workspace, host.as_ref(), limit, after.as_ref()).await?;
         if !shows_health {
             return Ok(json(StatusCode::OK, &Targets::from(page)));
         }
-        let health = self.targets.healths(caller.workspace(), &page.items, request.received_at()).await?;
+        let health = self.targets.healths(&caller.workspace, &page.items, request.received_at).await?;
         Ok(json(StatusCode::OK, &TargetsWithHealth::new(page, health)))
     }
 
@@ -106,18 +106,18 @@ impl Watch {
 
     async fn delete(&self, request: &Request, caller: &Caller, id: &str) -> Result<Response> {
         let target = self.target(caller, id).await?;
-        if !caller.role().may_change(&target.owner, caller.user()) {
+        if !caller.role.may_change(&target.owner, &caller.user) {
             return Err(FORBIDDEN);
         }
         self.authenticator.confirm(request, caller, &target.owner, Scope::LinksWrite).await?;
-        let deleted = if target.owner == *caller.user() {
+        let deleted = if target.owner == caller.user {
             self.targets.delete(&target).await
         } else {
             let origin = AuditContext {
                 actor: caller.actor(),
-                at: request.received_at(),
+                at: request.received_at,
                 address: None,
-                correlation_id: request.correlation_id().clone(),
+                correlation_id: request.correlation_id.clone(),
             };
             let subject = AuditSubject::Target(target.id.clone());
             let entry = origin.in_workspace(&target.workspace, AuditAction::TargetDeleted, subject);
@@ -132,7 +132,7 @@ impl Watch {
     async fn results(&self, request: &Request, caller: &Caller, id: &str) -> Result<Response> {
         let (limit, since) = (request.page_size()?, request.moment("since", Day::start)?);
         let target = self.target(caller, id).await?;
-        let results = self.targets.results(&target, since, limit, request.received_at()).await?;
+        let results = self.targets.results(&target, since, limit, request.received_at).await?;
         let checks: Vec<_> = results.into_iter().map(Check::from).collect();
         Ok(json(StatusCode::OK, &BTreeMap::from([("items", checks)])))
     }
@@ -141,7 +141,7 @@ impl Watch {
     async fn target(&self, caller: &Caller, id: &str) -> Result<Target> {
         let id = TargetId::parse(id).map_err(|_| UNKNOWN)?;
         let target = self.targets.find(&id).await?.ok_or(UNKNOWN)?;
-        if target.workspace == *caller.workspace() { Ok(target) } else { Err(FORBIDDEN) }
+        if target.workspace == caller.workspace { Ok(target) } else { Err(FORBIDDEN) }
     }
 }
 

@@ -378,7 +378,8 @@ impl PageNumber {
 pub struct PageRows<T> {
     wanted: Range<usize>,
     picked: Vec<T>,
-    seen: usize,
+    /// How many rows have come.
+    pub seen: usize,
 }
 
 impl<T> PageRows<T> {
@@ -393,11 +394,6 @@ impl<T> PageRows<T> {
             self.picked.push(row);
         }
         self.seen += 1;
-    }
-
-    /// How many rows have come.
-    pub fn seen(&self) -> usize {
-        self.seen
     }
 
     /// Whether the page has all the rows that it has room for.
@@ -531,7 +527,7 @@ mod tests {
         let page = PageNumber::new(2, 10).unwrap();
         let state = |rows| {
             let picked = picked(page, rows);
-            (picked.is_full(), picked.has_later(), picked.seen())
+            (picked.is_full(), picked.has_later(), picked.seen)
         };
 
         assert_eq!(state(19), (false, false, 19));

@@ -150,7 +150,8 @@ pub(crate) struct Answers {
     left: usize,
     /// The key of the last item that was read, unless that was the last one that there is.
     last_read: Option<Item>,
-    is_at_end: bool,
+    /// Whether everything was read.
+    pub is_at_end: bool,
 }
 
 impl Answers {
@@ -184,11 +185,6 @@ impl Answers {
     /// Has further answers have so many items at most.
     pub(crate) fn limit_to(&mut self, rows: usize) {
         self.query = self.query.clone().set_limit(i32::try_from(rows).ok());
-    }
-
-    /// Whether everything was read.
-    pub(crate) fn is_at_end(&self) -> bool {
-        self.is_at_end
     }
 
     /// The key of the last item that was read, unless everything was.

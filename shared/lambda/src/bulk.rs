@@ -58,7 +58,7 @@ impl Bulk {
     pub async fn admit(&self, request: &Request, caller: &Caller, links: usize) -> Result<Instant> {
         let until = Instant::now() + self.begins_for;
         let (limit, links) = ((LimitedRoute::Bulk, RateLimit::BULK_LINKS), u32::try_from(links).unwrap_or(u32::MAX));
-        admit_workspace(&self.throttle, limit, request, caller.workspace(), links).await?;
+        admit_workspace(&self.throttle, limit, request, &caller.workspace, links).await?;
         Ok(until)
     }
 }

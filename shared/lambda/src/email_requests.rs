@@ -45,13 +45,13 @@ impl EmailRequests {
     /// # Errors
     /// 503 when the queue doesn't take the order.
     pub async fn place(&self, request: &Request, mail: RequestedEmail) -> Result<()> {
-        let is_placed = self.send(request.correlation_id(), request.received_at(), mail).await;
+        let is_placed = self.send(&request.correlation_id, request.received_at, mail).await;
         if is_placed { Ok(()) } else { Err(Problem::ServiceUnavailable.into()) }
     }
 
     /// Has a person told what was changed of their account. What was changed stands without that, so a failure is only logged.
     pub async fn tell(&self, request: &Request, user: &UserId, change: AccountChange) {
-        self.tell_of(request.correlation_id(), user, change).await;
+        self.tell_of(&request.correlation_id, user, change).await;
     }
 
     /// Has a person told what was changed of their account by a request that is over.

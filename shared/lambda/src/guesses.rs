@@ -102,7 +102,7 @@ impl Guesses {
         };
         let remember = async {
             if attempt.is_sign_in() && answer.is_ok() {
-                let remembered = self.table.remember_sign_in(&guess, Some(&admitted), request.received_at()).await;
+                let remembered = self.table.remember_sign_in(&guess, Some(&admitted), request.received_at).await;
                 warn_about(remembered, "a sign-in was not remembered");
             }
         };
@@ -114,7 +114,7 @@ impl Guesses {
     /// at the password are not in their way then.
     pub async fn remember_proof(&self, request: &Request, account: &str) {
         let guess = self.guess(request, Attempt { kind: GuessKind::Password, account: Some(account) });
-        let remembered = self.table.remember_sign_in(&guess, None, request.received_at()).await;
+        let remembered = self.table.remember_sign_in(&guess, None, request.received_at).await;
         warn_about(remembered, "a proof was not remembered");
     }
 
@@ -130,7 +130,7 @@ impl Guesses {
 
     /// Where what somebody changes by this request comes from, for its entry in the audit log.
     pub fn origin(&self, request: &Request, actor: Actor) -> AuditContext {
-        let (at, correlation_id) = (request.received_at(), request.correlation_id().clone());
+        let (at, correlation_id) = (request.received_at, request.correlation_id.clone());
         AuditContext { actor, at, address: Some(self.address_hash(request)), correlation_id }
     }
 
@@ -156,7 +156,7 @@ impl Guesses {
     }
 
     async fn admit(&self, request: &Request, guess: &Guess) -> Result<Option<AdmittedGuess>> {
-        match self.table.admit_guess(guess, request.received_at()).await {
+        match self.table.admit_guess(guess, request.received_at).await {
             Ok(GuessOutcome::Admitted(admitted)) => Ok(Some(admitted)),
             Ok(GuessOutcome::MustWait { wait, counted }) => {
                 let (kind, address_hash) = (guess.kind.as_str(), self.address_hash(request));

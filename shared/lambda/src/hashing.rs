@@ -52,7 +52,7 @@ impl LinkHashing {
         among_many_until: Option<Instant>,
     ) -> Result<String> {
         let Some(until) = among_many_until else {
-            return self.hash_at(request, by, password, request.received_at()).await;
+            return self.hash_at(request, by, password, request.received_at).await;
         };
         let _turn = self.turn.lock().await;
         loop {
@@ -95,7 +95,7 @@ impl LinkHashing {
         password: &TypedPassword,
         stored: Option<&str>,
     ) -> Result<()> {
-        self.admit(request, &link.to_string(), request.received_at()).await?;
+        self.admit(request, &link.to_string(), request.received_at).await?;
         let is_right = self.passwords.verify(password, stored);
         if is_right { Ok(()) } else { Err(Problem::LinkPasswordWrong.into()) }
     }

@@ -21,7 +21,8 @@ use crate::{
 
 /// Counts the calls of this environment.
 pub struct Limiter {
-    limit: RateLimit,
+    /// What a client is allowed.
+    pub limit: RateLimit,
     counts: Mutex<LruCache<ThrottleSubject, Count>>,
 }
 
@@ -54,11 +55,6 @@ impl Limiter {
     /// A limiter without any counted calls.
     pub fn new(limit: RateLimit) -> Self {
         Self { limit, counts: Mutex::new(LruCache::sparse(Self::MAX_SUBJECTS)) }
-    }
-
-    /// What a client is allowed.
-    pub fn limit(&self) -> RateLimit {
-        self.limit
     }
 
     /// Counts a call for all of its subjects, unless the limit of one is reached. What remains is that of the strictest.
@@ -144,7 +140,7 @@ impl Strangers {
     /// # Errors
     /// 429 when there were too many from the address.
     pub async fn admit(&self, request: &Request) -> Result<()> {
-        let (senders, now) = (ThrottleSubject::all_at(&self.edge.address(request), &self.salt), request.received_at());
+        let (senders, now) = (ThrottleSubject::all_at(&self.edge.address(request), &self.salt), request.received_at);
         let counted = self.limiter.count(&senders, now);
         self.limiter.merge_due((&self.calls, LimitedRoute::Statistics), &senders, now).await;
         counted.map(drop).map_err(ApiError::Throttled)

@@ -105,8 +105,10 @@ pub struct Matches<'a> {
     source: Source<'a>,
     filter: &'a LinkFilter,
     now: Timestamp,
-    read: usize,
-    left_out: usize,
+    /// How many links have been read, whether they match or not.
+    pub read: usize,
+    /// How many of these would match if they weren't archived.
+    pub left_out: usize,
 }
 
 /// What is read. Only a search needs whole links.
@@ -156,16 +158,6 @@ impl<'a> Matches<'a> {
             verdict == Verdict::Shown
         });
         Ok(Some(found))
-    }
-
-    /// How many links have been read, whether they match or not.
-    pub fn read(&self) -> usize {
-        self.read
-    }
-
-    /// How many of these would match if they weren't archived.
-    pub fn left_out(&self) -> usize {
-        self.left_out
     }
 
     /// The last link that was read, if there are more behind it.

@@ -168,7 +168,7 @@ impl LinkView {
             is_protected: link.availability.is_protected,
             expires_at: link.availability.expires_at,
             is_active: link.availability.state == LinkState::Active,
-            status: link.availability.status(request.received_at()).as_str(),
+            status: link.availability.status(request.received_at).as_str(),
             total_clicks: clicks.as_ref().map(|clicks| clicks.get(link.id()).map_or(0, |clicks| clicks.total)),
             fallback_url: link.options.fallback_url,
             max_clicks: link.options.max_clicks,
@@ -191,7 +191,7 @@ impl LinkView {
 
 /// The target that is checked for a link at the time of the request. That of an expired or suspended link isn't checked for it.
 fn target_of(request: &Request, link: &Link) -> Option<TargetId> {
-    let status = link.availability.status(request.received_at());
+    let status = link.availability.status(request.received_at);
     link.watched_target().filter(|_| !matches!(status, LinkStatus::Expired | LinkStatus::Suspended))
 }
 
@@ -259,7 +259,7 @@ impl OneLink {
         let Some(target) = target_of(request, &link) else {
             return Self::load(request, short_urls, tables, link).await;
         };
-        let health = within_budget(HEALTH, targets.health(&target, request.received_at()));
+        let health = within_budget(HEALTH, targets.health(&target, request.received_at));
         let (answer, health) = tokio::join!(Self::load(request, short_urls, tables, link), health);
         answer.with_health(health)
     }

@@ -56,7 +56,7 @@ impl Proofs<'_> {
         Purpose { refusal, hashes }: Purpose,
     ) -> Result<()> {
         let verify = async |whose: Option<HashFor>| {
-            self.limits.admit_hashes(request, whose, account.email.as_str(), hashes, request.received_at()).await?;
+            self.limits.admit_hashes(request, whose, account.email.as_str(), hashes, request.received_at).await?;
             if self.passwords.verify(password, account.password_hash.as_deref()) {
                 return Ok(());
             }

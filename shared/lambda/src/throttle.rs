@@ -39,7 +39,7 @@ impl Throttle {
 
     /// These limits for another route, whose calls are counted apart.
     pub fn of(&self, route: LimitedRoute) -> Self {
-        let (table, limiter) = (self.table.clone(), Limiter::new(self.limiter.limit()));
+        let (table, limiter) = (self.table.clone(), Limiter::new(self.limiter.limit));
         Self { table, route, by_person: self.by_person, limiter, edge: self.edge, salt: self.salt.clone() }
     }
 
@@ -52,7 +52,7 @@ impl Throttle {
     /// # Errors
     /// 429 if a subject has reached the limit.
     pub async fn admit(&self, request: &Request, person: &UserId) -> Result<()> {
-        let now = request.received_at();
+        let now = request.received_at;
         let person = ThrottleSubject::Person(*person);
         let counted = self.table.count(self.route, &person, self.by_person, 1, now).await;
         let counted = match answer_of_table(counted, UNCOUNTED) {
@@ -97,7 +97,7 @@ pub async fn admit_workspace(
     workspace: &WorkspaceId,
     calls: u32,
 ) -> Result<()> {
-    let (subject, now) = (ThrottleSubject::Workspace(*workspace), request.received_at());
+    let (subject, now) = (ThrottleSubject::Workspace(*workspace), request.received_at);
     match answer_of_table(table.count(route, &subject, limit, calls, now).await, UNCOUNTED) {
         Some(CountOutcome::Refused(window)) => Err(ApiError::Throttled(limit.refusal(window, now))),
         Some(CountOutcome::Counted(_)) | None => Ok(()),
@@ -123,7 +123,7 @@ impl StatsQueryLimiter {
     /// Answers a question, of which only what goes beyond [some read units](ReadMeter::FREE) is counted. It fails with 429 when the
     /// workspace has [read too much](RateLimit::READ_UNITS). If ThrottleTable doesn't answer in time, it is answered.
     pub async fn answer<T>(&self, request: &Request, caller: &Caller, answer: impl Future<Output = T>) -> T {
-        let meter = ReadMeter::new(&self.0, caller.workspace(), request.received_at());
+        let meter = ReadMeter::new(&self.0, &caller.workspace, request.received_at);
         // On the heap, since it would otherwise be part of what counts it.
         let (answered, failed) = meter.measure(Box::pin(answer)).await;
         failed.into_iter().for_each(|error| _ = answer_of_table::<()>(Err(error), UNCOUNTED));

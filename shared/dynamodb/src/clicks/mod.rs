@@ -23,7 +23,8 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct ClicksTable {
     table: Table,
-    kept_for: Duration,
+    /// How long clicks are kept.
+    pub kept_for: Duration,
 }
 
 impl ClicksTable {
@@ -36,11 +37,6 @@ impl ClicksTable {
     #[must_use]
     pub fn keeping_clicks_for(self, kept_for: Duration) -> Self {
         Self { kept_for, ..self }
-    }
-
-    /// How long clicks are kept.
-    pub fn kept_for(&self) -> Duration {
-        self.kept_for
     }
 
     /// Stores a click like this; wide only before the time of a [marker](Self::widen). Repeating it changes nothing, since the

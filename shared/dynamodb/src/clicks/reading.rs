@@ -143,7 +143,7 @@ impl Reader {
         /// Smaller answers cost more for being rounded than they bring.
         const FEWEST: usize = 8;
         let open: Vec<&mut PartitionReader> =
-            self.readers.iter_mut().filter(|reader| !reader.answers.is_at_end()).collect();
+            self.readers.iter_mut().filter(|reader| !reader.answers.is_at_end).collect();
         // No click is larger than what a write unit pays for.
         let rows = self.left / WRITE_UNIT / open.len().max(1);
         if open.is_empty() || rows < FEWEST || Instant::now() >= self.until {
@@ -157,12 +157,12 @@ impl Reader {
             self.clicks.extend(read.into_iter().filter(|click| self.ids.contains(&click.id)));
             self.left = self.left.saturating_sub(size);
         }
-        Ok(self.readers.iter().any(|reader| !reader.answers.is_at_end()))
+        Ok(self.readers.iter().any(|reader| !reader.answers.is_at_end))
     }
 
     /// The click from which on all were read; `None` if all were.
     fn read_from(&self) -> Option<ClickId> {
-        let unread = self.readers.iter().filter(|reader| !reader.answers.is_at_end());
+        let unread = self.readers.iter().filter(|reader| !reader.answers.is_at_end);
         unread.map(|reader| reader.oldest.unwrap_or(self.ids.end)).max()
     }
 }

@@ -161,13 +161,13 @@ impl StatsTable {
         let [first, last] = [days.start(), days.end()].map(|day| day_sort_key(*day));
         let query = self.table.query(&partition(link), SortKeys::Between(&first, &last)).scan_index_forward(false);
         let (mut answers, mut rows) = (self.table.query_answers(OPERATION, query), Rows::default());
-        while !answers.is_at_end() && budget.take() {
+        while !answers.is_at_end && budget.take() {
             let items = answers.next().await?.unwrap_or_default();
             budget.give_back(items.iter().map(size).sum());
             items.into_iter().try_for_each(|item| rows.add(OPERATION, item))?;
         }
         let oldest = rows.slices.keys().next().map_or_else(|| days.end().start().plus(DAY).day(), |slice| slice.day);
-        let mut read_from = if answers.is_at_end() { *days.start() } else { oldest };
+        let mut read_from = if answers.is_at_end { *days.start() } else { oldest };
         let split = rows.slices.iter().rev().filter(|(_, counted)| counted.is_split).map(|(slice, _)| slice.day);
         let split: Vec<Day> = split.collect();
         for days in split.chunks(SPLIT_DAYS) {

@@ -134,7 +134,7 @@ impl StatsTable {
         while let Some(items) = answers.next().await? {
             totals.extend(read_totals(OPERATION, items)?);
         }
-        Ok(answers.is_at_end().then_some(totals))
+        Ok(answers.is_at_end.then_some(totals))
     }
 
     /// The links of a workspace that were ever followed and aren't purged, among the next 250 after this one, in the order of their
@@ -311,7 +311,7 @@ impl CountsReader {
 
     /// Whether all were read.
     pub fn is_at_end(&self) -> bool {
-        self.0.is_at_end()
+        self.0.is_at_end
     }
 }
 

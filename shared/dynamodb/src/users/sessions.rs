@@ -160,7 +160,7 @@ impl UsersTable {
                 sessions.extend(lasting(from_item(LIST, item)?, now)?.filter(lasts));
             }
         }
-        let has_more = sessions.len() > MOST_LISTED || !answers.is_at_end();
+        let has_more = sessions.len() > MOST_LISTED || !answers.is_at_end;
         sessions.truncate(MOST_LISTED);
         Ok(LastingSessions { sessions, has_more })
     }

@@ -129,7 +129,7 @@ impl WatchTable {
         const OPERATION: &str = "list the links that watch a target";
         let query = self.table.query(&watcher_partition(id), SortKeys::All);
         let (mut answers, mut links) = (self.table.query_answers(OPERATION, query), Vec::new());
-        while !answers.is_at_end() && budget.take() {
+        while !answers.is_at_end && budget.take() {
             let items = answers.next().await?.unwrap_or_default();
             budget.give_back(items.iter().map(size).sum());
             for item in items {
@@ -137,7 +137,7 @@ impl WatchTable {
                 links.extend(item.watching_link().map_err(RepositoryError::unexpected_item(OPERATION))?);
             }
         }
-        Ok((links, answers.is_at_end()))
+        Ok((links, answers.is_at_end))
     }
 
     /// What is known of a link that watches a target, or did.

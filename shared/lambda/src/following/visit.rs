@@ -52,7 +52,7 @@ impl Visit<'_> {
         let Some(routing) = link.routing() else { return self.to(link, &link.target, None) };
         let (user_agent, address) = (self.user_agent(), self.address());
         let visitor = Traits {
-            at: self.request.received_at(),
+            at: self.request.received_at,
             address: &address,
             platforms: platforms_of(&user_agent),
             browser: browser_family(&user_agent),

@@ -162,7 +162,7 @@ impl ApiError {
                 Self::LastAdminOf(workspace_id, workspace) => Some(NamedWorkspace { workspace_id, workspace }),
                 _ => None,
             },
-            correlation_id: request.correlation_id().as_str(),
+            correlation_id: request.correlation_id.as_str(),
         };
         let mut response = problem(status, &body);
         if status == StatusCode::UNAUTHORIZED {

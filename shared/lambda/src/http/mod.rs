@@ -136,7 +136,7 @@ pub async fn serve(handler: impl DeferringHandler) -> Result<(), StartError> {
 /// Handles one request. [`serve`] sends the response, and then [finishes](Exchange::finish) the exchange.
 pub async fn answer<H: DeferringHandler>(handler: &H, request: Request) -> (Response, Exchange<H::Deferred>) {
     let started = Instant::now();
-    let span = span_of(request.correlation_id());
+    let span = span_of(&request.correlation_id);
     // Boxed, since the types of nested futures get deeper than the compiler follows.
     let Answer { response, deferred } = Box::pin(handler.answer(&request)).instrument(span.clone()).await;
     let mut response = response.unwrap_or_else(|error| span.in_scope(|| error.into_response(&request)));
@@ -147,7 +147,7 @@ pub async fn answer<H: DeferringHandler>(handler: &H, request: Request) -> (Resp
 
 fn complete(request: &Request, response: &mut Response) {
     let headers = response.headers_mut();
-    if let Ok(id) = HeaderValue::from_str(request.correlation_id().as_str()) {
+    if let Ok(id) = HeaderValue::from_str(request.correlation_id.as_str()) {
         headers.insert("x-correlation-id", id);
     }
     if let Some(allowance) = request.allowance() {
@@ -156,7 +156,7 @@ fn complete(request: &Request, response: &mut Response) {
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if request.is_head() {
+    if request.is_head {
         *response.body_mut() = Body::Empty;
     }
 }

@@ -31,7 +31,8 @@ pub const LARGE_BODY_BYTES: usize = 256 << 10;
 #[derive(Debug)]
 pub struct Request {
     method: Method,
-    is_head: bool,
+    /// Whether a GET asks for no body, and so is nobody who follows a link.
+    pub is_head: bool,
     path: String,
     headers: HeaderMap,
     cookies: Vec<String>,
@@ -39,8 +40,10 @@ pub struct Request {
     query: QueryMap,
     body: Body,
     source_ip: Option<String>,
-    correlation_id: CorrelationId,
-    received_at: Timestamp,
+    /// The id that ties this request to all that comes of it.
+    pub correlation_id: CorrelationId,
+    /// When the request arrived: "now" for every decision about it.
+    pub received_at: Timestamp,
     allowance: OnceLock<Allowance>,
     actor: OnceLock<Actor>,
     last_guess: OnceLock<()>,
@@ -81,11 +84,6 @@ impl Request {
     /// answers the other alike.
     pub fn method(&self) -> &Method {
         &self.method
-    }
-
-    /// Whether a GET asks for no body, and so is nobody who follows a link.
-    pub fn is_head(&self) -> bool {
-        self.is_head
     }
 
     /// Whether a browser asks what a page of another origin may do (Fetch standard, CORS-preflight request).
@@ -378,11 +376,6 @@ impl Request {
         page > 0.0 && page >= weight_of(&["application/problem+json", "application/json", "application/*"], accepted)
     }
 
-    /// The id that ties this request to all that comes of it.
-    pub fn correlation_id(&self) -> &CorrelationId {
-        &self.correlation_id
-    }
-
     /// Notes the remaining calls of a rate limit, which the response shows in its headers. The first call decides.
     pub fn note_allowance(&self, allowance: Allowance) {
         self.allowance.get_or_init(|| allowance);
@@ -422,11 +415,6 @@ impl Request {
     #[must_use]
     pub fn arriving_at(self, received_at: Timestamp) -> Self {
         Self { received_at, ..self }
-    }
-
-    /// When the request arrived: "now" for every decision about it.
-    pub fn received_at(&self) -> Timestamp {
-        self.received_at
     }
 }
 

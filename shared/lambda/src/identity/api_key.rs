@@ -41,7 +41,7 @@ impl KeyVerifier {
         if freshness == Freshness::Now {
             self.cache.lock().0.pop(&offered.hash());
         }
-        let key = match self.find(&offered.hash(), request.received_at()).await? {
+        let key = match self.find(&offered.hash(), request.received_at).await? {
             Found::Valid(key) => key,
             Found::Invalid(key) => {
                 let reason = match () {

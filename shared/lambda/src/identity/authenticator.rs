@@ -12,7 +12,8 @@ use crate::{
 
 /// Authenticates requests with tokens or API keys.
 pub struct Authenticator {
-    tokens: TokenVerifier,
+    /// The verifier for tokens only, for routes that API keys can't use.
+    pub tokens: TokenVerifier,
     keys: KeyVerifier,
 }
 
@@ -29,11 +30,6 @@ impl Authenticator {
     /// Accepts tokens that this verifier accepts, and the API keys of this table.
     pub fn new(tokens: TokenVerifier, keys: ApiKeys) -> Self {
         Self { tokens, keys: KeyVerifier::new(keys) }
-    }
-
-    /// The verifier for tokens only, for routes that API keys can't use.
-    pub fn tokens(&self) -> &TokenVerifier {
-        &self.tokens
     }
 
     /// Whether a request has a token or an API key, good or bad, for routes on which these only show more.
@@ -74,11 +70,11 @@ impl Authenticator {
     /// # Errors
     /// As [`Self::require`], and 403 if the caller is no admin any more.
     pub async fn confirm(&self, request: &Request, caller: &Caller, owner: &UserId, scope: Scope) -> Result<()> {
-        if owner == caller.user() || caller.is_current {
+        if owner == &caller.user || caller.is_current {
             return Ok(());
         }
         let now = self.require_now(request, scope).await?;
-        if now.role().may_change(owner, now.user()) { Ok(()) } else { Err(ApiError::Problem(Problem::Forbidden)) }
+        if now.role.may_change(owner, &now.user) { Ok(()) } else { Err(ApiError::Problem(Problem::Forbidden)) }
     }
 
     fn has_key_only(request: &Request) -> bool {

@@ -29,9 +29,12 @@ pub use self::{
 /// An authenticated caller: a user with a token, or a program with a user's API key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    user: UserId,
-    workspace: WorkspaceId,
-    role: Role,
+    /// The user; for an API key, its creator.
+    pub user: UserId,
+    /// The workspace to which the token or key gives access.
+    pub workspace: WorkspaceId,
+    /// The caller's role in the workspace.
+    pub role: Role,
     credential: Credential,
     /// Whether this is what the tables say at the moment of the request.
     is_current: bool,
@@ -45,11 +48,6 @@ enum Credential {
 }
 
 impl Caller {
-    /// The user; for an API key, its creator.
-    pub fn user(&self) -> &UserId {
-        &self.user
-    }
-
     /// The caller as the audit log names them.
     pub fn actor(&self) -> linklet_domain::Actor {
         self.changer().actor()
@@ -68,16 +66,6 @@ impl Caller {
     /// it is one of many things at once.
     pub fn named_to(&self, owner: &UserId, is_one_of_many: bool) -> Option<Changer> {
         (self.user != *owner || is_one_of_many).then(|| self.changer())
-    }
-
-    /// The workspace to which the token or key gives access.
-    pub fn workspace(&self) -> &WorkspaceId {
-        &self.workspace
-    }
-
-    /// The caller's role in the workspace.
-    pub fn role(&self) -> Role {
-        self.role
     }
 
     /// The session, if the caller used a token.

@@ -7,7 +7,8 @@ use crate::http::{ApiError, Problem, Result};
 /// Somebody with a token, who may have no workspace: they can do what concerns their account, and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
-    pub(super) user: UserId,
+    /// Who it is.
+    pub user: UserId,
     /// What a token of the same session repeats. It may be another address than the account has now.
     pub(super) claimed_email: EmailAddress,
     pub(super) session: SessionId,
@@ -17,11 +18,6 @@ pub struct Person {
 }
 
 impl Person {
-    /// The account.
-    pub fn user(&self) -> &UserId {
-        &self.user
-    }
-
     /// The person as the audit log names them.
     pub fn actor(&self) -> linklet_domain::Actor {
         linklet_domain::Actor::Person(self.user)

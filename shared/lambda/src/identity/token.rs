@@ -204,7 +204,7 @@ impl TokenVerifier {
         }
         let token = request.only_header(header::AUTHORIZATION).and_then(bearer_token);
         let token = token.ok_or_else(|| TokenRefusal { reason: "no bearer token", claimed: None }.logged())?;
-        let now = request.received_at();
+        let now = request.received_at;
         self.reload(MAX_AGE, now).await;
         let mut verified = self.verify(token);
         let is_signed_otherwise = verified.as_ref().is_err_and(|refused| refused.reason == INVALID_SIGNATURE);
@@ -215,7 +215,7 @@ impl TokenVerifier {
     }
 
     async fn admit(&self, request: &Request, claims: Claims, freshness: Freshness) -> Result<Person> {
-        let person = self.in_current_role(claims, request.received_at(), freshness).await?;
+        let person = self.in_current_role(claims, request.received_at, freshness).await?;
         request.note_actor(person.sender());
         Ok(person)
     }
