@@ -27,10 +27,11 @@ const TARGETS_AT_A_TIME: usize = 8;
 const LINKS_AT_A_TIME: usize = 4;
 
 /// What is known of a workspace while it is added up.
-struct Gathering<'g> {
+pub(crate) struct Gathering<'g> {
     overviews: &'g Overviews,
     workspace: &'g WorkspaceId,
     question: &'g OverviewQuestion,
+    now: Timestamp,
     tally: Mutex<Tally>,
     /// Until when days of links are read.
     until: Instant,
@@ -39,26 +40,16 @@ struct Gathering<'g> {
 /// Something about a workspace that is added up when somebody asks.
 pub(crate) trait Gathered: Kept {
     /// A new one. What it is made of is read at the same time, part by part, so that little of it is in memory.
-    async fn gather(
-        overviews: &Overviews,
-        workspace: &WorkspaceId,
-        question: &OverviewQuestion,
-        now: Timestamp,
-    ) -> Result<Self>;
+    async fn gather(gathering: Gathering<'_>) -> Result<Self>;
 }
 
 impl Gathered for Overview {
-    async fn gather(
-        overviews: &Overviews,
-        workspace: &WorkspaceId,
-        question: &OverviewQuestion,
-        now: Timestamp,
-    ) -> Result<Self> {
-        let gathering = Gathering::of(overviews, workspace, question, now);
+    async fn gather(gathering: Gathering<'_>) -> Result<Self> {
         within_budget(async {
+            let Gathering { overviews, workspace, question, now, .. } = &gathering;
             let (down, ()) = tokio::try_join!(overviews.targets.down(workspace), gathering.add_followed())?;
             gathering.add_down(down).await?;
-            if question.is_recent(now) { Ok(()) } else { gathering.add_days().await }
+            if question.is_recent(*now) { Ok(()) } else { gathering.add_days().await }
         })
         .await?;
         Ok(gathering.tally.into_inner().finish())
@@ -66,13 +57,7 @@ impl Gathered for Overview {
 }
 
 impl Gathered for OverviewBreakdowns {
-    async fn gather(
-        overviews: &Overviews,
-        workspace: &WorkspaceId,
-        question: &OverviewQuestion,
-        now: Timestamp,
-    ) -> Result<Self> {
-        let gathering = Gathering::of(overviews, workspace, question, now);
+    async fn gather(gathering: Gathering<'_>) -> Result<Self> {
         within_budget(async {
             gathering.add_followed().await?;
             gathering.add_days().await
@@ -89,14 +74,14 @@ async fn within_budget(reads: impl Future<Output = Result<()>>) -> Result<()> {
 }
 
 impl<'g> Gathering<'g> {
-    fn of(
+    pub(crate) fn of(
         overviews: &'g Overviews,
         workspace: &'g WorkspaceId,
         question: &'g OverviewQuestion,
         now: Timestamp,
     ) -> Self {
         let tally = Mutex::new(Tally::new(question.clone(), now));
-        Self { overviews, workspace, question, tally, until: Instant::now() + StatsQueryLimiter::READ_FOR }
+        Self { overviews, workspace, question, now, tally, until: Instant::now() + StatsQueryLimiter::READ_FOR }
     }
 
     /// Adds links and their clicks, one after the other if the links tell whose clicks are meant.

@@ -18,7 +18,7 @@ use linklet_lambda::{
 };
 
 use self::{
-    gather::Gathered,
+    gather::{Gathered, Gathering},
     view::{BreakdownsView, OverviewView, TagsView},
 };
 
@@ -129,7 +129,7 @@ impl Overviews {
     async fn made<T: Gathered>(&self, request: &Request, caller: &Caller, question: &OverviewQuestion) -> Result<T> {
         let workspace = &caller.workspace;
         // On the heap, since what reads so much at a time is larger than what waits for it.
-        let gathered = Box::pin(T::gather(self, workspace, question, request.received_at));
+        let gathered = Box::pin(T::gather(Gathering::of(self, workspace, question, request.received_at)));
         let made = self.questions.answer(request, caller, gathered).await?;
         warn_of(self.stats.keep_overview(workspace, question, &made).await, "an overview could not be kept");
         Ok(made)
