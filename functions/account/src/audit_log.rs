@@ -7,11 +7,9 @@ use linklet_domain::{
     EventId, FullName, IpHash, Timestamp, UserId,
 };
 use linklet_dynamodb::{Cursor, Page};
-use linklet_lambda::{
-    http::{Format, Request, Response, Result, StatusCode, TableRows, json},
-    identity::{Caller, Person},
-    link_view::within_budget,
-};
+use linklet_lambda::http::{Format, Request, Response, Result, StatusCode, TableRows, json};
+use linklet_lambda::identity::{Caller, Person};
+use linklet_lambda::link_view::within_budget;
 use serde::Serialize;
 
 use crate::Account;

@@ -14,13 +14,11 @@ use linklet_domain::{
     AccountChange, ApiKeySecret, AuditContext, CreationPolicy, Role, UserId, WorkspaceId, WorkspaceName,
 };
 use linklet_dynamodb::{NotificationsTable, UsersTable};
-use linklet_lambda::{
-    email_requests::EmailRequests,
-    guesses::Guesses,
-    http::{ApiError, Handler, Method, Problem, Request, Response, Result},
-    identity::{Caller, Person, TokenVerifier},
-    telemetry::warn_of,
-};
+use linklet_lambda::email_requests::EmailRequests;
+use linklet_lambda::guesses::Guesses;
+use linklet_lambda::http::{ApiError, Handler, Method, Problem, Request, Response, Result};
+use linklet_lambda::identity::{Caller, Person, TokenVerifier};
+use linklet_lambda::telemetry::warn_of;
 
 /// `/api/workspace`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/invitations/accept`, `/api/invitations/look`, `/api/keys`,
 /// `/api/workspaces`, `/api/me/workspaces`, `/api/notifications`, `/api/me/notifications`, `/api/unsubscribe`, `/api/workspace/audit` and `/api/me/audit`.

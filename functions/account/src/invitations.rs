@@ -7,12 +7,12 @@ use linklet_domain::{
     TokenPurpose, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{AcceptOutcome, InviteOutcome, OpenInvitation, WithdrawOutcome};
-use linklet_lambda::{
-    guesses::Attempt,
-    http::{ApiError, Problem, Request, Response, Result, StatusCode, created, json, no_content, with_secret},
-    identity::{Caller, Person},
-    telemetry::warn_of,
+use linklet_lambda::guesses::Attempt;
+use linklet_lambda::http::{
+    ApiError, Problem, Request, Response, Result, StatusCode, created, json, no_content, with_secret,
 };
+use linklet_lambda::identity::{Caller, Person};
+use linklet_lambda::telemetry::warn_of;
 use serde::{Deserialize, Serialize};
 
 use crate::{Account, NOT_ALLOWED};

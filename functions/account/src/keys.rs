@@ -8,12 +8,10 @@ use linklet_domain::{
     AccountChange, ApiKey, ApiKeySecret, Invalid, KeyName, KeyPrefix, Scope, Scopes, Timestamp, UserId, optional,
 };
 use linklet_dynamodb::{ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome};
-use linklet_lambda::{
-    http::{
-        ApiError, Immutable, Problem, Request, Response, Result, StatusCode, created, json, no_content, with_secret,
-    },
-    identity::Caller,
+use linklet_lambda::http::{
+    ApiError, Immutable, Problem, Request, Response, Result, StatusCode, created, json, no_content, with_secret,
 };
+use linklet_lambda::identity::Caller;
 use serde::{Deserialize, Serialize};
 
 use crate::{Account, NOT_ALLOWED};

@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 
 use linklet_domain::{AccountChange, Invalid, KeysLeft, Member, Role, Timestamp, UserId, optional};
 use linklet_dynamodb::{MemberChange, MemberOutcome, Removal};
-use linklet_lambda::{
-    http::{ApiError, Immutable, Problem, Request, Response, Result, StatusCode, json, no_content},
-    identity::Caller,
-    telemetry::warn_of,
-};
+use linklet_lambda::http::{ApiError, Immutable, Problem, Request, Response, Result, StatusCode, json, no_content};
+use linklet_lambda::identity::Caller;
+use linklet_lambda::telemetry::warn_of;
 use serde::Deserialize;
 
 use crate::{Account, NOT_ALLOWED, keys::resumes};

@@ -4,10 +4,8 @@ use linklet_domain::{
     EventId, Invalid, Notification, NotificationKind, NotificationStatus, NotificationSubject, Timestamp, WorkspaceId,
 };
 use linklet_dynamodb::Cursor;
-use linklet_lambda::{
-    http::{Request, Response, Result, StatusCode, json, no_content},
-    identity::Caller,
-};
+use linklet_lambda::http::{Request, Response, Result, StatusCode, json, no_content};
+use linklet_lambda::identity::Caller;
 use serde::{Deserialize, Serialize};
 
 use crate::Account;

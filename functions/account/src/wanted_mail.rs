@@ -1,13 +1,11 @@
 //! Which notifications people get by mail, and how they get rid of them.
 
 use linklet_domain::{Actor, GuessKind, MailChoice, UnsubscribeToken};
-use linklet_lambda::{
-    app,
-    following::led_to,
-    guesses::Attempt,
-    http::{ApiError, Problem, Request, Response, Result, StatusCode, json, no_content},
-    identity::Person,
-};
+use linklet_lambda::app;
+use linklet_lambda::following::led_to;
+use linklet_lambda::guesses::Attempt;
+use linklet_lambda::http::{ApiError, Problem, Request, Response, Result, StatusCode, json, no_content};
+use linklet_lambda::identity::Person;
 use serde::{Deserialize, Serialize};
 
 use crate::Account;

@@ -7,11 +7,11 @@ use linklet_domain::{
     WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{CreateWorkspaceOutcome, CreationAnswer, NewWorkspace, WorkspaceOutcome, back_off};
-use linklet_lambda::{
-    http::{ApiError, Immutable, Problem, Request, Response, Result, StatusCode, json, json_text, located},
-    identity::{Caller, Person},
-    workspace_view::{WorkspaceView, shown_workspace},
+use linklet_lambda::http::{
+    ApiError, Immutable, Problem, Request, Response, Result, StatusCode, json, json_text, located,
 };
+use linklet_lambda::identity::{Caller, Person};
+use linklet_lambda::workspace_view::{WorkspaceView, shown_workspace};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
 

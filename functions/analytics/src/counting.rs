@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 use futures_util::{StreamExt as _, stream};
 use linklet_domain::{ClickId, DaySlice, LinkId, Part, Totals};
 use linklet_dynamodb::{ClassifiedClick, DayOutcome, DayWork, Loaded, RepositoryError, StatsTable, back_off};
-use linklet_lambda::{
-    metrics::{self, Measured, Metric},
-    telemetry::chain,
-};
+use linklet_lambda::metrics::{self, Measured, Metric};
+use linklet_lambda::telemetry::chain;
 use tokio::time::Instant;
 
 use crate::{Analytics, batches::DayOfClicks};

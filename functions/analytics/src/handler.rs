@@ -11,29 +11,23 @@ mod loads;
 mod parked;
 mod purge;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
 use linklet_domain::{Day, Timestamp};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
-use linklet_lambda::{
-    batch::{self, Consumer, DeadLetterQueue},
-    publisher::Publisher,
-    telemetry::{chain, span_of},
-};
+use linklet_lambda::batch::{self, Consumer, DeadLetterQueue};
+use linklet_lambda::publisher::Publisher;
+use linklet_lambda::telemetry::{chain, span_of};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
-use self::{
-    batches::{DayOfClicks, Work, sort},
-    counting::DayAndState,
-    loads::{Links, in_loads},
-};
+use self::batches::{DayOfClicks, Work, sort};
+use self::counting::DayAndState;
+use self::loads::{Links, in_loads};
 pub use self::{clients::Clients, counting::PARTS_AT_ONCE};
 
 /// Counts clicks, and deletes the clicks and statistics of purged links.

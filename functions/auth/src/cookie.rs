@@ -1,10 +1,8 @@
 //! The cookie with the refresh token, and which pages may have it sent.
 
 use linklet_domain::{OwnAddress, lifetimes};
-use linklet_lambda::{
-    config,
-    http::{HeaderValue, Problem, Request, Response, Result, header},
-};
+use linklet_lambda::config;
+use linklet_lambda::http::{HeaderValue, Problem, Request, Response, Result, header};
 use url::Url;
 
 /// The name of the cookie.

@@ -15,14 +15,14 @@ use linklet_domain::{
     optional,
 };
 use linklet_dynamodb::{PasswordChange, UsersTable};
-use linklet_lambda::{
-    email_requests::EmailRequests,
-    hashing::Limits,
-    http::{ApiError, Handler, Method, Problem, Request, Response, Result, StatusCode, json, no_content, with_secret},
-    identity::{Person, TokenIssuer, TokenVerifier},
-    passwords::Passwords,
-    proofs::{Proofs, Purpose},
+use linklet_lambda::email_requests::EmailRequests;
+use linklet_lambda::hashing::Limits;
+use linklet_lambda::http::{
+    ApiError, Handler, Method, Problem, Request, Response, Result, StatusCode, json, no_content, with_secret,
 };
+use linklet_lambda::identity::{Person, TokenIssuer, TokenVerifier};
+use linklet_lambda::passwords::Passwords;
+use linklet_lambda::proofs::{Proofs, Purpose};
 use serde::Deserialize;
 use serde_json::json;
 

@@ -7,12 +7,10 @@ use linklet_domain::{
     TypedPassword, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{CreateWorkspaceOutcome, NewWorkspace, back_off};
-use linklet_lambda::{
-    guesses::Attempt,
-    http::{ApiError, Problem, Request, Response, Result},
-    passwords,
-    telemetry::{chain, warn_of},
-};
+use linklet_lambda::guesses::Attempt;
+use linklet_lambda::http::{ApiError, Problem, Request, Response, Result};
+use linklet_lambda::passwords;
+use linklet_lambda::telemetry::{chain, warn_of};
 use serde::Deserialize;
 
 use crate::{Auth, refusal, token_view};

@@ -5,13 +5,10 @@ use std::process::ExitCode;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_auth::{ApiAddress, Auth};
 use linklet_domain::RegistrationPolicy;
-use linklet_lambda::{
-    StartError, admission, aws,
-    email_requests::EmailRequests,
-    hashing::Limits,
-    http,
-    identity::{TokenIssuer, TokenVerifier},
-};
+use linklet_lambda::email_requests::EmailRequests;
+use linklet_lambda::hashing::Limits;
+use linklet_lambda::identity::{TokenIssuer, TokenVerifier};
+use linklet_lambda::{StartError, admission, aws, http};
 
 #[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {

@@ -5,12 +5,10 @@ use linklet_domain::{
     TypedPassword, UserId, lifetimes, optional, patched,
 };
 use linklet_dynamodb::{AddressStep, PersonChange, PersonOutcome, Profile};
-use linklet_lambda::{
-    guesses::Attempt,
-    http::{Immutable, Problem, Request, Response, Result, StatusCode, json, no_content},
-    identity::Person,
-    proofs::Purpose,
-};
+use linklet_lambda::guesses::Attempt;
+use linklet_lambda::http::{Immutable, Problem, Request, Response, Result, StatusCode, json, no_content};
+use linklet_lambda::identity::Person;
+use linklet_lambda::proofs::Purpose;
 use serde::Deserialize;
 use serde_json::json;
 

@@ -5,10 +5,8 @@ use linklet_domain::{
     Timestamp, TokenPurpose, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{OpenInvitation, RegisterOutcome, Registration, back_off};
-use linklet_lambda::{
-    guesses::Attempt,
-    http::{ApiError, JsonObject, Problem, Request, Response, Result, StatusCode, created, json},
-};
+use linklet_lambda::guesses::Attempt;
+use linklet_lambda::http::{ApiError, JsonObject, Problem, Request, Response, Result, StatusCode, created, json};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

@@ -5,10 +5,8 @@ use linklet_domain::{
     TokenPurpose,
 };
 use linklet_dynamodb::{ResetOutcome, TokenDelivery};
-use linklet_lambda::{
-    guesses::Attempt,
-    http::{ApiError, Problem, Request, Response, Result, accepted, no_content},
-};
+use linklet_lambda::guesses::Attempt;
+use linklet_lambda::http::{ApiError, Problem, Request, Response, Result, accepted, no_content};
 use serde::Deserialize;
 
 use crate::Auth;

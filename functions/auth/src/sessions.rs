@@ -5,11 +5,9 @@ use linklet_domain::{
     UserId,
 };
 use linklet_dynamodb::{LastingSessions, SignIn};
-use linklet_lambda::{
-    audit_log,
-    http::{ApiError, Problem, Request, Response, Result, StatusCode, header, json, no_content},
-    identity::Person,
-};
+use linklet_lambda::audit_log;
+use linklet_lambda::http::{ApiError, Problem, Request, Response, Result, StatusCode, header, json, no_content};
+use linklet_lambda::identity::Person;
 use serde::Serialize;
 
 use crate::Auth;

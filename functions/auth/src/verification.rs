@@ -5,12 +5,10 @@ use linklet_domain::{
     TypedPassword, UserId, optional,
 };
 use linklet_dynamodb::{AddressVerification, VerifyOutcome};
-use linklet_lambda::{
-    guesses::Attempt,
-    http::{Problem, Request, Response, Result, accepted, header, no_content},
-    proofs::Purpose,
-    telemetry::warn_of,
-};
+use linklet_lambda::guesses::Attempt;
+use linklet_lambda::http::{Problem, Request, Response, Result, accepted, header, no_content};
+use linklet_lambda::proofs::Purpose;
+use linklet_lambda::telemetry::warn_of;
 use serde::Deserialize;
 
 use crate::{Auth, reset::TOKEN_INVALID};

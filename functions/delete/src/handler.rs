@@ -2,11 +2,9 @@
 
 use linklet_domain::{Invalid, Link, LinkEdit, Precondition, Record, Scope, ShortCode};
 use linklet_dynamodb::{EditContext, EditOutcome, LinksTable};
-use linklet_lambda::{
-    bulk::{self, Bulk, require_some},
-    http::{ApiError, Handler, Method, Problem, Request, Response, Result, no_content},
-    identity::{Authenticator, Caller},
-};
+use linklet_lambda::bulk::{self, Bulk, require_some};
+use linklet_lambda::http::{ApiError, Handler, Method, Problem, Request, Response, Result, no_content};
+use linklet_lambda::identity::{Authenticator, Caller};
 
 /// `DELETE /api/urls/{code}` deletes, `DELETE /api/links/{code}` purges, `DELETE /api/links/bulk` does either to many.
 pub struct Delete {

@@ -7,20 +7,18 @@ use std::collections::BTreeSet;
 
 use linklet_domain::{GivenFilter, Job, JobId, JobWork, LinkJob, LinkTask, Scope, SortOrder, Tag, UserId, Verdict};
 use linklet_dynamodb::{Cursor, JobsTable, LinksTable, Names, RepositoryError};
-use linklet_lambda::{
-    http::{ApiError, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json, located},
-    identity::{Authenticator, Caller},
-    link_filter::{LinkOrder, LinkQuery, Matches},
-    link_view::{CreatorNames, NAMES, within_budget},
-    throttle::StatsQueryLimiter,
+use linklet_lambda::http::{
+    ApiError, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json, located,
 };
+use linklet_lambda::identity::{Authenticator, Caller};
+use linklet_lambda::link_filter::{LinkOrder, LinkQuery, Matches};
+use linklet_lambda::link_view::{CreatorNames, NAMES, within_budget};
+use linklet_lambda::throttle::StatsQueryLimiter;
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 
-use self::{
-    new_job::{NewJob, tag_in},
-    view::{Count, JobView, Jobs},
-};
+use self::new_job::{NewJob, tag_in};
+use self::view::{Count, JobView, Jobs};
 
 /// The routes of jobs, and those that rename or remove a tag.
 pub struct JobsApi {

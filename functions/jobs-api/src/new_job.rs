@@ -4,14 +4,11 @@
 use std::fmt;
 
 use linklet_domain::{GivenFilter, Invalid, LinkJob, LinkTask, Tag, Timestamp, optional, patched};
-use linklet_lambda::{
-    http::{Request, Result, ShortUrls},
-    link_filter::LinkQuery,
-};
-use serde::{
-    Deserialize, Deserializer,
-    de::{MapAccess, Visitor, value::MapAccessDeserializer},
-};
+use linklet_lambda::http::{Request, Result, ShortUrls};
+use linklet_lambda::link_filter::LinkQuery;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 /// What is asked for.
 pub(crate) struct NewJob {

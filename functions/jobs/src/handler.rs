@@ -11,13 +11,11 @@ mod workspace;
 use linklet_domain::{JobWork, Task, TaskWork, Timestamp, Work};
 use linklet_dynamodb::{JobMark, Result};
 
+use self::pass::Pass;
+use self::runner::{Next, Piece, Recheck, decode, encode};
 pub use self::{
     handover::HandoverWork, links::LinkWork, person::PersonWork, reclaim::ReclaimWork, runner::JobRunner,
     workspace::WorkspaceWork,
-};
-use self::{
-    pass::Pass,
-    runner::{Next, Piece, Recheck, decode, encode},
 };
 
 /// The kinds of jobs and tasks that there are.

@@ -7,10 +7,8 @@ use linklet_domain::{
 use linklet_dynamodb::{Cursor, LinksTable, RepositoryError, Result, UsersTable, WatchTable};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Next, Piece,
-    pass::{Pass, PassStep},
-};
+use crate::pass::{Pass, PassStep};
+use crate::{Next, Piece};
 
 /// The kind of task that hands over what members leave.
 pub struct HandoverWork {

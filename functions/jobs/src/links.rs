@@ -11,11 +11,9 @@ use linklet_domain::{
     Verdict,
 };
 use linklet_dynamodb::{Cursor, EditContext, EditOutcome, LinkRange, LinksTable, RepositoryError};
-use linklet_lambda::{
-    http::{ApiError, Problem, Result},
-    link_filter::LinkQuery,
-    watching::TargetRoom,
-};
+use linklet_lambda::http::{ApiError, Problem, Result};
+use linklet_lambda::link_filter::LinkQuery;
+use linklet_lambda::watching::TargetRoom;
 
 use crate::{Next, Piece};
 

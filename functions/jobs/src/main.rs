@@ -6,13 +6,10 @@ use aws_sdk_sqs::Client as Sqs;
 use linklet_domain::Timestamp;
 use linklet_dynamodb::{JobsTable, LinksTable, NotificationsTable, StatsTable, ThrottleTable, WatchTable, Workspaces};
 use linklet_jobs::{HandoverWork, JobRunner, Kinds, LinkWork, PersonWork, ReclaimWork, WorkspaceWork};
-use linklet_lambda::{
-    StartError, aws, batch,
-    batch::DeadLetterQueue,
-    config,
-    email_requests::EmailRequests,
-    watching::{self, TargetRoom},
-};
+use linklet_lambda::batch::DeadLetterQueue;
+use linklet_lambda::email_requests::EmailRequests;
+use linklet_lambda::watching::{self, TargetRoom};
+use linklet_lambda::{StartError, aws, batch, config};
 
 /// How long a step takes, which leaves the rest of the function's timeout to what a step has begun.
 const STEP: Duration = Duration::from_secs(20);

@@ -4,19 +4,15 @@
 
 use std::time::{Duration, Instant};
 
-use aws_lambda_events::{
-    dynamodb::{Event as StreamEvent, EventRecord},
-    streams::DynamoDbEventResponse,
-};
+use aws_lambda_events::dynamodb::{Event as StreamEvent, EventRecord};
+use aws_lambda_events::streams::DynamoDbEventResponse;
 use linklet_domain::{Invalid, Job, JobFailure, JobProgress, JobState, Timestamp, Work, WorkId};
 use linklet_dynamodb::{
     JobEnd, JobMark, JobSignal, JobsTable, Reached, RepositoryError, Result, Workspaces, stream::job_signal,
 };
-use linklet_lambda::{
-    batch::{Consumer, DeadLetterQueue},
-    metrics, stream as records,
-    telemetry::chain,
-};
+use linklet_lambda::batch::{Consumer, DeadLetterQueue};
+use linklet_lambda::telemetry::chain;
+use linklet_lambda::{metrics, stream as records};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::Kinds;

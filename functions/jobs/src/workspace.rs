@@ -17,10 +17,8 @@ use linklet_dynamodb::{
 use linklet_lambda::email_requests::EmailRequests;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Next, Piece, Recheck, decode,
-    pass::{Pass, PassStep},
-};
+use crate::pass::{Pass, PassStep};
+use crate::{Next, Piece, Recheck, decode};
 
 /// The kind of job that closes workspaces and brings them back.
 pub struct WorkspaceWork {

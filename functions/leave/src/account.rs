@@ -6,11 +6,9 @@ use linklet_domain::{
     Account, AccountChange, KeysLeft, Member, Membership, Timestamp, TypedPassword, UserId, Workspace, WorkspaceJob,
 };
 use linklet_dynamodb::{LeaveEffect, MemberOutcome, Removal, RepositoryError};
-use linklet_lambda::{
-    http::{ApiError, Problem, Request, Response, Result, no_content},
-    identity::Person,
-    telemetry::warn_of,
-};
+use linklet_lambda::http::{ApiError, Problem, Request, Response, Result, no_content};
+use linklet_lambda::identity::Person;
+use linklet_lambda::telemetry::warn_of;
 use serde::Deserialize;
 
 use crate::Leave;

@@ -8,10 +8,8 @@ use linklet_domain::{
     Timestamp, UserId, Workspace, WorkspaceId,
 };
 use linklet_dynamodb::{Cursor, Feed, JobsTable, LastingSessions, LinksTable, NotificationsTable, Page, WatchTable};
-use linklet_lambda::{
-    http::{ApiError, Problem, Request, Response, Result, StatusCode, json},
-    identity::Person,
-};
+use linklet_lambda::http::{ApiError, Problem, Request, Response, Result, StatusCode, json};
+use linklet_lambda::identity::Person;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -9,14 +9,12 @@ mod workspace;
 
 use linklet_domain::{Account, TypedPassword};
 use linklet_dynamodb::UsersTable;
-use linklet_lambda::{
-    email_requests::EmailRequests,
-    hashing::Limits,
-    http::{ApiError, Handler, Method, Problem, Request, Response, Result},
-    identity::TokenVerifier,
-    passwords::Passwords,
-    proofs::{Proofs, Purpose},
-};
+use linklet_lambda::email_requests::EmailRequests;
+use linklet_lambda::hashing::Limits;
+use linklet_lambda::http::{ApiError, Handler, Method, Problem, Request, Response, Result};
+use linklet_lambda::identity::TokenVerifier;
+use linklet_lambda::passwords::Passwords;
+use linklet_lambda::proofs::{Proofs, Purpose};
 
 pub use self::export::Stored;
 

@@ -5,11 +5,9 @@ use linklet_domain::{
     WorkspaceJob,
 };
 use linklet_dynamodb::{ActiveSession, CloseOutcome, RestoreOutcome};
-use linklet_lambda::{
-    http::{ApiError, Problem, Request, Response, Result, StatusCode, json},
-    identity::Person,
-    workspace_view::shown_workspace,
-};
+use linklet_lambda::http::{ApiError, Problem, Request, Response, Result, StatusCode, json};
+use linklet_lambda::identity::Person;
+use linklet_lambda::workspace_view::shown_workspace;
 use serde::Deserialize;
 use serde_json::json;
 

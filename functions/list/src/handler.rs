@@ -6,12 +6,12 @@ mod rules;
 
 use linklet_domain::{ArchivedFilter, Link, Record, Scope, ShortCode};
 use linklet_dynamodb::{Cursor, LinksTable, Names, StatsTable, WatchTable};
-use linklet_lambda::{
-    http::{ApiError, Edge, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json, tagged},
-    identity::{Authenticator, Caller},
-    link_view::{LinkTables, LinkView, OneLink, Surroundings},
-    throttle::StatsQueryLimiter,
+use linklet_lambda::http::{
+    ApiError, Edge, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json, tagged,
 };
+use linklet_lambda::identity::{Authenticator, Caller};
+use linklet_lambda::link_view::{LinkTables, LinkView, OneLink, Surroundings};
+use linklet_lambda::throttle::StatsQueryLimiter;
 use serde::Serialize;
 
 /// `GET /api/urls`, `GET /api/links` and what there is to read of a link at `/api/links/{code}`.

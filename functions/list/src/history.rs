@@ -2,11 +2,9 @@
 
 use linklet_domain::{FullName, HistoryEntry, LinkChanges, Timestamp, UserId};
 use linklet_dynamodb::Cursor;
-use linklet_lambda::{
-    http::{Request, Response, Result, StatusCode, json},
-    identity::Caller,
-    link_view::{CreatorNames, NAMES, within_budget},
-};
+use linklet_lambda::http::{Request, Response, Result, StatusCode, json};
+use linklet_lambda::identity::Caller;
+use linklet_lambda::link_view::{CreatorNames, NAMES, within_budget};
 use serde::Serialize;
 
 use crate::List;

@@ -8,13 +8,11 @@ use linklet_domain::{
     StatusFilter, Verdict, sort_links,
 };
 use linklet_dynamodb::{Cursor, RepositoryError};
-use linklet_lambda::{
-    http::{Request, Response, Result, ShortUrls, StatusCode, json},
-    identity::Caller,
-    link_filter::{LinkOrder, LinkQuery, Matches},
-    link_view::{
-        CLICKS, ClickCounts, LinkView, Surroundings, click_counts_of, creator_names, link_uses, within_budget,
-    },
+use linklet_lambda::http::{Request, Response, Result, ShortUrls, StatusCode, json};
+use linklet_lambda::identity::Caller;
+use linklet_lambda::link_filter::{LinkOrder, LinkQuery, Matches};
+use linklet_lambda::link_view::{
+    CLICKS, ClickCounts, LinkView, Surroundings, click_counts_of, creator_names, link_uses, within_budget,
 };
 use serde::Serialize;
 

@@ -4,12 +4,10 @@ use linklet_domain::{
     BrowserFamily, CountryCode, DestinationName, IpHash, Link, Platform, Routing, Salt, TargetUrl, Timestamp, Traits,
     optional,
 };
-use linklet_lambda::{
-    following::platforms_of,
-    http::{Request, Response, Result, StatusCode, json, tagged},
-    identity::Caller,
-    rules::{GivenRules, RulesView},
-};
+use linklet_lambda::following::platforms_of;
+use linklet_lambda::http::{Request, Response, Result, StatusCode, json, tagged};
+use linklet_lambda::identity::Caller;
+use linklet_lambda::rules::{GivenRules, RulesView};
 use linklet_visitors::browser_family;
 use serde::{Deserialize, Serialize};
 

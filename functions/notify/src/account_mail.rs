@@ -11,13 +11,11 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{MailAddress, NewToken, Result, TokenDelivery};
 
-use crate::{
-    DeliveryError, Mailer, Notify,
-    addresses::{Addresses, Page, PageAddress},
-    invitation_mail::plain_name,
-    mail::{Mail, MailKind},
-    mailer::Addressee,
-};
+use crate::addresses::{Addresses, Page, PageAddress};
+use crate::invitation_mail::plain_name;
+use crate::mail::{Mail, MailKind};
+use crate::mailer::Addressee;
+use crate::{DeliveryError, Mailer, Notify};
 
 /// The mails with a token that are about an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,14 +5,12 @@
 use linklet_domain::{EmailAddress, EmailRequest, MailCount, OneTimeToken, Timestamp, TokenPurpose, UserId};
 use linklet_dynamodb::{MailAddress, NewToken};
 
-use crate::{
-    DeliveryError, Mailer, Notify,
-    account_mail::to_the_minute,
-    addresses::{Addresses, Page},
-    invitation_mail::plain_address,
-    mail::{Mail, MailKind},
-    mailer::Addressee,
-};
+use crate::account_mail::to_the_minute;
+use crate::addresses::{Addresses, Page};
+use crate::invitation_mail::plain_address;
+use crate::mail::{Mail, MailKind};
+use crate::mailer::Addressee;
+use crate::{DeliveryError, Mailer, Notify};
 
 impl Notify {
     /// Mails a token to the address that somebody wants, or tells whoever has it. Whoever asks doesn't learn which.

@@ -1,9 +1,7 @@
 use linklet_domain::{NotificationSubject, OneTimeToken, ShortCode, UnsubscribeToken, WorkspaceId};
-use linklet_lambda::{
-    app,
-    config::{self, ConfigError},
-    http::ShortUrls,
-};
+use linklet_lambda::app;
+use linklet_lambda::config::{self, ConfigError};
+use linklet_lambda::http::ShortUrls;
 
 /// The addresses that mails contain.
 pub struct Addresses {

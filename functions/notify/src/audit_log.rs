@@ -4,10 +4,8 @@
 use std::collections::BTreeSet;
 
 use linklet_domain::{AuditEntry, Event, wording};
-use linklet_lambda::{
-    batch::ReceivedMessage,
-    telemetry::{chain, warn_of},
-};
+use linklet_lambda::batch::ReceivedMessage;
+use linklet_lambda::telemetry::{chain, warn_of};
 
 use crate::{Notify, message::Message};
 

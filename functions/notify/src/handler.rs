@@ -20,11 +20,9 @@ mod message;
 mod notification_mail;
 mod topic;
 
-use std::{
-    collections::BTreeMap,
-    error::Error,
-    time::{Duration, Instant},
-};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::time::{Duration, Instant};
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
@@ -33,19 +31,15 @@ use linklet_dynamodb::{
     AuditTable, Claim, ClaimOutcome, Invitations, Names, NotificationsTable, OneTimeTokens, Recipient, Recipients,
     RepositoryError,
 };
-use linklet_lambda::{
-    aws,
-    batch::{self, Consumer, DeadLetterQueue, ReceivedMessage},
-    telemetry::chain,
-};
+use linklet_lambda::aws;
+use linklet_lambda::batch::{self, Consumer, DeadLetterQueue, ReceivedMessage};
+use linklet_lambda::telemetry::chain;
 use tracing::Instrument as _;
 
+pub use self::addresses::Addresses;
+pub use self::mailer::{MailLimit, Mailer};
 use self::message::Message;
-pub use self::{
-    addresses::Addresses,
-    mailer::{MailLimit, Mailer},
-    topic::Topic,
-};
+pub use self::topic::Topic;
 
 /// Stores, publishes and mails notifications.
 pub struct Notify {

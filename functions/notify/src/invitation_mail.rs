@@ -11,12 +11,10 @@ use linklet_domain::{
 use linklet_dynamodb::{MailAddress, Recipient};
 use linklet_lambda::telemetry::warn_of;
 
-use crate::{
-    DeliveryError, Mailer, Notify,
-    addresses::{Addresses, Page},
-    mail::{Mail, MailKind},
-    mailer::Addressee,
-};
+use crate::addresses::{Addresses, Page};
+use crate::mail::{Mail, MailKind};
+use crate::mailer::Addressee;
+use crate::{DeliveryError, Mailer, Notify};
 
 impl Notify {
     /// Mails an invitation that is still open. The admin has another token, so nobody is told if there is no mail.

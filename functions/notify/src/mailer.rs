@@ -1,10 +1,8 @@
 use std::error::Error;
 
-use aws_sdk_sesv2::{
-    Client,
-    error::BuildError,
-    types::{Body, Content, Destination, EmailContent, Message, MessageHeader, MessageTag},
-};
+use aws_sdk_sesv2::Client;
+use aws_sdk_sesv2::error::BuildError;
+use aws_sdk_sesv2::types::{Body, Content, Destination, EmailContent, Message, MessageHeader, MessageTag};
 use linklet_domain::{Correspondent, EmailAddress, EmailRequest, MailCount, Salt, Timestamp, UnsubscribeToken, UserId};
 use linklet_dynamodb::{MailAdmission, Result, ThrottleTable};
 use linklet_lambda::metrics::{self, Metric};

@@ -6,13 +6,11 @@ use linklet_domain::{
 };
 use linklet_dynamodb::MailAdmission;
 
-use crate::{
-    DeliveryError, Mailer, Notify,
-    addresses::Addresses,
-    invitation_mail::plain_person,
-    mail::{Mail, MailKind},
-    mailer::Addressee,
-};
+use crate::addresses::Addresses;
+use crate::invitation_mail::plain_person;
+use crate::mail::{Mail, MailKind};
+use crate::mailer::Addressee;
+use crate::{DeliveryError, Mailer, Notify};
 
 impl Notify {
     /// Mails a notification, unless its person got as many within an hour as anybody wants.

@@ -10,17 +10,15 @@ mod view;
 
 use linklet_domain::{Overview, OverviewBreakdowns, OverviewQuestion, Scope, WorkspaceId};
 use linklet_dynamodb::{LinksTable, RepositoryError, StatsTable, WatchTable};
-use linklet_lambda::{
-    http::{ApiError, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json},
-    identity::{Authenticator, Caller},
-    telemetry::{chain, warn_of},
-    throttle::StatsQueryLimiter,
+use linklet_lambda::http::{
+    ApiError, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json,
 };
+use linklet_lambda::identity::{Authenticator, Caller};
+use linklet_lambda::telemetry::{chain, warn_of};
+use linklet_lambda::throttle::StatsQueryLimiter;
 
-use self::{
-    gather::{Gathered, Gathering},
-    view::{BreakdownsView, OverviewView, TagsView},
-};
+use self::gather::{Gathered, Gathering};
+use self::view::{BreakdownsView, OverviewView, TagsView};
 
 /// `GET /api/overview`, its `breakdowns`, and `GET /api/tags`.
 pub struct Overviews {

@@ -3,10 +3,8 @@
 use std::{ops::RangeInclusive, time::Duration};
 
 use linklet_domain::{Audience, AudienceGroup, ClickFilter, Day, Invalid, OverviewQuestion, Tag, Timestamp};
-use linklet_lambda::{
-    http::{ApiError, Request, Result},
-    throttle::StatsQueryLimiter,
-};
+use linklet_lambda::http::{ApiError, Request, Result};
+use linklet_lambda::throttle::StatsQueryLimiter;
 
 const DAY: Duration = Duration::from_secs(86_400);
 

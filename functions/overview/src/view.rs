@@ -6,10 +6,8 @@ use linklet_domain::{
     AudienceGroup, ClickCount, CoveredLinks, Day, DownTarget, Link, LinkCounts, LinkId, Overview, OverviewBreakdowns,
     OverviewPart, OverviewTime, Period, ShortCode, Tag, TagCount, TargetUrl, Timestamp, Title,
 };
-use linklet_lambda::{
-    breakdown_view::{ValueCount, value_counts},
-    http::{Request, ShortUrls},
-};
+use linklet_lambda::breakdown_view::{ValueCount, value_counts};
+use linklet_lambda::http::{Request, ShortUrls};
 use serde::Serialize;
 
 #[serde_with::skip_serializing_none]

@@ -1,10 +1,8 @@
 use linklet_lambda::http::{ApiError, Result};
 use png::{BitDepth, ColorType, Encoder, EncodingError, Filter};
 
-use crate::{
-    design::{Color, Design},
-    matrix::Matrix,
-};
+use crate::design::{Color, Design};
+use crate::matrix::Matrix;
 
 /// Bits of a pixel: its index in a palette of two colours.
 const BACKGROUND: u8 = 0;

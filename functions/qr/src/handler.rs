@@ -14,10 +14,8 @@ use linklet_lambda::http::{
     header,
 };
 
-use self::{
-    design::{Design, Format},
-    matrix::Matrix,
-};
+use self::design::{Design, Format};
+use self::matrix::Matrix;
 
 /// `GET /{code}/qr`.
 #[derive(Debug)]

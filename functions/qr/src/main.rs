@@ -2,10 +2,8 @@
 
 use std::process::ExitCode;
 
-use linklet_lambda::{
-    StartError,
-    http::{self, Pages, ShortUrls},
-};
+use linklet_lambda::StartError;
+use linklet_lambda::http::{self, Pages, ShortUrls};
 use linklet_qr::QrCodes;
 
 #[tokio::main(flavor = "local")]

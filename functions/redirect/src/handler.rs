@@ -11,16 +11,14 @@ use linklet_domain::{
     ThrottleSubject, Timestamp,
 };
 use linklet_dynamodb::{Exhaustion, LinksTable, RepositoryError, ThrottleTable};
-use linklet_lambda::{
-    following::{ClickRecording, Lead, Recorder, Use, UsedUp, Visit, diverted, led_to, note_end, page},
-    http::{
-        Answer, ApiError, DeferringHandler, Edge, HeaderValue, Method, Pages, Problem, Request, Response, Result,
-        ShortUrls, StatusCode, header,
-    },
-    limiter::Limiter,
-    metrics::{self, Metric},
-    telemetry::chain,
+use linklet_lambda::following::{ClickRecording, Lead, Recorder, Use, UsedUp, Visit, diverted, led_to, note_end, page};
+use linklet_lambda::http::{
+    Answer, ApiError, DeferringHandler, Edge, HeaderValue, Method, Pages, Problem, Request, Response, Result,
+    ShortUrls, StatusCode, header,
 };
+use linklet_lambda::limiter::Limiter;
+use linklet_lambda::metrics::{self, Metric};
+use linklet_lambda::telemetry::chain;
 
 pub use self::hot_links::HotLinks;
 

@@ -6,14 +6,11 @@ use aws_sdk_secretsmanager::Client as SecretsManager;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_domain::Salt;
 use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
-use linklet_lambda::{
-    StartError, aws, config,
-    following::{Recorder, Spreading, UsedUp},
-    http::{self, Pages, ShortUrls},
-    limiter::Limiter,
-    publisher::Publisher,
-    secrets,
-};
+use linklet_lambda::following::{Recorder, Spreading, UsedUp};
+use linklet_lambda::http::{self, Pages, ShortUrls};
+use linklet_lambda::limiter::Limiter;
+use linklet_lambda::publisher::Publisher;
+use linklet_lambda::{StartError, aws, config, secrets};
 use linklet_redirect::{HotLinks, Redirect};
 
 #[tokio::main(flavor = "local")]

@@ -7,10 +7,8 @@ use std::time::Duration;
 use linklet_redirect::REDIRECT;
 use linklet_test_support::{FakeLambda, FakeQueues, FakeSecret, Journal, LinkBuilder, Program, TestDynamoDb};
 use serde_json::{Value, json};
-use tokio::{
-    io::{AsyncBufReadExt, BufReader},
-    net::TcpListener,
-};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::net::TcpListener;
 
 /// An environment of the function with a link to follow.
 struct Environment {

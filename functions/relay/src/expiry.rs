@@ -4,10 +4,8 @@ use std::{collections::BTreeMap, convert::Infallible};
 
 use linklet_domain::{CorrelationId, ExpiryStep, Link, LinkEdit, LinkId, Record, Timestamp, Tombstone, WorkspaceId};
 use linklet_dynamodb::{EditContext, ExpiryMarker, RepositoryError, Result};
-use linklet_lambda::{
-    metrics::{self, Metric},
-    telemetry::{chain, warn_of},
-};
+use linklet_lambda::metrics::{self, Metric};
+use linklet_lambda::telemetry::{chain, warn_of};
 
 use crate::Relay;
 

@@ -7,21 +7,15 @@ mod expiry;
 
 use std::time::{Duration, Instant};
 
-use aws_lambda_events::{
-    dynamodb::{Event as StreamEvent, EventRecord},
-    streams::DynamoDbEventResponse,
-};
+use aws_lambda_events::dynamodb::{Event as StreamEvent, EventRecord};
+use aws_lambda_events::streams::DynamoDbEventResponse;
 use linklet_domain::{ClickId, Day, Event, EventDetail, LinkId, Part};
-use linklet_dynamodb::{
-    Exhaustion, ExpiryMarker, LinksTable,
-    stream::{Change, StreamError, marker_after},
-};
-use linklet_lambda::{
-    batch::{self, Consumer, DeadLetterQueue},
-    publisher::{Publisher, RefusedMessage},
-    stream,
-    telemetry::chain,
-};
+use linklet_dynamodb::stream::{Change, StreamError, marker_after};
+use linklet_dynamodb::{Exhaustion, ExpiryMarker, LinksTable};
+use linklet_lambda::batch::{self, Consumer, DeadLetterQueue};
+use linklet_lambda::publisher::{Publisher, RefusedMessage};
+use linklet_lambda::stream;
+use linklet_lambda::telemetry::chain;
 
 use self::expiry::{DueExpiry, DueMarker};
 

@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::Shorten;
 use linklet_domain::{AnswerKey, NormalizedUrl, TargetUrl};
-use linklet_lambda::{
-    bulk::{self, limit_passwords, require_some},
-    http::{JsonObject, Request, Response, Result},
-    identity::Caller,
-};
+use linklet_lambda::bulk::{self, limit_passwords, require_some};
+use linklet_lambda::http::{JsonObject, Request, Response, Result};
+use linklet_lambda::identity::Caller;
 
 impl Shorten {
     pub(crate) async fn shorten_many(&self, request: &Request, caller: &Caller) -> Result<Response> {

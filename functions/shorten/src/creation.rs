@@ -7,12 +7,10 @@ use linklet_domain::{
     TargetUrl, Timestamp, Title,
 };
 use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, Reusable, back_off};
-use linklet_lambda::{
-    http::{
-        ApiError, JsonObject, MOST_IGNORED, Problem, Request, Response, Result, StatusCode, json_text, located, tagged,
-    },
-    identity::Caller,
+use linklet_lambda::http::{
+    ApiError, JsonObject, MOST_IGNORED, Problem, Request, Response, Result, StatusCode, json_text, located, tagged,
 };
+use linklet_lambda::identity::Caller;
 use serde::{Deserialize, Serialize};
 
 use crate::{Shorten, new_link::NewLink};

@@ -6,14 +6,12 @@ mod new_link;
 
 use linklet_domain::{AnswerKey, Record, RedirectTarget, ReservedCodes, Scope, ShortCode, Unavailable};
 use linklet_dynamodb::LinksTable;
-use linklet_lambda::{
-    bulk::Bulk,
-    hashing::LinkHashing,
-    http::{Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json},
-    identity::{Authenticator, Caller},
-    throttle::Throttle,
-    watching::TargetRoom,
-};
+use linklet_lambda::bulk::Bulk;
+use linklet_lambda::hashing::LinkHashing;
+use linklet_lambda::http::{Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json};
+use linklet_lambda::identity::{Authenticator, Caller};
+use linklet_lambda::throttle::Throttle;
+use linklet_lambda::watching::TargetRoom;
 use serde::Serialize;
 
 /// `POST /api/shorten`, `POST /api/links/bulk` and `GET /api/codes/{code}`.

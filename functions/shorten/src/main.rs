@@ -5,18 +5,13 @@ use std::process::ExitCode;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_domain::{LimitedRoute, RouteLimits, Salt, ShortCode};
 use linklet_dynamodb::{LinksTable, ThrottleTable, WatchTable, Workspaces};
-use linklet_lambda::{
-    StartError, aws,
-    bulk::Bulk,
-    config,
-    hashing::LinkHashing,
-    http,
-    http::ShortUrls,
-    identity::Authenticator,
-    secrets,
-    throttle::Throttle,
-    watching::{self, TargetRoom},
-};
+use linklet_lambda::bulk::Bulk;
+use linklet_lambda::hashing::LinkHashing;
+use linklet_lambda::http::ShortUrls;
+use linklet_lambda::identity::Authenticator;
+use linklet_lambda::throttle::Throttle;
+use linklet_lambda::watching::{self, TargetRoom};
+use linklet_lambda::{StartError, aws, config, http, secrets};
 use linklet_shorten::Shorten;
 
 #[tokio::main(flavor = "local")]

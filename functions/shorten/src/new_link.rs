@@ -2,11 +2,9 @@ use linklet_domain::{
     Availability, Link, LinkId, LinkIdentity, LinkMetadata, LinkPassword, LinkWrite, Reach, RedirectOptions,
     ReservedCodes, Revision, Routing, ShortCode, TargetUrl, Timestamp, optional,
 };
-use linklet_lambda::{
-    http::{JsonObject, Request, Result, ShortUrls},
-    identity::Caller,
-    rules::{GivenRules, refuse_own},
-};
+use linklet_lambda::http::{JsonObject, Request, Result, ShortUrls};
+use linklet_lambda::identity::Caller;
+use linklet_lambda::rules::{GivenRules, refuse_own};
 use serde::Deserialize;
 
 /// The members of the body that are neither [`LinkMetadata`] nor [`RedirectOptions`], rules or variants.

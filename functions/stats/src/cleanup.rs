@@ -4,10 +4,8 @@ use std::time::Duration;
 
 use linklet_domain::Timestamp;
 use linklet_dynamodb::CleanupStats;
-use linklet_lambda::{
-    http::{Request, Response, Result, StatusCode, json},
-    identity::Caller,
-};
+use linklet_lambda::http::{Request, Response, Result, StatusCode, json};
+use linklet_lambda::identity::Caller;
 use serde::Serialize;
 
 use crate::Stats;

@@ -5,21 +5,17 @@ use std::ops::Range;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use linklet_domain::{Click, ClickFilter, ClickId, Invalid, LinkId, Timestamp};
 use linklet_dynamodb::{PageOfClicks, ReadBudget, RepositoryError};
-use linklet_lambda::{
-    http::{Format, Request, Response, Result, StatusCode, json},
-    throttle::StatsQueryLimiter,
-    zone::Zone,
-};
+use linklet_lambda::http::{Format, Request, Response, Result, StatusCode, json};
+use linklet_lambda::throttle::StatsQueryLimiter;
+use linklet_lambda::zone::Zone;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
 
-use crate::{
-    Stats, csv,
-    question::{Question, filter, time_ends},
-    user_agent_cache::UserAgentCache,
-    view::ClickView,
-};
+use crate::question::{Question, filter, time_ends};
+use crate::user_agent_cache::UserAgentCache;
+use crate::view::ClickView;
+use crate::{Stats, csv};
 
 /// How many clicks a page of CSV has at most; its bytes are limited as well.
 const MOST_ROWS: usize = 20_000;

@@ -3,10 +3,8 @@
 use std::borrow::Cow;
 
 use linklet_domain::{ClickId, Dimension, Invalid};
-use linklet_lambda::{
-    http::{Request, Response, Result, TableRows},
-    zone::Zone,
-};
+use linklet_lambda::http::{Request, Response, Result, TableRows};
+use linklet_lambda::zone::Zone;
 
 use crate::{answer::Period, view::ClickView};
 

@@ -5,12 +5,10 @@ use std::{ops::RangeInclusive, time::Duration};
 use linklet_domain::{
     AudienceGroup, Day, DayStats, Device, Dimension, Interval, Invalid, LinkId, Point, ShortCode, Timestamp, timeline,
 };
-use linklet_lambda::{
-    breakdown_view::{ValueCount, value_counts},
-    http::{ApiError, Request, Response, Result, StatusCode, json},
-    throttle::StatsQueryLimiter,
-    zone::Zone,
-};
+use linklet_lambda::breakdown_view::{ValueCount, value_counts};
+use linklet_lambda::http::{ApiError, Request, Response, Result, StatusCode, json};
+use linklet_lambda::throttle::StatsQueryLimiter;
+use linklet_lambda::zone::Zone;
 use serde::Serialize;
 
 use crate::Stats;

@@ -14,19 +14,15 @@ mod view;
 
 use linklet_domain::{LinkId, LinkStatus, Record, RedirectTarget, Role, Scope, ShortCode};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
-use linklet_lambda::{
-    http::{ApiError, Handler, Method, Problem, Request, Response, Result},
-    identity::{Authenticator, Caller},
-    limiter::Strangers,
-    telemetry::chain,
-    throttle::StatsQueryLimiter,
-};
+use linklet_lambda::http::{ApiError, Handler, Method, Problem, Request, Response, Result};
+use linklet_lambda::identity::{Authenticator, Caller};
+use linklet_lambda::limiter::Strangers;
+use linklet_lambda::telemetry::chain;
+use linklet_lambda::throttle::StatsQueryLimiter;
 
 pub use self::period::MOST_AT_EDGES;
-use self::{
-    question::{Question, TIME},
-    summary::Referrers,
-};
+use self::question::{Question, TIME};
+use self::summary::Referrers;
 
 /// `GET /api/stats/{code}`, its `timeline`, `daily` and `clicks`, and `GET /api/admin/cleanup/stats`.
 pub struct Stats {

@@ -5,13 +5,10 @@ use std::process::ExitCode;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_domain::Salt;
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, ThrottleTable};
-use linklet_lambda::{
-    StartError, aws, config, http,
-    identity::Authenticator,
-    limiter::{Limiter, Strangers},
-    secrets,
-    throttle::StatsQueryLimiter,
-};
+use linklet_lambda::identity::Authenticator;
+use linklet_lambda::limiter::{Limiter, Strangers};
+use linklet_lambda::throttle::StatsQueryLimiter;
+use linklet_lambda::{StartError, aws, config, http, secrets};
 use linklet_stats::Stats;
 
 #[tokio::main(flavor = "local")]

@@ -7,22 +7,17 @@ use std::{ops::Range, time::Duration};
 
 use linklet_domain::{AudienceGroup, Click, Day, Findings, LinkId, Timestamp};
 use linklet_dynamodb::{ByteBudget, ReadBudget, RepositoryError};
-use linklet_lambda::{
-    http::{Format, Request, Response, Result, StatusCode, json},
-    throttle::StatsQueryLimiter,
-    zone::Zone,
-};
+use linklet_lambda::http::{Format, Request, Response, Result, StatusCode, json};
+use linklet_lambda::throttle::StatsQueryLimiter;
+use linklet_lambda::zone::Zone;
 use tokio::time::Instant;
 
-use crate::{
-    Stats,
-    answer::{Answer, Asked, Covers, Period},
-    csv,
-    plan::{Days, Plan, clicks_in},
-    question::{DAY, Question},
-    user_agent_cache::UserAgentCache,
-    view::PeriodView,
-};
+use crate::answer::{Answer, Asked, Covers, Period};
+use crate::plan::{Days, Plan, clicks_in};
+use crate::question::{DAY, Question};
+use crate::user_agent_cache::UserAgentCache;
+use crate::view::PeriodView;
+use crate::{Stats, csv};
 
 /// How many clicks are read for hours at the edges. With more of them, whole days are used.
 pub const MOST_AT_EDGES: u64 = 20_000;

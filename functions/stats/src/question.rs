@@ -3,11 +3,9 @@
 use std::{ops::Range, time::Duration};
 
 use linklet_domain::{ClickFilter, Day, Dimension, Interval, Invalid, Moment, Timestamp};
-use linklet_lambda::{
-    http::{ApiError, Request, Result},
-    throttle::StatsQueryLimiter,
-    zone::Zone,
-};
+use linklet_lambda::http::{ApiError, Request, Result};
+use linklet_lambda::throttle::StatsQueryLimiter;
+use linklet_lambda::zone::Zone;
 
 /// The longest time whose clicks are shown by hour, unless somebody wants days.
 const HOURLY: Duration = Duration::from_secs(3 * 86_400);

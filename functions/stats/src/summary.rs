@@ -3,10 +3,8 @@
 use std::{cmp::Reverse, collections::BTreeMap, time::Duration};
 
 use linklet_domain::{AudienceGroup, Dimension, Invalid, LinkId, Profile, ShortCode, Summary, Timestamp, site_of};
-use linklet_lambda::{
-    breakdown_view::{ValueCount, value_counts},
-    http::{Request, Response, Result, StatusCode, json},
-};
+use linklet_lambda::breakdown_view::{ValueCount, value_counts};
+use linklet_lambda::http::{Request, Response, Result, StatusCode, json};
 use serde::Serialize;
 
 use crate::Stats;

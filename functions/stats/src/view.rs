@@ -9,10 +9,8 @@ use linklet_domain::{
 use linklet_lambda::breakdown_view::{ValueCount, value_counts};
 use serde::Serialize;
 
-use crate::{
-    answer::{Answer, Asked, Covers, Period},
-    user_agent_cache::UserAgentCache,
-};
+use crate::answer::{Answer, Asked, Covers, Period};
+use crate::user_agent_cache::UserAgentCache;
 
 #[derive(Serialize)]
 pub(crate) struct PeriodView<'a> {

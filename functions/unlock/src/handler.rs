@@ -8,10 +8,10 @@ use linklet_domain::{
     encode_tail,
 };
 use linklet_dynamodb::LinksTable;
-use linklet_lambda::{
-    following::{Recorder, Use, UsedUp, Visit, diverted, led_to, note_end, page},
-    hashing::LinkHashing,
-    http::{ApiError, Edge, Handler, Method, Pages, Problem, Request, Response, Result, ShortUrls, StatusCode},
+use linklet_lambda::following::{Recorder, Use, UsedUp, Visit, diverted, led_to, note_end, page};
+use linklet_lambda::hashing::LinkHashing;
+use linklet_lambda::http::{
+    ApiError, Edge, Handler, Method, Pages, Problem, Request, Response, Result, ShortUrls, StatusCode,
 };
 use serde::Deserialize;
 

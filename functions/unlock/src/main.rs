@@ -5,13 +5,11 @@ use std::process::ExitCode;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_dynamodb::{ClicksTable, LinksTable};
-use linklet_lambda::{
-    StartError, aws, config,
-    following::{Recorder, Spreading, UsedUp},
-    hashing::{Limits, LinkHashing},
-    http::{self, Pages, ShortUrls},
-    publisher::Publisher,
-};
+use linklet_lambda::following::{Recorder, Spreading, UsedUp};
+use linklet_lambda::hashing::{Limits, LinkHashing};
+use linklet_lambda::http::{self, Pages, ShortUrls};
+use linklet_lambda::publisher::Publisher;
+use linklet_lambda::{StartError, aws, config};
 use linklet_unlock::Unlock;
 
 #[tokio::main(flavor = "local")]

@@ -3,12 +3,10 @@
 use std::{sync::Arc, time::Instant};
 
 use linklet_domain::{Invalid, Link, TagChange, optional};
-use linklet_lambda::{
-    bulk::{self, limit_passwords, require_some},
-    http::{JsonObject, Request, Response, Result, StatusCode, json, naming},
-    identity::Caller,
-    link_view::{LinkTables, OneLink},
-};
+use linklet_lambda::bulk::{self, limit_passwords, require_some};
+use linklet_lambda::http::{JsonObject, Request, Response, Result, StatusCode, json, naming};
+use linklet_lambda::identity::Caller;
+use linklet_lambda::link_view::{LinkTables, OneLink};
 use serde::Deserialize;
 
 use crate::{Change, Update};

@@ -10,18 +10,16 @@ use linklet_domain::{
     TagChange, patched,
 };
 use linklet_dynamodb::{EditContext, EditOutcome, LinksTable, Names, StatsTable};
-use linklet_lambda::{
-    bulk::Bulk,
-    hashing::LinkHashing,
-    http::{
-        ApiError, Edge, Handler, Immutable, JsonObject, Method, Problem, Request, Response, Result, ShortUrls,
-        StatusCode, json, tagged,
-    },
-    identity::{Authenticator, Caller},
-    link_view::{LinkTables, OneLink},
-    rules::{GivenRules, RulesView, refuse_own},
-    watching::TargetRoom,
+use linklet_lambda::bulk::Bulk;
+use linklet_lambda::hashing::LinkHashing;
+use linklet_lambda::http::{
+    ApiError, Edge, Handler, Immutable, JsonObject, Method, Problem, Request, Response, Result, ShortUrls, StatusCode,
+    json, tagged,
 };
+use linklet_lambda::identity::{Authenticator, Caller};
+use linklet_lambda::link_view::{LinkTables, OneLink};
+use linklet_lambda::rules::{GivenRules, RulesView, refuse_own};
+use linklet_lambda::watching::TargetRoom;
 use serde::Deserialize;
 
 /// `PATCH /api/links/{code}`, `PATCH /api/links/bulk` and `PUT /api/links/{code}/rules`.

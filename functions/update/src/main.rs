@@ -4,16 +4,12 @@ use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_dynamodb::{LinksTable, Names, StatsTable, WatchTable, Workspaces};
-use linklet_lambda::{
-    StartError, aws,
-    bulk::Bulk,
-    config,
-    hashing::{Limits, LinkHashing},
-    http,
-    http::ShortUrls,
-    identity::Authenticator,
-    watching::{self, TargetRoom},
-};
+use linklet_lambda::bulk::Bulk;
+use linklet_lambda::hashing::{Limits, LinkHashing};
+use linklet_lambda::http::ShortUrls;
+use linklet_lambda::identity::Authenticator;
+use linklet_lambda::watching::{self, TargetRoom};
+use linklet_lambda::{StartError, aws, config, http};
 use linklet_update::Update;
 
 #[tokio::main(flavor = "local")]

@@ -7,11 +7,9 @@ use linklet_domain::{CheckOutcome, CheckResult};
 use linklet_dynamodb::{CheckedTarget, DueTarget};
 use linklet_lambda::metrics::{self, Metric};
 
-use crate::{
-    Fetcher, Network,
-    check::{Check, Deadline},
-    fair_queue::FairQueue,
-};
+use crate::check::{Check, Deadline};
+use crate::fair_queue::FairQueue;
+use crate::{Fetcher, Network};
 
 /// What came of a tick's targets.
 #[derive(Debug, Default)]

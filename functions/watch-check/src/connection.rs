@@ -5,23 +5,17 @@ use std::{collections::VecDeque, future::Future, sync::Arc, time::Duration};
 use bytes::Bytes;
 use http::{HeaderValue, Response, Version};
 use http_body_util::Empty;
-use hyper::{
-    body::Incoming,
-    client::conn::{http1, http2},
-    rt::Executor,
-};
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper::rt::Executor;
 use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    task::AbortHandle,
-    time::Instant,
-};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
-use crate::{
-    FetchError,
-    destination::{Destination, Origin},
-};
+use crate::FetchError;
+use crate::destination::{Destination, Origin};
 
 /// Maximum size in bytes of a response's head, and of the buffered part of its body.
 const BUFFER: u32 = 64 * 1024;

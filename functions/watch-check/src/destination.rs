@@ -3,10 +3,8 @@
 use std::{io, net::IpAddr};
 
 use bytes::Bytes;
-use http::{
-    HeaderValue, Request, Version,
-    header::{ACCEPT, COOKIE, HOST, USER_AGENT},
-};
+use http::header::{ACCEPT, COOKIE, HOST, USER_AGENT};
+use http::{HeaderValue, Request, Version};
 use http_body_util::Empty;
 use linklet_domain::{OwnAddress, Reach, TargetUrl};
 use rustls::pki_types::ServerName;

@@ -1,9 +1,7 @@
 //! The order in which a tick checks its targets.
 
-use std::{
-    collections::{HashMap, HashSet, VecDeque},
-    hash::Hash,
-};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::Hash;
 
 use linklet_domain::{Host, TargetId};
 use linklet_dynamodb::DueTarget;

@@ -1,11 +1,9 @@
 //! A single attempt to fetch a URL.
 
-use std::{
-    io,
-    net::{IpAddr, SocketAddr},
-    sync::Arc,
-    time::Duration,
-};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header::LOCATION, response};
@@ -17,12 +15,10 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use url::Host;
 
-use crate::{
-    CheckedAddress, FetchError, Network, SystemNetwork,
-    connection::{Connection, ConnectionPool},
-    cookies::Cookies,
-    destination::Destination,
-};
+use crate::connection::{Connection, ConnectionPool};
+use crate::cookies::Cookies;
+use crate::destination::Destination;
+use crate::{CheckedAddress, FetchError, Network, SystemNetwork};
 
 /// Maximum number of bytes of a body that are read. The rest wouldn't tell more about whether the server works.
 const MAX_BODY: usize = 64 * 1024;

@@ -1,15 +1,11 @@
 //! The network operations of a check: resolving names and opening connections.
 
-use std::{
-    future::Future,
-    io,
-    net::{IpAddr, SocketAddr},
-};
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
 
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    net::{TcpStream, lookup_host},
-};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, lookup_host};
 
 use crate::CheckedAddress;
 

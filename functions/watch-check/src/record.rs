@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 use futures_util::{StreamExt as _, stream};
 use linklet_domain::{PlannedTick, WorkspaceId};
 use linklet_dynamodb::{CheckedTarget, WatchTable};
-use linklet_lambda::{
-    metrics::{self, Metric},
-    telemetry::chain,
-};
+use linklet_lambda::metrics::{self, Metric};
+use linklet_lambda::telemetry::chain;
 
 use crate::{Checker, Network};
 

@@ -5,11 +5,9 @@ use std::time::Instant;
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use linklet_domain::{CorrelationId, PlannedTick};
 use linklet_dynamodb::{PartitionNotes, WatchTable};
-use linklet_lambda::{
-    batch::{self, Consumer, DeadLetterQueue},
-    metrics::{self, Metric},
-    telemetry::{chain, warn_of},
-};
+use linklet_lambda::batch::{self, Consumer, DeadLetterQueue};
+use linklet_lambda::metrics::{self, Metric};
+use linklet_lambda::telemetry::{chain, warn_of};
 use tracing::Instrument as _;
 
 use crate::{Clock, Fetcher, Network, SystemNetwork, check::Deadline, concurrency::Checked, fair_queue::FairQueue};

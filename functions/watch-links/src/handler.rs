@@ -4,20 +4,16 @@
 //! The records of LinksTable's stream are processed in their order, which is kept for each link. They may come again, and after
 //! a redrive in another order. The table stores which links watch and which have stopped, so that changes nothing.
 
-use aws_lambda_events::{
-    dynamodb::{Event as StreamEvent, EventRecord},
-    streams::DynamoDbEventResponse,
-};
+use aws_lambda_events::dynamodb::{Event as StreamEvent, EventRecord};
+use aws_lambda_events::streams::DynamoDbEventResponse;
 use linklet_domain::{
     Event, EventDetail, Invalid, LinkEvent, LinkId, Target, TargetId, TargetUrl, Transition, UrlCreated, UrlDeleted,
     UrlUpdated, UserId,
 };
 use linklet_dynamodb::{Result, WatchOutcome, WatchTable, Workspaces};
-use linklet_lambda::{
-    batch::{Consumer, DeadLetterQueue},
-    stream,
-    telemetry::{chain, span_of},
-};
+use linklet_lambda::batch::{Consumer, DeadLetterQueue};
+use linklet_lambda::stream;
+use linklet_lambda::telemetry::{chain, span_of};
 use tracing::Instrument as _;
 
 /// The consumer of LinksTable's stream. It ignores links that don't watch, which the filter of the event source leaves out.

@@ -10,12 +10,10 @@ use std::time::Instant;
 
 use linklet_domain::{CheckInterval, Concurrency, PlannedTick, Timestamp};
 use linklet_dynamodb::WatchTable;
-use linklet_lambda::{
-    batch,
-    publisher::{Message, Publisher},
-    schedule::{Call, Job},
-    telemetry::warn_of,
-};
+use linklet_lambda::batch;
+use linklet_lambda::publisher::{Message, Publisher};
+use linklet_lambda::schedule::{Call, Job};
+use linklet_lambda::telemetry::warn_of;
 
 /// The scheduled job that plans ticks.
 pub struct Tick {

@@ -8,12 +8,10 @@ use linklet_domain::{
     AuditAction, AuditContext, AuditSubject, Day, Host, PageToken, Reach, Scope, Target, TargetId, TargetUrl,
 };
 use linklet_dynamodb::{AuditTable, DeleteTargetOutcome, RegisteredTarget, TargetRegistration, WatchTable, Workspaces};
-use linklet_lambda::{
-    http::{
-        ApiError, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, created, json, no_content,
-    },
-    identity::{Authenticator, Caller},
+use linklet_lambda::http::{
+    ApiError, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, created, json, no_content,
 };
+use linklet_lambda::identity::{Authenticator, Caller};
 
 use serde::Deserialize;
 

@@ -7,11 +7,8 @@ use std::{collections::BTreeMap, error::Error, fs, path::Path};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::{
-    Output, fingerprint, modules,
-    modules::{DRAWS, Source, served_as},
-    read,
-};
+use crate::modules::{DRAWS, Source, served_as};
+use crate::{Output, fingerprint, modules, read};
 
 /// Where the page says in its source that a file is.
 const FOLDER: &str = "\"app/";

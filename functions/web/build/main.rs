@@ -4,21 +4,16 @@
 mod app;
 mod modules;
 
-use std::{
-    env,
-    error::Error,
-    fmt, fs,
-    io::Write as _,
-    path::{Path, PathBuf},
-};
+use std::error::Error;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fmt, fs};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use brotli::{BrotliCompress, enc::BrotliEncoderParams};
 use flate2::{Compression, write::GzEncoder};
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{MapAccess, Visitor},
-};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 

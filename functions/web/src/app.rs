@@ -1,9 +1,7 @@
 use linklet_lambda::http::{HeaderValue, Pages, Problem, Request, Response, Result};
 
-use crate::{
-    FOR_EVER,
-    content::{Content, content},
-};
+use crate::FOR_EVER;
+use crate::content::{Content, content};
 
 /// Browsers ask each time, and get 304 as long as nobody has deployed another version.
 const ASK_AGAIN: &str = "no-cache";

@@ -2,11 +2,9 @@
 
 use std::process::ExitCode;
 
-use linklet_lambda::{
-    StartError,
-    config::{self, ConfigError},
-    http::{self, Pages},
-};
+use linklet_lambda::StartError;
+use linklet_lambda::config::{self, ConfigError};
+use linklet_lambda::http::{self, Pages};
 use linklet_web::{Home, Web};
 
 #[tokio::main(flavor = "local")]

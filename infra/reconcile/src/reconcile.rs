@@ -6,11 +6,9 @@
 
 mod recount;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::time::Duration;
 
 use linklet_domain::{Click, Day, DaySlice, DayStats, Event, LinkId, LinkIdentity, Timestamp, milestones_crossed};
 use linklet_dynamodb::{ClicksTable, CommitOutcome, Correction, Life, Milestone, RepositoryError, StatsTable};

@@ -4,10 +4,8 @@ use email_address::Options;
 use serde::{Deserialize, Serialize};
 use url::Host;
 
-use crate::{
-    Invalid, Timestamp, UserId, WorkspaceId,
-    validated::{as_text, bounded_text, string_newtype},
-};
+use crate::validated::{as_text, bounded_text, string_newtype};
+use crate::{Invalid, Timestamp, UserId, WorkspaceId};
 
 /// An email address in the form of RFC 5321: trimmed, in lower case, at most 254 bytes long.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

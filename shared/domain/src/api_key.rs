@@ -5,10 +5,8 @@ use std::{collections::BTreeSet, fmt, time::Duration};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{
-    Invalid, Role, Timestamp, UserId, WorkspaceId, base62, lifetimes,
-    validated::{self, Hidden, as_text, digest_in_hex, string_newtype},
-};
+use crate::validated::{self, Hidden, as_text, digest_in_hex, string_newtype};
+use crate::{Invalid, Role, Timestamp, UserId, WorkspaceId, base62, lifetimes};
 
 const LIVE_PREFIX: &str = "sk_live_";
 

@@ -3,10 +3,10 @@ use std::{borrow::Cow, time::Duration};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::validated::{Hidden, string_newtype};
 use crate::{
     Campaign, ClickId, CorrelationId, DestinationName, Event, EventDetail, Invalid, LinkId, RedirectTarget, Source,
     Timestamp, UrlClicked, UserId, WorkspaceId,
-    validated::{Hidden, string_newtype},
 };
 
 /// One followed link, as it is stored and counted.

@@ -6,10 +6,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::{NoContext, Uuid};
 
-use crate::{
-    EmailAddress, Invalid, LinkId, Timestamp,
-    validated::{as_text, string_newtype},
-};
+use crate::validated::{as_text, string_newtype};
+use crate::{EmailAddress, Invalid, LinkId, Timestamp};
 
 macro_rules! uuid_newtype {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {

@@ -5,15 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, json};
 
-use crate::{
-    ClickLimit, Invalid, Preview, Routing, Tag, TargetUrl, Timestamp,
-    folding::{folded, is_same},
-    redirect_options,
-    validated::{
-        Shape, bounded_text, disguises_a_line, null_as_default, optional, optional_text, patched, patched_text,
-        readable,
-    },
+use crate::folding::{folded, is_same};
+use crate::validated::{
+    Shape, bounded_text, disguises_a_line, null_as_default, optional, optional_text, patched, patched_text, readable,
 };
+use crate::{ClickLimit, Invalid, Preview, Routing, Tag, TargetUrl, Timestamp, redirect_options};
 
 /// The properties of a link that only people read. Request bodies, responses and items have these members under the same names,
 /// so a new property belongs here and in [`LinkPatch`].

@@ -4,11 +4,11 @@ use std::{cmp::Ordering, collections::HashMap, ops::Range};
 
 use percent_encoding::percent_decode_str;
 
+use crate::folding::{folded, searched};
+use crate::target_url::pasted;
 use crate::{
     Availability, Description, Invalid, Link, LinkClicks, LinkId, LinkMetadata, LinkStatus, ShortCode, Tags, Timestamp,
     Title, UserId,
-    folding::{folded, searched},
-    target_url::pasted,
 };
 
 /// What of a link decides whether a filter matches it, and where it stands in an order. It is much smaller than the link, so

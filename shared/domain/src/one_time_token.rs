@@ -3,10 +3,8 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{
-    Invalid, base62,
-    validated::{Hidden, digest_in_hex, string_newtype},
-};
+use crate::validated::{Hidden, digest_in_hex, string_newtype};
+use crate::{Invalid, base62};
 
 /// What a one-time token is for. A token for one purpose is no token for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

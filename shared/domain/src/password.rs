@@ -2,10 +2,8 @@
 
 use serde::Deserialize;
 
-use crate::{
-    EmailAddress, Invalid,
-    validated::{Hidden, normalized},
-};
+use crate::validated::{Hidden, normalized};
+use crate::{EmailAddress, Invalid};
 
 /// The 10,000 most common passwords, of which shorter ones than a password may be are left out, one a line in lower case. They are
 /// those of [zxcvbn](https://crates.io/crates/zxcvbn) 3.1.0, whose licence is beside them.

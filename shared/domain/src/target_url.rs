@@ -3,11 +3,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use url::{Host, Position, Url};
 
-use crate::{
-    Invalid, OwnAddress,
-    uri::encode_tail,
-    validated::{is_bidi_control, string_newtype},
-};
+use crate::uri::encode_tail;
+use crate::validated::{is_bidi_control, string_newtype};
+use crate::{Invalid, OwnAddress};
 
 /// The destination of a short link, or a URL to monitor: an http or https URL, kept exactly as it was given.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

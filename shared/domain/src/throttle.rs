@@ -9,18 +9,14 @@
 mod guesses;
 mod mails;
 
-use std::{
-    net::{AddrParseError, IpAddr, Ipv6Addr},
-    str::FromStr,
-    time::Duration,
-};
+use std::net::{AddrParseError, IpAddr, Ipv6Addr};
+use std::str::FromStr;
+use std::time::Duration;
 
-pub use self::{
-    guesses::{
-        AccountHash, Failures, FamiliarNetwork, Guess, GuessKind, Guesser, HashBudget, HashFor, Hasher, Patience,
-    },
-    mails::{Correspondent, MailCount, MailLimit},
+pub use self::guesses::{
+    AccountHash, Failures, FamiliarNetwork, Guess, GuessKind, Guesser, HashBudget, HashFor, Hasher, Patience,
 };
+pub use self::mails::{Correspondent, MailCount, MailLimit};
 use serde::Deserialize;
 
 use crate::{Invalid, IpHash, Salt, Timestamp, UserId, WorkspaceId};

@@ -2,10 +2,8 @@
 
 use std::{borrow::Cow, fmt, time::Duration};
 
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{Error as _, Unexpected},
-};
+use serde::de::{Error as _, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use time::{Date, OffsetDateTime, PrimitiveDateTime, Time, UtcOffset, format_description::well_known::Rfc3339};
 
 use crate::{Invalid, validated::as_text};

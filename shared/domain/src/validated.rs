@@ -4,13 +4,9 @@ use std::{borrow::Cow, fmt, marker::PhantomData};
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use icu_properties::{CodePointSetData, props::DefaultIgnorableCodePoint};
-use serde::{
-    Deserialize, Deserializer,
-    de::{
-        Error, IntoDeserializer as _, MapAccess, SeqAccess, Visitor,
-        value::{MapAccessDeserializer, SeqAccessDeserializer},
-    },
-};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Error, IntoDeserializer as _, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 /// A validation error. Its text is a sentence for the client that sent the value, and safe to show. For a type that is read
 /// under several names, the sentence begins with `must` and the reader of the body puts the name in front.

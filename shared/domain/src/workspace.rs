@@ -2,10 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Closure, EmailAddress, ExactJson, Invalid, Revision, Timestamp, UserId, WorkspaceId,
-    validated::{self, string_newtype},
-};
+use crate::validated::{self, string_newtype};
+use crate::{Closure, EmailAddress, ExactJson, Invalid, Revision, Timestamp, UserId, WorkspaceId};
 
 /// The display name of a workspace: 1–255 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,12 +2,10 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::{
-    Client,
-    operation::query::builders::QueryFluentBuilder,
-    types::{
-        AttributeValue, DeleteRequest, KeysAndAttributes, ReturnConsumedCapacity, TransactWriteItem, WriteRequest,
-    },
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
+use aws_sdk_dynamodb::types::{
+    AttributeValue, DeleteRequest, KeysAndAttributes, ReturnConsumedCapacity, TransactWriteItem, WriteRequest,
 };
 use linklet_domain::{Timestamp, WorkspaceId};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};

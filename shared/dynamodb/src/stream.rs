@@ -8,18 +8,16 @@ use aws_lambda_events::dynamodb::EventRecord;
 use linklet_domain::{Click, CorrelationId, Event, Invalid, LinkId, Timestamp, WorkId};
 use serde::de::DeserializeOwned;
 
-use crate::{
-    Exhaustion, ExpiryMarker, JobSignal,
-    clicks::item::{CLICK_PREFIX, ClickItem, MARKER},
-    item::Key,
-    jobs::item::{JOB_PREFIX, JobItem},
-    links::item::{
-        AVAILABILITY, EXPIRY_PREFIX, ExpiryMarkerItem, LINK_PREFIX, LinkItem, TOMBSTONE, TombstoneItem, USES_PREFIX,
-        UsesItem,
-    },
-    stats::{MILESTONE_PREFIX, MilestoneItem},
-    watch::item::{TARGET_PREFIX, TargetItem},
+use crate::clicks::item::{CLICK_PREFIX, ClickItem, MARKER};
+use crate::item::Key;
+use crate::jobs::item::{JOB_PREFIX, JobItem};
+use crate::links::item::{
+    AVAILABILITY, EXPIRY_PREFIX, ExpiryMarkerItem, LINK_PREFIX, LinkItem, TOMBSTONE, TombstoneItem, USES_PREFIX,
+    UsesItem,
 };
+use crate::stats::{MILESTONE_PREFIX, MilestoneItem};
+use crate::watch::item::{TARGET_PREFIX, TargetItem};
+use crate::{Exhaustion, ExpiryMarker, JobSignal};
 
 /// Why a stream record can't be translated. Retrying doesn't help.
 #[derive(Debug, thiserror::Error)]

@@ -1,11 +1,9 @@
 //! Transactions that map the refusal of each action to a value.
 
-use aws_sdk_dynamodb::{
-    Client,
-    error::SdkError,
-    operation::transact_write_items::TransactWriteItemsError,
-    types::{CancellationReason, TransactWriteItem},
-};
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::types::{CancellationReason, TransactWriteItem};
 
 use crate::{RepositoryError, Result, back_off, item::Item};
 

@@ -2,21 +2,17 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::{
-    Error,
-    config::Builder,
-    error::{ProvideErrorMetadata, SdkError},
-    types::{
-        AttributeValue, ConditionCheck, Delete, Put, ReturnValue, ReturnValuesOnConditionCheckFailure,
-        TransactWriteItem, Update,
-    },
+use aws_sdk_dynamodb::Error;
+use aws_sdk_dynamodb::config::Builder;
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::types::{
+    AttributeValue, ConditionCheck, Delete, Put, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem,
+    Update,
 };
 use serde::Serialize;
 
-use crate::{
-    RepositoryError, Result, back_off,
-    item::{IS_NEW, Item, Key, Table, to_item},
-};
+use crate::item::{IS_NEW, Item, Key, Table, to_item};
+use crate::{RepositoryError, Result, back_off};
 
 /// What a write is for that is only an action of a transaction, which says itself what it is for.
 pub(crate) const ACTION: &str = "make an action of a transaction";

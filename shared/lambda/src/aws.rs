@@ -7,20 +7,17 @@ use aws_config::{
     timeout::TimeoutConfig,
 };
 use aws_sdk_dynamodb::{Client as DynamoDb, config::Builder};
-use aws_smithy_http_client::{
-    Connector,
-    proxy::ProxyConfig,
-    tls::{Provider, rustls_provider::CryptoMode},
-};
+use aws_smithy_http_client::Connector;
+use aws_smithy_http_client::proxy::ProxyConfig;
+use aws_smithy_http_client::tls::Provider;
+use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_runtime_api::client::http::{SharedHttpClient, SharedHttpConnector, http_client_fn};
 use aws_types::service_config::{LoadServiceConfig, ServiceConfigKey};
 use linklet_dynamodb::{AuditTable, JobsTable, Result, UsersTable};
 
-use crate::{
-    breaker::Breaker,
-    config::{self, ConfigError},
-    telemetry::warn_of,
-};
+use crate::breaker::Breaker;
+use crate::config::{self, ConfigError};
+use crate::telemetry::warn_of;
 
 /// Maximum duration of a call, including its retries.
 pub const OPERATION_TIMEOUT: Duration = Duration::from_millis(2_400);

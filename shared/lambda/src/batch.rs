@@ -6,12 +6,10 @@
 //! The log lines of a batch name the requests that its messages come from. Reading a message takes note of them, here as in
 //! [`crate::stream`], so no consumer has to. What is logged of one message belongs into its [`ReceivedMessage::span`].
 
-use std::{
-    collections::HashMap,
-    future::Future,
-    sync::atomic::{AtomicBool, Ordering},
-    time::Instant,
-};
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use aws_lambda_events::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMessage};
 use aws_sdk_sqs::{Client, error::BuildError, types::MessageAttributeValue};
@@ -20,12 +18,10 @@ use linklet_domain::{CorrelationId, Event, PlannedTick};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tracing::{Instrument as _, Span};
 
-use crate::{
-    StartError,
-    metrics::{self, Metric},
-    publisher::escape_noncharacters,
-    telemetry::{chain, milliseconds, span_of},
-};
+use crate::StartError;
+use crate::metrics::{self, Metric};
+use crate::publisher::escape_noncharacters;
+use crate::telemetry::{chain, milliseconds, span_of};
 
 /// A parsed message, by default an event.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,19 +3,15 @@
 //! [`Breaker`] is an interceptor of the SDK and sees every call of a client. [`Circuit`] is the state machine behind it,
 //! independent of clock and SDK.
 
-use std::{
-    fmt,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use aws_sdk_dynamodb::{
-    config::{
-        ConfigBag, Intercept, RuntimeComponents,
-        interceptors::{BeforeSerializationInterceptorContextMut, FinalizerInterceptorContextRef},
-    },
-    error::BoxError,
+use aws_sdk_dynamodb::config::interceptors::{
+    BeforeSerializationInterceptorContextMut, FinalizerInterceptorContextRef,
 };
+use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
+use aws_sdk_dynamodb::error::BoxError;
 use aws_smithy_types::config_bag::{Storable, StoreReplace};
 use parking_lot::Mutex;
 

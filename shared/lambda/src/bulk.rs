@@ -1,11 +1,9 @@
 //! Requests about many links. Each link is done by itself, with the rules, rights and errors that it has alone, and has a result of its
 //! own.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    future::Future,
-    time::{Duration, Instant},
-};
+use std::collections::{BTreeMap, HashSet};
+use std::future::Future;
+use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt as _, stream};
 use linklet_domain::{Invalid, LimitedRoute, RateLimit};
@@ -13,11 +11,9 @@ use linklet_dynamodb::ThrottleTable;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::{
-    http::{ApiError, JsonObject, Problem, Request, Response, Result, StatusCode, json},
-    identity::Caller,
-    throttle::admit_workspace,
-};
+use crate::http::{ApiError, JsonObject, Problem, Request, Response, Result, StatusCode, json};
+use crate::identity::Caller;
+use crate::throttle::admit_workspace;
 
 /// How many links a request may be about.
 pub const MOST_LINKS: usize = 100;

@@ -10,12 +10,10 @@ use aws_sdk_sqs::Client;
 use linklet_domain::{AccountChange, CorrelationId, EmailRequest, RequestedEmail, Timestamp, UserId};
 use tokio::time::timeout;
 
-use crate::{
-    config,
-    http::{Problem, Request, Result},
-    publisher::{Message, Publisher},
-    telemetry::chain,
-};
+use crate::config;
+use crate::http::{Problem, Request, Result};
+use crate::publisher::{Message, Publisher};
+use crate::telemetry::chain;
 
 /// How long telling many people may take.
 const TOLD_WITHIN: Duration = Duration::from_secs(10);

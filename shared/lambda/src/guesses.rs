@@ -7,14 +7,11 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{AdmittedGuess, GuessOutcome, RepositoryError, ThrottleTable};
 
-use crate::{
-    StartError,
-    aws::Tables,
-    config,
-    http::{ApiError, Edge, Problem, Request, Result},
-    metrics::{self, Metric},
-    telemetry::chain,
-};
+use crate::aws::Tables;
+use crate::http::{ApiError, Edge, Problem, Request, Result};
+use crate::metrics::{self, Metric};
+use crate::telemetry::chain;
+use crate::{StartError, config};
 
 /// Lets those wait who have guessed wrong too often.
 pub struct Guesses {

@@ -2,16 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{
-    StartError,
-    aws::Tables,
-    config,
-    guesses::{Attempt, Guesses, must_wait},
-    http::{ApiError, Problem, Request, Result},
-    limiter::answer_of_table,
-    passwords::Passwords,
-    throttle::Throttle,
-};
+use crate::aws::Tables;
+use crate::guesses::{Attempt, Guesses, must_wait};
+use crate::http::{ApiError, Problem, Request, Result};
+use crate::limiter::answer_of_table;
+use crate::passwords::Passwords;
+use crate::throttle::Throttle;
+use crate::{StartError, config};
 use linklet_domain::{
     GuessKind, HashBudget, HashFor, LinkId, LinkPassword, ShortCode, Timestamp, TypedPassword, UserId,
 };

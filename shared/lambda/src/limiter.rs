@@ -13,11 +13,9 @@ use linklet_dynamodb::{RepositoryError, ThrottleTable};
 use lru::LruCache;
 use parking_lot::Mutex;
 
-use crate::{
-    http::{ApiError, Edge, Request, Result},
-    metrics::{self, Metric},
-    telemetry::warn_of,
-};
+use crate::http::{ApiError, Edge, Request, Result};
+use crate::metrics::{self, Metric};
+use crate::telemetry::warn_of;
 
 /// Counts the calls of this environment.
 pub struct Limiter {

@@ -9,10 +9,8 @@ use linklet_domain::{
 use linklet_dynamodb::{Health, LinksTable, Names, Result, StatsTable, WatchTable};
 use serde::Serialize;
 
-use crate::{
-    http::{Request, ShortUrls},
-    telemetry::chain,
-};
+use crate::http::{Request, ShortUrls};
+use crate::telemetry::chain;
 
 /// Clicks by link; links without clicks are absent.
 pub type ClickCounts = HashMap<LinkId, LinkClicks>;

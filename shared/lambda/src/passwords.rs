@@ -1,11 +1,9 @@
 //! Hashing and verifying passwords.
 
+use argon2::password_hash;
+use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{
     Algorithm, Argon2, Block, CustomizedPasswordHasher, Params, PasswordHasher, PasswordVerifier as _, Version,
-    password_hash::{
-        self,
-        phc::{Output, ParamsString, PasswordHash, Salt},
-    },
 };
 use linklet_domain::TypedPassword;
 use parking_lot::Mutex;

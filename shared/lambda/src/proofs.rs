@@ -5,13 +5,11 @@ use std::time::Duration;
 use linklet_domain::{Account, Actor, GuessKind, HashFor, TypedPassword, UserId};
 use linklet_dynamodb::AuditTable;
 
-use crate::{
-    audit_log,
-    guesses::Attempt,
-    hashing::Limits,
-    http::{ApiError, Problem, Request, Result},
-    passwords::Passwords,
-};
+use crate::audit_log;
+use crate::guesses::Attempt;
+use crate::hashing::Limits;
+use crate::http::{ApiError, Problem, Request, Result};
+use crate::passwords::Passwords;
 
 /// How long a refusal waits for its entry in the audit log: less than the steps in which refused logins are answered.
 const NOTED_WITHIN: Duration = Duration::from_millis(100);

@@ -10,10 +10,8 @@ use linklet_domain::{CorrelationId, Timestamp};
 use serde::Deserialize;
 use tracing::Instrument as _;
 
-use crate::{
-    StartError, metrics,
-    telemetry::{chain, span_of},
-};
+use crate::telemetry::{chain, span_of};
+use crate::{StartError, metrics};
 
 /// The event that the schedule in the template sends.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

@@ -5,20 +5,16 @@
 
 use std::time::Instant;
 
-use aws_lambda_events::{
-    dynamodb::{Event as StreamEvent, EventRecord},
-    streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse},
-};
+use aws_lambda_events::dynamodb::{Event as StreamEvent, EventRecord};
+use aws_lambda_events::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse};
 
 use linklet_domain::CorrelationId;
 use linklet_dynamodb::stream::{Change, StreamError, change_of};
 use tracing::Instrument as _;
 
-use crate::{
-    batch::{self, DeadLetterQueue},
-    metrics,
-    telemetry::{chain, span_of},
-};
+use crate::batch::{self, DeadLetterQueue};
+use crate::metrics;
+use crate::telemetry::{chain, span_of};
 
 /// Reads what a record says. The log line of the batch names the request that has changed the item.
 ///

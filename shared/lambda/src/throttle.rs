@@ -7,12 +7,10 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{CountOutcome, ReadMeter, ThrottleTable};
 
-use crate::{
-    http::{ApiError, Edge, Request, Result},
-    identity::Caller,
-    limiter::{Limiter, answer_of_table},
-    telemetry::warn_of,
-};
+use crate::http::{ApiError, Edge, Request, Result};
+use crate::identity::Caller;
+use crate::limiter::{Limiter, answer_of_table};
+use crate::telemetry::warn_of;
 
 /// Enforces the rate limits of a route: by person, exactly, which costs a write, and by address as the [limiter](Limiter) does, which
 /// costs most callers none.

@@ -3,11 +3,9 @@
 use linklet_domain::{Reach, TargetId, UserId, WorkspaceId};
 use linklet_dynamodb::{RepositoryError, TargetQuota, WatchTable, Workspaces};
 
-use crate::{
-    config::{self, ConfigError},
-    http::{Problem, Result},
-    link_view::within_budget,
-};
+use crate::config::{self, ConfigError};
+use crate::http::{Problem, Result};
+use crate::link_view::within_budget;
 
 /// Reads how many targets there may be from the environment.
 ///

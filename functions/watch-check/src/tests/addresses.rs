@@ -2,11 +2,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use proptest::prelude::*;
 
-use super::{
-    OTHER, PUBLIC, check,
-    internet::{Internet, Web, always, redirect},
-    outcome,
-};
+use super::internet::{Internet, Web, always, redirect};
+use super::{OTHER, PUBLIC, check, outcome};
 
 /// The blocks of IANA's two registries of special-purpose addresses, and multicast.
 const SPECIAL: &[&str] = &[

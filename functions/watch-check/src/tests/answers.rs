@@ -1,22 +1,13 @@
-use std::{
-    future::pending,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use tokio::{
-    io::{AsyncWriteExt, DuplexStream},
-    time::{Instant, sleep},
-};
+use tokio::io::{AsyncWriteExt, DuplexStream};
+use tokio::time::{Instant, sleep};
 
-use super::{
-    OTHER, PUBLIC, TIMEOUT, check, fetcher,
-    internet::{Internet, Server, Web, always, answer, read_head, redirect, server},
-    outcome, url,
-};
+use super::internet::{Internet, Server, Web, always, answer, read_head, redirect, server};
+use super::{OTHER, PUBLIC, TIMEOUT, check, fetcher, outcome, url};
 use crate::check::Check;
 
 /// Checks a server that responds with these bytes and then closes the connection.

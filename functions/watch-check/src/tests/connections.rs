@@ -1,15 +1,10 @@
 use std::time::Duration;
 
-use tokio::{
-    io::{AsyncWriteExt, DuplexStream},
-    time::{advance, sleep},
-};
+use tokio::io::{AsyncWriteExt, DuplexStream};
+use tokio::time::{advance, sleep};
 
-use super::{
-    PUBLIC, fetcher,
-    internet::{Internet, Web, always, answer, read_head, server},
-    outcome, url,
-};
+use super::internet::{Internet, Web, always, answer, read_head, server};
+use super::{PUBLIC, fetcher, outcome, url};
 
 #[tokio::test(start_paused = true)]
 async fn a_connection_is_used_again() {

@@ -10,11 +10,8 @@ use rustls::{RootCertStore, ServerConfig, crypto::aws_lc_rs, pki_types::PrivateK
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio_rustls::TlsAcceptor;
 
-use super::{
-    PUBLIC, TIMEOUT, fetcher_trusting,
-    internet::{Internet, Server, Web, answer, read_head, server},
-    outcome, url,
-};
+use super::internet::{Internet, Server, Web, answer, read_head, server};
+use super::{PUBLIC, TIMEOUT, fetcher_trusting, outcome, url};
 use crate::check::Check;
 
 /// A certificate authority.

@@ -4,16 +4,11 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use linklet_domain::Reach;
-use tokio::{
-    io::AsyncWriteExt,
-    net::{TcpListener, TcpStream},
-};
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
 
-use super::{
-    TIMEOUT, encryption,
-    internet::{Web, answer, read_head},
-    outcome, url,
-};
+use super::internet::{Web, answer, read_head};
+use super::{TIMEOUT, encryption, outcome, url};
 use crate::{Fetcher, SystemNetwork};
 
 fn fetcher(reach: Reach) -> Fetcher {

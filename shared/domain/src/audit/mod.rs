@@ -13,12 +13,10 @@ use crate::{
     WorkspaceId, validated::as_text,
 };
 
-pub use self::{
-    action::AuditAction,
-    actor::{Actor, Changer},
-    filter::{ActionFilter, AuditFilter},
-    subject::AuditSubject,
-};
+pub use self::action::AuditAction;
+pub use self::actor::{Actor, Changer};
+pub use self::filter::{ActionFilter, AuditFilter};
+pub use self::subject::AuditSubject;
 
 /// Whose audit log it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

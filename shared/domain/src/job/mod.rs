@@ -13,12 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Changer, CorrelationId, JobId, KeyPrefix, Role, ShortCode, Timestamp, UserId, WorkspaceId};
 
-pub use self::{
-    backing::Backing,
-    links::{GivenFilter, LinkJob, LinkTask},
-    run::{Run, Work, WorkId},
-    task::{ClosedPerson, Task, TaskWork},
-};
+pub use self::backing::Backing;
+pub use self::links::{GivenFilter, LinkJob, LinkTask};
+pub use self::run::{Run, Work, WorkId};
+pub use self::task::{ClosedPerson, Task, TaskWork};
 
 /// A job of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

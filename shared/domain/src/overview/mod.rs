@@ -8,10 +8,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-pub use self::{
-    question::{OverviewQuestion, Tag},
-    tally::{Followed, Tally},
-};
+pub use self::question::{OverviewQuestion, Tag};
+pub use self::tally::{Followed, Tally};
 use crate::{
     AudienceGroup, Breakdown, Breakdowns, ClickCount, Day, Dimension, LinkId, LinkStatus, TargetId, TargetUrl,
     Timestamp, stats::by,

@@ -1,11 +1,9 @@
 //! Adds up what is known of the links of a workspace.
 
-use std::{
-    cmp::Reverse,
-    collections::{BTreeMap, HashMap, HashSet},
-    ops::RangeInclusive,
-    time::Duration,
-};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use super::{
     CoveredLinks, DownTarget, LinkCounts, Overview, OverviewBreakdowns, OverviewPart, OverviewQuestion, OverviewTime,

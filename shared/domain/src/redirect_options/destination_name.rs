@@ -1,9 +1,7 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Invalid,
-    validated::{Shape, readable, string_newtype},
-};
+use crate::Invalid;
+use crate::validated::{Shape, readable, string_newtype};
 
 /// What statistics call a destination of a link with several: 1–30 characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::{
-    TargetUrl,
-    uri::{decode, encode_query, pieces},
-};
+use crate::TargetUrl;
+use crate::uri::{decode, encode_query, pieces};
 
 impl TargetUrl {
     /// The longest location that a visitor's parameters may make, in bytes. API Gateway allows 10,240 for all headers of an answer.

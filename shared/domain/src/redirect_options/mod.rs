@@ -10,17 +10,13 @@ mod rule;
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
-pub use self::{
-    destination_name::DestinationName,
-    limit::{ClickLimit, Uses},
-    preview::{Preview, PreviewDescription, PreviewTitle},
-    routing::{Destination, Routing, RoutingRefused, Variant},
-    rule::{Condition, Platform, Rule, Traits},
-};
-use crate::{
-    TargetUrl,
-    validated::{null_as_default, optional},
-};
+pub use self::destination_name::DestinationName;
+pub use self::limit::{ClickLimit, Uses};
+pub use self::preview::{Preview, PreviewDescription, PreviewTitle};
+pub use self::routing::{Destination, Routing, RoutingRefused, Variant};
+pub use self::rule::{Condition, Platform, Rule, Traits};
+use crate::TargetUrl;
+use crate::validated::{null_as_default, optional};
 
 /// What is agreed about following a link, but for its [rules and variants](Routing). Request bodies, answers and items have these
 /// members under the same names, so a new one belongs here and in [`LinkPatch`](crate::LinkPatch).

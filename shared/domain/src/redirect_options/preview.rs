@@ -1,9 +1,7 @@
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
-use crate::{
-    TargetUrl,
-    validated::{bounded_text, optional, optional_text},
-};
+use crate::TargetUrl;
+use crate::validated::{bounded_text, optional, optional_text};
 
 /// What chats and social networks show where the link is posted (the [Open Graph protocol](https://ogp.me)), in place of what
 /// they would read from the target.

@@ -17,15 +17,13 @@ mod visitors;
 
 use std::collections::BTreeMap;
 
-pub use self::{
-    breakdown::Breakdown,
-    dimension::Dimension,
-    question::{ClickFilter, Findings, Moment, site_of},
-    read::{Interval, Point, Ranking, Summary, timeline},
-    slice::{DaySlice, Part},
-    totals::{ClickCount, LinkClicks, Totals, is_recent},
-    visitors::UniqueVisitors,
-};
+pub use self::breakdown::Breakdown;
+pub use self::dimension::Dimension;
+pub use self::question::{ClickFilter, Findings, Moment, site_of};
+pub use self::read::{Interval, Point, Ranking, Summary, timeline};
+pub use self::slice::{DaySlice, Part};
+pub use self::totals::{ClickCount, LinkClicks, Totals, is_recent};
+pub use self::visitors::UniqueVisitors;
 use crate::{Audience, Client, Day, Timestamp, Visitor};
 
 /// The statistics of one link, as far as they were loaded.

@@ -9,13 +9,11 @@ mod target;
 mod ticks;
 mod watcher;
 
-pub use self::{
-    canonical_url::{CanonicalUrl, Host},
-    check::{CheckError, CheckOutcome, CheckResult, TargetHealth, TargetMark},
-    page_token::PageToken,
-    plan::PlannedTick,
-    reach::Reach,
-    target::{Target, TargetId, TargetStatus},
-    ticks::{CheckInterval, CheckPartition, Concurrency, HostShard},
-    watcher::{Watcher, WatcherState},
-};
+pub use self::canonical_url::{CanonicalUrl, Host};
+pub use self::check::{CheckError, CheckOutcome, CheckResult, TargetHealth, TargetMark};
+pub use self::page_token::PageToken;
+pub use self::plan::PlannedTick;
+pub use self::reach::Reach;
+pub use self::target::{Target, TargetId, TargetStatus};
+pub use self::ticks::{CheckInterval, CheckPartition, Concurrency, HostShard};
+pub use self::watcher::{Watcher, WatcherState};

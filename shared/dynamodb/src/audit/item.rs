@@ -6,10 +6,8 @@ use linklet_domain::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Cursor,
-    item::{Key, workspace_partition},
-};
+use crate::Cursor;
+use crate::item::{Key, workspace_partition};
 
 pub(super) fn partition(audit_log: &AuditLog) -> String {
     match audit_log {

@@ -9,10 +9,8 @@ use aws_sdk_dynamodb::{Client, operation::query::builders::QueryFluentBuilder, t
 use linklet_domain::{ActionFilter, AuditEntry, AuditFilter, AuditLog, EventId};
 
 use self::item::{AuditItem, partition};
-use crate::{
-    Cursor, Page, RepositoryError, Result,
-    item::{IS_NEW, SortKeys, Table, from_item, text},
-};
+use crate::item::{IS_NEW, SortKeys, Table, from_item, text};
+use crate::{Cursor, Page, RepositoryError, Result};
 
 /// The repository of audit logs: AuditTable.
 #[derive(Debug, Clone)]

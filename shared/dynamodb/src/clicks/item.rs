@@ -10,10 +10,8 @@ use linklet_domain::{
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-use crate::{
-    Result,
-    item::{Item, Key, size, to_item},
-};
+use crate::Result;
+use crate::item::{Item, Key, size, to_item};
 
 pub(crate) const CLICK_PREFIX: &str = "CLICK#";
 

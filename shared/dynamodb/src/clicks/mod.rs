@@ -8,16 +8,12 @@ use std::{collections::BTreeSet, ops::Range, time::Duration};
 use aws_sdk_dynamodb::{Client, operation::query::builders::QueryFluentBuilder};
 use linklet_domain::{Click, ClickId, LinkId, Spread, Timestamp, lifetimes};
 
+pub use self::item::Partition;
 use self::item::{ClickItem, MARKER, MarkerItem, click_key, item_of};
-pub use self::{
-    item::Partition,
-    reading::{PageOfClicks, ReadBudget, ReadClicks},
-};
-use crate::{
-    RepositoryError, Result,
-    item::{Item, Key, SortKeys, Table, from_item, number, text},
-    write::Outcome,
-};
+pub use self::reading::{PageOfClicks, ReadBudget, ReadClicks};
+use crate::item::{Item, Key, SortKeys, Table, from_item, number, text};
+use crate::write::Outcome;
+use crate::{RepositoryError, Result};
 
 /// The table of raw clicks.
 #[derive(Debug, Clone)]

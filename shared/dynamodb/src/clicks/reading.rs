@@ -6,14 +6,10 @@ use futures_util::future::try_join_all;
 use linklet_domain::{Click, ClickId, LinkId, Timestamp};
 use tokio::time::Instant;
 
-use super::{
-    ClicksTable, Partition, click_of,
-    item::{MarkerItem, WRITE_UNIT},
-};
-use crate::{
-    Result,
-    item::{Answers, Key, SortKeys, from_item, size},
-};
+use super::item::{MarkerItem, WRITE_UNIT};
+use super::{ClicksTable, Partition, click_of};
+use crate::Result;
+use crate::item::{Answers, Key, SortKeys, from_item, size};
 
 /// How much is read.
 #[derive(Debug, Clone, Copy)]

@@ -8,15 +8,10 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{Closure, Job, JobId, JobState, Run, Task, Timestamp, WorkId, WorkspaceId};
 use serde::Serialize;
 
-use super::{
-    JobsTable, QueueItem,
-    item::{JobItem, TaskItem, handover_partition, job_key, work_key, workspace_partition},
-    named,
-};
-use crate::{
-    Result,
-    item::{Key, number, text},
-};
+use super::item::{JobItem, TaskItem, handover_partition, job_key, work_key, workspace_partition};
+use super::{JobsTable, QueueItem, named};
+use crate::Result;
+use crate::item::{Key, number, text};
 
 /// What has a job or a task looked at again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,10 +11,8 @@
 pub(crate) mod item;
 mod marks;
 
-use aws_sdk_dynamodb::{
-    Client,
-    types::{AttributeValue, TransactWriteItem},
-};
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{
     Changer, Job, JobFailure, JobId, JobProgress, JobState, Run, Timestamp, Work, WorkId, WorkspaceId,
 };
@@ -25,13 +23,11 @@ use self::item::{
     work_of, workspace_partition,
 };
 pub use self::marks::JobMark;
-use crate::{
-    Cursor, Page, RepositoryError, Result,
-    item::{IS_NEW, Item, Key, SortKeys, Table, from_item, number, text, to_attributes},
-    stream::StreamError,
-    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
-    write::{ACTION, Write},
-};
+use crate::item::{IS_NEW, Item, Key, SortKeys, Table, from_item, number, text, to_attributes};
+use crate::stream::StreamError;
+use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
+use crate::write::{ACTION, Write};
+use crate::{Cursor, Page, RepositoryError, Result};
 
 /// The repository of jobs: JobsTable.
 #[derive(Debug, Clone)]

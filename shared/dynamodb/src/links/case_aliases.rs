@@ -3,10 +3,8 @@
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{Link, Record, RedirectTarget, ShortCode};
 
-use super::{
-    CODE_IS_FREE, LinksTable, code_is_free_for,
-    item::{CaseAliasItem, case_alias_key, link_key},
-};
+use super::item::{CaseAliasItem, case_alias_key, link_key};
+use super::{CODE_IS_FREE, LinksTable, code_is_free_for};
 use crate::{Consistency, Result, item::text, write::ACTION};
 
 impl LinksTable {

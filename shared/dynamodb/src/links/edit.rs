@@ -17,17 +17,12 @@ use linklet_domain::{
     UserId,
 };
 
-use super::{
-    LinksTable,
-    item::{AVAILABILITY, LinkItem, TombstoneItem, cleanup_key, link_key},
-    record_of,
-};
-use crate::{
-    RepositoryError, Result, back_off,
-    item::{Item, number, text, to_item},
-    transaction::{TRIES, Transaction, TransactionOutcome},
-    write::{ACTION, Outcome, Write},
-};
+use super::item::{AVAILABILITY, LinkItem, TombstoneItem, cleanup_key, link_key};
+use super::{LinksTable, record_of};
+use crate::item::{Item, number, text, to_item};
+use crate::transaction::{TRIES, Transaction, TransactionOutcome};
+use crate::write::{ACTION, Outcome, Write};
+use crate::{RepositoryError, Result, back_off};
 
 const OPERATION: &str = "edit a link";
 

@@ -16,14 +16,10 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_domain::{CorrelationId, EventId, Link, LinkId, Timestamp, WorkspaceId};
 use serde::Deserialize;
 
-use super::{
-    LinksTable,
-    item::{ExpiryMarkerItem, cleanup_key, link_key},
-};
-use crate::{
-    Consistency, Result,
-    item::{number, text},
-};
+use super::LinksTable;
+use super::item::{ExpiryMarkerItem, cleanup_key, link_key};
+use crate::item::{number, text};
+use crate::{Consistency, Result};
 
 /// The marker of a link that expires.
 #[derive(Debug, Clone, PartialEq, Eq)]

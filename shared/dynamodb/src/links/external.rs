@@ -7,10 +7,8 @@
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{ExternalId, Link, Record, WorkspaceId};
 
-use super::{
-    LinksTable,
-    item::{ExternalIdItem, external_id_key},
-};
+use super::LinksTable;
+use super::item::{ExternalIdItem, external_id_key};
 use crate::{Result, item::text, write::ACTION};
 
 /// What is known of an external id.

@@ -3,14 +3,10 @@
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{EventId, HistoryEntry, LinkChanges, LinkId, Timestamp, UserId};
 
-use super::{
-    LinksTable,
-    item::{HistoryItem, history_partition},
-};
-use crate::{
-    Cursor, Page, Result,
-    item::{SortKeys, from_item},
-};
+use super::LinksTable;
+use super::item::{HistoryItem, history_partition};
+use crate::item::{SortKeys, from_item};
+use crate::{Cursor, Page, Result};
 
 impl LinksTable {
     /// The history of a link, latest change first: at most `limit` entries, after the one of the cursor.

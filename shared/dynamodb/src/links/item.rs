@@ -10,11 +10,9 @@ use linklet_domain::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::Cursor;
 pub(super) use crate::item::workspace_partition;
-use crate::{
-    Cursor,
-    item::{Key, Stored},
-};
+use crate::item::{Key, Stored};
 
 /// The stored response to the first request with an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

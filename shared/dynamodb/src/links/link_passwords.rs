@@ -3,10 +3,8 @@
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::LinkId;
 
-use super::{
-    LinksTable,
-    item::{LinkPasswordItem, link_password_key},
-};
+use super::LinksTable;
+use super::item::{LinkPasswordItem, link_password_key};
 use crate::{Result, write::ACTION};
 
 impl LinksTable {

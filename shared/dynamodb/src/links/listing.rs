@@ -5,15 +5,10 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use linklet_domain::{Invalid, Link, LinkId, LinkSummary, Record, ShortCode, SortOrder, Timestamp, WorkspaceId};
 
-use super::{
-    LinksTable,
-    item::{LeanItem, LinkItem, link_key, workspace_partition},
-    record_of,
-};
-use crate::{
-    Cursor, RepositoryError, Result,
-    item::{Answers, Item, from_item, text},
-};
+use super::item::{LeanItem, LinkItem, link_key, workspace_partition};
+use super::{LinksTable, record_of};
+use crate::item::{Answers, Item, from_item, text};
+use crate::{Cursor, RepositoryError, Result};
 
 const OPERATION: &str = "list a workspace's links";
 

@@ -16,21 +16,17 @@ mod uses;
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
 use linklet_domain::{Link, Record, RedirectTarget, ShortCode, SortOrder, WorkspaceId};
 
+pub use self::edit::{EditContext, EditOutcome};
+pub use self::expiry::{CleanupStats, ExpiryMarker};
+pub use self::item::FirstAnswer;
 use self::item::{LinkItem, PURGED, RedirectItem, TOMBSTONE, TombstoneItem, link_key};
-pub use self::{
-    edit::{EditContext, EditOutcome},
-    expiry::{CleanupStats, ExpiryMarker},
-    item::FirstAnswer,
-    listing::{LinkRange, LinkReader},
-    ownership::OwnedLinks,
-    reuse::{Creation, Reusable},
-    uses::{Exhaustion, UseOutcome},
-};
-use crate::{
-    Consistency, Cursor, Page, Result,
-    item::{Item, Key, Table, from_item, text},
-    write::Outcome,
-};
+pub use self::listing::{LinkRange, LinkReader};
+pub use self::ownership::OwnedLinks;
+pub use self::reuse::{Creation, Reusable};
+pub use self::uses::{Exhaustion, UseOutcome};
+use crate::item::{Item, Key, Table, from_item, text};
+use crate::write::Outcome;
+use crate::{Consistency, Cursor, Page, Result};
 
 /// The repository of links: LinksTable.
 #[derive(Debug, Clone)]

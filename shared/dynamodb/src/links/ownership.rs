@@ -3,11 +3,9 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_domain::{CorrelationId, EventId, ShortCode, Timestamp, UserId, WorkspaceId};
 
-use super::{
-    LinksTable,
-    item::{link_key, workspace_partition},
-    listing::place_of,
-};
+use super::LinksTable;
+use super::item::{link_key, workspace_partition};
+use super::listing::place_of;
 use crate::{Cursor, RepositoryError, Result, item::text};
 
 /// Some of the links of a person.

@@ -19,16 +19,12 @@
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{AnswerKey, Link, NormalizedUrl, Record, ShortCode, TargetUrl, Timestamp, WorkspaceId, lifetimes};
 
-use super::{
-    CODE_IS_FREE, CreateOutcome, LinksTable, code_is_free_for,
-    item::{FirstAnswer, IdempotencyItem, LinkItem, ReuseItem, idempotency_key, reuse_key},
-};
-use crate::{
-    Consistency, Result,
-    item::{number, text},
-    transaction::Transaction,
-    write::ACTION,
-};
+use super::item::{FirstAnswer, IdempotencyItem, LinkItem, ReuseItem, idempotency_key, reuse_key};
+use super::{CODE_IS_FREE, CreateOutcome, LinksTable, code_is_free_for};
+use crate::item::{number, text};
+use crate::transaction::Transaction;
+use crate::write::ACTION;
+use crate::{Consistency, Result};
 
 /// The reuse entry of a URL, as [`LinksTable::reusable`] finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]

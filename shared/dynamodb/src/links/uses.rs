@@ -9,22 +9,17 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::{
-    config::{Builder, retry::RetryConfig},
-    types::{AttributeValue, TransactWriteItem},
-};
+use aws_sdk_dynamodb::config::Builder;
+use aws_sdk_dynamodb::config::retry::RetryConfig;
+use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{ClickLimit, CorrelationId, EventId, Invalid, LinkId, Timestamp, Uses};
 
-use super::{
-    LinksTable,
-    item::{UsesItem, link_key, uses_key},
-};
-use crate::{
-    RepositoryError, Result,
-    item::{from_item, number, text},
-    transaction::{Transaction, retry_on_conflict},
-    write::{ACTION, Outcome},
-};
+use super::LinksTable;
+use super::item::{UsesItem, link_key, uses_key};
+use crate::item::{from_item, number, text};
+use crate::transaction::{Transaction, retry_on_conflict};
+use crate::write::{ACTION, Outcome};
+use crate::{RepositoryError, Result};
 
 /// Whether a visitor may follow a link with a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

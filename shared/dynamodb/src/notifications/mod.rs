@@ -9,11 +9,9 @@ use linklet_domain::{EventId, Notification, NotificationKind, NotificationStatus
 use uuid::Uuid;
 
 use self::item::{NotificationItem, SEEN, SeenItem, notification_key, seen_key, user_partition};
-use crate::{
-    Cursor, Page, Result,
-    item::{Item, SortKeys, Table, from_item, number, text, to_item},
-    write::{Outcome, Write},
-};
+use crate::item::{Item, SortKeys, Table, from_item, number, text, to_item};
+use crate::write::{Outcome, Write};
+use crate::{Cursor, Page, Result};
 
 /// The repository of notifications: NotificationsTable.
 #[derive(Debug, Clone)]

@@ -1,26 +1,19 @@
 //! Recounts: reads the statistics that are compared with raw clicks, and writes corrections.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    ops::RangeInclusive,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
     ClickCount, ClickId, Day, DaySlice, DayStats, LinkId, MilestoneReached, Part, Rollup, Totals, WorkspaceId,
 };
 
-use super::{
-    CommitOutcome, Milestone, Rows, StatsTable,
-    ids::{CountedDay, runs_of_days, seen_partition},
-    item::{DAY_PREFIX, PAST, PastItem, RunItem, SEEN_FOR},
-    numbers_of,
-    totals::{Announced, TotalChange},
-};
-use crate::{
-    RepositoryError, Result,
-    item::{SortKeys, number},
-};
+use super::ids::{CountedDay, runs_of_days, seen_partition};
+use super::item::{DAY_PREFIX, PAST, PastItem, RunItem, SEEN_FOR};
+use super::totals::{Announced, TotalChange};
+use super::{CommitOutcome, Milestone, Rows, StatsTable, numbers_of};
+use crate::item::{SortKeys, number};
+use crate::{RepositoryError, Result};
 
 const CORRECT: &str = "correct statistics";
 

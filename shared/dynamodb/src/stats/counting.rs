@@ -23,17 +23,12 @@ use linklet_domain::{
     Click, ClickCount, ClickId, Client, DaySlice, LinkId, Part, Rollup, Timestamp, Totals, WorkspaceId, is_recent,
 };
 
-use super::{
-    CommitOutcome, Milestone, StatsTable,
-    ids::{CountedDay, Slot, runs_of, seen_partition, slots_of},
-    item::{DayItem, MilestoneItem, PastItem, RunItem, past_key, slice_key, total_key},
-    key_of,
-    totals::{Announced, Raised, TotalChange, total_of},
-};
-use crate::{
-    RepositoryError, Result,
-    item::{IS_NEW, Item, Key, SortKeys, from_item, number, to_item},
-};
+use super::ids::{CountedDay, Slot, runs_of, seen_partition, slots_of};
+use super::item::{DayItem, MilestoneItem, PastItem, RunItem, past_key, slice_key, total_key};
+use super::totals::{Announced, Raised, TotalChange, total_of};
+use super::{CommitOutcome, Milestone, StatsTable, key_of};
+use crate::item::{IS_NEW, Item, Key, SortKeys, from_item, number, to_item};
+use crate::{RepositoryError, Result};
 
 const LOAD: &str = "load statistics";
 const COUNT: &str = "count clicks";

@@ -4,11 +4,9 @@
 //! written once and never added to, since DynamoDB charges an addition by the size of the whole item. A run has ids of one
 //! *slot* of time. So whether a click was counted is known from the day's item and the runs of its id's slots.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-    ops::RangeInclusive,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::ops::RangeInclusive;
 
 use linklet_domain::{ClickId, Day, DayStats, LinkId, Part};
 use serde::{Deserialize, Serialize};

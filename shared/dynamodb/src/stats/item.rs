@@ -1,9 +1,7 @@
 //! Keys and attributes of StatsTable.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use linklet_domain::{
     Breakdown, Breakdowns, ClickCount, ClickId, Day, DaySlice, DayStats, Dimension, Event, EventDetail, EventId,
@@ -13,10 +11,8 @@ use linklet_domain::{
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-use super::{
-    Milestone,
-    ids::{CountedDay, Moved, Width, part_of_partition, seen_partition},
-};
+use super::Milestone;
+use super::ids::{CountedDay, Moved, Width, part_of_partition, seen_partition};
 pub(super) use crate::item::workspace_partition;
 use crate::item::{Key, is_zero};
 

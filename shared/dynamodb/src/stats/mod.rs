@@ -12,43 +12,33 @@ mod overview;
 mod roll_up;
 mod totals;
 
-use std::{
-    collections::{BTreeMap, BTreeSet, btree_map::Entry},
-    ops::RangeInclusive,
-    time::Duration,
-};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+use std::time::Duration;
 
-use aws_sdk_dynamodb::{
-    Client,
-    error::SdkError,
-    operation::transact_write_items::TransactWriteItemsError,
-    types::{CancellationReason, TransactWriteItem},
-};
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::types::{CancellationReason, TransactWriteItem};
 use linklet_domain::{
     Click, CorrelationId, Day, DaySlice, DayStats, LinkId, LinkStats, MilestoneReached, Part, Rollup, Timestamp,
     WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
+pub use self::correction::{Correction, Life};
+pub use self::counting::{ClassifiedClick, DayOutcome, DayWork, Loaded};
+pub use self::ids::CountedDay;
+use self::ids::seen_partition;
+use self::item::{
+    DAY_PREFIX, DayItem, IS_SPLIT, PAST, PastItem, TotalItem, day_sort_key, partition, partitions, slice_key, slice_of,
+};
 pub(crate) use self::item::{MILESTONE_PREFIX, MilestoneItem};
-pub use self::{
-    correction::{Correction, Life},
-    counting::{ClassifiedClick, DayOutcome, DayWork, Loaded},
-    ids::CountedDay,
-    overview::Kept,
-    totals::CountsReader,
-};
-use self::{
-    ids::seen_partition,
-    item::{
-        DAY_PREFIX, DayItem, IS_SPLIT, PAST, PastItem, TotalItem, day_sort_key, partition, partitions, slice_key,
-        slice_of,
-    },
-};
-use crate::{
-    ByteBudget, RepositoryError, Result,
-    item::{Item, Key, SortKeys, Table, from_item, size},
-};
+pub use self::overview::Kept;
+pub use self::totals::CountsReader;
+use crate::item::{Item, Key, SortKeys, Table, from_item, size};
+use crate::{ByteBudget, RepositoryError, Result};
 
 const DAY: Duration = Duration::from_secs(86_400);
 

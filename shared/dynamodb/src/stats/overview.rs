@@ -12,10 +12,8 @@ use linklet_domain::{Overview, OverviewBreakdowns, OverviewQuestion, Timestamp, 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::StatsTable;
-use crate::{
-    Consistency, Result,
-    item::{Key, number, text},
-};
+use crate::item::{Key, number, text};
+use crate::{Consistency, Result};
 
 /// Something about a workspace that is kept.
 pub trait Kept: Serialize + DeserializeOwned + Clone {

@@ -2,15 +2,11 @@
 
 use linklet_domain::{ClickCount, Day, DaySlice, LinkId, Rollup, Totals, WorkspaceId};
 
-use super::{
-    CommitOutcome, StatsTable,
-    item::{DAY_PREFIX, PastItem, day_sort_key},
-    totals::TotalChange,
-};
-use crate::{
-    Result,
-    item::{number, text},
-};
+use super::item::{DAY_PREFIX, PastItem, day_sort_key};
+use super::totals::TotalChange;
+use super::{CommitOutcome, StatsTable};
+use crate::Result;
+use crate::item::{number, text};
 
 const ROLL_UP: &str = "roll up days";
 

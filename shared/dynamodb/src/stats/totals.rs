@@ -6,21 +6,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use aws_sdk_dynamodb::{
-    primitives::Blob,
-    types::{AttributeValue, TransactWriteItem},
-};
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{ClickCount, Day, DaySlice, DayStats, LinkClicks, LinkId, Timestamp, Totals, WorkspaceId};
 
-use super::{
-    DayWork, StatsTable,
-    item::{TOTAL_PREFIX, TotalItem, packed_history, total_key, workspace_partition},
-};
-use crate::{
-    RepositoryError, Result,
-    item::{Answers, Item, Key, SortKeys, from_item, number},
-    write::Outcome,
-};
+use super::item::{TOTAL_PREFIX, TotalItem, packed_history, total_key, workspace_partition};
+use super::{DayWork, StatsTable};
+use crate::item::{Answers, Item, Key, SortKeys, from_item, number};
+use crate::write::Outcome;
+use crate::{RepositoryError, Result};
 
 const LOAD: &str = "read a link's total";
 const WRITE: &str = "write a link's total";

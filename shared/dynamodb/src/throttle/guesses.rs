@@ -3,25 +3,18 @@
 //! A guess is counted as a failure before anybody knows whether it is one, and given back if it wasn't. So guesses that come
 //! at the same moment can't all be admitted because none of them has failed yet.
 
-use std::{
-    collections::HashMap,
-    time::{Duration, Instant},
-};
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use aws_sdk_dynamodb::types::KeysAndAttributes;
 use futures_util::future::try_join_all;
 use linklet_domain::{AccountHash, Failures, FamiliarNetwork, Guess, Guesser, Patience, Timestamp, lifetimes, reclaim};
 
-use super::{
-    ThrottleTable,
-    item::{FAMILIAR_PREFIX, FailuresItem, FamiliarItem, account_partition, familiar_key, guesser_key, ttl},
-    once,
-};
-use crate::{
-    RepositoryError, Result,
-    item::{Item, Key, SortKeys, from_item, number},
-    write::Outcome,
-};
+use super::item::{FAMILIAR_PREFIX, FailuresItem, FamiliarItem, account_partition, familiar_key, guesser_key, ttl};
+use super::{ThrottleTable, once};
+use crate::item::{Item, Key, SortKeys, from_item, number};
+use crate::write::Outcome;
+use crate::{RepositoryError, Result};
 
 /// The outcome of a guess that somebody wants to make.
 #[derive(Debug)]

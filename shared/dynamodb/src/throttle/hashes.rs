@@ -11,16 +11,11 @@ use std::collections::HashMap;
 use linklet_domain::{HashBudget, HashFor, Hasher, Timestamp};
 use parking_lot::Mutex;
 
-use super::{
-    ThrottleTable,
-    item::{hashes_key, ttl},
-    once,
-};
-use crate::{
-    Result,
-    item::{Item, number},
-    write::{Outcome, Write},
-};
+use super::item::{hashes_key, ttl};
+use super::{ThrottleTable, once};
+use crate::Result;
+use crate::item::{Item, number};
+use crate::write::{Outcome, Write};
 
 /// What this environment has seen last of a second, by class. Counters only rise, so what has no room there has none in the table. During
 /// a flood, this spares DynamoDB a write for each refusal.

@@ -4,11 +4,9 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_domain::{Correspondent, MailCount, MailLimit, Timestamp};
 
 use super::{ThrottleTable, item::mails_key, item::ttl, once};
-use crate::{
-    Result,
-    item::{Item, number, text},
-    write::Outcome,
-};
+use crate::Result;
+use crate::item::{Item, number, text};
+use crate::write::Outcome;
 
 /// Whether a mail may be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,27 +16,21 @@ pub(crate) mod reads;
 
 use std::{sync::Arc, time::Duration};
 
-use aws_sdk_dynamodb::{
-    Client,
-    config::{Builder, retry::RetryConfig, timeout::TimeoutConfig},
-};
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::Builder;
+use aws_sdk_dynamodb::config::retry::RetryConfig;
+use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use linklet_domain::{LimitedRoute, RateLimit, ThrottleSubject, Timestamp, Window};
 
-pub use self::{
-    guesses::{AdmittedGuess, GuessOutcome},
-    mails::MailAdmission,
-    reads::ReadMeter,
-};
-use self::{
-    hashes::SeenSeconds,
-    item::{ttl, window_key},
-    known::KnownWindows,
-};
-use crate::{
-    RepositoryError, Result,
-    item::{Item, Table, from_item, number, text},
-    write::{Outcome, Write},
-};
+pub use self::guesses::{AdmittedGuess, GuessOutcome};
+use self::hashes::SeenSeconds;
+use self::item::{ttl, window_key};
+use self::known::KnownWindows;
+pub use self::mails::MailAdmission;
+pub use self::reads::ReadMeter;
+use crate::item::{Item, Table, from_item, number, text};
+use crate::write::{Outcome, Write};
+use crate::{RepositoryError, Result};
 
 /// The repository of rate limit windows: ThrottleTable. Clones share what they know of windows.
 #[derive(Debug, Clone)]

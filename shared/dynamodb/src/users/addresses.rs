@@ -6,16 +6,12 @@
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{AuditAction, AuditContext, EmailAddress, FullName, MailChoice, Member, Timestamp, UserId};
 
-use super::{
-    UsersTable,
-    item::{AddressItem, PendingAddress, UserItem, address_key, user_key},
-    leaving::left_behind,
-};
-use crate::{
-    Consistency, Result,
-    item::{from_found, number, text},
-    transaction::{Transaction, retry_on_conflict},
-};
+use super::UsersTable;
+use super::item::{AddressItem, PendingAddress, UserItem, address_key, user_key};
+use super::leaving::left_behind;
+use crate::item::{from_found, number, text};
+use crate::transaction::{Transaction, retry_on_conflict};
+use crate::{Consistency, Result};
 
 /// What an account says about its person.
 #[derive(Debug, Clone, PartialEq, Eq)]

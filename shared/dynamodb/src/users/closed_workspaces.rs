@@ -6,18 +6,14 @@
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{Timestamp, UserId, Workspace, WorkspaceId};
 
-use super::{
-    UsersTable,
-    item::{
-        KEY_PREFIX, KeyItem, MEMBER_PREFIX, WorkspaceMemberItem, api_key_key, invitations_partition, member_key,
-        slug_key, workspace_key, workspace_partition,
-    },
+use super::UsersTable;
+use super::item::{
+    KEY_PREFIX, KeyItem, MEMBER_PREFIX, WorkspaceMemberItem, api_key_key, invitations_partition, member_key, slug_key,
+    workspace_key, workspace_partition,
 };
-use crate::{
-    RepositoryError, Result, back_off,
-    item::{Key, SortKeys, text},
-    transaction::{Transaction, TransactionOutcome},
-};
+use crate::item::{Key, SortKeys, text};
+use crate::transaction::{Transaction, TransactionOutcome};
+use crate::{RepositoryError, Result, back_off};
 
 /// What is marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,16 +6,12 @@
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{AuditAction, AuditContext, EmailAddress, Timestamp, UserId};
 
-use super::{
-    UsersTable,
-    item::{EmailItem, EndedSessionsItem, address_key, email_key, user_key},
-    sessions::ENDS_MORE,
-};
-use crate::{
-    Result,
-    item::{Key, text},
-    transaction::{Transaction, retry_on_conflict},
-};
+use super::UsersTable;
+use super::item::{EmailItem, EndedSessionsItem, address_key, email_key, user_key};
+use super::sessions::ENDS_MORE;
+use crate::Result;
+use crate::item::{Key, text};
+use crate::transaction::{Transaction, retry_on_conflict};
 
 const CLOSE: &str = "close an account";
 

@@ -13,16 +13,12 @@ use linklet_domain::{
     WorkspaceSlug,
 };
 
-use super::{
-    ActiveSession, UsersTable,
-    item::workspace_key,
-    members::{IS_ACTIVE, IS_OPEN, membership_keys},
-};
-use crate::{
-    JobMark, Result,
-    item::text,
-    transaction::{Transaction, retry_on_conflict},
-};
+use super::item::workspace_key;
+use super::members::{IS_ACTIVE, IS_OPEN, membership_keys};
+use super::{ActiveSession, UsersTable};
+use crate::item::text;
+use crate::transaction::{Transaction, retry_on_conflict};
+use crate::{JobMark, Result};
 
 /// The outcome of closing a workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

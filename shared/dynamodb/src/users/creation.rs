@@ -5,19 +5,15 @@ use linklet_domain::{
     Timestamp, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
 };
 
-use super::{
-    UsersTable,
-    item::{
-        CreationAnswer, CreationItem, MemberItem, SlugItem, WorkspaceItem, WorkspaceMemberItem, creation_key, slug_key,
-        workspace_key,
-    },
-    room::most_made,
+use super::UsersTable;
+use super::item::{
+    CreationAnswer, CreationItem, MemberItem, SlugItem, WorkspaceItem, WorkspaceMemberItem, creation_key, slug_key,
+    workspace_key,
 };
-use crate::{
-    Result,
-    item::{from_item, number},
-    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
-};
+use super::room::most_made;
+use crate::Result;
+use crate::item::{from_item, number};
+use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
 
 const CREATE: &str = "create a workspace";
 

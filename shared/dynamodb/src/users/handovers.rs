@@ -5,16 +5,12 @@ use linklet_domain::{
     AuditAction, AuditContext, AuditSubject, Handover, KeysLeft, Member, Task, TaskWork, Timestamp, UserId, WorkspaceId,
 };
 
-use super::{
-    UsersTable,
-    item::{KeyItem, api_key_key},
-    keys::KEYS_AT_ONCE,
-};
-use crate::{
-    Result,
-    item::{Key, text},
-    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
-};
+use super::UsersTable;
+use super::item::{KeyItem, api_key_key};
+use super::keys::KEYS_AT_ONCE;
+use crate::Result;
+use crate::item::{Key, text};
+use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
 
 /// The end of a membership.
 #[derive(Debug, Clone)]

@@ -15,21 +15,17 @@ use linklet_domain::{
     Membership, Role, SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId,
 };
 
-use super::{
-    ActiveSession, RegisterOutcome, Registration, TokenDelivery, UsersTable,
-    item::{
-        InvitationItem, InvitationTokenItem, InvitedTo, MemberItem, WorkspaceMemberItem, invitation_key,
-        invitation_token_key, invitations_partition, workspace_key,
-    },
-    members::{HAS_ADMINS, IS_OPEN},
-    room::{INVITATIONS_MADE, most_made},
+use super::item::{
+    InvitationItem, InvitationTokenItem, InvitedTo, MemberItem, WorkspaceMemberItem, invitation_key,
+    invitation_token_key, invitations_partition, workspace_key,
 };
-use crate::{
-    Result,
-    item::{Key, SortKeys, Table, number, text},
-    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
-    write::ACTION,
-};
+use super::members::{HAS_ADMINS, IS_OPEN};
+use super::room::{INVITATIONS_MADE, most_made};
+use super::{ActiveSession, RegisterOutcome, Registration, TokenDelivery, UsersTable};
+use crate::Result;
+use crate::item::{Key, SortKeys, Table, number, text};
+use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
+use crate::write::ACTION;
 
 /// The repository for mails about invitations: the items of UsersTable under workspaces' invitations and under tokens.
 #[derive(Debug, Clone)]

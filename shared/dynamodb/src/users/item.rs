@@ -11,11 +11,9 @@ use linklet_domain::{
 };
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::{
-    invitations::{InvitationItem, InvitationTokenItem, InvitedTo},
-    keys::{KeyItem, LastUse},
-    tokens::TokenItem,
-};
+pub(super) use self::invitations::{InvitationItem, InvitationTokenItem, InvitedTo};
+pub(super) use self::keys::{KeyItem, LastUse};
+pub(super) use self::tokens::TokenItem;
 pub(super) use crate::item::workspace_partition;
 use crate::item::{Key, Stored, is_zero};
 

@@ -13,16 +13,12 @@ use linklet_domain::{
     UserId, WorkspaceId,
 };
 
-use super::{
-    ActiveSession, UsersTable,
-    item::{KEY_PREFIX, KeyItem, LastUse, api_key_key, workspace_api_key_key, workspace_partition},
-    room::{KEYS_MADE, most_made},
-};
-use crate::{
-    Result,
-    item::{Key, SortKeys, Table, from_item, text},
-    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
-};
+use super::item::{KEY_PREFIX, KeyItem, LastUse, api_key_key, workspace_api_key_key, workspace_partition};
+use super::room::{KEYS_MADE, most_made};
+use super::{ActiveSession, UsersTable};
+use crate::Result;
+use crate::item::{Key, SortKeys, Table, from_item, text};
+use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
 
 /// How many keys a transaction changes. Each has two items, and any of them may be in use.
 pub(super) const KEYS_AT_ONCE: usize = 10;

@@ -15,20 +15,16 @@ use linklet_domain::{
     Timestamp, UserId, Workspace, oldest_admin_but,
 };
 
-use super::{
-    UsersTable,
-    item::{
-        AddressItem, EndedSessionsItem, access_partition, address_key, email_key, ended_sessions_key, user_key,
-        workspace_key,
-    },
-    members::{is_as_read, membership_keys},
-    sessions::ENDS_MORE,
+use super::UsersTable;
+use super::item::{
+    AddressItem, EndedSessionsItem, access_partition, address_key, email_key, ended_sessions_key, user_key,
+    workspace_key,
 };
-use crate::{
-    JobMark, Result,
-    item::{Key, number, text},
-    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
-};
+use super::members::{is_as_read, membership_keys};
+use super::sessions::ENDS_MORE;
+use crate::item::{Key, number, text};
+use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
+use crate::{JobMark, Result};
 
 /// What keeps a person in a workspace, or doesn't.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,16 +15,14 @@ use linklet_domain::{
     oldest_admin_but,
 };
 
-use super::{
-    ActiveSession, Removal, UsersTable,
-    item::{MEMBER_PREFIX, WorkspaceMemberItem, member_key, workspace_key, workspace_member_key, workspace_partition},
+use super::item::{
+    MEMBER_PREFIX, WorkspaceMemberItem, member_key, workspace_key, workspace_member_key, workspace_partition,
 };
-use crate::{
-    Result,
-    item::{Key, SortKeys, number, text},
-    transaction::{Transaction, retry_on_conflict},
-    write::ACTION,
-};
+use super::{ActiveSession, Removal, UsersTable};
+use crate::Result;
+use crate::item::{Key, SortKeys, number, text};
+use crate::transaction::{Transaction, retry_on_conflict};
+use crate::write::ACTION;
 
 /// A change of a membership.
 #[derive(Debug, Clone, Copy, Default)]

@@ -27,32 +27,28 @@ use linklet_domain::{
     WorkspaceName, WorkspaceSlug,
 };
 
+pub use self::addresses::{Mailbox, Profile};
+pub use self::closing_workspaces::{CloseOutcome, RestoreOutcome};
+pub use self::creation::{CreateWorkspaceOutcome, NewWorkspace};
+pub use self::handovers::Removal;
+pub use self::invitations::{AcceptOutcome, Invitations, InviteOutcome, OpenInvitation, WithdrawOutcome};
 use self::item::{AddressItem, EmailItem, SlugItem, UserItem, email_key, slug_key, user_key};
-pub use self::{
-    addresses::{Mailbox, Profile},
-    closing_workspaces::{CloseOutcome, RestoreOutcome},
-    creation::{CreateWorkspaceOutcome, NewWorkspace},
-    handovers::Removal,
-    invitations::{AcceptOutcome, Invitations, InviteOutcome, OpenInvitation, WithdrawOutcome},
-    item::{CreationAnswer, PendingAddress, SignIn},
-    keys::{ApiKeys, ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome},
-    leaving::LeaveEffect,
-    members::{MemberChange, MemberOutcome},
-    names::Names,
-    one_time::{
-        AddressVerification, NewToken, OneTimeTokens, PasswordReset, ResetOutcome, TokenDelivery, VerifyOutcome,
-    },
-    people::{AddressStep, PersonChange, PersonOutcome},
-    recipients::{MailAddress, Recipient, Recipients},
-    sessions::{ActiveSession, LastingSessions, PasswordChange, Session, SessionStatus, Sessions},
-    workspace::WorkspaceOutcome,
-    workspaces::Workspaces,
+pub use self::item::{CreationAnswer, PendingAddress, SignIn};
+pub use self::keys::{ApiKeys, ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome};
+pub use self::leaving::LeaveEffect;
+pub use self::members::{MemberChange, MemberOutcome};
+pub use self::names::Names;
+pub use self::one_time::{
+    AddressVerification, NewToken, OneTimeTokens, PasswordReset, ResetOutcome, TokenDelivery, VerifyOutcome,
 };
-use crate::{
-    AuditTable, JobsTable, Result,
-    item::{Table, text},
-    transaction::Transaction,
-};
+pub use self::people::{AddressStep, PersonChange, PersonOutcome};
+pub use self::recipients::{MailAddress, Recipient, Recipients};
+pub use self::sessions::{ActiveSession, LastingSessions, PasswordChange, Session, SessionStatus, Sessions};
+pub use self::workspace::WorkspaceOutcome;
+pub use self::workspaces::Workspaces;
+use crate::item::{Table, text};
+use crate::transaction::Transaction;
+use crate::{AuditTable, JobsTable, Result};
 
 /// The repository of accounts, workspaces, memberships and API keys: UsersTable, with the audit log of what changes there, and the jobs
 /// and tasks that changes begin.

@@ -5,14 +5,10 @@ use std::collections::{BTreeSet, HashMap};
 use aws_sdk_dynamodb::Client;
 use linklet_domain::{FullName, UserId};
 
-use super::{
-    UsersTable,
-    item::{AddressItem, address_key, user_of_address},
-};
-use crate::{
-    RepositoryError, Result,
-    item::{Key, Table, from_item},
-};
+use super::UsersTable;
+use super::item::{AddressItem, address_key, user_of_address};
+use crate::item::{Key, Table, from_item};
+use crate::{RepositoryError, Result};
 
 /// The repository of people's names, which are beside what functions read that verify tokens.
 #[derive(Debug, Clone)]

@@ -12,22 +12,18 @@ use linklet_domain::{
     reclaim::Reclaim,
 };
 
-use super::{
-    UsersTable,
-    addresses::AddressProof,
-    item::{
-        AddressItem, EmailItem, EndedSessionsItem, TokenItem, address_key, email_key, keep_key, reset_key, user_key,
-        verification_key,
-    },
-    people::Differences,
-    sessions::{ENDS_MORE, SET_PASSWORD},
+use super::UsersTable;
+use super::addresses::AddressProof;
+use super::item::{
+    AddressItem, EmailItem, EndedSessionsItem, TokenItem, address_key, email_key, keep_key, reset_key, user_key,
+    verification_key,
 };
-use crate::{
-    Result,
-    item::{IS_NEW, Key, Table, text},
-    transaction::{Transaction, retry_on_conflict},
-    write::ACTION,
-};
+use super::people::Differences;
+use super::sessions::{ENDS_MORE, SET_PASSWORD};
+use crate::Result;
+use crate::item::{IS_NEW, Key, Table, text};
+use crate::transaction::{Transaction, retry_on_conflict};
+use crate::write::ACTION;
 
 /// The repository for making one-time tokens.
 #[derive(Debug, Clone)]

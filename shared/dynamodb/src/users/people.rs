@@ -10,16 +10,14 @@
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{AuditAction, AuditContext, EmailAddress, FullName, Membership, Timestamp, TokenHash, UserId};
 
-use super::{
-    UsersTable,
-    item::{AddressItem, EmailItem, TokenItem, address_key, email_key, keep_key, user_key, workspace_member_key},
+use super::UsersTable;
+use super::item::{
+    AddressItem, EmailItem, TokenItem, address_key, email_key, keep_key, user_key, workspace_member_key,
 };
-use crate::{
-    Result,
-    item::{Key, number, text},
-    transaction::{Transaction, retry_on_conflict},
-    write::Write,
-};
+use crate::Result;
+use crate::item::{Key, number, text};
+use crate::transaction::{Transaction, retry_on_conflict};
+use crate::write::Write;
 
 /// What somebody changes of their account.
 #[derive(Debug, Clone, PartialEq, Eq)]

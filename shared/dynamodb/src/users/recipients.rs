@@ -4,11 +4,9 @@ use aws_sdk_dynamodb::Client;
 use linklet_domain::{EmailAddress, MailChoice, Timestamp, UserId, WorkspaceId};
 
 use super::item::{AddressItem, MemberItem, PendingAddress, address_key, member_key};
-use crate::{
-    Consistency, Result,
-    item::{Item, Table, from_found, from_item, text},
-    write::Outcome,
-};
+use crate::item::{Item, Table, from_found, from_item, text};
+use crate::write::Outcome;
+use crate::{Consistency, Result};
 
 /// The repository for telling people: the items of UsersTable that say what a person may do.
 #[derive(Debug, Clone)]

@@ -2,14 +2,10 @@
 
 use linklet_domain::{RefreshToken, RenewableSession};
 
-use super::{
-    UsersTable,
-    item::{EndedSessionsItem, SessionItem, ended_sessions_key, session_key},
-};
-use crate::{
-    Consistency, Result,
-    item::{from_found, number, text},
-};
+use super::UsersTable;
+use super::item::{EndedSessionsItem, SessionItem, ended_sessions_key, session_key};
+use crate::item::{from_found, number, text};
+use crate::{Consistency, Result};
 
 impl UsersTable {
     /// How far the refresh tokens of a session have come; `None` if it was ended, or can't be renewed.

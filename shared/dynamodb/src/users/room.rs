@@ -10,10 +10,8 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{UserId, WorkspaceId};
 use serde::Deserialize;
 
-use super::{
-    UsersTable,
-    item::{AddressItem, address_key, workspace_key},
-};
+use super::UsersTable;
+use super::item::{AddressItem, address_key, workspace_key};
 use crate::{Result, item::number, write::ACTION};
 
 pub(super) const KEYS_MADE: &str = "keys_made";

@@ -10,19 +10,15 @@ use linklet_domain::{
     WorkspaceId, lifetimes,
 };
 
-use super::{
-    UsersTable,
-    item::{
-        EndedSessionsItem, SESSION_PREFIX, SessionItem, SignIn, access_partition, ended_sessions_key, member_key,
-        session_key, user_key,
-    },
+use super::UsersTable;
+use super::item::{
+    EndedSessionsItem, SESSION_PREFIX, SessionItem, SignIn, access_partition, ended_sessions_key, member_key,
+    session_key, user_key,
 };
-use crate::{
-    Consistency, RepositoryError, Result,
-    item::{SortKeys, Table, from_found, from_item, number, text},
-    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
-    write::Write,
-};
+use crate::item::{SortKeys, Table, from_found, from_item, number, text};
+use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
+use crate::write::Write;
+use crate::{Consistency, RepositoryError, Result};
 
 /// The repository for authentication by token: the items of UsersTable that say what a person may do.
 #[derive(Debug, Clone)]

@@ -6,16 +6,11 @@ use linklet_domain::{
     WorkspacePatch, WorkspaceSlug,
 };
 
-use super::{
-    UsersTable,
-    item::{SlugItem, slug_key, workspace_key},
-};
-use crate::{
-    Result,
-    item::{number, text},
-    revision,
-    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
-};
+use super::UsersTable;
+use super::item::{SlugItem, slug_key, workspace_key};
+use crate::item::{number, text};
+use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
+use crate::{Result, revision};
 
 /// The outcome of changing a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,10 +7,8 @@ use super::item::{
     AddressItem, KeyItem, MEMBER_PREFIX, MemberItem, WorkspaceItem, access_partition, address_key, member_key,
     workspace_api_key_key, workspace_key,
 };
-use crate::{
-    Consistency, Result,
-    item::{SortKeys, Table, from_found},
-};
+use crate::item::{SortKeys, Table, from_found};
+use crate::{Consistency, Result};
 
 /// The repository for reading workspaces and memberships: UsersTable, without the right to change it.
 #[derive(Debug, Clone)]

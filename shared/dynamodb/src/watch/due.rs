@@ -4,10 +4,8 @@ use linklet_domain::{Host, HostShard, TargetHealth, TargetId, TargetMark, Target
 use serde::Deserialize;
 
 use super::{WatchTable, item::shard_partition};
-use crate::{
-    RepositoryError, Result,
-    item::{Item, from_item, text},
-};
+use crate::item::{Item, from_item, text};
+use crate::{RepositoryError, Result};
 
 const READ_SHARD: &str = "read the targets of a shard";
 

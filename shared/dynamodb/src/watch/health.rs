@@ -4,10 +4,8 @@ use std::collections::HashMap;
 
 use linklet_domain::{CheckResult, Target, TargetId, TargetMark, TargetStatus, Timestamp, WorkspaceId};
 
-use super::{
-    ListedTarget, WatchTable,
-    item::{TargetItem, target_key},
-};
+use super::item::{TargetItem, target_key};
+use super::{ListedTarget, WatchTable};
 use crate::{Result, item::from_item};
 
 /// The health of a target.

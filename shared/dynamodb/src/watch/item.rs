@@ -8,11 +8,9 @@ use linklet_domain::{
 use serde::{Deserialize, Serialize};
 
 use super::PartitionNotes;
+use crate::Cursor;
 pub(super) use crate::item::workspace_partition;
-use crate::{
-    Cursor,
-    item::{Key, Stored},
-};
+use crate::item::{Key, Stored};
 
 pub(crate) const TARGET_PREFIX: &str = "TARGET#";
 

@@ -17,23 +17,19 @@ use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{AuditEntry, CanonicalUrl, Host, PageToken, Target, TargetId, TargetUrl, Timestamp, WorkspaceId};
 use serde::Deserialize;
 
+pub use self::down::DownTargets;
+pub use self::due::{DuePage, DueTarget, ShardRange, UnreadableTarget};
+pub use self::health::Health;
 use self::item::{TargetItem, count_key, host_partition, list_sort_key, target_key, workspace_partition};
-pub use self::{
-    down::DownTargets,
-    due::{DuePage, DueTarget, ShardRange, UnreadableTarget},
-    health::Health,
-    ownership::OwnedTargets,
-    partitions::PartitionNotes,
-    quota::TargetQuota,
-    registration::{RegisteredTarget, TargetRegistration},
-    results::CheckedTarget,
-    watchers::WatchOutcome,
-};
-use crate::{
-    AuditTable, RepositoryError, Result,
-    item::{Table, from_item, number, text},
-    transaction::{Transaction, retry_on_conflict},
-};
+pub use self::ownership::OwnedTargets;
+pub use self::partitions::PartitionNotes;
+pub use self::quota::TargetQuota;
+pub use self::registration::{RegisteredTarget, TargetRegistration};
+pub use self::results::CheckedTarget;
+pub use self::watchers::WatchOutcome;
+use crate::item::{Table, from_item, number, text};
+use crate::transaction::{Transaction, retry_on_conflict};
+use crate::{AuditTable, RepositoryError, Result};
 
 /// The repository of targets: WatchTable.
 #[derive(Debug, Clone)]

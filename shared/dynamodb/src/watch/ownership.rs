@@ -3,14 +3,10 @@
 use linklet_domain::{PageToken, Target, TargetId, Timestamp, UserId, WorkspaceId};
 use serde::Deserialize;
 
-use super::{
-    WatchTable,
-    item::{TargetItem, target_key},
-};
-use crate::{
-    Result,
-    item::{from_item, text},
-};
+use super::WatchTable;
+use super::item::{TargetItem, target_key};
+use crate::Result;
+use crate::item::{from_item, text};
 
 /// Some of the targets of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]

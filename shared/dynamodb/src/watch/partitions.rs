@@ -3,15 +3,11 @@
 use linklet_domain::{CheckPartition, CorrelationId, PlannedTick, TargetId, lifetimes};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    WatchTable,
-    item::{NotesItem, notes_key, partitions_key},
-};
-use crate::{
-    Consistency, Result,
-    item::{Item, number, text},
-    write::Outcome,
-};
+use super::WatchTable;
+use super::item::{NotesItem, notes_key, partitions_key};
+use crate::item::{Item, number, text};
+use crate::write::Outcome;
+use crate::{Consistency, Result};
 
 /// What a partition's worker tells the next one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

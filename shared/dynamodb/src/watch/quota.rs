@@ -6,15 +6,11 @@
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{Target, TargetId, UserId, WorkspaceId};
 
-use super::{
-    WatchTable,
-    item::{CountItem, count_key, creator_count_key},
-};
-use crate::{
-    Result,
-    item::{Key, number},
-    write::{ACTION, Write},
-};
+use super::WatchTable;
+use super::item::{CountItem, count_key, creator_count_key};
+use crate::Result;
+use crate::item::{Key, number};
+use crate::write::{ACTION, Write};
 
 /// How many targets there may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,15 +13,11 @@
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{CorrelationId, EventId, IdempotencyKey, Target, Timestamp, WorkspaceId};
 
-use super::{
-    WatchTable, WriteOutcome,
-    item::{IdempotencyItem, TargetItem, idempotency_key, target_key},
-};
-use crate::{
-    Result,
-    item::{number, text},
-    transaction::retry_on_conflict,
-};
+use super::item::{IdempotencyItem, TargetItem, idempotency_key, target_key};
+use super::{WatchTable, WriteOutcome};
+use crate::Result;
+use crate::item::{number, text};
+use crate::transaction::retry_on_conflict;
 
 const REGISTER: &str = "register a target";
 

@@ -1,22 +1,16 @@
 //! Results of checks: those of a workspace's tick share items.
 
-use std::{
-    collections::{HashMap, HashSet},
-    time::Duration,
-};
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use linklet_domain::{CheckResult, PlannedTick, Target, TargetMark, Timestamp, WorkspaceId, lifetimes};
 
-use super::{
-    DueTarget, WatchTable,
-    item::{ResultsItem, results_partition},
-    packed::{pack, unpack},
-};
-use crate::{
-    Result,
-    item::{IS_NEW, Item, SortKeys, from_item, to_item},
-    write::Outcome,
-};
+use super::item::{ResultsItem, results_partition};
+use super::packed::{pack, unpack};
+use super::{DueTarget, WatchTable};
+use crate::Result;
+use crate::item::{IS_NEW, Item, SortKeys, from_item, to_item};
+use crate::write::Outcome;
 
 /// The latest start of a check after its slot: the longest check interval.
 const LATEST_START: Duration = Duration::from_secs(60);

@@ -6,15 +6,11 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_domain::{CheckResult, EventId, TargetHealth, TargetStatus, Timestamp};
 
-use super::{
-    CheckedTarget, WatchTable,
-    item::{TargetItem, target_key},
-};
-use crate::{
-    Result,
-    item::{number, text},
-    transaction::retry_on_conflict,
-};
+use super::item::{TargetItem, target_key};
+use super::{CheckedTarget, WatchTable};
+use crate::Result;
+use crate::item::{number, text};
+use crate::transaction::retry_on_conflict;
 
 const CONCLUDE: &str = "change a target's status";
 

@@ -9,15 +9,11 @@
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{CorrelationId, EventId, LinkId, Target, TargetId, Timestamp, Watcher, WatcherState};
 
-use super::{
-    WatchTable, WriteOutcome,
-    item::{TargetItem, WatcherItem, target_key, watcher_key, watcher_partition},
-};
-use crate::{
-    ByteBudget, RepositoryError, Result,
-    item::{SortKeys, from_item, number, size, text},
-    transaction::retry_on_conflict,
-};
+use super::item::{TargetItem, WatcherItem, target_key, watcher_key, watcher_partition};
+use super::{WatchTable, WriteOutcome};
+use crate::item::{SortKeys, from_item, number, size, text};
+use crate::transaction::retry_on_conflict;
+use crate::{ByteBudget, RepositoryError, Result};
 
 const WATCH: &str = "watch a link's target";
 const UNWATCH: &str = "end watching a link's target";

@@ -11,17 +11,13 @@ mod visit;
 use linklet_domain::TargetUrl;
 use linklet_dynamodb::{Exhaustion, LinksTable};
 
-pub use self::{
-    pace::Pace,
-    recorder::{ClickRecording, Recorder},
-    spreading::{Advice, Spreading},
-    used_up::{Use, UsedUp},
-    visit::{Lead, Visit, platforms_of},
-};
-use crate::{
-    http::{ApiError, HeaderValue, Response, Result, StatusCode, empty, header},
-    telemetry::chain,
-};
+pub use self::pace::Pace;
+pub use self::recorder::{ClickRecording, Recorder};
+pub use self::spreading::{Advice, Spreading};
+pub use self::used_up::{Use, UsedUp};
+pub use self::visit::{Lead, Visit, platforms_of};
+use crate::http::{ApiError, HeaderValue, Response, Result, StatusCode, empty, header};
+use crate::telemetry::chain;
 
 /// An answer that leads somewhere once, and is never kept.
 ///

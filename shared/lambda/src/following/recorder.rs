@@ -4,11 +4,9 @@ use linklet_domain::{Click, Invalid, ParkedClick, Spread};
 use linklet_dynamodb::ClicksTable;
 
 use super::{Advice, Spreading};
-use crate::{
-    metrics::{self, Metric},
-    publisher::Publisher,
-    telemetry::chain,
-};
+use crate::metrics::{self, Metric};
+use crate::publisher::Publisher;
+use crate::telemetry::chain;
 
 /// When a click is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,14 +7,11 @@
 use std::{borrow::Cow, fmt};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use lambda_http::{
-    Body,
-    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header, response::Parts},
-};
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{Error, MapAccess, Visitor},
-};
+use lambda_http::Body;
+use lambda_http::http::response::Parts;
+use lambda_http::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Response;
 

@@ -4,11 +4,9 @@
 //! its members. Members that it doesn't have do nothing, and the answer [names](super::unread) them. `null` stands for an absent
 //! member.
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use linklet_domain::{ExactJson, Invalid};
 use serde::Deserialize;

@@ -20,12 +20,10 @@ mod short_urls;
 mod unread;
 mod weights;
 
-use std::{
-    convert::Infallible,
-    future::Future,
-    sync::atomic::{AtomicBool, Ordering},
-    time::{Duration, Instant},
-};
+use std::convert::Infallible;
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use lambda_http::Body;
 pub use lambda_http::http::{HeaderValue, Method, StatusCode, header};
@@ -34,32 +32,28 @@ use linklet_domain::ShortCode;
 use parking_lot::Mutex;
 use tracing::{Instrument as _, Span};
 
+pub use self::csv::{Format, TableRows};
+pub use self::edge::Edge;
+pub use self::error::{ApiError, Result};
 use self::gateway::GatewayAnswer;
-pub use self::{
-    csv::{Format, TableRows},
-    edge::Edge,
-    error::{ApiError, Result},
-    gateway::{GatewayEvent, HttpContext, RequestContext},
-    json::{Immutable, InvalidBody, JsonObject},
-    negotiation::{accepts_gzip, matches, prefers_brotli},
-    pages::{Pages, escaped, policy_of_form, policy_of_style},
-    problem::Problem,
-    representation::VARIES,
-    request::{BODY_BYTES, LARGE_BODY_BYTES, Request},
-    response::{
-        Response, accepted, content, created, empty, json, json_text, located, no_content, not_modified, with_secret,
-    },
-    revisions::tagged,
-    short_urls::ShortUrls,
-    unread::{MOST_IGNORED, naming},
-    weights::weighted,
+pub use self::gateway::{GatewayEvent, HttpContext, RequestContext};
+pub use self::json::{Immutable, InvalidBody, JsonObject};
+pub use self::negotiation::{accepts_gzip, matches, prefers_brotli};
+pub use self::pages::{Pages, escaped, policy_of_form, policy_of_style};
+pub use self::problem::Problem;
+pub use self::representation::VARIES;
+pub use self::request::{BODY_BYTES, LARGE_BODY_BYTES, Request};
+pub use self::response::{
+    Response, accepted, content, created, empty, json, json_text, located, no_content, not_modified, with_secret,
 };
-use crate::{
-    StartError,
-    actor::Actor,
-    metrics::{self, Metric},
-    telemetry::{milliseconds, span_of},
-};
+pub use self::revisions::tagged;
+pub use self::short_urls::ShortUrls;
+pub use self::unread::{MOST_IGNORED, naming};
+pub use self::weights::weighted;
+use crate::StartError;
+use crate::actor::Actor;
+use crate::metrics::{self, Metric};
+use crate::telemetry::{milliseconds, span_of};
 
 /// A function behind the API whose work is done with its response.
 pub trait Handler: Send + Sync {

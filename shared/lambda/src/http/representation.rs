@@ -3,17 +3,12 @@
 use std::io::Write as _;
 
 use flate2::{Compression, write::GzEncoder};
-use lambda_http::{
-    Body,
-    http::{HeaderValue, StatusCode, header},
-};
+use lambda_http::Body;
+use lambda_http::http::{HeaderValue, StatusCode, header};
 use sha2::{Digest as _, Sha256};
 
-use super::{
-    Method, Request, Response, accepts_gzip, matches, not_modified,
-    response::{CSV, has_secret},
-    revisions,
-};
+use super::response::{CSV, has_secret};
+use super::{Method, Request, Response, accepts_gzip, matches, not_modified, revisions};
 
 /// `Vary` of what is compressed for some. With CORS, API Gateway adds headers for some origins only, so an answer to one origin
 /// isn't right for another.

@@ -1,25 +1,16 @@
-use std::{
-    borrow::Cow,
-    sync::{Arc, OnceLock},
-};
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
-use lambda_http::{
-    Body,
-    aws_lambda_events::query_map::QueryMap,
-    http::{HeaderMap, Method, header},
-};
+use lambda_http::Body;
+use lambda_http::aws_lambda_events::query_map::QueryMap;
+use lambda_http::http::{HeaderMap, Method, header};
 use linklet_domain::{Allowance, CorrelationId, Day, IdempotencyKey, Invalid, ShortCode, Timestamp, UserId};
 use serde::de::DeserializeOwned;
 
-use super::{
-    GatewayEvent, JsonObject, Problem, Response, Result, paths,
-    unread::{Unread, naming},
-    weighted,
-};
-use crate::{
-    actor::Actor,
-    zone::{self, Zone},
-};
+use super::unread::{Unread, naming};
+use super::{GatewayEvent, JsonObject, Problem, Response, Result, paths, weighted};
+use crate::actor::Actor;
+use crate::zone::{self, Zone};
 
 /// The longest body of most routes. All members at their longest fit, in any script and with each character as an escape.
 pub const BODY_BYTES: usize = 64 << 10;

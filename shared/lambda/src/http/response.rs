@@ -1,7 +1,5 @@
-use lambda_http::{
-    Body,
-    http::{HeaderValue, StatusCode, header},
-};
+use lambda_http::Body;
+use lambda_http::http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 
 /// An HTTP response.

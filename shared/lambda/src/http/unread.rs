@@ -1,9 +1,7 @@
 use std::collections::BTreeSet;
 
-use lambda_http::{
-    Body,
-    http::{HeaderValue, header},
-};
+use lambda_http::Body;
+use lambda_http::http::{HeaderValue, header};
 use linklet_domain::disguises_a_line;
 use parking_lot::Mutex;
 

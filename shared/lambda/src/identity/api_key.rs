@@ -6,10 +6,8 @@ use lru::LruCache;
 use parking_lot::Mutex;
 
 use super::{Actor, Caller, Credential, sessions::Freshness};
-use crate::{
-    http::{ApiError, Problem, Request, Result},
-    telemetry::warn_of,
-};
+use crate::http::{ApiError, Problem, Request, Result};
+use crate::telemetry::warn_of;
 
 /// Authenticates requests with API keys.
 ///

@@ -4,11 +4,9 @@ use linklet_domain::{Scope, UserId};
 use linklet_dynamodb::ApiKeys;
 
 use super::{Caller, KeyVerifier, TokenVerifier, sessions::Freshness};
-use crate::{
-    StartError,
-    aws::Tables,
-    http::{ApiError, Problem, Request, Result},
-};
+use crate::StartError;
+use crate::aws::Tables;
+use crate::http::{ApiError, Problem, Request, Result};
 
 /// Authenticates requests with tokens or API keys.
 pub struct Authenticator {

@@ -19,12 +19,10 @@ use linklet_dynamodb::Session;
 use crate::actor::Actor;
 use crate::http::{ApiError, Problem, Result};
 
-pub use self::{
-    api_key::KeyVerifier,
-    authenticator::Authenticator,
-    person::Person,
-    token::{TokenIssuer, TokenSecret, TokenSecretError, TokenVerifier},
-};
+pub use self::api_key::KeyVerifier;
+pub use self::authenticator::Authenticator;
+pub use self::person::Person;
+pub use self::token::{TokenIssuer, TokenSecret, TokenSecretError, TokenVerifier};
 
 /// An authenticated caller: a user with a token, or a program with a user's API key.
 #[derive(Debug, Clone, PartialEq, Eq)]

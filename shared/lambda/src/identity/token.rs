@@ -8,18 +8,13 @@ use linklet_dynamodb::{Session, SessionStatus, Sessions};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Actor, Caller, Person, api_key, refresh,
-    sessions::{Freshness, HeldSessions},
-};
-use crate::{
-    StartError,
-    aws::Tables,
-    config,
-    http::{ApiError, Problem, Request, Result},
-    secrets::{self, SecretError},
-    telemetry::warn_of,
-};
+use super::sessions::{Freshness, HeldSessions};
+use super::{Actor, Caller, Person, api_key, refresh};
+use crate::aws::Tables;
+use crate::http::{ApiError, Problem, Request, Result};
+use crate::secrets::{self, SecretError};
+use crate::telemetry::warn_of;
+use crate::{StartError, config};
 
 const ISSUER: &str = "url-shortener";
 

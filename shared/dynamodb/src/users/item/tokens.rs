@@ -5,10 +5,8 @@ use std::time::Duration;
 use linklet_domain::{EmailAddress, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    item::Key,
-    users::{NewToken, TokenDelivery},
-};
+use crate::item::Key;
+use crate::users::{NewToken, TokenDelivery};
 
 /// `RESET#<sha256>` / `RESET`: a token for a new password, under its hash.
 /// `VERIFICATION#<sha256>` / `VERIFICATION`: one for an address.
