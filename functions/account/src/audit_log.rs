@@ -49,7 +49,7 @@ impl Account {
         match format {
             Format::Json => Ok(json(StatusCode::OK, &AuditLogView { entries, next_cursor })),
             Format::Csv => {
-                let mut rows = TableRows::new();
+                let mut rows = TableRows::default();
                 rows.add(COLUMNS)?;
                 entries.iter().try_for_each(|entry| rows.add(entry.row()))?;
                 rows.page(request, next_cursor.as_deref())

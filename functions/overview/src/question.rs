@@ -33,7 +33,7 @@ const PARAMETERS: [&str; 3] = ["tag", "from", "to"];
 
 fn days(request: &Request) -> Result<RangeInclusive<Day>> {
     let (from, to) = request.time_between(("from", "to"))?;
-    let last = to.unwrap_or_else(|| request.received_at).day();
+    let last = to.unwrap_or(request.received_at).day();
     let first =
         from.map_or_else(|| last.start().minus(DAY * (StatsQueryLimiter::DEFAULT_DAYS - 1)).day(), Timestamp::day);
     if first > last {

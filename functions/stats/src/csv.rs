@@ -33,7 +33,7 @@ pub(crate) fn table(request: &Request) -> Result<Table, Invalid> {
 /// # Errors
 /// Never: texts can be written.
 pub(crate) fn of_table(period: &Period, table: Table) -> Result<Response> {
-    let mut rows = TableRows::new();
+    let mut rows = TableRows::default();
     match table {
         Table::Series => {
             rows.add(["period", "clicks", "people"])?;
@@ -62,7 +62,7 @@ pub(crate) fn of_clicks(
     cursor: impl Fn(ClickId) -> String,
     zone: &Zone,
 ) -> Result<Response> {
-    let mut rows = TableRows::new();
+    let mut rows = TableRows::default();
     rows.add(COLUMNS)?;
     let mut clicks = clicks.peekable();
     while let Some(click) = clicks.next() {

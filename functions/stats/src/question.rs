@@ -130,7 +130,7 @@ pub(crate) fn time_ends(request: &Request, zone: &Zone) -> Result<(Option<Timest
 /// 400 when there is no such time, or it is too long.
 pub(crate) fn time(request: &Request, zone: &Zone) -> Result<Range<Timestamp>> {
     let (from, to) = time_ends(request, zone)?;
-    let to = to.unwrap_or_else(|| request.received_at);
+    let to = to.unwrap_or(request.received_at);
     let month_before = || {
         let last = zone.local(to.minus(Duration::from_millis(1))).day();
         zone.start_of(last.start().minus(DAY * (StatsQueryLimiter::DEFAULT_DAYS - 1)).day())

@@ -162,15 +162,14 @@ fn worded(
             let message = format!("Your short link {} was changed by {}.", link(&updated.link.code), called(by));
             (&updated.user_id, of_link(&updated.link), "Your short link was changed", message)
         }
-        EventDetail::UrlActivated(switched) => {
-            let by = other_than(&switched.user_id, switched.by.as_ref())?;
-            let message = format!("Your short link {} was switched on by {}.", link(&switched.link.code), called(by));
-            (&switched.user_id, of_link(&switched.link), "Your short link was switched on", message)
-        }
-        EventDetail::UrlDeactivated(switched) => {
-            let by = other_than(&switched.user_id, switched.by.as_ref())?;
-            let message = format!("Your short link {} was switched off by {}.", link(&switched.link.code), called(by));
-            (&switched.user_id, of_link(&switched.link), "Your short link was switched off", message)
+        EventDetail::UrlActivated(switched) | EventDetail::UrlDeactivated(switched) => {
+            let (on_or_off, subject) = match detail {
+                EventDetail::UrlActivated(_) => ("on", "Your short link was switched on"),
+                _ => ("off", "Your short link was switched off"),
+            };
+            let by = called(other_than(&switched.user_id, switched.by.as_ref())?);
+            let message = format!("Your short link {} was switched {on_or_off} by {by}.", link(&switched.link.code));
+            (&switched.user_id, of_link(&switched.link), subject, message)
         }
         EventDetail::UrlClicked(_)
         | EventDetail::UrlExtended(_)

@@ -46,11 +46,6 @@ pub enum Precondition {
 }
 
 impl Precondition {
-    /// A change for this revision and no other.
-    pub fn only(revision: Revision) -> Self {
-        Self::OneOf(BTreeSet::from([revision]))
-    }
-
     /// Whether the change may be made to this revision.
     pub fn admits(&self, revision: Revision) -> bool {
         match self {

@@ -74,11 +74,6 @@ impl Circuit {
 
     const CLOSED: State = State::Closed { failures: 0, last_failure: None };
 
-    /// A closed circuit.
-    pub const fn new() -> Self {
-        Self { state: Self::CLOSED, epoch: 0 }
-    }
-
     /// Admits a call, or returns `None` if it is refused.
     pub fn admit(&mut self, now: Instant) -> Option<Permit> {
         let is_due = match self.state {
@@ -133,8 +128,9 @@ impl Circuit {
 }
 
 impl Default for Circuit {
+    /// A closed circuit without failures.
     fn default() -> Self {
-        Self::new()
+        Self { state: Self::CLOSED, epoch: 0 }
     }
 }
 
@@ -258,7 +254,7 @@ mod tests {
     impl Bench {
         fn closed() -> Self {
             // Far from the clock's beginning, so that it can go back.
-            Self { circuit: Circuit::new(), now: Instant::now() + Duration::from_secs(3_600) }
+            Self { circuit: Circuit::default(), now: Instant::now() + Duration::from_secs(3_600) }
         }
 
         fn open() -> Self {

@@ -39,16 +39,11 @@ pub struct TableRows(Writer<Vec<u8>>);
 
 impl Default for TableRows {
     fn default() -> Self {
-        Self::new()
+        Self(WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new()))
     }
 }
 
 impl TableRows {
-    /// No rows yet.
-    pub fn new() -> Self {
-        Self(WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new()))
-    }
-
     /// Adds a row. No cell is a formula.
     ///
     /// # Errors

@@ -68,7 +68,7 @@ impl Authenticator {
     /// # Errors
     /// As [`Self::require`], and 403 if the caller is no admin any more.
     pub async fn confirm(&self, request: &Request, caller: &Caller, owner: &UserId, scope: Scope) -> Result<()> {
-        if owner == &caller.user || caller.is_current {
+        if *owner == caller.user || caller.is_current {
             return Ok(());
         }
         let now = self.require_now(request, scope).await?;

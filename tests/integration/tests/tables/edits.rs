@@ -216,7 +216,7 @@ async fn an_edit_for_another_revision_changes_nothing() {
     Edit::of(titled).send_to(&db.links(), found.clone()).await.unwrap();
     let (by, correlation_id, before) = (found.identity().owner, correlation(), stored(&db, &[]));
     let Record::Link(link) = &found else { panic!() };
-    let precondition = Precondition::only(link.revision);
+    let precondition = Precondition::OneOf([link.revision].into());
     let context = EditContext { precondition: &precondition, ..EditContext::unconditional(&by, &correlation_id) };
 
     let table = db.links();
