@@ -4,13 +4,11 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
-use aws_sdk_dynamodb::types::{
-    AttributeValue, DeleteRequest, KeysAndAttributes, ReturnConsumedCapacity, TransactWriteItem, WriteRequest,
-};
+use aws_sdk_dynamodb::types::{AttributeValue, DeleteRequest, KeysAndAttributes, ReturnConsumedCapacity, WriteRequest};
 use linklet_domain::{Timestamp, WorkspaceId};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{RepositoryError, Result, back_off, throttle::reads, write::ACTION};
+use crate::{RepositoryError, Result, back_off, throttle::reads};
 
 /// An item as the SDK represents it: attribute values by attribute name.
 pub(crate) type Item = HashMap<String, AttributeValue>;
@@ -223,21 +221,6 @@ impl Table {
             .await
             .map_err(RepositoryError::unavailable(operation))?;
         Ok(found.item)
-    }
-
-    /// A transaction action that puts an item without a condition.
-    pub(crate) fn put(&self, item: &impl Serialize) -> Result<TransactWriteItem> {
-        self.put_item(ACTION, item)?.action()
-    }
-
-    /// A transaction action that puts an item on a condition with these values.
-    pub(crate) fn put_if(
-        &self,
-        item: &impl Serialize,
-        condition: &str,
-        values: impl IntoIterator<Item = (&'static str, AttributeValue)>,
-    ) -> Result<TransactWriteItem> {
-        self.put_item(ACTION, item)?.only_if(condition).values(values).action()
     }
 
     /// Reads up to 100 items in any order, and retries the keys that DynamoDB returns as unprocessed.

@@ -67,6 +67,21 @@ impl Table {
         self.write(operation, Kind::Delete(key))
     }
 
+    /// A transaction action that puts an item without a condition.
+    pub(crate) fn put(&self, item: &impl Serialize) -> Result<TransactWriteItem> {
+        self.put_item(ACTION, item)?.action()
+    }
+
+    /// A transaction action that puts an item on a condition with these values.
+    pub(crate) fn put_if(
+        &self,
+        item: &impl Serialize,
+        condition: &str,
+        values: impl IntoIterator<Item = (&'static str, AttributeValue)>,
+    ) -> Result<TransactWriteItem> {
+        self.put_item(ACTION, item)?.only_if(condition).values(values).action()
+    }
+
     /// A transaction action that creates an item and fails if its key exists.
     pub(crate) fn put_new(&self, item: &impl Serialize) -> Result<TransactWriteItem> {
         self.put_item(ACTION, item)?.only_if(IS_NEW).action()
