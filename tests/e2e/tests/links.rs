@@ -41,28 +41,6 @@ async fn what_was_made_is_where_the_answer_says() {
 }
 
 #[tokio::test]
-async fn a_link_is_found_changed_switched_off_and_on() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
-    let created =
-        shorten(&ada, json!({"url": "https://example.com/spring", "title": "Spring", "tags": ["sale"]})).await;
-    let code = code(&created);
-    shorten(&ada, json!({"url": "https://example.com/other"})).await;
-    let patch = async |body: Value| send(ada.request("PATCH", &format!("/api/links/{code}")).json(&body)).await;
-
-    for query in ["search=SPRING", "tag=sale", "status=active&search=spring&sort=clicks&order=asc"] {
-        let found = ada.get(&format!("/api/links?{query}")).await.json();
-        assert_eq!((&found["total"], &found["links"][0]["short_code"]), (&json!(1), &json!(code)), "{query}");
-    }
-    let off = patch(json!({"is_active": false, "title": "Over"})).await;
-    assert_eq!((&off.json()["status"], &off.json()["title"]), (&json!("inactive"), &json!("Over")));
-    assert_eq!(api.get(&format!("/{code}")).await.problem(), (410, "this link is switched off".into()));
-    assert_eq!(patch(json!({"is_active": true})).await.status, 200);
-    assert!(api.get(&format!("/{code}")).await.is_redirect());
-    assert_eq!(patch(json!({"url": "https://evil.example"})).await.status, 403);
-}
-
-#[tokio::test]
 async fn a_purged_link_leaves_nothing_but_its_code() {
     let api = Api::new();
     let ada = User::new(&api).await;

@@ -1,6 +1,6 @@
 //! Mails with tokens, and what they confirm.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     api::{Answer, Api, PASSWORD, User, eventually, send},
@@ -17,39 +17,6 @@ async fn confirm(api: &Api, user: &User) -> Option<String> {
 
 async fn log_in(api: &Api, email: &str, password: &str) -> Answer {
     api.post("/api/auth/login", &json!({"email": email, "password": password})).await
-}
-
-async fn me(api: &Api, email: &str) -> Value {
-    let session = log_in(api, email, PASSWORD).await.json();
-    send(api.request("GET", "/api/me").bearer_auth(session["token"].as_str().unwrap())).await.json()
-}
-
-#[tokio::test]
-async fn an_address_is_confirmed_once() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
-    assert_eq!(me(&api, &ada.email).await["verified"], false);
-
-    let Some(token) = confirm(&api, &ada).await else { return };
-
-    assert_eq!(me(&api, &ada.email).await["verified"], true);
-    assert_eq!(api.post("/api/auth/verify", &json!({"token": token, "password": PASSWORD})).await.status, 404);
-}
-
-#[tokio::test]
-async fn whoever_opens_the_mailed_page_confirms_nothing_that_somebody_else_has_registered() {
-    let api = Api::new();
-    let (squatted, own) = (User::new(&api).await, User::new(&api).await);
-    let Some(token) = token_mailed_to(&squatted.email, "vrf_").await else { return };
-
-    let opened = api.post("/api/auth/verify", &json!({"token": token})).await;
-    let guessed = api.post("/api/auth/verify", &json!({"token": token, "password": "wrong horse battery"})).await;
-    let by_another = send(own.request("POST", "/api/auth/verify").json(&json!({"token": token}))).await;
-
-    assert_eq!([opened.status, guessed.status, by_another.status], [400, 401, 403]);
-    assert_eq!(me(&api, &squatted.email).await["verified"], false);
-    let session = send(squatted.request("POST", "/api/auth/verify").json(&json!({"token": token}))).await;
-    assert_eq!(session.status, 204, "the token was left as it is: {}", session.body);
 }
 
 /// The squatter of an address has made a key and let an accomplice in. Its owner takes the account over.
@@ -108,80 +75,6 @@ async fn a_forgotten_password_is_replaced_once_and_ends_all_sessions() {
     assert_eq!(send(rename).await.status, 401, "the session of before");
     assert_eq!(log_in(&api, &ada.email, PASSWORD).await.status, 401);
     assert_eq!(log_in(&api, &ada.email, NEW).await.status, 200);
-}
-
-#[tokio::test]
-async fn a_mailed_invitation_lets_in_once_and_confirms_the_address() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
-    let guest = format!("guest-of-{}", ada.email);
-    if confirm(&api, &ada).await.is_none() {
-        return;
-    }
-    let invited = send(ada.request("POST", "/api/workspace/invitations").json(&json!({"email": guest}))).await;
-    assert_eq!(invited.status, 201, "{}", invited.body);
-    let Some(mailed) = token_mailed_to(&guest, "inv_").await else { return };
-    let register = async |email: &str, token: &str| {
-        let wanted = json!({"email": email, "password": PASSWORD, "invitation": token});
-        api.post("/api/auth/register", &wanted).await
-    };
-
-    assert_eq!(register("squatter@example.com", &mailed).await.status, 404, "it is for another address");
-    let registered = register(&guest, &mailed).await;
-    assert_eq!(registered.status, 201, "{}", registered.body);
-    let shown = invited.json()["token"].as_str().unwrap().to_owned();
-    assert_ne!(shown, mailed);
-    assert_eq!(register(&format!("second-{guest}"), &shown).await.status, 404, "both are one invitation");
-
-    let guest = me(&api, &guest).await;
-    assert_eq!((&guest["workspace_id"], &guest["verified"]), (&json!(ada.workspace), &json!(true)));
-}
-
-#[tokio::test]
-async fn a_new_address_applies_once_confirmed_unless_the_old_one_stops_it() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
-    if confirm(&api, &ada).await.is_none() {
-        return;
-    }
-    let (unwanted, wanted) = (format!("unwanted-{}", ada.email), format!("new-{}", ada.email));
-    let want = async |email: &str| {
-        let body = json!({"email": email, "password": PASSWORD});
-        let answer = send(ada.request("PATCH", "/api/me").json(&body)).await;
-        assert_eq!((answer.status, &answer.json()["pending_email"]), (200, &json!(email)), "{}", answer.body);
-    };
-    let verify =
-        async |token: &str| api.post("/api/auth/verify", &json!({"token": token, "password": PASSWORD})).await.status;
-
-    want(&unwanted).await;
-    let (keep, first) = (token_mailed_to(&ada.email, "kep_").await, token_mailed_to(&unwanted, "vrf_").await);
-    let kept = api.post("/api/auth/address/keep", &json!({"token": keep})).await;
-    assert_eq!((kept.status, verify(&first.unwrap()).await), (204, 404), "{}", kept.body);
-    want(&wanted).await;
-    let second = token_mailed_to(&wanted, "vrf_").await.unwrap();
-    assert_eq!(verify(&second).await, 204);
-
-    assert_eq!(log_in(&api, &ada.email, PASSWORD).await.status, 401);
-    let me = me(&api, &wanted).await;
-    assert_eq!((&me["email"], &me["pending_email"], &me["verified"]), (&json!(wanted), &Value::Null, &json!(true)));
-    mail_to(&ada.email, "Your account has another address now").await;
-}
-
-#[tokio::test]
-async fn a_session_is_ended_where_its_person_is_not() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
-    let lost = log_in(&api, &ada.email, PASSWORD).await.json();
-    let lost = || api.request("GET", "/api/me").bearer_auth(lost["token"].as_str().unwrap());
-    let sessions = send(ada.request("GET", "/api/me/sessions")).await.json();
-    let of_others = |session: &&Value| session["is_current"] == false;
-    let other = sessions["sessions"].as_array().unwrap().iter().find(of_others).unwrap();
-
-    let path = format!("/api/me/sessions/{}", other["id"].as_str().unwrap());
-    assert_eq!(send(ada.request("DELETE", &path)).await.status, 204);
-
-    eventually("the other session is over", 401, async || send(lost()).await.status).await;
-    assert_eq!(send(ada.request("GET", "/api/me")).await.status, 200);
 }
 
 #[tokio::test]

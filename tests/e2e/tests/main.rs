@@ -13,7 +13,6 @@ mod closing;
 mod contract;
 mod guesses;
 mod jobs;
-mod keys;
 mod limits;
 mod links;
 mod logs;

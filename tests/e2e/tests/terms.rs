@@ -68,19 +68,6 @@ async fn a_link_leads_elsewhere_by_rules_and_when_its_workspace_allows_it() {
     eventually("statistics tell the destinations", true, destinations).await;
 }
 
-#[tokio::test]
-async fn a_link_that_begins_later_leads_to_its_fallback() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
-    let body = json!({"url": "https://example.com/", "valid_from": "2099-01-01T00:00:00Z", "fallback_url": "https://example.com/soon"});
-    let code = shorten(&ada, body).await;
-
-    assert_eq!(api.get(&format!("/{code}")).await.header("location"), "https://example.com/soon");
-    assert_eq!(patch(&ada, &code, json!({"fallback_url": null})).await.json()["status"], json!("scheduled"));
-    let gone = async || api.get(&format!("/{code}")).await.status;
-    eventually("the link says that it doesn't lead yet", 410, gone).await;
-}
-
 /// A code that nobody has taken.
 fn unique(beginning: &str) -> String {
     format!("{beginning}{}", &uuid::Uuid::new_v4().simple().to_string()[..8])
