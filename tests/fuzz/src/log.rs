@@ -1,13 +1,10 @@
 //! What is logged while something runs.
 
-use std::{cell::RefCell, fmt, io, sync::Once};
+use std::{cell::RefCell, collections::BTreeMap, io, sync::Once};
 
 use linklet_lambda::telemetry;
-use serde::{
-    Deserialize, Deserializer,
-    de::{MapAccess, Visitor},
-};
-use serde_json::Value;
+use serde_json::{Deserializer, Value};
+use serde_with::rust::maps_duplicate_key_is_error;
 use tracing::Level;
 use tracing_subscriber::{layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
@@ -30,7 +27,7 @@ impl io::Write for ThisThread {
 
 /// Runs something on this thread and returns the members of each line that it logged. Whatever goes in, a line is one JSON
 /// object without control characters, and no member is in it twice.
-pub fn logged(run: impl FnOnce()) -> Vec<Vec<(String, Value)>> {
+pub fn logged(run: impl FnOnce()) -> Vec<BTreeMap<String, Value>> {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
         tracing_subscriber::registry().with(telemetry::lines("fuzz", Level::DEBUG, || ThisThread)).init();
@@ -41,38 +38,10 @@ pub fn logged(run: impl FnOnce()) -> Vec<Vec<(String, Value)>> {
     text.split_terminator('\n').map(members).collect()
 }
 
-fn members(line: &str) -> Vec<(String, Value)> {
+fn members(line: &str) -> BTreeMap<String, Value> {
     assert!(!line.chars().any(char::is_control), "a control character in {line:?}");
-    let Members(members) = serde_json::from_str(line).expect("a line is a JSON object");
-    for (position, (name, _)) in members.iter().enumerate() {
-        assert!(members[..position].iter().all(|(earlier, _)| earlier != name), "{name} is twice in {line}");
-    }
+    let mut json = Deserializer::from_str(line);
+    let members = maps_duplicate_key_is_error::deserialize(&mut json).expect("a line is a JSON object");
+    json.end().expect("a line is one object");
     members
-}
-
-/// An object's members as they are written; `Value` would keep the last of two.
-struct Members(Vec<(String, Value)>);
-
-impl<'de> Deserialize<'de> for Members {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Members;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-
-        deserializer.deserialize_map(InOrder)
-    }
 }

@@ -90,6 +90,10 @@ pub fn correlation() -> CorrelationId {
     CorrelationId::parse("req-42").unwrap()
 }
 
+pub fn noon() -> Timestamp {
+    Timestamp::parse("2026-03-02T12:00:00Z").unwrap()
+}
+
 /// A link of this person was created.
 pub fn url_created(person: &Person) -> Event {
     Event {

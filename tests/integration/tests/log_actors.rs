@@ -11,14 +11,6 @@ use crate::fixture::{limits, salt, send};
 
 const PASSWORD: &str = "correct horse battery";
 
-/// The line of the only request so far.
-fn request(logs: &CapturedLogs) -> Value {
-    let mut lines = logs.lines();
-    lines.retain(|line| line["message"] == "request answered");
-    assert_eq!(lines.len(), 1, "{lines:?}");
-    lines.remove(0)
-}
-
 #[tokio::test]
 async fn the_line_of_a_request_names_the_account_or_key_let_in() {
     let db = TestDynamoDb::start();
@@ -38,7 +30,7 @@ async fn the_line_of_a_request_names_the_account_or_key_let_in() {
         let logs = CapturedLogs::start();
         send(&db, function, request_of).await;
 
-        let line = request(&logs);
+        let line = logs.only("request answered");
         assert_eq!((&line["user_id"], &line["key_prefix"]), (&user, &key), "{line}");
         assert!(!line.to_string().contains("example.com"), "{line}");
     }
@@ -78,11 +70,9 @@ async fn a_login_logs_its_account_hashed_address_and_reason_of_refusal() {
         let logs = CapturedLogs::start();
         post("/api/auth/login", body).await;
 
-        let mut lines = logs.lines();
-        lines.retain(|line| line["message"] == message);
-        assert_eq!(lines.len(), 1, "{message}");
-        assert_eq!((&lines[0]["reason"], &lines[0]["user_id"]), (&reason, user));
-        assert_eq!(lines[0]["address_hash"], hash.as_str());
+        let line = logs.only(message);
+        assert_eq!((&line["reason"], &line["user_id"]), (&reason, user));
+        assert_eq!(line["address_hash"], hash.as_str());
         let all = format!("{:?}", logs.lines());
         assert!(!all.contains("198.51.100.77") && !all.contains("@example.com") && !all.contains("horse"), "{all}");
     }
@@ -92,24 +82,16 @@ async fn a_login_logs_its_account_hashed_address_and_reason_of_refusal() {
 async fn a_guess_that_has_to_wait_is_logged_with_the_hashed_address() {
     let db = TestDynamoDb::start();
     let auth = Auth::new(db.users(), tokens(), issuer(), limits(&db));
-    let guess = async || {
-        let body = json!({"email": "ada@example.com", "password": "wrong horse"});
-        RequestBuilder::new("POST", "/api/auth/login")
-            .json(&body)
-            .source_ip("198.51.100.77")
-            .send_to(&auth)
-            .await
-            .status
-    };
+    let body = json!({"email": "ada@example.com", "password": "wrong horse"});
+    let login = RequestBuilder::new("POST", "/api/auth/login").json(&body).source_ip("198.51.100.77");
+    let guess = async || login.clone().send_to(&auth).await.status;
     let logs = CapturedLogs::start();
 
     while guess().await != 429 {}
 
-    let mut lines = logs.lines();
-    lines.retain(|line| line["message"] == "a guess has to wait");
-    assert_eq!(lines.len(), 1, "{:?}", logs.lines());
-    assert_eq!(lines[0]["address_hash"], IpHash::of("198.51.100.77", &salt()).as_str());
-    assert_eq!(lines[0]["kind"], "passwords");
+    let line = logs.only("a guess has to wait");
+    assert_eq!(line["address_hash"], IpHash::of("198.51.100.77", &salt()).as_str());
+    assert_eq!(line["kind"], "passwords");
     let all = format!("{:?}", logs.lines());
     assert!(!all.contains("198.51.100.77") && !all.contains("@example.com") && !all.contains("horse"), "{all}");
 }
@@ -125,9 +107,7 @@ async fn a_refused_one_time_token_logs_the_hashed_address_but_not_itself() {
     let reset = RequestBuilder::new("POST", "/api/auth/password/reset").json(&body).source_ip("198.51.100.77");
     assert_eq!(reset.send_to(&auth).await.status, 404);
 
-    let mut lines = logs.lines();
-    lines.retain(|line| line["message"] == "a one-time token was refused");
-    assert_eq!(lines.len(), 1, "{:?}", logs.lines());
-    assert_eq!(lines[0]["address_hash"], IpHash::of("198.51.100.77", &salt()).as_str());
+    let line = logs.only("a one-time token was refused");
+    assert_eq!(line["address_hash"], IpHash::of("198.51.100.77", &salt()).as_str());
     assert!(!format!("{:?}", logs.lines()).contains(&token));
 }

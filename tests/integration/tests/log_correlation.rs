@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_analytics::Analytics;
-use linklet_domain::{
-    AuditContext, CorrelationId, Event, EventDetail, EventId, PlannedTick, Reach, Role, Timestamp, UrlCreated, UserId,
-};
+use linklet_domain::{AuditContext, CorrelationId, Event, PlannedTick, Reach, Role, Timestamp, UserId};
 use linklet_dynamodb::{JobsTable, NotificationsTable, Removal, StatsTable, WatchTable};
 use linklet_jobs::JobRunner;
 use linklet_lambda::{
@@ -17,7 +15,7 @@ use linklet_lambda::{
 use linklet_notify::Notify;
 use linklet_test_support::{
     CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Outage, Person, RequestBuilder, Site,
-    TargetBuilder, TestDynamoDb, an_origin, event_batch, link_id, queue_batch, removal, token_of,
+    TargetBuilder, TestDynamoDb, an_origin, event_batch, queue_batch, removal, token_of,
 };
 use linklet_watch_links::WatchLinks;
 use serde_json::json;
@@ -212,19 +210,5 @@ async fn lines_of_a_batch_without_requests_share_a_new_id() {
 }
 
 fn created(person: &Person, request: &str) -> Event {
-    let detail = UrlCreated {
-        link: link_id("launch"),
-        original_url: "https://example.com/".parse().unwrap(),
-        user_id: person.id,
-        expires_at: None,
-        watch: false,
-        quiet: false,
-    };
-    Event {
-        event_id: EventId::generate(),
-        occurred_at: Timestamp::now(),
-        correlation_id: id(request),
-        workspace_id: person.workspace,
-        detail: EventDetail::UrlCreated(detail),
-    }
+    Event { correlation_id: id(request), ..fixture::url_created(person) }
 }

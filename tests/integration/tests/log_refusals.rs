@@ -2,7 +2,7 @@
 
 use linklet_account::Account;
 use linklet_domain::{
-    ApiKeySecret, Link, Membership, Role, SessionId, ShortCode, Timestamp, UnsubscribeToken, UserId, WorkspaceId,
+    ApiKeySecret, Membership, Role, SessionId, ShortCode, Timestamp, UnsubscribeToken, UserId, WorkspaceId,
 };
 use linklet_shorten::Shorten;
 use linklet_test_support::{
@@ -11,7 +11,7 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{salt, send};
+use crate::fixture::{salt, send, with_link};
 
 /// The only warning so far.
 fn warning(logs: &CapturedLogs) -> Value {
@@ -19,12 +19,6 @@ fn warning(logs: &CapturedLogs) -> Value {
     warnings.retain(|line| line["level"] == "WARN");
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     warnings.remove(0)
-}
-
-async fn with_link() -> (TestDynamoDb, Link) {
-    let (db, link) = (TestDynamoDb::start(), LinkBuilder::new("launch").build());
-    db.store(&link).await;
-    (db, link)
 }
 
 /// An API key of this person that can do everything, and its prefix.
@@ -40,7 +34,7 @@ async fn key_of(db: &TestDynamoDb, person: &Person, expires_at: Option<Timestamp
 
 #[tokio::test]
 async fn access_to_somebody_elses_link_is_one_warning_that_names_who_asked() {
-    let (db, link) = with_link().await;
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
     let (user, workspace) = (UserId::generate(), WorkspaceId::generate());
     let strangers = token_of(&user, &workspace, Role::Admin);
     let colleagues = token_of(&user, &link.identity.workspace, Role::Member);
@@ -72,7 +66,7 @@ async fn access_to_somebody_elses_link_is_one_warning_that_names_who_asked() {
 
 #[tokio::test]
 async fn an_api_key_that_reaches_another_workspace_is_logged_by_prefix() {
-    let (db, _) = with_link().await;
+    let (db, _) = with_link(LinkBuilder::new("launch")).await;
     let ada = db.register("ada").await;
     let (key, prefix) = key_of(&db, &ada, None).await;
     let logs = CapturedLogs::start();
@@ -197,7 +191,7 @@ async fn five_generated_codes_that_are_taken_are_a_warning() {
 
 #[tokio::test]
 async fn secrets_in_a_path_or_a_user_agent_are_not_logged() {
-    let (db, _) = with_link().await;
+    let (db, _) = with_link(LinkBuilder::new("launch")).await;
     let key = ApiKeySecret::generate().unwrap();
     let secret = key.reveal();
     let token = token_for(&WorkspaceId::generate(), Role::Admin);

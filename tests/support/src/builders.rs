@@ -94,16 +94,6 @@ impl LinkBuilder {
         self
     }
 
-    /// With these rules and variants, as an answer has them.
-    ///
-    /// # Panics
-    /// When they are none.
-    #[must_use]
-    pub fn routed(mut self, routing: &Value) -> Self {
-        self.0.routing = Some(serde_json::from_value(routing.clone()).expect("rules and variants"));
-        self
-    }
-
     /// With these tags.
     ///
     /// # Panics

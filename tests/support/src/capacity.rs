@@ -135,6 +135,13 @@ impl CapacityMeter {
         self.total().write_units
     }
 
+    /// Read and write request units, which it forgets.
+    pub fn spent(&self) -> (f64, f64) {
+        let total = self.total();
+        self.reset();
+        (total.read_units, total.write_units)
+    }
+
     /// How many calls DynamoDB has answered.
     pub fn calls(&self) -> usize {
         self.total().calls
@@ -269,51 +276,6 @@ mod tests {
         TransactWriteItem::builder().put(put).build()
     }
 
-    /// A row of WatchTable, in the index of this workspace if it names one. The index has its URL and not its errors.
-    fn target_row(workspace: Option<&str>, url: u64, errors: usize) -> HashMap<String, AttributeValue> {
-        let mut item = key("a");
-        item.insert("url".to_owned(), AttributeValue::N(url.to_string()));
-        item.insert("errors".to_owned(), AttributeValue::S("x".repeat(errors)));
-        if let Some(workspace) = workspace {
-            item.insert("by_workspace_pk".to_owned(), AttributeValue::S(workspace.to_owned()));
-            item.insert("by_workspace_sk".to_owned(), AttributeValue::S("a".to_owned()));
-        }
-        item
-    }
-
-    #[tokio::test]
-    async fn a_put_costs_a_unit_for_each_started_kilobyte() {
-        let (_db, client, meter) = bench();
-        for (what, item, units) in [
-            ("a few bytes", key("a"), 1.0),
-            ("1,024 bytes", sized("b", 1_024), 1.0),
-            ("1,025 bytes", sized("c", 1_025), 2.0),
-        ] {
-            meter.reset();
-            put(&client, item).send().await.unwrap();
-            assert_eq!((meter.write_units(), meter.read_units(), meter.calls()), (units, 0.0, 1), "{what}");
-        }
-    }
-
-    #[tokio::test]
-    async fn a_write_costs_the_larger_of_the_old_and_new_item() {
-        let (_db, client, meter) = bench();
-        put(&client, sized("a", 2_500)).send().await.unwrap();
-        meter.reset();
-
-        put(&client, key("a")).send().await.unwrap();
-        assert_eq!(meter.write_units(), 3.0);
-        put(&client, sized("a", 2_500)).send().await.unwrap();
-        assert_eq!(meter.write_units(), 6.0);
-        let update = client.update_item().table_name(TABLE).set_key(Some(key("a")));
-        update.update_expression("REMOVE filling").send().await.unwrap();
-        assert_eq!(meter.write_units(), 9.0);
-        client.delete_item().table_name(TABLE).set_key(Some(key("a"))).send().await.unwrap();
-        assert_eq!(meter.write_units(), 10.0);
-        client.delete_item().table_name(TABLE).set_key(Some(key("nothing"))).send().await.unwrap();
-        assert_eq!(meter.write_units(), 11.0);
-    }
-
     #[tokio::test]
     async fn a_transaction_costs_twice_its_writes() {
         let (_db, client, meter) = bench();
@@ -350,95 +312,6 @@ mod tests {
         transaction.send().await.unwrap();
 
         assert_eq!((meter.write_units(), meter.read_units()), (0.0, 2.0));
-    }
-
-    #[tokio::test]
-    async fn an_eventual_read_costs_half_of_a_consistent_one() {
-        let (_db, client, meter) = bench();
-        put(&client, sized("a", 4_096)).send().await.unwrap();
-        put(&client, sized("b", 4_097)).send().await.unwrap();
-        for (name, consistent, units) in
-            [("a", true, 1.0), ("a", false, 0.5), ("b", true, 2.0), ("b", false, 1.0), ("nothing", false, 0.5)]
-        {
-            meter.reset();
-            client
-                .get_item()
-                .table_name(TABLE)
-                .set_key(Some(key(name)))
-                .consistent_read(consistent)
-                .send()
-                .await
-                .unwrap();
-            assert_eq!((meter.read_units(), meter.write_units()), (units, 0.0), "{name}, consistently: {consistent}");
-        }
-    }
-
-    #[tokio::test]
-    async fn a_batch_of_reads_costs_the_sum_of_its_items() {
-        let (_db, client, meter) = bench();
-        put(&client, sized("a", 4_097)).send().await.unwrap();
-        put(&client, key("b")).send().await.unwrap();
-        for (consistent, units) in [(true, 4.0), (false, 2.0)] {
-            meter.reset();
-            let keys = ["a", "b", "nothing"].map(key).into();
-            let asked = KeysAndAttributes::builder().set_keys(Some(keys)).consistent_read(consistent);
-            client.batch_get_item().request_items(TABLE, asked.build().unwrap()).send().await.unwrap();
-            assert_eq!((meter.read_units(), meter.calls()), (units, 1), "consistently: {consistent}");
-        }
-    }
-
-    #[tokio::test]
-    async fn a_query_rounds_the_sum_of_its_items() {
-        let (_db, client, meter) = bench();
-        for sk in ["1", "2", "3"] {
-            let mut item = sized("a", 1_500);
-            item.insert("sk".to_owned(), AttributeValue::S(sk.to_owned()));
-            put(&client, item).send().await.unwrap();
-        }
-        for (consistent, units) in [(true, 2.0), (false, 1.0)] {
-            meter.reset();
-            let query =
-                client.query().table_name(TABLE).key_condition_expression("pk = :pk").consistent_read(consistent);
-            query.expression_attribute_values(":pk", AttributeValue::S("a".to_owned())).send().await.unwrap();
-            assert_eq!(meter.read_units(), units, "consistently: {consistent}");
-        }
-    }
-
-    #[test]
-    fn an_item_takes_the_bytes_of_its_names_and_values() {
-        let item = serde_json::json!({"pk": {"S": "four"}, "ü": {"S": "é"}, "is_up": {"BOOL": true}});
-
-        assert_eq!(item_bytes(&item), (2 + 4) + (2 + 2) + (5 + 1));
-    }
-
-    #[tokio::test]
-    async fn an_index_costs_what_changes_in_it() {
-        let (_db, client, meter) = bench();
-        for (what, item, units) in [
-            ("a row outside of the index", target_row(None, 1, 0), 1.0),
-            ("it enters the index", target_row(Some("w"), 1, 0), 2.0),
-            ("a projected attribute changes", target_row(Some("w"), 2, 0), 2.0),
-            ("another attribute changes", target_row(Some("w"), 2, 1), 1.0),
-            ("another attribute is large", target_row(Some("w"), 3, 1_024), 3.0),
-            ("another attribute was large", target_row(Some("w"), 3, 1), 2.0),
-            ("its place in the index changes", target_row(Some("x"), 3, 1), 3.0),
-            ("it leaves the index", target_row(None, 3, 1), 2.0),
-        ] {
-            meter.reset();
-            client.put_item().table_name("WatchTable").set_item(Some(item)).send().await.unwrap();
-            assert_eq!(meter.write_units(), units, "{what}");
-        }
-    }
-
-    #[tokio::test]
-    async fn an_index_costs_no_more_in_a_transaction() {
-        let (_db, client, meter) = bench();
-        let put = Put::builder().table_name("WatchTable").set_item(Some(target_row(Some("w"), 1, 0))).build().unwrap();
-
-        let action = TransactWriteItem::builder().put(put).build();
-        client.transact_write_items().transact_items(action).send().await.unwrap();
-
-        assert_eq!(meter.write_units(), 2.0 + 1.0);
     }
 
     #[tokio::test]

@@ -1,7 +1,10 @@
-use std::convert::Infallible;
+use std::{convert::Infallible, time::Duration};
 
 use aws_lambda_events::dynamodb::Event as StreamEvent;
-use aws_sdk_dynamodb::{Client, config::Intercept};
+use aws_sdk_dynamodb::{
+    Client,
+    config::{Intercept, retry::RetryConfig},
+};
 use linklet_domain::{
     Account, ApiKey, AuditContext, CorrelationId, EmailAddress, Handover, Invitation, Link, LinkEdit, LinkId,
     LinkPatch, Member, Membership, OneTimeToken, Record, Role, Target, Task, TaskWork, Timestamp, TokenHash,
@@ -17,7 +20,7 @@ use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
 
 use crate::{
-    Person, Template, a_session, an_origin,
+    Faults, Person, Template, a_session, an_origin,
     service::{Operation, Service, config},
     tokens,
 };
@@ -82,6 +85,12 @@ impl TestDynamoDb {
     /// Another client, with this between it and DynamoDB.
     pub fn client_with(&self, interceptor: impl Intercept + 'static) -> Client {
         Client::from_conf(self.service.config().interceptor(interceptor).build())
+    }
+
+    /// A client whose calls can fail, and that tries each so often, as those of functions do.
+    pub fn client_retrying(&self, faults: &Faults, tries: u32) -> Client {
+        let retry = RetryConfig::standard().with_max_attempts(tries).with_initial_backoff(Duration::from_millis(1));
+        Client::from_conf(self.service.config().interceptor(faults.clone()).retry_config(retry).build())
     }
 
     /// The table of links.

@@ -410,46 +410,14 @@ impl Intercept for WriteCounter {
     }
 }
 
-/// Takes the tokens from transactions, by which DynamoDB knows one that is sent again: this implementation looks through all
-/// tokens of the last ten minutes at each transaction, which is too slow for very many. Only for clients that try once.
-#[derive(Debug, Clone, Copy)]
-pub struct WithoutTokens;
-
-impl Intercept for WithoutTokens {
-    fn name(&self) -> &'static str {
-        "WithoutTokens"
-    }
-
-    fn modify_before_retry_loop(
-        &self,
-        context: &mut BeforeTransmitInterceptorContextMut<'_>,
-        _components: &RuntimeComponents,
-        _config: &mut ConfigBag,
-    ) -> Result<(), BoxError> {
-        let request = context.request_mut();
-        if operation_of(request) == "TransactWriteItems" {
-            let mut body = json_of(request)?;
-            if let Some(members) = body.as_object_mut() {
-                members.remove("ClientRequestToken");
-            }
-            set_json(request, &body);
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::{collections::BTreeSet, time::Duration};
+    use std::collections::BTreeSet;
 
     use aws_sdk_dynamodb::{
         Client,
-        config::retry::RetryConfig,
         error::{ProvideErrorMetadata, SdkError},
-        operation::{
-            put_item::{PutItemError, builders::PutItemFluentBuilder},
-            transact_write_items::TransactWriteItemsError,
-        },
+        operation::{put_item::builders::PutItemFluentBuilder, transact_write_items::TransactWriteItemsError},
         types::{AttributeValue, Put, TransactWriteItem},
     };
 
@@ -463,9 +431,8 @@ mod tests {
     /// A table, a client that tries this often, and what fails of its calls.
     fn bench(tries: u32) -> (TestDynamoDb, Client, Faults) {
         let (db, faults) = (TestDynamoDb::start(), Faults::default());
-        let retry = RetryConfig::standard().with_max_attempts(tries).with_initial_backoff(Duration::from_millis(1));
-        let config = db.client_with(faults.clone()).config().to_builder().retry_config(retry).build();
-        (db, Client::from_conf(config), faults)
+        let client = db.client_retrying(&faults, tries);
+        (db, client, faults)
     }
 
     fn key(name: &str) -> HashMap<String, AttributeValue> {
@@ -510,25 +477,30 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_call_that_is_not_sent_changes_nothing() {
-        let (db, client, faults) = bench(1);
-        faults.plan(Some((0, Fault::NotSent)));
+    async fn a_spoilt_call_fails_in_its_way_and_only_a_lost_answer_changes_something() {
+        let cancelled = Fault::Cancelled(Cancellation::TransactionConflict);
+        for (fault, expected) in [
+            (Fault::NotSent, names([])),
+            (Fault::AnswerLost, names(["a"])),
+            (Fault::Throttled, names([])),
+            // What is no transaction is throttled.
+            (cancelled, names([])),
+        ] {
+            let (db, client, faults) = bench(1);
+            faults.plan(Some((0, fault)));
 
-        let error = put(&client, "a").send().await.unwrap_err();
+            let error = put(&client, "a").send().await.unwrap_err();
 
-        assert!(matches!(error, SdkError::DispatchFailure(_)), "{error:?}");
-        assert_eq!(stored(&db), names([]));
-    }
-
-    #[tokio::test]
-    async fn a_call_whose_answer_is_lost_is_carried_out() {
-        let (db, client, faults) = bench(1);
-        faults.plan(Some((0, Fault::AnswerLost)));
-
-        let error = put(&client, "a").send().await.unwrap_err();
-
-        assert!(matches!(error, SdkError::ResponseError(_)), "{error:?}");
-        assert_eq!(stored(&db), names(["a"]));
+            let is_expected = match (fault, &error) {
+                (Fault::NotSent, SdkError::DispatchFailure(_)) | (Fault::AnswerLost, SdkError::ResponseError(_)) => {
+                    true
+                }
+                (_, SdkError::ServiceError(error)) => error.err().is_provisioned_throughput_exceeded_exception(),
+                _ => false,
+            };
+            assert!(is_expected, "{fault:?}: {error:?}");
+            assert_eq!(stored(&db), expected, "{fault:?}");
+        }
     }
 
     #[tokio::test]
@@ -542,19 +514,6 @@ mod tests {
         let error = put(&Client::from_conf(config.build()), "a").send().await.unwrap_err().into_service_error();
 
         assert!(error.is_provisioned_throughput_exceeded_exception(), "{error:?}");
-    }
-
-    #[tokio::test]
-    async fn a_throttled_call_is_refused_by_dynamodb_and_changes_nothing() {
-        let (db, client, faults) = bench(1);
-        faults.plan(Some((0, Fault::Throttled)));
-
-        let error = put(&client, "a").send().await.unwrap_err();
-
-        assert_eq!(error.code(), Some("ProvisionedThroughputExceededException"));
-        assert_eq!(error.raw_response().unwrap().status().as_u16(), 400);
-        assert!(error.into_service_error().is_provisioned_throughput_exceeded_exception());
-        assert_eq!(stored(&db), names([]));
     }
 
     #[tokio::test]
@@ -579,60 +538,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_transaction_is_throttled_instead_of_cancelled() {
-        let (db, client, faults) = bench(1);
-        faults.plan(Some((0, Fault::Cancelled(Cancellation::TransactionConflict))));
+    async fn a_batch_can_be_asked_again_for_what_is_left_unprocessed() {
+        for (fault, wanted, found, left) in [
+            (Fault::Unprocessed, &["b", "a", "c"][..], names(["a", "c"]), &["b"][..]),
+            (Fault::HalfUnprocessed, &["b", "a", "c"], names(["c"]), &["b", "a"]),
+            (Fault::Unprocessed, &["a"], names([]), &["a"]),
+        ] {
+            let (_db, client, faults) = bench(1);
+            for name in wanted {
+                put(&client, name).send().await.unwrap();
+            }
+            faults.plan(Some((0, fault)));
 
-        let error = put(&client, "a").send().await.unwrap_err().into_service_error();
+            let (read, unprocessed) = read(&client, wanted).await;
 
-        assert!(error.is_provisioned_throughput_exceeded_exception(), "{error:?}");
-        assert_eq!(stored(&db), names([]));
-    }
-
-    #[tokio::test]
-    async fn a_batch_can_be_asked_again_for_its_unprocessed_first_key() {
-        let (_db, client, faults) = bench(1);
-        for name in ["a", "b", "c"] {
-            put(&client, name).send().await.unwrap();
+            assert_eq!((read, &unprocessed), (found, &Some(HashMap::from([(TABLE.to_owned(), asked(left))]))));
+            let answer = client.batch_get_item().set_request_items(unprocessed).send().await.unwrap();
+            assert_eq!(answer.responses.unwrap()[TABLE].len(), left.len());
+            assert!(answer.unprocessed_keys.unwrap().is_empty());
         }
-        faults.plan(Some((0, Fault::Unprocessed)));
-
-        let (found, unprocessed) = read(&client, &["b", "a", "c"]).await;
-
-        assert_eq!(found, names(["a", "c"]));
-        assert_eq!(unprocessed, Some(HashMap::from([(TABLE.to_owned(), asked(&["b"]))])));
-        let answer = client.batch_get_item().set_request_items(unprocessed).send().await.unwrap();
-        assert_eq!(
-            answer.responses.unwrap()[TABLE],
-            [HashMap::from([("sk".to_owned(), AttributeValue::S("b".to_owned()))])]
-        );
-        assert!(answer.unprocessed_keys.unwrap().is_empty());
-    }
-
-    #[tokio::test]
-    async fn a_batch_can_leave_the_first_half_of_its_keys_unprocessed() {
-        let (_db, client, faults) = bench(1);
-        for name in ["a", "b", "c"] {
-            put(&client, name).send().await.unwrap();
-        }
-        faults.plan(Some((0, Fault::HalfUnprocessed)));
-
-        let (found, unprocessed) = read(&client, &["b", "a", "c"]).await;
-
-        assert_eq!(found, names(["c"]));
-        assert_eq!(unprocessed, Some(HashMap::from([(TABLE.to_owned(), asked(&["b", "a"]))])));
-    }
-
-    #[tokio::test]
-    async fn a_batch_of_one_key_can_be_left_unprocessed() {
-        let (_db, client, faults) = bench(1);
-        put(&client, "a").send().await.unwrap();
-        faults.plan(Some((0, Fault::Unprocessed)));
-
-        let (found, unprocessed) = read(&client, &["a"]).await;
-
-        assert_eq!(found, names([]));
-        assert_eq!(unprocessed, Some(HashMap::from([(TABLE.to_owned(), asked(&["a"]))])));
     }
 
     #[tokio::test]
@@ -712,30 +636,5 @@ mod tests {
         let error = put(&client, "c").send().await.unwrap_err().into_service_error();
         assert!(error.is_provisioned_throughput_exceeded_exception(), "{error:?}");
         assert_eq!(stored(&db), names(["a", "b"]));
-    }
-
-    #[tokio::test]
-    async fn a_repeated_write_whose_answer_was_lost_fails_its_condition() {
-        let (db, client, faults) = bench(3);
-        faults.plan(Some((0, Fault::AnswerLost)));
-
-        let sent = put(&client, "a").condition_expression("attribute_not_exists(pk)").send().await;
-
-        let error = sent.unwrap_err().into_service_error();
-        assert!(matches!(error, PutItemError::ConditionalCheckFailedException(_)), "{error:?}");
-        assert_eq!(stored(&db), names(["a"]));
-    }
-
-    #[tokio::test]
-    async fn the_sdk_repeats_a_transaction_with_a_lost_answer_under_its_token() {
-        let (db, client, faults) = bench(3);
-        faults.plan(Some((0, Fault::AnswerLost)));
-        let put = Put::builder().table_name(TABLE).set_item(Some(key("a")));
-        let put = put.condition_expression("attribute_not_exists(pk)").build().unwrap();
-        let action = TransactWriteItem::builder().put(put).build();
-
-        client.transact_write_items().transact_items(action).send().await.unwrap();
-
-        assert_eq!(stored(&db), names(["a"]));
     }
 }

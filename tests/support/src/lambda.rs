@@ -438,14 +438,6 @@ mod tests {
     }
 
     #[tokio::test]
-    #[should_panic(expected = "/nowhere can't start: ")]
-    async fn what_cannot_be_started_is_a_failure() {
-        let program = Program { command: vec!["/nowhere".into()], variables: BTreeMap::new(), memory: 256 };
-
-        drop(FakeLambda::start(&program, &Journal::default()));
-    }
-
-    #[tokio::test]
     async fn calls_are_noted_with_what_they_cost_and_passed_on() {
         let (db, journal) = (TestDynamoDb::start(), Journal::default());
         let config = db.client().config().to_builder().endpoint_url(journal.in_front_of(db.endpoint())).build();

@@ -53,7 +53,7 @@ pub use capacity::{CapacityMeter, Consumption, item_bytes};
 pub use contract::{Contract, Exchange};
 pub use cost_units::{cost_units, write_cost_units};
 pub use database::{StreamReader, TestDynamoDb, users_by};
-pub use faults::{Cancellation, Fault, Faults, WithoutTokens, WriteCounter, operation_of};
+pub use faults::{Cancellation, Fault, Faults, WriteCounter, operation_of};
 pub use http::{
     Answer, RequestBuilder, TOKEN_SECRET, authenticator, issuer, token_for, token_of, token_without_workspace, tokens,
 };
@@ -62,7 +62,7 @@ pub use logs::CapturedLogs;
 pub use notifiers::FakeNotifiers;
 pub use queues::{FakeQueues, Outage};
 pub use rendezvous::Rendezvous;
-pub use roles::{Grant, grants, in_role_of};
+pub use roles::{Grant, grants, in_role_of, keys_of};
 pub use secrets::FakeSecret;
 pub use service::execute;
 pub use site::{Manner, OpenRequests, Site};

@@ -49,6 +49,17 @@ impl CapturedLogs {
         self.text().lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
     }
 
+    /// The only line with this message so far.
+    ///
+    /// # Panics
+    /// When there are more or none.
+    pub fn only(&self, message: &str) -> Value {
+        let mut lines = self.lines();
+        lines.retain(|line| line["message"] == message);
+        assert_eq!(lines.len(), 1, "{message}: {}", self.text());
+        lines.remove(0)
+    }
+
     /// All that was written so far.
     ///
     /// # Panics

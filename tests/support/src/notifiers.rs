@@ -111,6 +111,31 @@ impl FakeNotifiers {
         self.lock().mails.clone()
     }
 
+    /// The texts of the accepted mails.
+    pub fn texts(&self) -> Vec<String> {
+        self.each("/Content/Simple/Body/Text/Data")
+    }
+
+    /// The accepted mails in HTML.
+    pub fn htmls(&self) -> Vec<String> {
+        self.each("/Content/Simple/Body/Html/Data")
+    }
+
+    /// The subjects of the accepted mails.
+    pub fn subjects(&self) -> Vec<String> {
+        self.each("/Content/Simple/Subject/Data")
+    }
+
+    /// The first recipients of the accepted mails.
+    pub fn recipients(&self) -> Vec<String> {
+        self.each("/Destination/ToAddresses/0")
+    }
+
+    fn each(&self, pointer: &str) -> Vec<String> {
+        let text = |mail: &Value| mail.pointer(pointer).and_then(Value::as_str).expect("a mail has it").to_owned();
+        self.lock().mails.iter().map(text).collect()
+    }
+
     fn lock(&self) -> MutexGuard<'_, Heard> {
         lock(&self.state.heard)
     }

@@ -147,6 +147,12 @@ fn queried(request: &Value) -> Option<String> {
     request["ExpressionAttributeValues"][name]["S"].as_str().map(str::to_owned)
 }
 
+/// The tables and partition keys that a call is about.
+pub fn keys_of(operation: &str, request: &Value) -> Vec<(String, String)> {
+    let calls = Call::all_of(operation, request).into_iter();
+    calls.flat_map(|call| call.keys.into_iter().map(move |key| (call.table.clone(), key))).collect()
+}
+
 tokio::task_local! {
     /// The function that answers.
     static ANSWERING: String;

@@ -375,14 +375,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_template_has_tables_and_routes() {
-        let template = Template::load();
-
-        assert!(template.tables().contains_key("LinksTable"));
-        assert!(template.route_keys().any(|key| key == "ANY /r/{code}"));
-    }
-
-    #[test]
     fn a_path_finds_the_route_that_api_gateway_finds() {
         let key = |path| Template::load().route_key("GET", path);
 
@@ -409,14 +401,5 @@ mod tests {
         assert_eq!(template.properties("AuthUnthrottledAlarm")["Dimensions"][0]["Value"], "auth");
         assert!(template.has("Dashboard") && template.child_parameters().contains_key("HttpApi"));
         assert_eq!((template.condition("Dashboard"), template.condition("HttpApi")), (Some("IsFull"), None));
-    }
-
-    #[test]
-    fn a_function_has_its_own_variables_and_those_of_all() {
-        let redirect = &Template::load().functions()["RedirectFunction"];
-
-        assert_eq!(redirect.pointer("/Environment/Variables/LOG_LEVEL"), Some(&json!("LogLevel")));
-        assert_eq!(redirect.pointer("/Environment/Variables/LINKS_TABLE"), Some(&json!("LinksTable")));
-        assert_eq!(redirect["Timeout"], 10);
     }
 }

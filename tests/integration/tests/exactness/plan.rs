@@ -314,22 +314,11 @@ pub fn packed_batch(events: &[Event], packed: usize) -> SqsEvent {
     if packed == 1 { event_batch(events) } else { queue_batch(&bodies) }
 }
 
-/// What becomes of the clicks of a batch's messages.
-#[derive(Debug, Default)]
-pub struct Answered {
-    pub acknowledged: Vec<usize>,
-    /// They come again.
-    pub failed: Vec<usize>,
-}
-
-/// What a consumer has answered to a batch whose messages have so many clicks each; message ids are places among them.
-pub fn answered(batch: &[usize], packed: usize, answer: &SqsBatchResponse) -> Answered {
+/// The clicks whose messages a consumer has acknowledged, of a batch whose messages have so many clicks each; message ids are
+/// places among them.
+pub fn acknowledged(batch: &[usize], packed: usize, answer: &SqsBatchResponse) -> Vec<usize> {
     let failures: BTreeSet<usize> =
         answer.batch_item_failures.iter().map(|failure| failure.item_identifier.parse().unwrap()).collect();
-    let mut answered = Answered::default();
-    for (place, click) in batch.iter().enumerate() {
-        let list = if failures.contains(&(place / packed)) { &mut answered.failed } else { &mut answered.acknowledged };
-        list.push(*click);
-    }
-    answered
+    let is_done = |(place, _): &(usize, &usize)| !failures.contains(&(place / packed));
+    batch.iter().enumerate().filter(is_done).map(|(_, click)| *click).collect()
 }

@@ -22,7 +22,7 @@ use tokio::runtime::{Builder, Runtime};
 use super::{
     model::{Click, Expected, Link},
     observed::{Verdict, check, ever, milestones, same},
-    plan::{Delivery, End, LINKS, Queue, Rival, Schedule, Task, answered, packed_batch, schedules},
+    plan::{Delivery, End, LINKS, Queue, Rival, Schedule, Task, acknowledged, packed_batch, schedules},
     seed::seed,
     turns::{Seat, Turns},
 };
@@ -228,7 +228,7 @@ impl Play<'_> {
         let packed = self.schedule.packed;
         let answer = consumers.seat.live(consumer.consume(packed_batch(&events, packed))).await;
         match answer {
-            Some(answer) if end != End::Unheard => answered(batch, packed, &answer).acknowledged,
+            Some(answer) if end != End::Unheard => acknowledged(batch, packed, &answer),
             _ => Vec::new(),
         }
     }
@@ -244,7 +244,7 @@ impl Play<'_> {
             }
             let events: Vec<_> = batch.iter().map(|place| self.event(*place)).collect();
             let answer = consumer.consume(packed_batch(&events, self.schedule.packed)).await;
-            queue.forget(&answered(&batch, self.schedule.packed, &answer).acknowledged);
+            queue.forget(&acknowledged(&batch, self.schedule.packed, &answer));
         }
         Err("messages come again and again".to_owned())
     }

@@ -2,8 +2,6 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 
-use proptest::test_runner::{RngAlgorithm, TestRng};
-
 /// The seed that `PROPTEST_RNG_SEED` names, or a new one. It is printed, so that a failing run can be repeated.
 pub fn seed() -> u64 {
     let seed = match std::env::var("PROPTEST_RNG_SEED") {
@@ -12,11 +10,4 @@ pub fn seed() -> u64 {
     };
     println!("PROPTEST_RNG_SEED={seed}");
     seed
-}
-
-/// Numbers that follow from the seed.
-pub fn random(seed: u64) -> TestRng {
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
 }

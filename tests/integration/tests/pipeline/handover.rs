@@ -265,23 +265,6 @@ async fn if_the_heir_leaves_during_a_handover_the_oldest_admin_inherits() {
 }
 
 #[tokio::test]
-async fn what_an_heir_has_got_goes_on_to_the_next_one() {
-    let fixture = Fixture::new().await;
-    let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Admin).await;
-    let (workspace, ada) = (&fixture.ada.workspace, &fixture.ada.id);
-    let link = fixture.store(fixture.link("launch", &fixture.bob)).await;
-    let target = fixture.target("https://a.example/", &fixture.bob).await;
-    fixture.remove(&removal(workspace, &carol.id, &fixture.bob.id)).await;
-    fixture.carry().await;
-    assert_eq!((fixture.owner(&link).await, fixture.owner_of(&target).await), (carol.id, carol.id));
-
-    fixture.remove(&removal(workspace, ada, &carol.id)).await;
-    fixture.carry().await;
-
-    assert_eq!((fixture.owner(&link).await, fixture.owner_of(&target).await), (*ada, *ada));
-}
-
-#[tokio::test]
 async fn what_somebody_creates_who_has_come_back_is_theirs() {
     let fixture = Fixture::new().await;
     let old = fixture.store(fixture.link("before", &fixture.bob)).await;
@@ -410,22 +393,6 @@ async fn an_unreadable_checkpoint_fails_a_handover_which_then_begins_anew() {
     fixture.stream.carry(&fixture.function()).await;
 
     assert_eq!((fixture.owner(&link).await, fixture.state().await, fixture.parked()), (fixture.ada.id, None, 0));
-}
-
-/// A step that Lambda repeats occupies the stream, in which others wait.
-#[tokio::test]
-async fn a_handover_without_progress_for_an_hour_fails_and_begins_anew() {
-    let fixture = Fixture::new().await;
-    fixture.remove_bob().await;
-    let record = fixture.stream.news().pop().unwrap();
-    fixture.ahead.set(Duration::from_secs(3_601));
-
-    assert_eq!(retry_from(&job_step(&fixture.function(), &record).await), None);
-    assert_eq!(fixture.state().await, Some(JobState::Failed));
-    fixture.pass(Duration::ZERO);
-    fixture.carry().await;
-
-    assert_eq!(fixture.state().await, None);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use aws_lambda_events::dynamodb::{Event as StreamEvent, EventRecord};
+use aws_lambda_events::dynamodb::EventRecord;
 use aws_sdk_dynamodb::config::Intercept;
 use futures_util::future::{join, join_all};
 use linklet_domain::{
@@ -342,24 +342,6 @@ async fn a_rename_changes_each_link_once_despite_kills_and_outages() {
     }
     let changes = changes(&mut links);
     assert_eq!((changes.len(), changes.values().all(|count| *count == 1)), (tagged, true));
-}
-
-#[tokio::test]
-async fn a_turn_that_got_somewhere_before_a_table_failed_notes_that() {
-    let fixture = Fixture::new().await;
-    with_tagged_links(&fixture, 20).await;
-    let (job, record) = fixture.begin_to_rename().await;
-    let (mut cut_off, faults): (_, Faults) = fixture.through();
-    cut_off.kinds.links.links_at_once = 10;
-    // A page is one read and five writes.
-    faults.plan_all((8..1_000).map(|call| (call, Fault::NotSent)));
-
-    assert_eq!(retry_from(&job_step(&cut_off, &record).await), None);
-
-    let Job { state, progress, step, checkpoint, .. } = fixture.job(&job).await;
-    assert_eq!((state, progress.changed, step, checkpoint.is_some()), (JobState::Running, 5, 1, true));
-    fixture.carry().await;
-    assert_eq!(fixture.outcome(&job).await, (JobState::Done, [20, 20, 0]));
 }
 
 #[tokio::test]
@@ -894,28 +876,4 @@ async fn the_audit_log_says_a_jobs_work_outcome_and_author() {
     let told = fixture.db.notifications().list(&fixture.bob.id, &[], 10, None).await.unwrap().page.items;
     let cancelled = "Your job to rename the tag a to b was cancelled by somebody else: 0 links changed.";
     assert!(told.iter().any(|one| one.message == cancelled), "{told:?}");
-}
-
-#[tokio::test]
-async fn the_sample_events_are_let_through_and_understood() {
-    let fixture = Fixture::new().await;
-    for sample in [
-        include_str!("../../../../functions/jobs/events/started.json"),
-        include_str!("../../../../functions/jobs/events/noted.json"),
-        include_str!("../../../../functions/jobs/events/cancelled.json"),
-    ] {
-        let sample: StreamEvent = serde_json::from_str(sample).unwrap();
-        assert!(sample.records.iter().all(|record| is_let_through("JobsStream", record)));
-        assert!(!sample.records.iter().any(|record| is_let_through("JobsRelayStream", record)));
-
-        let response = fixture.function().consume(sample).await;
-
-        assert_eq!(retry_from(&response), None);
-    }
-    let sample: StreamEvent =
-        serde_json::from_str(include_str!("../../../../functions/relay/events/job_over.json")).unwrap();
-    assert!(sample.records.iter().all(|record| is_let_through("JobsRelayStream", record)));
-    assert_eq!(retry_from(&relay(&fixture.db, &fixture.queues).consume(sample).await), None);
-    assert_eq!(fixture.queues.bodies("notify").len(), 1);
-    assert!(fixture.queues.bodies("dlq").is_empty());
 }

@@ -17,6 +17,7 @@ mod purge;
 mod reclaim;
 mod reconcile;
 mod relay;
+mod samples;
 mod units;
 mod wanted_mail;
 mod watch;

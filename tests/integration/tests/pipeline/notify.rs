@@ -4,10 +4,9 @@ use std::{
 };
 
 use aws_lambda_events::sqs::SqsBatchResponse;
-use futures_util::future::join_all;
 use linklet_domain::{
-    CheckError, CorrelationId, EmailAddress, Event, EventDetail, EventId, MailChoice, MilestoneReached, Notification,
-    NotificationStatus, NotificationSubject, Role, TargetDown, TargetId, Timestamp, UrlCreated, UserId, WorkspaceId,
+    CheckError, CorrelationId, Event, EventDetail, EventId, MailChoice, MilestoneReached, Notification,
+    NotificationStatus, NotificationSubject, Role, TargetDown, TargetId, Timestamp,
 };
 use linklet_dynamodb::{NotificationsTable, Recipients};
 use linklet_lambda::{
@@ -16,12 +15,11 @@ use linklet_lambda::{
 };
 use linklet_notify::{Addresses, CLAIMED_FOR, Notify};
 use linklet_test_support::{
-    CapacityMeter, FakeNotifiers, FakeQueues, Fault, Faults, Person, TestDynamoDb, an_origin, click_event, event_batch,
-    link_id, queue_batch, removal,
+    FakeNotifiers, FakeQueues, Fault, Faults, Person, TestDynamoDb, an_origin, click_event, event_batch, link_id,
+    queue_batch, removal,
 };
-use serde_json::Value;
 
-use crate::fixture;
+use crate::fixture::{self, url_created};
 
 struct Fixture {
     db: TestDynamoDb,
@@ -58,17 +56,6 @@ impl Fixture {
     async fn list(&self, person: &Person) -> Vec<Notification> {
         self.db.notifications().list(&person.id, &[], 100, None).await.unwrap().page.items
     }
-
-    /// The texts of all mails.
-    fn texts(&self) -> Vec<String> {
-        let text = |mail: &Value| mail["Content"]["Simple"]["Body"]["Text"]["Data"].as_str().unwrap().to_owned();
-        self.outside.mails().iter().map(text).collect()
-    }
-
-    /// One of the mails in HTML.
-    fn html(&self, number: usize) -> String {
-        self.outside.mails()[number]["Content"]["Simple"]["Body"]["Html"]["Data"].as_str().unwrap().to_owned()
-    }
 }
 
 pub(super) fn of(person: &Person, detail: EventDetail) -> Event {
@@ -79,18 +66,6 @@ pub(super) fn of(person: &Person, detail: EventDetail) -> Event {
         workspace_id: person.workspace,
         detail,
     }
-}
-
-pub(super) fn created(person: &Person) -> Event {
-    let created = UrlCreated {
-        link: link_id("launch"),
-        original_url: "https://example.com/win?a=prize".parse().unwrap(),
-        user_id: person.id,
-        expires_at: None,
-        watch: false,
-        quiet: false,
-    };
-    of(person, EventDetail::UrlCreated(created))
 }
 
 pub(super) fn milestone(person: &Person) -> Event {
@@ -120,15 +95,15 @@ async fn an_event_is_stored_published_and_mailed() {
     let fixture = Fixture::new().await;
     let ada = &fixture.ada;
 
-    let response = fixture.notify(true).consume(event_batch(&[created(ada)])).await;
+    let response = fixture.notify(true).consume(event_batch(&[url_created(ada)])).await;
 
     assert!(failed(&response).is_empty());
     let stored = fixture.list(ada).await;
     assert_eq!(stored.len(), 1);
     assert_eq!(stored[0].status, NotificationStatus::Sent);
     assert!(stored[0].sent_at.is_some());
-    assert_eq!(stored[0].message, "Your short link launch to https://example.com/win?a=prize was created.");
-    assert_eq!(stored[0].about, NotificationSubject::Link(link_id("launch").code));
+    assert_eq!(stored[0].message, "Your short link launch7 to https://example.com/sale/7 was created.");
+    assert_eq!(stored[0].about, NotificationSubject::Link(link_id("launch7").code));
     let published = fixture.outside.published();
     assert_eq!(published.len(), 1);
     assert!(published[0].contains("user_id") && published[0].contains(&ada.id.to_string()), "{}", published[0]);
@@ -136,13 +111,13 @@ async fn an_event_is_stored_published_and_mailed() {
     let mails = fixture.outside.mails();
     assert_eq!(mails.len(), 1);
     assert_eq!(mails[0]["FromEmailAddress"], "links@example.com");
-    assert_eq!(mails[0]["Destination"]["ToAddresses"][0], "ada@example.com");
-    assert_eq!(mails[0]["Content"]["Simple"]["Subject"]["Data"], "Your short link is ready");
-    let (text, html) = (fixture.texts().remove(0), fixture.html(0));
-    assert!(text.starts_with("Your short link go.example.com/launch to example.com was created.\n"), "{text}");
-    let page = format!("https://go.example.com/app#/w/{}/links/launch", ada.workspace);
+    assert_eq!(fixture.outside.recipients(), ["ada@example.com"]);
+    assert_eq!(fixture.outside.subjects(), ["Your short link is ready"]);
+    let (text, html) = (fixture.outside.texts().remove(0), fixture.outside.htmls().remove(0));
+    assert!(text.starts_with("Your short link go.example.com/launch7 to example.com was created.\n"), "{text}");
+    let page = format!("https://go.example.com/app#/w/{}/links/launch7", ada.workspace);
     assert!(text.contains(&format!("\n{page}\n")), "{text}");
-    assert!(html.contains(">Your short link go.example.com/launch to example.com was created.<"), "{html}");
+    assert!(html.contains(">Your short link go.example.com/launch7 to example.com was created.<"), "{html}");
     assert!(html.contains(&format!("href=\"{page}\"")), "{html}");
 }
 
@@ -156,33 +131,18 @@ async fn whoever_monitors_a_url_is_mailed_without_ever_having_had_a_link() {
     assert!(failed(&response).is_empty());
     let target = TargetId::parse("t_0000000000000000000007").unwrap();
     assert_eq!(fixture.list(ada).await[0].about, NotificationSubject::Target(target));
-    let mails = fixture.outside.mails();
-    assert_eq!(mails[0]["Destination"]["ToAddresses"][0], "ada@example.com");
-    assert_eq!(mails[0]["Content"]["Simple"]["Subject"]["Data"], "A monitored URL is down");
-    let text = fixture.texts().remove(0);
+    assert_eq!(fixture.outside.recipients(), ["ada@example.com"]);
+    assert_eq!(fixture.outside.subjects(), ["A monitored URL is down"]);
+    let text = fixture.outside.texts().remove(0);
     assert!(text.starts_with("example.com is down: it did not answer in time.\n"), "{text}");
     assert!(text.contains(&format!("/app#/w/{}/monitoring/t_0000000000000000000007\n", ada.workspace)), "{text}");
-}
-
-#[tokio::test]
-async fn an_event_delivered_twice_is_told_once() {
-    let fixture = Fixture::new().await;
-    let ada = &fixture.ada;
-    let event = created(ada);
-
-    for _ in 0..2 {
-        fixture.notify(true).consume(event_batch(&[event.clone(), event.clone()])).await;
-    }
-
-    assert_eq!(fixture.list(ada).await.len(), 1);
-    assert_eq!((fixture.outside.published().len(), fixture.outside.mails().len()), (1, 1));
 }
 
 #[tokio::test]
 async fn a_message_delivered_twice_at_once_waits_and_finds_it_done() {
     let fixture = Fixture::new().await;
     let ada = &fixture.ada;
-    let batch = event_batch(&[created(ada)]);
+    let batch = event_batch(&[url_created(ada)]);
     let (one, other) = (fixture.notify(true), fixture.notify(true));
     fixture.outside.hold_next();
 
@@ -201,26 +161,11 @@ async fn a_message_delivered_twice_at_once_waits_and_finds_it_done() {
     assert_eq!(fixture.list(ada).await[0].status, NotificationStatus::Sent);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn eight_messages_of_one_event_at_once_tell_it_once() {
-    let fixture = Fixture::new().await;
-    let ada = &fixture.ada;
-    let batch = event_batch(&[created(ada)]);
-    let consumers: Vec<_> = (0..8).map(|_| fixture.notify(true)).collect();
-
-    let responses = join_all(consumers.iter().map(|consumer| consumer.consume(batch.clone()))).await;
-
-    // Some came while it was being told, and some after that.
-    assert!(responses.iter().any(|response| failed(response).is_empty()));
-    assert!(failed(&fixture.notify(true).consume(batch).await).is_empty());
-    assert_eq!((fixture.outside.published().len(), fixture.outside.mails().len()), (1, 1));
-}
-
 #[tokio::test]
 async fn what_somebody_died_over_is_told_when_their_claim_has_run_out() {
     let fixture = Fixture::new().await;
     let ada = &fixture.ada;
-    let batch = event_batch(&[created(ada)]);
+    let batch = event_batch(&[url_created(ada)]);
     let (dying, next) = (fixture.notify(true), fixture.notify(true));
     fixture.outside.hold_next();
     tokio::select! {
@@ -247,7 +192,7 @@ async fn wherever_a_delivery_without_mail_breaks_off_the_next_one_ends_it() {
     for (call, fault) in (0..2).flat_map(|call| [(call, Fault::NotSent), (call, Fault::AnswerLost)]) {
         let fixture = Fixture::new().await;
         let ada = &fixture.ada;
-        let batch = event_batch(&[created(ada)]);
+        let batch = event_batch(&[url_created(ada)]);
         let (mut dying, faults) = (fixture.notify(false), Faults::default());
         dying.notifications = NotificationsTable::new(fixture.db.client_with(faults.clone()), "NotificationsTable");
         faults.plan(Some((call, fault)));
@@ -269,7 +214,7 @@ async fn wherever_a_delivery_without_mail_breaks_off_the_next_one_ends_it() {
 async fn nobody_is_told_before_their_membership_is_known() {
     let (fixture, faults) = (Fixture::new().await, Faults::default());
     let ada = &fixture.ada;
-    let batch = event_batch(&[created(ada)]);
+    let batch = event_batch(&[url_created(ada)]);
     let mut notify = fixture.notify(true);
     notify.people = Recipients::new(fixture.db.client_with(faults.clone()), "UsersTable");
     faults.plan(Some((0, Fault::NotSent)));
@@ -284,27 +229,11 @@ async fn nobody_is_told_before_their_membership_is_known() {
 }
 
 #[tokio::test]
-async fn a_delivery_costs_one_read_and_two_writes_or_three_with_mail() {
-    for (with_mail, writes) in [(false, 2.0), (true, 3.0)] {
-        let (fixture, meter) = (Fixture::new().await, CapacityMeter::default());
-        let client = fixture.db.client_with(meter.clone());
-        let mut notify = fixture.notify(with_mail);
-        notify.notifications = NotificationsTable::new(client.clone(), "NotificationsTable");
-        notify.people = Recipients::new(client, "UsersTable");
-
-        let response = notify.consume(event_batch(&[created(&fixture.ada)])).await;
-
-        assert!(failed(&response).is_empty());
-        assert_eq!((meter.read_units(), meter.write_units()), (1.0, writes), "with mail: {with_mail}");
-    }
-}
-
-#[tokio::test]
 async fn an_address_that_nobody_has_verified_gets_no_mail() {
     let fixture = Fixture::new().await;
     let eve = fixture.db.register("eve").await;
 
-    let response = fixture.notify(true).consume(event_batch(&[created(&eve), target_down(&eve)])).await;
+    let response = fixture.notify(true).consume(event_batch(&[url_created(&eve), target_down(&eve)])).await;
 
     assert!(failed(&response).is_empty());
     assert!(fixture.outside.mails().is_empty());
@@ -320,29 +249,17 @@ async fn who_is_no_member_any_more_is_not_told() {
     let bob = fixture::colleague(db, ada, "bob", Role::Member).await;
     db.users().verify_address(&bob.id, &bob.email, &an_origin(&bob.id)).await.unwrap();
     db.users().choose_mail(&bob.id, MailChoice::All, &an_origin(&bob.id)).await.unwrap();
-    let as_member = fixture.notify(true).consume(event_batch(&[created(&bob)])).await;
+    let as_member = fixture.notify(true).consume(event_batch(&[url_created(&bob)])).await;
     let told_as_member = (fixture.list(&bob).await.len(), fixture.outside.mails().len());
 
     db.users().remove_member(&removal(&ada.workspace, &ada.id, &bob.id)).await.unwrap();
-    let removed = fixture.notify(true).consume(event_batch(&[created(&bob), target_down(&bob)])).await;
+    let removed = fixture.notify(true).consume(event_batch(&[url_created(&bob), target_down(&bob)])).await;
 
     assert!(failed(&as_member).is_empty() && failed(&removed).is_empty());
     assert_eq!(told_as_member, (1, 1));
     assert_eq!((fixture.list(&bob).await.len(), fixture.outside.mails().len()), (1, 1));
     assert_eq!(fixture.outside.published().len(), 1);
     assert!(fixture.queues.bodies("dlq").is_empty());
-}
-
-#[tokio::test]
-async fn a_milestone_is_mailed_with_the_short_url() {
-    let fixture = Fixture::new().await;
-    let ada = &fixture.ada;
-
-    fixture.notify(true).consume(event_batch(&[milestone(ada)])).await;
-
-    assert_eq!(fixture.list(ada).await[0].message, "Your short link launch has reached 1,000 clicks (1,003 now).");
-    let (text, begins) = (fixture.texts().remove(0), "Your short link go.example.com/launch has reached 1,000 clicks");
-    assert!(text.starts_with(&format!("{begins} (1,003 now).\n")), "{text}");
 }
 
 #[tokio::test]
@@ -353,35 +270,18 @@ async fn without_their_own_base_short_urls_are_those_of_the_api() {
 
     notify.consume(event_batch(&[milestone(&fixture.ada)])).await;
 
-    let text = fixture.texts().remove(0);
-    assert!(text.starts_with("Your short link api.example.com/r/launch has reached"), "{text}");
+    let text = fixture.outside.texts().remove(0);
+    let begins = "Your short link api.example.com/r/launch has reached 1,000 clicks (1,003 now).\n";
+    assert!(text.starts_with(begins), "{text}");
     let page = format!("\nhttps://api.example.com/app#/w/{}/links/launch\n", fixture.ada.workspace);
     assert!(text.contains(&page), "{text}");
-}
-
-#[tokio::test]
-async fn giving_up_on_what_another_consumer_has_sent_leaves_it_sent() {
-    let fixture = Fixture::new().await;
-    let ada = &fixture.ada;
-    let mut batch = event_batch(&[created(ada)]);
-    fixture.notify(true).consume(batch.clone()).await;
-    batch.records[0].attributes.insert("ApproximateReceiveCount".into(), "5".into());
-    let (mut late, faults) = (fixture.notify(true), Faults::default());
-    late.notifications = NotificationsTable::new(fixture.db.client_with(faults.clone()), "NotificationsTable");
-    // The first call, which claims it.
-    faults.plan(Some((0, Fault::NotSent)));
-
-    let response = late.consume(batch).await;
-
-    assert_eq!(failed(&response).len(), 1);
-    assert_eq!(fixture.list(ada).await[0].status, NotificationStatus::Sent);
 }
 
 #[tokio::test]
 async fn only_failed_mail_is_repeated_and_finally_marked_as_failed() {
     let fixture = Fixture::new().await;
     let ada = &fixture.ada;
-    let event = created(ada);
+    let event = url_created(ada);
     fixture.outside.refuse_mail(true);
     let mut batch = event_batch(&[event]);
 
@@ -411,7 +311,7 @@ async fn only_failed_mail_is_repeated_and_finally_marked_as_failed() {
 async fn one_bad_message_does_not_hold_up_the_others() {
     let fixture = Fixture::new().await;
     let ada = &fixture.ada;
-    let good = serde_json::to_string(&created(ada)).unwrap();
+    let good = serde_json::to_string(&url_created(ada)).unwrap();
     let click = serde_json::to_string(&click_event("launch", Timestamp::now())).unwrap();
 
     let response = fixture.notify(false).consume(queue_batch(&["{".into(), click.clone(), good])).await;
@@ -419,24 +319,4 @@ async fn one_bad_message_does_not_hold_up_the_others() {
     assert!(failed(&response).is_empty());
     assert_eq!(fixture.list(ada).await.len(), 1);
     assert_eq!(fixture.queues.bodies("dlq").len(), 2);
-}
-
-#[tokio::test]
-async fn the_sample_event_is_told() {
-    let fixture = Fixture::new().await;
-    let sample = include_str!("../../../../functions/notify/events/created.json");
-    let (user, workspace) = ("0195a1f0-0000-7000-8000-00000000000b", "0195a1f0-0000-7000-8000-00000000000a");
-    let grace = Person {
-        id: UserId::parse(user).unwrap(),
-        email: EmailAddress::parse("grace@example.com").unwrap(),
-        workspace: WorkspaceId::parse(workspace).unwrap(),
-    };
-    fixture.db.register_as(&grace, "grace").await;
-    fixture.db.users().verify_address(&grace.id, &grace.email, &an_origin(&grace.id)).await.unwrap();
-    fixture.db.users().choose_mail(&grace.id, MailChoice::All, &an_origin(&grace.id)).await.unwrap();
-
-    let response = fixture.notify(true).consume(serde_json::from_str(sample).unwrap()).await;
-
-    assert!(failed(&response).is_empty());
-    assert_eq!(fixture.outside.mails()[0]["Destination"]["ToAddresses"][0], "grace@example.com");
 }

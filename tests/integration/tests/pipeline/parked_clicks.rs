@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use aws_lambda_events::sqs::SqsBatchResponse;
-use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
+use aws_sdk_dynamodb::Client;
 use futures_util::future::join_all;
 use linklet_domain::{Click, Timestamp};
 use linklet_dynamodb::{ClicksTable, ThrottleTable};
@@ -18,7 +18,6 @@ use linklet_test_support::{
     FakeQueues, Fault, Faults, LinkBuilder, Outage, RequestBuilder, TestDynamoDb, click_event, link_id, message_batch,
     queue_batch,
 };
-use serde_json::json;
 
 use crate::fixture::{self, analytics, relay, with_link};
 
@@ -86,11 +85,6 @@ fn failed(response: &SqsBatchResponse) -> Vec<&str> {
 /// Parked, dropped.
 fn fate(measured: &Measured) -> [f64; 2] {
     [Metric::ClicksParked, Metric::ClicksDropped].map(|metric| measured.get(metric))
-}
-
-/// A client that tries three times, as a function's does.
-fn persistent(client: &Client) -> Client {
-    Client::from_conf(client.config().to_builder().retry_config(RetryConfig::standard().with_max_attempts(3)).build())
 }
 
 #[tokio::test]
@@ -164,7 +158,7 @@ async fn a_hot_links_click_stored_despite_an_error_stays_one_when_parked() {
 async fn a_throttled_click_is_tried_again_before_it_is_parked() {
     let fixture = Fixture::new().await;
     let faults = Faults::default();
-    let redirect = fixture.redirect(persistent(&fixture.db.client_with(faults.clone())));
+    let redirect = fixture.redirect(fixture.db.client_retrying(&faults, 3));
 
     faults.plan_all([(0, Fault::Throttled), (1, Fault::Throttled)]);
     let twice = fixture.follow(&redirect).await;
@@ -217,36 +211,6 @@ async fn while_the_table_is_down_few_clicks_are_tried_and_none_lost() {
     faults.plan(None);
     assert!(failed(&consumer.consume(batch).await).is_empty());
     assert_eq!(fixture.clicks().await.len(), 200);
-}
-
-#[tokio::test]
-async fn what_is_no_click_goes_to_the_dead_letter_queue() {
-    let fixture = Fixture::new().await;
-    let created = json!({
-        "event_id": "0195a1f0-0000-7000-8000-000000000002", "occurred_at": "2026-03-02T14:05:09.120Z",
-        "correlation_id": "req-42", "event_type": "url.created", "short_code": "launch",
-        "workspace_id": "0195a1f0-0000-7000-8000-00000000000a", "user_id": "0195a1f0-0000-7000-8000-00000000000b",
-        "original_url": "https://example.com/",
-    });
-    let bodies = [created.to_string(), "no JSON".to_owned(), "{}".to_owned()];
-
-    let response = analytics(&fixture.db, &fixture.queues).consume(queue_batch(&bodies)).await;
-
-    assert!(failed(&response).is_empty());
-    assert_eq!(fixture.queues.bodies("dlq").len(), 3);
-    assert!(fixture.clicks().await.is_empty());
-}
-
-#[tokio::test]
-async fn the_sample_event_is_stored() {
-    let fixture = Fixture::new().await;
-    let sample = include_str!("../../../../functions/analytics/events/parked.json");
-
-    let batch = serde_json::from_str(sample).unwrap();
-    let response = analytics(&fixture.db, &fixture.queues).consume(batch).await;
-
-    assert!(failed(&response).is_empty());
-    assert_eq!(fixture.clicks().await[0].clicked_at().to_string(), "2026-03-02T14:05:09.120Z");
 }
 
 /// A viral link: many environments at once, and a table that refuses seven of ten writes.

@@ -178,17 +178,6 @@ async fn lost_clicks_are_found_and_counted_once() {
 }
 
 #[tokio::test]
-async fn many_lost_clicks_are_all_sent_in_batches() {
-    let fixture = Fixture::counted(1, 1).await;
-    fixture.store(25, 1).await;
-
-    fixture.repair().await;
-    fixture.deliver().await;
-
-    assert_eq!(fixture.total_clicks().await, 26);
-}
-
-#[tokio::test]
 async fn numbers_whose_ids_are_lost_are_counted_anew() {
     let fixture = Fixture::counted(5, 2).await;
     for mut row in fixture.db.scan("StatsTable") {

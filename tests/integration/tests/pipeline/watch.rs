@@ -2,9 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    fs,
     net::Ipv4Addr,
-    path::Path,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -17,7 +15,7 @@ use linklet_domain::{
     CheckError, CheckInterval, CheckOutcome, CheckResult, Concurrency, PlannedTick, Reach, Target, TargetStatus,
     Timestamp, UserId, WorkspaceId,
 };
-use linklet_dynamodb::{CheckedTarget, WatchTable};
+use linklet_dynamodb::WatchTable;
 use linklet_lambda::{
     batch::Consumer,
     metrics::{self, Measured, Metric},
@@ -31,7 +29,7 @@ use linklet_watch_check::Checker;
 use linklet_watch_tick::TickError;
 use tokio::time::{sleep, timeout};
 
-use crate::fixture::{checker, correlation, damage, due, relay, tick, tick_at};
+use crate::fixture::{checker, correlation, damage, relay, tick, tick_at};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -361,18 +359,6 @@ async fn two_partitions_share_the_hosts_and_the_places() {
 }
 
 #[tokio::test]
-async fn a_message_that_comes_several_times_or_late_is_one_tick() {
-    let (ticks, site, target) = Ticks::of_a_site().await;
-    let tick = ticks.next();
-
-    join_all((0..4).map(|_| ticks.deliver(&tick))).await;
-    ticks.pass(Duration::from_secs(20));
-    ticks.deliver(&tick).await;
-
-    assert_eq!((site.all_requests(), ticks.outcomes(&target).await.len(), ticks.items().len()), (1, 1, 1));
-}
-
-#[tokio::test]
 async fn a_message_that_comes_late_has_the_rest_of_its_tick() {
     let (ticks, _site, target) = Ticks::of_a_site().await;
     let tick = ticks.next();
@@ -460,30 +446,6 @@ async fn a_frozen_worker_begins_nothing_and_counts_nothing_as_failed() {
     assert_eq!((measured.get(Metric::ChecksSkipped), ticks.outcomes(&target).await), (1.0, vec![GOOD]));
     assert_eq!(site.all_requests(), 2, "no further try");
     assert_eq!(ticks.db.watch().notes(frozen.partition).await.unwrap().first, [target.id], "it comes first");
-}
-
-/// The first worker has its result, and can't store it before the second one is done.
-#[tokio::test]
-async fn of_two_workers_that_overlap_the_late_one_changes_nothing() {
-    let (ticks, site, target) = Ticks::of_a_site().await;
-    ticks.hold().await;
-    ticks.hold_as(&site, 503).await;
-
-    // It has seen the second failure; the clock says that it is long ago.
-    let late = ticks.next();
-    let checked = CheckedTarget {
-        target: due(&ticks.db.watch(), &target.id).await,
-        result: CheckResult { checked_at: late.slot, outcome: BAD, latency_ms: 80 },
-    };
-    ticks.hold_as(&site, 200).await;
-    assert!(ticks.db.watch().store_results(&late, 0, std::slice::from_ref(&checked)).await.unwrap());
-    assert_eq!(ticks.db.watch().conclude(late.slot, &checked).await.unwrap(), None);
-
-    ticks.hold_as(&site, 503).await;
-    assert_eq!(ticks.status(&target).await, TargetStatus::Up, "the first failure since");
-    ticks.hold().await;
-    assert_eq!(ticks.status(&target).await, TargetStatus::Down);
-    assert_eq!(ticks.told().await, ["target.down"]);
 }
 
 /// What it has found out is of the past when it gets to the targets.
@@ -680,27 +642,6 @@ async fn a_table_refusing_writes_for_some_ticks_neither_loses_nor_invents_change
     assert_eq!(ticks.told().await, ["target.down"]);
 }
 
-/// A success that is stored, and whose clearing of the failure fails.
-#[tokio::test]
-async fn a_success_between_two_failures_counts_even_if_not_noted() {
-    let ((ticks, faults), site) = (Ticks::with_faults(), Site::start());
-    let target = register(&ticks.db, &site.url("/")).await;
-    ticks.hold().await;
-    ticks.hold_as(&site, 503).await;
-    site.behave(Manner::Answers(200));
-    faults.plan_all((19..40).map(|call| (call, Fault::Throttled)));
-    ticks.hold().await;
-    faults.plan(None);
-    assert!(due(&ticks.db.watch(), &target.id).await.health.failed_slot.is_some(), "it could not be noted");
-
-    ticks.hold_as(&site, 503).await;
-
-    assert_eq!(ticks.outcomes(&target).await, [BAD, GOOD, BAD, GOOD]);
-    assert_eq!(ticks.status(&target).await, TargetStatus::Up);
-    ticks.hold().await;
-    assert_eq!((ticks.status(&target).await, ticks.told().await), (TargetStatus::Down, vec!["target.down".to_owned()]));
-}
-
 #[tokio::test]
 async fn a_shard_that_cannot_be_read_keeps_no_other_from_being_checked() {
     let ((ticks, faults), open) = (Ticks::with_faults(), OpenRequests::default());
@@ -763,47 +704,6 @@ async fn with_more_targets_than_a_tick_reads_each_is_eventually_checked() {
 // ------------------------------------------------------------------------------------------------ Targets that come and go
 
 #[tokio::test]
-async fn a_target_that_is_deleted_during_its_tick_stays_deleted() {
-    let (ticks, site, target) = Ticks::of_a_site().await;
-    for _ in 0..2 {
-        site.behave(Manner::AnswersAfter(Duration::from_millis(100), 503));
-        let tick = ticks.next();
-        let deleting = async {
-            sleep(Duration::from_millis(50)).await;
-            ticks.db.watch().delete(&target).await.unwrap();
-        };
-        join(ticks.deliver(&tick), deleting).await;
-    }
-
-    assert_eq!(ticks.db.watch().find(&target.id).await.unwrap(), None);
-    assert!(ticks.told().await.is_empty());
-}
-
-#[tokio::test]
-async fn a_target_that_is_registered_again_during_its_tick_begins_anew() {
-    let (ticks, site, target) = Ticks::of_a_site().await;
-    ticks.hold_as(&site, 503).await;
-    site.behave(Manner::AnswersAfter(Duration::from_millis(100), 503));
-    let tick = ticks.next();
-    let again = Target { created_at: ticks.now(), status_since: ticks.now(), ..target.clone() };
-
-    let registering = async {
-        sleep(Duration::from_millis(50)).await;
-        ticks.db.watch().delete(&target).await.unwrap();
-        ticks.db.store_target(&again).await;
-    };
-    join(ticks.deliver(&tick), registering).await;
-
-    assert!(ticks.results(&again).await.is_empty());
-    assert_eq!(ticks.status(&target).await, TargetStatus::Pending);
-    ticks.hold().await;
-    assert_eq!(ticks.status(&target).await, TargetStatus::Pending, "its first failure");
-    ticks.hold().await;
-    assert_eq!(ticks.status(&target).await, TargetStatus::Down);
-    assert_eq!((ticks.results(&again).await.len(), ticks.told().await.len()), (2, 1));
-}
-
-#[tokio::test]
 async fn a_message_that_is_no_tick_is_parked_and_its_neighbour_runs() {
     let (ticks, site, _) = Ticks::of_a_site().await;
     let malformed = r#"{"partition": 7}"#.to_owned();
@@ -812,22 +712,4 @@ async fn a_message_that_is_no_tick_is_parked_and_its_neighbour_runs() {
 
     assert!(answer.batch_item_failures.is_empty());
     assert_eq!((ticks.queues.bodies("ticks-dlq"), site.all_requests()), (vec![malformed], 1));
-}
-
-fn sample<T: serde::de::DeserializeOwned>(function: &str, name: &str) -> T {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../functions/{function}/events/{name}.json"));
-    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
-}
-
-/// They are of a time that is over, so nothing is sent; but they are understood.
-#[tokio::test]
-async fn the_sample_events_are_understood() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-
-    tick(db.watch(), &queues, 15).run(sample("watch-tick", "call")).await.unwrap();
-    let checker = checker(db.watch(), &queues, Reach::Public);
-    let (_, tick) = metrics::observe(checker.consume(sample("watch-check", "tick"))).await;
-
-    assert_eq!(tick.get(Metric::TicksCut), 1.0);
-    assert!(queues.bodies("ticks-dlq").is_empty());
 }

@@ -2,10 +2,7 @@
 
 use std::{iter, time::Duration};
 
-use aws_lambda_events::{
-    dynamodb::{Event as StreamEvent, EventRecord},
-    streams::DynamoDbEventResponse,
-};
+use aws_lambda_events::{dynamodb::EventRecord, streams::DynamoDbEventResponse};
 use futures_util::future::join_all;
 use linklet_domain::{
     Link, LinkIdentity, LinkPatch, NoWatch, Target, TargetId, TargetStatus, TargetUrl, Timestamp, UserId,
@@ -129,21 +126,6 @@ async fn a_link_that_watches_makes_a_target_of_its_creators() {
         |table: &str, key: &str| fixture.db.scan(table).into_iter().find(|item| item["sk"]["S"] == key).unwrap();
     let of_target = row_of("WatchTable", target.id.as_str());
     assert_eq!(of_target["correlation_id"], row_of("LinksTable", "LINK")["correlation_id"]);
-}
-
-#[tokio::test]
-async fn the_relay_sends_no_more_than_notifications_about_links_that_watch() {
-    let fixture = Fixture::new();
-    let link = fixture.watching(link("launch")).await;
-    fixture.delete(&link).await;
-
-    let events = fixture.queues.events("notify");
-
-    let (created, deleted) = (&events[0], events.last().unwrap());
-    assert_eq!((&created["event_type"], &created["watch"]), (&json!("url.created"), &json!(true)));
-    assert_eq!(deleted["event_type"], "url.deleted");
-    assert_eq!(deleted["watched_target"], target_id(&link).as_str());
-    assert!(fixture.queues.bodies("analytics").is_empty());
 }
 
 #[tokio::test]
@@ -291,30 +273,6 @@ async fn a_deleted_link_watches_nothing_whatever_the_order_of_its_records() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn ten_new_links_at_once_are_ten_watchers() {
-    let fixture = Fixture::new();
-    let first = link("link0").watching().build();
-    let links: Vec<_> = (0..10)
-        .map(|number| link(&format!("link{number}")).watching().in_workspace(&first.identity.workspace).build())
-        .collect();
-    let records = creations(&links).await;
-    assert_eq!(records.len(), 10);
-
-    // Each of three environments has them all, as shards are read at once. As Lambda does: what failed comes again.
-    let consume = async || {
-        let consumer = watch_links(&fixture.db, &fixture.queues);
-        let mut rest = records.as_slice();
-        while let Some(from) = retry_from(&consumer.consume(batch_of(rest)).await) {
-            let failed = rest.iter().position(|record| record.change.sequence_number.as_ref() == Some(&from));
-            rest = &rest[failed.unwrap()..];
-        }
-    };
-    join_all([consume(), consume(), consume()]).await;
-
-    assert_eq!(fixture.watchers(&first).await, Some(10));
-}
-
 #[tokio::test]
 async fn unreadable_or_unmonitorable_links_are_parked_whole_and_delay_nobody() {
     let fixture = Fixture::new();
@@ -457,20 +415,6 @@ async fn a_row_can_be_handed_in_as_a_record() {
     assert_eq!(hand_in("INSERT").await, Some(1));
     fixture.db.delete(&link).await;
     assert_eq!(hand_in("MODIFY").await, None);
-}
-
-#[tokio::test]
-async fn the_sample_event_is_let_through_and_understood() {
-    let fixture = Fixture::new();
-    let sample: StreamEvent =
-        serde_json::from_str(include_str!("../../../../functions/watch-links/events/created.json")).unwrap();
-    assert!(sample.records.iter().all(|record| is_let_through("WatchLinksStream", record)));
-
-    let response = watch_links(&fixture.db, &fixture.queues).consume(sample).await;
-
-    assert_eq!(retry_from(&response), None);
-    let rows = fixture.db.scan("WatchTable");
-    assert!(rows.iter().any(|row| row["url"]["S"] == "https://example.com/"), "{rows:?}");
 }
 
 /// Another expiry.

@@ -259,11 +259,7 @@ async fn of_two_revocations_at_once_one_finds_the_key() {
 /// A client that tries again, as those of the functions do, and fails as planned.
 fn faulty(db: &TestDynamoDb) -> (UsersTable, Faults) {
     let faults = Faults::default();
-    let retries = aws_sdk_dynamodb::config::retry::RetryConfig::standard()
-        .with_max_attempts(2)
-        .with_initial_backoff(Duration::from_millis(1));
-    let config = db.client_with(faults.clone()).config().to_builder().retry_config(retries).build();
-    (users_by(aws_sdk_dynamodb::Client::from_conf(config)), faults)
+    (users_by(db.client_retrying(&faults, 2)), faults)
 }
 
 #[tokio::test]
@@ -327,20 +323,15 @@ async fn a_key_costs_what_the_chart_says() {
     let meter = CapacityMeter::default();
     let users = users_by(db.client_with(meter.clone()));
     let keys = ApiKeys::new(db.client_with(meter.clone()), "UsersTable");
-    let spent = || {
-        let units = (meter.read_units(), meter.write_units());
-        meter.reset();
-        units
-    };
 
     users.create_key(&key, &a_session(), &an_origin(&key.created_by)).await.unwrap();
-    assert_eq!(spent(), (2.0, 14.0), "creating");
+    assert_eq!(meter.spent(), (2.0, 14.0), "creating");
     keys.find(&key.hash).await.unwrap();
-    assert_eq!(spent(), (1.0, 0.0), "finding");
+    assert_eq!(meter.spent(), (1.0, 0.0), "finding");
     keys.touch(&key.hash, now).await.unwrap();
-    assert_eq!(spent(), (0.0, 1.0), "noting its use");
+    assert_eq!(meter.spent(), (0.0, 1.0), "noting its use");
     users.keys(&ada.workspace, now).await.unwrap();
-    assert_eq!(spent(), (1.5, 0.0), "listing one");
+    assert_eq!(meter.spent(), (1.5, 0.0), "listing one");
     users.revoke_key(&ada.workspace, &ada.id, &key.prefix, &an_origin(&ada.id)).await.unwrap();
-    assert_eq!(spent(), (1.0, 8.0), "revoking");
+    assert_eq!(meter.spent(), (1.0, 8.0), "revoking");
 }

@@ -7,11 +7,7 @@ use linklet_domain::{
 use linklet_dynamodb::AuditTable;
 use linklet_test_support::{TestDynamoDb, an_origin, operator};
 
-use crate::fixture::salt;
-
-fn noon() -> Timestamp {
-    Timestamp::parse("2026-03-02T12:00:00Z").unwrap()
-}
+use crate::fixture::{noon, salt};
 
 fn minutes(number: u64) -> Timestamp {
     noon().plus(Duration::from_secs(60 * number))

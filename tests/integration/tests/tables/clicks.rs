@@ -6,11 +6,9 @@ use linklet_domain::{Click, ClickId, LinkId, Spread, Timestamp};
 use linklet_dynamodb::{ClicksTable, Purged};
 use linklet_test_support::{CapacityMeter, Consumption, Fault, Faults, TestDynamoDb, click_event, link_id};
 
-const HOUR: Duration = Duration::from_secs(3_600);
+use crate::fixture::noon;
 
-fn noon() -> Timestamp {
-    Timestamp::parse("2026-03-02T12:00:00Z").unwrap()
-}
+const HOUR: Duration = Duration::from_secs(3_600);
 
 fn after(millis: u64) -> Timestamp {
     noon().plus(Duration::from_millis(millis))

@@ -1,8 +1,5 @@
 //! The write path of links: what an edit costs, and that it happens once and as a whole, whichever of its calls fails.
 
-use std::time::Duration;
-
-use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
 use linklet_domain::{Link, LinkEdit, LinkPatch, Precondition, Record, TargetUrl, Timestamp, Tombstone};
 use linklet_dynamodb::{Creation, EditContext, EditOutcome, LinksTable, RepositoryError, Reusable};
 use linklet_test_support::{Cancellation, CapacityMeter, Fault, Faults, LinkBuilder, TestDynamoDb};
@@ -114,9 +111,7 @@ fn writes(db: &TestDynamoDb) -> usize {
 }
 
 fn table_with(db: &TestDynamoDb, faults: &Faults, attempts: u32) -> LinksTable {
-    let retry = RetryConfig::standard().with_max_attempts(attempts).with_initial_backoff(Duration::from_millis(1));
-    let config = db.client_with(faults.clone()).config().to_builder().retry_config(retry).build();
-    LinksTable::new(Client::from_conf(config), "LinksTable")
+    LinksTable::new(db.client_retrying(faults, attempts), "LinksTable")
 }
 
 #[tokio::test]

@@ -2,21 +2,17 @@ use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, future::join_all, stream};
 use linklet_domain::{
-    AccountHash, Correspondent, EmailAddress, EmailRequestId, Failures, FamiliarNetwork, Guess, GuessKind, Guesser,
-    HashBudget, HashFor, Hasher, IpHash, MailCount, MailLimit, Patience, ThrottleSubject, Timestamp, UserId, lifetimes,
+    AccountHash, Correspondent, EmailAddress, EmailRequestId, FamiliarNetwork, Guess, GuessKind, Guesser, HashBudget,
+    HashFor, Hasher, IpHash, MailCount, MailLimit, Patience, ThrottleSubject, Timestamp, UserId, lifetimes,
 };
 use linklet_dynamodb::{AdmittedGuess, GuessOutcome, MailAdmission, ThrottleTable};
 use linklet_test_support::{CapacityMeter, Faults, TestDynamoDb, item_bytes};
 
-use crate::fixture::salt;
+use crate::fixture::{noon, salt};
 
 const SECOND: Duration = Duration::from_secs(1);
 const ADDRESS: &str = "203.0.113.9";
 const ADA: &str = "ada@example.com";
-
-fn noon() -> Timestamp {
-    Timestamp::parse("2026-03-02T12:00:00Z").unwrap()
-}
 
 fn guess(account: &str, address: &str) -> Guess {
     Guess {
@@ -244,7 +240,7 @@ async fn a_guess_that_has_to_wait_costs_reads_only() {
     let cost = async |guess: &Guess| {
         meter.reset();
         admitted(&table, guess, 1, noon()).await;
-        (meter.read_units(), meter.write_units())
+        meter.spent()
     };
 
     assert_eq!(cost(&guess(ADA, ADDRESS)).await, (2.0, 2.0), "the address and the account");
@@ -253,13 +249,6 @@ async fn a_guess_that_has_to_wait_costs_reads_only() {
     table.remember_sign_in(&guess(ADA, ADDRESS), None, noon()).await.unwrap();
     assert_eq!(cost(&guess(ADA, ADDRESS)).await, (2.0, 1.0), "where somebody has signed in from");
     assert_eq!(cost(&guess("bob@example.com", "2001:db8::1")).await, (3.0, 4.0), "three networks");
-}
-
-#[test]
-fn what_is_free_is_what_the_domain_says() {
-    let five = (0..5).fold(Failures::none(noon()), |failures, _| failures.and_one_more(patience(), noon()));
-
-    assert_eq!(five.wait(noon()), Some(SECOND));
 }
 
 // --------------------------------------------------------------------------------------------------------------- hashes
@@ -452,20 +441,6 @@ async fn a_mail_that_is_tried_again_is_not_counted_again() {
 
     assert!(reset(&db, ADA, noon().plus(PAUSE)).await);
     assert_eq!(again(noon().plus(PAUSE)).await, MailAdmission::Admitted, "also after another one was counted");
-}
-
-#[tokio::test]
-async fn mails_that_are_tried_again_in_turns_are_counted_once_each() {
-    let (db, ada) = (TestDynamoDb::start(), reader(ADA));
-    let most = MailLimit::OF_A_SENDER.mails;
-    for _ in 0..2 {
-        for request in 0..most {
-            let admitted = admission(&db, &ada, MailCount::InvitationsBySender, &request.to_string(), noon()).await;
-            assert_ne!(admitted, MailAdmission::Refused, "{request}");
-        }
-    }
-
-    assert!(!mail(&db, ADA, MailCount::InvitationsBySender, noon()).await, "one more");
 }
 
 /// Each message comes twice, as when the first try of its mail fails, and once more after the last.

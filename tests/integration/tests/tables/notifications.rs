@@ -1,6 +1,5 @@
 use std::time::Duration;
 
-use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
 use linklet_domain::{
     CorrelationId, EventId, Notification, NotificationKind, NotificationStatus, NotificationSubject, Timestamp, UserId,
     WorkspaceId, lifetimes,
@@ -86,9 +85,7 @@ async fn what_was_stored_before_there_were_claims_is_free() {
 async fn opening_bears_a_lost_answer() {
     let db = TestDynamoDb::start();
     let (faults, notification) = (Faults::default(), notification());
-    let retry = RetryConfig::standard().with_initial_backoff(Duration::from_millis(1));
-    let client = db.client_with(faults.clone()).config().to_builder().retry_config(retry).build();
-    let table = NotificationsTable::new(Client::from_conf(client), "NotificationsTable");
+    let table = NotificationsTable::new(db.client_retrying(&faults, 2), "NotificationsTable");
     faults.plan(Some((0, Fault::AnswerLost)));
 
     let opened = table.claim(&notification, &claim(0)).await.unwrap();
@@ -115,20 +112,15 @@ async fn claiming_noting_and_repeating_a_delivery_cost_one_write_each() {
     let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
     let table = NotificationsTable::new(db.client_with(meter.clone()), "NotificationsTable");
     let notification = notification();
-    let spent = || {
-        let units = (meter.read_units(), meter.write_units());
-        meter.reset();
-        units
-    };
 
     table.claim(&notification, &claim(0)).await.unwrap();
     table.claim(&notification, &claim(1)).await.unwrap();
-    assert_eq!(spent(), (0.0, 2.0), "opened, and found claimed");
+    assert_eq!(meter.spent(), (0.0, 2.0), "opened, and found claimed");
     table.mark_published(&notification, Timestamp::now()).await.unwrap();
     table.mark_sent(&notification, Timestamp::now()).await.unwrap();
-    assert_eq!(spent(), (0.0, 2.0), "published and sent");
+    assert_eq!(meter.spent(), (0.0, 2.0), "published and sent");
     table.claim(&notification, &claim(2)).await.unwrap();
-    assert_eq!(spent(), (0.0, 1.0), "found done");
+    assert_eq!(meter.spent(), (0.0, 1.0), "found done");
     let row = db.scan("NotificationsTable").pop().unwrap();
     assert!(row.as_object().unwrap().keys().all(|name| !name.starts_with("claimed_")), "{row}");
 }
@@ -265,8 +257,7 @@ async fn marking_costs_a_write_and_reading_it_no_further_read() {
 
     table.mark_seen(&user, at(2)).await.unwrap();
     table.mark_seen(&user, at(1)).await.unwrap();
-    assert_eq!((meter.read_units(), meter.write_units()), (0.0, 2.0), "marked, and found marked later");
-    meter.reset();
+    assert_eq!(meter.spent(), (0.0, 2.0), "marked, and found marked later");
     table.list(&user, &[], 20, None).await.unwrap();
     assert_eq!((meter.read_units(), meter.calls()), (0.5, 1));
 }

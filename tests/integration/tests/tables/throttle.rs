@@ -10,9 +10,7 @@ use std::{
 
 use aws_sdk_dynamodb::{
     Client,
-    config::{
-        ConfigBag, Intercept, RuntimeComponents, interceptors::BeforeTransmitInterceptorContextRef, retry::RetryConfig,
-    },
+    config::{ConfigBag, Intercept, RuntimeComponents, interceptors::BeforeTransmitInterceptorContextRef},
     error::BoxError,
 };
 use futures_util::future::join_all;
@@ -21,7 +19,7 @@ use linklet_dynamodb::{CountOutcome, ThrottleTable};
 use linklet_test_support::{CapacityMeter, Consumption, Fault, Faults, TestDynamoDb};
 use serde_json::{Value, json};
 
-use crate::fixture::salt;
+use crate::fixture::{noon, salt};
 
 const ADDRESS: &str = "203.0.113.9";
 const ROUTE: LimitedRoute = LimitedRoute::Shorten;
@@ -33,10 +31,6 @@ fn ada() -> ThrottleSubject {
 
 fn ten() -> RateLimit {
     RateLimit::per_minute(10).unwrap()
-}
-
-fn noon() -> Timestamp {
-    Timestamp::parse("2026-03-02T12:00:00Z").unwrap()
 }
 
 fn table(client: Client) -> ThrottleTable {
@@ -204,9 +198,7 @@ async fn what_an_environment_knows_of_a_window_does_not_decide_anything() {
 #[tokio::test]
 async fn a_call_is_sent_once_whatever_becomes_of_it() {
     let (db, faults) = (TestDynamoDb::start(), Faults::default());
-    let retries = RetryConfig::standard().with_max_attempts(3);
-    let client = db.client_with(faults.clone());
-    let table = table(Client::from_conf(client.config().to_builder().retry_config(retries).build()));
+    let table = table(db.client_retrying(&faults, 3));
     passed(&table, 1, noon()).await;
     for (fault, counted) in [(Fault::AnswerLost, 2), (Fault::NotSent, 2), (Fault::Throttled, 2)] {
         faults.plan(Some((0, fault)));

@@ -48,8 +48,7 @@ async fn an_account_is_found_by_its_address_with_its_membership() {
 
 #[tokio::test]
 async fn an_address_is_verified_once_and_only_if_it_is_the_accounts() {
-    let db = TestDynamoDb::start();
-    let ada = found(&db, "ada@example.com", "engines").await;
+    let (db, ada) = with_ada().await;
     let (id, first) = (&ada.account.id, Timestamp::now());
     let later = first.plus(Duration::from_secs(60));
     assert_eq!(db.users().verified_at(id).await.unwrap(), None);
@@ -69,8 +68,7 @@ async fn an_address_is_verified_once_and_only_if_it_is_the_accounts() {
 
 #[tokio::test]
 async fn the_time_of_the_latest_login_never_goes_backwards() {
-    let db = TestDynamoDb::start();
-    let ada = found(&db, "ada@example.com", "engines").await;
+    let (db, ada) = with_ada().await;
     let (id, now) = (&ada.account.id, Timestamp::now());
     let last_login = async || db.users().profile(id, Timestamp::now()).await.unwrap().unwrap().last_login_at;
 
@@ -104,8 +102,7 @@ async fn a_taken_address_or_slug_leaves_nothing_behind() {
 
 #[tokio::test]
 async fn a_hash_is_replaced_only_if_it_is_still_the_old_one() {
-    let db = TestDynamoDb::start();
-    let ada = found(&db, "ada@example.com", "engines").await;
+    let (db, ada) = with_ada().await;
     let replace = async |old: &str, new: &str| db.users().replace_password_hash(&ada.account.id, old, new).await;
 
     assert!(replace("$argon2id$…", "new").await.is_ok());
@@ -113,6 +110,12 @@ async fn a_hash_is_replaced_only_if_it_is_still_the_old_one() {
 
     let (account, _) = db.users().find_by_email(&ada.account.email).await.unwrap().unwrap();
     assert_eq!(account.password_hash.as_deref(), Some("new"));
+}
+
+async fn with_ada() -> (TestDynamoDb, Registration) {
+    let db = TestDynamoDb::start();
+    let ada = found(&db, "ada@example.com", "engines").await;
+    (db, ada)
 }
 
 /// A workspace with these slug and creator.
@@ -188,8 +191,7 @@ fn admins(db: &TestDynamoDb, workspace: &WorkspaceId) -> [usize; 3] {
 
 #[tokio::test]
 async fn a_new_workspace_has_its_creator_as_its_only_member() {
-    let db = TestDynamoDb::start();
-    let ada = found(&db, "ada@example.com", "engines").await;
+    let (db, ada) = with_ada().await;
     let id = &ada.membership.workspace;
 
     let workspace = db.users().workspace(id).await.unwrap();
@@ -216,8 +218,7 @@ async fn a_new_workspace_has_its_creator_as_its_only_member() {
 
 #[tokio::test]
 async fn a_new_slug_frees_the_old_and_a_taken_one_changes_nothing() {
-    let db = TestDynamoDb::start();
-    let ada = found(&db, "ada@example.com", "engines").await;
+    let (db, ada) = with_ada().await;
     let bob = found(&db, "bob@example.com", "mills").await;
     let later = ada.account.created_at.plus(Duration::from_secs(60));
     let change = async |somebody: &Registration, patch: WorkspacePatch| {
@@ -242,8 +243,7 @@ async fn a_new_slug_frees_the_old_and_a_taken_one_changes_nothing() {
 
 #[tokio::test]
 async fn changes_at_once_lose_no_slug_and_leave_no_second_one() {
-    let db = TestDynamoDb::start();
-    let ada = found(&db, "ada@example.com", "engines").await;
+    let (db, ada) = with_ada().await;
     let settings = WorkspaceSettings::try_from(r#"{"theme":"dark"}"#.to_owned()).unwrap();
     let patches = [
         to_slug("looms"),
@@ -267,8 +267,7 @@ async fn changes_at_once_lose_no_slug_and_leave_no_second_one() {
 
 #[tokio::test]
 async fn of_simultaneous_changes_the_audit_log_shows_a_chain_of_values() {
-    let db = TestDynamoDb::start();
-    let ada = found(&db, "ada@example.com", "engines").await;
+    let (db, ada) = with_ada().await;
     let (users, id, origin) = (db.users(), &ada.membership.workspace, an_origin(&ada.account.id));
     let now = Timestamp::now();
     let rename =
@@ -308,8 +307,7 @@ fn assert_chain(mut steps: Vec<(String, String)>, first: &str, last: &str) {
 
 #[tokio::test]
 async fn of_two_workspaces_one_gets_a_slug() {
-    let db = TestDynamoDb::start();
-    let ada = found(&db, "ada@example.com", "engines").await;
+    let (db, ada) = with_ada().await;
     let bob = found(&db, "bob@example.com", "mills").await;
     let (patch, now) = (to_slug("looms"), Timestamp::now());
     let workspaces = [ada.membership.workspace, bob.membership.workspace];
@@ -342,8 +340,7 @@ async fn whoever_is_no_admin_any_more_changes_nothing() {
 
 #[tokio::test]
 async fn a_member_joins_changes_and_leaves_in_both_rows() {
-    let db = TestDynamoDb::start();
-    let ada = found(&db, "ada@example.com", "engines").await;
+    let (db, ada) = with_ada().await;
     let bob = found(&db, "bob@example.com", "mills").await;
     let (workspace, caller, user) = (&ada.membership.workspace, &ada.account.id, &bob.account.id);
     let full_name = bob.account.full_name.clone();
@@ -376,8 +373,7 @@ async fn a_member_joins_changes_and_leaves_in_both_rows() {
 
 #[tokio::test]
 async fn members_are_listed_in_the_order_in_which_they_joined() {
-    let db = TestDynamoDb::start();
-    let ada = found(&db, "ada@example.com", "engines").await;
+    let (db, ada) = with_ada().await;
     let (workspace, caller) = (&ada.membership.workspace, &ada.account.id);
     let later = |seconds| ada.membership.joined_at.plus(Duration::from_secs(seconds));
     for seconds in [3, 1, 2] {
@@ -588,37 +584,32 @@ async fn a_workspace_costs_what_the_chart_says() {
     let ada = registration("ada@example.com", "engines");
     let (workspace, caller) = (&ada.membership.workspace, &ada.account.id);
     let bob = newcomer("bob@example.com", Role::Admin);
-    let spent = || {
-        let units = (meter.read_units(), meter.write_units());
-        meter.reset();
-        units
-    };
 
     users.register(&ada, &an_origin(&ada.account.id)).await.unwrap();
-    assert_eq!(spent(), (0.0, 18.0), "registration");
+    assert_eq!(meter.spent(), (0.0, 18.0), "registration");
     users.workspace(workspace).await.unwrap();
-    assert_eq!(spent(), (1.0, 0.0), "reading it");
+    assert_eq!(meter.spent(), (1.0, 0.0), "reading it");
     for (patch, writes) in [(to_name("Looms"), 6.0), (to_slug("looms"), 10.0)] {
         users.change_workspace(workspace, caller, &patch, &Precondition::None, &an_origin(caller)).await.unwrap();
-        assert_eq!(spent(), (2.0, writes), "{patch:?}");
+        assert_eq!(meter.spent(), (2.0, writes), "{patch:?}");
     }
     users.members(workspace).await.unwrap();
-    assert_eq!(spent(), (1.0, 0.0), "the members");
+    assert_eq!(meter.spent(), (1.0, 0.0), "the members");
     let token = OneTimeToken::generate(TokenPurpose::Invitation).unwrap().hash();
     let invitation =
         Invitation::new(workspace, bob.email.clone(), Role::Admin, caller, token.clone(), Timestamp::now());
     users.invite(&invitation, &a_session(), &an_origin(&invitation.invited_by)).await.unwrap();
-    assert_eq!(spent(), (3.0, 14.0), "an invitation");
+    assert_eq!(meter.spent(), (3.0, 14.0), "an invitation");
     users.invitations(workspace, Timestamp::now()).await.unwrap();
-    assert_eq!(spent(), (1.0, 0.0), "the invitations");
+    assert_eq!(meter.spent(), (1.0, 0.0), "the invitations");
     let account = Account { id: bob.user, email: bob.email.clone(), full_name: None, ..ada.account.clone() };
     db.give_address(&bob);
     users.accept_invitation(&token, &account, &a_session(), &an_origin(&account.id)).await.unwrap();
-    assert_eq!(spent(), (5.0, 16.0), "an admin joins");
+    assert_eq!(meter.spent(), (5.0, 16.0), "an admin joins");
     change_role(&users, workspace, caller, &bob.user, Role::Member).await.unwrap();
-    assert_eq!(spent(), (1.0, 14.0), "an admin becomes a member");
+    assert_eq!(meter.spent(), (1.0, 14.0), "an admin becomes a member");
     change_role(&users, workspace, caller, &bob.user, Role::Viewer).await.unwrap();
-    assert_eq!(spent(), (1.0, 12.0), "a member becomes a viewer");
+    assert_eq!(meter.spent(), (1.0, 12.0), "a member becomes a viewer");
     users.remove_member(&removal(workspace, caller, &bob.user)).await.unwrap();
-    assert_eq!(spent(), (1.0, 12.0), "a viewer is removed");
+    assert_eq!(meter.spent(), (1.0, 12.0), "a viewer is removed");
 }

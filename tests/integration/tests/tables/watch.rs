@@ -7,10 +7,7 @@ use std::{
 };
 
 use aws_sdk_dynamodb::{
-    Client,
-    config::{
-        ConfigBag, Intercept, RuntimeComponents, interceptors::FinalizerInterceptorContextMut, retry::RetryConfig,
-    },
+    config::{ConfigBag, Intercept, RuntimeComponents, interceptors::FinalizerInterceptorContextMut},
     error::BoxError,
     operation::scan::ScanOutput,
 };
@@ -28,15 +25,11 @@ use linklet_test_support::{CapacityMeter, Fault, Faults, Rendezvous, TargetBuild
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::fixture::{check, correlation, damage, due, per, record, tick_at};
+use crate::fixture::{check, correlation, damage, due, noon, per, record, tick_at};
 
 const GOOD: CheckOutcome = CheckOutcome::Answered(200);
 const FAILED: CheckOutcome = CheckOutcome::Answered(503);
 const INTERVAL: Duration = Duration::from_secs(15);
-
-fn noon() -> Timestamp {
-    Timestamp::parse("2026-03-02T12:00:00Z").unwrap()
-}
 
 fn target_at(workspace: &WorkspaceId, url: &str, created_at: Timestamp) -> Target {
     TargetBuilder::new(url).in_workspace(workspace).created_at(created_at).build()
@@ -722,7 +715,11 @@ async fn a_result_that_comes_late_changes_nothing_that_is_newer() {
     let late = monitored.tick(2, &read, GOOD).await;
 
     assert_eq!((late, monitored.status().await), (None, TargetStatus::Down));
-    assert_eq!(monitored.event_types(), ["target.down"]);
+    monitored.next_tick(5, GOOD).await;
+    assert_eq!(monitored.tick(4, &read, FAILED).await, None);
+    assert_eq!(monitored.next_tick(6, FAILED).await, None, "the first failure since");
+    assert_eq!(monitored.next_tick(7, FAILED).await, Some(TargetStatus::Down));
+    assert_eq!(monitored.event_types(), ["target.down", "target.up", "target.down"]);
 }
 
 #[tokio::test]
@@ -831,40 +828,35 @@ async fn registering_listing_and_watching_cost_what_the_chart_says() {
     let (ids, link, now) = (correlation(), link_id("launch"), noon().plus(INTERVAL * 10));
     let wanted = target("https://example.com/a");
     let watched = target_at(&wanted.workspace, "https://example.com/b", noon());
-    let spent = || {
-        let units = (meter.read_units(), meter.write_units());
-        meter.reset();
-        units
-    };
 
     done(table.register(&wanted, None, &ids).await);
-    assert_eq!(spent(), (1.0, 8.0), "a new one");
+    assert_eq!(meter.spent(), (1.0, 8.0), "a new one");
     done(table.register(&wanted, None, &ids).await);
-    assert_eq!(spent(), (1.0, 0.0), "the same again");
+    assert_eq!(meter.spent(), (1.0, 0.0), "the same again");
     done(table.register(&wanted, Some(&key("k")), &ids).await);
-    assert_eq!(spent(), (2.0, 2.0), "with a new key");
+    assert_eq!(meter.spent(), (2.0, 2.0), "with a new key");
     done(table.register(&wanted, Some(&key("k")), &ids).await);
-    assert_eq!(spent(), (2.0, 0.0), "with a known key");
+    assert_eq!(meter.spent(), (2.0, 0.0), "with a known key");
     table.list(&wanted.workspace, None, 20, None).await.unwrap();
-    assert_eq!(spent(), (0.5, 0.0), "a list");
+    assert_eq!(meter.spent(), (0.5, 0.0), "a list");
     table.results(&wanted, None, 20, now).await.unwrap();
-    assert_eq!(spent(), (0.5, 0.0), "results");
+    assert_eq!(meter.spent(), (0.5, 0.0), "results");
     table.health(&wanted.id, now).await.unwrap();
-    assert_eq!(spent(), (1.5, 0.0), "health");
+    assert_eq!(meter.spent(), (1.5, 0.0), "health");
     let page = table.list(&wanted.workspace, None, 20, None).await.unwrap();
-    spent();
+    meter.spent();
     table.healths(&wanted.workspace, &page.items, now).await.unwrap();
-    assert_eq!(spent(), (1.0, 0.0), "health of those of a list");
+    assert_eq!(meter.spent(), (1.0, 0.0), "health of those of a list");
     table.watch(&watched, &link, noon(), &ids).await.unwrap();
-    assert_eq!(spent(), (2.0, 10.0), "a link watches a new one");
+    assert_eq!(meter.spent(), (2.0, 10.0), "a link watches a new one");
     table.watch(&watched, &link_id("second"), noon(), &ids).await.unwrap();
-    assert_eq!(spent(), (2.0, 4.0), "another link watches it");
+    assert_eq!(meter.spent(), (2.0, 4.0), "another link watches it");
     table.unwatch(&watched.id, &link, noon()).await.unwrap();
-    assert_eq!(spent(), (2.0, 4.0), "one of them ceases to");
+    assert_eq!(meter.spent(), (2.0, 4.0), "one of them ceases to");
     table.unwatch(&watched.id, &link_id("second"), noon()).await.unwrap();
-    assert_eq!(spent(), (2.0, 10.0), "the other as well, and takes it along");
+    assert_eq!(meter.spent(), (2.0, 10.0), "the other as well, and takes it along");
     table.delete(&wanted).await.unwrap();
-    assert_eq!(spent(), (0.0, 8.0), "deleting");
+    assert_eq!(meter.spent(), (0.0, 8.0), "deleting");
 }
 
 // --------------------------------------------------------------------------------------------------------------- Quota
@@ -898,6 +890,7 @@ async fn a_deleted_target_makes_room_and_a_known_url_needs_none() {
 
     assert_eq!((refused, known.is_new, elsewhere.is_new), (TargetRegistration::Full, false, true));
     assert_eq!(counted(&db, &first.workspace), 0, "deleting it again frees nothing");
+    assert!(table.list(&first.workspace, None, 10, None).await.unwrap().items.is_empty());
     assert!(done(table.register(&second, Some(&key("k")), &correlation()).await).is_new, "the key is unused");
     let of_none = db.watch().with_quota(per(0)).register(&target("https://example.com/a"), None, &correlation()).await;
     assert_eq!(of_none.unwrap(), TargetRegistration::Full);
@@ -1024,20 +1017,6 @@ async fn a_result_is_read_as_recorded_and_expires_after_its_time() {
 }
 
 // ------------------------------------------------------------------------------------------------- Deleting and watching
-
-#[tokio::test]
-async fn a_deleted_target_leaves_the_lists_and_may_be_deleted_again() {
-    let db = TestDynamoDb::start();
-    let wanted = target("https://example.com/a");
-    done(db.watch().register(&wanted, None, &correlation()).await);
-
-    for _ in 0..2 {
-        assert_eq!(db.watch().delete(&wanted).await.unwrap(), DeleteTargetOutcome::Deleted);
-    }
-
-    assert_eq!(db.watch().find(&wanted.id).await.unwrap(), None);
-    assert!(db.watch().list(&wanted.workspace, None, 10, None).await.unwrap().items.is_empty());
-}
 
 #[tokio::test]
 async fn whoever_registers_what_a_link_watches_is_told_from_then_on() {
@@ -1293,7 +1272,6 @@ async fn at_once(db: &TestDynamoDb, wanted: [Target; 2], key: Option<Idempotency
 
 /// A table whose calls can fail and are repeated, as in a function.
 fn retrying(db: &TestDynamoDb) -> (WatchTable, Faults) {
-    let (faults, retry) = (Faults::default(), RetryConfig::standard().with_initial_backoff(Duration::from_millis(1)));
-    let client = Client::from_conf(db.client_with(faults.clone()).config().to_builder().retry_config(retry).build());
-    (WatchTable::new(client, "WatchTable"), faults)
+    let faults = Faults::default();
+    (WatchTable::new(db.client_retrying(&faults, 3), "WatchTable"), faults)
 }
