@@ -9,7 +9,7 @@ use std::{
 
 use aws_sdk_dynamodb::Client;
 use dynoxide::Database;
-use linklet_test_support::{Consumption, Template, execute, serve_api};
+use linklet_test_support::{Consumption, Template, execute, keys_of, serve_api};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -198,52 +198,4 @@ fn by_table(keys: &[(String, String)]) -> BTreeMap<&str, Vec<&str>> {
         tables.entry(table).or_default().push(key);
     }
     tables
-}
-
-/// The tables and partition keys that a call is about.
-fn keys_of(operation: &str, request: &Value) -> Vec<(String, String)> {
-    let text = |value: &Value| value["S"].as_str().unwrap_or_default().to_owned();
-    let table = |value: &Value| value["TableName"].as_str().unwrap_or_default().to_owned();
-    match operation {
-        "PutItem" => vec![(table(request), text(&request["Item"]["pk"]))],
-        "GetItem" | "UpdateItem" | "DeleteItem" => vec![(table(request), text(&request["Key"]["pk"]))],
-        "Query" => vec![(table(request), queried(request))],
-        "BatchGetItem" | "BatchWriteItem" => {
-            let tables = request["RequestItems"].as_object().into_iter().flatten();
-            let keys = tables.flat_map(|(table, asked)| {
-                let keys = asked["Keys"].as_array().or(asked.as_array()).into_iter().flatten();
-                keys.map(move |key| {
-                    let key = [&key["pk"], &key["PutRequest"]["Item"]["pk"], &key["DeleteRequest"]["Key"]["pk"]];
-                    (table.clone(), key.into_iter().map(text).find(|key| !key.is_empty()).unwrap_or_default())
-                })
-            });
-            keys.collect()
-        }
-        "TransactWriteItems" | "TransactGetItems" => {
-            let items = request["TransactItems"].as_array().into_iter().flatten();
-            let actions = items.filter_map(|item| item.as_object()?.values().next());
-            actions
-                .map(|action| {
-                    (
-                        table(action),
-                        text(
-                            &[&action["Key"]["pk"], &action["Item"]["pk"]]
-                                .into_iter()
-                                .find(|key| !key.is_null())
-                                .cloned()
-                                .unwrap_or_default(),
-                        ),
-                    )
-                })
-                .collect()
-        }
-        other => panic!("the model doesn't know {other}"),
-    }
-}
-
-/// The partition key of a query, whose condition begins with `pk = :name`.
-fn queried(request: &Value) -> String {
-    let condition = request["KeyConditionExpression"].as_str().unwrap_or_default();
-    let name = condition.split_whitespace().find(|word| word.starts_with(':')).unwrap_or_default();
-    request["ExpressionAttributeValues"][name]["S"].as_str().unwrap_or_default().to_owned()
 }
