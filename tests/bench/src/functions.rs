@@ -102,12 +102,6 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "template.yaml has no function nothing")]
-    fn a_function_that_the_template_lacks_ends_the_benchmark() {
-        of("nothing");
-    }
-
-    #[test]
     fn limits_are_out_of_reach() {
         assert_eq!(of("redirect")["REDIRECT_LIMIT_PER_MINUTE"], u32::MAX.to_string());
         for parameter in UNREACHED {

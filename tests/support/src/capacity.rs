@@ -241,7 +241,7 @@ mod tests {
         Client,
         error::ProvideErrorMetadata,
         operation::put_item::builders::PutItemFluentBuilder,
-        types::{AttributeValue, ConditionCheck, Delete, KeysAndAttributes, Put, TransactWriteItem, Update},
+        types::{AttributeValue, ConditionCheck, Delete, Put, TransactWriteItem, Update},
     };
 
     use super::*;

@@ -6,105 +6,25 @@ use super::internet::{Internet, Web, always, redirect};
 use super::{OTHER, PUBLIC, check, outcome};
 
 /// The blocks of IANA's two registries of special-purpose addresses, and multicast.
-const SPECIAL: &[&str] = &[
-    "0.0.0.0/8",
-    "0.0.0.0/32",
-    "10.0.0.0/8",
-    "100.64.0.0/10",
-    "127.0.0.0/8",
-    "169.254.0.0/16",
-    "172.16.0.0/12",
-    "192.0.0.0/24",
-    "192.0.0.0/29",
-    "192.0.0.8/32",
-    "192.0.0.9/32",
-    "192.0.0.10/32",
-    "192.0.0.170/32",
-    "192.0.0.171/32",
-    "192.0.2.0/24",
-    "192.31.196.0/24",
-    "192.52.193.0/24",
-    "192.88.99.0/24",
-    "192.168.0.0/16",
-    "192.175.48.0/24",
-    "198.18.0.0/15",
-    "198.51.100.0/24",
-    "203.0.113.0/24",
-    "224.0.0.0/4",
-    "240.0.0.0/4",
-    "255.255.255.255/32",
-    "::1/128",
-    "::/128",
-    "::/96",
-    "::ffff:0:0/96",
-    "64:ff9b::/96",
-    "64:ff9b:1::/48",
-    "100::/64",
-    "100:0:0:1::/64",
-    "2001::/23",
-    "2001::/32",
-    "2001:1::1/128",
-    "2001:1::2/128",
-    "2001:1::3/128",
-    "2001:2::/48",
-    "2001:3::/32",
-    "2001:4:112::/48",
-    "2001:10::/28",
-    "2001:20::/28",
-    "2001:30::/28",
-    "2001:db8::/32",
-    "2002::/16",
-    "2620:4f:8000::/48",
-    "3fff::/20",
-    "5f00::/16",
-    "fc00::/7",
-    "fe80::/10",
-    "fec0::/10",
-    "ff00::/8",
-];
+const SPECIAL: &str = "
+    0.0.0.0/8 0.0.0.0/32 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.0.0/29
+    192.0.0.8/32 192.0.0.9/32 192.0.0.10/32 192.0.0.170/32 192.0.0.171/32 192.0.2.0/24 192.31.196.0/24 192.52.193.0/24
+    192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4
+    255.255.255.255/32 ::1/128 ::/128 ::/96 ::ffff:0:0/96 64:ff9b::/96 64:ff9b:1::/48 100::/64 100:0:0:1::/64
+    2001::/23 2001::/32 2001:1::1/128 2001:1::2/128 2001:1::3/128 2001:2::/48 2001:3::/32 2001:4:112::/48 2001:10::/28
+    2001:20::/28 2001:30::/28 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20 5f00::/16 fc00::/7 fe80::/10
+    fec0::/10 ff00::/8
+";
 
 /// Addresses next to the special blocks, and addresses of real servers.
-const ORDINARY: &[&str] = &[
-    "1.0.0.0",
-    "9.255.255.255",
-    "11.0.0.0",
-    "100.63.255.255",
-    "100.128.0.0",
-    "126.255.255.255",
-    "128.0.0.0",
-    "169.253.255.255",
-    "169.255.0.0",
-    "172.15.255.255",
-    "172.32.0.0",
-    "191.255.255.255",
-    "192.0.1.0",
-    "192.0.3.0",
-    "192.31.195.255",
-    "192.31.197.0",
-    "192.52.192.255",
-    "192.52.194.0",
-    "192.88.98.255",
-    "192.88.100.0",
-    "192.167.255.255",
-    "192.169.0.0",
-    "192.175.47.255",
-    "192.175.49.0",
-    "198.17.255.255",
-    "198.20.0.0",
-    "198.51.99.255",
-    "198.51.101.0",
-    "203.0.112.255",
-    "203.0.114.0",
-    "223.255.255.255",
-    "2001:200::",
-    "2001:db7:ffff:ffff:ffff:ffff:ffff:ffff",
-    "2001:db9::",
-    "2003::",
-    "2606:4700::6810:84e5",
-    "2620:4f:7fff:ffff:ffff:ffff:ffff:ffff",
-    "2620:4f:8001::",
-    "2a00:1450:4001:80b::200e",
-];
+const ORDINARY: &str = "
+    1.0.0.0 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 169.253.255.255 169.255.0.0
+    172.15.255.255 172.32.0.0 191.255.255.255 192.0.1.0 192.0.3.0 192.31.195.255 192.31.197.0 192.52.192.255
+    192.52.194.0 192.88.98.255 192.88.100.0 192.167.255.255 192.169.0.0 192.175.47.255 192.175.49.0 198.17.255.255
+    198.20.0.0 198.51.99.255 198.51.101.0 203.0.112.255 203.0.114.0 223.255.255.255 2001:200::
+    2001:db7:ffff:ffff:ffff:ffff:ffff:ffff 2001:db9:: 2003:: 2606:4700::6810:84e5
+    2620:4f:7fff:ffff:ffff:ffff:ffff:ffff 2620:4f:8001:: 2a00:1450:4001:80b::200e
+";
 
 #[derive(Debug, Clone, Copy)]
 struct Block {
@@ -181,8 +101,7 @@ fn disguises(address: Ipv4Addr) -> [Ipv6Addr; 7] {
 
 #[tokio::test(start_paused = true)]
 async fn the_first_and_the_last_address_of_each_special_block_are_refused() {
-    for block in SPECIAL {
-        let block = Block::parse(block);
+    for block in SPECIAL.split_whitespace().map(Block::parse) {
         is_never_connected(block.address(0)).await;
         is_never_connected(block.address(u128::MAX)).await;
     }
@@ -190,49 +109,12 @@ async fn the_first_and_the_last_address_of_each_special_block_are_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn the_addresses_beside_the_special_blocks_are_fetched() {
-    for address in ORDINARY {
+    for address in ORDINARY.split_whitespace() {
         let internet = Internet::default().server(address, always(200));
 
         let check = check(&internet, &literal(address.parse().unwrap())).await;
 
         assert_eq!(outcome(&check), Ok(200), "{address}");
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn metadata_of_aws_is_refused() {
-    for address in
-        ["169.254.169.254", "169.254.170.2", "169.254.169.253", "fd00:ec2::254", "fd00:ec2::23", "fd00:ec2::253"]
-    {
-        is_never_connected(address.parse().unwrap()).await;
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn every_spelling_of_an_address_is_the_address() {
-    let spellings = [
-        "http://127.1/",
-        "http://2130706433/",
-        "http://0x7f000001/",
-        "http://0x7f.0.0.1/",
-        "http://0177.0.0.1/",
-        "http://017700000001/",
-        "http://127.0.0.1./",
-        "http://１２７.０.０.１/",
-        "http://127。0。0。1/",
-        "http://0/",
-        "http://0xa9fea9fe/latest/meta-data/",
-        "http://[::ffff:169.254.169.254]/",
-        "http://[0:0:0:0:0:ffff:a9fe:a9fe]/",
-        "http://[::127.0.0.1]/",
-    ];
-    for spelling in spellings {
-        let internet = Internet::default();
-
-        let check = check(&internet, spelling).await;
-
-        assert_eq!(outcome(&check), Err("not_public"), "{spelling}");
-        assert_eq!((internet.connected(), internet.resolved()), (vec![], vec![]), "{spelling}");
     }
 }
 
@@ -292,7 +174,8 @@ fn paused() -> tokio::runtime::Runtime {
 }
 
 fn any_special() -> impl Strategy<Value = IpAddr> {
-    (prop::sample::select(SPECIAL), any::<u128>()).prop_map(|(block, choice)| Block::parse(block).address(choice))
+    let blocks: Vec<_> = SPECIAL.split_whitespace().map(Block::parse).collect();
+    (prop::sample::select(blocks), any::<u128>()).prop_map(|(block, choice)| block.address(choice))
 }
 
 proptest! {

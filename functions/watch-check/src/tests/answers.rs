@@ -6,8 +6,11 @@ use std::time::Duration;
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::time::{Instant, sleep};
 
-use super::internet::{Internet, Server, Web, always, answer, read_head, redirect, server};
-use super::{OTHER, PUBLIC, TIMEOUT, check, fetcher, outcome, url};
+use super::{
+    OTHER, PUBLIC, TIMEOUT, check, check_server, fetcher,
+    internet::{Internet, Server, Web, always, answer, read_head, redirect, server},
+    outcome, url,
+};
 use crate::check::Check;
 
 /// Checks a server that responds with these bytes and then closes the connection.
@@ -17,10 +20,6 @@ async fn check_bytes(bytes: &'static [u8]) -> Check {
         stream.write_all(bytes).await.ok();
     }))
     .await
-}
-
-async fn check_server(server: Server) -> Check {
-    check(&Internet::default().server(PUBLIC, server), &format!("http://{PUBLIC}/")).await
 }
 
 /// A server that sends `first`, and then `then` again and again with a pause, and counts the bytes after `first`.
@@ -160,63 +159,29 @@ async fn a_body_announced_as_longer_than_the_limit_is_not_awaited() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_body_takes_the_time_of_the_attempt_and_no_more() {
-    let (server, _) = endless(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n", b"x", Duration::from_millis(100));
-
-    let check = check_server(server).await;
-
-    assert_eq!((outcome(&check), check.latency), (Err("timeout"), TIMEOUT));
-}
-
-#[tokio::test(start_paused = true)]
-async fn slow_headers_take_the_time_of_the_attempt_and_no_more() {
-    let (server, _) = endless(b"HTTP/1.1 200 OK\r\n", b"x: y\r\n", Duration::from_millis(500));
-
-    let check = check_server(server).await;
-
-    assert_eq!((outcome(&check), check.latency), (Err("timeout"), TIMEOUT));
-}
-
-#[tokio::test(start_paused = true)]
-async fn endless_interim_answers_take_the_time_of_the_attempt_and_no_more() {
-    let (server, _) = endless(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n", Duration::from_millis(10));
-
-    let check = check_server(server).await;
-
-    assert_eq!((outcome(&check), check.latency), (Err("timeout"), TIMEOUT));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_chain_of_slow_redirects_shares_the_time_of_one_attempt() {
-    let slow = server(|mut stream: DuplexStream| async move {
+async fn whatever_is_slow_takes_the_time_of_the_attempt_and_no_more() {
+    let redirects = server(|mut stream: DuplexStream| async move {
         while read_head(&mut stream).await.is_some() {
             sleep(Duration::from_secs(2)).await;
-            stream.write_all(super::internet::redirect("/next").as_bytes()).await.ok();
+            stream.write_all(redirect("/next").as_bytes()).await.ok();
         }
     });
-
-    let check = check_server(slow).await;
-
-    assert_eq!((outcome(&check), check.latency), (Err("timeout"), TIMEOUT));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_server_that_accepts_and_says_nothing_times_out() {
-    let check = check_server(server(|stream: DuplexStream| async move {
+    let silence = server(|stream: DuplexStream| async move {
         pending::<()>().await;
         drop(stream);
-    }))
-    .await;
-
-    assert_eq!((outcome(&check), check.latency), (Err("timeout"), TIMEOUT));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_silent_address_times_out() {
-    let internet = Internet::default().silence(PUBLIC);
-
-    let check = check(&internet, &format!("http://{PUBLIC}/")).await;
-
+    });
+    let body = b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n";
+    for (what, server) in [
+        ("a body", endless(body, b"x", Duration::from_millis(100)).0),
+        ("headers", endless(b"HTTP/1.1 200 OK\r\n", b"x: y\r\n", Duration::from_millis(500)).0),
+        ("interim answers", endless(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n", Duration::from_millis(10)).0),
+        ("redirects", redirects),
+        ("silence", silence),
+    ] {
+        let check = check_server(server).await;
+        assert_eq!((outcome(&check), check.latency), (Err("timeout"), TIMEOUT), "{what}");
+    }
+    let check = check(&Internet::default().silence(PUBLIC), &format!("http://{PUBLIC}/")).await;
     assert_eq!((outcome(&check), check.latency), (Err("timeout"), TIMEOUT));
 }
 

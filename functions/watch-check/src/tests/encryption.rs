@@ -97,15 +97,23 @@ fn fine() -> Web {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_with_a_valid_certificate_is_fetched() {
+async fn only_a_trusted_valid_certificate_for_the_name_is_taken() {
     let authority = Authority::new();
-    let web = fine();
-
-    let check =
-        check(authority.roots(), http1(authority.acceptor("example.com", &["http/1.1"], |_| {}), web.clone())).await;
-
-    assert_eq!(outcome(&check), Ok(200));
-    assert!(web.requests()[0].contains("host: example.com\r\n"));
+    let expired = |params: &mut CertificateParams| {
+        params.not_before = rcgen::date_time_ymd(2000, 1, 1);
+        params.not_after = rcgen::date_time_ymd(2001, 1, 1);
+    };
+    let of = |name| authority.acceptor(name, &["http/1.1"], |_| {});
+    for (roots, acceptor, expected) in [
+        (authority.roots(), of("example.com"), Ok(200)),
+        (some_roots(), of("example.com"), Err("tls_chain")),
+        (authority.roots(), of("example.org"), Err("tls_name")),
+        (authority.roots(), authority.acceptor("example.com", &[], expired), Err("tls_expired")),
+    ] {
+        let web = fine();
+        assert_eq!(outcome(&check(roots, http1(acceptor, web.clone())).await), expected);
+        assert!(web.requests().iter().all(|request| request.contains("host: example.com\r\n")));
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -117,37 +125,6 @@ async fn a_certificate_for_an_address_is_valid_for_its_url() {
         fetcher_trusting(&internet, authority.roots()).check_in_peace(&url(&format!("https://{PUBLIC}/"))).await;
 
     assert_eq!(outcome(&check), Ok(200));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_certificate_that_nobody_trusts_is_a_broken_chain() {
-    let authority = Authority::new();
-
-    let check = check(some_roots(), http1(authority.acceptor("example.com", &[], |_| {}), fine())).await;
-
-    assert_eq!(outcome(&check), Err("tls_chain"));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_certificate_for_another_name_is_an_error_of_its_name() {
-    let authority = Authority::new();
-
-    let check = check(authority.roots(), http1(authority.acceptor("example.org", &[], |_| {}), fine())).await;
-
-    assert_eq!(outcome(&check), Err("tls_name"));
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_expired_certificate_is_said_to_be_expired() {
-    let authority = Authority::new();
-    let acceptor = authority.acceptor("example.com", &[], |params| {
-        params.not_before = rcgen::date_time_ymd(2000, 1, 1);
-        params.not_after = rcgen::date_time_ymd(2001, 1, 1);
-    });
-
-    let check = check(authority.roots(), http1(acceptor, fine())).await;
-
-    assert_eq!(outcome(&check), Err("tls_expired"));
 }
 
 #[tokio::test(start_paused = true)]

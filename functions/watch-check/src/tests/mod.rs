@@ -14,9 +14,11 @@ use std::time::Duration;
 use linklet_domain::{Reach, TargetUrl, Timestamp};
 use rustls::RootCertStore;
 
-use self::internet::Internet;
-use crate::check::{Check, Deadline};
-use crate::{Fetcher, Network};
+use self::internet::{Internet, Server};
+use crate::{
+    Fetcher, Network,
+    check::{Check, Deadline},
+};
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -47,6 +49,10 @@ impl<N: Network> Fetcher<N> {
 
 async fn check(internet: &Internet, text: &str) -> Check {
     fetcher(internet).check_in_peace(&url(text)).await
+}
+
+async fn check_server(server: Server) -> Check {
+    check(&Internet::default().server(PUBLIC, server), &format!("http://{PUBLIC}/")).await
 }
 
 /// The HTTP status of a check, or its error.

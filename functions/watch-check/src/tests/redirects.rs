@@ -1,7 +1,10 @@
 use linklet_domain::OwnAddress;
 
-use super::internet::{Internet, Web, always, answer, redirect};
-use super::{OTHER, PUBLIC, check, fetcher, outcome, url};
+use super::{
+    OTHER, PUBLIC, check, check_server, fetcher,
+    internet::{Internet, Web, always, answer, redirect},
+    outcome, url,
+};
 
 fn hops(count: usize) -> Vec<String> {
     (1..=count).map(|hop| redirect(&format!("/{hop}"))).chain([answer(200)]).collect()
@@ -14,9 +17,8 @@ fn web(answers: &[String]) -> Web {
 #[tokio::test(start_paused = true)]
 async fn ten_redirects_are_followed() {
     let web = web(&hops(10));
-    let internet = Internet::default().server(PUBLIC, web.server());
 
-    let check = check(&internet, &format!("http://{PUBLIC}/")).await;
+    let check = check_server(web.server()).await;
 
     assert_eq!(outcome(&check), Ok(200));
     let paths: Vec<_> = web.requests().iter().map(|head| head.lines().next().unwrap().to_owned()).collect();
@@ -28,9 +30,7 @@ async fn ten_redirects_are_followed() {
 async fn the_eleventh_redirect_is_too_many() {
     let (eleven, endless) = (web(&hops(11)), Web::new([redirect("/again").as_str()]));
     for web in [eleven, endless] {
-        let internet = Internet::default().server(PUBLIC, web.server());
-
-        let check = check(&internet, &format!("http://{PUBLIC}/")).await;
+        let check = check_server(web.server()).await;
 
         assert_eq!((outcome(&check), check.attempts), (Err("too_many_redirects"), 1));
         assert_eq!(web.requests().len(), 11);
@@ -134,9 +134,7 @@ async fn a_redirect_without_a_place_is_an_answer() {
     let not_modified = "HTTP/1.1 304 Not Modified\r\nlocation: /\r\n\r\n";
     let created = "HTTP/1.1 201 Created\r\nlocation: /other\r\ncontent-length: 0\r\n\r\n";
     for (answer, status) in [(without, 302), (not_modified, 304), (created, 201)] {
-        let internet = Internet::default().server(PUBLIC, Web::new([answer]).server());
-
-        assert_eq!(outcome(&check(&internet, &format!("http://{PUBLIC}/")).await), Ok(status));
+        assert_eq!(outcome(&check_server(Web::new([answer]).server()).await), Ok(status));
     }
 }
 

@@ -4,8 +4,11 @@ use tokio::time::Instant;
 
 use linklet_domain::Timestamp;
 
-use super::internet::{Internet, Web, answer, read_head, server};
-use super::{PUBLIC, TIMEOUT, check, fetcher, outcome, url};
+use super::{
+    PUBLIC, TIMEOUT, check, check_server, fetcher,
+    internet::{Internet, Web, answer, read_head, server},
+    outcome, url,
+};
 use crate::check::{Check, Deadline};
 
 fn answers(statuses: &[u16]) -> Web {
@@ -18,74 +21,34 @@ fn millis(millis: u64) -> Duration {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_fails_twice_and_then_answers_is_fine() {
-    let web = answers(&[500, 503, 200]);
-    let internet = Internet::default().server(PUBLIC, web.server());
-    let started = Instant::now();
-
-    let check = check(&internet, &format!("http://{PUBLIC}/")).await;
-
-    assert_eq!((outcome(&check), check.attempts), (Ok(200), 3));
-    assert_eq!(started.elapsed(), millis(200 + 400));
-    assert_eq!(check.latency, Duration::ZERO);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_server_that_goes_on_failing_is_asked_three_times() {
-    let web = answers(&[500, 502, 599]);
-    let internet = Internet::default().server(PUBLIC, web.server());
-
-    let check = check(&internet, &format!("http://{PUBLIC}/")).await;
-
-    assert_eq!((outcome(&check), check.attempts), (Ok(599), 3));
-    assert_eq!(web.requests().len(), 3);
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_answer_below_500_is_not_asked_for_again() {
-    for status in [200, 204, 304, 400, 401, 403, 404, 405, 410, 429, 451, 499] {
-        let web = answers(&[status]);
-        let internet = Internet::default().server(PUBLIC, web.server());
+async fn an_answer_from_500_on_is_asked_for_again_twice_and_no_other() {
+    let others = [200, 204, 304, 400, 401, 403, 404, 405, 410, 429, 451, 499].map(|status| (vec![status], 0));
+    for (statuses, pauses) in others.into_iter().chain([(vec![500, 503, 200], 200 + 400), (vec![500, 502, 599], 600)]) {
+        let web = answers(&statuses);
         let started = Instant::now();
 
-        let check = check(&internet, &format!("http://{PUBLIC}/")).await;
+        let check = check_server(web.server()).await;
 
-        assert_eq!((outcome(&check), check.attempts), (Ok(status), 1));
-        assert_eq!((web.requests().len(), started.elapsed()), (1, Duration::ZERO), "{status}");
+        assert_eq!((outcome(&check), check.attempts as usize), (Ok(statuses[statuses.len() - 1]), statuses.len()));
+        assert_eq!((web.requests().len(), started.elapsed()), (statuses.len(), millis(pauses)), "{statuses:?}");
+        assert_eq!(check.latency, Duration::ZERO);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refused_connection_is_tried_three_times_after_its_pauses() {
-    let internet = Internet::default();
-    let started = Instant::now();
+async fn a_failed_connection_or_name_is_tried_three_times_and_a_refused_address_once() {
+    for (host, expected, attempts, connected, resolved) in
+        [(PUBLIC, "connect", 3, 3, 0), ("unknown.example", "dns", 3, 0, 3), ("private.example", "not_public", 1, 0, 1)]
+    {
+        let internet = Internet::default().name("private.example", &["10.0.0.1"]);
+        let started = Instant::now();
 
-    let check = check(&internet, &format!("http://{PUBLIC}/")).await;
+        let check = check(&internet, &format!("http://{host}/")).await;
 
-    assert_eq!((outcome(&check), check.attempts), (Err("connect"), 3));
-    assert_eq!(internet.connected().len(), 3);
-    assert_eq!(started.elapsed(), millis(600));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_name_that_fails_is_resolved_three_times() {
-    let internet = Internet::default();
-
-    let check = check(&internet, "http://unknown.example/").await;
-
-    assert_eq!((outcome(&check), check.attempts), (Err("dns"), 3));
-    assert_eq!(internet.resolved().len(), 3);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_refused_address_is_not_tried_again() {
-    let internet = Internet::default().name("private.example", &["10.0.0.1"]);
-    let started = Instant::now();
-
-    let check = check(&internet, "http://private.example/").await;
-
-    assert_eq!((outcome(&check), check.attempts), (Err("not_public"), 1));
-    assert_eq!((internet.resolved().len(), started.elapsed()), (1, Duration::ZERO));
+        assert_eq!((outcome(&check), check.attempts), (Err(expected), attempts));
+        assert_eq!((internet.connected().len(), internet.resolved().len()), (connected, resolved), "{host}");
+        assert_eq!(started.elapsed(), if attempts == 3 { millis(600) } else { Duration::ZERO }, "{host}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -94,10 +57,9 @@ async fn attempts_have_their_own_timeouts_and_the_last_gives_the_latency() {
         read_head(&mut stream).await;
         std::future::pending::<()>().await;
     });
-    let internet = Internet::default().server(PUBLIC, slow);
     let started = Instant::now();
 
-    let check = check(&internet, &format!("http://{PUBLIC}/")).await;
+    let check = check_server(slow).await;
 
     assert_eq!((outcome(&check), check.attempts), (Err("timeout"), 3));
     assert_eq!(check.latency, TIMEOUT);

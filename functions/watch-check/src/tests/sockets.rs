@@ -47,16 +47,6 @@ async fn a_server_on_this_machine_is_fetched_in_tests_only() {
 }
 
 #[tokio::test]
-async fn loopback_allowed_for_tests_allows_nothing_else() {
-    let fetcher = fetcher(Reach::PublicAndLoopback);
-
-    for host in ["169.254.169.254", "10.0.0.1", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]", "[fe80::1]"] {
-        let check = fetcher.check_in_peace(&url(&format!("http://{host}/"))).await;
-        assert_eq!(outcome(&check), Err("not_public"), "{host}");
-    }
-}
-
-#[tokio::test]
 async fn a_reset_is_an_error() {
     let (listener, port) = listener().await;
     tokio::spawn(async move {
