@@ -13,9 +13,9 @@ mod home;
 mod modules;
 
 use linklet_domain::ShortCode;
-use linklet_lambda::{
-    following::page,
-    http::{ApiError, Handler, HeaderValue, Method, Pages, Problem, Request, Response, StatusCode, json},
+use linklet_lambda::following::page;
+use linklet_lambda::http::{
+    ApiError, Handler, HeaderValue, Method, Pages, Problem, Request, Response, StatusCode, json,
 };
 use serde_json::json;
 

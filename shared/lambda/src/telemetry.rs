@@ -199,10 +199,8 @@ impl Visit for JsonVisitor<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        io,
-        sync::{Arc, Mutex},
-    };
+    use std::io;
+    use std::sync::{Arc, Mutex};
 
     use serde_json::Value;
 

@@ -4,20 +4,16 @@
 //! classified and counted one batch after another on one thread, as in an execution environment. The tables have no streams:
 //! this implementation of DynamoDB looks through the whole stream at each write, which would be all that is measured.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use aws_lambda_events::sqs::SqsEvent;
 use aws_sdk_dynamodb::Client;
 use linklet_analytics::{Analytics, Clients};
 use linklet_domain::{Event, Timestamp};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
-use linklet_lambda::{
-    batch::{Consumer, DeadLetterQueue},
-    publisher::Publisher,
-};
+use linklet_lambda::batch::{Consumer, DeadLetterQueue};
+use linklet_lambda::publisher::Publisher;
 use linklet_test_support::{AGENTS, CapacityMeter, ClickBuilder, FakeQueues, TestDynamoDb, queue_batch};
 use linklet_user_agents::Classifier;
 use serde::Serialize;

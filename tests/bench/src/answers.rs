@@ -8,12 +8,10 @@ use std::{fmt, path::Path};
 use linklet_test_support::{FakeLambda, Journal};
 use serde::Serialize;
 
-use crate::{
-    measure::{Samples, cpu_time, peak_memory},
-    options::Extent,
-    tables::Tables,
-    workloads::Workload,
-};
+use crate::measure::{Samples, cpu_time, peak_memory};
+use crate::options::Extent;
+use crate::tables::Tables;
+use crate::workloads::Workload;
 
 /// How many links the workspace of `pages` has, and how many it takes to fill a page with those that a rare word is in.
 const HEAVY_LINKS: usize = 10_000;

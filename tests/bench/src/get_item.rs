@@ -1,19 +1,15 @@
 //! The measure of DynamoDB itself: one read after another, by a program that does nothing else.
 
-use std::{
-    io::{BufRead as _, BufReader, Write as _},
-    path::{Path, PathBuf},
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
-    time::Duration,
-};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
-use crate::{
-    measure::Samples,
-    options::Extent,
-    report::Figures,
-    tables::{Tables, code},
-    trial::{Neighbour, WARM_UP},
-};
+use crate::measure::Samples;
+use crate::options::Extent;
+use crate::report::Figures;
+use crate::tables::{Tables, code};
+use crate::trial::{Neighbour, WARM_UP};
 
 /// Reads of another link each time, so far.
 pub struct GetItem {

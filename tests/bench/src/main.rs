@@ -28,25 +28,21 @@ mod tables;
 mod trial;
 mod workloads;
 
-use std::{
-    env, io,
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{env, io};
 
 use linklet_test_support::Journal;
 use tracing::Level;
 
-use self::{
-    get_item::GetItem,
-    goals::goals,
-    options::{Extent, Options},
-    processors::OneProcessor,
-    report::{Figures, Machine, Report},
-    subjects::{Cast, Subject},
-    tables::Tables,
-    trial::{COUNTED, Neighbour, Trial, WARM_UP},
-};
+use self::get_item::GetItem;
+use self::goals::goals;
+use self::options::{Extent, Options};
+use self::processors::OneProcessor;
+use self::report::{Figures, Machine, Report};
+use self::subjects::{Cast, Subject};
+use self::tables::Tables;
+use self::trial::{COUNTED, Neighbour, Trial, WARM_UP};
 
 /// If a larger part of the processors does something else, times say little.
 const BUSY: f64 = 0.1;

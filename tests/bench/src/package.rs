@@ -1,10 +1,8 @@
 //! How large a function is to upload.
 
-use std::{
-    fs,
-    io::{self, Write as _},
-    path::Path,
-};
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
 
 use flate2::{Compression, write::DeflateEncoder};
 

@@ -1,11 +1,9 @@
 //! The same redirect as others would write it: in Node and in Python.
 
-use std::{
-    collections::BTreeMap,
-    env,
-    path::PathBuf,
-    process::{Command, Stdio},
-};
+use std::collections::BTreeMap;
+use std::env;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use serde::Deserialize;
 

@@ -4,12 +4,10 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use linklet_test_support::{Program, TOKEN_SECRET};
 
-use crate::{
-    options::{Options, Variant},
-    peers::{self, Peer},
-    tables::Tables,
-    workloads::Workload,
-};
+use crate::options::{Options, Variant};
+use crate::peers::{self, Peer};
+use crate::tables::Tables;
+use crate::workloads::Workload;
 
 /// Something to measure.
 pub struct Subject {
@@ -107,10 +105,8 @@ impl<'a> Cast<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        get_item::GetItem,
-        options::{APART, SUBJECTS},
-    };
+    use crate::get_item::GetItem;
+    use crate::options::{APART, SUBJECTS};
 
     #[tokio::test]
     async fn every_subject_can_be_asked_for() {

@@ -4,14 +4,12 @@ use std::time::Duration;
 
 use linklet_test_support::{FakeLambda, Invocation, Journal};
 
-use crate::{
-    measure::{Samples, cpu_time, peak_memory},
-    options::Extent,
-    package::zipped_size,
-    report::Figures,
-    subjects::Subject,
-    workloads::Workload,
-};
+use crate::measure::{Samples, cpu_time, peak_memory};
+use crate::options::Extent;
+use crate::package::zipped_size;
+use crate::report::Figures;
+use crate::subjects::Subject;
+use crate::workloads::Workload;
 
 /// So many answers of a new environment aren't timed: until then, programs that compile themselves are busy with that.
 pub const WARM_UP: usize = 500;

@@ -8,10 +8,8 @@ use std::{env, process::Command};
 
 use serde_json::{Value, json};
 
-use crate::{
-    api::{Answer, Api, PASSWORD, User, send, send_once},
-    mailbox::token_mailed_to,
-};
+use crate::api::{Answer, Api, PASSWORD, User, send, send_once};
+use crate::mailbox::token_mailed_to;
 
 /// Deploys the system that `make e2e` has started with these parameters. `false` if there is no such system.
 fn deploy(parameters: &[&str]) -> bool {

@@ -1,11 +1,9 @@
 //! A client as a user of the API would write it.
 
-use std::{
-    env,
-    future::Future,
-    net::{Ipv6Addr, SocketAddr},
-    time::Duration,
-};
+use std::env;
+use std::future::Future;
+use std::net::{Ipv6Addr, SocketAddr};
+use std::time::Duration;
 
 use linklet_test_support::{Contract, Exchange};
 use reqwest::{Client, Method, RequestBuilder, Url, redirect::Policy};

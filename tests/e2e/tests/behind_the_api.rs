@@ -5,10 +5,8 @@ use linklet_domain::Timestamp;
 use linklet_test_support::ClickBuilder;
 use serde_json::json;
 
-use crate::{
-    api::{Api, User, eventually},
-    stack::{Queue, exactly, table},
-};
+use crate::api::{Api, User, eventually};
+use crate::stack::{Queue, exactly, table};
 
 /// A click on a link of the stack as the relay sends it. Only the table knows which of the links with its code it is.
 async fn click_on(code: &str) -> String {

@@ -4,10 +4,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::{
-    api::{Answer, Api, PASSWORD, User, send_once},
-    limits::tells_clients_apart,
-};
+use crate::api::{Answer, Api, PASSWORD, User, send_once};
+use crate::limits::tells_clients_apart;
 
 async fn log_in(api: &Api, email: &str, password: &str) -> Answer {
     send_once(api.request("POST", "/api/auth/login").json(&json!({"email": email, "password": password}))).await

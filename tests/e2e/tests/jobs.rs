@@ -2,10 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    api::{Api, User, eventually, send},
-    stack::exactly,
-};
+use crate::api::{Api, User, eventually, send};
+use crate::stack::exactly;
 
 #[tokio::test]
 async fn a_tag_is_renamed_on_all_links_and_its_owner_is_told() {

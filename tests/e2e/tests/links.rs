@@ -7,10 +7,8 @@ use linklet_domain::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::{
-    api::{Answer, Api, User, eventually, send},
-    stack::exactly,
-};
+use crate::api::{Answer, Api, User, eventually, send};
+use crate::stack::exactly;
 
 async fn shorten(user: &User, body: Value) -> Answer {
     send(user.request("POST", "/api/shorten").json(&body)).await

@@ -4,10 +4,8 @@ use std::env;
 
 use serde_json::{Value, json};
 
-use crate::{
-    api::{Api, User, eventually, send},
-    stack::{exactly, lines},
-};
+use crate::api::{Api, User, eventually, send};
+use crate::stack::{exactly, lines};
 
 #[tokio::test]
 async fn a_request_is_one_line_and_its_click_has_its_correlation_id() {

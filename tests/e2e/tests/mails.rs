@@ -2,10 +2,8 @@
 
 use serde_json::json;
 
-use crate::{
-    api::{Answer, Api, PASSWORD, User, eventually, send},
-    mailbox::{mail_to, token_mailed_to},
-};
+use crate::api::{Answer, Api, PASSWORD, User, eventually, send};
+use crate::mailbox::{mail_to, token_mailed_to};
 
 /// Confirms somebody's address, as its owner does with the mail that registering brings. `None` without an emulator.
 async fn confirm(api: &Api, user: &User) -> Option<String> {

@@ -2,10 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    api::{Api, User, send},
-    stack::exactly,
-};
+use crate::api::{Api, User, send};
+use crate::stack::exactly;
 
 async fn total(api: &Api, code: &str) -> Value {
     api.get(&format!("/api/stats/{code}")).await.json()["total_clicks"].clone()

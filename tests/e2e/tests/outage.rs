@@ -8,10 +8,8 @@ use std::env;
 use reqwest::{Client, RequestBuilder};
 use serde_json::json;
 
-use crate::{
-    api::{Answer, Api, PASSWORD, User, eventually, send},
-    stack::{exactly, lines},
-};
+use crate::api::{Answer, Api, PASSWORD, User, eventually, send};
+use crate::stack::{exactly, lines};
 
 struct FaultProxy(String);
 

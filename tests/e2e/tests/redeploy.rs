@@ -4,24 +4,20 @@
 //! `make e2e` starts. Another system can't be tested so; then the test says it and passes. It is among the last
 //! ones, since the system has other parameters afterwards.
 
-use std::{
-    collections::BTreeMap,
-    env,
-    ffi::OsString,
-    net::Ipv4Addr,
-    process::{Child, Command},
-    time::{Duration, Instant},
-};
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::OsString;
+use std::net::Ipv4Addr;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
 
 use linklet_domain::Timestamp;
 use linklet_test_support::{Manner, OpenRequests, Site};
 use serde_json::{Value, json};
 
-use crate::{
-    api::{Api, User, send},
-    stack::exactly,
-    ticks::Ticks,
-};
+use crate::api::{Api, User, send};
+use crate::stack::exactly;
+use crate::ticks::Ticks;
 
 /// Each on an address of its own, so that none waits for another.
 const SITES: u8 = 24;

@@ -2,10 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    api::{Answer, Api, User, eventually, send},
-    stack::exactly,
-};
+use crate::api::{Answer, Api, User, eventually, send};
+use crate::stack::exactly;
 
 async fn shorten(user: &User, body: Value) -> String {
     let answer = send(user.request("POST", "/api/shorten").json(&body)).await;

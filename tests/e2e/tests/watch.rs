@@ -5,11 +5,9 @@ use std::{env, net::Ipv4Addr};
 use linklet_test_support::{Manner, OpenRequests, Site};
 use serde_json::{Value, json};
 
-use crate::{
-    api::{Answer, Api, User, eventually, send},
-    stack::exactly,
-    ticks::Ticks,
-};
+use crate::api::{Answer, Api, User, eventually, send};
+use crate::stack::exactly;
+use crate::ticks::Ticks;
 
 /// Whether the system checks servers on this machine.
 pub fn reaches_this_machine() -> bool {

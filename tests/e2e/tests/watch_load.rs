@@ -9,10 +9,8 @@ use linklet_test_support::{Manner, OpenRequests, Site};
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::{
-    api::{Api, User, send},
-    ticks::Ticks,
-};
+use crate::api::{Api, User, send};
+use crate::ticks::Ticks;
 
 /// On 127.0.0.2 and the addresses behind it: 127.0.0.1 is the shortener's own, which is never checked.
 const SITES: u8 = 20;

@@ -7,10 +7,8 @@ use jsonwebtoken::{Algorithm, EncodingKey};
 use linklet_domain::{
     ApiKeySecret, EmailAddress, KeyHash, KeyPrefix, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId,
 };
-use linklet_lambda::{
-    http::{GatewayEvent, HeaderValue, Request},
-    identity::{Caller, TokenIssuer, TokenSecret, TokenVerifier},
-};
+use linklet_lambda::http::{GatewayEvent, HeaderValue, Request};
+use linklet_lambda::identity::{Caller, TokenIssuer, TokenSecret, TokenVerifier};
 use serde_json::Value;
 
 use crate::{log::logged, text};

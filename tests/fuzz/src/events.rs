@@ -1,7 +1,5 @@
-use aws_lambda_events::{
-    dynamodb::EventRecord,
-    sqs::{SqsEvent, SqsMessage},
-};
+use aws_lambda_events::dynamodb::EventRecord;
+use aws_lambda_events::sqs::{SqsEvent, SqsMessage};
 use linklet_domain::{Event, EventDetail, LinkId, lifetimes, wording};
 use linklet_dynamodb::stream::{Change, StreamError, change_of, marker_after};
 use linklet_lambda::batch;

@@ -1,9 +1,7 @@
 use futures_util::FutureExt as _;
 use linklet_domain::{CorrelationId, Day, ShortCode, TargetUrl};
-use linklet_lambda::{
-    http::{self, ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json},
-    metrics,
-};
+use linklet_lambda::http::{self, ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json};
+use linklet_lambda::metrics;
 use serde_json::json;
 use url::Url;
 

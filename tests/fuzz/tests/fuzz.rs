@@ -7,12 +7,10 @@
 use std::{collections::BTreeSet, env, fmt, fs, path::PathBuf};
 
 use linklet_fuzz::{TARGETS, is_readable, target};
-use proptest::{
-    collection::vec,
-    prelude::*,
-    sample::{Index, select},
-    test_runner::{Config, RngSeed, TestRunner},
-};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use proptest::test_runner::{Config, RngSeed, TestRunner};
 
 const CASES: u32 = 2_000;
 

@@ -1,9 +1,7 @@
 //! The functions, wired to a test's tables and queues.
 
-use std::{
-    sync::{Arc, LazyLock},
-    time::Duration,
-};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use aws_lambda_events::sqs::SqsEvent;
 
@@ -24,20 +22,18 @@ use linklet_dynamodb::{
 };
 use linklet_jobs::{HandoverWork, JobRunner, Kinds, LinkWork, PersonWork, ReclaimWork, WorkspaceWork};
 use linklet_jobs_api::JobsApi;
-use linklet_lambda::{
-    batch::{Consumer, DeadLetterQueue},
-    bulk::Bulk,
-    email_requests::EmailRequests,
-    following::{ClickRecording, Recorder, Spreading, UsedUp},
-    guesses::Guesses,
-    hashing::{Limits, LinkHashing},
-    http::{Edge, Pages, ShortUrls},
-    identity::Authenticator,
-    limiter::{Limiter, Strangers},
-    publisher::Publisher,
-    throttle::{StatsQueryLimiter, Throttle},
-    watching::TargetRoom,
-};
+use linklet_lambda::batch::{Consumer, DeadLetterQueue};
+use linklet_lambda::bulk::Bulk;
+use linklet_lambda::email_requests::EmailRequests;
+use linklet_lambda::following::{ClickRecording, Recorder, Spreading, UsedUp};
+use linklet_lambda::guesses::Guesses;
+use linklet_lambda::hashing::{Limits, LinkHashing};
+use linklet_lambda::http::{Edge, Pages, ShortUrls};
+use linklet_lambda::identity::Authenticator;
+use linklet_lambda::limiter::{Limiter, Strangers};
+use linklet_lambda::publisher::Publisher;
+use linklet_lambda::throttle::{StatsQueryLimiter, Throttle};
+use linklet_lambda::watching::TargetRoom;
 use linklet_leave::Leave;
 use linklet_list::List;
 use linklet_notify::{Addresses, MailLimit, Mailer, Notify, Topic};

@@ -2,10 +2,8 @@
 
 use std::cell::RefCell;
 
-use aws_lambda_events::{
-    dynamodb::{Event as StreamEvent, EventRecord},
-    streams::DynamoDbEventResponse,
-};
+use aws_lambda_events::dynamodb::{Event as StreamEvent, EventRecord};
+use aws_lambda_events::streams::DynamoDbEventResponse;
 use linklet_domain::Timestamp;
 use linklet_jobs::JobRunner;
 use linklet_lambda::batch::Consumer;

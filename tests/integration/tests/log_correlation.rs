@@ -7,11 +7,9 @@ use linklet_analytics::Analytics;
 use linklet_domain::{AuditContext, CorrelationId, Event, PlannedTick, Reach, Role, Timestamp, UserId};
 use linklet_dynamodb::{JobsTable, NotificationsTable, Removal, StatsTable, WatchTable};
 use linklet_jobs::JobRunner;
-use linklet_lambda::{
-    batch::Consumer as _,
-    metrics,
-    schedule::{self, Call},
-};
+use linklet_lambda::batch::Consumer as _;
+use linklet_lambda::metrics;
+use linklet_lambda::schedule::{self, Call};
 use linklet_notify::Notify;
 use linklet_test_support::{
     CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Outage, Person, RequestBuilder, Site,

@@ -5,11 +5,9 @@ use std::{cell::Cell, collections::BTreeMap, time::Duration};
 
 use linklet_auth::Auth;
 use linklet_domain::{CorrelationId, Reach, Role, Timestamp, WorkspaceId};
-use linklet_lambda::{
-    batch::Consumer as _,
-    metrics,
-    schedule::{self, Call},
-};
+use linklet_lambda::batch::Consumer as _;
+use linklet_lambda::metrics;
+use linklet_lambda::schedule::{self, Call};
 use linklet_test_support::{
     CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, RequestBuilder, Site, TargetBuilder,
     TestDynamoDb, cost_units, event_batch, issuer, queue_batch, token_for, tokens, write_cost_units,

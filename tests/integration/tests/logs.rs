@@ -7,11 +7,9 @@ mod log_correlation;
 mod log_lengths;
 mod log_refusals;
 
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, Mutex},
-    time::Instant,
-};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use aws_sdk_dynamodb::Client;
 use linklet_account::Account;
@@ -22,14 +20,12 @@ use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, ThrottleTable};
 use linklet_integration::fixture::{
     self, analytics, per, redirect, redirect_with, relay, room, shorten, stats, throttle, watch_links,
 };
+use linklet_lambda::batch::Consumer;
+use linklet_lambda::breaker::{Breaker, Circuit};
+use linklet_lambda::email_requests::EmailRequests;
 use linklet_lambda::following::{Recorder, Spreading};
-use linklet_lambda::{
-    batch::Consumer,
-    breaker::{Breaker, Circuit},
-    email_requests::EmailRequests,
-    metrics,
-    publisher::Publisher,
-};
+use linklet_lambda::metrics;
+use linklet_lambda::publisher::Publisher;
 use linklet_redirect::Redirect;
 use linklet_stats::Stats;
 use linklet_test_support::{

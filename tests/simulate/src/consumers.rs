@@ -6,17 +6,12 @@ use aws_lambda_events::dynamodb::{Event as StreamEvent, EventRecord};
 use linklet_analytics::PARTS_AT_ONCE;
 use linklet_lambda::batch::Consumer as _;
 use linklet_test_support::queue_batch;
-use tokio::{
-    task::spawn_local,
-    time::{Instant, sleep},
-};
+use tokio::task::spawn_local;
+use tokio::time::{Instant, sleep};
 
-use crate::{
-    limits,
-    queue::Message,
-    settings,
-    world::{ANALYTICS, World},
-};
+use crate::queue::Message;
+use crate::world::{ANALYTICS, World};
+use crate::{limits, settings};
 
 /// Polls everything from now on, as long as the world lasts.
 pub fn poll(world: &Rc<World>) {

@@ -1,11 +1,9 @@
 //! The DynamoDB of the tests, called without a network, behind the limits of AWS.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    ops::Range,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
 use dynoxide::Database;
@@ -13,14 +11,12 @@ use linklet_test_support::{Consumption, Template, execute, keys_of, serve_api};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use crate::{
-    capacity::{Access, Partitions, Refusal},
-    clock::Clock,
-    lambda::Processor,
-    limits,
-    sdk::{config_for, without_network},
-    stream::Stream,
-};
+use crate::capacity::{Access, Partitions, Refusal};
+use crate::clock::Clock;
+use crate::lambda::Processor;
+use crate::limits;
+use crate::sdk::{config_for, without_network};
+use crate::stream::Stream;
 
 pub const CLICKS: &str = "ClicksTable";
 pub const STATS: &str = "StatsTable";

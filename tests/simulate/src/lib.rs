@@ -25,10 +25,8 @@ mod world;
 
 use tokio::runtime::{Builder, LocalOptions};
 
-use self::{
-    report::Report,
-    traces::{Pace, Trace},
-};
+use self::report::Report;
+use self::traces::{Pace, Trace};
 
 /// Plays a trace. Time stands still while code runs, and leaps to the next moment at which something happens.
 pub fn play(trace: &Trace) -> Report {

@@ -1,23 +1,19 @@
 //! A standard queue: it delivers in no order, sometimes late, and some messages twice.
 
-use std::{
-    cmp::Reverse,
-    collections::{BTreeMap, BinaryHeap},
-    sync::Arc,
-    time::Duration,
-};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
+use std::time::Duration;
 
 use aws_sdk_sqs::Client;
 use linklet_domain::{ClickId, Timestamp};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use crate::{
-    clock::Clock,
-    lambda::Processor,
-    limits,
-    sdk::{config_for, without_network},
-};
+use crate::clock::Clock;
+use crate::lambda::Processor;
+use crate::limits;
+use crate::sdk::{config_for, without_network};
 
 /// How often a message is received before it goes to the dead-letter queue, and for how long it is hidden each time.
 #[derive(Debug, Clone, Copy)]

@@ -5,13 +5,11 @@ use std::{collections::BTreeMap, time::Duration};
 use linklet_domain::LinkId;
 use serde_json::{Value, json};
 
-use crate::{
-    capacity::Refusal,
-    dynamodb::{CLICKS, STATS, TableReport},
-    lambda::Usage,
-    traces::Trace,
-    world::{ANALYTICS, Journal, World},
-};
+use crate::capacity::Refusal;
+use crate::dynamodb::{CLICKS, STATS, TableReport};
+use crate::lambda::Usage;
+use crate::traces::Trace;
+use crate::world::{ANALYTICS, Journal, World};
 
 /// No row may be larger, in KB: DynamoDB ends at 400.
 pub const LARGEST_ROW: f64 = 300.0;

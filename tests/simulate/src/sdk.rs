@@ -2,13 +2,11 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use aws_smithy_runtime_api::{
-    client::{
-        http::{HttpConnector, HttpConnectorFuture, SharedHttpClient, SharedHttpConnector, http_client_fn},
-        orchestrator::{HttpRequest, HttpResponse},
-    },
-    http::StatusCode,
+use aws_smithy_runtime_api::client::http::{
+    HttpConnector, HttpConnectorFuture, SharedHttpClient, SharedHttpConnector, http_client_fn,
 };
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_runtime_api::http::StatusCode;
 use aws_smithy_types::body::SdkBody;
 use linklet_test_support::operation_of;
 use serde_json::Value;

@@ -10,12 +10,10 @@ use linklet_lambda::following::Advice;
 use serde_json::{Map, Value, json};
 use tokio::time::sleep;
 
-use crate::{
-    dynamodb::CLICKS,
-    lambda::Environment,
-    limits,
-    world::{ANALYTICS, Redirect, World},
-};
+use crate::dynamodb::CLICKS;
+use crate::lambda::Environment;
+use crate::limits;
+use crate::world::{ANALYTICS, Redirect, World};
 
 /// The mean pauses before the tries of the SDK.
 const PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_micros(12_500), Duration::from_millis(25)];

@@ -1,9 +1,7 @@
 //! The stream of the table of clicks, by its shards.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use aws_lambda_events::dynamodb::EventRecord;
 use linklet_domain::Timestamp;

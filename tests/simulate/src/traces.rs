@@ -4,13 +4,11 @@ use std::{ops::Range, rc::Rc, time::Duration};
 
 use tokio::{task::spawn_local, time::sleep};
 
-use crate::{
-    consumers,
-    report::Report,
-    settings::Settings,
-    visitors::{self, Arrivals, Links},
-    world::{ANALYTICS, World},
-};
+use crate::consumers;
+use crate::report::Report;
+use crate::settings::Settings;
+use crate::visitors::{self, Arrivals, Links};
+use crate::world::{ANALYTICS, World};
 
 /// How time passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

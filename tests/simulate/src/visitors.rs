@@ -9,18 +9,13 @@ use linklet_domain::{
 use linklet_lambda::publisher::Publisher;
 use linklet_redirect::HotLinks;
 use linklet_test_support::{AGENTS, LinkBuilder};
-use tokio::{
-    task::{JoinHandle, spawn_local},
-    time::{Instant, sleep, sleep_until},
-};
+use tokio::task::{JoinHandle, spawn_local};
+use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::{
-    lambda::{Environment, Processor},
-    limits,
-    queue::Queues,
-    shortcut,
-    world::{ANALYTICS, Redirect, World},
-};
+use crate::lambda::{Environment, Processor};
+use crate::queue::Queues;
+use crate::world::{ANALYTICS, Redirect, World};
+use crate::{limits, shortcut};
 
 /// Which links are followed.
 #[derive(Debug, Clone, Copy)]

@@ -1,36 +1,30 @@
 //! An AWS account with Linklet in it.
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::BTreeMap,
-    ops::Range,
-    rc::Rc,
-    sync::Arc,
-    time::Duration,
-};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
 
 use linklet_analytics::{Analytics, Clients, PARTS_AT_ONCE};
 use linklet_domain::{LinkId, Timestamp, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
-use linklet_lambda::{
-    batch::DeadLetterQueue,
-    following::{Recorder, Spreading},
-    publisher::Publisher,
-};
+use linklet_lambda::batch::DeadLetterQueue;
+use linklet_lambda::following::{Recorder, Spreading};
+use linklet_lambda::publisher::Publisher;
 use linklet_redirect::HotLinks;
 use linklet_relay::Relay;
 use linklet_user_agents::Classifier;
 
-use crate::{
-    capacity::Capacity,
-    clock::Clock,
-    dynamodb::{self, DynamoDb},
-    lambda::{Account, Function, Processor},
-    limits,
-    queue::Queues,
-    settings::{self, Settings},
-    stream::Stream,
-};
+use crate::capacity::Capacity;
+use crate::clock::Clock;
+use crate::dynamodb::{self, DynamoDb};
+use crate::lambda::{Account, Function, Processor};
+use crate::limits;
+use crate::queue::Queues;
+use crate::settings::{self, Settings};
+use crate::stream::Stream;
 
 /// A service has many customers. The totals of one workspace are in one partition, until DynamoDB splits it.
 const WORKSPACES: usize = 200;

@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use linklet_simulate::{
-    play,
-    traces::{self, Trace},
-};
+use linklet_simulate::play;
+use linklet_simulate::traces::{self, Trace};
 
 /// A trace, as long as this.
 fn shortened(name: &str, lasts: u64, waiting: usize) -> Trace {

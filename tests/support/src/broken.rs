@@ -1,7 +1,5 @@
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aws_sdk_dynamodb::Client;
 use serde_json::json;

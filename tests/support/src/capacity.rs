@@ -1,18 +1,11 @@
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex},
-};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
-use aws_sdk_dynamodb::{
-    config::{
-        ConfigBag, Intercept, RuntimeComponents,
-        interceptors::{
-            AfterDeserializationInterceptorContextRef, BeforeTransmitInterceptorContextMut,
-            BeforeTransmitInterceptorContextRef,
-        },
-    },
-    error::BoxError,
+use aws_sdk_dynamodb::config::interceptors::{
+    AfterDeserializationInterceptorContextRef, BeforeTransmitInterceptorContextMut, BeforeTransmitInterceptorContextRef,
 };
+use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
+use aws_sdk_dynamodb::error::BoxError;
 use dynoxide::types::{Item, item_size, table_write_capacity_units};
 use serde_json::Value;
 
@@ -237,12 +230,10 @@ impl Intercept for CapacityMeter {
 mod tests {
     use std::collections::HashMap;
 
-    use aws_sdk_dynamodb::{
-        Client,
-        error::ProvideErrorMetadata,
-        operation::put_item::builders::PutItemFluentBuilder,
-        types::{AttributeValue, ConditionCheck, Delete, Put, TransactWriteItem, Update},
-    };
+    use aws_sdk_dynamodb::Client;
+    use aws_sdk_dynamodb::error::ProvideErrorMetadata;
+    use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
+    use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Delete, Put, TransactWriteItem, Update};
 
     use super::*;
     use crate::{Fault, Faults, TestDynamoDb};

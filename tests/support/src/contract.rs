@@ -3,12 +3,10 @@
 //! The helpers with which tests send requests check each exchange. An answer has to be documented: its status, its media type,
 //! its headers, and each member of its body. A request that was accepted has to be one that the document allows.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::Path,
-    sync::{Arc, LazyLock, Mutex},
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, LazyLock, Mutex};
 
 use aws_lambda_events::query_map::QueryMap;
 use jsonschema::{Draft, Validator};

@@ -1,10 +1,8 @@
 //! What the calculator of costs reads and must not guess: `infra/costs/units.json`.
 
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    sync::Mutex,
-};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::{env, fs};
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};

@@ -1,10 +1,9 @@
 use std::{convert::Infallible, time::Duration};
 
 use aws_lambda_events::dynamodb::Event as StreamEvent;
-use aws_sdk_dynamodb::{
-    Client,
-    config::{Intercept, retry::RetryConfig},
-};
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::Intercept;
+use aws_sdk_dynamodb::config::retry::RetryConfig;
 use linklet_domain::{
     Account, ApiKey, AuditContext, CorrelationId, EmailAddress, Handover, Invitation, Link, LinkEdit, LinkId,
     LinkPatch, Member, Membership, OneTimeToken, Record, Role, Target, Task, TaskWork, Timestamp, TokenHash,
@@ -19,11 +18,8 @@ use linklet_dynamodb::{
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
 
-use crate::{
-    Faults, Person, Template, a_session, an_origin,
-    service::{Operation, Service, config},
-    tokens,
-};
+use crate::service::{Operation, Service, config};
+use crate::{Faults, Person, Template, a_session, an_origin, tokens};
 
 /// DynamoDB with the template's tables, each test's own. It ends with the test's process, unless the variable
 /// `DYNAMODB_ENDPOINT` names another DynamoDB than the one in this process.

@@ -1,23 +1,17 @@
-use std::{
-    collections::{BTreeMap, HashMap},
-    fmt::Debug,
-    sync::{Arc, Mutex, MutexGuard},
-};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use aws_sdk_dynamodb::{
-    config::{
-        ConfigBag, Intercept, RuntimeComponents,
-        http::{HttpRequest, HttpResponse},
-        interceptors::{
-            BeforeDeserializationInterceptorContextMut, BeforeSerializationInterceptorContextRef,
-            BeforeTransmitInterceptorContextMut, BeforeTransmitInterceptorContextRef, FinalizerInterceptorContextMut,
-            FinalizerInterceptorContextRef,
-        },
-    },
-    error::BoxError,
-    operation::batch_get_item::{BatchGetItemInput, BatchGetItemOutput},
-    types::KeysAndAttributes,
+use aws_sdk_dynamodb::config::http::{HttpRequest, HttpResponse};
+use aws_sdk_dynamodb::config::interceptors::{
+    BeforeDeserializationInterceptorContextMut, BeforeSerializationInterceptorContextRef,
+    BeforeTransmitInterceptorContextMut, BeforeTransmitInterceptorContextRef, FinalizerInterceptorContextMut,
+    FinalizerInterceptorContextRef,
 };
+use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
+use aws_sdk_dynamodb::error::BoxError;
+use aws_sdk_dynamodb::operation::batch_get_item::{BatchGetItemInput, BatchGetItemOutput};
+use aws_sdk_dynamodb::types::KeysAndAttributes;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -414,12 +408,11 @@ impl Intercept for WriteCounter {
 mod tests {
     use std::collections::BTreeSet;
 
-    use aws_sdk_dynamodb::{
-        Client,
-        error::{ProvideErrorMetadata, SdkError},
-        operation::{put_item::builders::PutItemFluentBuilder, transact_write_items::TransactWriteItemsError},
-        types::{AttributeValue, Put, TransactWriteItem},
-    };
+    use aws_sdk_dynamodb::Client;
+    use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+    use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
+    use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+    use aws_sdk_dynamodb::types::{AttributeValue, Put, TransactWriteItem};
 
     use axum::{Router, http::StatusCode};
 

@@ -4,11 +4,9 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use futures_util::FutureExt as _;
 use linklet_domain::{EmailAddress, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::ApiKeys;
-use linklet_lambda::{
-    http::{self, DeferringHandler, GatewayEvent, Request},
-    identity::{Authenticator, TokenIssuer, TokenSecret, TokenVerifier},
-    metrics,
-};
+use linklet_lambda::http::{self, DeferringHandler, GatewayEvent, Request};
+use linklet_lambda::identity::{Authenticator, TokenIssuer, TokenSecret, TokenVerifier};
+use linklet_lambda::metrics;
 use serde_json::{Value, json};
 
 use crate::{Contract, Exchange, Person, Template, TestDynamoDb, roles};

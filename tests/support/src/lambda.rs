@@ -1,36 +1,27 @@
-use std::{
-    collections::BTreeMap,
-    io::{self, PipeReader, Read as _},
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    sync::{Arc, Mutex},
-    thread,
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
-};
+use std::collections::BTreeMap;
+use std::io::{self, PipeReader, Read as _};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use axum::{
-    Router,
-    body::{self, Body, Bytes},
-    extract::{DefaultBodyLimit, Path as UrlPath, State},
-    http::{
-        Request, Response, StatusCode,
-        header::{CONTENT_LENGTH, CONTENT_TYPE},
-    },
-    response::IntoResponse,
-    routing::{get, post},
-};
-use hyper_util::{
-    client::legacy::{Client, connect::HttpConnector},
-    rt::TokioExecutor,
-};
+use axum::Router;
+use axum::body::{self, Body, Bytes};
+use axum::extract::{DefaultBodyLimit, Path as UrlPath, State};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{Request, Response, StatusCode};
+use axum::response::IntoResponse;
+use axum::routing::{get, post};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
 use serde_json::Value;
-use tokio::{
-    net::TcpListener,
-    sync::{Notify, oneshot},
-    task::JoinHandle,
-    time::timeout,
-};
+use tokio::net::TcpListener;
+use tokio::sync::{Notify, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use crate::{CapacityMeter, Consumption, called, faults::lock, listen, serve};
 

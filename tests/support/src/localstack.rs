@@ -1,26 +1,19 @@
-use std::{
-    borrow::Cow,
-    collections::HashMap,
-    sync::LazyLock,
-    time::{Duration, Instant},
-};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
-use axum::{
-    body::{Body, Bytes, to_bytes},
-    http::{Request, StatusCode, header},
-};
-use hyper_util::{
-    client::legacy::{Client, connect::HttpConnector},
-    rt::TokioExecutor,
-};
+use axum::body::{Body, Bytes, to_bytes};
+use axum::http::{Request, StatusCode, header};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 use url::form_urlencoded;
 
-use crate::{
-    remote::{block_on, runtime},
-    service::access_key,
-};
+use crate::remote::{block_on, runtime};
+use crate::service::access_key;
 
 /// Names the endpoint of a LocalStack, if the stand-ins for SQS and SNS are to hand on to it what they take.
 const ENDPOINT: &str = "LOCALSTACK_ENDPOINT";

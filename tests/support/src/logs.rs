@@ -1,7 +1,5 @@
-use std::{
-    io,
-    sync::{Arc, Mutex},
-};
+use std::io;
+use std::sync::{Arc, Mutex};
 
 use linklet_lambda::telemetry;
 use serde_json::Value;

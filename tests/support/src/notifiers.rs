@@ -1,18 +1,14 @@
-use std::{
-    sync::{Arc, Mutex, MutexGuard},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use aws_sdk_sesv2::Client as Ses;
 use aws_sdk_sns::Client as Sns;
-use axum::{
-    Router,
-    body::Bytes,
-    extract::State,
-    http::{StatusCode, header},
-    response::IntoResponse,
-    routing::post,
-};
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use axum::routing::post;
 use serde_json::Value;
 
 use crate::{faults::lock, localstack::LocalStack, remote::block_on, serve};

@@ -1,14 +1,10 @@
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex},
-};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 use aws_sdk_sqs::Client;
-use axum::{
-    Json, Router, extract,
-    http::{HeaderMap, StatusCode},
-    routing::post,
-};
+use axum::http::{HeaderMap, StatusCode};
+use axum::routing::post;
+use axum::{Json, Router, extract};
 use serde_json::{Value, json};
 
 use crate::{faults::lock, localstack::LocalStack, remote::block_on, serve};

@@ -1,28 +1,20 @@
-use std::{
-    sync::{Arc, LazyLock, Mutex, mpsc},
-    thread,
-    time::Duration,
-};
+use std::sync::{Arc, LazyLock, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
 
-use aws_sdk_dynamodb::{
-    Client, Config,
-    config::{
-        ConfigBag, Intercept, RuntimeComponents,
-        interceptors::{
-            AfterDeserializationInterceptorContextRef, BeforeSerializationInterceptorContextRef,
-            BeforeTransmitInterceptorContextMut,
-        },
-        timeout::TimeoutConfig,
-    },
-    error::{BoxError, DisplayErrorContext},
+use aws_sdk_dynamodb::config::interceptors::{
+    AfterDeserializationInterceptorContextRef, BeforeSerializationInterceptorContextRef,
+    BeforeTransmitInterceptorContextMut,
 };
+use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
+use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
+use aws_sdk_dynamodb::error::{BoxError, DisplayErrorContext};
+use aws_sdk_dynamodb::{Client, Config};
 use serde_json::Value;
 use tokio::runtime::{Builder, Handle};
 
-use crate::{
-    faults::{lock, set_json},
-    service::Operation,
-};
+use crate::faults::{lock, set_json};
+use crate::service::Operation;
 
 /// A DynamoDB somewhere else, called in its own JSON, in which tests write down items and Lambda delivers streams.
 ///

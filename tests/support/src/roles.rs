@@ -2,16 +2,13 @@
 
 use std::{any::type_name, collections::BTreeMap, future::Future, sync::LazyLock};
 
-use aws_sdk_dynamodb::{
-    config::{ConfigBag, Intercept, RuntimeComponents, interceptors::BeforeTransmitInterceptorContextRef},
-    error::BoxError,
-};
+use aws_sdk_dynamodb::config::interceptors::BeforeTransmitInterceptorContextRef;
+use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
+use aws_sdk_dynamodb::error::BoxError;
 use serde_json::Value;
 
-use crate::{
-    Template,
-    faults::{json_of, operation_of},
-};
+use crate::Template;
+use crate::faults::{json_of, operation_of};
 
 /// What one statement of a role allows to do with tables.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,19 +1,15 @@
-use std::{
-    thread,
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
-};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use aws_sdk_dynamodb::config::{Builder, Credentials};
 use dynoxide::{Database, DynoxideError};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::{
-    localstack::delete_expired,
-    remote::{LongTimeout, Remote},
-    roles::RoleGuard,
-    serve_in_background,
-};
+use crate::localstack::delete_expired;
+use crate::remote::{LongTimeout, Remote};
+use crate::roles::RoleGuard;
+use crate::serve_in_background;
 
 /// Names the endpoint at which tests find DynamoDB, if it is to be another one than dynoxide in their own process. The service
 /// there must give each access key tables of its own, as DynamoDB Local does; docs/conformance.md tells more.
@@ -258,10 +254,9 @@ fn answer<T: Serialize>(answer: Result<T, DynoxideError>) -> (u16, Value) {
 
 #[cfg(test)]
 mod tests {
-    use aws_sdk_dynamodb::{
-        Client,
-        config::{Config, timeout::TimeoutConfig},
-    };
+    use aws_sdk_dynamodb::Client;
+    use aws_sdk_dynamodb::config::Config;
+    use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
     use axum::{Json, Router};
 
     use super::*;

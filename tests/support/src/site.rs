@@ -1,11 +1,9 @@
-use std::{
-    collections::HashMap,
-    io::{ErrorKind, Read, Write},
-    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream},
-    sync::{Arc, Mutex, MutexGuard},
-    thread,
-    time::Duration,
-};
+use std::collections::HashMap;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
+use std::time::Duration;
 
 /// How a site answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

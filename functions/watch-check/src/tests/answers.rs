@@ -6,11 +6,8 @@ use std::time::Duration;
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::time::{Instant, sleep};
 
-use super::{
-    OTHER, PUBLIC, TIMEOUT, check, check_server, fetcher,
-    internet::{Internet, Server, Web, always, answer, read_head, redirect, server},
-    outcome, url,
-};
+use super::internet::{Internet, Server, Web, always, answer, read_head, redirect, server};
+use super::{OTHER, PUBLIC, TIMEOUT, check, check_server, fetcher, outcome, url};
 use crate::check::Check;
 
 /// Checks a server that responds with these bytes and then closes the connection.

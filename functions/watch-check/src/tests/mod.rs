@@ -15,10 +15,8 @@ use linklet_domain::{Reach, TargetUrl, Timestamp};
 use rustls::RootCertStore;
 
 use self::internet::{Internet, Server};
-use crate::{
-    Fetcher, Network,
-    check::{Check, Deadline},
-};
+use crate::check::{Check, Deadline};
+use crate::{Fetcher, Network};
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 

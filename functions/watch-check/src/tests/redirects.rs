@@ -1,10 +1,7 @@
 use linklet_domain::OwnAddress;
 
-use super::{
-    OTHER, PUBLIC, check, check_server, fetcher,
-    internet::{Internet, Web, always, answer, redirect},
-    outcome, url,
-};
+use super::internet::{Internet, Web, always, answer, redirect};
+use super::{OTHER, PUBLIC, check, check_server, fetcher, outcome, url};
 
 fn hops(count: usize) -> Vec<String> {
     (1..=count).map(|hop| redirect(&format!("/{hop}"))).chain([answer(200)]).collect()

@@ -4,11 +4,8 @@ use tokio::time::Instant;
 
 use linklet_domain::Timestamp;
 
-use super::{
-    PUBLIC, TIMEOUT, check, check_server, fetcher,
-    internet::{Internet, Web, answer, read_head, server},
-    outcome, url,
-};
+use super::internet::{Internet, Web, answer, read_head, server};
+use super::{PUBLIC, TIMEOUT, check, check_server, fetcher, outcome, url};
 use crate::check::{Check, Deadline};
 
 fn answers(statuses: &[u16]) -> Web {

@@ -4,10 +4,8 @@
 
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a benchmark prints, and ends if anything goes wrong")]
 
-use std::{
-    env, io,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
+use std::{env, io};
 
 use aws_config::BehaviorVersion;
 use aws_sdk_dynamodb::{Client, types::AttributeValue};

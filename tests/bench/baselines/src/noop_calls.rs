@@ -5,10 +5,9 @@ use std::{env, sync::atomic::AtomicU64};
 
 use aws_config::BehaviorVersion;
 use aws_sdk_dynamodb::{Client, primitives::Blob, types::AttributeValue};
-use lambda_http::{
-    aws_lambda_events::apigw::{ApiGatewayV2httpRequest, ApiGatewayV2httpResponse},
-    http::{HeaderValue, header::LOCATION},
-};
+use lambda_http::aws_lambda_events::apigw::{ApiGatewayV2httpRequest, ApiGatewayV2httpResponse};
+use lambda_http::http::HeaderValue;
+use lambda_http::http::header::LOCATION;
 use lambda_runtime::{Error, LambdaEvent, service_fn};
 
 #[tokio::main(flavor = "current_thread")]

@@ -1,10 +1,8 @@
 //! What has come out, and whether it is right.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Debug,
-    ops::RangeInclusive,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+use std::ops::RangeInclusive;
 
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use linklet_domain::{

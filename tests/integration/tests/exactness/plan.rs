@@ -1,9 +1,7 @@
 //! Schedules: who clicks when, and what becomes of the messages.
 
-use std::{
-    collections::{BTreeSet, VecDeque},
-    sync::LazyLock,
-};
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::LazyLock;
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use linklet_domain::{Event, Timestamp};

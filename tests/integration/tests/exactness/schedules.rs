@@ -1,16 +1,12 @@
 //! Random schedules of everything that can go wrong.
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::{BTreeMap, HashMap},
-    thread,
-    time::Duration,
-};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::thread;
+use std::time::Duration;
 
-use aws_sdk_dynamodb::{
-    Client,
-    config::retry::{RetryConfig, RetryPartition, TokenBucket},
-};
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::retry::{RetryConfig, RetryPartition, TokenBucket};
 use linklet_domain::{Day, DayStats, UserId, WorkspaceId};
 use linklet_dynamodb::{CommitOutcome, Correction, StatsTable};
 use linklet_lambda::batch::Consumer;
@@ -19,13 +15,11 @@ use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
-use super::{
-    model::{Click, Expected, Link},
-    observed::{Verdict, check, ever, milestones, same},
-    plan::{Delivery, End, LINKS, Queue, Rival, Schedule, Task, acknowledged, packed_batch, schedules},
-    seed::seed,
-    turns::{Seat, Turns},
-};
+use super::model::{Click, Expected, Link};
+use super::observed::{Verdict, check, ever, milestones, same};
+use super::plan::{Delivery, End, LINKS, Queue, Rival, Schedule, Task, acknowledged, packed_batch, schedules};
+use super::seed::seed;
+use super::turns::{Seat, Turns};
 use crate::fixture::{analytics, clients};
 
 /// Each with a table of its own; together they run `PROPTEST_CASES` schedules.

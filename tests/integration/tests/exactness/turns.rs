@@ -1,21 +1,15 @@
 //! In which order the calls of two consumers reach DynamoDB, and where a consumer dies.
 
-use std::{
-    collections::VecDeque,
-    future::{Future, poll_fn},
-    pin::pin,
-    sync::{Arc, Mutex, MutexGuard},
-    task::{Context, Poll, Waker},
-};
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
 
-use aws_sdk_dynamodb::{
-    config::{
-        ConfigBag, Intercept, RuntimeComponents,
-        endpoint::{Endpoint, EndpointFuture, Params, ResolveEndpoint},
-        interceptors::FinalizerInterceptorContextRef,
-    },
-    error::BoxError,
-};
+use aws_sdk_dynamodb::config::endpoint::{Endpoint, EndpointFuture, Params, ResolveEndpoint};
+use aws_sdk_dynamodb::config::interceptors::FinalizerInterceptorContextRef;
+use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
+use aws_sdk_dynamodb::error::BoxError;
 
 /// Two consumers at a table: one call is under way at a time.
 ///

@@ -1,12 +1,10 @@
 //! Whether the documents agree with what they are about: every link and every anchor leads somewhere, the parameters and their
 //! defaults are those of the template, and lifetimes are those of the code.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    fs,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use linklet_domain::lifetimes;
 use linklet_test_support::Template;

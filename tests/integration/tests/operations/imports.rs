@@ -1,10 +1,8 @@
 //! Files don't import each other in a circle, so that each can be read after those that it uses.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::{Path, PathBuf},
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// The path of a module within its crate, such as `["links", "item"]`.
 type Module = Vec<String>;

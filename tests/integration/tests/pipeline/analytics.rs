@@ -3,10 +3,8 @@ use std::{collections::BTreeSet, time::Duration};
 use aws_lambda_events::{dynamodb::EventRecord, sqs::SqsBatchResponse};
 use linklet_domain::{Event, EventDetail, LinkStats, MilestoneReached, Timestamp};
 use linklet_dynamodb::{StatsTable, stream::change_of};
-use linklet_lambda::{
-    batch::Consumer,
-    metrics::{self, Metric},
-};
+use linklet_lambda::batch::Consumer;
+use linklet_lambda::metrics::{self, Metric};
 use linklet_test_support::{
     FakeQueues, Fault, Faults, Outage, TestDynamoDb, click_event, event_batch, item_bytes, link_id, queue_batch,
 };

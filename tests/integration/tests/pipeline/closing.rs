@@ -1,13 +1,9 @@
 //! From a workspace that is closed, through JobsTable's stream with the filters of the template and the marks beside its job, to one that
 //! is back with all that it had, or to nothing that is left of it.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use aws_lambda_events::dynamodb::EventRecord;
 use futures_util::future::{join, join_all};
@@ -25,10 +21,8 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use crate::{
-    fixture::{analytics, colleague, correlation, jobs, list, redirect, relay, watch_links},
-    streams::{JobsStream, is_let_through, job_step, retry_from, sweep_jobs},
-};
+use crate::fixture::{analytics, colleague, correlation, jobs, list, redirect, relay, watch_links};
+use crate::streams::{JobsStream, is_let_through, job_step, retry_from, sweep_jobs};
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 

@@ -1,12 +1,8 @@
 //! What counting costs, in DynamoDB's request units: that is what it costs to run.
 
-use std::{
-    iter,
-    sync::{
-        Arc, LazyLock,
-        atomic::{AtomicU64, Ordering},
-    },
-};
+use std::iter;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::Analytics;

@@ -16,10 +16,8 @@ use linklet_test_support::{
 use serde_json::{Value, json};
 use std::{cell::Cell, time::Duration};
 
-use crate::{
-    fixture::{analytics, colleague, jobs, relay},
-    streams::{JobsStream, job_step, retry_from, sweep_jobs},
-};
+use crate::fixture::{analytics, colleague, jobs, relay};
+use crate::streams::{JobsStream, job_step, retry_from, sweep_jobs};
 
 /// Ada's workspace, which Bob leaves.
 struct Fixture {

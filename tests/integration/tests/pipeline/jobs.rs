@@ -21,10 +21,8 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use crate::{
-    fixture::{change_role, colleague, jobs, jobs_api, network_of, notify, relay, room},
-    streams::{JobsStream, is_let_through, job_step, retry_from},
-};
+use crate::fixture::{change_role, colleague, jobs, jobs_api, network_of, notify, relay, room};
+use crate::streams::{JobsStream, is_let_through, job_step, retry_from};
 
 /// Ada's workspace, in which Bob is a member.
 struct Fixture {

@@ -1,7 +1,5 @@
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, Mutex},
-};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 
 use aws_lambda_events::sqs::SqsBatchResponse;
 use linklet_domain::{
@@ -9,10 +7,8 @@ use linklet_domain::{
     NotificationStatus, NotificationSubject, Role, TargetDown, TargetId, Timestamp,
 };
 use linklet_dynamodb::{NotificationsTable, Recipients};
-use linklet_lambda::{
-    batch::Consumer,
-    metrics::{self, Metric},
-};
+use linklet_lambda::batch::Consumer;
+use linklet_lambda::metrics::{self, Metric};
 use linklet_notify::{Addresses, CLAIMED_FOR, Notify};
 use linklet_test_support::{
     FakeNotifiers, FakeQueues, Fault, Faults, Person, TestDynamoDb, an_origin, click_event, event_batch, link_id,

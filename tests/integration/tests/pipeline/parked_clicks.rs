@@ -7,12 +7,10 @@ use aws_sdk_dynamodb::Client;
 use futures_util::future::join_all;
 use linklet_domain::{Click, Timestamp};
 use linklet_dynamodb::{ClicksTable, ThrottleTable};
+use linklet_lambda::batch::Consumer;
 use linklet_lambda::following::{Recorder, Spreading};
-use linklet_lambda::{
-    batch::Consumer,
-    metrics::{self, Measured, Metric},
-    publisher::Publisher,
-};
+use linklet_lambda::metrics::{self, Measured, Metric};
+use linklet_lambda::publisher::Publisher;
 use linklet_redirect::Redirect;
 use linklet_test_support::{
     FakeQueues, Fault, Faults, LinkBuilder, Outage, RequestBuilder, TestDynamoDb, click_event, link_id, message_batch,

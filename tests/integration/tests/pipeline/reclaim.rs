@@ -21,10 +21,8 @@ use linklet_test_support::{
 use serde_json::{Value, json};
 use std::time::Duration;
 
-use crate::{
-    fixture::{colleague, guesses, jobs, limits, list, mail_orders},
-    streams::{JobsStream, job_step, retry_from},
-};
+use crate::fixture::{colleague, guesses, jobs, limits, list, mail_orders};
+use crate::streams::{JobsStream, job_step, retry_from};
 
 const OWN_PASSWORD: &str = "a horse of her own";
 

@@ -7,10 +7,8 @@ use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, LinkBuilder, Outage, TestDynamoDb, click_event};
 use serde_json::{Value, json};
 
-use crate::{
-    fixture::{correlation, relay, visitor},
-    streams::{batch_of, is_let_through, json_of, retry_from},
-};
+use crate::fixture::{correlation, relay, visitor};
+use crate::streams::{batch_of, is_let_through, json_of, retry_from};
 
 async fn create_link(db: &TestDynamoDb, link: &Link) -> CreateOutcome {
     let creation = Creation::of(link);

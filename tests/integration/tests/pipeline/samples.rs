@@ -9,10 +9,8 @@ use linklet_lambda::{batch::Consumer, schedule::Job};
 use linklet_test_support::{FakeNotifiers, FakeQueues, TestDynamoDb, link_id};
 use serde::de::DeserializeOwned;
 
-use crate::{
-    fixture::{analytics, checker, jobs, notify, relay, tick, watch_links},
-    streams::{is_let_through, retry_from},
-};
+use crate::fixture::{analytics, checker, jobs, notify, relay, tick, watch_links};
+use crate::streams::{is_let_through, retry_from};
 
 fn sample<T: DeserializeOwned>(function: &str, name: &str) -> T {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../functions/{function}/events/{name}.json"));

@@ -15,14 +15,12 @@ use linklet_dynamodb::{
 };
 use linklet_jobs::JobRunner;
 use linklet_jobs_api::JobsApi;
-use linklet_lambda::{
-    batch::Consumer,
-    following::Recorder,
-    hashing::LinkHashing,
-    publisher::Publisher,
-    schedule::{Call, Job},
-    watching::TargetRoom,
-};
+use linklet_lambda::batch::Consumer;
+use linklet_lambda::following::Recorder;
+use linklet_lambda::hashing::LinkHashing;
+use linklet_lambda::publisher::Publisher;
+use linklet_lambda::schedule::{Call, Job};
+use linklet_lambda::watching::TargetRoom;
 use linklet_list::List;
 use linklet_notify::Notify;
 use linklet_redirect::HotLinks;
@@ -37,10 +35,8 @@ use linklet_update::Update;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{
-    cost::{Bench, DAY, HOUR, START, click, click_at, ordinary_click},
-    fixture::{self, with_link, with_person},
-};
+use crate::cost::{Bench, DAY, HOUR, START, click, click_at, ordinary_click};
+use crate::fixture::{self, with_link, with_person};
 
 /// What an operation costs, in DynamoDB's request units.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -1,10 +1,8 @@
 //! Which notifications are mailed, and to whom nothing is mailed any more.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_account::Account;

@@ -1,14 +1,10 @@
 //! From the scheduler's call to the result of a check.
 
-use std::{
-    collections::BTreeSet,
-    net::Ipv4Addr,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use futures_util::future::{join, join_all};
 use linklet_domain::{
@@ -16,11 +12,9 @@ use linklet_domain::{
     Timestamp, UserId, WorkspaceId,
 };
 use linklet_dynamodb::WatchTable;
-use linklet_lambda::{
-    batch::Consumer,
-    metrics::{self, Measured, Metric},
-    schedule::{Call, Job},
-};
+use linklet_lambda::batch::Consumer;
+use linklet_lambda::metrics::{self, Measured, Metric};
+use linklet_lambda::schedule::{Call, Job};
 use linklet_test_support::{
     BrokenDynamoDb, FakeQueues, Fault, Faults, Manner, OpenRequests, Outage, Site, TargetBuilder, TestDynamoDb,
     link_id, queue_batch,

@@ -13,10 +13,8 @@ use linklet_test_support::{FakeQueues, Fault, Faults, LinkBuilder, Outage, TestD
 use linklet_watch_links::WatchLinks;
 use serde_json::{Value, json};
 
-use crate::{
-    fixture::{due, per, relay, watch_links},
-    streams::{batch_of, is_let_through, json_of, retry_from},
-};
+use crate::fixture::{due, per, relay, watch_links};
+use crate::streams::{batch_of, is_let_through, json_of, retry_from};
 
 const URL: &str = "https://example.com/a";
 

@@ -4,10 +4,8 @@ use linklet_domain::{AuditFilter, AuditLog, KeyPrefix, UnsubscribeToken};
 use linklet_lambda::passwords::Passwords;
 use serde::Deserialize;
 
-use crate::{
-    fixture::{self, leave, refresh_cookie},
-    prelude::*,
-};
+use crate::fixture::{self, leave, refresh_cookie};
+use crate::prelude::*;
 
 const PASSWORD: &str = "correct horse battery";
 

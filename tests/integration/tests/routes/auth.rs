@@ -1,8 +1,6 @@
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
-use linklet_lambda::{
-    identity::{TokenIssuer, TokenVerifier},
-    telemetry::chain,
-};
+use linklet_lambda::identity::{TokenIssuer, TokenVerifier};
+use linklet_lambda::telemetry::chain;
 use linklet_test_support::FakeSecret;
 
 use crate::prelude::*;

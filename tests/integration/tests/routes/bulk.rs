@@ -1,10 +1,8 @@
 //! Requests about many links.
 
-use linklet_lambda::{
-    batch::Consumer as _,
-    bulk::Bulk,
-    hashing::{Limits, LinkHashing},
-};
+use linklet_lambda::batch::Consumer as _;
+use linklet_lambda::bulk::Bulk;
+use linklet_lambda::hashing::{Limits, LinkHashing};
 
 use crate::prelude::*;
 

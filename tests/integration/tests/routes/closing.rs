@@ -8,11 +8,9 @@ use linklet_domain::{Changer, MailChoice, SignInPlace};
 use linklet_dynamodb::SignIn;
 use linklet_leave::Leave;
 
-use crate::{
-    fixture::{self, jobs, leave},
-    prelude::*,
-    streams::{JobsStream, sweep_jobs},
-};
+use crate::fixture::{self, jobs, leave};
+use crate::prelude::*;
+use crate::streams::{JobsStream, sweep_jobs};
 
 const PASSWORD: &str = "correct horse battery";
 

@@ -2,11 +2,9 @@
 
 use linklet_lambda::batch::Consumer as _;
 
-use crate::{
-    fixture::{relay, update},
-    prelude::*,
-    streams::is_let_through,
-};
+use crate::fixture::{relay, update};
+use crate::prelude::*;
+use crate::streams::is_let_through;
 
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0";
 

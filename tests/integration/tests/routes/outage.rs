@@ -4,10 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
 use linklet_dynamodb::CreateOutcome;
-use linklet_lambda::{
-    breaker::{Breaker, Circuit},
-    metrics::{self},
-};
+use linklet_lambda::breaker::{Breaker, Circuit};
+use linklet_lambda::metrics;
 use linklet_test_support::BrokenDynamoDb;
 
 use crate::prelude::*;

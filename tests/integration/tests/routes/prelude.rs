@@ -1,11 +1,9 @@
 //! What many tests of routes use.
 
-pub use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::Path,
-    time::{Duration, Instant},
-};
+pub use std::collections::{BTreeMap, BTreeSet};
+pub use std::fs;
+pub use std::path::Path;
+pub use std::time::{Duration, Instant};
 
 pub use futures_util::future::join_all;
 pub use linklet_account::Account;
@@ -20,12 +18,10 @@ pub use linklet_dynamodb::{
     AddressStep, ClicksTable, Creation, LinksTable, NewToken, PersonChange, StatsTable, ThrottleTable, TokenDelivery,
     UsersTable, WatchTable,
 };
-pub use linklet_lambda::{
-    batch::Consumer,
-    http::{DeferringHandler, Pages, ShortUrls},
-    identity::Authenticator,
-    metrics::Metric,
-};
+pub use linklet_lambda::batch::Consumer;
+pub use linklet_lambda::http::{DeferringHandler, Pages, ShortUrls};
+pub use linklet_lambda::identity::Authenticator;
+pub use linklet_lambda::metrics::Metric;
 pub use linklet_list::List;
 pub use linklet_redirect::Redirect;
 pub use linklet_shorten::Shorten;
@@ -39,10 +35,8 @@ pub use linklet_test_support::{
 pub use linklet_update::Update;
 pub use serde_json::{Value, json};
 
-pub use crate::{
-    calls::Calls,
-    fixture::{
-        self, REDIRECT, account, analytics, auth, check, colleague, correlation, guesses, limits, list, mail_orders,
-        person_of, redirect, salt, send, with_link, with_person,
-    },
+pub use crate::calls::Calls;
+pub use crate::fixture::{
+    self, REDIRECT, account, analytics, auth, check, colleague, correlation, guesses, limits, list, mail_orders,
+    person_of, redirect, salt, send, with_link, with_person,
 };

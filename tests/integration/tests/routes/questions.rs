@@ -5,10 +5,8 @@ use jiff::{Unit, tz::TimeZone};
 use linklet_domain::{Event, Spread};
 use linklet_test_support::{AGENTS, Agent};
 
-use crate::{
-    fixture::{has_read, stats},
-    prelude::*,
-};
+use crate::fixture::{has_read, stats};
+use crate::prelude::*;
 
 /// Referrers as they are sent, and as they are counted.
 const REFERRERS: [(Option<&str>, Option<&str>); 4] = [

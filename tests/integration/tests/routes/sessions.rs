@@ -7,10 +7,8 @@ use linklet_dynamodb::{
 };
 use linklet_lambda::{guesses::Guesses, hashing::Limits, http::Edge};
 
-use crate::{
-    fixture::{self, change_role},
-    prelude::*,
-};
+use crate::fixture::{self, change_role};
+use crate::prelude::*;
 
 /// Grace's workspace, of which Ada is a member, and a link of Grace's.
 struct Fixture {

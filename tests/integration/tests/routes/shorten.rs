@@ -3,10 +3,8 @@ use linklet_dynamodb::TargetQuota;
 use linklet_lambda::watching::TargetRoom;
 use linklet_shorten::CodeGenerator;
 
-use crate::{
-    fixture::{self, per, room},
-    prelude::*,
-};
+use crate::fixture::{self, per, room};
+use crate::prelude::*;
 
 async fn post(shorten: &Shorten, body: &Value) -> Answer {
     let token = token_for(&WorkspaceId::generate(), Role::Member);

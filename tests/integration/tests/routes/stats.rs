@@ -1,10 +1,8 @@
 use linklet_domain::{Event, Spread};
 use linklet_test_support::click_event;
 
-use crate::{
-    fixture::{stats, visitor},
-    prelude::*,
-};
+use crate::fixture::{stats, visitor};
+use crate::prelude::*;
 
 const IPHONE: &str = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) \
                       Version/17.4 Mobile/15E148 Safari/604.1";

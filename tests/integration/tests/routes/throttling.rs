@@ -1,9 +1,7 @@
 //! Limits per client: by person, counted in the table, and by address, counted in the environment.
 
-use linklet_lambda::{
-    limiter::{Limiter, Strangers},
-    metrics::{self},
-};
+use linklet_lambda::limiter::{Limiter, Strangers};
+use linklet_lambda::metrics;
 
 use crate::prelude::*;
 

@@ -2,10 +2,8 @@
 
 use linklet_unlock::Unlock;
 
-use crate::{
-    fixture::{self, unlock, update},
-    prelude::*,
-};
+use crate::fixture::{self, unlock, update};
+use crate::prelude::*;
 
 const TARGET: &str = "https://example.com/secret";
 

@@ -1,10 +1,8 @@
 use linklet_domain::LinkEdit;
 use linklet_dynamodb::EditOutcome;
 
-use crate::{
-    fixture::{per, room},
-    prelude::*,
-};
+use crate::fixture::{per, room};
+use crate::prelude::*;
 
 struct Fixture {
     db: TestDynamoDb,

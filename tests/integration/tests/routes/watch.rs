@@ -2,10 +2,8 @@ use linklet_domain::CheckResult;
 use linklet_dynamodb::{CheckedTarget, TargetQuota};
 use linklet_watch::Watch;
 
-use crate::{
-    fixture::{due, record, watch},
-    prelude::*,
-};
+use crate::fixture::{due, record, watch};
+use crate::prelude::*;
 
 /// Somebody with a workspace, and the function.
 struct Client<'d> {

@@ -1,16 +1,13 @@
 //! WatchTable: one target per URL, one result per tick, one event per change.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::atomic::{AtomicUsize, Ordering},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use aws_sdk_dynamodb::{
-    config::{ConfigBag, Intercept, RuntimeComponents, interceptors::FinalizerInterceptorContextMut},
-    error::BoxError,
-    operation::scan::ScanOutput,
-};
+use aws_sdk_dynamodb::config::interceptors::FinalizerInterceptorContextMut;
+use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
+use aws_sdk_dynamodb::error::BoxError;
+use aws_sdk_dynamodb::operation::scan::ScanOutput;
 use futures_util::future::join_all;
 use linklet_domain::{
     CheckError, CheckOutcome, CheckResult, Concurrency, CorrelationId, Event, EventDetail, Generation, Host, HostShard,
