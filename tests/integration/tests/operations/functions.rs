@@ -456,11 +456,10 @@ fn a_key_of_ones_own_encrypts_every_table_queue_topic_and_log() {
     for (id, topic) in template.of_type("AWS::SNS::Topic") {
         assert_eq!(topic["KmsMasterKeyId"], key, "{id}");
     }
-    let reuse = ["Keys", "OfQueues", "ReuseSeconds"];
     for (id, queue) in template.of_type("AWS::SQS::Queue") {
         assert_eq!(queue["KmsMasterKeyId"], key, "{id}");
         assert_eq!(queue["SqsManagedSseEnabled"], json!(["HasKey", false, true]), "{id}: SQS takes one key only");
-        assert_eq!(queue["KmsDataKeyReusePeriodSeconds"], json!(["HasKey", reuse, "AWS::NoValue"]), "{id}");
+        assert_eq!(queue["KmsDataKeyReusePeriodSeconds"], json!(["HasKey", 3600, "AWS::NoValue"]), "{id}");
     }
     for (id, group) in template.of_type("AWS::Logs::LogGroup") {
         assert_eq!(group["KmsKeyId"], key, "{id}");

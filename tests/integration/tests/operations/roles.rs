@@ -114,14 +114,14 @@ const RIGHTS: &str = "
     UsersTable                        WS#            BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem: account leave
     UsersTable                        WS#            ConditionCheckItem PutItem UpdateItem: auth
     UsersTable                        WS#            GetItem: shorten update watch watch-links
-    WatchTable                        *              DeleteItem GetItem PutItem Query UpdateItem: watch
+    WatchTable                        *              BatchGetItem DeleteItem GetItem PutItem Query UpdateItem: watch
     WatchTable                        *              DeleteItem GetItem PutItem UpdateItem: watch-links
     WatchTable                        *              GetItem: shorten
     WatchTable                        *              GetItem PutItem Query UpdateItem: watch-check
     WatchTable                        *              GetItem Query: list
     WatchTable                        CREATOR#       DeleteItem GetItem UpdateItem: jobs
     WatchTable                        CREATOR#       GetItem: update
-    WatchTable                        TARGET#        BatchGetItem: leave overview watch
+    WatchTable                        TARGET#        BatchGetItem: leave overview
     WatchTable                        TARGET#        BatchGetItem DeleteItem GetItem UpdateItem: jobs
     WatchTable                        TARGET#        GetItem: update
     WatchTable                        WATCHER#       Query: overview

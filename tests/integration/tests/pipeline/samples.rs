@@ -47,12 +47,12 @@ async fn the_records_are_let_through_and_understood() {
         ("jobs", "cancelled", Some("JobsStream"), 0),
         ("jobs", "mark-is-gone", Some("JobsStream"), 0),
         ("watch-links", "created", Some("WatchLinksStream"), 0),
-        ("relay", "job_over", Some("JobEndsStream"), 1),
+        ("relay", "job_over", Some("JobsRelayStream"), 1),
         ("relay", "click", None, 1),
     ] {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let sample: StreamEvent = sample(function, name);
-        for filtered in ["JobsStream", "WatchLinksStream", "JobEndsStream"] {
+        for filtered in ["JobsStream", "WatchLinksStream", "JobsRelayStream"] {
             let is_its_source = sample.records.iter().all(|record| is_let_through(filtered, record));
             assert_eq!(is_its_source, source == Some(filtered), "{name} by {filtered}");
         }

@@ -366,11 +366,9 @@ async fn a_slash_behind_a_code_leads_to_the_link() {
 
 #[tokio::test]
 async fn a_password_posted_with_a_trailing_slash_is_redirected_without_it() {
-    for path in ["/launch/?a=b", "/r/launch/?a=b"] {
-        let answer = RequestBuilder::new("POST", path).outside_the_contract().send_to(&web()).await;
+    let answer = RequestBuilder::new("POST", "/launch/?a=b").outside_the_contract().send_to(&web()).await;
 
-        assert_eq!((answer.status, answer.header("location")), (307, "../launch?a=b"), "{path}");
-    }
+    assert_eq!((answer.status, answer.header("location")), (307, "../launch?a=b"));
 }
 
 #[tokio::test]
