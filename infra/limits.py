@@ -143,7 +143,8 @@ def about_executions(allowed: int, region: str, parameters: Parameters) -> Itera
 
 def about_requests(allowed: float, region: str, parameters: Parameters) -> Iterator[Finding]:
     """Whether API Gateway takes as many requests as the template lets through. If not, it refuses them earlier, and no more."""
-    wanted = int(parameters["RequestsPerSecond"])
+    routes = TEMPLATE["Resources"]["HttpStage"]["Properties"]["RouteSettings"].values()
+    wanted = max([int(parameters["RequestsPerSecond"]), *(route["ThrottlingRateLimit"] for route in routes)])
     if allowed < wanted:
         yield Finding(
             f"API Gateway takes {allowed:,.0f} requests per second in {region}, over all APIs of the account, and a single route may "

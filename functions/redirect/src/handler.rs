@@ -52,6 +52,11 @@ impl DeferringHandler for Redirect {
     type Deferred = Deferred;
 
     async fn answer(&self, request: &Request) -> Answer<Deferred> {
+        if *request.method() != Method::GET {
+            // Not counted, since it is no redirect.
+            let response = page::about(Problem::RouteUnknown.into(), request, self.pages);
+            return Answer { response, deferred: None };
+        }
         let senders = ThrottleSubject::all_at(&self.edge.address(request), &self.salt);
         let followed = match self.limiter.count(&senders, request.received_at) {
             Ok(allowance) => {
@@ -116,9 +121,9 @@ struct Visited {
 impl Redirect {
     /// What has come of the visit, and the answer.
     async fn follow(&self, request: &Request) -> Result<(Visited, Result<Response>)> {
-        let code = match (request.method(), request.segments().as_slice()) {
-            (&Method::GET, ["r", code] | ["r", code, ""] | [code]) => ShortCode::followed(code).map_err(|_| UNKNOWN)?,
-            (&Method::GET, ["r", ..]) => return Err(UNKNOWN),
+        let code = match request.segments().as_slice() {
+            ["r", code] | ["r", code, ""] | [code] => ShortCode::followed(code).map_err(|_| UNKNOWN)?,
+            ["r", ..] => return Err(UNKNOWN),
             _ => return Err(Problem::RouteUnknown.into()),
         };
         let record = self.look_up(&code, request.received_at).await?.ok_or(UNKNOWN)?;

@@ -280,7 +280,7 @@ impl LinkEdit {
         if record.is_purged() { Self::Keep } else { Self::Replace(Tombstone::of_purged(record, at)) }
     }
 
-    /// Suspends a link for exactly these reasons. A deleted link stays as it is, since it never leads anywhere again.
+    /// Suspends a link, or lets it lead again. A deleted link stays as it is, since it never leads anywhere again.
     pub fn suspend(link: &Link, is_suspended: bool) -> Self {
         if link.availability.is_suspended == is_suspended || link.availability.is_deleted() {
             return Self::Keep;

@@ -89,9 +89,7 @@ impl<H: Handler> DeferringHandler for H {
     type Deferred = Infallible;
 
     async fn answer(&self, request: &Request) -> Answer<Infallible> {
-        // A route that takes any method gets the preflights of browsers, too. API Gateway adds what they ask for to a success, if
-        // `CorsOrigins` allows it, and nothing else.
-        let response = if request.is_preflight() { Ok(no_content()) } else { self.handle(request).await };
+        let response = self.handle(request).await;
         let response = response.map(|answered| representation::represented(request, request.name_ignored(answered)));
         Answer { response, deferred: None }
     }
@@ -131,8 +129,14 @@ pub async fn serve(handler: impl DeferringHandler) -> Result<(), StartError> {
 pub async fn answer<H: DeferringHandler>(handler: &H, request: Request) -> (Response, Exchange<H::Deferred>) {
     let started = Instant::now();
     let span = span_of(&request.correlation_id);
-    // Boxed, since the types of nested futures get deeper than the compiler follows.
-    let Answer { response, deferred } = Box::pin(handler.answer(&request)).instrument(span.clone()).await;
+    // A route that takes any method gets the preflights of browsers, too. API Gateway adds what they ask for to a success, if
+    // `CorsOrigins` allows it, and nothing else.
+    let Answer { response, deferred } = if request.is_preflight() {
+        Answer { response: Ok(no_content()), deferred: None }
+    } else {
+        // Boxed, since the types of nested futures get deeper than the compiler follows.
+        Box::pin(handler.answer(&request)).instrument(span.clone()).await
+    };
     let mut response = response.unwrap_or_else(|error| span.in_scope(|| error.into_response(&request)));
     complete(&request, &mut response);
     let exchange = Exchange { status: response.status(), duration: started.elapsed(), request, deferred, span };

@@ -409,7 +409,6 @@ impl Request {
     }
 }
 
-/// The key of a route, with the request's method if the route takes any.
 /// The highest weight that an `Accept` header gives to one of these media ranges: 0 if it has none of them.
 fn weight_of(ranges: &[&str], accepted: &str) -> f32 {
     let is_meant = |name: &str| ranges.iter().any(|known| name.eq_ignore_ascii_case(known));

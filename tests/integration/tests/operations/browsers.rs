@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use linklet_test_support::{Answer, Contract, RequestBuilder, Template, TestDynamoDb};
 use serde_json::{Value, json};
 
-use crate::fixture::{list, web};
+use crate::fixture::{list, redirect, web};
 
 fn texts(value: &Value) -> BTreeSet<&str> {
     value.as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
@@ -67,20 +67,20 @@ fn an_application_can_read_what_answers_say_in_headers() {
 }
 
 /// The answer to a request that only a preflight's headers may tell from any other.
-async fn options(path: &str, headers: &[(&str, &str)]) -> [Answer; 2] {
+async fn options(path: &str, headers: &[(&str, &str)]) -> [Answer; 3] {
     let db = TestDynamoDb::start();
     let request = || {
         let request = RequestBuilder::new("OPTIONS", path).outside_the_contract();
         headers.iter().fold(request, |request, (name, value)| request.header(name, value))
     };
-    [request().send_to(&list(&db)).await, request().send_to(&web()).await]
+    [request().send_to(&list(&db)).await, request().send_to(&web()).await, request().send_to(&redirect(&db)).await]
 }
 
 #[tokio::test]
 async fn a_preflight_that_reaches_a_function_succeeds_without_a_token() {
     let asked = [("origin", "https://app.example.com"), ("access-control-request-method", "GET")];
 
-    for path in ["/api/links", "/api/links/launch", "/api/unknown/path"] {
+    for path in ["/api/links", "/api/links/launch", "/api/unknown/path", "/launch", "/r/launch/"] {
         for answer in options(path, &asked).await {
             assert_eq!((answer.status, answer.body.as_str()), (204, ""), "{path}");
         }

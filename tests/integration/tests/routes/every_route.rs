@@ -146,6 +146,7 @@ async fn whatever_has_no_route_is_a_404_problem() {
         let function = Template::load().function_for(method, path);
         let answer = fixture::send(&db, &function, RequestBuilder::new(method, path)).await;
 
+        assert_eq!(answer.header("x-ratelimit-limit"), "", "{method} {path} is no redirect");
         assert_eq!(
             answer.problem(),
             (404, if method == "HEAD" { "" } else { "there is nothing at this address" }.into()),
