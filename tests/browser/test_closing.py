@@ -57,6 +57,19 @@ def test_a_workspace_is_closed_and_brought_back(tabs: Tabs, account: Account) ->
     assert [one for one in account.call("GET", "/api/me/workspaces")["workspaces"] if "closed_at" in one] == []
 
 
+def test_who_closes_their_only_workspace_can_bring_it_back(tabs: Tabs, account: Account) -> None:
+    here = account.call("GET", "/api/workspace")
+    tab = tabs.open(account, "settings", refused=[401, 404])
+    fill_in(tab, begin_closing(tab), here["slug"], PASSWORD)
+    tab.says(re.compile("is closed. It can be brought back until"))
+    # Where everybody may create one, they may be in a new one.
+    closed = tab.button(f"Bring it back ({here['name']})")
+    if tab.page.get_by_role("heading", name="You are in no workspace").count() == 0:
+        tab.open("settings")
+    tab.press(closed, says=RESTORED)
+    expect(tab.page).to_have_url(re.compile(f"/w/{here['slug']}/links"))
+
+
 def test_whose_workspace_somebody_else_closes_is_told(tabs: Tabs, account: Account) -> None:
     bob, here = account.add_member(), account.call("GET", "/api/workspace")
     own = bob.slug

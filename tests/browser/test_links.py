@@ -315,9 +315,12 @@ def test_links_are_found_by_word_tag_and_status(tabs: Tabs, shop: Account) -> No
     tab.press(tab.button("No longer only the tag sale"))
     expect(rows(tab)).to_have_count(3)
 
+    shop.api.click(shop.links[-1]["short_code"])
+    shop.wait_for("/api/links?sort=last_click", lambda answer: answer["links"][0]["title"] == "Winter sale")
     order = tab.button(re.compile("^Order:"))
     tab.pick(order, "Last click")
     expect(order).to_contain_text("Last click")
+    expect(rows(tab).first).to_contain_text("Winter sale")
     assert tab.view() == "links?sort=last_click"
     tab.pick(order, "Oldest first")
     expect(rows(tab).first).to_contain_text("Winter sale")

@@ -67,6 +67,12 @@ def yesterday() -> str:
 # -- of which time
 
 
+def test_links_are_counted_by_whether_they_lead(tabs: Tabs, filled: Account) -> None:
+    figures = tabs.open(filled, "overview").figures()
+    expect(figures).to_contain_text(re.compile(r"Links\s*15"))
+    expect(figures).to_contain_text("14 active, 1 switched off")
+
+
 def test_a_range_governs_all_numbers_and_can_be_gone_back_from(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview?table=1")
     clicks_are(tab, CLICKS)

@@ -94,6 +94,8 @@ def test_what_the_palette_finds_is_said(tabs: Tabs, filled: Account) -> None:
     field.fill("settings")
     hears(tab, re.compile("^1 result$"))
     # Which one would be taken is said as that of the field.
+    (combobox,) = tree_of(tab).find("combobox")
+    assert combobox.states["expanded"] and combobox.states["focused"]
     assert [node.name for node in tree_of(tab).find("option") if node.states.get("selected")] == ["Settings"]
     assert field.get_attribute("aria-activedescendant") == tab.page.get_by_role("option", name="Settings").get_attribute("id")
 

@@ -47,3 +47,25 @@ async fn links_of_a_closed_workspace_lead_nowhere_until_it_is_brought_back() {
     eventually("the link leads where it led", leading, || visited(&api, &code)).await;
     assert_eq!(send(with_token("POST", &restore)).await.json()["code"], "workspace_open");
 }
+
+#[tokio::test]
+async fn closing_an_account_frees_its_address_and_ends_its_links() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let code = ada.shorten("https://example.com/gone").await;
+    let exported = ada.get("/api/me/export").await.json();
+    let kinds: Vec<_> = exported["items"].as_array().unwrap().iter().map(|item| item["kind"].clone()).collect();
+    assert!(kinds.contains(&json!("account")) && kinds.contains(&json!("link")), "{exported}");
+
+    let guess = change(&ada, "DELETE", "/api/me", &json!({"password": "not the password"})).await;
+    assert_eq!(guess.status, 401, "{}", guess.body);
+    let closed = change(&ada, "DELETE", "/api/me", &json!({"password": PASSWORD})).await;
+    assert_eq!(closed.status, 204, "{}", closed.body);
+
+    let credentials = json!({"email": ada.email, "password": PASSWORD});
+    assert_eq!(api.post("/api/auth/login", &credentials).await.status, 401);
+    eventually("the link leads nowhere", 410, async || visited(&api, &code).await.0).await;
+    let registered = api.post("/api/auth/register", &credentials).await;
+    assert_eq!(registered.status, 201, "{}", registered.body);
+    assert_ne!(registered.json()["user_id"], json!(ada.id));
+}

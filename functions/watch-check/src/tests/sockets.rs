@@ -26,7 +26,7 @@ async fn listener() -> (TcpListener, u16) {
 async fn a_server_on_this_machine_is_fetched_in_tests_only() {
     let (listener, port) = listener().await;
 
-    for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "127.1"] {
+    for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "127.1", "0177.0.0.1", "0x7f000001"] {
         let check = fetcher(Reach::Public).check_in_peace(&url(&format!("http://{host}:{port}/"))).await;
         assert_eq!((outcome(&check), check.attempts), (Err("not_public"), 1), "{host}");
     }
@@ -40,8 +40,9 @@ async fn a_server_on_this_machine_is_fetched_in_tests_only() {
         }
     });
     let fetcher = fetcher(Reach::PublicAndLoopback);
-    for host in ["127.0.0.1", "localhost"] {
-        assert_eq!(outcome(&fetcher.check_in_peace(&url(&format!("http://{host}:{port}/"))).await), Ok(200), "{host}");
+    let refused = Err("not_public");
+    for (host, seen) in [("127.0.0.1", Ok(200)), ("localhost", Ok(200)), ("[::]", refused), ("[fe80::1]", refused)] {
+        assert_eq!(outcome(&fetcher.check_in_peace(&url(&format!("http://{host}:{port}/"))).await), seen, "{host}");
     }
     assert_eq!(web.requests().len(), 2);
 }

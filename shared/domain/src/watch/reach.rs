@@ -138,23 +138,10 @@ mod tests {
 
     #[test]
     fn a_host_that_is_certainly_not_public_is_refused_in_any_spelling() {
-        for host in [
-            "127.0.0.1",
-            "127.1",
-            "2130706433",
-            "0x7f.0.0.1",
-            "10.0.0.1",
-            "192.168.1.1",
-            "169.254.169.254",
-            "0.0.0.0",
-            "[::1]",
-            "[::ffff:8.8.8.8]",
-            "[fd00:ec2::254]",
-            "[fe80::1]",
-            "localhost",
-            "LocalHost.",
-            "a.localhost",
-        ] {
+        let hosts = "127.0.0.1 127.0.0.1. 127.1 2130706433 0x7f.0.0.1 0x7f000001 0177.0.0.1 017700000001 １２７.０.０.１ \
+                     127。0。0。1 10.0.0.1 192.168.1.1 169.254.169.254 0xa9fea9fe 0.0.0.0 0 [::1] [::127.0.0.1] \
+                     [::ffff:8.8.8.8] [fd00:ec2::254] [fe80::1] localhost LocalHost. a.localhost";
+        for host in hosts.split(' ') {
             let refused = refusal(Reach::Public, &format!("http://{host}:8080/"));
             assert_eq!(refused.as_deref(), Some("url must have a public address to be monitored"), "{host}");
         }
@@ -170,7 +157,7 @@ mod tests {
         for host in ["127.0.0.2", "[::1]", "localhost"] {
             assert_eq!(refusal(Reach::PublicAndLoopback, &format!("http://{host}:8080/")), None, "{host}");
         }
-        for host in ["10.0.0.1", "0.0.0.0", "[::ffff:127.0.0.1]"] {
+        for host in ["10.0.0.1", "0.0.0.0", "[::ffff:127.0.0.1]", "169.254.169.254", "[::]", "[fe80::1]"] {
             assert!(refusal(Reach::PublicAndLoopback, &format!("http://{host}/")).is_some(), "{host}");
         }
     }

@@ -173,6 +173,18 @@ async fn other_spellings_of_a_mailbox_bring_it_no_more_mails() {
 }
 
 #[tokio::test]
+async fn a_mail_that_could_not_be_sent_is_tried_again() {
+    let fixture = Fixture::new();
+    fixture.db.register("ada").await;
+    let ordered = [forgotten("ada@example.com")];
+
+    for (is_refused, failed) in [(true, 1), (false, 0)] {
+        fixture.outside.refuse_mail(is_refused);
+        assert_eq!((fixture.deliver(&ordered).await, fixture.mailed("rst_").len()), (failed, 1 - failed));
+    }
+}
+
+#[tokio::test]
 async fn an_order_that_waited_for_longer_than_a_token_works_is_dropped() {
     let fixture = Fixture::new();
     fixture.db.register("ada").await;

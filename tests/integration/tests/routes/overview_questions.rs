@@ -235,6 +235,16 @@ async fn breakdowns_add_up_the_days_of_all_links_by_audience() {
     assert_eq!((&people["tag"], &people["total_clicks"]), (&json!("launch"), &json!(3)));
     assert_eq!(counts(&people, "browsers", "browser"), [("Chrome", 2), ("Firefox", 1)]);
     assert_eq!((&machines["total_clicks"], &machines["human_clicks"]), (&json!(1), &json!(0)));
+    for (first, last, clicks) in [(29, 0, 5), (90, 3, 3)] {
+        let between = fixture.between(first, last);
+        let breakdowns = fixture.ask(&format!("/api/overview/breakdowns?{between}")).await;
+        let overview = fixture.ask(&format!("/api/overview?{between}")).await;
+        assert_eq!((&overview["period"]["clicks"], &breakdowns["total_clicks"]), (&json!(clicks), &json!(clicks)));
+        for name in ["devices", "browsers", "countries", "operating_systems", "sources"] {
+            let values = breakdowns[name].as_array().unwrap().iter();
+            assert_eq!(values.map(|value| value["count"].as_u64().unwrap()).sum::<u64>(), clicks, "{name}");
+        }
+    }
 }
 
 /// Each of 40 links has a day of 300 KB, as none has in truth, so that few links are enough.

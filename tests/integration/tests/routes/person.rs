@@ -311,6 +311,9 @@ async fn an_address_waits_until_its_time_and_no_longer() {
     let pending_before = pending(until.minus(Duration::from_millis(1))).await;
     assert_eq!(pending_before.map(|pending| pending.email), EmailAddress::parse(NEW).ok());
     assert_eq!(pending(until).await, None);
+    fixture.want(NEW).await;
+    let day = Timestamp::now().plus(lifetimes::ADDRESS_VERIFICATIONS);
+    assert!(pending(day.minus(Duration::from_secs(60))).await.is_some() && pending(day).await.is_none());
 }
 
 #[tokio::test]

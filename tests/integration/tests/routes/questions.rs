@@ -401,6 +401,8 @@ async fn a_parameter_that_is_not_known_or_makes_no_sense_is_refused() {
         ("from=yesterday", "from"),
         ("from=2026-05-01&interval=week", "interval"),
         ("from=2026-05-01&country=Germany", "country"),
+        ("from=2026-05-01&device=phone", "device"),
+        ("from=2026-05-01&audience=everybody", "audience"),
         ("country=DE", "country"),
     ] {
         let request = RequestBuilder::new("GET", &format!("/api/stats/launch?{query}")).outside_the_contract();

@@ -129,6 +129,36 @@ async fn tabs_that_renew_at_once_get_the_same_cookie() {
 }
 
 #[tokio::test]
+async fn a_repeat_within_half_a_minute_is_answered_with_the_same_successor() {
+    let fixture = Fixture::new().await;
+    let first = cookie(&fixture.sign_in().await);
+    let answered = fixture.refresh_after(&first, 100 * SECOND).await;
+
+    let repeated = fixture.refresh_after(&first, 129 * SECOND).await;
+    assert_eq!((repeated.status, cookie(&repeated)), (200, cookie(&answered)));
+    // Whichever of the two answers a browser has kept, it goes on with.
+    let next = fixture.refresh_after(&cookie(&repeated), 130 * SECOND).await;
+    let once_more = fixture.refresh_after(&cookie(&answered), 131 * SECOND).await;
+    assert_eq!((next.status, once_more.status, cookie(&next)), (200, 200, cookie(&once_more)));
+}
+
+#[tokio::test]
+async fn a_session_and_its_row_last_thirty_days_after_the_last_renewal() {
+    let fixture = Fixture::new().await;
+    let mut latest = cookie(&fixture.sign_in().await);
+
+    for month in 1..=3 {
+        let answer = fixture.refresh_after(&latest, month * 29 * DAY).await;
+        assert_eq!(answer.status, 200, "{month}");
+        latest = cookie(&answer);
+        let ends_at = fixture.now.plus((month * 29 + 30) * DAY).unix_seconds().to_string();
+        assert!(fixture.db.scan("UsersTable").iter().any(|row| row["ttl"]["N"] == ends_at), "{month}");
+    }
+
+    assert_eq!(fixture.refresh_after(&latest, (3 * 29 + 30) * DAY).await.status, 401);
+}
+
+#[tokio::test]
 async fn a_copy_that_is_used_later_ends_the_session_for_both() {
     for (uses, what) in [(1, "the one before"), (3, "an older one")] {
         let fixture = Fixture::new().await;

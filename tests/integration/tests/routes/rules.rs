@@ -2,8 +2,11 @@
 
 use std::iter;
 
+use fastrand::Rng;
 use linklet_domain::TargetUrl;
+use linklet_test_support::AGENTS;
 
+use super::links::one_of;
 use crate::prelude::*;
 
 const IPHONE: &str = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) \
@@ -219,6 +222,47 @@ async fn the_tester_says_where_the_redirect_leads() {
     let other = json!({"rules": [{"url": "https://example.com/later", "conditions": [
         {"type": "after-date", "value": "2030-01-01T00:00:00Z"}]}], "visitor": {"at": "2030-01-01T00:00:00Z"}});
     assert_eq!(test(other).await["url"], json!("https://example.com/later"));
+}
+
+fn random_condition(random: &mut Rng) -> Value {
+    let conditions = [
+        json!({"type": "device", "value": one_of(random, &["ios", "android", "mobile", "windows", "linux", "desktop"])}),
+        json!({"type": "browser", "value": one_of(random, &["safari", "firefox", "chrome"])}),
+        json!({"type": "language", "value": one_of(random, &["fr", "de", "en", "pt-BR", "en-US"])}),
+        json!({"type": "query-param", "key": "k", "value": one_of(random, &["1", "2"])}),
+        json!({"type": one_of(random, &["before-date", "after-date"]), "value": format!("2026-05-0{}T12:00:00Z", random.u8(3..5))}),
+    ];
+    random.choice(conditions).unwrap()
+}
+
+#[tokio::test]
+async fn the_tester_and_the_redirect_agree_on_random_visitors() {
+    const LANGUAGES: [&str; 5] = ["fr", "de-AT, en;q=0.9", "en-US, fr;q=0.5", "*", "pt-BR;q=0.95"];
+    let (mut random, mut led_by_rules) = (Rng::with_seed(33), 0);
+    for _ in 0..20 {
+        let fixture = Fixture::editable().await;
+        let rule = |rule| {
+            let conditions: Vec<_> = (0..random.u8(1..=2)).map(|_| random_condition(&mut random)).collect();
+            json!({"url": format!("https://example.com/{rule}"), "conditions": conditions})
+        };
+        let rules: Vec<_> = (0..4).map(rule).collect();
+        assert_eq!(fixture.put(&json!({"rules": rules})).await.status, 200);
+        for _ in 0..50 {
+            let (agent, language) = (random.choice(&AGENTS).unwrap().text, one_of(&mut random, &LANGUAGES));
+            let query = one_of(&mut random, &["", "k=1", "k=2&j=1"]);
+            let at = Timestamp::parse("2026-05-03T00:00:00Z").unwrap().plus(Duration::from_hours(random.u64(..72)));
+            let tried = json!({"visitor": {"user_agent": agent, "language": language, "query": query, "at": at}});
+            let test = fixture.request("POST", "/rules/test").json(&tried).outside_the_contract();
+            let visit = RequestBuilder::new("GET", &format!("/launch?{query}")).header("user-agent", agent);
+            let visit = visit.header("accept-language", language).at(at).outside_the_contract();
+
+            let told = test.send_to(&fixture.list).await.json();
+
+            assert_eq!(told["url"], fixture.led_to(visit).await, "{rules:?} {tried}");
+            led_by_rules += usize::from(told["rule"].is_u64());
+        }
+    }
+    assert!((100..900).contains(&led_by_rules), "{led_by_rules}");
 }
 
 #[tokio::test]

@@ -275,6 +275,14 @@ async fn a_changed_password_ends_all_other_sessions() {
     assert_eq!(wrong.problem(), (401, "invalid credentials".into()));
     assert_eq!(short.problem(), (400, "password must be at least 8 characters".into()));
     assert_eq!(short.json()["field"], "new");
+    for (guessable, sentence) in [
+        ("Password1", "password is one of the most common ones"),
+        ("eve@example.com", "password must not be the email address"),
+    ] {
+        let change = json!({"current": "correct horse", "new": guessable});
+        let refused = fixture.auth.post("/api/auth/password", &here, &change).await;
+        assert_eq!((refused.problem(), &refused.json()["field"]), ((400, sentence.into()), &json!("new")));
+    }
     assert_eq!(fixture.me_after(&elsewhere, A_MINUTE).await.status, 200);
     let changed = fixture
         .auth

@@ -212,6 +212,18 @@ async fn days_show_who_came_and_can_be_narrowed() {
 }
 
 #[tokio::test]
+async fn the_first_and_last_possible_days_can_be_asked_for() {
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
+
+    for query in ["from=9999-12-31&to=9999-12-31", "to=0001-01-01", "to=9999-12-31T23:59:59Z"] {
+        for route in ["/daily?", "/timeline?tz=Etc/GMT%2B12&", "?tz=Etc/GMT%2B12&"] {
+            let path = format!("/api/stats/launch{route}{query}");
+            assert_eq!(get_as(&db, &link.identity.workspace, &path).await.status, 200, "{path}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_range_of_days_that_makes_no_sense_is_refused() {
     let (db, link) = with_link(LinkBuilder::new("launch")).await;
 

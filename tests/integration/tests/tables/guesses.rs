@@ -301,14 +301,16 @@ async fn an_account_takes_a_quarter_of_the_budget_from_wherever() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_network_takes_less_than_an_account_at_whichever_accounts() {
-    for network in ["203.0.113.", "2001:db8:1:"] {
-        let db = TestDynamoDb::start();
-        let end = if network.contains(':') { "::1" } else { "" };
-        let from_one =
-            |number: usize| hasher_at(HashFor::Links, &format!("{network}{number}{end}"), &format!("launch{number}"));
+    for class in [HashFor::Links, HashFor::Known, HashFor::Strangers] {
+        for (network, end) in [("203.0.113.", ""), ("2001:db8:1:", "::1")] {
+            let db = TestDynamoDb::start();
+            let from_one = |number: usize| {
+                hasher_at(class, &format!("{network}{number}{end}"), &format!("user{number}@example.com"))
+            };
 
-        assert_eq!(computed(&db, from_one).await, 4, "{network}");
-        assert_eq!(computed(&db, |number| hasher(HashFor::Links, number)).await, 16, "others have the rest");
+            assert_eq!(computed(&db, from_one).await, 4, "{class:?} {network}");
+            assert_eq!(computed(&db, |number| hasher(class, number)).await, 16, "others have the rest");
+        }
     }
 }
 
