@@ -24,6 +24,8 @@ const BUSY: std::ops::Range<usize> = 95..130;
 #[derive(Debug, Clone)]
 struct Group {
     link: usize,
+    /// Whether each of its clicks is at another link, so that a batch may be several loads.
+    spreads: bool,
     days_ago: u64,
     second: u64,
     clicks: usize,
@@ -160,11 +162,11 @@ impl Schedule {
 impl Group {
     fn clicks(&self) -> impl Iterator<Item = Click> {
         (0..self.clicks).map(|copy| {
-            let copy = copy as u64;
+            let number = copy as u64;
             Click {
-                link: self.link,
-                at: *TODAY - self.days_ago * 86_400_000 + self.second * 1_000 + copy * self.apart,
-                who: self.who + copy % 3,
+                link: self.link + if self.spreads { copy } else { 0 },
+                at: *TODAY - self.days_ago * 86_400_000 + self.second * 1_000 + number * self.apart,
+                who: self.who + number % 3,
                 agent: &AGENTS[self.agent],
                 referer: REFERERS[self.referer],
                 country: COUNTRIES[self.country],
@@ -206,9 +208,11 @@ fn groups() -> impl Strategy<Value = Group> {
         0..QUERIES.len(),
         prop::bool::weighted(0.1),
     );
-    (0..LINKS, days_ago, 0..86_400_u64, clicks, apart, people).prop_map(
-        |(link, days_ago, second, clicks, apart, (who, agent, referer, country, query, prefetch))| Group {
+    let links = (0..LINKS, prop::bool::weighted(0.03));
+    (links, days_ago, 0..86_400_u64, clicks, apart, people).prop_map(
+        |((link, spreads), days_ago, second, clicks, apart, (who, agent, referer, country, query, prefetch))| Group {
             link,
+            spreads,
             days_ago,
             second,
             clicks,

@@ -122,8 +122,8 @@ impl Bench {
     async fn play(&self, schedule: &Schedule) -> Verdict {
         // What a schedule that failed has left there.
         self.stream.borrow_mut().read_on("MILESTONE#");
-        let links = self.new_links();
         let clicks = schedule.clicks();
+        let links = self.new_links(clicks.iter().map(|click| click.link + 1).fold(LINKS, usize::max));
         let mut queue = Queue::of(0..clicks.len());
         let play = Play { bench: self, schedule, links: &links, clicks: &clicks };
         for delivery in &schedule.deliveries {
@@ -134,11 +134,11 @@ impl Bench {
     }
 
     /// Codes and a workspace that no other schedule has.
-    fn new_links(&self) -> Vec<Link> {
+    fn new_links(&self, count: usize) -> Vec<Link> {
         let case = self.case.replace(self.case.get() + 1);
         let (workspace, owner) = (WorkspaceId::generate(), UserId::generate());
-        let id = |link| link_id(&format!("x{link}{case:06}"));
-        (0..LINKS).map(|link| Link { id: id(link), workspace, owner }).collect()
+        let id = |link| link_id(&format!("x{link}x{case:06}"));
+        (0..count).map(|link| Link { id: id(link), workspace, owner }).collect()
     }
 }
 
