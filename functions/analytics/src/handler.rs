@@ -18,9 +18,8 @@ use std::time::Duration;
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
 use linklet_domain::{Day, Timestamp};
-use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
+use linklet_dynamodb::{ClicksTable, JobsTable, LinksTable, StatsTable};
 use linklet_lambda::batch::{self, Consumer, DeadLetterQueue};
-use linklet_lambda::publisher::Publisher;
 use linklet_lambda::telemetry::{chain, span_of};
 use tokio::time::Instant;
 use tracing::Instrument as _;
@@ -38,8 +37,8 @@ pub struct Analytics {
     pub clicks: ClicksTable,
     /// The histories of links, to delete those of purged ones.
     pub links: LinksTable,
-    /// The analytics queue itself, for purges that take more than one invocation.
-    pub queue: Publisher,
+    /// The tasks of the job runner, for purges that take more than one invocation.
+    pub jobs: JobsTable,
     /// Classifies user agents.
     pub clients: Arc<Clients>,
     /// The dead-letter queue, for messages that can't be read.
@@ -71,12 +70,10 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
         failed.extend(self.store_parked(parked, started + self.count_turn).await);
         let until = started + self.purge_turn;
         for (position, purge) in purges.into_iter().enumerate() {
-            // At least one each time, so that every turn gets further.
+            // At least one each time, so that every turn gets further. The others come again.
             let is_late = position > 0 && Instant::now() >= until;
-            let taken =
-                async { if is_late { self.later(&purge.event).await } else { self.purge(&purge, until).await } };
-            let is_done = taken.instrument(span_of(&purge.event.correlation_id)).await;
-            if !is_done {
+            let span = span_of(&purge.event.correlation_id);
+            if is_late || !self.purge(&purge, until).instrument(span).await {
                 failed.insert(purge.message_id);
             }
         }

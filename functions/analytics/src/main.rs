@@ -5,8 +5,8 @@ use std::{process::ExitCode, sync::Arc, time::Duration};
 use aws_sdk_sqs::Client as Sqs;
 use linklet_analytics::{Analytics, Clients};
 use linklet_domain::Timestamp;
-use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
-use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, publisher::Publisher};
+use linklet_dynamodb::{ClicksTable, JobsTable, LinksTable, StatsTable};
+use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config};
 use linklet_user_agents::Classifier;
 
 #[tokio::main(flavor = "local")]
@@ -15,7 +15,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (queue, dead_letters) = (config::required("ANALYTICS_QUEUE_URL")?, config::required("ANALYTICS_DLQ_URL")?);
+    let dead_letters = config::required("ANALYTICS_DLQ_URL")?;
     let aws = aws::load().await;
     let (tables, sqs) = (aws::Tables::without_breaker(&aws), Sqs::new(&aws));
     batch::run(Analytics {
@@ -23,7 +23,7 @@ async fn run() -> Result<(), StartError> {
         links: tables.at("LINKS_TABLE", LinksTable::new)?,
         clicks: tables.at("CLICKS_TABLE", ClicksTable::new)?.keeping_clicks_for(config::raw_clicks_lifetime()?),
         clients: Arc::new(Clients::new(Classifier::load()?)),
-        queue: Publisher::new(sqs.clone(), queue),
+        jobs: tables.at("JOBS_TABLE", JobsTable::new)?,
         dead_letters: DeadLetterQueue::new(sqs, dead_letters),
         // The function may run for 30 s, and deletes some 1,000 clicks at a time.
         count_turn: Duration::from_secs(10),

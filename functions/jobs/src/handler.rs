@@ -9,7 +9,7 @@ mod runner;
 mod workspace;
 
 use linklet_domain::{JobWork, Task, TaskWork, Timestamp, Work};
-use linklet_dynamodb::{JobMark, Result};
+use linklet_dynamodb::{ClicksTable, JobMark, Purged, Result};
 
 use self::pass::Pass;
 use self::runner::{Next, Piece, Recheck, decode, encode};
@@ -30,6 +30,8 @@ pub struct Kinds {
     pub reclaims: ReclaimWork,
     /// What is deleted about people whose accounts are closed.
     pub people: PersonWork,
+    /// The clicks of purged links, to delete those that a purge has left.
+    pub clicks: ClicksTable,
 }
 
 impl Kinds {
@@ -64,6 +66,10 @@ impl Kinds {
                     Box::pin(self.people.forget(person)).await?;
                     Ok(Piece::then(Next::End))
                 }
+                TaskWork::PurgeClicks(link) => match Box::pin(self.clicks.purge_some(link)).await? {
+                    Purged::Some => Piece::then(Next::GoOn(())).encoded(),
+                    Purged::All => Ok(Piece::then(Next::End)),
+                },
             },
         }
     }

@@ -4,7 +4,9 @@ use std::{process::ExitCode, time::Duration};
 
 use aws_sdk_sqs::Client as Sqs;
 use linklet_domain::Timestamp;
-use linklet_dynamodb::{JobsTable, LinksTable, NotificationsTable, StatsTable, ThrottleTable, WatchTable, Workspaces};
+use linklet_dynamodb::{
+    ClicksTable, JobsTable, LinksTable, NotificationsTable, StatsTable, ThrottleTable, WatchTable, Workspaces,
+};
 use linklet_jobs::{HandoverWork, JobRunner, Kinds, LinkWork, PersonWork, ReclaimWork, WorkspaceWork};
 use linklet_lambda::batch::DeadLetterQueue;
 use linklet_lambda::email_requests::EmailRequests;
@@ -41,6 +43,7 @@ async fn run() -> Result<(), StartError> {
         handovers: HandoverWork { users: users.clone(), links, targets: targets.clone(), links_at_once: LINKS_AT_ONCE },
         reclaims: ReclaimWork { users: users.clone(), guesses: guesses.clone(), mails },
         people: PersonWork { users, notifications, guesses, targets },
+        clicks: tables.at("CLICKS_TABLE", ClicksTable::new)?,
     };
     batch::run(JobRunner {
         jobs,

@@ -301,6 +301,7 @@ fn names(id: &WorkId) -> (Option<String>, Option<String>, Option<String>) {
         WorkId::Job { workspace, job } => (Some(workspace.to_string()), Some(job.to_string()), None),
         WorkId::Handover { workspace, leaver } => (Some(workspace.to_string()), None, Some(leaver.to_string())),
         WorkId::Reclaim(user) | WorkId::Forget(user) => (None, None, Some(user.to_string())),
+        WorkId::PurgeClicks(_) => (None, None, None),
     }
 }
 

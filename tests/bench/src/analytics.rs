@@ -11,9 +11,8 @@ use aws_lambda_events::sqs::SqsEvent;
 use aws_sdk_dynamodb::Client;
 use linklet_analytics::{Analytics, Clients};
 use linklet_domain::{Event, Timestamp};
-use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
+use linklet_dynamodb::{ClicksTable, JobsTable, LinksTable, StatsTable};
 use linklet_lambda::batch::{Consumer, DeadLetterQueue};
-use linklet_lambda::publisher::Publisher;
 use linklet_test_support::{AGENTS, CapacityMeter, ClickBuilder, FakeQueues, TestDynamoDb, queue_batch};
 use linklet_user_agents::Classifier;
 use serde::Serialize;
@@ -133,7 +132,7 @@ async fn consume(client: &Client, queues: &FakeQueues, batches: Vec<SqsEvent>) -
         clicks: ClicksTable::new(client.clone(), "ClicksTable"),
         links: LinksTable::new(client.clone(), "LinksTable"),
         clients: Arc::new(Clients::new(Classifier::load().expect("the rules compile"))),
-        queue: Publisher::new(queues.client(), queues.url("analytics")),
+        jobs: JobsTable::new(client.clone(), "JobsTable"),
         dead_letters: DeadLetterQueue::new(queues.client(), queues.url("dlq")),
         count_turn: Duration::from_secs(10),
         purge_turn: Duration::from_secs(15),

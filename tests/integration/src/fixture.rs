@@ -123,7 +123,7 @@ pub fn analytics(db: &TestDynamoDb, queues: &FakeQueues) -> Analytics {
         clicks: db.clicks(),
         links: db.links(),
         clients: clients(),
-        queue: Publisher::new(queues.client(), queues.url("analytics")),
+        jobs: db.jobs(),
         dead_letters: dead_letters(queues),
         count_turn: Duration::from_secs(10),
         purge_turn: Duration::from_secs(15),
@@ -323,6 +323,7 @@ pub fn jobs(db: &TestDynamoDb, queues: &FakeQueues) -> JobRunner {
             guesses: db.calls(),
             targets: db.watch(),
         },
+        clicks: db.clicks(),
     };
     JobRunner {
         jobs: db.jobs(),

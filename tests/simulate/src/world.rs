@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use linklet_analytics::{Analytics, Clients, PARTS_AT_ONCE};
 use linklet_domain::{LinkId, Timestamp, WorkspaceId};
-use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
+use linklet_dynamodb::{ClicksTable, JobsTable, LinksTable, StatsTable};
 use linklet_lambda::batch::DeadLetterQueue;
 use linklet_lambda::following::{Recorder, Spreading};
 use linklet_lambda::publisher::Publisher;
@@ -174,9 +174,9 @@ fn analytics(
             // A batch has the clicks of all parts, whichever are played.
             stats: StatsTable::new(tables.clone(), dynamodb::STATS).splitting_from(StatsTable::SPLIT_FROM / parts),
             clicks: ClicksTable::new(tables.clone(), dynamodb::CLICKS),
-            links: LinksTable::new(tables, "LinksTable"),
+            links: LinksTable::new(tables.clone(), "LinksTable"),
             clients: clients.clone(),
-            queue: Publisher::new(sqs.clone(), Queues::url(ANALYTICS)),
+            jobs: JobsTable::new(tables, "JobsTable"),
             dead_letters: DeadLetterQueue::new(sqs, Queues::url("analytics-dlq")),
             count_turn: Duration::from_secs(10),
             purge_turn: Duration::from_secs(22),

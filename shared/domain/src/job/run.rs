@@ -1,7 +1,7 @@
 //! What is the same for all that runs in the background: jobs and tasks.
 
 use super::{Job, JobFailure, JobProgress, JobState, Task};
-use crate::{CorrelationId, JobId, Timestamp, UserId, WorkspaceId};
+use crate::{CorrelationId, JobId, LinkId, Timestamp, UserId, WorkspaceId};
 
 /// A job or a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub enum Work {
 }
 
 /// Which job or task it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkId {
     /// A job of a workspace.
     Job {
@@ -33,10 +33,12 @@ pub enum WorkId {
     Reclaim(UserId),
     /// Deleting what is stored about this person.
     Forget(UserId),
+    /// Deleting the clicks of this purged link.
+    PurgeClicks(LinkId),
 }
 
 /// How far a job or a task has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run<'a> {
     /// Which job or task it is.
     pub id: WorkId,

@@ -1,9 +1,10 @@
-//! Tasks: what a request leaves to do that takes longer than a request may. A task is in no queue and no list, and nobody can cancel it.
+//! Tasks: what a request or a purge leaves to do that takes longer than an invocation may. A task is in no queue and no list, and nobody can cancel it.
 
 use serde::{Deserialize, Serialize};
 
 use super::{JobProgress, JobState, Run, WorkId};
-use crate::{AccountHash, CorrelationId, Handover, Timestamp, UserId, reclaim::Reclaim};
+use crate::reclaim::Reclaim;
+use crate::{AccountHash, CorrelationId, Handover, LinkId, Timestamp, UserId};
 
 /// A task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +39,8 @@ pub enum TaskWork {
     Reclaim(Reclaim),
     /// Deleting what is stored about a person whose account is closed.
     Forget(ClosedPerson),
+    /// Deleting the clicks of a purged link, of which there are too many for one invocation.
+    PurgeClicks(LinkId),
 }
 
 /// A person whose account is closed.
@@ -72,6 +75,7 @@ impl Task {
             }
             TaskWork::Reclaim(reclaim) => WorkId::Reclaim(reclaim.user),
             TaskWork::Forget(person) => WorkId::Forget(person.user),
+            TaskWork::PurgeClicks(link) => WorkId::PurgeClicks(link.clone()),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Keys and attributes of JobsTable.
 
 use linklet_domain::{
-    Event, EventDetail, EventId, Invalid, Job, JobFinished, JobId, JobProgress, Task, Timestamp, UserId, WorkId,
-    WorkspaceId, lifetimes,
+    Event, EventDetail, EventId, Invalid, Job, JobFinished, JobId, JobProgress, LinkId, Task, Timestamp, UserId,
+    WorkId, WorkspaceId, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,7 @@ pub(crate) const JOB_PREFIX: &str = "JOB#";
 const HANDOVER_PREFIX: &str = "HANDOVER#";
 const RECLAIM_PREFIX: &str = "RECLAIM#";
 const FORGET_PREFIX: &str = "FORGET#";
+const PURGE_PREFIX: &str = "PURGE#";
 const TASK: &str = "TASK";
 
 pub(super) fn job_key(workspace: &WorkspaceId, job: &JobId) -> Key {
@@ -30,6 +31,7 @@ pub(super) fn work_key(id: &WorkId) -> Key {
         WorkId::Handover { workspace, leaver } => Key::new(handover_partition(workspace), leaver.to_string()),
         WorkId::Reclaim(user) => Key::new(format!("{RECLAIM_PREFIX}{user}"), TASK),
         WorkId::Forget(user) => Key::new(format!("{FORGET_PREFIX}{user}"), TASK),
+        WorkId::PurgeClicks(link) => Key::new(format!("{PURGE_PREFIX}{link}"), TASK),
     }
 }
 
@@ -54,13 +56,17 @@ pub(super) fn work_of(Key { pk, sk }: &Key) -> Result<Option<WorkId>, Invalid> {
     if let Some(user) = pk.strip_prefix(RECLAIM_PREFIX) {
         return Ok(Some(WorkId::Reclaim(UserId::parse(user)?)));
     }
+    if let Some(link) = pk.strip_prefix(PURGE_PREFIX) {
+        return Ok(Some(WorkId::PurgeClicks(LinkId::parse(link)?)));
+    }
     pk.strip_prefix(FORGET_PREFIX).map(|user| UserId::parse(user).map(WorkId::Forget)).transpose()
 }
 
 /// `WS#<workspace>` / `JOB#<id>`: a job. The stream of its changes is what carries it out, and says that it is over.
 pub(crate) type JobItem = Stored<Job>;
 
-/// `HANDOVER#<workspace>` / `<leaver>`, `RECLAIM#<user>` / `TASK` or `FORGET#<user>` / `TASK`: a task. The stream of its changes is what carries it out.
+/// `HANDOVER#<workspace>` / `<leaver>`, or `RECLAIM#<user>`, `FORGET#<user>` or `PURGE#<link>` / `TASK`: a task. The stream of its changes is
+/// what carries it out.
 pub(super) type TaskItem = Stored<Task>;
 
 /// Until when a job is kept that ended at this time.

@@ -12,6 +12,7 @@ use super::item::{JobItem, TaskItem, handover_partition, job_key, work_key, work
 use super::{JobsTable, QueueItem, named};
 use crate::Result;
 use crate::item::{Key, number, text};
+use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
 
 /// What has a job or a task looked at again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,9 +89,26 @@ impl JobsTable {
 
     /// The actions that begin a task, and have it looked at again until it is over. It replaces an earlier task about the same.
     pub(crate) fn begin(&self, task: &Task) -> Result<[TransactWriteItem; 2]> {
-        let recheck =
-            self.mark_action(&task.id(), JobMark::Revisit, task.created_at.plus(Closure::CACHES_EXPIRE_WITHIN))?;
-        Ok([self.0.put(&TaskItem::from(task))?, recheck])
+        Ok([self.0.put(&TaskItem::from(task))?, self.schedule_task_recheck(task)?])
+    }
+
+    /// Begins a task, unless it has begun already.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn begin_once(&self, task: &Task) -> Result<()> {
+        const OPERATION: &str = "begin a task";
+        retry_on_conflict(OPERATION, || async {
+            let begun = Transaction::new(OPERATION)
+                .and(self.0.put_new(&TaskItem::from(task))?, ())
+                .and(self.schedule_task_recheck(task)?, ());
+            Ok((begun.send(&self.0.client).await? != TransactionOutcome::InConflict).then_some(()))
+        })
+        .await
+    }
+
+    fn schedule_task_recheck(&self, task: &Task) -> Result<TransactWriteItem> {
+        self.mark_action(&task.id(), JobMark::Revisit, task.created_at.plus(Closure::CACHES_EXPIRE_WITHIN))
     }
 
     /// The action that puts a mark beside a job or a task.

@@ -377,6 +377,24 @@ fn only_statistics_contain_the_regular_expressions_for_user_agents() {
 }
 
 /// A message that comes again while it is still being worked on would be worked on twice.
+/// Lambda stops a function that keeps sending messages to the queue that invokes it
+/// (<https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html>).
+#[test]
+fn no_function_may_send_to_the_queue_that_invokes_it() {
+    let (template, mut queues) = (Template::load(), 0);
+    for (id, source) in template.of_type("AWS::Lambda::EventSourceMapping") {
+        let queue = source["EventSourceArn"].as_str().unwrap();
+        queues += usize::from(queue.ends_with("Queue.Arn"));
+        let role = template.functions()[source["FunctionName"].as_str().unwrap()]["Role"].clone();
+        let sends = |statement: &&Value| {
+            texts(&statement["Action"]).contains(&"sqs:SendMessage") && texts(&statement["Resource"]).contains(&queue)
+        };
+        let allowed = template.statements(role.as_str().unwrap().trim_end_matches(".Arn"));
+        assert_eq!(allowed.into_iter().find(sends), None, "{id}");
+    }
+    assert_eq!(queues, 3);
+}
+
 #[test]
 fn a_queue_hides_messages_six_times_as_long_as_consumers_run() {
     let template = Template::load();

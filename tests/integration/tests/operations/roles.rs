@@ -13,12 +13,15 @@ const RIGHTS: &str = "
     AuditTable                        *              PutItem Query: account
     AuditTable                        USER#          Query: leave
     ClicksTable                       *              BatchWriteItem PutItem Query: analytics
+    ClicksTable                       *              BatchWriteItem Query: jobs
     ClicksTable                       *              PutItem: redirect unlock
     ClicksTable                       *              Query: stats
     JobsTable                         FORGET#        DeleteItem GetItem PutItem UpdateItem: jobs
     JobsTable                         FORGET#        PutItem: leave
     JobsTable                         HANDOVER#      BatchWriteItem DeleteItem GetItem PutItem Query UpdateItem: jobs
     JobsTable                         HANDOVER#      PutItem: account leave
+    JobsTable                         PURGE#         DeleteItem GetItem PutItem UpdateItem: jobs
+    JobsTable                         PURGE#         PutItem: analytics
     JobsTable                         RECLAIM#       DeleteItem GetItem PutItem UpdateItem: jobs
     JobsTable                         RECLAIM#       PutItem: auth
     JobsTable                         WS#            BatchWriteItem GetItem PutItem Query UpdateItem: jobs

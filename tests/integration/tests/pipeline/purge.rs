@@ -2,16 +2,20 @@
 
 use std::time::Duration;
 
+use futures_util::future::join_all;
+use linklet_analytics::Analytics;
 use linklet_domain::{Click, Generation, Link, LinkId, LinkIdentity, LinkPatch, Record, Role, Spread, Timestamp};
 use linklet_dynamodb::{ClicksTable, DayOutcome, DayWork};
+use linklet_jobs::JobRunner;
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{
-    Answer, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, click_in, event_batch, link_id,
-    queue_batch, token_of,
+    Answer, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, WriteCounter, authenticator, click_in, event_batch,
+    link_id, queue_batch, token_of,
 };
 use serde_json::Value;
 
-use crate::fixture::{analytics, classified, redirect, relay, stats, visitor};
+use crate::fixture::{analytics, classified, jobs, redirect, relay, stats, visitor};
+use crate::streams::{JobsStream, job_step, retry_from};
 
 struct Fixture {
     db: TestDynamoDb,
@@ -139,39 +143,56 @@ async fn an_interrupted_purge_goes_on_where_it_stopped() {
     assert_eq!(fixture.rows("ClicksTable", "launch"), 0);
 }
 
+/// An invocation of analytics that has no time but for the first piece of the first purge.
+fn hurried(fixture: &Fixture) -> Analytics {
+    Analytics { purge_turn: Duration::ZERO, ..analytics(&fixture.db, &fixture.queues) }
+}
+
+/// `PURGED_CLICKS` says how many clicks there are; `make schedules` has 200,000.
 #[tokio::test]
-async fn a_purge_that_takes_longer_than_a_turn_sends_itself_on() {
-    let fixture = Fixture::with_clicks(1_100).await;
+async fn the_job_runner_deletes_what_a_large_purge_leaves_despite_kills() {
+    let clicks = std::env::var("PURGED_CLICKS").map_or(4_000, |clicks| clicks.parse().unwrap());
+    let fixture = Fixture::with_clicks(0).await;
+    for some in vec![(); clicks].chunks(100) {
+        let table = fixture.db.clicks();
+        let late = || fixture.late_click(fixture.link.id());
+        join_all(some.iter().map(async |()| table.record(&late(), Spread::Narrow).await.unwrap())).await;
+    }
+    let (stream, counter) = (JobsStream::of(&fixture.db), WriteCounter::default());
+    let step = |step| JobRunner { step, ..jobs(&fixture.db, &fixture.queues) };
+    let mut mortal = step(Duration::from_secs(1));
+    mortal.kinds.clicks = ClicksTable::new(fixture.db.client_with(counter.clone()), "ClicksTable");
+
     fixture.delete("launch").await;
     let messages = fixture.purge_messages().await;
-    let mut hurried = analytics(&fixture.db, &fixture.queues);
-    hurried.purge_turn = std::time::Duration::ZERO;
-
-    let mut turns = 0;
-    while fixture.rows("ClicksTable", "launch") > 0 {
-        let response = hurried.consume(queue_batch(&messages)).await;
-        assert!(response.batch_item_failures.is_empty());
-        turns += 1;
+    for _ in 0..2 {
+        assert!(hurried(&fixture).consume(queue_batch(&messages)).await.batch_item_failures.is_empty());
+    }
+    let mut kills = 0;
+    while let Some(record) = stream.news().pop() {
+        for writes in [1, 2, 20] {
+            tokio::select! {
+                () = counter.more(writes) => kills += 1,
+                _ = job_step(&mortal, &record) => {}
+            }
+        }
+        assert_eq!(retry_from(&job_step(&step(Duration::ZERO), &record).await), None);
     }
 
-    let sent_on = fixture.queues.bodies("analytics").iter().filter(|body| body.contains("url.purged")).count();
-    assert!(turns > 1, "{turns}");
-    assert_eq!(sent_on, messages.len() + turns, "each turn leaves a message for the next one");
+    assert_eq!(fixture.queues.bodies("analytics").len(), messages.len(), "no function sends to its own queue");
+    assert!(kills > clicks / 1_000, "{kills}");
+    assert_eq!((fixture.rows("ClicksTable", "launch"), fixture.db.scan("JobsTable").len()), (0, 0));
 }
 
 #[tokio::test]
-async fn purges_for_which_a_batch_has_no_time_left_are_sent_again() {
+async fn purges_for_which_a_batch_has_no_time_left_come_again() {
     let fixture = Fixture::with_clicks(3).await;
     fixture.delete("launch").await;
     let message = fixture.purge_messages().await.remove(0);
-    let sent_before = fixture.queues.bodies("analytics").len();
-    let mut hurried = analytics(&fixture.db, &fixture.queues);
-    hurried.purge_turn = std::time::Duration::ZERO;
 
-    let response = hurried.consume(queue_batch(&vec![message; 5])).await;
+    let response = hurried(&fixture).consume(queue_batch(&vec![message; 5])).await;
 
-    assert!(response.batch_item_failures.is_empty());
-    assert_eq!(fixture.queues.bodies("analytics").len(), sent_before + 5);
+    assert_eq!(response.batch_item_failures.len(), 4);
     assert_eq!(fixture.rows("ClicksTable", "launch"), 0, "the first of them had its turn");
 }
 
