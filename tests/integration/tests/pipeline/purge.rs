@@ -148,7 +148,7 @@ fn hurried(fixture: &Fixture) -> Analytics {
     Analytics { purge_turn: Duration::ZERO, ..analytics(&fixture.db, &fixture.queues) }
 }
 
-/// `PURGED_CLICKS` says how many clicks there are; `make schedules` has 200,000.
+/// `PURGED_CLICKS` says how many clicks there are; `make schedules` has 20,000.
 #[tokio::test]
 async fn the_job_runner_deletes_what_a_large_purge_leaves_despite_kills() {
     let clicks = std::env::var("PURGED_CLICKS").map_or(4_000, |clicks| clicks.parse().unwrap());
