@@ -33,7 +33,8 @@ impl Analytics {
         while self.clicks.purge_some(link).await? == Purged::Some {
             if Instant::now() >= until {
                 let rest = TaskWork::PurgeClicks(link.clone());
-                self.jobs.begin_once(&Task::new(rest, event.occurred_at, &event.correlation_id)).await?;
+                // The message may have waited for hours, and the runner gives up what makes no progress for one.
+                self.jobs.begin_once(&Task::new(rest, (self.clock)(), &event.correlation_id)).await?;
                 return Ok(false);
             }
         }

@@ -185,6 +185,20 @@ async fn the_job_runner_deletes_what_a_large_purge_leaves_despite_kills() {
 }
 
 #[tokio::test]
+async fn the_job_runner_finishes_a_purge_whose_message_has_waited_for_hours() {
+    let fixture = Fixture::with_clicks(3).await;
+    let (stream, late) = (JobsStream::of(&fixture.db), || Timestamp::now().plus(Duration::from_secs(5 * 3_600)));
+    fixture.delete("launch").await;
+    let messages = fixture.purge_messages().await;
+
+    let hurried = Analytics { clock: Box::new(late), ..hurried(&fixture) };
+    assert!(hurried.consume(queue_batch(&messages)).await.batch_item_failures.is_empty());
+    stream.carry(&JobRunner { clock: Box::new(late), ..jobs(&fixture.db, &fixture.queues) }).await;
+
+    assert_eq!((fixture.rows("ClicksTable", "launch"), fixture.db.scan("JobsTable").len()), (0, 0));
+}
+
+#[tokio::test]
 async fn purges_for_which_a_batch_has_no_time_left_come_again() {
     let fixture = Fixture::with_clicks(3).await;
     fixture.delete("launch").await;
