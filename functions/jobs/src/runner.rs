@@ -126,8 +126,15 @@ impl records::InOrder for JobRunner {
                 records::park(&self.dead_letters, record, &chain(&error)).await
             }
             Err(error) => {
-                let (workspace_id, job_id, user_id) = names(&id);
-                tracing::error!(workspace_id, job_id, user_id, error = chain(&error), "a step of a job failed");
+                let (workspace_id, job_id, user_id, short_code) = names(&id);
+                tracing::error!(
+                    workspace_id,
+                    job_id,
+                    user_id,
+                    short_code,
+                    error = chain(&error),
+                    "a step of a job failed"
+                );
                 false
             }
         }
@@ -166,8 +173,8 @@ impl JobRunner {
         }
         match self.carry_on(&work).await {
             Err(error @ RepositoryError::UnexpectedItem { .. }) => {
-                let (workspace_id, job_id, user_id) = names(id);
-                tracing::error!(workspace_id, job_id, user_id, error = chain(&error), "a job is given up");
+                let (workspace_id, job_id, user_id, short_code) = names(id);
+                tracing::error!(workspace_id, job_id, user_id, short_code, error = chain(&error), "a job is given up");
                 self.end(&work, JobState::Failed, Some(JobFailure::InternalError), run.progress).await?;
                 // Nobody sees a task, so its record goes to the dead-letter queue.
                 if matches!(work, Work::Task(_)) { Err(error) } else { Ok(()) }
@@ -248,9 +255,21 @@ impl JobRunner {
         if !self.jobs.end(work, &JobEnd { state, reason, progress, at }).await? {
             return Ok(());
         }
-        let (workspace_id, job_id, user_id) = names(&work.run().id);
+        let run = work.run();
+        let (workspace_id, job_id, user_id, short_code) = names(&run.id);
         let (state, reason) = (state.as_str(), reason.map(JobFailure::code));
-        tracing::info!(workspace_id, job_id, user_id, state, reason, seen, changed, failed, "a job is over");
+        tracing::info!(
+            workspace_id,
+            job_id,
+            user_id,
+            short_code,
+            state,
+            reason,
+            seen,
+            changed,
+            failed,
+            "a job is over"
+        );
         Ok(())
     }
 
@@ -295,13 +314,13 @@ impl JobRunner {
     }
 }
 
-/// The workspace, the job and the person that a line of the log is about.
-fn names(id: &WorkId) -> (Option<String>, Option<String>, Option<String>) {
+/// The workspace, the job, the person and the code that a line of the log is about.
+fn names(id: &WorkId) -> (Option<String>, Option<String>, Option<String>, Option<&str>) {
     match id {
-        WorkId::Job { workspace, job } => (Some(workspace.to_string()), Some(job.to_string()), None),
-        WorkId::Handover { workspace, leaver } => (Some(workspace.to_string()), None, Some(leaver.to_string())),
-        WorkId::Reclaim(user) | WorkId::Forget(user) => (None, None, Some(user.to_string())),
-        WorkId::PurgeClicks(_) => (None, None, None),
+        WorkId::Job { workspace, job } => (Some(workspace.to_string()), Some(job.to_string()), None, None),
+        WorkId::Handover { workspace, leaver } => (Some(workspace.to_string()), None, Some(leaver.to_string()), None),
+        WorkId::Reclaim(user) | WorkId::Forget(user) => (None, None, Some(user.to_string()), None),
+        WorkId::PurgeClicks(link) => (None, None, None, Some(link.code.as_str())),
     }
 }
 
