@@ -88,8 +88,11 @@ test-long: bench-trial suites schedules ## what takes long: bench-trial, suites,
 suites: ## targets that nothing else runs, load, an outage, a redeployment, each kind of registration, on a system of their own
 	@$(LINKLET) e2e --long
 
+# PROPTEST_CASES is for each of two processes.
+PROPTEST_CASES ?= 1600
+
 schedules: ## 3,200 random schedules of clicks, a job on 10,000 links, a workspace of as many that is closed
-	@PROPTEST_CASES=1600 $(PYTHON) -m infra.run_tests --twice --test exactness
+	@PROPTEST_CASES=$(call quoted,$(PROPTEST_CASES)) $(PYTHON) -m infra.run_tests --twice --test exactness
 	@JOB_LINKS=5000 PURGED_CLICKS=20000 $(PYTHON) -m infra.run_tests --test pipeline -- jobs::a_rename closing::a_workspace_with_many \
 	  purge::the_job_runner
 
