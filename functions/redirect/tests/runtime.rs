@@ -2,13 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that meets an unexpected error has failed")]
 
+use std::future::pending;
+use std::process::Command;
 use std::time::Duration;
 
 use linklet_redirect::REDIRECT;
 use linklet_test_support::{FakeLambda, FakeQueues, FakeSecret, Journal, LinkBuilder, Program, TestDynamoDb};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::net::TcpListener;
+use tokio::io::{AsyncBufReadExt, BufReader, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 
 /// An environment of the function with a link to follow.
 struct Environment {
@@ -55,6 +58,12 @@ impl Environment {
         let program = Program { command: vec![env!("CARGO_BIN_EXE_redirect").into()], variables, memory: 256 };
         let lambda = FakeLambda::start(&program, &journal);
         Self { db, queues, journal, lambda }
+    }
+
+    /// Freezes the function's process, or has it go on.
+    fn signal(&self, name: &str) {
+        let process = self.lambda.process().to_string();
+        assert!(Command::new("kill").args(["-s", name, &process]).status().unwrap().success());
     }
 
     async fn follow(&self) -> Value {
@@ -138,6 +147,57 @@ async fn a_proxy_of_the_environment_is_used_where_it_should_be() {
 
     assert_eq!(answer, redirected());
     assert_eq!(environment.db.scan("ClicksTable").len(), 1);
+}
+
+/// After some frozen minutes, connections may be gone without a word: what a function sends on them is never answered.
+#[tokio::test]
+async fn connections_that_died_while_the_environment_was_frozen_cost_a_retry_only() {
+    let gateway = Gateway::default();
+    let through = |dynamodb: String| vec![("AWS_ENDPOINT_URL_DYNAMODB", gateway.in_front_of(&dynamodb))];
+    let environment = Environment::start_reaching_dynamodb(through, "after-response", "ClicksTable").await;
+    assert_eq!(environment.follow().await, redirected());
+
+    environment.signal("STOP");
+    let lost = gateway.lose_connections();
+    environment.signal("CONT");
+    let answer = environment.follow().await;
+
+    assert!(lost > 1, "several calls at once leave several connections");
+    assert_eq!(answer, redirected());
+    assert_eq!(environment.db.scan("ClicksTable").len(), 2);
+}
+
+/// Passes connections on.
+#[derive(Default)]
+struct Gateway(watch::Sender<()>);
+
+impl Gateway {
+    fn in_front_of(&self, endpoint: &str) -> String {
+        let (server, losses) = (endpoint.trim_start_matches("http://").to_owned(), self.0.subscribe());
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let own = format!("http://{}", listener.local_addr().unwrap());
+        listener.set_nonblocking(true).unwrap();
+        tokio::spawn(async move {
+            let listener = TcpListener::from_std(listener).unwrap();
+            while let Ok((mut client, _)) = listener.accept().await {
+                let (mut server, mut losses) = (TcpStream::connect(&server).await.unwrap(), losses.clone());
+                losses.mark_unchanged();
+                tokio::spawn(async move {
+                    tokio::select! {
+                        _ = copy_bidirectional(&mut client, &mut server) => {}
+                        _ = losses.changed() => pending().await,
+                    }
+                });
+            }
+        });
+        own
+    }
+
+    /// From now on nothing comes through the connections that there are, and nobody is told. Returns how many they are.
+    fn lose_connections(&self) -> usize {
+        self.0.send_replace(());
+        self.0.receiver_count() - 1
+    }
 }
 
 #[tokio::test]

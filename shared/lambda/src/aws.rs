@@ -1,6 +1,8 @@
 //! The configuration of the AWS SDK, which all clients share, and DynamoDB clients with a circuit breaker.
 
-use std::{sync::OnceLock, time::Duration};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use aws_config::{
     BehaviorVersion, SdkConfig, retry::RetryConfig, stalled_stream_protection::StalledStreamProtectionConfig,
@@ -11,9 +13,14 @@ use aws_smithy_http_client::Connector;
 use aws_smithy_http_client::proxy::ProxyConfig;
 use aws_smithy_http_client::tls::Provider;
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
-use aws_smithy_runtime_api::client::http::{SharedHttpClient, SharedHttpConnector, http_client_fn};
+use aws_smithy_runtime_api::client::http::{
+    HttpConnector, HttpConnectorFuture, SharedHttpClient, SharedHttpConnector, http_client_fn,
+};
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_types::service_config::{LoadServiceConfig, ServiceConfigKey};
 use linklet_dynamodb::{AuditTable, JobsTable, Result, UsersTable};
+use parking_lot::Mutex;
 
 use crate::breaker::Breaker;
 use crate::config::{self, ConfigError};
@@ -21,6 +28,9 @@ use crate::telemetry::warn_of;
 
 /// Maximum duration of a call, including its retries.
 pub const OPERATION_TIMEOUT: Duration = Duration::from_millis(2_400);
+
+/// Maximum duration until an answer begins, which leaves as much time for a retry.
+const READ_TIMEOUT: Duration = Duration::from_millis(1_200);
 
 /// Maximum pause before the first retry; it doubles before the second one. The SDK's default of one second is longer than
 /// DynamoDB needs to recover from throttling, and would keep an execution environment busy for each throttled call.
@@ -37,6 +47,7 @@ pub const INITIAL_BACKOFF: Duration = Duration::from_millis(25);
 pub async fn load() -> SdkConfig {
     let timeouts = TimeoutConfig::builder()
         .connect_timeout(Duration::from_millis(800))
+        .read_timeout(READ_TIMEOUT)
         .operation_attempt_timeout(Duration::from_millis(1_500))
         .operation_timeout(OPERATION_TIMEOUT)
         .build();
@@ -71,15 +82,52 @@ fn http_client() -> SharedHttpClient {
     let connector = OnceLock::new();
     http_client_fn(move |settings, components| {
         let connect = || {
-            let mut builder = Connector::builder()
-                .tls_provider(Provider::Rustls(CryptoMode::AwsLc))
-                .connector_settings(settings.clone())
-                .proxy_config(ProxyConfig::from_env());
-            builder.set_sleep_impl(components.sleep_impl());
-            SharedHttpConnector::new(builder.build())
+            let (settings, sleep) = (settings.clone(), components.sleep_impl());
+            Reconnecting::new(move || {
+                let mut builder = Connector::builder()
+                    .tls_provider(Provider::Rustls(CryptoMode::AwsLc))
+                    .connector_settings(settings.clone())
+                    .proxy_config(ProxyConfig::from_env());
+                builder.set_sleep_impl(sleep.clone());
+                SharedHttpConnector::new(builder.build())
+            })
         };
-        connector.get_or_init(connect).clone()
+        SharedHttpConnector::new(connector.get_or_init(connect).clone())
     })
+}
+
+/// A connector that forgets all its connections when a call on one of them takes too long. Lambda freezes an environment between
+/// invocations, and connections may be gone afterwards without a word. The SDK forgets only the one on which it has waited, and a call
+/// has no time for a second one.
+#[derive(Clone)]
+struct Reconnecting {
+    connect: Arc<dyn Fn() -> SharedHttpConnector + Send + Sync>,
+    current: Arc<Mutex<SharedHttpConnector>>,
+}
+
+impl Reconnecting {
+    fn new(connect: impl Fn() -> SharedHttpConnector + Send + Sync + 'static) -> Self {
+        Self { current: Arc::new(Mutex::new(connect())), connect: Arc::new(connect) }
+    }
+}
+
+impl fmt::Debug for Reconnecting {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.current.fmt(formatter)
+    }
+}
+
+impl HttpConnector for Reconnecting {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let (this, connector) = (self.clone(), self.current.lock().clone());
+        HttpConnectorFuture::new(async move {
+            let answered = connector.call(request).await;
+            if answered.as_ref().is_err_and(ConnectorError::is_timeout) {
+                *this.current.lock() = (this.connect)();
+            }
+            answered
+        })
+    }
 }
 
 /// The tables that the environment names.
