@@ -150,11 +150,11 @@ class Months(unittest.TestCase):
     def test_an_idle_month_is_alarms_secrets_pollers_and_a_look_each_minute(self) -> None:
         polls, looks = SECONDS / 20 * 5 * TEMPLATE["polled_queues"], SECONDS / 60
         expected = {
-            "Lambda watch-tick": looks * (0.2 / MILLION + MS["watch-tick"] / 1000 / 4 * GB_SECOND),
-            "DynamoDB reads": looks * reads(look_for_targets=1) / MILLION,
+            "Lambda clock": looks * (0.2 / MILLION + MS["clock"] / 1000 / 4 * GB_SECOND),
+            "DynamoDB reads": looks * reads(look_each_minute=1) / MILLION,
             "SQS": polls * 0.40 / MILLION,
             "Scheduler": looks / MILLION,
-            "CloudWatch logs": looks * LOGS["watch-tick"]["line"] * 0.53 / 1e9,
+            "CloudWatch logs": looks * LOGS["clock"]["line"] * 0.53 / 1e9,
             "CloudWatch alarms": 0.10 * TEMPLATE["alarm_metrics"]["essential"],
             "Secrets Manager": 0.40 * TEMPLATE["secrets"],
         }

@@ -33,7 +33,7 @@ def print_variables(public_base_url: str) -> None:
 
 
 def function_of(group: str) -> str:
-    """The function of a log group: watch-tick of linklet-WatchTickLogs-1A2B3C4D5E6F."""
+    """The function of a log group: clock of linklet-ClockLogs-1A2B3C4D5E6F."""
     name = group.removeprefix(f"{STACK}-").rsplit("-", 1)[0].removesuffix("Logs")
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
 

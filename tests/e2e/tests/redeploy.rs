@@ -26,7 +26,7 @@ const SLOW: usize = 8;
 const SLOWNESS: Duration = Duration::from_millis(1_500);
 /// The last one takes longer than the second deployment lets it, and not as long as the first.
 const TOO_SLOW: Duration = Duration::from_secs(4);
-/// What the second deployment changes: the environments of watch-tick and watch-check, and how many partitions there are.
+/// What the second deployment changes: the environments of clock and watch-check, and how many partitions there are.
 const CHANGES: [&str; 3] = ["CheckIntervalSeconds=15", "HttpTimeoutSeconds=3", "MaxConcurrency=16"];
 /// For what takes some ticks at most. The first one of a new system begins within three minutes.
 const PATIENCE: Duration = Duration::from_secs(240);

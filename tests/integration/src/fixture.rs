@@ -8,6 +8,7 @@ use aws_lambda_events::sqs::SqsEvent;
 use linklet_account::Account;
 use linklet_analytics::{Analytics, Clients};
 use linklet_auth::Auth;
+use linklet_clock::Clock;
 use linklet_delete::Delete;
 use linklet_domain::{
     AccountHash, CheckInterval, CheckOutcome, CheckResult, Click, Client, Concurrency, CorrelationId, Device,
@@ -17,8 +18,8 @@ use linklet_domain::{
     lifetimes,
 };
 use linklet_dynamodb::{
-    ActiveSession, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, LinksTable, MemberChange, MemberOutcome,
-    RepositoryError, ShardRange, SignIn, TargetQuota, ThrottleTable, UsersTable, WatchTable,
+    ActiveSession, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, JobsTable, LinksTable, MemberChange,
+    MemberOutcome, RepositoryError, ShardRange, SignIn, TargetQuota, ThrottleTable, UsersTable, WatchTable,
 };
 use linklet_jobs::{HandoverWork, JobRunner, Kinds, LinkWork, PersonWork, ReclaimWork, WorkspaceWork};
 use linklet_jobs_api::JobsApi;
@@ -53,7 +54,6 @@ use linklet_user_agents::Classifier;
 use linklet_watch::Watch;
 use linklet_watch_check::{Checker, Fetcher, SystemNetwork};
 use linklet_watch_links::WatchLinks;
-use linklet_watch_tick::Tick;
 use linklet_web::{Home, Web};
 use serde_json::json;
 
@@ -245,9 +245,10 @@ pub fn watch_links(db: &TestDynamoDb, queues: &FakeQueues) -> WatchLinks {
     }
 }
 
-pub fn tick(targets: WatchTable, queues: &FakeQueues, seconds: u8) -> Tick {
-    Tick {
+pub fn clock(targets: WatchTable, jobs: JobsTable, queues: &FakeQueues, seconds: u8) -> Clock {
+    Clock {
         targets,
+        jobs,
         ticks: Publisher::new(queues.client(), queues.url("ticks")),
         interval: CheckInterval::from_seconds(seconds).unwrap(),
         places: Concurrency::try_from(8).unwrap(),

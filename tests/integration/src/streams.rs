@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use aws_lambda_events::dynamodb::{Event as StreamEvent, EventRecord};
 use aws_lambda_events::streams::DynamoDbEventResponse;
+use linklet_clock::Clock;
 use linklet_domain::Timestamp;
 use linklet_jobs::JobRunner;
 use linklet_lambda::batch::Consumer;
@@ -44,14 +45,9 @@ pub async fn job_step(runner: &JobRunner, record: &EventRecord) -> DynamoDbEvent
     in_role_of::<JobRunner, _>(runner.consume(batch_of(std::slice::from_ref(record)))).await
 }
 
-/// Lets DynamoDB delete the marks beside jobs whose time has come.
-pub fn sweep_jobs(db: &TestDynamoDb, now: Timestamp) {
-    let ttl = |item: &Value| item["ttl"]["N"].as_str().and_then(|ttl| ttl.parse::<i64>().ok());
-    for item in db.scan("JobsTable") {
-        if ttl(&item).is_some_and(|ttl| ttl <= now.unix_seconds()) {
-            db.remove("JobsTable", &item);
-        }
-    }
+/// Deletes the marks beside jobs whose time has come. DynamoDB's TTL never does.
+pub async fn delete_due_marks(db: &TestDynamoDb, now: Timestamp) {
+    in_role_of::<Clock, _>(db.jobs().delete_due_marks(now)).await.unwrap();
 }
 
 /// A batch of these records.
@@ -69,12 +65,25 @@ pub fn retry_from(response: &DynamoDbEventResponse) -> Option<String> {
 
 /// Whether an event source hands a record to its function, as Lambda evaluates filters.
 pub fn is_let_through(source: &str, record: &EventRecord) -> bool {
+    let record = json_of(record);
+    patterns_of(source).iter().any(|pattern| matches(pattern, Some(&record)))
+}
+
+/// The records that only the condition on `eventName` in the filters of an event source leaves out.
+pub fn left_out_by_event_name(source: &str, mut batch: StreamEvent) -> StreamEvent {
+    let mut patterns = patterns_of(source);
+    patterns.retain_mut(|pattern| pattern.as_object_mut().unwrap().remove("eventName").is_some());
+    batch.records.retain(|record| {
+        let json = json_of(record);
+        !is_let_through(source, record) && patterns.iter().any(|pattern| matches(pattern, Some(&json)))
+    });
+    batch
+}
+
+fn patterns_of(source: &str) -> Vec<Value> {
     let filters = &Template::load().properties(source)["FilterCriteria"]["Filters"];
     let patterns = filters.as_array().unwrap().iter().map(|filter| filter["Pattern"].as_str().unwrap());
-    let record = json_of(record);
-    patterns
-        .map(|pattern| serde_json::from_str(pattern).unwrap())
-        .any(|pattern: Value| matches(&pattern, Some(&record)))
+    patterns.map(|pattern| serde_json::from_str(pattern).unwrap()).collect()
 }
 
 fn matches(pattern: &Value, value: Option<&Value>) -> bool {

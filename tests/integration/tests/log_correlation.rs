@@ -59,9 +59,9 @@ async fn a_scheduler_call_gives_its_id_to_its_lines_and_checks() {
     let site = Site::start();
     db.store_target(&TargetBuilder::new(&site.url("/")).build()).await;
     let call = Call { scheduled_time: Timestamp::now(), correlation_id: id("call-1") };
-    let tick = fixture::tick(db.watch(), &queues, 60);
+    let clock = fixture::clock(db.watch(), db.jobs(), &queues, 60);
 
-    let planned = lines_under("call-1", schedule::invoke(&tick, call)).await;
+    let planned = lines_under("call-1", schedule::invoke(&clock, call)).await;
     let checker = fixture::checker(db.watch(), &queues, Reach::PublicAndLoopback);
     let tick = queues.bodies("ticks").into_iter().take(1).collect::<Vec<_>>();
     let checked = lines_under("call-1", checker.consume(queue_batch(&tick))).await;
@@ -80,7 +80,8 @@ async fn what_fails_in_linkwatch_is_said_under_the_id_of_its_call() {
     let checker = fixture::checker(unreachable(), &queues, Reach::Public);
     let of_nothing = fixture::checker(db.watch(), &queues, Reach::Public);
 
-    let unplanned = lines_under("call-2", schedule::invoke(&fixture::tick(unreachable(), &queues, 60), call)).await;
+    let unplanned =
+        lines_under("call-2", schedule::invoke(&fixture::clock(unreachable(), db.jobs(), &queues, 60), call)).await;
     let undone = lines_under("call-2", checker.consume(messages(&[late, tick]))).await;
     let unreadable = r#"{"partition": 99, "correlation_id": "call-2"}"#.to_owned();
     let unread = lines_under("call-2", of_nothing.consume(queue_batch(&[unreadable]))).await;

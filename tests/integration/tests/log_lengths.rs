@@ -120,7 +120,7 @@ impl System {
     }
 
     async fn of_linkwatch(&self) -> [(&'static str, Lengths); 2] {
-        let tick = fixture::tick(self.db.watch(), &self.queues, 60);
+        let clock = fixture::clock(self.db.watch(), self.db.jobs(), &self.queues, 60);
         let checker = fixture::checker(self.db.watch(), &self.queues, Reach::PublicAndLoopback);
         self.db.store_target(&TargetBuilder::new(&self.site.url("/good")).build()).await;
         let call = || Call { scheduled_time: Timestamp::now(), correlation_id: CorrelationId::generate() };
@@ -131,7 +131,7 @@ impl System {
             message(&fixture::tick_at(start.plus(Duration::from_secs(60 * number.get())), 60))
         };
         [
-            ("watch-tick", lengths(async || drop(metrics::observe(schedule::invoke(&tick, call())).await)).await),
+            ("clock", lengths(async || drop(metrics::observe(schedule::invoke(&clock, call())).await)).await),
             ("watch-check", lengths(async || drop(metrics::observe(checker.consume(round())).await)).await),
         ]
     }

@@ -1,6 +1,7 @@
 //! What runs at once: the jobs that close workspaces and bring them back, which end whatever runs or waits, and tasks.
 //!
-//! None is in a queue. Beside each is a mark, which DynamoDB deletes by its TTL: then it is looked at again, also if it rests.
+//! None is in a queue. Beside each is a mark, which the function `clock` deletes when it is due: then it is looked at again, also if it
+//! rests. DynamoDB's TTL would delete it, too, up to two days later.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use serde::Serialize;
 use super::item::{JobItem, TaskItem, handover_partition, job_key, work_key, workspace_partition};
 use super::{JobsTable, QueueItem, named};
 use crate::Result;
-use crate::item::{Key, number, text};
+use crate::item::{Key, from_item, number, text};
 use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
 
 /// What has a job or a task looked at again.
@@ -50,6 +51,7 @@ impl JobMark {
 struct MarkItem {
     #[serde(flatten)]
     key: Key,
+    by_due_pk: &'static str,
     ttl: i64,
 }
 
@@ -57,11 +59,14 @@ impl MarkItem {
     fn new(id: &WorkId, mark: JobMark, due: Timestamp) -> Self {
         // Rounded up, since a mark that is gone before its time has to be written again.
         let ttl = due.plus(Duration::from_millis(999)).unix_seconds();
-        Self { key: mark.key(id), ttl }
+        Self { key: mark.key(id), by_due_pk: DUE, ttl }
     }
 }
 
 const MARK: &str = "mark a job that rests";
+
+/// The only partition of the index `by-due`, which has all marks.
+const DUE: &str = "DUE";
 
 impl JobsTable {
     /// The actions that begin a job at once, and cancel all that run or wait in the queue of its workspace.
@@ -138,6 +143,26 @@ impl JobsTable {
     /// When DynamoDB can't be reached.
     pub async fn mark(&self, id: &WorkId, mark: JobMark, due: Timestamp) -> Result<()> {
         self.0.put_item(MARK, &MarkItem::new(id, mark, due))?.or_fail().await
+    }
+
+    /// Deletes the marks that are due, at most as many as a call has time for.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn delete_due_marks(&self, now: Timestamp) -> Result<()> {
+        const OPERATION: &str = "delete marks that are due";
+        const MOST: usize = 250;
+        let now = number(&now.unix_seconds());
+        let due =
+            self.0.client.query().index_name("by-due").key_condition_expression("by_due_pk = :due AND #ttl <= :now");
+        let due = due.expression_attribute_names("#ttl", "ttl").expression_attribute_values(":due", text(DUE));
+        let due = due.expression_attribute_values(":now", now.clone()).projection_expression("pk, sk");
+        for item in self.0.query_all(OPERATION, due, MOST).await? {
+            // It may be for a later time by now.
+            let delete = self.0.delete(OPERATION, from_item(OPERATION, item)?).only_if("#ttl <= :now");
+            delete.value(":now", now.clone()).unless_refused().await?;
+        }
+        Ok(())
     }
 
     /// Has a job or a task that has failed begin anew. It changes nothing if another delivery was faster.

@@ -17,16 +17,22 @@ const RIGHTS: &str = "
     ClicksTable                       *              PutItem: redirect unlock
     ClicksTable                       *              Query: stats
     JobsTable                         FORGET#        DeleteItem GetItem PutItem UpdateItem: jobs
+    JobsTable                         FORGET#        DeleteItem: clock
     JobsTable                         FORGET#        PutItem: leave
     JobsTable                         HANDOVER#      BatchWriteItem DeleteItem GetItem PutItem Query UpdateItem: jobs
+    JobsTable                         HANDOVER#      DeleteItem: clock
     JobsTable                         HANDOVER#      PutItem: account leave
     JobsTable                         PURGE#         DeleteItem GetItem PutItem UpdateItem: jobs
+    JobsTable                         PURGE#         DeleteItem: clock
     JobsTable                         PURGE#         PutItem: analytics
     JobsTable                         RECLAIM#       DeleteItem GetItem PutItem UpdateItem: jobs
+    JobsTable                         RECLAIM#       DeleteItem: clock
     JobsTable                         RECLAIM#       PutItem: auth
     JobsTable                         WS#            BatchWriteItem GetItem PutItem Query UpdateItem: jobs
     JobsTable                         WS#            DeleteItem GetItem PutItem Query UpdateItem: leave
+    JobsTable                         WS#            DeleteItem: clock
     JobsTable                         WS#            GetItem PutItem Query UpdateItem: jobs-api
+    JobsTable/index/by-due            *              Query: clock
     LinksTable                        CLEANUP#       DeleteItem: jobs
     LinksTable                        CLEANUP#       GetItem: stats
     LinksTable                        CLEANUP#       UpdateItem: relay
@@ -132,7 +138,7 @@ const RIGHTS: &str = "
     WatchTable                        WS#            GetItem: update
     WatchTable/index/by-host          *              Query: watch
     WatchTable/index/by-workspace     *              Query: jobs leave overview watch
-    WatchTable/index/by-workspace     *              Scan: watch-tick
+    WatchTable/index/by-workspace     *              Scan: clock
 ";
 
 #[test]

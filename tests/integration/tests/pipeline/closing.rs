@@ -22,7 +22,7 @@ use linklet_test_support::{
 use serde_json::{Value, json};
 
 use crate::fixture::{analytics, colleague, correlation, jobs, list, redirect, relay, watch_links};
-use crate::streams::{JobsStream, is_let_through, job_step, retry_from, sweep_jobs};
+use crate::streams::{JobsStream, delete_due_marks, is_let_through, job_step, left_out_by_event_name, retry_from};
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
@@ -52,10 +52,10 @@ impl Fixture {
         Timestamp::now().plus(Duration::from_millis(self.ahead.load(Ordering::Relaxed)))
     }
 
-    /// Lets time pass, and DynamoDB delete the marks whose time has come.
-    fn pass(&self, time: Duration) {
+    /// Lets time pass, and `clock` delete the marks that are due.
+    async fn pass(&self, time: Duration) {
         self.ahead.fetch_add(time.as_millis().try_into().unwrap(), Ordering::Relaxed);
-        sweep_jobs(&self.db, self.now());
+        delete_due_marks(&self.db, self.now()).await;
     }
 
     fn link(&self, code: &str) -> LinkBuilder {
@@ -129,7 +129,7 @@ impl Fixture {
     /// Until nothing that environments hold is out of date, and once more.
     async fn finish(&self) {
         self.carry().await;
-        self.pass(Closure::CACHES_EXPIRE_WITHIN + Duration::from_secs(2));
+        self.pass(Closure::CACHES_EXPIRE_WITHIN + Duration::from_secs(2)).await;
         self.carry().await;
     }
 
@@ -351,7 +351,7 @@ async fn bringing_it_back_on_the_sixth_day_brings_every_status_back() {
     let mut expected = ["suspended"; 9];
     expected[7] = "deleted";
     assert_eq!(fixture.statuses(&codes).await, expected);
-    fixture.pass(6 * DAY);
+    fixture.pass(6 * DAY).await;
     fixture.carry().await;
     fixture.restore_and_finish().await;
 
@@ -374,7 +374,7 @@ async fn a_closed_workspace_is_gone_after_seven_days_even_before_its_purge() {
 
     assert_eq!(fixture.restore_as(&fixture.bob).await, RestoreOutcome::Gone);
     assert_eq!(fixture.restore_as(&fixture.carol).await, RestoreOutcome::NoWorkspace, "she was no admin");
-    fixture.pass(Duration::from_secs(2));
+    fixture.pass(Duration::from_secs(2)).await;
     fixture.carry().await;
     assert_eq!(fixture.restore_as(&fixture.bob).await, RestoreOutcome::NoWorkspace);
     assert_eq!(fixture.db.users().workspace(&fixture.ada.workspace).await.unwrap(), None);
@@ -504,7 +504,7 @@ async fn a_closed_workspaces_lost_mark_returns_and_its_failed_job_begins_anew() 
     item["state"] = json!({"S": "failed"});
     item["ended_at"] = json!({"S": fixture.now().to_string()});
     fixture.db.put("JobsTable", &item);
-    fixture.pass(8 * DAY);
+    fixture.pass(8 * DAY).await;
     fixture.finish().await;
     assert_eq!(fixture.db.users().workspace(&fixture.ada.workspace).await.unwrap(), None);
 }
@@ -521,12 +521,12 @@ async fn a_workspace_with_an_unreadable_job_is_purged_once_readable() {
     // The TTL of a mark is rounded up to a second.
     let tomorrow = DAY + Duration::from_secs(1);
     for _ in 0..8 {
-        fixture.pass(tomorrow);
+        fixture.pass(tomorrow).await;
         fixture.stream.carry(&fixture.function()).await;
     }
     assert!(!fixture.queues.bodies("dlq").is_empty());
     fixture.db.put("JobsTable", &job);
-    fixture.pass(tomorrow);
+    fixture.pass(tomorrow).await;
     fixture.stream.carry(&fixture.function()).await;
 
     assert_eq!(fixture.db.users().workspace(&fixture.ada.workspace).await.unwrap(), None);
@@ -545,7 +545,7 @@ async fn a_closing_with_an_unreadable_checkpoint_begins_anew() {
     fixture.store(&[fixture.link("late").build()]).await;
 
     for _ in 0..2 {
-        fixture.pass(Job::PATIENCE);
+        fixture.pass(Job::PATIENCE).await;
         fixture.carry().await;
     }
 
@@ -557,7 +557,7 @@ async fn a_closing_with_an_unreadable_checkpoint_begins_anew() {
 async fn a_late_first_step_is_still_followed_by_another_pass() {
     let fixture = Fixture::new().await;
     fixture.close().await;
-    fixture.pass(Duration::from_secs(600));
+    fixture.pass(Duration::from_secs(600)).await;
     fixture.carry().await;
     fixture.store(&[fixture.link("late").build()]).await;
     fixture.finish().await;
@@ -573,7 +573,7 @@ async fn a_job_whose_steps_are_lost_goes_on_after_an_hour() {
         fixture.finish().await;
         let untouched = fixture.status("launch").await;
         for _ in 0..2 {
-            fixture.pass(Job::PATIENCE);
+            fixture.pass(Job::PATIENCE).await;
             fixture.carry().await;
         }
         (untouched, fixture.status("launch").await)
@@ -598,12 +598,12 @@ async fn a_job_that_fails_at_a_link_is_tried_again_daily() {
     fixture.restore().await;
     for _ in 0..3 {
         fixture.finish().await;
-        fixture.pass(DAY);
+        fixture.pass(DAY).await;
     }
     assert_eq!(fixture.jobs().await[1].1, JobState::Failed);
 
     fixture.db.put("LinksTable", &link);
-    fixture.pass(DAY);
+    fixture.pass(DAY).await;
     fixture.finish().await;
 
     assert_eq!(fixture.statuses(&["launch", "sale"]).await, ["active", "active"]);
@@ -701,7 +701,7 @@ async fn seven_days_after_closing_nothing_undocumented_is_left_of_a_workspace() 
     let slug = fixture.slug().await;
     fixture.close_and_finish().await;
 
-    fixture.pass(7 * DAY);
+    fixture.pass(7 * DAY).await;
     fixture.carry().await;
     fixture.carry_links().await;
 
@@ -717,6 +717,43 @@ async fn seven_days_after_closing_nothing_undocumented_is_left_of_a_workspace() 
     assert_eq!(fixture.list_as(&fixture.carol, Role::Member).await, 401);
     // Their own workspaces are there still.
     assert_eq!(fixture.db.users().memberships(&fixture.carol.id).await.unwrap().len(), 1);
+}
+
+/// AWS documents filters by `eventName` for streams of DynamoDB on one page and leaves them out on another.
+#[tokio::test]
+async fn records_that_filters_of_event_names_leave_out_change_nothing() {
+    let fixture = Fixture::new().await;
+    let links = furnish(&fixture, 3).await;
+    let expiring: LinkPatch = serde_json::from_value(json!({"expires_at": Timestamp::now().plus(DAY)})).unwrap();
+    fixture.db.patch(links[2].id(), &expiring).await;
+    fixture.carry_links().await;
+    fixture.close_and_finish().await;
+    fixture.pass(7 * DAY).await;
+    fixture.carry().await;
+    fixture.carry_links().await;
+    let tables = Template::load().tables();
+    let stored = || tables.keys().map(|table| fixture.db.scan(table)).collect::<Vec<_>>();
+    let sent = || ["analytics", "notify", "dlq"].map(|queue| fixture.queues.bodies(queue));
+    let before = (stored(), sent());
+
+    for (source, table) in [
+        ("LinksStream", "LinksTable"),
+        ("ClicksStream", "ClicksTable"),
+        ("StatsRelayStream", "StatsTable"),
+        ("WatchRelayStream", "WatchTable"),
+    ] {
+        let left_out = left_out_by_event_name(source, fixture.db.stream(table));
+        // Nothing changes a milestone, and a purge leaves it.
+        assert_eq!(left_out.records.is_empty(), table == "StatsTable", "{source}");
+        assert_eq!(retry_from(&relay(&fixture.db, &fixture.queues).consume(left_out).await), None, "{source}");
+    }
+    let marks = left_out_by_event_name("JobsStream", fixture.db.stream("JobsTable")).records;
+    assert!(!marks.is_empty());
+    for mark in &marks {
+        assert_eq!(retry_from(&job_step(&fixture.function(), mark).await), None);
+    }
+
+    assert_eq!((stored(), sent()), before);
 }
 
 /// `JOB_LINKS` says how many links there are; `make schedules` has 10,000.
@@ -745,7 +782,7 @@ async fn a_workspace_with_many_links_is_closed_and_purged_despite_kills() {
     let suspended = suspended.filter(|item| item.pointer("/availability/M/suspended_by").is_some()).count();
     assert_eq!(suspended, many + 2);
 
-    fixture.pass(7 * DAY);
+    fixture.pass(7 * DAY).await;
     let due = fixture.stream.news().pop().unwrap();
     assert_eq!(retry_from(&job_step(&fixture.function(), &due).await), None);
     let record = fixture.stream.news().pop().unwrap();
@@ -799,7 +836,7 @@ async fn closing_restoring_and_purging_survive_a_failure_of_any_call() {
         assert_eq!(fixture.statuses(&["launch", "sale"]).await, ["active", "active"], "{call}");
         assert_eq!(fixture.list_as(&fixture.carol, Role::Member).await, 200, "{call}");
         fixture.close_and_finish().await;
-        fixture.pass(7 * DAY);
+        fixture.pass(7 * DAY).await;
         carry("purge").await;
         assert_eq!(fixture.statuses(&["launch", "sale"]).await, ["purged", "purged"], "{call}");
         for change in ["workspace_closed", "workspace_restored"] {

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use std::{cell::Cell, time::Duration};
 
 use crate::fixture::{analytics, colleague, jobs, relay};
-use crate::streams::{JobsStream, job_step, retry_from, sweep_jobs};
+use crate::streams::{JobsStream, delete_due_marks, job_step, retry_from};
 
 /// Ada's workspace, which Bob leaves.
 struct Fixture {
@@ -100,10 +100,10 @@ impl Fixture {
         JobRunner { clock, ..jobs(&self.db, &self.queues) }
     }
 
-    /// Lets time pass, and DynamoDB delete the marks whose time has come.
-    fn pass(&self, time: Duration) {
+    /// Lets time pass, and `clock` delete the marks that are due.
+    async fn pass(&self, time: Duration) {
         self.ahead.set(self.ahead.get() + time);
-        sweep_jobs(&self.db, Timestamp::now().plus(self.ahead.get()));
+        delete_due_marks(&self.db, Timestamp::now().plus(self.ahead.get())).await;
     }
 
     async fn carry(&self) {
@@ -209,7 +209,7 @@ async fn links_created_soon_after_a_removal_are_handed_over_later() {
     fixture.carry().await;
     assert_eq!(fixture.owner(&late).await, fixture.bob.id);
 
-    fixture.pass(Duration::from_secs(182));
+    fixture.pass(Duration::from_secs(182)).await;
     fixture.carry().await;
 
     assert_eq!(fixture.owner(&late).await, fixture.ada.id);
@@ -362,14 +362,14 @@ async fn a_handover_that_fails_is_parked_and_tried_again_each_day() {
 
     fixture.stream.carry(&function()).await;
     assert_eq!((fixture.state().await, fixture.parked()), (Some(JobState::Failed), 1));
-    fixture.pass(Duration::from_secs(182));
+    fixture.pass(Duration::from_secs(182)).await;
     fixture.stream.carry(&function()).await;
     assert_eq!((fixture.state().await, fixture.parked()), (Some(JobState::Failed), 1));
     fixture.db.remove("UsersTable", &broken);
-    fixture.pass(day - Duration::from_secs(60));
+    fixture.pass(day - Duration::from_secs(60)).await;
     fixture.stream.carry(&function()).await;
     assert_eq!(fixture.state().await, Some(JobState::Failed), "until the next day");
-    fixture.pass(Duration::from_secs(120));
+    fixture.pass(Duration::from_secs(120)).await;
     fixture.stream.carry(&function()).await;
 
     assert_eq!((fixture.state().await, fixture.parked()), (None, 0));
@@ -387,7 +387,7 @@ async fn an_unreadable_checkpoint_fails_a_handover_which_then_begins_anew() {
 
     fixture.stream.carry(&fixture.function()).await;
     assert_eq!((fixture.state().await, fixture.parked()), (Some(JobState::Failed), 1));
-    fixture.pass(Duration::from_secs(182));
+    fixture.pass(Duration::from_secs(182)).await;
     fixture.stream.carry(&fixture.function()).await;
 
     assert_eq!((fixture.owner(&link).await, fixture.state().await, fixture.parked()), (fixture.ada.id, None, 0));

@@ -9,7 +9,7 @@ use linklet_lambda::{batch::Consumer, schedule::Job};
 use linklet_test_support::{FakeNotifiers, FakeQueues, TestDynamoDb, link_id};
 use serde::de::DeserializeOwned;
 
-use crate::fixture::{analytics, checker, jobs, notify, relay, tick, watch_links};
+use crate::fixture::{analytics, checker, clock, jobs, notify, relay, watch_links};
 use crate::streams::{is_let_through, retry_from};
 
 fn sample<T: DeserializeOwned>(function: &str, name: &str) -> T {
@@ -23,7 +23,7 @@ async fn the_messages_are_understood() {
     let (analytics, notify) = (analytics(&db, &queues), notify(&db, &queues, &outside, true));
     let checker = checker(db.watch(), &queues, Reach::Public);
 
-    tick(db.watch(), &queues, 15).run(sample("watch-tick", "call")).await.unwrap();
+    clock(db.watch(), db.jobs(), &queues, 15).run(sample("clock", "call")).await.unwrap();
     let mut failed = checker.consume(sample("watch-check", "tick")).await.batch_item_failures;
     for name in ["clicks", "parked"] {
         failed.extend(analytics.consume(sample("analytics", name)).await.batch_item_failures);

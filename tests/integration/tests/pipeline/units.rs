@@ -420,10 +420,11 @@ impl Measured {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let metered = Metered::of(&db);
         let table = WatchTable::new(metered.client.clone(), "WatchTable");
-        let tick = fixture::tick(table.clone(), &queues, 60);
-        tick.run(Call { scheduled_time: Timestamp::now(), correlation_id: fixture::correlation() }).await.unwrap();
+        let jobs = JobsTable::new(metered.client.clone(), "JobsTable");
+        let clock = fixture::clock(table.clone(), jobs, &queues, 60);
+        clock.run(Call { scheduled_time: Timestamp::now(), correlation_id: fixture::correlation() }).await.unwrap();
         assert!(queues.bodies("ticks").is_empty());
-        self.operation("look_for_targets", metered.spent());
+        self.operation("look_each_minute", metered.spent());
 
         let tick = fixture::tick_at(Timestamp::now(), 60);
         assert!(table.take_partition(&tick, &fixture::correlation()).await.unwrap());

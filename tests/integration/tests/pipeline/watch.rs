@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::future::{join, join_all};
+use linklet_clock::ClockError;
 use linklet_domain::{
     CheckError, CheckInterval, CheckOutcome, CheckResult, Concurrency, PlannedTick, Reach, Target, TargetStatus,
     Timestamp, UserId, WorkspaceId,
@@ -20,10 +21,9 @@ use linklet_test_support::{
     link_id, queue_batch,
 };
 use linklet_watch_check::Checker;
-use linklet_watch_tick::TickError;
 use tokio::time::{sleep, timeout};
 
-use crate::fixture::{checker, correlation, damage, relay, tick, tick_at};
+use crate::fixture::{checker, clock, correlation, damage, relay, tick_at};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -67,7 +67,7 @@ async fn a_call_plans_each_tick_of_the_next_minute_and_delays_it() {
     let call = call_at(Timestamp::now());
     let before = Timestamp::now();
 
-    tick(db.watch(), &queues, 15).run(call.clone()).await.unwrap();
+    clock(db.watch(), db.jobs(), &queues, 15).run(call.clone()).await.unwrap();
 
     let after = Timestamp::now();
     let planned: Vec<_> = planned_by(&call, 15).collect();
@@ -88,8 +88,8 @@ async fn a_call_that_is_repeated_late_leaves_out_what_is_over() {
     let before = Timestamp::now();
     let call = call_at(before.minus(MINUTE));
 
-    tick(db.watch(), &repeated, 20).run(call.clone()).await.unwrap();
-    tick(db.watch(), &over, 60).run(call_at(before.minus(MINUTE * 4))).await.unwrap();
+    clock(db.watch(), db.jobs(), &repeated, 20).run(call.clone()).await.unwrap();
+    clock(db.watch(), db.jobs(), &over, 60).run(call_at(before.minus(MINUTE * 4))).await.unwrap();
 
     let lasting = |now| planned_by(&call, 20).filter(|tick| !tick.is_over(now)).count();
     let sent = repeated.messages("ticks").len();
@@ -102,7 +102,7 @@ async fn what_the_queue_refuses_inside_of_a_success_is_sent_again() {
     let (db, queues) = (with_a_target().await, FakeQueues::start());
     queues.fail(Outage::OnceMessagesWith(":15.000Z".to_owned()));
 
-    tick(db.watch(), &queues, 15).run(call_at(Timestamp::now())).await.unwrap();
+    clock(db.watch(), db.jobs(), &queues, 15).run(call_at(Timestamp::now())).await.unwrap();
 
     let bodies = queues.bodies("ticks");
     assert_eq!((bodies.len(), bodies.iter().collect::<BTreeSet<_>>().len()), (4, 4));
@@ -114,19 +114,19 @@ async fn a_call_whose_ticks_get_nowhere_fails() {
     let call = call_at(Timestamp::now());
 
     queues.fail(Outage::Everything);
-    let unreachable = tick(db.watch(), &queues, 20).run(call.clone()).await;
+    let unreachable = clock(db.watch(), db.jobs(), &queues, 20).run(call.clone()).await;
     queues.fail(Outage::NeverMessagesWith(":20.000Z".to_owned()));
-    let refused = tick(db.watch(), &queues, 20).run(call.clone()).await;
+    let refused = clock(db.watch(), db.jobs(), &queues, 20).run(call.clone()).await;
 
-    assert!(matches!(unreachable, Err(TickError::Refused(3))), "{unreachable:?}");
-    assert!(matches!(refused, Err(TickError::Refused(1))), "{refused:?}");
+    assert!(matches!(unreachable, Err(ClockError::Refused(3))), "{unreachable:?}");
+    assert!(matches!(refused, Err(ClockError::Refused(1))), "{refused:?}");
     assert_eq!(queues.bodies("ticks").len(), 2);
 }
 
 /// How many ticks a call plans.
 async fn planned(targets: WatchTable) -> usize {
     let queues = FakeQueues::start();
-    tick(targets, &queues, 15).run(call_at(Timestamp::now())).await.unwrap();
+    clock(targets, TestDynamoDb::start().jobs(), &queues, 15).run(call_at(Timestamp::now())).await.unwrap();
     queues.messages("ticks").len()
 }
 
@@ -375,7 +375,7 @@ async fn a_tick_that_is_over_is_dropped_and_counted() {
     assert_eq!((measured.get(Metric::TicksCut), site.all_requests()), (1.0, 0));
 }
 
-/// As after a deployment between two calls of watch-tick for the same minute.
+/// As after a deployment between two calls of clock for the same minute.
 #[tokio::test]
 async fn of_two_divisions_of_one_minute_into_partitions_one_is_held() {
     let (ticks, site, _) = Ticks::of_a_site().await;

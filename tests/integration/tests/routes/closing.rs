@@ -10,7 +10,7 @@ use linklet_leave::Leave;
 
 use crate::fixture::{self, jobs, leave};
 use crate::prelude::*;
-use crate::streams::{JobsStream, sweep_jobs};
+use crate::streams::{JobsStream, delete_due_marks};
 
 const PASSWORD: &str = "correct horse battery";
 
@@ -154,7 +154,7 @@ impl Fixture {
     async fn finish(&self) {
         self.carry().await;
         self.ahead.set(self.ahead.get() + Duration::from_secs(182));
-        sweep_jobs(&self.db, Timestamp::now().plus(self.ahead.get()));
+        delete_due_marks(&self.db, Timestamp::now().plus(self.ahead.get())).await;
         self.carry().await;
     }
 

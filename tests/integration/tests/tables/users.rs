@@ -611,5 +611,5 @@ async fn a_workspace_costs_what_the_chart_says() {
     change_role(&users, workspace, caller, &bob.user, Role::Viewer).await.unwrap();
     assert_eq!(meter.spent(), (1.0, 12.0), "a member becomes a viewer");
     users.remove_member(&removal(workspace, caller, &bob.user)).await.unwrap();
-    assert_eq!(meter.spent(), (1.0, 12.0), "a viewer is removed");
+    assert_eq!(meter.spent(), (1.0, 13.0), "a viewer is removed");
 }
