@@ -217,6 +217,31 @@ fn a_statement_about_keys_refuses_calls_without_keys() {
     assert!(looked_at > 0);
 }
 
+/// No emulator knows whether DynamoDB asks for the attributes of a transaction or of returned items, so a parameter takes the condition away.
+#[test]
+fn attributes_of_a_statement_are_named_only_while_the_parameter_says_so() {
+    let template = Template::load();
+    let mut looked_at = 0;
+    for (role, _) in template.of_type("AWS::IAM::Role") {
+        for statement in template.statements(role) {
+            let condition = &statement.get(1).unwrap_or(statement)["Condition"];
+            if condition.to_string().contains("dynamodb:Attributes") {
+                looked_at += 1;
+                let (named, required) =
+                    (&condition["ForAllValues:StringEquals"], &condition["Null"]["dynamodb:Attributes"]);
+                assert_eq!(
+                    (&named[0], &named[2]),
+                    (&json!("NamesAttributes"), &json!("AWS::NoValue")),
+                    "{role}: {statement}"
+                );
+                assert_eq!(*required, json!(["NamesAttributes", "false", "AWS::NoValue"]), "{role}: {statement}");
+            }
+        }
+    }
+    assert_eq!(looked_at, 3 + 7);
+    assert_eq!(template.conditions()["NamesAttributes"], json!(["IsOnAws", ["AttributeConditions", "on"]]));
+}
+
 /// Whoever else could tell of bounces might end anybody's mails.
 #[test]
 fn only_ses_tells_of_bounces_and_only_where_mail_is_sent() {
