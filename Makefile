@@ -25,7 +25,7 @@ export RUST_MIN_STACK := 8388608
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs mails demo seed watch startapi check test test-long suites schedules fmt lint bins unit integration conformance localstack template calculator \
-	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile invite reset close-account deploy clean
+	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile invite reset close-account package deploy clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -291,13 +291,17 @@ close-account: ## close the account of EMAIL, and end what it has
 	@$(IN_STAGE) $(SAM_PYTHON) -m infra.people close "$$EMAIL"
 
 # Always builds: what lies in target/lambda may be the debug build of the local system, for another processor.
+package: ## build all functions for release, for arm64
+	@$(LINKLET) install cargo-lambda
+	rm -rf target/lambda
+	$(CARGO_LAMBDA) build --release --arm64 $(addprefix --package ,$(FUNCTIONS))
+
 # DEPLOY_FLAGS go to sam, e.g. --no-confirm-changeset or --parameter-overrides MailSender=links@example.com.
 # With LIMITS=ignored, the account isn't asked whether the deployment fits. See docs/deploying.md.
 deploy: ## build for release and deploy to AWS, with your profile and region
-	@$(LINKLET) install sam cargo-lambda
+	@$(LINKLET) install sam
 	@$(if $(filter ignored,$(LIMITS)),,$(SAM_PYTHON) -m infra.limits $(DEPLOY_FLAGS))
-	rm -rf target/lambda
-	$(CARGO_LAMBDA) build --release --arm64 $(addprefix --package ,$(FUNCTIONS))
+	@$(MAKE) package
 	$(SAM) deploy $(DEPLOY_FLAGS)
 
 clean: ## stop it, and remove all that was built or installed
