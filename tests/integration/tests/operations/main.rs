@@ -10,6 +10,7 @@ mod dashboard;
 mod documents;
 mod functions;
 mod imports;
+mod quotas;
 mod roles;
 
 use std::collections::BTreeSet;
