@@ -71,8 +71,6 @@ def pack(executable: Path, package: Path) -> None:
     os.utime(zipped, ns=(built, built))
     zipped.replace(package)
 
-# ---------------------------------------------------------------------------------------------------------------- system
-
 
 @dataclass(frozen=True)
 class Emulator:
@@ -160,8 +158,6 @@ class System:
         self.deploy_log = self.folder / "deploy.log"
         self.scratch = self.folder / "tmp"
 
-    # -- what there is
-
     def running(self) -> Emulator | None:
         with contextlib.suppress(FileNotFoundError, ValueError, TypeError):
             emulator = Emulator(**json.loads(self.record.read_text()))
@@ -178,8 +174,6 @@ class System:
         """For a program that talks to this system: its API, its AWS endpoint, its stack."""
         own = {"API_URL": emulator.api_url, "STACK_NAME": STACK}
         return without_aws(dict(os.environ)) | aws_environment(emulator.endpoint) | own
-
-    # -- up
 
     def up(self, port: int | None, variables: dict[str, str] | None = None) -> Emulator:
         """Builds, starts and deploys what isn't there yet. A newly started emulator hands `variables` to the functions."""
@@ -291,8 +285,6 @@ class System:
         if not wait_until(lambda: get_status(health) == 200, seconds=60):
             raise Failure(f"GET {health} answers {get_status(health)}. See `make logs` and {shown(self.log)}.")
 
-    # -- functions
-
     def command_about_functions(self, *arguments: str) -> list[str | Path]:
         """It needs boto3, which the emulator's Python has."""
         return [install("emulator") / "bin" / "python", "-m", "infra.local.functions", "--system", self.folder.name, *arguments]
@@ -303,8 +295,6 @@ class System:
         with open(kept, "w") as file:
             subprocess.run(self.command_about_functions("logs", "--no-follow", "--minutes", "60"), cwd=ROOT, stdout=file)
         say(f"Logs of this run: {shown(kept)}, {shown(self.log)}")
-
-    # -- down
 
     def down(self) -> bool:
         with locked(self.folder):

@@ -18,9 +18,6 @@ NOWHERE_ELSE = "You are signed in nowhere else."
 NARROW = 320
 
 
-# -- name and address
-
-
 def test_somebody_changes_their_name(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "account")
     expect(tab.page.get_by_text("Not given")).to_be_visible()
@@ -187,9 +184,6 @@ def test_who_cannot_be_reached_by_mail_is_told_and_confirms_again(tabs: Tabs, ac
     expect(phone.heading("Account")).to_be_visible()
 
 
-# -- mail
-
-
 def test_somebody_chooses_which_mail_they_get(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "account?view=mail")
     expect(tab.page.get_by_label("What is important")).to_be_checked()
@@ -237,9 +231,6 @@ def test_a_mail_leads_to_where_one_gets_no_more(tabs: Tabs, account: Account) ->
     expect(tab.page.get_by_role("group", name="Mail about your links")).to_be_visible()
 
 
-# -- sessions
-
-
 def test_a_session_elsewhere_is_ended_or_all_at_once(tabs: Tabs, api: Api, account: Account) -> None:
     api.log_in(account.email)
     elsewhere = api.log_in(account.email)
@@ -280,9 +271,6 @@ def test_a_session_is_shown_again_unless_it_has_ended(tabs: Tabs, account: Accou
     expect(sessions_of(tab)).to_have_count(1)
 
 
-# -- what has happened
-
-
 def test_somebody_reads_what_has_happened_to_their_account(tabs: Tabs, account: Account) -> None:
     account.call("PATCH", "/api/me", {"full_name": "Ada Lovelace"})
     account.call("PATCH", "/api/me/notifications", {"mail": "none"})
@@ -295,9 +283,6 @@ def test_somebody_reads_what_has_happened_to_their_account(tabs: Tabs, account: 
     # Neither is in an entry.
     expect(tab.page.get_by_role("table")).not_to_contain_text(account.email)
     expect(tab.page.get_by_role("table")).not_to_contain_text("Lovelace")
-
-
-# -- one's own data
 
 
 def test_somebody_takes_their_data(tabs: Tabs, account: Account) -> None:
@@ -351,9 +336,6 @@ class Parts:
         number = int(after or 0)
         items = [{"kind": "link", "id": 100 * number + at} for at in range(100)]
         return route.fulfill(json={"items": items, "next_cursor": str(number + 1) if number + 1 < self.count else None})
-
-
-# -- the end
 
 
 def test_an_account_is_closed(tabs: Tabs, api: Api, account: Account) -> None:
@@ -421,9 +403,6 @@ def test_closing_goes_on_though_the_session_has_ended(tabs: Tabs, api: Api, acco
         api.log_in(account.email)
 
 
-# -- ways there
-
-
 def test_the_palette_leads_to_the_address_of_each_part_of_the_account(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
     for text, name, view in [
@@ -452,9 +431,6 @@ def test_the_palette_leads_to_the_address_of_each_part_of_the_account(tabs: Tabs
     expect(sessions_of(tab).first).to_be_visible()
     tab.open("account?view=nonsense")
     expect(tab.page.get_by_label("Current password")).to_be_visible()
-
-
-# -- where something is missing
 
 
 def test_who_has_more_sessions_than_are_listed_is_told(tabs: Tabs, account: Account) -> None:

@@ -37,9 +37,6 @@ def urls_of(account: Account) -> set[str]:
     return {link["original_url"] for link in account.call("GET", "/api/links?per_page=100")["links"]}
 
 
-# -- made from lines
-
-
 def test_lines_become_links_that_are_copied(tabs: Tabs, account: Account) -> None:
     known = account.shorten("https://example.com/known", tags=["old"])
     account.wait_for("/api/links", lambda answer: len(answer["links"]) == 1)
@@ -193,9 +190,6 @@ def test_several_urls_that_are_pasted_are_lines(tabs: Tabs, account: Account, vi
     expect(tab.button("Create 2 links", tab.dialog("New links"))).to_be_visible()
 
 
-# -- changed as a selection
-
-
 @pytest.fixture
 def shop(account: Account) -> Account:
     """Somebody with three links, the second of which expires."""
@@ -239,9 +233,6 @@ def test_a_selection_that_comes_too_soon_waits_and_goes_on(tabs: Tabs, shop: Acc
         expect(tab.button("Tags", bar)).to_be_disabled()
     tab.says("2 links archived.")
     expect(rows(tab)).to_have_count(1)
-
-
-# -- changed by a job
 
 
 @pytest.fixture

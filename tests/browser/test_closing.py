@@ -32,9 +32,6 @@ def fill_in(tab: Tab, dialog: Locator, slug: str, password: str) -> None:
     tab.press(dialog.get_by_role("button", name="Close workspace"))
 
 
-# -- against the system
-
-
 def test_a_workspace_is_closed_and_brought_back(tabs: Tabs, account: Account) -> None:
     other = account.call("POST", "/api/workspaces", {"name": "Side project"})
     here = account.call("GET", "/api/workspace")
@@ -93,9 +90,6 @@ def test_whose_workspace_somebody_else_closes_is_told(tabs: Tabs, account: Accou
     expect(tab.button(re.compile("^Bring it back"))).to_have_count(0)
     tab.page.get_by_role("link", name="To your links").click()
     expect(tab.page).to_have_url(re.compile(f"/w/{own}/links"))
-
-
-# -- what is asked before
 
 
 def test_what_is_lost_is_said_in_numbers_that_are_known(tabs: Tabs, account: Account) -> None:
@@ -186,9 +180,6 @@ def test_what_is_wrong_is_said_at_its_field(tabs: Tabs, account: Account) -> Non
     expect(dialog).to_contain_text(f"Type {slug}-x to go on")
 
 
-# -- what was closed
-
-
 def test_a_closed_workspace_is_brought_back_from_its_address(tabs: Tabs, account: Account) -> None:
     closed = Closed(account, unknown=1)
     tab = tabs.open(account, "settings", answers=closed.answers, refused=[404])
@@ -259,9 +250,6 @@ def test_who_cannot_bring_it_back_is_told_why(tabs: Tabs, account: Account, subt
             expect(tab.heading(f"{NAME} is closed")).to_be_visible()
             expect(tab.page.get_by_text(sentence)).to_be_visible()
             expect(tab.button(re.compile("^Bring it back"))).to_have_count(0)
-
-
-# -- what its links look like
 
 
 def test_a_suspended_link_is_marked_and_says_what_visitors_see(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:

@@ -318,9 +318,6 @@ def test_somebody_makes_a_workspace_and_goes_back(tabs: Tabs, account: Account, 
     expect(row).to_have_count(1)
 
 
-# -- what is served beside the application
-
-
 def test_the_page_of_the_documentation_calls_the_system_that_serves_it(tabs: Tabs, api: Api) -> None:
     tab = tabs.open_new()
     tab.page.goto(f"{api.url}/api/docs")

@@ -43,9 +43,6 @@ def latest(tab: Tab) -> Locator:
     return tab.page.get_by_role("table", name="Latest clicks").locator("tbody tr")
 
 
-# -- which clicks
-
-
 def test_pressing_a_bar_filters_everything_and_back_undoes_it(tabs: Tabs, shop: Account, input_device: str) -> None:
     sale = sale_of(shop)
     tab = tabs.open(shop, f"links/{sale}")
@@ -136,9 +133,6 @@ def test_each_number_has_its_own_change_and_others_are_no_filter(tabs: Tabs, fil
     expect(campaigns.get_by_role("listitem").last).to_contain_text("All others")
 
 
-# -- map and week
-
-
 def test_countries_are_shown_on_a_map_when_asked_for(tabs: Tabs, shop: Account) -> None:
     sale = sale_of(shop)
     tab = tabs.open(shop, f"links/{sale}")
@@ -186,9 +180,6 @@ def test_a_phone_has_a_table_of_days_and_hours_too(tabs: Tabs, filled: Account, 
     tab.assert_not_sideways()
 
 
-# -- links beside each other
-
-
 def test_links_are_compared_also_with_one_that_is_gone(tabs: Tabs, api: Api, account: Account) -> None:
     codes = [account.shorten(f"https://example.com/{word}", title=word) for word in ("apples", "pears", "plums")]
     for _ in range(3):
@@ -230,9 +221,6 @@ def test_links_are_compared_also_with_one_that_is_gone(tabs: Tabs, api: Api, acc
     expect(table.get_by_role("row").filter(has_text="nowhere1").get_by_role("cell").first).to_have_text("")
 
 
-# -- files
-
-
 def saved(tab: Tab, item: str) -> tuple[str, bytes]:
     """The name of the file, and what is in it."""
     with tab.page.expect_download() as download:
@@ -268,9 +256,6 @@ def test_a_refused_filter_can_be_removed_and_a_failed_file_is_said(tabs: Tabs, f
     clicks_are(tab, 6)
     tab.fails("**/api/stats/*?*format=csv*", 503, "service_unavailable")
     tab.pick(tab.button("Download"), "Countries", says=re.compile("This couldn’t be saved."))
-
-
-# -- what can be done with a link
 
 
 def test_the_numbers_of_a_link_can_be_read(tabs: Tabs, filled: Account) -> None:

@@ -64,9 +64,6 @@ def yesterday() -> str:
     return str((datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)).date())
 
 
-# -- of which time
-
-
 def test_links_are_counted_by_whether_they_lead(tabs: Tabs, filled: Account) -> None:
     figures = tabs.open(filled, "overview").figures()
     expect(figures).to_contain_text(re.compile(r"Links\s*15"))
@@ -131,9 +128,6 @@ def test_the_last_days_are_read_once_and_visitors_only_when_seen(tabs: Tabs, sho
     assert len(breakdowns) == 1 and "audience=human" in breakdowns[0]
 
 
-# -- what clicks have in common
-
-
 def test_people_and_bots_are_told_apart_and_nothing_filters(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview")
     clicks_are(tab, CLICKS)
@@ -189,9 +183,6 @@ def test_visitors_that_cannot_be_read_take_nothing_else_with_them(tabs: Tabs, sh
     expect(bars(tab, "Devices").first).to_be_visible()
 
 
-# -- tags
-
-
 def test_a_tag_has_a_page(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview?range=7d")
     clicks_are(tab, CLICKS)
@@ -232,9 +223,6 @@ def test_tags_lead_to_their_pages_from_overview_links_and_palette(tabs: Tabs, sh
     expect(use_option).to_be_visible()
     use_option.click()
     expect(tab.heading("Tag 100% wool")).to_be_visible()
-
-
-# -- files
 
 
 def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:

@@ -26,9 +26,6 @@ def test_a_session_that_is_over_is_read_as_a_question(tabs: Tabs, account: Accou
     assert [node.name for node in opened.find("textbox")] == ["Email", "Password"]
 
 
-# -- what is said by itself
-
-
 def test_what_happens_to_links_is_said(tabs: Tabs, account: Account) -> None:
     account.shorten("https://shop.example.com/winter", title="Winter sale", tags=["sale"])
     account.shorten("https://example.com/terms", title="Terms")
@@ -132,9 +129,6 @@ def test_a_mail_that_is_sent_again_is_said(tabs: Tabs) -> None:
     hears(tab, "Sent again. It may take a minute.")
 
 
-# -- chart and table
-
-
 def test_a_chart_is_read_as_its_numbers(tabs: Tabs, filled: Account) -> None:
     sale = sale_of(filled)
     tab = listen(tabs.open(filled, f"links/{sale}?audience=human&audience=bot&audience=prefetch", answers=aged(filled, sale)))
@@ -174,9 +168,6 @@ def test_the_latest_clicks_are_read_as_a_table(tabs: Tabs, filled: Account) -> N
     # Those of people.
     assert len(rows) == 6 and all(len(row.find("rowheader")) == 1 for row in rows)
     assert all(re.search(r": all of the click, \w+day, \d", row.find("button")[0].name) for row in rows)
-
-
-# -- states
 
 
 def test_what_is_on_is_read(tabs: Tabs, filled: Account) -> None:

@@ -65,9 +65,6 @@ def rule(drawer: Locator, number: int) -> Locator:
     return drawer.get_by_role("group", name=f"Rule {number}", exact=True)
 
 
-# -- another destination
-
-
 def test_a_link_is_led_elsewhere(tabs: Tabs, editable: Account) -> None:
     tab = tabs.open(editable, page_of(editable), refused=[400])
     dialog = tab.open_dialog("Change destination", "Change destination")
@@ -103,9 +100,6 @@ def test_a_destination_that_somebody_else_has_changed_is_not_overwritten_at_once
     expect(dialog).to_contain_text("example.com/theirs")
     tab.press(tab.button("Change destination", dialog), says="Destination changed.")
     assert editable.call("GET", f"/api/{page_of(editable)}")["original_url"] == "https://example.com/mine"
-
-
-# -- rules and variants
 
 
 def test_rules_and_variants_are_written(tabs: Tabs, editable: Account, api: Api, input_device: str) -> None:
@@ -284,9 +278,6 @@ def test_what_was_written_of_rules_is_not_lost_by_chance_and_fits(tabs: Tabs, ed
     expect(rule(drawer, 3)).to_be_visible()
 
 
-# -- the history
-
-
 def test_a_history_is_read_when_it_is_opened(tabs: Tabs, editable: Account) -> None:
     path = f"/api/{page_of(editable)}"
     for limit in range(1, 23):
@@ -322,9 +313,6 @@ def test_a_history_that_cannot_be_read_is_tried_again(tabs: Tabs, editable: Acco
         expect(failure).to_be_visible()
     tab.button("Try again", failure).click()
     expect(tab.page.get_by_text("Nothing was changed since this link was made.")).to_be_visible()
-
-
-# -- whether links may be led elsewhere
 
 
 def test_admins_choose_whether_destinations_may_change(tabs: Tabs, account: Account) -> None:

@@ -132,9 +132,6 @@ def test_a_password_is_changed(tabs: Tabs, api: Api, account: Account) -> None:
     api.call("POST", "/api/auth/login", {"email": account.email, "password": "another horse battery"})
 
 
-# -- what is paused
-
-
 def test_after_reclaiming_an_address_its_owner_keeps_or_removes_what_was_paused(tabs: Tabs, api: Api) -> None:
     ada = api.register("Ada")
     ada.add_member()
@@ -210,9 +207,6 @@ def test_a_paused_workspace_cannot_be_chosen(tabs: Tabs, account: Account) -> No
     line = tab.page.get_by_role("listitem").filter(has_text="Harbour Lamps")
     expect(line).to_contain_text("Paused")
     expect(line.get_by_role("button")).to_have_count(0)
-
-
-# -- in no workspace
 
 
 def test_an_invitation_and_a_new_one_lead_out_of_no_workspace(tabs: Tabs, api: Api, account: Account) -> None:
@@ -300,9 +294,6 @@ def test_who_is_in_no_workspace_has_an_account(tabs: Tabs, account: Account) -> 
     expect(tab.heading("Sign in")).to_be_visible()
 
 
-# -- members
-
-
 def test_an_archived_link_of_a_member_is_handed_over_too(tabs: Tabs, account: Account) -> None:
     bob = account.add_member(enters=True)
     code = bob.shorten("https://example.com/last-year")
@@ -350,9 +341,6 @@ def test_nobody_is_offered_what_their_role_does_not_allow(tabs: Tabs, account: A
     expect(palette.get_by_role("option", name=re.compile("^Overview"))).to_be_visible()
     expect(palette.get_by_role("option", name=re.compile("^API keys"))).to_have_count(0)
     expect(palette.get_by_role("group", name="On this page", exact=True)).to_have_count(0)
-
-
-# -- each address has its workspace
 
 
 def whole_view(tab: Tab) -> str:

@@ -154,8 +154,6 @@ class Tab:
         """As if somebody had been in another window: a browser that nobody sees always has the focus."""
         self.page.evaluate("['blur', 'focus'].forEach((name) => window.dispatchEvent(new Event(name)))")
 
-    # -- using it, with the device of the test
-
     @cached_property
     def input(self) -> Pointer | Keyboard:
         return self.device(self.page)
@@ -203,8 +201,6 @@ class Tab:
         self.input.pick(menu, item)
         self.says(says)
 
-    # -- what the server answers
-
     def answers(self, pattern: Words, body: Any, status: int = 200) -> None:
         """From now on, such a request has this answer; without a body, 204. A function answers by itself."""
 
@@ -244,8 +240,6 @@ class Tab:
         held = Held()
         self.page.route(pattern, held.take)
         return held
-
-    # -- judging
 
     def assert_nothing_noticed(self) -> None:
         noticed, self.noticed = self.noticed, []
