@@ -21,15 +21,12 @@ NARROW = 320
 def test_somebody_changes_their_name(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "account")
     expect(tab.page.get_by_text("Not given")).to_be_visible()
-    tab.press(tab.button("Change your name"))
-    expect(tab.page.get_by_label("Your name")).to_be_focused()
-    tab.submit("Save", {"Your name": " Ada  Lovelace "}, says="Name changed.")
-    expect(tab.button("Change your name")).to_be_focused()
+    tab.press(tab.button("Change your name"), focuses=tab.page.get_by_label("Your name"))
+    tab.submit("Save", {"Your name": " Ada  Lovelace "}, says="Name changed.", focuses=tab.button("Change your name"))
     assert account.call("GET", "/api/me")["full_name"].startswith("Ada")
 
     tab.press(tab.button("Change your name"))
-    tab.submit("Save", {"Your name": " "})
-    expect(tab.page.get_by_text("Not given")).to_be_visible()
+    tab.submit("Save", {"Your name": " "}, shows="Not given")
     assert account.call("GET", "/api/me")["full_name"] is None
 
 
@@ -59,8 +56,7 @@ def test_an_address_changes_once_it_is_confirmed(tabs: Tabs, api: Api, account: 
 
     tab.open(api.linked_view(wanted, "verify"))
     expect(tab.page.get_by_text(f"You are signed in as {account.email}. Confirm that the address to which this link was mailed is yours")).to_be_visible()
-    tab.press(tab.button("Confirm this address"))
-    expect(tab.heading("Address confirmed")).to_be_visible()
+    tab.press(tab.button("Confirm this address"), shows=tab.heading("Address confirmed"))
     tab.open("account")
     expect(tab.page.get_by_role("main").get_by_text(wanted, exact=True)).to_be_visible()
     expect(tab.page.get_by_text("Waiting for")).to_have_count(0)
@@ -101,8 +97,7 @@ def test_an_address_waits_on_if_nothing_can_be_sent_or_taken_back(tabs: Tabs, ac
     tab.says("The mail wasn’t sent. That was too much at once.")
     expect(again).not_to_have_attribute("aria-disabled", "true")
     tab.fails(ME, 503, "service_unavailable", method="PATCH")
-    tab.press(tab.button("Take back"), says="It wasn’t taken back.")
-    expect(tab.page.get_by_text("Waiting for lovelace@example.com")).to_be_visible()
+    tab.press(tab.button("Take back"), says="It wasn’t taken back.", shows="Waiting for lovelace@example.com")
     expect(tab.button("Take back")).to_be_enabled()
 
 
@@ -118,9 +113,7 @@ def test_the_present_address_stops_another_one_if_it_waits(tabs: Tabs, api: Api,
     with tab.failing("**/api/auth/address/keep", 503, "service_unavailable"):
         tab.press(keep)
         expect(said).to_contain_text("Linklet can’t reach its data")
-    tab.press(keep)
-    expect(tab.heading("Your address stays")).to_be_focused()
-    expect(tab.page.get_by_role("link", name="set a new one")).to_be_visible()
+    tab.press(keep, focuses=tab.heading("Your address stays"), shows=tab.page.get_by_role("link", name="set a new one"))
     assert account.call("GET", "/api/me")["pending_email"] is None
 
     tab = tabs.open(None, "keep-address?token=kep_0", refused=[404])
@@ -170,8 +163,7 @@ def test_an_address_that_got_an_account_meanwhile_is_not_confirmed(tabs: Tabs, a
 
 def test_who_cannot_be_reached_by_mail_is_told_and_confirms_again(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links", answers=as_account(account, verified=True, undeliverable=True) | {"**/api/auth/verification": None})
-    tab.press(tab.page.get_by_role("link", name="Mail comes back"))
-    expect(tab.page.get_by_text("Mail to this address came back. Confirm it again")).to_be_visible()
+    tab.press(tab.page.get_by_role("link", name="Mail comes back"), shows="Mail to this address came back. Confirm it again")
     with tab.page.expect_request("**/api/auth/verification"):
         tab.press(tab.button("Confirm it again"))
     expect(tab.page.get_by_role("main").get_by_role("status").filter(has_text="one is on its way")).to_contain_text(account.email)
@@ -200,8 +192,7 @@ def test_somebody_chooses_which_mail_they_get(tabs: Tabs, account: Account) -> N
     # A choice that is refused can be sent again.
     tab.page.get_by_label("None").click()
     with tab.failing("**/api/me/notifications", 503, "service_unavailable", method="PATCH"):
-        tab.press(tab.button("Save"))
-        expect(tab.page.get_by_role("alert").filter(has_text="can’t reach its data")).to_be_visible()
+        tab.press(tab.button("Save"), shows=tab.page.get_by_role("alert").filter(has_text="can’t reach its data"))
         expect(tab.page.get_by_label("None")).to_be_checked()
     tab.press(tab.button("Save"), says="Saved.")
     assert account.call("GET", "/api/me/notifications") == {"mail": "none"}
@@ -214,8 +205,7 @@ def test_a_mail_leads_to_where_one_gets_no_more(tabs: Tabs, account: Account) ->
     expect(tab.heading("No more mail?")).to_be_visible()
     tab.settled()
     assert asked == []
-    tab.press(tab.button("Stop these mails"))
-    expect(tab.heading("No more mail")).to_be_focused()
+    tab.press(tab.button("Stop these mails"), focuses=tab.heading("No more mail"))
     expect(tab.page.get_by_text("You get no more mail about links. Security mail still comes.")).to_be_visible()
     assert asked == [f"POST {tab.api.url}/api/unsubscribe?token=uns_0%2B"]
     tab.press(tab.page.get_by_role("link", name="Choose your mail"))
@@ -242,8 +232,7 @@ def test_a_session_elsewhere_is_ended_or_all_at_once(tabs: Tabs, api: Api, accou
     tab.press(tab.button(re.compile("^Sign out there")).first, says="That session ends within a minute.")
     expect(lines).to_have_count(2)
     expect(tab.button(re.compile("^Sign out there")).first).to_be_focused()
-    tab.press(tab.button(re.compile("^Sign out there")).first)
-    expect(tab.page.get_by_text(NOWHERE_ELSE)).to_be_focused()
+    tab.press(tab.button(re.compile("^Sign out there")).first, focuses=tab.page.get_by_text(NOWHERE_ELSE))
     tab.settled()
     assert [one["is_current"] for one in account.call("GET", "/api/me/sessions")["sessions"]] == [True]
     with pytest.raises(Refused, match="401"):
@@ -291,8 +280,7 @@ def test_somebody_takes_their_data(tabs: Tabs, account: Account) -> None:
     # It can be stopped.
     tab.hold(EXPORT)
     tab.press(tab.button("Download my data"))
-    tab.press(tab.button("Cancel"))
-    expect(tab.page.get_by_role("alert")).to_have_count(0)
+    tab.press(tab.button("Cancel"), lacks=tab.page.get_by_role("alert"))
     tab.recovers(EXPORT)
     with tab.page.expect_download() as download:
         tab.press(tab.button("Download my data"))
@@ -351,8 +339,7 @@ def test_an_account_is_closed(tabs: Tabs, api: Api, account: Account) -> None:
     expect(password).to_have_accessible_description("Enter your password.")
     tab.submit("Close account", {typed: account.email, password: "not my password"}, dialog)
     expect(password).to_have_accessible_description("This isn’t your password.")
-    tab.submit("Close account", {password: PASSWORD}, dialog, says="Your account is closed.")
-    expect(tab.heading("Sign in")).to_be_visible()
+    tab.submit("Close account", {password: PASSWORD}, dialog, says="Your account is closed.", shows=tab.heading("Sign in"))
     assert tab.view() == "sign-in"
     with pytest.raises(Refused):
         api.log_in(account.email)
@@ -396,8 +383,7 @@ def test_closing_goes_on_though_the_session_has_ended(tabs: Tabs, api: Api, acco
         expect(dialog).to_contain_text("Part of it may be done. Close it again: it goes on where it stopped.")
     account.call("POST", "/api/auth/logout", {"everywhere": True})
     api.next_second()
-    tab.press(tab.button("Close account", dialog), says="Your account is closed.")
-    expect(tab.heading("Sign in")).to_be_visible()
+    tab.press(tab.button("Close account", dialog), says="Your account is closed.", shows=tab.heading("Sign in"))
     expect(tab.dialog("Your session is over")).to_have_count(0)
     with pytest.raises(Refused, match="401"):
         api.log_in(account.email)
@@ -414,17 +400,14 @@ def test_the_palette_leads_to_the_address_of_each_part_of_the_account(tabs: Tabs
         tab.keys("Control+k")
         tab.page.get_by_role("combobox", name="Find anything").fill(text)
         expect(tab.page.get_by_role("option", name=name, exact=True)).to_have_attribute("aria-selected", "true")
-        tab.keys("Enter")
-        expect(tab.heading("Account")).to_be_visible()
+        tab.keys("Enter", shows=tab.heading("Account"))
         tab.page.wait_for_function("(view) => location.hash.endsWith(`/${view}`)", arg=view)
-    tab.keys("Control+k")
-    expect(tab.page.get_by_role("option", name="Your sessions")).to_have_count(0)
+    tab.keys("Control+k", lacks=tab.page.get_by_role("option", name="Your sessions"))
     tab.keys("Escape")
 
     tab.press(tab.button("Sessions"))
     assert tab.view() == "account?view=sessions"
-    tab.press(tab.button("Data"))
-    expect(tab.button("Download my data")).to_be_visible()
+    tab.press(tab.button("Data"), shows=tab.button("Download my data"))
     tab.page.go_back()
     expect(tab.button("Sessions")).to_have_attribute("aria-pressed", "true")
     tab.page.reload()
@@ -465,11 +448,9 @@ def test_a_failed_export_moves_the_focus_to_try_again_and_back(tabs: Tabs, accou
     tab = tabs.open(account, "account?view=data")
     with tab.failing(EXPORT, 500, "internal_error"):
         tab.button("Download my data").focus()
-        tab.keys("Enter")
-        expect(tab.button("Try again")).to_be_focused()
+        tab.keys("Enter", focuses=tab.button("Try again"))
     held = tab.hold(EXPORT)
-    tab.keys("Enter")
-    expect(tab.button("Cancel")).to_be_focused()
+    tab.keys("Enter", focuses=tab.button("Cancel"))
     with tab.page.expect_download():
         held.let_go()
     expect(tab.button("Download my data")).to_be_focused()

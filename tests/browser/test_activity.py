@@ -50,8 +50,7 @@ def test_activity_is_narrowed_by_what_who_and_when(tabs: Tabs, account: Account)
     expect(rows(tab)).to_have_count(2)
     tab.press(tab.button("When"))
     tab.dialog("Done between").get_by_label("To, with that day").fill("2020-01-31")
-    tab.press(tab.button("Show"))
-    expect(tab.page.get_by_text("Nothing was done that matches these filters.")).to_be_visible()
+    tab.press(tab.button("Show"), shows="Nothing was done that matches these filters.")
     assert tab.view() == f"activity?what=member&who={GRACE}&to=2020-01-31"
     # The day is the visitor's.
     assert audit_log.asked[-1] == {"action": "member", "actor": GRACE, "to": "2020-01-31T22:59:59.999Z"}
@@ -115,20 +114,14 @@ def test_the_focus_stays_in_the_filters_of_the_activity(tabs: Tabs, account: Acc
     audit_log = AuditLog([entry(1, "member.removed", person(GRACE, "Grace")), entry(2, "job.finished")])
     tab = tabs.open(account, "activity", answers=audit_log.answers)
     anybody, any_time = tab.button("By anybody"), tab.button("From any time")
-    tab.pick(tab.button("Who"), "Linklet")
-    expect(anybody).to_be_focused()
-    tab.press(anybody)
-    expect(tab.button("Who")).to_be_focused()
+    tab.pick(tab.button("Who"), "Linklet", focuses=anybody)
+    tab.press(anybody, focuses=tab.button("Who"))
     tab.press(tab.button("When"))
     tab.dialog("Done between").get_by_label("From").fill("2020-01-31")
-    tab.press(tab.button("Show"))
-    expect(any_time).to_be_focused()
-    tab.press(any_time)
-    expect(tab.button("When")).to_be_focused()
-    tab.press(rows(tab).get_by_role("link", name="Grace"))
-    expect(anybody).to_be_focused()
-    tab.press(tab.button("Clear"))
-    expect(tab.button("What")).to_be_focused()
+    tab.press(tab.button("Show"), focuses=any_time)
+    tab.press(any_time, focuses=tab.button("When"))
+    tab.press(rows(tab).get_by_role("link", name="Grace"), focuses=anybody)
+    tab.press(tab.button("Clear"), focuses=tab.button("What"))
 
 
 def test_more_activity_is_loaded_and_a_failure_is_tried_again(tabs: Tabs, account: Account) -> None:
@@ -190,9 +183,7 @@ def test_what_is_not_found_is_looked_for_further_back_only_when_asked(tabs: Tabs
     tab.press(further)
     expect(rows(tab)).to_have_count(1)
     expect(tab.button("Load more")).to_be_focused()
-    tab.press(tab.button("Load more"))
-    expect(further).to_have_count(0)
-    expect(rows(tab)).to_be_focused()
+    tab.press(tab.button("Load more"), lacks=further, focuses=rows(tab))
     assert asked == [*range(13)]
 
 

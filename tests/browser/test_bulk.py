@@ -59,8 +59,7 @@ def test_lines_become_links_that_are_copied(tabs: Tabs, account: Account) -> Non
     urls = ["https://example.com/spring", "https://example.com/summer", "https://example.com/known"]
     assert tab.clipboard() == "\n".join(f"{url}\t{short}" for url, short in zip(urls, copied, strict=True))
 
-    tab.press(tab.button("Done", form))
-    expect(form).to_have_count(0)
+    tab.press(tab.button("Done", form), lacks=form)
     expect(rows(tab)).to_have_count(3)
     stored = {link["original_url"]: link for link in account.call("GET", "/api/links")["links"]}
     assert stored.keys() == set(urls)
@@ -109,15 +108,12 @@ def test_lines_that_were_refused_stay_and_are_tried_again(tabs: Tabs, account: A
     expect(form.get_by_role("region", name="Made").get_by_role("listitem")).to_have_count(2)
     assert_usable_by_everybody(tab, "lines that were refused")
 
-    tab.write(field, f"https://example.com/b\t{free}")
-    expect(refused).to_have_count(0)
+    tab.write(field, f"https://example.com/b\t{free}", lacks=refused)
     sent = tab.sent(BULK, tab.button("Try this one again", form))
     assert [link["url"] for link in sent["links"]] == ["https://example.com/b"]
     expect(form.get_by_role("region", name="Made").get_by_role("listitem")).to_have_count(3)
-    tab.press(tab.button("More links", form))
-    expect(field).to_be_focused()
-    tab.press(tab.button("Done", form))
-    expect(form).to_have_count(0)
+    tab.press(tab.button("More links", form), focuses=field)
+    tab.press(tab.button("Done", form), lacks=form)
     assert account.call("GET", f"/api/links/{free}")["original_url"] == "https://example.com/b"
 
 
@@ -173,8 +169,7 @@ def test_closing_asks_as_long_as_something_is_unsent(tabs: Tabs, account: Accoun
     tab.press(tab.button("Keep editing", tab.dialog("Close without making 2 links?")))
     expect(field_of(form)).to_have_value("https://example.com/a\nhttps://example.com/b")
     tab.press(tab.button("Cancel", form))
-    tab.press(tab.button("Close", tab.dialog("Close without making 2 links?")).last)
-    expect(form).to_have_count(0)
+    tab.press(tab.button("Close", tab.dialog("Close without making 2 links?")).last, lacks=form)
     expect(tab.button("Several")).to_be_focused()
     assert urls_of(account) == set()
 
@@ -251,8 +246,7 @@ def select_matching(tab: Tab, count: str) -> Locator:
     bar = tab.page.get_by_role("region", name="Selected links")
     if isinstance(tab.input, Keyboard):
         tab.input.reach(rows(tab).first.get_by_role("checkbox"))
-        tab.keys("*")
-        expect(tab.button(f"Select all {count}that match", bar)).to_be_visible()
+        tab.keys("*", shows=tab.button(f"Select all {count}that match", bar))
         tab.keys("*")
     else:
         tab.press(rows(tab).first.get_by_role("checkbox"))
@@ -260,8 +254,7 @@ def select_matching(tab: Tab, count: str) -> Locator:
         tab.press(tab.button(f"Select all {count}that match", bar))
     expect(bar).to_contain_text(f"All {count}that match")
     if isinstance(tab.input, Keyboard):
-        tab.keys("b")
-        expect(tab.button("Select none", bar)).to_be_focused()
+        tab.keys("b", focuses=tab.button("Select none", bar))
     return bar
 
 
@@ -273,8 +266,7 @@ def test_all_that_match_get_a_tag_and_are_deleted_by_number(tabs: Tabs, crowd: A
     tab.press(tab.button("Tags", bar))
     form = tab.dialog("Tags of 51 links")
     tab.submit("Go on", {form.get_by_role("combobox", name="Tag"): "many,"}, form)
-    tab.press(tab.button("Tag 51", tab.dialog("Give 51 links the tag “many”?")))
-    expect(bar).to_have_count(0)
+    tab.press(tab.button("Tag 51", tab.dialog("Give 51 links the tag “many”?")), lacks=bar)
     crowd.wait_for("/api/links?tag=many", lambda answer: answer["total"] == 51)
     tab.says("51 links got the tag.")
     expect(rows(tab).first).to_contain_text("many")
@@ -325,14 +317,12 @@ def test_without_a_filter_all_are_those_listed_and_no_row_less(show_many: Callab
     rows(tab).nth(3).locator(".link-mark").click()
     expect(bar).to_contain_text(re.compile(r"^\d+ links selected"))
     expect(rows(tab).nth(3).get_by_role("checkbox")).not_to_be_checked()
-    tab.keys("Escape")
-    expect(bar).to_have_count(0)
+    tab.keys("Escape", lacks=bar)
 
     tab.pick(tab.button("More for the selected links", select_matching(tab, "4,213 ")), "Set expiry")
     form = tab.dialog("When 4,213 links expire")
     tab.press(tab.button("Change 4,213 links", form))
-    tab.press(tab.button("Change 4,213", tab.dialog("Let 4,213 links never expire?")))
-    expect(bar).to_have_count(0)
+    tab.press(tab.button("Change 4,213", tab.dialog("Let 4,213 links never expire?")), lacks=bar)
     assert begun == [{"kind": "set_expiry", "filter": {"archived": "false"}, "expires_at": None}]
 
 
@@ -345,6 +335,5 @@ def test_members_change_all_that_match_as_far_as_it_is_theirs(show_many: Callabl
     bar = select_matching(tab, "4,213 ")
     expect(bar).to_contain_text("(only yours are changed)")
     tab.press(tab.button("Archive", bar))
-    tab.press(tab.button("Archive 12", tab.dialog("Archive 12 links?")))
-    expect(bar).to_have_count(0)
+    tab.press(tab.button("Archive 12", tab.dialog("Archive 12 links?")), lacks=bar)
     assert begun == [{"kind": "archive", "filter": {"archived": "false", "created_by": me["user_id"]}}]

@@ -45,8 +45,7 @@ def test_a_workspace_is_closed_and_brought_back(tabs: Tabs, account: Account) ->
     item = tab.page.get_by_role("menuitemradio", name=re.compile(re.escape(here["name"])))
     expect(item).to_contain_text("Closed, 7 days left")
     tab.keys("Escape")
-    tab.pick(tab.button(re.compile("Switch workspace")), here["name"])
-    expect(tab.heading(f"{here['name']} is closed")).to_be_visible()
+    tab.pick(tab.button(re.compile("Switch workspace")), here["name"], shows=tab.heading(f"{here['name']} is closed"))
     # Until it is known everywhere that it is open, it isn't to be entered.
     tab.refused.add("404")
     tab.press(tab.button(f"Bring it back ({here['name']})"), says=RESTORED)
@@ -210,14 +209,12 @@ def test_settings_and_account_bring_a_closed_workspace_back(tabs: Tabs, account:
     tab.press(tab.button("Cancel", question))
     assert closed.is_closed
     tab.press(tab.button(f"Bring it back ({NAME})"))
-    tab.press(tab.button("Leave", question), says=RESTORED)
-    expect(tab.button(re.compile(f"^{NAME}"))).to_be_visible()
+    tab.press(tab.button("Leave", question), says=RESTORED, shows=tab.button(re.compile(f"^{NAME}")))
 
     closed.is_closed = True
     tab = tabs.open(account, "account", answers=closed.answers)
     expect(tab.page.get_by_role("main").get_by_role("listitem").filter(has_text=NAME)).to_contain_text("It can be brought back until")
-    tab.press(tab.button(f"Bring it back ({NAME})"), says=RESTORED)
-    expect(tab.button(re.compile(f"^{NAME}"))).to_be_visible()
+    tab.press(tab.button(f"Bring it back ({NAME})"), says=RESTORED, shows=tab.button(re.compile(f"^{NAME}")))
 
 
 def test_in_no_workspace_the_closed_one_comes_first(tabs: Tabs, account: Account) -> None:

@@ -24,8 +24,7 @@ def test_somebody_signs_in_where_they_wanted_to_be_and_out(tabs: Tabs, account: 
     assert tab.view() == "links?status=inactive"
 
     tab.settled()
-    tab.pick(tab.button(account.email), "Sign out")
-    expect(tab.heading("Sign in")).to_be_visible()
+    tab.pick(tab.button(account.email), "Sign out", shows=tab.heading("Sign in"))
     assert tab.page.evaluate("Object.keys(sessionStorage).filter((key) => key.startsWith('linklet:session'))") == []
     tab.page.reload()
     expect(tab.heading("Sign in")).to_be_visible()
@@ -56,8 +55,7 @@ def test_a_password_is_seen_until_it_is_sent(tabs: Tabs) -> None:
     tab.press(eye)
     expect(password).to_have_attribute("type", "password")
     tab.press(eye)
-    tab.press(tab.button("Sign in"))
-    expect(tab.page.get_by_role("alert")).to_be_visible()
+    tab.press(tab.button("Sign in"), shows=tab.page.get_by_role("alert"))
     expect(password).to_have_attribute("type", "password")
 
 
@@ -100,10 +98,8 @@ def test_an_invitation_brings_somebody_into_the_workspace(tabs: Tabs, api: Api, 
     invitation = admin.dialog("Give them this link").get_by_label("Invitation").input_value()
     assert invitation.startswith(f"{api.app}#/invitation?token=inv_")
     # It is shown only now.
-    admin.keys("Escape")
-    expect(admin.dialog("Give them this link")).to_be_visible()
-    admin.press(admin.button("Done"))
-    expect(admin.page.get_by_role("table", name="Open invitations").get_by_text(friend)).to_be_visible()
+    admin.keys("Escape", shows=admin.dialog("Give them this link"))
+    admin.press(admin.button("Done"), shows=admin.page.get_by_role("table", name="Open invitations").get_by_text(friend))
 
     guest = tabs.open_new()
     guest.page.goto(invitation)
@@ -170,8 +166,7 @@ def test_who_invites_sees_whether_a_mail_was_sent(tabs: Tabs, account: Account) 
 def test_a_forgotten_password_is_asked_for(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(None, "sign-in")
     tab.follow("Forgotten your password?", "Forgotten password")
-    tab.submit("Send the link", {"Email": account.email})
-    expect(tab.page.locator(".notice").filter(has_text=account.email)).to_be_visible()
+    tab.submit("Send the link", {"Email": account.email}, shows=tab.page.locator(".notice").filter(has_text=account.email))
 
 
 def test_a_new_password_is_set(tabs: Tabs) -> None:
@@ -191,8 +186,7 @@ def test_an_address_is_confirmed_by_whoever_is_signed_in(tabs: Tabs, account: Ac
     expect(tab.heading("Confirm your address")).to_be_visible()
     # Programs that look at mails open their links.
     assert account.call("GET", "/api/me")["verified"] is False
-    tab.press(tab.button("Confirm this address"))
-    expect(tab.heading("Address confirmed")).to_be_visible()
+    tab.press(tab.button("Confirm this address"), shows=tab.heading("Address confirmed"))
     assert account.call("GET", "/api/me")["verified"] is True
     tab.follow("To your links", "Links")
 
@@ -206,8 +200,7 @@ def test_an_address_is_confirmed_with_the_password(tabs: Tabs, account: Account)
     tab.submit("Confirm this address", {password: "not my password"})
     expect(password).to_have_accessible_description("This isn’t the password of that account.")
     expect(tab.page.get_by_text("Never registered here?")).to_be_visible()
-    tab.submit("Confirm this address", {password: PASSWORD})
-    expect(tab.heading("Address confirmed")).to_be_visible()
+    tab.submit("Confirm this address", {password: PASSWORD}, shows=tab.heading("Address confirmed"))
     assert account.call("GET", "/api/me")["verified"] is True
     tab.follow("Sign in", "Sign in")
 
@@ -217,8 +210,7 @@ def test_a_link_for_another_account_asks_for_its_password_or_signs_out(tabs: Tab
     tab = tabs.open(account, api.linked_view(bob.email, "verify"), refused=[403])
     tab.press(tab.button("Confirm this address"))
     expect(tab.page.get_by_text("This link is for another account.")).to_contain_text(account.email)
-    tab.submit("Confirm this address", {"Password of that account": PASSWORD})
-    expect(tab.heading("Address confirmed")).to_be_visible()
+    tab.submit("Confirm this address", {"Password of that account": PASSWORD}, shows=tab.heading("Address confirmed"))
     assert [who.call("GET", "/api/me")["verified"] for who in (account, bob)] == [False, True]
 
     # One can also sign out.

@@ -47,8 +47,7 @@ def test_a_job_is_followed_over_pages_and_reloads_and_stopped(tabs: Tabs, accoun
     tab.settled()
     tab.press(tab.page.get_by_role("link", name="Tags"))
     progress(tab, "6 of 8 changed")
-    tab.press(tab.button(f"Stop {TITLE}"))
-    expect(tab.button(f"Stopping {TITLE}")).to_be_focused()
+    tab.press(tab.button(f"Stop {TITLE}"), focuses=tab.button(f"Stopping {TITLE}"))
     assert jobs.stopped == [mine["id"]]
     jobs.change(0, state="cancelled")
     tab.says("Stopped. 6 links got the new tag until then.")
@@ -76,9 +75,7 @@ def test_a_finished_job_is_told_once_and_reloads_the_page(tabs: Tabs, account: A
     jobs = Jobs([mine])
     mine |= {"state": "running", "ended_at": None, "changed": 3}
     tab = tabs.open(account, "tags", answers=jobs.answers)
-    tab.press(tab.button(f"Hide {TITLE}"))
-    expect(shown(tab)).to_have_count(0)
-    expect(tab.heading("Tags")).to_be_focused()
+    tab.press(tab.button(f"Hide {TITLE}"), lacks=shown(tab), focuses=tab.heading("Tags"))
     with tab.page.expect_request("**/api/tags"):
         jobs.change(0, state="done", changed=8)
     tab.settled()
@@ -113,8 +110,7 @@ def test_what_went_wrong_stays_until_it_was_read(tabs: Tabs, account: Account, m
     tab.press(group.locator("summary"))
     expect(group.get_by_role("listitem")).to_have_text(["menu A link has at most 20 tags.", "and 1 more"])
     assert (group.get_by_role("link", name="menu").get_attribute("href") or "").endswith("/links/menu")
-    tab.press(tab.button(f"Hide {TITLE}"))
-    expect(shown(tab)).to_have_count(0)
+    tab.press(tab.button(f"Hide {TITLE}"), lacks=shown(tab))
 
 
 def test_progress_that_cannot_be_read_is_said(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:

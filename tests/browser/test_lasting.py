@@ -43,8 +43,7 @@ def nodes(devtools: CDPSession) -> tuple[int, int]:
 def close(tab: Tab, dialog: Locator) -> None:
     expect(dialog).to_be_visible()
     tab.settled()
-    tab.keys("Escape")
-    expect(dialog).to_have_count(0)
+    tab.keys("Escape", lacks=dialog)
 
 
 def go_round(tab: Tab, code: str) -> None:

@@ -138,8 +138,7 @@ def test_people_and_bots_are_told_apart_and_nothing_filters(tabs: Tabs, shop: Ac
     expect(bars(tab, "Devices")).to_have_count(1)
     expect(bars(tab, "Devices")).to_contain_text("Bot")
     assert tab.view().endswith("?audience=bot&audience=prefetch")
-    tab.press(tab.button("All", whose))
-    expect(bars(tab, "Devices").filter(has_text="Desktop")).to_be_visible()
+    tab.press(tab.button("All", whose), shows=bars(tab, "Devices").filter(has_text="Desktop"))
     # Figures and chart have people and all clicks beside each other.
     clicks_are(tab, CLICKS)
     # Nothing can be filtered by, so nothing is a button.
@@ -186,8 +185,7 @@ def test_visitors_that_cannot_be_read_take_nothing_else_with_them(tabs: Tabs, sh
 def test_a_tag_has_a_page(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview?range=7d")
     clicks_are(tab, CLICKS)
-    tab.pick(tag_choice(tab), "winter")
-    expect(tab.heading("Tag winter")).to_be_visible()
+    tab.pick(tag_choice(tab), "winter", shows=tab.heading("Tag winter"))
     clicks_are(tab, len(VISITS))
     expect(tab.figures()).to_contain_text(re.compile(r"Links\s*1"))
     # About the same time.

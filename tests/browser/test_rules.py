@@ -104,8 +104,7 @@ def test_a_destination_that_somebody_else_has_changed_is_not_overwritten_at_once
 
 def test_rules_and_variants_are_written(tabs: Tabs, editable: Account, api: Api, input_device: str) -> None:
     tab, drawer = open_rules(tabs, editable, by_menu=True)
-    tab.press(tab.button("Add a rule", drawer))
-    expect(rule(drawer, 1).get_by_label("Name")).to_be_focused()
+    tab.press(tab.button("Add a rule", drawer), focuses=rule(drawer, 1).get_by_label("Name"))
     tab.write(rule(drawer, 1).get_by_label("Name"), "iPhones")
     tab.write(rule(drawer, 1).get_by_label("Leads to"), APPLE)
     tab.choose(rule(drawer, 1).get_by_label("Is", exact=True), "ios", "iPhone")
@@ -152,12 +151,9 @@ def test_rules_change_their_order_and_are_taken_away(tabs: Tabs, editable: Accou
 
     tab.press(tab.button("rules and variants", tab.page.get_by_role("main")))
     tab.press(tab.button("Take rule 1, condition 1 away", drawer))
-    tab.press(tab.button("Take rule 2 away", drawer))
-    expect(tab.button("Take rule 1 away", drawer)).to_be_focused()
-    tab.press(tab.button("Take variant 1 away", drawer))
-    expect(tab.button("Add a variant", drawer)).to_be_focused()
-    tab.press(tab.button("Save", drawer))
-    expect(drawer).to_have_count(0)
+    tab.press(tab.button("Take rule 2 away", drawer), focuses=tab.button("Take rule 1 away", drawer))
+    tab.press(tab.button("Take variant 1 away", drawer), focuses=tab.button("Add a variant", drawer))
+    tab.press(tab.button("Save", drawer), lacks=drawer)
     saved = rules_of(editable)
     assert (saved["rules"], saved["variants"]) == ([{"url": ANDROID, "conditions": [RULES[1]["conditions"][1]]}], [])
 
@@ -168,8 +164,7 @@ def test_what_is_wrong_with_rules_stands_at_its_field(tabs: Tabs, editable: Acco
     address, condition = rule(drawer, 1).get_by_label("Leads to"), drawer.get_by_role("group", name="Rule 1, condition 1")
     address.fill("nowhere")
     condition.get_by_label("Looks at").select_option("country")
-    tab.submit("Save", {condition.get_by_label("Is", exact=True): "Norway"}, drawer)
-    expect(address).to_be_focused()
+    tab.submit("Save", {condition.get_by_label("Is", exact=True): "Norway"}, drawer, focuses=address)
     expect(address).to_have_accessible_description("Enter an address that begins with http:// or https://.")
     expect(condition.get_by_label("Is", exact=True)).to_have_accessible_description("Enter the two letters of a country, such as NO.")
     judge(tab, "wrong rules")
@@ -257,13 +252,10 @@ def test_countries_that_nobody_knows_are_said_to_be_unknown(tabs: Tabs, editable
     tab, drawer = open_rules(tabs, editable, answers={"**/rules": unknown})
     note = drawer.get_by_text("Countries aren’t known here: no trusted edge is configured.")
     expect(note).to_be_visible()
-    tab.keys("Escape")
-    expect(drawer).to_have_count(0)
+    tab.keys("Escape", lacks=drawer)
     tab.recovers("**/rules")
     tab.answers("**/rules", unknown | {"countries_known": True})
-    tab.keys("r")
-    expect(drawer.get_by_role("heading", name="Variants", exact=True)).to_be_visible()
-    expect(note).to_have_count(0)
+    tab.keys("r", shows=drawer.get_by_role("heading", name="Variants", exact=True), lacks=note)
 
 
 def test_what_was_written_of_rules_is_not_lost_by_chance_and_fits(tabs: Tabs, editable: Account) -> None:

@@ -165,8 +165,7 @@ def test_a_page_of_another_site_gets_nothing_and_uses_nothing_up(tabs: Tabs, api
 
 def test_who_signs_out_is_signed_out_in_this_browser_and_nowhere_else(tabs: Tabs, account: Account) -> None:
     elsewhere, here = staying(tabs, account), staying(tabs, account)
-    here.pick(here.button(account.email), "Sign out")
-    expect(here.heading("Sign in")).to_be_visible()
+    here.pick(here.button(account.email), "Sign out", shows=here.heading("Sign in"))
     here.settled()
     assert cookie_of(here.context) is None
     asked = Asked(here.context)

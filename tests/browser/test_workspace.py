@@ -15,8 +15,7 @@ from support.tab import Tab, Tabs
 def test_the_overview_makes_a_link(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "overview")
     tab.submit("Shorten", {"Paste a long URL": "https://example.com/quick"}, says="Link created. Copied.")
-    tab.press(tab.page.get_by_role("link", name="Numbers"))
-    expect(tab.page.get_by_text("Nobody has followed this link yet.")).to_be_visible()
+    tab.press(tab.page.get_by_role("link", name="Numbers"), shows="Nobody has followed this link yet.")
 
 
 def test_a_url_is_monitored_and_no_longer(tabs: Tabs, account: Account) -> None:
@@ -32,8 +31,7 @@ def test_a_url_is_monitored_and_no_longer(tabs: Tabs, account: Account) -> None:
     expect(field).to_have_value("https://other.example.com/")
     target = tab.page.get_by_role("list", name="Monitored URLs").get_by_role("link")
     expect(target).to_contain_text("status.example.com")
-    tab.press(target)
-    expect(tab.heading(re.compile("status.example.com"))).to_be_visible()
+    tab.press(target, shows=tab.heading(re.compile("status.example.com")))
     tab.press(tab.button("Stop monitoring", tab.open_dialog("Stop monitoring", "Stop monitoring?")))
     tab.says("status.example.com isn’t monitored any more.")
     expect(tab.page.get_by_text("No URL is monitored yet")).to_be_visible()
@@ -68,13 +66,11 @@ def test_an_api_key_is_made_renamed_paused_and_revoked(tabs: Tabs, api: Api, acc
     key = made.get_by_label("API key").input_value()
     expect(made).to_contain_text("curl")
     # It is shown only now.
-    tab.keys("Escape")
-    expect(made).to_be_visible()
+    tab.keys("Escape", shows=made)
     tab.press(tab.button("Copy", made).first)
     assert tab.clipboard() == key
     assert api.call("GET", "/api/links", headers={"X-API-Key": key})["links"] == []
-    tab.press(tab.button("Done"))
-    expect(tab.page.get_by_text(key)).to_have_count(0)
+    tab.press(tab.button("Done"), lacks=tab.page.get_by_text(key))
 
     form = tab.open_dialog("Rename Build server", "Rename key")
     tab.submit("Rename", {"Name": "Nightly export"}, form, says="The key is called “Nightly export” now.")
@@ -140,16 +136,14 @@ def test_after_reclaiming_an_address_its_owner_keeps_or_removes_what_was_paused(
     api.call("POST", "/api/auth/password/forgot", {"email": ada.email})
 
     tab = tabs.open(None, api.linked_view(ada.email, "reset"))
-    tab.submit("Change password", {"New password": PASSWORD})
-    expect(tab.heading("Password changed")).to_be_visible()
+    tab.submit("Change password", {"New password": PASSWORD}, shows=tab.heading("Password changed"))
     again = api.log_in(ada.email)
     again.wait_for("/api/workspace/members", lambda answer: any("paused_at" in member for member in answer["members"]))
     again.wait_for("/api/keys", lambda answer: all("paused_at" in key for key in answer["keys"]))
 
     tab.press(tab.page.get_by_role("link", name="Sign in"))
     tab.sign_in(ada.email)
-    tab.press(tab.page.get_by_role("link", name="Members"))
-    expect(tab.page.get_by_text("1 member is paused.")).to_be_visible()
+    tab.press(tab.page.get_by_role("link", name="Members"), shows="1 member is paused.")
     bob = tab.page.get_by_role("table", name="Members").get_by_role("row").filter(has_text="Bob")
     expect(bob).to_contain_text("Paused")
     tab.press(tab.button("Keep Bob"), says="Bob is in this workspace again.")
@@ -157,8 +151,7 @@ def test_after_reclaiming_an_address_its_owner_keeps_or_removes_what_was_paused(
     expect(tab.heading("Members")).to_be_focused()
     assert all("paused_at" not in member for member in again.call("GET", "/api/workspace/members")["members"])
 
-    tab.press(tab.page.get_by_role("link", name="API keys"))
-    expect(tab.page.get_by_text("2 keys are paused.")).to_be_visible()
+    tab.press(tab.page.get_by_role("link", name="API keys"), shows="2 keys are paused.")
     tab.press(tab.button("Keep Nightly export"), says="“Nightly export” works again within a minute.")
     # The next one to decide about.
     expect(tab.button("Keep Old script")).to_be_focused()
@@ -184,8 +177,7 @@ def test_what_cannot_be_kept_is_paused_again(tabs: Tabs, account: Account) -> No
 
     tab.page.get_by_role("link", name="API keys").click()
     tab.fails("**/api/keys/*", 503, "service_unavailable")
-    tab.press(tab.button("Keep Old script"), says="“Old script” is still paused.")
-    expect(tab.button("Keep Old script")).to_be_visible()
+    tab.press(tab.button("Keep Old script"), says="“Old script” is still paused.", shows=tab.button("Keep Old script"))
 
 
 def test_a_paused_workspace_cannot_be_chosen(tabs: Tabs, account: Account) -> None:
@@ -197,10 +189,8 @@ def test_a_paused_workspace_cannot_be_chosen(tabs: Tabs, account: Account) -> No
     expect(paused).to_contain_text("Paused")
     paused.click(force=True)
     # The keyboard reaches it, too, so that its state is heard.
-    tab.keys("Home", "ArrowDown")
-    expect(paused).to_be_focused()
-    tab.keys("Enter")
-    expect(paused).to_be_visible()
+    tab.keys("Home", "ArrowDown", focuses=paused)
+    tab.keys("Enter", shows=paused)
     expect(tab.button(re.compile(mine[0]["name"]))).to_be_visible()
     tab.keys("Escape")
     tab.open("settings")
@@ -275,8 +265,7 @@ def test_who_may_create_no_workspace_is_told_whom_to_ask(tabs: Tabs, account: Ac
 
     other = tabs.open(account, "links", answers=in_no_workspace(account.email))
     other.fails("**/api/workspaces", 403, "creation_closed")
-    other.submit("Create", {"Name": "Side project"})
-    expect(other.page.get_by_text(sentence)).to_be_visible()
+    other.submit("Create", {"Name": "Side project"}, shows=other.page.get_by_text(sentence))
 
 
 def test_who_is_in_no_workspace_has_an_account(tabs: Tabs, account: Account) -> None:
@@ -290,8 +279,7 @@ def test_who_is_in_no_workspace_has_an_account(tabs: Tabs, account: Account) -> 
     expect(tab.heading("You are in no workspace")).to_be_visible()
     tab.settled()
     assert not [url for url in asked if "/api/workspace/" in url]
-    tab.pick(tab.button(account.email), "Sign out")
-    expect(tab.heading("Sign in")).to_be_visible()
+    tab.pick(tab.button(account.email), "Sign out", shows=tab.heading("Sign in"))
 
 
 def test_an_archived_link_of_a_member_is_handed_over_too(tabs: Tabs, account: Account) -> None:
@@ -330,8 +318,7 @@ def test_nobody_is_offered_what_their_role_does_not_allow(tabs: Tabs, account: A
 
     tab = tabs.open(account.add_member(enters=True, role="viewer"), "links")
     expect(tab.button("Several")).to_have_count(0)
-    tab.keys("C")
-    expect(tab.dialog("New links")).to_have_count(0)
+    tab.keys("C", lacks=tab.dialog("New links"))
     tab.open("tags")
     expect(tab.page.get_by_role("table", name="Tags").locator(".line-title")).to_have_count(1)
     expect(tab.button(re.compile("^(Rename|Delete) "))).to_have_count(0)

@@ -114,8 +114,7 @@ class Tab:
 
     def says(self, text: Words) -> None:
         """Waits for a short message at the edge."""
-        if text:
-            expect(self.page.locator(".toast").filter(has_text=text).first).to_be_visible()
+        expect(self.page.locator(".toast").filter(has_text=text).first).to_be_visible()
 
     def figures(self) -> Locator:
         """The big numbers."""
@@ -158,25 +157,36 @@ class Tab:
     def input(self) -> Pointer | Keyboard:
         return self.device(self.page)
 
-    def press(self, target: Locator, says: Words = "") -> None:
-        """Also waits for a short message about what this does."""
-        self.input.press(target)
-        self.says(says)
+    def brings(self, says: Words = "", shows: Locator | Words = "", focuses: Locator | None = None, lacks: Locator | None = None) -> None:
+        """Waits for what an action brings about: a short message, what can be seen then, what has the focus, what isn't there. Whatever follows
+        here acts, and takes the same by name."""
+        if says:
+            self.says(says)
+        if shows:
+            expect(shows if isinstance(shows, Locator) else self.page.get_by_text(shows)).to_be_visible()
+        if focuses:
+            expect(focuses).to_be_focused()
+        if lacks:
+            expect(lacks).to_have_count(0)
 
-    def keys(self, *keys: str, says: Words = "") -> None:
+    def press(self, target: Locator, **brings: Any) -> None:
+        self.input.press(target)
+        self.brings(**brings)
+
+    def keys(self, *keys: str, **brings: Any) -> None:
         for key in keys:
             self.page.keyboard.press(key)
-        self.says(says)
+        self.brings(**brings)
 
-    def write(self, target: Locator, text: str, then: str = "", says: Words = "") -> None:
+    def write(self, target: Locator, text: str, then: str = "", **brings: Any) -> None:
         self.input.write(target, text)
-        self.keys(*then.split(), says=says)
+        self.keys(*then.split(), **brings)
 
-    def submit(self, button: str, fields: Mapping[str | Locator, str], form: Locator | None = None, says: Words = "") -> None:
+    def submit(self, button: str, fields: Mapping[str | Locator, str], form: Locator | None = None, **brings: Any) -> None:
         """Writes into fields, which their labels name, and presses a button of the form."""
         for field, text in fields.items():
             self.write((form or self.page).get_by_label(field) if isinstance(field, str) else field, text)
-        self.press(self.button(button, form), says)
+        self.press(self.button(button, form), **brings)
 
     def follow(self, link: str | Locator, heading: Words) -> None:
         """To a page with this heading."""
@@ -197,9 +207,9 @@ class Tab:
         self.press(self.button(button))
         return self.dialog(name)
 
-    def pick(self, menu: Locator, item: str, says: Words = "") -> None:
+    def pick(self, menu: Locator, item: str, **brings: Any) -> None:
         self.input.pick(menu, item)
-        self.says(says)
+        self.brings(**brings)
 
     def answers(self, pattern: Words, body: Any, status: int = 200) -> None:
         """From now on, such a request has this answer; without a body, 204. A function answers by itself."""
