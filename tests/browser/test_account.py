@@ -19,8 +19,7 @@ NARROW = 320
 
 
 def test_somebody_changes_their_name(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "account")
-    expect(tab.page.get_by_text("Not given")).to_be_visible()
+    tab = tabs.open(account, "account", shows="Not given")
     tab.press(tab.button("Change your name"), focuses=tab.page.get_by_label("Your name"))
     tab.submit("Save", {"Your name": " Ada  Lovelace "}, says="Name changed.", focuses=tab.button("Change your name"))
     assert account.call("GET", "/api/me")["full_name"].startswith("Ada")
@@ -56,9 +55,8 @@ def test_an_address_changes_once_it_is_confirmed(tabs: Tabs, api: Api, account: 
 
     tab.open(api.linked_view(wanted, "verify"))
     expect(tab.page.get_by_text(f"You are signed in as {account.email}. Confirm that the address to which this link was mailed is yours")).to_be_visible()
-    tab.press(tab.button("Confirm this address"), shows=tab.heading("Address confirmed"))
-    tab.open("account")
-    expect(tab.page.get_by_role("main").get_by_text(wanted, exact=True)).to_be_visible()
+    tab.press(tab.button("Confirm this address"), heading="Address confirmed")
+    tab.open("account", shows=tab.page.get_by_role("main").get_by_text(wanted, exact=True))
     expect(tab.page.get_by_text("Waiting for")).to_have_count(0)
     assert api.log_in(wanted).call("GET", "/api/me")["verified"] is True
     with pytest.raises(Refused):
@@ -105,8 +103,7 @@ def test_the_present_address_stops_another_one_if_it_waits(tabs: Tabs, api: Api,
     token = api.linked_view(account.email, "verify").partition("token=")[2]
     account.call("POST", "/api/auth/verify", {"token": token})
     account.call("PATCH", "/api/me", {"email": new_email("mallory"), "password": PASSWORD})
-    tab = tabs.open(None, api.linked_view(account.email, "keep-address"))
-    expect(tab.heading("Keep your address")).to_be_visible()
+    tab = tabs.open(None, api.linked_view(account.email, "keep-address"), heading="Keep your address")
     # Programs that look at mails open their links.
     assert account.call("GET", "/api/me")["pending_email"] is not None
     keep, said = tab.button("Keep my address"), tab.page.get_by_role("alert")
@@ -186,7 +183,7 @@ def test_somebody_chooses_which_mail_they_get(tabs: Tabs, account: Account) -> N
         tab.keys("ArrowDown")
     tab.press(tab.button("Save"), says="Saved.")
     assert account.call("GET", "/api/me/notifications") == {"mail": "all"}
-    tab.page.reload()
+    tab.reload()
     expect(tab.page.get_by_label("Everything")).to_be_checked()
 
     # A choice that is refused can be sent again.
@@ -229,8 +226,7 @@ def test_a_session_elsewhere_is_ended_or_all_at_once(tabs: Tabs, api: Api, accou
     expect(lines).to_have_count(3)
     expect(lines.filter(has_text="This one")).to_have_count(1)
     expect(lines.first).to_contain_text("This one")
-    tab.press(tab.button(re.compile("^Sign out there")).first, says="That session ends within a minute.")
-    expect(lines).to_have_count(2)
+    tab.press(tab.button(re.compile("^Sign out there")).first, says="That session ends within a minute.", counts=(lines, 2))
     expect(tab.button(re.compile("^Sign out there")).first).to_be_focused()
     tab.press(tab.button(re.compile("^Sign out there")).first, focuses=tab.page.get_by_text(NOWHERE_ELSE))
     tab.settled()
@@ -339,7 +335,7 @@ def test_an_account_is_closed(tabs: Tabs, api: Api, account: Account) -> None:
     expect(password).to_have_accessible_description("Enter your password.")
     tab.submit("Close account", {typed: account.email, password: "not my password"}, dialog)
     expect(password).to_have_accessible_description("This isn’t your password.")
-    tab.submit("Close account", {password: PASSWORD}, dialog, says="Your account is closed.", shows=tab.heading("Sign in"))
+    tab.submit("Close account", {password: PASSWORD}, dialog, says="Your account is closed.", heading="Sign in")
     assert tab.view() == "sign-in"
     with pytest.raises(Refused):
         api.log_in(account.email)
@@ -367,7 +363,7 @@ def test_who_leaves_others_is_told_what_goes_to_them_if_known(tabs: Tabs, accoun
     expect(lines.filter(has_text="You leave it. You have no links there.")).to_have_count(1)
     expect(lines.filter(has_text="You are alone in it, and it has no links.")).to_have_count(1)
     tab.fails("**/api/workspace/members", 503, "service_unavailable")
-    tab.page.reload()
+    tab.reload()
     tab.button("Close my account").click()
     expect(tab.dialog("Close your account?")).to_contain_text("What is lost can’t be read at the moment.")
     expect(tab.button("Close account", tab.dialog("Close your account?"))).to_be_enabled()
@@ -383,7 +379,7 @@ def test_closing_goes_on_though_the_session_has_ended(tabs: Tabs, api: Api, acco
         expect(dialog).to_contain_text("Part of it may be done. Close it again: it goes on where it stopped.")
     account.call("POST", "/api/auth/logout", {"everywhere": True})
     api.next_second()
-    tab.press(tab.button("Close account", dialog), says="Your account is closed.", shows=tab.heading("Sign in"))
+    tab.press(tab.button("Close account", dialog), says="Your account is closed.", heading="Sign in")
     expect(tab.dialog("Your session is over")).to_have_count(0)
     with pytest.raises(Refused, match="401"):
         api.log_in(account.email)
@@ -400,7 +396,7 @@ def test_the_palette_leads_to_the_address_of_each_part_of_the_account(tabs: Tabs
         tab.keys("Control+k")
         tab.page.get_by_role("combobox", name="Find anything").fill(text)
         expect(tab.page.get_by_role("option", name=name, exact=True)).to_have_attribute("aria-selected", "true")
-        tab.keys("Enter", shows=tab.heading("Account"))
+        tab.keys("Enter", heading="Account")
         tab.page.wait_for_function("(view) => location.hash.endsWith(`/${view}`)", arg=view)
     tab.keys("Control+k", lacks=tab.page.get_by_role("option", name="Your sessions"))
     tab.keys("Escape")
@@ -410,10 +406,8 @@ def test_the_palette_leads_to_the_address_of_each_part_of_the_account(tabs: Tabs
     tab.press(tab.button("Data"), shows=tab.button("Download my data"))
     tab.page.go_back()
     expect(tab.button("Sessions")).to_have_attribute("aria-pressed", "true")
-    tab.page.reload()
-    expect(sessions_of(tab).first).to_be_visible()
-    tab.open("account?view=nonsense")
-    expect(tab.page.get_by_label("Current password")).to_be_visible()
+    tab.reload(shows=sessions_of(tab).first)
+    tab.open("account?view=nonsense", shows=tab.page.get_by_label("Current password"))
 
 
 def test_who_has_more_sessions_than_are_listed_is_told(tabs: Tabs, account: Account) -> None:
@@ -428,9 +422,7 @@ def test_who_has_more_sessions_than_are_listed_is_told(tabs: Tabs, account: Acco
     expect(tab.page.get_by_text(NOWHERE_ELSE)).to_have_count(0)
 
     tab.answers(SESSIONS, {"sessions": [own_session(0)], "has_more": False})
-    tab.page.reload()
-    expect(tab.page.get_by_text(NOWHERE_ELSE)).to_be_visible()
-    expect(tab.page.get_by_text("Only the latest")).to_have_count(0)
+    tab.reload(shows=tab.page.get_by_text(NOWHERE_ELSE), lacks=tab.page.get_by_text("Only the latest"))
 
 
 def test_without_mails_there_is_nothing_to_choose(tabs: Tabs, account: Account) -> None:

@@ -31,8 +31,7 @@ def test_what_an_admin_does_is_in_the_activity(tabs: Tabs, account: Account) -> 
     expect(rows(tab).filter(has_text="Changed the workspace")).to_contain_text("“name: Marketing”")
     expect(rows(tab).last).to_contain_text("Created the workspace")
 
-    tab.pick(tab.button("What"), "API keys")
-    expect(rows(tab)).to_have_count(1)
+    tab.pick(tab.button("What"), "API keys", counts=(rows(tab), 1))
     tab.follow(prefix, "API keys")
 
 
@@ -42,12 +41,10 @@ def test_activity_is_narrowed_by_what_who_and_when(tabs: Tabs, account: Account)
     audit_log = AuditLog([entry(1, "key.created", mine), entry(2, "member.removed", mine), entry(3, "member.left", hers), entry(4, "job.finished"), entry(900, "member.joined", hers)])
     tab = tabs.open(account, "activity", answers=audit_log.answers)
     expect(rows(tab)).to_have_count(5)
-    tab.pick(tab.button("What"), "Members")
-    expect(rows(tab)).to_have_count(3)
+    tab.pick(tab.button("What"), "Members", counts=(rows(tab), 3))
     assert tab.view() == "activity?what=member"
 
-    tab.press(rows(tab).get_by_role("link", name="Grace").first)
-    expect(rows(tab)).to_have_count(2)
+    tab.press(rows(tab).get_by_role("link", name="Grace").first, counts=(rows(tab), 2))
     tab.press(tab.button("When"))
     tab.dialog("Done between").get_by_label("To, with that day").fill("2020-01-31")
     tab.press(tab.button("Show"), shows="Nothing was done that matches these filters.")
@@ -55,15 +52,12 @@ def test_activity_is_narrowed_by_what_who_and_when(tabs: Tabs, account: Account)
     # The day is the visitor's.
     assert audit_log.asked[-1] == {"action": "member", "actor": GRACE, "to": "2020-01-31T22:59:59.999Z"}
 
-    tab.page.reload()
-    expect(tab.page.get_by_text("Until 31 Jan 2020")).to_be_visible()
+    tab.reload(shows="Until 31 Jan 2020")
     # Who is no member any more is in no list, and has no name.
     expect(tab.page.get_by_text("By a former member")).to_be_visible()
-    tab.press(tab.button("Clear"))
-    expect(rows(tab)).to_have_count(5)
+    tab.press(tab.button("Clear"), counts=(rows(tab), 5))
     assert tab.view() == "activity"
-    tab.pick(tab.button("Who"), "Linklet")
-    expect(rows(tab)).to_have_count(1)
+    tab.pick(tab.button("Who"), "Linklet", counts=(rows(tab), 1))
 
 
 def test_an_entry_links_to_its_subject_while_that_exists(tabs: Tabs, account: Account) -> None:
@@ -128,9 +122,7 @@ def test_more_activity_is_loaded_and_a_failure_is_tried_again(tabs: Tabs, accoun
     audit_log = AuditLog(deleted(range(120)))
     tab = listen(tabs.open(account, "activity", answers=audit_log.answers))
     expect(rows(tab)).to_have_count(50)
-    tab.press(tab.button("Load more"))
-    expect(rows(tab)).to_have_count(100)
-    expect(tab.button("Load more")).to_be_focused()
+    tab.press(tab.button("Load more"), counts=(rows(tab), 100), focuses=tab.button("Load more"))
     hears(tab, "100 entries")
     with tab.failing("**/api/workspace/audit?*", 503, "service_unavailable"):
         tab.press(tab.button("Load more"))
@@ -139,9 +131,7 @@ def test_more_activity_is_loaded_and_a_failure_is_tried_again(tabs: Tabs, accoun
         expect(tab.button("Try again", failure)).to_be_focused()
         expect(rows(tab)).to_have_count(100)
     tab.answers("**/api/workspace/audit?*", audit_log.answer)
-    tab.press(tab.button("Try again", failure))
-    expect(rows(tab)).to_have_count(120)
-    expect(tab.button("Load more")).to_have_count(0)
+    tab.press(tab.button("Try again", failure), counts=(rows(tab), 120), lacks=tab.button("Load more"))
     expect(rows(tab).nth(100)).to_be_focused()
     assert [query.get("after") for query in audit_log.asked[-3:]] == [None, "e49", "e99"]
 
@@ -180,9 +170,7 @@ def test_what_is_not_found_is_looked_for_further_back_only_when_asked(tabs: Tabs
     tab.come_back()
     tab.settled()
     assert asked == [*range(5)]
-    tab.press(further)
-    expect(rows(tab)).to_have_count(1)
-    expect(tab.button("Load more")).to_be_focused()
+    tab.press(further, counts=(rows(tab), 1), focuses=tab.button("Load more"))
     tab.press(tab.button("Load more"), lacks=further, focuses=rows(tab))
     assert asked == [*range(13)]
 

@@ -12,7 +12,7 @@ from support.api import Account
 from support.faults import assert_usable_by_everybody, layout_faults
 from support.input import Keyboard
 from support.tab import Tab, Tabs
-from test_links import rows, select
+from test_links import select
 
 BULK = "**/api/links/bulk"
 
@@ -54,13 +54,11 @@ def test_lines_become_links_that_are_copied(tabs: Tabs, account: Account) -> Non
     tab.press(tab.button("Copy all", made), says="Copied.")
     copied = tab.clipboard().split("\n")
     assert [url.rsplit("/", 1)[1] for url in copied][0::2] == [code, known]
-    tab.press(tab.button("Copy with URLs", made))
-    expect(tab.page.locator(".toast")).to_have_count(2)
+    tab.press(tab.button("Copy with URLs", made), counts=(tab.page.locator(".toast"), 2))
     urls = ["https://example.com/spring", "https://example.com/summer", "https://example.com/known"]
     assert tab.clipboard() == "\n".join(f"{url}\t{short}" for url, short in zip(urls, copied, strict=True))
 
-    tab.press(tab.button("Done", form), lacks=form)
-    expect(rows(tab)).to_have_count(3)
+    tab.press(tab.button("Done", form), lacks=form, links=3)
     stored = {link["original_url"]: link for link in account.call("GET", "/api/links")["links"]}
     assert stored.keys() == set(urls)
     assert stored["https://example.com/spring"]["short_code"] == code
@@ -200,8 +198,7 @@ def expiries_of(shop: Account) -> list[str | None]:
 
 
 def test_many_links_get_an_expiry_or_are_deleted_with_statistics(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "links")
-    expect(rows(tab)).to_have_count(3)
+    tab = tabs.open(shop, "links", links=3)
     tab.pick(tab.button("More for the selected links", select(tab, 0, 1, 2)), "Set expiry")
     form = tab.dialog("When 3 links expire")
     tab.press(form.get_by_role("button", name="30 days"))
@@ -213,21 +210,20 @@ def test_many_links_get_an_expiry_or_are_deleted_with_statistics(tabs: Tabs, sho
 
     tab.pick(tab.button("More for the selected links", select(tab, 0, 2)), "Delete with statistics")
     tab.press(tab.button("Delete 2", tab.dialog("Delete 2 links with statistics?")), says="2 links deleted, with statistics.")
-    expect(rows(tab)).to_have_count(1)
-    expect(rows(tab)).to_contain_text("Spring sale")
+    expect(tab.links).to_have_count(1)
+    expect(tab.links).to_contain_text("Spring sale")
     shop.wait_for("/api/links?status=all", lambda answer: [link["title"] for link in answer["links"]] == ["Spring sale"])
 
 
 def test_a_selection_that_comes_too_soon_waits_and_goes_on(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "links")
-    expect(rows(tab)).to_have_count(3)
+    tab = tabs.open(shop, "links", links=3)
     with tab.failing(BULK, 429, "rate_limited", headers={"retry-after": "2"}):
         bar = select(tab, 0, 1)
         tab.press(tab.button("Archive", bar))
         expect(bar).to_contain_text("0 of 2 … goes on in")
         expect(tab.button("Tags", bar)).to_be_disabled()
     tab.says("2 links archived.")
-    expect(rows(tab)).to_have_count(1)
+    expect(tab.links).to_have_count(1)
 
 
 @pytest.fixture
@@ -242,14 +238,14 @@ def crowd(account: Account) -> Account:
 
 def select_matching(tab: Tab, count: str) -> Locator:
     """Selects all rows, then all links that match. The bar that appears, where keys go on."""
-    expect(rows(tab).first).to_be_visible()
+    expect(tab.links.first).to_be_visible()
     bar = tab.page.get_by_role("region", name="Selected links")
     if isinstance(tab.input, Keyboard):
-        tab.input.reach(rows(tab).first.get_by_role("checkbox"))
+        tab.input.reach(tab.links.first.get_by_role("checkbox"))
         tab.keys("*", shows=tab.button(f"Select all {count}that match", bar))
         tab.keys("*")
     else:
-        tab.press(rows(tab).first.get_by_role("checkbox"))
+        tab.press(tab.links.first.get_by_role("checkbox"))
         tab.press(bar.get_by_role("button", name=re.compile(r"^All \d+$")))
         tab.press(tab.button(f"Select all {count}that match", bar))
     expect(bar).to_contain_text(f"All {count}that match")
@@ -269,10 +265,10 @@ def test_all_that_match_get_a_tag_and_are_deleted_by_number(tabs: Tabs, crowd: A
     tab.press(tab.button("Tag 51", tab.dialog("Give 51 links the tag “many”?")), lacks=bar)
     crowd.wait_for("/api/links?tag=many", lambda answer: answer["total"] == 51)
     tab.says("51 links got the tag.")
-    expect(rows(tab).first).to_contain_text("many")
+    expect(tab.links.first).to_contain_text("many")
     assert crowd.call("GET", "/api/links?tag=-crowd")["links"][0]["tags"] == []
 
-    tab.page.reload()
+    tab.reload()
     tab.press(tab.button("Delete", select_matching(tab, "51 ")))
     question = tab.dialog("Delete 51 links?")
     expect(tab.button("Delete 51", question)).to_be_disabled()
@@ -313,10 +309,10 @@ def test_without_a_filter_all_are_those_listed_and_no_row_less(show_many: Callab
     begun = jobs_of(tab)
     bar = select_matching(tab, "4,213 ")
     assert_usable_by_everybody(tab, "all that match")
-    expect(rows(tab).nth(3).get_by_role("checkbox")).to_be_checked()
-    rows(tab).nth(3).locator(".link-mark").click()
+    expect(tab.links.nth(3).get_by_role("checkbox")).to_be_checked()
+    tab.links.nth(3).locator(".link-mark").click()
     expect(bar).to_contain_text(re.compile(r"^\d+ links selected"))
-    expect(rows(tab).nth(3).get_by_role("checkbox")).not_to_be_checked()
+    expect(tab.links.nth(3).get_by_role("checkbox")).not_to_be_checked()
     tab.keys("Escape", lacks=bar)
 
     tab.pick(tab.button("More for the selected links", select_matching(tab, "4,213 ")), "Set expiry")
@@ -331,7 +327,7 @@ def test_members_change_all_that_match_as_far_as_it_is_theirs(show_many: Callabl
     tab = show_many("links")
     begun = jobs_of(tab, matching=12)
     tab.answers("**/api/me", me | {"role": "member"})
-    tab.page.reload()
+    tab.reload()
     bar = select_matching(tab, "4,213 ")
     expect(bar).to_contain_text("(only yours are changed)")
     tab.press(tab.button("Archive", bar))

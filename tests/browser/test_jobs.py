@@ -41,7 +41,7 @@ def test_a_job_is_followed_over_pages_and_reloads_and_stopped(tabs: Tabs, accoun
     progress(tab, "3 of 8 changed")
     jobs.change(0, changed=6)
     progress(tab, "6 of 8 changed")
-    tab.page.reload()
+    tab.reload()
     progress(tab, "6 of 8 changed")
     tab.follow("Overview", "Overview")
     tab.settled()
@@ -145,8 +145,7 @@ def test_the_settings_list_jobs(tabs: Tabs, account: Account, mine: dict[str, An
     expect(listed.nth(0)).to_contain_text("3 of 8 changed")
     expect(listed.nth(1)).to_contain_text("2 links archived.")
     expect(listed.nth(1)).to_contain_text("Grace Hopper")
-    tab.press(tab.button("Load more"))
-    expect(listed).to_have_count(29)
+    tab.press(tab.button("Load more"), counts=(listed, 29))
     # The button is gone.
     expect(tab.page.locator(".job-list > .further > ul > li").nth(20)).to_be_focused()
     tab.press(tab.button(f"Stop {TITLE}"))
@@ -156,12 +155,10 @@ def test_the_settings_list_jobs(tabs: Tabs, account: Account, mine: dict[str, An
 
     # New jobs push nothing out.
     jobs.rows = [*(theirs(number, "archive", "done", changed=number) for number in range(32, 35)), *jobs.rows]
-    tab.come_back()
-    expect(listed).to_have_count(32)
+    tab.come_back(counts=(listed, 32))
     for at, number in [*enumerate(range(32, 35)), *enumerate(range(2, 30), 4)]:
         expect(listed.nth(at)).to_contain_text(f"{number} links archived.")
-    tab = tabs.open(account, "settings", answers=Jobs([]).answers)
-    expect(tab.page.get_by_text("None yet. What changes many links at once")).to_be_visible()
+    tab = tabs.open(account, "settings", answers=Jobs([]).answers, shows="None yet. What changes many links at once")
 
 
 def test_a_notification_leads_to_its_job(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
@@ -177,5 +174,5 @@ def test_a_notification_leads_to_its_job(tabs: Tabs, account: Account, mine: dic
     assert tab.view() == f"settings?job={ended['id']}"
     # Jobs are kept for a while only.
     tab.fails("**/api/jobs/*", 404, "job_not_found")
-    tab.page.reload()
+    tab.reload()
     expect(wanted).to_contain_text("This job is no longer known.")

@@ -62,7 +62,7 @@ def test_pressing_a_bar_filters_everything_and_back_undoes_it(tabs: Tabs, shop: 
     expect(latest(tab)).to_have_count(2)
     assert sorted(tab.view().partition("?")[2].split("&")) == ["country=DE", "country=NO", "source=qr"]
 
-    tab.page.reload()
+    tab.reload()
     clicks_are(tab, 2)
     tab.page.go_back()
     clicks_are(tab, 6)
@@ -110,8 +110,7 @@ def test_people_bots_and_all_are_told_apart(tabs: Tabs, filled: Account) -> None
 def test_how_much_was_looked_at_is_said(tabs: Tabs, shop: Account) -> None:
     tab = listen(tabs.open(shop, "account"))
     tab.changes(STATS, lambda answer: answer | {"before": None, "covers": {"clicks": 18204, "of": 41960, "since": answer["from"]}})
-    tab.go(f"links/{sale_of(shop)}?country=NO")
-    expect(tab.page.get_by_text("The latest 18,204 of 41,960 clicks were looked at, those since")).to_be_visible()
+    tab.go(f"links/{sale_of(shop)}?country=NO", shows="The latest 18,204 of 41,960 clicks were looked at, those since")
     hears(tab, "The latest 18,204 of 41,960 clicks")
 
 
@@ -192,7 +191,7 @@ def test_links_are_compared_also_with_one_that_is_gone(tabs: Tabs, api: Api, acc
     expect(tab.button("Compare")).to_be_disabled()
     for code in codes[1:]:
         tab.press(tab.page.get_by_role("checkbox", name=f"Select {code}"))
-    tab.press(tab.button("Compare"), shows=tab.heading("Compare"))
+    tab.press(tab.button("Compare"), heading="Compare")
 
     table = tab.page.get_by_role("table", name="Numbers of each link")
     counts = {codes[0]: 3, codes[1]: 1, codes[2]: 0}
@@ -204,8 +203,7 @@ def test_links_are_compared_also_with_one_that_is_gone(tabs: Tabs, api: Api, acc
     tab.press(tab.button("Table"))
     expect(tab.page.get_by_role("table", name=re.compile("^Clicks by hour")).get_by_role("columnheader")).to_have_count(4)
     tab.press(tab.button("7 d"))
-    tab.press(tab.button(f"Remove {codes[2]}"))
-    expect(table.get_by_role("row")).to_have_count(3)
+    tab.press(tab.button(f"Remove {codes[2]}"), counts=(table.get_by_role("row"), 3))
     assert codes[0] in tab.view() and codes[2] not in tab.view() and "range=7d" in tab.view()
     tab.page.go_back()
     expect(table.get_by_role("row")).to_have_count(4)
@@ -276,8 +274,7 @@ def test_the_numbers_of_a_link_can_be_read(tabs: Tabs, filled: Account) -> None:
     tab.press(tab.button("24 h"))
     expect(tab.page.get_by_role("table", name="Clicks by hour, 24 hours").get_by_role("row")).to_have_count(25)
     assert tab.view() == f"links/{sale}?table=1&range=24h"
-    tab.page.reload()
-    expect(tab.page.get_by_role("table", name="Clicks by hour, 24 hours")).to_be_visible()
+    tab.reload(shows=tab.page.get_by_role("table", name="Clicks by hour, 24 hours"))
 
     tab.press(tab.button("Show", tab.open_dialog("Own", "Choose the days")))
     expect(tab.page.get_by_role("table", name=re.compile("^Clicks by hour"))).to_be_visible()
@@ -286,8 +283,7 @@ def test_the_numbers_of_a_link_can_be_read(tabs: Tabs, filled: Account) -> None:
 
 def test_clicks_and_changes_appear_while_one_looks(tabs: Tabs, api: Api, account: Account) -> None:
     code = account.shorten("https://example.com/fresh", title="Old")
-    tab = tabs.open(account, f"links/{code}")
-    expect(tab.page.get_by_text("Nobody has followed this link yet.")).to_be_visible()
+    tab = tabs.open(account, f"links/{code}", shows="Nobody has followed this link yet.")
     # What was changed elsewhere is read when one comes back.
     expect(tab.page.get_by_role("main")).to_contain_text("Old")
     account.call("PATCH", f"/api/links/{code}", {"title": "New"})
@@ -328,8 +324,7 @@ def test_a_link_is_changed_switched_off_and_deleted(tabs: Tabs, account: Account
 def test_the_latest_clicks_are_read_once_and_then_followed(tabs: Tabs, filled: Account) -> None:
     tab = tabs.open(filled, "account")
     asked = tab.requests(r"/clicks\?")
-    tab.go(f"links/{sale_of(filled)}")
-    expect(tab.page.get_by_role("table", name="Latest clicks")).to_be_visible()
+    tab.go(f"links/{sale_of(filled)}", shows=tab.page.get_by_role("table", name="Latest clicks"))
     tab.settled()
     assert [url.partition("/clicks?limit=")[2] for url in asked] == ["100"]
     with tab.page.expect_request("**/clicks?*") as next_one:

@@ -43,7 +43,7 @@ def section(tab: Tab, title: str) -> Locator:
 def test_what_is_new_is_counted_until_it_is_seen(tabs: Tabs, account: Account) -> None:
     feed = Feed(news(), seen_at=ago(hours=1))
     tab = tabs.open(account, "links", answers=feed.answers)
-    tab.press(leading(tab, "Notifications, 2 new"), shows=tab.heading("Notifications"))
+    tab.press(leading(tab, "Notifications, 2 new"), heading="Notifications")
     expect(rows(tab).filter(has_text="New. ")).to_have_text([re.compile("New. Down: .*shop.example.com"), re.compile("New. Milestone: ")])
     expect(leading(tab, "Notifications")).to_be_visible()
     tab.settled()
@@ -54,9 +54,7 @@ def test_what_is_new_is_counted_until_it_is_seen(tabs: Tabs, account: Account) -
     tab.settled()
     expect(rows(tab).filter(has_text="New. ")).to_have_count(2)
     tab.press(tab.page.get_by_role("link", name="Links"), shows=tab.page.get_by_label("Paste a long URL"))
-    tab.press(leading(tab, "Notifications"))
-    expect(rows(tab)).to_have_count(3)
-    expect(rows(tab).filter(has_text="New. ")).to_have_count(0)
+    tab.press(leading(tab, "Notifications"), counts=(rows(tab), 3), lacks=rows(tab).filter(has_text="New. "))
     tab.settled()
     assert len(feed.marked) == 1
 
@@ -89,9 +87,7 @@ def test_what_a_link_was_deleted_for_is_new_once(tabs: Tabs, account: Account) -
     expect(leading(tab, "Notifications")).to_be_visible()
     seen = account.wait_for("/api/notifications", lambda feed: feed["seen_at"] is not None)
     assert seen["seen_at"] == seen["notifications"][0]["created_at"]
-    tab.page.reload()
-    expect(rows(tab).filter(has_text="Link deleted")).to_have_count(1)
-    expect(rows(tab).filter(has_text="New. ")).to_have_count(0)
+    tab.reload(counts=(rows(tab).filter(has_text="Link deleted"), 1), lacks=rows(tab).filter(has_text="New. "))
 
 
 def test_ones_own_new_links_are_under_all_only(tabs: Tabs, account: Account) -> None:
@@ -114,10 +110,8 @@ def test_ones_own_new_links_are_under_all_only(tabs: Tabs, account: Account) -> 
         assert (None if kind == "all" else [kind]) in [asked.get("kind") for asked in feed.asked]
     # They are no news, wherever they stand.
     expect(rows(tab).filter(has_text="New. ")).to_have_count(3)
-    tab.page.reload()
-    expect(rows(tab)).to_have_count(4)
-    tab.press(tab.button("Important"))
-    expect(rows(tab)).to_have_count(3)
+    tab.reload(counts=(rows(tab), 4))
+    tab.press(tab.button("Important"), counts=(rows(tab), 3))
     assert tab.view() == "notifications"
 
 
@@ -134,11 +128,8 @@ def test_what_one_reading_has_not_is_no_number(tabs: Tabs, account: Account) -> 
     feed = Feed(many(150))
     tab = tabs.open(account, "links", answers=feed.answers)
     expect(leading(tab, "Notifications, 99+ new")).to_have_text("Notifications99+")
-    tab.press(leading(tab, "Notifications, 99+ new"))
-    expect(rows(tab)).to_have_count(100)
-    tab.press(tab.button("Load more"))
-    expect(rows(tab)).to_have_count(150)
-    expect(rows(tab).nth(100)).to_be_focused()
+    tab.press(leading(tab, "Notifications, 99+ new"), counts=(rows(tab), 100))
+    tab.press(tab.button("Load more"), counts=(rows(tab), 150), focuses=rows(tab).nth(100))
     expect(tab.page.get_by_text("That’s all of the last 90 days.")).to_be_visible()
     expect(leading(tab, "Notifications")).to_be_visible()
     assert feed.marked == [feed.rows[0]["created_at"]]
@@ -175,12 +166,10 @@ def test_the_count_is_read_again_when_one_comes_back(tabs: Tabs, account: Accoun
     expect(leading(tab, "Notifications, 1 new")).to_be_visible()
     tab.assert_not_sideways()
     feed.rows.append(notification("target.down", SHOP, "https://shop.example.com/ is down: it answered 503.", seconds=1))
-    tab.come_back()
-    expect(leading(tab, "Notifications, 2 new")).to_be_visible()
+    tab.come_back(shows=leading(tab, "Notifications, 2 new"))
     # Somebody looks at them on another device.
     feed.seen_at = ago()
-    tab.come_back()
-    expect(leading(tab, "Notifications")).to_be_visible()
+    tab.come_back(shows=leading(tab, "Notifications"))
 
 
 def test_a_part_of_the_news_is_not_all_that_was_seen(tabs: Tabs, account: Account) -> None:
@@ -201,11 +190,9 @@ def test_what_could_not_be_noted_is_new_again(tabs: Tabs, account: Account) -> N
     feed.seen_at = ago(hours=1)
     feed.rows.append(notification("target.down", BLOG, "https://blog.example.com/ is down: it answered 500.", seconds=1))
     tab.fails("**/api/notifications/seen", 503, "service_unavailable")
-    tab.come_back()
-    expect(rows(tab)).to_have_count(4)
+    tab.come_back(counts=(rows(tab), 4))
     tab.page.get_by_role("link", name="Links").click()
-    tab.come_back()
-    expect(leading(tab, "Notifications, 3 new")).to_be_visible()
+    tab.come_back(shows=leading(tab, "Notifications, 3 new"))
 
 
 def test_notifications_lead_to_their_links_and_monitored_urls(tabs: Tabs, account: Account) -> None:

@@ -74,16 +74,13 @@ def test_a_range_governs_all_numbers_and_can_be_gone_back_from(tabs: Tabs, shop:
     tab = tabs.open(shop, "overview?table=1")
     clicks_are(tab, CLICKS)
     expect(days(tab)).to_have_count(30)
-    tab.press(tab.button("7 d"))
-    expect(days(tab)).to_have_count(7)
-    tab.press(tab.button("12 mo"))
-    expect(days(tab)).to_have_count(365)
+    tab.press(tab.button("7 d"), counts=(days(tab), 7))
+    tab.press(tab.button("12 mo"), counts=(days(tab), 365))
     clicks_are(tab, CLICKS)
     expect(tab.page.locator(".top-links")).to_contain_text("12 months")
     expect(bars(tab, "Devices").first).to_be_visible()
     assert tab.view() == "overview?table=1&range=12m"
-    tab.page.reload()
-    expect(days(tab)).to_have_count(365)
+    tab.reload(counts=(days(tab), 365))
     tab.page.go_back()
     expect(days(tab)).to_have_count(7)
     tab.page.go_back()
@@ -134,8 +131,7 @@ def test_people_and_bots_are_told_apart_and_nothing_filters(tabs: Tabs, shop: Ac
     whose = visitors(tab).get_by_role("group", name="Whose clicks")
     expect(tab.button("People", whose)).to_have_attribute("aria-pressed", "true")
     expect(bars(tab, "Countries").filter(has_text="Norway")).to_contain_text("4")
-    tab.press(tab.button("Bots", whose))
-    expect(bars(tab, "Devices")).to_have_count(1)
+    tab.press(tab.button("Bots", whose), counts=(bars(tab, "Devices"), 1))
     expect(bars(tab, "Devices")).to_contain_text("Bot")
     assert tab.view().endswith("?audience=bot&audience=prefetch")
     tab.press(tab.button("All", whose), shows=bars(tab, "Devices").filter(has_text="Desktop"))
@@ -185,7 +181,7 @@ def test_visitors_that_cannot_be_read_take_nothing_else_with_them(tabs: Tabs, sh
 def test_a_tag_has_a_page(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview?range=7d")
     clicks_are(tab, CLICKS)
-    tab.pick(tag_choice(tab), "winter", shows=tab.heading("Tag winter"))
+    tab.pick(tag_choice(tab), "winter", heading="Tag winter")
     clicks_are(tab, len(VISITS))
     expect(tab.figures()).to_contain_text(re.compile(r"Links\s*1"))
     # About the same time.
@@ -202,11 +198,9 @@ def test_a_tag_has_a_page(tabs: Tabs, shop: Account) -> None:
 
 
 def test_a_tag_in_the_query_leads_to_its_page_even_without_links(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "overview?tag=a%2Fb+c&range=7d")
-    expect(tab.heading("Tag a/b c")).to_be_visible()
+    tab = tabs.open(shop, "overview?tag=a%2Fb+c&range=7d", heading="Tag a/b c")
     assert tab.view() == f"{page_of('a/b c')}?range=7d"
-    tab.open("tags/nobody%20has%20this")
-    expect(tab.page.get_by_text("No link has this tag.")).to_be_visible()
+    tab.open("tags/nobody%20has%20this", shows="No link has this tag.")
     tab.follow(tab.page.get_by_role("main").get_by_role("link", name="All tags"), "Tags")
 
 
@@ -235,6 +229,5 @@ def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:
     assert countries.decode().splitlines()[:2] == ["country,clicks", "NO,4"]
     name, picture = saved(tab, "Chart as a picture")
     assert name == "overview-clicks.png" and picture.startswith(PNG)
-    tab.go(page_of("a/b c"))
-    expect(tab.heading("Tag a/b c")).to_be_visible()
+    tab.go(page_of("a/b c"), heading="Tag a/b c")
     assert saved(tab, "Clicks over time")[0] == "a-b c-series.csv"

@@ -195,7 +195,7 @@ def test_it_does_what_the_page_can_do(tabs: Tabs, shop: Account, input_device: s
     tab.keys("Escape")
 
     tab.keys("j")
-    row = tab.page.get_by_role("list", name="Links").get_by_role("listitem").first.get_by_role("link")
+    row = tab.links.first.get_by_role("link")
     expect(row).to_be_focused()
     tab.keys("Control+k", shows=option(tab, "QR code q"))
     assert {"Copy", "QR code", "Edit", "Select"} <= set(options(tab, "On this page"))
@@ -276,7 +276,7 @@ def test_it_takes_the_very_next_key_and_what_is_typed_before_loading(tabs: Tabs,
     expect(field(tab)).to_have_value("setti")
     held.let_go()
     expect(option(tab, "Settings")).to_be_visible()
-    tab.keys("Enter", shows=tab.heading("Settings"))
+    tab.keys("Enter", heading="Settings")
 
 
 def test_who_is_in_no_workspace_finds_pages_and_workspaces(tabs: Tabs, account: Account, input_device: str) -> None:

@@ -33,7 +33,7 @@ def test_what_happens_to_links_is_said(tabs: Tabs, account: Account) -> None:
     tab = listen(tabs.open(account, "links"))
     tab.write(tab.page.get_by_label("Paste a long URL"), "https://example.com/new", then="Enter")
     hears(tab, "Link created. Copied.")
-    expect(tab.page.get_by_role("list", name="Links").get_by_role("listitem")).to_have_count(3)
+    expect(tab.links).to_have_count(3)
 
     search = tab.page.get_by_label("Search links")
     tab.write(search, "sale")
@@ -43,7 +43,7 @@ def test_what_happens_to_links_is_said(tabs: Tabs, account: Account) -> None:
     tab.press(tab.button("Show all links"))
     hears(tab, re.compile("^3 links$"))
 
-    row = tab.page.get_by_role("list", name="Links").get_by_role("listitem").filter(has_text="Terms")
+    row = tab.links.filter(has_text="Terms")
     tab.press(row.get_by_role("checkbox"))
     hears(tab, re.compile("^1 link selected$"))
     tab.press(tab.button("Select none"))

@@ -130,7 +130,7 @@ def test_rules_and_variants_are_written(tabs: Tabs, editable: Account, api: Api,
     # What they do is in the statistics.
     api.click(editable.links[0]["short_code"], agent=PHONE)
     editable.wait_for(f"/api/stats/{editable.links[0]['short_code']}", lambda stats: bool(stats.get("destinations")))
-    tab.page.reload()
+    tab.reload()
     expect(tab.page.get_by_role("list", name="Destinations")).to_contain_text("iPhones")
 
 
@@ -278,7 +278,7 @@ def test_a_history_is_read_when_it_is_opened(tabs: Tabs, editable: Account) -> N
     put_rules(editable)
     tab = tabs.open(editable, page_of(editable))
     asked = tab.requests(r"/history\?")
-    tab.page.reload()
+    tab.reload()
     tab.settled()
     assert asked == []
 
@@ -290,8 +290,7 @@ def test_a_history_is_read_when_it_is_opened(tabs: Tabs, editable: Account) -> N
         expect(entries.nth(1)).to_contain_text(words)
     expect(entries.nth(2)).to_contain_text("changed the limit from 21 to 22")
     judge(tab, "a history")
-    tab.press(tab.button("Load more"))
-    expect(entries).to_have_count(24)
+    tab.press(tab.button("Load more"), counts=(entries, 24))
     expect(entries.last).to_contain_text("limited its uses to 1")
     expect(entries.nth(20)).to_be_focused()
     expect(tab.button("Load more")).to_have_count(0)
@@ -317,8 +316,7 @@ def test_admins_choose_whether_destinations_may_change(tabs: Tabs, account: Acco
     expect(tab.page.get_by_text("Visitors have to trust your workspace, not what they have seen.")).to_be_visible()
     tab.press(tab.button("Save"), says="Workspace saved.")
     assert account.call("GET", "/api/workspace")["destinations"] == "editable"
-    tab.go(page_of(account))
-    expect(tab.button("Change destination")).to_be_visible()
+    tab.go(page_of(account), shows=tab.button("Change destination"))
 
     # Others see it only.
     other = tabs.open(account, "settings", answers=as_account(account, role="member"))

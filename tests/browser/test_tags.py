@@ -42,8 +42,7 @@ def test_a_tag_leads_to_its_links_and_to_its_numbers(tabs: Tabs, shop: Account) 
     tab = tabs.open(shop, "links")
     tab.follow(tab.page.get_by_role("navigation", name="Pages").get_by_role("link", name="Tags"), "Tags")
     expect(names(tab)).to_have_text(["sale", "old", "Spring"])
-    tab.press(tab.page.get_by_role("link", name="2 links with the tag sale"))
-    expect(tab.page.locator(".link-row")).to_have_count(2)
+    tab.press(tab.page.get_by_role("link", name="2 links with the tag sale"), counts=(tab.page.locator(".link-row"), 2))
     assert tab.view() == "links?tag=sale"
     tab.page.go_back()
     tab.follow(tab.page.get_by_role("link", name="Spring", exact=True), "Tag Spring")
@@ -64,8 +63,7 @@ def test_a_tag_is_renamed_or_deleted_and_its_links_stay(tabs: Tabs, shop: Accoun
     expect(names(tab).filter(has_text="Summer/sale 100%")).to_have_count(1)
     expect(names(tab)).to_have_count(3)
     assert tags_of(shop) == [["Spring", "Summer/sale 100%"], ["Summer/sale 100%"], ["old"], ["old"]]
-    tab.page.reload()
-    expect(names(tab).filter(has_text="Summer/sale 100%")).to_have_count(1)
+    tab.reload(counts=(names(tab).filter(has_text="Summer/sale 100%"), 1))
     question = tab.open_dialog("Delete old", "Delete the tag “old”?")
     expect(question).to_contain_text("1 link loses this tag, and archived ones as well. The links stay, with their statistics.")
     tab.press(tab.button("Cancel", question), focuses=tab.button("Delete old"))
@@ -124,16 +122,13 @@ def test_many_tags_are_searched_and_sorted(tabs: Tabs, account: Account) -> None
     expect(names(tab)).to_have_count(6)
     expect(tab.page.get_by_text("6 of 15 tags")).to_be_visible()
     assert tab.view() == "tags?sort=clicks&q=TAG+1"
-    tab.page.reload()
-    expect(names(tab)).to_have_count(6)
+    tab.reload(counts=(names(tab), 6))
     tab.write(tab.page.get_by_label("Search tags"), "nothing has this name")
-    tab.press(tab.button("Show all tags"))
-    expect(names(tab)).to_have_count(15)
+    tab.press(tab.button("Show all tags"), counts=(names(tab), 15))
 
 
 def test_a_workspace_without_tags_says_how_links_get_some(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "tags")
-    expect(tab.page.get_by_text("No link has a tag yet.")).to_be_visible()
+    tab = tabs.open(account, "tags", shows="No link has a tag yet.")
     tab.press(tab.page.get_by_role("main").get_by_role("link", name="To your links"))
     expect(tab.page.get_by_label("Paste a long URL")).to_be_visible()
 

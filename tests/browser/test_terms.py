@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, expect
 from support.api import Account, Api
 from support.tab import Tabs
 from test_every_page import judge
-from test_links import begin_link, rows
+from test_links import begin_link
 
 FALLBACK = "https://example.com/waiting-list"
 PREVIEW = {"title": "Half price", "description": "Until the shelves are empty.", "image": "https://example.com/card.png"}
@@ -50,7 +50,7 @@ def test_a_link_is_made_with_all_terms(tabs: Tabs, account: Account) -> None:
     expect(card.locator("img")).to_have_count(0)
     tab.press(tab.button("Create link", form), says="Link created. Copied.")
 
-    row = rows(tab).first
+    row = tab.links.first
     expect(row).to_contain_text(re.compile(r"Scheduled\s*begins (today|tomorrow) \d\d:\d\d"))
     expect(row.get_by_text("Protected by a password")).to_be_attached()
     made = account.call("GET", "/api/links")["links"][0]
@@ -209,22 +209,18 @@ def statuses(account: Account) -> Account:
 
 
 def test_links_that_wait_or_are_used_up_are_found(tabs: Tabs, statuses: Account) -> None:
-    tab = tabs.open(statuses, "links")
-    expect(rows(tab)).to_have_count(4)
-    expect(rows(tab).filter(has_text="Soon")).to_contain_text(re.compile(r"Scheduled\s*begins"))
-    expect(rows(tab).filter(has_text="Over")).to_contain_text(re.compile(r"Used up\s*1 of 1 used"))
-    expect(rows(tab).filter(has=tab.page.get_by_role("link", name="Used", exact=True))).to_contain_text("1 of 100 used")
+    tab = tabs.open(statuses, "links", links=4)
+    expect(tab.links.filter(has_text="Soon")).to_contain_text(re.compile(r"Scheduled\s*begins"))
+    expect(tab.links.filter(has_text="Over")).to_contain_text(re.compile(r"Used up\s*1 of 1 used"))
+    expect(tab.links.filter(has=tab.page.get_by_role("link", name="Used", exact=True))).to_contain_text("1 of 100 used")
 
-    tab.press(tab.button(re.compile("^Scheduled")))
-    expect(rows(tab)).to_have_count(1)
-    expect(rows(tab)).to_contain_text("Soon")
+    tab.press(tab.button(re.compile("^Scheduled")), links=1)
+    expect(tab.links).to_contain_text("Soon")
     assert tab.view() == "links?status=scheduled"
     tab.press(tab.button(re.compile("^Scheduled")))
-    tab.press(tab.button(re.compile("^Used up")))
-    expect(rows(tab)).to_have_count(1)
-    expect(rows(tab)).to_contain_text("Over")
-    tab.page.reload()
-    expect(rows(tab)).to_have_count(1)
+    tab.press(tab.button(re.compile("^Used up")), links=1)
+    expect(tab.links).to_contain_text("Over")
+    tab.reload(links=1)
     judge(tab, "links that are used up")
     tab.open("overview")
     expect(tab.figures()).to_contain_text("2 active, 1 scheduled, 1 used up")
@@ -241,5 +237,4 @@ def test_a_code_with_hyphens_and_underscores_is_as_good_as_any(tabs: Tabs, accou
             tab.write(form.get_by_label("Code"), code, shows=form.get_by_text("This code is free."))
             tab.press(tab.button("Create link", form), lacks=form)
             assert tab.clipboard() == account.call("GET", f"/api/links/{code}")["short_url"]
-            tab.open(f"links/{code}")
-            expect(tab.heading(re.compile(f"{code}$"))).to_be_visible()
+            tab.open(f"links/{code}", heading=re.compile(f"{code}$"))

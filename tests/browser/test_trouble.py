@@ -126,12 +126,11 @@ def test_a_page_shows_shapes_says_what_failed_and_tries_again(tabs: Tabs, filled
     for view, read in READS.items():
         with subtests.test(view):
             # What another view has read isn't known any more.
-            tab.open("account").page.reload()
+            tab.open("account").reload()
             tab.settled()
             with tab.failing(read, 503, "service_unavailable"):
                 held = tab.hold(read)
-                tab.go(view.format(code=sale_of(filled)))
-                expect(shapes.first).to_be_visible()
+                tab.go(view.format(code=sale_of(filled)), shows=shapes.first)
                 held.let_go()
                 expect(failures.first).to_contain_text("98427fd6-d8a3-4a97-a872-9f752e65f6c0")
             tab.button("Try again", failures.first).click()
@@ -154,7 +153,7 @@ def test_too_many_requests_count_down_and_a_proxy_is_no_success(tabs: Tabs, fill
     # A proxy in between may answer with a page of its own.
     tab.refused.add("502")
     tab.page.route("**/api/keys", lambda route: route.fulfill(status=502, content_type="text/html", body="<h1>Bad gateway</h1>"))
-    tab.page.reload()
+    tab.reload()
     expect(tab.page.get_by_role("main").get_by_role("alert")).to_contain_text("The server answered with 502.")
 
 
@@ -179,16 +178,13 @@ def test_a_slow_change_shows_that_it_works(tabs: Tabs, account: Account) -> None
 
 def test_a_lost_connection_is_said_and_recovered_from(tabs: Tabs, account: Account) -> None:
     account.shorten("https://example.com/a", title="First")
-    tab = tabs.open(account, "links", refused=["ERR_INTERNET_DISCONNECTED"])
-    row = tab.page.get_by_role("list", name="Links").get_by_role("listitem")
-    expect(row).to_have_count(1)
-
+    tab = tabs.open(account, "links", refused=["ERR_INTERNET_DISCONNECTED"], links=1)
     tab.context.set_offline(True)
     expect(tab.page.get_by_text("No connection.")).to_be_visible()
     field = tab.page.get_by_label("Paste a long URL")
     tab.submit("Shorten", {field: "https://example.com/later"})
     expect(tab.page.get_by_role("alert")).to_contain_text("Linklet can’t be reached.")
-    expect(row).to_have_count(1)
+    expect(tab.links).to_have_count(1)
 
     tab.context.set_offline(False)
     expect(tab.page.get_by_text("No connection.")).to_have_count(0)

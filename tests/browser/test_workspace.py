@@ -19,8 +19,7 @@ def test_the_overview_makes_a_link(tabs: Tabs, account: Account) -> None:
 
 
 def test_a_url_is_monitored_and_no_longer(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "monitoring")
-    expect(tab.page.get_by_text("No URL is monitored yet")).to_be_visible()
+    tab = tabs.open(account, "monitoring", shows="No URL is monitored yet")
     field = tab.page.get_by_label("URL to monitor")
     held = tab.hold("**/v1/targets")
     tab.submit("Monitor", {field: "https://status.example.com/health"})
@@ -31,7 +30,7 @@ def test_a_url_is_monitored_and_no_longer(tabs: Tabs, account: Account) -> None:
     expect(field).to_have_value("https://other.example.com/")
     target = tab.page.get_by_role("list", name="Monitored URLs").get_by_role("link")
     expect(target).to_contain_text("status.example.com")
-    tab.press(target, shows=tab.heading(re.compile("status.example.com")))
+    tab.press(target, heading=re.compile("status.example.com"))
     tab.press(tab.button("Stop monitoring", tab.open_dialog("Stop monitoring", "Stop monitoring?")))
     tab.says("status.example.com isn’t monitored any more.")
     expect(tab.page.get_by_text("No URL is monitored yet")).to_be_visible()
@@ -39,11 +38,9 @@ def test_a_url_is_monitored_and_no_longer(tabs: Tabs, account: Account) -> None:
 
 def test_numbers_are_grouped_and_one_is_no_many(tabs: Tabs, account: Account) -> None:
     down = [{"id": f"t_{number}", "url": f"https://{number}.example.com/", "since": "2026-11-12T11:25:00.000Z"} for number in range(1200)]
-    many = tabs.open(account, "monitoring", answers={"**/api/overview": {"down": down}})
-    expect(many.page.get_by_text("1,200 URLs are down")).to_be_visible()
+    many = tabs.open(account, "monitoring", answers={"**/api/overview": {"down": down}}, shows="1,200 URLs are down")
     expect(many.page.get_by_text("and 1,195 more")).to_be_visible()
-    one = tabs.open(account, "monitoring", answers={"**/api/overview": {"down": down[:1]}})
-    expect(one.page.get_by_text("1 URL is down")).to_be_visible()
+    tabs.open(account, "monitoring", answers={"**/api/overview": {"down": down[:1]}}, shows="1 URL is down")
 
 
 def test_a_member_changes_role_and_is_removed(tabs: Tabs, account: Account) -> None:
@@ -114,7 +111,7 @@ def test_colours_are_chosen_and_kept(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "settings")
     tab.press(tab.button("Dark"))
     expect(tab.page.locator("html")).to_have_css("background-color", "rgb(19, 20, 22)")
-    tab.page.reload()
+    tab.reload()
     expect(tab.button("Dark")).to_have_attribute("aria-pressed", "true")
     expect(tab.page.locator("html")).to_have_css("background-color", "rgb(19, 20, 22)")
 
@@ -136,7 +133,7 @@ def test_after_reclaiming_an_address_its_owner_keeps_or_removes_what_was_paused(
     api.call("POST", "/api/auth/password/forgot", {"email": ada.email})
 
     tab = tabs.open(None, api.linked_view(ada.email, "reset"))
-    tab.submit("Change password", {"New password": PASSWORD}, shows=tab.heading("Password changed"))
+    tab.submit("Change password", {"New password": PASSWORD}, heading="Password changed")
     again = api.log_in(ada.email)
     again.wait_for("/api/workspace/members", lambda answer: any("paused_at" in member for member in answer["members"]))
     again.wait_for("/api/keys", lambda answer: all("paused_at" in key for key in answer["keys"]))
@@ -219,7 +216,7 @@ def test_an_invitation_and_a_new_one_lead_out_of_no_workspace(tabs: Tabs, api: A
     tab.submit("Join", {field: f"{api.app}#/invitation?token={token}"}, says=re.compile("Welcome to .+"))
     expect(tab.heading("Links")).to_be_attached()
     expect(tab.page.get_by_role("link", name="Members")).to_be_visible()
-    tab.page.reload()
+    tab.reload()
     expect(tab.heading("Links")).to_be_attached()
 
     # A workspace of one's own is the other way.
@@ -245,7 +242,7 @@ def only_with(account: Account, bodies: dict[str, Any]) -> dict[str, Any]:
 def test_an_item_of_a_menu_stays_itself_when_others_appear_above_it(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
     held = tab.hold("**/api/me/workspaces")
-    tab.page.reload()
+    tab.reload()
     tab.button(re.compile("Switch workspace")).click()
     item = tab.page.get_by_role("menu").get_by_role("menuitem", name="New workspace").element_handle()
     held.let_go()
@@ -275,11 +272,10 @@ def test_who_is_in_no_workspace_has_an_account(tabs: Tabs, account: Account) -> 
     asked: list[str] = []
     tab.page.on("request", lambda request: asked.append(request.url))
     tab.open("members")
-    tab.page.reload()
-    expect(tab.heading("You are in no workspace")).to_be_visible()
+    tab.reload(heading="You are in no workspace")
     tab.settled()
     assert not [url for url in asked if "/api/workspace/" in url]
-    tab.pick(tab.button(account.email), "Sign out", shows=tab.heading("Sign in"))
+    tab.pick(tab.button(account.email), "Sign out", heading="Sign in")
 
 
 def test_an_archived_link_of_a_member_is_handed_over_too(tabs: Tabs, account: Account) -> None:
@@ -319,8 +315,7 @@ def test_nobody_is_offered_what_their_role_does_not_allow(tabs: Tabs, account: A
     tab = tabs.open(account.add_member(enters=True, role="viewer"), "links")
     expect(tab.button("Several")).to_have_count(0)
     tab.keys("C", lacks=tab.dialog("New links"))
-    tab.open("tags")
-    expect(tab.page.get_by_role("table", name="Tags").locator(".line-title")).to_have_count(1)
+    tab.open("tags", counts=(tab.page.get_by_role("table", name="Tags").locator(".line-title"), 1))
     expect(tab.button(re.compile("^(Rename|Delete) "))).to_have_count(0)
     tab.open("monitoring")
     tab.keys("Control+k")
@@ -348,13 +343,11 @@ def code_of(slug: str) -> str:
 
 def test_an_address_without_a_workspace_gets_that_of_the_tab(tabs: Tabs, account: Account) -> None:
     slug = account.slug
-    tab = tabs.open(account, "overview?range=7d")
-    expect(tab.heading("Overview")).to_be_visible()
+    tab = tabs.open(account, "overview?range=7d", heading="Overview")
     tab.page.wait_for_url(re.compile("#/w/"))
     assert whole_view(tab) == f"#/w/{slug}/overview?range=7d"
     expect(tab.page.get_by_role("navigation").get_by_role("link", name="Members").first).to_have_attribute("href", f"#/w/{slug}/members")
-    tab.page.reload()
-    expect(tab.heading("Overview")).to_be_visible()
+    tab.reload(heading="Overview")
     assert whole_view(tab) == f"#/w/{slug}/overview?range=7d"
     tab.open("")
     tab.page.wait_for_url(re.compile("#/w/"))
@@ -374,8 +367,7 @@ def test_a_link_of_another_workspace_opens_there_without_moving_other_tabs(tabs:
         expect(there.page.get_by_text("Lamps", exact=True)).to_be_visible()
         expect(there.button(re.compile("Harbour Lamps"))).to_be_visible()
         assert whole_view(there).startswith(f"#/w/{second}/links/{code_of(second)}")
-    there.open(f"w/{ids[first]}/members")
-    expect(there.heading("Members")).to_be_visible()
+    there.open(f"w/{ids[first]}/members", heading="Members")
     assert whole_view(there) == f"#/w/{first}/members"
     here.follow("Members", "Members")
     assert whole_view(here) == f"#/w/{first}/members"
@@ -397,8 +389,7 @@ def test_an_address_of_no_workspace_of_ones_own_says_so_and_fits(tabs: Tabs, api
 
 def test_a_tab_goes_to_and_fro_between_workspaces_by_its_address(tabs: Tabs, account: Account) -> None:
     first, second = two_workspaces(account)
-    tab = tabs.open(account, "settings")
-    expect(tab.heading("Settings")).to_be_visible()
+    tab = tabs.open(account, "settings", heading="Settings")
     tab.pick(tab.button(re.compile("Switch workspace")), "Harbour Lamps", says="You are in Harbour Lamps now.")
     assert whole_view(tab) == f"#/w/{second}/links"
     expect(tab.page.get_by_text("Lamps").first).to_be_visible()

@@ -95,7 +95,7 @@ def faults_of(
         tab.settled()
 
     def load() -> None:
-        tab.page.reload()
+        tab.reload()
         show()
 
     def note_losses(where: str, letters: int) -> None:

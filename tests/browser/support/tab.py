@@ -87,17 +87,23 @@ class Tab:
         if not request.url.startswith((self.own, "data:", "blob:")):
             self.noticed.append(f"a request to elsewhere: {request.method} {request.url}")
 
-    def open(self, view: str = "") -> "Tab":
+    def open(self, view: str = "", **brings: Any) -> "Tab":
         """Shows a view, such as `links?tag=spring`, as if its address had been typed, and waits until it has read what it shows."""
         if HAS_TOKEN_FORM.match(view):
             self.expected.append(TOKEN_FORM_HAS_NO_NAME)
         self.page.goto(self.api.app + (f"#/{view}" if view else ""))
         self.settled()
+        self.brings(**brings)
         return self
 
-    def go(self, view: str) -> None:
+    def go(self, view: str, **brings: Any) -> None:
         """Follows a link to a view."""
         self.page.evaluate("(hash) => { location.hash = hash; }", f"#/{view}")
+        self.brings(**brings)
+
+    def reload(self, **brings: Any) -> None:
+        self.page.reload()
+        self.brings(**brings)
 
     def view(self) -> str:
         """The address behind `#/` and the workspace."""
@@ -115,6 +121,11 @@ class Tab:
     def says(self, text: Words) -> None:
         """Waits for a short message at the edge."""
         expect(self.page.locator(".toast").filter(has_text=text).first).to_be_visible()
+
+    @property
+    def links(self) -> Locator:
+        """The rows of the list of links."""
+        return self.page.get_by_role("list", name="Links").get_by_role("listitem")
 
     def figures(self) -> Locator:
         """The big numbers."""
@@ -149,25 +160,32 @@ class Tab:
         """Waits in one script, since the page's content security policy forbids the one that would evaluate text again and again."""
         assert self.page.evaluate(UNTIL % (condition, seconds * 1_000), arg), f"This has not come about: {condition}"
 
-    def come_back(self) -> None:
+    def come_back(self, **brings: Any) -> None:
         """As if somebody had been in another window: a browser that nobody sees always has the focus."""
         self.page.evaluate("['blur', 'focus'].forEach((name) => window.dispatchEvent(new Event(name)))")
+        self.brings(**brings)
 
     @cached_property
     def input(self) -> Pointer | Keyboard:
         return self.device(self.page)
 
-    def brings(self, says: Words = "", shows: Locator | Words = "", focuses: Locator | None = None, lacks: Locator | None = None) -> None:
-        """Waits for what an action brings about: a short message, what can be seen then, what has the focus, what isn't there. Whatever follows
-        here acts, and takes the same by name."""
+    def brings(
+        self, says: Words = "", shows: Locator | Words = "", heading: Words = "", focuses: Locator | None = None,
+        lacks: Locator | None = None, counts: tuple[Locator, int] | None = None, links: int | None = None,
+    ) -> None:
+        """Waits for what an action brings about: a short message, what can be seen then, the page's heading, what has the focus, what isn't
+        there, of what there are so many, and how many links are listed. Whatever acts or opens takes the same by name."""
         if says:
             self.says(says)
         if shows:
             expect(shows if isinstance(shows, Locator) else self.page.get_by_text(shows)).to_be_visible()
+        if heading:
+            expect(self.heading(heading)).to_be_visible()
         if focuses:
             expect(focuses).to_be_focused()
-        if lacks:
-            expect(lacks).to_have_count(0)
+        for each, count in [(lacks, 0), counts or (None, 0), (self.links, links)]:
+            if each and count is not None:
+                expect(each).to_have_count(count)
 
     def press(self, target: Locator, **brings: Any) -> None:
         self.input.press(target)
@@ -307,6 +325,7 @@ class Tabs:
         width: int = WIDE[0],
         reduced_motion: Literal["reduce", "no-preference"] = "no-preference",
         answers: Mapping[Any, Any] | None = None,
+        **brings: Any,
     ) -> Tab:
         """A tab in a profile of its own, with the session of the account. `answers` are bodies that are made up, by what is asked for."""
         tab = self.keep(Tab(self.borrow(), self.api, refused))
@@ -316,7 +335,7 @@ class Tabs:
             tab.answers(pattern, body)
         if account:
             tab.page.add_init_script(self.entering(account.kept))
-        return tab.open(view)
+        return tab.open(view, **brings)
 
     def open_new(self, account: Account | None = None, view: str | None = None, answers: Mapping[Any, Any] | None = None, **options: Any) -> Tab:
         """A tab in a profile that has never seen the application, and has no files of it. It is empty without a view."""
