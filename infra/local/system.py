@@ -246,7 +246,7 @@ class System:
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
-                stderr=subprocess.STDOUT,
+                stderr=log,
                 start_new_session=True,  # survives this shell, and can be ended together with its functions
             )
         emulator = Emulator(process.pid, start_time(process.pid) or "", port, emulator_version())
@@ -267,15 +267,10 @@ class System:
         say("Deploying …")
         overrides = [f"{name}={value}" for name, value in parameters.items()]
         command = [str(home / "bin" / "sam"), "deploy", "--config-env", "local", "--parameter-overrides", *overrides]
-        environment = self.environment(emulator) | {
-            "SAM_CLI_TELEMETRY": "0",
-            "__SAM_CLI_APP_DIR": str(self.scratch),
-        }
+        environment = self.environment(emulator) | {"SAM_CLI_TELEMETRY": "0", "__SAM_CLI_APP_DIR": str(self.scratch)}
         with open(self.deploy_log, "w") as log:
-            code = subprocess.run(
-                command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
-            ).returncode
-        if code != 0:
+            ended = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        if ended.returncode != 0:
             if first:
                 self.stop()  # a stack that was never created can't be updated; the next attempt starts afresh
             raise Failure(f"The deployment failed. {end_of(self.deploy_log)}")

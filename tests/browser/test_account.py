@@ -2,11 +2,11 @@
 
 import json
 import re
-import urllib.parse
 
 import pytest
 from playwright.sync_api import Locator, Route, expect
 
+from support.answers import query_of
 from support.api import PASSWORD, Account, Api, Refused, new_email
 from support.states import DOMAINS, REGISTRATION, as_account, own_session
 from support.tab import Tab, Tabs
@@ -288,7 +288,7 @@ def test_somebody_takes_their_data(tabs: Tabs, account: Account) -> None:
 
 
 def test_a_large_export_is_read_in_parts_and_resumes_where_it_failed(tabs: Tabs, account: Account) -> None:
-    parts = Parts(4)
+    parts = Parts()
     tab = tabs.open(account, "account?view=data", refused=[429, 503], answers={EXPORT: parts.answer})
     tab.button("Download my data").click()
     failure = tab.page.get_by_role("alert").filter(has_text="After 200 entries, reading failed.")
@@ -303,14 +303,13 @@ def test_a_large_export_is_read_in_parts_and_resumes_where_it_failed(tabs: Tabs,
 
 
 class Parts:
-    """Of the data, one with too many requests before, and one that fails first."""
+    """Of the data, there are four: one with too many requests before, and one that fails first."""
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    def __init__(self) -> None:
         self.asked: list[str] = []
 
     def answer(self, route: Route) -> None:
-        after = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(route.request.url).query)).get("after", "")
+        after = query_of(route).get("after", "")
         self.asked.append(after)
         often = self.asked.count(after)
         if after == "1" and often == 1:
@@ -319,7 +318,7 @@ class Parts:
             return route.fulfill(status=503, json={"code": "service_unavailable", "detail": "not now"})
         number = int(after or 0)
         items = [{"kind": "link", "id": 100 * number + at} for at in range(100)]
-        return route.fulfill(json={"items": items, "next_cursor": str(number + 1) if number + 1 < self.count else None})
+        return route.fulfill(json={"items": items, "next_cursor": str(number + 1) if number < 3 else None})
 
 
 def test_an_account_is_closed(tabs: Tabs, api: Api, account: Account) -> None:

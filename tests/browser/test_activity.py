@@ -1,11 +1,11 @@
 """What admins see of who has done what in the workspace."""
 
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Route, expect
 
+from support.answers import query_of
 from support.api import Account
 from support.listening import hears, listen
 from support.tab import Tab, Tabs
@@ -141,7 +141,7 @@ def found_at(*pages: int, last: int) -> tuple[list[int], dict[str, Any]]:
     asked: list[int] = []
 
     def answer(route: Route) -> None:
-        page = int(parse_qs(urlsplit(route.request.url).query).get("after", ["0"])[0])
+        page = int(query_of(route).get("after", 0))
         asked.append(page)
         entries = [entry(page, "key.created", person(GRACE, "Grace"))] if page in pages else []
         route.fulfill(json={"entries": entries, "next_cursor": str(page + 1) if page < last else None})

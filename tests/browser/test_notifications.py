@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Route, expect
 
 from support.api import Account
 from support.tab import Tab, Tabs
-from support.answers import ago
+from support.answers import ago, query_of
 from support.feeds import Feed, notification
 
 SHOP, BLOG = "t_7UJmGlcSOIpXh9XKQroFP8", "t_2hxlieh6rcTXYNb8u8Fu21"
@@ -139,8 +139,8 @@ def in_pages(pages: dict[str, tuple[list[dict[str, Any]], str | None]]) -> dict[
     """Answers with the rows behind each cursor, and the cursor after them."""
 
     def answer(route: Route) -> None:
-        after = re.search(r"[?&]after=(\w+)", route.request.url)
-        listed, cursor = pages[after[1] if after else ""]
+        after = query_of(route).get("after", "")
+        listed, cursor = pages[after]
         route.fulfill(json={"notifications": listed, "next_cursor": cursor} | ({} if after else {"seen_at": ago(seconds=1)}))
 
     return {"**/api/notifications?*": answer}

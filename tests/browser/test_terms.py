@@ -1,12 +1,12 @@
 """When and for whom a link works: the form's section, what lists and the link's page show of it, and its codes."""
 
-import datetime
 import re
 
 import pytest
 from playwright.sync_api import Locator, expect
 
-from support.api import Account, Api
+from support.answers import ago
+from support.api import FIREFOX, Account, Api
 from support.tab import Tabs
 from test_every_page import judge
 from test_links import begin_link
@@ -17,10 +17,6 @@ SECTION = "When and for whom"
 PASSWORD = "harbour lights"
 
 
-def at(**hence: float) -> str:
-    return (datetime.datetime.now(datetime.UTC) + datetime.timedelta(**hence)).strftime("%Y-%m-%dT%H:%M:00.000Z")
-
-
 def section(form: Locator) -> Locator:
     return form.locator("details", has_text=SECTION)
 
@@ -29,7 +25,7 @@ def section(form: Locator) -> Locator:
 def agreed(account: Account) -> Account:
     """Somebody with a link that has all terms."""
     visitors = {"fallback_url": FALLBACK, "password": PASSWORD, "forward_query": True, "preview": PREVIEW}
-    account.shorten("https://example.com/agreed", valid_from=at(days=-1), max_clicks=100, **visitors)
+    account.shorten("https://example.com/agreed", valid_from=ago(days=1), max_clicks=100, **visitors)
     return account
 
 
@@ -131,7 +127,7 @@ def test_a_password_is_changed_and_never_shown(tabs: Tabs, agreed: Account, api:
 
 def followed(api: Api, code: str, password: str) -> int:
     """The status with which somebody is answered who knows this password."""
-    head = {"Content-Type": "application/x-www-form-urlencoded", "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
+    head = {"Content-Type": "application/x-www-form-urlencoded", "User-Agent": FIREFOX}
     return api.send("POST", f"/{code}", f"password={password.replace(' ', '+')}".encode(), head)
 
 
@@ -164,16 +160,16 @@ def test_what_is_wrong_with_a_term_stands_at_its_field(tabs: Tabs, account: Acco
 
 
 def test_a_link_begins_before_it_expires(tabs: Tabs, account: Account) -> None:
-    code = account.shorten("https://example.com/window", expires_at=at(days=1))
+    code = account.shorten("https://example.com/window", expires_at=ago(days=-1))
     tab = tabs.open(account, f"links/{code}")
     form = tab.open_dialog("Edit", f"Edit {code}")
     form.locator("summary", has_text=SECTION).click()
     form.get_by_role("button", name="On a date").click()
     beginning = form.get_by_label("Begins on")
-    beginning.fill(at(days=3)[:16])
+    beginning.fill(ago(days=-3)[:16])
     tab.press(tab.button("Save", form))
     expect(beginning).to_have_accessible_description("It has to begin before it expires.")
-    beginning.fill(at(hours=3)[:16])
+    beginning.fill(ago(hours=-3)[:16])
     tab.press(tab.button("Save", form), says="Saved.")
     assert account.call("GET", f"/api/links/{code}")["status"] == "scheduled"
 
@@ -198,7 +194,7 @@ def statuses(account: Account) -> Account:
     account.shorten("https://example.com/plain", title="Plain")
     used = account.shorten("https://example.com/used", title="Used", max_clicks=100)
     over = account.shorten("https://example.com/over", title="Over", max_clicks=1)
-    account.shorten("https://example.com/soon", title="Soon", valid_from=at(days=9))
+    account.shorten("https://example.com/soon", title="Soon", valid_from=ago(days=-9))
     for code in [used, over]:
         account.api.click(code)
     # The API counts once a minute, so nobody may have asked before all of them are there.

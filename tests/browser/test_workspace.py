@@ -269,12 +269,11 @@ def test_who_is_in_no_workspace_has_an_account(tabs: Tabs, account: Account) -> 
     tab = tabs.open(account, "links", answers=in_no_workspace(account.email))
     tab.follow(tab.page.get_by_role("navigation").get_by_role("link", name="Account"), "Account")
     # Loaded again, no other page is tried first.
-    asked: list[str] = []
-    tab.page.on("request", lambda request: asked.append(request.url))
+    asked = tab.requests("/api/workspace/")
     tab.open("members")
     tab.reload(heading="You are in no workspace")
     tab.settled()
-    assert not [url for url in asked if "/api/workspace/" in url]
+    assert asked == []
     tab.pick(tab.button(account.email), "Sign out", heading="Sign in")
 
 

@@ -54,7 +54,7 @@ Words = str | re.Pattern[str]
 class Tab:
     """Wraps a page. `refused` are the statuses and errors that a test provokes: `{404}`, `{"ERR_INTERNET_DISCONNECTED"}`."""
 
-    def __init__(self, context: BrowserContext, api: Api, refused: Iterable[int | str] = ()) -> None:
+    def __init__(self, context: BrowserContext, api: Api, refused: Iterable[int | str] = (), answers: Mapping[Any, Any] | None = None) -> None:
         self.api = api
         self.context = context
         self.page = context.new_page()
@@ -71,6 +71,8 @@ class Tab:
         self.page.on("request", self.see)
         self.page.on("requestfinished", lambda request: self.under_way.discard(request))
         self.page.on("requestfailed", lambda request: self.under_way.discard(request))
+        for pattern, body in (answers or {}).items():
+            self.answers(pattern, body)
 
     def hear(self, message: ConsoleMessage) -> None:
         """No message is expected, not even a warning. A violation of the content security policy is one, too."""
@@ -328,11 +330,9 @@ class Tabs:
         **brings: Any,
     ) -> Tab:
         """A tab in a profile of its own, with the session of the account. `answers` are bodies that are made up, by what is asked for."""
-        tab = self.keep(Tab(self.borrow(), self.api, refused))
+        tab = self.keep(Tab(self.borrow(), self.api, refused, answers))
         tab.page.set_viewport_size({"width": width, "height": WIDE[1]})
         tab.page.emulate_media(reduced_motion=reduced_motion)
-        for pattern, body in (answers or {}).items():
-            tab.answers(pattern, body)
         if account:
             tab.page.add_init_script(self.entering(account.kept))
         return tab.open(view, **brings)
@@ -342,9 +342,7 @@ class Tabs:
         context = self.context(**options)
         if account:
             context.add_init_script(self.entering(account.kept))
-        tab = self.keep(Tab(context, self.api))
-        for pattern, body in (answers or {}).items():
-            tab.answers(pattern, body)
+        tab = self.keep(Tab(context, self.api, answers=answers))
         return tab if view is None else tab.open(view)
 
     def open_touched(self, account: Account, view: str, width: int, height: int) -> Tab:
