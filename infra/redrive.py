@@ -38,12 +38,8 @@ def messages(queue: str) -> Iterator[Message]:
     misses = 0
     while misses < 3:  # a single empty answer does not mean an empty queue
         found = sqs.receive_message(
-            QueueUrl=queue,
-            MaxNumberOfMessages=10,
-            WaitTimeSeconds=1,
-            VisibilityTimeout=HOLD_SECONDS,
-            AttributeNames=["SentTimestamp", "ApproximateReceiveCount"],
-            MessageAttributeNames=["All"],
+            QueueUrl=queue, MaxNumberOfMessages=10, WaitTimeSeconds=1, VisibilityTimeout=HOLD_SECONDS,
+            AttributeNames=["SentTimestamp", "ApproximateReceiveCount"], MessageAttributeNames=["All"],
         ).get("Messages", [])
         fresh = [each for each in found if each["MessageId"] not in seen]
         seen |= {each["MessageId"] for each in fresh}
@@ -149,12 +145,8 @@ def records_in_stream(batch: dict[str, Any]) -> list[dict[str, Any]]:
     streams = boto3.client("dynamodbstreams")
     found: list[dict[str, Any]] = []
     try:
-        iterator = streams.get_shard_iterator(
-            StreamArn=batch["streamArn"],
-            ShardId=batch["shardId"],
-            ShardIteratorType="AT_SEQUENCE_NUMBER",
-            SequenceNumber=batch["startSequenceNumber"],
-        )["ShardIterator"]
+        place = {"StreamArn": batch["streamArn"], "ShardId": batch["shardId"], "SequenceNumber": batch["startSequenceNumber"]}
+        iterator = streams.get_shard_iterator(ShardIteratorType="AT_SEQUENCE_NUMBER", **place)["ShardIterator"]
         last, empty_pages = int(batch["endSequenceNumber"]), 0
         while iterator:
             answer = streams.get_records(ShardIterator=iterator, Limit=100)

@@ -241,12 +241,7 @@ class System:
         say(f"Starting the emulator on 127.0.0.1:{port} …")
         with open(self.log, "w") as log:
             process = subprocess.Popen(
-                [home / "bin" / "python", EMULATOR],
-                cwd=self.scratch,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
+                [home / "bin" / "python", EMULATOR], cwd=self.scratch, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True,  # survives this shell, and can be ended together with its functions
             )
         emulator = Emulator(process.pid, start_time(process.pid) or "", port, emulator_version())

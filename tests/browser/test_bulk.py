@@ -1,4 +1,4 @@
-"""Many links at once: made from lines, changed as a selection, and changed by a job as all that match."""
+"""Many links at once: made from lines, and changed by a job as all that match."""
 
 import re
 from collections.abc import Callable
@@ -12,9 +12,7 @@ from support.api import Account
 from support.faults import assert_usable_by_everybody, layout_faults
 from support.input import Keyboard
 from support.tab import Tab, Tabs
-from test_links import select
-
-BULK = "**/api/links/bulk"
+from test_links import BULK
 
 
 def write_lines(tab: Tab, *lines: str) -> Locator:
@@ -181,49 +179,6 @@ def test_several_urls_that_are_pasted_are_lines(tabs: Tabs, account: Account, vi
     tab.keys("ControlOrMeta+v")
     expect(field_of(tab.dialog("New links"))).to_have_value(pasted)
     expect(tab.button("Create 2 links", tab.dialog("New links"))).to_be_visible()
-
-
-@pytest.fixture
-def shop(account: Account) -> Account:
-    """Somebody with three links, the second of which expires."""
-    account.shorten("https://shop.example.com/winter", title="Winter sale")
-    account.shorten("https://shop.example.com/spring", title="Spring sale", expires_at="2099-01-01T00:00:00Z")
-    account.shorten("https://example.com/terms", title="Terms")
-    account.wait_for("/api/links", lambda answer: len(answer["links"]) == 3)
-    return account
-
-
-def expiries_of(shop: Account) -> list[str | None]:
-    return [link["expires_at"] and link["expires_at"][:4] for link in shop.call("GET", "/api/links")["links"]]
-
-
-def test_many_links_get_an_expiry_or_are_deleted_with_statistics(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "links", links=3)
-    tab.pick(tab.button("More for the selected links", select(tab, 0, 1, 2)), "Set expiry")
-    form = tab.dialog("When 3 links expire")
-    tab.press(form.get_by_role("button", name="30 days"))
-    assert tab.sent(BULK, tab.button("Change 3 links", form))["codes"] == [link["short_code"] for link in shop.links]
-    tab.says(re.compile("^3 links set to expire "))
-    assert None not in expiries_of(shop) and "2099" not in expiries_of(shop)
-    tab.press(tab.button("Undo"), says="Undone for 3 links.")
-    assert expiries_of(shop) == [None, "2099", None]
-
-    tab.pick(tab.button("More for the selected links", select(tab, 0, 2)), "Delete with statistics")
-    tab.press(tab.button("Delete 2", tab.dialog("Delete 2 links with statistics?")), says="2 links deleted, with statistics.")
-    expect(tab.links).to_have_count(1)
-    expect(tab.links).to_contain_text("Spring sale")
-    shop.wait_for("/api/links?status=all", lambda answer: [link["title"] for link in answer["links"]] == ["Spring sale"])
-
-
-def test_a_selection_that_comes_too_soon_waits_and_goes_on(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "links", links=3)
-    with tab.failing(BULK, 429, "rate_limited", headers={"retry-after": "2"}):
-        bar = select(tab, 0, 1)
-        tab.press(tab.button("Archive", bar))
-        expect(bar).to_contain_text("0 of 2 … goes on in")
-        expect(tab.button("Tags", bar)).to_be_disabled()
-    tab.says("2 links archived.")
-    expect(tab.links).to_have_count(1)
 
 
 @pytest.fixture

@@ -213,8 +213,7 @@ def test_a_link_for_another_account_asks_for_its_password_or_signs_out(tabs: Tab
     tab = tabs.open(account, "verify?token=vrf_0")
     tab.fails("**/api/auth/verify", 403, "forbidden")
     tab.button("Confirm this address").click()
-    tab.button("Sign out").click()
-    expect(tab.page.get_by_label("Password", exact=True)).to_be_visible()
+    tab.click(tab.button("Sign out"), shows=tab.page.get_by_label("Password", exact=True))
     assert tab.view() == "verify?token=vrf_0"
 
 
@@ -281,8 +280,7 @@ def test_a_form_is_there_although_nobody_says_how_people_register(tabs: Tabs) ->
     tab = tabs.open(None, "sign-in")
     tab.fails(REGISTRATION, 503, "service_unavailable")
     tab.reload()
-    tab.page.get_by_role("link", name="Create an account").click()
-    expect(tab.page.get_by_label("Password")).to_be_visible()
+    tab.click(tab.page.get_by_role("link", name="Create an account"), shows=tab.page.get_by_label("Password"))
 
 
 def test_somebody_makes_a_workspace_and_goes_back(tabs: Tabs, account: Account, input_device: str) -> None:

@@ -184,8 +184,7 @@ def test_a_link_for_another_account_can_be_used_by_everybody(tabs: Tabs, api: Ap
     tab.fails("**/api/auth/verify", 403, "forbidden")
 
     def shown() -> None:
-        tab.button("Confirm this address").click()
-        expect(tab.page.get_by_label("Password of that account")).to_be_visible()
+        tab.click(tab.button("Confirm this address"), shows=tab.page.get_by_label("Password of that account"))
 
     assert_no_faults(faults_of(tab, shown, lambda: wrong_page(tree_of(tab), is_framed=False)))
 
@@ -214,8 +213,7 @@ def test_a_form_with_errors_can_be_used_by_everybody(tabs: Tabs, filled: Account
         form.get_by_label("How often it may be used").fill("0")
         form.get_by_label("Headline").fill("Half price")
         form.get_by_label("Picture").fill("https://example.com/card.png")
-        tab.button("Create link", form).click()
-        expect(form.locator("[aria-invalid=true]")).to_have_count(2)
+        tab.click(tab.button("Create link", form), counts=(form.locator("[aria-invalid=true]"), 2))
 
     assert_no_faults(faults_of(tab, shown, lambda: wrong_names(tree_of(tab))))
 

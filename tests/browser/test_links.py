@@ -11,6 +11,8 @@ from support.api import Account
 from support.input import Keyboard
 from support.tab import Tab, Tabs, from_nowhere
 
+BULK = "**/api/links/bulk"
+
 
 def begin_link(tabs: Tabs, account: Account, url: str, **more: Any) -> tuple[Tab, Locator]:
     """The list, with the form of a new link."""
@@ -260,8 +262,7 @@ def test_a_link_is_made_with_everything_and_changed(tabs: Tabs, account: Account
 def test_rows_that_were_loaded_stay_when_one_comes_back(tabs: Tabs, account: Account) -> None:
     *links, newest = made_up_links(201)
     tab = tabs.open(account, "links", answers=listed(links))
-    tab.button("Load more").click()
-    expect(tab.page.get_by_text("150 of 200")).to_be_visible()
+    tab.click(tab.button("Load more"), shows="150 of 200")
     links.insert(0, newest)
     tab.come_back(shows="151 of 201")
     tab.page.evaluate("scrollTo(0, 0)")
@@ -402,6 +403,40 @@ def test_many_links_get_tags_and_lose_others_and_have_them_back(tabs: Tabs, shop
     expect(tab.links.get_by_role("button", name="Only links with the tag sale")).to_have_count(2)
 
 
+def expiries_of(shop: Account) -> list[str | None]:
+    return [link["expires_at"] and link["expires_at"][:4] for link in shop.call("GET", "/api/links")["links"]]
+
+
+def test_many_links_get_an_expiry_or_are_deleted_with_statistics(tabs: Tabs, shop: Account) -> None:
+    shop.call("PATCH", f"/api/links/{shop.links[1]['short_code']}", {"expires_at": "2099-01-01T00:00:00Z"})
+    tab = tabs.open(shop, "links", links=3)
+    tab.pick(tab.button("More for the selected links", select(tab, 0, 1, 2)), "Set expiry")
+    form = tab.dialog("When 3 links expire")
+    tab.press(form.get_by_role("button", name="30 days"))
+    assert tab.sent(BULK, tab.button("Change 3 links", form))["codes"] == [link["short_code"] for link in shop.links]
+    tab.says(re.compile("^3 links set to expire "))
+    assert None not in expiries_of(shop) and "2099" not in expiries_of(shop)
+    tab.press(tab.button("Undo"), says="Undone for 3 links.")
+    assert expiries_of(shop) == [None, "2099", None]
+
+    tab.pick(tab.button("More for the selected links", select(tab, 0, 2)), "Delete with statistics")
+    tab.press(tab.button("Delete 2", tab.dialog("Delete 2 links with statistics?")), says="2 links deleted, with statistics.")
+    expect(tab.links).to_have_count(1)
+    expect(tab.links).to_contain_text("Spring sale")
+    shop.wait_for("/api/links?status=all", lambda answer: [link["title"] for link in answer["links"]] == ["Spring sale"])
+
+
+def test_a_selection_that_comes_too_soon_waits_and_goes_on(tabs: Tabs, shop: Account) -> None:
+    tab = tabs.open(shop, "links", links=3)
+    with tab.failing(BULK, 429, "rate_limited", headers={"retry-after": "2"}):
+        bar = select(tab, 0, 1)
+        tab.press(tab.button("Archive", bar))
+        expect(bar).to_contain_text("0 of 2 … goes on in")
+        expect(tab.button("Tags", bar)).to_be_disabled()
+    tab.says("2 links archived.")
+    expect(tab.links).to_have_count(1)
+
+
 def test_many_links_are_archived_and_brought_back(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
     tab.press(tab.button("Archive", select(tab, 0, 1)), says="2 links archived.", links=1, shows="1 of 1")
@@ -537,8 +572,7 @@ def test_keys_move_through_the_list_and_act(tabs: Tabs, shop: Account) -> None:
     tab.keys("q", shows=tab.dialog("QR code"))
     tab.keys("Escape", focuses=links.nth(2))
     tab.keys("a", says="Archived. It works as before.", counts=(links, 2), focuses=links.nth(1))
-    tab.button("Undo").click()
-    expect(links).to_have_count(3)
+    tab.click(tab.button("Undo"), counts=(links, 3))
     links.nth(2).focus()
     tab.keys("e", shows=tab.dialog(re.compile("^Edit ")))
     tab.keys("Escape", focuses=links.nth(2))

@@ -150,9 +150,7 @@ def test_more_are_loaded_across_what_is_looked_at_in_vain(tabs: Tabs, account: A
     pages = in_pages({"": ([], "a"), "a": (many(1), "b"), "b": ([], "c"), "c": ([], "d"), "d": (many(3)[2:], None)})
     tab = tabs.open(account, "notifications?kind=milestone", answers=pages)
     expect(rows(tab)).to_have_count(1)
-    tab.button("Load more").click()
-    expect(rows(tab)).to_have_count(2)
-    expect(tab.button("Load more")).to_have_count(0)
+    tab.click(tab.button("Load more"), counts=(rows(tab), 2), lacks=tab.button("Load more"))
     # They stay when the beginning is read again.
     tab.come_back()
     tab.settled()
@@ -178,8 +176,7 @@ def test_a_part_of_the_news_is_not_all_that_was_seen(tabs: Tabs, account: Accoun
     expect(rows(tab).filter(has_text="New. ")).to_have_count(1)
     assert feed.marked == []
     expect(leading(tab, "Notifications, 2 new")).to_be_visible()
-    tab.button("Important").click()
-    expect(leading(tab, "Notifications")).to_be_visible()
+    tab.click(tab.button("Important"), shows=leading(tab, "Notifications"))
     expect(rows(tab).filter(has_text="New. ")).to_have_count(2)
     assert len(feed.marked) == 1
 

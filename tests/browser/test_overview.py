@@ -174,8 +174,7 @@ def test_visitors_that_cannot_be_read_take_nothing_else_with_them(tabs: Tabs, sh
         failure = visitors(tab).get_by_role("alert")
         expect(failure).to_contain_text("The visitors can’t be shown.")
         expect(tab.page.get_by_role("alert")).to_have_count(1)
-    tab.button("Try again", failure).click()
-    expect(bars(tab, "Devices").first).to_be_visible()
+    tab.click(tab.button("Try again", failure), shows=bars(tab, "Devices").first)
 
 
 def test_a_tag_has_a_page(tabs: Tabs, shop: Account) -> None:
@@ -213,8 +212,7 @@ def test_tags_lead_to_their_pages_from_overview_links_and_palette(tabs: Tabs, sh
     tab.page.get_by_role("combobox", name="Find anything").fill("100% w")
     use_option = tab.page.get_by_role("group", name="Tags").get_by_role("option", name=re.compile("^100% wool"))
     expect(use_option).to_be_visible()
-    use_option.click()
-    expect(tab.heading("Tag 100% wool")).to_be_visible()
+    tab.click(use_option, heading="Tag 100% wool")
 
 
 def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:

@@ -17,8 +17,7 @@ from test_trouble import end_session
 def test_a_session_that_is_over_is_read_as_a_question(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "members")
     end_session(tab)
-    tab.page.get_by_role("link", name="Overview").click()
-    expect(tab.dialog("Your session is over")).to_be_visible()
+    tab.click(tab.page.get_by_role("link", name="Overview"), shows=tab.dialog("Your session is over"))
     tree = tree_of(tab)
     assert wrong_names(tree) == []
     (opened,) = tree.find("dialog")
@@ -63,9 +62,7 @@ def test_what_happens_in_a_dialog_is_said(tabs: Tabs, filled: Account) -> None:
     tab.button("Copy picture", qr).click()
     hears(tab, "Picture copied.")
     # It lies over the dialog, and can be used there.
-    tab.button("Dismiss").click()
-    expect(tab.page.locator(".toast")).to_have_count(0)
-    expect(qr).to_be_visible()
+    tab.click(tab.button("Dismiss"), lacks=tab.page.locator(".toast"), shows=qr)
     qr.get_by_label("Colour", exact=True).fill("#eeeeee")
     hears(tab, "These colours are too alike")
     qr.get_by_label("Colour", exact=True).fill("#000000")
@@ -207,6 +204,5 @@ def test_what_is_on_is_read(tabs: Tabs, filled: Account) -> None:
     tab.press(tab.page.locator("summary", has_text="Campaign"))
     assert states("DisclosureTriangle", "Campaign")["expanded"] is True
     assert states("checkbox", "Watch the target")["checked"] == "false"
-    tab.button("Create link").click()
-    expect(tab.page.locator("[aria-invalid=true]")).to_have_count(1)
+    tab.click(tab.button("Create link"), counts=(tab.page.locator("[aria-invalid=true]"), 1))
     assert states("textbox", "Target")["invalid"] == "true"

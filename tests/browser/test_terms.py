@@ -151,8 +151,7 @@ def test_what_is_wrong_with_a_term_stands_at_its_field(tabs: Tabs, account: Acco
             field.fill(value)
             # What is wrong is shown even if the section was closed again.
             form.locator("summary", has_text=SECTION).click()
-            tab.button("Create link", form).click()
-            expect(field).to_be_focused()
+            tab.click(tab.button("Create link", form), focuses=field)
             expect(field).to_have_attribute("aria-invalid", "true")
             expect(field).to_have_accessible_description(re.compile(words))
             field.fill("")

@@ -133,8 +133,7 @@ def test_a_page_shows_shapes_says_what_failed_and_tries_again(tabs: Tabs, filled
                 tab.go(view.format(code=sale_of(filled)), shows=shapes.first)
                 held.let_go()
                 expect(failures.first).to_contain_text("98427fd6-d8a3-4a97-a872-9f752e65f6c0")
-            tab.button("Try again", failures.first).click()
-            expect(failures).to_have_count(0)
+            tab.click(tab.button("Try again", failures.first), lacks=failures)
             expect(shapes).to_have_count(0)
 
 
@@ -147,8 +146,7 @@ def test_too_many_requests_count_down_and_a_proxy_is_no_success(tabs: Tabs, fill
         expect(again).to_be_disabled()
     expect(again).to_have_text("Try again")
     expect(again).to_be_enabled()
-    again.click()
-    expect(tab.page.get_by_text("Nightly export")).to_be_visible()
+    tab.click(again, shows="Nightly export")
 
     # A proxy in between may answer with a page of its own.
     tab.refused.add("502")

@@ -61,13 +61,8 @@ REACHABLE = """
 
 
 def faults_of(
-    tab: Tab,
-    show: Callable[[], object],
-    read: Callable[[], Iterable[str]],
-    *,
-    is_page: bool = False,
-    resized: Callable[[], object] = lambda: None,
-    leave: Callable[[], None] | None = None,
+    tab: Tab, show: Callable[[], object], read: Callable[[], Iterable[str]], *, is_page: bool = False,
+    resized: Callable[[], object] = lambda: None, leave: Callable[[], None] | None = None,
 ) -> list[str]:
     """All faults, each with where it is. `show` is called after each load, and waits for what is judged; `resized` is called after each
     change of the window. `read` judges the accessibility tree, and `leave` what remains when it is left. The letters and the tabulator

@@ -193,6 +193,11 @@ class Tab:
         self.input.press(target)
         self.brings(**brings)
 
+    def click(self, target: Locator, **brings: Any) -> None:
+        """With the pointer, whatever the device of the test is."""
+        target.click()
+        self.brings(**brings)
+
     def keys(self, *keys: str, **brings: Any) -> None:
         for key in keys:
             self.page.keyboard.press(key)
@@ -319,15 +324,8 @@ class Tabs:
         self.device: type[Pointer | Keyboard] = Keyboard
 
     def open(
-        self,
-        account: Account | None = None,
-        view: str = "",
-        *,
-        refused: Iterable[int | str] = (),
-        width: int = WIDE[0],
-        reduced_motion: Literal["reduce", "no-preference"] = "no-preference",
-        answers: Mapping[Any, Any] | None = None,
-        **brings: Any,
+        self, account: Account | None = None, view: str = "", *, refused: Iterable[int | str] = (), width: int = WIDE[0],
+        reduced_motion: Literal["reduce", "no-preference"] = "no-preference", answers: Mapping[Any, Any] | None = None, **brings: Any,
     ) -> Tab:
         """A tab in a profile of its own, with the session of the account. `answers` are bodies that are made up, by what is asked for."""
         tab = self.keep(Tab(self.borrow(), self.api, refused, answers))
