@@ -244,14 +244,11 @@ def test_a_session_is_shown_again_unless_it_has_ended(tabs: Tabs, account: Accou
     tab = tabs.open(account, "account?view=sessions", answers={SESSIONS: listed})
     end = tab.button("Sign out there (Chrome on Windows, Norway)")
     tab.fails("**/api/me/sessions/*", 503, "service_unavailable")
-    end.click()
-    tab.says("That session hasn’t ended. Linklet can’t reach its data at the moment.")
+    tab.click(end, says="That session hasn’t ended. Linklet can’t reach its data at the moment.")
     expect(sessions_of(tab)).to_have_count(2)
     # One that has ended by itself is no failure.
     tab.fails("**/api/me/sessions/*", 404, "session_not_found")
-    end.click()
-    tab.says("That session ends within a minute.")
-    expect(sessions_of(tab)).to_have_count(1)
+    tab.click(end, says="That session ends within a minute.", counts=(sessions_of(tab), 1))
 
 
 def test_somebody_reads_what_has_happened_to_their_account(tabs: Tabs, account: Account) -> None:
@@ -398,10 +395,9 @@ def test_the_palette_leads_to_the_address_of_each_part_of_the_account(tabs: Tabs
     tab.keys("Control+k", lacks=tab.page.get_by_role("option", name="Your sessions"))
     tab.keys("Escape")
 
-    tab.press(tab.button("Sessions"))
-    assert tab.view() == "account?view=sessions"
+    tab.press(tab.button("Sessions"), view="account?view=sessions")
     tab.press(tab.button("Data"), shows=tab.button("Download my data"))
-    tab.page.go_back()
+    tab.go_back()
     expect(tab.button("Sessions")).to_have_attribute("aria-pressed", "true")
     tab.reload(shows=sessions_of(tab).first)
     tab.open("account?view=nonsense", shows=tab.page.get_by_label("Current password"))

@@ -24,10 +24,6 @@ def shop(api: Api, account: Account) -> Account:
     return account
 
 
-def clicks_are(tab: Tab, count: int) -> None:
-    expect(tab.figures()).to_contain_text(re.compile(rf"Clicks\s*{count}(?!\d)"))
-
-
 def bar(tab: Tab, name: str) -> Locator:
     """Such as `Country: Norway`."""
     # Where a slash would end the expression, any letter will do.
@@ -45,66 +41,54 @@ def latest(tab: Tab) -> Locator:
 
 def test_pressing_a_bar_filters_everything_and_back_undoes_it(tabs: Tabs, shop: Account, input_device: str) -> None:
     sale = sale_of(shop)
-    tab = tabs.open(shop, f"links/{sale}")
-    clicks_are(tab, 6)
+    tab = tabs.open(shop, f"links/{sale}", clicks=6)
     tab.press(bar(tab, "Country: Norway"))
     expect(chips(tab)).to_have_text(["Country: Norway"])
-    clicks_are(tab, 4)
+    tab.clicks_are(4)
     expect(latest(tab)).to_have_count(4)
     # Other panels follow, and its own shows what can be had besides.
     expect(bar(tab, "Device: Desktop")).to_have_attribute("aria-label", re.compile("2 clicks"))
     expect(bar(tab, "Country: Norway")).to_have_attribute("aria-pressed", "true")
-    tab.press(bar(tab, "Country: Germany"))
-    clicks_are(tab, 6)
+    tab.press(bar(tab, "Country: Germany"), clicks=6)
     tab.press(bar(tab, "Source: QR code"))
     expect(chips(tab)).to_have_text(["Source: QR code", "Country: Norway", "Country: Germany"])
-    clicks_are(tab, 2)
+    tab.clicks_are(2)
     expect(latest(tab)).to_have_count(2)
     assert sorted(tab.view().partition("?")[2].split("&")) == ["country=DE", "country=NO", "source=qr"]
 
-    tab.reload()
-    clicks_are(tab, 2)
-    tab.page.go_back()
-    clicks_are(tab, 6)
-    tab.page.go_back()
+    tab.reload(clicks=2)
+    tab.go_back(clicks=6)
+    tab.go_back()
     expect(chips(tab)).to_have_text(["Country: Norway"])
-    clicks_are(tab, 4)
-    tab.press(tab.button("Remove Country: Norway"), lacks=chips(tab))
-    clicks_are(tab, 6)
-    assert tab.view() == f"links/{sale}"
+    tab.clicks_are(4)
+    tab.press(tab.button("Remove Country: Norway"), lacks=chips(tab), clicks=6, view=f"links/{sale}")
     assert tab.page.evaluate("document.activeElement !== document.body"), "the focus is lost"
 
 
 def test_a_bar_that_is_pressed_again_and_all_chips_are_taken_away(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, f"links/{sale_of(shop)}?browser=Firefox&device=desktop")
-    clicks_are(tab, 2)
+    tab = tabs.open(shop, f"links/{sale_of(shop)}?browser=Firefox&device=desktop", clicks=2)
     tab.press(bar(tab, "Device: Desktop"))
     expect(chips(tab)).to_have_text(["Browser: Firefox"])
-    tab.press(bar(tab, "Referrer: news.example/today"))
-    clicks_are(tab, 2)
-    tab.press(tab.button("Remove all"))
-    clicks_are(tab, 6)
+    tab.press(bar(tab, "Referrer: news.example/today"), clicks=2)
+    tab.press(tab.button("Remove all"), clicks=6)
     tab.press(bar(tab, "Referrer: Direct"))
     expect(chips(tab)).to_have_text(["Referrer: Direct"])
-    clicks_are(tab, 2)
+    tab.clicks_are(2)
     assert "referrer=%28none%29" in tab.view()
 
 
 def test_people_bots_and_all_are_told_apart(tabs: Tabs, filled: Account) -> None:
     tab = tabs.open(filled, f"links/{sale_of(filled)}")
     whose = tab.page.get_by_role("group", name="Whose clicks")
-    clicks_are(tab, 6)
+    tab.clicks_are(6)
     expect(tab.button("People", whose)).to_have_attribute("aria-pressed", "true")
-    tab.press(tab.button("Bots", whose))
-    clicks_are(tab, 2)
+    tab.press(tab.button("Bots", whose), clicks=2)
     expect(tab.figures()).to_contain_text("by bots and link previews only")
     expect(tab.figures()).not_to_contain_text("Unique visitors")
     expect(latest(tab)).to_have_count(2)
     assert tab.view().endswith("?audience=bot&audience=prefetch")
-    tab.press(tab.button("All", whose))
-    clicks_are(tab, 8)
-    tab.page.go_back()
-    clicks_are(tab, 2)
+    tab.press(tab.button("All", whose), clicks=8)
+    tab.go_back(clicks=2)
 
 
 def test_how_much_was_looked_at_is_said(tabs: Tabs, shop: Account) -> None:
@@ -205,8 +189,7 @@ def test_links_are_compared_also_with_one_that_is_gone(tabs: Tabs, api: Api, acc
     tab.press(tab.button("7 d"))
     tab.press(tab.button(f"Remove {codes[2]}"), counts=(table.get_by_role("row"), 3))
     assert codes[0] in tab.view() and codes[2] not in tab.view() and "range=7d" in tab.view()
-    tab.page.go_back()
-    expect(table.get_by_role("row")).to_have_count(4)
+    tab.go_back(counts=(table.get_by_role("row"), 4))
     tab.follow(table.get_by_role("link", name=codes[0]), re.compile(codes[0]))
 
     # One that is gone keeps none from being compared.
@@ -226,8 +209,7 @@ def saved(tab: Tab, item: str) -> tuple[str, bytes]:
 
 def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:
     sale = sale_of(shop)
-    tab = tabs.open(shop, f"links/{sale}?country=NO")
-    clicks_are(tab, 4)
+    tab = tabs.open(shop, f"links/{sale}?country=NO", clicks=4)
     name, series = saved(tab, "Clicks over time")
     assert name == f"{sale}-series.csv"
     head, *rows = series.decode().splitlines()
@@ -247,8 +229,7 @@ def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:
 def test_a_refused_filter_can_be_removed_and_a_failed_file_is_said(tabs: Tabs, filled: Account) -> None:
     tab = tabs.open(filled, f"links/{sale_of(filled)}?country=nowhere", refused=[400])
     expect(tab.page.get_by_role("alert").first).to_contain_text("The numbers can’t be read.")
-    tab.button("Remove Country: nowhere").click()
-    clicks_are(tab, 6)
+    tab.click(tab.button("Remove Country: nowhere"), clicks=6)
     tab.fails("**/api/stats/*?*format=csv*", 503, "service_unavailable")
     tab.pick(tab.button("Download"), "Countries", says=re.compile("This couldn’t be saved."))
 

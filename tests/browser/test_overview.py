@@ -12,7 +12,7 @@ from support.sample_data import VISITS
 from support.listening import hears, listen
 from support.tab import Tab, Tabs
 from test_every_page import judge
-from test_link import PNG, clicks_are, saved
+from test_link import PNG, saved
 
 # Of the visits, one in four is a bot's.
 CLICKS, PEOPLE = 2 * len(VISITS), 2 * (len(VISITS) - 1)
@@ -71,27 +71,23 @@ def test_links_are_counted_by_whether_they_lead(tabs: Tabs, filled: Account) -> 
 
 
 def test_a_range_governs_all_numbers_and_can_be_gone_back_from(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "overview?table=1")
-    clicks_are(tab, CLICKS)
+    tab = tabs.open(shop, "overview?table=1", clicks=CLICKS)
     expect(days(tab)).to_have_count(30)
     tab.press(tab.button("7 d"), counts=(days(tab), 7))
-    tab.press(tab.button("12 mo"), counts=(days(tab), 365))
-    clicks_are(tab, CLICKS)
+    tab.press(tab.button("12 mo"), counts=(days(tab), 365), clicks=CLICKS)
     expect(tab.page.locator(".top-links")).to_contain_text("12 months")
     expect(bars(tab, "Devices").first).to_be_visible()
     assert tab.view() == "overview?table=1&range=12m"
     tab.reload(counts=(days(tab), 365))
-    tab.page.go_back()
-    expect(days(tab)).to_have_count(7)
-    tab.page.go_back()
-    expect(days(tab)).to_have_count(30)
+    tab.go_back(counts=(days(tab), 7))
+    tab.go_back(counts=(days(tab), 30))
 
     dialog = tab.open_dialog("Own", "Choose the days")
     for label in ("First day", "Last day"):
         dialog.get_by_label(label).fill(yesterday())
     tab.press(tab.button("Show", dialog))
     # Nobody has come on that day.
-    clicks_are(tab, 0)
+    tab.clicks_are(0)
     expect(tab.page.locator(".top-links")).to_contain_text("Nobody has followed a link in this time.")
     expect(visitors(tab)).to_contain_text("Nobody has followed a link in this time.")
     assert tab.view() == f"overview?table=1&range=own&from={yesterday()}&to={yesterday()}"
@@ -113,8 +109,7 @@ def test_the_last_days_are_read_once_and_visitors_only_when_seen(tabs: Tabs, sho
     tab = tabs.open(shop, "account")
     overviews, breakdowns = tab.requests(OVERVIEW), tab.requests(BREAKDOWNS)
     tab.page.set_viewport_size({"width": 1280, "height": 500})
-    tab.go("overview")
-    clicks_are(tab, CLICKS)
+    tab.go("overview", clicks=CLICKS)
     tab.settled()
     # Without a time, the top links are those of 7 days.
     assert [bool(url.partition("?")[2]) for url in overviews] == [False, True] and breakdowns == []
@@ -126,8 +121,7 @@ def test_the_last_days_are_read_once_and_visitors_only_when_seen(tabs: Tabs, sho
 
 
 def test_people_and_bots_are_told_apart_and_nothing_filters(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "overview")
-    clicks_are(tab, CLICKS)
+    tab = tabs.open(shop, "overview", clicks=CLICKS)
     whose = visitors(tab).get_by_role("group", name="Whose clicks")
     expect(tab.button("People", whose)).to_have_attribute("aria-pressed", "true")
     expect(bars(tab, "Countries").filter(has_text="Norway")).to_contain_text("4")
@@ -136,10 +130,10 @@ def test_people_and_bots_are_told_apart_and_nothing_filters(tabs: Tabs, shop: Ac
     assert tab.view().endswith("?audience=bot&audience=prefetch")
     tab.press(tab.button("All", whose), shows=bars(tab, "Devices").filter(has_text="Desktop"))
     # Figures and chart have people and all clicks beside each other.
-    clicks_are(tab, CLICKS)
+    tab.clicks_are(CLICKS)
     # Nothing can be filtered by, so nothing is a button.
     expect(bars(tab, "Devices").get_by_role("button")).to_have_count(0)
-    tab.page.go_back()
+    tab.go_back()
     expect(bars(tab, "Devices")).to_have_count(1)
 
     tab.open("overview?map=1")
@@ -150,8 +144,7 @@ def test_people_and_bots_are_told_apart_and_nothing_filters(tabs: Tabs, shop: Ac
     world.focus()
     # The arrows tell one after the other, and none can be taken.
     expect(norway).to_have_attribute("aria-selected", "true")
-    tab.keys("Enter")
-    assert tab.view() == "overview?map=1"
+    tab.keys("Enter", view="overview?map=1")
 
 
 def test_how_much_was_looked_at_is_said(tabs: Tabs, shop: Account) -> None:
@@ -169,8 +162,7 @@ def test_how_much_was_looked_at_is_said(tabs: Tabs, shop: Account) -> None:
 def test_visitors_that_cannot_be_read_take_nothing_else_with_them(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "account")
     with tab.failing("**/api/overview/breakdowns?*", 429, "rate_limited", headers={"retry-after": "2"}):
-        tab.go("overview")
-        clicks_are(tab, CLICKS)
+        tab.go("overview", clicks=CLICKS)
         failure = visitors(tab).get_by_role("alert")
         expect(failure).to_contain_text("The visitors can’t be shown.")
         expect(tab.page.get_by_role("alert")).to_have_count(1)
@@ -178,10 +170,8 @@ def test_visitors_that_cannot_be_read_take_nothing_else_with_them(tabs: Tabs, sh
 
 
 def test_a_tag_has_a_page(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "overview?range=7d")
-    clicks_are(tab, CLICKS)
-    tab.pick(tag_choice(tab), "winter", heading="Tag winter")
-    clicks_are(tab, len(VISITS))
+    tab = tabs.open(shop, "overview?range=7d", clicks=CLICKS)
+    tab.pick(tag_choice(tab), "winter", heading="Tag winter", clicks=len(VISITS))
     expect(tab.figures()).to_contain_text(re.compile(r"Links\s*1"))
     # About the same time.
     assert tab.view() == "tags/winter?range=7d"
@@ -192,13 +182,11 @@ def test_a_tag_has_a_page(tabs: Tabs, shop: Account) -> None:
     expect(tab.page.locator(".link-row")).to_have_count(1)
     assert tab.view() == "links?tag=winter"
     tab.follow("Numbers of the tag winter", "Tag winter")
-    tab.pick(tag_choice(tab), "All links")
-    clicks_are(tab, CLICKS)
+    tab.pick(tag_choice(tab), "All links", clicks=CLICKS)
 
 
 def test_a_tag_in_the_query_leads_to_its_page_even_without_links(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "overview?tag=a%2Fb+c&range=7d", heading="Tag a/b c")
-    assert tab.view() == f"{page_of('a/b c')}?range=7d"
+    tab = tabs.open(shop, "overview?tag=a%2Fb+c&range=7d", heading="Tag a/b c", view=f"{page_of('a/b c')}?range=7d")
     tab.open("tags/nobody%20has%20this", shows="No link has this tag.")
     tab.follow(tab.page.get_by_role("main").get_by_role("link", name="All tags"), "Tags")
 
@@ -216,8 +204,7 @@ def test_tags_lead_to_their_pages_from_overview_links_and_palette(tabs: Tabs, sh
 
 
 def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "overview?range=7d")
-    clicks_are(tab, CLICKS)
+    tab = tabs.open(shop, "overview?range=7d", clicks=CLICKS)
     name, series = saved(tab, "Clicks over time")
     head, *rows = series.decode().splitlines()
     assert (name, head, len(rows)) == ("overview-series.csv", "period,clicks,people", 7)

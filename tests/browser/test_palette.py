@@ -82,7 +82,7 @@ def test_it_leads_to_a_page(tabs: Tabs, shop: Account, input_device: str) -> Non
     take(tab, "Members")
     expect(tab.heading("Members")).to_be_focused()
     expect(tab.dialog("Find anything")).to_have_count(0)
-    tab.page.go_back()
+    tab.go_back()
     expect(tab.heading("Links")).to_be_attached()
 
 

@@ -68,8 +68,7 @@ def test_what_happens_in_a_dialog_is_said(tabs: Tabs, filled: Account) -> None:
     qr.get_by_label("Colour", exact=True).fill("#000000")
     # And it stays when the dialog goes.
     tab.press(tab.button("Copy picture", qr), says="Picture copied.")
-    tab.keys("Escape", lacks=qr)
-    tab.says("Picture copied.")
+    tab.keys("Escape", lacks=qr, says="Picture copied.")
 
 
 def test_what_the_palette_finds_is_said(tabs: Tabs, filled: Account) -> None:

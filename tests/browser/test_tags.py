@@ -44,7 +44,7 @@ def test_a_tag_leads_to_its_links_and_to_its_numbers(tabs: Tabs, shop: Account) 
     expect(names(tab)).to_have_text(["sale", "old", "Spring"])
     tab.press(tab.page.get_by_role("link", name="2 links with the tag sale"), counts=(tab.page.locator(".link-row"), 2))
     assert tab.view() == "links?tag=sale"
-    tab.page.go_back()
+    tab.go_back()
     tab.follow(tab.page.get_by_role("link", name="Spring", exact=True), "Tag Spring")
     assert tab.view() == "tags/Spring"
 

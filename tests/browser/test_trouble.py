@@ -97,8 +97,7 @@ def test_who_has_another_address_meanwhile_goes_on_with_it(tabs: Tabs, account: 
     expect(over.get_by_label("Password")).to_be_focused()
     expect(over.get_by_label("Email")).to_have_value(account.email)
     tab.page.unroute_all()
-    tab.submit("Go on", {"Email": wanted, "Password": PASSWORD}, over, lacks=over)
-    tab.says("Link created.")
+    tab.submit("Go on", {"Email": wanted, "Password": PASSWORD}, over, lacks=over, says="Link created.")
     expect(tab.button(wanted)).to_be_visible()
 
 
@@ -214,7 +213,7 @@ def test_leaving_with_changes_asks(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "overview")
     tab.page.get_by_role("link", name="Links", exact=True).click()
     form = start_link(tab)
-    tab.page.go_back()
+    tab.go_back()
     question = tab.dialog("Close without saving?")
     expect(question).to_be_visible()
     tab.button("Keep editing", question).click()

@@ -48,8 +48,7 @@ def test_a_member_changes_role_and_is_removed(tabs: Tabs, account: Account) -> N
     tab = tabs.open(account, "members")
     members = tab.page.get_by_role("table", name="Members")
     expect(members.get_by_text("Bob", exact=True)).to_be_visible()
-    tab.choose(tab.page.get_by_label("Role of Bob"), "viewer")
-    tab.says("Bob is a viewer now.")
+    tab.choose(tab.page.get_by_label("Role of Bob"), "viewer", says="Bob is a viewer now.")
     tab.press(tab.button("Remove", tab.open_dialog("Remove Bob", "Remove Bob?")), says="Bob is no member any more.")
     expect(members.get_by_text("Bob", exact=True)).to_have_count(0)
     assert [member["email"] for member in account.call("GET", "/api/workspace/members")["members"]] == [account.email]
@@ -247,8 +246,7 @@ def test_an_item_of_a_menu_stays_itself_when_others_appear_above_it(tabs: Tabs, 
     item = tab.page.get_by_role("menu").get_by_role("menuitem", name="New workspace").element_handle()
     held.let_go()
     expect(tab.page.get_by_role("menu").get_by_role("menuitemradio")).to_have_count(1)
-    item.click()
-    expect(tab.dialog("New workspace")).to_be_visible()
+    tab.click(item, shows=tab.dialog("New workspace"))
 
 
 def test_who_may_create_no_workspace_is_told_whom_to_ask(tabs: Tabs, account: Account) -> None:
@@ -390,8 +388,7 @@ def test_a_tab_goes_to_and_fro_between_workspaces_by_its_address(tabs: Tabs, acc
     expect(tab.page.get_by_text("Lamps").first).to_be_visible()
     tab.settled()
 
-    tab.page.go_back()
-    expect(tab.heading("Settings")).to_be_visible()
+    tab.go_back(heading="Settings")
     assert whole_view(tab) == f"#/w/{first}/settings"
     tab.settled()
     tab.page.go_forward()

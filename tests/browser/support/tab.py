@@ -133,6 +133,9 @@ class Tab:
         """The big numbers."""
         return self.page.locator("dl[aria-label=Numbers]")
 
+    def clicks_are(self, count: int) -> None:
+        expect(self.figures()).to_contain_text(re.compile(rf"Clicks\s*{count}(?!\d)"))
+
     def sign_in(self, email: str, password: str = PASSWORD, button: str = "Sign in") -> None:
         self.submit(button, {"Email": email, "Password": password})
 
@@ -162,6 +165,10 @@ class Tab:
         """Waits in one script, since the page's content security policy forbids the one that would evaluate text again and again."""
         assert self.page.evaluate(UNTIL % (condition, seconds * 1_000), arg), f"This has not come about: {condition}"
 
+    def go_back(self, **brings: Any) -> None:
+        self.page.go_back()
+        self.brings(**brings)
+
     def come_back(self, **brings: Any) -> None:
         """As if somebody had been in another window: a browser that nobody sees always has the focus."""
         self.page.evaluate("['blur', 'focus'].forEach((name) => window.dispatchEvent(new Event(name)))")
@@ -173,10 +180,12 @@ class Tab:
 
     def brings(
         self, says: Words = "", shows: Locator | Words = "", heading: Words = "", focuses: Locator | None = None,
-        lacks: Locator | None = None, counts: tuple[Locator, int] | None = None, links: int | None = None,
+        lacks: Locator | None = None, counts: tuple[Locator, int] | None = None, links: int | None = None, clicks: int | None = None,
+        view: str | None = None,
     ) -> None:
         """Waits for what an action brings about: a short message, what can be seen then, the page's heading, what has the focus, what isn't
-        there, of what there are so many, and how many links are listed. Whatever acts or opens takes the same by name."""
+        there, of what there are so many, how many links are listed or clicks counted, and then the view is this one. Whatever acts or
+        opens takes the same by name."""
         if says:
             self.says(says)
         if shows:
@@ -188,6 +197,10 @@ class Tab:
         for each, count in [(lacks, 0), counts or (None, 0), (self.links, links)]:
             if each and count is not None:
                 expect(each).to_have_count(count)
+        if clicks is not None:
+            self.clicks_are(clicks)
+        if view is not None:
+            assert (shown := self.view()) == view, f"The view is {shown}."
 
     def press(self, target: Locator, **brings: Any) -> None:
         self.input.press(target)
@@ -224,8 +237,9 @@ class Tab:
             self.press(button)
         return sent.value.post_data_json
 
-    def choose(self, target: Locator, option: str, label: str = "") -> None:
+    def choose(self, target: Locator, option: str, label: str = "", **brings: Any) -> None:
         self.input.choose(target, option, label)
+        self.brings(**brings)
 
     def open_dialog(self, button: Words, name: Words) -> Locator:
         """Presses a button that opens it."""
