@@ -23,7 +23,6 @@ def test_somebody_changes_their_name(tabs: Tabs, account: Account) -> None:
     tab.press(tab.button("Change your name"), focuses=tab.page.get_by_label("Your name"))
     tab.submit("Save", {"Your name": " Ada  Lovelace "}, says="Name changed.", focuses=tab.button("Change your name"))
     assert account.call("GET", "/api/me")["full_name"].startswith("Ada")
-
     tab.press(tab.button("Change your name"))
     tab.submit("Save", {"Your name": " "}, shows="Not given")
     assert account.call("GET", "/api/me")["full_name"] is None
@@ -83,14 +82,14 @@ def test_an_address_that_waits_gets_another_mail_and_is_taken_back(tabs: Tabs, a
 def test_an_address_waits_on_if_nothing_can_be_sent_or_taken_back(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "account", answers=as_account(account, verified=True, pending_email="lovelace@example.com"))
     again = tab.button("Send the mail again to lovelace@example.com")
+    tab.fails("**/api/auth/verification", 429, "rate_limited")
     held = tab.hold("**/api/auth/verification")
     again.click()
     for button in (again, tab.button("Take back")):
         expect(button).to_have_attribute("aria-disabled", "true")
         button.press("Enter")
     assert len(held.waiting) == 1
-    tab.refused.add("429")
-    held.waiting[0].fulfill(status=429, json={"code": "rate_limited", "detail": "not now"})
+    held.let_go()
     tab.says("The mail wasn’t sent. That was too much at once.")
     expect(again).not_to_have_attribute("aria-disabled", "true")
     tab.fails(ME, 503, "service_unavailable", method="PATCH")
@@ -443,22 +442,13 @@ def test_a_failed_export_moves_the_focus_to_try_again_and_back(tabs: Tabs, accou
 
 def test_who_is_elsewhere_when_reading_ones_data_fails_stays_there(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "account?view=data")
-    refused = {"status": 500, "json": {"status": 500, "code": "internal_error", "detail": "not now"}}
-    first: list[Route] = []
-
-    def hold_the_first(route: Route) -> None:
-        # What is read is tried again at once.
-        if first:
-            return route.fulfill(**refused)
-        return first.append(route)
-
-    tab.answers(EXPORT, hold_the_first)
-    tab.refused.add("500")
+    tab.fails(EXPORT, 500, "internal_error")
+    held = tab.hold(EXPORT)
     with tab.page.expect_request(EXPORT):
         tab.button("Download my data").click()
     elsewhere = tab.button("Close my account")
     elsewhere.focus()
     expect(tab.button("Cancel")).to_be_visible()
-    first[0].fulfill(**refused)
+    held.let_go()
     expect(tab.button("Try again")).to_be_visible()
     expect(elsewhere).to_be_focused()

@@ -20,16 +20,13 @@ REFUSED_WITHIN = 90
 
 
 def begin_closing(tab: Tab) -> Locator:
-    tab.press(tab.button("Close this workspace"))
-    dialog = tab.page.get_by_role("dialog", name=re.compile("^Close .+"))
-    expect(dialog).to_be_visible()
+    dialog = tab.dialog(re.compile("^Close .+"))
+    tab.press(tab.button("Close this workspace"), shows=dialog)
     return dialog
 
 
 def fill_in(tab: Tab, dialog: Locator, slug: str, password: str) -> None:
-    tab.write(dialog.get_by_label("to go on"), slug)
-    tab.write(dialog.get_by_label("Your password"), password)
-    tab.press(dialog.get_by_role("button", name="Close workspace"))
+    tab.submit("Close workspace", {"to go on": slug, "Your password": password}, dialog)
 
 
 def test_a_workspace_is_closed_and_brought_back(tabs: Tabs, account: Account) -> None:

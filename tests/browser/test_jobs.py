@@ -130,8 +130,7 @@ def test_a_job_that_may_not_be_stopped_goes_on(tabs: Tabs, account: Account, min
     tab = tabs.open(account, "tags", answers=Jobs([mine, theirs(2, state="running")]).answers | {"**/api/me": me})
     progress(tab, "0 of 8 changed", "Archive links")
     expect(tab.button("Stop Archive links")).to_have_count(0)
-    tab.refused.add("403")
-    tab.page.route("**/api/jobs/*", lambda route: route.fallback() if route.request.method == "GET" else route.fulfill(status=403, json={"code": "forbidden", "detail": "no"}))
+    tab.fails("**/api/jobs/*", 403, "forbidden", method="DELETE")
     tab.press(tab.button(f"Stop {TITLE}"), says="It wasn’t stopped. This is another person’s or another workspace’s.")
     expect(tab.button(f"Stop {TITLE}")).to_be_enabled()
 

@@ -252,7 +252,6 @@ class Tab:
 
     def answers(self, pattern: Words, body: Any, status: int = 200) -> None:
         """From now on, such a request has this answer; without a body, 204. A function answers by itself."""
-
         answer = {"status": 204} if body is None else {"status": status, "json": body}
         self.page.route(pattern, body if callable(body) else lambda route: route.fulfill(**answer))
 
