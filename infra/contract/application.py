@@ -48,12 +48,9 @@ def complaints(offered: dict[str, str | None], called: dict[str, str]) -> list[s
 
 
 def main() -> int:
-    offered = operations(yaml.safe_load(DOCUMENT.read_text()))
-    called = calls(APPLICATION)
-    found = complaints(offered, called)
-    for complaint in found:
-        print(complaint, file=sys.stderr)
-    if found:
+    offered, called = operations(yaml.safe_load(DOCUMENT.read_text())), calls(APPLICATION)
+    if found := complaints(offered, called):
+        print("\n".join(found), file=sys.stderr)
         return 1
     print(f"The web application calls {len(called)} of {len(offered)} operations. Not called:")
     for operation, reason in offered.items():

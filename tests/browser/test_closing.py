@@ -149,9 +149,8 @@ def test_what_is_wrong_is_said_at_its_field(tabs: Tabs, account: Account) -> Non
     slug = account.slug
     dialog = begin_closing(tab)
     typed, password = dialog.get_by_label("to go on"), dialog.get_by_label("Your password")
-    tab.press(dialog.get_by_role("button", name="Close workspace"))
+    tab.press(dialog.get_by_role("button", name="Close workspace"), focuses=typed)
     expect(typed).to_have_accessible_description(f"Type {slug}, its short name.")
-    expect(typed).to_be_focused()
     expect(password).to_have_accessible_description("Enter your password.")
 
     with tab.failing(CLOSE, 401, "invalid_credentials"):
@@ -227,8 +226,7 @@ def test_what_another_admin_has_brought_back_is_entered(tabs: Tabs, account: Acc
     closed.is_closed = False
     tab.press(tab.button(f"Bring it back ({NAME})"), says=RESTORED)
     other.button(re.compile("Switch workspace")).click()
-    other.page.get_by_role("menuitemradio", name=re.compile(NAME)).click()
-    expect(other.button(re.compile(f"^{NAME}"))).to_be_visible()
+    other.click(other.page.get_by_role("menuitemradio", name=re.compile(NAME)), shows=other.button(re.compile(f"^{NAME}")))
 
 
 def test_who_cannot_bring_it_back_is_told_why(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:

@@ -127,9 +127,8 @@ def test_an_operators_invitation_makes_an_account_for_its_address(tabs: Tabs, ac
     expect(tab.page.get_by_label("Email")).to_have_value(friend)
     expect(tab.page.get_by_label("Email")).not_to_be_editable()
     expect(tab.page.get_by_role("group", name="Account")).to_have_count(0)
-    tab.submit("Create account", {"Password": PASSWORD})
+    tab.submit("Create account", {"Password": PASSWORD}, shows=tab.button(friend))
     expect(tab.heading("Links")).to_be_attached()
-    expect(tab.button(friend)).to_be_visible()
 
 
 def test_an_invitation_for_another_address_or_a_used_one_is_not_accepted(tabs: Tabs, account: Account) -> None:
@@ -193,9 +192,8 @@ def test_an_address_is_confirmed_with_the_password(tabs: Tabs, account: Account)
     expect(password).to_be_focused()
     tab.press(tab.button("Confirm this address"))
     expect(password).to_have_accessible_description("Enter the password of the account.")
-    tab.submit("Confirm this address", {password: "not my password"})
+    tab.submit("Confirm this address", {password: "not my password"}, shows="Never registered here?")
     expect(password).to_have_accessible_description("This isn’t the password of that account.")
-    expect(tab.page.get_by_text("Never registered here?")).to_be_visible()
     tab.submit("Confirm this address", {password: PASSWORD}, heading="Address confirmed")
     assert account.call("GET", "/api/me")["verified"] is True
     tab.follow("Sign in", "Sign in")
