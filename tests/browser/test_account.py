@@ -392,7 +392,7 @@ def test_the_palette_leads_to_the_address_of_each_part_of_the_account(tabs: Tabs
     tab.keys("Control+k", lacks=tab.page.get_by_role("option", name="Your sessions"))
     tab.keys("Escape")
 
-    tab.press(tab.button("Sessions"), view="account?view=sessions")
+    tab.press(tab.button("Sessions"), at="account?view=sessions")
     tab.press(tab.button("Data"), shows=tab.button("Download my data"))
     tab.go_back()
     expect(tab.button("Sessions")).to_have_attribute("aria-pressed", "true")

@@ -41,7 +41,7 @@ def test_activity_is_narrowed_by_what_who_and_when(tabs: Tabs, account: Account)
     audit_log = AuditLog([entry(1, "key.created", mine), entry(2, "member.removed", mine), entry(3, "member.left", hers), entry(4, "job.finished"), entry(900, "member.joined", hers)])
     tab = tabs.open(account, "activity", answers=audit_log.answers)
     expect(rows(tab)).to_have_count(5)
-    tab.pick(tab.button("What"), "Members", counts=(rows(tab), 3), view="activity?what=member")
+    tab.pick(tab.button("What"), "Members", counts=(rows(tab), 3), at="activity?what=member")
 
     tab.press(rows(tab).get_by_role("link", name="Grace").first, counts=(rows(tab), 2))
     tab.press(tab.button("When"))
@@ -54,7 +54,7 @@ def test_activity_is_narrowed_by_what_who_and_when(tabs: Tabs, account: Account)
     tab.reload(shows="Until 31 Jan 2020")
     # Who is no member any more is in no list, and has no name.
     expect(tab.page.get_by_text("By a former member")).to_be_visible()
-    tab.press(tab.button("Clear"), counts=(rows(tab), 5), view="activity")
+    tab.press(tab.button("Clear"), counts=(rows(tab), 5), at="activity")
     tab.pick(tab.button("Who"), "Linklet", counts=(rows(tab), 1))
 
 

@@ -211,7 +211,7 @@ def test_a_link_for_another_account_asks_for_its_password_or_signs_out(tabs: Tab
     tab = tabs.open(account, "verify?token=vrf_0")
     tab.fails("**/api/auth/verify", 403, "forbidden")
     tab.button("Confirm this address").click()
-    tab.click(tab.button("Sign out"), shows=tab.page.get_by_label("Password", exact=True), view="verify?token=vrf_0")
+    tab.click(tab.button("Sign out"), shows=tab.page.get_by_label("Password", exact=True), at="verify?token=vrf_0")
 
 
 TOO_OLD = [

@@ -61,7 +61,7 @@ def test_pressing_a_bar_filters_everything_and_back_undoes_it(tabs: Tabs, shop: 
     tab.go_back()
     expect(chips(tab)).to_have_text(["Country: Norway"])
     tab.clicks_are(4)
-    tab.press(tab.button("Remove Country: Norway"), lacks=chips(tab), clicks=6, view=f"links/{sale}")
+    tab.press(tab.button("Remove Country: Norway"), lacks=chips(tab), clicks=6, at=f"links/{sale}")
     assert tab.page.evaluate("document.activeElement !== document.body"), "the focus is lost"
 
 

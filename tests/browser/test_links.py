@@ -282,7 +282,7 @@ def test_nothing_is_beside_a_drawer_and_nothing_moves_behind_it(tabs: Tabs, shop
 def test_links_are_found_by_word_tag_and_status(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links", links=3)
 
-    tab.write(tab.page.get_by_label("Search links"), "winter", links=1, view="links?q=winter")
+    tab.write(tab.page.get_by_label("Search links"), "winter", links=1, at="links?q=winter")
     tab.press(tab.button("Clear"), links=3)
 
     tab.press(tab.links.get_by_role("button", name="Only links with the tag sale").first, links=2)
@@ -305,7 +305,7 @@ def test_links_are_found_by_word_tag_and_status(tabs: Tabs, shop: Account) -> No
     tab.reload()
     tab.links.get_by_role("link", name="Spring sale").click()
     expect(tab.page.get_by_role("link", name="shop.example.com/spring")).to_be_visible()
-    tab.go_back(links=1, view="links?q=sale&tag=spring&sort=oldest")
+    tab.go_back(links=1, at="links?q=sale&tag=spring&sort=oldest")
 
 
 def test_links_are_found_by_any_of_several_tags_and_without_others(tabs: Tabs, shop: Account, input_device: str) -> None:
@@ -316,7 +316,7 @@ def test_links_are_found_by_any_of_several_tags_and_without_others(tabs: Tabs, s
     tab.pick(tab.button("Tag"), "sale", links=2)
     tab.pick(tab.button("Tag"), "blog")
     tab.page.get_by_text("No link matches these filters.").wait_for()
-    tab.pick(tab.button("All of the tags"), "Links with any of the tags", links=3, view="links?tag=sale&tag=blog&tags=any")
+    tab.pick(tab.button("All of the tags"), "Links with any of the tags", links=3, at="links?tag=sale&tag=blog&tags=any")
 
     tab.pick(tab.button("Tag"), "spring")
     out = tab.button("spring: leave out links with this tag")
@@ -331,7 +331,7 @@ def test_links_are_found_by_any_of_several_tags_and_without_others(tabs: Tabs, s
     tab.press(tab.button("No longer only the tag blog"), links=3)
     tab.press(tab.button("No longer without the tag spring"), links=4)
     tab.press(tab.links.get_by_role("button", name="Only links with the tag spring"), links=1)
-    tab.press(tab.button("Clear"), view="links")
+    tab.press(tab.button("Clear"), at="links")
 
 
 def select(tab: Tab, *numbers: int) -> Locator:
@@ -443,7 +443,7 @@ def test_many_links_are_archived_and_brought_back(tabs: Tabs, shop: Account) -> 
 
     tab.press(tab.button("Archive", select(tab, 0, 1, 2)), says="3 links archived.", shows="All links are archived.")
     tab.reload()
-    tab.press(tab.button("Show 3 archived links, too"), view="links?archived=all")
+    tab.press(tab.button("Show 3 archived links, too"), at="links?archived=all")
     expect(tab.links.filter(has_text="Archived")).to_have_count(3)
 
     bar = select(tab, 1, 2)
@@ -489,7 +489,7 @@ def test_a_link_is_archived_from_its_row_and_from_its_page(tabs: Tabs, shop: Acc
     expect(tab.button(re.compile("^Archived"))).to_have_attribute("aria-pressed", "true")
     tab.pick(tab.links.first.get_by_role("button", name="More"), "Bring back", says="Brought back.")
     expect(tab.page.get_by_text("No link is archived.")).to_be_visible()
-    tab.press(tab.button("Show all links"), links=3, view="links")
+    tab.press(tab.button("Show all links"), links=3, at="links")
 
 
 def test_archived_links_are_found_when_asked_for_and_brought_back(tabs: Tabs, shop: Account) -> None:
@@ -499,11 +499,11 @@ def test_archived_links_are_found_when_asked_for_and_brought_back(tabs: Tabs, sh
     search = tab.page.get_by_label("Search links")
     tab.write(search, "sale", links=1)
     tab.press(tab.button("Show 1 archived link, too"), links=2)
-    tab.press(tab.button(re.compile("^With archived")), view="links?q=sale")
+    tab.press(tab.button(re.compile("^With archived")), at="links?q=sale")
     tab.write(search, "spring", shows="No link matches these filters, but for archived ones.")
     tab.press(tab.button("Clear"))
 
-    tab.press(tab.button(re.compile("^Archived")), view="links?archived=true", links=1)
+    tab.press(tab.button(re.compile("^Archived")), at="links?archived=true", links=1)
     tab.reload()
     expect(tab.links).to_contain_text("Spring sale")
     tab.press(tab.button(re.compile("^Archived")), links=2)

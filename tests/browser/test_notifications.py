@@ -110,7 +110,7 @@ def test_ones_own_new_links_are_under_all_only(tabs: Tabs, account: Account) -> 
     # They are no news, wherever they stand.
     expect(rows(tab).filter(has_text="New. ")).to_have_count(3)
     tab.reload(counts=(rows(tab), 4))
-    tab.press(tab.button("Important"), counts=(rows(tab), 3), view="notifications")
+    tab.press(tab.button("Important"), counts=(rows(tab), 3), at="notifications")
 
 
 def test_a_problem_comes_first_behind_any_number_of_others(tabs: Tabs, account: Account) -> None:

@@ -144,7 +144,7 @@ def test_people_and_bots_are_told_apart_and_nothing_filters(tabs: Tabs, shop: Ac
     world.focus()
     # The arrows tell one after the other, and none can be taken.
     expect(norway).to_have_attribute("aria-selected", "true")
-    tab.keys("Enter", view="overview?map=1")
+    tab.keys("Enter", at="overview?map=1")
 
 
 def test_how_much_was_looked_at_is_said(tabs: Tabs, shop: Account) -> None:
@@ -186,7 +186,7 @@ def test_a_tag_has_a_page(tabs: Tabs, shop: Account) -> None:
 
 
 def test_a_tag_in_the_query_leads_to_its_page_even_without_links(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "overview?tag=a%2Fb+c&range=7d", heading="Tag a/b c", view=f"{page_of('a/b c')}?range=7d")
+    tab = tabs.open(shop, "overview?tag=a%2Fb+c&range=7d", heading="Tag a/b c", at=f"{page_of('a/b c')}?range=7d")
     tab.open("tags/nobody%20has%20this", shows="No link has this tag.")
     tab.follow(tab.page.get_by_role("main").get_by_role("link", name="All tags"), "Tags")
 

@@ -181,10 +181,10 @@ class Tab:
     def brings(
         self, says: Words = "", shows: Locator | Words = "", heading: Words = "", focuses: Locator | None = None,
         lacks: Locator | None = None, counts: tuple[Locator, int] | None = None, links: int | None = None, clicks: int | None = None,
-        view: str | None = None,
+        at: str | None = None,
     ) -> None:
         """Waits for what an action brings about: a short message, what can be seen then, the page's heading, what has the focus, what isn't
-        there, of what there are so many, how many links are listed or clicks counted, and then the view is this one. Whatever acts or
+        there, of what there are so many, how many links are listed or clicks counted, and then which view one is at. Whatever acts or
         opens takes the same by name."""
         if says:
             self.says(says)
@@ -199,8 +199,8 @@ class Tab:
                 expect(each).to_have_count(count)
         if clicks is not None:
             self.clicks_are(clicks)
-        if view is not None:
-            assert (shown := self.view()) == view, f"The view is {shown}."
+        if at is not None:
+            assert (view := self.view()) == at, f"The view is {view}."
 
     def press(self, target: Locator, **brings: Any) -> None:
         self.input.press(target)
