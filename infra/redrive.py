@@ -38,12 +38,8 @@ def messages(queue: str) -> Iterator[Message]:
     misses = 0
     while misses < 3:  # a single empty answer does not mean an empty queue
         found = sqs.receive_message(
-            QueueUrl=queue,
-            MaxNumberOfMessages=10,
-            WaitTimeSeconds=1,
-            VisibilityTimeout=HOLD_SECONDS,
-            AttributeNames=["SentTimestamp", "ApproximateReceiveCount"],
-            MessageAttributeNames=["All"],
+            QueueUrl=queue, MaxNumberOfMessages=10, WaitTimeSeconds=1, VisibilityTimeout=HOLD_SECONDS,
+            AttributeNames=["SentTimestamp", "ApproximateReceiveCount"], MessageAttributeNames=["All"],
         ).get("Messages", [])
         fresh = [each for each in found if each["MessageId"] not in seen]
         seen |= {each["MessageId"] for each in fresh}
@@ -81,12 +77,11 @@ def redrive(queue: str, take: Callable[[Message], str]) -> bool:
     for message in messages(queue):
         try:
             print(f"{message['MessageId']}: {take(message)}")
+            boto3.client("sqs").delete_message(QueueUrl=queue, ReceiptHandle=message["ReceiptHandle"])
+            taken += 1
         except Failure as failure:
             print(f"{message['MessageId']} stays: {failure}", file=sys.stderr)
             kept.append(message)
-            continue
-        boto3.client("sqs").delete_message(QueueUrl=queue, ReceiptHandle=message["ReceiptHandle"])
-        taken += 1
     release(queue, kept)
     print(f"{taken} message(s) sent back, {len(kept)} left.")
     return not kept
@@ -150,21 +145,16 @@ def records_in_stream(batch: dict[str, Any]) -> list[dict[str, Any]]:
     streams = boto3.client("dynamodbstreams")
     found: list[dict[str, Any]] = []
     try:
-        iterator = streams.get_shard_iterator(
-            StreamArn=batch["streamArn"],
-            ShardId=batch["shardId"],
-            ShardIteratorType="AT_SEQUENCE_NUMBER",
-            SequenceNumber=batch["startSequenceNumber"],
-        )["ShardIterator"]
-        last = batch["endSequenceNumber"]
-        empty_pages = 0
+        place = {"StreamArn": batch["streamArn"], "ShardId": batch["shardId"], "SequenceNumber": batch["startSequenceNumber"]}
+        iterator = streams.get_shard_iterator(ShardIteratorType="AT_SEQUENCE_NUMBER", **place)["ShardIterator"]
+        last, empty_pages = int(batch["endSequenceNumber"]), 0
         while iterator:
             answer = streams.get_records(ShardIterator=iterator, Limit=100)
             for record in answer["Records"]:
-                if int(record["dynamodb"]["SequenceNumber"]) > int(last):
-                    return found
-                found.append(as_event(record, batch["streamArn"]))
-                if record["dynamodb"]["SequenceNumber"] == last:
+                number = int(record["dynamodb"]["SequenceNumber"])
+                if number <= last:
+                    found.append(as_event(record, batch["streamArn"]))
+                if number >= last:
                     return found
             # A page may be empty before the end of the batch; an open shard goes on for ever, but not without records.
             empty_pages = 0 if answer["Records"] else empty_pages + 1
@@ -203,8 +193,7 @@ def main() -> None:
     if arguments.action == "redrive" and arguments.queue in OVER:
         parser.error(f"messages of {arguments.queue} are over and would be left out; see infra/runbooks/watch.md")
 
-    stack, done = outputs(), True
-    name = arguments.queue.title()
+    stack, name, done = outputs(), arguments.queue.title(), True
     dead = stack[f"{name}DlqUrl"]
     if arguments.action == "show":
         show(dead)

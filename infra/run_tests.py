@@ -16,6 +16,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .local.installer import ROOT
 
@@ -58,15 +59,12 @@ def build(selectors: list[str]) -> list[Binary]:
     if process.returncode != 0:
         sys.exit(process.returncode)
     messages = [json.loads(line) for line in process.stdout.splitlines() if line.startswith("{")]
-    return [
-        Binary(
-            message["target"]["name"] + ("" if "test" in message["target"]["kind"] else " (unit tests)"),
-            message["executable"],
-            Path(message["manifest_path"]).parent,
-        )
-        for message in messages
-        if message.get("executable") and message["profile"]["test"]
-    ]
+    built = [message for message in messages if message.get("executable") and message["profile"]["test"]]
+    return [Binary(named(each["target"]), each["executable"], Path(each["manifest_path"]).parent) for each in built]
+
+
+def named(target: dict[str, Any]) -> str:
+    return target["name"] + ("" if "test" in target["kind"] else " (unit tests)")
 
 
 def names_in(binary: Binary) -> list[str]:

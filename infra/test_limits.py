@@ -62,7 +62,6 @@ def findings(account: Account, **overrides: object) -> list[Finding]:
 class Shares(unittest.TestCase):
     def test_clicks_leave_four_of_ten_executions_to_the_api(self) -> None:
         busy = [source.most for name, source in sources(AccountConcurrency=10).items() if name in limits.BUSY_WITH_CLICKS]
-
         self.assertEqual(len(busy), 2)
         self.assertGreaterEqual(10 - sum(busy), 4)
 
@@ -86,7 +85,6 @@ class Shares(unittest.TestCase):
     def test_every_source_of_the_template_is_counted(self) -> None:
         kinds = ("AWS::Lambda::EventSourceMapping", "AWS::Scheduler::Schedule")
         expected = {name for name, resource in TEMPLATE["Resources"].items() if isinstance(resource, dict) and resource.get("Type") in kinds}
-
         self.assertEqual(set(sources()), expected)
         self.assertLessEqual(limits.BUSY_WITH_CLICKS, expected)
 
@@ -120,9 +118,7 @@ class Findings(unittest.TestCase):
 
     def test_sizes_that_a_smaller_account_has_no_room_for_go_with_it(self) -> None:
         before = {"AnalyticsConcurrency": "4", "MaxConcurrency": "32"}
-
         [found] = findings(Aws(executions=10, stack=before))
-
         self.assertIn('overrides AccountConcurrency=10 AnalyticsConcurrency=0 MaxConcurrency=8"', found.sentence)
 
     def test_an_account_below_the_smallest_has_only_the_quota_to_ask_for(self) -> None:

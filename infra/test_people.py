@@ -25,11 +25,11 @@ class Aws:
     """The two services that are asked, by stand-ins that know how requests to them must look."""
 
     def __init__(self) -> None:
-        clients = {name: boto3.client(name, region_name="eu-central-1", aws_access_key_id="x", aws_secret_access_key="x") for name in ("logs", "sts")}
-        self.clients = clients
-        self.logs, self.sts = (Stubber(clients[name]) for name in ("logs", "sts"))
+        access = {"region_name": "eu-central-1", "aws_access_key_id": "x", "aws_secret_access_key": "x"}
+        self.clients = {name: boto3.client(name, **access) for name in ("logs", "sts")}
+        self.logs, self.sts = map(Stubber, self.clients.values())
         self.written: list[dict[str, Any]] = []
-        clients["logs"].meta.events.register("provide-client-params.logs.PutLogEvents", self.note)
+        self.clients["logs"].meta.events.register("provide-client-params.logs.PutLogEvents", self.note)
         self.sts.add_response("get_caller_identity", {"Arn": ARN})
 
     def note(self, params: dict[str, Any], **_: Any) -> None:
@@ -54,13 +54,8 @@ def perform(aws: Aws, *, code: int = 0, record: dict[str, str] | None = RECORD) 
         return code
 
     said = io.StringIO()
-    with (
-        patch.object(people, "run", run),
-        patch.object(people.boto3, "client", aws.clients.__getitem__),
-        aws.logs,
-        aws.sts,
-        contextlib.redirect_stderr(said),
-    ):
+    clients = patch.object(people.boto3, "client", aws.clients.__getitem__)
+    with patch.object(people, "run", run), clients, aws.logs, aws.sts, contextlib.redirect_stderr(said):
         return people.perform("reset", "ada@example.com", STACK), said.getvalue()
 
 

@@ -30,17 +30,14 @@ class Pythons(unittest.TestCase):
 
     def test_one_that_is_too_old_or_too_new_is_not_taken(self) -> None:
         self.python("bin/python3.14", "echo 3.14")
-
         self.assertIsNone(services.python_for_localstack())
         self.assertEqual(services.missing_for_localstack(), "no Python 3.13 or 3.12 is installed")
 
     def test_one_in_the_path_is_taken(self) -> None:
         self.python("bin/python3.12", "echo 3.12")
-
         self.assertEqual(services.python_for_localstack(), "python3.12")
 
     def test_where_pyenv_has_chosen_another_one_its_own_is_taken(self) -> None:
         self.python("bin/python3.13", "exit 127")
         program = self.python("pyenv/versions/3.13.0/bin/python", "echo 3.13")
-
         self.assertEqual(services.python_for_localstack(), program)

@@ -19,7 +19,6 @@ PLAYED: dict[str, Any] = {
 class Text(unittest.TestCase):
     def test_one_part_of_several_stands_for_all(self) -> None:
         found = text(PLAYED | {"parts": 16}, load_tables())
-
         self.assertIn("16,000 in 10 s, 0 refused", found)
         self.assertIn("2 analytics", found)
         self.assertIn("32 redirect", found)
@@ -30,14 +29,11 @@ class Text(unittest.TestCase):
 
     def test_batches_of_analytics_have_clicks_of_all_parts(self) -> None:
         whole, part = (bill(PLAYED | {"parts": parts}, load_tables()).lines["Lambda analytics"] for parts in (1, 2))
-
         self.assertEqual(whole["lambda_requests"] - part["lambda_requests"], USED["invocations"] / 2)
 
 
 class Comparison(unittest.TestCase):
     def test_simulated_and_real_numbers_are_compared_by_click_and_second(self) -> None:
         real = copy.deepcopy(PLAYED) | {"counting_writes": 100.0}
-
         beside = [name for name, mine, theirs in figures(PLAYED, real) if abs(off(mine, theirs)) > BESIDE]
-
         self.assertEqual(beside, ["write units a click, counted"])

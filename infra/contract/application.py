@@ -2,7 +2,7 @@
 
 Everything that a person can do with the API is to be in the application. So each operation is called there, or its
 `x-linklet` says why it isn't (`uncalled`). Calls are written out in the application (`call('GET /api/links', …)`), so its text tells
-them. It also knows the words that a code can't be, which the document names.
+them.
 """
 
 import re
@@ -40,18 +40,6 @@ def calls(application: Path) -> dict[str, str]:
     return found
 
 
-def words_refused(document: dict[str, Any]) -> list[str]:
-    """What no code can be, according to the document's sentence."""
-    sentence = document["components"]["schemas"]["NewLink"]["properties"]["custom_code"]["description"]
-    return re.findall(r"\w+", sentence.split("these words are refused:")[1])
-
-
-def words_known(application: Path) -> list[str]:
-    """What no code can be, according to the application."""
-    declared = re.search(r"const RESERVED = \[(.*?)\]", (application / "parts" / "link-form" / "code-field.js").read_text(), re.DOTALL)
-    return re.findall(r"\w+", declared[1]) if declared else []
-
-
 def complaints(offered: dict[str, str | None], called: dict[str, str]) -> list[str]:
     missing = [f"{one}: the application doesn't call it, and its x-linklet has no `uncalled`" for one, why in offered.items() if one not in called and not why]
     stale = [f"{one}: its x-linklet has `uncalled`, but {called[one]} calls it" for one, why in offered.items() if one in called and why]
@@ -60,15 +48,9 @@ def complaints(offered: dict[str, str | None], called: dict[str, str]) -> list[s
 
 
 def main() -> int:
-    document = yaml.safe_load(DOCUMENT.read_text())
-    offered = operations(document)
-    called = calls(APPLICATION)
-    found = complaints(offered, called)
-    if words_refused(document) != words_known(APPLICATION):
-        found.append("RESERVED of code-field.js differs from the words that the document's custom_code names")
-    for complaint in found:
-        print(complaint, file=sys.stderr)
-    if found:
+    offered, called = operations(yaml.safe_load(DOCUMENT.read_text())), calls(APPLICATION)
+    if found := complaints(offered, called):
+        print("\n".join(found), file=sys.stderr)
         return 1
     print(f"The web application calls {len(called)} of {len(offered)} operations. Not called:")
     for operation, reason in offered.items():

@@ -25,9 +25,7 @@ class Document(unittest.TestCase):
         nullable = {"oneOf": [{"$ref": "#/components/schemas/Tag"}, {"type": "null"}], "example": {"default": 1}}
         query = {"Page": {"name": "page", "in": "query", "schema": {"type": "integer", "default": 1}}}
         answer = {"type": "object", "additionalProperties": False, "properties": {"default": {"type": "boolean"}}}
-
         found = complaints(document(link(nullable) | {"Tag": {"type": "string"}, "Answer": answer}, parameters=query))
-
         self.assertEqual(found, [])
 
     def test_each_thing_that_a_generator_stumbles_over_is_a_complaint(self) -> None:

@@ -127,10 +127,7 @@ def turns_of_targets(load: Load, tables: SimpleNamespace) -> list[str]:
     rows = ["Cheaper, by monitored URLs, if all else stays and all are checked in each tick"]
     for is_dearer, ours, theirs in (
         (lambda more: cheaper(more, tables) == CONTAINERS, LINKLET, CONTAINERS),
-        (
-            lambda more: containers.monitor(more, tables).total < linklet.watching(more, tables),
-            "Linkwatch", "containers that only monitor",
-        ),
+        (lambda more: containers.monitor(more, tables).total < linklet.watching(more, tables), "Linkwatch", "containers that only monitor"),
     ):
         most, ends = most_targets(load, tables, is_dearer)
         if most:

@@ -96,10 +96,7 @@ class Bill:
         for quantities in self.lines.values():
             sums.update(quantities)
         rates = {price: cost(prices[price], quantity, free) / quantity for price, quantity in sums.items()}
-        return {
-            line: sum(quantity * rates[price] for price, quantity in quantities.items())
-            for line, quantities in self.lines.items()
-        }
+        return {line: sum(quantity * rates[price] for price, quantity in used.items()) for line, used in self.lines.items()}
 
     @property
     def total(self) -> float:

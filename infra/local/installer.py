@@ -52,9 +52,6 @@ def end_with(program: Callable[[], int | None]) -> NoReturn:
         sys.exit(130)
 
 
-# --------------------------------------------------------------------------------------------------- what a machine needs
-
-
 def check_python() -> None:
     if sys.version_info < PYTHON_AT_LEAST:
         wanted = ".".join(map(str, PYTHON_AT_LEAST))
@@ -102,9 +99,6 @@ def missing_java() -> str | None:
     if java() is None:
         return f"no JDK {JAVA_AT_LEAST} or later is installed"
     return "Maven is not installed" if shutil.which("mvn") is None else None
-
-
-# ------------------------------------------------------------------------------------------------------------- installing
 
 
 @contextlib.contextmanager

@@ -71,8 +71,6 @@ def pack(executable: Path, package: Path) -> None:
     os.utime(zipped, ns=(built, built))
     zipped.replace(package)
 
-# ---------------------------------------------------------------------------------------------------------------- system
-
 
 @dataclass(frozen=True)
 class Emulator:
@@ -160,8 +158,6 @@ class System:
         self.deploy_log = self.folder / "deploy.log"
         self.scratch = self.folder / "tmp"
 
-    # -- what there is
-
     def running(self) -> Emulator | None:
         with contextlib.suppress(FileNotFoundError, ValueError, TypeError):
             emulator = Emulator(**json.loads(self.record.read_text()))
@@ -178,8 +174,6 @@ class System:
         """For a program that talks to this system: its API, its AWS endpoint, its stack."""
         own = {"API_URL": emulator.api_url, "STACK_NAME": STACK}
         return without_aws(dict(os.environ)) | aws_environment(emulator.endpoint) | own
-
-    # -- up
 
     def up(self, port: int | None, variables: dict[str, str] | None = None) -> Emulator:
         """Builds, starts and deploys what isn't there yet. A newly started emulator hands `variables` to the functions."""
@@ -247,12 +241,7 @@ class System:
         say(f"Starting the emulator on 127.0.0.1:{port} …")
         with open(self.log, "w") as log:
             process = subprocess.Popen(
-                [home / "bin" / "python", EMULATOR],
-                cwd=self.scratch,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
+                [home / "bin" / "python", EMULATOR], cwd=self.scratch, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True,  # survives this shell, and can be ended together with its functions
             )
         emulator = Emulator(process.pid, start_time(process.pid) or "", port, emulator_version())
@@ -273,15 +262,10 @@ class System:
         say("Deploying …")
         overrides = [f"{name}={value}" for name, value in parameters.items()]
         command = [str(home / "bin" / "sam"), "deploy", "--config-env", "local", "--parameter-overrides", *overrides]
-        environment = self.environment(emulator) | {
-            "SAM_CLI_TELEMETRY": "0",
-            "__SAM_CLI_APP_DIR": str(self.scratch),
-        }
+        environment = self.environment(emulator) | {"SAM_CLI_TELEMETRY": "0", "__SAM_CLI_APP_DIR": str(self.scratch)}
         with open(self.deploy_log, "w") as log:
-            code = subprocess.run(
-                command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
-            ).returncode
-        if code != 0:
+            ended = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        if ended.returncode != 0:
             if first:
                 self.stop()  # a stack that was never created can't be updated; the next attempt starts afresh
             raise Failure(f"The deployment failed. {end_of(self.deploy_log)}")
@@ -290,8 +274,6 @@ class System:
         health = f"{emulator.api_url}/health"
         if not wait_until(lambda: get_status(health) == 200, seconds=60):
             raise Failure(f"GET {health} answers {get_status(health)}. See `make logs` and {shown(self.log)}.")
-
-    # -- functions
 
     def command_about_functions(self, *arguments: str) -> list[str | Path]:
         """It needs boto3, which the emulator's Python has."""
@@ -303,8 +285,6 @@ class System:
         with open(kept, "w") as file:
             subprocess.run(self.command_about_functions("logs", "--no-follow", "--minutes", "60"), cwd=ROOT, stdout=file)
         say(f"Logs of this run: {shown(kept)}, {shown(self.log)}")
-
-    # -- down
 
     def down(self) -> bool:
         with locked(self.folder):

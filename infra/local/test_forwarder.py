@@ -15,7 +15,6 @@ ELSEWHERE = ipaddress.ip_network("192.0.2.0/24")
 @contextlib.contextmanager
 def echo() -> Iterator[int]:
     """A server that says once what it hears. Gives its port."""
-
     with Server(("127.0.0.1", 0), lambda connection, *_: connection.sendall(connection.recv(100))) as server:
         in_background(server.serve_forever, 0.05)
         yield server.server_address[1]

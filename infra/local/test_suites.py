@@ -39,14 +39,9 @@ class SecondTries(unittest.TestCase):
         answers = (101, ["links::one", "links::two"]), (0, []), (0, [])
         self.assertEqual(self.run_suite("e2e", *answers), (0, 1, "e2e: links::one\ne2e: links::two\n"))
 
-    def test_a_test_that_fails_again_fails_the_run(self) -> None:
-        self.assertEqual(self.run_suite("e2e", (101, ["links::one"]), (101, ["links::one"])), (101, 1, ""))
-
-    def test_three_failed_tests_fail_the_run(self) -> None:
-        self.assertEqual(self.run_suite("e2e", (101, ["a::one", "a::two", "b::three"])), (101, 1, ""))
-
-    def test_what_is_no_test_gets_no_second_try(self) -> None:
-        self.assertEqual(self.run_suite("e2e", (101, [])), (101, 1, ""))
+    def test_the_run_fails_if_one_fails_again_or_there_are_three_or_none(self) -> None:
+        for answers in ([(101, ["links::one"])] * 2, [(101, ["a::one", "a::two", "b::three"])], [(101, [])]):
+            self.assertEqual(self.run_suite("e2e", *answers), (101, 1, ""), answers)
 
     def test_a_test_that_disturbs_the_system_gets_a_new_one(self) -> None:
         self.assertEqual(self.run_suite("outage", (101, ["outage::one"]), (0, [])), (0, 2, "outage: outage::one\n"))

@@ -61,7 +61,6 @@ class Targets(unittest.TestCase):
         in_ci |= {name for name, needed in TARGETS.items() if needed and set(needed) <= in_ci}
         tried = {name for names in TRIALS for name in names}
         excused = set(tomllib.loads((ROOT / "infra" / "local" / "untried.toml").read_text()))
-
         self.assertGreater(len(in_ci), 10)
         self.assertEqual(set(TARGETS) - in_ci - tried - excused, set(), "neither tried by targets.py nor in untried.toml")
         self.assertEqual((tried | excused) - set(TARGETS), set(), "there is no such target")
@@ -69,7 +68,6 @@ class Targets(unittest.TestCase):
 
     def test_each_is_phony(self) -> None:
         phony = re.search(r"^\.PHONY: ((?:.*\\\n)*.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
-
         self.assertEqual(set(phony[1].replace("\\\n", " ").split()) if phony else set(), set(TARGETS))
 
 

@@ -77,9 +77,6 @@ def input_device(request: pytest.FixtureRequest, tabs: Tabs) -> str:
     return request.param
 
 
-# -- numbers that are printed at the end
-
-
 @pytest.fixture
 def measured(record_property: Callable[[str, str], None]) -> Callable[[str], None]:
     """Keeps a line for the end."""

@@ -2,11 +2,11 @@
 
 import json
 import re
-import urllib.parse
 
 import pytest
 from playwright.sync_api import Locator, Route, expect
 
+from support.answers import query_of
 from support.api import PASSWORD, Account, Api, Refused, new_email
 from support.states import DOMAINS, REGISTRATION, as_account, own_session
 from support.tab import Tab, Tabs
@@ -18,21 +18,13 @@ NOWHERE_ELSE = "You are signed in nowhere else."
 NARROW = 320
 
 
-# -- name and address
-
-
 def test_somebody_changes_their_name(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "account")
-    expect(tab.page.get_by_text("Not given")).to_be_visible()
-    tab.press(tab.button("Change your name"))
-    expect(tab.page.get_by_label("Your name")).to_be_focused()
-    tab.submit("Save", {"Your name": " Ada  Lovelace "}, says="Name changed.")
-    expect(tab.button("Change your name")).to_be_focused()
+    tab = tabs.open(account, "account", shows="Not given")
+    tab.press(tab.button("Change your name"), focuses=tab.page.get_by_label("Your name"))
+    tab.submit("Save", {"Your name": " Ada  Lovelace "}, says="Name changed.", focuses=tab.button("Change your name"))
     assert account.call("GET", "/api/me")["full_name"].startswith("Ada")
-
     tab.press(tab.button("Change your name"))
-    tab.submit("Save", {"Your name": " "})
-    expect(tab.page.get_by_text("Not given")).to_be_visible()
+    tab.submit("Save", {"Your name": " "}, shows="Not given")
     assert account.call("GET", "/api/me")["full_name"] is None
 
 
@@ -43,8 +35,7 @@ def test_a_name_stays_typed_until_it_is_saved(tabs: Tabs, account: Account) -> N
     tab.submit("Save", {"Your name": "Ada Lovelace"})
     expect(tab.page.get_by_role("alert")).to_contain_text("You can try again in")
     expect(tab.page.get_by_label("Your name")).to_have_value("Ada Lovelace")
-    tab.button("Cancel").click()
-    expect(tab.button("Change your name")).to_be_focused()
+    tab.click(tab.button("Cancel"), focuses=tab.button("Change your name"))
 
 
 def test_an_address_changes_once_it_is_confirmed(tabs: Tabs, api: Api, account: Account) -> None:
@@ -62,10 +53,8 @@ def test_an_address_changes_once_it_is_confirmed(tabs: Tabs, api: Api, account: 
 
     tab.open(api.linked_view(wanted, "verify"))
     expect(tab.page.get_by_text(f"You are signed in as {account.email}. Confirm that the address to which this link was mailed is yours")).to_be_visible()
-    tab.press(tab.button("Confirm this address"))
-    expect(tab.heading("Address confirmed")).to_be_visible()
-    tab.open("account")
-    expect(tab.page.get_by_role("main").get_by_text(wanted, exact=True)).to_be_visible()
+    tab.press(tab.button("Confirm this address"), heading="Address confirmed")
+    tab.open("account", shows=tab.page.get_by_role("main").get_by_text(wanted, exact=True))
     expect(tab.page.get_by_text("Waiting for")).to_have_count(0)
     assert api.log_in(wanted).call("GET", "/api/me")["verified"] is True
     with pytest.raises(Refused):
@@ -84,28 +73,26 @@ def test_an_address_that_waits_gets_another_mail_and_is_taken_back(tabs: Tabs, a
     tab.says(f"Another mail is on its way to {wanted}, unless one was sent in the last minute.")
     expect(again).to_be_focused()
     expect(tab.page.get_by_text("Waiting for")).to_contain_text(wanted)
-    tab.press(tab.button("Take back"), says=f"Your address stays {account.email}.")
+    tab.press(tab.button("Take back"), says=f"Your address stays {account.email}.", focuses=tab.heading("Account"))
     expect(tab.page.get_by_text("Waiting for")).to_have_count(0)
-    expect(tab.heading("Account")).to_be_focused()
     assert account.call("GET", "/api/me")["pending_email"] is None
 
 
 def test_an_address_waits_on_if_nothing_can_be_sent_or_taken_back(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "account", answers=as_account(account, verified=True, pending_email="lovelace@example.com"))
     again = tab.button("Send the mail again to lovelace@example.com")
+    tab.fails("**/api/auth/verification", 429, "rate_limited")
     held = tab.hold("**/api/auth/verification")
     again.click()
     for button in (again, tab.button("Take back")):
         expect(button).to_have_attribute("aria-disabled", "true")
         button.press("Enter")
     assert len(held.waiting) == 1
-    tab.refused.add("429")
-    held.waiting[0].fulfill(status=429, json={"code": "rate_limited", "detail": "not now"})
+    held.let_go()
     tab.says("The mail wasn’t sent. That was too much at once.")
     expect(again).not_to_have_attribute("aria-disabled", "true")
     tab.fails(ME, 503, "service_unavailable", method="PATCH")
-    tab.press(tab.button("Take back"), says="It wasn’t taken back.")
-    expect(tab.page.get_by_text("Waiting for lovelace@example.com")).to_be_visible()
+    tab.press(tab.button("Take back"), says="It wasn’t taken back.", shows="Waiting for lovelace@example.com")
     expect(tab.button("Take back")).to_be_enabled()
 
 
@@ -113,17 +100,14 @@ def test_the_present_address_stops_another_one_if_it_waits(tabs: Tabs, api: Api,
     token = api.linked_view(account.email, "verify").partition("token=")[2]
     account.call("POST", "/api/auth/verify", {"token": token})
     account.call("PATCH", "/api/me", {"email": new_email("mallory"), "password": PASSWORD})
-    tab = tabs.open(None, api.linked_view(account.email, "keep-address"))
-    expect(tab.heading("Keep your address")).to_be_visible()
+    tab = tabs.open(None, api.linked_view(account.email, "keep-address"), heading="Keep your address")
     # Programs that look at mails open their links.
     assert account.call("GET", "/api/me")["pending_email"] is not None
     keep, said = tab.button("Keep my address"), tab.page.get_by_role("alert")
     with tab.failing("**/api/auth/address/keep", 503, "service_unavailable"):
         tab.press(keep)
         expect(said).to_contain_text("Linklet can’t reach its data")
-    tab.press(keep)
-    expect(tab.heading("Your address stays")).to_be_focused()
-    expect(tab.page.get_by_role("link", name="set a new one")).to_be_visible()
+    tab.press(keep, focuses=tab.heading("Your address stays"), shows=tab.page.get_by_role("link", name="set a new one"))
     assert account.call("GET", "/api/me")["pending_email"] is None
 
     tab = tabs.open(None, "keep-address?token=kep_0", refused=[404])
@@ -146,9 +130,8 @@ def test_without_mails_an_address_changes_at_once_if_it_can_be(tabs: Tabs, accou
         email.fill(wanted)
         if status:
             tab.fails(ME, status, code, method="PATCH", field="email")
-        tab.button("Change address").click()
+        tab.click(tab.button("Change address"), focuses=email)
         expect(email).to_have_accessible_description(re.compile(re.escape(sentence)))
-        expect(email).to_be_focused()
         expect(tab.page.get_by_label("Your password")).to_have_value(PASSWORD)
 
     changed = account.call("GET", "/api/me") | {"email": "lovelace@example.com", "verified": False, "pending_email": None}
@@ -173,8 +156,7 @@ def test_an_address_that_got_an_account_meanwhile_is_not_confirmed(tabs: Tabs, a
 
 def test_who_cannot_be_reached_by_mail_is_told_and_confirms_again(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links", answers=as_account(account, verified=True, undeliverable=True) | {"**/api/auth/verification": None})
-    tab.press(tab.page.get_by_role("link", name="Mail comes back"))
-    expect(tab.page.get_by_text("Mail to this address came back. Confirm it again")).to_be_visible()
+    tab.press(tab.page.get_by_role("link", name="Mail comes back"), shows="Mail to this address came back. Confirm it again")
     with tab.page.expect_request("**/api/auth/verification"):
         tab.press(tab.button("Confirm it again"))
     expect(tab.page.get_by_role("main").get_by_role("status").filter(has_text="one is on its way")).to_contain_text(account.email)
@@ -183,11 +165,7 @@ def test_who_cannot_be_reached_by_mail_is_told_and_confirms_again(tabs: Tabs, ac
 
     phone = tabs.open(account, "links", width=NARROW, answers=as_account(account, undeliverable=True))
     phone.button("More").last.click()
-    phone.page.get_by_role("menuitem", name="Mail comes back").click()
-    expect(phone.heading("Account")).to_be_visible()
-
-
-# -- mail
+    phone.click(phone.page.get_by_role("menuitem", name="Mail comes back"), heading="Account")
 
 
 def test_somebody_chooses_which_mail_they_get(tabs: Tabs, account: Account) -> None:
@@ -200,14 +178,13 @@ def test_somebody_chooses_which_mail_they_get(tabs: Tabs, account: Account) -> N
         tab.keys("ArrowDown")
     tab.press(tab.button("Save"), says="Saved.")
     assert account.call("GET", "/api/me/notifications") == {"mail": "all"}
-    tab.page.reload()
+    tab.reload()
     expect(tab.page.get_by_label("Everything")).to_be_checked()
 
     # A choice that is refused can be sent again.
     tab.page.get_by_label("None").click()
     with tab.failing("**/api/me/notifications", 503, "service_unavailable", method="PATCH"):
-        tab.press(tab.button("Save"))
-        expect(tab.page.get_by_role("alert").filter(has_text="can’t reach its data")).to_be_visible()
+        tab.press(tab.button("Save"), shows=tab.page.get_by_role("alert").filter(has_text="can’t reach its data"))
         expect(tab.page.get_by_label("None")).to_be_checked()
     tab.press(tab.button("Save"), says="Saved.")
     assert account.call("GET", "/api/me/notifications") == {"mail": "none"}
@@ -220,8 +197,7 @@ def test_a_mail_leads_to_where_one_gets_no_more(tabs: Tabs, account: Account) ->
     expect(tab.heading("No more mail?")).to_be_visible()
     tab.settled()
     assert asked == []
-    tab.press(tab.button("Stop these mails"))
-    expect(tab.heading("No more mail")).to_be_focused()
+    tab.press(tab.button("Stop these mails"), focuses=tab.heading("No more mail"))
     expect(tab.page.get_by_text("You get no more mail about links. Security mail still comes.")).to_be_visible()
     assert asked == [f"POST {tab.api.url}/api/unsubscribe?token=uns_0%2B"]
     tab.press(tab.page.get_by_role("link", name="Choose your mail"))
@@ -237,9 +213,6 @@ def test_a_mail_leads_to_where_one_gets_no_more(tabs: Tabs, account: Account) ->
     expect(tab.page.get_by_role("group", name="Mail about your links")).to_be_visible()
 
 
-# -- sessions
-
-
 def test_a_session_elsewhere_is_ended_or_all_at_once(tabs: Tabs, api: Api, account: Account) -> None:
     api.log_in(account.email)
     elsewhere = api.log_in(account.email)
@@ -248,11 +221,9 @@ def test_a_session_elsewhere_is_ended_or_all_at_once(tabs: Tabs, api: Api, accou
     expect(lines).to_have_count(3)
     expect(lines.filter(has_text="This one")).to_have_count(1)
     expect(lines.first).to_contain_text("This one")
-    tab.press(tab.button(re.compile("^Sign out there")).first, says="That session ends within a minute.")
-    expect(lines).to_have_count(2)
+    tab.press(tab.button(re.compile("^Sign out there")).first, says="That session ends within a minute.", counts=(lines, 2))
     expect(tab.button(re.compile("^Sign out there")).first).to_be_focused()
-    tab.press(tab.button(re.compile("^Sign out there")).first)
-    expect(tab.page.get_by_text(NOWHERE_ELSE)).to_be_focused()
+    tab.press(tab.button(re.compile("^Sign out there")).first, focuses=tab.page.get_by_text(NOWHERE_ELSE))
     tab.settled()
     assert [one["is_current"] for one in account.call("GET", "/api/me/sessions")["sessions"]] == [True]
     with pytest.raises(Refused, match="401"):
@@ -270,17 +241,11 @@ def test_a_session_is_shown_again_unless_it_has_ended(tabs: Tabs, account: Accou
     tab = tabs.open(account, "account?view=sessions", answers={SESSIONS: listed})
     end = tab.button("Sign out there (Chrome on Windows, Norway)")
     tab.fails("**/api/me/sessions/*", 503, "service_unavailable")
-    end.click()
-    tab.says("That session hasn’t ended. Linklet can’t reach its data at the moment.")
+    tab.click(end, says="That session hasn’t ended. Linklet can’t reach its data at the moment.")
     expect(sessions_of(tab)).to_have_count(2)
     # One that has ended by itself is no failure.
     tab.fails("**/api/me/sessions/*", 404, "session_not_found")
-    end.click()
-    tab.says("That session ends within a minute.")
-    expect(sessions_of(tab)).to_have_count(1)
-
-
-# -- what has happened
+    tab.click(end, says="That session ends within a minute.", counts=(sessions_of(tab), 1))
 
 
 def test_somebody_reads_what_has_happened_to_their_account(tabs: Tabs, account: Account) -> None:
@@ -297,17 +262,13 @@ def test_somebody_reads_what_has_happened_to_their_account(tabs: Tabs, account: 
     expect(tab.page.get_by_role("table")).not_to_contain_text("Lovelace")
 
 
-# -- one's own data
-
-
 def test_somebody_takes_their_data(tabs: Tabs, account: Account) -> None:
     account.shorten("https://example.com/mine", title="Mine")
     tab = tabs.open(account, "account?view=data")
     # It can be stopped.
     tab.hold(EXPORT)
     tab.press(tab.button("Download my data"))
-    tab.press(tab.button("Cancel"))
-    expect(tab.page.get_by_role("alert")).to_have_count(0)
+    tab.press(tab.button("Cancel"), lacks=tab.page.get_by_role("alert"))
     tab.recovers(EXPORT)
     with tab.page.expect_download() as download:
         tab.press(tab.button("Download my data"))
@@ -319,7 +280,7 @@ def test_somebody_takes_their_data(tabs: Tabs, account: Account) -> None:
 
 
 def test_a_large_export_is_read_in_parts_and_resumes_where_it_failed(tabs: Tabs, account: Account) -> None:
-    parts = Parts(4)
+    parts = Parts()
     tab = tabs.open(account, "account?view=data", refused=[429, 503], answers={EXPORT: parts.answer})
     tab.button("Download my data").click()
     failure = tab.page.get_by_role("alert").filter(has_text="After 200 entries, reading failed.")
@@ -334,14 +295,13 @@ def test_a_large_export_is_read_in_parts_and_resumes_where_it_failed(tabs: Tabs,
 
 
 class Parts:
-    """Of the data, one with too many requests before, and one that fails first."""
+    """Of the data, there are four: one with too many requests before, and one that fails first."""
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    def __init__(self) -> None:
         self.asked: list[str] = []
 
     def answer(self, route: Route) -> None:
-        after = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(route.request.url).query)).get("after", "")
+        after = query_of(route).get("after", "")
         self.asked.append(after)
         often = self.asked.count(after)
         if after == "1" and often == 1:
@@ -350,10 +310,7 @@ class Parts:
             return route.fulfill(status=503, json={"code": "service_unavailable", "detail": "not now"})
         number = int(after or 0)
         items = [{"kind": "link", "id": 100 * number + at} for at in range(100)]
-        return route.fulfill(json={"items": items, "next_cursor": str(number + 1) if number + 1 < self.count else None})
-
-
-# -- the end
+        return route.fulfill(json={"items": items, "next_cursor": str(number + 1) if number < 3 else None})
 
 
 def test_an_account_is_closed(tabs: Tabs, api: Api, account: Account) -> None:
@@ -369,8 +326,7 @@ def test_an_account_is_closed(tabs: Tabs, api: Api, account: Account) -> None:
     expect(password).to_have_accessible_description("Enter your password.")
     tab.submit("Close account", {typed: account.email, password: "not my password"}, dialog)
     expect(password).to_have_accessible_description("This isn’t your password.")
-    tab.submit("Close account", {password: PASSWORD}, dialog, says="Your account is closed.")
-    expect(tab.heading("Sign in")).to_be_visible()
+    tab.submit("Close account", {password: PASSWORD}, dialog, says="Your account is closed.", heading="Sign in")
     assert tab.view() == "sign-in"
     with pytest.raises(Refused):
         api.log_in(account.email)
@@ -398,7 +354,7 @@ def test_who_leaves_others_is_told_what_goes_to_them_if_known(tabs: Tabs, accoun
     expect(lines.filter(has_text="You leave it. You have no links there.")).to_have_count(1)
     expect(lines.filter(has_text="You are alone in it, and it has no links.")).to_have_count(1)
     tab.fails("**/api/workspace/members", 503, "service_unavailable")
-    tab.page.reload()
+    tab.reload()
     tab.button("Close my account").click()
     expect(tab.dialog("Close your account?")).to_contain_text("What is lost can’t be read at the moment.")
     expect(tab.button("Close account", tab.dialog("Close your account?"))).to_be_enabled()
@@ -414,14 +370,10 @@ def test_closing_goes_on_though_the_session_has_ended(tabs: Tabs, api: Api, acco
         expect(dialog).to_contain_text("Part of it may be done. Close it again: it goes on where it stopped.")
     account.call("POST", "/api/auth/logout", {"everywhere": True})
     api.next_second()
-    tab.press(tab.button("Close account", dialog), says="Your account is closed.")
-    expect(tab.heading("Sign in")).to_be_visible()
+    tab.press(tab.button("Close account", dialog), says="Your account is closed.", heading="Sign in")
     expect(tab.dialog("Your session is over")).to_have_count(0)
     with pytest.raises(Refused, match="401"):
         api.log_in(account.email)
-
-
-# -- ways there
 
 
 def test_the_palette_leads_to_the_address_of_each_part_of_the_account(tabs: Tabs, account: Account) -> None:
@@ -435,26 +387,17 @@ def test_the_palette_leads_to_the_address_of_each_part_of_the_account(tabs: Tabs
         tab.keys("Control+k")
         tab.page.get_by_role("combobox", name="Find anything").fill(text)
         expect(tab.page.get_by_role("option", name=name, exact=True)).to_have_attribute("aria-selected", "true")
-        tab.keys("Enter")
-        expect(tab.heading("Account")).to_be_visible()
+        tab.keys("Enter", heading="Account")
         tab.page.wait_for_function("(view) => location.hash.endsWith(`/${view}`)", arg=view)
-    tab.keys("Control+k")
-    expect(tab.page.get_by_role("option", name="Your sessions")).to_have_count(0)
+    tab.keys("Control+k", lacks=tab.page.get_by_role("option", name="Your sessions"))
     tab.keys("Escape")
 
-    tab.press(tab.button("Sessions"))
-    assert tab.view() == "account?view=sessions"
-    tab.press(tab.button("Data"))
-    expect(tab.button("Download my data")).to_be_visible()
-    tab.page.go_back()
+    tab.press(tab.button("Sessions"), at="account?view=sessions")
+    tab.press(tab.button("Data"), shows=tab.button("Download my data"))
+    tab.go_back()
     expect(tab.button("Sessions")).to_have_attribute("aria-pressed", "true")
-    tab.page.reload()
-    expect(sessions_of(tab).first).to_be_visible()
-    tab.open("account?view=nonsense")
-    expect(tab.page.get_by_label("Current password")).to_be_visible()
-
-
-# -- where something is missing
+    tab.reload(shows=sessions_of(tab).first)
+    tab.open("account?view=nonsense", shows=tab.page.get_by_label("Current password"))
 
 
 def test_who_has_more_sessions_than_are_listed_is_told(tabs: Tabs, account: Account) -> None:
@@ -469,9 +412,7 @@ def test_who_has_more_sessions_than_are_listed_is_told(tabs: Tabs, account: Acco
     expect(tab.page.get_by_text(NOWHERE_ELSE)).to_have_count(0)
 
     tab.answers(SESSIONS, {"sessions": [own_session(0)], "has_more": False})
-    tab.page.reload()
-    expect(tab.page.get_by_text(NOWHERE_ELSE)).to_be_visible()
-    expect(tab.page.get_by_text("Only the latest")).to_have_count(0)
+    tab.reload(shows=tab.page.get_by_text(NOWHERE_ELSE), lacks=tab.page.get_by_text("Only the latest"))
 
 
 def test_without_mails_there_is_nothing_to_choose(tabs: Tabs, account: Account) -> None:
@@ -489,11 +430,9 @@ def test_a_failed_export_moves_the_focus_to_try_again_and_back(tabs: Tabs, accou
     tab = tabs.open(account, "account?view=data")
     with tab.failing(EXPORT, 500, "internal_error"):
         tab.button("Download my data").focus()
-        tab.keys("Enter")
-        expect(tab.button("Try again")).to_be_focused()
+        tab.keys("Enter", focuses=tab.button("Try again"))
     held = tab.hold(EXPORT)
-    tab.keys("Enter")
-    expect(tab.button("Cancel")).to_be_focused()
+    tab.keys("Enter", focuses=tab.button("Cancel"))
     with tab.page.expect_download():
         held.let_go()
     expect(tab.button("Download my data")).to_be_focused()
@@ -501,22 +440,13 @@ def test_a_failed_export_moves_the_focus_to_try_again_and_back(tabs: Tabs, accou
 
 def test_who_is_elsewhere_when_reading_ones_data_fails_stays_there(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "account?view=data")
-    refused = {"status": 500, "json": {"status": 500, "code": "internal_error", "detail": "not now"}}
-    first: list[Route] = []
-
-    def hold_the_first(route: Route) -> None:
-        # What is read is tried again at once.
-        if first:
-            return route.fulfill(**refused)
-        return first.append(route)
-
-    tab.answers(EXPORT, hold_the_first)
-    tab.refused.add("500")
+    tab.fails(EXPORT, 500, "internal_error")
+    held = tab.hold(EXPORT)
     with tab.page.expect_request(EXPORT):
         tab.button("Download my data").click()
     elsewhere = tab.button("Close my account")
     elsewhere.focus()
     expect(tab.button("Cancel")).to_be_visible()
-    first[0].fulfill(**refused)
+    held.let_go()
     expect(tab.button("Try again")).to_be_visible()
     expect(elsewhere).to_be_focused()

@@ -1,11 +1,11 @@
 """What admins see of who has done what in the workspace."""
 
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Route, expect
 
+from support.answers import query_of
 from support.api import Account
 from support.listening import hears, listen
 from support.tab import Tab, Tabs
@@ -31,8 +31,7 @@ def test_what_an_admin_does_is_in_the_activity(tabs: Tabs, account: Account) -> 
     expect(rows(tab).filter(has_text="Changed the workspace")).to_contain_text("“name: Marketing”")
     expect(rows(tab).last).to_contain_text("Created the workspace")
 
-    tab.pick(tab.button("What"), "API keys")
-    expect(rows(tab)).to_have_count(1)
+    tab.pick(tab.button("What"), "API keys", counts=(rows(tab), 1))
     tab.follow(prefix, "API keys")
 
 
@@ -42,29 +41,21 @@ def test_activity_is_narrowed_by_what_who_and_when(tabs: Tabs, account: Account)
     audit_log = AuditLog([entry(1, "key.created", mine), entry(2, "member.removed", mine), entry(3, "member.left", hers), entry(4, "job.finished"), entry(900, "member.joined", hers)])
     tab = tabs.open(account, "activity", answers=audit_log.answers)
     expect(rows(tab)).to_have_count(5)
-    tab.pick(tab.button("What"), "Members")
-    expect(rows(tab)).to_have_count(3)
-    assert tab.view() == "activity?what=member"
+    tab.pick(tab.button("What"), "Members", counts=(rows(tab), 3), at="activity?what=member")
 
-    tab.press(rows(tab).get_by_role("link", name="Grace").first)
-    expect(rows(tab)).to_have_count(2)
+    tab.press(rows(tab).get_by_role("link", name="Grace").first, counts=(rows(tab), 2))
     tab.press(tab.button("When"))
     tab.dialog("Done between").get_by_label("To, with that day").fill("2020-01-31")
-    tab.press(tab.button("Show"))
-    expect(tab.page.get_by_text("Nothing was done that matches these filters.")).to_be_visible()
+    tab.press(tab.button("Show"), shows="Nothing was done that matches these filters.")
     assert tab.view() == f"activity?what=member&who={GRACE}&to=2020-01-31"
     # The day is the visitor's.
     assert audit_log.asked[-1] == {"action": "member", "actor": GRACE, "to": "2020-01-31T22:59:59.999Z"}
 
-    tab.page.reload()
-    expect(tab.page.get_by_text("Until 31 Jan 2020")).to_be_visible()
+    tab.reload(shows="Until 31 Jan 2020")
     # Who is no member any more is in no list, and has no name.
     expect(tab.page.get_by_text("By a former member")).to_be_visible()
-    tab.press(tab.button("Clear"))
-    expect(rows(tab)).to_have_count(5)
-    assert tab.view() == "activity"
-    tab.pick(tab.button("Who"), "Linklet")
-    expect(rows(tab)).to_have_count(1)
+    tab.press(tab.button("Clear"), counts=(rows(tab), 5), at="activity")
+    tab.pick(tab.button("Who"), "Linklet", counts=(rows(tab), 1))
 
 
 def test_an_entry_links_to_its_subject_while_that_exists(tabs: Tabs, account: Account) -> None:
@@ -115,29 +106,21 @@ def test_the_focus_stays_in_the_filters_of_the_activity(tabs: Tabs, account: Acc
     audit_log = AuditLog([entry(1, "member.removed", person(GRACE, "Grace")), entry(2, "job.finished")])
     tab = tabs.open(account, "activity", answers=audit_log.answers)
     anybody, any_time = tab.button("By anybody"), tab.button("From any time")
-    tab.pick(tab.button("Who"), "Linklet")
-    expect(anybody).to_be_focused()
-    tab.press(anybody)
-    expect(tab.button("Who")).to_be_focused()
+    tab.pick(tab.button("Who"), "Linklet", focuses=anybody)
+    tab.press(anybody, focuses=tab.button("Who"))
     tab.press(tab.button("When"))
     tab.dialog("Done between").get_by_label("From").fill("2020-01-31")
-    tab.press(tab.button("Show"))
-    expect(any_time).to_be_focused()
-    tab.press(any_time)
-    expect(tab.button("When")).to_be_focused()
-    tab.press(rows(tab).get_by_role("link", name="Grace"))
-    expect(anybody).to_be_focused()
-    tab.press(tab.button("Clear"))
-    expect(tab.button("What")).to_be_focused()
+    tab.press(tab.button("Show"), focuses=any_time)
+    tab.press(any_time, focuses=tab.button("When"))
+    tab.press(rows(tab).get_by_role("link", name="Grace"), focuses=anybody)
+    tab.press(tab.button("Clear"), focuses=tab.button("What"))
 
 
 def test_more_activity_is_loaded_and_a_failure_is_tried_again(tabs: Tabs, account: Account) -> None:
     audit_log = AuditLog(deleted(range(120)))
     tab = listen(tabs.open(account, "activity", answers=audit_log.answers))
     expect(rows(tab)).to_have_count(50)
-    tab.press(tab.button("Load more"))
-    expect(rows(tab)).to_have_count(100)
-    expect(tab.button("Load more")).to_be_focused()
+    tab.press(tab.button("Load more"), counts=(rows(tab), 100), focuses=tab.button("Load more"))
     hears(tab, "100 entries")
     with tab.failing("**/api/workspace/audit?*", 503, "service_unavailable"):
         tab.press(tab.button("Load more"))
@@ -146,9 +129,7 @@ def test_more_activity_is_loaded_and_a_failure_is_tried_again(tabs: Tabs, accoun
         expect(tab.button("Try again", failure)).to_be_focused()
         expect(rows(tab)).to_have_count(100)
     tab.answers("**/api/workspace/audit?*", audit_log.answer)
-    tab.press(tab.button("Try again", failure))
-    expect(rows(tab)).to_have_count(120)
-    expect(tab.button("Load more")).to_have_count(0)
+    tab.press(tab.button("Try again", failure), counts=(rows(tab), 120), lacks=tab.button("Load more"))
     expect(rows(tab).nth(100)).to_be_focused()
     assert [query.get("after") for query in audit_log.asked[-3:]] == [None, "e49", "e99"]
 
@@ -158,7 +139,7 @@ def found_at(*pages: int, last: int) -> tuple[list[int], dict[str, Any]]:
     asked: list[int] = []
 
     def answer(route: Route) -> None:
-        page = int(parse_qs(urlsplit(route.request.url).query).get("after", ["0"])[0])
+        page = int(query_of(route).get("after", 0))
         asked.append(page)
         entries = [entry(page, "key.created", person(GRACE, "Grace"))] if page in pages else []
         route.fulfill(json={"entries": entries, "next_cursor": str(page + 1) if page < last else None})
@@ -169,11 +150,8 @@ def found_at(*pages: int, last: int) -> tuple[list[int], dict[str, Any]]:
 def test_entries_that_fit_are_found_however_far_back_they_are(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "activity?what=key", answers=found_at(3, 5, last=6)[1])
     expect(rows(tab)).to_have_count(1)
-    tab.button("Load more").click()
-    expect(rows(tab)).to_have_count(2)
-    tab.button("Load more").click()
-    expect(tab.button("Load more")).to_have_count(0)
-    expect(rows(tab)).to_have_count(2)
+    tab.click(tab.button("Load more"), counts=(rows(tab), 2))
+    tab.click(tab.button("Load more"), lacks=tab.button("Load more"), counts=(rows(tab), 2))
 
 
 def test_what_is_not_found_is_looked_for_further_back_only_when_asked(tabs: Tabs, account: Account) -> None:
@@ -187,12 +165,8 @@ def test_what_is_not_found_is_looked_for_further_back_only_when_asked(tabs: Tabs
     tab.come_back()
     tab.settled()
     assert asked == [*range(5)]
-    tab.press(further)
-    expect(rows(tab)).to_have_count(1)
-    expect(tab.button("Load more")).to_be_focused()
-    tab.press(tab.button("Load more"))
-    expect(further).to_have_count(0)
-    expect(rows(tab)).to_be_focused()
+    tab.press(further, counts=(rows(tab), 1), focuses=tab.button("Load more"))
+    tab.press(tab.button("Load more"), lacks=further, focuses=rows(tab))
     assert asked == [*range(13)]
 
 

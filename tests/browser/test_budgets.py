@@ -107,7 +107,7 @@ def test_the_first_view_is_light(tabs: Tabs, api: Api, account: Account, filled:
 def test_a_second_view_fetches_no_file_again(tabs: Tabs, filled: Account, api: Api) -> None:
     tab, _ = first_view(tabs, filled)
     again = NetworkLog(tab.page)
-    tab.page.reload()
+    tab.reload()
     tab.settled()
     files = [url for request, url in again.urls.items() if url.startswith(f"{api.app}/") and again.sizes.get(request)]
     assert files == []

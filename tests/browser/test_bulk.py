@@ -1,4 +1,4 @@
-"""Many links at once: made from lines, changed as a selection, and changed by a job as all that match."""
+"""Many links at once: made from lines, and changed by a job as all that match."""
 
 import re
 from collections.abc import Callable
@@ -12,9 +12,7 @@ from support.api import Account
 from support.faults import assert_usable_by_everybody, layout_faults
 from support.input import Keyboard
 from support.tab import Tab, Tabs
-from test_links import rows, select
-
-BULK = "**/api/links/bulk"
+from test_links import BULK
 
 
 def write_lines(tab: Tab, *lines: str) -> Locator:
@@ -37,9 +35,6 @@ def urls_of(account: Account) -> set[str]:
     return {link["original_url"] for link in account.call("GET", "/api/links?per_page=100")["links"]}
 
 
-# -- made from lines
-
-
 def test_lines_become_links_that_are_copied(tabs: Tabs, account: Account) -> None:
     known = account.shorten("https://example.com/known", tags=["old"])
     account.wait_for("/api/links", lambda answer: len(answer["links"]) == 1)
@@ -57,14 +52,11 @@ def test_lines_become_links_that_are_copied(tabs: Tabs, account: Account) -> Non
     tab.press(tab.button("Copy all", made), says="Copied.")
     copied = tab.clipboard().split("\n")
     assert [url.rsplit("/", 1)[1] for url in copied][0::2] == [code, known]
-    tab.press(tab.button("Copy with URLs", made))
-    expect(tab.page.locator(".toast")).to_have_count(2)
+    tab.press(tab.button("Copy with URLs", made), counts=(tab.page.locator(".toast"), 2))
     urls = ["https://example.com/spring", "https://example.com/summer", "https://example.com/known"]
     assert tab.clipboard() == "\n".join(f"{url}\t{short}" for url, short in zip(urls, copied, strict=True))
 
-    tab.press(tab.button("Done", form))
-    expect(form).to_have_count(0)
-    expect(rows(tab)).to_have_count(3)
+    tab.press(tab.button("Done", form), lacks=form, links=3)
     stored = {link["original_url"]: link for link in account.call("GET", "/api/links")["links"]}
     assert stored.keys() == set(urls)
     assert stored["https://example.com/spring"]["short_code"] == code
@@ -112,15 +104,12 @@ def test_lines_that_were_refused_stay_and_are_tried_again(tabs: Tabs, account: A
     expect(form.get_by_role("region", name="Made").get_by_role("listitem")).to_have_count(2)
     assert_usable_by_everybody(tab, "lines that were refused")
 
-    tab.write(field, f"https://example.com/b\t{free}")
-    expect(refused).to_have_count(0)
+    tab.write(field, f"https://example.com/b\t{free}", lacks=refused)
     sent = tab.sent(BULK, tab.button("Try this one again", form))
     assert [link["url"] for link in sent["links"]] == ["https://example.com/b"]
     expect(form.get_by_role("region", name="Made").get_by_role("listitem")).to_have_count(3)
-    tab.press(tab.button("More links", form))
-    expect(field).to_be_focused()
-    tab.press(tab.button("Done", form))
-    expect(form).to_have_count(0)
+    tab.press(tab.button("More links", form), focuses=field)
+    tab.press(tab.button("Done", form), lacks=form)
     assert account.call("GET", f"/api/links/{free}")["original_url"] == "https://example.com/b"
 
 
@@ -176,8 +165,7 @@ def test_closing_asks_as_long_as_something_is_unsent(tabs: Tabs, account: Accoun
     tab.press(tab.button("Keep editing", tab.dialog("Close without making 2 links?")))
     expect(field_of(form)).to_have_value("https://example.com/a\nhttps://example.com/b")
     tab.press(tab.button("Cancel", form))
-    tab.press(tab.button("Close", tab.dialog("Close without making 2 links?")).last)
-    expect(form).to_have_count(0)
+    tab.press(tab.button("Close", tab.dialog("Close without making 2 links?")).last, lacks=form)
     expect(tab.button("Several")).to_be_focused()
     assert urls_of(account) == set()
 
@@ -188,60 +176,8 @@ def test_several_urls_that_are_pasted_are_lines(tabs: Tabs, account: Account, vi
     pasted = "https://example.com/a\tsale\nhttps://example.com/b"
     tab.copy(pasted)
     tab.page.get_by_label("Paste a long URL").focus()
-    tab.keys("ControlOrMeta+v")
+    tab.keys("ControlOrMeta+v", shows=tab.button("Create 2 links", tab.dialog("New links")))
     expect(field_of(tab.dialog("New links"))).to_have_value(pasted)
-    expect(tab.button("Create 2 links", tab.dialog("New links"))).to_be_visible()
-
-
-# -- changed as a selection
-
-
-@pytest.fixture
-def shop(account: Account) -> Account:
-    """Somebody with three links, the second of which expires."""
-    account.shorten("https://shop.example.com/winter", title="Winter sale")
-    account.shorten("https://shop.example.com/spring", title="Spring sale", expires_at="2099-01-01T00:00:00Z")
-    account.shorten("https://example.com/terms", title="Terms")
-    account.wait_for("/api/links", lambda answer: len(answer["links"]) == 3)
-    return account
-
-
-def expiries_of(shop: Account) -> list[str | None]:
-    return [link["expires_at"] and link["expires_at"][:4] for link in shop.call("GET", "/api/links")["links"]]
-
-
-def test_many_links_get_an_expiry_or_are_deleted_with_statistics(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "links")
-    expect(rows(tab)).to_have_count(3)
-    tab.pick(tab.button("More for the selected links", select(tab, 0, 1, 2)), "Set expiry")
-    form = tab.dialog("When 3 links expire")
-    tab.press(form.get_by_role("button", name="30 days"))
-    assert tab.sent(BULK, tab.button("Change 3 links", form))["codes"] == [link["short_code"] for link in shop.links]
-    tab.says(re.compile("^3 links set to expire "))
-    assert None not in expiries_of(shop) and "2099" not in expiries_of(shop)
-    tab.press(tab.button("Undo"), says="Undone for 3 links.")
-    assert expiries_of(shop) == [None, "2099", None]
-
-    tab.pick(tab.button("More for the selected links", select(tab, 0, 2)), "Delete with statistics")
-    tab.press(tab.button("Delete 2", tab.dialog("Delete 2 links with statistics?")), says="2 links deleted, with statistics.")
-    expect(rows(tab)).to_have_count(1)
-    expect(rows(tab)).to_contain_text("Spring sale")
-    shop.wait_for("/api/links?status=all", lambda answer: [link["title"] for link in answer["links"]] == ["Spring sale"])
-
-
-def test_a_selection_that_comes_too_soon_waits_and_goes_on(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "links")
-    expect(rows(tab)).to_have_count(3)
-    with tab.failing(BULK, 429, "rate_limited", headers={"retry-after": "2"}):
-        bar = select(tab, 0, 1)
-        tab.press(tab.button("Archive", bar))
-        expect(bar).to_contain_text("0 of 2 … goes on in")
-        expect(tab.button("Tags", bar)).to_be_disabled()
-    tab.says("2 links archived.")
-    expect(rows(tab)).to_have_count(1)
-
-
-# -- changed by a job
 
 
 @pytest.fixture
@@ -256,21 +192,19 @@ def crowd(account: Account) -> Account:
 
 def select_matching(tab: Tab, count: str) -> Locator:
     """Selects all rows, then all links that match. The bar that appears, where keys go on."""
-    expect(rows(tab).first).to_be_visible()
+    expect(tab.links.first).to_be_visible()
     bar = tab.page.get_by_role("region", name="Selected links")
     if isinstance(tab.input, Keyboard):
-        tab.input.reach(rows(tab).first.get_by_role("checkbox"))
-        tab.keys("*")
-        expect(tab.button(f"Select all {count}that match", bar)).to_be_visible()
+        tab.input.reach(tab.links.first.get_by_role("checkbox"))
+        tab.keys("*", shows=tab.button(f"Select all {count}that match", bar))
         tab.keys("*")
     else:
-        tab.press(rows(tab).first.get_by_role("checkbox"))
+        tab.press(tab.links.first.get_by_role("checkbox"))
         tab.press(bar.get_by_role("button", name=re.compile(r"^All \d+$")))
         tab.press(tab.button(f"Select all {count}that match", bar))
     expect(bar).to_contain_text(f"All {count}that match")
     if isinstance(tab.input, Keyboard):
-        tab.keys("b")
-        expect(tab.button("Select none", bar)).to_be_focused()
+        tab.keys("b", focuses=tab.button("Select none", bar))
     return bar
 
 
@@ -282,14 +216,13 @@ def test_all_that_match_get_a_tag_and_are_deleted_by_number(tabs: Tabs, crowd: A
     tab.press(tab.button("Tags", bar))
     form = tab.dialog("Tags of 51 links")
     tab.submit("Go on", {form.get_by_role("combobox", name="Tag"): "many,"}, form)
-    tab.press(tab.button("Tag 51", tab.dialog("Give 51 links the tag “many”?")))
-    expect(bar).to_have_count(0)
+    tab.press(tab.button("Tag 51", tab.dialog("Give 51 links the tag “many”?")), lacks=bar)
     crowd.wait_for("/api/links?tag=many", lambda answer: answer["total"] == 51)
     tab.says("51 links got the tag.")
-    expect(rows(tab).first).to_contain_text("many")
+    expect(tab.links.first).to_contain_text("many")
     assert crowd.call("GET", "/api/links?tag=-crowd")["links"][0]["tags"] == []
 
-    tab.page.reload()
+    tab.reload()
     tab.press(tab.button("Delete", select_matching(tab, "51 ")))
     question = tab.dialog("Delete 51 links?")
     expect(tab.button("Delete 51", question)).to_be_disabled()
@@ -330,18 +263,16 @@ def test_without_a_filter_all_are_those_listed_and_no_row_less(show_many: Callab
     begun = jobs_of(tab)
     bar = select_matching(tab, "4,213 ")
     assert_usable_by_everybody(tab, "all that match")
-    expect(rows(tab).nth(3).get_by_role("checkbox")).to_be_checked()
-    rows(tab).nth(3).locator(".link-mark").click()
+    expect(tab.links.nth(3).get_by_role("checkbox")).to_be_checked()
+    tab.links.nth(3).locator(".link-mark").click()
     expect(bar).to_contain_text(re.compile(r"^\d+ links selected"))
-    expect(rows(tab).nth(3).get_by_role("checkbox")).not_to_be_checked()
-    tab.keys("Escape")
-    expect(bar).to_have_count(0)
+    expect(tab.links.nth(3).get_by_role("checkbox")).not_to_be_checked()
+    tab.keys("Escape", lacks=bar)
 
     tab.pick(tab.button("More for the selected links", select_matching(tab, "4,213 ")), "Set expiry")
     form = tab.dialog("When 4,213 links expire")
     tab.press(tab.button("Change 4,213 links", form))
-    tab.press(tab.button("Change 4,213", tab.dialog("Let 4,213 links never expire?")))
-    expect(bar).to_have_count(0)
+    tab.press(tab.button("Change 4,213", tab.dialog("Let 4,213 links never expire?")), lacks=bar)
     assert begun == [{"kind": "set_expiry", "filter": {"archived": "false"}, "expires_at": None}]
 
 
@@ -350,10 +281,9 @@ def test_members_change_all_that_match_as_far_as_it_is_theirs(show_many: Callabl
     tab = show_many("links")
     begun = jobs_of(tab, matching=12)
     tab.answers("**/api/me", me | {"role": "member"})
-    tab.page.reload()
+    tab.reload()
     bar = select_matching(tab, "4,213 ")
     expect(bar).to_contain_text("(only yours are changed)")
     tab.press(tab.button("Archive", bar))
-    tab.press(tab.button("Archive 12", tab.dialog("Archive 12 links?")))
-    expect(bar).to_have_count(0)
+    tab.press(tab.button("Archive 12", tab.dialog("Archive 12 links?")), lacks=bar)
     assert begun == [{"kind": "archive", "filter": {"archived": "false", "created_by": me["user_id"]}}]

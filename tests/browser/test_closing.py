@@ -20,19 +20,13 @@ REFUSED_WITHIN = 90
 
 
 def begin_closing(tab: Tab) -> Locator:
-    tab.press(tab.button("Close this workspace"))
-    dialog = tab.page.get_by_role("dialog", name=re.compile("^Close .+"))
-    expect(dialog).to_be_visible()
+    dialog = tab.dialog(re.compile("^Close .+"))
+    tab.press(tab.button("Close this workspace"), shows=dialog)
     return dialog
 
 
 def fill_in(tab: Tab, dialog: Locator, slug: str, password: str) -> None:
-    tab.write(dialog.get_by_label("to go on"), slug)
-    tab.write(dialog.get_by_label("Your password"), password)
-    tab.press(dialog.get_by_role("button", name="Close workspace"))
-
-
-# -- against the system
+    tab.submit("Close workspace", {"to go on": slug, "Your password": password}, dialog)
 
 
 def test_a_workspace_is_closed_and_brought_back(tabs: Tabs, account: Account) -> None:
@@ -48,8 +42,7 @@ def test_a_workspace_is_closed_and_brought_back(tabs: Tabs, account: Account) ->
     item = tab.page.get_by_role("menuitemradio", name=re.compile(re.escape(here["name"])))
     expect(item).to_contain_text("Closed, 7 days left")
     tab.keys("Escape")
-    tab.pick(tab.button(re.compile("Switch workspace")), here["name"])
-    expect(tab.heading(f"{here['name']} is closed")).to_be_visible()
+    tab.pick(tab.button(re.compile("Switch workspace")), here["name"], heading=f"{here['name']} is closed")
     # Until it is known everywhere that it is open, it isn't to be entered.
     tab.refused.add("404")
     tab.press(tab.button(f"Bring it back ({here['name']})"), says=RESTORED)
@@ -87,15 +80,11 @@ def test_whose_workspace_somebody_else_closes_is_told(tabs: Tabs, account: Accou
         tab.settled()
     tab.sign_in_again()
     tab.says(f"{here['name']} was closed. You are in")
-    tab.button("More").click()
-    expect(tab.heading(f"{here['name']} is closed")).to_be_visible()
+    tab.click(tab.button("More"), heading=f"{here['name']} is closed")
     expect(tab.page.get_by_text("Whoever was its admin can bring it back until")).to_be_visible()
     expect(tab.button(re.compile("^Bring it back"))).to_have_count(0)
     tab.page.get_by_role("link", name="To your links").click()
     expect(tab.page).to_have_url(re.compile(f"/w/{own}/links"))
-
-
-# -- what is asked before
 
 
 def test_what_is_lost_is_said_in_numbers_that_are_known(tabs: Tabs, account: Account) -> None:
@@ -131,7 +120,7 @@ def test_of_what_was_counted_in_part_more_is_lost(tabs: Tabs, account: Account, 
     for incomplete, numbers, words in INCOMPLETE:
         with subtests.test(incomplete=incomplete):
             tab.answers("**/api/overview?*", {"links": {"total": 23_000, "archived": 417}, "period": {"clicks": 48_211}, "incomplete": incomplete})
-            tab.open("settings").page.reload()
+            tab.open("settings").reload()
             lost = begin_closing(tab).get_by_role("definition")
             expect(lost.nth(0)).to_have_text(numbers[0])
             expect(lost.nth(1)).to_have_text(numbers[1])
@@ -160,9 +149,8 @@ def test_what_is_wrong_is_said_at_its_field(tabs: Tabs, account: Account) -> Non
     slug = account.slug
     dialog = begin_closing(tab)
     typed, password = dialog.get_by_label("to go on"), dialog.get_by_label("Your password")
-    tab.press(dialog.get_by_role("button", name="Close workspace"))
+    tab.press(dialog.get_by_role("button", name="Close workspace"), focuses=typed)
     expect(typed).to_have_accessible_description(f"Type {slug}, its short name.")
-    expect(typed).to_be_focused()
     expect(password).to_have_accessible_description("Enter your password.")
 
     with tab.failing(CLOSE, 401, "invalid_credentials"):
@@ -186,18 +174,12 @@ def test_what_is_wrong_is_said_at_its_field(tabs: Tabs, account: Account) -> Non
     expect(dialog).to_contain_text(f"Type {slug}-x to go on")
 
 
-# -- what was closed
-
-
 def test_a_closed_workspace_is_brought_back_from_its_address(tabs: Tabs, account: Account) -> None:
     closed = Closed(account, unknown=1)
     tab = tabs.open(account, "settings", answers=closed.answers, refused=[404])
-    tab.open(f"w/{closed.slug}/members")
-    expect(tab.heading(f"{NAME} is closed")).to_be_visible()
-    expect(tab.page.get_by_text("It can be brought back until")).to_be_visible()
+    tab.open(f"w/{closed.slug}/members", heading=f"{NAME} is closed", shows="It can be brought back until")
     judge(tab, "a closed workspace")
-    tab.open("settings")
-    expect(tab.button(f"Bring it back ({NAME})")).to_be_visible()
+    tab.open("settings", shows=tab.button(f"Bring it back ({NAME})"))
     judge(tab, "the settings with a closed workspace")
     dialog = begin_closing(tab)
     dialog.get_by_role("button", name="Close workspace").click()
@@ -219,19 +201,16 @@ def test_settings_and_account_bring_a_closed_workspace_back(tabs: Tabs, account:
     tab.press(tab.button("Cancel", question))
     assert closed.is_closed
     tab.press(tab.button(f"Bring it back ({NAME})"))
-    tab.press(tab.button("Leave", question), says=RESTORED)
-    expect(tab.button(re.compile(f"^{NAME}"))).to_be_visible()
+    tab.press(tab.button("Leave", question), says=RESTORED, shows=tab.button(re.compile(f"^{NAME}")))
 
     closed.is_closed = True
     tab = tabs.open(account, "account", answers=closed.answers)
     expect(tab.page.get_by_role("main").get_by_role("listitem").filter(has_text=NAME)).to_contain_text("It can be brought back until")
-    tab.press(tab.button(f"Bring it back ({NAME})"), says=RESTORED)
-    expect(tab.button(re.compile(f"^{NAME}"))).to_be_visible()
+    tab.press(tab.button(f"Bring it back ({NAME})"), says=RESTORED, shows=tab.button(re.compile(f"^{NAME}")))
 
 
 def test_in_no_workspace_the_closed_one_comes_first(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "overview", answers=in_closed_workspace(account.email))
-    expect(tab.heading("You are in no workspace")).to_be_visible()
+    tab = tabs.open(account, "overview", answers=in_closed_workspace(account.email), heading="You are in no workspace")
     card = tab.page.get_by_role("main").locator("section").first
     expect(card).to_contain_text("A workspace was closed")
     expect(card.get_by_role("listitem")).to_contain_text("It can be brought back until")
@@ -247,21 +226,16 @@ def test_what_another_admin_has_brought_back_is_entered(tabs: Tabs, account: Acc
     closed.is_closed = False
     tab.press(tab.button(f"Bring it back ({NAME})"), says=RESTORED)
     other.button(re.compile("Switch workspace")).click()
-    other.page.get_by_role("menuitemradio", name=re.compile(NAME)).click()
-    expect(other.button(re.compile(f"^{NAME}"))).to_be_visible()
+    other.click(other.page.get_by_role("menuitemradio", name=re.compile(NAME)), shows=other.button(re.compile(f"^{NAME}")))
 
 
 def test_who_cannot_bring_it_back_is_told_why(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
     for more, sentence in [({"role": "member"}, "Whoever was its admin can bring it back until"), ({"hours": -1}, "It is deleted for good.")]:
         with subtests.test(**more):
             closed = Closed(account, **more)
-            tab = tabs.open(account, f"w/{closed.slug}/links", answers=closed.answers)
-            expect(tab.heading(f"{NAME} is closed")).to_be_visible()
+            tab = tabs.open(account, f"w/{closed.slug}/links", answers=closed.answers, heading=f"{NAME} is closed")
             expect(tab.page.get_by_text(sentence)).to_be_visible()
             expect(tab.button(re.compile("^Bring it back"))).to_have_count(0)
-
-
-# -- what its links look like
 
 
 def test_a_suspended_link_is_marked_and_says_what_visitors_see(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
@@ -278,8 +252,7 @@ def test_a_suspended_link_is_marked_and_says_what_visitors_see(tabs: Tabs, accou
     for width in WIDTHS:
         with subtests.test(width=width):
             tab = tabs.open(account, "links", width=width, answers={"**/api/links?*": answer, f"**/api/links/{code}": link, "**/api/overview": counts})
-            row = tab.page.get_by_role("list", name="Links").get_by_role("listitem")
-            expect(row).to_contain_text("Suspended")
+            expect(tab.links).to_contain_text("Suspended")
             if width == min(WIDTHS):
                 tab.button("Status").click()
                 tab.page.get_by_role("menuitemradio", name=re.compile("^Suspended")).click()

@@ -12,8 +12,7 @@ from support.tab import Tab, Tabs
 
 
 def test_somebody_signs_in_where_they_wanted_to_be_and_out(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(None, "links?status=inactive", refused=[401])
-    expect(tab.heading("Sign in")).to_be_visible()
+    tab = tabs.open(None, "links?status=inactive", refused=[401], heading="Sign in")
 
     tab.sign_in(account.email, "not my password")
     expect(tab.page.get_by_role("alert")).to_contain_text("The address or the password is wrong.")
@@ -24,11 +23,9 @@ def test_somebody_signs_in_where_they_wanted_to_be_and_out(tabs: Tabs, account: 
     assert tab.view() == "links?status=inactive"
 
     tab.settled()
-    tab.pick(tab.button(account.email), "Sign out")
-    expect(tab.heading("Sign in")).to_be_visible()
+    tab.pick(tab.button(account.email), "Sign out", heading="Sign in")
     assert tab.page.evaluate("Object.keys(sessionStorage).filter((key) => key.startsWith('linklet:session'))") == []
-    tab.page.reload()
-    expect(tab.heading("Sign in")).to_be_visible()
+    tab.reload(heading="Sign in")
 
 
 def test_what_is_wrong_stands_at_its_field(tabs: Tabs) -> None:
@@ -56,8 +53,7 @@ def test_a_password_is_seen_until_it_is_sent(tabs: Tabs) -> None:
     tab.press(eye)
     expect(password).to_have_attribute("type", "password")
     tab.press(eye)
-    tab.press(tab.button("Sign in"))
-    expect(tab.page.get_by_role("alert")).to_be_visible()
+    tab.press(tab.button("Sign in"), shows=tab.page.get_by_role("alert"))
     expect(password).to_have_attribute("type", "password")
 
 
@@ -100,10 +96,8 @@ def test_an_invitation_brings_somebody_into_the_workspace(tabs: Tabs, api: Api, 
     invitation = admin.dialog("Give them this link").get_by_label("Invitation").input_value()
     assert invitation.startswith(f"{api.app}#/invitation?token=inv_")
     # It is shown only now.
-    admin.keys("Escape")
-    expect(admin.dialog("Give them this link")).to_be_visible()
-    admin.press(admin.button("Done"))
-    expect(admin.page.get_by_role("table", name="Open invitations").get_by_text(friend)).to_be_visible()
+    admin.keys("Escape", shows=admin.dialog("Give them this link"))
+    admin.press(admin.button("Done"), shows=admin.page.get_by_role("table", name="Open invitations").get_by_text(friend))
 
     guest = tabs.open_new()
     guest.page.goto(invitation)
@@ -117,8 +111,7 @@ def test_an_invitation_brings_somebody_into_the_workspace(tabs: Tabs, api: Api, 
     # A viewer makes no links.
     expect(guest.page.get_by_label("Paste a long URL")).to_have_count(0)
 
-    admin.page.reload()
-    expect(admin.page.get_by_role("table", name="Members").get_by_text("Bob", exact=True)).to_be_visible()
+    admin.reload(shows=admin.page.get_by_role("table", name="Members").get_by_text("Bob", exact=True))
     expect(admin.page.get_by_role("table", name="Open invitations")).to_have_count(0)
 
 
@@ -134,9 +127,8 @@ def test_an_operators_invitation_makes_an_account_for_its_address(tabs: Tabs, ac
     expect(tab.page.get_by_label("Email")).to_have_value(friend)
     expect(tab.page.get_by_label("Email")).not_to_be_editable()
     expect(tab.page.get_by_role("group", name="Account")).to_have_count(0)
-    tab.submit("Create account", {"Password": PASSWORD})
+    tab.submit("Create account", {"Password": PASSWORD}, shows=tab.button(friend))
     expect(tab.heading("Links")).to_be_attached()
-    expect(tab.button(friend)).to_be_visible()
 
 
 def test_an_invitation_for_another_address_or_a_used_one_is_not_accepted(tabs: Tabs, account: Account) -> None:
@@ -170,8 +162,7 @@ def test_who_invites_sees_whether_a_mail_was_sent(tabs: Tabs, account: Account) 
 def test_a_forgotten_password_is_asked_for(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(None, "sign-in")
     tab.follow("Forgotten your password?", "Forgotten password")
-    tab.submit("Send the link", {"Email": account.email})
-    expect(tab.page.locator(".notice").filter(has_text=account.email)).to_be_visible()
+    tab.submit("Send the link", {"Email": account.email}, shows=tab.page.locator(".notice").filter(has_text=account.email))
 
 
 def test_a_new_password_is_set(tabs: Tabs) -> None:
@@ -187,12 +178,10 @@ def test_a_new_password_is_set(tabs: Tabs) -> None:
 
 
 def test_an_address_is_confirmed_by_whoever_is_signed_in(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, account.api.linked_view(account.email, "verify"))
-    expect(tab.heading("Confirm your address")).to_be_visible()
+    tab = tabs.open(account, account.api.linked_view(account.email, "verify"), heading="Confirm your address")
     # Programs that look at mails open their links.
     assert account.call("GET", "/api/me")["verified"] is False
-    tab.press(tab.button("Confirm this address"))
-    expect(tab.heading("Address confirmed")).to_be_visible()
+    tab.press(tab.button("Confirm this address"), heading="Address confirmed")
     assert account.call("GET", "/api/me")["verified"] is True
     tab.follow("To your links", "Links")
 
@@ -203,11 +192,9 @@ def test_an_address_is_confirmed_with_the_password(tabs: Tabs, account: Account)
     expect(password).to_be_focused()
     tab.press(tab.button("Confirm this address"))
     expect(password).to_have_accessible_description("Enter the password of the account.")
-    tab.submit("Confirm this address", {password: "not my password"})
+    tab.submit("Confirm this address", {password: "not my password"}, shows="Never registered here?")
     expect(password).to_have_accessible_description("This isn’t the password of that account.")
-    expect(tab.page.get_by_text("Never registered here?")).to_be_visible()
-    tab.submit("Confirm this address", {password: PASSWORD})
-    expect(tab.heading("Address confirmed")).to_be_visible()
+    tab.submit("Confirm this address", {password: PASSWORD}, heading="Address confirmed")
     assert account.call("GET", "/api/me")["verified"] is True
     tab.follow("Sign in", "Sign in")
 
@@ -217,17 +204,14 @@ def test_a_link_for_another_account_asks_for_its_password_or_signs_out(tabs: Tab
     tab = tabs.open(account, api.linked_view(bob.email, "verify"), refused=[403])
     tab.press(tab.button("Confirm this address"))
     expect(tab.page.get_by_text("This link is for another account.")).to_contain_text(account.email)
-    tab.submit("Confirm this address", {"Password of that account": PASSWORD})
-    expect(tab.heading("Address confirmed")).to_be_visible()
+    tab.submit("Confirm this address", {"Password of that account": PASSWORD}, heading="Address confirmed")
     assert [who.call("GET", "/api/me")["verified"] for who in (account, bob)] == [False, True]
 
     # One can also sign out.
     tab = tabs.open(account, "verify?token=vrf_0")
     tab.fails("**/api/auth/verify", 403, "forbidden")
     tab.button("Confirm this address").click()
-    tab.button("Sign out").click()
-    expect(tab.page.get_by_label("Password", exact=True)).to_be_visible()
-    assert tab.view() == "verify?token=vrf_0"
+    tab.click(tab.button("Sign out"), shows=tab.page.get_by_label("Password", exact=True), at="verify?token=vrf_0")
 
 
 TOO_OLD = [
@@ -282,43 +266,29 @@ def test_where_addresses_are_confirmed_first_nobody_chooses_a_password_yet(tabs:
 
 
 def test_where_accounts_are_made_by_invitation_there_are_no_forms(tabs: Tabs) -> None:
-    tab = tabs.open(None, "sign-in", answers={REGISTRATION: INVITED})
-    expect(tab.page.get_by_text("Accounts are made by invitation here.")).to_be_visible()
+    tab = tabs.open(None, "sign-in", answers={REGISTRATION: INVITED}, shows="Accounts are made by invitation here.")
     expect(tab.page.get_by_role("link", name="Create an account")).to_have_count(0)
-    tab.open("sign-up")
-    expect(tab.heading("Create an account")).to_be_visible()
-    expect(tab.page.get_by_text("Ask somebody who uses this Linklet for one")).to_be_visible()
+    tab.open("sign-up", heading="Create an account", shows="Ask somebody who uses this Linklet for one")
     expect(tab.page.get_by_role("textbox")).to_have_count(0)
-    tab.open("forgot")
-    expect(tab.page.get_by_text("This Linklet sends no mails.")).to_be_visible()
-    expect(tab.page.get_by_role("textbox")).to_have_count(0)
+    tab.open("forgot", shows="This Linklet sends no mails.", lacks=tab.page.get_by_role("textbox"))
 
 
 def test_a_form_is_there_although_nobody_says_how_people_register(tabs: Tabs) -> None:
     tab = tabs.open(None, "sign-in")
     tab.fails(REGISTRATION, 503, "service_unavailable")
-    tab.page.reload()
-    tab.page.get_by_role("link", name="Create an account").click()
-    expect(tab.page.get_by_label("Password")).to_be_visible()
+    tab.reload()
+    tab.click(tab.page.get_by_role("link", name="Create an account"), shows=tab.page.get_by_label("Password"))
 
 
 def test_somebody_makes_a_workspace_and_goes_back(tabs: Tabs, account: Account, input_device: str) -> None:
     account.shorten("https://example.com/mine")
-    tab = tabs.open(account, "links")
+    tab = tabs.open(account, "links", links=1)
     own = account.call("GET", "/api/workspace")["name"]
-    row = tab.page.get_by_role("list", name="Links").get_by_role("listitem")
-    expect(row).to_have_count(1)
-
     tab.pick(tab.button(re.compile("Switch workspace")), "New workspace")
     tab.submit("Create", {tab.dialog("New workspace").get_by_label("Name"): "Side project"}, says="Side project is ready.")
     expect(tab.button(re.compile("Side project"))).to_be_visible()
-    expect(row).to_have_count(0)
-
-    tab.pick(tab.button(re.compile("Switch workspace")), own)
-    expect(row).to_have_count(1)
-
-
-# -- what is served beside the application
+    expect(tab.links).to_have_count(0)
+    tab.pick(tab.button(re.compile("Switch workspace")), own, links=1)
 
 
 def test_the_page_of_the_documentation_calls_the_system_that_serves_it(tabs: Tabs, api: Api) -> None:

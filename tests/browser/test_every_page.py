@@ -15,7 +15,7 @@ from support.answers import ago
 from support.faults import assert_usable_by_everybody, faults_of
 from support.feeds import AuditLog, Feed, Jobs, entry, job, notification
 from support.sample_data import sale_of
-from support.overlays import OVERLAYS, assert_left, reopen, open_overlay, press, show_terms, wrong_overlay
+from support.overlays import OVERLAYS, assert_left, reopen, open_overlay, show_terms, wrong_overlay
 from support.states import DOMAINS, INVITED, REGISTRATION, in_closed_workspace, in_no_workspace, own_session, paused_key, paused_member, public_answers, with_paused_workspace
 from support.tab import Tab, Tabs
 from support.tree import tree_of, wrong_names, wrong_page
@@ -184,8 +184,7 @@ def test_a_link_for_another_account_can_be_used_by_everybody(tabs: Tabs, api: Ap
     tab.fails("**/api/auth/verify", 403, "forbidden")
 
     def shown() -> None:
-        tab.button("Confirm this address").click()
-        expect(tab.page.get_by_label("Password of that account")).to_be_visible()
+        tab.click(tab.button("Confirm this address"), shows=tab.page.get_by_label("Password of that account"))
 
     assert_no_faults(faults_of(tab, shown, lambda: wrong_page(tree_of(tab), is_framed=False)))
 
@@ -196,8 +195,7 @@ def test_a_selection_can_be_used_by_everybody(tabs: Tabs, filled: Account) -> No
 
     def shown() -> None:
         tab.settled()
-        press("j", "x")(tab)
-        expect(tab.page.get_by_role("region", name="Selected links")).to_be_visible()
+        tab.keys("j", "x", shows=tab.page.get_by_role("region", name="Selected links"))
 
     assert_no_faults(faults_of(tab, shown, lambda: wrong_page(tree_of(tab))))
 
@@ -214,8 +212,7 @@ def test_a_form_with_errors_can_be_used_by_everybody(tabs: Tabs, filled: Account
         form.get_by_label("How often it may be used").fill("0")
         form.get_by_label("Headline").fill("Half price")
         form.get_by_label("Picture").fill("https://example.com/card.png")
-        tab.button("Create link", form).click()
-        expect(form.locator("[aria-invalid=true]")).to_have_count(2)
+        tab.click(tab.button("Create link", form), counts=(form.locator("[aria-invalid=true]"), 2))
 
     assert_no_faults(faults_of(tab, shown, lambda: wrong_names(tree_of(tab))))
 

@@ -41,14 +41,13 @@ def test_a_job_is_followed_over_pages_and_reloads_and_stopped(tabs: Tabs, accoun
     progress(tab, "3 of 8 changed")
     jobs.change(0, changed=6)
     progress(tab, "6 of 8 changed")
-    tab.page.reload()
+    tab.reload()
     progress(tab, "6 of 8 changed")
     tab.follow("Overview", "Overview")
     tab.settled()
     tab.press(tab.page.get_by_role("link", name="Tags"))
     progress(tab, "6 of 8 changed")
-    tab.press(tab.button(f"Stop {TITLE}"))
-    expect(tab.button(f"Stopping {TITLE}")).to_be_focused()
+    tab.press(tab.button(f"Stop {TITLE}"), focuses=tab.button(f"Stopping {TITLE}"))
     assert jobs.stopped == [mine["id"]]
     jobs.change(0, state="cancelled")
     tab.says("Stopped. 6 links got the new tag until then.")
@@ -76,9 +75,7 @@ def test_a_finished_job_is_told_once_and_reloads_the_page(tabs: Tabs, account: A
     jobs = Jobs([mine])
     mine |= {"state": "running", "ended_at": None, "changed": 3}
     tab = tabs.open(account, "tags", answers=jobs.answers)
-    tab.press(tab.button(f"Hide {TITLE}"))
-    expect(shown(tab)).to_have_count(0)
-    expect(tab.heading("Tags")).to_be_focused()
+    tab.press(tab.button(f"Hide {TITLE}"), lacks=shown(tab), focuses=tab.heading("Tags"))
     with tab.page.expect_request("**/api/tags"):
         jobs.change(0, state="done", changed=8)
     tab.settled()
@@ -113,8 +110,7 @@ def test_what_went_wrong_stays_until_it_was_read(tabs: Tabs, account: Account, m
     tab.press(group.locator("summary"))
     expect(group.get_by_role("listitem")).to_have_text(["menu A link has at most 20 tags.", "and 1 more"])
     assert (group.get_by_role("link", name="menu").get_attribute("href") or "").endswith("/links/menu")
-    tab.press(tab.button(f"Hide {TITLE}"))
-    expect(shown(tab)).to_have_count(0)
+    tab.press(tab.button(f"Hide {TITLE}"), lacks=shown(tab))
 
 
 def test_progress_that_cannot_be_read_is_said(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
@@ -134,8 +130,7 @@ def test_a_job_that_may_not_be_stopped_goes_on(tabs: Tabs, account: Account, min
     tab = tabs.open(account, "tags", answers=Jobs([mine, theirs(2, state="running")]).answers | {"**/api/me": me})
     progress(tab, "0 of 8 changed", "Archive links")
     expect(tab.button("Stop Archive links")).to_have_count(0)
-    tab.refused.add("403")
-    tab.page.route("**/api/jobs/*", lambda route: route.fallback() if route.request.method == "GET" else route.fulfill(status=403, json={"code": "forbidden", "detail": "no"}))
+    tab.fails("**/api/jobs/*", 403, "forbidden", method="DELETE")
     tab.press(tab.button(f"Stop {TITLE}"), says="It wasn’t stopped. This is another person’s or another workspace’s.")
     expect(tab.button(f"Stop {TITLE}")).to_be_enabled()
 
@@ -149,8 +144,7 @@ def test_the_settings_list_jobs(tabs: Tabs, account: Account, mine: dict[str, An
     expect(listed.nth(0)).to_contain_text("3 of 8 changed")
     expect(listed.nth(1)).to_contain_text("2 links archived.")
     expect(listed.nth(1)).to_contain_text("Grace Hopper")
-    tab.press(tab.button("Load more"))
-    expect(listed).to_have_count(29)
+    tab.press(tab.button("Load more"), counts=(listed, 29))
     # The button is gone.
     expect(tab.page.locator(".job-list > .further > ul > li").nth(20)).to_be_focused()
     tab.press(tab.button(f"Stop {TITLE}"))
@@ -160,12 +154,10 @@ def test_the_settings_list_jobs(tabs: Tabs, account: Account, mine: dict[str, An
 
     # New jobs push nothing out.
     jobs.rows = [*(theirs(number, "archive", "done", changed=number) for number in range(32, 35)), *jobs.rows]
-    tab.come_back()
-    expect(listed).to_have_count(32)
+    tab.come_back(counts=(listed, 32))
     for at, number in [*enumerate(range(32, 35)), *enumerate(range(2, 30), 4)]:
         expect(listed.nth(at)).to_contain_text(f"{number} links archived.")
-    tab = tabs.open(account, "settings", answers=Jobs([]).answers)
-    expect(tab.page.get_by_text("None yet. What changes many links at once")).to_be_visible()
+    tab = tabs.open(account, "settings", answers=Jobs([]).answers, shows="None yet. What changes many links at once")
 
 
 def test_a_notification_leads_to_its_job(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
@@ -181,5 +173,5 @@ def test_a_notification_leads_to_its_job(tabs: Tabs, account: Account, mine: dic
     assert tab.view() == f"settings?job={ended['id']}"
     # Jobs are kept for a while only.
     tab.fails("**/api/jobs/*", 404, "job_not_found")
-    tab.page.reload()
+    tab.reload()
     expect(wanted).to_contain_text("This job is no longer known.")

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Route, expect
 
 from support.api import Account
 from support.tab import Tab, Tabs
-from support.answers import ago
+from support.answers import ago, query_of
 from support.feeds import Feed, notification
 
 SHOP, BLOG = "t_7UJmGlcSOIpXh9XKQroFP8", "t_2hxlieh6rcTXYNb8u8Fu21"
@@ -43,10 +43,8 @@ def section(tab: Tab, title: str) -> Locator:
 def test_what_is_new_is_counted_until_it_is_seen(tabs: Tabs, account: Account) -> None:
     feed = Feed(news(), seen_at=ago(hours=1))
     tab = tabs.open(account, "links", answers=feed.answers)
-    tab.press(leading(tab, "Notifications, 2 new"))
-    expect(tab.heading("Notifications")).to_be_visible()
+    tab.press(leading(tab, "Notifications, 2 new"), heading="Notifications", shows=leading(tab, "Notifications"))
     expect(rows(tab).filter(has_text="New. ")).to_have_text([re.compile("New. Down: .*shop.example.com"), re.compile("New. Milestone: ")])
-    expect(leading(tab, "Notifications")).to_be_visible()
     tab.settled()
     assert feed.marked == [feed.rows[1]["created_at"]]
 
@@ -54,11 +52,8 @@ def test_what_is_new_is_counted_until_it_is_seen(tabs: Tabs, account: Account) -
     tab.come_back()
     tab.settled()
     expect(rows(tab).filter(has_text="New. ")).to_have_count(2)
-    tab.press(tab.page.get_by_role("link", name="Links"))
-    expect(tab.page.get_by_label("Paste a long URL")).to_be_visible()
-    tab.press(leading(tab, "Notifications"))
-    expect(rows(tab)).to_have_count(3)
-    expect(rows(tab).filter(has_text="New. ")).to_have_count(0)
+    tab.press(tab.page.get_by_role("link", name="Links"), shows=tab.page.get_by_label("Paste a long URL"))
+    tab.press(leading(tab, "Notifications"), counts=(rows(tab), 3), lacks=rows(tab).filter(has_text="New. "))
     tab.settled()
     assert len(feed.marked) == 1
 
@@ -91,9 +86,7 @@ def test_what_a_link_was_deleted_for_is_new_once(tabs: Tabs, account: Account) -
     expect(leading(tab, "Notifications")).to_be_visible()
     seen = account.wait_for("/api/notifications", lambda feed: feed["seen_at"] is not None)
     assert seen["seen_at"] == seen["notifications"][0]["created_at"]
-    tab.page.reload()
-    expect(rows(tab).filter(has_text="Link deleted")).to_have_count(1)
-    expect(rows(tab).filter(has_text="New. ")).to_have_count(0)
+    tab.reload(counts=(rows(tab).filter(has_text="Link deleted"), 1), lacks=rows(tab).filter(has_text="New. "))
 
 
 def test_ones_own_new_links_are_under_all_only(tabs: Tabs, account: Account) -> None:
@@ -116,11 +109,8 @@ def test_ones_own_new_links_are_under_all_only(tabs: Tabs, account: Account) -> 
         assert (None if kind == "all" else [kind]) in [asked.get("kind") for asked in feed.asked]
     # They are no news, wherever they stand.
     expect(rows(tab).filter(has_text="New. ")).to_have_count(3)
-    tab.page.reload()
-    expect(rows(tab)).to_have_count(4)
-    tab.press(tab.button("Important"))
-    expect(rows(tab)).to_have_count(3)
-    assert tab.view() == "notifications"
+    tab.reload(counts=(rows(tab), 4))
+    tab.press(tab.button("Important"), counts=(rows(tab), 3), at="notifications")
 
 
 def test_a_problem_comes_first_behind_any_number_of_others(tabs: Tabs, account: Account) -> None:
@@ -136,11 +126,8 @@ def test_what_one_reading_has_not_is_no_number(tabs: Tabs, account: Account) -> 
     feed = Feed(many(150))
     tab = tabs.open(account, "links", answers=feed.answers)
     expect(leading(tab, "Notifications, 99+ new")).to_have_text("Notifications99+")
-    tab.press(leading(tab, "Notifications, 99+ new"))
-    expect(rows(tab)).to_have_count(100)
-    tab.press(tab.button("Load more"))
-    expect(rows(tab)).to_have_count(150)
-    expect(rows(tab).nth(100)).to_be_focused()
+    tab.press(leading(tab, "Notifications, 99+ new"), counts=(rows(tab), 100))
+    tab.press(tab.button("Load more"), counts=(rows(tab), 150), focuses=rows(tab).nth(100))
     expect(tab.page.get_by_text("That’s all of the last 90 days.")).to_be_visible()
     expect(leading(tab, "Notifications")).to_be_visible()
     assert feed.marked == [feed.rows[0]["created_at"]]
@@ -150,8 +137,8 @@ def in_pages(pages: dict[str, tuple[list[dict[str, Any]], str | None]]) -> dict[
     """Answers with the rows behind each cursor, and the cursor after them."""
 
     def answer(route: Route) -> None:
-        after = re.search(r"[?&]after=(\w+)", route.request.url)
-        listed, cursor = pages[after[1] if after else ""]
+        after = query_of(route).get("after", "")
+        listed, cursor = pages[after]
         route.fulfill(json={"notifications": listed, "next_cursor": cursor} | ({} if after else {"seen_at": ago(seconds=1)}))
 
     return {"**/api/notifications?*": answer}
@@ -161,9 +148,7 @@ def test_more_are_loaded_across_what_is_looked_at_in_vain(tabs: Tabs, account: A
     pages = in_pages({"": ([], "a"), "a": (many(1), "b"), "b": ([], "c"), "c": ([], "d"), "d": (many(3)[2:], None)})
     tab = tabs.open(account, "notifications?kind=milestone", answers=pages)
     expect(rows(tab)).to_have_count(1)
-    tab.button("Load more").click()
-    expect(rows(tab)).to_have_count(2)
-    expect(tab.button("Load more")).to_have_count(0)
+    tab.click(tab.button("Load more"), counts=(rows(tab), 2), lacks=tab.button("Load more"))
     # They stay when the beginning is read again.
     tab.come_back()
     tab.settled()
@@ -177,12 +162,10 @@ def test_the_count_is_read_again_when_one_comes_back(tabs: Tabs, account: Accoun
     expect(leading(tab, "Notifications, 1 new")).to_be_visible()
     tab.assert_not_sideways()
     feed.rows.append(notification("target.down", SHOP, "https://shop.example.com/ is down: it answered 503.", seconds=1))
-    tab.come_back()
-    expect(leading(tab, "Notifications, 2 new")).to_be_visible()
+    tab.come_back(shows=leading(tab, "Notifications, 2 new"))
     # Somebody looks at them on another device.
     feed.seen_at = ago()
-    tab.come_back()
-    expect(leading(tab, "Notifications")).to_be_visible()
+    tab.come_back(shows=leading(tab, "Notifications"))
 
 
 def test_a_part_of_the_news_is_not_all_that_was_seen(tabs: Tabs, account: Account) -> None:
@@ -191,9 +174,7 @@ def test_a_part_of_the_news_is_not_all_that_was_seen(tabs: Tabs, account: Accoun
     expect(rows(tab).filter(has_text="New. ")).to_have_count(1)
     assert feed.marked == []
     expect(leading(tab, "Notifications, 2 new")).to_be_visible()
-    tab.button("Important").click()
-    expect(leading(tab, "Notifications")).to_be_visible()
-    expect(rows(tab).filter(has_text="New. ")).to_have_count(2)
+    tab.click(tab.button("Important"), shows=leading(tab, "Notifications"), counts=(rows(tab).filter(has_text="New. "), 2))
     assert len(feed.marked) == 1
 
 
@@ -203,11 +184,9 @@ def test_what_could_not_be_noted_is_new_again(tabs: Tabs, account: Account) -> N
     feed.seen_at = ago(hours=1)
     feed.rows.append(notification("target.down", BLOG, "https://blog.example.com/ is down: it answered 500.", seconds=1))
     tab.fails("**/api/notifications/seen", 503, "service_unavailable")
-    tab.come_back()
-    expect(rows(tab)).to_have_count(4)
+    tab.come_back(counts=(rows(tab), 4))
     tab.page.get_by_role("link", name="Links").click()
-    tab.come_back()
-    expect(leading(tab, "Notifications, 3 new")).to_be_visible()
+    tab.come_back(shows=leading(tab, "Notifications, 3 new"))
 
 
 def test_notifications_lead_to_their_links_and_monitored_urls(tabs: Tabs, account: Account) -> None:
@@ -215,8 +194,7 @@ def test_notifications_lead_to_their_links_and_monitored_urls(tabs: Tabs, accoun
     account.wait_for("/api/notifications", lambda feed: len(feed["notifications"]) > 0)
     tab = tabs.open(account, "notifications?kind=all")
     expect(tab.page.get_by_role("heading", name="Today")).to_be_visible()
-    tab.press(tab.page.get_by_role("link", name=code))
-    expect(tab.page.get_by_text("Nobody has followed this link yet.")).to_be_visible()
+    tab.press(tab.page.get_by_role("link", name=code), shows="Nobody has followed this link yet.")
 
     target = account.call("POST", "/v1/targets", {"url": "https://status.example.com/health"})
     feed = Feed([notification("target.down", target["id"], "https://status.example.com/health is down: it answered 503.")])

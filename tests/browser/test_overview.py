@@ -12,7 +12,7 @@ from support.sample_data import VISITS
 from support.listening import hears, listen
 from support.tab import Tab, Tabs
 from test_every_page import judge
-from test_link import PNG, clicks_are, saved
+from test_link import PNG, saved
 
 # Of the visits, one in four is a bot's.
 CLICKS, PEOPLE = 2 * len(VISITS), 2 * (len(VISITS) - 1)
@@ -64,9 +64,6 @@ def yesterday() -> str:
     return str((datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)).date())
 
 
-# -- of which time
-
-
 def test_links_are_counted_by_whether_they_lead(tabs: Tabs, filled: Account) -> None:
     figures = tabs.open(filled, "overview").figures()
     expect(figures).to_contain_text(re.compile(r"Links\s*15"))
@@ -74,30 +71,23 @@ def test_links_are_counted_by_whether_they_lead(tabs: Tabs, filled: Account) -> 
 
 
 def test_a_range_governs_all_numbers_and_can_be_gone_back_from(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "overview?table=1")
-    clicks_are(tab, CLICKS)
+    tab = tabs.open(shop, "overview?table=1", clicks=CLICKS)
     expect(days(tab)).to_have_count(30)
-    tab.press(tab.button("7 d"))
-    expect(days(tab)).to_have_count(7)
-    tab.press(tab.button("12 mo"))
-    expect(days(tab)).to_have_count(365)
-    clicks_are(tab, CLICKS)
+    tab.press(tab.button("7 d"), counts=(days(tab), 7))
+    tab.press(tab.button("12 mo"), counts=(days(tab), 365), clicks=CLICKS)
     expect(tab.page.locator(".top-links")).to_contain_text("12 months")
     expect(bars(tab, "Devices").first).to_be_visible()
     assert tab.view() == "overview?table=1&range=12m"
-    tab.page.reload()
-    expect(days(tab)).to_have_count(365)
-    tab.page.go_back()
-    expect(days(tab)).to_have_count(7)
-    tab.page.go_back()
-    expect(days(tab)).to_have_count(30)
+    tab.reload(counts=(days(tab), 365))
+    tab.go_back(counts=(days(tab), 7))
+    tab.go_back(counts=(days(tab), 30))
 
     dialog = tab.open_dialog("Own", "Choose the days")
     for label in ("First day", "Last day"):
         dialog.get_by_label(label).fill(yesterday())
     tab.press(tab.button("Show", dialog))
     # Nobody has come on that day.
-    clicks_are(tab, 0)
+    tab.clicks_are(0)
     expect(tab.page.locator(".top-links")).to_contain_text("Nobody has followed a link in this time.")
     expect(visitors(tab)).to_contain_text("Nobody has followed a link in this time.")
     assert tab.view() == f"overview?table=1&range=own&from={yesterday()}&to={yesterday()}"
@@ -119,8 +109,7 @@ def test_the_last_days_are_read_once_and_visitors_only_when_seen(tabs: Tabs, sho
     tab = tabs.open(shop, "account")
     overviews, breakdowns = tab.requests(OVERVIEW), tab.requests(BREAKDOWNS)
     tab.page.set_viewport_size({"width": 1280, "height": 500})
-    tab.go("overview")
-    clicks_are(tab, CLICKS)
+    tab.go("overview", clicks=CLICKS)
     tab.settled()
     # Without a time, the top links are those of 7 days.
     assert [bool(url.partition("?")[2]) for url in overviews] == [False, True] and breakdowns == []
@@ -131,26 +120,20 @@ def test_the_last_days_are_read_once_and_visitors_only_when_seen(tabs: Tabs, sho
     assert len(breakdowns) == 1 and "audience=human" in breakdowns[0]
 
 
-# -- what clicks have in common
-
-
 def test_people_and_bots_are_told_apart_and_nothing_filters(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "overview")
-    clicks_are(tab, CLICKS)
+    tab = tabs.open(shop, "overview", clicks=CLICKS)
     whose = visitors(tab).get_by_role("group", name="Whose clicks")
     expect(tab.button("People", whose)).to_have_attribute("aria-pressed", "true")
     expect(bars(tab, "Countries").filter(has_text="Norway")).to_contain_text("4")
-    tab.press(tab.button("Bots", whose))
-    expect(bars(tab, "Devices")).to_have_count(1)
+    tab.press(tab.button("Bots", whose), counts=(bars(tab, "Devices"), 1))
     expect(bars(tab, "Devices")).to_contain_text("Bot")
     assert tab.view().endswith("?audience=bot&audience=prefetch")
-    tab.press(tab.button("All", whose))
-    expect(bars(tab, "Devices").filter(has_text="Desktop")).to_be_visible()
+    tab.press(tab.button("All", whose), shows=bars(tab, "Devices").filter(has_text="Desktop"))
     # Figures and chart have people and all clicks beside each other.
-    clicks_are(tab, CLICKS)
+    tab.clicks_are(CLICKS)
     # Nothing can be filtered by, so nothing is a button.
     expect(bars(tab, "Devices").get_by_role("button")).to_have_count(0)
-    tab.page.go_back()
+    tab.go_back()
     expect(bars(tab, "Devices")).to_have_count(1)
 
     tab.open("overview?map=1")
@@ -161,8 +144,7 @@ def test_people_and_bots_are_told_apart_and_nothing_filters(tabs: Tabs, shop: Ac
     world.focus()
     # The arrows tell one after the other, and none can be taken.
     expect(norway).to_have_attribute("aria-selected", "true")
-    tab.keys("Enter")
-    assert tab.view() == "overview?map=1"
+    tab.keys("Enter", at="overview?map=1")
 
 
 def test_how_much_was_looked_at_is_said(tabs: Tabs, shop: Account) -> None:
@@ -180,24 +162,16 @@ def test_how_much_was_looked_at_is_said(tabs: Tabs, shop: Account) -> None:
 def test_visitors_that_cannot_be_read_take_nothing_else_with_them(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "account")
     with tab.failing("**/api/overview/breakdowns?*", 429, "rate_limited", headers={"retry-after": "2"}):
-        tab.go("overview")
-        clicks_are(tab, CLICKS)
+        tab.go("overview", clicks=CLICKS)
         failure = visitors(tab).get_by_role("alert")
         expect(failure).to_contain_text("The visitors can’t be shown.")
         expect(tab.page.get_by_role("alert")).to_have_count(1)
-    tab.button("Try again", failure).click()
-    expect(bars(tab, "Devices").first).to_be_visible()
-
-
-# -- tags
+    tab.click(tab.button("Try again", failure), shows=bars(tab, "Devices").first)
 
 
 def test_a_tag_has_a_page(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "overview?range=7d")
-    clicks_are(tab, CLICKS)
-    tab.pick(tag_choice(tab), "winter")
-    expect(tab.heading("Tag winter")).to_be_visible()
-    clicks_are(tab, len(VISITS))
+    tab = tabs.open(shop, "overview?range=7d", clicks=CLICKS)
+    tab.pick(tag_choice(tab), "winter", heading="Tag winter", clicks=len(VISITS))
     expect(tab.figures()).to_contain_text(re.compile(r"Links\s*1"))
     # About the same time.
     assert tab.view() == "tags/winter?range=7d"
@@ -208,16 +182,12 @@ def test_a_tag_has_a_page(tabs: Tabs, shop: Account) -> None:
     expect(tab.page.locator(".link-row")).to_have_count(1)
     assert tab.view() == "links?tag=winter"
     tab.follow("Numbers of the tag winter", "Tag winter")
-    tab.pick(tag_choice(tab), "All links")
-    clicks_are(tab, CLICKS)
+    tab.pick(tag_choice(tab), "All links", clicks=CLICKS)
 
 
 def test_a_tag_in_the_query_leads_to_its_page_even_without_links(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "overview?tag=a%2Fb+c&range=7d")
-    expect(tab.heading("Tag a/b c")).to_be_visible()
-    assert tab.view() == f"{page_of('a/b c')}?range=7d"
-    tab.open("tags/nobody%20has%20this")
-    expect(tab.page.get_by_text("No link has this tag.")).to_be_visible()
+    tab = tabs.open(shop, "overview?tag=a%2Fb+c&range=7d", heading="Tag a/b c", at=f"{page_of('a/b c')}?range=7d")
+    tab.open("tags/nobody%20has%20this", shows="No link has this tag.")
     tab.follow(tab.page.get_by_role("main").get_by_role("link", name="All tags"), "Tags")
 
 
@@ -230,16 +200,11 @@ def test_tags_lead_to_their_pages_from_overview_links_and_palette(tabs: Tabs, sh
     tab.page.get_by_role("combobox", name="Find anything").fill("100% w")
     use_option = tab.page.get_by_role("group", name="Tags").get_by_role("option", name=re.compile("^100% wool"))
     expect(use_option).to_be_visible()
-    use_option.click()
-    expect(tab.heading("Tag 100% wool")).to_be_visible()
-
-
-# -- files
+    tab.click(use_option, heading="Tag 100% wool")
 
 
 def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:
-    tab = tabs.open(shop, "overview?range=7d")
-    clicks_are(tab, CLICKS)
+    tab = tabs.open(shop, "overview?range=7d", clicks=CLICKS)
     name, series = saved(tab, "Clicks over time")
     head, *rows = series.decode().splitlines()
     assert (name, head, len(rows)) == ("overview-series.csv", "period,clicks,people", 7)
@@ -249,6 +214,5 @@ def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:
     assert countries.decode().splitlines()[:2] == ["country,clicks", "NO,4"]
     name, picture = saved(tab, "Chart as a picture")
     assert name == "overview-clicks.png" and picture.startswith(PNG)
-    tab.go(page_of("a/b c"))
-    expect(tab.heading("Tag a/b c")).to_be_visible()
+    tab.go(page_of("a/b c"), heading="Tag a/b c")
     assert saved(tab, "Clicks over time")[0] == "a-b c-series.csv"

@@ -82,7 +82,7 @@ def test_it_leads_to_a_page(tabs: Tabs, shop: Account, input_device: str) -> Non
     take(tab, "Members")
     expect(tab.heading("Members")).to_be_focused()
     expect(tab.dialog("Find anything")).to_have_count(0)
-    tab.page.go_back()
+    tab.go_back()
     expect(tab.heading("Links")).to_be_attached()
 
 
@@ -102,8 +102,7 @@ def test_it_finds_links_by_title_code_and_target(tabs: Tabs, shop: Account, inpu
 def test_latest_links_are_there_at_once_and_nothing_found_is_said(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links")
     urls = tab.requests(r"/api/links\?")
-    tab.keys("Control+k")
-    expect(option(tab, re.compile("^Offspring"))).to_be_visible()
+    tab.keys("Control+k", shows=option(tab, re.compile("^Offspring")))
     assert len(options(tab, "Latest links")) == 5
     tab.settled()
     assert urls == []
@@ -111,16 +110,14 @@ def test_latest_links_are_there_at_once_and_nothing_found_is_said(tabs: Tabs, sh
     field(tab).fill("nothing has this name")
     expect(said(tab)).to_have_text("Nothing found for “nothing has this name”.")
     expect(field(tab)).to_have_attribute("aria-expanded", "false")
-    tab.keys("Enter")
-    expect(field(tab)).to_be_focused()
+    tab.keys("Enter", focuses=field(tab))
     field(tab).fill("members")
     expect(said(tab)).to_have_text("1 result")
     expect(field(tab)).to_have_attribute("aria-expanded", "true")
     # Where the list was never shown, it is read.
     other = tabs.open(shop, "members")
     urls = other.requests(r"/api/links\?")
-    other.keys("Control+k")
-    expect(option(other, re.compile("^Offspring"))).to_be_visible()
+    other.keys("Control+k", shows=option(other, re.compile("^Offspring")))
     assert [url.split("?")[1] for url in urls] == ["per_page=5"]
 
 
@@ -164,16 +161,13 @@ def test_enter_before_the_answer_takes_what_is_looked_for(tabs: Tabs, shop: Acco
 def test_a_search_that_fails_says_so_and_hides_nothing_else(tabs: Tabs, shop: Account, input_device: str) -> None:
     tab = open_palette(tabs, shop, "overview")
     with tab.failing(SEARCH, 503, "service_unavailable"):
-        tab.write(field(tab), "sett")
+        tab.write(field(tab), "sett", shows=option(tab, "Settings"))
         expect(tab.dialog("Find anything").locator(".found-note")).to_contain_text("The links can’t be searched.")
         expect(said(tab)).to_have_text(re.compile(r"The links can’t be searched\. 1 result"))
-        expect(option(tab, "Settings")).to_be_visible()
-    tab.write(field(tab), "winter")
-    expect(option(tab, re.compile("^Winter sale"))).to_be_visible()
+    tab.write(field(tab), "winter", shows=option(tab, re.compile("^Winter sale")))
 
     with tab.failing(SEARCH, 503, "service_unavailable"):
-        tab.write(field(tab), "terms")
-        expect(option(tab, "Search the links again")).to_be_visible()
+        tab.write(field(tab), "terms", shows=option(tab, "Search the links again"))
     take(tab, "Search the links again")
     expect(option(tab, re.compile("^Terms"))).to_be_visible()
     expect(tab.dialog("Find anything").locator(".found-note")).to_have_count(0)
@@ -200,16 +194,14 @@ def test_it_does_what_the_page_can_do(tabs: Tabs, shop: Account, input_device: s
     tab.keys("Escape")
 
     tab.keys("j")
-    row = tab.page.get_by_role("list", name="Links").get_by_role("listitem").first.get_by_role("link")
+    row = tab.links.first.get_by_role("link")
     expect(row).to_be_focused()
-    tab.keys("Control+k")
-    expect(option(tab, "QR code q")).to_be_visible()
+    tab.keys("Control+k", shows=option(tab, "QR code q"))
     assert {"Copy", "QR code", "Edit", "Select"} <= set(options(tab, "On this page"))
     tab.write(field(tab), "qr")
     take(tab, "QR code")
     expect(tab.dialog("QR code")).to_be_visible()
-    tab.keys("Escape")
-    expect(row).to_be_focused()
+    tab.keys("Escape", focuses=row)
 
 
 def test_a_link_of_the_page_is_copied(tabs: Tabs, shop: Account, input_device: str) -> None:
@@ -226,8 +218,7 @@ def test_it_leads_to_another_workspace(tabs: Tabs, shop: Account, input_device: 
     assert options(tab, "Workspaces") == ["Côté jardin", "Harbour Lamps", "New workspace"]
     tab.write(field(tab), "harbour")
     expect(option(tab, re.compile("Harbour Lamps"))).to_be_disabled()
-    tab.keys("Enter")
-    expect(field(tab)).to_be_focused()
+    tab.keys("Enter", focuses=field(tab))
     # The one where one is isn't there, and accents make no difference.
     tab.write(field(tab), "cote")
     take(tab, "Côté jardin")
@@ -241,10 +232,8 @@ def test_its_keys_are_those_of_the_system(tabs: Tabs, shop: Account) -> None:
     tab.keys("Control+k", "Meta+Shift+k")
     tab.settled()
     expect(field(tab)).to_have_count(0)
-    tab.keys("Meta+k")
-    expect(field(tab)).to_be_focused()
-    tab.keys("Meta+k")
-    expect(field(tab)).to_have_count(0)
+    tab.keys("Meta+k", focuses=field(tab))
+    tab.keys("Meta+k", lacks=field(tab))
     tab.keys("?")
     expect(tab.dialog("Keyboard")).to_contain_text("⌘ K Find anything")
 
@@ -253,23 +242,17 @@ def test_it_opens_from_fields_and_over_what_needs_no_answer(tabs: Tabs, shop: Ac
     tab = tabs.open(shop, "links")
     search = tab.page.get_by_label("Search links")
     search.focus()
-    tab.keys("Control+k")
-    expect(field(tab)).to_be_focused()
-    tab.keys("Escape")
-    expect(search).to_be_focused()
+    tab.keys("Control+k", focuses=field(tab))
+    tab.keys("Escape", focuses=search)
     tab.keys("Escape")
 
     tab.keys("?")
     expect(tab.dialog("Keyboard")).to_contain_text("Ctrl K Find anything")
-    tab.keys("Control+k")
-    expect(field(tab)).to_be_focused()
-    expect(tab.dialog("Keyboard")).to_have_count(0)
-    tab.keys("Control+k")
-    expect(field(tab)).to_have_count(0)
+    tab.keys("Control+k", focuses=field(tab), lacks=tab.dialog("Keyboard"))
+    tab.keys("Control+k", lacks=field(tab))
 
     # What was typed there would be lost.
-    tab.keys("c")
-    expect(tab.dialog("New link")).to_be_visible()
+    tab.keys("c", shows=tab.dialog("New link"))
     tab.keys("Control+k")
     tab.settled()
     expect(field(tab)).to_have_count(0)
@@ -292,8 +275,7 @@ def test_it_takes_the_very_next_key_and_what_is_typed_before_loading(tabs: Tabs,
     expect(field(tab)).to_have_value("setti")
     held.let_go()
     expect(option(tab, "Settings")).to_be_visible()
-    tab.keys("Enter")
-    expect(tab.heading("Settings")).to_be_visible()
+    tab.keys("Enter", heading="Settings")
 
 
 def test_who_is_in_no_workspace_finds_pages_and_workspaces(tabs: Tabs, account: Account, input_device: str) -> None:

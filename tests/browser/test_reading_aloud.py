@@ -17,16 +17,12 @@ from test_trouble import end_session
 def test_a_session_that_is_over_is_read_as_a_question(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "members")
     end_session(tab)
-    tab.page.get_by_role("link", name="Overview").click()
-    expect(tab.dialog("Your session is over")).to_be_visible()
+    tab.click(tab.page.get_by_role("link", name="Overview"), shows=tab.dialog("Your session is over"))
     tree = tree_of(tab)
     assert wrong_names(tree) == []
     (opened,) = tree.find("dialog")
     assert opened.states.get("modal") and opened.text().startswith("Your session is over")
     assert [node.name for node in opened.find("textbox")] == ["Email", "Password"]
-
-
-# -- what is said by itself
 
 
 def test_what_happens_to_links_is_said(tabs: Tabs, account: Account) -> None:
@@ -36,7 +32,7 @@ def test_what_happens_to_links_is_said(tabs: Tabs, account: Account) -> None:
     tab = listen(tabs.open(account, "links"))
     tab.write(tab.page.get_by_label("Paste a long URL"), "https://example.com/new", then="Enter")
     hears(tab, "Link created. Copied.")
-    expect(tab.page.get_by_role("list", name="Links").get_by_role("listitem")).to_have_count(3)
+    expect(tab.links).to_have_count(3)
 
     search = tab.page.get_by_label("Search links")
     tab.write(search, "sale")
@@ -46,7 +42,7 @@ def test_what_happens_to_links_is_said(tabs: Tabs, account: Account) -> None:
     tab.press(tab.button("Show all links"))
     hears(tab, re.compile("^3 links$"))
 
-    row = tab.page.get_by_role("list", name="Links").get_by_role("listitem").filter(has_text="Terms")
+    row = tab.links.filter(has_text="Terms")
     tab.press(row.get_by_role("checkbox"))
     hears(tab, re.compile("^1 link selected$"))
     tab.press(tab.button("Select none"))
@@ -66,17 +62,13 @@ def test_what_happens_in_a_dialog_is_said(tabs: Tabs, filled: Account) -> None:
     tab.button("Copy picture", qr).click()
     hears(tab, "Picture copied.")
     # It lies over the dialog, and can be used there.
-    tab.button("Dismiss").click()
-    expect(tab.page.locator(".toast")).to_have_count(0)
-    expect(qr).to_be_visible()
+    tab.click(tab.button("Dismiss"), lacks=tab.page.locator(".toast"), shows=qr)
     qr.get_by_label("Colour", exact=True).fill("#eeeeee")
     hears(tab, "These colours are too alike")
     qr.get_by_label("Colour", exact=True).fill("#000000")
     # And it stays when the dialog goes.
     tab.press(tab.button("Copy picture", qr), says="Picture copied.")
-    tab.keys("Escape")
-    expect(qr).to_have_count(0)
-    tab.says("Picture copied.")
+    tab.keys("Escape", lacks=qr, says="Picture copied.")
 
 
 def test_what_the_palette_finds_is_said(tabs: Tabs, filled: Account) -> None:
@@ -132,9 +124,6 @@ def test_a_mail_that_is_sent_again_is_said(tabs: Tabs) -> None:
     hears(tab, "Sent again. It may take a minute.")
 
 
-# -- chart and table
-
-
 def test_a_chart_is_read_as_its_numbers(tabs: Tabs, filled: Account) -> None:
     sale = sale_of(filled)
     tab = listen(tabs.open(filled, f"links/{sale}?audience=human&audience=bot&audience=prefetch", answers=aged(filled, sale)))
@@ -176,9 +165,6 @@ def test_the_latest_clicks_are_read_as_a_table(tabs: Tabs, filled: Account) -> N
     assert all(re.search(r": all of the click, \w+day, \d", row.find("button")[0].name) for row in rows)
 
 
-# -- states
-
-
 def test_what_is_on_is_read(tabs: Tabs, filled: Account) -> None:
     tab = tabs.open(filled, "links?tag=sale")
     sale = sale_of(filled)
@@ -212,12 +198,10 @@ def test_what_is_on_is_read(tabs: Tabs, filled: Account) -> None:
     tab.press(active)
     assert states("button", re.sub(" +", " ", name))["pressed"] == "true"
 
-    tab.keys("c")
-    expect(tab.dialog("New link")).to_be_visible()
+    tab.keys("c", shows=tab.dialog("New link"))
     assert states("DisclosureTriangle", "Campaign")["expanded"] is False
     tab.press(tab.page.locator("summary", has_text="Campaign"))
     assert states("DisclosureTriangle", "Campaign")["expanded"] is True
     assert states("checkbox", "Watch the target")["checked"] == "false"
-    tab.button("Create link").click()
-    expect(tab.page.locator("[aria-invalid=true]")).to_have_count(1)
+    tab.click(tab.button("Create link"), counts=(tab.page.locator("[aria-invalid=true]"), 1))
     assert states("textbox", "Target")["invalid"] == "true"

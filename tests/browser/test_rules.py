@@ -65,9 +65,6 @@ def rule(drawer: Locator, number: int) -> Locator:
     return drawer.get_by_role("group", name=f"Rule {number}", exact=True)
 
 
-# -- another destination
-
-
 def test_a_link_is_led_elsewhere(tabs: Tabs, editable: Account) -> None:
     tab = tabs.open(editable, page_of(editable), refused=[400])
     dialog = tab.open_dialog("Change destination", "Change destination")
@@ -105,13 +102,9 @@ def test_a_destination_that_somebody_else_has_changed_is_not_overwritten_at_once
     assert editable.call("GET", f"/api/{page_of(editable)}")["original_url"] == "https://example.com/mine"
 
 
-# -- rules and variants
-
-
 def test_rules_and_variants_are_written(tabs: Tabs, editable: Account, api: Api, input_device: str) -> None:
     tab, drawer = open_rules(tabs, editable, by_menu=True)
-    tab.press(tab.button("Add a rule", drawer))
-    expect(rule(drawer, 1).get_by_label("Name")).to_be_focused()
+    tab.press(tab.button("Add a rule", drawer), focuses=rule(drawer, 1).get_by_label("Name"))
     tab.write(rule(drawer, 1).get_by_label("Name"), "iPhones")
     tab.write(rule(drawer, 1).get_by_label("Leads to"), APPLE)
     tab.choose(rule(drawer, 1).get_by_label("Is", exact=True), "ios", "iPhone")
@@ -137,7 +130,7 @@ def test_rules_and_variants_are_written(tabs: Tabs, editable: Account, api: Api,
     # What they do is in the statistics.
     api.click(editable.links[0]["short_code"], agent=PHONE)
     editable.wait_for(f"/api/stats/{editable.links[0]['short_code']}", lambda stats: bool(stats.get("destinations")))
-    tab.page.reload()
+    tab.reload()
     expect(tab.page.get_by_role("list", name="Destinations")).to_contain_text("iPhones")
 
 
@@ -158,12 +151,9 @@ def test_rules_change_their_order_and_are_taken_away(tabs: Tabs, editable: Accou
 
     tab.press(tab.button("rules and variants", tab.page.get_by_role("main")))
     tab.press(tab.button("Take rule 1, condition 1 away", drawer))
-    tab.press(tab.button("Take rule 2 away", drawer))
-    expect(tab.button("Take rule 1 away", drawer)).to_be_focused()
-    tab.press(tab.button("Take variant 1 away", drawer))
-    expect(tab.button("Add a variant", drawer)).to_be_focused()
-    tab.press(tab.button("Save", drawer))
-    expect(drawer).to_have_count(0)
+    tab.press(tab.button("Take rule 2 away", drawer), focuses=tab.button("Take rule 1 away", drawer))
+    tab.press(tab.button("Take variant 1 away", drawer), focuses=tab.button("Add a variant", drawer))
+    tab.press(tab.button("Save", drawer), lacks=drawer)
     saved = rules_of(editable)
     assert (saved["rules"], saved["variants"]) == ([{"url": ANDROID, "conditions": [RULES[1]["conditions"][1]]}], [])
 
@@ -174,8 +164,7 @@ def test_what_is_wrong_with_rules_stands_at_its_field(tabs: Tabs, editable: Acco
     address, condition = rule(drawer, 1).get_by_label("Leads to"), drawer.get_by_role("group", name="Rule 1, condition 1")
     address.fill("nowhere")
     condition.get_by_label("Looks at").select_option("country")
-    tab.submit("Save", {condition.get_by_label("Is", exact=True): "Norway"}, drawer)
-    expect(address).to_be_focused()
+    tab.submit("Save", {condition.get_by_label("Is", exact=True): "Norway"}, drawer, focuses=address)
     expect(address).to_have_accessible_description("Enter an address that begins with http:// or https://.")
     expect(condition.get_by_label("Is", exact=True)).to_have_accessible_description("Enter the two letters of a country, such as NO.")
     judge(tab, "wrong rules")
@@ -204,8 +193,7 @@ def test_rules_are_tried_before_they_are_saved(tabs: Tabs, editable: Account, in
     led = drawer.get_by_role("status").filter(has_text="Leads to")
     tab.press(tab.button("Try", drawer))
     expect(led).to_contain_text("example.com/app (the link’s own target)")
-    tab.choose(drawer.get_by_label("Device", exact=True), "ios", "iPhone")
-    expect(led).to_have_count(0)
+    tab.choose(drawer.get_by_label("Device", exact=True), "ios", "iPhone", lacks=led)
     tab.press(tab.button("Try", drawer))
     expect(led).to_contain_text("example.com/apple (rule 1, Apple)")
     tab.choose(drawer.get_by_label("Device", exact=True), "android", "Android")
@@ -263,13 +251,10 @@ def test_countries_that_nobody_knows_are_said_to_be_unknown(tabs: Tabs, editable
     tab, drawer = open_rules(tabs, editable, answers={"**/rules": unknown})
     note = drawer.get_by_text("Countries aren’t known here: no trusted edge is configured.")
     expect(note).to_be_visible()
-    tab.keys("Escape")
-    expect(drawer).to_have_count(0)
+    tab.keys("Escape", lacks=drawer)
     tab.recovers("**/rules")
     tab.answers("**/rules", unknown | {"countries_known": True})
-    tab.keys("r")
-    expect(drawer.get_by_role("heading", name="Variants", exact=True)).to_be_visible()
-    expect(note).to_have_count(0)
+    tab.keys("r", shows=drawer.get_by_role("heading", name="Variants", exact=True), lacks=note)
 
 
 def test_what_was_written_of_rules_is_not_lost_by_chance_and_fits(tabs: Tabs, editable: Account) -> None:
@@ -280,11 +265,7 @@ def test_what_was_written_of_rules_is_not_lost_by_chance_and_fits(tabs: Tabs, ed
     assert drawer.evaluate("(one) => [one, ...one.querySelectorAll('.dialog-body')].every(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)")
     tab.button("Add a rule", drawer).click()
     tab.keys("Escape")
-    tab.button("Keep editing", tab.dialog("Close without saving?")).click()
-    expect(rule(drawer, 3)).to_be_visible()
-
-
-# -- the history
+    tab.click(tab.button("Keep editing", tab.dialog("Close without saving?")), shows=rule(drawer, 3))
 
 
 def test_a_history_is_read_when_it_is_opened(tabs: Tabs, editable: Account) -> None:
@@ -295,7 +276,7 @@ def test_a_history_is_read_when_it_is_opened(tabs: Tabs, editable: Account) -> N
     put_rules(editable)
     tab = tabs.open(editable, page_of(editable))
     asked = tab.requests(r"/history\?")
-    tab.page.reload()
+    tab.reload()
     tab.settled()
     assert asked == []
 
@@ -307,10 +288,8 @@ def test_a_history_is_read_when_it_is_opened(tabs: Tabs, editable: Account) -> N
         expect(entries.nth(1)).to_contain_text(words)
     expect(entries.nth(2)).to_contain_text("changed the limit from 21 to 22")
     judge(tab, "a history")
-    tab.press(tab.button("Load more"))
-    expect(entries).to_have_count(24)
+    tab.press(tab.button("Load more"), counts=(entries, 24), focuses=entries.nth(20))
     expect(entries.last).to_contain_text("limited its uses to 1")
-    expect(entries.nth(20)).to_be_focused()
     expect(tab.button("Load more")).to_have_count(0)
 
 
@@ -320,11 +299,7 @@ def test_a_history_that_cannot_be_read_is_tried_again(tabs: Tabs, editable: Acco
         tab.page.locator("summary", has_text="History").click()
         failure = tab.page.get_by_role("alert").filter(has_text="The history can’t be shown.")
         expect(failure).to_be_visible()
-    tab.button("Try again", failure).click()
-    expect(tab.page.get_by_text("Nothing was changed since this link was made.")).to_be_visible()
-
-
-# -- whether links may be led elsewhere
+    tab.click(tab.button("Try again", failure), shows="Nothing was changed since this link was made.")
 
 
 def test_admins_choose_whether_destinations_may_change(tabs: Tabs, account: Account) -> None:
@@ -337,8 +312,7 @@ def test_admins_choose_whether_destinations_may_change(tabs: Tabs, account: Acco
     expect(tab.page.get_by_text("Visitors have to trust your workspace, not what they have seen.")).to_be_visible()
     tab.press(tab.button("Save"), says="Workspace saved.")
     assert account.call("GET", "/api/workspace")["destinations"] == "editable"
-    tab.go(page_of(account))
-    expect(tab.button("Change destination")).to_be_visible()
+    tab.go(page_of(account), shows=tab.button("Change destination"))
 
     # Others see it only.
     other = tabs.open(account, "settings", answers=as_account(account, role="member"))

@@ -165,8 +165,7 @@ def test_a_page_of_another_site_gets_nothing_and_uses_nothing_up(tabs: Tabs, api
 
 def test_who_signs_out_is_signed_out_in_this_browser_and_nowhere_else(tabs: Tabs, account: Account) -> None:
     elsewhere, here = staying(tabs, account), staying(tabs, account)
-    here.pick(here.button(account.email), "Sign out")
-    expect(here.heading("Sign in")).to_be_visible()
+    here.pick(here.button(account.email), "Sign out", heading="Sign in")
     here.settled()
     assert cookie_of(here.context) is None
     asked = Asked(here.context)
@@ -181,6 +180,5 @@ def test_while_the_api_cannot_be_reached_nobody_is_signed_out(tabs: Tabs, accoun
     tabs.opened.remove(tab)
     again = tabs.keep(Tab(tab.context, tab.api))
     with again.failing(REFRESH, 503, "service_unavailable"):
-        again.open("links")
-        expect(again.page.get_by_text("Linklet can’t be reached.")).to_be_visible()
+        again.open("links", shows="Linklet can’t be reached.")
     expect(again.button(account.email)).to_be_visible()

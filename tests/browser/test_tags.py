@@ -42,10 +42,9 @@ def test_a_tag_leads_to_its_links_and_to_its_numbers(tabs: Tabs, shop: Account) 
     tab = tabs.open(shop, "links")
     tab.follow(tab.page.get_by_role("navigation", name="Pages").get_by_role("link", name="Tags"), "Tags")
     expect(names(tab)).to_have_text(["sale", "old", "Spring"])
-    tab.press(tab.page.get_by_role("link", name="2 links with the tag sale"))
-    expect(tab.page.locator(".link-row")).to_have_count(2)
+    tab.press(tab.page.get_by_role("link", name="2 links with the tag sale"), counts=(tab.page.locator(".link-row"), 2))
     assert tab.view() == "links?tag=sale"
-    tab.page.go_back()
+    tab.go_back()
     tab.follow(tab.page.get_by_role("link", name="Spring", exact=True), "Tag Spring")
     assert tab.view() == "tags/Spring"
 
@@ -55,26 +54,21 @@ def test_a_tag_is_renamed_or_deleted_and_its_links_stay(tabs: Tabs, shop: Accoun
     form = tab.open_dialog("Rename sale", "Rename the tag sale")
     field = form.get_by_label("Name")
     for wrong, why in {"  ": "Give the tag a name.", "sale": "This is its name already.", "x" * 51: "A tag has at most 50 characters."}.items():
-        tab.write(field, wrong, then="Enter")
+        tab.write(field, wrong, then="Enter", focuses=field)
         expect(field).to_have_accessible_description(re.compile(re.escape(why)))
-        expect(field).to_be_focused()
-    tab.write(field, "  Summer/sale 100% ")
-    expect(form.get_by_role("alert")).to_have_count(0)
+    tab.write(field, "  Summer/sale 100% ", lacks=form.get_by_role("alert"))
     tab.press(tab.button("Rename", form), says="2 links got the new tag.")
     # What isn't counted yet is shown as it is.
     expect(names(tab).filter(has_text="Summer/sale 100%")).to_have_count(1)
     expect(names(tab)).to_have_count(3)
     assert tags_of(shop) == [["Spring", "Summer/sale 100%"], ["Summer/sale 100%"], ["old"], ["old"]]
-    tab.page.reload()
-    expect(names(tab).filter(has_text="Summer/sale 100%")).to_have_count(1)
+    tab.reload(counts=(names(tab).filter(has_text="Summer/sale 100%"), 1))
     question = tab.open_dialog("Delete old", "Delete the tag “old”?")
     expect(question).to_contain_text("1 link loses this tag, and archived ones as well. The links stay, with their statistics.")
-    tab.press(tab.button("Cancel", question))
-    expect(tab.button("Delete old")).to_be_focused()
+    tab.press(tab.button("Cancel", question), focuses=tab.button("Delete old"))
     for tag in ("old", "Summer/sale 100%"):
         tab.press(tab.button(f"Delete {tag}"))
-        tab.press(tab.button("Delete tag"), says="2 links lost the tag.")
-        expect(names(tab).filter(has_text=tag)).to_have_count(0)
+        tab.press(tab.button("Delete tag"), says="2 links lost the tag.", lacks=names(tab).filter(has_text=tag))
         tab.press(tab.button("Dismiss").last)
     assert tags_of(shop) == [["Spring"], [], [], []]
 
@@ -96,8 +90,7 @@ def test_a_tag_is_merged_with_another_one(tabs: Tabs, shop: Account) -> None:
     tab.write(form.get_by_label("Name"), "SPRING")
     expect(form.get_by_role("alert")).to_contain_text("1 link has the tag “Spring” already.")
     expect(form.get_by_role("alert")).to_contain_text("It is given to 2 links instead of “sale”.")
-    tab.press(tab.button("Merge", form), says=re.compile("got the new tag"))
-    expect(names(tab).filter(has_text="sale")).to_have_count(0)
+    tab.press(tab.button("Merge", form), says=re.compile("got the new tag"), lacks=names(tab).filter(has_text="sale"))
     expect(names(tab)).to_have_count(2)
     assert [[tag.lower() for tag in tags] for tags in tags_of(shop)] == [["spring"], ["spring"], ["old"], ["old"]]
 
@@ -128,16 +121,13 @@ def test_many_tags_are_searched_and_sorted(tabs: Tabs, account: Account) -> None
     expect(names(tab)).to_have_count(6)
     expect(tab.page.get_by_text("6 of 15 tags")).to_be_visible()
     assert tab.view() == "tags?sort=clicks&q=TAG+1"
-    tab.page.reload()
-    expect(names(tab)).to_have_count(6)
+    tab.reload(counts=(names(tab), 6))
     tab.write(tab.page.get_by_label("Search tags"), "nothing has this name")
-    tab.press(tab.button("Show all tags"))
-    expect(names(tab)).to_have_count(15)
+    tab.press(tab.button("Show all tags"), counts=(names(tab), 15))
 
 
 def test_a_workspace_without_tags_says_how_links_get_some(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "tags")
-    expect(tab.page.get_by_text("No link has a tag yet.")).to_be_visible()
+    tab = tabs.open(account, "tags", shows="No link has a tag yet.")
     tab.press(tab.page.get_by_role("main").get_by_role("link", name="To your links"))
     expect(tab.page.get_by_label("Paste a long URL")).to_be_visible()
 

@@ -1,24 +1,20 @@
 """When and for whom a link works: the form's section, what lists and the link's page show of it, and its codes."""
 
-import datetime
 import re
 
 import pytest
 from playwright.sync_api import Locator, expect
 
-from support.api import Account, Api
+from support.answers import ago
+from support.api import FIREFOX, Account, Api
 from support.tab import Tabs
 from test_every_page import judge
-from test_links import begin_link, rows
+from test_links import begin_link
 
 FALLBACK = "https://example.com/waiting-list"
 PREVIEW = {"title": "Half price", "description": "Until the shelves are empty.", "image": "https://example.com/card.png"}
 SECTION = "When and for whom"
 PASSWORD = "harbour lights"
-
-
-def at(**hence: float) -> str:
-    return (datetime.datetime.now(datetime.UTC) + datetime.timedelta(**hence)).strftime("%Y-%m-%dT%H:%M:00.000Z")
 
 
 def section(form: Locator) -> Locator:
@@ -29,7 +25,7 @@ def section(form: Locator) -> Locator:
 def agreed(account: Account) -> Account:
     """Somebody with a link that has all terms."""
     visitors = {"fallback_url": FALLBACK, "password": PASSWORD, "forward_query": True, "preview": PREVIEW}
-    account.shorten("https://example.com/agreed", valid_from=at(days=-1), max_clicks=100, **visitors)
+    account.shorten("https://example.com/agreed", valid_from=ago(days=1), max_clicks=100, **visitors)
     return account
 
 
@@ -50,7 +46,7 @@ def test_a_link_is_made_with_all_terms(tabs: Tabs, account: Account) -> None:
     expect(card.locator("img")).to_have_count(0)
     tab.press(tab.button("Create link", form), says="Link created. Copied.")
 
-    row = rows(tab).first
+    row = tab.links.first
     expect(row).to_contain_text(re.compile(r"Scheduled\s*begins (today|tomorrow) \d\d:\d\d"))
     expect(row.get_by_text("Protected by a password")).to_be_attached()
     made = account.call("GET", "/api/links")["links"][0]
@@ -70,8 +66,7 @@ def test_terms_are_taken_away_one_by_one(tabs: Tabs, agreed: Account) -> None:
     tab.press(form.get_by_role("button", name="At once"))
     tab.write(form.get_by_label("How often it may be used"), "")
     expect(form.get_by_text("Destinations are fixed in this workspace, so it can only be taken away.")).to_be_visible()
-    tab.press(tab.button("Take away where visitors go otherwise", form))
-    expect(tab.button("Keep it", form)).to_be_focused()
+    tab.press(tab.button("Take away where visitors go otherwise", form), focuses=tab.button("Keep it", form))
     tab.press(tab.button("Keep it", form))
     tab.press(tab.button("Take away where visitors go otherwise", form))
     tab.press(tab.button("Take the password away", form))
@@ -119,8 +114,7 @@ def test_a_password_is_changed_and_never_shown(tabs: Tabs, agreed: Account, api:
     tab.press(tab.button("Change the password", form))
     new = form.get_by_label("New password")
     expect(new).to_be_focused()
-    tab.press(tab.button("Keep the old one", form))
-    expect(tab.button("Change the password", form)).to_be_focused()
+    tab.press(tab.button("Keep the old one", form), focuses=tab.button("Change the password", form))
     tab.press(tab.button("Change the password", form))
     # Nothing that looks for mistakes in writing, perhaps elsewhere, gets to see it.
     expect(new).to_have_attribute("spellcheck", "false")
@@ -133,7 +127,7 @@ def test_a_password_is_changed_and_never_shown(tabs: Tabs, agreed: Account, api:
 
 def followed(api: Api, code: str, password: str) -> int:
     """The status with which somebody is answered who knows this password."""
-    head = {"Content-Type": "application/x-www-form-urlencoded", "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
+    head = {"Content-Type": "application/x-www-form-urlencoded", "User-Agent": FIREFOX}
     return api.send("POST", f"/{code}", f"password={password.replace(' ', '+')}".encode(), head)
 
 
@@ -157,8 +151,7 @@ def test_what_is_wrong_with_a_term_stands_at_its_field(tabs: Tabs, account: Acco
             field.fill(value)
             # What is wrong is shown even if the section was closed again.
             form.locator("summary", has_text=SECTION).click()
-            tab.button("Create link", form).click()
-            expect(field).to_be_focused()
+            tab.click(tab.button("Create link", form), focuses=field)
             expect(field).to_have_attribute("aria-invalid", "true")
             expect(field).to_have_accessible_description(re.compile(words))
             field.fill("")
@@ -166,16 +159,16 @@ def test_what_is_wrong_with_a_term_stands_at_its_field(tabs: Tabs, account: Acco
 
 
 def test_a_link_begins_before_it_expires(tabs: Tabs, account: Account) -> None:
-    code = account.shorten("https://example.com/window", expires_at=at(days=1))
+    code = account.shorten("https://example.com/window", expires_at=ago(days=-1))
     tab = tabs.open(account, f"links/{code}")
     form = tab.open_dialog("Edit", f"Edit {code}")
     form.locator("summary", has_text=SECTION).click()
     form.get_by_role("button", name="On a date").click()
     beginning = form.get_by_label("Begins on")
-    beginning.fill(at(days=3)[:16])
+    beginning.fill(ago(days=-3)[:16])
     tab.press(tab.button("Save", form))
     expect(beginning).to_have_accessible_description("It has to begin before it expires.")
-    beginning.fill(at(hours=3)[:16])
+    beginning.fill(ago(hours=-3)[:16])
     tab.press(tab.button("Save", form), says="Saved.")
     assert account.call("GET", f"/api/links/{code}")["status"] == "scheduled"
 
@@ -200,7 +193,7 @@ def statuses(account: Account) -> Account:
     account.shorten("https://example.com/plain", title="Plain")
     used = account.shorten("https://example.com/used", title="Used", max_clicks=100)
     over = account.shorten("https://example.com/over", title="Over", max_clicks=1)
-    account.shorten("https://example.com/soon", title="Soon", valid_from=at(days=9))
+    account.shorten("https://example.com/soon", title="Soon", valid_from=ago(days=-9))
     for code in [used, over]:
         account.api.click(code)
     # The API counts once a minute, so nobody may have asked before all of them are there.
@@ -211,22 +204,18 @@ def statuses(account: Account) -> Account:
 
 
 def test_links_that_wait_or_are_used_up_are_found(tabs: Tabs, statuses: Account) -> None:
-    tab = tabs.open(statuses, "links")
-    expect(rows(tab)).to_have_count(4)
-    expect(rows(tab).filter(has_text="Soon")).to_contain_text(re.compile(r"Scheduled\s*begins"))
-    expect(rows(tab).filter(has_text="Over")).to_contain_text(re.compile(r"Used up\s*1 of 1 used"))
-    expect(rows(tab).filter(has=tab.page.get_by_role("link", name="Used", exact=True))).to_contain_text("1 of 100 used")
+    tab = tabs.open(statuses, "links", links=4)
+    expect(tab.links.filter(has_text="Soon")).to_contain_text(re.compile(r"Scheduled\s*begins"))
+    expect(tab.links.filter(has_text="Over")).to_contain_text(re.compile(r"Used up\s*1 of 1 used"))
+    expect(tab.links.filter(has=tab.page.get_by_role("link", name="Used", exact=True))).to_contain_text("1 of 100 used")
 
-    tab.press(tab.button(re.compile("^Scheduled")))
-    expect(rows(tab)).to_have_count(1)
-    expect(rows(tab)).to_contain_text("Soon")
+    tab.press(tab.button(re.compile("^Scheduled")), links=1)
+    expect(tab.links).to_contain_text("Soon")
     assert tab.view() == "links?status=scheduled"
     tab.press(tab.button(re.compile("^Scheduled")))
-    tab.press(tab.button(re.compile("^Used up")))
-    expect(rows(tab)).to_have_count(1)
-    expect(rows(tab)).to_contain_text("Over")
-    tab.page.reload()
-    expect(rows(tab)).to_have_count(1)
+    tab.press(tab.button(re.compile("^Used up")), links=1)
+    expect(tab.links).to_contain_text("Over")
+    tab.reload(links=1)
     judge(tab, "links that are used up")
     tab.open("overview")
     expect(tab.figures()).to_contain_text("2 active, 1 scheduled, 1 used up")
@@ -240,10 +229,7 @@ def test_a_code_with_hyphens_and_underscores_is_as_good_as_any(tabs: Tabs, accou
             tab.open("links")
             form = tab.open_dialog("Options", "New link")
             tab.write(form.get_by_label("Target", exact=True), f"https://example.com/{code}")
-            tab.write(form.get_by_label("Code"), code)
-            expect(form.get_by_text("This code is free.")).to_be_visible()
-            tab.press(tab.button("Create link", form))
-            expect(form).to_have_count(0)
+            tab.write(form.get_by_label("Code"), code, shows=form.get_by_text("This code is free."))
+            tab.press(tab.button("Create link", form), lacks=form)
             assert tab.clipboard() == account.call("GET", f"/api/links/{code}")["short_url"]
-            tab.open(f"links/{code}")
-            expect(tab.heading(re.compile(f"{code}$"))).to_be_visible()
+            tab.open(f"links/{code}", heading=re.compile(f"{code}$"))

@@ -50,8 +50,7 @@ def test_a_session_that_ends_asks_for_the_password_and_goes_on(tabs: Tabs, api: 
 
     over = tab.dialog("Your session is over")
     expect(over.get_by_label("Email")).to_have_value(account.email)
-    tab.keys("Escape")
-    expect(over).to_be_visible()
+    tab.keys("Escape", shows=over)
     tab.submit("Go on", {"Password": "not my password"}, over)
     expect(over.get_by_role("alert")).to_contain_text("The address or the password is wrong.")
 
@@ -98,9 +97,7 @@ def test_who_has_another_address_meanwhile_goes_on_with_it(tabs: Tabs, account: 
     expect(over.get_by_label("Password")).to_be_focused()
     expect(over.get_by_label("Email")).to_have_value(account.email)
     tab.page.unroute_all()
-    tab.submit("Go on", {"Email": wanted, "Password": PASSWORD}, over)
-    expect(over).to_have_count(0)
-    tab.says("Link created.")
+    tab.submit("Go on", {"Email": wanted, "Password": PASSWORD}, over, lacks=over, says="Link created.")
     expect(tab.button(wanted)).to_be_visible()
 
 
@@ -128,16 +125,14 @@ def test_a_page_shows_shapes_says_what_failed_and_tries_again(tabs: Tabs, filled
     for view, read in READS.items():
         with subtests.test(view):
             # What another view has read isn't known any more.
-            tab.open("account").page.reload()
+            tab.open("account").reload()
             tab.settled()
             with tab.failing(read, 503, "service_unavailable"):
                 held = tab.hold(read)
-                tab.go(view.format(code=sale_of(filled)))
-                expect(shapes.first).to_be_visible()
+                tab.go(view.format(code=sale_of(filled)), shows=shapes.first)
                 held.let_go()
                 expect(failures.first).to_contain_text("98427fd6-d8a3-4a97-a872-9f752e65f6c0")
-            tab.button("Try again", failures.first).click()
-            expect(failures).to_have_count(0)
+            tab.click(tab.button("Try again", failures.first), lacks=failures)
             expect(shapes).to_have_count(0)
 
 
@@ -150,13 +145,12 @@ def test_too_many_requests_count_down_and_a_proxy_is_no_success(tabs: Tabs, fill
         expect(again).to_be_disabled()
     expect(again).to_have_text("Try again")
     expect(again).to_be_enabled()
-    again.click()
-    expect(tab.page.get_by_text("Nightly export")).to_be_visible()
+    tab.click(again, shows="Nightly export")
 
     # A proxy in between may answer with a page of its own.
     tab.refused.add("502")
     tab.page.route("**/api/keys", lambda route: route.fulfill(status=502, content_type="text/html", body="<h1>Bad gateway</h1>"))
-    tab.page.reload()
+    tab.reload()
     expect(tab.page.get_by_role("main").get_by_role("alert")).to_contain_text("The server answered with 502.")
 
 
@@ -164,8 +158,7 @@ def test_a_change_that_is_refused_is_taken_back(tabs: Tabs, account: Account) ->
     code = account.shorten("https://example.com/a")
     tab = tabs.open(account, f"links/{code}")
     tab.fails("**/api/links/*", 503, "service_unavailable")
-    tab.press(tab.button("Switch off"), says=f"The link wasn’t changed. {UNREACHABLE}")
-    expect(tab.button("Switch off")).to_be_visible()
+    tab.press(tab.button("Switch off"), says=f"The link wasn’t changed. {UNREACHABLE}", shows=tab.button("Switch off"))
 
 
 def test_a_slow_change_shows_that_it_works(tabs: Tabs, account: Account) -> None:
@@ -182,16 +175,13 @@ def test_a_slow_change_shows_that_it_works(tabs: Tabs, account: Account) -> None
 
 def test_a_lost_connection_is_said_and_recovered_from(tabs: Tabs, account: Account) -> None:
     account.shorten("https://example.com/a", title="First")
-    tab = tabs.open(account, "links", refused=["ERR_INTERNET_DISCONNECTED"])
-    row = tab.page.get_by_role("list", name="Links").get_by_role("listitem")
-    expect(row).to_have_count(1)
-
+    tab = tabs.open(account, "links", refused=["ERR_INTERNET_DISCONNECTED"], links=1)
     tab.context.set_offline(True)
     expect(tab.page.get_by_text("No connection.")).to_be_visible()
     field = tab.page.get_by_label("Paste a long URL")
     tab.submit("Shorten", {field: "https://example.com/later"})
     expect(tab.page.get_by_role("alert")).to_contain_text("Linklet can’t be reached.")
-    expect(row).to_have_count(1)
+    expect(tab.links).to_have_count(1)
 
     tab.context.set_offline(False)
     expect(tab.page.get_by_text("No connection.")).to_have_count(0)
@@ -223,7 +213,7 @@ def test_leaving_with_changes_asks(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "overview")
     tab.page.get_by_role("link", name="Links", exact=True).click()
     form = start_link(tab)
-    tab.page.go_back()
+    tab.go_back()
     question = tab.dialog("Close without saving?")
     expect(question).to_be_visible()
     tab.button("Keep editing", question).click()

@@ -18,8 +18,7 @@ from support.tree import tree_of, wrong_page
 def tab(browser: Browser, profiles: list[BrowserContext], api: Api) -> Iterator[Tab]:
     """A tab that isn't judged at the end."""
     tabs = Tabs(browser, api, profiles)
-    tab = tabs.open(None, "sign-in")
-    expect(tab.heading("Sign in")).to_be_visible()
+    tab = tabs.open(None, "sign-in", heading="Sign in")
     tab.assert_nothing_noticed()
     yield tab
     tabs.close()
@@ -42,7 +41,7 @@ NOTICED = {
 def test_it_is_noticed(tab: Tab, subtests: pytest.Subtests) -> None:
     for script, words in NOTICED.items():
         with subtests.test(script):
-            tab.page.reload()
+            tab.reload()
             tab.settled()
             tab.noticed.clear()
             tab.page.evaluate(f"() => {{ {script} }}")
@@ -70,8 +69,7 @@ def test_what_is_lost_is_noticed(tab: Tab, subtests: pytest.Subtests) -> None:
     tab.page.set_viewport_size({"width": 360, "height": 800})
     for script, words in LOSSES.items():
         with subtests.test(script):
-            tab.page.reload()
-            expect(tab.heading("Sign in")).to_be_visible()
+            tab.reload(heading="Sign in")
             tab.settled()
             assert layout_faults(tab) == []
             tab.page.evaluate(f"() => {{ {script} }}")

@@ -15,13 +15,11 @@ from support.tab import Tab, Tabs
 def test_the_overview_makes_a_link(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "overview")
     tab.submit("Shorten", {"Paste a long URL": "https://example.com/quick"}, says="Link created. Copied.")
-    tab.press(tab.page.get_by_role("link", name="Numbers"))
-    expect(tab.page.get_by_text("Nobody has followed this link yet.")).to_be_visible()
+    tab.press(tab.page.get_by_role("link", name="Numbers"), shows="Nobody has followed this link yet.")
 
 
 def test_a_url_is_monitored_and_no_longer(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "monitoring")
-    expect(tab.page.get_by_text("No URL is monitored yet")).to_be_visible()
+    tab = tabs.open(account, "monitoring", shows="No URL is monitored yet")
     field = tab.page.get_by_label("URL to monitor")
     held = tab.hold("**/v1/targets")
     tab.submit("Monitor", {field: "https://status.example.com/health"})
@@ -32,8 +30,7 @@ def test_a_url_is_monitored_and_no_longer(tabs: Tabs, account: Account) -> None:
     expect(field).to_have_value("https://other.example.com/")
     target = tab.page.get_by_role("list", name="Monitored URLs").get_by_role("link")
     expect(target).to_contain_text("status.example.com")
-    tab.press(target)
-    expect(tab.heading(re.compile("status.example.com"))).to_be_visible()
+    tab.press(target, heading=re.compile("status.example.com"))
     tab.press(tab.button("Stop monitoring", tab.open_dialog("Stop monitoring", "Stop monitoring?")))
     tab.says("status.example.com isn’t monitored any more.")
     expect(tab.page.get_by_text("No URL is monitored yet")).to_be_visible()
@@ -41,11 +38,9 @@ def test_a_url_is_monitored_and_no_longer(tabs: Tabs, account: Account) -> None:
 
 def test_numbers_are_grouped_and_one_is_no_many(tabs: Tabs, account: Account) -> None:
     down = [{"id": f"t_{number}", "url": f"https://{number}.example.com/", "since": "2026-11-12T11:25:00.000Z"} for number in range(1200)]
-    many = tabs.open(account, "monitoring", answers={"**/api/overview": {"down": down}})
-    expect(many.page.get_by_text("1,200 URLs are down")).to_be_visible()
+    many = tabs.open(account, "monitoring", answers={"**/api/overview": {"down": down}}, shows="1,200 URLs are down")
     expect(many.page.get_by_text("and 1,195 more")).to_be_visible()
-    one = tabs.open(account, "monitoring", answers={"**/api/overview": {"down": down[:1]}})
-    expect(one.page.get_by_text("1 URL is down")).to_be_visible()
+    tabs.open(account, "monitoring", answers={"**/api/overview": {"down": down[:1]}}, shows="1 URL is down")
 
 
 def test_a_member_changes_role_and_is_removed(tabs: Tabs, account: Account) -> None:
@@ -53,8 +48,7 @@ def test_a_member_changes_role_and_is_removed(tabs: Tabs, account: Account) -> N
     tab = tabs.open(account, "members")
     members = tab.page.get_by_role("table", name="Members")
     expect(members.get_by_text("Bob", exact=True)).to_be_visible()
-    tab.choose(tab.page.get_by_label("Role of Bob"), "viewer")
-    tab.says("Bob is a viewer now.")
+    tab.choose(tab.page.get_by_label("Role of Bob"), "viewer", says="Bob is a viewer now.")
     tab.press(tab.button("Remove", tab.open_dialog("Remove Bob", "Remove Bob?")), says="Bob is no member any more.")
     expect(members.get_by_text("Bob", exact=True)).to_have_count(0)
     assert [member["email"] for member in account.call("GET", "/api/workspace/members")["members"]] == [account.email]
@@ -68,13 +62,11 @@ def test_an_api_key_is_made_renamed_paused_and_revoked(tabs: Tabs, api: Api, acc
     key = made.get_by_label("API key").input_value()
     expect(made).to_contain_text("curl")
     # It is shown only now.
-    tab.keys("Escape")
-    expect(made).to_be_visible()
+    tab.keys("Escape", shows=made)
     tab.press(tab.button("Copy", made).first)
     assert tab.clipboard() == key
     assert api.call("GET", "/api/links", headers={"X-API-Key": key})["links"] == []
-    tab.press(tab.button("Done"))
-    expect(tab.page.get_by_text(key)).to_have_count(0)
+    tab.press(tab.button("Done"), lacks=tab.page.get_by_text(key))
 
     form = tab.open_dialog("Rename Build server", "Rename key")
     tab.submit("Rename", {"Name": "Nightly export"}, form, says="The key is called “Nightly export” now.")
@@ -118,7 +110,7 @@ def test_colours_are_chosen_and_kept(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "settings")
     tab.press(tab.button("Dark"))
     expect(tab.page.locator("html")).to_have_css("background-color", "rgb(19, 20, 22)")
-    tab.page.reload()
+    tab.reload()
     expect(tab.button("Dark")).to_have_attribute("aria-pressed", "true")
     expect(tab.page.locator("html")).to_have_css("background-color", "rgb(19, 20, 22)")
 
@@ -132,9 +124,6 @@ def test_a_password_is_changed(tabs: Tabs, api: Api, account: Account) -> None:
     api.call("POST", "/api/auth/login", {"email": account.email, "password": "another horse battery"})
 
 
-# -- what is paused
-
-
 def test_after_reclaiming_an_address_its_owner_keeps_or_removes_what_was_paused(tabs: Tabs, api: Api) -> None:
     ada = api.register("Ada")
     ada.add_member()
@@ -143,25 +132,21 @@ def test_after_reclaiming_an_address_its_owner_keeps_or_removes_what_was_paused(
     api.call("POST", "/api/auth/password/forgot", {"email": ada.email})
 
     tab = tabs.open(None, api.linked_view(ada.email, "reset"))
-    tab.submit("Change password", {"New password": PASSWORD})
-    expect(tab.heading("Password changed")).to_be_visible()
+    tab.submit("Change password", {"New password": PASSWORD}, heading="Password changed")
     again = api.log_in(ada.email)
     again.wait_for("/api/workspace/members", lambda answer: any("paused_at" in member for member in answer["members"]))
     again.wait_for("/api/keys", lambda answer: all("paused_at" in key for key in answer["keys"]))
 
     tab.press(tab.page.get_by_role("link", name="Sign in"))
     tab.sign_in(ada.email)
-    tab.press(tab.page.get_by_role("link", name="Members"))
-    expect(tab.page.get_by_text("1 member is paused.")).to_be_visible()
+    tab.press(tab.page.get_by_role("link", name="Members"), shows="1 member is paused.")
     bob = tab.page.get_by_role("table", name="Members").get_by_role("row").filter(has_text="Bob")
     expect(bob).to_contain_text("Paused")
-    tab.press(tab.button("Keep Bob"), says="Bob is in this workspace again.")
+    tab.press(tab.button("Keep Bob"), says="Bob is in this workspace again.", focuses=tab.heading("Members"))
     expect(bob).not_to_contain_text("Paused")
-    expect(tab.heading("Members")).to_be_focused()
     assert all("paused_at" not in member for member in again.call("GET", "/api/workspace/members")["members"])
 
-    tab.press(tab.page.get_by_role("link", name="API keys"))
-    expect(tab.page.get_by_text("2 keys are paused.")).to_be_visible()
+    tab.press(tab.page.get_by_role("link", name="API keys"), shows="2 keys are paused.")
     tab.press(tab.button("Keep Nightly export"), says="“Nightly export” works again within a minute.")
     # The next one to decide about.
     expect(tab.button("Keep Old script")).to_be_focused()
@@ -187,8 +172,7 @@ def test_what_cannot_be_kept_is_paused_again(tabs: Tabs, account: Account) -> No
 
     tab.page.get_by_role("link", name="API keys").click()
     tab.fails("**/api/keys/*", 503, "service_unavailable")
-    tab.press(tab.button("Keep Old script"), says="“Old script” is still paused.")
-    expect(tab.button("Keep Old script")).to_be_visible()
+    tab.press(tab.button("Keep Old script"), says="“Old script” is still paused.", shows=tab.button("Keep Old script"))
 
 
 def test_a_paused_workspace_cannot_be_chosen(tabs: Tabs, account: Account) -> None:
@@ -200,19 +184,14 @@ def test_a_paused_workspace_cannot_be_chosen(tabs: Tabs, account: Account) -> No
     expect(paused).to_contain_text("Paused")
     paused.click(force=True)
     # The keyboard reaches it, too, so that its state is heard.
-    tab.keys("Home", "ArrowDown")
-    expect(paused).to_be_focused()
-    tab.keys("Enter")
-    expect(paused).to_be_visible()
+    tab.keys("Home", "ArrowDown", focuses=paused)
+    tab.keys("Enter", shows=paused)
     expect(tab.button(re.compile(mine[0]["name"]))).to_be_visible()
     tab.keys("Escape")
     tab.open("settings")
     line = tab.page.get_by_role("listitem").filter(has_text="Harbour Lamps")
     expect(line).to_contain_text("Paused")
     expect(line.get_by_role("button")).to_have_count(0)
-
-
-# -- in no workspace
 
 
 def test_an_invitation_and_a_new_one_lead_out_of_no_workspace(tabs: Tabs, api: Api, account: Account) -> None:
@@ -235,7 +214,7 @@ def test_an_invitation_and_a_new_one_lead_out_of_no_workspace(tabs: Tabs, api: A
     tab.submit("Join", {field: f"{api.app}#/invitation?token={token}"}, says=re.compile("Welcome to .+"))
     expect(tab.heading("Links")).to_be_attached()
     expect(tab.page.get_by_role("link", name="Members")).to_be_visible()
-    tab.page.reload()
+    tab.reload()
     expect(tab.heading("Links")).to_be_attached()
 
     # A workspace of one's own is the other way.
@@ -261,13 +240,12 @@ def only_with(account: Account, bodies: dict[str, Any]) -> dict[str, Any]:
 def test_an_item_of_a_menu_stays_itself_when_others_appear_above_it(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
     held = tab.hold("**/api/me/workspaces")
-    tab.page.reload()
+    tab.reload()
     tab.button(re.compile("Switch workspace")).click()
     item = tab.page.get_by_role("menu").get_by_role("menuitem", name="New workspace").element_handle()
     held.let_go()
     expect(tab.page.get_by_role("menu").get_by_role("menuitemradio")).to_have_count(1)
-    item.click()
-    expect(tab.dialog("New workspace")).to_be_visible()
+    tab.click(item, shows=tab.dialog("New workspace"))
 
 
 def test_who_may_create_no_workspace_is_told_whom_to_ask(tabs: Tabs, account: Account) -> None:
@@ -281,26 +259,19 @@ def test_who_may_create_no_workspace_is_told_whom_to_ask(tabs: Tabs, account: Ac
 
     other = tabs.open(account, "links", answers=in_no_workspace(account.email))
     other.fails("**/api/workspaces", 403, "creation_closed")
-    other.submit("Create", {"Name": "Side project"})
-    expect(other.page.get_by_text(sentence)).to_be_visible()
+    other.submit("Create", {"Name": "Side project"}, shows=other.page.get_by_text(sentence))
 
 
 def test_who_is_in_no_workspace_has_an_account(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links", answers=in_no_workspace(account.email))
     tab.follow(tab.page.get_by_role("navigation").get_by_role("link", name="Account"), "Account")
     # Loaded again, no other page is tried first.
-    asked: list[str] = []
-    tab.page.on("request", lambda request: asked.append(request.url))
+    asked = tab.requests("/api/workspace/")
     tab.open("members")
-    tab.page.reload()
-    expect(tab.heading("You are in no workspace")).to_be_visible()
+    tab.reload(heading="You are in no workspace")
     tab.settled()
-    assert not [url for url in asked if "/api/workspace/" in url]
-    tab.pick(tab.button(account.email), "Sign out")
-    expect(tab.heading("Sign in")).to_be_visible()
-
-
-# -- members
+    assert asked == []
+    tab.pick(tab.button(account.email), "Sign out", heading="Sign in")
 
 
 def test_an_archived_link_of_a_member_is_handed_over_too(tabs: Tabs, account: Account) -> None:
@@ -339,10 +310,8 @@ def test_nobody_is_offered_what_their_role_does_not_allow(tabs: Tabs, account: A
 
     tab = tabs.open(account.add_member(enters=True, role="viewer"), "links")
     expect(tab.button("Several")).to_have_count(0)
-    tab.keys("C")
-    expect(tab.dialog("New links")).to_have_count(0)
-    tab.open("tags")
-    expect(tab.page.get_by_role("table", name="Tags").locator(".line-title")).to_have_count(1)
+    tab.keys("C", lacks=tab.dialog("New links"))
+    tab.open("tags", counts=(tab.page.get_by_role("table", name="Tags").locator(".line-title"), 1))
     expect(tab.button(re.compile("^(Rename|Delete) "))).to_have_count(0)
     tab.open("monitoring")
     tab.keys("Control+k")
@@ -352,34 +321,25 @@ def test_nobody_is_offered_what_their_role_does_not_allow(tabs: Tabs, account: A
     expect(palette.get_by_role("group", name="On this page", exact=True)).to_have_count(0)
 
 
-# -- each address has its workspace
-
-
 def whole_view(tab: Tab) -> str:
     return tab.page.evaluate("location.hash")
 
 
-def two_workspaces(account: Account) -> tuple[str, str]:
-    """The one that somebody is in, and a second one with a link."""
+def two_workspaces(account: Account) -> tuple[str, str, str]:
+    """The one that somebody is in, and a second one with a link, of which this is the code."""
     second = account.call("POST", "/api/workspaces", {"name": "Harbour Lamps"})["slug"]
     token = account.call("POST", "/api/auth/switch", {"workspace": second})["token"]
-    account.api.call("POST", "/api/shorten", {"url": "https://example.com/lamps", "title": "Lamps", "custom_code": code_of(second)}, token=token)
-    return account.slug, second
-
-
-def code_of(slug: str) -> str:
-    return f"lamps-{slug.rsplit('-', 1)[-1]}"
+    made = account.api.call("POST", "/api/shorten", {"url": "https://example.com/lamps", "title": "Lamps"}, token=token)
+    return account.slug, second, made["short_code"]
 
 
 def test_an_address_without_a_workspace_gets_that_of_the_tab(tabs: Tabs, account: Account) -> None:
     slug = account.slug
-    tab = tabs.open(account, "overview?range=7d")
-    expect(tab.heading("Overview")).to_be_visible()
+    tab = tabs.open(account, "overview?range=7d", heading="Overview")
     tab.page.wait_for_url(re.compile("#/w/"))
     assert whole_view(tab) == f"#/w/{slug}/overview?range=7d"
     expect(tab.page.get_by_role("navigation").get_by_role("link", name="Members").first).to_have_attribute("href", f"#/w/{slug}/members")
-    tab.page.reload()
-    expect(tab.heading("Overview")).to_be_visible()
+    tab.reload(heading="Overview")
     assert whole_view(tab) == f"#/w/{slug}/overview?range=7d"
     tab.open("")
     tab.page.wait_for_url(re.compile("#/w/"))
@@ -388,19 +348,18 @@ def test_an_address_without_a_workspace_gets_that_of_the_tab(tabs: Tabs, account
 
 
 def test_a_link_of_another_workspace_opens_there_without_moving_other_tabs(tabs: Tabs, account: Account) -> None:
-    first, second = two_workspaces(account)
+    first, second, code = two_workspaces(account)
     here = tabs.open(account, "links")
     expect(here.heading("Links")).to_be_attached()
 
     # A mail names it by its id.
     ids = {one["slug"]: one["workspace_id"] for one in account.call("GET", "/api/me/workspaces")["workspaces"]}
     for workspace in (second, ids[second]):
-        there = tabs.open(account, f"w/{workspace}/links/{code_of(second)}")
+        there = tabs.open(account, f"w/{workspace}/links/{code}")
         expect(there.page.get_by_text("Lamps", exact=True)).to_be_visible()
         expect(there.button(re.compile("Harbour Lamps"))).to_be_visible()
-        assert whole_view(there).startswith(f"#/w/{second}/links/{code_of(second)}")
-    there.open(f"w/{ids[first]}/members")
-    expect(there.heading("Members")).to_be_visible()
+        assert whole_view(there).startswith(f"#/w/{second}/links/{code}")
+    there.open(f"w/{ids[first]}/members", heading="Members")
     assert whole_view(there) == f"#/w/{first}/members"
     here.follow("Members", "Members")
     assert whole_view(here) == f"#/w/{first}/members"
@@ -421,16 +380,14 @@ def test_an_address_of_no_workspace_of_ones_own_says_so_and_fits(tabs: Tabs, api
 
 
 def test_a_tab_goes_to_and_fro_between_workspaces_by_its_address(tabs: Tabs, account: Account) -> None:
-    first, second = two_workspaces(account)
-    tab = tabs.open(account, "settings")
-    expect(tab.heading("Settings")).to_be_visible()
+    first, second, _ = two_workspaces(account)
+    tab = tabs.open(account, "settings", heading="Settings")
     tab.pick(tab.button(re.compile("Switch workspace")), "Harbour Lamps", says="You are in Harbour Lamps now.")
     assert whole_view(tab) == f"#/w/{second}/links"
     expect(tab.page.get_by_text("Lamps").first).to_be_visible()
     tab.settled()
 
-    tab.page.go_back()
-    expect(tab.heading("Settings")).to_be_visible()
+    tab.go_back(heading="Settings")
     assert whole_view(tab) == f"#/w/{first}/settings"
     tab.settled()
     tab.page.go_forward()

@@ -19,14 +19,13 @@ WAIT_SECONDS = 60
 
 def main(url: str, *odd_links: str) -> None:
     # An answer that the document lacks ends the tour with an error.
-    stranger = Client(base_url=url, raise_on_unexpected_status=True, timeout=httpx.Timeout(30))
+    strict = {"base_url": url, "raise_on_unexpected_status": True, "timeout": httpx.Timeout(30)}
+    stranger = Client(**strict)
     email, password = f"tour-{uuid.uuid4()}@example.com", "correct horse battery"
     account = register.sync(client=stranger, body=NewAccount(email=email, password=password))
     assert account.email == email, account
     login = log_in.sync(client=stranger, body=Credentials(email=email, password=password))
-    ada = AuthenticatedClient(
-        base_url=url, token=login.token, raise_on_unexpected_status=True, timeout=httpx.Timeout(30)
-    )
+    ada = AuthenticatedClient(token=login.token, **strict)
 
     link = shorten_url.sync(client=ada, body=NewLink(url=DESTINATION, tags=["book"]))
     assert (link.original_url, link.tags, link.reused) == (DESTINATION, ["book"], False), link

@@ -27,9 +27,7 @@ PEOPLE = {
 }
 
 # Patterns of crawlers that are in the names of tools, too.
-TOOLS = {
-    r"Fetch\/": "the end of node-fetch and others",
-}
+TOOLS = {r"Fetch\/": "the end of node-fetch and others"}
 
 
 def words_of(pattern: str) -> list[str]:
@@ -52,8 +50,7 @@ def main() -> None:
         for_programs = programs and "http-library" not in entry["tags"] and entry["pattern"] not in TOOLS
         if not for_browsers and not for_programs:
             continue
-        found = words_of(entry["pattern"])
-        if not found:
+        if not (found := words_of(entry["pattern"])):
             print(f"not a word: {entry['pattern']}", file=sys.stderr)
         if for_browsers:
             words.update(word.strip() for word in found)

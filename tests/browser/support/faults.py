@@ -61,13 +61,8 @@ REACHABLE = """
 
 
 def faults_of(
-    tab: Tab,
-    show: Callable[[], object],
-    read: Callable[[], Iterable[str]],
-    *,
-    is_page: bool = False,
-    resized: Callable[[], object] = lambda: None,
-    leave: Callable[[], None] | None = None,
+    tab: Tab, show: Callable[[], object], read: Callable[[], Iterable[str]], *, is_page: bool = False,
+    resized: Callable[[], object] = lambda: None, leave: Callable[[], None] | None = None,
 ) -> list[str]:
     """All faults, each with where it is. `show` is called after each load, and waits for what is judged; `resized` is called after each
     change of the window. `read` judges the accessibility tree, and `leave` what remains when it is left. The letters and the tabulator
@@ -95,7 +90,7 @@ def faults_of(
         tab.settled()
 
     def load() -> None:
-        tab.page.reload()
+        tab.reload()
         show()
 
     def note_losses(where: str, letters: int) -> None:

@@ -17,8 +17,6 @@ def part_after(rows: list[Row], last: str | None, size: int) -> tuple[list[Row],
     return rows[begin : begin + size], rows[begin + size - 1]["id"] if begin + size < len(rows) else None
 
 
-# -- notifications
-
 KINDS = {
     "problem": ["target.down", "target.up", "url.expired", "url.exhausted"],
     "milestone": ["milestone.reached"],
@@ -64,8 +62,6 @@ class Feed:
         route.fulfill(status=204)
 
 
-# -- jobs
-
 OVER = ("done", "failed", "cancelled")
 
 
@@ -105,8 +101,6 @@ class Jobs:
             row["state"] = {"queued": "cancelled", "running": "cancelling"}.get(row["state"], row["state"])
         route.fulfill(json=row)
 
-
-# -- the audit log
 
 BEGINNING = 50
 

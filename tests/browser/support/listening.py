@@ -12,7 +12,7 @@ from .tab import Tab
 def listen(tab: Tab) -> Tab:
     """From the next loading of the page on."""
     tab.page.add_init_script(path=Path(__file__).with_suffix(".js"))
-    tab.page.reload()
+    tab.reload()
     tab.settled()
     forget(tab)
     return tab

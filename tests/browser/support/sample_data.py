@@ -1,8 +1,8 @@
 """Fills a workspace, so that each page has something to show."""
 
-import datetime
 from typing import Any
 
+from .answers import ago
 from .api import FIREFOX, Account
 
 PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1"
@@ -48,6 +48,4 @@ def sale_of(ada: Account) -> str:
 
 def aged(ada: Account, code: str) -> dict[str, Any]:
     """Answers with which a link seems to be half a year old, so that ranges don't begin with it."""
-    link = ada.call("GET", f"/api/links/{code}")
-    created = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=180)
-    return {f"**/api/links/{code}": link | {"created_at": created.strftime("%Y-%m-%dT%H:%M:%S.000Z")}}
+    return {f"**/api/links/{code}": ada.call("GET", f"/api/links/{code}") | {"created_at": ago(days=180)}}

@@ -54,7 +54,7 @@ Words = str | re.Pattern[str]
 class Tab:
     """Wraps a page. `refused` are the statuses and errors that a test provokes: `{404}`, `{"ERR_INTERNET_DISCONNECTED"}`."""
 
-    def __init__(self, context: BrowserContext, api: Api, refused: Iterable[int | str] = ()) -> None:
+    def __init__(self, context: BrowserContext, api: Api, refused: Iterable[int | str] = (), answers: Mapping[Any, Any] | None = None) -> None:
         self.api = api
         self.context = context
         self.page = context.new_page()
@@ -71,6 +71,8 @@ class Tab:
         self.page.on("request", self.see)
         self.page.on("requestfinished", lambda request: self.under_way.discard(request))
         self.page.on("requestfailed", lambda request: self.under_way.discard(request))
+        for pattern, body in (answers or {}).items():
+            self.answers(pattern, body)
 
     def hear(self, message: ConsoleMessage) -> None:
         """No message is expected, not even a warning. A violation of the content security policy is one, too."""
@@ -87,17 +89,23 @@ class Tab:
         if not request.url.startswith((self.own, "data:", "blob:")):
             self.noticed.append(f"a request to elsewhere: {request.method} {request.url}")
 
-    def open(self, view: str = "") -> "Tab":
+    def open(self, view: str = "", **brings: Any) -> "Tab":
         """Shows a view, such as `links?tag=spring`, as if its address had been typed, and waits until it has read what it shows."""
         if HAS_TOKEN_FORM.match(view):
             self.expected.append(TOKEN_FORM_HAS_NO_NAME)
         self.page.goto(self.api.app + (f"#/{view}" if view else ""))
         self.settled()
+        self.brings(**brings)
         return self
 
-    def go(self, view: str) -> None:
+    def go(self, view: str, **brings: Any) -> None:
         """Follows a link to a view."""
         self.page.evaluate("(hash) => { location.hash = hash; }", f"#/{view}")
+        self.brings(**brings)
+
+    def reload(self, **brings: Any) -> None:
+        self.page.reload()
+        self.brings(**brings)
 
     def view(self) -> str:
         """The address behind `#/` and the workspace."""
@@ -114,12 +122,19 @@ class Tab:
 
     def says(self, text: Words) -> None:
         """Waits for a short message at the edge."""
-        if text:
-            expect(self.page.locator(".toast").filter(has_text=text).first).to_be_visible()
+        expect(self.page.locator(".toast").filter(has_text=text).first).to_be_visible()
+
+    @property
+    def links(self) -> Locator:
+        """The rows of the list of links."""
+        return self.page.get_by_role("list", name="Links").get_by_role("listitem")
 
     def figures(self) -> Locator:
         """The big numbers."""
         return self.page.locator("dl[aria-label=Numbers]")
+
+    def clicks_are(self, count: int) -> None:
+        expect(self.figures()).to_contain_text(re.compile(rf"Clicks\s*{count}(?!\d)"))
 
     def sign_in(self, email: str, password: str = PASSWORD, button: str = "Sign in") -> None:
         self.submit(button, {"Email": email, "Password": password})
@@ -150,35 +165,66 @@ class Tab:
         """Waits in one script, since the page's content security policy forbids the one that would evaluate text again and again."""
         assert self.page.evaluate(UNTIL % (condition, seconds * 1_000), arg), f"This has not come about: {condition}"
 
-    def come_back(self) -> None:
+    def go_back(self, **brings: Any) -> None:
+        self.page.go_back()
+        self.brings(**brings)
+
+    def come_back(self, **brings: Any) -> None:
         """As if somebody had been in another window: a browser that nobody sees always has the focus."""
         self.page.evaluate("['blur', 'focus'].forEach((name) => window.dispatchEvent(new Event(name)))")
-
-    # -- using it, with the device of the test
+        self.brings(**brings)
 
     @cached_property
     def input(self) -> Pointer | Keyboard:
         return self.device(self.page)
 
-    def press(self, target: Locator, says: Words = "") -> None:
-        """Also waits for a short message about what this does."""
-        self.input.press(target)
-        self.says(says)
+    def brings(
+        self, says: Words = "", shows: Locator | Words = "", heading: Words = "", focuses: Locator | None = None,
+        lacks: Locator | None = None, counts: tuple[Locator, int] | None = None, links: int | None = None, clicks: int | None = None,
+        at: str | None = None,
+    ) -> None:
+        """Waits for what an action brings about: a short message, what can be seen then, the page's heading, what has the focus, what isn't
+        there, of what there are so many, how many links are listed or clicks counted, and then which view one is at. Whatever acts or
+        opens takes the same by name."""
+        if says:
+            self.says(says)
+        if shows:
+            expect(shows if isinstance(shows, Locator) else self.page.get_by_text(shows)).to_be_visible()
+        if heading:
+            expect(self.heading(heading)).to_be_visible()
+        if focuses:
+            expect(focuses).to_be_focused()
+        for each, count in [(lacks, 0), counts or (None, 0), (self.links, links)]:
+            if each and count is not None:
+                expect(each).to_have_count(count)
+        if clicks is not None:
+            self.clicks_are(clicks)
+        if at is not None:
+            assert (view := self.view()) == at, f"The view is {view}."
 
-    def keys(self, *keys: str, says: Words = "") -> None:
+    def press(self, target: Locator, **brings: Any) -> None:
+        self.input.press(target)
+        self.brings(**brings)
+
+    def click(self, target: Locator, **brings: Any) -> None:
+        """With the pointer, whatever the device of the test is."""
+        target.click()
+        self.brings(**brings)
+
+    def keys(self, *keys: str, **brings: Any) -> None:
         for key in keys:
             self.page.keyboard.press(key)
-        self.says(says)
+        self.brings(**brings)
 
-    def write(self, target: Locator, text: str, then: str = "", says: Words = "") -> None:
+    def write(self, target: Locator, text: str, then: str = "", **brings: Any) -> None:
         self.input.write(target, text)
-        self.keys(*then.split(), says=says)
+        self.keys(*then.split(), **brings)
 
-    def submit(self, button: str, fields: Mapping[str | Locator, str], form: Locator | None = None, says: Words = "") -> None:
+    def submit(self, button: str, fields: Mapping[str | Locator, str], form: Locator | None = None, **brings: Any) -> None:
         """Writes into fields, which their labels name, and presses a button of the form."""
         for field, text in fields.items():
             self.write((form or self.page).get_by_label(field) if isinstance(field, str) else field, text)
-        self.press(self.button(button, form), says)
+        self.press(self.button(button, form), **brings)
 
     def follow(self, link: str | Locator, heading: Words) -> None:
         """To a page with this heading."""
@@ -191,23 +237,21 @@ class Tab:
             self.press(button)
         return sent.value.post_data_json
 
-    def choose(self, target: Locator, option: str, label: str = "") -> None:
+    def choose(self, target: Locator, option: str, label: str = "", **brings: Any) -> None:
         self.input.choose(target, option, label)
+        self.brings(**brings)
 
     def open_dialog(self, button: Words, name: Words) -> Locator:
         """Presses a button that opens it."""
         self.press(self.button(button))
         return self.dialog(name)
 
-    def pick(self, menu: Locator, item: str, says: Words = "") -> None:
+    def pick(self, menu: Locator, item: str, **brings: Any) -> None:
         self.input.pick(menu, item)
-        self.says(says)
-
-    # -- what the server answers
+        self.brings(**brings)
 
     def answers(self, pattern: Words, body: Any, status: int = 200) -> None:
         """From now on, such a request has this answer; without a body, 204. A function answers by itself."""
-
         answer = {"status": 204} if body is None else {"status": status, "json": body}
         self.page.route(pattern, body if callable(body) else lambda route: route.fulfill(**answer))
 
@@ -244,8 +288,6 @@ class Tab:
         held = Held()
         self.page.route(pattern, held.take)
         return held
-
-    # -- judging
 
     def assert_nothing_noticed(self) -> None:
         noticed, self.noticed = self.noticed, []
@@ -295,33 +337,23 @@ class Tabs:
         self.device: type[Pointer | Keyboard] = Keyboard
 
     def open(
-        self,
-        account: Account | None = None,
-        view: str = "",
-        *,
-        refused: Iterable[int | str] = (),
-        width: int = WIDE[0],
-        reduced_motion: Literal["reduce", "no-preference"] = "no-preference",
-        answers: Mapping[Any, Any] | None = None,
+        self, account: Account | None = None, view: str = "", *, refused: Iterable[int | str] = (), width: int = WIDE[0],
+        reduced_motion: Literal["reduce", "no-preference"] = "no-preference", answers: Mapping[Any, Any] | None = None, **brings: Any,
     ) -> Tab:
         """A tab in a profile of its own, with the session of the account. `answers` are bodies that are made up, by what is asked for."""
-        tab = self.keep(Tab(self.borrow(), self.api, refused))
+        tab = self.keep(Tab(self.borrow(), self.api, refused, answers))
         tab.page.set_viewport_size({"width": width, "height": WIDE[1]})
         tab.page.emulate_media(reduced_motion=reduced_motion)
-        for pattern, body in (answers or {}).items():
-            tab.answers(pattern, body)
         if account:
             tab.page.add_init_script(self.entering(account.kept))
-        return tab.open(view)
+        return tab.open(view, **brings)
 
     def open_new(self, account: Account | None = None, view: str | None = None, answers: Mapping[Any, Any] | None = None, **options: Any) -> Tab:
         """A tab in a profile that has never seen the application, and has no files of it. It is empty without a view."""
         context = self.context(**options)
         if account:
             context.add_init_script(self.entering(account.kept))
-        tab = self.keep(Tab(context, self.api))
-        for pattern, body in (answers or {}).items():
-            tab.answers(pattern, body)
+        tab = self.keep(Tab(context, self.api, answers=answers))
         return tab if view is None else tab.open(view)
 
     def open_touched(self, account: Account, view: str, width: int, height: int) -> Tab:

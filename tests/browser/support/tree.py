@@ -84,8 +84,6 @@ def tree_of(tab: Tab) -> Node:
     return next(made(nodes[0]))
 
 
-# -- what is wrong with it
-
 CONTROLS = {"button", "link", "textbox", "searchbox", "combobox", "checkbox", "radio", "menuitem", "menuitemradio", "option", "switch", "slider", "spinbutton", "ColorWell", "Date", "DisclosureTriangle"}
 IMAGES = {"image", "img", "Canvas", "graphics-document", "SvgRoot"}
 # What one hears before what is in it, if it has a name.
