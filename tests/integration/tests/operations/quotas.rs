@@ -6,6 +6,8 @@ use std::{env, fs};
 use linklet_test_support::Template;
 use serde_json::{Map, Value, json};
 
+use super::functions_of_api;
+
 /// A stack's name of 32 letters.
 const STACK: &str = "linklet-of-the-marketing-and-pr-";
 
@@ -108,4 +110,67 @@ fn no_update_replaces_what_keeps_data_or_is_known_by_its_name() {
         fs::write(path, &now).unwrap();
     }
     assert_eq!(now, fs::read_to_string(path).unwrap());
+}
+
+/// Without the list of failures in an answer, Lambda takes all of a batch as done. A shard of a stream has two readers at most, and keeps
+/// records for 24 hours; half of that is left to an operator.
+#[test]
+fn each_event_source_reports_failures_and_leaves_time_to_repair_them() {
+    let template = Template::load();
+    let mut readers = BTreeMap::<_, u32>::new();
+    for (id, source) in template.of_type("AWS::Lambda::EventSourceMapping") {
+        assert_eq!(source["FunctionResponseTypes"], json!(["ReportBatchItemFailures"]), "{id}");
+        assert!(source["FilterCriteria"]["Filters"].as_array().is_none_or(|filters| filters.len() <= 5), "{id}");
+        let arn = source["EventSourceArn"].as_str().unwrap();
+        if arn.ends_with(".StreamArn") {
+            *readers.entry(arn).or_default() += 1;
+            assert!((1..=43_200).contains(&source["MaximumRecordAgeInSeconds"].as_u64().unwrap()), "{id}");
+            assert!(source["DestinationConfig"]["OnFailure"]["Destination"].is_string(), "{id}");
+        }
+    }
+    assert!(!readers.is_empty() && readers.values().all(|readers| *readers <= 2), "{readers:?}");
+}
+
+/// DynamoDB creates one table with indexes at a time
+/// ([CreateTable](https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_CreateTable.html)).
+#[test]
+fn tables_outlive_the_stack_and_those_with_indexes_wait_for_each_other() {
+    let template = Template::load();
+    let mut first = 0;
+    for (id, table) in template.of_type("AWS::DynamoDB::Table") {
+        let ends = (Some("RetainExceptOnCreate"), Some("Retain"));
+        assert_eq!(template.at_the_end(id) == ends, id != "ThrottleTable", "{id}");
+        first += u32::from(table.get("GlobalSecondaryIndexes").is_some() && template.prerequisites(id).is_empty());
+    }
+    assert_eq!(first, 1);
+}
+
+/// API Gateway waits for 30 seconds ([quotas](https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html)).
+#[test]
+fn api_gateway_waits_longer_than_any_function_behind_it() {
+    let template = Template::load();
+    let functions = template.functions();
+    for id in functions_of_api(template) {
+        assert!(functions[id]["Timeout"].as_u64().unwrap() < 30, "{id}");
+    }
+}
+
+/// Lambda takes [256 characters](https://docs.aws.amazon.com/lambda/latest/api/API_PublishVersion.html).
+#[test]
+fn a_versions_description_has_room_for_the_longest_parameters() {
+    let template = Template::load();
+    let longest = |name: &str| {
+        let Some(parameter) = template.parameters().get(name) else { return "no-metrics".len() };
+        let allowed = parameter["AllowedValues"].as_array().into_iter().flatten();
+        let allowed = allowed.filter_map(Value::as_str).map(str::len).max();
+        let number = || parameter["MaxValue"].as_u64().map(|most| most.to_string().len());
+        let text = || parameter["MaxLength"].as_u64().and_then(|most| usize::try_from(most).ok());
+        allowed.or_else(number).or_else(text).unwrap_or_else(|| panic!("{name} may have any length"))
+    };
+    for (id, function) in template.functions() {
+        let Some(description) = function["VersionDescription"][0].as_str() else { continue };
+        let names = description.split("${").skip(1).map(|part| part.split('}').next().unwrap());
+        let length: usize = names.map(|name| longest(name) + 1).sum();
+        assert!(length <= 257, "{id}: {length}");
+    }
 }
