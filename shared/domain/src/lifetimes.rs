@@ -1,11 +1,12 @@
 //! How long data is kept that DynamoDB deletes by TTL.
 //!
-//! `docs/deploying.md` has the same numbers in a table, which a test compares with these. A changed lifetime applies to items
+//! The table in `docs/parameters.md` is made of these constants and the first sentences about them. A changed lifetime applies to items
 //! that are stored from then on: an item keeps the time in its attribute `ttl`.
 
 use std::time::Duration;
 
-const HOUR: u64 = 3_600;
+const MINUTE: u64 = 60;
+const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
 /// How long a raw click is kept: thirteen months, so that a month can be compared with the same month a year before. Answers
@@ -25,7 +26,7 @@ pub const OVERVIEWS: Duration = Duration::from_secs(30 * DAY);
 
 /// How long the answer to a question about a workspace is kept after it was made: for as long as somebody looks at it, since a
 /// workspace keeps few.
-pub const QUESTIONS: Duration = Duration::from_secs(3_600);
+pub const QUESTIONS: Duration = Duration::from_secs(HOUR);
 
 /// How long an entry of the audit log is kept: thirteen months, so that what is looked at once a year can still be explained.
 pub const AUDIT: Duration = Duration::from_secs(396 * DAY);
@@ -37,7 +38,7 @@ pub const NOTIFICATIONS: Duration = Duration::from_secs(90 * DAY);
 pub const CHECK_RESULTS: Duration = Duration::from_secs(30 * DAY);
 
 /// How long what a tick left to the next one is kept.
-pub const PARTITION_NOTES: Duration = Duration::from_secs(DAY);
+pub const PARTITION_NOTES: Duration = Duration::from_secs(24 * HOUR);
 
 /// How long a link is kept after its expiry: it is listed, and can be given another expiry, until it becomes a tombstone.
 pub const EXPIRED_LINKS: Duration = Duration::from_secs(30 * DAY);
@@ -64,12 +65,12 @@ pub const RENEWABLE_SESSIONS: Duration = Duration::from_secs(30 * DAY);
 pub const INVITATIONS: Duration = Duration::from_secs(7 * DAY);
 
 /// How long a token for a new password works.
-pub const PASSWORD_RESETS: Duration = Duration::from_secs(HOUR / 2);
+pub const PASSWORD_RESETS: Duration = Duration::from_secs(30 * MINUTE);
 
 /// How long a mailed token that verifies an address works.
 pub const ADDRESS_VERIFICATIONS: Duration = Duration::from_secs(24 * HOUR);
 
-/// For how long it is remembered that somebody has signed in to an account from an address.
+/// How long it is remembered that somebody has signed in to an account from an address, both hashed.
 pub const FAMILIAR_ADDRESSES: Duration = Duration::from_secs(90 * DAY);
 
 /// How long a closed workspace can be brought back before it is purged.
@@ -79,7 +80,7 @@ pub const CLOSED_WORKSPACES: Duration = Duration::from_secs(7 * DAY);
 pub const ENDED_JOBS: Duration = Duration::from_secs(30 * DAY);
 
 /// How long the count of a rate-limit window is kept after the window's end, to allow for clock differences.
-pub const COUNTED_CALLS: Duration = Duration::from_secs(60);
+pub const COUNTED_CALLS: Duration = Duration::from_secs(MINUTE);
 
 /// The whole days of a lifetime.
 pub const fn in_days(lifetime: Duration) -> u64 {

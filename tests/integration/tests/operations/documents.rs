@@ -1,12 +1,10 @@
-//! Whether the documents agree with what they are about: every link and every anchor leads somewhere, the parameters and their
-//! defaults are those of the template, and lifetimes are those of the code.
+//! Whether the documents agree with what they are about: every link and every anchor leads somewhere, and the page of parameters and
+//! lifetimes is made of the template and the code.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::{env, fs};
 
-use linklet_domain::lifetimes;
 use linklet_test_support::Template;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use serde_json::Value;
@@ -111,16 +109,8 @@ fn what_newcomers_read_first_stays_short() {
     }
 }
 
-/// A section of docs/deploying.md, by its heading.
-fn section(heading: &str) -> String {
-    let page = fs::read_to_string(root().join("docs/deploying.md")).unwrap();
-    page.split("\n## ").find(|section| section.lines().next() == Some(heading)).unwrap().to_owned()
-}
-
-/// In the largest unit that has a whole number of it.
-fn in_words(lifetime: Duration) -> String {
-    let seconds = lifetime.as_secs();
-    // Up to a day, people say hours.
+/// In the largest unit that has a whole number of it. Up to a day, people say hours.
+fn in_words(seconds: u64) -> String {
     let (number, unit) = match seconds {
         seconds if seconds.is_multiple_of(86_400) && seconds > 86_400 => (seconds / 86_400, "day"),
         seconds if seconds.is_multiple_of(3_600) => (seconds / 3_600, "hour"),
@@ -129,64 +119,74 @@ fn in_words(lifetime: Duration) -> String {
     format!("{number} {unit}{}", if number == 1 { "" } else { "s" })
 }
 
-#[test]
-fn lifetimes_are_those_of_the_code() {
-    let section = section("What is kept for how long");
-    let kept: BTreeMap<_, _> = section.lines().filter_map(|row| row.trim_matches('|').split_once('|')).collect();
-
-    for (what, lifetime) in [
-        ("an expired link", lifetimes::EXPIRED_LINKS),
-        ("the tombstone of a purged link, which reserves its code", lifetimes::PURGED_LINKS),
-        ("raw clicks", lifetimes::RAW_CLICKS),
-        ("ids of counted clicks", lifetimes::COUNTED_IDS),
-        ("the overview of a workspace", lifetimes::OVERVIEWS),
-        ("the answer to a question about a workspace", lifetimes::QUESTIONS),
-        ("notifications", lifetimes::NOTIFICATIONS),
-        ("the audit log: who has done what in a workspace, and with an account", lifetimes::AUDIT),
-        ("API keys", lifetimes::EXPIRED_API_KEYS),
-        ("an invitation, and its tokens", lifetimes::INVITATIONS),
-        ("that a session was ended", lifetimes::SESSIONS),
-        ("that all sessions of somebody were ended", lifetimes::RENEWABLE_SESSIONS),
-        ("sessions of who stays signed in", lifetimes::RENEWABLE_SESSIONS),
-        ("tokens for a new password", lifetimes::PASSWORD_RESETS),
-        ("mailed tokens for an address", lifetimes::ADDRESS_VERIFICATIONS),
-        ("counts of a client's calls", lifetimes::COUNTED_CALLS),
-        ("from which addresses somebody has signed in, both hashed", lifetimes::FAMILIAR_ADDRESSES),
-        ("a closed workspace, which one of its admins can bring back", lifetimes::CLOSED_WORKSPACES),
-        ("jobs", lifetimes::ENDED_JOBS),
-        ("results of checks", lifetimes::CHECK_RESULTS),
-        ("that a link has stopped watching a URL", lifetimes::ENDED_WATCHES),
-        ("idempotency keys", lifetimes::IDEMPOTENCY_KEYS),
-    ] {
-        let said = kept[format!(" {what} ").as_str()];
-        let words = in_words(lifetime);
-        assert!(said.contains(&format!(" {words} ")), "{what}:{said}instead of {words}");
-    }
+/// A row for each constant of lifetimes.rs: the first sentence of its documentation, if that begins with "How long".
+fn rows_of_lifetimes() -> Vec<String> {
+    let source = fs::read_to_string(root().join("shared/domain/src/lifetimes.rs")).unwrap();
+    let documented = source
+        .split("\n\n")
+        .filter_map(|item| item.split_once("\npub const "))
+        .filter(|(docs, _)| docs.starts_with("/// How long"));
+    let rows = documented.map(|(docs, constant)| {
+        let docs = docs.replace("\n/// ", " ").replace("/// ", "");
+        let sentence = docs.split_once(". ").map_or(docs.trim_end_matches('.'), |(first, _)| first);
+        let what = sentence.strip_prefix("How long ").unwrap();
+        let factors = constant.split_once("from_secs(").unwrap().1.split_once(')').unwrap().0;
+        let seconds = factors.split(" * ").map(|factor| match factor {
+            "DAY" => 86_400,
+            "HOUR" => 3_600,
+            "MINUTE" => 60,
+            number => number.replace('_', "").parse::<u64>().unwrap(),
+        });
+        format!("| {what} | {} | `{}` |", in_words(seconds.product()), constant.split(':').next().unwrap())
+    });
+    rows.collect()
 }
 
-#[test]
-fn the_parameters_and_their_defaults_are_the_templates() {
-    let section = section("Parameters");
-    let rows = section.lines().filter_map(|line| line.strip_prefix("| `")).map(|row| row.split_once("` |").unwrap());
-    let described: BTreeMap<_, _> = rows
-        .map(|(name, cells)| (name.to_owned(), cells.split('|').next().unwrap().trim().trim_matches('`').to_owned()))
+/// A row for each parameter of the template: its default, what it may be, and what it is on the local system.
+fn rows_of_parameters() -> Vec<String> {
+    let settings = fs::read_to_string(root().join("samconfig.toml")).unwrap();
+    let locally: BTreeMap<_, _> = settings
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix('"')?.strip_suffix("\",")?.split_once('='))
         .collect();
-
-    let text = |default: &Value| match default {
+    let written = |value: &Value| match value {
         Value::String(text) if text.is_empty() => "empty".to_owned(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+        Value::String(text) => format!("`{text}`"),
+        other => format!("`{other}`"),
     };
-    let template = Template::load();
-    let defaults: BTreeMap<_, _> =
-        template.parameters().iter().map(|(name, parameter)| (name.clone(), text(&parameter["Default"]))).collect();
-    assert_eq!(described, defaults);
+    let rows = Template::load().parameters().iter().map(|(name, parameter)| {
+        let bounds = [("MinValue", "from"), ("MaxValue", "to"), ("MaxLength", "characters, up to")];
+        let bounds = bounds.iter().filter_map(|(bound, word)| Some(format!("{word} {}", parameter.get(bound)?)));
+        let values = parameter["AllowedValues"].as_array().into_iter().flatten().map(written);
+        let allowed = values.collect::<Vec<_>>().join(", ") + &bounds.collect::<Vec<_>>().join(" ");
+        let locally = locally.get(name.as_str()).map_or(String::new(), |value| format!("`{value}`"));
+        let about = parameter["Description"].as_str().unwrap().replace('|', "\\|");
+        format!("| `{name}` | {} | {allowed} | {locally} | {about} |", written(&parameter["Default"]))
+    });
+    rows.collect()
+}
+
+/// `WRITE_PARAMETERS=yes` writes the page.
+#[test]
+fn the_page_of_parameters_is_made_of_template_and_code() {
+    let path = root().join("docs/parameters.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let mut parts = page.split("\n|---|");
+    let mut made = parts.next().unwrap().to_owned();
+    for (part, rows) in parts.zip([rows_of_parameters(), rows_of_lifetimes()]) {
+        let (head, after) = (part.lines().next().unwrap(), part.split_once("\n\n").map_or("", |(_, after)| after));
+        made += &format!("\n|---|{head}\n{}\n{}{after}", rows.join("\n"), if after.is_empty() { "" } else { "\n" });
+    }
+    if env::var("WRITE_PARAMETERS").is_ok_and(|write| write == "yes") {
+        fs::write(&path, &made).unwrap();
+    }
+    assert_eq!(made, fs::read_to_string(&path).unwrap());
 }
 
 /// CloudWatch Logs, and whoever the policy of a topic or queue lets in by itself. Roles have what they need from the template.
 #[test]
 fn the_key_policy_admits_every_service_that_uses_the_key_itself() {
-    let section = section("A key of your own");
+    let section = fs::read_to_string(root().join("docs/encryption.md")).unwrap();
     let is_code = |line: &&str| line.starts_with("        ");
     let policy: String = section.lines().skip_while(|line| !is_code(line)).take_while(is_code).collect();
     let policy: Value = serde_json::from_str(&policy).unwrap();
