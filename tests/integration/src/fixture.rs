@@ -249,7 +249,7 @@ pub fn tick(targets: WatchTable, queues: &FakeQueues, seconds: u8) -> Tick {
     Tick {
         targets,
         ticks: Publisher::new(queues.client(), queues.url("ticks")),
-        interval: CheckInterval::from_seconds(seconds).unwrap(),
+        interval: CheckInterval::try_from(seconds).unwrap(),
         places: Concurrency::try_from(8).unwrap(),
     }
 }
@@ -268,7 +268,7 @@ pub fn checker(targets: WatchTable, queues: &FakeQueues, reach: Reach) -> Checke
 /// The tick of the only partition that begins then, with eight places.
 pub fn tick_at(slot: Timestamp, seconds: u8) -> PlannedTick {
     let partition = Concurrency::try_from(8).unwrap().in_partitions().next().unwrap();
-    let interval = CheckInterval::from_seconds(seconds).unwrap();
+    let interval = CheckInterval::try_from(seconds).unwrap();
     PlannedTick { partition, slot, interval, correlation_id: correlation() }
 }
 

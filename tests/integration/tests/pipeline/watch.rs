@@ -28,7 +28,7 @@ use crate::fixture::{checker, correlation, damage, relay, tick, tick_at};
 const MINUTE: Duration = Duration::from_secs(60);
 
 fn interval(seconds: u8) -> CheckInterval {
-    CheckInterval::from_seconds(seconds).unwrap()
+    CheckInterval::try_from(seconds).unwrap()
 }
 
 /// A table with a target, so that there is something to plan ticks for.
