@@ -161,7 +161,7 @@ impl<'a> EntryView<'a> {
         let actor_id = actor.user_id.map(UserId::to_string).or_else(|| actor.key_prefix.map(str::to_owned));
         [
             self.at.to_string(),
-            self.action.as_str().to_owned(),
+            self.action.to_string(),
             actor.kind.to_owned(),
             actor_id.unwrap_or_default(),
             text(actor.name.flatten().map(FullName::as_str)),

@@ -32,7 +32,7 @@ impl Auth {
     /// What the sign-up page has to know: who may register, and when a password is chosen.
     pub(crate) fn show_registration(&self) -> Response {
         let view = json!({
-            "registration": self.registration.as_str(),
+            "registration": self.registration.as_ref(),
             "domains": self.registration.domains(),
             "takes_password": !self.registration.needs_verified_addresses(),
             "sends_mail": self.mails.are_placed(),

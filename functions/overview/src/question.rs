@@ -53,7 +53,7 @@ fn group(request: &Request) -> Result<AudienceGroup, Invalid> {
         filter.allow_audience(audience).map_err(|refused| refused.in_field("audience"))?;
     }
     let together = || {
-        let [bot, prefetch] = [Audience::Bot, Audience::Prefetch].map(Audience::as_str);
+        let [bot, prefetch]: [&str; 2] = [Audience::Bot, Audience::Prefetch].map(Into::into);
         Invalid::new(format!("days only tell {bot} and {prefetch} together from others")).in_field("audience")
     };
     filter.group().ok_or_else(together)

@@ -36,7 +36,7 @@ impl Stats {
         let points = timeline(&stats, interval, &days, |hour| zone.local(hour));
         Ok(json(
             StatusCode::OK,
-            &TimelineView { short_code: &link.code, interval: interval.as_str(), tz: zone.name(), points },
+            &TimelineView { short_code: &link.code, interval: interval.into(), tz: zone.name(), points },
         ))
     }
 
@@ -129,7 +129,7 @@ impl DayView {
         let profile = &stats.profile;
         let devices = profile.by(Dimension::Device, AudienceGroup::All).counts;
         let counts_by = |dimension| value_counts(&profile.by(dimension, AudienceGroup::All), dimension);
-        let clicks_of = |device: Device| devices.get(device.as_str()).copied().unwrap_or_default();
+        let clicks_of = |device: Device| devices.get(<&str>::from(device)).copied().unwrap_or_default();
         Self {
             date,
             total_clicks: profile.clicks,

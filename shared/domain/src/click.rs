@@ -1,6 +1,7 @@
 use std::{borrow::Cow, time::Duration};
 
 use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use sha2::{Digest, Sha256};
 
 use crate::validated::{Hidden, string_newtype};
@@ -232,8 +233,7 @@ fn non_empty(text: Option<&str>, bytes: usize) -> Option<String> {
 }
 
 /// A country by its two letters (ISO 3166-1 alpha-2).
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct CountryCode(String);
 
 impl CountryCode {
@@ -285,8 +285,7 @@ impl Salt {
 }
 
 /// SHA-256 of a client address and the salt, in hex. The address itself is never stored or logged.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct IpHash(String);
 
 impl IpHash {

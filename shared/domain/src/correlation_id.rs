@@ -1,11 +1,10 @@
-use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use uuid::Uuid;
 
 use crate::{Invalid, validated::string_newtype};
 
 /// A correlation id: it links a request to its log lines, the items it wrote, their events and the consumers' log lines.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct CorrelationId(String);
 
 impl CorrelationId {

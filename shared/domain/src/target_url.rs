@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use url::{Host, Position, Url};
 
 use crate::uri::encode_tail;
@@ -8,8 +8,7 @@ use crate::validated::{is_bidi_control, string_newtype};
 use crate::{Invalid, OwnAddress};
 
 /// The destination of a short link, or a URL to monitor: an http or https URL, kept exactly as it was given.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct TargetUrl(String);
 
 impl TargetUrl {

@@ -51,18 +51,9 @@ impl Invalid {
     }
 }
 
-/// Implements the conversions to and from text of a type that has `parse(&str) -> Result<Self, Invalid>`, by which serde reads and
-/// writes it. The second argument makes the text of the value.
-macro_rules! as_text {
-    ($name:ident, $value:ident => $text:expr) => {
-        impl TryFrom<String> for $name {
-            type Error = $crate::Invalid;
-
-            fn try_from(text: String) -> Result<Self, Self::Error> {
-                Self::parse(&text)
-            }
-        }
-
+/// Lets [`str::parse`], and serde with it, read a type as its own `parse` does.
+macro_rules! from_text {
+    ($name:ident) => {
         impl std::str::FromStr for $name {
             type Err = $crate::Invalid;
 
@@ -70,15 +61,10 @@ macro_rules! as_text {
                 Self::parse(text)
             }
         }
-
-        impl From<$name> for String {
-            fn from($value: $name) -> Self {
-                $text
-            }
-        }
     };
 }
-pub(crate) use as_text;
+
+pub(crate) use from_text;
 
 /// Implements the string conversions of a `struct Name(String)` that has `parse(&str) -> Result<Self, Invalid>`, so that
 /// deserialisation runs the same validation as parsing a request.
@@ -97,7 +83,7 @@ macro_rules! string_newtype {
             }
         }
 
-        $crate::validated::as_text!($name, value => value.0);
+        $crate::validated::from_text!($name);
     };
 }
 pub(crate) use string_newtype;
@@ -183,8 +169,7 @@ fn is_invisible(character: char) -> bool {
 macro_rules! bounded_text {
     ($(#[$attribute:meta])* $name:ident, $member:literal, $longest:literal, $shape:ident) => {
         $(#[$attribute])*
-        #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-        #[serde(try_from = "String", into = "String")]
+        #[derive(Debug, Clone, PartialEq, Eq, serde_with::SerializeDisplay, serde_with::DeserializeFromStr)]
         pub struct $name(String);
 
         impl $name {

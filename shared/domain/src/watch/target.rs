@@ -1,4 +1,5 @@
 use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use sha2::{Digest, Sha256};
 
 use super::{CanonicalUrl, HostShard, TargetMark};
@@ -8,8 +9,7 @@ use crate::{ALPHABET, Invalid, TargetUrl, Timestamp, UserId, WorkspaceId, valida
 ///
 /// The 21 are 120 bits of a SHA-256 of workspace and canonical URL. So a URL has one target per workspace, and its id can be
 /// computed without a lookup.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct TargetId(String);
 
 impl TargetId {
@@ -138,7 +138,7 @@ impl Target {
 }
 
 /// Whether a target is up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::Display, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum TargetStatus {
@@ -148,13 +148,6 @@ pub enum TargetStatus {
     Up,
     /// Checks have failed in two ticks in a row, and in all ticks since.
     Down,
-}
-
-impl TargetStatus {
-    /// The status's name in the API.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
 }
 
 #[cfg(test)]

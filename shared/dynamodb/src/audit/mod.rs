@@ -106,7 +106,7 @@ fn rows_at_once(filter: &AuditFilter, limit: usize) -> usize {
 fn filtered(query: QueryFluentBuilder, filter: &AuditFilter) -> QueryFluentBuilder {
     let actor = filter.actor.as_ref().map(|actor| ("#actor", "actor", "#actor = :actor", (":actor", text(actor))));
     let action = filter.action.map(|action| match action {
-        ActionFilter::One(action) => ("#action", "action", "#action = :action", (":action", text(action.as_str()))),
+        ActionFilter::One(action) => ("#action", "action", "#action = :action", (":action", text(&action))),
         ActionFilter::Group(group) => {
             ("#action", "action", "begins_with(#action, :action)", (":action", text(&format!("{group}."))))
         }

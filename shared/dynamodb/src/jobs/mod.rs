@@ -313,7 +313,7 @@ impl JobsTable {
     fn ended(&self, run: &Run<'_>, end: &JobEnd<'_>) -> Result<Write<'_>> {
         let mut values = progress_values(END, end.progress)?;
         values.extend([
-            ("state".to_owned(), text(end.state.as_str())),
+            ("state".to_owned(), text(&end.state)),
             ("ended_at".to_owned(), text(&end.at)),
             ("ttl".to_owned(), number(&kept_until(end.at))),
         ]);
@@ -361,7 +361,7 @@ fn step_values(run: &Run<'_>) -> [(&'static str, AttributeValue); 4] {
 }
 
 fn named((name, state): (&'static str, JobState)) -> (&'static str, AttributeValue) {
-    (name, text(state.as_str()))
+    (name, text(&state))
 }
 
 /// The attributes that say what a job has done.

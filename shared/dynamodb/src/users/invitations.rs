@@ -156,7 +156,7 @@ impl UsersTable {
         let inviter = ActiveSession { user: &invitation.invited_by, session };
         let token = InvitationTokenItem::of(invitation, &invitation.token, false);
         let (action, subject) = (AuditAction::InvitationCreated, AuditSubject::Invitation(invitation.id));
-        let entry = origin.in_workspace(&invitation.workspace, action, subject).to(invitation.role.as_str());
+        let entry = origin.in_workspace(&invitation.workspace, action, subject).to(&invitation.role);
         let not_admin = Some(InviteOutcome::CallerNotAdmin);
         retry_on_conflict(OPERATION, async || {
             let Some(made) = self.made_in(&invitation.workspace).await? else { return Ok(not_admin) };
@@ -480,7 +480,7 @@ fn entry_of_withdrawal(origin: &AuditContext, invitation: &Invitation) -> AuditE
 fn entry_of_joining(origin: &AuditContext, invitation: &Invitation, account: &Account) -> AuditEntry {
     let subject = AuditSubject::Member(account.id);
     let joined = origin.in_workspace(&invitation.workspace, AuditAction::MemberJoined, subject);
-    joined.to(invitation.role.as_str())
+    joined.to(&invitation.role)
 }
 
 /// The condition that an invitation is the one that was read, and no later one for the same address.

@@ -487,7 +487,7 @@ mod tests {
 
     #[test]
     fn a_valid_short_code_is_read_only_where_the_route_expects_one() {
-        let found = |path| (at(path).route(), at(path).short_code().map(String::from));
+        let found = |path| (at(path).route(), at(path).short_code().map(|code| code.to_string()));
 
         for (path, route) in [
             ("/launch", "GET /{code}"),

@@ -165,8 +165,8 @@ impl Fixture {
 
     async fn status(&self, code: &str) -> &'static str {
         match self.db.record(code).await {
-            Some(Record::Link(link)) => link.availability.status(self.now()).as_str(),
-            Some(Record::Tombstone(tombstone)) => linklet_domain::LinkStatus::from(tombstone.reason).as_str(),
+            Some(Record::Link(link)) => link.availability.status(self.now()).into(),
+            Some(Record::Tombstone(tombstone)) => linklet_domain::LinkStatus::from(tombstone.reason).into(),
             None => "unknown",
         }
     }

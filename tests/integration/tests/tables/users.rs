@@ -244,7 +244,7 @@ async fn a_new_slug_frees_the_old_and_a_taken_one_changes_nothing() {
 #[tokio::test]
 async fn changes_at_once_lose_no_slug_and_leave_no_second_one() {
     let (db, ada) = with_ada().await;
-    let settings = WorkspaceSettings::try_from(r#"{"theme":"dark"}"#.to_owned()).unwrap();
+    let settings = WorkspaceSettings::parse(r#"{"theme":"dark"}"#).unwrap();
     let patches = [
         to_slug("looms"),
         to_slug("looms"),
@@ -292,7 +292,7 @@ async fn of_simultaneous_changes_the_audit_log_shows_a_chain_of_values() {
     assert_eq!(names.len(), 4);
     assert_chain(names, &format!("name: {}", ada.workspace_name), &format!("name: {}", workspace.name));
     let mails = steps(AuditLog::Person(ada.account.id), AuditAction::AccountMailChanged).await;
-    assert_chain(mails, MailChoice::default().as_str(), mail.as_str());
+    assert_chain(mails, &MailChoice::default().to_string(), &mail.to_string());
 }
 
 /// That these steps are one way, each beginning where another has ended.
