@@ -170,9 +170,11 @@ fn analytics(
     let clients = Arc::new(Clients::new(Classifier::load().expect("the rules compile")));
     move |processor| {
         let (tables, sqs) = (dynamodb.client(processor), queues.client(processor));
+        let mut stats = StatsTable::new(tables.clone(), dynamodb::STATS);
+        // A batch has the clicks of all parts, whichever are played.
+        stats.split_from = StatsTable::SPLIT_FROM / parts;
         Analytics {
-            // A batch has the clicks of all parts, whichever are played.
-            stats: StatsTable::new(tables.clone(), dynamodb::STATS).splitting_from(StatsTable::SPLIT_FROM / parts),
+            stats,
             clicks: ClicksTable::new(tables.clone(), dynamodb::CLICKS),
             links: LinksTable::new(tables.clone(), "LinksTable"),
             clients: clients.clone(),

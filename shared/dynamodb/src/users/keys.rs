@@ -309,14 +309,11 @@ impl UsersTable {
     /// Reads when these keys were last used. Only the items under the keys' hashes have this, so that a use costs one write.
     async fn last_uses(&self, rows: &[KeyItem]) -> Result<HashMap<KeyHash, Timestamp>> {
         const OPERATION: &str = "read the last uses of API keys";
-        const BATCH: usize = 100;
+        let keys = rows.iter().map(|row| api_key_key(&row.value.hash)).collect();
         let mut last_uses = HashMap::with_capacity(rows.len());
-        for batch in rows.chunks(BATCH) {
-            let keys = batch.iter().map(|row| api_key_key(&row.value.hash)).collect();
-            for item in self.0.batch_get(OPERATION, keys, false, Some("key_hash, last_used_at")).await? {
-                let LastUse { key_hash, last_used_at } = from_item(OPERATION, item)?;
-                last_uses.extend(last_used_at.map(|at| (key_hash, at)));
-            }
+        for item in self.0.batch_get(OPERATION, keys, false, Some("key_hash, last_used_at")).await? {
+            let LastUse { key_hash, last_used_at } = from_item(OPERATION, item)?;
+            last_uses.extend(last_used_at.map(|at| (key_hash, at)));
         }
         Ok(last_uses)
     }

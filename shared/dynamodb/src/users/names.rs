@@ -20,29 +20,12 @@ impl Names {
         Self(Table { client, name: name.into() })
     }
 
-    /// The names of these people, however many they are.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn all(&self, people: &BTreeSet<UserId>) -> Result<HashMap<UserId, FullName>> {
-        /// As many as one BatchGetItem reads.
-        const BATCH: usize = 100;
-        let mut names = HashMap::new();
-        for some in Vec::from_iter(people).chunks(BATCH) {
-            names.extend(self.names(some.iter().copied().collect()).await?);
-        }
-        Ok(names)
-    }
-
-    /// The names of these people, who are at most 100. Who has none, or no account, is left out.
+    /// The names of these people. Who has none, or no account, is left out.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn names(&self, people: BTreeSet<&UserId>) -> Result<HashMap<UserId, FullName>> {
         const OPERATION: &str = "look up names";
-        if people.is_empty() {
-            return Ok(HashMap::new());
-        }
         let keys = people.into_iter().map(address_key).collect();
         let mut names = HashMap::new();
         for item in self.0.batch_get(OPERATION, keys, false, None).await? {

@@ -30,7 +30,7 @@ async fn a_purge_between_any_calls_of_a_consumer_leaves_nothing_behind() {
             let mut consumer = analytics(&db, &queues);
             consumer.stats = table(&db, &counting);
             if splits {
-                consumer.stats = consumer.stats.splitting_from(10);
+                consumer.stats.split_from = 10;
             }
             let stats = table(&db, &purging);
             let order = [vec![0; purged_after], vec![1; 60]].concat();

@@ -217,7 +217,8 @@ impl Play<'_> {
     /// Lets a consumer have these clicks, and returns those that it acknowledges.
     async fn consume(&self, consumers: &Consumers, retries: bool, batch: &[usize], end: End) -> Vec<usize> {
         let mut consumer = analytics(&self.bench.db, &self.bench.queues);
-        consumer.stats = consumers.table(retries).splitting_from(self.schedule.split_from);
+        consumer.stats = consumers.table(retries);
+        consumer.stats.split_from = self.schedule.split_from;
         let events: Vec<_> = batch.iter().map(|place| self.event(*place)).collect();
         let packed = self.schedule.packed;
         let answer = consumers.seat.live(consumer.consume(packed_batch(&events, packed))).await;
@@ -230,7 +231,7 @@ impl Play<'_> {
     /// As SQS does: what nobody has acknowledged comes until somebody does.
     async fn deliver_the_rest(&self, queue: &mut Queue) -> Verdict {
         let mut consumer = analytics(&self.bench.db, &self.bench.queues);
-        consumer.stats = consumer.stats.splitting_from(self.schedule.split_from);
+        consumer.stats.split_from = self.schedule.split_from;
         for _ in 0..=2 * self.clicks.len() {
             let batch = queue.next(self.schedule.last_batches);
             if batch.is_empty() {

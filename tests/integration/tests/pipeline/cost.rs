@@ -69,7 +69,8 @@ impl Bench {
         let mut bench = Self::new();
         bench.analytics = analytics(&db, &FakeQueues::start());
         let stats = StatsTable::new(db.client_with(meter.clone()), "StatsTable");
-        bench.analytics.stats = stats.clone().splitting_from(1);
+        bench.analytics.stats = stats.clone();
+        bench.analytics.stats.split_from = 1;
         (bench.db, bench.meter) = (db, meter);
         bench.analytics.clock = Box::new(|| Timestamp::from_unix_millis(START));
         bench.cost(&[ordinary_click(0, 0)]).await;

@@ -439,7 +439,9 @@ async fn of_more_totals_than_one_request_may_read_none_are_known() {
 
 /// A table that splits a day as soon as ten clicks come together.
 fn splitting(db: &TestDynamoDb) -> StatsTable {
-    db.stats().splitting_from(10)
+    let mut table = db.stats();
+    table.split_from = 10;
+    table
 }
 
 /// Counts clicks as a consumer does: each in its part, if the day is split. Returns how many were not counted before, and the
@@ -529,7 +531,8 @@ async fn a_part_is_not_counted_before_its_day_is_split() {
 #[tokio::test]
 async fn a_total_that_lacks_a_split_day_gets_it_with_later_clicks() {
     let (db, faults) = (TestDynamoDb::start(), Faults::default());
-    let table = StatsTable::new(db.client_with(faults.clone()), "StatsTable").splitting_from(10);
+    let mut table = StatsTable::new(db.client_with(faults.clone()), "StatsTable");
+    table.split_from = 10;
     let events = clicks(30, days_ago(0));
     let nine = Clicks::of(&events[..9]);
     // The day is written, and the total isn't.
