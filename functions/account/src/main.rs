@@ -9,9 +9,8 @@ use linklet_lambda::{
     StartError, admission, aws, email_requests::EmailRequests, guesses::Guesses, http, identity::TokenVerifier,
 };
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("account", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("account", run())
 }
 
 async fn run() -> Result<(), StartError> {

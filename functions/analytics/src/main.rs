@@ -9,9 +9,8 @@ use linklet_dynamodb::{ClicksTable, JobsTable, LinksTable, StatsTable};
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config};
 use linklet_user_agents::Classifier;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("analytics", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("analytics", run())
 }
 
 async fn run() -> Result<(), StartError> {

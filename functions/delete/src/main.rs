@@ -6,9 +6,8 @@ use linklet_delete::Delete;
 use linklet_dynamodb::{LinksTable, ThrottleTable};
 use linklet_lambda::{StartError, aws, bulk::Bulk, http, identity::Authenticator};
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("delete", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("delete", run())
 }
 
 async fn run() -> Result<(), StartError> {

@@ -6,9 +6,8 @@ use linklet_dynamodb::{JobsTable, LinksTable, Names, ThrottleTable};
 use linklet_jobs_api::JobsApi;
 use linklet_lambda::{StartError, aws, http, http::ShortUrls, identity::Authenticator, throttle::StatsQueryLimiter};
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("jobs-api", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("jobs-api", run())
 }
 
 async fn run() -> Result<(), StartError> {

@@ -19,9 +19,8 @@ const STEP: Duration = Duration::from_secs(20);
 /// How many links of a former member are looked at with one read. Writing as many takes some seconds.
 const LINKS_AT_ONCE: usize = 1_000;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("jobs", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("jobs", run())
 }
 
 async fn run() -> Result<(), StartError> {

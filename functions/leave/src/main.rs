@@ -10,9 +10,8 @@ use linklet_lambda::{
 };
 use linklet_leave::{Leave, Stored};
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("leave", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("leave", run())
 }
 
 async fn run() -> Result<(), StartError> {

@@ -8,9 +8,8 @@ use linklet_lambda::{
 };
 use linklet_list::List;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("list", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("list", run())
 }
 
 async fn run() -> Result<(), StartError> {

@@ -12,9 +12,8 @@ use linklet_dynamodb::{AuditTable, Invitations, Names, NotificationsTable, OneTi
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, secrets};
 use linklet_notify::{Addresses, MailLimit, Mailer, Notify, Topic};
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("notify", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("notify", run())
 }
 
 /// The mailer, which needs the salt for the limit of mails to one address.

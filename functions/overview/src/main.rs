@@ -6,9 +6,8 @@ use linklet_dynamodb::{LinksTable, StatsTable, ThrottleTable, WatchTable};
 use linklet_lambda::{StartError, aws, http, http::ShortUrls, identity::Authenticator, throttle::StatsQueryLimiter};
 use linklet_overview::Overviews;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("overview", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("overview", run())
 }
 
 async fn run() -> Result<(), StartError> {

@@ -13,9 +13,8 @@ use linklet_lambda::publisher::Publisher;
 use linklet_lambda::{StartError, aws, config, secrets};
 use linklet_redirect::{HotLinks, Redirect};
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("redirect", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("redirect", run())
 }
 
 async fn run() -> Result<(), StartError> {

@@ -7,9 +7,8 @@ use linklet_dynamodb::LinksTable;
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, publisher::Publisher};
 use linklet_relay::Relay;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("relay", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("relay", run())
 }
 
 async fn run() -> Result<(), StartError> {

@@ -14,9 +14,8 @@ use linklet_lambda::watching::{self, TargetRoom};
 use linklet_lambda::{StartError, aws, config, http, secrets};
 use linklet_shorten::Shorten;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("shorten", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("shorten", run())
 }
 
 async fn run() -> Result<(), StartError> {

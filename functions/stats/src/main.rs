@@ -11,9 +11,8 @@ use linklet_lambda::throttle::StatsQueryLimiter;
 use linklet_lambda::{StartError, aws, config, http, secrets};
 use linklet_stats::Stats;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("stats", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("stats", run())
 }
 
 async fn run() -> Result<(), StartError> {

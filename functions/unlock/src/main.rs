@@ -12,9 +12,8 @@ use linklet_lambda::publisher::Publisher;
 use linklet_lambda::{StartError, aws, config};
 use linklet_unlock::Unlock;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("unlock", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("unlock", run())
 }
 
 async fn run() -> Result<(), StartError> {

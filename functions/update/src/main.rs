@@ -12,9 +12,8 @@ use linklet_lambda::watching::{self, TargetRoom};
 use linklet_lambda::{StartError, aws, config, http};
 use linklet_update::Update;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("update", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("update", run())
 }
 
 async fn run() -> Result<(), StartError> {

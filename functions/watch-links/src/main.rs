@@ -7,9 +7,8 @@ use linklet_dynamodb::{WatchTable, Workspaces};
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, watching};
 use linklet_watch_links::WatchLinks;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("watch-links", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("watch-links", run())
 }
 
 async fn run() -> Result<(), StartError> {

@@ -7,9 +7,8 @@ use linklet_dynamodb::WatchTable;
 use linklet_lambda::{StartError, aws, config, publisher::Publisher, schedule};
 use linklet_watch_tick::Tick;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("watch-tick", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("watch-tick", run())
 }
 
 async fn run() -> Result<(), StartError> {

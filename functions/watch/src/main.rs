@@ -6,9 +6,8 @@ use linklet_dynamodb::{AuditTable, WatchTable, Workspaces};
 use linklet_lambda::{StartError, aws, http, http::ShortUrls, identity::Authenticator, watching};
 use linklet_watch::Watch;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("watch", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("watch", run())
 }
 
 async fn run() -> Result<(), StartError> {
