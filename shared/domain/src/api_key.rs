@@ -32,11 +32,9 @@ impl ApiKeySecret {
     /// # Errors
     /// When the text has another form. The error doesn't contain the text.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if is_live_key(text, Self::RANDOM_CHARACTERS) {
-            Ok(Self(Hidden(text.to_owned())))
-        } else {
-            Err(Invalid::new("an API key is sk_live_ and 32 characters of 0-9, A-Z and a-z"))
-        }
+        let is_valid = is_live_key(text, Self::RANDOM_CHARACTERS);
+        Invalid::unless(is_valid, "an API key is sk_live_ and 32 characters of 0-9, A-Z and a-z")?;
+        Ok(Self(Hidden(text.to_owned())))
     }
 
     /// Generates a key with the operating system's random number generator.
@@ -95,11 +93,9 @@ impl KeyPrefix {
     /// # Errors
     /// When the text is anything else.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if is_live_key(text, Self::SHOWN_CHARACTERS) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("the prefix of an API key is sk_live_ and 8 characters of 0-9, A-Z and a-z"))
-        }
+        let is_valid = is_live_key(text, Self::SHOWN_CHARACTERS);
+        Invalid::unless(is_valid, "the prefix of an API key is sk_live_ and 8 characters of 0-9, A-Z and a-z")?;
+        Ok(Self(text.to_owned()))
     }
 }
 
@@ -141,7 +137,7 @@ fn no_scope(_: &str) -> Invalid {
 
 /// The scopes of an API key: at least one, without duplicates, in a fixed order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "BTreeSet<Scope>", into = "BTreeSet<Scope>")]
+#[serde(try_from = "BTreeSet<Scope>")]
 pub struct Scopes(BTreeSet<Scope>);
 
 impl Scopes {
@@ -174,12 +170,6 @@ impl TryFrom<BTreeSet<Scope>> for Scopes {
             return Err(Invalid::new("scopes must have at least one of links:read, links:write and analytics:read"));
         }
         Ok(Self(scopes))
-    }
-}
-
-impl From<Scopes> for BTreeSet<Scope> {
-    fn from(scopes: Scopes) -> Self {
-        scopes.0
     }
 }
 

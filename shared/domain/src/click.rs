@@ -242,11 +242,9 @@ impl CountryCode {
     /// # Errors
     /// When the text is anything else.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_alphabetic()) {
-            Ok(Self(text.to_ascii_uppercase()))
-        } else {
-            Err(Invalid::new("country must be two letters"))
-        }
+        let is_valid = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
+        Invalid::unless(is_valid, "country must be two letters")?;
+        Ok(Self(text.to_ascii_uppercase()))
     }
 }
 
@@ -299,11 +297,9 @@ impl IpHash {
     /// # Errors
     /// When the text is anything else, such as an address that nobody hashed.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            Ok(Self(text.to_ascii_lowercase()))
-        } else {
-            Err(Invalid::new("ip_hash must be 64 hexadecimal digits"))
-        }
+        let is_valid = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Invalid::unless(is_valid, "ip_hash must be 64 hexadecimal digits")?;
+        Ok(Self(text.to_ascii_lowercase()))
     }
 }
 

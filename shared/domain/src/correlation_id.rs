@@ -16,11 +16,9 @@ impl CorrelationId {
     /// When the text is anything else.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let fits = (1..=Self::MAX_LENGTH).contains(&text.len());
-        if fits && text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("a correlation id has 1–128 visible ASCII characters"))
-        }
+        let is_valid = fits && text.bytes().all(|byte| byte.is_ascii_graphic());
+        Invalid::unless(is_valid, "a correlation id has 1–128 visible ASCII characters")?;
+        Ok(Self(text.to_owned()))
     }
 
     /// Generates a random id (UUID version 4).

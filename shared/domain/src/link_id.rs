@@ -23,11 +23,9 @@ impl Generation {
     /// # Errors
     /// When the text is not 6 characters of `[0-9A-Za-z]`.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if text.len() == Self::LENGTH && text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("a generation has 6 characters of 0-9, A-Z and a-z"))
-        }
+        let is_valid = text.len() == Self::LENGTH && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        Invalid::unless(is_valid, "a generation has 6 characters of 0-9, A-Z and a-z")?;
+        Ok(Self(text.to_owned()))
     }
 
     /// Generates one with the operating system's random number generator.

@@ -45,11 +45,9 @@ impl WorkspaceSlug {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let fits = (2..=Self::MAX_LENGTH).contains(&text.len());
         let plain = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
-        if fits && plain && !text.starts_with('-') && !text.ends_with('-') {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("slug must have 2–100 characters of a-z, 0-9 and inner hyphens"))
-        }
+        let is_valid = fits && plain && !text.starts_with('-') && !text.ends_with('-');
+        Invalid::unless(is_valid, "slug must have 2–100 characters of a-z, 0-9 and inner hyphens")?;
+        Ok(Self(text.to_owned()))
     }
 
     /// Derives a slug from a name and the last characters of the workspace's id, which are random and make it unique.

@@ -154,7 +154,7 @@ impl From<CheckPartition> for PartitionMessage {
 ///
 /// Each of these divides a minute, the interval at which the scheduler invokes the planning function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "u8", into = "u8")]
+#[serde(try_from = "u8")]
 pub struct CheckInterval(u8);
 
 impl CheckInterval {
@@ -183,12 +183,6 @@ impl TryFrom<u8> for CheckInterval {
             10 | 15 | 20 | 30 | 60 => Ok(Self(seconds)),
             _ => Err(Invalid::new("the check interval must be 10, 15, 20, 30 or 60 seconds")),
         }
-    }
-}
-
-impl From<CheckInterval> for u8 {
-    fn from(interval: CheckInterval) -> Self {
-        interval.0
     }
 }
 
