@@ -1,10 +1,10 @@
 //! Registration: with a workspace of one's own, or by an invitation into another one.
 
 use linklet_domain::{
-    Account, Actor, EmailAddress, FullName, GuessKind, HashFor, Invalid, Membership, OneTimeToken, Password, Role,
-    Timestamp, TokenPurpose, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+    Account, Actor, EmailAddress, FullName, GuessKind, HashFor, Invalid, OneTimeToken, Password, Timestamp,
+    TokenPurpose, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
-use linklet_dynamodb::{OpenInvitation, RegisterOutcome, Registration, back_off};
+use linklet_dynamodb::{NewWorkspace, OpenInvitation, RegisterOutcome, Registration, back_off};
 use linklet_lambda::guesses::Attempt;
 use linklet_lambda::http::{ApiError, JsonObject, Problem, Request, Response, Result, StatusCode, created, json};
 use serde::{Deserialize, Serialize};
@@ -134,11 +134,8 @@ impl Auth {
             return Ok((outcome, invitation.workspace));
         }
         let registration = wanted.registration(account, verified_at);
-        let outcome = match invitation {
-            Some(right) => self.users.register_by(&right.token, &registration, &origin).await?,
-            None => self.users.register(&registration, &origin).await?,
-        };
-        Ok((outcome, registration.membership.workspace))
+        let outcome = self.users.register(&registration, invitation.map(|right| &right.token), &origin).await?;
+        Ok((outcome, registration.workspace.id))
     }
 }
 
@@ -189,15 +186,10 @@ impl NewAccount {
 
     /// The account with a new workspace of its own.
     fn registration(&self, account: &Account, verified_at: Option<Timestamp>) -> Registration {
-        let workspace = WorkspaceId::generate();
         let stem = self.workspace_name.as_ref().map_or(self.email.local_part(), WorkspaceName::as_str);
-        let workspace_slug = WorkspaceSlug::derive(stem, &workspace);
-        Registration {
-            account: account.clone(),
-            verified_at,
-            membership: Membership::new(workspace, Role::Admin, account.created_at),
-            workspace_name: self.workspace_name.clone().unwrap_or_else(|| WorkspaceName::personal(&self.email)),
-            workspace_slug,
-        }
+        let name = self.workspace_name.clone().unwrap_or_else(|| WorkspaceName::personal(&self.email));
+        let workspace = NewWorkspace::of(account, WorkspaceId::generate(), name, account.created_at);
+        let slug = WorkspaceSlug::derive(stem, &workspace.id);
+        Registration { account: account.clone(), verified_at, workspace: NewWorkspace { slug, ..workspace } }
     }
 }

@@ -6,14 +6,14 @@ use aws_sdk_dynamodb::config::Intercept;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use linklet_domain::{
     Account, ApiKey, AuditContext, CorrelationId, EmailAddress, Handover, Invitation, Link, LinkEdit, LinkId,
-    LinkPatch, Member, Membership, OneTimeToken, Record, Role, Target, Task, TaskWork, Timestamp, TokenHash,
-    TokenPurpose, Tombstone, UserId, Work, WorkId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    LinkPatch, Member, OneTimeToken, Record, Role, Target, Task, TaskWork, Timestamp, TokenHash, TokenPurpose,
+    Tombstone, UserId, Work, WorkId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{
     AcceptOutcome, ApiKeys, AuditTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, EditContext,
-    EditOutcome, Invitations, InviteOutcome, JobsTable, LinksTable, Names, NewToken, NotificationsTable, OneTimeTokens,
-    Recipients, RegisterOutcome, RegisteredTarget, Registration, Sessions, StatsTable, TargetRegistration,
-    ThrottleTable, TokenDelivery, UsersTable, WatchTable, Workspaces,
+    EditOutcome, Invitations, InviteOutcome, JobsTable, LinksTable, Names, NewToken, NewWorkspace, NotificationsTable,
+    OneTimeTokens, Recipients, RegisterOutcome, RegisteredTarget, Registration, Sessions, StatsTable,
+    TargetRegistration, ThrottleTable, TokenDelivery, UsersTable, WatchTable, Workspaces,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -212,24 +212,21 @@ impl TestDynamoDb {
     /// # Panics
     /// When the name or an id is taken, or the name can't be part of a slug.
     pub async fn register_as(&self, person: &Person, name: &str) {
-        let now = Timestamp::now();
-        let registration = Registration {
-            account: Account {
-                id: person.id,
-                email: person.email.clone(),
-                full_name: None,
-                password_hash: Some("none".to_owned()),
-                created_at: now,
-                last_login_at: None,
-            },
-            verified_at: None,
-            membership: Membership::new(person.workspace, Role::Admin, now),
-            workspace_name: WorkspaceName::parse(name).expect("a name"),
-            workspace_slug: WorkspaceSlug::parse(name).expect("a slug"),
+        let account = Account {
+            id: person.id,
+            email: person.email.clone(),
+            full_name: None,
+            password_hash: Some("none".to_owned()),
+            created_at: Timestamp::now(),
+            last_login_at: None,
         };
-        let outcome =
-            self.users().register(&registration, &an_origin(&person.id)).await.expect("an account can be stored");
-        assert_eq!(outcome, RegisterOutcome::Registered);
+        let slug = WorkspaceSlug::parse(name).expect("a slug");
+        let name = WorkspaceName::parse(name).expect("a name");
+        let workspace = NewWorkspace::of(&account, person.workspace, name, account.created_at);
+        let workspace = NewWorkspace { slug, ..workspace };
+        let registration = Registration { account, verified_at: None, workspace };
+        let outcome = self.users().register(&registration, None, &an_origin(&person.id)).await;
+        assert_eq!(outcome.expect("an account can be stored"), RegisterOutcome::Registered);
     }
 
     /// Registers somebody who has shown that their address is theirs.

@@ -21,7 +21,7 @@ use super::item::{
 };
 use super::members::{HAS_ADMINS, IS_OPEN};
 use super::room::{INVITATIONS_MADE, most_made};
-use super::{ActiveSession, RegisterOutcome, Registration, TokenDelivery, UsersTable};
+use super::{ActiveSession, RegisterOutcome, TokenDelivery, UsersTable};
 use crate::Result;
 use crate::item::{Key, SortKeys, Table, number, text};
 use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
@@ -395,27 +395,6 @@ impl UsersTable {
         let now = account.created_at;
         let transaction = self.and_membership(transaction, invitation, account, now, &conflict)?;
         let transaction = transaction.and(self.entry(&entry_of_joining(origin, invitation, account))?, conflict);
-        Ok(transaction.send(&self.0.client).await?.or(RegisterOutcome::Registered, conflict))
-    }
-
-    /// Registers by a token that is the right to, in one transaction with its end.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn register_by(
-        &self,
-        token: &TokenHash,
-        registration: &Registration,
-        origin: &AuditContext,
-    ) -> Result<RegisterOutcome> {
-        const OPERATION: &str = "register by an invitation";
-        let Registration { account, verified_at, .. } = registration;
-        let transaction = self.and_account(Transaction::new(OPERATION), account, *verified_at, origin)?;
-        let used = self.used_up(invitation_token_key(token))?;
-        let transaction = transaction.and(used, RegisterOutcome::InvitationInvalid);
-        let (taken, conflict) = (RegisterOutcome::SlugTaken, RegisterOutcome::Conflict);
-        let workspace = registration.workspace();
-        let transaction = self.and_workspace(transaction, &workspace, taken, conflict, origin)?;
         Ok(transaction.send(&self.0.client).await?.or(RegisterOutcome::Registered, conflict))
     }
 
