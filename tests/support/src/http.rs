@@ -203,7 +203,7 @@ impl RequestBuilder {
     pub async fn send_to(self, handler: &impl DeferringHandler) -> Answer {
         let mut request = parsed(&self.event.to_string());
         if let Some(time) = self.arriving_at {
-            request = request.arriving_at(time);
+            request.received_at = time;
         }
         let answer = answered(handler, request).await;
         if self.has_contract {

@@ -103,8 +103,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// A new target: pending, not registered, without watchers. Until [`Self::in_workspace_of`] says otherwise, its owner is the
-    /// creator as well.
+    /// A new target: pending, not registered, without watchers. Its owner is the creator of its
+    /// workspace as well, unless that is changed.
     ///
     /// # Errors
     /// When the URL has no canonical form: see [`CanonicalUrl::of`].
@@ -128,12 +128,6 @@ impl Target {
     /// What tells the target's results from others.
     pub fn mark(&self) -> TargetMark {
         TargetMark::of(&self.id, self.created_at)
-    }
-
-    /// The target in a workspace that this person has created.
-    #[must_use]
-    pub fn in_workspace_of(self, creator: UserId) -> Self {
-        Self { workspace_creator: creator, ..self }
     }
 }
 

@@ -401,12 +401,6 @@ impl Request {
     pub(super) fn actor(&self) -> Option<&Actor> {
         self.actor.get()
     }
-
-    /// This request, as if it had arrived at this time.
-    #[must_use]
-    pub fn arriving_at(self, received_at: Timestamp) -> Self {
-        Self { received_at, ..self }
-    }
 }
 
 /// The highest weight that an `Accept` header gives to one of these media ranges: 0 if it has none of them.

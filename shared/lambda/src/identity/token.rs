@@ -62,7 +62,8 @@ pub struct TokenVerifier {
     keys: Mutex<Keys>,
     source: Option<Source>,
     sessions: Option<HeldSessions>,
-    reload_interval: Duration,
+    /// The minimum time between reads of the secret that invalid signatures cause.
+    pub reload_interval: Duration,
     validation: Validation,
     /// Accepts a token for its signature alone, to know whose token was refused for another reason.
     signature_only: Validation,
@@ -144,12 +145,6 @@ impl TokenVerifier {
     #[must_use]
     pub fn with_sessions(self, sessions: Sessions) -> Self {
         Self { sessions: Some(HeldSessions::new(sessions)), ..self }
-    }
-
-    /// Sets the minimum time between reads of the secret that invalid signatures cause.
-    #[must_use]
-    pub fn reloading_every(self, reload_interval: Duration) -> Self {
-        Self { reload_interval, ..self }
     }
 
     /// Authenticates a request by the token in its `Authorization` header. Membership and role are those of the last minute.

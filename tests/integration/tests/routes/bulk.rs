@@ -222,7 +222,7 @@ async fn passwords_wait_for_their_turn_within_the_budget_of_hashes() {
 
     let patient = Shorten { hashing: hashing(), ..fixture::shorten(&fixture.db) };
     let patient = fixture.create_with("", links, &patient).await;
-    let bulk = Bulk::new(fixture.db.calls()).beginning_for(Duration::from_millis(900));
+    let bulk = Bulk { throttle: fixture.db.calls(), begins_for: Duration::from_millis(900) };
     let hurried = Shorten { hashing: hashing(), bulk, ..fixture::shorten(&fixture.db) };
     let refused = fixture.create_with("", (5..10).map(protected).collect(), &hurried).await;
 
@@ -236,7 +236,7 @@ async fn passwords_wait_for_their_turn_within_the_budget_of_hashes() {
 #[tokio::test]
 async fn what_is_not_begun_in_time_is_to_be_tried_again() {
     let fixture = Fixture::new();
-    let none = || Bulk::new(fixture.db.calls()).beginning_for(Duration::ZERO);
+    let none = || Bulk { throttle: fixture.db.calls(), begins_for: Duration::ZERO };
     let shorten = Shorten { bulk: none(), ..fixture::shorten(&fixture.db) };
 
     let answer = fixture.create_with("k", urls(3), &shorten).await;

@@ -248,7 +248,8 @@ async fn a_link_cannot_watch_a_url_too_many() {
 #[tokio::test]
 async fn a_link_cannot_watch_a_url_too_many_of_its_creator() {
     let (db, creator) = with_person("creator").await;
-    let target = TargetBuilder::new("https://example.com/a").build().in_workspace_of(creator.id);
+    let target = TargetBuilder::new("https://example.com/a").build();
+    let target = linklet_domain::Target { workspace_creator: creator.id, ..target };
     db.store_target(&target).await;
     let targets = db.watch().with_quota(TargetQuota { per_workspace: 10, per_creator: 1 });
     let room = TargetRoom { targets, ..fixture::room(&db, 100) };

@@ -408,7 +408,8 @@ async fn the_shards_have_each_target_once_wherever_they_are_split() {
     let db = TestDynamoDb::start();
     let mut expected = BTreeMap::new();
     for number in 0..60 {
-        let wanted = target(&format!("https://{number}.example/a")).in_workspace_of(UserId::generate());
+        let wanted = target(&format!("https://{number}.example/a"));
+        let wanted = Target { workspace_creator: UserId::generate(), ..wanted };
         done(db.watch().register(&wanted, None, &correlation()).await);
         expected.insert(wanted.id.clone(), wanted);
     }
@@ -900,8 +901,9 @@ async fn all_workspaces_of_a_creator_share_the_creators_quota_of_targets() {
     let quota = TargetQuota { per_workspace: 5, per_creator: 12 };
     let (table, creator, ids) = (db.watch().with_quota(quota), UserId::generate(), correlation());
     let workspaces: Vec<_> = (0..4).map(|_| WorkspaceId::generate()).collect();
-    let of = |workspace: &WorkspaceId, number| {
-        target_at(workspace, &format!("https://{number}.example/"), noon()).in_workspace_of(creator)
+    let of = |workspace: &WorkspaceId, number| Target {
+        workspace_creator: creator,
+        ..target_at(workspace, &format!("https://{number}.example/"), noon())
     };
     let wanted: Vec<_> =
         (0..8).flat_map(|number| workspaces.iter().map(move |workspace| (workspace, number))).collect();
