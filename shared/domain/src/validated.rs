@@ -39,6 +39,14 @@ impl Invalid {
         Self::when(!is_so, sentence)
     }
 
+    /// Refuses the value of a field when this is so.
+    ///
+    /// # Errors
+    /// When it is so.
+    pub fn field_when(field: &str, is_so: bool, sentence: &str) -> Result<(), Self> {
+        Self::when(is_so, sentence).map_err(|refused| refused.in_field(field))
+    }
+
     /// This error with the input to blame: a member of a body, a parameter or a header.
     #[must_use]
     pub fn in_field(self, field: impl Into<String>) -> Self {
@@ -49,6 +57,11 @@ impl Invalid {
     pub fn field(&self) -> Option<&str> {
         self.field.as_deref()
     }
+}
+
+/// Refuses what breaks a rule, of which a member's name is the subject.
+pub(crate) fn refuse(is_so: bool, rule: &'static str) -> Result<(), &'static str> {
+    if is_so { Err(rule) } else { Ok(()) }
 }
 
 /// Lets [`str::parse`], and serde with it, read a type as its own `parse` does.
@@ -122,12 +135,8 @@ pub(crate) fn readable(text: &str, shape: Shape) -> Result<String, &'static str>
     if text.contains(|character: char| character.is_control() && !may_control(character)) {
         return Err("must not contain control characters");
     }
-    if text.contains(changes_direction) {
-        return Err("must not contain characters that change the direction of text");
-    }
-    if !text.is_empty() && text.chars().all(is_invisible) {
-        return Err("must have a character that can be seen");
-    }
+    refuse(text.contains(changes_direction), "must not contain characters that change the direction of text")?;
+    refuse(!text.is_empty() && text.chars().all(is_invisible), "must have a character that can be seen")?;
     Ok(text.into_owned())
 }
 
