@@ -20,9 +20,7 @@ impl Auth {
     pub(crate) async fn register(&self, request: &Request) -> Result<Response> {
         let body = request.json_object()?;
         let wanted = body.read::<NewAccount>()?;
-        if wanted.invitation.is_none() && !self.registration.admits(&wanted.email) {
-            return Err(Problem::RegistrationClosed.into());
-        }
+        Problem::RegistrationClosed.when(wanted.invitation.is_none() && !self.registration.admits(&wanted.email))?;
         let credential = self.credential(&body, &wanted)?;
         let attempt = Attempt { kind: GuessKind::Registration, account: Some(wanted.email.as_str()) };
         let create = async |whose| self.create(request, &wanted, &credential, whose).await;

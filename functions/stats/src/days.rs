@@ -72,9 +72,7 @@ impl DayRange {
         let (from, to) = request.time_between(("from", "to"))?;
         let to = to.unwrap_or_else(|| zone.local(request.received_at)).day();
         let from = from.map(Timestamp::day);
-        if from.is_some_and(|from| from > to) {
-            return Err(Invalid::new("from must not be later than to").in_field("from"));
-        }
+        Invalid::field_when("from", from.is_some_and(|from| from > to), "from must not be later than to")?;
         Ok(Self { from, to })
     }
 

@@ -144,9 +144,7 @@ impl Request {
         if !self.is_of_type("application/x-www-form-urlencoded") {
             return Ok(None);
         }
-        if self.body.len() > BODY_BYTES {
-            return Err(Problem::BodyTooLarge.into());
-        }
+        Problem::BodyTooLarge.when(self.body.len() > BODY_BYTES)?;
         let field = url::form_urlencoded::parse(&self.body).find(|(field, _)| field == name);
         Ok(Some(field.map(|(_, value)| value.into_owned()).unwrap_or_default()))
     }
@@ -293,12 +291,8 @@ impl Request {
     }
 
     fn json_object_within(&self, limit: usize) -> Result<JsonObject> {
-        if self.is_encoded() {
-            return Err(Problem::EncodingUnsupported.into());
-        }
-        if self.body.len() > limit {
-            return Err(Problem::BodyTooLarge.into());
-        }
+        Problem::EncodingUnsupported.when(self.is_encoded())?;
+        Problem::BodyTooLarge.when(self.body.len() > limit)?;
         Ok(JsonObject::parse(&self.body, Arc::clone(&self.unread))?)
     }
 
