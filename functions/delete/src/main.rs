@@ -15,7 +15,7 @@ async fn run() -> Result<(), StartError> {
     let tables = aws::Tables::behind_the_api(&aws);
     http::serve(Delete {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
-        links: tables.at("LINKS_TABLE", LinksTable::new)?,
+        links: tables.at("LINKS_TABLE", LinksTable)?,
         bulk: Bulk::new(tables.at("THROTTLE_TABLE", ThrottleTable::new)?),
     })
     .await

@@ -15,9 +15,9 @@ async fn run() -> Result<(), StartError> {
     let tables = aws::Tables::behind_the_api(&aws);
     http::serve(JobsApi {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
-        jobs: tables.at("JOBS_TABLE", JobsTable::new)?,
-        links: tables.at("LINKS_TABLE", LinksTable::new)?,
-        people: tables.at("USERS_TABLE", Names::new)?,
+        jobs: tables.at("JOBS_TABLE", JobsTable)?,
+        links: tables.at("LINKS_TABLE", LinksTable)?,
+        people: tables.at("USERS_TABLE", Names)?,
         questions: StatsQueryLimiter(tables.at("THROTTLE_TABLE", ThrottleTable::new)?),
         short_urls: ShortUrls::from_env(),
     })

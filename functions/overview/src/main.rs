@@ -15,7 +15,7 @@ async fn run() -> Result<(), StartError> {
     let tables = aws::Tables::behind_the_api(&aws);
     http::serve(Overviews {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
-        links: tables.at("LINKS_TABLE", LinksTable::new)?,
+        links: tables.at("LINKS_TABLE", LinksTable)?,
         stats: tables.at("STATS_TABLE", StatsTable::new)?,
         targets: tables.at("WATCH_TABLE", WatchTable::new)?,
         questions: StatsQueryLimiter(tables.at("THROTTLE_TABLE", ThrottleTable::new)?),

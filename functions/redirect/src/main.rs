@@ -22,7 +22,7 @@ async fn run() -> Result<(), StartError> {
     let (salt, edge) = (config::required("CLICK_SALT_ID")?, config::parsed("TRUSTED_EDGE")?);
     let aws = aws::load().await;
     let (tables, secrets) = (aws::Tables::behind_the_api(&aws), SecretsManager::new(&aws));
-    let links = tables.at("LINKS_TABLE", LinksTable::new)?;
+    let links = tables.at("LINKS_TABLE", LinksTable)?;
     let (salt, connected) = tokio::join!(secrets::current(&secrets, &salt), links.open_connection());
     aws::log_connection(connected);
     http::serve(Redirect {

@@ -17,7 +17,7 @@ async fn run() -> Result<(), StartError> {
     let aws = aws::load().await;
     let sqs = Sqs::new(&aws);
     batch::run(Relay {
-        links: aws::Tables::without_breaker(&aws).at("LINKS_TABLE", LinksTable::new)?,
+        links: aws::Tables::without_breaker(&aws).at("LINKS_TABLE", LinksTable)?,
         keep_expired,
         analytics: Publisher::new(sqs.clone(), analytics),
         notify: Publisher::new(sqs.clone(), notify),

@@ -26,7 +26,7 @@ async fn run() -> Result<(), StartError> {
         authenticator: authenticator?,
         stats: tables.at("STATS_TABLE", StatsTable::new)?,
         clicks: tables.at("CLICKS_TABLE", ClicksTable::new)?.keeping_clicks_for(clicks_kept_for),
-        links: tables.at("LINKS_TABLE", LinksTable::new)?,
+        links: tables.at("LINKS_TABLE", LinksTable)?,
         questions: StatsQueryLimiter(calls.clone()),
         strangers: Strangers {
             calls,

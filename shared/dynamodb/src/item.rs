@@ -73,12 +73,17 @@ pub(crate) enum SortKeys<'a> {
 
 /// A table: the name under which it is deployed, and the client for it.
 #[derive(Debug, Clone)]
-pub(crate) struct Table {
-    pub client: Client,
-    pub name: String,
+pub struct Table {
+    pub(crate) client: Client,
+    pub(crate) name: String,
 }
 
 impl Table {
+    /// The table with this name.
+    pub fn new(client: Client, name: impl Into<String>) -> Self {
+        Self { client, name: name.into() }
+    }
+
     /// A query for a partition's items with such sort keys.
     pub(crate) fn query(&self, partition: &str, sort_keys: SortKeys<'_>) -> QueryFluentBuilder {
         let (condition, first, second) = match sort_keys {

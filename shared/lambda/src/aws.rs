@@ -13,7 +13,7 @@ use aws_smithy_http_client::tls::Provider;
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_runtime_api::client::http::{SharedHttpClient, SharedHttpConnector, http_client_fn};
 use aws_types::service_config::{LoadServiceConfig, ServiceConfigKey};
-use linklet_dynamodb::{AuditTable, JobsTable, Result, UsersTable};
+use linklet_dynamodb::{AuditTable, JobsTable, Result, Table, UsersTable};
 
 use crate::breaker::Breaker;
 use crate::config::{self, ConfigError};
@@ -101,8 +101,8 @@ impl Tables {
     ///
     /// # Errors
     /// When the variable is missing.
-    pub fn at<T>(&self, variable: &'static str, repository: fn(DynamoDb, String) -> T) -> Result<T, ConfigError> {
-        Ok(repository(self.0.clone(), config::required(variable)?))
+    pub fn at<T>(&self, variable: &'static str, repository: impl FnOnce(Table) -> T) -> Result<T, ConfigError> {
+        Ok(repository(Table::new(self.0.clone(), config::required(variable)?)))
     }
 
     /// The repository of accounts and workspaces, with what it writes beside its own table.
@@ -110,8 +110,8 @@ impl Tables {
     /// # Errors
     /// When a variable is missing.
     pub fn users(&self) -> Result<UsersTable, ConfigError> {
-        let (audit_log, jobs) = (self.at("AUDIT_TABLE", AuditTable::new)?, self.at("JOBS_TABLE", JobsTable::new)?);
-        Ok(UsersTable::new(self.0.clone(), config::required("USERS_TABLE")?, audit_log, jobs))
+        let (audit_log, jobs) = (self.at("AUDIT_TABLE", AuditTable)?, self.at("JOBS_TABLE", JobsTable)?);
+        self.at("USERS_TABLE", |users| UsersTable::new(users, audit_log, jobs))
     }
 }
 

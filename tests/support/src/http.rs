@@ -25,7 +25,7 @@ pub fn tokens() -> TokenVerifier {
 /// Accepts these tokens for a function that would take API keys, too, and can't reach their table. With it there is
 /// [`TestDynamoDb::authenticator`].
 pub fn authenticator() -> Authenticator {
-    Authenticator::new(tokens(), ApiKeys::new(TestDynamoDb::unreachable(), "UsersTable"))
+    Authenticator::new(tokens(), ApiKeys(TestDynamoDb::unreachable_table("UsersTable")))
 }
 
 /// Signs tokens for tests.

@@ -11,7 +11,6 @@
 pub(crate) mod item;
 mod marks;
 
-use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{
     Changer, Job, JobFailure, JobId, JobProgress, JobState, Run, Timestamp, Work, WorkId, WorkspaceId,
@@ -31,7 +30,7 @@ use crate::{Cursor, Page, RepositoryError, Result};
 
 /// The repository of jobs: JobsTable.
 #[derive(Debug, Clone)]
-pub struct JobsTable(Table);
+pub struct JobsTable(pub Table);
 
 /// How far a step has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,11 +66,6 @@ enum Refused {
 }
 
 impl JobsTable {
-    /// A repository for the table with this name.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
-    }
-
     /// Stores a new job, which runs at once if no other does. Returns it as it is then; `None` if it [finds no place](Job::finds_place).
     ///
     /// # Errors

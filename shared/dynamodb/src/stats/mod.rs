@@ -17,7 +17,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{CancellationReason, TransactWriteItem};
@@ -45,7 +44,8 @@ const DAY: Duration = Duration::from_secs(86_400);
 /// The table of statistics.
 #[derive(Debug, Clone)]
 pub struct StatsTable {
-    table: Table,
+    /// Where they are.
+    pub table: Table,
     /// At how many new clicks at once a day is split.
     pub split_from: usize,
 }
@@ -87,9 +87,9 @@ pub enum CommitOutcome {
 }
 
 impl StatsTable {
-    /// The table with this name.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self { table: Table { client, name: name.into() }, split_from: Self::SPLIT_FROM }
+    /// A repository for this table.
+    pub fn new(table: Table) -> Self {
+        Self { table, split_from: Self::SPLIT_FROM }
     }
 
     async fn transact(&self, operation: &'static str, actions: Vec<TransactWriteItem>) -> Result<CommitOutcome> {

@@ -167,23 +167,12 @@ impl UsersTable {
         retry_on_conflict(OPERATION, async || {
             // What is refused is about another address than the account's, and there is nothing to verify.
             Transaction::new(OPERATION)
-                .and(self.address_verification(user, email, origin.at)?, Some(()))
+                .and(self.address_change(user, email, AddressProof::Another, origin.at)?, Some(()))
                 .and(self.entry(&origin.of_person(user, AuditAction::AccountAddressVerified))?, Some(()))
                 .commit(&self.0.client, ())
                 .await
         })
         .await
-    }
-
-    /// The action of a transaction that records that a person has shown that this address is theirs. It is refused if the account
-    /// has another address, or was closed.
-    pub(super) fn address_verification(
-        &self,
-        user: &UserId,
-        email: &EmailAddress,
-        at: Timestamp,
-    ) -> Result<TransactWriteItem> {
-        self.address_change(user, email, AddressProof::Another, at)
     }
 
     /// The action of a transaction by which a person joins a workspace: it counts that, and is refused if the account has another name

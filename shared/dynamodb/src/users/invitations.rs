@@ -9,7 +9,7 @@
 //!
 //! [`Invitations`] has only what mailing an invitation takes; [`UsersTable`] has all else.
 
-use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
     Account, AuditAction, AuditContext, AuditEntry, AuditSubject, EmailAddress, Invitation, InvitationId, Member,
     Membership, Role, SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId,
@@ -29,7 +29,7 @@ use crate::write::ACTION;
 
 /// The repository for mails about invitations: the items of UsersTable under workspaces' invitations and under tokens.
 #[derive(Debug, Clone)]
-pub struct Invitations(Table);
+pub struct Invitations(pub Table);
 
 /// The outcome of inviting somebody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,11 +96,6 @@ const FIND: &str = "find an invitation";
 const ACCEPT: &str = "accept an invitation";
 
 impl Invitations {
-    /// A repository for the table with this name.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
-    }
-
     /// Reads an invitation, if it is open.
     ///
     /// # Errors

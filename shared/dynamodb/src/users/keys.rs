@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
     ApiKey, AuditAction, AuditContext, AuditEntry, AuditSubject, KeyHash, KeyName, KeyPrefix, SessionId, Timestamp,
     UserId, WorkspaceId,
@@ -25,14 +25,9 @@ pub(super) const KEYS_AT_ONCE: usize = 10;
 
 /// The repository for authentication by API key: the items of UsersTable under the keys' hashes.
 #[derive(Debug, Clone)]
-pub struct ApiKeys(Table);
+pub struct ApiKeys(pub Table);
 
 impl ApiKeys {
-    /// A repository for the table with this name.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
-    }
-
     /// Reads the key with this hash. It may be expired.
     ///
     /// # Errors

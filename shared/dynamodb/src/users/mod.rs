@@ -21,7 +21,7 @@ mod sessions;
 mod workspace;
 mod workspaces;
 
-use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
     Account, AuditAction, AuditContext, AuditEntry, EmailAddress, Membership, Timestamp, TokenHash, UserId,
     WorkspaceId, WorkspaceSlug,
@@ -82,9 +82,9 @@ pub enum RegisterOutcome {
 }
 
 impl UsersTable {
-    /// A repository for the table with this name, whose changes have entries in this audit log.
-    pub fn new(client: Client, name: impl Into<String>, audit_log: AuditTable, jobs: JobsTable) -> Self {
-        Self(Table { client, name: name.into() }, audit_log, jobs)
+    /// A repository for this table, whose changes have entries in this audit log.
+    pub fn new(table: Table, audit_log: AuditTable, jobs: JobsTable) -> Self {
+        Self(table, audit_log, jobs)
     }
 
     /// The audit log, for what isn't changed here.

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use aws_sdk_dynamodb::Client;
 use linklet_domain::{FullName, UserId};
 
 use super::UsersTable;
@@ -12,14 +11,9 @@ use crate::{RepositoryError, Result};
 
 /// The repository of people's names, which are beside what functions read that verify tokens.
 #[derive(Debug, Clone)]
-pub struct Names(Table);
+pub struct Names(pub Table);
 
 impl Names {
-    /// A repository for the table with this name.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
-    }
-
     /// The names of these people. Who has none, or no account, is left out.
     ///
     /// # Errors

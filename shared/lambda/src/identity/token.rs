@@ -111,7 +111,7 @@ impl TokenVerifier {
     /// When one of the variables is missing, or the secret can't be read or is too short.
     pub async fn from_env(aws: &SdkConfig, tables: &Tables) -> Result<Self, StartError> {
         let secret_id = config::required(TokenSecret::VARIABLE)?;
-        let sessions = tables.at("USERS_TABLE", Sessions::new)?;
+        let sessions = tables.at("USERS_TABLE", Sessions)?;
         Ok(Self::load(&aws_sdk_secretsmanager::Client::new(aws), &secret_id).await?.with_sessions(sessions))
     }
 

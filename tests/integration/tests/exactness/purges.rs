@@ -2,7 +2,7 @@
 
 use aws_sdk_dynamodb::Client;
 use linklet_domain::{Timestamp, WorkspaceId};
-use linklet_dynamodb::StatsTable;
+use linklet_dynamodb::{StatsTable, Table};
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, TestDynamoDb, click_in, event_batch, link_id};
 
@@ -12,7 +12,7 @@ use crate::fixture::analytics;
 /// A table whose calls wait for their turn.
 fn table(db: &TestDynamoDb, seat: &Seat) -> StatsTable {
     let config = db.client().config().to_builder().interceptor(seat.clone()).endpoint_resolver(seat.clone());
-    StatsTable::new(Client::from_conf(config.build()), "StatsTable")
+    StatsTable::new(Table::new(Client::from_conf(config.build()), "StatsTable"))
 }
 
 /// The tenth click writes the day, the total, a milestone, and that it is announced: with the reads, seven calls at most.

@@ -11,7 +11,7 @@ use linklet_domain::{
     ApiKeySecret, Changer, Closure, CorrelationId, Job, JobState, JobWork, Link, LinkPatch, LinkState, Record, Role,
     Timestamp, UserId, WorkspaceJob, WorkspaceSlug,
 };
-use linklet_dynamodb::{ActiveSession, CloseOutcome, JobsTable, LinksTable, MemberOutcome, RestoreOutcome};
+use linklet_dynamodb::{ActiveSession, CloseOutcome, JobsTable, LinksTable, MemberOutcome, RestoreOutcome, Table};
 use linklet_jobs::JobRunner;
 use linklet_lambda::{batch::Consumer, identity::Authenticator};
 use linklet_list::List;
@@ -728,7 +728,7 @@ async fn a_workspace_with_many_links_is_closed_and_purged_despite_kills() {
     let counter = WriteCounter::default();
     let mut mortal = fixture.function();
     let client = fixture.db.client_with(counter.clone());
-    mortal.kinds.workspaces.links = LinksTable::new(client.clone(), "LinksTable");
+    mortal.kinds.workspaces.links = LinksTable(Table::new(client.clone(), "LinksTable"));
     mortal.kinds.workspaces.users = users_by(client);
     let kill = async |record: &EventRecord| {
         for writes in [3, 30, 80] {
@@ -771,10 +771,10 @@ async fn closing_restoring_and_purging_survive_a_failure_of_any_call() {
         let faults = Faults::default();
         let mut cut_off = fixture.function();
         let client = fixture.db.client_with(faults.clone());
-        cut_off.kinds.workspaces.links = LinksTable::new(client.clone(), "LinksTable");
+        cut_off.kinds.workspaces.links = LinksTable(Table::new(client.clone(), "LinksTable"));
         cut_off.kinds.workspaces.users = users_by(client.clone());
-        cut_off.kinds.workspaces.jobs = JobsTable::new(client.clone(), "JobsTable");
-        cut_off.jobs = JobsTable::new(client, "JobsTable");
+        cut_off.kinds.workspaces.jobs = JobsTable(Table::new(client.clone(), "JobsTable"));
+        cut_off.jobs = JobsTable(Table::new(client, "JobsTable"));
         was_hit = false;
         let mut carry = async |what: &str| {
             faults.plan_all((call..call + 100).map(|call| (call, Fault::NotSent)));

@@ -127,7 +127,7 @@ impl Fixture {
     /// The function, with something between it and the table of links.
     fn through<I: Intercept + Clone + Default + 'static>(&self) -> (JobRunner, I) {
         let (mut function, between) = (self.function(), I::default());
-        let links = LinksTable::new(self.db.client_with(between.clone()), "LinksTable");
+        let links = LinksTable(self.db.table_with(between.clone(), "LinksTable"));
         function.kinds.links = LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(links, room(&self.db, 100)) };
         (function, between)
     }

@@ -20,8 +20,8 @@ impl Workspace {
         let (db, meter, id) = (TestDynamoDb::without_streams(), CapacityMeter::default(), WorkspaceId::generate());
         let client = db.client_with(meter.clone());
         let list = List {
-            links: LinksTable::new(client.clone(), "LinksTable"),
-            stats: StatsTable::new(client, "StatsTable"),
+            links: LinksTable(Table::new(client.clone(), "LinksTable")),
+            stats: StatsTable::new(Table::new(client, "StatsTable")),
             ..fixture::list(&db)
         };
         let token = token_for(&id, Role::Viewer);
@@ -184,7 +184,7 @@ async fn a_list_of_ten_thousand_links_stays_within_its_read_units() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_counted_is_answered() {
     let workspace = Workspace::with_heavy_links(300).await;
-    let calls = ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable");
+    let calls = ThrottleTable::new(TestDynamoDb::unreachable_table("ThrottleTable"));
     let list = List { questions: StatsQueryLimiter(calls), ..fixture::list(&workspace.db) };
     assert_eq!(list.get("/api/links?search=needle", &workspace.token).await.status, 200);
 }

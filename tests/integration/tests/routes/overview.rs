@@ -93,9 +93,9 @@ impl Fixture {
         let meter = CapacityMeter::default();
         let client = self.db.client_with(meter.clone());
         let overviews = Overviews {
-            links: LinksTable::new(client.clone(), "LinksTable"),
-            stats: StatsTable::new(client.clone(), "StatsTable"),
-            targets: WatchTable::new(client, "WatchTable"),
+            links: LinksTable(Table::new(client.clone(), "LinksTable")),
+            stats: StatsTable::new(Table::new(client.clone(), "StatsTable")),
+            targets: WatchTable::new(Table::new(client, "WatchTable")),
             ..overviews(&self.db)
         };
         (overviews, meter)
@@ -329,7 +329,7 @@ async fn an_old_or_new_overview_is_answered_while_its_row_is_unwritable() {
     let old = fixture.overview().await;
     fixture.store("first", &[]).await;
     let faults = Faults::default();
-    let stats = StatsTable::new(fixture.db.client_with(faults.clone()), "StatsTable");
+    let stats = StatsTable::new(fixture.db.table_with(faults.clone(), "StatsTable"));
     let overviews = Overviews { stats, ..overviews(&fixture.db) };
     let later = fixture.now.plus(MINUTE);
     let ask = || RequestBuilder::new("GET", "/api/overview").token(&fixture.token).at(later).send_to(&overviews);

@@ -15,8 +15,8 @@ pub use linklet_domain::{
     WorkspaceId, lifetimes,
 };
 pub use linklet_dynamodb::{
-    AddressStep, ClicksTable, Creation, LinksTable, NewToken, PersonChange, StatsTable, ThrottleTable, TokenDelivery,
-    UsersTable, WatchTable,
+    AddressStep, ClicksTable, Creation, LinksTable, NewToken, PersonChange, StatsTable, Table, ThrottleTable,
+    TokenDelivery, UsersTable, WatchTable,
 };
 pub use linklet_lambda::batch::Consumer;
 pub use linklet_lambda::http::{DeferringHandler, Pages, ShortUrls};

@@ -535,9 +535,9 @@ impl Bench {
         let meter = CapacityMeter::default();
         let client = self.db.client_with(meter.clone());
         let metered = Stats {
-            stats: StatsTable::new(client.clone(), "StatsTable"),
-            clicks: ClicksTable::new(client.clone(), "ClicksTable"),
-            links: LinksTable::new(client, "LinksTable"),
+            stats: StatsTable::new(Table::new(client.clone(), "StatsTable")),
+            clicks: ClicksTable::new(Table::new(client.clone(), "ClicksTable")),
+            links: LinksTable(Table::new(client, "LinksTable")),
             ..stats(&self.db)
         };
         let request = RequestBuilder::new("GET", &format!("/api/stats/launch{path}")).at(self.now);

@@ -427,9 +427,9 @@ async fn what_anybody_may_read_costs_little_however_large_the_days_are() {
 fn with_tables_of(db: &TestDynamoDb, client: &aws_sdk_dynamodb::Client) -> Stats {
     Stats {
         authenticator: authenticator(),
-        stats: StatsTable::new(client.clone(), "StatsTable"),
-        clicks: ClicksTable::new(client.clone(), "ClicksTable"),
-        links: LinksTable::new(client.clone(), "LinksTable"),
+        stats: StatsTable::new(Table::new(client.clone(), "StatsTable")),
+        clicks: ClicksTable::new(Table::new(client.clone(), "ClicksTable")),
+        links: LinksTable(Table::new(client.clone(), "LinksTable")),
         ..stats(db)
     }
 }
