@@ -103,10 +103,8 @@ impl Auth {
     /// Refuses an account of no use, whose address isn't verified yet. It is asked after the password, so that strangers learn
     /// nothing about accounts.
     pub(crate) async fn require_usable(&self, account: &Account) -> Result<()> {
-        if self.registration.needs_verified_addresses() && self.users.verified_at(&account.id).await?.is_none() {
-            return Err(Problem::AddressUnverified.into());
-        }
-        Ok(())
+        let needs_proof = self.registration.needs_verified_addresses();
+        Problem::AddressUnverified.when(needs_proof && self.users.verified_at(&account.id).await?.is_none())
     }
 
     /// The invitation that the registration names, if it names one.

@@ -133,9 +133,8 @@ impl<'r> WantedRemovals<'r> {
     const LONGEST_QUERY: usize = 8 << 10;
 
     fn read(request: &'r Request) -> Result<Self, Invalid> {
-        if request.raw_query().len() > Self::LONGEST_QUERY {
-            return Err(Invalid::new("the parameters must have at most 8 KB; name fewer codes").in_field("codes"));
-        }
+        let is_too_long = request.raw_query().len() > Self::LONGEST_QUERY;
+        Invalid::field_when("codes", is_too_long, "the parameters must have at most 8 KB; name fewer codes")?;
         let codes: Vec<_> = request.query("codes").unwrap_or_default().split(',').map(str::trim).collect();
         let codes: Vec<_> = codes.into_iter().filter(|code| !code.is_empty()).collect();
         require_some("codes", codes.len())?;

@@ -165,9 +165,8 @@ impl Update {
             self.short_urls.refuse_own(request, "fallback_url", fallback)?;
         }
         self.short_urls.refuse_own_image(request, patch.preview.iter().flatten().next())?;
-        if change.destinations == Destinations::Fixed && !after.adds_no_destination(before) {
-            return Err(Problem::DestinationFixed.into());
-        }
+        let is_fixed = change.destinations == Destinations::Fixed;
+        Problem::DestinationFixed.when(is_fixed && !after.adds_no_destination(before))?;
         Ok(LinkEdit::Change(Box::new(after)))
     }
 

@@ -166,9 +166,10 @@ impl TryFrom<BTreeSet<Scope>> for Scopes {
     type Error = Invalid;
 
     fn try_from(scopes: BTreeSet<Scope>) -> Result<Self, Invalid> {
-        if scopes.is_empty() {
-            return Err(Invalid::new("scopes must have at least one of links:read, links:write and analytics:read"));
-        }
+        Invalid::when(
+            scopes.is_empty(),
+            "scopes must have at least one of links:read, links:write and analytics:read",
+        )?;
         Ok(Self(scopes))
     }
 }

@@ -35,11 +35,10 @@ impl ShortCode {
     /// # Errors
     /// When the text is no code.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if (1..=Self::MAX_LENGTH).contains(&text.len()) && text.bytes().all(is_part) && !ROUTES.contains(&text) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("a short code has 1–64 characters of 0-9, A-Z, a-z, - and _"))
-        }
+        let is_code = (1..=Self::MAX_LENGTH).contains(&text.len()) && text.bytes().all(is_part);
+        let is_free = !ROUTES.contains(&text);
+        Invalid::unless(is_code && is_free, "a short code has 1–64 characters of 0-9, A-Z, a-z, - and _")?;
+        Ok(Self(text.to_owned()))
     }
 
     /// Parses a code that a visitor follows. Chat programs take a full stop, a bracket or an invisible character behind an address for

@@ -132,9 +132,8 @@ pub(crate) enum Shape {
 pub(crate) fn readable(text: &str, shape: Shape) -> Result<String, &'static str> {
     let text = normalized(text.trim());
     let may_control = |character| shape == Shape::Lines && matches!(character, '\n' | '\r' | '\t');
-    if text.contains(|character: char| character.is_control() && !may_control(character)) {
-        return Err("must not contain control characters");
-    }
+    let is_refused = |character: char| character.is_control() && !may_control(character);
+    refuse(text.contains(is_refused), "must not contain control characters")?;
     refuse(text.contains(changes_direction), "must not contain characters that change the direction of text")?;
     refuse(!text.is_empty() && text.chars().all(is_invisible), "must have a character that can be seen")?;
     Ok(text.into_owned())
@@ -192,9 +191,8 @@ macro_rules! bounded_text {
             pub fn parse(text: &str) -> Result<Self, $crate::Invalid> {
                 let text = $crate::validated::readable(text, $crate::validated::Shape::$shape)
                     .map_err(|rule| $crate::Invalid::new(format!("{} {rule}", $member)))?;
-                if text.chars().count() > $longest {
-                    return Err($crate::Invalid::new(concat!($member, " must have at most ", $longest, " characters")));
-                }
+                let sentence = concat!($member, " must have at most ", $longest, " characters");
+                $crate::Invalid::when(text.chars().count() > $longest, sentence)?;
                 Ok(Self(text))
             }
         }

@@ -26,9 +26,8 @@ impl CanonicalUrl {
             normalized.set_fragment(None);
         }
         let canonical = normalized.map_or_else(|| url.as_str().to_owned(), String::from);
-        if canonical.len() > Self::MAX_LENGTH {
-            return Err(Invalid::new("url must have at most 2,048 bytes when it is percent-encoded"));
-        }
+        let is_too_long = canonical.len() > Self::MAX_LENGTH;
+        Invalid::when(is_too_long, "url must have at most 2,048 bytes when it is percent-encoded")?;
         let canonical = Self(canonical);
         Host::parse(canonical.host_text().as_str())?;
         Ok(canonical)

@@ -55,11 +55,9 @@ impl TargetId {
         let mut digits = text.strip_prefix(Self::PREFIX).unwrap_or_default().chars();
         let has_shard = digits.next().and_then(HostShard::parse).is_some();
         let rest = digits.as_str();
-        if has_shard && rest.len() == Self::DIGITS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("a target's id is t_, a digit of 0-9 and a-f, and 21 characters of 0-9, A-Z and a-z"))
-        }
+        let is_id = has_shard && rest.len() == Self::DIGITS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        Invalid::unless(is_id, "a target's id is t_, a digit of 0-9 and a-f, and 21 characters of 0-9, A-Z and a-z")?;
+        Ok(Self(text.to_owned()))
     }
 
     /// The digit of the host shard in which the target is stored and checked.
