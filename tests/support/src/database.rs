@@ -4,6 +4,7 @@ use aws_lambda_events::dynamodb::Event as StreamEvent;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::Intercept;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
+use futures_util::future::join_all;
 use linklet_domain::{
     Account, ApiKey, AuditContext, CorrelationId, EmailAddress, Handover, Invitation, Link, LinkEdit, LinkId,
     LinkPatch, Member, OneTimeToken, Record, Role, Target, Task, TaskWork, Timestamp, TokenHash, TokenPurpose,
@@ -194,6 +195,16 @@ impl TestDynamoDb {
     /// When its code is taken.
     pub async fn store(&self, link: &Link) {
         self.store_with(link, None).await;
+    }
+
+    /// Stores many links as they are.
+    ///
+    /// # Panics
+    /// When the code of one is taken.
+    pub async fn store_all(&self, links: &[Link]) {
+        for some in links.chunks(64) {
+            join_all(some.iter().map(|link| self.store(link))).await;
+        }
     }
 
     /// Stores a protected link with the hash of its password.
@@ -580,8 +591,8 @@ impl TestDynamoDb {
 
 /// The table of accounts, and its audit log, by this client.
 pub fn users_by(client: Client) -> UsersTable {
-    let table = |name: &str| Table::new(client.clone(), name);
-    UsersTable::new(table("UsersTable"), AuditTable(table("AuditTable")), JobsTable(table("JobsTable")))
+    let (audit_log, jobs) = (Table::new(client.clone(), "AuditTable"), Table::new(client.clone(), "JobsTable"));
+    UsersTable::new(Table::new(client, "UsersTable"), AuditTable(audit_log), JobsTable(jobs))
 }
 
 /// Reads a stream on from where it has come to.

@@ -383,8 +383,8 @@ async fn a_removal_is_a_deletion_or_a_purge_of_each() {
 #[tokio::test]
 async fn a_hundred_links_cost_what_they_cost_alone_and_one_write_more() {
     let (fixture, meter) = (Fixture::new(), CapacityMeter::default());
-    let client = fixture.db.client_with(meter.clone());
-    let links = LinksTable(Table::new(client.clone(), "LinksTable"));
+    let table = |name: &str| fixture.db.table_with(meter.clone(), name);
+    let links = LinksTable(table("LinksTable"));
     let throttle = fixture::throttle(fixture.db.calls(), 1_000, 1_000);
     let shorten = fixture::shorten_with(links, fixture::room(&fixture.db, 100), throttle);
     let token = token_of(&fixture.member, &fixture.workspace, Role::Member);
@@ -393,7 +393,7 @@ async fn a_hundred_links_cost_what_they_cost_alone_and_one_write_more() {
     let one = meter.write_units();
     meter.reset();
 
-    let counted = Shorten { bulk: Bulk::new(ThrottleTable::new(Table::new(client, "ThrottleTable"))), ..shorten };
+    let counted = Shorten { bulk: Bulk::new(ThrottleTable::new(table("ThrottleTable"))), ..shorten };
     let answer = fixture.create_with("", urls(100), &counted).await;
 
     assert_eq!(statuses(&answer), vec![201; 100]);

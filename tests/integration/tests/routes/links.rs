@@ -67,10 +67,6 @@ fn total_clicks(answer: &Answer) -> Vec<usize> {
     links.iter().map(|link| usize::try_from(link["total_clicks"].as_u64().unwrap()).unwrap()).collect()
 }
 
-fn at(text: &str) -> Timestamp {
-    Timestamp::parse(text).unwrap()
-}
-
 #[tokio::test]
 async fn a_page_shows_links_with_their_clicks_and_counts_them_all() {
     let fixture = Fixture::new();

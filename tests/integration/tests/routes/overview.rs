@@ -91,14 +91,10 @@ impl Fixture {
 
     pub fn metered(&self) -> (Overviews, CapacityMeter) {
         let meter = CapacityMeter::default();
-        let client = self.db.client_with(meter.clone());
-        let overviews = Overviews {
-            links: LinksTable(Table::new(client.clone(), "LinksTable")),
-            stats: StatsTable::new(Table::new(client.clone(), "StatsTable")),
-            targets: WatchTable::new(Table::new(client, "WatchTable")),
-            ..overviews(&self.db)
-        };
-        (overviews, meter)
+        let table = |name: &str| self.db.table_with(meter.clone(), name);
+        let (links, stats) = (LinksTable(table("LinksTable")), StatsTable::new(table("StatsTable")));
+        let targets = WatchTable::new(table("WatchTable"));
+        (Overviews { links, stats, targets, ..overviews(&self.db) }, meter)
     }
 }
 

@@ -15,8 +15,8 @@ pub use linklet_domain::{
     WorkspaceId, lifetimes,
 };
 pub use linklet_dynamodb::{
-    AddressStep, ClicksTable, Creation, LinksTable, NewToken, PersonChange, StatsTable, Table, ThrottleTable,
-    TokenDelivery, UsersTable, WatchTable,
+    AddressStep, ClicksTable, Creation, LinksTable, NewToken, PersonChange, StatsTable, ThrottleTable, TokenDelivery,
+    UsersTable, WatchTable,
 };
 pub use linklet_lambda::batch::Consumer;
 pub use linklet_lambda::http::{DeferringHandler, Pages, ShortUrls};
@@ -40,3 +40,8 @@ pub use crate::fixture::{
     self, REDIRECT, account, analytics, auth, check, colleague, correlation, guesses, limits, list, mail_orders,
     person_of, redirect, salt, send, with_link, with_person,
 };
+
+/// The time that is written so.
+pub fn at(text: &str) -> Timestamp {
+    Timestamp::parse(text).unwrap()
+}

@@ -466,8 +466,8 @@ impl Intercept for EmptyFirstPage {
 async fn an_empty_page_does_not_mean_that_there_are_no_targets() {
     let db = TestDynamoDb::start();
     let looked = async || {
-        let client = db.client_with(EmptyFirstPage::default());
-        WatchTable::new(Table::new(client, "WatchTable")).has_targets().await.unwrap()
+        let table = WatchTable::new(db.table_with(EmptyFirstPage::default(), "WatchTable"));
+        table.has_targets().await.unwrap()
     };
     assert!(!looked().await);
 
@@ -1261,9 +1261,9 @@ proptest! {
 
 /// What two registrations get that have read the table before either has written.
 async fn at_once(db: &TestDynamoDb, wanted: [Target; 2], key: Option<IdempotencyKey>) -> [RegisteredTarget; 2] {
-    let client = db.client_with(Rendezvous::of(2));
+    let both = WatchTable::new(db.table_with(Rendezvous::of(2), "WatchTable"));
     let [one, other] = wanted.map(|wanted| {
-        let (table, key) = (WatchTable::new(Table::new(client.clone(), "WatchTable")), key.clone());
+        let (table, key) = (both.clone(), key.clone());
         tokio::spawn(async move { done(table.register(&wanted, key.as_ref(), &correlation()).await) })
     });
     [one.await.unwrap(), other.await.unwrap()]
