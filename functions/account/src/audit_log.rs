@@ -43,7 +43,7 @@ impl Account {
         let (format, page_size) = (Format::of(request)?, request.page_size_or(PAGE)?);
         let limit = if format == Format::Csv { ROWS } else { page_size };
         let Page { items, next } = self.users.audit_log().list(audit_log, &filter, limit, after.as_ref()).await?;
-        let names = within_budget("names", self.users.names().all(&people_in(&items))).await.unwrap_or_default();
+        let names = within_budget("names", self.users.names().names(people_in(&items))).await.unwrap_or_default();
         let entries: Vec<_> = items.iter().map(|entry| EntryView::new(entry, &names)).collect();
         let next_cursor = next.map(|cursor| cursor.encode());
         match format {
@@ -59,10 +59,10 @@ impl Account {
 }
 
 /// Whose names are shown.
-fn people_in(entries: &[AuditEntry]) -> BTreeSet<UserId> {
+fn people_in(entries: &[AuditEntry]) -> BTreeSet<&UserId> {
     let actors = entries.iter().filter_map(|entry| entry.actor.person());
     let subjects = entries.iter().filter_map(|entry| entry.subject.as_ref()?.person());
-    actors.chain(subjects).copied().collect()
+    actors.chain(subjects).collect()
 }
 
 #[derive(Serialize)]
@@ -161,7 +161,7 @@ impl<'a> EntryView<'a> {
         let actor_id = actor.user_id.map(UserId::to_string).or_else(|| actor.key_prefix.map(str::to_owned));
         [
             self.at.to_string(),
-            self.action.as_str().to_owned(),
+            self.action.to_string(),
             actor.kind.to_owned(),
             actor_id.unwrap_or_default(),
             text(actor.name.flatten().map(FullName::as_str)),

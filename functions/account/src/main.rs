@@ -9,9 +9,8 @@ use linklet_lambda::{
     StartError, admission, aws, email_requests::EmailRequests, guesses::Guesses, http, identity::TokenVerifier,
 };
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("account", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("account", run())
 }
 
 async fn run() -> Result<(), StartError> {
@@ -19,7 +18,7 @@ async fn run() -> Result<(), StartError> {
     let tables = aws::Tables::behind_the_api(&aws);
     let verifier = TokenVerifier::from_env(&aws, &tables).await?;
     let guesses = Guesses::from_env(&tables, &SecretsManager::new(&aws)).await?;
-    let notifications = tables.at("NOTIFICATIONS_TABLE", NotificationsTable::new)?;
+    let notifications = tables.at("NOTIFICATIONS_TABLE", NotificationsTable)?;
     let users = tables.users()?;
     let (mails, creation) = (EmailRequests::from_env(&aws), admission::creation()?);
     http::serve(Account { mails, creation, ..Account::new(verifier, users, notifications, guesses) }).await

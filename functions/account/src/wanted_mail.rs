@@ -21,9 +21,7 @@ impl Account {
     pub(crate) async fn change_wanted_mail(&self, request: &Request, person: &Person) -> Result<Response> {
         let wanted = request.json_object()?.read_patch::<WantedMail>(&[])?;
         let origin = self.guesses.origin(request, person.actor());
-        if !self.users.choose_mail(&person.user, wanted.mail, &origin).await? {
-            return Err(Problem::Unauthorized.into());
-        }
+        Problem::Unauthorized.unless(self.users.choose_mail(&person.user, wanted.mail, &origin).await?)?;
         Ok(json(StatusCode::OK, &wanted))
     }
 

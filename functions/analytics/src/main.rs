@@ -9,9 +9,8 @@ use linklet_dynamodb::{ClicksTable, JobsTable, LinksTable, StatsTable};
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config};
 use linklet_user_agents::Classifier;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("analytics", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("analytics", run())
 }
 
 async fn run() -> Result<(), StartError> {
@@ -20,10 +19,10 @@ async fn run() -> Result<(), StartError> {
     let (tables, sqs) = (aws::Tables::without_breaker(&aws), Sqs::new(&aws));
     batch::run(Analytics {
         stats: tables.at("STATS_TABLE", StatsTable::new)?,
-        links: tables.at("LINKS_TABLE", LinksTable::new)?,
+        links: tables.at("LINKS_TABLE", LinksTable)?,
         clicks: tables.at("CLICKS_TABLE", ClicksTable::new)?.keeping_clicks_for(config::raw_clicks_lifetime()?),
         clients: Arc::new(Clients::new(Classifier::load()?)),
-        jobs: tables.at("JOBS_TABLE", JobsTable::new)?,
+        jobs: tables.at("JOBS_TABLE", JobsTable)?,
         dead_letters: DeadLetterQueue::new(sqs, dead_letters),
         // The function may run for 30 s, and deletes some 1,000 clicks at a time.
         count_turn: Duration::from_secs(10),

@@ -29,14 +29,10 @@ impl ApiAddress {
     /// # Errors
     /// 415 if the body isn't declared as JSON, 403 if the page is another site's.
     pub(crate) fn require_own_page(&self, request: &Request) -> Result<()> {
-        if !request.is_json() {
-            return Err(Problem::JsonRequired.into());
-        }
+        Problem::JsonRequired.unless(request.is_json())?;
         let is_foreign_site = request.header("sec-fetch-site").is_some_and(|site| site != "same-origin");
         let page = request.header(header::ORIGIN);
-        if is_foreign_site || page.is_some_and(|page| !self.is_own(request, page)) {
-            return Err(Problem::ForeignPage.into());
-        }
+        Problem::ForeignPage.when(is_foreign_site || page.is_some_and(|page| !self.is_own(request, page)))?;
         Ok(())
     }
 

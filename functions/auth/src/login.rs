@@ -170,7 +170,7 @@ impl Auth {
     /// Replaces an outdated password hash. A failure is only logged, since the next login tries again.
     async fn refresh_hash(&self, account: &Account, password: &TypedPassword) {
         const FAILED: &str = "an outdated password hash could not be replaced";
-        let Some(old) = account.password_hash.as_deref().filter(|hash| passwords::is_outdated(hash)) else { return };
+        let Some(old) = account.password_hash.as_deref().filter(|hash| passwords::is_bcrypt(hash)) else { return };
         if let Some(hash) = warn_of(self.passwords.hash(password), FAILED) {
             warn_of(self.users.replace_password_hash(&account.id, old, &hash).await, FAILED);
         }

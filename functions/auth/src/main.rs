@@ -10,9 +10,8 @@ use linklet_lambda::hashing::Limits;
 use linklet_lambda::identity::{TokenIssuer, TokenVerifier};
 use linklet_lambda::{StartError, admission, aws, http};
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("auth", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("auth", run())
 }
 
 async fn run() -> Result<(), StartError> {

@@ -84,9 +84,7 @@ impl Auth {
     ) -> Result<()> {
         let sentence = "password is required for another address";
         let password = wanted.password.as_ref().ok_or_else(|| Invalid::new(sentence).in_field("password"))?;
-        if !self.registration.admits_instead(email) {
-            return Err(Problem::RegistrationClosed.into());
-        }
+        Problem::RegistrationClosed.unless(self.registration.admits_instead(email))?;
         let guesses = &self.limits.guesses;
         let purpose = Purpose::refused_as("wrong password for another address");
         // Each request may tell whether an address has an account, to whoever reads its mail or is told that it is taken.

@@ -1,10 +1,10 @@
 //! Registration: with a workspace of one's own, or by an invitation into another one.
 
 use linklet_domain::{
-    Account, Actor, EmailAddress, FullName, GuessKind, HashFor, Invalid, Membership, OneTimeToken, Password, Role,
-    Timestamp, TokenPurpose, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+    Account, Actor, EmailAddress, FullName, GuessKind, HashFor, Invalid, OneTimeToken, Password, Timestamp,
+    TokenPurpose, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
-use linklet_dynamodb::{OpenInvitation, RegisterOutcome, Registration, back_off};
+use linklet_dynamodb::{NewWorkspace, OpenInvitation, RegisterOutcome, Registration, back_off};
 use linklet_lambda::guesses::Attempt;
 use linklet_lambda::http::{ApiError, JsonObject, Problem, Request, Response, Result, StatusCode, created, json};
 use serde::{Deserialize, Serialize};
@@ -20,9 +20,7 @@ impl Auth {
     pub(crate) async fn register(&self, request: &Request) -> Result<Response> {
         let body = request.json_object()?;
         let wanted = body.read::<NewAccount>()?;
-        if wanted.invitation.is_none() && !self.registration.admits(&wanted.email) {
-            return Err(Problem::RegistrationClosed.into());
-        }
+        Problem::RegistrationClosed.when(wanted.invitation.is_none() && !self.registration.admits(&wanted.email))?;
         let credential = self.credential(&body, &wanted)?;
         let attempt = Attempt { kind: GuessKind::Registration, account: Some(wanted.email.as_str()) };
         let create = async |whose| self.create(request, &wanted, &credential, whose).await;
@@ -32,7 +30,7 @@ impl Auth {
     /// What the sign-up page has to know: who may register, and when a password is chosen.
     pub(crate) fn show_registration(&self) -> Response {
         let view = json!({
-            "registration": self.registration.as_str(),
+            "registration": self.registration.as_ref(),
             "domains": self.registration.domains(),
             "takes_password": !self.registration.needs_verified_addresses(),
             "sends_mail": self.mails.are_placed(),
@@ -105,10 +103,8 @@ impl Auth {
     /// Refuses an account of no use, whose address isn't verified yet. It is asked after the password, so that strangers learn
     /// nothing about accounts.
     pub(crate) async fn require_usable(&self, account: &Account) -> Result<()> {
-        if self.registration.needs_verified_addresses() && self.users.verified_at(&account.id).await?.is_none() {
-            return Err(Problem::AddressUnverified.into());
-        }
-        Ok(())
+        let needs_proof = self.registration.needs_verified_addresses();
+        Problem::AddressUnverified.when(needs_proof && self.users.verified_at(&account.id).await?.is_none())
     }
 
     /// The invitation that the registration names, if it names one.
@@ -134,11 +130,8 @@ impl Auth {
             return Ok((outcome, invitation.workspace));
         }
         let registration = wanted.registration(account, verified_at);
-        let outcome = match invitation {
-            Some(right) => self.users.register_by(&right.token, &registration, &origin).await?,
-            None => self.users.register(&registration, &origin).await?,
-        };
-        Ok((outcome, registration.membership.workspace))
+        let outcome = self.users.register(&registration, invitation.map(|right| &right.token), &origin).await?;
+        Ok((outcome, registration.workspace.id))
     }
 }
 
@@ -189,15 +182,10 @@ impl NewAccount {
 
     /// The account with a new workspace of its own.
     fn registration(&self, account: &Account, verified_at: Option<Timestamp>) -> Registration {
-        let workspace = WorkspaceId::generate();
         let stem = self.workspace_name.as_ref().map_or(self.email.local_part(), WorkspaceName::as_str);
-        let workspace_slug = WorkspaceSlug::derive(stem, &workspace);
-        Registration {
-            account: account.clone(),
-            verified_at,
-            membership: Membership::new(workspace, Role::Admin, account.created_at),
-            workspace_name: self.workspace_name.clone().unwrap_or_else(|| WorkspaceName::personal(&self.email)),
-            workspace_slug,
-        }
+        let name = self.workspace_name.clone().unwrap_or_else(|| WorkspaceName::personal(&self.email));
+        let workspace = NewWorkspace::of(account, WorkspaceId::generate(), name, account.created_at);
+        let slug = WorkspaceSlug::derive(stem, &workspace.id);
+        Registration { account: account.clone(), verified_at, workspace: NewWorkspace { slug, ..workspace } }
     }
 }

@@ -7,9 +7,8 @@ use linklet_clock::Clock;
 use linklet_dynamodb::{JobsTable, WatchTable};
 use linklet_lambda::{StartError, aws, config, publisher::Publisher, schedule};
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("clock", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("clock", run())
 }
 
 async fn run() -> Result<(), StartError> {
@@ -18,7 +17,7 @@ async fn run() -> Result<(), StartError> {
     let tables = aws::Tables::without_breaker(&aws);
     schedule::run(Clock {
         targets: tables.at("WATCH_TABLE", WatchTable::new)?,
-        jobs: tables.at("JOBS_TABLE", JobsTable::new)?,
+        jobs: tables.at("JOBS_TABLE", JobsTable)?,
         ticks: Publisher::new(Sqs::new(&aws), queue),
         interval,
         places: config::parsed("MAX_CONCURRENCY")?,

@@ -3,7 +3,7 @@
 use linklet_domain::{Invalid, Link, LinkEdit, Precondition, Record, Scope, ShortCode};
 use linklet_dynamodb::{EditContext, EditOutcome, LinksTable};
 use linklet_lambda::bulk::{self, Bulk, require_some};
-use linklet_lambda::http::{ApiError, Handler, Method, Problem, Request, Response, Result, no_content};
+use linklet_lambda::http::{Handler, Method, Problem, Request, Response, Result, no_content};
 use linklet_lambda::identity::{Authenticator, Caller};
 
 /// `DELETE /api/urls/{code}` deletes, `DELETE /api/links/{code}` purges, `DELETE /api/links/bulk` does either to many.
@@ -107,9 +107,7 @@ impl Delete {
     async fn changeable(&self, caller: &Caller, code: &str) -> Result<Option<Record<Link>>> {
         let Ok(code) = ShortCode::parse(code) else { return Ok(None) };
         let record = self.links.find(&code).await?;
-        if record.as_ref().is_some_and(|record| !caller.may_change(record)) {
-            return Err(ApiError::Problem(Problem::Forbidden));
-        }
+        Problem::Forbidden.when(record.as_ref().is_some_and(|record| !caller.may_change(record)))?;
         Ok(record)
     }
 }
@@ -135,9 +133,8 @@ impl<'r> WantedRemovals<'r> {
     const LONGEST_QUERY: usize = 8 << 10;
 
     fn read(request: &'r Request) -> Result<Self, Invalid> {
-        if request.raw_query().len() > Self::LONGEST_QUERY {
-            return Err(Invalid::new("the parameters must have at most 8 KB; name fewer codes").in_field("codes"));
-        }
+        let is_too_long = request.raw_query().len() > Self::LONGEST_QUERY;
+        Invalid::field_when("codes", is_too_long, "the parameters must have at most 8 KB; name fewer codes")?;
         let codes: Vec<_> = request.query("codes").unwrap_or_default().split(',').map(str::trim).collect();
         let codes: Vec<_> = codes.into_iter().filter(|code| !code.is_empty()).collect();
         require_some("codes", codes.len())?;

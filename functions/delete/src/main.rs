@@ -6,9 +6,8 @@ use linklet_delete::Delete;
 use linklet_dynamodb::{LinksTable, ThrottleTable};
 use linklet_lambda::{StartError, aws, bulk::Bulk, http, identity::Authenticator};
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("delete", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("delete", run())
 }
 
 async fn run() -> Result<(), StartError> {
@@ -16,7 +15,7 @@ async fn run() -> Result<(), StartError> {
     let tables = aws::Tables::behind_the_api(&aws);
     http::serve(Delete {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
-        links: tables.at("LINKS_TABLE", LinksTable::new)?,
+        links: tables.at("LINKS_TABLE", LinksTable)?,
         bulk: Bulk::new(tables.at("THROTTLE_TABLE", ThrottleTable::new)?),
     })
     .await

@@ -124,9 +124,7 @@ impl JobsApi {
         let job = self.find(&caller, id).await?;
         let is_theirs = caller.role.may_change(&job.created_by, &caller.user);
         // What becomes of a workspace is changed by asking for something else.
-        if !is_theirs || !job.work.is_of_links() {
-            return Err(Problem::Forbidden.into());
-        }
+        Problem::Forbidden.when(!is_theirs || !job.work.is_of_links())?;
         self.authenticator.confirm(request, &caller, &job.created_by, Scope::LinksWrite).await?;
         let cancelled = self.jobs.cancel(&job.workspace, &job.id, &caller.changer(), request.received_at).await?;
         self.show(cancelled.ok_or(UNKNOWN)?).await

@@ -6,9 +6,8 @@ use linklet_dynamodb::{JobsTable, LinksTable, Names, ThrottleTable};
 use linklet_jobs_api::JobsApi;
 use linklet_lambda::{StartError, aws, http, http::ShortUrls, identity::Authenticator, throttle::StatsQueryLimiter};
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("jobs-api", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("jobs-api", run())
 }
 
 async fn run() -> Result<(), StartError> {
@@ -16,9 +15,9 @@ async fn run() -> Result<(), StartError> {
     let tables = aws::Tables::behind_the_api(&aws);
     http::serve(JobsApi {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
-        jobs: tables.at("JOBS_TABLE", JobsTable::new)?,
-        links: tables.at("LINKS_TABLE", LinksTable::new)?,
-        people: tables.at("USERS_TABLE", Names::new)?,
+        jobs: tables.at("JOBS_TABLE", JobsTable)?,
+        links: tables.at("LINKS_TABLE", LinksTable)?,
+        people: tables.at("USERS_TABLE", Names)?,
         questions: StatsQueryLimiter(tables.at("THROTTLE_TABLE", ThrottleTable::new)?),
         short_urls: ShortUrls::from_env(),
     })

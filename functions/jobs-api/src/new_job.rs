@@ -75,9 +75,7 @@ impl NewJob {
             (None, LinkTask::RenameTag { from, .. }) => GivenFilter::of_tag(from),
             (None, _) => return Err(Invalid::new("filter is required").in_field("filter").into()),
         };
-        if !filter.says_which() {
-            return Err(Invalid::new("filter must say which links; all: true means all").in_field("filter").into());
-        }
+        Invalid::field_when("filter", !filter.says_which(), "filter must say which links; all: true means all")?;
         let query = LinkQuery::of(&filter).map_err(|refused| Invalid::new(refused.to_string()).in_field("filter"))?;
         let short_code = filter.search.as_deref().and_then(|text| short_urls.code_in(request, text));
         let query = query.naming(short_code.as_ref());

@@ -19,21 +19,20 @@ const STEP: Duration = Duration::from_secs(20);
 /// How many links of a former member are looked at with one read. Writing as many takes some seconds.
 const LINKS_AT_ONCE: usize = 1_000;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("jobs", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("jobs", run())
 }
 
 async fn run() -> Result<(), StartError> {
     let (quota, dead_letters) = (watching::quota_from_env()?, config::required("RELAY_DLQ_URL")?);
     let aws = aws::load().await;
     let (tables, mails) = (aws::Tables::without_breaker(&aws), EmailRequests::from_env(&aws));
-    let backing = tables.at("USERS_TABLE", Workspaces::new)?;
-    let (jobs, links) = (tables.at("JOBS_TABLE", JobsTable::new)?, tables.at("LINKS_TABLE", LinksTable::new)?);
+    let backing = tables.at("USERS_TABLE", Workspaces)?;
+    let (jobs, links) = (tables.at("JOBS_TABLE", JobsTable)?, tables.at("LINKS_TABLE", LinksTable)?);
     let users = tables.users()?;
     let targets = tables.at("WATCH_TABLE", WatchTable::new)?.with_quota(quota);
     let stats = tables.at("STATS_TABLE", StatsTable::new)?;
-    let notifications = tables.at("NOTIFICATIONS_TABLE", NotificationsTable::new)?;
+    let notifications = tables.at("NOTIFICATIONS_TABLE", NotificationsTable)?;
     let guesses = tables.at("THROTTLE_TABLE", ThrottleTable::new)?;
     let room = TargetRoom { targets: targets.clone(), users: backing.clone(), reach: watching::reach_from_env()? };
     let had = (links.clone(), stats, targets.clone());

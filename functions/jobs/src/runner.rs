@@ -257,7 +257,7 @@ impl JobRunner {
         }
         let run = work.run();
         let (workspace_id, job_id, user_id, short_code) = names(&run.id);
-        let (state, reason) = (state.as_str(), reason.map(JobFailure::code));
+        let (state, reason) = (state.to_string(), reason.map(JobFailure::code));
         tracing::info!(
             workspace_id,
             job_id,

@@ -38,9 +38,7 @@ impl Leave {
             self.users.stop_leaving(&person.user).await?;
         }
         refused?;
-        if !self.users.begin_leaving(&account.id, request.received_at).await? {
-            return Err(Problem::Unauthorized.into());
-        }
+        Problem::Unauthorized.unless(self.users.begin_leaving(&account.id, request.received_at).await?)?;
         self.leave_all(request, &person).await?;
         let (origin, ends) =
             (self.limits.guesses.origin(request, person.actor()), Timestamp::now().plus(LATEST_SESSION));

@@ -291,7 +291,7 @@ fn entry(entry: &AuditEntry) -> Value {
 fn shown_link(request: &Request, link: &Link) -> Result<Value> {
     let mut shown = json!({
         "kind": "link", "workspace_id": link.identity.workspace, "short_code": link.code(), "original_url": link.target,
-        "status": link.availability.status(request.received_at).as_str(), "expires_at": link.availability.expires_at,
+        "status": <&str>::from(link.availability.status(request.received_at)), "expires_at": link.availability.expires_at,
         "exhausted_at": link.availability.exhausted_at,
         "valid_from": link.availability.valid_from, "is_protected": link.availability.is_protected, "watch": link.watch,
         "archived": link.archived, "created_at": link.created_at, "updated_at": link.updated_at,

@@ -10,9 +10,8 @@ use linklet_lambda::{
 };
 use linklet_leave::{Leave, Stored};
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("leave", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("leave", run())
 }
 
 async fn run() -> Result<(), StartError> {
@@ -22,10 +21,10 @@ async fn run() -> Result<(), StartError> {
     let limits = Limits::from_env(&tables, &SecretsManager::new(&aws)).await?;
     let users = tables.users()?;
     let stored = Stored {
-        jobs: tables.at("JOBS_TABLE", JobsTable::new)?,
-        links: tables.at("LINKS_TABLE", LinksTable::new)?,
+        jobs: tables.at("JOBS_TABLE", JobsTable)?,
+        links: tables.at("LINKS_TABLE", LinksTable)?,
         targets: tables.at("WATCH_TABLE", WatchTable::new)?,
-        notifications: tables.at("NOTIFICATIONS_TABLE", NotificationsTable::new)?,
+        notifications: tables.at("NOTIFICATIONS_TABLE", NotificationsTable)?,
     };
     let (passwords, mails) = (Passwords::default(), EmailRequests::from_env(&aws));
     http::serve(Leave { tokens, users, limits, passwords, mails, stored }).await

@@ -89,9 +89,7 @@ impl List {
         const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
         let code = ShortCode::parse(code).map_err(|_| UNKNOWN)?;
         let record = self.links.find(&code).await?.ok_or(UNKNOWN)?;
-        if record.identity().workspace != caller.workspace {
-            return Err(ApiError::Problem(Problem::Forbidden));
-        }
+        Problem::Forbidden.when(record.identity().workspace != caller.workspace)?;
         match record {
             Record::Tombstone(tombstone) => Err(ApiError::gone(tombstone.reason.into())),
             Record::Link(link) => Ok(link),

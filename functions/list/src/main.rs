@@ -8,9 +8,8 @@ use linklet_lambda::{
 };
 use linklet_list::List;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("list", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("list", run())
 }
 
 async fn run() -> Result<(), StartError> {
@@ -18,10 +17,10 @@ async fn run() -> Result<(), StartError> {
     let tables = aws::Tables::behind_the_api(&aws);
     http::serve(List {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
-        links: tables.at("LINKS_TABLE", LinksTable::new)?,
+        links: tables.at("LINKS_TABLE", LinksTable)?,
         stats: tables.at("STATS_TABLE", StatsTable::new)?,
         targets: tables.at("WATCH_TABLE", WatchTable::new)?,
-        people: tables.at("USERS_TABLE", Names::new)?,
+        people: tables.at("USERS_TABLE", Names)?,
         questions: StatsQueryLimiter(tables.at("THROTTLE_TABLE", ThrottleTable::new)?),
         short_urls: ShortUrls::from_env(),
         edge: config::parsed("TRUSTED_EDGE")?,

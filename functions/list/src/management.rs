@@ -193,9 +193,8 @@ impl ListQuery {
             after: request.parsed("after", Cursor::decode)?,
             query: LinkQuery::of(&given(request))?.naming(named.as_ref()),
         };
-        if wanted.after.is_some() && wanted.sort != SortBy::CreatedAt {
-            return Err(Invalid::new("after continues lists that are sorted by created_at").in_field("after"));
-        }
+        let is_unsuited = wanted.after.is_some() && wanted.sort != SortBy::CreatedAt;
+        Invalid::field_when("after", is_unsuited, "after continues lists that are sorted by created_at")?;
         Ok(wanted)
     }
 

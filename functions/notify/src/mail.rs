@@ -30,13 +30,6 @@ pub(crate) enum MailKind {
     Invitation,
 }
 
-impl MailKind {
-    /// The name, in the letters that SES takes in a tag.
-    pub(crate) fn as_str(self) -> &'static str {
-        self.into()
-    }
-}
-
 /// A part of a mail.
 enum Block {
     Paragraph(Cow<'static, str>),

@@ -76,7 +76,7 @@ impl Mailer {
     ) -> Result<MailAdmission> {
         let admission = self.limit.table.admit_mail(whose, count, id, now).await?;
         if admission == MailAdmission::Refused {
-            tracing::info!(id, limit = count.as_str(), "no mail: there were as many as there may be");
+            tracing::info!(id, limit = %count, "no mail: there were as many as there may be");
         }
         Ok(admission)
     }
@@ -123,7 +123,7 @@ fn unsubscribing(mail: &Mail) -> Result<Option<Vec<MessageHeader>>, BuildError> 
 /// What SES says with a bounce, so that nobody has to read the mail to know whose it is.
 fn tags(mail: &Mail, to: Addressee<'_>) -> Result<Vec<MessageTag>, BuildError> {
     let tag = |name: &str, value: &str| MessageTag::builder().name(name).value(value).build();
-    let kind = tag("kind", mail.kind.as_str());
+    let kind = tag("kind", mail.kind.into());
     let user = to.user.map(|user| tag(USER_TAG, &user.to_string()));
     [Some(kind), user].into_iter().flatten().collect()
 }

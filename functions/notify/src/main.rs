@@ -12,9 +12,8 @@ use linklet_dynamodb::{AuditTable, Invitations, Names, NotificationsTable, OneTi
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, secrets};
 use linklet_notify::{Addresses, MailLimit, Mailer, Notify, Topic};
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("notify", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("notify", run())
 }
 
 /// The mailer, which needs the salt for the limit of mails to one address.
@@ -37,13 +36,13 @@ async fn run() -> Result<(), StartError> {
         None => None,
     };
     batch::run(Notify {
-        notifications: tables.at("NOTIFICATIONS_TABLE", NotificationsTable::new)?,
-        people: tables.at("USERS_TABLE", Recipients::new)?,
-        tokens: tables.at("USERS_TABLE", OneTimeTokens::new)?,
-        invitations: tables.at("USERS_TABLE", Invitations::new)?,
+        notifications: tables.at("NOTIFICATIONS_TABLE", NotificationsTable)?,
+        people: tables.at("USERS_TABLE", Recipients)?,
+        tokens: tables.at("USERS_TABLE", OneTimeTokens)?,
+        invitations: tables.at("USERS_TABLE", Invitations)?,
         addresses,
-        audit_log: tables.at("AUDIT_TABLE", AuditTable::new)?,
-        names: tables.at("USERS_TABLE", Names::new)?,
+        audit_log: tables.at("AUDIT_TABLE", AuditTable)?,
+        names: tables.at("USERS_TABLE", Names)?,
         topic: Topic::new(Sns::new(&aws), topic),
         mailer,
         dead_letters: DeadLetterQueue::new(Sqs::new(&aws), config::required("NOTIFY_DLQ_URL")?),

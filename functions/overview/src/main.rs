@@ -6,9 +6,8 @@ use linklet_dynamodb::{LinksTable, StatsTable, ThrottleTable, WatchTable};
 use linklet_lambda::{StartError, aws, http, http::ShortUrls, identity::Authenticator, throttle::StatsQueryLimiter};
 use linklet_overview::Overviews;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("overview", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("overview", run())
 }
 
 async fn run() -> Result<(), StartError> {
@@ -16,7 +15,7 @@ async fn run() -> Result<(), StartError> {
     let tables = aws::Tables::behind_the_api(&aws);
     http::serve(Overviews {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
-        links: tables.at("LINKS_TABLE", LinksTable::new)?,
+        links: tables.at("LINKS_TABLE", LinksTable)?,
         stats: tables.at("STATS_TABLE", StatsTable::new)?,
         targets: tables.at("WATCH_TABLE", WatchTable::new)?,
         questions: StatsQueryLimiter(tables.at("THROTTLE_TABLE", ThrottleTable::new)?),

@@ -36,9 +36,7 @@ fn days(request: &Request) -> Result<RangeInclusive<Day>> {
     let last = to.unwrap_or(request.received_at).day();
     let first =
         from.map_or_else(|| last.start().minus(DAY * (StatsQueryLimiter::DEFAULT_DAYS - 1)).day(), Timestamp::day);
-    if first > last {
-        return Err(Invalid::new("from must not be later than to").in_field("from").into());
-    }
+    Invalid::field_when("from", first > last, "from must not be later than to")?;
     if first.start().until(last.start()) >= DAY * StatsQueryLimiter::MOST_DAYS as u32 {
         return Err(ApiError::RangeTooLong { most: StatsQueryLimiter::MOST_DAYS, members_get_more: false });
     }
@@ -53,7 +51,7 @@ fn group(request: &Request) -> Result<AudienceGroup, Invalid> {
         filter.allow_audience(audience).map_err(|refused| refused.in_field("audience"))?;
     }
     let together = || {
-        let [bot, prefetch] = [Audience::Bot, Audience::Prefetch].map(Audience::as_str);
+        let [bot, prefetch]: [&str; 2] = [Audience::Bot, Audience::Prefetch].map(Into::into);
         Invalid::new(format!("days only tell {bot} and {prefetch} together from others")).in_field("audience")
     };
     filter.group().ok_or_else(together)

@@ -87,9 +87,8 @@ impl Design {
             color: request.parsed("color", |text| color("color", text))?.unwrap_or(Color::BLACK),
             background: request.parsed("background", background)?.unwrap_or(Some(Color::WHITE)),
         };
-        if design.background.is_some_and(|background| design.color.contrast(background) < LEAST_CONTRAST) {
-            return Err(Invalid::new("color and background must have a contrast of at least 3:1").in_field("color"));
-        }
+        let is_faint = design.background.is_some_and(|behind| design.color.contrast(behind) < LEAST_CONTRAST);
+        Invalid::field_when("color", is_faint, "color and background must have a contrast of at least 3:1")?;
         Ok(design)
     }
 }

@@ -6,9 +6,8 @@ use linklet_lambda::StartError;
 use linklet_lambda::http::{self, Pages, ShortUrls};
 use linklet_qr::QrCodes;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("qr", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("qr", run())
 }
 
 async fn run() -> Result<(), StartError> {

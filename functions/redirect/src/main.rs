@@ -13,9 +13,8 @@ use linklet_lambda::publisher::Publisher;
 use linklet_lambda::{StartError, aws, config, secrets};
 use linklet_redirect::{HotLinks, Redirect};
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("redirect", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("redirect", run())
 }
 
 async fn run() -> Result<(), StartError> {
@@ -23,7 +22,7 @@ async fn run() -> Result<(), StartError> {
     let (salt, edge) = (config::required("CLICK_SALT_ID")?, config::parsed("TRUSTED_EDGE")?);
     let aws = aws::load().await;
     let (tables, secrets) = (aws::Tables::behind_the_api(&aws), SecretsManager::new(&aws));
-    let links = tables.at("LINKS_TABLE", LinksTable::new)?;
+    let links = tables.at("LINKS_TABLE", LinksTable)?;
     let (salt, connected) = tokio::join!(secrets::current(&secrets, &salt), links.open_connection());
     aws::log_connection(connected);
     http::serve(Redirect {

@@ -7,9 +7,8 @@ use linklet_dynamodb::LinksTable;
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, publisher::Publisher};
 use linklet_relay::Relay;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("relay", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("relay", run())
 }
 
 async fn run() -> Result<(), StartError> {
@@ -18,7 +17,7 @@ async fn run() -> Result<(), StartError> {
     let aws = aws::load().await;
     let sqs = Sqs::new(&aws);
     batch::run(Relay {
-        links: aws::Tables::without_breaker(&aws).at("LINKS_TABLE", LinksTable::new)?,
+        links: aws::Tables::without_breaker(&aws).at("LINKS_TABLE", LinksTable)?,
         keep_expired,
         analytics: Publisher::new(sqs.clone(), analytics),
         notify: Publisher::new(sqs.clone(), notify),

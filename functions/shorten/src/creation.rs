@@ -85,9 +85,7 @@ impl Shorten {
                 }
             }
         }
-        if collisions < CODE_TRIES {
-            return Err(Problem::TryAgain.into());
-        }
+        Problem::TryAgain.when(collisions < CODE_TRIES)?;
         // Of 10¹² codes, five in a row are taken only if most are, or if something is wrong with how they are drawn.
         tracing::warn!(tries = CODE_TRIES, "all generated codes are taken");
         Err(Problem::NoFreeCode.into())

@@ -14,9 +14,8 @@ use linklet_lambda::watching::{self, TargetRoom};
 use linklet_lambda::{StartError, aws, config, http, secrets};
 use linklet_shorten::Shorten;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("shorten", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("shorten", run())
 }
 
 async fn run() -> Result<(), StartError> {
@@ -29,7 +28,7 @@ async fn run() -> Result<(), StartError> {
     let (quota, hashes) = (watching::quota_from_env()?, config::parsed("HASHES_PER_SECOND")?);
     let aws = aws::load().await;
     let (tables, secrets) = (aws::Tables::behind_the_api(&aws), SecretsManager::new(&aws));
-    let links = tables.at("LINKS_TABLE", LinksTable::new)?;
+    let links = tables.at("LINKS_TABLE", LinksTable)?;
     let (authenticator, salt, connected) = tokio::join!(
         Authenticator::from_env(&aws, &tables),
         secrets::current(&secrets, &salt),
@@ -38,7 +37,7 @@ async fn run() -> Result<(), StartError> {
     aws::log_connection(connected);
     let room = TargetRoom {
         targets: tables.at("WATCH_TABLE", WatchTable::new)?.with_quota(quota),
-        users: tables.at("USERS_TABLE", Workspaces::new)?,
+        users: tables.at("USERS_TABLE", Workspaces)?,
         reach: watching::reach_from_env()?,
     };
     let (calls, sender) = (tables.at("THROTTLE_TABLE", ThrottleTable::new)?, (edge, Salt::parse(&salt?)?));

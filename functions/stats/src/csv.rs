@@ -97,8 +97,8 @@ fn row<'c>(click: &'c ClickView, zone: &Zone) -> [Cow<'c, str>; COLUMNS.len()] {
     [
         click.id.to_string().into(),
         zone.with_offset(click.clicked_at).into(),
-        click.audience.as_str().into(),
-        click.device.as_str().into(),
+        <&str>::from(click.audience).into(),
+        <&str>::from(click.device).into(),
         click.browser.as_str().into(),
         click.browser_version.as_str().into(),
         click.os.as_str().into(),

@@ -36,7 +36,7 @@ impl Stats {
         let points = timeline(&stats, interval, &days, |hour| zone.local(hour));
         Ok(json(
             StatusCode::OK,
-            &TimelineView { short_code: &link.code, interval: interval.as_str(), tz: zone.name(), points },
+            &TimelineView { short_code: &link.code, interval: interval.into(), tz: zone.name(), points },
         ))
     }
 
@@ -72,9 +72,7 @@ impl DayRange {
         let (from, to) = request.time_between(("from", "to"))?;
         let to = to.unwrap_or_else(|| zone.local(request.received_at)).day();
         let from = from.map(Timestamp::day);
-        if from.is_some_and(|from| from > to) {
-            return Err(Invalid::new("from must not be later than to").in_field("from"));
-        }
+        Invalid::field_when("from", from.is_some_and(|from| from > to), "from must not be later than to")?;
         Ok(Self { from, to })
     }
 
@@ -129,7 +127,7 @@ impl DayView {
         let profile = &stats.profile;
         let devices = profile.by(Dimension::Device, AudienceGroup::All).counts;
         let counts_by = |dimension| value_counts(&profile.by(dimension, AudienceGroup::All), dimension);
-        let clicks_of = |device: Device| devices.get(device.as_str()).copied().unwrap_or_default();
+        let clicks_of = |device: Device| devices.get(<&str>::from(device)).copied().unwrap_or_default();
         Self {
             date,
             total_clicks: profile.clicks,

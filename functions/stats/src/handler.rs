@@ -104,9 +104,7 @@ impl Stats {
     async fn readable(&self, request: &Request, code: &str) -> Result<(Caller, LinkId)> {
         let caller = self.authenticator.require(request, Scope::AnalyticsRead).await?;
         let record = self.record(code).await?;
-        if record.identity().workspace != caller.workspace {
-            return Err(ApiError::Problem(Problem::Forbidden));
-        }
+        Problem::Forbidden.when(record.identity().workspace != caller.workspace)?;
         Ok((caller, not_purged(&record)?))
     }
 

@@ -11,9 +11,8 @@ use linklet_lambda::throttle::StatsQueryLimiter;
 use linklet_lambda::{StartError, aws, config, http, secrets};
 use linklet_stats::Stats;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("stats", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("stats", run())
 }
 
 async fn run() -> Result<(), StartError> {
@@ -27,7 +26,7 @@ async fn run() -> Result<(), StartError> {
         authenticator: authenticator?,
         stats: tables.at("STATS_TABLE", StatsTable::new)?,
         clicks: tables.at("CLICKS_TABLE", ClicksTable::new)?.keeping_clicks_for(clicks_kept_for),
-        links: tables.at("LINKS_TABLE", LinksTable::new)?,
+        links: tables.at("LINKS_TABLE", LinksTable)?,
         questions: StatsQueryLimiter(calls.clone()),
         strangers: Strangers {
             calls,

@@ -136,9 +136,7 @@ pub(crate) fn time(request: &Request, zone: &Zone) -> Result<Range<Timestamp>> {
         zone.start_of(last.start().minus(DAY * (StatsQueryLimiter::DEFAULT_DAYS - 1)).day())
     };
     let from = from.unwrap_or_else(month_before);
-    if from >= to {
-        return Err(Invalid::new("from must be before to").in_field("from").into());
-    }
+    Invalid::field_when("from", from >= to, "from must be before to")?;
     // Where clocks are set back, a day is longer.
     if from.until(to) > DAY * StatsQueryLimiter::MOST_DAYS as u32 + Duration::from_secs(3_600) {
         return Err(ApiError::RangeTooLong { most: StatsQueryLimiter::MOST_DAYS, members_get_more: false });

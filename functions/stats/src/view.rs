@@ -52,7 +52,7 @@ impl<'a> PeriodView<'a> {
             from: time.start,
             to: time.end,
             tz: answer.zone.name(),
-            interval: asked.question.interval.as_str(),
+            interval: asked.question.interval.into(),
             as_of: minute_of(asked.now),
             total_clicks: clicks,
             human_clicks,
@@ -117,7 +117,7 @@ impl ClickView {
         let visitor = click.visitor;
         let client = user_agents.client(&visitor).clone();
         let audience = Audience::of(&visitor, &client);
-        let source = Source::of(&visitor).as_str();
+        let source = Source::of(&visitor).into();
         let Client { device, browser, version, os } = client;
         Self {
             clicked_at: click.id.at(),

@@ -12,9 +12,8 @@ use linklet_lambda::publisher::Publisher;
 use linklet_lambda::{StartError, aws, config};
 use linklet_unlock::Unlock;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("unlock", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("unlock", run())
 }
 
 async fn run() -> Result<(), StartError> {
@@ -25,7 +24,7 @@ async fn run() -> Result<(), StartError> {
         salt: limits.guesses.salt.clone(),
         edge: limits.guesses.edge,
         hashing: LinkHashing::within(limits),
-        links: tables.at("LINKS_TABLE", LinksTable::new)?,
+        links: tables.at("LINKS_TABLE", LinksTable)?,
         recorder: Recorder {
             clicks: tables.at("CLICKS_TABLE", ClicksTable::new)?.keeping_clicks_for(config::raw_clicks_lifetime()?),
             parking: Publisher::new(Sqs::new(&aws), config::required("ANALYTICS_QUEUE_URL")?),

@@ -102,9 +102,7 @@ impl Update {
             None => request.precondition(&link.id().generation),
             Some(_) => Precondition::None,
         };
-        if !precondition.admits(link.revision) {
-            return Err(Problem::PreconditionFailed.into());
-        }
+        Problem::PreconditionFailed.unless(precondition.admits(link.revision))?;
         let LinkEdit::Change(after) = edit else { return Ok(link) };
         change.destinations = self.destinations(&link, &after).await?;
         let password_hash = match &change.password {
@@ -142,9 +140,7 @@ impl Update {
         const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
         let code = ShortCode::parse(code).map_err(|_| UNKNOWN)?;
         let record = self.links.find(&code).await?.ok_or(UNKNOWN)?;
-        if !caller.may_change(&record) {
-            return Err(ApiError::Problem(Problem::Forbidden));
-        }
+        Problem::Forbidden.unless(caller.may_change(&record))?;
         self.authenticator.confirm(request, caller, &record.identity().owner, Scope::LinksWrite).await?;
         open(&record).cloned()
     }
@@ -169,9 +165,8 @@ impl Update {
             self.short_urls.refuse_own(request, "fallback_url", fallback)?;
         }
         self.short_urls.refuse_own_image(request, patch.preview.iter().flatten().next())?;
-        if change.destinations == Destinations::Fixed && !after.adds_no_destination(before) {
-            return Err(Problem::DestinationFixed.into());
-        }
+        let is_fixed = change.destinations == Destinations::Fixed;
+        Problem::DestinationFixed.when(is_fixed && !after.adds_no_destination(before))?;
         Ok(LinkEdit::Change(Box::new(after)))
     }
 

@@ -12,9 +12,8 @@ use linklet_lambda::watching::{self, TargetRoom};
 use linklet_lambda::{StartError, aws, config, http};
 use linklet_update::Update;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("update", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("update", run())
 }
 
 async fn run() -> Result<(), StartError> {
@@ -24,14 +23,14 @@ async fn run() -> Result<(), StartError> {
     let limits = Limits::from_env(&tables, &SecretsManager::new(&aws)).await?;
     http::serve(Update {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
-        links: tables.at("LINKS_TABLE", LinksTable::new)?,
+        links: tables.at("LINKS_TABLE", LinksTable)?,
         stats: tables.at("STATS_TABLE", StatsTable::new)?,
         room: TargetRoom {
             targets: tables.at("WATCH_TABLE", WatchTable::new)?.with_quota(quota),
-            users: tables.at("USERS_TABLE", Workspaces::new)?,
+            users: tables.at("USERS_TABLE", Workspaces)?,
             reach,
         },
-        people: tables.at("USERS_TABLE", Names::new)?,
+        people: tables.at("USERS_TABLE", Names)?,
         short_urls: ShortUrls::from_env(),
         bulk: Bulk::new(limits.guesses.table.clone()),
         hashing: LinkHashing::within(limits),

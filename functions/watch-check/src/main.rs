@@ -8,9 +8,8 @@ use linklet_dynamodb::WatchTable;
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, watching};
 use linklet_watch_check::{Checker, Fetcher, SystemNetwork, own_addresses};
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("watch-check", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("watch-check", run())
 }
 
 async fn run() -> Result<(), StartError> {

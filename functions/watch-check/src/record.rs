@@ -47,7 +47,7 @@ impl<N: Network> Checker<N> {
             Ok(Some(status)) => tracing::info!(
                 target_id = target.id.as_str(),
                 workspace_id = %target.workspace,
-                target_status = status.as_str(),
+                target_status = %status,
                 "a target's status changed"
             ),
             Ok(None) => {}

@@ -132,7 +132,7 @@ impl WatchLinks {
         match change {
             WatcherChange::Added(target, link) => {
                 let creator = self.users.creator(&target.workspace).await?.unwrap_or(target.owner);
-                let target = target.in_workspace_of(creator);
+                let target = Target { workspace_creator: creator, ..*target };
                 if self.targets.watch(&target, &link, at, &event.correlation_id).await? == WatchOutcome::NoRoom {
                     let (workspace_id, short_code) = (target.workspace.to_string(), link.code.as_str());
                     tracing::warn!(

@@ -7,9 +7,8 @@ use linklet_dynamodb::{WatchTable, Workspaces};
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, watching};
 use linklet_watch_links::WatchLinks;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("watch-links", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("watch-links", run())
 }
 
 async fn run() -> Result<(), StartError> {
@@ -18,7 +17,7 @@ async fn run() -> Result<(), StartError> {
     let tables = aws::Tables::without_breaker(&aws);
     batch::run(WatchLinks {
         targets: tables.at("WATCH_TABLE", WatchTable::new)?.with_quota(quota),
-        users: tables.at("USERS_TABLE", Workspaces::new)?,
+        users: tables.at("USERS_TABLE", Workspaces)?,
         dead_letters: DeadLetterQueue::new(Sqs::new(&aws), config::required("RELAY_DLQ_URL")?).shared_by("watch-links"),
     })
     .await

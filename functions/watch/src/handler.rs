@@ -67,7 +67,7 @@ impl Watch {
         }
         let wanted = self.wanted(url, request, caller)?;
         let creator = self.users.creator(&wanted.workspace).await?.unwrap_or(wanted.owner);
-        let wanted = wanted.in_workspace_of(creator);
+        let wanted = Target { workspace_creator: creator, ..wanted };
         match self.targets.register(&wanted, key.as_ref(), &request.correlation_id).await? {
             TargetRegistration::Done(registered) => Ok(answer(registered)),
             TargetRegistration::Full => Err(Problem::TargetQuotaReached.into()),

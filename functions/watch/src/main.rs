@@ -6,9 +6,8 @@ use linklet_dynamodb::{AuditTable, WatchTable, Workspaces};
 use linklet_lambda::{StartError, aws, http, http::ShortUrls, identity::Authenticator, watching};
 use linklet_watch::Watch;
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("watch", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("watch", run())
 }
 
 async fn run() -> Result<(), StartError> {
@@ -18,8 +17,8 @@ async fn run() -> Result<(), StartError> {
     http::serve(Watch {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
         targets: tables.at("WATCH_TABLE", WatchTable::new)?.with_quota(quota),
-        audit_log: tables.at("AUDIT_TABLE", AuditTable::new)?,
-        users: tables.at("USERS_TABLE", Workspaces::new)?,
+        audit_log: tables.at("AUDIT_TABLE", AuditTable)?,
+        users: tables.at("USERS_TABLE", Workspaces)?,
         short_urls: ShortUrls::from_env(),
         reach,
     })

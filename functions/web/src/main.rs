@@ -7,9 +7,8 @@ use linklet_lambda::config::{self, ConfigError};
 use linklet_lambda::http::{self, Pages};
 use linklet_web::{Home, Web};
 
-#[tokio::main(flavor = "local")]
-async fn main() -> ExitCode {
-    linklet_lambda::start("web", run()).await
+fn main() -> ExitCode {
+    linklet_lambda::start("web", run())
 }
 
 async fn run() -> Result<(), StartError> {

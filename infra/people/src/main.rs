@@ -27,7 +27,7 @@ async fn run() -> Result<(), StartError> {
     let email = EmailAddress::parse(email)?;
     let (base, record_file) = (config::required("PUBLIC_URL")?, config::required("RECORD_FILE")?);
     let tables = aws::Tables::without_breaker(&aws::load().await);
-    let people = People { users: tables.users()?, tokens: tables.at("USERS_TABLE", OneTimeTokens::new)? };
+    let people = People { users: tables.users()?, tokens: tables.at("USERS_TABLE", OneTimeTokens)? };
     let (record, help) = match what.as_str() {
         "invite" => shown(&people.invite(&email, Timestamp::now()).await?, &base),
         "reset" | "reclaim" => shown(&people.reset(&email, what == "reclaim", Timestamp::now()).await?, &base),

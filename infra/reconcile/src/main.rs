@@ -32,7 +32,7 @@ async fn run() -> Result<ExitCode, StartError> {
     let raw_days = config::parsed("RAW_CLICK_DAYS")?;
     let aws = aws::load().await;
     let tables = aws::Tables::without_breaker(&aws);
-    let links = tables.at("LINKS_TABLE", LinksTable::new)?;
+    let links = tables.at("LINKS_TABLE", LinksTable)?;
     let reconciler = Reconciler {
         stats: tables.at("STATS_TABLE", StatsTable::new)?,
         clicks: tables.at("CLICKS_TABLE", ClicksTable::new)?,

@@ -2,14 +2,15 @@
 
 use email_address::Options;
 use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
+use strum::{Display, EnumString};
 use url::Host;
 
-use crate::validated::{as_text, bounded_text, string_newtype};
+use crate::validated::{bounded_text, string_newtype};
 use crate::{Invalid, Timestamp, UserId, WorkspaceId};
 
 /// An email address in the form of RFC 5321: trimmed, in lower case, at most 254 bytes long.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct EmailAddress(String);
 
 impl EmailAddress {
@@ -86,9 +87,10 @@ fn check_mailbox(address: &str) -> Result<(), Invalid> {
 }
 
 /// The role of a member in a workspace. Each role has all permissions of the roles before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, strum::IntoStaticStr)]
-#[serde(try_from = "String", into = "String")]
-#[strum(serialize_all = "lowercase")]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, SerializeDisplay, DeserializeFromStr, Display, EnumString,
+)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Invalid, parse_err_fn = no_role)]
 pub enum Role {
     /// May read.
     Viewer,
@@ -99,22 +101,6 @@ pub enum Role {
 }
 
 impl Role {
-    /// Parses a role's name: `viewer`, `member` or `admin`.
-    ///
-    /// # Errors
-    /// When the text is anything else.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
-        [Self::Viewer, Self::Member, Self::Admin]
-            .into_iter()
-            .find(|role| role.as_str() == text)
-            .ok_or_else(|| Invalid::new("role must be viewer, member or admin"))
-    }
-
-    /// The role's name in the API.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
     /// Whether `user`, with this role, may change or delete what `owner` has created in the workspace.
     pub fn may_change(self, owner: &UserId, user: &UserId) -> bool {
         match self {
@@ -125,7 +111,9 @@ impl Role {
     }
 }
 
-as_text!(Role, value => value.as_str().to_owned());
+fn no_role(_: &str) -> Invalid {
+    Invalid::new("role must be viewer, member or admin")
+}
 
 bounded_text! {
     /// The name of a person: at most 255 characters.
@@ -281,9 +269,9 @@ mod tests {
     #[test]
     fn a_role_has_one_name_everywhere() {
         for role in [Role::Viewer, Role::Member, Role::Admin] {
-            assert_eq!(Role::parse(role.as_str()), Ok(role));
-            assert_eq!(serde_json::to_value(role).unwrap(), role.as_str());
+            assert_eq!(role.to_string().parse(), Ok(role));
+            assert_eq!(serde_json::to_value(role).unwrap(), role.to_string());
         }
-        assert_eq!(Role::parse("owner"), Err(Invalid::new("role must be viewer, member or admin")));
+        assert_eq!("owner".parse::<Role>(), Err(Invalid::new("role must be viewer, member or admin")));
     }
 }

@@ -3,9 +3,11 @@
 use std::{collections::BTreeSet, fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use sha2::{Digest, Sha256};
+use strum::{Display, EnumString};
 
-use crate::validated::{self, Hidden, as_text, digest_in_hex, string_newtype};
+use crate::validated::{self, Hidden, digest_in_hex, string_newtype};
 use crate::{Invalid, Role, Timestamp, UserId, WorkspaceId, base62, lifetimes};
 
 const LIVE_PREFIX: &str = "sk_live_";
@@ -30,11 +32,9 @@ impl ApiKeySecret {
     /// # Errors
     /// When the text has another form. The error doesn't contain the text.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if is_live_key(text, Self::RANDOM_CHARACTERS) {
-            Ok(Self(Hidden(text.to_owned())))
-        } else {
-            Err(Invalid::new("an API key is sk_live_ and 32 characters of 0-9, A-Z and a-z"))
-        }
+        let is_valid = is_live_key(text, Self::RANDOM_CHARACTERS);
+        Invalid::unless(is_valid, "an API key is sk_live_ and 32 characters of 0-9, A-Z and a-z")?;
+        Ok(Self(Hidden(text.to_owned())))
     }
 
     /// Generates a key with the operating system's random number generator.
@@ -62,8 +62,7 @@ impl ApiKeySecret {
 }
 
 /// The SHA-256 of an API key as 64 lower-case hexadecimal digits, by which the key is looked up.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct KeyHash(String);
 
 impl KeyHash {
@@ -82,8 +81,7 @@ string_newtype!(KeyHash);
 /// The first 16 characters of an API key, `sk_live_` and 8 more: its identifier in lists and paths, unique in its workspace.
 ///
 /// The 24 random characters that it leaves out keep the key secret.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct KeyPrefix(String);
 
 impl KeyPrefix {
@@ -95,51 +93,34 @@ impl KeyPrefix {
     /// # Errors
     /// When the text is anything else.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if is_live_key(text, Self::SHOWN_CHARACTERS) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("the prefix of an API key is sk_live_ and 8 characters of 0-9, A-Z and a-z"))
-        }
+        let is_valid = is_live_key(text, Self::SHOWN_CHARACTERS);
+        Invalid::unless(is_valid, "the prefix of an API key is sk_live_ and 8 characters of 0-9, A-Z and a-z")?;
+        Ok(Self(text.to_owned()))
     }
 }
 
 string_newtype!(KeyPrefix);
 
 /// A permission of an API key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, SerializeDisplay, DeserializeFromStr, Display, EnumString,
+)]
+#[strum(parse_err_ty = Invalid, parse_err_fn = no_scope)]
 pub enum Scope {
     /// Listing links.
+    #[strum(serialize = "links:read")]
     LinksRead,
     /// Creating, changing and deleting links.
+    #[strum(serialize = "links:write")]
     LinksWrite,
     /// Reading statistics that aren't public.
+    #[strum(serialize = "analytics:read")]
     AnalyticsRead,
 }
 
 impl Scope {
     /// All scopes.
     pub const ALL: [Self; 3] = [Self::LinksRead, Self::LinksWrite, Self::AnalyticsRead];
-
-    /// Parses a scope's name in the API, such as `links:read`.
-    ///
-    /// # Errors
-    /// When there is no such scope.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
-        Self::ALL
-            .into_iter()
-            .find(|scope| scope.as_str() == text)
-            .ok_or_else(|| Invalid::new("scopes must be links:read, links:write or analytics:read"))
-    }
-
-    /// The scope's name in the API.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::LinksRead => "links:read",
-            Self::LinksWrite => "links:write",
-            Self::AnalyticsRead => "analytics:read",
-        }
-    }
 
     /// The lowest role with which a person may do the same.
     pub fn minimum_role(self) -> Role {
@@ -150,11 +131,13 @@ impl Scope {
     }
 }
 
-as_text!(Scope, value => value.as_str().to_owned());
+fn no_scope(_: &str) -> Invalid {
+    Invalid::new("scopes must be links:read, links:write or analytics:read")
+}
 
 /// The scopes of an API key: at least one, without duplicates, in a fixed order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "BTreeSet<Scope>", into = "BTreeSet<Scope>")]
+#[serde(try_from = "BTreeSet<Scope>")]
 pub struct Scopes(BTreeSet<Scope>);
 
 impl Scopes {
@@ -163,7 +146,7 @@ impl Scopes {
     /// # Errors
     /// When `names` is empty or has an unknown name.
     pub fn parse(names: &[&str]) -> Result<Self, Invalid> {
-        names.iter().map(|name| Scope::parse(name)).collect::<Result<BTreeSet<_>, _>>()?.try_into()
+        names.iter().map(|name| name.parse::<Scope>()).collect::<Result<BTreeSet<_>, _>>()?.try_into()
     }
 
     /// Whether `scope` is granted.
@@ -174,7 +157,7 @@ impl Scopes {
 
 impl fmt::Display for Scopes {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = self.0.iter().map(|scope| scope.as_str()).collect();
+        let names: Vec<_> = self.0.iter().map(Scope::to_string).collect();
         formatter.write_str(&names.join(" "))
     }
 }
@@ -183,22 +166,16 @@ impl TryFrom<BTreeSet<Scope>> for Scopes {
     type Error = Invalid;
 
     fn try_from(scopes: BTreeSet<Scope>) -> Result<Self, Invalid> {
-        if scopes.is_empty() {
-            return Err(Invalid::new("scopes must have at least one of links:read, links:write and analytics:read"));
-        }
+        Invalid::when(
+            scopes.is_empty(),
+            "scopes must have at least one of links:read, links:write and analytics:read",
+        )?;
         Ok(Self(scopes))
     }
 }
 
-impl From<Scopes> for BTreeSet<Scope> {
-    fn from(scopes: Scopes) -> Self {
-        scopes.0
-    }
-}
-
 /// The display name of an API key: 1–255 characters.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, SerializeDisplay, DeserializeFromStr)]
 pub struct KeyName(String);
 
 impl KeyName {
@@ -376,7 +353,7 @@ mod tests {
 
     #[test]
     fn a_name_has_1_to_255_characters() {
-        assert_eq!(KeyName::parse(" CI ").map(String::from), Ok("CI".to_owned()));
+        assert_eq!(KeyName::parse(" CI ").unwrap().as_str(), "CI");
         assert!(KeyName::parse(&"ü".repeat(255)).is_ok());
         for refused in ["", "  ", "a\nb", &"x".repeat(256)] {
             assert!(KeyName::parse(refused).is_err(), "{refused:?}");

@@ -21,11 +21,6 @@ pub enum Audience {
 }
 
 impl Audience {
-    /// The audience's name in the API.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
     /// Classifies a click. A bot that prefetches counts as a bot.
     pub fn of(visitor: &Visitor, client: &Client) -> Self {
         match client.device {
@@ -53,13 +48,6 @@ pub enum Device {
     Bot,
     /// The user agent doesn't tell the device.
     Unknown,
-}
-
-impl Device {
-    /// The device's name in the API.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
 }
 
 /// The families of browsers that a rule can name.

@@ -118,11 +118,6 @@ impl Availability {
 }
 
 impl LinkStatus {
-    /// The status's name in the API.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
     /// Parses a status that a stored link can have: any but `purged`, of which only a tombstone is left.
     ///
     /// # Errors

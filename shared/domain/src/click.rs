@@ -1,6 +1,7 @@
 use std::{borrow::Cow, time::Duration};
 
 use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use sha2::{Digest, Sha256};
 
 use crate::validated::{Hidden, string_newtype};
@@ -232,8 +233,7 @@ fn non_empty(text: Option<&str>, bytes: usize) -> Option<String> {
 }
 
 /// A country by its two letters (ISO 3166-1 alpha-2).
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct CountryCode(String);
 
 impl CountryCode {
@@ -242,11 +242,9 @@ impl CountryCode {
     /// # Errors
     /// When the text is anything else.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_alphabetic()) {
-            Ok(Self(text.to_ascii_uppercase()))
-        } else {
-            Err(Invalid::new("country must be two letters"))
-        }
+        let is_valid = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
+        Invalid::unless(is_valid, "country must be two letters")?;
+        Ok(Self(text.to_ascii_uppercase()))
     }
 }
 
@@ -285,8 +283,7 @@ impl Salt {
 }
 
 /// SHA-256 of a client address and the salt, in hex. The address itself is never stored or logged.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct IpHash(String);
 
 impl IpHash {
@@ -300,11 +297,9 @@ impl IpHash {
     /// # Errors
     /// When the text is anything else, such as an address that nobody hashed.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            Ok(Self(text.to_ascii_lowercase()))
-        } else {
-            Err(Invalid::new("ip_hash must be 64 hexadecimal digits"))
-        }
+        let is_valid = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Invalid::unless(is_valid, "ip_hash must be 64 hexadecimal digits")?;
+        Ok(Self(text.to_ascii_lowercase()))
     }
 }
 

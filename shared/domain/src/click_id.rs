@@ -2,17 +2,16 @@
 
 use std::fmt::{self, Write as _};
 
-use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use uuid::Uuid;
 
-use crate::{ALPHABET, EventId, Invalid, Timestamp, validated::as_text};
+use crate::{ALPHABET, EventId, Invalid, Timestamp, validated::from_text};
 
 /// The id of a click: 7 characters of base 62 for the time of the click in milliseconds, and 8 random ones.
 ///
 /// Ids sort by the time of their clicks. An id is the sort key of its click, so it is as short as it can be: two clicks on one
 /// link within a millisecond have the same id with a probability of 62⁻⁸, or 1 in 2 × 10¹⁴.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct ClickId {
     /// Milliseconds since 1970-01-01T00:00:00Z, below 62⁷.
     millis: u64,
@@ -91,7 +90,7 @@ impl fmt::Display for ClickId {
     }
 }
 
-as_text!(ClickId, id => id.to_string());
+from_text!(ClickId);
 
 impl From<ClickId> for EventId {
     fn from(id: ClickId) -> Self {

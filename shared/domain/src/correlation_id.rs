@@ -1,11 +1,10 @@
-use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use uuid::Uuid;
 
 use crate::{Invalid, validated::string_newtype};
 
 /// A correlation id: it links a request to its log lines, the items it wrote, their events and the consumers' log lines.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct CorrelationId(String);
 
 impl CorrelationId {
@@ -17,11 +16,9 @@ impl CorrelationId {
     /// When the text is anything else.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let fits = (1..=Self::MAX_LENGTH).contains(&text.len());
-        if fits && text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("a correlation id has 1–128 visible ASCII characters"))
-        }
+        let is_valid = fits && text.bytes().all(|byte| byte.is_ascii_graphic());
+        Invalid::unless(is_valid, "a correlation id has 1–128 visible ASCII characters")?;
+        Ok(Self(text.to_owned()))
     }
 
     /// Generates a random id (UUID version 4).

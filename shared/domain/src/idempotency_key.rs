@@ -10,11 +10,9 @@ impl IdempotencyKey {
     /// # Errors
     /// When the text is not 1–255 visible ASCII characters.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("Idempotency-Key must have 1–255 visible ASCII characters"))
-        }
+        let is_valid = (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+        Invalid::unless(is_valid, "Idempotency-Key must have 1–255 visible ASCII characters")?;
+        Ok(Self(text.to_owned()))
     }
 }
 

@@ -2,18 +2,17 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use sha2::{Digest, Sha256};
 use uuid::{NoContext, Uuid};
 
-use crate::validated::{as_text, string_newtype};
+use crate::validated::{from_text, string_newtype};
 use crate::{EmailAddress, Invalid, LinkId, Timestamp};
 
 macro_rules! uuid_newtype {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
         pub struct $name(Uuid);
 
         impl $name {
@@ -50,7 +49,7 @@ macro_rules! uuid_newtype {
             }
         }
 
-        as_text!($name, id => id.to_string());
+        from_text!($name);
     };
 }
 
@@ -128,8 +127,7 @@ fn uuid_of(digest: &[u8]) -> Uuid {
 }
 
 /// The id of an event. It stays the same in every redelivery, so consumers use it to recognise duplicates.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct EventId(String);
 
 impl EventId {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 
 use crate::{Invalid, ShortCode, base62, validated::string_newtype};
 
@@ -10,8 +11,7 @@ use crate::{Invalid, ShortCode, base62, validated::string_newtype};
 ///
 /// A link's clicks and statistics are stored under its code and generation. So a code that is used again starts from zero, and
 /// deleting a purged link's clicks can't touch those of its successor.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct Generation(String);
 
 impl Generation {
@@ -23,11 +23,9 @@ impl Generation {
     /// # Errors
     /// When the text is not 6 characters of `[0-9A-Za-z]`.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if text.len() == Self::LENGTH && text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("a generation has 6 characters of 0-9, A-Z and a-z"))
-        }
+        let is_valid = text.len() == Self::LENGTH && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        Invalid::unless(is_valid, "a generation has 6 characters of 0-9, A-Z and a-z")?;
+        Ok(Self(text.to_owned()))
     }
 
     /// Generates one with the operating system's random number generator.

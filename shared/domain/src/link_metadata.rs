@@ -84,22 +84,16 @@ impl TryFrom<BTreeMap<String, String>> for Notes {
 
     fn try_from(notes: BTreeMap<String, String>) -> Result<Self, Invalid> {
         Invalid::when(notes.len() > Self::MOST, "metadata must have at most 16 members")?;
-        if notes.keys().any(|key| !(1..=Self::LONGEST_KEY).contains(&key.chars().count())) {
-            return Err(Invalid::new("each key of metadata must have 1–40 characters"));
-        }
-        if notes.values().any(|text| text.chars().count() > Self::LONGEST_TEXT) {
-            return Err(Invalid::new("each text of metadata must have at most 500 characters"));
-        }
-        if notes.keys().any(|key| key.contains(disguises_a_line))
-            || notes
-                .values()
-                .any(|text| text.contains(|own| disguises_a_line(own) && !matches!(own, '\n' | '\r' | '\t')))
-        {
-            return Err(Invalid::new("metadata must not contain control characters"));
-        }
-        if notes.iter().map(|(key, text)| key.len() + text.len()).sum::<usize>() > Self::MOST_BYTES {
-            return Err(Invalid::new("metadata must have at most 2048 bytes, its keys and texts together"));
-        }
+        let fits = |key: &String| (1..=Self::LONGEST_KEY).contains(&key.chars().count());
+        Invalid::unless(notes.keys().all(fits), "each key of metadata must have 1–40 characters")?;
+        let is_too_long = |text: &String| text.chars().count() > Self::LONGEST_TEXT;
+        Invalid::when(notes.values().any(is_too_long), "each text of metadata must have at most 500 characters")?;
+        let disguises = |own| disguises_a_line(own) && !matches!(own, '\n' | '\r' | '\t');
+        let has_control = notes.keys().any(|key| key.contains(disguises_a_line))
+            || notes.values().any(|text| text.contains(disguises));
+        Invalid::when(has_control, "metadata must not contain control characters")?;
+        let bytes: usize = notes.iter().map(|(key, text)| key.len() + text.len()).sum();
+        Invalid::when(bytes > Self::MOST_BYTES, "metadata must have at most 2048 bytes, its keys and texts together")?;
         Ok(Self(notes))
     }
 }
@@ -173,9 +167,8 @@ impl TryFrom<Vec<String>> for Tags {
         let mut tags = Self(Vec::with_capacity(given.len()));
         for tag in &given {
             let tag = readable(tag, Shape::Line).map_err(|rule| Invalid::new(format!("tags {rule}")))?;
-            if !(1..=Self::MAX_LENGTH).contains(&tag.chars().count()) {
-                return Err(Invalid::new("each of the tags must have 1–50 characters"));
-            }
+            let fits = (1..=Self::MAX_LENGTH).contains(&tag.chars().count());
+            Invalid::unless(fits, "each of the tags must have 1–50 characters")?;
             if !tags.contains(&tag) {
                 tags.0.push(tag);
             }

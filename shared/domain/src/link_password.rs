@@ -23,11 +23,9 @@ impl TryFrom<TypedPassword> for LinkPassword {
 
     /// Accepts 4–128 characters.
     fn try_from(typed: TypedPassword) -> Result<Self, Invalid> {
-        if (Self::MIN_LENGTH..=Self::MAX_LENGTH).contains(&typed.characters()) {
-            Ok(Self(typed))
-        } else {
-            Err(Invalid::new("password must have 4–128 characters"))
-        }
+        let is_valid = (Self::MIN_LENGTH..=Self::MAX_LENGTH).contains(&typed.characters());
+        Invalid::unless(is_valid, "password must have 4–128 characters")?;
+        Ok(Self(typed))
     }
 }
 

@@ -338,16 +338,11 @@ impl PageNumber {
     /// # Errors
     /// When a number is out of range, or the page starts after [`Self::LAST_ROW`].
     pub fn new(page: usize, per_page: usize) -> Result<Self, Invalid> {
-        if page == 0 {
-            return Err(Invalid::new("page must be a number from 1 on").in_field("page"));
-        }
-        if !(1..=100).contains(&per_page) {
-            return Err(Invalid::new("per_page must be a number from 1 to 100").in_field("per_page"));
-        }
-        if page.saturating_sub(1).saturating_mul(per_page) >= Self::LAST_ROW {
-            return Err(Invalid::new("pages end at row 10,000; narrow the dates or the search, or follow next_cursor")
-                .in_field("page"));
-        }
+        const LATE: &str = "pages end at row 10,000; narrow the dates or the search, or follow next_cursor";
+        let is_size = (1..=100).contains(&per_page);
+        Invalid::field_when("page", page == 0, "page must be a number from 1 on")?;
+        Invalid::field_when("per_page", !is_size, "per_page must be a number from 1 to 100")?;
+        Invalid::field_when("page", page.saturating_sub(1).saturating_mul(per_page) >= Self::LAST_ROW, LATE)?;
         Ok(Self { page, per_page })
     }
 

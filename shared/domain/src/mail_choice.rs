@@ -1,11 +1,11 @@
-use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
+use strum::{Display, EnumString};
 
-use crate::{Invalid, NotificationKind, validated::as_text};
+use crate::{Invalid, NotificationKind};
 
 /// Which notifications somebody also gets by mail. What was changed of their account is mailed whatever they have chosen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
-#[serde(try_from = "String", into = "String")]
-#[strum(serialize_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, SerializeDisplay, DeserializeFromStr, Display, EnumString)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Invalid, parse_err_fn = no_choice)]
 pub enum MailChoice {
     /// None.
     None,
@@ -17,22 +17,6 @@ pub enum MailChoice {
 }
 
 impl MailChoice {
-    /// Parses a choice's name.
-    ///
-    /// # Errors
-    /// When there is no such choice.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
-        [Self::None, Self::Important, Self::All]
-            .into_iter()
-            .find(|choice| choice.as_str() == text)
-            .ok_or_else(|| Invalid::new("mail must be none, important or all"))
-    }
-
-    /// The choice's name in the API.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
     /// Whether somebody gets notifications of events of this type by mail.
     pub fn includes(self, event_type: &str) -> bool {
         const IMPORTANT: [NotificationKind; 3] =
@@ -50,7 +34,9 @@ impl MailChoice {
     }
 }
 
-as_text!(MailChoice, value => value.as_str().to_owned());
+fn no_choice(_: &str) -> Invalid {
+    Invalid::new("mail must be none, important or all")
+}
 
 #[cfg(test)]
 mod tests {
@@ -59,10 +45,10 @@ mod tests {
     #[test]
     fn a_choice_is_read_by_its_name_only() {
         for choice in [MailChoice::None, MailChoice::Important, MailChoice::All] {
-            assert_eq!(MailChoice::parse(choice.as_str()), Ok(choice));
+            assert_eq!(choice.to_string().parse(), Ok(choice));
         }
         for refused in ["", "All", "some", "null"] {
-            assert!(MailChoice::parse(refused).is_err(), "{refused}");
+            assert!(refused.parse::<MailChoice>().is_err(), "{refused}");
         }
     }
 

@@ -1,8 +1,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Changer, CorrelationId, Event, EventDetail, EventId, Invalid, JobFailure, JobFinished, JobId, JobState, LinkId,
-    MilestoneReached, ShortCode, TargetDown, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId,
+    Changer, CorrelationId, Event, EventDetail, EventId, Invalid, JobFailure, JobFinished, JobId, JobState, LinkEvent,
+    LinkId, MilestoneReached, ShortCode, TargetDown, TargetId, TargetUp, TargetUrl, Timestamp, UrlCreated, UrlDeleted,
+    UrlExhausted, UserId, WorkspaceId,
 };
 
 /// A message to a person about one of their links, monitored URLs or jobs.
@@ -177,73 +178,45 @@ fn worded(
         | EventDetail::UrlResumed(_)
         | EventDetail::UrlUnwatched(_)
         | EventDetail::UrlRemoved(_) => return None,
-        EventDetail::UrlCreated(created) => (
-            &created.user_id,
-            of_link(&created.link),
-            "Your short link is ready",
-            format!("Your short link {} to {} was created.", link(&created.link.code), url(&created.original_url)),
-        ),
-        EventDetail::UrlDeleted(deleted) => (
-            &deleted.user_id,
-            of_link(&deleted.link),
-            "Your short link was deleted",
-            format!(
-                "Your short link {} to {} was deleted{}.",
-                link(&deleted.link.code),
-                url(&deleted.original_url),
-                by_other(&deleted.user_id, deleted.by.as_ref(), called)
-            ),
-        ),
-        EventDetail::UrlExpired(expired) => (
-            &expired.user_id,
-            of_link(&expired.link),
-            "Your short link has expired",
-            format!("Your short link {} has expired.", link(&expired.link.code)),
-        ),
-        EventDetail::UrlExhausted(exhausted) => (
-            &exhausted.user_id,
-            of_link(&exhausted.link),
-            "Your short link is used up",
-            format!(
-                "Your short link {} was used {}, as often as it may be.",
-                link(&exhausted.link.code),
-                times(exhausted.max_clicks.get())
-            ),
-        ),
-        EventDetail::UrlPurged(purged) => (
-            &purged.user_id,
-            of_link(&purged.link),
-            "Your short link was purged with its statistics",
-            format!(
-                "Your short link {} was purged with its statistics{}.",
-                link(&purged.link.code),
-                by_other(&purged.user_id, purged.by.as_ref(), called)
-            ),
-        ),
-        EventDetail::MilestoneReached(reached) => (
-            &reached.user_id,
-            of_link(&reached.link),
-            "Your short link reached a milestone",
-            format!("Your short link {} has reached {}.", link(&reached.link.code), clicks(reached)),
-        ),
-        EventDetail::TargetDown(down) => (
-            &down.user_id,
-            of_target(&down.target_id),
-            "A monitored URL is down",
-            format!("{} is down: {}.", url(&down.url), reason(down)),
-        ),
-        EventDetail::TargetUp(up) => (
-            &up.user_id,
-            of_target(&up.target_id),
-            "A monitored URL is up again",
-            format!("{} is up again. It was down since {}.", url(&up.url), up.down_since),
-        ),
-        EventDetail::JobFinished(finished) => (
-            &finished.user_id,
-            NotificationSubject::Job(finished.job_id),
-            "Your job is over",
-            format!("Your job to {} {}.", finished.work.in_words(), ending(finished, called)),
-        ),
+        EventDetail::UrlCreated(UrlCreated { link: id, user_id, original_url, .. }) => {
+            let message = format!("Your short link {} to {} was created.", link(&id.code), url(original_url));
+            (user_id, of_link(id), "Your short link is ready", message)
+        }
+        EventDetail::UrlDeleted(UrlDeleted { link: id, user_id, original_url, by, .. }) => {
+            let (code, by) = (link(&id.code), by_other(user_id, by.as_ref(), called));
+            let message = format!("Your short link {code} to {} was deleted{by}.", url(original_url));
+            (user_id, of_link(id), "Your short link was deleted", message)
+        }
+        EventDetail::UrlExpired(LinkEvent { link: id, user_id, .. }) => {
+            let message = format!("Your short link {} has expired.", link(&id.code));
+            (user_id, of_link(id), "Your short link has expired", message)
+        }
+        EventDetail::UrlExhausted(UrlExhausted { link: id, user_id, max_clicks }) => {
+            let (code, times) = (link(&id.code), times(max_clicks.get()));
+            let message = format!("Your short link {code} was used {times}, as often as it may be.");
+            (user_id, of_link(id), "Your short link is used up", message)
+        }
+        EventDetail::UrlPurged(LinkEvent { link: id, user_id, by, .. }) => {
+            let (code, by) = (link(&id.code), by_other(user_id, by.as_ref(), called));
+            let message = format!("Your short link {code} was purged with its statistics{by}.");
+            (user_id, of_link(id), "Your short link was purged with its statistics", message)
+        }
+        EventDetail::MilestoneReached(reached) => {
+            let message = format!("Your short link {} has reached {}.", link(&reached.link.code), clicks(reached));
+            (&reached.user_id, of_link(&reached.link), "Your short link reached a milestone", message)
+        }
+        EventDetail::TargetDown(down) => {
+            let message = format!("{} is down: {}.", url(&down.url), reason(down));
+            (&down.user_id, of_target(&down.target_id), "A monitored URL is down", message)
+        }
+        EventDetail::TargetUp(TargetUp { target_id, url: target, user_id, down_since }) => {
+            let message = format!("{} is up again. It was down since {down_since}.", url(target));
+            (user_id, of_target(target_id), "A monitored URL is up again", message)
+        }
+        EventDetail::JobFinished(finished) => {
+            let message = format!("Your job to {} {}.", finished.work.in_words(), ending(finished, called));
+            (&finished.user_id, NotificationSubject::Job(finished.job_id), "Your job is over", message)
+        }
     };
     Some(Wording { user, about, subject, message })
 }
@@ -319,7 +292,7 @@ fn grouped(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CheckError, LinkEvent, LinkId, TargetId, TargetUp, UrlCreated};
+    use crate::CheckError;
 
     #[test]
     fn thousands_are_grouped() {

@@ -1,6 +1,6 @@
 //! Tokens that work once, with which people prove that they were invited, or that they read an address's mail.
 
-use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use sha2::{Digest, Sha256};
 
 use crate::validated::{Hidden, digest_in_hex, string_newtype};
@@ -81,8 +81,7 @@ impl OneTimeToken {
 }
 
 /// The SHA-256 of a one-time token as 64 lower-case hexadecimal digits, by which the token is looked up.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct TokenHash(String);
 
 impl TokenHash {

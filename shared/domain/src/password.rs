@@ -56,11 +56,9 @@ impl Password {
     pub fn refuse_guessable(&self, email: &EmailAddress) -> Result<(), Invalid> {
         let Self(TypedPassword(Hidden(typed))) = self;
         let guessed = typed.trim().to_lowercase();
-        if guessed == email.as_str() || guessed == email.local_part() {
-            return Err(Invalid::new("password must not be the email address"));
-        }
-        Invalid::when(COMMON.lines().any(|common| common == guessed), "password is one of the most common ones")?;
-        Ok(())
+        let is_address = guessed == email.as_str() || guessed == email.local_part();
+        Invalid::when(is_address, "password must not be the email address")?;
+        Invalid::when(COMMON.lines().any(|common| common == guessed), "password is one of the most common ones")
     }
 
     /// The password as it is hashed.

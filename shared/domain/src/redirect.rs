@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn machines_see_the_preview_of_a_link_and_count_as_they_did() {
-        let preview = Preview { title: Some("Ours".to_owned().try_into().unwrap()), ..Preview::default() };
+        let preview = Preview { title: "Ours".parse().ok(), ..Preview::default() };
         let options = RedirectOptions { preview: Some(preview), ..RedirectOptions::default() };
         let on = |intent, asker| asked(link_with(Availability::default(), options.clone()), intent, asker);
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::{EmailAddress, Invalid};
 
 /// Who may register without an invitation. Whoever is invited may in any case.
-#[derive(Debug, Clone, Default, PartialEq, Eq, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, strum::AsRefStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum RegistrationPolicy {
     /// Anybody.
@@ -34,11 +34,6 @@ impl RegistrationPolicy {
             ("open" | "invited", false) => Err(Invalid::new("only registration for domains has domains")),
             _ => Err(Invalid::new("registration must be open, domains or invited")),
         }
-    }
-
-    /// The policy's name, as settings have it.
-    pub fn as_str(&self) -> &'static str {
-        self.into()
     }
 
     /// The domains at which addresses may register, if that depends on them.

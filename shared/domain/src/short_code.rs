@@ -1,7 +1,8 @@
 use std::{collections::BTreeSet, ops::RangeInclusive, str::FromStr};
 
 use percent_encoding::percent_decode_str;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 
 use crate::{Invalid, base62, validated::string_newtype};
 
@@ -20,8 +21,7 @@ pub fn reserved_words() -> impl Iterator<Item = &'static str> {
 pub const ROUTES: [&str; 4] = ["api", "app", "r", "v1"];
 
 /// A short code, the last path segment of a short link: 1–64 characters of `[0-9A-Za-z_-]`, and no first segment of a route.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct ShortCode(String);
 
 impl ShortCode {
@@ -35,11 +35,10 @@ impl ShortCode {
     /// # Errors
     /// When the text is no code.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if (1..=Self::MAX_LENGTH).contains(&text.len()) && text.bytes().all(is_part) && !ROUTES.contains(&text) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("a short code has 1–64 characters of 0-9, A-Z, a-z, - and _"))
-        }
+        let is_code = (1..=Self::MAX_LENGTH).contains(&text.len()) && text.bytes().all(is_part);
+        let is_free = !ROUTES.contains(&text);
+        Invalid::unless(is_code && is_free, "a short code has 1–64 characters of 0-9, A-Z, a-z, - and _")?;
+        Ok(Self(text.to_owned()))
     }
 
     /// Parses a code that a visitor follows. Chat programs take a full stop, a bracket or an invisible character behind an address for

@@ -34,11 +34,6 @@ impl Source {
         }
     }
 
-    /// Its name in the API.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
     /// Whether the query of a short link is the one that its QR code has.
     pub fn is_scan(query: &str) -> bool {
         !query.is_empty() && form_urlencoded::parse(query.as_bytes()).any(|(name, value)| name == "qr" && value == "1")
@@ -119,7 +114,7 @@ mod tests {
     fn a_click_has_the_first_source_that_fits() {
         let come = |query: &str, destination: &str, referer: Option<&str>| {
             let visitor = visitor().with_headers(None, referer).coming_with(query, destination);
-            Source::of(&visitor).as_str()
+            <&str>::from(Source::of(&visitor))
         };
         let page = Some("https://news.example/");
 

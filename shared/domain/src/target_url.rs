@@ -1,15 +1,14 @@
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use url::{Host, Position, Url};
 
 use crate::uri::encode_tail;
-use crate::validated::{is_bidi_control, string_newtype};
+use crate::validated::{is_bidi_control, refuse, string_newtype};
 use crate::{Invalid, OwnAddress};
 
 /// The destination of a short link, or a URL to monitor: an http or https URL, kept exactly as it was given.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct TargetUrl(String);
 
 impl TargetUrl {
@@ -44,47 +43,32 @@ impl TargetUrl {
     }
 
     fn accept_of_web(text: &str) -> Result<Self, &'static str> {
-        if text.is_empty() {
-            return Err("is required");
-        }
-        if text.chars().count() > Self::MAX_LENGTH {
-            return Err("must have at most 2,048 characters");
-        }
-        if text.chars().any(|character| character.is_control() || is_noncharacter(character)) {
-            return Err("must not contain control characters");
-        }
-        if text.contains(is_bidi_control) {
-            return Err("must not contain characters that change the direction of text");
-        }
+        refuse(text.is_empty(), "is required")?;
+        refuse(text.chars().count() > Self::MAX_LENGTH, "must have at most 2,048 characters")?;
+        let has_control = text.chars().any(|character| character.is_control() || is_noncharacter(character));
+        refuse(has_control, "must not contain control characters")?;
+        refuse(text.contains(is_bidi_control), "must not contain characters that change the direction of text")?;
         let Some((scheme, rest)) = text.split_once("://") else {
             return Err("must include scheme and host");
         };
         // The URL parser would accept `https:///example.com` and correct it, but the URL is passed on as it was given.
-        if authority_in(rest).is_empty() {
-            return Err("must include scheme and host");
-        }
-        if !is_of_web(scheme) {
-            return Err("must begin with http:// or https://");
-        }
+        refuse(authority_in(rest).is_empty(), "must include scheme and host")?;
+        refuse(!is_of_web(scheme), "must begin with http:// or https://")?;
         let authority = authority_in(rest);
         // The URL parser reads `http://http://example.com` as a path on the host `http`.
-        if ["http:", "https:"].iter().any(|scheme| authority.eq_ignore_ascii_case(scheme)) {
-            return Err("must include its scheme only once");
-        }
+        let has_another = ["http:", "https:"].iter().any(|scheme| authority.eq_ignore_ascii_case(scheme));
+        refuse(has_another, "must include its scheme only once")?;
         // Each redirect calls this function, so the costly parser only sees hosts that may be invalid.
         if !is_plain_domain(authority) {
             let url = Url::parse(text).map_err(|_| "is not a valid URL")?;
             check_host(authority, &url)?;
         }
         // Checked in the text, since the parsed URL doesn't contain empty credentials.
-        if authority.contains('@') {
-            return Err("must not contain credentials");
-        }
+        refuse(authority.contains('@'), "must not contain credentials")?;
         let url = Self(text.to_owned());
         // Encoding makes three bytes of one, so a redirect needn't encode a short URL to know.
-        if text.len() > Self::MAX_LOCATION / 4 && url.location().len() > Self::MAX_LOCATION {
-            return Err("must have at most 8,000 bytes when it is percent-encoded");
-        }
+        let is_too_long = text.len() > Self::MAX_LOCATION / 4 && url.location().len() > Self::MAX_LOCATION;
+        refuse(is_too_long, "must have at most 8,000 bytes when it is percent-encoded")?;
         Ok(url)
     }
 
@@ -95,10 +79,7 @@ impl TargetUrl {
     pub fn refuse_own<'a>(&self, own: impl IntoIterator<Item = &'a OwnAddress>) -> Result<(), &'static str> {
         let url = self.url();
         let leads_to = |address: &OwnAddress| url.as_ref().is_some_and(|url| address.is_address_of(url));
-        if own.into_iter().any(leads_to) {
-            return Err("must not point to the shortener itself");
-        }
-        Ok(())
+        refuse(own.into_iter().any(leads_to), "must not point to the shortener itself")
     }
 
     /// The URL for a `Location` header, which is a URI ([RFC 9110, 10.2.2](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.2)). A
@@ -192,23 +173,15 @@ fn other_scheme_of(text: &str) -> Option<String> {
 /// Checks what the URL standard leaves to the resolver: a name that DNS can't have (RFC 1035, 2.3.4) leads nowhere, and a host
 /// in percent-encoding hides where it leads.
 fn check_host(authority: &str, url: &Url) -> Result<(), &'static str> {
-    if authority.contains('%') {
-        return Err("must not have a percent-encoded host");
-    }
+    refuse(authority.contains('%'), "must not have a percent-encoded host")?;
     let Some(Host::Domain(domain)) = url.host() else { return Ok(()) };
     let domain = domain.strip_suffix('.').unwrap_or(domain);
-    if domain.len() > MAX_DOMAIN {
-        return Err("must have a host of at most 253 characters");
-    }
-    if !domain.split('.').all(|label| (1..=MAX_LABEL).contains(&label.len())) {
-        return Err("must have a host whose labels have 1–63 characters");
-    }
+    refuse(domain.len() > MAX_DOMAIN, "must have a host of at most 253 characters")?;
+    let fits = |label: &str| (1..=MAX_LABEL).contains(&label.len());
+    refuse(!domain.split('.').all(fits), "must have a host whose labels have 1–63 characters")?;
     // An underscore is no host's in theory (RFC 952), but in practice. The URL standard allows `*` and others.
     let is_label = |label: &str| label.bytes().all(in_label) && !label.starts_with('-');
-    if !domain.split('.').all(is_label) {
-        return Err("must have a host of letters, digits and inner hyphens");
-    }
-    Ok(())
+    refuse(!domain.split('.').all(is_label), "must have a host of letters, digits and inner hyphens")
 }
 
 /// Whether labels of a domain name have such characters, in ASCII.

@@ -22,7 +22,7 @@ use serde::Deserialize;
 use crate::{Invalid, IpHash, Salt, Timestamp, UserId, WorkspaceId};
 
 /// A route with a rate limit. Each route is counted separately.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::Display)]
 #[strum(serialize_all = "lowercase")]
 pub enum LimitedRoute {
     /// Creating links.
@@ -37,13 +37,6 @@ pub enum LimitedRoute {
     Reads,
     /// Creating, changing and deleting links, many with one request.
     Bulk,
-}
-
-impl LimitedRoute {
-    /// The route's name, as table keys contain it.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
 }
 
 /// The client whose calls are counted.

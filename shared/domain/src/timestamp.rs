@@ -3,15 +3,16 @@
 use std::{borrow::Cow, fmt, time::Duration};
 
 use serde::de::{Error as _, Unexpected};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use time::{Date, OffsetDateTime, PrimitiveDateTime, Time, UtcOffset, format_description::well_known::Rfc3339};
 
-use crate::{Invalid, validated::as_text};
+use crate::{Invalid, validated::from_text};
 
 /// A moment in UTC with millisecond precision.
 ///
 /// Its text (`2026-03-02T14:05:09.120Z`) has a fixed width, so sorting the text sorts the time: sort keys rely on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay)]
 pub struct Timestamp(OffsetDateTime);
 
 impl Timestamp {
@@ -125,12 +126,6 @@ impl fmt::Display for Timestamp {
     }
 }
 
-impl Serialize for Timestamp {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
@@ -139,8 +134,7 @@ impl<'de> Deserialize<'de> for Timestamp {
 }
 
 /// A UTC calendar day; its text is `2026-03-02`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct Day(Date);
 
 impl Day {
@@ -191,7 +185,7 @@ impl Day {
     }
 }
 
-as_text!(Day, day => day.to_string());
+from_text!(Day);
 
 impl fmt::Display for Day {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,26 +4,17 @@ use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, utf8_percent_encode};
 
+/// What is encoded if letters, digits and these remain.
+const fn all_but(kept: &[u8]) -> AsciiSet {
+    let (mut set, mut rest) = (NON_ALPHANUMERIC.union(AsciiSet::EMPTY), kept);
+    while let [first, others @ ..] = rest {
+        (set, rest) = (set.remove(*first), others);
+    }
+    set
+}
+
 /// What a path may not have: anything but `pchar` (RFC 3986, 3.3) and slashes.
-const PATH: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~')
-    .remove(b'!')
-    .remove(b'$')
-    .remove(b'&')
-    .remove(b'\'')
-    .remove(b'(')
-    .remove(b')')
-    .remove(b'*')
-    .remove(b'+')
-    .remove(b',')
-    .remove(b';')
-    .remove(b'=')
-    .remove(b':')
-    .remove(b'@')
-    .remove(b'/');
+const PATH: &AsciiSet = &all_but(b"-._~!$&'()*+,;=:@/");
 
 /// What a fragment may not have (RFC 3986, 3.5).
 const FRAGMENT: &AsciiSet = &PATH.remove(b'?');

@@ -39,6 +39,14 @@ impl Invalid {
         Self::when(!is_so, sentence)
     }
 
+    /// Refuses the value of a field when this is so.
+    ///
+    /// # Errors
+    /// When it is so.
+    pub fn field_when(field: &str, is_so: bool, sentence: &str) -> Result<(), Self> {
+        Self::when(is_so, sentence).map_err(|refused| refused.in_field(field))
+    }
+
     /// This error with the input to blame: a member of a body, a parameter or a header.
     #[must_use]
     pub fn in_field(self, field: impl Into<String>) -> Self {
@@ -51,18 +59,14 @@ impl Invalid {
     }
 }
 
-/// Implements the conversions to and from text of a type that has `parse(&str) -> Result<Self, Invalid>`, by which serde reads and
-/// writes it. The second argument makes the text of the value.
-macro_rules! as_text {
-    ($name:ident, $value:ident => $text:expr) => {
-        impl TryFrom<String> for $name {
-            type Error = $crate::Invalid;
+/// Refuses what breaks a rule, of which a member's name is the subject.
+pub(crate) fn refuse(is_so: bool, rule: &'static str) -> Result<(), &'static str> {
+    if is_so { Err(rule) } else { Ok(()) }
+}
 
-            fn try_from(text: String) -> Result<Self, Self::Error> {
-                Self::parse(&text)
-            }
-        }
-
+/// Lets [`str::parse`], and serde with it, read a type as its own `parse` does.
+macro_rules! from_text {
+    ($name:ident) => {
         impl std::str::FromStr for $name {
             type Err = $crate::Invalid;
 
@@ -70,15 +74,10 @@ macro_rules! as_text {
                 Self::parse(text)
             }
         }
-
-        impl From<$name> for String {
-            fn from($value: $name) -> Self {
-                $text
-            }
-        }
     };
 }
-pub(crate) use as_text;
+
+pub(crate) use from_text;
 
 /// Implements the string conversions of a `struct Name(String)` that has `parse(&str) -> Result<Self, Invalid>`, so that
 /// deserialisation runs the same validation as parsing a request.
@@ -97,7 +96,7 @@ macro_rules! string_newtype {
             }
         }
 
-        $crate::validated::as_text!($name, value => value.0);
+        $crate::validated::from_text!($name);
     };
 }
 pub(crate) use string_newtype;
@@ -133,15 +132,10 @@ pub(crate) enum Shape {
 pub(crate) fn readable(text: &str, shape: Shape) -> Result<String, &'static str> {
     let text = normalized(text.trim());
     let may_control = |character| shape == Shape::Lines && matches!(character, '\n' | '\r' | '\t');
-    if text.contains(|character: char| character.is_control() && !may_control(character)) {
-        return Err("must not contain control characters");
-    }
-    if text.contains(changes_direction) {
-        return Err("must not contain characters that change the direction of text");
-    }
-    if !text.is_empty() && text.chars().all(is_invisible) {
-        return Err("must have a character that can be seen");
-    }
+    let is_refused = |character: char| character.is_control() && !may_control(character);
+    refuse(text.contains(is_refused), "must not contain control characters")?;
+    refuse(text.contains(changes_direction), "must not contain characters that change the direction of text")?;
+    refuse(!text.is_empty() && text.chars().all(is_invisible), "must have a character that can be seen")?;
     Ok(text.into_owned())
 }
 
@@ -183,8 +177,7 @@ fn is_invisible(character: char) -> bool {
 macro_rules! bounded_text {
     ($(#[$attribute:meta])* $name:ident, $member:literal, $longest:literal, $shape:ident) => {
         $(#[$attribute])*
-        #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-        #[serde(try_from = "String", into = "String")]
+        #[derive(Debug, Clone, PartialEq, Eq, serde_with::SerializeDisplay, serde_with::DeserializeFromStr)]
         pub struct $name(String);
 
         impl $name {
@@ -198,9 +191,8 @@ macro_rules! bounded_text {
             pub fn parse(text: &str) -> Result<Self, $crate::Invalid> {
                 let text = $crate::validated::readable(text, $crate::validated::Shape::$shape)
                     .map_err(|rule| $crate::Invalid::new(format!("{} {rule}", $member)))?;
-                if text.chars().count() > $longest {
-                    return Err($crate::Invalid::new(concat!($member, " must have at most ", $longest, " characters")));
-                }
+                let sentence = concat!($member, " must have at most ", $longest, " characters");
+                $crate::Invalid::when(text.chars().count() > $longest, sentence)?;
                 Ok(Self(text))
             }
         }

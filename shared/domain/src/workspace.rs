@@ -1,13 +1,13 @@
 //! Workspaces: their names, slugs and settings.
 
 use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 
 use crate::validated::{self, string_newtype};
 use crate::{Closure, EmailAddress, ExactJson, Invalid, Revision, Timestamp, UserId, WorkspaceId};
 
 /// The display name of a workspace: 1–255 characters.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, SerializeDisplay, DeserializeFromStr)]
 pub struct WorkspaceName(String);
 
 impl WorkspaceName {
@@ -31,8 +31,7 @@ impl WorkspaceName {
 string_newtype!(WorkspaceName);
 
 /// The slug of a workspace, by which a login selects it: 2–100 characters of `[a-z0-9-]`, not starting or ending with a hyphen.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct WorkspaceSlug(String);
 
 impl WorkspaceSlug {
@@ -46,11 +45,9 @@ impl WorkspaceSlug {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let fits = (2..=Self::MAX_LENGTH).contains(&text.len());
         let plain = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
-        if fits && plain && !text.starts_with('-') && !text.ends_with('-') {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("slug must have 2–100 characters of a-z, 0-9 and inner hyphens"))
-        }
+        let is_valid = fits && plain && !text.starts_with('-') && !text.ends_with('-');
+        Invalid::unless(is_valid, "slug must have 2–100 characters of a-z, 0-9 and inner hyphens")?;
+        Ok(Self(text.to_owned()))
     }
 
     /// Derives a slug from a name and the last characters of the workspace's id, which are random and make it unique.
@@ -74,8 +71,7 @@ string_newtype!(WorkspaceSlug);
 
 /// Settings that clients store with a workspace: a JSON object of at most 2 KB, which Linklet doesn't interpret. Its numbers
 /// come back as they were written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, SerializeDisplay, DeserializeFromStr)]
 pub struct WorkspaceSettings(String);
 
 impl WorkspaceSettings {
@@ -103,7 +99,7 @@ impl Default for WorkspaceSettings {
 }
 
 /// Whether links of a workspace can be led elsewhere once they exist.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, strum::Display)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Destinations {
@@ -115,11 +111,6 @@ pub enum Destinations {
 }
 
 impl Destinations {
-    /// The name in the API and in items.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
     /// Whether it is what a workspace has of which nobody has said anything.
     pub fn are_fixed(&self) -> bool {
         *self == Self::Fixed
@@ -204,7 +195,7 @@ mod tests {
         let sentence = |text: &str| WorkspaceSettings::parse(text).unwrap_err().to_string();
         let mixed = r#"{"a":[1,2.50,null,true,1e400],"b":{"ü":"\"\u0000"}}"#;
 
-        assert_eq!(WorkspaceSettings::parse(mixed).map(String::from).as_deref(), Ok(mixed));
+        assert_eq!(WorkspaceSettings::parse(mixed).unwrap().as_str(), mixed);
         assert_eq!(WorkspaceSettings::parse(WorkspaceSettings::default().as_str()), Ok(WorkspaceSettings::default()));
         assert!(WorkspaceSettings::parse(&of_length(2_048)).is_ok());
         assert_eq!(sentence(&of_length(2_049)), "must have at most 2,048 bytes");

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::{AttributeValue, DeleteRequest, KeysAndAttributes, ReturnConsumedCapacity, WriteRequest};
+use futures_util::future::try_join_all;
 use linklet_domain::{Timestamp, WorkspaceId};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -72,12 +73,17 @@ pub(crate) enum SortKeys<'a> {
 
 /// A table: the name under which it is deployed, and the client for it.
 #[derive(Debug, Clone)]
-pub(crate) struct Table {
-    pub client: Client,
-    pub name: String,
+pub struct Table {
+    pub(crate) client: Client,
+    pub(crate) name: String,
 }
 
 impl Table {
+    /// The table with this name.
+    pub fn new(client: Client, name: impl Into<String>) -> Self {
+        Self { client, name: name.into() }
+    }
+
     /// A query for a partition's items with such sort keys.
     pub(crate) fn query(&self, partition: &str, sort_keys: SortKeys<'_>) -> QueryFluentBuilder {
         let (condition, first, second) = match sort_keys {
@@ -223,7 +229,10 @@ impl Table {
         Ok(found.item)
     }
 
-    /// Reads up to 100 items in any order, and retries the keys that DynamoDB returns as unprocessed.
+    /// Maximum number of items in a BatchGetItem (DynamoDB's limit).
+    pub(crate) const MAX_BATCH: usize = 100;
+
+    /// Reads any number of items, in any order.
     pub(crate) async fn batch_get(
         &self,
         operation: &'static str,
@@ -231,8 +240,21 @@ impl Table {
         consistent: bool,
         projection: Option<&str>,
     ) -> Result<Vec<Item>> {
+        let batches = keys.chunks(Self::MAX_BATCH);
+        let batches = batches.map(|batch| self.get_batch(operation, batch, consistent, projection));
+        Ok(try_join_all(batches).await?.into_iter().flatten().collect())
+    }
+
+    /// Reads as many items as one call may, and retries the keys that DynamoDB returns as unprocessed.
+    async fn get_batch(
+        &self,
+        operation: &'static str,
+        keys: &[Key],
+        consistent: bool,
+        projection: Option<&str>,
+    ) -> Result<Vec<Item>> {
         const TRIES: u32 = 7;
-        let mut pending: Vec<Item> = keys.into_iter().map(Key::into_item).collect();
+        let mut pending: Vec<Item> = keys.iter().cloned().map(Key::into_item).collect();
         let mut found = Vec::with_capacity(pending.len());
         for attempt in 0..TRIES {
             let request = KeysAndAttributes::builder()

@@ -28,7 +28,7 @@ pub use budget::ByteBudget;
 pub use clicks::{ClicksTable, PageOfClicks, Partition, Purged, ReadBudget, ReadClicks};
 pub use cursor::{Cursor, Page};
 pub use error::{RepositoryError, Result};
-pub use item::Consistency;
+pub use item::{Consistency, Table};
 pub use jobs::{JobEnd, JobMark, JobSignal, JobsTable, Reached};
 pub use links::{
     CleanupStats, CreateOutcome, Creation, EditContext, EditOutcome, Exhaustion, ExpiryMarker, FirstAnswer, LinkRange,

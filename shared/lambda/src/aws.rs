@@ -19,7 +19,7 @@ use aws_smithy_runtime_api::client::http::{
 use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_types::service_config::{LoadServiceConfig, ServiceConfigKey};
-use linklet_dynamodb::{AuditTable, JobsTable, Result, UsersTable};
+use linklet_dynamodb::{AuditTable, JobsTable, Result, Table, UsersTable};
 use parking_lot::Mutex;
 
 use crate::breaker::Breaker;
@@ -149,8 +149,8 @@ impl Tables {
     ///
     /// # Errors
     /// When the variable is missing.
-    pub fn at<T>(&self, variable: &'static str, repository: fn(DynamoDb, String) -> T) -> Result<T, ConfigError> {
-        Ok(repository(self.0.clone(), config::required(variable)?))
+    pub fn at<T>(&self, variable: &'static str, repository: impl FnOnce(Table) -> T) -> Result<T, ConfigError> {
+        Ok(repository(Table::new(self.0.clone(), config::required(variable)?)))
     }
 
     /// The repository of accounts and workspaces, with what it writes beside its own table.
@@ -158,8 +158,8 @@ impl Tables {
     /// # Errors
     /// When a variable is missing.
     pub fn users(&self) -> Result<UsersTable, ConfigError> {
-        let (audit_log, jobs) = (self.at("AUDIT_TABLE", AuditTable::new)?, self.at("JOBS_TABLE", JobsTable::new)?);
-        Ok(UsersTable::new(self.0.clone(), config::required("USERS_TABLE")?, audit_log, jobs))
+        let (audit_log, jobs) = (self.at("AUDIT_TABLE", AuditTable)?, self.at("JOBS_TABLE", JobsTable)?);
+        self.at("USERS_TABLE", |users| UsersTable::new(users, audit_log, jobs))
     }
 }
 

@@ -27,8 +27,10 @@ const MOST_PASSWORDS: usize = 20;
 /// What requests about many links have in common: how many links a workspace may name in a minute, and how long one begins with
 /// further links.
 pub struct Bulk {
-    throttle: ThrottleTable,
-    begins_for: Duration,
+    /// Where links are counted.
+    pub throttle: ThrottleTable,
+    /// How long a request begins with further links.
+    pub begins_for: Duration,
 }
 
 impl Bulk {
@@ -38,12 +40,6 @@ impl Bulk {
     /// Counts links in this table.
     pub fn new(throttle: ThrottleTable) -> Self {
         Self { throttle, begins_for: Self::BEGINS_FOR }
-    }
-
-    /// Begins with further links for so long.
-    #[must_use]
-    pub fn beginning_for(self, begins_for: Duration) -> Self {
-        Self { begins_for, ..self }
     }
 
     /// Counts the links of a request, unless its workspace has named too many. What isn't begun by the time that is returned isn't

@@ -52,26 +52,25 @@ pub mod zone;
 
 use std::{future::Future, process::ExitCode};
 
+use tokio::runtime::{Builder, LocalOptions};
+
 /// Any reason why an execution environment can't start or go on.
 pub type StartError = lambda_runtime::Error;
 
 /// Runs a function: starts its logs, then whatever its `main` wires up. An error ends the execution environment with one
-/// line that names the cause, such as a missing environment variable.
-///
-/// # Panics
-/// On another runtime than Tokio's local one, with one thread: a function has one request at a time.
-pub async fn start(
-    service: &'static str,
-    function: impl Future<Output = Result<(), StartError>> + 'static,
-) -> ExitCode {
+/// line that names the cause, such as a missing environment variable. There is one thread, since a function has one request at a time.
+pub fn start(service: &'static str, function: impl Future<Output = Result<(), StartError>> + 'static) -> ExitCode {
     // First, since the level of lines with metrics depends on it.
     if let Some(namespace) = config::optional("METRICS_NAMESPACE") {
         metrics::write_to(namespace);
     }
     telemetry::init(service);
-    // As a task, since whatever wakes the runtime's own future makes a system call for it.
-    let ended = tokio::task::spawn_local(function).await.unwrap_or_else(|panicked| Err(panicked.into()));
-    match ended {
+    let ended = Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).map(|runtime| {
+        // As a task, since whatever wakes the runtime's own future makes a system call for it.
+        let task = runtime.spawn_local(function);
+        runtime.block_on(task).unwrap_or_else(|panicked| Err(panicked.into()))
+    });
+    match ended.unwrap_or_else(|error| Err(error.into())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!(error = telemetry::chain(&*error), "the function cannot run");

@@ -166,7 +166,7 @@ impl LinkView {
             is_protected: link.availability.is_protected,
             expires_at: link.availability.expires_at,
             is_active: link.availability.state == LinkState::Active,
-            status: link.availability.status(request.received_at).as_str(),
+            status: link.availability.status(request.received_at).into(),
             total_clicks: clicks.as_ref().map(|clicks| clicks.get(link.id()).map_or(0, |clicks| clicks.total)),
             fallback_url: link.options.fallback_url,
             max_clicks: link.options.max_clicks,
@@ -210,9 +210,9 @@ impl HealthView {
     /// The health of a target. `None` means that it doesn't exist yet, since the link's event has not been processed.
     fn of(health: Option<Health>) -> Self {
         let Some(Health { status, latest, .. }) = health else {
-            return Self::without_result(TargetStatus::Pending.as_str());
+            return Self::without_result(TargetStatus::Pending.into());
         };
-        let view = Self::without_result(status.as_str());
+        let view = Self::without_result(status.into());
         let Some(latest) = latest else { return view };
         Self {
             checked_at: Some(latest.checked_at),

@@ -99,12 +99,8 @@ impl CustomizedPasswordHasher<PasswordHash> for Passwords {
     }
 }
 
-/// Whether a stored hash should be replaced at the next login.
-pub fn is_outdated(stored: &str) -> bool {
-    is_bcrypt(stored)
-}
-
-fn is_bcrypt(stored: &str) -> bool {
+/// Whether a stored hash is one of bcrypt's, which should be replaced at the next login.
+pub fn is_bcrypt(stored: &str) -> bool {
     stored.starts_with("$2")
 }
 
@@ -160,8 +156,8 @@ mod tests {
 
         assert!(passwords.verify(&"correct horse".into(), Some(&stored)));
         assert!(!passwords.verify(&"wrong horse".into(), Some(&stored)));
-        assert!(is_outdated(&stored));
-        assert!(!is_outdated(&passwords.hash(&"correct horse".into()).unwrap()));
+        assert!(is_bcrypt(&stored));
+        assert!(!is_bcrypt(&passwords.hash(&"correct horse".into()).unwrap()));
     }
 
     #[test]

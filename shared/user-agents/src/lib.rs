@@ -133,7 +133,7 @@ mod tests {
         let wrong: Vec<String> = lines()
             .filter_map(|Line { number, expected, user_agent }| {
                 let client = CLASSIFIER.classify(user_agent);
-                let classified = [client.device.as_str(), &client.browser, &client.version, &client.os];
+                let classified = [<&str>::from(client.device), &client.browser, &client.version, &client.os];
                 // Statistics don't tell the kinds of bots apart.
                 let expected = expected.map(|field| if field == "program" { "bot" } else { field });
                 (classified != expected)

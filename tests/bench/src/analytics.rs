@@ -11,7 +11,7 @@ use aws_lambda_events::sqs::SqsEvent;
 use aws_sdk_dynamodb::Client;
 use linklet_analytics::{Analytics, Clients};
 use linklet_domain::{Event, Timestamp};
-use linklet_dynamodb::{ClicksTable, JobsTable, LinksTable, StatsTable};
+use linklet_dynamodb::{ClicksTable, JobsTable, LinksTable, StatsTable, Table};
 use linklet_lambda::batch::{Consumer, DeadLetterQueue};
 use linklet_test_support::{AGENTS, CapacityMeter, ClickBuilder, FakeQueues, TestDynamoDb, queue_batch};
 use linklet_user_agents::Classifier;
@@ -128,11 +128,11 @@ fn batches(clicks: &[Event], (clicks_of_batch, packed): (usize, usize)) -> Vec<S
 
 async fn consume(client: &Client, queues: &FakeQueues, batches: Vec<SqsEvent>) -> Duration {
     let analytics = Analytics {
-        stats: StatsTable::new(client.clone(), "StatsTable"),
-        clicks: ClicksTable::new(client.clone(), "ClicksTable"),
-        links: LinksTable::new(client.clone(), "LinksTable"),
+        stats: StatsTable::new(Table::new(client.clone(), "StatsTable")),
+        clicks: ClicksTable::new(Table::new(client.clone(), "ClicksTable")),
+        links: LinksTable(Table::new(client.clone(), "LinksTable")),
         clients: Arc::new(Clients::new(Classifier::load().expect("the rules compile"))),
-        jobs: JobsTable::new(client.clone(), "JobsTable"),
+        jobs: JobsTable(Table::new(client.clone(), "JobsTable")),
         dead_letters: DeadLetterQueue::new(queues.client(), queues.url("dlq")),
         count_turn: Duration::from_secs(10),
         purge_turn: Duration::from_secs(15),

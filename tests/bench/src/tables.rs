@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use linklet_domain::{Click, Spread, Timestamp};
-use linklet_dynamodb::ClicksTable;
+use linklet_dynamodb::{ClicksTable, Table};
 use linklet_test_support::{
     AGENTS, ClickBuilder, FakeQueues, FakeSecret, LinkBuilder, Person, Program, TOKEN_SECRET, TestDynamoDb,
 };
@@ -137,7 +137,7 @@ impl Tables {
     pub async fn add_followed_links(&self, links: usize, clicks: usize) -> Person {
         let owner = self.db.register("follower").await;
         self.add_link(FOLLOWED, &owner).await;
-        let (now, raw) = (Timestamp::now(), ClicksTable::new(self.db.client(), "ClicksTable"));
+        let (now, raw) = (Timestamp::now(), ClicksTable::new(Table::new(self.db.client(), "ClicksTable")));
         let click = |number: usize| {
             let ago = Duration::from_secs(30 * 86_400 / clicks as u64 * number as u64);
             let click = ClickBuilder::new(FOLLOWED).in_workspace(&owner.workspace).at(now.minus(ago));

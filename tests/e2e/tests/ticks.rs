@@ -10,7 +10,7 @@ use crate::stack::{Queue, table};
 
 /// Those of the local system.
 fn interval_and_places() -> (CheckInterval, Concurrency) {
-    (CheckInterval::from_seconds(10).unwrap(), Concurrency::try_from(8).unwrap())
+    (CheckInterval::try_from(10).unwrap(), Concurrency::try_from(8).unwrap())
 }
 
 /// A tick checks the targets of all tests, so one test at a time begins any.

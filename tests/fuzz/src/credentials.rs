@@ -86,7 +86,7 @@ fn is_as_claimed(caller: &Caller, claims: &[u8]) {
     let claims: Value = serde_json::from_slice(claims).expect("claims that were accepted are JSON");
     assert_eq!(claims["iss"], "url-shortener");
     assert!(claims["exp"].as_i64().is_some_and(|expiry| expiry >= Timestamp::now().unix_seconds() - 5), "{claims}");
-    assert_eq!(claims["role"], caller.role.as_str());
+    assert_eq!(claims["role"], caller.role.to_string());
     assert_eq!(UserId::parse(claims["sub"].as_str().unwrap()).as_ref(), Ok(&caller.user));
     assert_eq!(WorkspaceId::parse(claims["ws"].as_str().unwrap()).as_ref(), Ok(&caller.workspace));
 }

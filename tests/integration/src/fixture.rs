@@ -250,7 +250,7 @@ pub fn clock(targets: WatchTable, jobs: JobsTable, queues: &FakeQueues, seconds:
         targets,
         jobs,
         ticks: Publisher::new(queues.client(), queues.url("ticks")),
-        interval: CheckInterval::from_seconds(seconds).unwrap(),
+        interval: CheckInterval::try_from(seconds).unwrap(),
         places: Concurrency::try_from(8).unwrap(),
     }
 }
@@ -269,7 +269,7 @@ pub fn checker(targets: WatchTable, queues: &FakeQueues, reach: Reach) -> Checke
 /// The tick of the only partition that begins then, with eight places.
 pub fn tick_at(slot: Timestamp, seconds: u8) -> PlannedTick {
     let partition = Concurrency::try_from(8).unwrap().in_partitions().next().unwrap();
-    let interval = CheckInterval::from_seconds(seconds).unwrap();
+    let interval = CheckInterval::try_from(seconds).unwrap();
     PlannedTick { partition, slot, interval, correlation_id: correlation() }
 }
 

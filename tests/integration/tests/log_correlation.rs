@@ -25,7 +25,7 @@ fn id(text: &str) -> CorrelationId {
 }
 
 fn unreachable() -> WatchTable {
-    WatchTable::new(TestDynamoDb::unreachable(), "WatchTable")
+    WatchTable::new(TestDynamoDb::unreachable_table("WatchTable"))
 }
 
 fn text(content: &impl serde::Serialize) -> String {
@@ -124,7 +124,7 @@ async fn each_line_of_notify_names_the_request_that_it_is_about() {
     let ada = db.register_verified("ada").await;
     let stranger = Person { id: UserId::generate(), ..ada.clone() };
     let notify = fixture::notify(&db, &queues, &outside, true);
-    let broken = NotificationsTable::new(TestDynamoDb::unreachable(), "NotificationsTable");
+    let broken = NotificationsTable(TestDynamoDb::unreachable_table("NotificationsTable"));
     let broken = Notify { notifications: broken, max_receives: 1, ..fixture::notify(&db, &queues, &outside, true) };
     let click = Event { correlation_id: id("clicking-1"), ..ClickBuilder::new("launch").build() };
     let bodies = [created(&ada, "telling-1"), created(&stranger, "leaving-1"), click].map(|event| text(&event));
@@ -153,7 +153,7 @@ async fn each_line_of_notify_names_the_request_that_it_is_about() {
 #[tokio::test]
 async fn each_line_of_counting_names_the_clicks_that_it_is_about() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let broken = StatsTable::new(TestDynamoDb::unreachable(), "StatsTable");
+    let broken = StatsTable::new(TestDynamoDb::unreachable_table("StatsTable"));
     let analytics = Analytics { stats: broken, ..fixture::analytics(&db, &queues) };
     let clicks = ["first", "second"]
         .map(|code| Event { correlation_id: id(&format!("clicking-{code}")), ..ClickBuilder::new(code).build() });
@@ -197,7 +197,7 @@ async fn lines_of_a_batch_without_requests_share_a_new_id() {
     let ada = db.register("ada").await;
     let bob = colleague(&db, &ada, "bob", Role::Member).await;
     db.users().remove_member(&removal(&ada.workspace, &ada.id, &bob.id)).await.unwrap();
-    let unreachable = JobsTable::new(TestDynamoDb::unreachable(), "JobsTable");
+    let unreachable = JobsTable(TestDynamoDb::unreachable_table("JobsTable"));
     let broken = JobRunner { jobs: unreachable, ..fixture::jobs(&db, &queues) };
 
     let logs = CapturedLogs::start();

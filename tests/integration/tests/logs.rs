@@ -16,7 +16,7 @@ use linklet_account::Account;
 use linklet_analytics::Analytics;
 use linklet_auth::Auth;
 use linklet_domain::{CorrelationId, LinkEdit, Record, Role, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, ThrottleTable};
+use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, Table, ThrottleTable};
 use linklet_integration::fixture::{
     self, analytics, per, redirect, redirect_with, relay, room, shorten, stats, throttle, watch_links,
 };
@@ -163,7 +163,7 @@ async fn a_batch_also_logs_the_requests_of_failures_and_purges() {
 
     metrics::observe(relay(&db, &queues).consume(db.stream("LinksTable"))).await;
     let broken =
-        Analytics { stats: StatsTable::new(TestDynamoDb::unreachable(), "StatsTable"), ..analytics(&db, &queues) };
+        Analytics { stats: StatsTable::new(TestDynamoDb::unreachable_table("StatsTable")), ..analytics(&db, &queues) };
     metrics::observe(broken.consume(queue_batch(&queues.bodies("analytics")))).await;
 
     let batches: Vec<Value> = logs.lines().into_iter().filter(|line| line["message"] == "batch processed").collect();
@@ -177,7 +177,8 @@ async fn the_breaker_says_once_that_it_opened_and_that_it_closed() {
     let clock = time.clone();
     let breaker = Breaker::with_clock(move || *clock.lock().unwrap());
     let config = db.client_with(faults.clone()).config().to_builder().interceptor(breaker).build();
-    let redirect = redirect_with(LinksTable::new(Client::from_conf(config), "LinksTable"), db.clicks(), db.calls());
+    let redirect =
+        redirect_with(LinksTable(Table::new(Client::from_conf(config), "LinksTable")), db.clicks(), db.calls());
     let look = async |times| {
         for _ in 0..times {
             RequestBuilder::new("HEAD", "/launch").send_to(&redirect).await;
@@ -205,7 +206,7 @@ async fn the_breaker_says_once_that_it_opened_and_that_it_closed() {
 #[tokio::test]
 async fn a_link_that_is_created_without_a_limit_is_one_warning() {
     let db = TestDynamoDb::start();
-    let calls = ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable");
+    let calls = ThrottleTable::new(TestDynamoDb::unreachable_table("ThrottleTable"));
     let shorten = fixture::shorten_with(db.links(), room(&db, 100), throttle(calls, 60, 300));
     let token = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Member);
     let logs = CapturedLogs::start();
@@ -220,7 +221,7 @@ async fn a_link_that_is_created_without_a_limit_is_one_warning() {
 #[tokio::test]
 async fn a_request_about_many_links_logs_an_unavailable_table_once() {
     let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
-    let links = LinksTable::new(TestDynamoDb::unreachable(), "LinksTable");
+    let links = LinksTable(TestDynamoDb::unreachable_table("LinksTable"));
     let update = linklet_update::Update { links, authenticator: authenticator(), ..fixture::update(&db) };
     let body = json!({"codes": ["one", "two", "three"], "add_tags": ["a"]});
     let request =
@@ -268,9 +269,9 @@ async fn what_fails_after_a_redirect_is_said_once_each() {
     let (db, reads) = (TestDynamoDb::start(), Faults::default());
     db.store(&LinkBuilder::new("launch").build()).await;
     let redirect = redirect_with(
-        LinksTable::new(db.client_with(reads.clone()), "LinksTable"),
-        ClicksTable::new(TestDynamoDb::unreachable(), "ClicksTable"),
-        ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable"),
+        LinksTable(db.table_with(reads.clone(), "LinksTable")),
+        ClicksTable::new(TestDynamoDb::unreachable_table("ClicksTable")),
+        ThrottleTable::new(TestDynamoDb::unreachable_table("ThrottleTable")),
     );
     let now = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
     let send = async |method: &str, at| RequestBuilder::new(method, "/launch").at(at).send_to(&redirect).await.status;
@@ -291,7 +292,7 @@ async fn what_fails_after_a_redirect_is_said_once_each() {
 async fn a_click_that_is_parked_is_one_warning() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     db.store(&LinkBuilder::new("launch").build()).await;
-    let clicks = ClicksTable::new(TestDynamoDb::unreachable(), "ClicksTable");
+    let clicks = ClicksTable::new(TestDynamoDb::unreachable_table("ClicksTable"));
     let parking = Publisher::new(queues.client(), queues.url("clicks"));
     let redirect =
         Redirect { recorder: Recorder { clicks, parking, spreading: Spreading::default() }, ..redirect(&db) };

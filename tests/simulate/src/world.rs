@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use linklet_analytics::{Analytics, Clients, PARTS_AT_ONCE};
 use linklet_domain::{LinkId, Timestamp, WorkspaceId};
-use linklet_dynamodb::{ClicksTable, JobsTable, LinksTable, StatsTable};
+use linklet_dynamodb::{ClicksTable, JobsTable, LinksTable, StatsTable, Table};
 use linklet_lambda::batch::DeadLetterQueue;
 use linklet_lambda::following::{Recorder, Spreading};
 use linklet_lambda::publisher::Publisher;
@@ -130,7 +130,7 @@ impl World {
 
     /// The numbers that people see, as the function `stats` reads them.
     pub fn stats(&self) -> StatsTable {
-        StatsTable::new(self.dynamodb.client(&Processor::with_memory(limits::PROCESSOR)), dynamodb::STATS)
+        StatsTable::new(Table::new(self.dynamodb.client(&Processor::with_memory(limits::PROCESSOR)), dynamodb::STATS))
     }
 }
 
@@ -139,7 +139,7 @@ fn redirect(dynamodb: &DynamoDb, queues: &Queues) -> impl Fn(&Processor) -> Redi
     move |processor| Redirect {
         hot_links: HotLinks::default(),
         recorder: Recorder {
-            clicks: ClicksTable::new(dynamodb.client(processor), dynamodb::CLICKS),
+            clicks: ClicksTable::new(Table::new(dynamodb.client(processor), dynamodb::CLICKS)),
             parking: Publisher::new(queues.client(processor), Queues::url(ANALYTICS)),
             spreading: Spreading::default(),
         },
@@ -151,7 +151,7 @@ fn relay(dynamodb: &DynamoDb, queues: &Queues) -> impl Fn(&Processor) -> Relay +
     move |processor| {
         let sqs = queues.client(processor);
         Relay {
-            links: LinksTable::new(dynamodb.client(processor), "LinksTable"),
+            links: LinksTable(Table::new(dynamodb.client(processor), "LinksTable")),
             keep_expired: Duration::from_hours(24),
             analytics: Publisher::new(sqs.clone(), Queues::url(ANALYTICS)),
             notify: Publisher::new(sqs.clone(), Queues::url("notify")),
@@ -170,13 +170,14 @@ fn analytics(
     let clients = Arc::new(Clients::new(Classifier::load().expect("the rules compile")));
     move |processor| {
         let (tables, sqs) = (dynamodb.client(processor), queues.client(processor));
+        let stats = Table::new(tables.clone(), dynamodb::STATS);
         Analytics {
             // A batch has the clicks of all parts, whichever are played.
-            stats: StatsTable::new(tables.clone(), dynamodb::STATS).splitting_from(StatsTable::SPLIT_FROM / parts),
-            clicks: ClicksTable::new(tables.clone(), dynamodb::CLICKS),
-            links: LinksTable::new(tables.clone(), "LinksTable"),
+            stats: StatsTable { table: stats, split_from: StatsTable::SPLIT_FROM / parts },
+            clicks: ClicksTable::new(Table::new(tables.clone(), dynamodb::CLICKS)),
+            links: LinksTable(Table::new(tables.clone(), "LinksTable")),
             clients: clients.clone(),
-            jobs: JobsTable::new(tables, "JobsTable"),
+            jobs: JobsTable(Table::new(tables, "JobsTable")),
             dead_letters: DeadLetterQueue::new(sqs, Queues::url("analytics-dlq")),
             count_turn: Duration::from_secs(10),
             purge_turn: Duration::from_secs(22),

@@ -4,16 +4,17 @@ use aws_lambda_events::dynamodb::Event as StreamEvent;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::Intercept;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
+use futures_util::future::join_all;
 use linklet_domain::{
     Account, ApiKey, AuditContext, CorrelationId, EmailAddress, Handover, Invitation, Link, LinkEdit, LinkId,
-    LinkPatch, Member, Membership, OneTimeToken, Record, Role, Target, Task, TaskWork, Timestamp, TokenHash,
-    TokenPurpose, Tombstone, UserId, Work, WorkId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    LinkPatch, Member, OneTimeToken, Record, Role, Target, Task, TaskWork, Timestamp, TokenHash, TokenPurpose,
+    Tombstone, UserId, Work, WorkId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{
     AcceptOutcome, ApiKeys, AuditTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, EditContext,
-    EditOutcome, Invitations, InviteOutcome, JobsTable, LinksTable, Names, NewToken, NotificationsTable, OneTimeTokens,
-    Recipients, RegisterOutcome, RegisteredTarget, Registration, Sessions, StatsTable, TargetRegistration,
-    ThrottleTable, TokenDelivery, UsersTable, WatchTable, Workspaces,
+    EditOutcome, Invitations, InviteOutcome, JobsTable, LinksTable, Names, NewToken, NewWorkspace, NotificationsTable,
+    OneTimeTokens, Recipients, RegisterOutcome, RegisteredTarget, Registration, Sessions, StatsTable, Table,
+    TargetRegistration, ThrottleTable, TokenDelivery, UsersTable, WatchTable, Workspaces,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -63,6 +64,11 @@ impl TestDynamoDb {
         Client::from_conf(config("http://127.0.0.1:9", "test").build())
     }
 
+    /// A table of such a DynamoDB.
+    pub fn unreachable_table(name: &str) -> Table {
+        Table::new(Self::unreachable(), name)
+    }
+
     /// Where it listens.
     pub fn endpoint(&self) -> &str {
         self.service.endpoint()
@@ -83,6 +89,15 @@ impl TestDynamoDb {
         Client::from_conf(self.service.config().interceptor(interceptor).build())
     }
 
+    /// A table, with this between it and its callers.
+    pub fn table_with(&self, interceptor: impl Intercept + 'static, name: &str) -> Table {
+        Table::new(self.client_with(interceptor), name)
+    }
+
+    fn table(&self, name: &str) -> Table {
+        Table::new(self.client(), name)
+    }
+
     /// A client whose calls can fail, and that tries each so often, as those of functions do.
     pub fn client_retrying(&self, faults: &Faults, tries: u32) -> Client {
         let retry = RetryConfig::standard().with_max_attempts(tries).with_initial_backoff(Duration::from_millis(1));
@@ -91,17 +106,17 @@ impl TestDynamoDb {
 
     /// The table of links.
     pub fn links(&self) -> LinksTable {
-        LinksTable::new(self.client(), "LinksTable")
+        LinksTable(self.table("LinksTable"))
     }
 
     /// The table of raw clicks.
     pub fn clicks(&self) -> ClicksTable {
-        ClicksTable::new(self.client(), "ClicksTable")
+        ClicksTable::new(self.table("ClicksTable"))
     }
 
     /// The table of statistics.
     pub fn stats(&self) -> StatsTable {
-        StatsTable::new(self.client(), "StatsTable")
+        StatsTable::new(self.table("StatsTable"))
     }
 
     /// The table of accounts.
@@ -111,37 +126,37 @@ impl TestDynamoDb {
 
     /// The table of accounts, as far as workspaces and memberships are only read.
     pub fn workspaces(&self) -> Workspaces {
-        Workspaces::new(self.client(), "UsersTable")
+        Workspaces(self.table("UsersTable"))
     }
 
     /// The table of audit logs.
     pub fn audit_log(&self) -> AuditTable {
-        AuditTable::new(self.client(), "AuditTable")
+        AuditTable(self.table("AuditTable"))
     }
 
     /// The table of accounts, as far as it lets requests in by their keys.
     pub fn api_keys(&self) -> ApiKeys {
-        ApiKeys::new(self.client(), "UsersTable")
+        ApiKeys(self.table("UsersTable"))
     }
 
     /// The table of accounts, as far as it says who is told what, and where.
     pub fn recipients(&self) -> Recipients {
-        Recipients::new(self.client(), "UsersTable")
+        Recipients(self.table("UsersTable"))
     }
 
     /// The table of accounts, as far as people's names are read.
     pub fn names(&self) -> Names {
-        Names::new(self.client(), "UsersTable")
+        Names(self.table("UsersTable"))
     }
 
     /// The table of accounts, as far as tokens are made for it that are mailed.
     pub fn one_time_tokens(&self) -> OneTimeTokens {
-        OneTimeTokens::new(self.client(), "UsersTable")
+        OneTimeTokens(self.table("UsersTable"))
     }
 
     /// The table of accounts, as far as it lets requests in by their tokens.
     pub fn sessions(&self) -> Sessions {
-        Sessions::new(self.client(), "UsersTable")
+        Sessions(self.table("UsersTable"))
     }
 
     /// Accepts the tokens of [`token_for`](crate::token_for), and the keys of this database.
@@ -151,27 +166,27 @@ impl TestDynamoDb {
 
     /// The table of accounts, as far as it concerns mails about invitations.
     pub fn invitations(&self) -> Invitations {
-        Invitations::new(self.client(), "UsersTable")
+        Invitations(self.table("UsersTable"))
     }
 
     /// The table of notifications.
     pub fn notifications(&self) -> NotificationsTable {
-        NotificationsTable::new(self.client(), "NotificationsTable")
+        NotificationsTable(self.table("NotificationsTable"))
     }
 
     /// The table of calls.
     pub fn calls(&self) -> ThrottleTable {
-        ThrottleTable::new(self.client(), "ThrottleTable")
+        ThrottleTable::new(self.table("ThrottleTable"))
     }
 
     /// The table of jobs.
     pub fn jobs(&self) -> JobsTable {
-        JobsTable::new(self.client(), "JobsTable")
+        JobsTable(self.table("JobsTable"))
     }
 
     /// The table of monitored URLs.
     pub fn watch(&self) -> WatchTable {
-        WatchTable::new(self.client(), "WatchTable")
+        WatchTable::new(self.table("WatchTable"))
     }
 
     /// Stores a link as it is.
@@ -180,6 +195,16 @@ impl TestDynamoDb {
     /// When its code is taken.
     pub async fn store(&self, link: &Link) {
         self.store_with(link, None).await;
+    }
+
+    /// Stores many links as they are.
+    ///
+    /// # Panics
+    /// When the code of one is taken.
+    pub async fn store_all(&self, links: &[Link]) {
+        for some in links.chunks(64) {
+            join_all(some.iter().map(|link| self.store(link))).await;
+        }
     }
 
     /// Stores a protected link with the hash of its password.
@@ -212,24 +237,21 @@ impl TestDynamoDb {
     /// # Panics
     /// When the name or an id is taken, or the name can't be part of a slug.
     pub async fn register_as(&self, person: &Person, name: &str) {
-        let now = Timestamp::now();
-        let registration = Registration {
-            account: Account {
-                id: person.id,
-                email: person.email.clone(),
-                full_name: None,
-                password_hash: Some("none".to_owned()),
-                created_at: now,
-                last_login_at: None,
-            },
-            verified_at: None,
-            membership: Membership::new(person.workspace, Role::Admin, now),
-            workspace_name: WorkspaceName::parse(name).expect("a name"),
-            workspace_slug: WorkspaceSlug::parse(name).expect("a slug"),
+        let account = Account {
+            id: person.id,
+            email: person.email.clone(),
+            full_name: None,
+            password_hash: Some("none".to_owned()),
+            created_at: Timestamp::now(),
+            last_login_at: None,
         };
-        let outcome =
-            self.users().register(&registration, &an_origin(&person.id)).await.expect("an account can be stored");
-        assert_eq!(outcome, RegisterOutcome::Registered);
+        let slug = WorkspaceSlug::parse(name).expect("a slug");
+        let name = WorkspaceName::parse(name).expect("a name");
+        let workspace = NewWorkspace::of(&account, person.workspace, name, account.created_at);
+        let workspace = NewWorkspace { slug, ..workspace };
+        let registration = Registration { account, verified_at: None, workspace };
+        let outcome = self.users().register(&registration, None, &an_origin(&person.id)).await;
+        assert_eq!(outcome.expect("an account can be stored"), RegisterOutcome::Registered);
     }
 
     /// Registers somebody who has shown that their address is theirs.
@@ -569,9 +591,8 @@ impl TestDynamoDb {
 
 /// The table of accounts, and its audit log, by this client.
 pub fn users_by(client: Client) -> UsersTable {
-    let (audit_log, jobs) =
-        (AuditTable::new(client.clone(), "AuditTable"), JobsTable::new(client.clone(), "JobsTable"));
-    UsersTable::new(client, "UsersTable", audit_log, jobs)
+    let (audit_log, jobs) = (Table::new(client.clone(), "AuditTable"), Table::new(client.clone(), "JobsTable"));
+    UsersTable::new(Table::new(client, "UsersTable"), AuditTable(audit_log), JobsTable(jobs))
 }
 
 /// Reads a stream on from where it has come to.

@@ -25,7 +25,7 @@ pub fn tokens() -> TokenVerifier {
 /// Accepts these tokens for a function that would take API keys, too, and can't reach their table. With it there is
 /// [`TestDynamoDb::authenticator`].
 pub fn authenticator() -> Authenticator {
-    Authenticator::new(tokens(), ApiKeys::new(TestDynamoDb::unreachable(), "UsersTable"))
+    Authenticator::new(tokens(), ApiKeys(TestDynamoDb::unreachable_table("UsersTable")))
 }
 
 /// Signs tokens for tests.
@@ -203,7 +203,7 @@ impl RequestBuilder {
     pub async fn send_to(self, handler: &impl DeferringHandler) -> Answer {
         let mut request = parsed(&self.event.to_string());
         if let Some(time) = self.arriving_at {
-            request = request.arriving_at(time);
+            request.received_at = time;
         }
         let answer = answered(handler, request).await;
         if self.has_contract {

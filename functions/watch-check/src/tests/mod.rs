@@ -55,5 +55,5 @@ async fn check_server(server: Server) -> Check {
 
 /// The HTTP status of a check, or its error.
 fn outcome(check: &Check) -> Result<u16, &'static str> {
-    check.outcome.as_ref().map(|status| status.as_u16()).map_err(|error| error.class().as_str())
+    check.outcome.as_ref().map(|status| status.as_u16()).map_err(|error| error.class().into())
 }

@@ -1,6 +1,7 @@
 //! What is done, by its name.
 
-use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
+use strum::VariantArray as _;
 
 use crate::Invalid;
 
@@ -8,22 +9,11 @@ use crate::Invalid;
 macro_rules! actions {
     ($($(#[$doc:meta])* $action:ident = $name:literal,)+) => {
         /// What was done, by its name.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
+        #[derive(strum::Display, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+        #[strum(parse_err_ty = Invalid, parse_err_fn = no_action)]
         pub enum AuditAction {
-            $($(#[$doc])* $action,)+
-        }
-
-        impl AuditAction {
-            /// All actions.
-            pub const ALL: &[Self] = &[$(Self::$action,)+];
-
-            /// Its name.
-            pub const fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$action => $name,)+
-                }
-            }
+            $($(#[$doc])* #[strum(serialize = $name)] $action,)+
         }
     };
 }
@@ -110,19 +100,17 @@ actions! {
 }
 
 impl AuditAction {
-    /// Reads an action's name.
-    ///
-    /// # Errors
-    /// When there is no such action.
-    pub fn parse(name: &str) -> Result<Self, Invalid> {
-        let known = Self::ALL.iter().copied().find(|action| action.as_str() == name);
-        known.ok_or_else(|| Invalid::new("there is no such action"))
-    }
+    /// All actions.
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     /// What it is about: the part of its name before the dot.
     pub fn group(self) -> &'static str {
-        self.as_str().split('.').next().unwrap_or_default()
+        <&str>::from(self).split('.').next().unwrap_or_default()
     }
+}
+
+fn no_action(_: &str) -> Invalid {
+    Invalid::new("there is no such action")
 }
 
 #[cfg(test)]
@@ -132,8 +120,8 @@ mod tests {
     #[test]
     fn an_action_has_one_name_and_is_about_something() {
         for action in AuditAction::ALL {
-            assert_eq!(AuditAction::parse(action.as_str()), Ok(*action));
-            assert!(action.as_str().starts_with(&format!("{}.", action.group())));
+            assert_eq!(action.to_string().parse(), Ok(*action));
+            assert!(action.to_string().starts_with(&format!("{}.", action.group())));
         }
     }
 }

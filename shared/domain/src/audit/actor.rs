@@ -2,13 +2,12 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 
 use crate::{FullName, Invalid, KeyPrefix, UserId};
 
 /// Who acts. As text it is the id of a person, the prefix of an API key, `operator` or `linklet`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Actor {
     /// A person, in a session or by what they have had mailed.
@@ -67,8 +66,7 @@ impl fmt::Display for Actor {
 
 /// Who has changed something of which others are to hear. As text it is the id of the person, and behind it the prefix of the API key that
 /// they have used, if it was one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, SerializeDisplay, DeserializeFromStr)]
 pub struct Changer {
     /// The person; of an API key, its creator.
     pub user: UserId,
@@ -134,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changer_written_as_text_is_read_back_without_its_name() {
+    fn a_changer_written_from_text_is_read_back_without_its_name() {
         let (user, name) = (UserId::generate(), FullName::parse("Ada").ok());
         for key in [None, KeyPrefix::parse("sk_live_a1B2c3D4").ok()] {
             let changer = Changer { user, key, name: name.clone() };

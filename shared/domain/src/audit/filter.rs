@@ -19,7 +19,7 @@ impl ActionFilter {
     /// When no action is called so.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let group = || AuditAction::ALL.iter().map(|action| action.group()).find(|group| *group == text);
-        let filter = AuditAction::parse(text).ok().map(Self::One).or_else(|| group().map(Self::Group));
+        let filter = text.parse().ok().map(Self::One).or_else(|| group().map(Self::Group));
         filter.ok_or_else(|| {
             Invalid::new("action must be an action, such as member.removed, or what comes before its dot")
         })

@@ -10,7 +10,7 @@ mod subject;
 
 use crate::{
     CorrelationId, CountryCode, Event, EventDetail, EventId, IpHash, LinkEvent, LinkId, Timestamp, UrlDeleted, UserId,
-    WorkspaceId, validated::as_text,
+    WorkspaceId, validated::from_text,
 };
 
 pub use self::action::AuditAction;
@@ -172,7 +172,7 @@ impl AuditEntry {
             }
             EventDetail::JobFinished(finished) => {
                 let (actor, subject) = (finished.by.actor(), AuditSubject::Job(finished.job_id));
-                let ending = format!("{}: {}", finished.state.as_str(), finished.in_words());
+                let ending = format!("{}: {}", finished.state, finished.in_words());
                 (actor, AuditAction::JobFinished, subject, (Some(finished.work.in_words()), Some(ending)))
             }
             _ => return None,
@@ -184,10 +184,9 @@ impl AuditEntry {
     }
 }
 
-as_text!(Actor, actor => actor.to_string());
-as_text!(Changer, changer => changer.to_string());
-as_text!(AuditSubject, subject => subject.to_string());
-as_text!(AuditAction, action => action.as_str().to_owned());
+from_text!(Actor);
+from_text!(Changer);
+from_text!(AuditSubject);
 
 #[cfg(test)]
 mod tests {

@@ -2,13 +2,12 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 
 use crate::{Invalid, InvitationId, JobId, KeyPrefix, SessionId, ShortCode, TargetId, UserId, WorkspaceId};
 
 /// To whom or what something was done. As text it is its kind and its id.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum AuditSubject {
     /// A member of the workspace.

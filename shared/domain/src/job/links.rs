@@ -84,9 +84,8 @@ impl LinkTask {
                 (link.archived != archived).then(|| LinkPatch { archived: Some(archived), ..LinkPatch::default() })
             }
             Self::SetExpiry { expires_at } if availability.expires_at != *expires_at => {
-                if expires_at.is_some_and(|expiry| expiry <= now) {
-                    return Err(Invalid::new("expires_at must be in the future").in_field("expires_at"));
-                }
+                let is_past = expires_at.is_some_and(|expiry| expiry <= now);
+                Invalid::field_when("expires_at", is_past, "expires_at must be in the future")?;
                 Some(LinkPatch { expires_at: Some(*expires_at), ..LinkPatch::default() })
             }
             Self::SetExpiry { .. } => None,

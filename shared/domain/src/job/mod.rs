@@ -143,7 +143,7 @@ impl Job {
 }
 
 /// Where a job stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "lowercase")]
 pub enum JobState {
@@ -170,11 +170,6 @@ impl JobState {
     /// Whether nothing more happens to it.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Done | Self::Failed | Self::Cancelled)
-    }
-
-    /// Its name in the API and in items.
-    pub fn as_str(self) -> &'static str {
-        self.into()
     }
 }
 

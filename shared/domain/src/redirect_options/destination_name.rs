@@ -1,11 +1,10 @@
-use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 
 use crate::Invalid;
 use crate::validated::{Shape, readable, string_newtype};
 
 /// What statistics call a destination of a link with several: 1–30 characters.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct DestinationName(String);
 
 impl DestinationName {

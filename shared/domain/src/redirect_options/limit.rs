@@ -4,7 +4,7 @@ use crate::Invalid;
 
 /// How often a link may be followed by people: 1–1,000,000 times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "i64", into = "u32")]
+#[serde(try_from = "i64")]
 pub struct ClickLimit(u32);
 
 impl ClickLimit {
@@ -23,12 +23,6 @@ impl TryFrom<i64> for ClickLimit {
     fn try_from(number: i64) -> Result<Self, Invalid> {
         let limit = u32::try_from(number).ok().filter(|limit| (1..=Self::MOST).contains(limit));
         limit.map(Self).ok_or_else(|| Invalid::new("max_clicks must be a whole number from 1 to 1,000,000"))
-    }
-}
-
-impl From<ClickLimit> for u32 {
-    fn from(limit: ClickLimit) -> Self {
-        limit.0
     }
 }
 

@@ -65,22 +65,13 @@ impl Routing {
     /// # Errors
     /// When there are too many of them, or they are too large.
     pub fn of(rules: Vec<Rule>, variants: Vec<Variant>) -> Result<Option<Self>, RoutingRefused> {
-        let refused = |member: &str, sentence: &str| Err(Invalid::new(sentence).in_field(member).into());
-        if rules.len() > Self::MOST_RULES {
-            return refused("rules", "rules must be at most 10");
-        }
-        if !rules.iter().all(|rule| (1..=Rule::MOST_CONDITIONS).contains(&rule.conditions.len())) {
-            return refused("rules", "each of the rules must have 1–5 conditions");
-        }
-        if variants.len() > Self::MOST_VARIANTS {
-            return refused("variants", "variants must be at most 5");
-        }
-        if variants.iter().any(|variant| variant.weight == 0) || total(&variants) > 100 {
-            return refused(
-                "variants",
-                "each weight must be a whole percentage from 1 on, and all together at most 100",
-            );
-        }
+        const WEIGHTS: &str = "each weight must be a whole percentage from 1 on, and all together at most 100";
+        Invalid::field_when("rules", rules.len() > Self::MOST_RULES, "rules must be at most 10")?;
+        let fits = |rule: &Rule| (1..=Rule::MOST_CONDITIONS).contains(&rule.conditions.len());
+        Invalid::field_when("rules", !rules.iter().all(fits), "each of the rules must have 1–5 conditions")?;
+        Invalid::field_when("variants", variants.len() > Self::MOST_VARIANTS, "variants must be at most 5")?;
+        let has_no_weight = variants.iter().any(|variant| variant.weight == 0);
+        Invalid::field_when("variants", has_no_weight || total(&variants) > 100, WEIGHTS)?;
         if rules.is_empty() && variants.is_empty() {
             return Ok(None);
         }

@@ -188,7 +188,7 @@ impl From<Condition> for RawCondition {
             Condition::Device(platform) => ("device", None, name_of(&platform)),
             Condition::Browser(family) => ("browser", None, name_of(&family)),
             Condition::Language(language) => ("language", None, language),
-            Condition::Country(country) => ("country", None, country.into()),
+            Condition::Country(country) => ("country", None, country.to_string()),
             Condition::QueryParam { key, value } => ("query-param", Some(key), value),
             Condition::BeforeDate(end) => ("before-date", None, end.to_string()),
             Condition::AfterDate(start) => ("after-date", None, start.to_string()),

@@ -1,7 +1,8 @@
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
-use strum::EnumCount as _;
+use serde::Serialize;
+use serde_with::DeserializeFromStr;
+use strum::{EnumCount as _, EnumString, IntoStaticStr};
 
 use super::AudienceGroup;
 use crate::{Client, Invalid, Routing, Source, Visitor};
@@ -10,24 +11,35 @@ use crate::{Client, Invalid, Routing, Source, Visitor};
 ///
 /// A new one needs its place in [`Dimension::ALL`] and an arm in each method: counting, merging, storing, comparing and showing
 /// go through all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(into = "&'static str", try_from = "String")]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, DeserializeFromStr, EnumString, IntoStaticStr,
+)]
+#[serde(into = "&'static str")]
+#[strum(parse_err_ty = Invalid, parse_err_fn = no_dimension)]
 pub enum Dimension {
     /// The kind of device.
+    #[strum(serialize = "devices")]
     Device,
     /// The page that the click came from.
+    #[strum(serialize = "referers")]
     Referer,
     /// The country of the visitor.
+    #[strum(serialize = "countries")]
     Country,
     /// The browser or program.
+    #[strum(serialize = "browsers")]
     Browser,
     /// The operating system.
+    #[strum(serialize = "operating_systems")]
     OperatingSystem,
     /// Where the link has led, if it has several destinations.
+    #[strum(serialize = "destinations")]
     Destination,
     /// How the visitor came upon the link.
+    #[strum(serialize = "sources")]
     Source,
     /// The campaign that the visitor came with.
+    #[strum(serialize = "campaigns")]
     Campaign,
 }
 
@@ -46,16 +58,7 @@ impl Dimension {
 
     /// The name of a breakdown by this, in rows and in answers.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Device => "devices",
-            Self::Referer => "referers",
-            Self::Country => "countries",
-            Self::Browser => "browsers",
-            Self::OperatingSystem => "operating_systems",
-            Self::Destination => "destinations",
-            Self::Source => "sources",
-            Self::Campaign => "campaigns",
-        }
+        self.into()
     }
 
     /// What answers call one value of this.
@@ -87,32 +90,21 @@ impl Dimension {
     /// The value of a click, or `None` if it has none. Never empty, since DynamoDB has no empty names.
     pub fn value<'a>(self, visitor: &'a Visitor, client: &'a Client) -> Option<Cow<'a, str>> {
         let value = match self {
-            Self::Device => client.device.as_str(),
+            Self::Device => client.device.into(),
             Self::Referer => page(visitor.referer.as_deref()?),
             Self::Country => visitor.country.as_ref().map_or("unknown", |country| country.as_str()),
             Self::Browser => &client.browser,
             Self::OperatingSystem => &client.os,
             Self::Destination => visitor.destination.as_ref()?.as_str(),
-            Self::Source => Source::of(visitor).as_str(),
+            Self::Source => Source::of(visitor).into(),
             Self::Campaign => return Some(visitor.campaign.as_ref()?.to_string().into()),
         };
         (!value.is_empty()).then_some(value.into())
     }
 }
 
-impl From<Dimension> for &'static str {
-    fn from(dimension: Dimension) -> Self {
-        dimension.name()
-    }
-}
-
-impl TryFrom<String> for Dimension {
-    type Error = Invalid;
-
-    fn try_from(name: String) -> Result<Self, Invalid> {
-        let known = Self::ALL.into_iter().find(|dimension| dimension.name() == name);
-        known.ok_or_else(|| Invalid::new("there is no such breakdown"))
-    }
+fn no_dimension(_: &str) -> Invalid {
+    Invalid::new("there is no such breakdown")
 }
 
 /// A referrer without query and fragment, which tell pages apart less than people, cut to 100 bytes.

@@ -97,11 +97,6 @@ impl Interval {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         text.parse().map_err(|_| Invalid::new("interval must be 'day' or 'hour'"))
     }
-
-    /// The interval as the API spells it.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
 }
 
 /// A point of a timeline.

@@ -6,9 +6,9 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 
-use crate::{ClickId, Day, Invalid, validated::as_text};
+use crate::{ClickId, Day, Invalid, validated::from_text};
 
 /// A part of a day that was split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,8 +45,7 @@ impl fmt::Display for Part {
 /// What is counted by itself: a day, or a part of one. As text it is `2026-03-02` or `2026-03-02#a`.
 ///
 /// All slices of a day follow one another, the day itself first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct DaySlice {
     /// The day.
     pub day: Day,
@@ -86,7 +85,7 @@ impl fmt::Display for DaySlice {
     }
 }
 
-as_text!(DaySlice, slice => slice.to_string());
+from_text!(DaySlice);
 
 #[cfg(test)]
 mod tests {

@@ -254,7 +254,7 @@ impl FromStr for HashBudget {
 }
 
 /// Whose hashes are counted together. A flood of strangers uses up its own budget only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::Display)]
 #[strum(serialize_all = "lowercase")]
 pub enum HashFor {
     /// Whoever isn't known.
@@ -263,13 +263,6 @@ pub enum HashFor {
     Known,
     /// Who follows links with passwords, or gives links theirs.
     Links,
-}
-
-impl HashFor {
-    /// The name, as table keys contain it.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
 }
 
 /// Whose hashes are computed. Of the budget of their class, their [network](HashBudget::per_network) and their

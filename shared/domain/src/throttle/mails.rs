@@ -29,7 +29,7 @@ impl Correspondent {
 }
 
 /// What of mails is counted, each by itself: who has just confirmed an address can have a token for a new password mailed at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
 #[strum(serialize_all = "kebab-case")]
 pub enum MailCount {
     /// Tokens for new passwords that a mailbox gets.
@@ -54,11 +54,6 @@ pub enum MailCount {
 }
 
 impl MailCount {
-    /// The count's name, as table keys contain it.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
     /// How many there may be.
     pub fn limit(self) -> MailLimit {
         match self {

@@ -1,4 +1,4 @@
-use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use url::Url;
 
 use crate::{Invalid, TargetUrl, normalized_url::normalize_host_and_path, validated::string_newtype};
@@ -8,8 +8,7 @@ use crate::{Invalid, TargetUrl, normalized_url::normalize_host_and_path, validat
 /// Scheme and host are lower case, the host in ASCII (Punycode). The host's trailing dot, default port, fragment and trailing
 /// slashes are removed, except the slash of an empty path. Percent-encoding is upper case. The query is kept otherwise, since
 /// the response may depend on each parameter.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct CanonicalUrl(String);
 
 impl CanonicalUrl {
@@ -27,9 +26,8 @@ impl CanonicalUrl {
             normalized.set_fragment(None);
         }
         let canonical = normalized.map_or_else(|| url.as_str().to_owned(), String::from);
-        if canonical.len() > Self::MAX_LENGTH {
-            return Err(Invalid::new("url must have at most 2,048 bytes when it is percent-encoded"));
-        }
+        let is_too_long = canonical.len() > Self::MAX_LENGTH;
+        Invalid::when(is_too_long, "url must have at most 2,048 bytes when it is percent-encoded")?;
         let canonical = Self(canonical);
         Host::parse(canonical.host_text().as_str())?;
         Ok(canonical)
@@ -55,8 +53,7 @@ string_newtype!(CanonicalUrl);
 /// The host of a monitored URL, without port: lower case, in ASCII (Punycode), without trailing dot.
 ///
 /// At most one check per host runs at a time, whatever the port, to limit the load on the server.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct Host(String);
 
 impl Host {

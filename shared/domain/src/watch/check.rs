@@ -84,47 +84,43 @@ impl CheckOutcome {
     }
 }
 
-/// Why a check got no HTTP status.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
+/// Why a check got no HTTP status. Stored results have its number, so numbers stay what they are, and below those of statuses.
+#[repr(u16)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::FromRepr, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum CheckError {
     /// The host name could not be resolved.
-    Dns,
+    Dns = 1,
     /// No TCP connection could be opened.
-    Connect,
+    Connect = 2,
     /// The TLS handshake failed for a reason that has no class of its own.
-    Tls,
+    Tls = 3,
     /// The certificate doesn't lead to a trusted authority, mostly since the server doesn't send the certificates between.
-    TlsChain,
+    TlsChain = 9,
     /// The certificate isn't valid any more, or not yet.
-    TlsExpired,
+    TlsExpired = 10,
     /// The certificate is for other names.
-    TlsName,
+    TlsName = 11,
     /// The certificate is invalid in another way, such as revoked.
-    TlsCertificate,
+    TlsCertificate = 12,
     /// The server speaks no TLS, or no version or cipher of it that is still safe.
-    TlsProtocol,
+    TlsProtocol = 13,
     /// The attempt timed out.
-    Timeout,
+    Timeout = 4,
     /// An address of the host is not public, so no request was sent.
-    NotPublic,
+    NotPublic = 5,
     /// The URL's port may not be fetched, so no request was sent.
-    PortNotAllowed,
+    PortNotAllowed = 6,
     /// The target redirects more often than is followed.
-    TooManyRedirects,
+    TooManyRedirects = 7,
     /// A redirect's location is not an http or https URL, or is the shortener itself.
-    InvalidRedirect,
+    InvalidRedirect = 8,
     /// Any other error, such as a response that is not HTTP.
-    Other,
+    Other = 0,
 }
 
 impl CheckError {
-    /// The error's name in the API.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
     /// Describes the error in words, as the last clause of a sentence about the target.
     pub fn describe(self) -> &'static str {
         match self {
@@ -210,7 +206,7 @@ mod tests {
             CheckError::InvalidRedirect,
             CheckError::Other,
         ] {
-            assert_eq!(serde_json::to_value(error).unwrap(), error.as_str());
+            assert_eq!(serde_json::to_value(error).unwrap(), <&str>::from(error));
         }
     }
 

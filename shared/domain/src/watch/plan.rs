@@ -82,8 +82,7 @@ mod tests {
 
     fn planned_by(call: &str, seconds: u8, places: u8) -> Vec<PlannedTick> {
         let correlation_id = CorrelationId::parse("call-1").unwrap();
-        let (interval, places) =
-            (CheckInterval::from_seconds(seconds).unwrap(), Concurrency::try_from(places).unwrap());
+        let (interval, places) = (CheckInterval::try_from(seconds).unwrap(), Concurrency::try_from(places).unwrap());
         PlannedTick::planned_by(at(call), &correlation_id, interval, places).collect()
     }
 

@@ -78,9 +78,8 @@ impl Reach {
         let canonical = CanonicalUrl::of(url)?;
         // What can't be parsed has failed before.
         let Ok(url) = Url::parse(canonical.as_str()) else { return Ok(()) };
-        if !url.port_or_known_default().is_some_and(Self::allows_port) {
-            return Err(Invalid::new("url must have port 80, 443 or one from 1024 on to be monitored"));
-        }
+        let allows_port = url.port_or_known_default().is_some_and(Self::allows_port);
+        Invalid::unless(allows_port, "url must have port 80, 443 or one from 1024 on to be monitored")?;
         let is_allowed = match url.host() {
             Some(Host::Domain(name)) => self == Self::PublicAndLoopback || !is_localhost(name),
             Some(Host::Ipv4(address)) => self.allows(address.into()),

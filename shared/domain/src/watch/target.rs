@@ -1,4 +1,5 @@
 use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use sha2::{Digest, Sha256};
 
 use super::{CanonicalUrl, HostShard, TargetMark};
@@ -8,8 +9,7 @@ use crate::{ALPHABET, Invalid, TargetUrl, Timestamp, UserId, WorkspaceId, valida
 ///
 /// The 21 are 120 bits of a SHA-256 of workspace and canonical URL. So a URL has one target per workspace, and its id can be
 /// computed without a lookup.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct TargetId(String);
 
 impl TargetId {
@@ -55,11 +55,9 @@ impl TargetId {
         let mut digits = text.strip_prefix(Self::PREFIX).unwrap_or_default().chars();
         let has_shard = digits.next().and_then(HostShard::parse).is_some();
         let rest = digits.as_str();
-        if has_shard && rest.len() == Self::DIGITS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("a target's id is t_, a digit of 0-9 and a-f, and 21 characters of 0-9, A-Z and a-z"))
-        }
+        let is_id = has_shard && rest.len() == Self::DIGITS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        Invalid::unless(is_id, "a target's id is t_, a digit of 0-9 and a-f, and 21 characters of 0-9, A-Z and a-z")?;
+        Ok(Self(text.to_owned()))
     }
 
     /// The digit of the host shard in which the target is stored and checked.
@@ -103,8 +101,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// A new target: pending, not registered, without watchers. Until [`Self::in_workspace_of`] says otherwise, its owner is the
-    /// creator as well.
+    /// A new target: pending, not registered, without watchers. Its owner is the creator of its
+    /// workspace as well, unless that is changed.
     ///
     /// # Errors
     /// When the URL has no canonical form: see [`CanonicalUrl::of`].
@@ -129,16 +127,10 @@ impl Target {
     pub fn mark(&self) -> TargetMark {
         TargetMark::of(&self.id, self.created_at)
     }
-
-    /// The target in a workspace that this person has created.
-    #[must_use]
-    pub fn in_workspace_of(self, creator: UserId) -> Self {
-        Self { workspace_creator: creator, ..self }
-    }
 }
 
 /// Whether a target is up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::Display, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum TargetStatus {
@@ -148,13 +140,6 @@ pub enum TargetStatus {
     Up,
     /// Checks have failed in two ticks in a row, and in all ticks since.
     Down,
-}
-
-impl TargetStatus {
-    /// The status's name in the API.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
 }
 
 #[cfg(test)]

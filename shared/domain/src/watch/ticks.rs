@@ -154,21 +154,10 @@ impl From<CheckPartition> for PartitionMessage {
 ///
 /// Each of these divides a minute, the interval at which the scheduler invokes the planning function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "u8", into = "u8")]
+#[serde(try_from = "u8")]
 pub struct CheckInterval(u8);
 
 impl CheckInterval {
-    /// An interval of 10, 15, 20, 30 or 60 seconds.
-    ///
-    /// # Errors
-    /// When `seconds` is any other number.
-    pub fn from_seconds(seconds: u8) -> Result<Self, Invalid> {
-        match seconds {
-            10 | 15 | 20 | 30 | 60 => Ok(Self(seconds)),
-            _ => Err(Invalid::new("the check interval must be 10, 15, 20, 30 or 60 seconds")),
-        }
-    }
-
     /// The interval in seconds.
     pub fn seconds(self) -> u8 {
         self.0
@@ -190,13 +179,10 @@ impl TryFrom<u8> for CheckInterval {
     type Error = Invalid;
 
     fn try_from(seconds: u8) -> Result<Self, Self::Error> {
-        Self::from_seconds(seconds)
-    }
-}
-
-impl From<CheckInterval> for u8 {
-    fn from(interval: CheckInterval) -> Self {
-        interval.0
+        match seconds {
+            10 | 15 | 20 | 30 | 60 => Ok(Self(seconds)),
+            _ => Err(Invalid::new("the check interval must be 10, 15, 20, 30 or 60 seconds")),
+        }
     }
 }
 
@@ -204,7 +190,7 @@ impl FromStr for CheckInterval {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::from_seconds(text.parse().unwrap_or_default())
+        Self::try_from(text.parse::<u8>().unwrap_or_default())
     }
 }
 
@@ -220,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_minute_has_a_tick_per_interval() {
-        let interval = CheckInterval::from_seconds(15).unwrap();
+        let interval = CheckInterval::try_from(15).unwrap();
         let minute = Timestamp::parse("2026-03-02T14:05:00Z").unwrap();
         let seconds = |moment| -> Vec<String> {
             interval.slots_of_minute(moment).map(|slot| slot.to_string()[11..19].to_owned()).collect()
@@ -234,10 +220,10 @@ mod tests {
 
     #[test]
     fn only_intervals_that_divide_a_minute_are_accepted() {
-        let accepted: Vec<_> = (0..=u8::MAX).filter(|seconds| CheckInterval::from_seconds(*seconds).is_ok()).collect();
+        let accepted: Vec<_> = (0..=u8::MAX).filter(|seconds| CheckInterval::try_from(*seconds).is_ok()).collect();
 
         assert_eq!(accepted, INTERVALS);
-        assert_eq!("15".parse(), CheckInterval::from_seconds(15));
+        assert_eq!("15".parse(), CheckInterval::try_from(15));
         for refused in ["", "0", "15s", "-15", "1000"] {
             assert!(refused.parse::<CheckInterval>().is_err(), "{refused}");
         }
@@ -288,7 +274,7 @@ mod tests {
         /// However the minutes are called, a tick begins when the one before is over.
         #[test]
         fn a_tick_begins_when_the_one_before_is_over(minute in 0_i64..100_000, choice in 0_usize..5) {
-            let interval = CheckInterval::from_seconds(INTERVALS[choice]).unwrap();
+            let interval = CheckInterval::try_from(INTERVALS[choice]).unwrap();
             let slots: Vec<_> = (minute..minute + 3)
                 .flat_map(|minute| interval.slots_of_minute(Timestamp::from_unix_seconds(minute * 60).unwrap()))
                 .collect();

@@ -15,7 +15,7 @@ pub struct Watcher {
 }
 
 /// Whether a link watches its target. Of two states from one moment, the greater one counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, strum::Display)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum WatcherState {
@@ -38,13 +38,6 @@ impl Watcher {
     /// Whether the link watches.
     pub fn is_watching(self) -> bool {
         self.state == WatcherState::Watching
-    }
-}
-
-impl WatcherState {
-    /// The state's name in the table.
-    pub fn as_str(self) -> &'static str {
-        self.into()
     }
 }
 

@@ -5,7 +5,7 @@
 
 mod item;
 
-use aws_sdk_dynamodb::{Client, operation::query::builders::QueryFluentBuilder, types::TransactWriteItem};
+use aws_sdk_dynamodb::{operation::query::builders::QueryFluentBuilder, types::TransactWriteItem};
 use linklet_domain::{ActionFilter, AuditEntry, AuditFilter, AuditLog, EventId};
 
 use self::item::{AuditItem, partition};
@@ -14,16 +14,11 @@ use crate::{Cursor, Page, RepositoryError, Result};
 
 /// The repository of audit logs: AuditTable.
 #[derive(Debug, Clone)]
-pub struct AuditTable(Table);
+pub struct AuditTable(pub Table);
 
 const PUT: &str = "write an entry of the audit log";
 
 impl AuditTable {
-    /// A repository for the table with this name.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
-    }
-
     /// Puts an entry. One with its key that is there already stays, as when an event is delivered again.
     ///
     /// # Errors
@@ -106,7 +101,7 @@ fn rows_at_once(filter: &AuditFilter, limit: usize) -> usize {
 fn filtered(query: QueryFluentBuilder, filter: &AuditFilter) -> QueryFluentBuilder {
     let actor = filter.actor.as_ref().map(|actor| ("#actor", "actor", "#actor = :actor", (":actor", text(actor))));
     let action = filter.action.map(|action| match action {
-        ActionFilter::One(action) => ("#action", "action", "#action = :action", (":action", text(action.as_str()))),
+        ActionFilter::One(action) => ("#action", "action", "#action = :action", (":action", text(&action))),
         ActionFilter::Group(group) => {
             ("#action", "action", "begins_with(#action, :action)", (":action", text(&format!("{group}."))))
         }

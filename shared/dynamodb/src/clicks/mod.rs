@@ -5,7 +5,7 @@ mod reading;
 
 use std::{collections::BTreeSet, ops::Range, time::Duration};
 
-use aws_sdk_dynamodb::{Client, operation::query::builders::QueryFluentBuilder};
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use linklet_domain::{Click, ClickId, LinkId, Spread, Timestamp, lifetimes};
 
 pub use self::item::Partition;
@@ -24,9 +24,9 @@ pub struct ClicksTable {
 }
 
 impl ClicksTable {
-    /// The table with this name.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self { table: Table { client, name: name.into() }, kept_for: lifetimes::RAW_CLICKS }
+    /// A repository for this table.
+    pub fn new(table: Table) -> Self {
+        Self { table, kept_for: lifetimes::RAW_CLICKS }
     }
 
     /// Has DynamoDB delete new clicks so long after they happened.

@@ -11,7 +11,6 @@
 pub(crate) mod item;
 mod marks;
 
-use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{
     Changer, Job, JobFailure, JobId, JobProgress, JobState, Run, Timestamp, Work, WorkId, WorkspaceId,
@@ -31,7 +30,7 @@ use crate::{Cursor, Page, RepositoryError, Result};
 
 /// The repository of jobs: JobsTable.
 #[derive(Debug, Clone)]
-pub struct JobsTable(Table);
+pub struct JobsTable(pub Table);
 
 /// How far a step has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,11 +66,6 @@ enum Refused {
 }
 
 impl JobsTable {
-    /// A repository for the table with this name.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
-    }
-
     /// Stores a new job, which runs at once if no other does. Returns it as it is then; `None` if it [finds no place](Job::finds_place).
     ///
     /// # Errors
@@ -313,7 +307,7 @@ impl JobsTable {
     fn ended(&self, run: &Run<'_>, end: &JobEnd<'_>) -> Result<Write<'_>> {
         let mut values = progress_values(END, end.progress)?;
         values.extend([
-            ("state".to_owned(), text(end.state.as_str())),
+            ("state".to_owned(), text(&end.state)),
             ("ended_at".to_owned(), text(&end.at)),
             ("ttl".to_owned(), number(&kept_until(end.at))),
         ]);
@@ -361,7 +355,7 @@ fn step_values(run: &Run<'_>) -> [(&'static str, AttributeValue); 4] {
 }
 
 fn named((name, state): (&'static str, JobState)) -> (&'static str, AttributeValue) {
-    (name, text(state.as_str()))
+    (name, text(&state))
 }
 
 /// The attributes that say what a job has done.

@@ -14,7 +14,7 @@ impl LinksTable {
         const OPERATION: &str = "look up a code in another case";
         let found = self.0.get_with::<CaseAliasItem>(OPERATION, case_alias_key(code), Consistency::Eventual).await?;
         match found.filter(|fold| fold.short_code != *code) {
-            Some(fold) => self.exact_target(&fold.short_code).await,
+            Some(fold) => self.target_by(&fold.short_code, Consistency::Eventual).await,
             None => Ok(None),
         }
     }

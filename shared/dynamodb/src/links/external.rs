@@ -11,51 +11,41 @@ use super::LinksTable;
 use super::item::{ExternalIdItem, external_id_key};
 use crate::{Result, item::text, write::ACTION};
 
-/// What is known of an external id.
-enum ClaimStatus {
-    /// No link has it, and this is its entry, if one is left.
-    Free(Option<ExternalIdItem>),
-    /// A link has it.
-    Taken(Box<Link>),
-}
-
 impl LinksTable {
     /// The link of a workspace with an external id, by strongly consistent reads.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn with_external_id(&self, workspace: &WorkspaceId, id: &ExternalId) -> Result<Option<Link>> {
-        Ok(match self.claim_status(workspace, id).await? {
-            ClaimStatus::Taken(link) => Some(*link),
-            ClaimStatus::Free(_) => None,
-        })
+        Ok(self.entry_of(workspace, id).await?.and_then(|(_, link)| link))
     }
 
-    async fn claim_status(&self, workspace: &WorkspaceId, id: &ExternalId) -> Result<ClaimStatus> {
-        const OPERATION: &str = "look up an external id";
-        let key = external_id_key(workspace, id);
-        let Some(entry) = self.0.get::<ExternalIdItem>(OPERATION, key).await? else {
-            return Ok(ClaimStatus::Free(None));
+    /// The entry of an external id, if there is one, and the link that has the id.
+    async fn entry_of(
+        &self,
+        workspace: &WorkspaceId,
+        id: &ExternalId,
+    ) -> Result<Option<(ExternalIdItem, Option<Link>)>> {
+        let found = self.0.get::<ExternalIdItem>("look up an external id", external_id_key(workspace, id)).await?;
+        let Some(entry) = found else { return Ok(None) };
+        let has_it =
+            |link: &Link| link.id().generation == entry.generation && link.metadata.external_id.as_ref() == Some(id);
+        let link = match self.find(&entry.short_code).await? {
+            Some(Record::Link(link)) if has_it(&link) => Some(link),
+            _ => None,
         };
-        Ok(match self.find(&entry.short_code).await? {
-            Some(Record::Link(link))
-                if link.id().generation == entry.generation && link.metadata.external_id.as_ref() == Some(id) =>
-            {
-                ClaimStatus::Taken(Box::new(link))
-            }
-            _ => ClaimStatus::Free(Some(entry)),
-        })
+        Ok(Some((entry, link)))
     }
 
     /// The action that gives a link its external id, unless a concurrent request takes it; `None` if another link has it.
     pub(super) async fn claim_external_id(&self, link: &Link, id: &ExternalId) -> Result<Option<TransactWriteItem>> {
         let workspace = &link.identity.workspace;
         let entry = ExternalIdItem::new(workspace, link.id(), id);
-        match self.claim_status(workspace, id).await? {
-            ClaimStatus::Taken(_) => Ok(None),
-            ClaimStatus::Free(None) => self.0.put_new(&entry).map(Some),
+        match self.entry_of(workspace, id).await? {
+            Some((_, Some(_))) => Ok(None),
+            None => self.0.put_new(&entry).map(Some),
             // Each entry has a claim of its own, so it is the one that was read and not a later one of the same link.
-            ClaimStatus::Free(Some(stale)) => {
+            Some((stale, None)) => {
                 self.0.put_if(&entry, "claim = :stale", Some((":stale", text(&stale.claim)))).map(Some)
             }
         }

@@ -55,14 +55,11 @@ impl LinksTable {
         self.reader(Self::BY_WORKSPACE, range, link_of)
     }
 
-    /// Reads these links, up to 100, and keeps their order. One that has gone since it was found is left out.
+    /// Reads these links, and keeps their order. One that has gone since it was found is left out.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn with_ids(&self, ids: &[LinkId]) -> Result<Vec<Link>> {
-        if ids.is_empty() {
-            return Ok(Vec::new());
-        }
         let keys = ids.iter().map(|id| link_key(&id.code)).collect();
         let mut links = HashMap::with_capacity(ids.len());
         for item in self.0.batch_get(OPERATION, keys, false, None).await? {

@@ -13,7 +13,7 @@ mod ownership;
 mod reuse;
 mod uses;
 
-use aws_sdk_dynamodb::{Client, types::AttributeValue};
+use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_domain::{Link, Record, RedirectTarget, ShortCode, SortOrder, WorkspaceId};
 
 pub use self::edit::{EditContext, EditOutcome};
@@ -30,7 +30,7 @@ use crate::{Consistency, Cursor, Page, Result};
 
 /// The repository of links: LinksTable.
 #[derive(Debug, Clone)]
-pub struct LinksTable(Table);
+pub struct LinksTable(pub Table);
 
 /// The outcome of creating a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,11 +47,6 @@ pub enum CreateOutcome {
 
 impl LinksTable {
     const BY_WORKSPACE: &str = "by-workspace";
-
-    /// A repository for the table with this name.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
-    }
 
     /// Opens a connection to DynamoDB ahead of the first request, since the TLS handshake is the largest part of a first call.
     /// It reads a key that can't exist.
@@ -70,7 +65,7 @@ impl LinksTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn redirect_target(&self, code: &ShortCode) -> Result<Option<Record<RedirectTarget>>> {
-        match self.exact_target(code).await? {
+        match self.target_by(code, Consistency::Eventual).await? {
             None => Box::pin(self.in_another_case(code)).await,
             found => Ok(found),
         }
@@ -82,10 +77,6 @@ impl LinksTable {
     /// When DynamoDB can't be reached.
     pub async fn current_target(&self, code: &ShortCode) -> Result<Option<Record<RedirectTarget>>> {
         self.target_by(code, Consistency::Strong).await
-    }
-
-    async fn exact_target(&self, code: &ShortCode) -> Result<Option<Record<RedirectTarget>>> {
-        self.target_by(code, Consistency::Eventual).await
     }
 
     async fn target_by(&self, code: &ShortCode, consistency: Consistency) -> Result<Option<Record<RedirectTarget>>> {

@@ -4,7 +4,7 @@ mod item;
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::{Client, operation::query::builders::QueryFluentBuilder};
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use linklet_domain::{EventId, Notification, NotificationKind, NotificationStatus, Timestamp, UserId, lifetimes};
 use uuid::Uuid;
 
@@ -15,7 +15,7 @@ use crate::{Cursor, Page, Result};
 
 /// The repository of notifications: NotificationsTable.
 #[derive(Debug, Clone)]
-pub struct NotificationsTable(Table);
+pub struct NotificationsTable(pub Table);
 
 /// A lease on a notification: only the holder delivers it until the claim expires.
 ///
@@ -58,11 +58,6 @@ pub struct Feed {
 }
 
 impl NotificationsTable {
-    /// A repository for the table with this name.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
-    }
-
     /// Deletes all notifications of a person.
     ///
     /// # Errors

@@ -128,8 +128,8 @@ impl StatsTable {
     /// When DynamoDB can't be reached.
     pub async fn load(&self, works: &[DayWork<'_>]) -> Result<Vec<Loaded>> {
         let keys: BTreeSet<Key> = works.iter().flat_map(keys_of).collect();
-        let found = self.items_of(LOAD, keys.into_iter().collect(), true).await?;
-        let mut by_key: HashMap<Key, Item> = found.map(|item| (key_of(&item), item)).collect();
+        let found = self.table.batch_get(LOAD, keys.into_iter().collect(), true, None).await?;
+        let mut by_key: HashMap<Key, Item> = found.into_iter().map(|item| (key_of(&item), item)).collect();
         works.iter().map(|work| loaded(work, &mut by_key)).collect()
     }
 

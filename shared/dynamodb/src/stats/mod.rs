@@ -17,7 +17,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{CancellationReason, TransactWriteItem};
@@ -45,8 +44,10 @@ const DAY: Duration = Duration::from_secs(86_400);
 /// The table of statistics.
 #[derive(Debug, Clone)]
 pub struct StatsTable {
-    table: Table,
-    split_from: usize,
+    /// Where they are.
+    pub table: Table,
+    /// At how many new clicks at once a day is split.
+    pub split_from: usize,
 }
 
 /// A milestone that a link has reached.
@@ -86,18 +87,9 @@ pub enum CommitOutcome {
 }
 
 impl StatsTable {
-    /// Maximum number of items in a BatchGetItem (DynamoDB's limit).
-    const MAX_BATCH: usize = 100;
-
-    /// The table with this name.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self { table: Table { client, name: name.into() }, split_from: Self::SPLIT_FROM }
-    }
-
-    /// Has days split that get so many new clicks at once.
-    #[must_use]
-    pub fn splitting_from(self, clicks: usize) -> Self {
-        Self { split_from: clicks, ..self }
+    /// A repository for this table.
+    pub fn new(table: Table) -> Self {
+        Self { table, split_from: Self::SPLIT_FROM }
     }
 
     async fn transact(&self, operation: &'static str, actions: Vec<TransactWriteItem>) -> Result<CommitOutcome> {
@@ -147,7 +139,7 @@ impl StatsTable {
     ) -> Result<(BTreeMap<Day, DayStats>, Day)> {
         const OPERATION: &str = "read days back";
         /// As many days as one request reads the parts of.
-        const SPLIT_DAYS: usize = StatsTable::MAX_BATCH / Part::COUNT as usize;
+        const SPLIT_DAYS: usize = Table::MAX_BATCH / Part::COUNT as usize;
         let [first, last] = [days.start(), days.end()].map(|day| day_sort_key(*day));
         let query = self.table.query(&partition(link), SortKeys::Between(&first, &last)).scan_index_forward(false);
         let (mut answers, mut rows) = (self.table.query_answers(OPERATION, query), Rows::default());
@@ -166,7 +158,7 @@ impl StatsTable {
                 break;
             }
             let parts = days.iter().flat_map(|day| DaySlice::parts_of(*day)).map(|part| slice_key(link, part));
-            let parts: Vec<Item> = self.items_of(OPERATION, parts.collect(), false).await?.collect();
+            let parts = self.table.batch_get(OPERATION, parts.collect(), false, None).await?;
             budget.give_back(parts.iter().map(size).sum());
             parts.into_iter().try_for_each(|part| rows.add(OPERATION, part))?;
         }
@@ -192,22 +184,10 @@ impl StatsTable {
         let mut rows = read_rows(operation, self.table.query_all(operation, query, usize::MAX).await?)?;
         let split = rows.slices.iter().filter(|(_, counted)| counted.is_split);
         let parts = split.flat_map(|(slice, _)| DaySlice::parts_of(slice.day)).map(|part| slice_key(link, part));
-        for part in self.items_of(operation, parts.collect(), consistent).await? {
+        for part in self.table.batch_get(operation, parts.collect(), consistent, None).await? {
             rows.add(operation, part)?;
         }
         Ok(rows)
-    }
-
-    /// Reads any number of items, in any order.
-    async fn items_of(
-        &self,
-        operation: &'static str,
-        keys: Vec<Key>,
-        consistent: bool,
-    ) -> Result<impl Iterator<Item = Item>> {
-        let chunks = keys.chunks(Self::MAX_BATCH);
-        let chunks = chunks.map(|keys| self.table.batch_get(operation, keys.to_vec(), consistent, None));
-        Ok(futures_util::future::try_join_all(chunks).await?.into_iter().flatten())
     }
 
     /// Deletes a link's statistics, and marks it so that nothing more is counted for it. Repeating it changes nothing.

@@ -109,12 +109,8 @@ impl StatsTable {
     /// When DynamoDB can't be reached.
     pub async fn totals(&self, workspace: &WorkspaceId, links: &[LinkId]) -> Result<HashMap<LinkId, LinkClicks>> {
         const OPERATION: &str = "read totals";
-        let mut totals = HashMap::with_capacity(links.len());
-        for batch in links.chunks(Self::MAX_BATCH) {
-            let keys = batch.iter().map(|link| total_key(workspace, link)).collect();
-            totals.extend(read_totals(OPERATION, self.table.batch_get(OPERATION, keys, false, None).await?)?);
-        }
-        Ok(totals)
+        let keys = links.iter().map(|link| total_key(workspace, link)).collect();
+        read_totals(OPERATION, self.table.batch_get(OPERATION, keys, false, None).await?)
     }
 
     /// Reads the clicks of all links of a workspace, for sorting by them; `None` if they are more than one request may read.

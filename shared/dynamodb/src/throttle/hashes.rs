@@ -20,17 +20,17 @@ use crate::write::{Outcome, Write};
 /// What this environment has seen last of a second, by class. Counters only rise, so what has no room there has none in the table. During
 /// a flood, this spares DynamoDB a write for each refusal.
 #[derive(Debug, Default)]
-pub(super) struct SeenSeconds(Mutex<HashMap<&'static str, (i64, Item)>>);
+pub(super) struct SeenSeconds(Mutex<HashMap<HashFor, (i64, Item)>>);
 
 impl SeenSeconds {
     fn have_room(&self, wanted: &Wanted) -> bool {
         let seconds = self.0.lock();
-        let seen = seconds.get(wanted.class.as_str()).filter(|(second, _)| *second == wanted.second);
+        let seen = seconds.get(&wanted.class).filter(|(second, _)| *second == wanted.second);
         seen.is_none_or(|(_, item)| wanted.fit(item))
     }
 
     fn remember(&self, wanted: &Wanted, item: Item) {
-        self.0.lock().insert(wanted.class.as_str(), (wanted.second, item));
+        self.0.lock().insert(wanted.class, (wanted.second, item));
     }
 }
 

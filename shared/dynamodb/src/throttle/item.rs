@@ -13,7 +13,7 @@ use crate::item::Key;
 
 /// `IP#<hash>`, `PERSON#<user id>` or `WORKSPACE#<id>` / `<route>`: the window of a subject on a route.
 pub(super) fn window_key(route: LimitedRoute, subject: &ThrottleSubject) -> Key {
-    Key::new(partition_of(subject), route.as_str())
+    Key::new(partition_of(subject), route.to_string())
 }
 
 fn partition_of(subject: &ThrottleSubject) -> String {
@@ -50,12 +50,12 @@ pub(super) fn account_partition(account: &AccountHash) -> String {
 
 /// `HASHES#<class>` / `<second>`: the hashes of a second.
 pub(super) fn hashes_key(class: HashFor, second: i64) -> Key {
-    Key::new(format!("HASHES#{}", class.as_str()), second.to_string())
+    Key::new(format!("HASHES#{class}"), second.to_string())
 }
 
 /// `MAIL#<hash>` / the count's name: mails of a kind to a mailbox, or by a person.
 pub(super) fn mails_key(whose: &Correspondent, count: MailCount) -> Key {
-    Key::new(format!("MAIL#{}", whose.as_str()), count.as_str())
+    Key::new(format!("MAIL#{}", whose.as_str()), count.to_string())
 }
 
 /// When an item can be deleted whose content means nothing from `over` on.

@@ -16,7 +16,6 @@ pub(crate) mod reads;
 
 use std::{sync::Arc, time::Duration};
 
-use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::Builder;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
@@ -84,9 +83,9 @@ impl ThrottleTable {
     /// Number of updates: usually one or two, and more if concurrent calls start a window between them.
     const TRIES: u32 = 6;
 
-    /// A repository for the table with this name.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self { table: Table { client, name: name.into() }, known: Arc::default(), seen: Arc::default() }
+    /// A repository for this table.
+    pub fn new(table: Table) -> Self {
+        Self { table, known: Arc::default(), seen: Arc::default() }
     }
 
     /// Counts so many calls at once, which the limit allows or refuses together. A limit is at least as many. The count is exact, also

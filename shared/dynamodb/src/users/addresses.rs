@@ -136,7 +136,7 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn choose_mail(&self, user: &UserId, choice: MailChoice, origin: &AuditContext) -> Result<bool> {
         const OPERATION: &str = "choose mail";
-        let entry = origin.of_person(user, AuditAction::AccountMailChanged).to(choice.as_str());
+        let entry = origin.of_person(user, AuditAction::AccountMailChanged).to(&choice);
         retry_on_conflict(OPERATION, async || {
             let found = self.0.get::<AddressItem>(OPERATION, address_key(user)).await?;
             let Some(item) = found.filter(|item| item.closed_at.is_none()) else { return Ok(Some(false)) };
@@ -150,8 +150,8 @@ impl UsersTable {
                 .0
                 .update(OPERATION, address_key(user), "SET mail = :mail")
                 .only_if(format!("attribute_exists(pk) AND attribute_not_exists(closed_at) AND ({is_as_read})"))
-                .values([(":mail", text(choice.as_str())), (":was", text(item.mail.as_str()))]);
-            let entry = entry.clone().from(item.mail.as_str());
+                .values([(":mail", text(&choice)), (":was", text(&item.mail))]);
+            let entry = entry.clone().from(&item.mail);
             let transaction = Transaction::new(OPERATION).and(update.action()?, None).and(self.entry(&entry)?, None);
             transaction.commit(&self.0.client, true).await
         })
@@ -167,23 +167,12 @@ impl UsersTable {
         retry_on_conflict(OPERATION, async || {
             // What is refused is about another address than the account's, and there is nothing to verify.
             Transaction::new(OPERATION)
-                .and(self.address_verification(user, email, origin.at)?, Some(()))
+                .and(self.address_change(user, email, AddressProof::Another, origin.at)?, Some(()))
                 .and(self.entry(&origin.of_person(user, AuditAction::AccountAddressVerified))?, Some(()))
                 .commit(&self.0.client, ())
                 .await
         })
         .await
-    }
-
-    /// The action of a transaction that records that a person has shown that this address is theirs. It is refused if the account
-    /// has another address, or was closed.
-    pub(super) fn address_verification(
-        &self,
-        user: &UserId,
-        email: &EmailAddress,
-        at: Timestamp,
-    ) -> Result<TransactWriteItem> {
-        self.address_change(user, email, AddressProof::Another, at)
     }
 
     /// The action of a transaction by which a person joins a workspace: it counts that, and is refused if the account has another name

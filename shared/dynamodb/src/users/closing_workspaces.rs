@@ -77,7 +77,7 @@ impl UsersTable {
             let mut transaction = Transaction::new(CLOSE);
             for key in membership_keys(&workspace.id, caller.user) {
                 let update = self.0.update(CLOSE, key, "SET closed_at = :at").only_if(IS_ACTIVE);
-                let update = update.value(":at", text(&closure.closed_at)).value(":role", text(Role::Admin.as_str()));
+                let update = update.value(":at", text(&closure.closed_at)).value(":role", text(&Role::Admin));
                 transaction = transaction.and(update.action()?, not_admin);
             }
             let transaction = transaction.and_each(self.session_lasts(caller)?, not_admin);
@@ -147,7 +147,7 @@ impl UsersTable {
             // Their own membership opens the workspace at once.
             for key in membership_keys(&workspace.id, caller.user) {
                 let update = self.0.update(RESTORE, key, "REMOVE closed_at").only_if(IS_ACTIVE);
-                transaction = transaction.and(update.value(":role", text(Role::Admin.as_str())).action()?, NONE);
+                transaction = transaction.and(update.value(":role", text(&Role::Admin)).action()?, NONE);
             }
             let entry = origin.in_workspace(
                 &workspace.id,

@@ -169,15 +169,11 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn workspaces_of(&self, user: &UserId) -> Result<Vec<(Membership, Workspace)>> {
         const OPERATION: &str = "list a person's workspaces";
-        /// As many as one BatchGetItem reads.
-        const BATCH: usize = 100;
         let memberships = self.memberships(user).await?;
+        let keys = memberships.iter().map(|membership| workspace_key(&membership.workspace)).collect();
         let mut workspaces = Vec::with_capacity(memberships.len());
-        for some in memberships.chunks(BATCH) {
-            let keys = some.iter().map(|membership| workspace_key(&membership.workspace)).collect();
-            for item in self.0.batch_get(OPERATION, keys, true, None).await? {
-                workspaces.push(from_item::<WorkspaceItem>(OPERATION, item)?.workspace);
-            }
+        for item in self.0.batch_get(OPERATION, keys, true, None).await? {
+            workspaces.push(from_item::<WorkspaceItem>(OPERATION, item)?.workspace);
         }
         let with_workspace = |membership: Membership| {
             let workspace = workspaces.iter().find(|workspace| workspace.id == membership.workspace).cloned();

@@ -9,7 +9,7 @@
 //!
 //! [`Invitations`] has only what mailing an invitation takes; [`UsersTable`] has all else.
 
-use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
     Account, AuditAction, AuditContext, AuditEntry, AuditSubject, EmailAddress, Invitation, InvitationId, Member,
     Membership, Role, SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId,
@@ -21,7 +21,7 @@ use super::item::{
 };
 use super::members::{HAS_ADMINS, IS_OPEN};
 use super::room::{INVITATIONS_MADE, most_made};
-use super::{ActiveSession, RegisterOutcome, Registration, TokenDelivery, UsersTable};
+use super::{ActiveSession, RegisterOutcome, TokenDelivery, UsersTable};
 use crate::Result;
 use crate::item::{Key, SortKeys, Table, number, text};
 use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
@@ -29,7 +29,7 @@ use crate::write::ACTION;
 
 /// The repository for mails about invitations: the items of UsersTable under workspaces' invitations and under tokens.
 #[derive(Debug, Clone)]
-pub struct Invitations(Table);
+pub struct Invitations(pub Table);
 
 /// The outcome of inviting somebody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,11 +96,6 @@ const FIND: &str = "find an invitation";
 const ACCEPT: &str = "accept an invitation";
 
 impl Invitations {
-    /// A repository for the table with this name.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
-    }
-
     /// Reads an invitation, if it is open.
     ///
     /// # Errors
@@ -156,7 +151,7 @@ impl UsersTable {
         let inviter = ActiveSession { user: &invitation.invited_by, session };
         let token = InvitationTokenItem::of(invitation, &invitation.token, false);
         let (action, subject) = (AuditAction::InvitationCreated, AuditSubject::Invitation(invitation.id));
-        let entry = origin.in_workspace(&invitation.workspace, action, subject).to(invitation.role.as_str());
+        let entry = origin.in_workspace(&invitation.workspace, action, subject).to(&invitation.role);
         let not_admin = Some(InviteOutcome::CallerNotAdmin);
         retry_on_conflict(OPERATION, async || {
             let Some(made) = self.made_in(&invitation.workspace).await? else { return Ok(not_admin) };
@@ -398,27 +393,6 @@ impl UsersTable {
         Ok(transaction.send(&self.0.client).await?.or(RegisterOutcome::Registered, conflict))
     }
 
-    /// Registers by a token that is the right to, in one transaction with its end.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn register_by(
-        &self,
-        token: &TokenHash,
-        registration: &Registration,
-        origin: &AuditContext,
-    ) -> Result<RegisterOutcome> {
-        const OPERATION: &str = "register by an invitation";
-        let Registration { account, verified_at, .. } = registration;
-        let transaction = self.and_account(Transaction::new(OPERATION), account, *verified_at, origin)?;
-        let used = self.used_up(invitation_token_key(token))?;
-        let transaction = transaction.and(used, RegisterOutcome::InvitationInvalid);
-        let (taken, conflict) = (RegisterOutcome::SlugTaken, RegisterOutcome::Conflict);
-        let workspace = registration.workspace();
-        let transaction = self.and_workspace(transaction, &workspace, taken, conflict, origin)?;
-        Ok(transaction.send(&self.0.client).await?.or(RegisterOutcome::Registered, conflict))
-    }
-
     /// Adds the rows of a new membership to a transaction.
     fn and_membership<T: Clone>(
         &self,
@@ -480,7 +454,7 @@ fn entry_of_withdrawal(origin: &AuditContext, invitation: &Invitation) -> AuditE
 fn entry_of_joining(origin: &AuditContext, invitation: &Invitation, account: &Account) -> AuditEntry {
     let subject = AuditSubject::Member(account.id);
     let joined = origin.in_workspace(&invitation.workspace, AuditAction::MemberJoined, subject);
-    joined.to(invitation.role.as_str())
+    joined.to(&invitation.role)
 }
 
 /// The condition that an invitation is the one that was read, and no later one for the same address.

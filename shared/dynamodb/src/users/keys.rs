@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
     ApiKey, AuditAction, AuditContext, AuditEntry, AuditSubject, KeyHash, KeyName, KeyPrefix, SessionId, Timestamp,
     UserId, WorkspaceId,
@@ -25,14 +25,9 @@ pub(super) const KEYS_AT_ONCE: usize = 10;
 
 /// The repository for authentication by API key: the items of UsersTable under the keys' hashes.
 #[derive(Debug, Clone)]
-pub struct ApiKeys(Table);
+pub struct ApiKeys(pub Table);
 
 impl ApiKeys {
-    /// A repository for the table with this name.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
-    }
-
     /// Reads the key with this hash. It may be expired.
     ///
     /// # Errors
@@ -309,14 +304,11 @@ impl UsersTable {
     /// Reads when these keys were last used. Only the items under the keys' hashes have this, so that a use costs one write.
     async fn last_uses(&self, rows: &[KeyItem]) -> Result<HashMap<KeyHash, Timestamp>> {
         const OPERATION: &str = "read the last uses of API keys";
-        const BATCH: usize = 100;
+        let keys = rows.iter().map(|row| api_key_key(&row.value.hash)).collect();
         let mut last_uses = HashMap::with_capacity(rows.len());
-        for batch in rows.chunks(BATCH) {
-            let keys = batch.iter().map(|row| api_key_key(&row.value.hash)).collect();
-            for item in self.0.batch_get(OPERATION, keys, false, Some("key_hash, last_used_at")).await? {
-                let LastUse { key_hash, last_used_at } = from_item(OPERATION, item)?;
-                last_uses.extend(last_used_at.map(|at| (key_hash, at)));
-            }
+        for item in self.0.batch_get(OPERATION, keys, false, Some("key_hash, last_used_at")).await? {
+            let LastUse { key_hash, last_used_at } = from_item(OPERATION, item)?;
+            last_uses.extend(last_used_at.map(|at| (key_hash, at)));
         }
         Ok(last_uses)
     }

@@ -109,7 +109,7 @@ impl UsersTable {
         let mut transaction = Transaction::new(LEAVE);
         for key in membership_keys(&workspace.id, user) {
             let delete = self.0.delete(LEAVE, key).only_if(is_as_read(&member));
-            transaction = transaction.and(delete.value(":role", text(member.role.as_str())).action()?, ());
+            transaction = transaction.and(delete.value(":role", text(&member.role)).action()?, ());
         }
         let transaction = match workspace.closure {
             None => {

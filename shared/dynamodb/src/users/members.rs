@@ -235,7 +235,7 @@ impl UsersTable {
     }
 
     fn role_check(&self, workspace: &WorkspaceId, user: &UserId, condition: &str) -> Result<TransactWriteItem> {
-        let is_admin = [(":role", text(Role::Admin.as_str()))];
+        let is_admin = [(":role", text(&Role::Admin))];
         self.0.check(workspace_member_key(workspace, user), condition, is_admin)
     }
 
@@ -246,14 +246,14 @@ impl UsersTable {
         };
         let update = self.0.update(ACTION, key, change).only_if(is_as_read(before));
         update
-            .values([(":role", text(before.role.as_str())), (":after", text(after.role.as_str()))])
+            .values([(":role", text(&before.role)), (":after", text(&after.role))])
             .values(after.paused_at.map(|at| (":at", text(&at))))
             .action()
     }
 
     fn member_deletion(&self, key: Key, member: &Member) -> Result<TransactWriteItem> {
         let delete = self.0.delete(ACTION, key).only_if(is_as_read(member));
-        delete.value(":role", text(member.role.as_str())).action()
+        delete.value(":role", text(&member.role)).action()
     }
 }
 
@@ -262,7 +262,7 @@ fn entry_of_removal(removal: &Removal<'_>, member: &Member) -> AuditEntry {
     let Removal { workspace, user, origin, .. } = removal;
     let action =
         if origin.actor == Actor::Person(**user) { AuditAction::MemberLeft } else { AuditAction::MemberRemoved };
-    origin.in_workspace(workspace, action, AuditSubject::Member(**user)).from(member.role.as_str())
+    origin.in_workspace(workspace, action, AuditSubject::Member(**user)).from(&member.role)
 }
 
 /// What the audit log says of a change of a membership.
@@ -275,8 +275,8 @@ fn entries_of_change(
     let entry = |action| origin.in_workspace(workspace, action, AuditSubject::Member(before.user));
     let resumed = before.paused_at != after.paused_at;
     let resumed = resumed.then(|| entry(AuditAction::MemberResumed));
-    let role = (before.role != after.role)
-        .then(|| entry(AuditAction::MemberRoleChanged).from(before.role.as_str()).to(after.role.as_str()));
+    let role =
+        (before.role != after.role).then(|| entry(AuditAction::MemberRoleChanged).from(&before.role).to(&after.role));
     resumed.into_iter().chain(role)
 }
 

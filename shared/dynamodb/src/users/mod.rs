@@ -21,10 +21,10 @@ mod sessions;
 mod workspace;
 mod workspaces;
 
-use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
-    Account, AuditAction, AuditContext, AuditEntry, EmailAddress, Member, Membership, Timestamp, UserId, WorkspaceId,
-    WorkspaceName, WorkspaceSlug,
+    Account, AuditAction, AuditContext, AuditEntry, EmailAddress, Membership, Timestamp, TokenHash, UserId,
+    WorkspaceId, WorkspaceSlug,
 };
 
 pub use self::addresses::{Mailbox, Profile};
@@ -32,7 +32,7 @@ pub use self::closing_workspaces::{CloseOutcome, RestoreOutcome};
 pub use self::creation::{CreateWorkspaceOutcome, NewWorkspace};
 pub use self::handovers::Removal;
 pub use self::invitations::{AcceptOutcome, Invitations, InviteOutcome, OpenInvitation, WithdrawOutcome};
-use self::item::{AddressItem, EmailItem, SlugItem, UserItem, email_key, slug_key, user_key};
+use self::item::{AddressItem, EmailItem, SlugItem, UserItem, email_key, invitation_token_key, slug_key, user_key};
 pub use self::item::{CreationAnswer, PendingAddress, SignIn};
 pub use self::keys::{ApiKeys, ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome};
 pub use self::leaving::LeaveEffect;
@@ -62,20 +62,8 @@ pub struct Registration {
     pub account: Account,
     /// When the person showed that the address is theirs, if they have.
     pub verified_at: Option<Timestamp>,
-    /// The account's membership in the new workspace.
-    pub membership: Membership,
-    /// The name of the new workspace.
-    pub workspace_name: WorkspaceName,
-    /// The slug of the new workspace.
-    pub workspace_slug: WorkspaceSlug,
-}
-
-impl Registration {
-    fn workspace(&self) -> NewWorkspace {
-        let creator = Member::of(&self.account, self.membership.role, self.membership.joined_at);
-        let (name, slug) = (self.workspace_name.clone(), self.workspace_slug.clone());
-        NewWorkspace { id: self.membership.workspace, name, slug, creator }
-    }
+    /// The account's new workspace.
+    pub workspace: NewWorkspace,
 }
 
 /// The outcome of a registration.
@@ -94,9 +82,9 @@ pub enum RegisterOutcome {
 }
 
 impl UsersTable {
-    /// A repository for the table with this name, whose changes have entries in this audit log.
-    pub fn new(client: Client, name: impl Into<String>, audit_log: AuditTable, jobs: JobsTable) -> Self {
-        Self(Table { client, name: name.into() }, audit_log, jobs)
+    /// A repository for this table, whose changes have entries in this audit log.
+    pub fn new(table: Table, audit_log: AuditTable, jobs: JobsTable) -> Self {
+        Self(table, audit_log, jobs)
     }
 
     /// The audit log, for what isn't changed here.
@@ -110,18 +98,25 @@ impl UsersTable {
         self.1.action(entry)
     }
 
-    /// Creates account, email address, workspace, slug and membership in one transaction.
+    /// Creates account, email address, workspace, slug and membership in one transaction, with the end of the token that is the right
+    /// to, if one is.
     ///
     /// # Errors
     /// When DynamoDB can't be reached. The SDK retries the transaction with the same client request token, so it is applied at
     /// most once.
-    pub async fn register(&self, registration: &Registration, origin: &AuditContext) -> Result<RegisterOutcome> {
+    pub async fn register(
+        &self,
+        registration: &Registration,
+        right: Option<&TokenHash>,
+        origin: &AuditContext,
+    ) -> Result<RegisterOutcome> {
         const OPERATION: &str = "register an account";
-        let Registration { account, verified_at, .. } = registration;
+        let Registration { account, verified_at, workspace } = registration;
+        let used = right.map(|token| self.used_up(invitation_token_key(token))).transpose()?;
         let transaction = self.and_account(Transaction::new(OPERATION), account, *verified_at, origin)?;
+        let transaction = transaction.and_each(used, RegisterOutcome::InvitationInvalid);
         let (taken, conflict) = (RegisterOutcome::SlugTaken, RegisterOutcome::Conflict);
-        let workspace = registration.workspace();
-        let transaction = self.and_workspace(transaction, &workspace, taken, conflict, origin)?;
+        let transaction = self.and_workspace(transaction, workspace, taken, conflict, origin)?;
         Ok(transaction.send(&self.0.client).await?.or(RegisterOutcome::Registered, conflict))
     }
 

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use aws_sdk_dynamodb::Client;
 use linklet_domain::{FullName, UserId};
 
 use super::UsersTable;
@@ -12,37 +11,15 @@ use crate::{RepositoryError, Result};
 
 /// The repository of people's names, which are beside what functions read that verify tokens.
 #[derive(Debug, Clone)]
-pub struct Names(Table);
+pub struct Names(pub Table);
 
 impl Names {
-    /// A repository for the table with this name.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
-    }
-
-    /// The names of these people, however many they are.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn all(&self, people: &BTreeSet<UserId>) -> Result<HashMap<UserId, FullName>> {
-        /// As many as one BatchGetItem reads.
-        const BATCH: usize = 100;
-        let mut names = HashMap::new();
-        for some in Vec::from_iter(people).chunks(BATCH) {
-            names.extend(self.names(some.iter().copied().collect()).await?);
-        }
-        Ok(names)
-    }
-
-    /// The names of these people, who are at most 100. Who has none, or no account, is left out.
+    /// The names of these people. Who has none, or no account, is left out.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn names(&self, people: BTreeSet<&UserId>) -> Result<HashMap<UserId, FullName>> {
         const OPERATION: &str = "look up names";
-        if people.is_empty() {
-            return Ok(HashMap::new());
-        }
         let keys = people.into_iter().map(address_key).collect();
         let mut names = HashMap::new();
         for item in self.0.batch_get(OPERATION, keys, false, None).await? {

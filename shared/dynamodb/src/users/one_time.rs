@@ -6,7 +6,7 @@
 //! [`OneTimeTokens`] makes tokens, and has only what that takes: it can neither read what an account has nor use a token.
 //! [`UsersTable`] uses them.
 
-use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
     AuditAction, AuditContext, EmailAddress, FamiliarNetwork, Task, TaskWork, Timestamp, TokenHash, UserId, lifetimes,
     reclaim::Reclaim,
@@ -27,7 +27,7 @@ use crate::write::ACTION;
 
 /// The repository for making one-time tokens.
 #[derive(Debug, Clone)]
-pub struct OneTimeTokens(Table);
+pub struct OneTimeTokens(pub Table);
 
 /// Whose a one-time token is, and when it was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,11 +52,6 @@ pub enum TokenDelivery {
 }
 
 impl OneTimeTokens {
-    /// A repository for the table with this name.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
-    }
-
     /// The account with this address, unless it was closed.
     ///
     /// # Errors
@@ -301,7 +296,7 @@ impl UsersTable {
             if person.address.email == *email {
                 let entry = origin.of_person(user, AuditAction::AccountAddressVerified);
                 transaction = transaction
-                    .and(self.address_verification(user, email, now)?, INVALID)
+                    .and(self.address_change(user, email, AddressProof::Another, now)?, INVALID)
                     .and(self.entry(&entry)?, None);
             } else if person.address.pending(now).is_some_and(|pending| pending.email == *email) {
                 let differences = Differences::shown(email, now);

@@ -1,6 +1,5 @@
 //! Where people get mail, and whether they are to hear of a workspace.
 
-use aws_sdk_dynamodb::Client;
 use linklet_domain::{EmailAddress, MailChoice, Timestamp, UserId, WorkspaceId};
 
 use super::item::{AddressItem, MemberItem, PendingAddress, address_key, member_key};
@@ -10,7 +9,7 @@ use crate::{Consistency, Result};
 
 /// The repository for telling people: the items of UsersTable that say what a person may do.
 #[derive(Debug, Clone)]
-pub struct Recipients(Table);
+pub struct Recipients(pub Table);
 
 /// Whether somebody is told what happens in a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,11 +66,6 @@ impl MailAddress {
 }
 
 impl Recipients {
-    /// A repository for the table with this name.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
-    }
-
     /// Whether a person is told what happens in a workspace.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 //!
 //! [`Sessions`] has only what functions that authenticate requests may do; [`UsersTable`] ends and [renews](super::renewals) them.
 
-use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
     AuditAction, AuditContext, AuditSubject, LastingSession, Membership, Role, SessionId, Timestamp, UserId,
     WorkspaceId, lifetimes,
@@ -22,7 +22,7 @@ use crate::{Consistency, RepositoryError, Result};
 
 /// The repository for authentication by token: the items of UsersTable that say what a person may do.
 #[derive(Debug, Clone)]
-pub struct Sessions(Table);
+pub struct Sessions(pub Table);
 
 /// The session of a token, and what it is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,11 +98,6 @@ pub struct PasswordChange<'a> {
 }
 
 impl Sessions {
-    /// A repository for the table with this name.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
-    }
-
     /// What a session is worth.
     ///
     /// # Errors

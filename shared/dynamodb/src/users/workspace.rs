@@ -104,7 +104,7 @@ impl UsersTable {
             name.as_ref().map(|name| ("name", text(name))),
             slug.as_ref().map(|slug| ("slug", text(slug))),
             settings.as_ref().map(|settings| ("settings", text(settings))),
-            destinations.map(|destinations| ("destinations", text(destinations.as_str()))),
+            destinations.map(|destinations| ("destinations", text(&destinations))),
             Some(("updated_at", text(&now))),
             Some(("revision", number(&current.revision.next()))),
         ]
@@ -131,7 +131,7 @@ fn entry_of_change(origin: &AuditContext, before: &Workspace, after: &Workspace)
         let slug = (before.slug != after.slug).then(|| format!("slug: {}", workspace.slug));
         let settings = (before.settings != after.settings).then(|| "settings".to_owned());
         let destinations = before.destinations != after.destinations;
-        let destinations = destinations.then(|| format!("destinations: {}", workspace.destinations.as_str()));
+        let destinations = destinations.then(|| format!("destinations: {}", workspace.destinations));
         [name, slug, destinations, settings].into_iter().flatten().collect::<Vec<_>>().join(", ")
     };
     let subject = AuditSubject::Workspace(before.id);

@@ -1,6 +1,5 @@
 //! What those read of workspaces and memberships who change none.
 
-use aws_sdk_dynamodb::Client;
 use linklet_domain::{Backing, Job, Membership, Timestamp, UserId, Workspace, WorkspaceId};
 
 use super::item::{
@@ -12,14 +11,9 @@ use crate::{Consistency, Result};
 
 /// The repository for reading workspaces and memberships: UsersTable, without the right to change it.
 #[derive(Debug, Clone)]
-pub struct Workspaces(Table);
+pub struct Workspaces(pub Table);
 
 impl Workspaces {
-    /// A repository for the table with this name.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
-    }
-
     /// Reads a workspace with a strongly consistent read.
     ///
     /// # Errors

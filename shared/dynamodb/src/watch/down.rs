@@ -1,6 +1,5 @@
 //! Which of a workspace's targets are down. No index knows, since a change of status would have to write to it.
 
-use futures_util::future::try_join_all;
 use linklet_domain::{DownTarget, TargetId, TargetStatus, TargetUrl, Timestamp, WorkspaceId};
 use serde::Deserialize;
 
@@ -28,8 +27,6 @@ pub struct DownTargets {
 impl WatchTable {
     /// How many targets are looked at, oldest first: five times the default quota, for 250 read units.
     const JUDGED: usize = 500;
-    /// Maximum number of items in a BatchGetItem (DynamoDB's limit).
-    const MAX_BATCH: usize = 100;
 
     /// Looks which targets of a workspace are down, by eventually consistent reads of up to 500.
     ///
@@ -38,11 +35,9 @@ impl WatchTable {
     pub async fn down(&self, workspace: &WorkspaceId) -> Result<DownTargets> {
         const OPERATION: &str = "look which targets are down";
         let page = self.list(workspace, None, Self::JUDGED, None).await?;
-        let keys: Vec<_> = page.items.iter().map(|target| target_key(&target.id)).collect();
-        let batches =
-            keys.chunks(Self::MAX_BATCH).map(|keys| self.table.batch_get(OPERATION, keys.to_vec(), false, None));
+        let keys = page.items.iter().map(|target| target_key(&target.id)).collect();
         let mut targets = Vec::new();
-        for item in try_join_all(batches).await?.into_iter().flatten() {
+        for item in self.table.batch_get(OPERATION, keys, false, None).await? {
             let StatusItem { target_id, url, status, status_since } = from_item(OPERATION, item)?;
             let is_down = status == TargetStatus::Down;
             targets.extend(is_down.then_some(DownTarget { id: target_id, url, since: status_since }));

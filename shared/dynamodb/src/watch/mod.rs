@@ -13,7 +13,7 @@ mod results;
 mod target_health;
 mod watchers;
 
-use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{AuditEntry, CanonicalUrl, Host, PageToken, Target, TargetId, TargetUrl, Timestamp, WorkspaceId};
 use serde::Deserialize;
 
@@ -86,9 +86,9 @@ impl WatchTable {
     const BY_WORKSPACE: &str = "by-workspace";
     const BY_HOST: &str = "by-host";
 
-    /// A repository for the table with this name. It doesn't limit how many targets there are.
-    pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self { table: Table { client, name: name.into() }, quota: None }
+    /// A repository for this table. It doesn't limit how many targets there are.
+    pub fn new(table: Table) -> Self {
+        Self { table, quota: None }
     }
 
     /// Limits how many targets there are.

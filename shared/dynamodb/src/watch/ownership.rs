@@ -44,9 +44,6 @@ impl WatchTable {
     ) -> Result<OwnedTargets> {
         const OPERATION: &str = "read the targets of a person";
         let page = self.list(workspace, None, Self::LOOKED_AT, after).await?;
-        if page.items.is_empty() {
-            return Ok(OwnedTargets { ids: Vec::new(), rest: None });
-        }
         let keys = page.items.iter().map(|target| target_key(&target.id)).collect();
         let mut ids = Vec::new();
         for item in self.table.batch_get(OPERATION, keys, true, Some("sk, user_id, created_at")).await? {
@@ -58,15 +55,12 @@ impl WatchTable {
         Ok(OwnedTargets { ids, rest: page.next })
     }
 
-    /// Reads these targets, 100 at most, in no order. One that has gone since it was found is left out.
+    /// Reads these targets, in no order. One that has gone since it was found is left out.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn with_ids(&self, ids: &[TargetId]) -> Result<Vec<Target>> {
         const OPERATION: &str = "read targets";
-        if ids.is_empty() {
-            return Ok(Vec::new());
-        }
         let items = self.table.batch_get(OPERATION, ids.iter().map(target_key).collect(), false, None).await?;
         items.into_iter().map(|item| from_item::<TargetItem>(OPERATION, item).map(|item| item.target)).collect()
     }

@@ -7,24 +7,6 @@ use linklet_domain::{CheckError, CheckOutcome, CheckResult, TargetMark, Timestam
 /// Number of bytes of a result: the target's mark, when within the tick it was checked, the outcome, the latency.
 const LENGTH: usize = 8 + 2 + 2 + 2;
 
-/// The number of an error's outcome. Numbers stay what they are; those of HTTP statuses are from 100 on.
-const ERRORS: [(CheckError, u16); 14] = [
-    (CheckError::Other, 0),
-    (CheckError::Dns, 1),
-    (CheckError::Connect, 2),
-    (CheckError::Tls, 3),
-    (CheckError::Timeout, 4),
-    (CheckError::NotPublic, 5),
-    (CheckError::PortNotAllowed, 6),
-    (CheckError::TooManyRedirects, 7),
-    (CheckError::InvalidRedirect, 8),
-    (CheckError::TlsChain, 9),
-    (CheckError::TlsExpired, 10),
-    (CheckError::TlsName, 11),
-    (CheckError::TlsCertificate, 12),
-    (CheckError::TlsProtocol, 13),
-];
-
 /// Packs results of a tick. Times and latencies are milliseconds, of which there is room for 65 seconds.
 pub(super) fn pack<'a>(slot: Timestamp, results: impl Iterator<Item = (TargetMark, &'a CheckResult)>) -> Vec<u8> {
     let short = |milliseconds| u16::try_from(milliseconds).unwrap_or(u16::MAX);
@@ -58,15 +40,12 @@ pub(super) fn unpack(slot: Timestamp, packed: &[u8]) -> impl Iterator<Item = (Ta
 fn number_of(outcome: CheckOutcome) -> u16 {
     match outcome {
         CheckOutcome::Answered(status_code) => status_code,
-        CheckOutcome::Failed(error) => {
-            ERRORS.iter().find(|(known, _)| *known == error).map_or(0, |(_, number)| *number)
-        }
+        CheckOutcome::Failed(error) => error as u16,
     }
 }
 
 fn outcome_of(number: u16) -> CheckOutcome {
-    let error = ERRORS.iter().find(|(_, known)| *known == number).map(|(error, _)| *error);
-    error.map_or(CheckOutcome::Answered(number), CheckOutcome::Failed)
+    CheckError::from_repr(number).map_or(CheckOutcome::Answered(number), CheckOutcome::Failed)
 }
 
 #[cfg(test)]
@@ -89,7 +68,7 @@ mod tests {
 
     #[test]
     fn results_are_read_as_they_were_stored() {
-        let errors = ERRORS.map(|(error, _)| CheckOutcome::Failed(error));
+        let errors = (0..14).map(|number| CheckOutcome::Failed(CheckError::from_repr(number).unwrap()));
         let outcomes = [100, 200, 599, 999].map(CheckOutcome::Answered).into_iter().chain(errors);
         let results: Vec<_> = (0..)
             .zip(outcomes)

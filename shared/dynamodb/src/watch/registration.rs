@@ -45,14 +45,6 @@ struct NewKey<'a> {
     stale: Option<IdempotencyItem>,
 }
 
-/// What is known of an idempotency key.
-enum KnownKey {
-    /// The key was used in the last 24 hours, and its target exists.
-    Used(RegisteredTarget),
-    /// The key may be used, also if there is an item, whose target is gone.
-    Free(Option<IdempotencyItem>),
-}
-
 impl WatchTable {
     /// The target that a request with this key registered in the last 24 hours, as it is now. `None` if the key is free, also
     /// since its target is gone.
@@ -65,10 +57,8 @@ impl WatchTable {
         key: &IdempotencyKey,
         now: Timestamp,
     ) -> Result<Option<RegisteredTarget>> {
-        Ok(match self.known_key(workspace, key, now).await? {
-            KnownKey::Used(registered) => Some(registered),
-            KnownKey::Free(_) => None,
-        })
+        let target = self.known_key(workspace, key, now).await?.and_then(|(_, target)| target);
+        Ok(target.map(|target| RegisteredTarget { target, is_new: false }))
     }
 
     /// Registers a URL, or returns its existing target. A key that was used in the last 24 hours gets the target of its first
@@ -88,8 +78,10 @@ impl WatchTable {
             let key = match key {
                 None => None,
                 Some(key) => match self.known_key(&target.workspace, key, target.created_at).await? {
-                    KnownKey::Used(registered) => return Ok(Some(TargetRegistration::Done(registered))),
-                    KnownKey::Free(stale) => Some(NewKey { key, stale }),
+                    Some((_, Some(target))) => {
+                        return Ok(Some(TargetRegistration::Done(RegisteredTarget { target, is_new: false })));
+                    }
+                    known => Some(NewKey { key, stale: known.map(|(stale, _)| stale) }),
                 },
             };
             match self.find(&target.id).await? {
@@ -100,15 +92,19 @@ impl WatchTable {
         .await
     }
 
-    async fn known_key(&self, workspace: &WorkspaceId, key: &IdempotencyKey, now: Timestamp) -> Result<KnownKey> {
+    /// The item of a key that was used in the last 24 hours, and its target, unless that is gone and the key is free again.
+    async fn known_key(
+        &self,
+        workspace: &WorkspaceId,
+        key: &IdempotencyKey,
+        now: Timestamp,
+    ) -> Result<Option<(IdempotencyItem, Option<Target>)>> {
         const LOOK_UP: &str = "look up an idempotency key";
         let found = self.table.get::<IdempotencyItem>(LOOK_UP, idempotency_key(workspace, key)).await?;
         // DynamoDB deletes an item some time after its TTL, so the TTL is checked here as well.
-        let Some(item) = found.filter(|item| item.ttl > now.unix_seconds()) else { return Ok(KnownKey::Free(None)) };
-        Ok(match self.find(&item.target_id).await?.filter(|target| item.is_of(target)) {
-            Some(target) => KnownKey::Used(RegisteredTarget { target, is_new: false }),
-            None => KnownKey::Free(Some(item)),
-        })
+        let Some(item) = found.filter(|item| item.ttl > now.unix_seconds()) else { return Ok(None) };
+        let target = self.find(&item.target_id).await?.filter(|target| item.is_of(target));
+        Ok(Some((item, target)))
     }
 
     /// Returns an existing target. If only links watch it, it becomes registered, with the caller as its owner.

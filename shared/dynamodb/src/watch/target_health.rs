@@ -82,11 +82,7 @@ impl WatchTable {
             let (reason, other, value) = reason_of(result);
             set.extend(["#status = :status", "status_since = :at", "change_id = :change", reason]);
             remove.push(other);
-            values.extend([
-                (":status", text(to.status.as_str())),
-                (":change", text(&EventId::generate())),
-                (":reason", value),
-            ]);
+            values.extend([(":status", text(&to.status)), (":change", text(&EventId::generate())), (":reason", value)]);
         }
         match to.failed_slot {
             Some(slot) => {
@@ -105,7 +101,7 @@ impl WatchTable {
         let change = [("SET ", set), ("REMOVE ", remove)].into_iter().filter(|(_, parts)| !parts.is_empty());
         let change: String = change.map(|(verb, parts)| format!("{verb}{} ", parts.join(", "))).collect();
         values.extend([
-            (":known", text(from.status.as_str())),
+            (":known", text(&from.status)),
             (":created", text(&target.created_at)),
             (":at", text(&result.checked_at)),
         ]);
@@ -119,7 +115,7 @@ impl WatchTable {
 /// How a change sets the reason of the new status, what it removes in turn, and the reason.
 fn reason_of(result: &CheckResult) -> (&'static str, &'static str, AttributeValue) {
     match (result.outcome.error(), result.outcome.status_code()) {
-        (Some(error), _) => ("#error = :reason", "status_code", text(error.as_str())),
+        (Some(error), _) => ("#error = :reason", "status_code", text(<&str>::from(error))),
         (None, code) => ("status_code = :reason", "#error", number(&code.unwrap_or_default())),
     }
 }

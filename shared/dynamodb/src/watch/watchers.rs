@@ -156,7 +156,7 @@ impl WatchTable {
         if merged == known {
             return Ok(None);
         }
-        let values = [(":state", text(known.state.as_str())), (":at", text(&known.changed_at))];
+        let values = [(":state", text(&known.state)), (":at", text(&known.changed_at))];
         self.table.put_if(&item(merged), "link_state = :state AND changed_at = :at", values).map(Some)
     }
 

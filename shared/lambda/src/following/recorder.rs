@@ -1,5 +1,3 @@
-use std::str::FromStr;
-
 use linklet_domain::{Click, Invalid, ParkedClick, Spread};
 use linklet_dynamodb::ClicksTable;
 
@@ -9,7 +7,8 @@ use crate::publisher::Publisher;
 use crate::telemetry::chain;
 
 /// When a click is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Invalid, parse_err_fn = no_recording)]
 pub enum ClickRecording {
     /// After the response has left, so that nobody waits for it. If the environment dies in that moment, the click is lost.
     AfterResponse,
@@ -17,16 +16,8 @@ pub enum ClickRecording {
     Inline,
 }
 
-impl FromStr for ClickRecording {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        match text {
-            "after-response" => Ok(Self::AfterResponse),
-            "inline" => Ok(Self::Inline),
-            _ => Err(Invalid::new("it must be after-response or inline")),
-        }
-    }
+fn no_recording(_: &str) -> Invalid {
+    Invalid::new("it must be after-response or inline")
 }
 
 /// Stores clicks, and parks those that the table refuses.

@@ -1,4 +1,4 @@
-use std::{borrow::Cow, net::IpAddr, str::FromStr, sync::Once};
+use std::{borrow::Cow, net::IpAddr, sync::Once};
 
 use linklet_domain::{CountryCode, Invalid};
 use percent_encoding::percent_decode_str;
@@ -8,7 +8,8 @@ use super::Request;
 /// The trusted edge in front of API Gateway, whose headers describe the client.
 ///
 /// Use [`Edge::CloudFront`] only if clients can't bypass CloudFront, since they could forge its headers otherwise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Invalid, parse_err_fn = no_edge)]
 pub enum Edge {
     /// No edge: the client's address is the source IP of API Gateway, its location is unknown.
     None,
@@ -17,16 +18,8 @@ pub enum Edge {
     CloudFront,
 }
 
-impl FromStr for Edge {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        match text {
-            "none" => Ok(Self::None),
-            "cloudfront" => Ok(Self::CloudFront),
-            _ => Err(Invalid::new("must be none or cloudfront")),
-        }
-    }
+fn no_edge(_: &str) -> Invalid {
+    Invalid::new("must be none or cloudfront")
 }
 
 impl Edge {

@@ -69,6 +69,24 @@ impl From<Problem> for ApiError {
     }
 }
 
+impl Problem {
+    /// Answers with it if this is so.
+    ///
+    /// # Errors
+    /// When it is so.
+    pub fn when(self, is_so: bool) -> Result<()> {
+        if is_so { Err(self.into()) } else { Ok(()) }
+    }
+
+    /// Answers with it unless this is so.
+    ///
+    /// # Errors
+    /// When it isn't so.
+    pub fn unless(self, is_so: bool) -> Result<()> {
+        self.when(!is_so)
+    }
+}
+
 impl ApiError {
     /// A failure that has this cause.
     pub fn internal(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {

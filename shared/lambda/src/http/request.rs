@@ -144,9 +144,7 @@ impl Request {
         if !self.is_of_type("application/x-www-form-urlencoded") {
             return Ok(None);
         }
-        if self.body.len() > BODY_BYTES {
-            return Err(Problem::BodyTooLarge.into());
-        }
+        Problem::BodyTooLarge.when(self.body.len() > BODY_BYTES)?;
         let field = url::form_urlencoded::parse(&self.body).find(|(field, _)| field == name);
         Ok(Some(field.map(|(_, value)| value.into_owned()).unwrap_or_default()))
     }
@@ -293,12 +291,8 @@ impl Request {
     }
 
     fn json_object_within(&self, limit: usize) -> Result<JsonObject> {
-        if self.is_encoded() {
-            return Err(Problem::EncodingUnsupported.into());
-        }
-        if self.body.len() > limit {
-            return Err(Problem::BodyTooLarge.into());
-        }
+        Problem::EncodingUnsupported.when(self.is_encoded())?;
+        Problem::BodyTooLarge.when(self.body.len() > limit)?;
         Ok(JsonObject::parse(&self.body, Arc::clone(&self.unread))?)
     }
 
@@ -401,12 +395,6 @@ impl Request {
     pub(super) fn actor(&self) -> Option<&Actor> {
         self.actor.get()
     }
-
-    /// This request, as if it had arrived at this time.
-    #[must_use]
-    pub fn arriving_at(self, received_at: Timestamp) -> Self {
-        Self { received_at, ..self }
-    }
 }
 
 /// The highest weight that an `Accept` header gives to one of these media ranges: 0 if it has none of them.
@@ -487,7 +475,7 @@ mod tests {
 
     #[test]
     fn a_valid_short_code_is_read_only_where_the_route_expects_one() {
-        let found = |path| (at(path).route(), at(path).short_code().map(String::from));
+        let found = |path| (at(path).route(), at(path).short_code().map(|code| code.to_string()));
 
         for (path, route) in [
             ("/launch", "GET /{code}"),

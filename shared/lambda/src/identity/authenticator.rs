@@ -21,7 +21,7 @@ impl Authenticator {
     /// # Errors
     /// When one of these variables is missing, or the secret can't be read.
     pub async fn from_env(aws: &SdkConfig, tables: &Tables) -> Result<Self, StartError> {
-        let keys = tables.at("USERS_TABLE", ApiKeys::new)?;
+        let keys = tables.at("USERS_TABLE", ApiKeys)?;
         Ok(Self::new(TokenVerifier::from_env(aws, tables).await?, keys))
     }
 

@@ -62,7 +62,8 @@ pub struct TokenVerifier {
     keys: Mutex<Keys>,
     source: Option<Source>,
     sessions: Option<HeldSessions>,
-    reload_interval: Duration,
+    /// The minimum time between reads of the secret that invalid signatures cause.
+    pub reload_interval: Duration,
     validation: Validation,
     /// Accepts a token for its signature alone, to know whose token was refused for another reason.
     signature_only: Validation,
@@ -110,7 +111,7 @@ impl TokenVerifier {
     /// When one of the variables is missing, or the secret can't be read or is too short.
     pub async fn from_env(aws: &SdkConfig, tables: &Tables) -> Result<Self, StartError> {
         let secret_id = config::required(TokenSecret::VARIABLE)?;
-        let sessions = tables.at("USERS_TABLE", Sessions::new)?;
+        let sessions = tables.at("USERS_TABLE", Sessions)?;
         Ok(Self::load(&aws_sdk_secretsmanager::Client::new(aws), &secret_id).await?.with_sessions(sessions))
     }
 
@@ -144,12 +145,6 @@ impl TokenVerifier {
     #[must_use]
     pub fn with_sessions(self, sessions: Sessions) -> Self {
         Self { sessions: Some(HeldSessions::new(sessions)), ..self }
-    }
-
-    /// Sets the minimum time between reads of the secret that invalid signatures cause.
-    #[must_use]
-    pub fn reloading_every(self, reload_interval: Duration) -> Self {
-        Self { reload_interval, ..self }
     }
 
     /// Authenticates a request by the token in its `Authorization` header. Membership and role are those of the last minute.

@@ -298,7 +298,7 @@ mod tests {
             .map(|(expected, user_agent)| match Bot::find(user_agent).map(|bot| bot.kind) {
                 Some(BotKind::Crawler) => (expected, "bot", user_agent),
                 Some(BotKind::Program) => (expected, "program", user_agent),
-                None => (expected, crate::device_of_person(user_agent).as_str(), user_agent),
+                None => (expected, crate::device_of_person(user_agent).into(), user_agent),
             })
             .filter(|(expected, found, _)| expected != found)
             .collect();

@@ -2,7 +2,7 @@
 
 use aws_sdk_dynamodb::Client;
 use linklet_domain::{Timestamp, WorkspaceId};
-use linklet_dynamodb::StatsTable;
+use linklet_dynamodb::{StatsTable, Table};
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, TestDynamoDb, click_in, event_batch, link_id};
 
@@ -12,7 +12,7 @@ use crate::fixture::analytics;
 /// A table whose calls wait for their turn.
 fn table(db: &TestDynamoDb, seat: &Seat) -> StatsTable {
     let config = db.client().config().to_builder().interceptor(seat.clone()).endpoint_resolver(seat.clone());
-    StatsTable::new(Client::from_conf(config.build()), "StatsTable")
+    StatsTable::new(Table::new(Client::from_conf(config.build()), "StatsTable"))
 }
 
 /// The tenth click writes the day, the total, a milestone, and that it is announced: with the reads, seven calls at most.
@@ -30,7 +30,7 @@ async fn a_purge_between_any_calls_of_a_consumer_leaves_nothing_behind() {
             let mut consumer = analytics(&db, &queues);
             consumer.stats = table(&db, &counting);
             if splits {
-                consumer.stats = consumer.stats.splitting_from(10);
+                consumer.stats.split_from = 10;
             }
             let stats = table(&db, &purging);
             let order = [vec![0; purged_after], vec![1; 60]].concat();

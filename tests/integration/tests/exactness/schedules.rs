@@ -8,7 +8,7 @@ use std::time::Duration;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::{RetryConfig, RetryPartition, TokenBucket};
 use linklet_domain::{Day, DayStats, UserId, WorkspaceId};
-use linklet_dynamodb::{CommitOutcome, Correction, StatsTable};
+use linklet_dynamodb::{CommitOutcome, Correction, StatsTable, Table};
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, Faults, StreamReader, TestDynamoDb, link_id};
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
@@ -84,7 +84,7 @@ struct Consumers {
 impl Consumers {
     fn new(client: &Client, seat: Seat) -> Self {
         let config = || client.config().to_builder().interceptor(seat.clone()).endpoint_resolver(seat.clone());
-        let table = |config| StatsTable::new(Client::from_conf(config), "StatsTable");
+        let table = |config| StatsTable::new(Table::new(Client::from_conf(config), "StatsTable"));
         // As in production, but for the time in between.
         let retry = RetryConfig::standard().with_initial_backoff(Duration::from_millis(1));
         let retrying = config()
@@ -217,7 +217,7 @@ impl Play<'_> {
     /// Lets a consumer have these clicks, and returns those that it acknowledges.
     async fn consume(&self, consumers: &Consumers, retries: bool, batch: &[usize], end: End) -> Vec<usize> {
         let mut consumer = analytics(&self.bench.db, &self.bench.queues);
-        consumer.stats = consumers.table(retries).splitting_from(self.schedule.split_from);
+        consumer.stats = StatsTable { split_from: self.schedule.split_from, ..consumers.table(retries) };
         let events: Vec<_> = batch.iter().map(|place| self.event(*place)).collect();
         let packed = self.schedule.packed;
         let answer = consumers.seat.live(consumer.consume(packed_batch(&events, packed))).await;
@@ -230,7 +230,7 @@ impl Play<'_> {
     /// As SQS does: what nobody has acknowledged comes until somebody does.
     async fn deliver_the_rest(&self, queue: &mut Queue) -> Verdict {
         let mut consumer = analytics(&self.bench.db, &self.bench.queues);
-        consumer.stats = consumer.stats.splitting_from(self.schedule.split_from);
+        consumer.stats.split_from = self.schedule.split_from;
         for _ in 0..=2 * self.clicks.len() {
             let batch = queue.next(self.schedule.last_batches);
             if batch.is_empty() {

@@ -146,7 +146,7 @@ async fn events_packed_or_not_count_each_and_what_is_no_click_is_parked() {
 async fn a_packed_message_with_an_uncounted_click_returns_and_parks_nothing_twice() {
     let (db, queues, faults) = (TestDynamoDb::start(), FakeQueues::start(), Faults::default());
     let mut analytics = analytics(&db, &queues);
-    analytics.stats = StatsTable::new(db.client_with(faults.clone()), "StatsTable");
+    analytics.stats = StatsTable::new(db.table_with(faults.clone(), "StatsTable"));
     let events: Vec<Event> = [clicks("launch", 2), clicks("other", 2)].concat();
     let bodies = [json!({"events": [events[0], events[2], "no event"]}).to_string(), packed(&events[1..2])];
     // After the read, the write of the day of the second link; both links are in the first message.
@@ -200,7 +200,7 @@ async fn a_malformed_message_that_cannot_be_parked_comes_again() {
 async fn without_its_table_every_message_comes_again() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let mut analytics = analytics(&db, &queues);
-    analytics.stats = StatsTable::new(TestDynamoDb::unreachable(), "StatsTable");
+    analytics.stats = StatsTable::new(TestDynamoDb::unreachable_table("StatsTable"));
     let mut events = clicks("launch", 3);
     // The fourth message repeats the first: it too has to come again, or a retry could lose the only copy.
     events.push(events[0].clone());

@@ -71,7 +71,7 @@ impl Office {
     }
 
     async fn actions(&self) -> Vec<&'static str> {
-        self.entries().await.iter().map(|entry| entry.action.as_str()).collect()
+        self.entries().await.iter().map(|entry| entry.action.into()).collect()
     }
 
     /// What Bob is told, but that his links were created.

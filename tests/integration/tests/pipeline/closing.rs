@@ -11,7 +11,7 @@ use linklet_domain::{
     ApiKeySecret, Changer, Closure, CorrelationId, Job, JobState, JobWork, Link, LinkPatch, LinkState, Record, Role,
     Timestamp, UserId, WorkspaceJob, WorkspaceSlug,
 };
-use linklet_dynamodb::{ActiveSession, CloseOutcome, JobsTable, LinksTable, MemberOutcome, RestoreOutcome};
+use linklet_dynamodb::{ActiveSession, CloseOutcome, JobsTable, LinksTable, MemberOutcome, RestoreOutcome, Table};
 use linklet_jobs::JobRunner;
 use linklet_lambda::{batch::Consumer, identity::Authenticator};
 use linklet_list::List;
@@ -61,12 +61,6 @@ impl Fixture {
     fn link(&self, code: &str) -> LinkBuilder {
         let created_at = Timestamp::now().minus(Duration::from_secs(60));
         LinkBuilder::new(code).in_workspace(&self.ada.workspace).owned_by(&self.carol.id).created_at(created_at)
-    }
-
-    async fn store(&self, links: &[Link]) {
-        for some in links.chunks(64) {
-            join_all(some.iter().map(|link| self.db.store(link))).await;
-        }
     }
 
     async fn slug(&self) -> WorkspaceSlug {
@@ -165,8 +159,8 @@ impl Fixture {
 
     async fn status(&self, code: &str) -> &'static str {
         match self.db.record(code).await {
-            Some(Record::Link(link)) => link.availability.status(self.now()).as_str(),
-            Some(Record::Tombstone(tombstone)) => linklet_domain::LinkStatus::from(tombstone.reason).as_str(),
+            Some(Record::Link(link)) => link.availability.status(self.now()).into(),
+            Some(Record::Tombstone(tombstone)) => linklet_domain::LinkStatus::from(tombstone.reason).into(),
             None => "unknown",
         }
     }
@@ -226,7 +220,7 @@ fn authenticator_of(db: &TestDynamoDb) -> Authenticator {
 #[tokio::test]
 async fn closing_a_workspace_refuses_access_and_links_until_it_is_restored() {
     let fixture = Fixture::new().await;
-    fixture.store(&[fixture.link("launch").build(), fixture.link("sale").watching().build()]).await;
+    fixture.db.store_all(&[fixture.link("launch").build(), fixture.link("sale").watching().build()]).await;
     let key = key_of(&fixture).await;
     let with_key = async || {
         let list = List { authenticator: authenticator_of(&fixture.db), ..list(&fixture.db) };
@@ -261,7 +255,7 @@ async fn closing_a_workspace_refuses_access_and_links_until_it_is_restored() {
 #[tokio::test]
 async fn closing_cancels_what_runs_and_waits_and_nothing_else_runs() {
     let fixture = Fixture::new().await;
-    fixture.store(&[fixture.link("launch").build()]).await;
+    fixture.db.store_all(&[fixture.link("launch").build()]).await;
     let jobs_api = crate::fixture::jobs_api(&fixture.db);
     let token = token_of(&fixture.ada.id, &fixture.ada.workspace, Role::Admin);
     for _ in 0..3 {
@@ -301,10 +295,10 @@ async fn closing_cancels_as_many_jobs_as_can_wait() {
 #[tokio::test]
 async fn links_created_while_a_workspace_still_seems_open_are_suspended_too() {
     let fixture = Fixture::new().await;
-    fixture.store(&[fixture.link("before").build()]).await;
+    fixture.db.store_all(&[fixture.link("before").build()]).await;
     fixture.close().await;
     fixture.carry().await;
-    fixture.store(&[fixture.link("meanwhile").build()]).await;
+    fixture.db.store_all(&[fixture.link("meanwhile").build()]).await;
 
     assert_eq!(fixture.statuses(&["before", "meanwhile"]).await, ["suspended", "active"]);
     fixture.finish().await;
@@ -330,7 +324,8 @@ async fn bringing_it_back_on_the_sixth_day_brings_every_status_back() {
     let codes =
         ["active", "inactive", "expired", "scheduled", "exhausted", "protected", "archived", "deleted", "expiring"];
     fixture
-        .store(&[
+        .db
+        .store_all(&[
             fixture.link("active").build(),
             with("inactive", &|link| link.availability.state = LinkState::Inactive),
             fixture.link("expired").expires_at(Timestamp::now()).build(),
@@ -421,7 +416,7 @@ async fn closing_restoring_and_closing_again_applies_the_last_request() {
     for last in [WorkspaceJob::CloseWorkspace, WorkspaceJob::ReopenWorkspace] {
         let fixture = Fixture::new().await;
         let links: Vec<_> = (0..12).map(|number| fixture.link(&format!("link{number:02}")).build()).collect();
-        fixture.store(&links).await;
+        fixture.db.store_all(&links).await;
         let slow = fixture.in_small_steps(3);
         fixture.close().await;
         for _ in 0..3 {
@@ -470,7 +465,7 @@ async fn an_invitation_is_invalid_while_its_workspace_is_closed() {
 #[tokio::test]
 async fn what_somebody_left_before_goes_to_their_heir_while_it_is_closed() {
     let fixture = Fixture::new().await;
-    fixture.store(&[fixture.link("launch").build()]).await;
+    fixture.db.store_all(&[fixture.link("launch").build()]).await;
     let removal = removal(&fixture.ada.workspace, &fixture.ada.id, &fixture.carol.id);
     let removed = fixture.db.users().remove_member(&removal).await.unwrap();
     assert!(matches!(removed, MemberOutcome::Done(_)));
@@ -542,7 +537,7 @@ async fn a_closing_with_an_unreadable_checkpoint_begins_anew() {
     fixture.db.put("JobsTable", &job);
     // The record of this change is lost.
     fixture.stream.news();
-    fixture.store(&[fixture.link("late").build()]).await;
+    fixture.db.store_all(&[fixture.link("late").build()]).await;
 
     for _ in 0..2 {
         fixture.pass(Job::PATIENCE).await;
@@ -559,7 +554,7 @@ async fn a_late_first_step_is_still_followed_by_another_pass() {
     fixture.close().await;
     fixture.pass(Duration::from_secs(600)).await;
     fixture.carry().await;
-    fixture.store(&[fixture.link("late").build()]).await;
+    fixture.db.store_all(&[fixture.link("late").build()]).await;
     fixture.finish().await;
     assert_eq!(fixture.status("late").await, "suspended");
 }
@@ -567,7 +562,7 @@ async fn a_late_first_step_is_still_followed_by_another_pass() {
 #[tokio::test]
 async fn a_job_whose_steps_are_lost_goes_on_after_an_hour() {
     let fixture = Fixture::new().await;
-    fixture.store(&[fixture.link("launch").build()]).await;
+    fixture.db.store_all(&[fixture.link("launch").build()]).await;
     let lose = async || {
         fixture.stream.news();
         fixture.finish().await;
@@ -589,7 +584,7 @@ async fn a_job_whose_steps_are_lost_goes_on_after_an_hour() {
 #[tokio::test]
 async fn a_job_that_fails_at_a_link_is_tried_again_daily() {
     let fixture = Fixture::new().await;
-    fixture.store(&[fixture.link("launch").build(), fixture.link("sale").build()]).await;
+    fixture.db.store_all(&[fixture.link("launch").build(), fixture.link("sale").build()]).await;
     fixture.close_and_finish().await;
     let link = fixture.db.scan("LinksTable").into_iter().find(|item| item["pk"]["S"] == "LINK#launch").unwrap();
     let mut broken = link.clone();
@@ -613,7 +608,7 @@ async fn a_job_that_fails_at_a_link_is_tried_again_daily() {
 #[tokio::test]
 async fn half_an_expired_key_does_not_stop_a_workspace_from_closing() {
     let fixture = Fixture::new().await;
-    fixture.store(&[fixture.link("launch").build()]).await;
+    fixture.db.store_all(&[fixture.link("launch").build()]).await;
     let secret = ApiKeySecret::generate().unwrap();
     let key = ApiKeyBuilder::new(&secret, &fixture.ada).expires_at(Timestamp::now().minus(31 * DAY)).build();
     fixture.db.store_key(&key).await;
@@ -645,7 +640,7 @@ async fn furnish(fixture: &Fixture, links: usize) -> Vec<Link> {
         link.build()
     };
     let links: Vec<_> = (0..links).map(link).collect();
-    fixture.store(&links).await;
+    fixture.db.store_all(&links).await;
     // A link with all that belongs to one, by the ways by which it gets that.
     let token = token_of(&fixture.carol.id, &fixture.ada.workspace, Role::Member);
     let body = json!({
@@ -765,7 +760,7 @@ async fn a_workspace_with_many_links_is_closed_and_purged_despite_kills() {
     let counter = WriteCounter::default();
     let mut mortal = fixture.function();
     let client = fixture.db.client_with(counter.clone());
-    mortal.kinds.workspaces.links = LinksTable::new(client.clone(), "LinksTable");
+    mortal.kinds.workspaces.links = LinksTable(Table::new(client.clone(), "LinksTable"));
     mortal.kinds.workspaces.users = users_by(client);
     let kill = async |record: &EventRecord| {
         for writes in [3, 30, 80] {
@@ -803,15 +798,15 @@ async fn closing_restoring_and_purging_survive_a_failure_of_any_call() {
     let mut was_hit = true;
     while was_hit {
         let fixture = Fixture::new().await;
-        fixture.store(&[fixture.link("launch").build(), fixture.link("sale").watching().build()]).await;
+        fixture.db.store_all(&[fixture.link("launch").build(), fixture.link("sale").watching().build()]).await;
         key_of(&fixture).await;
         let faults = Faults::default();
         let mut cut_off = fixture.function();
         let client = fixture.db.client_with(faults.clone());
-        cut_off.kinds.workspaces.links = LinksTable::new(client.clone(), "LinksTable");
+        cut_off.kinds.workspaces.links = LinksTable(Table::new(client.clone(), "LinksTable"));
         cut_off.kinds.workspaces.users = users_by(client.clone());
-        cut_off.kinds.workspaces.jobs = JobsTable::new(client.clone(), "JobsTable");
-        cut_off.jobs = JobsTable::new(client, "JobsTable");
+        cut_off.kinds.workspaces.jobs = JobsTable(Table::new(client.clone(), "JobsTable"));
+        cut_off.jobs = JobsTable(Table::new(client, "JobsTable"));
         was_hit = false;
         let mut carry = async |what: &str| {
             faults.plan_all((call..call + 100).map(|call| (call, Fault::NotSent)));

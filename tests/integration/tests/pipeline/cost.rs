@@ -56,7 +56,7 @@ impl Bench {
     pub(crate) fn new() -> Self {
         let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
         let mut analytics = analytics(&db, &FakeQueues::start());
-        analytics.stats = StatsTable::new(db.client_with(meter.clone()), "StatsTable");
+        analytics.stats = StatsTable::new(db.table_with(meter.clone(), "StatsTable"));
         let now = Arc::new(AtomicU64::new(START));
         let clock = Arc::clone(&now);
         analytics.clock = Box::new(move || Timestamp::from_unix_millis(clock.load(Ordering::Relaxed)));
@@ -68,8 +68,8 @@ impl Bench {
         let (db, meter) = (TestDynamoDb::without_streams(), CapacityMeter::default());
         let mut bench = Self::new();
         bench.analytics = analytics(&db, &FakeQueues::start());
-        let stats = StatsTable::new(db.client_with(meter.clone()), "StatsTable");
-        bench.analytics.stats = stats.clone().splitting_from(1);
+        let stats = StatsTable::new(db.table_with(meter.clone(), "StatsTable"));
+        bench.analytics.stats = StatsTable { split_from: 1, ..stats.clone() };
         (bench.db, bench.meter) = (db, meter);
         bench.analytics.clock = Box::new(|| Timestamp::from_unix_millis(START));
         bench.cost(&[ordinary_click(0, 0)]).await;

@@ -310,7 +310,7 @@ async fn a_marker_or_step_that_cannot_be_written_is_retried() {
     let fixture = Fixture { db: TestDynamoDb::start(), queues: FakeQueues::start(), carried: Cell::new(0) };
     fixture.db.store(&expired("launch")).await;
     let mut without_table = relay(&fixture.db, &fixture.queues);
-    without_table.links = LinksTable::new(TestDynamoDb::unreachable(), "LinksTable");
+    without_table.links = LinksTable(TestDynamoDb::unreachable_table("LinksTable"));
 
     for _step in ["the marker", "the link's expiry"] {
         let batch = fixture.news();
@@ -344,15 +344,15 @@ async fn reading_an_expired_link_in_every_way_writes_nothing() {
     let link = expired("launch");
     db.store(&link).await;
     let writes = WriteCounter::default();
-    let client = db.client_with(writes.clone());
-    let (links, stats) = (LinksTable::new(client.clone(), "LinksTable"), StatsTable::new(client.clone(), "StatsTable"));
-    let clicks = ClicksTable::new(client.clone(), "ClicksTable");
+    let table = |name: &str| db.table_with(writes.clone(), name);
+    let (links, stats) = (LinksTable(table("LinksTable")), StatsTable::new(table("StatsTable")));
+    let clicks = ClicksTable::new(table("ClicksTable"));
     let redirect = redirect_with(links.clone(), clicks.clone(), db.calls());
     let list = List {
         authenticator: authenticator(),
         links: links.clone(),
         stats: stats.clone(),
-        targets: WatchTable::new(client.clone(), "WatchTable"),
+        targets: WatchTable::new(table("WatchTable")),
         ..crate::fixture::list(&db)
     };
     let statistics = Stats { authenticator: authenticator(), stats, clicks, links, ..crate::fixture::stats(&db) };

@@ -183,7 +183,7 @@ async fn after_a_handover_the_heir_gets_milestones_even_of_older_clicks() {
     analytics(&fixture.db, &fixture.queues).consume(event_batch(&(0..12).map(click).collect::<Vec<_>>())).await;
     let milestones = fixture.db.stream("StatsTable");
     let table = Faults::default();
-    let links = LinksTable::new(fixture.db.client_with(table.clone()), "LinksTable");
+    let links = LinksTable(fixture.db.table_with(table.clone(), "LinksTable"));
     let blind = Relay { links, ..relay(&fixture.db, &fixture.queues) };
     table.plan(Some((0, Fault::NotSent)));
     let unread = in_role_of::<Relay, _>(blind.consume(milestones.clone())).await;
@@ -326,7 +326,7 @@ async fn an_unavailable_table_is_waited_for() {
     let record = fixture.stream.news().pop().unwrap();
     let faults = Faults::default();
     let mut consumer = fixture.function();
-    consumer.kinds.handovers.links = LinksTable::new(fixture.db.client_with(faults.clone()), "LinksTable");
+    consumer.kinds.handovers.links = LinksTable(fixture.db.table_with(faults.clone(), "LinksTable"));
     faults.plan_all((0..20).map(|call| (call, Fault::NotSent)));
 
     let response = job_step(&consumer, &record).await;

@@ -53,12 +53,6 @@ impl Fixture {
         link.tagged(tags).build()
     }
 
-    async fn store(&self, links: &[Link]) {
-        for some in links.chunks(64) {
-            join_all(some.iter().map(|link| self.db.store(link))).await;
-        }
-    }
-
     async fn request(&self, person: &Person, role: Role, method: &str, path: &str, body: &Value) -> Answer {
         let token = token_of(&person.id, &person.workspace, role);
         RequestBuilder::new(method, path).token(&token).json_unless_null(body).send_to(&jobs_api(&self.db)).await
@@ -127,7 +121,7 @@ impl Fixture {
     /// The function, with something between it and the table of links.
     fn through<I: Intercept + Clone + Default + 'static>(&self) -> (JobRunner, I) {
         let (mut function, between) = (self.function(), I::default());
-        let links = LinksTable::new(self.db.client_with(between.clone()), "LinksTable");
+        let links = LinksTable(self.db.table_with(between.clone(), "LinksTable"));
         function.kinds.links = LinkWork { index_lags: Duration::ZERO, ..LinkWork::new(links, room(&self.db, 100)) };
         (function, between)
     }
@@ -141,7 +135,7 @@ fn rename(from: &str, to: &str) -> Value {
 async fn each_kind_of_job_does_to_links_what_their_own_routes_do() {
     let fixture = Fixture::new().await;
     let later = Timestamp::now().plus(Duration::from_secs(86_400));
-    fixture.store(&[fixture.link("launch", &["Old"]), fixture.link("launch-two", &["else"])]).await;
+    fixture.db.store_all(&[fixture.link("launch", &["Old"]), fixture.link("launch-two", &["else"])]).await;
     let run = async |kind: Value| {
         let search = "https://api.example.com/r/launch";
         let mut order = json!({"filter": {"search": search, "archived": "all", "status": "all"}});
@@ -184,8 +178,8 @@ async fn renaming_a_tag_finds_any_spelling_and_merges_duplicates() {
     let archived = Link { archived: true, ..fixture.link("archived", &["a"]) };
     let tagged = [("plain", vec!["x", "A", "y"]), ("both", vec!["B", "a"]), ("to", vec!["B"]), ("none", vec!["c"])];
     let links = tagged.map(|(code, tags)| fixture.link(code, &tags));
-    fixture.store(&links).await;
-    fixture.store(&[archived]).await;
+    fixture.db.store_all(&links).await;
+    fixture.db.store_all(&[archived]).await;
 
     let job = fixture.run(&rename("a", "b")).await;
 
@@ -208,9 +202,9 @@ async fn a_link_that_refuses_is_counted_with_the_reason() {
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let mut links: Vec<_> = (0..25).map(|number| fixture.link(&format!("full{number}"), &many)).collect();
     links.push(fixture.link("roomy", &[]));
-    fixture.store(&links).await;
+    fixture.db.store_all(&links).await;
     let deleted = fixture.link("deleted", &[]);
-    fixture.store(std::slice::from_ref(&deleted)).await;
+    fixture.db.store(&deleted).await;
     fixture.db.delete(&deleted).await;
 
     let tag = fixture.run(&json!({"kind": "tag", "tag": "more", "filter": {"all": true}})).await;
@@ -232,7 +226,7 @@ async fn an_expiry_fails_without_room_to_watch_or_before_its_links_beginning() {
     let created_at = Timestamp::now().minus(Duration::from_secs(60));
     let link = |code: &str| LinkBuilder::new(code).in_workspace(&fixture.ada.workspace).created_at(created_at);
     let watching = link("watching").expires_at(soon).watching().build();
-    fixture.store(&[watching, link("begins").valid_from(later).build()]).await;
+    fixture.db.store_all(&[watching, link("begins").valid_from(later).build()]).await;
     let target = TargetBuilder::new("https://else.example/").in_workspace(&fixture.ada.workspace).build();
     fixture.db.store_target(&target).await;
     let mut function = fixture.function();
@@ -251,7 +245,7 @@ async fn an_expiry_fails_without_room_to_watch_or_before_its_links_beginning() {
 async fn a_members_job_and_that_of_a_key_leave_others_links_alone() {
     let fixture = Fixture::new().await;
     let links = [fixture.link("adas", &["a"]), fixture.link_of(&fixture.bob, "bobs", &["a"])];
-    fixture.store(&links).await;
+    fixture.db.store_all(&links).await;
     let secret = ApiKeySecret::generate().unwrap();
     fixture.db.store_key(&ApiKeyBuilder::new(&secret, &fixture.ada).build()).await;
 
@@ -278,7 +272,7 @@ async fn with_tagged_links(fixture: &Fixture, tagged: usize) {
         }
     };
     let links: Vec<_> = (0..2 * tagged).map(link).collect();
-    fixture.store(&links).await;
+    fixture.db.store_all(&links).await;
 }
 
 fn code(number: usize) -> String {
@@ -438,7 +432,7 @@ async fn change(db: &TestDynamoDb, link: &Link, patch: &LinkPatch) -> bool {
 async fn a_link_that_no_longer_matches_when_reached_is_left_alone() {
     let fixture = Fixture::new().await;
     let links = ["retagged", "taken", "kept"].map(|code| fixture.link_of(&fixture.bob, code, &["a"]));
-    fixture.store(&links).await;
+    fixture.db.store_all(&links).await;
     let job = fixture.start_as(&fixture.bob, Role::Member, &rename("a", "b")).await;
     let retag = LinkPatch { tags: Some(Some(tags_of(&["z"]))), ..LinkPatch::default() };
     fixture.db.patch(links[0].id(), &retag).await;
@@ -457,11 +451,11 @@ async fn a_link_that_no_longer_matches_when_reached_is_left_alone() {
 #[tokio::test]
 async fn links_that_came_after_the_job_are_not_meant() {
     let fixture = Fixture::new().await;
-    fixture.store(&[fixture.link("before", &["a"])]).await;
+    fixture.db.store_all(&[fixture.link("before", &["a"])]).await;
     let job = fixture.start(&rename("a", "b")).await;
     let later = Timestamp::now().plus(Duration::from_millis(20));
     let after = Link { created_at: later, updated_at: later, ..fixture.link("after", &["a"]) };
-    fixture.store(&[after]).await;
+    fixture.db.store_all(&[after]).await;
 
     fixture.carry().await;
 
@@ -472,7 +466,7 @@ async fn links_that_came_after_the_job_are_not_meant() {
 #[tokio::test]
 async fn the_index_is_given_ten_seconds_after_what_came_before_a_job() {
     let fixture = Fixture::new().await;
-    fixture.store(&[fixture.link("launch", &["a"])]).await;
+    fixture.db.store_all(&[fixture.link("launch", &["a"])]).await;
     let jobs = [fixture.start(&rename("a", "b")).await, fixture.start(&rename("b", "c")).await];
     let mut function = fixture.function();
     assert_eq!(LinkWork::new(fixture.db.links(), room(&fixture.db, 1)).index_lags, Duration::from_secs(10));
@@ -491,7 +485,7 @@ async fn the_index_is_given_ten_seconds_after_what_came_before_a_job() {
 #[tokio::test]
 async fn a_turn_leaves_what_another_has_taken_further() {
     let fixture = Fixture::new().await;
-    fixture.store(&["one", "two", "three"].map(|code| fixture.link(code, &["a"]))).await;
+    fixture.db.store_all(&["one", "two", "three"].map(|code| fixture.link(code, &["a"]))).await;
     let (job, record) = fixture.begin_to_rename().await;
     let mut function = fixture.function();
     function.kinds.links.links_at_once = 1;
@@ -547,7 +541,7 @@ async fn jobs_of_two_workspaces_take_turns() {
     let eve = fixture.db.register("eve").await;
     with_tagged_links(&fixture, 20).await;
     let eves = LinkBuilder::new("eves").in_workspace(&eve.workspace).owned_by(&eve.id).tagged(&["a"]);
-    fixture.store(&[eves.created_at(Timestamp::now().minus(Duration::from_secs(9))).build()]).await;
+    fixture.db.store_all(&[eves.created_at(Timestamp::now().minus(Duration::from_secs(9))).build()]).await;
     let long = fixture.start(&rename("a", "b")).await;
     let short = fixture.start_as(&eve, Role::Admin, &rename("a", "b")).await;
 
@@ -579,7 +573,7 @@ async fn a_job_ends_when_its_creator_may_not_do_it_any_more() {
 
 async fn with_twenty_links_of(fixture: &Fixture, owner: &Person) {
     let links: Vec<_> = (0..20).map(|number| fixture.link_of(owner, &code(number), &["a"])).collect();
-    fixture.store(&links).await;
+    fixture.db.store_all(&links).await;
 }
 
 /// Has Ada give somebody another role, or remove them.
@@ -617,7 +611,7 @@ async fn nothing_is_purged_after_a_removal_but_the_page_under_way() {
         let fixture = Fixture::new().await;
         let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Admin).await;
         let links: Vec<_> = (0..100).map(|number| fixture.link(&code(number), &[])).collect();
-        fixture.store(&links).await;
+        fixture.db.store_all(&links).await;
         let order = json!({"kind": "purge", "filter": {"all": true}});
         let job = fixture.start_as(&carol, Role::Admin, &order).await;
         let record = fixture.stream.news().pop().unwrap();
@@ -652,7 +646,7 @@ fn links_left(fixture: &Fixture) -> usize {
 async fn nothing_is_changed_after_a_removal_while_a_job_awaits_the_index() {
     let fixture = Fixture::new().await;
     let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Admin).await;
-    fixture.store(&[fixture.link("launch", &["a"])]).await;
+    fixture.db.store_all(&[fixture.link("launch", &["a"])]).await;
     let job = fixture.start_as(&carol, Role::Admin, &rename("a", "b")).await;
     let record = fixture.stream.news().pop().unwrap();
     let mut function = fixture.function();
@@ -721,7 +715,7 @@ async fn reclaim(fixture: &Fixture) {
 #[tokio::test]
 async fn a_members_job_stays_one_when_its_creator_becomes_an_admin() {
     let fixture = Fixture::new().await;
-    fixture.store(&[fixture.link("adas", &["a"]), fixture.link_of(&fixture.bob, "bobs", &["a"])]).await;
+    fixture.db.store_all(&[fixture.link("adas", &["a"]), fixture.link_of(&fixture.bob, "bobs", &["a"])]).await;
     let job = fixture.start_as(&fixture.bob, Role::Member, &rename("a", "b")).await;
     change_role(&fixture.db.users(), &fixture.ada.workspace, &fixture.ada.id, &fixture.bob.id, Role::Admin)
         .await
@@ -736,7 +730,7 @@ async fn a_members_job_stays_one_when_its_creator_becomes_an_admin() {
 #[tokio::test]
 async fn a_job_without_progress_for_an_hour_fails_and_the_next_begins() {
     let fixture = Fixture::new().await;
-    fixture.store(&[fixture.link("launch", &["a"])]).await;
+    fixture.db.store_all(&[fixture.link("launch", &["a"])]).await;
     let (stuck, next) = (fixture.start(&rename("a", "b")).await, fixture.start(&rename("a", "c")).await);
     let record = fixture.stream.news().pop().unwrap();
     let in_minutes = |minutes: u64| {
@@ -776,7 +770,7 @@ async fn a_job_whose_input_cannot_be_read_fails_and_keeps_nobody_waiting() {
 async fn an_unreadable_or_missing_job_keeps_no_other_waiting() {
     for is_gone in [false, true] {
         let fixture = Fixture::new().await;
-        fixture.store(&[fixture.link("launch", &["a"])]).await;
+        fixture.db.store_all(&[fixture.link("launch", &["a"])]).await;
         let lost = fixture.start(&rename("x", "y")).await;
         let next = fixture.start(&rename("a", "b")).await;
         let is_lost = |item: &Value| item["sk"]["S"] == format!("JOB#{lost}");
@@ -803,7 +797,7 @@ async fn an_unreadable_or_missing_job_keeps_no_other_waiting() {
 #[tokio::test]
 async fn the_end_of_a_job_is_told_to_its_creator_once() {
     let fixture = Fixture::new().await;
-    fixture.store(&[fixture.link_of(&fixture.bob, "launch", &["a"])]).await;
+    fixture.db.store_all(&[fixture.link_of(&fixture.bob, "launch", &["a"])]).await;
     fixture.db.users().verify_address(&fixture.bob.id, &fixture.bob.email, &an_origin(&fixture.bob.id)).await.unwrap();
     let job = fixture.start_as(&fixture.bob, Role::Member, &rename("a", "b")).await;
     fixture.carry().await;
@@ -839,7 +833,7 @@ async fn the_audit_log_says_a_jobs_work_outcome_and_author() {
     let secret = ApiKeySecret::generate().unwrap();
     fixture.db.store_key(&ApiKeyBuilder::new(&secret, &fixture.ada).build()).await;
     let key = secret.prefix();
-    fixture.store(&[fixture.link("launch", &["a"])]).await;
+    fixture.db.store_all(&[fixture.link("launch", &["a"])]).await;
     let done = fixture.run(&json!({"kind": "purge", "filter": {"tag": ["a"]}})).await;
     let with_key = Changer { key: Some(key.clone()), ..Changer::in_person(&fixture.bob.id) };
     let work = fixture.job(&done).await.work;

@@ -190,7 +190,7 @@ async fn wherever_a_delivery_without_mail_breaks_off_the_next_one_ends_it() {
         let ada = &fixture.ada;
         let batch = event_batch(&[url_created(ada)]);
         let (mut dying, faults) = (fixture.notify(false), Faults::default());
-        dying.notifications = NotificationsTable::new(fixture.db.client_with(faults.clone()), "NotificationsTable");
+        dying.notifications = NotificationsTable(fixture.db.table_with(faults.clone(), "NotificationsTable"));
         faults.plan(Some((call, fault)));
 
         let broken_off = dying.consume(batch.clone()).await;
@@ -212,7 +212,7 @@ async fn nobody_is_told_before_their_membership_is_known() {
     let ada = &fixture.ada;
     let batch = event_batch(&[url_created(ada)]);
     let mut notify = fixture.notify(true);
-    notify.people = Recipients::new(fixture.db.client_with(faults.clone()), "UsersTable");
+    notify.people = Recipients(fixture.db.table_with(faults.clone(), "UsersTable"));
     faults.plan(Some((0, Fault::NotSent)));
 
     let unknown = notify.consume(batch.clone()).await;

@@ -6,7 +6,7 @@ use aws_lambda_events::sqs::SqsBatchResponse;
 use aws_sdk_dynamodb::Client;
 use futures_util::future::join_all;
 use linklet_domain::{Click, Timestamp};
-use linklet_dynamodb::{ClicksTable, ThrottleTable};
+use linklet_dynamodb::{ClicksTable, Table, ThrottleTable};
 use linklet_lambda::batch::Consumer;
 use linklet_lambda::following::{Recorder, Spreading};
 use linklet_lambda::metrics::{self, Measured, Metric};
@@ -32,10 +32,10 @@ impl Fixture {
 
     /// Redirect, which stores clicks in this table.
     fn redirect(&self, clicks: Client) -> Redirect {
-        let clicks = ClicksTable::new(clicks, "ClicksTable");
+        let clicks = ClicksTable::new(Table::new(clicks, "ClicksTable"));
         let parking = Publisher::new(self.queues.client(), self.queues.url("analytics"));
         // So that each environment limits by its own count only.
-        let calls = ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable");
+        let calls = ThrottleTable::new(TestDynamoDb::unreachable_table("ThrottleTable"));
         Redirect {
             recorder: Recorder { clicks, parking, spreading: Spreading::default() },
             calls,
@@ -182,7 +182,7 @@ async fn a_click_that_cannot_even_be_parked_is_counted_as_lost() {
 async fn what_still_cannot_be_stored_comes_again_and_its_neighbours_do_not() {
     let (fixture, faults) = (Fixture::new().await, Faults::default());
     let mut consumer = analytics(&fixture.db, &fixture.queues);
-    consumer.clicks = ClicksTable::new(fixture.db.client_with(faults.clone()), "ClicksTable");
+    consumer.clicks = ClicksTable::new(fixture.db.table_with(faults.clone(), "ClicksTable"));
     let batch = message_batch(&parked_clicks(5));
     faults.plan_all([(1, Fault::Throttled), (3, Fault::NotSent)]);
 
@@ -198,7 +198,7 @@ async fn what_still_cannot_be_stored_comes_again_and_its_neighbours_do_not() {
 async fn while_the_table_is_down_few_clicks_are_tried_and_none_lost() {
     let (fixture, faults) = (Fixture::new().await, Faults::default());
     let mut consumer = analytics(&fixture.db, &fixture.queues);
-    consumer.clicks = ClicksTable::new(fixture.db.client_with(faults.clone()), "ClicksTable");
+    consumer.clicks = ClicksTable::new(fixture.db.table_with(faults.clone(), "ClicksTable"));
     let batch = message_batch(&parked_clicks(200));
     faults.plan_all((0..10_000).map(|call| (call, Fault::NotSent)));
 
@@ -235,7 +235,7 @@ async fn no_click_of_a_viral_link_is_lost_though_its_table_throttles() {
     assert_eq!((recorded + parked, dropped), ((ENVIRONMENTS * CLICKS) as f64, 0.0));
     assert!(recorded > 0.0 && parked > recorded, "{recorded} recorded, {parked} parked");
     let mut consumer = analytics(&fixture.db, &fixture.queues);
-    consumer.clicks = ClicksTable::new(throttled, "ClicksTable");
+    consumer.clicks = ClicksTable::new(Table::new(throttled, "ClicksTable"));
     let mut waiting = fixture.parked();
     while !waiting.is_empty() {
         let response = consumer.consume(queue_batch(&waiting)).await;

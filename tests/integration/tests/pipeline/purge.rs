@@ -131,7 +131,7 @@ async fn an_interrupted_purge_goes_on_where_it_stopped() {
     fixture.delete("launch").await;
     let batch = queue_batch(&fixture.purge_messages().await);
     let mut interrupted = analytics(&fixture.db, &fixture.queues);
-    interrupted.clicks = ClicksTable::new(TestDynamoDb::unreachable(), "ClicksTable");
+    interrupted.clicks = ClicksTable::new(TestDynamoDb::unreachable_table("ClicksTable"));
 
     let first = interrupted.consume(batch.clone()).await;
     assert_eq!(first.batch_item_failures.len(), 1);
@@ -161,7 +161,7 @@ async fn the_job_runner_deletes_what_a_large_purge_leaves_despite_kills() {
     let (stream, counter) = (JobsStream::of(&fixture.db), WriteCounter::default());
     let step = |step| JobRunner { step, ..jobs(&fixture.db, &fixture.queues) };
     let mut mortal = step(Duration::from_secs(1));
-    mortal.kinds.clicks = ClicksTable::new(fixture.db.client_with(counter.clone()), "ClicksTable");
+    mortal.kinds.clicks = ClicksTable::new(fixture.db.table_with(counter.clone(), "ClicksTable"));
 
     fixture.delete("launch").await;
     let messages = fixture.purge_messages().await;

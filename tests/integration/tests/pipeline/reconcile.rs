@@ -231,7 +231,7 @@ async fn whoever_read_before_a_correction_does_not_take_it_back() {
 async fn a_count_begun_before_a_correction_does_not_raise_the_corrected_total() {
     let fixture = Fixture::counted(5, 1).await;
     let (now, faults) = (Timestamp::now(), Faults::default());
-    let late = StatsTable::new(fixture.db.client_with(faults.clone()), "StatsTable");
+    let late = StatsTable::new(fixture.db.table_with(faults.clone(), "StatsTable"));
     let click = fixture.store(1, 1).await.remove(0);
     fixture.damage("DAY#", "total_clicks", json!({"N": "9"}));
     let classified = classified(&click);

@@ -11,7 +11,8 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{
     ActiveSession, CheckedTarget, ClicksTable, DueTarget, JobsTable, LinksTable, MemberChange, Names,
-    NotificationsTable, PartitionNotes, Recipients, ShardRange, StatsTable, ThrottleTable, WatchTable, Workspaces,
+    NotificationsTable, PartitionNotes, Recipients, ShardRange, StatsTable, Table, ThrottleTable, WatchTable,
+    Workspaces,
 };
 use linklet_jobs::JobRunner;
 use linklet_jobs_api::JobsApi;
@@ -64,6 +65,10 @@ impl Metered {
     fn of(db: &TestDynamoDb) -> Self {
         let meter = CapacityMeter::default();
         Self { client: db.client_with(meter.clone()), meter }
+    }
+
+    fn table(&self, name: &str) -> Table {
+        Table::new(self.client.clone(), name)
     }
 
     /// What the calls since the last question have cost.
@@ -149,9 +154,9 @@ impl Measured {
         let (db, _) = with_link(LinkBuilder::new("launch7")).await;
         let metered = Metered::of(&db);
         let redirect = fixture::redirect_with(
-            LinksTable::new(metered.client.clone(), "LinksTable"),
-            ClicksTable::new(metered.client.clone(), "ClicksTable"),
-            ThrottleTable::new(metered.client.clone(), "ThrottleTable"),
+            LinksTable(metered.table("LinksTable")),
+            ClicksTable::new(metered.table("ClicksTable")),
+            ThrottleTable::new(metered.table("ThrottleTable")),
         );
         let at = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
         let follow = async |path: &str, status: u16| {
@@ -183,10 +188,10 @@ impl Measured {
         let request = RequestBuilder::new("POST", "/api/shorten").token(&token).json(&link);
         assert_eq!(request.send_to(&fixture::shorten(&db)).await.status, 201);
         let (metered, unlock) = (Metered::of(&db), fixture::unlock(&db));
-        let clicks = ClicksTable::new(metered.client.clone(), "ClicksTable");
-        let calls = ThrottleTable::new(metered.client.clone(), "ThrottleTable");
+        let clicks = ClicksTable::new(metered.table("ClicksTable"));
+        let calls = ThrottleTable::new(metered.table("ThrottleTable"));
         let unlock = Unlock {
-            links: LinksTable::new(metered.client.clone(), "LinksTable"),
+            links: LinksTable(metered.table("LinksTable")),
             hashing: LinkHashing::within(fixture::limits_with(calls, 1_000)),
             recorder: Recorder { clicks, ..unlock.recorder },
             ..unlock
@@ -202,8 +207,8 @@ impl Measured {
         const PAGE: usize = 20;
         let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
         let metered = Metered::of(&db);
-        let links = LinksTable::new(metered.client.clone(), "LinksTable");
-        let calls = fixture::throttle(ThrottleTable::new(metered.client.clone(), "ThrottleTable"), 1_000, 1_000);
+        let links = LinksTable(metered.table("LinksTable"));
+        let calls = fixture::throttle(ThrottleTable::new(metered.table("ThrottleTable")), 1_000, 1_000);
         let shorten = fixture::shorten_with(links.clone(), fixture::room(&TestDynamoDb::start(), 100), calls);
         let token = token_for(&workspace, Role::Member);
 
@@ -221,8 +226,8 @@ impl Measured {
                 self.stored("link", stored_at(Timestamp::now(), stored));
             }
         }
-        let stats = StatsTable::new(metered.client.clone(), "StatsTable");
-        let people = Names::new(metered.client.clone(), "UsersTable");
+        let stats = StatsTable::new(metered.table("StatsTable"));
+        let people = Names(metered.table("UsersTable"));
         let list = List { links, stats, people, ..fixture::list(&db) };
         let request = RequestBuilder::new("GET", &format!("/api/urls?limit={PAGE}")).token(&token);
         assert_eq!(request.send_to(&list).await.json()["urls"].as_array().map(Vec::len), Some(PAGE));
@@ -240,11 +245,11 @@ impl Measured {
         let link = json!({"url": "https://example.com/sale/7", "title": "Summer 42", "tags": ["news"]});
         let created = request("POST", "/api/shorten", &link).send_to(&fixture::shorten(&db)).await.json();
         let metered = Metered::of(&db);
-        let users = Workspaces::new(metered.client.clone(), "UsersTable");
+        let users = Workspaces(metered.table("UsersTable"));
         let update = Update {
-            links: LinksTable::new(metered.client.clone(), "LinksTable"),
-            stats: StatsTable::new(metered.client.clone(), "StatsTable"),
-            people: Names::new(metered.client.clone(), "UsersTable"),
+            links: LinksTable(metered.table("LinksTable")),
+            stats: StatsTable::new(metered.table("StatsTable")),
+            people: Names(metered.table("UsersTable")),
             room: TargetRoom { users, ..fixture::room(&db, 100) },
             ..fixture::update(&db)
         };
@@ -264,17 +269,17 @@ impl Measured {
         let token = token_of(&ada.id, &ada.workspace, Role::Admin);
         let metered = Metered::of(&db);
         let api = JobsApi {
-            jobs: JobsTable::new(metered.client.clone(), "JobsTable"),
-            links: LinksTable::new(metered.client.clone(), "LinksTable"),
-            people: Names::new(metered.client.clone(), "UsersTable"),
+            jobs: JobsTable(metered.table("JobsTable")),
+            links: LinksTable(metered.table("LinksTable")),
+            people: Names(metered.table("UsersTable")),
             ..fixture::jobs_api(&db)
         };
         let mut runner = JobRunner {
-            jobs: JobsTable::new(metered.client.clone(), "JobsTable"),
-            users: Workspaces::new(metered.client.clone(), "UsersTable"),
+            jobs: JobsTable(metered.table("JobsTable")),
+            users: Workspaces(metered.table("UsersTable")),
             ..fixture::jobs(&db, &queues)
         };
-        runner.kinds.links.links = LinksTable::new(metered.client.clone(), "LinksTable");
+        runner.kinds.links.links = LinksTable(metered.table("LinksTable"));
         let mut stream = db.stream_reader("JobsTable");
         let mut rename = async || {
             let request = RequestBuilder::new("PATCH", "/api/tags/news").token(&token).json(&json!({"name": "press"}));
@@ -316,9 +321,9 @@ impl Measured {
         let metered = Metered::of(&bench.db);
         let stats = Stats {
             authenticator: authenticator(),
-            stats: StatsTable::new(metered.client.clone(), "StatsTable"),
-            clicks: ClicksTable::new(metered.client.clone(), "ClicksTable"),
-            links: LinksTable::new(metered.client.clone(), "LinksTable"),
+            stats: StatsTable::new(metered.table("StatsTable")),
+            clicks: ClicksTable::new(metered.table("ClicksTable")),
+            links: LinksTable(metered.table("LinksTable")),
             ..fixture::stats(&bench.db)
         };
         // As the page of a link asks for the last 30 days.
@@ -356,8 +361,8 @@ impl Measured {
         let (db, queues, outside) = (TestDynamoDb::start(), FakeQueues::start(), FakeNotifiers::start());
         let metered = Metered::of(&db);
         let notify = Notify {
-            notifications: NotificationsTable::new(metered.client.clone(), "NotificationsTable"),
-            people: Recipients::new(metered.client.clone(), "UsersTable"),
+            notifications: NotificationsTable(metered.table("NotificationsTable")),
+            people: Recipients(metered.table("UsersTable")),
             ..fixture::notify(&db, &queues, &outside, false)
         };
 
@@ -372,7 +377,7 @@ impl Measured {
         let db = TestDynamoDb::start();
         let cookie = fixture::refresh_cookie(&db, &db.register("ada").await).await;
         let metered = Metered::of(&db);
-        let limits = fixture::limits_with(ThrottleTable::new(metered.client.clone(), "ThrottleTable"), 10);
+        let limits = fixture::limits_with(ThrottleTable::new(metered.table("ThrottleTable")), 10);
         let auth = Auth::new(users_by(metered.client.clone()), tokens(), issuer(), limits);
 
         let refresh =
@@ -386,7 +391,7 @@ impl Measured {
     async fn sign_in(&mut self) {
         let db = TestDynamoDb::start();
         let metered = Metered::of(&db);
-        let limits = fixture::limits_with(ThrottleTable::new(metered.client.clone(), "ThrottleTable"), 100);
+        let limits = fixture::limits_with(ThrottleTable::new(metered.table("ThrottleTable")), 100);
         let auth = Auth::new(users_by(metered.client.clone()), tokens(), issuer(), limits);
         let credentials = json!({"email": "ada@example.com", "password": "correct horse battery"});
         let post = async |path: &str| {
@@ -419,9 +424,8 @@ impl Measured {
     async fn watch(&mut self) {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let metered = Metered::of(&db);
-        let table = WatchTable::new(metered.client.clone(), "WatchTable");
-        let jobs = JobsTable::new(metered.client.clone(), "JobsTable");
-        let clock = fixture::clock(table.clone(), jobs, &queues, 60);
+        let table = WatchTable::new(metered.table("WatchTable"));
+        let clock = fixture::clock(table.clone(), JobsTable(metered.table("JobsTable")), &queues, 60);
         clock.run(Call { scheduled_time: Timestamp::now(), correlation_id: fixture::correlation() }).await.unwrap();
         assert!(queues.bodies("ticks").is_empty());
         self.operation("look_each_minute", metered.spent());

@@ -394,7 +394,7 @@ async fn a_failed_mark_of_a_bounced_address_succeeds_at_redelivery() {
     let (post, faults) = (Post::new().await, Faults::default());
     let bounced = queue_batch(&[bounce_of(&post.ada)]);
     let mut notify = post.notify();
-    notify.people = Recipients::new(post.db.client_with(faults.clone()), "UsersTable");
+    notify.people = Recipients(post.db.table_with(faults.clone(), "UsersTable"));
     faults.plan(Some((0, Fault::NotSent)));
 
     let failed = notify.consume(bounced.clone()).await.batch_item_failures.len();

@@ -12,7 +12,7 @@ use linklet_domain::{
     CheckError, CheckInterval, CheckOutcome, CheckResult, Concurrency, PlannedTick, Reach, Target, TargetStatus,
     Timestamp, UserId, WorkspaceId,
 };
-use linklet_dynamodb::WatchTable;
+use linklet_dynamodb::{Table, WatchTable};
 use linklet_lambda::batch::Consumer;
 use linklet_lambda::metrics::{self, Measured, Metric};
 use linklet_lambda::schedule::{Call, Job};
@@ -28,7 +28,7 @@ use crate::fixture::{checker, clock, correlation, damage, relay, tick_at};
 const MINUTE: Duration = Duration::from_secs(60);
 
 fn interval(seconds: u8) -> CheckInterval {
-    CheckInterval::from_seconds(seconds).unwrap()
+    CheckInterval::try_from(seconds).unwrap()
 }
 
 /// A table with a target, so that there is something to plan ticks for.
@@ -158,7 +158,7 @@ async fn a_target_that_only_a_link_watches_has_ticks_until_it_stops() {
 #[tokio::test]
 async fn a_table_that_does_not_answer_keeps_no_tick_from_being_planned() {
     for client in [TestDynamoDb::unreachable(), BrokenDynamoDb::start().client()] {
-        assert_eq!(planned(WatchTable::new(client, "WatchTable")).await, 4);
+        assert_eq!(planned(WatchTable::new(Table::new(client, "WatchTable"))).await, 4);
     }
 }
 
@@ -190,7 +190,7 @@ impl Ticks {
     /// With a worker whose calls of the table can fail.
     fn with_faults() -> (Self, Faults) {
         let (db, faults) = (TestDynamoDb::start(), Faults::default());
-        let table = WatchTable::new(db.client_with(faults.clone()), "WatchTable");
+        let table = WatchTable::new(db.table_with(faults.clone(), "WatchTable"));
         (Self::on(db, FakeQueues::start(), table), faults)
     }
 
@@ -604,7 +604,7 @@ async fn three_targets_are_checked_at_each_tick_beside_somebody_elses_thousand()
 async fn a_partition_that_cannot_be_taken_skips_its_tick_and_is_counted() {
     let (db, queues, site) = (TestDynamoDb::start(), FakeQueues::start(), Site::start());
     register(&db, &site.url("/")).await;
-    let ticks = Ticks::on(db, queues, WatchTable::new(BrokenDynamoDb::start().client(), "WatchTable"));
+    let ticks = Ticks::on(db, queues, WatchTable::new(Table::new(BrokenDynamoDb::start().client(), "WatchTable")));
 
     let measured = ticks.hold().await;
 

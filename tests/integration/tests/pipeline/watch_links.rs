@@ -372,7 +372,7 @@ async fn a_failed_record_comes_again_and_what_follows_waits_for_it() {
     let records = creations(&links).await;
     let faults = Faults::default();
     let mut consumer = watch_links(&fixture.db, &fixture.queues);
-    consumer.targets = WatchTable::new(fixture.db.client_with(faults.clone()), "WatchTable");
+    consumer.targets = WatchTable::new(fixture.db.table_with(faults.clone(), "WatchTable"));
     // A link takes three calls.
     faults.plan(Some((3, Fault::NotSent)));
 
@@ -448,7 +448,7 @@ async fn a_new_destination_alone_is_watched_wherever_the_consumer_dies() {
             let first = fixture.watching(LinkBuilder::new("launch").to(URL)).await;
             let moved = fixture.db.patch(first.id(), &to("https://example.com/b")).await;
             let news = fixture.news();
-            let targets = WatchTable::new(fixture.db.client_with(faults.clone()), "WatchTable");
+            let targets = WatchTable::new(fixture.db.table_with(faults.clone(), "WatchTable"));
             let dying = WatchLinks { targets, ..watch_links(&fixture.db, &fixture.queues) };
 
             faults.plan_all(

@@ -393,7 +393,7 @@ async fn names_that_cant_be_read_are_left_out_of_audit_logs() {
     assert!(!office.db.audit_log().list(&audit_log, &AuditFilter::default(), 1, None).await.unwrap().items.is_empty());
     let faults = Faults::default();
     faults.plan(Some((0, Fault::NotSent)));
-    let users = UsersTable::new(office.db.client_with(faults), "UsersTable", office.db.audit_log(), office.db.jobs());
+    let users = UsersTable::new(office.db.table_with(faults, "UsersTable"), office.db.audit_log(), office.db.jobs());
     let account = linklet_account::Account::new(tokens(), users, office.db.notifications(), guesses(&office.db));
 
     let answer = account.get("/api/workspace/audit", &office.session).await;

@@ -241,7 +241,8 @@ async fn a_rotation_of_the_secret_ends_no_session_and_needs_no_restart() {
     let secret = FakeSecret::start(&"first".repeat(8));
     let db = TestDynamoDb::start();
     let warm = async |interval| {
-        let tokens = TokenVerifier::load(&secret.client(), "secret").await.unwrap().reloading_every(interval);
+        let mut tokens = TokenVerifier::load(&secret.client(), "secret").await.unwrap();
+        tokens.reload_interval = interval;
         Auth::new(db.users(), tokens, issuer(), limits(&db))
     };
     let (reloading, waiting) = (warm(Duration::ZERO).await, warm(Duration::from_secs(3_600)).await);

@@ -132,7 +132,7 @@ async fn links_to_one_url_share_the_first_ones_code() {
 async fn a_repeated_request_that_died_at_any_call_creates_the_same_links() {
     for call in (0..60).step_by(7) {
         let (fixture, faults) = (Fixture::new(), Faults::default());
-        let links = LinksTable::new(fixture.db.client_with(faults.clone()), "LinksTable");
+        let links = LinksTable(fixture.db.table_with(faults.clone(), "LinksTable"));
         let throttle = fixture::throttle(fixture.db.calls(), 1_000, 1_000);
         let dying = fixture::shorten_with(links, fixture::room(&fixture.db, 100), throttle);
         faults.plan_all((call..1_000).map(|call| (call, Fault::AnswerLost)));
@@ -222,7 +222,7 @@ async fn passwords_wait_for_their_turn_within_the_budget_of_hashes() {
 
     let patient = Shorten { hashing: hashing(), ..fixture::shorten(&fixture.db) };
     let patient = fixture.create_with("", links, &patient).await;
-    let bulk = Bulk::new(fixture.db.calls()).beginning_for(Duration::from_millis(900));
+    let bulk = Bulk { throttle: fixture.db.calls(), begins_for: Duration::from_millis(900) };
     let hurried = Shorten { hashing: hashing(), bulk, ..fixture::shorten(&fixture.db) };
     let refused = fixture.create_with("", (5..10).map(protected).collect(), &hurried).await;
 
@@ -236,7 +236,7 @@ async fn passwords_wait_for_their_turn_within_the_budget_of_hashes() {
 #[tokio::test]
 async fn what_is_not_begun_in_time_is_to_be_tried_again() {
     let fixture = Fixture::new();
-    let none = || Bulk::new(fixture.db.calls()).beginning_for(Duration::ZERO);
+    let none = || Bulk { throttle: fixture.db.calls(), begins_for: Duration::ZERO };
     let shorten = Shorten { bulk: none(), ..fixture::shorten(&fixture.db) };
 
     let answer = fixture.create_with("k", urls(3), &shorten).await;
@@ -273,7 +273,7 @@ async fn a_workspace_names_a_thousand_links_a_minute_whatever_single_requests_ma
 #[tokio::test]
 async fn links_are_allowed_while_they_cannot_be_counted() {
     let fixture = Fixture::new();
-    let nowhere = ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable");
+    let nowhere = ThrottleTable::new(TestDynamoDb::unreachable_table("ThrottleTable"));
     let shorten = Shorten { bulk: Bulk::new(nowhere), ..fixture::shorten(&fixture.db) };
 
     assert_eq!(statuses(&fixture.create_with("", urls(2), &shorten).await), [201, 201]);
@@ -353,7 +353,7 @@ async fn a_link_that_has_the_tags_is_not_written() {
     fixture.change(change.clone(), Role::Member).await;
     let before = fixture.db.link("one").await;
 
-    let links = LinksTable::new(fixture.db.client_with(meter.clone()), "LinksTable");
+    let links = LinksTable(fixture.db.table_with(meter.clone(), "LinksTable"));
     let update = Update { links, ..fixture.update() };
     let again = fixture.request("PATCH", "", Role::Member).json(&change).send_to(&update).await;
 
@@ -383,8 +383,8 @@ async fn a_removal_is_a_deletion_or_a_purge_of_each() {
 #[tokio::test]
 async fn a_hundred_links_cost_what_they_cost_alone_and_one_write_more() {
     let (fixture, meter) = (Fixture::new(), CapacityMeter::default());
-    let client = fixture.db.client_with(meter.clone());
-    let links = LinksTable::new(client.clone(), "LinksTable");
+    let table = |name: &str| fixture.db.table_with(meter.clone(), name);
+    let links = LinksTable(table("LinksTable"));
     let throttle = fixture::throttle(fixture.db.calls(), 1_000, 1_000);
     let shorten = fixture::shorten_with(links, fixture::room(&fixture.db, 100), throttle);
     let token = token_of(&fixture.member, &fixture.workspace, Role::Member);
@@ -393,7 +393,7 @@ async fn a_hundred_links_cost_what_they_cost_alone_and_one_write_more() {
     let one = meter.write_units();
     meter.reset();
 
-    let counted = Shorten { bulk: Bulk::new(ThrottleTable::new(client, "ThrottleTable")), ..shorten };
+    let counted = Shorten { bulk: Bulk::new(ThrottleTable::new(table("ThrottleTable"))), ..shorten };
     let answer = fixture.create_with("", urls(100), &counted).await;
 
     assert_eq!(statuses(&answer), vec![201; 100]);

@@ -293,7 +293,7 @@ async fn a_flood_of_strangers_leaves_hashes_for_those_who_are_known() {
 #[tokio::test]
 async fn without_the_table_people_log_in() {
     let fixture = Fixture::new().await;
-    let unreachable = ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable");
+    let unreachable = ThrottleTable::new(TestDynamoDb::unreachable_table("ThrottleTable"));
     let auth = Auth::new(fixture.db.users(), tokens(), issuer(), limits_with(unreachable, 10));
 
     let login = attempt(ADA, PASSWORD, HOME, fixture.now).send_to(&auth);

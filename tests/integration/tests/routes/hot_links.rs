@@ -25,7 +25,7 @@ impl Bench {
     async fn of(link: Link) -> Self {
         let (db, reads) = (TestDynamoDb::start(), Faults::default());
         db.store(&link).await;
-        let links = LinksTable::new(db.client_with(reads.clone()), "LinksTable");
+        let links = LinksTable(db.table_with(reads.clone(), "LinksTable"));
         let redirect = fixture::redirect_with(links, db.clicks(), db.calls());
         Self { db, link, reads, redirect }
     }

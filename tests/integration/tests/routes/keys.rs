@@ -242,7 +242,7 @@ async fn keys_cost_a_read_and_write_a_minute_and_malformed_ones_nothing() {
     let office = Office::new().await;
     let secret = office.key(&["links:read"]).await;
     let meter = CapacityMeter::default();
-    let list = office.environment(ApiKeys::new(office.db.client_with(meter.clone()), "UsersTable"));
+    let list = office.environment(ApiKeys(office.db.table_with(meter.clone(), "UsersTable")));
     let start = Timestamp::now();
     let spent_after = async |key: &str, millis| {
         meter.reset();
@@ -266,7 +266,7 @@ async fn a_second_environment_notes_no_use_that_was_just_noted() {
     let secret = office.key(&["links:read"]).await;
     let start = Timestamp::now();
     let (one, meter) = (office.environment(office.db.api_keys()), CapacityMeter::default());
-    let other = office.environment(ApiKeys::new(office.db.client_with(meter.clone()), "UsersTable"));
+    let other = office.environment(ApiKeys(office.db.table_with(meter.clone(), "UsersTable")));
 
     list_at(&one, secret.reveal(), start).await;
     list_at(&other, secret.reveal(), after(start, 59_999)).await;
@@ -282,7 +282,7 @@ async fn a_key_that_cannot_be_read_answers_503_unless_it_is_cached() {
     let office = Office::new().await;
     let secret = office.key(&["links:read"]).await;
     let faults = Faults::default();
-    let list = office.environment(ApiKeys::new(office.db.client_with(faults.clone()), "UsersTable"));
+    let list = office.environment(ApiKeys(office.db.table_with(faults.clone(), "UsersTable")));
     let start = Timestamp::now();
 
     faults.plan(Some((0, Fault::NotSent)));
@@ -299,7 +299,7 @@ async fn a_key_that_cannot_be_read_answers_503_unless_it_is_cached() {
     faults.plan(None);
     assert_eq!(list_at(&list, secret.reveal(), after(start, 60_000)).await.status, 200);
 
-    let answer = list_at(&office.environment(ApiKeys::new(TestDynamoDb::unreachable(), "T")), "sk_live_", start).await;
+    let answer = list_at(&office.environment(ApiKeys(TestDynamoDb::unreachable_table("T"))), "sk_live_", start).await;
     assert_eq!(answer.status, 401, "what is no key needs no table");
 }
 

@@ -18,12 +18,9 @@ struct Workspace {
 impl Workspace {
     fn new() -> Self {
         let (db, meter, id) = (TestDynamoDb::without_streams(), CapacityMeter::default(), WorkspaceId::generate());
-        let client = db.client_with(meter.clone());
-        let list = List {
-            links: LinksTable::new(client.clone(), "LinksTable"),
-            stats: StatsTable::new(client, "StatsTable"),
-            ..fixture::list(&db)
-        };
+        let table = |name: &str| db.table_with(meter.clone(), name);
+        let (links, stats) = (LinksTable(table("LinksTable")), StatsTable::new(table("StatsTable")));
+        let list = List { links, stats, ..fixture::list(&db) };
         let token = token_for(&id, Role::Viewer);
         Self { db, list, meter, id, token }
     }
@@ -32,7 +29,7 @@ impl Workspace {
     async fn with_heavy_links(count: usize) -> Self {
         let workspace = Self::new();
         let links: Vec<_> = (0..count).map(|number| workspace.heavy(number)).collect();
-        workspace.store(&links).await;
+        workspace.db.store_all(&links).await;
         workspace
     }
 
@@ -48,12 +45,6 @@ impl Workspace {
         let tags = if number.is_multiple_of(10) { vec!["tenth".to_owned()] } else { Vec::new() };
         link.metadata.tags = tags.try_into().unwrap();
         link
-    }
-
-    async fn store(&self, links: &[Link]) {
-        for chunk in links.chunks(64) {
-            join_all(chunk.iter().map(|link| self.db.store(link))).await;
-        }
     }
 
     async fn get(&self, query: &str) -> Answer {
@@ -172,7 +163,7 @@ async fn a_list_of_ten_thousand_links_stays_within_its_read_units() {
         link
     };
     let links: Vec<_> = (0..2_000).map(ordinary).collect();
-    workspace.store(&links).await;
+    workspace.db.store_all(&links).await;
 
     for (query, most) in [("", 400.0), ("tag=spring", 400.0), ("search=faster", 800.0)] {
         let units = 5.0 * workspace.page(query).await.1;
@@ -184,7 +175,7 @@ async fn a_list_of_ten_thousand_links_stays_within_its_read_units() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_counted_is_answered() {
     let workspace = Workspace::with_heavy_links(300).await;
-    let calls = ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable");
+    let calls = ThrottleTable::new(TestDynamoDb::unreachable_table("ThrottleTable"));
     let list = List { questions: StatsQueryLimiter(calls), ..fixture::list(&workspace.db) };
     assert_eq!(list.get("/api/links?search=needle", &workspace.token).await.status, 200);
 }
@@ -222,7 +213,7 @@ async fn a_page_is_full_though_most_links_are_archived() {
     let workspace = Workspace::new();
     let links: Vec<_> =
         (0..600).map(|number| Link { archived: number % 100 != 0, ..workspace.heavy(number) }).collect();
-    workspace.store(&links).await;
+    workspace.db.store_all(&links).await;
 
     let (first, _) = workspace.page("per_page=2").await;
     let (next, units) = workspace.page(&format!("per_page=2&after={}", cursor(&first))).await;

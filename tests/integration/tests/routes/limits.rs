@@ -139,7 +139,7 @@ async fn nobody_follows_a_link_whose_use_can_not_be_written() {
     for _ in 0..8 {
         RequestBuilder::new("HEAD", "/launch").send_to(&handler).await;
     }
-    let unreachable = LinksTable::new(TestDynamoDb::unreachable(), "LinksTable");
+    let unreachable = LinksTable(TestDynamoDb::unreachable_table("LinksTable"));
     let handler = Redirect { links: unreachable, ..handler };
 
     assert_eq!(reads.send_to(&handler).await.status, 503);
@@ -150,8 +150,7 @@ async fn nobody_follows_a_link_whose_use_can_not_be_written() {
 async fn only_uses_and_the_first_refusal_a_second_cost_write_units() {
     let (db, _link) = with_link(limited(1)).await;
     let meter = CapacityMeter::default();
-    let client = db.client_with(meter.clone());
-    let handler = Redirect { links: LinksTable::new(client, "LinksTable"), ..redirect(&db) };
+    let handler = Redirect { links: LinksTable(db.table_with(meter.clone(), "LinksTable")), ..redirect(&db) };
 
     let mut units = Vec::new();
     for _ in 0..3 {

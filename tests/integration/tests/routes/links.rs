@@ -67,10 +67,6 @@ fn total_clicks(answer: &Answer) -> Vec<usize> {
     links.iter().map(|link| usize::try_from(link["total_clicks"].as_u64().unwrap()).unwrap()).collect()
 }
 
-fn at(text: &str) -> Timestamp {
-    Timestamp::parse(text).unwrap()
-}
-
 #[tokio::test]
 async fn a_page_shows_links_with_their_clicks_and_counts_them_all() {
     let fixture = Fixture::new();
@@ -315,7 +311,7 @@ async fn links_show_what_their_creators_are_called() {
 async fn without_the_table_of_names_links_are_shown_and_say_so() {
     let mut fixture = Fixture::new();
     fixture.db.store(&fixture.link("launch").build()).await;
-    fixture.list.people = Names::new(TestDynamoDb::unreachable(), "UsersTable");
+    fixture.list.people = Names(TestDynamoDb::unreachable_table("UsersTable"));
 
     for path in ["/api/links", "/api/urls", "/api/links/launch"] {
         let answer = fixture.get(path).await;
@@ -443,7 +439,7 @@ async fn each_refusal_gives_its_reason() {
 async fn without_statistics_it_still_lists_and_says_what_is_missing() {
     let mut fixture = Fixture::new();
     fixture.store(&["launch"]).await;
-    fixture.list.stats = StatsTable::new(TestDynamoDb::unreachable(), "StatsTable");
+    fixture.list.stats = StatsTable::new(TestDynamoDb::unreachable_table("StatsTable"));
 
     for path in ["/api/links", "/api/links?sort=clicks", "/api/links?sort=last_click", "/api/urls", "/api/links/launch"]
     {
@@ -560,11 +556,11 @@ async fn without_watch_table_a_link_is_shown_and_its_health_is_unknown() {
     let mut fixture = Fixture::new();
     fixture.watching("launch").await;
     fixture.db.store(&fixture.link("plain").build()).await;
-    fixture.list.targets = WatchTable::new(TestDynamoDb::unreachable(), "WatchTable");
+    fixture.list.targets = WatchTable::new(TestDynamoDb::unreachable_table("WatchTable"));
 
     let answer = fixture.get("/api/links/launch").await;
     let plain = fixture.get("/api/links/plain").await.json();
-    fixture.list.stats = StatsTable::new(TestDynamoDb::unreachable(), "StatsTable");
+    fixture.list.stats = StatsTable::new(TestDynamoDb::unreachable_table("StatsTable"));
     let without_both = fixture.get("/api/links/launch").await.json();
 
     let unknown = json!({"status": "unknown", "checked_at": null, "status_code": null, "latency_ms": null});

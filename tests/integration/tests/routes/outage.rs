@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
-use linklet_dynamodb::CreateOutcome;
+use linklet_dynamodb::{CreateOutcome, Table};
 use linklet_lambda::breaker::{Breaker, Circuit};
 use linklet_lambda::metrics;
 use linklet_test_support::BrokenDynamoDb;
@@ -35,9 +35,9 @@ fn guarded(client: &Client, breaker: Breaker) -> Client {
 
 fn redirect(client: &Client) -> Redirect {
     fixture::redirect_with(
-        LinksTable::new(client.clone(), "LinksTable"),
-        ClicksTable::new(client.clone(), "ClicksTable"),
-        ThrottleTable::new(client.clone(), "ThrottleTable"),
+        LinksTable(Table::new(client.clone(), "LinksTable")),
+        ClicksTable::new(Table::new(client.clone(), "ClicksTable")),
+        ThrottleTable::new(Table::new(client.clone(), "ThrottleTable")),
     )
 }
 

@@ -91,14 +91,10 @@ impl Fixture {
 
     pub fn metered(&self) -> (Overviews, CapacityMeter) {
         let meter = CapacityMeter::default();
-        let client = self.db.client_with(meter.clone());
-        let overviews = Overviews {
-            links: LinksTable::new(client.clone(), "LinksTable"),
-            stats: StatsTable::new(client.clone(), "StatsTable"),
-            targets: WatchTable::new(client, "WatchTable"),
-            ..overviews(&self.db)
-        };
-        (overviews, meter)
+        let table = |name: &str| self.db.table_with(meter.clone(), name);
+        let (links, stats) = (LinksTable(table("LinksTable")), StatsTable::new(table("StatsTable")));
+        let targets = WatchTable::new(table("WatchTable"));
+        (Overviews { links, stats, targets, ..overviews(&self.db) }, meter)
     }
 }
 
@@ -329,7 +325,7 @@ async fn an_old_or_new_overview_is_answered_while_its_row_is_unwritable() {
     let old = fixture.overview().await;
     fixture.store("first", &[]).await;
     let faults = Faults::default();
-    let stats = StatsTable::new(fixture.db.client_with(faults.clone()), "StatsTable");
+    let stats = StatsTable::new(fixture.db.table_with(faults.clone(), "StatsTable"));
     let overviews = Overviews { stats, ..overviews(&fixture.db) };
     let later = fixture.now.plus(MINUTE);
     let ask = || RequestBuilder::new("GET", "/api/overview").token(&fixture.token).at(later).send_to(&overviews);

@@ -346,7 +346,7 @@ async fn while_questions_cannot_be_kept_they_are_answered() {
         let faults = Faults::default();
         faults.plan(Some((failing, Fault::Throttled)));
         let mut overviews = overviews(&fixture.db);
-        overviews.stats = StatsTable::new(fixture.db.client_with(faults), "StatsTable");
+        overviews.stats = StatsTable::new(fixture.db.table_with(faults, "StatsTable"));
         let path = format!("/api/overview/breakdowns?{}", fixture.between(failing as u32 + 1, 0));
         RequestBuilder::new("GET", &path).token(&fixture.token).at(fixture.now).send_to(&overviews).await
     };

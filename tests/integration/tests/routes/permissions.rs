@@ -87,7 +87,7 @@ fn answers(security: &[Value], done: u16) -> Statuses {
     CALLERS.map(|who| match (who, way("token"), way("apiKey")) {
         _ if is_public => done,
         (Who::Nobody, ..) | (Who::Key(_), _, None) | (Who::Token(_), None, _) => 401,
-        (Who::Token(role), Some(least), _) => done_if(role >= Role::parse(least).unwrap()),
+        (Who::Token(role), Some(least), _) => done_if(role >= least.parse().unwrap()),
         (Who::Key(scopes), _, Some(scope)) => done_if(scopes.contains(&scope)),
     })
 }

@@ -40,3 +40,8 @@ pub use crate::fixture::{
     self, REDIRECT, account, analytics, auth, check, colleague, correlation, guesses, limits, list, mail_orders,
     person_of, redirect, salt, send, with_link, with_person,
 };
+
+/// The time that is written so.
+pub fn at(text: &str) -> Timestamp {
+    Timestamp::parse(text).unwrap()
+}

@@ -238,10 +238,6 @@ impl Bench {
     }
 }
 
-fn at(text: &str) -> Timestamp {
-    Timestamp::parse(text).unwrap()
-}
-
 fn escaped(value: &str) -> String {
     value.replace('%', "%25").replace(' ', "%20").replace('/', "%2F").replace('+', "%2B")
 }
@@ -533,13 +529,7 @@ impl Bench {
     /// An answer, and how many read units it takes.
     async fn cost(&self, path: &str) -> (Value, f64) {
         let meter = CapacityMeter::default();
-        let client = self.db.client_with(meter.clone());
-        let metered = Stats {
-            stats: StatsTable::new(client.clone(), "StatsTable"),
-            clicks: ClicksTable::new(client.clone(), "ClicksTable"),
-            links: LinksTable::new(client, "LinksTable"),
-            ..stats(&self.db)
-        };
+        let metered = crate::stats::metered(&self.db, &meter);
         let request = RequestBuilder::new("GET", &format!("/api/stats/launch{path}")).at(self.now);
         let answer = request.token(&token_for(&self.workspace, Role::Viewer)).send_to(&metered).await.expecting(200);
         (answer.json(), meter.read_units())

@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 use crate::prelude::*;
 
 fn redirect(links: LinksTable, clicks: ClicksTable) -> Redirect {
-    fixture::redirect_with(links, clicks, ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable"))
+    fixture::redirect_with(links, clicks, ThrottleTable::new(TestDynamoDb::unreachable_table("ThrottleTable")))
 }
 
 async fn serving(link: LinkBuilder) -> (TestDynamoDb, Redirect) {
@@ -85,8 +85,8 @@ async fn a_click_keeps_what_statistics_need_and_no_address() {
 async fn a_redirect_costs_half_a_read_unit_and_one_write_unit() {
     let (db, _) = with_link(LinkBuilder::new("launch")).await;
     let meter = CapacityMeter::default();
-    let client = db.client_with(meter.clone());
-    let redirect = redirect(LinksTable::new(client.clone(), "LinksTable"), ClicksTable::new(client, "ClicksTable"));
+    let table = |name: &str| db.table_with(meter.clone(), name);
+    let redirect = redirect(LinksTable(table("LinksTable")), ClicksTable::new(table("ClicksTable")));
 
     for (agent, referer) in [(120, 60), (512, 1_024), (5_000, 5_000), (0, 0)] {
         meter.reset();
@@ -146,8 +146,8 @@ async fn only_a_trusted_edge_says_who_and_where_a_visitor_is() {
 #[tokio::test]
 async fn what_is_no_code_is_404_without_a_look_at_the_table() {
     let redirect = redirect(
-        LinksTable::new(TestDynamoDb::unreachable(), "LinksTable"),
-        ClicksTable::new(TestDynamoDb::unreachable(), "ClicksTable"),
+        LinksTable(TestDynamoDb::unreachable_table("LinksTable")),
+        ClicksTable::new(TestDynamoDb::unreachable_table("ClicksTable")),
     );
 
     for path in ["/favicon.ico", "/r/a+b", "/r/", "/r/%2e%2e", &format!("/r/{}", "x".repeat(65)), "/r/ünïc"] {
@@ -163,7 +163,7 @@ async fn a_custom_code_leads_to_its_destination_typed_in_any_case() {
     let creation = Creation { is_custom: true, ..Creation::of(&link) };
     db.links().create(&creation).await.unwrap();
     let meter = CapacityMeter::default();
-    let links = LinksTable::new(db.client_with(meter.clone()), "LinksTable");
+    let links = LinksTable(db.table_with(meter.clone(), "LinksTable"));
     let redirect = redirect(links, db.clicks());
     let units = async |path: &str| {
         meter.reset();
@@ -235,7 +235,7 @@ async fn a_browser_gets_a_page_for_429_500_and_503_too() {
     let follow = async |redirect: &Redirect| {
         RequestBuilder::new("GET", "/r/launch").header("accept", "text/html").send_to(redirect).await
     };
-    let down = redirect(LinksTable::new(TestDynamoDb::unreachable(), "LinksTable"), db.clicks());
+    let down = redirect(LinksTable(TestDynamoDb::unreachable_table("LinksTable")), db.clicks());
     let full =
         Redirect { limiter: Limiter::new(RateLimit::per_minute(1).unwrap()), ..redirect(db.links(), db.clicks()) };
     follow(&full).await;

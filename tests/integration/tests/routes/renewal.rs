@@ -372,7 +372,7 @@ async fn a_refresh_is_no_guess_and_costs_no_hash() {
     let fixture = Fixture::new().await;
     let meter = CapacityMeter::default();
     let first = cookie(&fixture.sign_in().await);
-    let guesses = linklet_dynamodb::ThrottleTable::new(fixture.db.client_with(meter.clone()), "ThrottleTable");
+    let guesses = linklet_dynamodb::ThrottleTable::new(fixture.db.table_with(meter.clone(), "ThrottleTable"));
     let limits = crate::fixture::limits_with(guesses, 2);
     let auth = Auth::new(fixture.db.users(), tokens().with_sessions(fixture.db.sessions()), issuer(), limits);
 

@@ -337,7 +337,7 @@ async fn reuse_and_history_match_the_destination_wherever_its_change_dies() {
         for call in 0.. {
             let (fixture, faults) = (Fixture::editable().await, Faults::default());
             let code = fixture.shorten(OLD).await;
-            let links = LinksTable::new(fixture.db.client_with(faults.clone()), "LinksTable");
+            let links = LinksTable(fixture.db.table_with(faults.clone(), "LinksTable"));
             let dying = Update { links, authenticator: authenticator(), ..fixture::update(&fixture.db) };
             let change = || fixture.request_to(&code, "PATCH", "").json(&json!({"url": NEW}));
 

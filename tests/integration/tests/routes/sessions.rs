@@ -219,7 +219,7 @@ async fn who_has_just_joined_is_let_in_at_once() {
 async fn a_token_costs_one_and_a_half_read_units_a_minute() {
     let fixture = Fixture::new().await;
     let meter = CapacityMeter::default();
-    let sessions = Sessions::new(fixture.db.client_with(meter.clone()), "UsersTable");
+    let sessions = Sessions(fixture.db.table_with(meter.clone(), "UsersTable"));
     let auth = Auth::new(fixture.db.users(), tokens().with_sessions(sessions), issuer(), limits(&fixture.db));
     let now = Timestamp::now();
     // Many workspaces and sessions make it no dearer.
@@ -250,7 +250,7 @@ async fn a_token_costs_one_and_a_half_read_units_a_minute() {
 #[tokio::test]
 async fn without_the_table_a_token_that_was_not_seen_before_is_unavailable() {
     let fixture = Fixture::new().await;
-    let sessions = Sessions::new(TestDynamoDb::unreachable(), "UsersTable");
+    let sessions = Sessions(TestDynamoDb::unreachable_table("UsersTable"));
     let auth = Auth::new(fixture.db.users(), tokens().with_sessions(sessions), issuer(), limits(&fixture.db));
 
     assert_eq!(auth.me(&fixture.token()).await.problem(), (503, "service unavailable".into()));

@@ -248,7 +248,7 @@ async fn a_link_cannot_watch_a_url_too_many() {
 #[tokio::test]
 async fn a_link_cannot_watch_a_url_too_many_of_its_creator() {
     let (db, creator) = with_person("creator").await;
-    let target = TargetBuilder::new("https://example.com/a").build().in_workspace_of(creator.id);
+    let target = Target { workspace_creator: creator.id, ..TargetBuilder::new("https://example.com/a").build() };
     db.store_target(&target).await;
     let targets = db.watch().with_quota(TargetQuota { per_workspace: 10, per_creator: 1 });
     let room = TargetRoom { targets, ..fixture::room(&db, 100) };
@@ -270,7 +270,7 @@ async fn a_link_cannot_watch_a_url_too_many_of_its_creator() {
 #[tokio::test]
 async fn a_link_that_watches_is_created_also_while_targets_cannot_be_read() {
     let db = TestDynamoDb::start();
-    let targets = WatchTable::new(TestDynamoDb::unreachable(), "WatchTable").with_quota(per(1));
+    let targets = WatchTable::new(TestDynamoDb::unreachable_table("WatchTable")).with_quota(per(1));
     let room = TargetRoom { targets, ..fixture::room(&db, 100) };
     let shorten = fixture::shorten_with(db.links(), room, fixture::throttle(db.calls(), 1_000, 1_000));
 

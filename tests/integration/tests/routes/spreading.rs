@@ -17,7 +17,7 @@ impl Environment {
         let (db, faults) = (TestDynamoDb::start(), Faults::default());
         db.store(&LinkBuilder::new("launch").build()).await;
         let redirect = fixture::redirect(&db);
-        let clicks = ClicksTable::new(db.client_with(faults.clone()), "ClicksTable");
+        let clicks = ClicksTable::new(db.table_with(faults.clone(), "ClicksTable"));
         let redirect = Redirect { recorder: Recorder { clicks, ..redirect.recorder }, recording, ..redirect };
         Self { db, faults, redirect }
     }

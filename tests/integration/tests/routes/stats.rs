@@ -403,8 +403,7 @@ async fn what_anybody_may_read_costs_little_however_large_the_days_are() {
     let link = LinkBuilder::new("launch").build();
     db.store(&link).await;
     grow_days(&db, now).await;
-    let client = db.client_with(meter.clone());
-    let stats = with_tables_of(&db, &client);
+    let stats = metered(&db, &meter);
     let token = token_for(&link.identity.workspace, Role::Viewer);
     let cost = async |request: RequestBuilder| {
         meter.reset();
@@ -423,13 +422,14 @@ async fn what_anybody_may_read_costs_little_however_large_the_days_are() {
     assert!(member > 10.0 * timeline, "{member}");
 }
 
-/// The function with a client for what it reads, and verifiers of tokens that read nothing.
-fn with_tables_of(db: &TestDynamoDb, client: &aws_sdk_dynamodb::Client) -> Stats {
+/// The function with a meter of what it reads, and verifiers of tokens that read nothing.
+pub fn metered(db: &TestDynamoDb, meter: &CapacityMeter) -> Stats {
+    let table = |name: &str| db.table_with(meter.clone(), name);
     Stats {
         authenticator: authenticator(),
-        stats: StatsTable::new(client.clone(), "StatsTable"),
-        clicks: ClicksTable::new(client.clone(), "ClicksTable"),
-        links: LinksTable::new(client.clone(), "LinksTable"),
+        stats: StatsTable::new(table("StatsTable")),
+        clicks: ClicksTable::new(table("ClicksTable")),
+        links: LinksTable(table("LinksTable")),
         ..stats(db)
     }
 }

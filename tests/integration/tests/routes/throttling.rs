@@ -17,7 +17,7 @@ fn told(answer: &Answer) -> [&str; 3] {
 }
 
 fn unreachable_table() -> ThrottleTable {
-    ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable")
+    ThrottleTable::new(TestDynamoDb::unreachable_table("ThrottleTable"))
 }
 
 // ------------------------------------------------------------------------------------------------------------ new links
@@ -78,7 +78,7 @@ async fn a_stranger_uses_up_nobodys_links() {
 async fn without_the_table_links_are_created() {
     let (db, faults) = (TestDynamoDb::start(), Faults::default());
     faults.plan(Some((0, Fault::NotSent)));
-    let table = ThrottleTable::new(db.client_with(faults.clone()), "ThrottleTable");
+    let table = ThrottleTable::new(db.table_with(faults.clone(), "ThrottleTable"));
     let shorten = fixture::shorten_with(db.links(), fixture::room(&db, 100), fixture::throttle(table, 60, 300));
 
     let (answer, measured) = metrics::observe(order().send_to(&shorten)).await;
@@ -152,7 +152,7 @@ struct Environment {
 impl Environment {
     fn of(db: &TestDynamoDb) -> Self {
         let merges = Faults::default();
-        let calls = ThrottleTable::new(db.client_with(merges.clone()), "ThrottleTable");
+        let calls = ThrottleTable::new(db.table_with(merges.clone(), "ThrottleTable"));
         Self { redirect: fixture::redirect_with(db.links(), db.clicks(), calls), merges }
     }
 
@@ -194,7 +194,7 @@ async fn every_answer_of_redirect_counts_and_tells_how_many_are_left() {
 #[tokio::test]
 async fn the_301st_redirect_in_a_minute_is_refused_without_read_or_click() {
     let (db, reads) = (with_link(LinkBuilder::new("launch")).await.0, Faults::default());
-    let links = LinksTable::new(db.client_with(reads.clone()), "LinksTable");
+    let links = LinksTable(db.table_with(reads.clone(), "LinksTable"));
     let redirect = fixture::redirect_with(links, db.clicks(), db.calls());
     let follow = |address| RequestBuilder::new("GET", "/launch").source_ip(address).at(noon()).send_to(&redirect);
     for _ in 0..300 {

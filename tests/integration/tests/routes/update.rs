@@ -111,7 +111,7 @@ async fn a_link_keeps_watching_if_its_target_exists_or_is_unreadable() {
     };
 
     assert_eq!((extend(&fixture, "watching").await, extend(&fixture, "watcher").await), (200, 409));
-    fixture.update.room.targets = WatchTable::new(TestDynamoDb::unreachable(), "WatchTable").with_quota(per(1));
+    fixture.update.room.targets = WatchTable::new(TestDynamoDb::unreachable_table("WatchTable")).with_quota(per(1));
     assert_eq!(extend(&fixture, "watcher").await, 200);
     assert!(fixture.db.link("watcher").await.watch);
 }
@@ -388,7 +388,7 @@ async fn what_is_gone_stays_gone() {
 #[tokio::test]
 async fn without_statistics_it_still_changes_and_says_what_is_missing() {
     let mut fixture = Fixture::new().await;
-    fixture.update.stats = StatsTable::new(TestDynamoDb::unreachable(), "StatsTable");
+    fixture.update.stats = StatsTable::new(TestDynamoDb::unreachable_table("StatsTable"));
 
     let answer = fixture.patch(&json!({"title": "T"})).await;
 

@@ -322,7 +322,7 @@ async fn a_key_costs_what_the_chart_says() {
     let (key, now) = (key_of(&ada), Timestamp::now());
     let meter = CapacityMeter::default();
     let users = users_by(db.client_with(meter.clone()));
-    let keys = ApiKeys::new(db.client_with(meter.clone()), "UsersTable");
+    let keys = ApiKeys(db.table_with(meter.clone(), "UsersTable"));
 
     users.create_key(&key, &a_session(), &an_origin(&key.created_by)).await.unwrap();
     assert_eq!(meter.spent(), (2.0, 14.0), "creating");

@@ -62,7 +62,7 @@ fn has_marker(db: &TestDynamoDb) -> bool {
 /// What reading the latest clicks costs.
 async fn cost_of_latest(db: &TestDynamoDb, limit: usize) -> Consumption {
     let meter = CapacityMeter::default();
-    ClicksTable::new(db.client_with(meter.clone()), "ClicksTable").latest(&link(), limit).await.unwrap();
+    ClicksTable::new(db.table_with(meter.clone(), "ClicksTable")).latest(&link(), limit).await.unwrap();
     meter.by_operation()["Query"]
 }
 
@@ -173,7 +173,7 @@ async fn clicks_of_a_time_are_found_among_narrow_and_wide_ones() {
 async fn of_a_time_after_the_marker_only_narrow_clicks_are_read() {
     let (db, meter) = (TestDynamoDb::without_streams(), CapacityMeter::default());
     store_wide(&db.clicks(), 10).await;
-    let table = ClicksTable::new(db.client_with(meter.clone()), "ClicksTable");
+    let table = ClicksTable::new(db.table_with(meter.clone(), "ClicksTable"));
     let calls = async |from| {
         meter.reset();
         table.recorded_between(&link(), &(from..from.plus(HOUR))).await.unwrap();
@@ -230,7 +230,7 @@ async fn a_purge_that_dies_at_any_call_and_is_repeated_leaves_nothing() {
         let (db, faults) = (TestDynamoDb::without_streams(), Faults::default());
         store(&db.clicks(), Spread::Narrow, noon(), 10).await;
         store_wide(&db.clicks(), 20).await;
-        let table = ClicksTable::new(db.client_with(faults.clone()), "ClicksTable");
+        let table = ClicksTable::new(db.table_with(faults.clone(), "ClicksTable"));
         faults.plan_all((dies_before..10_000).map(|call| (call, Fault::NotSent)));
 
         while table.purge_some(&link()).await.is_ok_and(|purged| purged == Purged::Some) {}
@@ -245,7 +245,7 @@ async fn a_purge_that_dies_at_any_call_and_is_repeated_leaves_nothing() {
 async fn purging_a_quiet_link_costs_16_queries_a_turn() {
     let (db, meter) = (TestDynamoDb::without_streams(), CapacityMeter::default());
     store(&db.clicks(), Spread::Narrow, noon(), 40).await;
-    let table = ClicksTable::new(db.client_with(meter.clone()), "ClicksTable");
+    let table = ClicksTable::new(db.table_with(meter.clone(), "ClicksTable"));
 
     while table.purge_some(&link()).await.unwrap() == Purged::Some {}
 

@@ -1,7 +1,7 @@
 //! The write path of links: what an edit costs, and that it happens once and as a whole, whichever of its calls fails.
 
 use linklet_domain::{Link, LinkEdit, LinkPatch, Precondition, Record, TargetUrl, Timestamp, Tombstone};
-use linklet_dynamodb::{Creation, EditContext, EditOutcome, LinksTable, RepositoryError, Reusable};
+use linklet_dynamodb::{Creation, EditContext, EditOutcome, LinksTable, RepositoryError, Reusable, Table};
 use linklet_test_support::{Cancellation, CapacityMeter, Fault, Faults, LinkBuilder, TestDynamoDb};
 use serde_json::{Value, json};
 
@@ -111,7 +111,7 @@ fn writes(db: &TestDynamoDb) -> usize {
 }
 
 fn table_with(db: &TestDynamoDb, faults: &Faults, attempts: u32) -> LinksTable {
-    LinksTable::new(db.client_retrying(faults, attempts), "LinksTable")
+    LinksTable(Table::new(db.client_retrying(faults, attempts), "LinksTable"))
 }
 
 #[tokio::test]
@@ -260,7 +260,7 @@ async fn an_edit_costs_what_it_changes() {
         let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
         let link = LinkBuilder::new("launch").build();
         db.store(&link).await;
-        let table = LinksTable::new(db.client_with(meter.clone()), "LinksTable");
+        let table = LinksTable(db.table_with(meter.clone(), "LinksTable"));
 
         edit.send_to(&table, Record::Link(link.clone())).await.unwrap();
 

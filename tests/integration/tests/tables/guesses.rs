@@ -157,7 +157,7 @@ async fn strangers_guesses_do_not_delay_networks_that_signed_in_before() {
 #[tokio::test]
 async fn a_sign_in_is_remembered_ninety_days_and_written_once_a_day() {
     let (db, writes) = (TestDynamoDb::start(), Faults::default());
-    let table = ThrottleTable::new(db.client_with(writes.clone()), "ThrottleTable");
+    let table = ThrottleTable::new(db.table_with(writes.clone(), "ThrottleTable"));
     let home = guess(ADA, ADDRESS);
     let sign_in = async |now: Timestamp| {
         let admitted = admit(&table, &home, now).await.unwrap();
@@ -236,7 +236,7 @@ async fn nothing_readable_is_stored_and_ttl_removes_what_is_forgotten() {
 #[tokio::test]
 async fn a_guess_that_has_to_wait_costs_reads_only() {
     let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
-    let table = ThrottleTable::new(db.client_with(meter.clone()), "ThrottleTable");
+    let table = ThrottleTable::new(db.table_with(meter.clone(), "ThrottleTable"));
     let cost = async |guess: &Guess| {
         meter.reset();
         admitted(&table, guess, 1, noon()).await;
@@ -329,7 +329,7 @@ async fn two_hashes_need_room_for_both() {
 async fn an_exhausted_hash_budget_is_not_asked_again_within_the_second() {
     for (class, hashers) in [(HashFor::Strangers, 100), (HashFor::Known, 1)] {
         let (db, writes) = (TestDynamoDb::start(), Faults::default());
-        let table = ThrottleTable::new(db.client_with(writes.clone()), "ThrottleTable");
+        let table = ThrottleTable::new(db.table_with(writes.clone(), "ThrottleTable"));
         let spend = async |number: usize, now| {
             table.spend_hashes(&hasher(class, number % hashers), 1, budget(2), now).await.unwrap()
         };

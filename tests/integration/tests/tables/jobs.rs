@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use linklet_domain::{
     Changer, CorrelationId, Job, JobFailure, JobProgress, JobState, Role, Timestamp, UserId, WorkId, WorkspaceId,
 };
-use linklet_dynamodb::{JobEnd, JobMark, JobsTable, Reached};
+use linklet_dynamodb::{JobEnd, JobMark, JobsTable, Reached, Table};
 use linklet_test_support::{Rendezvous, TestDynamoDb};
 use serde_json::json;
 
@@ -186,7 +186,7 @@ async fn the_end_of_a_job_begins_the_next_and_is_written_once() {
 async fn a_job_that_is_cancelled_while_the_one_before_ends_doesnt_begin() {
     let (db, jobs, workspace) = a_workspace();
     let [first, second, third] = three_started(&jobs, &workspace).await;
-    let together = JobsTable::new(db.client_with(Rendezvous::of(2)), "JobsTable");
+    let together = JobsTable(Table::new(db.client_with(Rendezvous::of(2)), "JobsTable"));
     let (ending, cancelling) = (together.clone(), together);
 
     let (job, id) = (first.clone(), second.id);

@@ -4,7 +4,7 @@ use linklet_domain::{
     CorrelationId, EventId, Notification, NotificationKind, NotificationStatus, NotificationSubject, Timestamp, UserId,
     WorkspaceId, lifetimes,
 };
-use linklet_dynamodb::{Claim, ClaimOutcome, NotificationsTable};
+use linklet_dynamodb::{Claim, ClaimOutcome, NotificationsTable, Table};
 use linklet_test_support::{CapacityMeter, Fault, Faults, TestDynamoDb};
 
 fn notification() -> Notification {
@@ -85,7 +85,7 @@ async fn what_was_stored_before_there_were_claims_is_free() {
 async fn opening_bears_a_lost_answer() {
     let db = TestDynamoDb::start();
     let (faults, notification) = (Faults::default(), notification());
-    let table = NotificationsTable::new(db.client_retrying(&faults, 2), "NotificationsTable");
+    let table = NotificationsTable(Table::new(db.client_retrying(&faults, 2), "NotificationsTable"));
     faults.plan(Some((0, Fault::AnswerLost)));
 
     let opened = table.claim(&notification, &claim(0)).await.unwrap();
@@ -110,7 +110,7 @@ async fn a_notification_that_is_sent_is_never_failed() {
 #[tokio::test]
 async fn claiming_noting_and_repeating_a_delivery_cost_one_write_each() {
     let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
-    let table = NotificationsTable::new(db.client_with(meter.clone()), "NotificationsTable");
+    let table = NotificationsTable(db.table_with(meter.clone(), "NotificationsTable"));
     let notification = notification();
 
     table.claim(&notification, &claim(0)).await.unwrap();
@@ -251,7 +251,7 @@ async fn a_page_that_ends_before_it_is_full_is_continued() {
 #[tokio::test]
 async fn marking_costs_a_write_and_reading_it_no_further_read() {
     let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
-    let table = NotificationsTable::new(db.client_with(meter.clone()), "NotificationsTable");
+    let table = NotificationsTable(db.table_with(meter.clone(), "NotificationsTable"));
     let user = UserId::generate();
     told(&db.notifications(), user, &["target.down"]).await;
 

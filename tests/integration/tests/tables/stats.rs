@@ -168,7 +168,7 @@ async fn a_consumer_dying_between_writes_leaves_what_the_next_one_repairs() {
     for age in AGES {
         for next_comes_with_its_own_click in [false, true] {
             let (db, faults) = (TestDynamoDb::start(), Faults::default());
-            let table = StatsTable::new(db.client_with(faults.clone()), "StatsTable");
+            let table = StatsTable::new(db.table_with(faults.clone(), "StatsTable"));
             let events = clicks(10, days_ago(age));
             let nine = Clicks::of(&events[..9]);
             // The first write is that of the day.
@@ -241,7 +241,7 @@ async fn a_link_knows_its_last_click_after_all_its_days_rolled_up() {
 #[tokio::test]
 async fn rolling_up_restores_a_last_click_that_a_dead_consumer_missed() {
     let (db, faults) = (TestDynamoDb::start(), Faults::default());
-    let table = StatsTable::new(db.client_with(faults.clone()), "StatsTable");
+    let table = StatsTable::new(db.table_with(faults.clone(), "StatsTable"));
     let long_ago = days_ago(30);
     let two = Clicks::of(&clicks(2, long_ago));
     // The day is written, and the total isn't.
@@ -354,7 +354,7 @@ async fn a_milestone_is_written_once_by_whoever_finds_it_reached() {
 #[tokio::test]
 async fn a_missing_milestone_is_written_when_its_click_comes_again() {
     let (db, faults) = (TestDynamoDb::start(), Faults::default());
-    let (table, events) = (StatsTable::new(db.client_with(faults.clone()), "StatsTable"), clicks(10, days_ago(0)));
+    let (table, events) = (StatsTable::new(db.table_with(faults.clone(), "StatsTable")), clicks(10, days_ago(0)));
     let ten = Clicks::of(&events);
     // The day and the total are written, and the milestone isn't.
     ten.count_dying(&table, &faults, 2, Timestamp::now()).await;
@@ -429,7 +429,7 @@ async fn of_more_totals_than_one_request_may_read_none_are_known() {
         total.insert("sk".to_owned(), json!({"S": format!("TOTAL#{}", link_id(&format!("code{number}")))}));
         db.put("StatsTable", &Value::Object(total));
     }
-    let table = StatsTable::new(db.client_with(meter.clone()), "StatsTable");
+    let table = StatsTable::new(db.table_with(meter.clone(), "StatsTable"));
 
     let totals = table.totals_of_workspace(&workspace).await.unwrap();
 
@@ -439,7 +439,7 @@ async fn of_more_totals_than_one_request_may_read_none_are_known() {
 
 /// A table that splits a day as soon as ten clicks come together.
 fn splitting(db: &TestDynamoDb) -> StatsTable {
-    db.stats().splitting_from(10)
+    StatsTable { split_from: 10, ..db.stats() }
 }
 
 /// Counts clicks as a consumer does: each in its part, if the day is split. Returns how many were not counted before, and the
@@ -529,7 +529,7 @@ async fn a_part_is_not_counted_before_its_day_is_split() {
 #[tokio::test]
 async fn a_total_that_lacks_a_split_day_gets_it_with_later_clicks() {
     let (db, faults) = (TestDynamoDb::start(), Faults::default());
-    let table = StatsTable::new(db.client_with(faults.clone()), "StatsTable").splitting_from(10);
+    let table = StatsTable { table: db.table_with(faults.clone(), "StatsTable"), split_from: 10 };
     let events = clicks(30, days_ago(0));
     let nine = Clicks::of(&events[..9]);
     // The day is written, and the total isn't.
@@ -636,7 +636,7 @@ async fn an_orphaned_part_of_a_purged_link_goes_when_its_clicks_return() {
     assert_eq!(ten.count_on(&table, ten.load(&table).await).await, DayOutcome::Split);
     let (part, of_part) = by_part(&events[10..]).pop_first().unwrap();
     let late = Clicks::of_part(part, &of_part);
-    let dying = StatsTable::new(db.client_with(faults.clone()), "StatsTable");
+    let dying = StatsTable::new(db.table_with(faults.clone(), "StatsTable"));
     let before = late.load(&dying).await;
     table.purge(&workspace, &link, Timestamp::now()).await.unwrap();
     // The part is written, and the total isn't asked any more.

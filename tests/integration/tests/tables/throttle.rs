@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
 use aws_sdk_dynamodb::error::BoxError;
 use futures_util::future::join_all;
 use linklet_domain::{LimitedRoute, RateLimit, ThrottleSubject, Timestamp, UserId, Window};
-use linklet_dynamodb::{CountOutcome, ThrottleTable};
+use linklet_dynamodb::{CountOutcome, Table, ThrottleTable};
 use linklet_test_support::{CapacityMeter, Consumption, Fault, Faults, TestDynamoDb};
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn ten() -> RateLimit {
 }
 
 fn table(client: Client) -> ThrottleTable {
-    ThrottleTable::new(client, "ThrottleTable")
+    ThrottleTable::new(Table::new(client, "ThrottleTable"))
 }
 
 /// How many of so many calls at this time pass, one after another.

@@ -17,21 +17,17 @@ use linklet_test_support::{
 use crate::fixture::{change_role, with_person};
 
 fn registration(email: &str, slug: &str) -> Registration {
-    let now = Timestamp::now();
-    Registration {
-        account: Account {
-            id: UserId::generate(),
-            email: EmailAddress::parse(email).unwrap(),
-            full_name: FullName::parse("Ada Lovelace").ok(),
-            password_hash: Some("$argon2id$…".into()),
-            created_at: now,
-            last_login_at: None,
-        },
-        verified_at: None,
-        membership: Membership::new(WorkspaceId::generate(), Role::Admin, now),
-        workspace_name: WorkspaceName::parse("Engines").unwrap(),
-        workspace_slug: WorkspaceSlug::parse(slug).unwrap(),
-    }
+    let account = Account {
+        id: UserId::generate(),
+        email: EmailAddress::parse(email).unwrap(),
+        full_name: FullName::parse("Ada Lovelace").ok(),
+        password_hash: Some("$argon2id$…".into()),
+        created_at: Timestamp::now(),
+        last_login_at: None,
+    };
+    let (name, slug) = (WorkspaceName::parse("Engines").unwrap(), WorkspaceSlug::parse(slug).unwrap());
+    let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name, account.created_at);
+    Registration { account, verified_at: None, workspace: NewWorkspace { slug, ..workspace } }
 }
 
 #[tokio::test]
@@ -41,9 +37,9 @@ async fn an_account_is_found_by_its_address_with_its_membership() {
     let ada = found(&db, "ada@example.com", "engines").await;
 
     let account = db.users().find_by_email(&ada.account.email).await.unwrap();
-    assert_eq!(account, Some((ada.account, vec![ada.membership.clone()])));
-    let workspace = db.users().workspace_by_slug(&ada.workspace_slug).await.unwrap();
-    assert_eq!(workspace, Some(ada.membership.workspace));
+    assert_eq!(account, Some((ada.account, vec![ada.workspace.membership()])));
+    let workspace = db.users().workspace_by_slug(&ada.workspace.slug).await.unwrap();
+    assert_eq!(workspace, Some(ada.workspace.id));
 }
 
 #[tokio::test]
@@ -94,7 +90,7 @@ async fn a_taken_address_or_slug_leaves_nothing_behind() {
         ("bob@example.com", "engines", RegisterOutcome::SlugTaken),
     ] {
         let taken = registration(email, slug);
-        assert_eq!(db.users().register(&taken, &an_origin(&taken.account.id)).await.unwrap(), outcome);
+        assert_eq!(db.users().register(&taken, None, &an_origin(&taken.account.id)).await.unwrap(), outcome);
     }
 
     assert_eq!(db.scan("UsersTable").len(), before);
@@ -121,7 +117,7 @@ async fn with_ada() -> (TestDynamoDb, Registration) {
 /// A workspace with these slug and creator.
 async fn found(db: &TestDynamoDb, email: &str, slug: &str) -> Registration {
     let registration = registration(email, slug);
-    let outcome = db.users().register(&registration, &an_origin(&registration.account.id)).await.unwrap();
+    let outcome = db.users().register(&registration, None, &an_origin(&registration.account.id)).await.unwrap();
     assert_eq!(outcome, RegisterOutcome::Registered);
     registration
 }
@@ -192,15 +188,15 @@ fn admins(db: &TestDynamoDb, workspace: &WorkspaceId) -> [usize; 3] {
 #[tokio::test]
 async fn a_new_workspace_has_its_creator_as_its_only_member() {
     let (db, ada) = with_ada().await;
-    let id = &ada.membership.workspace;
+    let id = &ada.workspace.id;
 
     let workspace = db.users().workspace(id).await.unwrap();
     let members = db.users().members(id).await.unwrap();
 
     let expected = Workspace {
         id: *id,
-        name: ada.workspace_name,
-        slug: ada.workspace_slug,
+        name: ada.workspace.name,
+        slug: ada.workspace.slug,
         settings: WorkspaceSettings::default(),
         destinations: Destinations::Fixed,
         creator: ada.account.id,
@@ -211,7 +207,7 @@ async fn a_new_workspace_has_its_creator_as_its_only_member() {
     };
     assert_eq!(workspace, Some(expected));
     let Account { id: user, email, full_name, .. } = ada.account;
-    let (role, joined_at) = (Role::Admin, ada.membership.joined_at);
+    let (role, joined_at) = (Role::Admin, ada.workspace.creator.joined_at);
     assert_eq!(members, [Member { user, email, full_name, role, joined_at, paused_at: None }]);
     assert_eq!(admins(&db, id), [1, 1, 1]);
 }
@@ -222,21 +218,21 @@ async fn a_new_slug_frees_the_old_and_a_taken_one_changes_nothing() {
     let bob = found(&db, "bob@example.com", "mills").await;
     let later = ada.account.created_at.plus(Duration::from_secs(60));
     let change = async |somebody: &Registration, patch: WorkspacePatch| {
-        changed(&db, &somebody.membership.workspace, &somebody.account.id, &patch, later).await
+        changed(&db, &somebody.workspace.id, &somebody.account.id, &patch, later).await
     };
 
-    let before = db.users().workspace(&ada.membership.workspace).await.unwrap().unwrap();
+    let before = db.users().workspace(&ada.workspace.id).await.unwrap().unwrap();
     let named = WorkspacePatch { slug: Some(slug("mills")), ..to_name("Looms") };
     assert_eq!(change(&ada, named).await, WorkspaceOutcome::SlugTaken);
-    assert_eq!(db.users().workspace(&ada.membership.workspace).await.unwrap(), Some(before.clone()));
+    assert_eq!(db.users().workspace(&ada.workspace.id).await.unwrap(), Some(before.clone()));
 
     let revision = Revision::parse("1").unwrap();
     let moved = Workspace { slug: slug("looms"), updated_at: later, revision, ..before.clone() };
     assert_eq!(change(&ada, to_slug("looms")).await, WorkspaceOutcome::Changed(moved.clone()));
     assert_eq!(change(&ada, to_slug("looms")).await, WorkspaceOutcome::Changed(moved));
     assert!(matches!(change(&bob, to_slug("engines")).await, WorkspaceOutcome::Changed(_)));
-    assert_eq!(slugs_of(&db, &ada.membership.workspace), ["looms"]);
-    assert_eq!(slugs_of(&db, &bob.membership.workspace), ["engines"]);
+    assert_eq!(slugs_of(&db, &ada.workspace.id), ["looms"]);
+    assert_eq!(slugs_of(&db, &bob.workspace.id), ["engines"]);
     let nowhere = changed(&db, &WorkspaceId::generate(), &ada.account.id, &to_slug("nowhere"), later).await;
     assert_eq!(nowhere, WorkspaceOutcome::NoWorkspace);
 }
@@ -244,7 +240,7 @@ async fn a_new_slug_frees_the_old_and_a_taken_one_changes_nothing() {
 #[tokio::test]
 async fn changes_at_once_lose_no_slug_and_leave_no_second_one() {
     let (db, ada) = with_ada().await;
-    let settings = WorkspaceSettings::try_from(r#"{"theme":"dark"}"#.to_owned()).unwrap();
+    let settings = WorkspaceSettings::parse(r#"{"theme":"dark"}"#).unwrap();
     let patches = [
         to_slug("looms"),
         to_slug("looms"),
@@ -254,21 +250,21 @@ async fn changes_at_once_lose_no_slug_and_leave_no_second_one() {
     ];
 
     let now = Timestamp::now();
-    let (workspace, id) = (&ada.membership.workspace, &ada.account.id);
+    let (workspace, id) = (&ada.workspace.id, &ada.account.id);
     let outcomes = join_all(patches.iter().map(|patch| changed(&db, workspace, id, patch, now))).await;
 
     for (patch, outcome) in patches.iter().zip(outcomes) {
         let WorkspaceOutcome::Changed(_) = outcome else { panic!("{patch:?} was refused") };
     }
-    let workspace = db.users().workspace(&ada.membership.workspace).await.unwrap().unwrap();
+    let workspace = db.users().workspace(&ada.workspace.id).await.unwrap().unwrap();
     assert_eq!((workspace.name.as_str(), workspace.settings), ("Looms", settings));
-    assert_eq!(slugs_of(&db, &ada.membership.workspace), [workspace.slug.as_str()]);
+    assert_eq!(slugs_of(&db, &ada.workspace.id), [workspace.slug.as_str()]);
 }
 
 #[tokio::test]
 async fn of_simultaneous_changes_the_audit_log_shows_a_chain_of_values() {
     let (db, ada) = with_ada().await;
-    let (users, id, origin) = (db.users(), &ada.membership.workspace, an_origin(&ada.account.id));
+    let (users, id, origin) = (db.users(), &ada.workspace.id, an_origin(&ada.account.id));
     let now = Timestamp::now();
     let rename =
         async |number: usize| changed(&db, id, &ada.account.id, &to_name(&format!("Looms {number}")), now).await;
@@ -290,9 +286,9 @@ async fn of_simultaneous_changes_the_audit_log_shows_a_chain_of_values() {
     };
     let names = steps(AuditLog::Workspace(*id), AuditAction::WorkspaceChanged).await;
     assert_eq!(names.len(), 4);
-    assert_chain(names, &format!("name: {}", ada.workspace_name), &format!("name: {}", workspace.name));
+    assert_chain(names, &format!("name: {}", ada.workspace.name), &format!("name: {}", workspace.name));
     let mails = steps(AuditLog::Person(ada.account.id), AuditAction::AccountMailChanged).await;
-    assert_chain(mails, MailChoice::default().as_str(), mail.as_str());
+    assert_chain(mails, &MailChoice::default().to_string(), &mail.to_string());
 }
 
 /// That these steps are one way, each beginning where another has ended.
@@ -310,7 +306,7 @@ async fn of_two_workspaces_one_gets_a_slug() {
     let (db, ada) = with_ada().await;
     let bob = found(&db, "bob@example.com", "mills").await;
     let (patch, now) = (to_slug("looms"), Timestamp::now());
-    let workspaces = [ada.membership.workspace, bob.membership.workspace];
+    let workspaces = [ada.workspace.id, bob.workspace.id];
 
     let outcomes = join_all([
         changed(&db, &workspaces[0], &ada.account.id, &patch, now),
@@ -342,7 +338,7 @@ async fn whoever_is_no_admin_any_more_changes_nothing() {
 async fn a_member_joins_changes_and_leaves_in_both_rows() {
     let (db, ada) = with_ada().await;
     let bob = found(&db, "bob@example.com", "mills").await;
-    let (workspace, caller, user) = (&ada.membership.workspace, &ada.account.id, &bob.account.id);
+    let (workspace, caller, user) = (&ada.workspace.id, &ada.account.id, &bob.account.id);
     let full_name = bob.account.full_name.clone();
     let member = Member { user: *user, full_name, ..newcomer("bob@example.com", Role::Viewer) };
     let users = db.users();
@@ -350,7 +346,7 @@ async fn a_member_joins_changes_and_leaves_in_both_rows() {
         let (_, memberships) = users.find_by_email(&bob.account.email).await.unwrap().unwrap();
         memberships.into_iter().map(|membership| (membership.workspace, membership.role)).collect::<Vec<_>>()
     };
-    let own = (bob.membership.workspace, Role::Admin);
+    let own = (bob.workspace.id, Role::Admin);
     // The token of an invitation stays until its TTL, and leads nowhere.
     let rows = || db.scan("UsersTable").iter().filter(|item| item["sk"]["S"] != "INVITATION").count();
     let before = rows();
@@ -374,8 +370,8 @@ async fn a_member_joins_changes_and_leaves_in_both_rows() {
 #[tokio::test]
 async fn members_are_listed_in_the_order_in_which_they_joined() {
     let (db, ada) = with_ada().await;
-    let (workspace, caller) = (&ada.membership.workspace, &ada.account.id);
-    let later = |seconds| ada.membership.joined_at.plus(Duration::from_secs(seconds));
+    let (workspace, caller) = (&ada.workspace.id, &ada.account.id);
+    let later = |seconds| ada.workspace.creator.joined_at.plus(Duration::from_secs(seconds));
     for seconds in [3, 1, 2] {
         let email = format!("member{seconds}@example.com");
         let member = Member { joined_at: later(seconds), ..newcomer(&email, Role::Member) };
@@ -392,8 +388,8 @@ async fn members_are_listed_in_the_order_in_which_they_joined() {
 async fn two_admins(db: &TestDynamoDb) -> (WorkspaceId, UserId, UserId) {
     let ada = found(db, "ada@example.com", "engines").await;
     let bob = newcomer("bob@example.com", Role::Admin);
-    db.add_member(&ada.membership.workspace, &ada.account.id, &bob).await;
-    (ada.membership.workspace, ada.account.id, bob.user)
+    db.add_member(&ada.workspace.id, &ada.account.id, &bob).await;
+    (ada.workspace.id, ada.account.id, bob.user)
 }
 
 #[tokio::test]
@@ -582,10 +578,10 @@ async fn a_workspace_costs_what_the_chart_says() {
     let meter = CapacityMeter::default();
     let users = users_by(db.client_with(meter.clone()));
     let ada = registration("ada@example.com", "engines");
-    let (workspace, caller) = (&ada.membership.workspace, &ada.account.id);
+    let (workspace, caller) = (&ada.workspace.id, &ada.account.id);
     let bob = newcomer("bob@example.com", Role::Admin);
 
-    users.register(&ada, &an_origin(&ada.account.id)).await.unwrap();
+    users.register(&ada, None, &an_origin(&ada.account.id)).await.unwrap();
     assert_eq!(meter.spent(), (0.0, 18.0), "registration");
     users.workspace(workspace).await.unwrap();
     assert_eq!(meter.spent(), (1.0, 0.0), "reading it");

@@ -16,7 +16,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{
     CheckedTarget, DeleteTargetOutcome, DueTarget, PartitionNotes, RegisteredTarget, RepositoryError, ShardRange,
-    TargetQuota, TargetRegistration, WatchOutcome, WatchTable, stream::change_of,
+    Table, TargetQuota, TargetRegistration, WatchOutcome, WatchTable, stream::change_of,
 };
 use linklet_test_support::{CapacityMeter, Fault, Faults, Rendezvous, TargetBuilder, TestDynamoDb, link_id};
 use proptest::prelude::*;
@@ -408,7 +408,8 @@ async fn the_shards_have_each_target_once_wherever_they_are_split() {
     let db = TestDynamoDb::start();
     let mut expected = BTreeMap::new();
     for number in 0..60 {
-        let wanted = target(&format!("https://{number}.example/a")).in_workspace_of(UserId::generate());
+        let url = format!("https://{number}.example/a");
+        let wanted = Target { workspace_creator: UserId::generate(), ..target(&url) };
         done(db.watch().register(&wanted, None, &correlation()).await);
         expected.insert(wanted.id.clone(), wanted);
     }
@@ -465,8 +466,8 @@ impl Intercept for EmptyFirstPage {
 async fn an_empty_page_does_not_mean_that_there_are_no_targets() {
     let db = TestDynamoDb::start();
     let looked = async || {
-        let client = db.client_with(EmptyFirstPage::default());
-        WatchTable::new(client, "WatchTable").has_targets().await.unwrap()
+        let table = WatchTable::new(db.table_with(EmptyFirstPage::default(), "WatchTable"));
+        table.has_targets().await.unwrap()
     };
     assert!(!looked().await);
 
@@ -772,7 +773,7 @@ async fn results_whose_answer_was_lost_are_stored_once_and_count() {
 async fn a_changed_standing_costs_one_write_unit_and_an_unchanged_one_none() {
     let monitored = Monitored::new().await;
     let meter = CapacityMeter::default();
-    let table = WatchTable::new(monitored.db.client_with(meter.clone()), "WatchTable");
+    let table = WatchTable::new(monitored.db.table_with(meter.clone(), "WatchTable"));
     let cost = async |number, outcome| {
         let checked = checked(&monitored.due().await, number, outcome);
         assert!(table.store_results(&tick_at(slot(number), 15), 0, std::slice::from_ref(&checked)).await.unwrap());
@@ -795,7 +796,7 @@ async fn a_changed_standing_costs_one_write_unit_and_an_unchanged_one_none() {
 async fn sixty_four_results_are_one_write_unit_and_are_read_back() {
     let db = TestDynamoDb::start();
     let meter = CapacityMeter::default();
-    let table = WatchTable::new(db.client_with(meter.clone()), "WatchTable");
+    let table = WatchTable::new(db.table_with(meter.clone(), "WatchTable"));
     let workspace = WorkspaceId::generate();
     let mut results = Vec::new();
     for number in 0..64 {
@@ -821,7 +822,7 @@ async fn sixty_four_results_are_one_write_unit_and_are_read_back() {
 async fn registering_listing_and_watching_cost_what_the_chart_says() {
     let db = TestDynamoDb::start();
     let meter = CapacityMeter::default();
-    let table = WatchTable::new(db.client_with(meter.clone()), "WatchTable");
+    let table = WatchTable::new(db.table_with(meter.clone(), "WatchTable"));
     let (ids, link, now) = (correlation(), link_id("launch"), noon().plus(INTERVAL * 10));
     let wanted = target("https://example.com/a");
     let watched = target_at(&wanted.workspace, "https://example.com/b", noon());
@@ -900,8 +901,9 @@ async fn all_workspaces_of_a_creator_share_the_creators_quota_of_targets() {
     let quota = TargetQuota { per_workspace: 5, per_creator: 12 };
     let (table, creator, ids) = (db.watch().with_quota(quota), UserId::generate(), correlation());
     let workspaces: Vec<_> = (0..4).map(|_| WorkspaceId::generate()).collect();
-    let of = |workspace: &WorkspaceId, number| {
-        target_at(workspace, &format!("https://{number}.example/"), noon()).in_workspace_of(creator)
+    let of = |workspace: &WorkspaceId, number| Target {
+        workspace_creator: creator,
+        ..target_at(workspace, &format!("https://{number}.example/"), noon())
     };
     let wanted: Vec<_> =
         (0..8).flat_map(|number| workspaces.iter().map(move |workspace| (workspace, number))).collect();
@@ -1259,9 +1261,9 @@ proptest! {
 
 /// What two registrations get that have read the table before either has written.
 async fn at_once(db: &TestDynamoDb, wanted: [Target; 2], key: Option<IdempotencyKey>) -> [RegisteredTarget; 2] {
-    let client = db.client_with(Rendezvous::of(2));
+    let both = WatchTable::new(db.table_with(Rendezvous::of(2), "WatchTable"));
     let [one, other] = wanted.map(|wanted| {
-        let (table, key) = (WatchTable::new(client.clone(), "WatchTable"), key.clone());
+        let (table, key) = (both.clone(), key.clone());
         tokio::spawn(async move { done(table.register(&wanted, key.as_ref(), &correlation()).await) })
     });
     [one.await.unwrap(), other.await.unwrap()]
@@ -1270,5 +1272,5 @@ async fn at_once(db: &TestDynamoDb, wanted: [Target; 2], key: Option<Idempotency
 /// A table whose calls can fail and are repeated, as in a function.
 fn retrying(db: &TestDynamoDb) -> (WatchTable, Faults) {
     let faults = Faults::default();
-    (WatchTable::new(db.client_retrying(&faults, 3), "WatchTable"), faults)
+    (WatchTable::new(Table::new(db.client_retrying(&faults, 3), "WatchTable")), faults)
 }
