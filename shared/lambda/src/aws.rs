@@ -1,6 +1,5 @@
 //! The configuration of the AWS SDK, which all clients share, and DynamoDB clients with a circuit breaker.
 
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -14,10 +13,11 @@ use aws_smithy_http_client::proxy::ProxyConfig;
 use aws_smithy_http_client::tls::Provider;
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_runtime_api::client::http::{
-    HttpConnector, HttpConnectorFuture, SharedHttpClient, SharedHttpConnector, http_client_fn,
+    HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpClient, SharedHttpConnector, http_client_fn,
 };
 use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_types::service_config::{LoadServiceConfig, ServiceConfigKey};
 use linklet_dynamodb::{AuditTable, JobsTable, Result, Table, UsersTable};
 use parking_lot::Mutex;
@@ -81,40 +81,32 @@ impl LoadServiceConfig for NonEmptySettings {
 fn http_client() -> SharedHttpClient {
     let connector = OnceLock::new();
     http_client_fn(move |settings, components| {
-        let connect = || {
-            let (settings, sleep) = (settings.clone(), components.sleep_impl());
-            Reconnecting::new(move || {
-                let mut builder = Connector::builder()
-                    .tls_provider(Provider::Rustls(CryptoMode::AwsLc))
-                    .connector_settings(settings.clone())
-                    .proxy_config(ProxyConfig::from_env());
-                builder.set_sleep_impl(sleep.clone());
-                SharedHttpConnector::new(builder.build())
-            })
+        let connect = || Reconnecting {
+            current: Arc::new(Mutex::new(connected(settings, components))),
+            settings: settings.clone(),
+            components: components.clone(),
         };
         SharedHttpConnector::new(connector.get_or_init(connect).clone())
     })
 }
 
+fn connected(settings: &HttpConnectorSettings, components: &RuntimeComponents) -> SharedHttpConnector {
+    let mut builder = Connector::builder()
+        .tls_provider(Provider::Rustls(CryptoMode::AwsLc))
+        .connector_settings(settings.clone())
+        .proxy_config(ProxyConfig::from_env());
+    builder.set_sleep_impl(components.sleep_impl());
+    SharedHttpConnector::new(builder.build())
+}
+
 /// A connector that forgets all its connections when a call on one of them takes too long. Lambda freezes an environment between
 /// invocations, and connections may be gone afterwards without a word. The SDK forgets only the one on which it has waited, and a call
 /// has no time for a second one.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 struct Reconnecting {
-    connect: Arc<dyn Fn() -> SharedHttpConnector + Send + Sync>,
+    settings: HttpConnectorSettings,
+    components: RuntimeComponents,
     current: Arc<Mutex<SharedHttpConnector>>,
-}
-
-impl Reconnecting {
-    fn new(connect: impl Fn() -> SharedHttpConnector + Send + Sync + 'static) -> Self {
-        Self { current: Arc::new(Mutex::new(connect())), connect: Arc::new(connect) }
-    }
-}
-
-impl fmt::Debug for Reconnecting {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.current.fmt(formatter)
-    }
 }
 
 impl HttpConnector for Reconnecting {
@@ -123,7 +115,7 @@ impl HttpConnector for Reconnecting {
         HttpConnectorFuture::new(async move {
             let answered = connector.call(request).await;
             if answered.as_ref().is_err_and(ConnectorError::is_timeout) {
-                *this.current.lock() = (this.connect)();
+                *this.current.lock() = connected(&this.settings, &this.components);
             }
             answered
         })

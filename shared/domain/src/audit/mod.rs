@@ -8,6 +8,8 @@ mod actor;
 mod filter;
 mod subject;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     CorrelationId, CountryCode, Event, EventDetail, EventId, IpHash, LinkEvent, LinkId, Timestamp, UrlDeleted, UserId,
     WorkspaceId, validated::from_text,
@@ -19,11 +21,13 @@ pub use self::filter::{ActionFilter, AuditFilter};
 pub use self::subject::AuditSubject;
 
 /// Whose audit log it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AuditLog {
     /// That of a workspace, which its admins read.
+    #[serde(rename = "workspace_id")]
     Workspace(WorkspaceId),
     /// That of a person, which they read themselves.
+    #[serde(rename = "user_id")]
     Person(UserId),
 }
 
@@ -94,11 +98,12 @@ impl AuditContext {
 }
 
 /// An entry of an audit log, which nobody changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditEntry {
     /// A random id, or that of the event that the entry was made of. With the time it is the entry's key.
     pub id: EventId,
     /// Whose audit log it is in.
+    #[serde(flatten)]
     pub audit_log: AuditLog,
     /// When it was done.
     pub at: Timestamp,
@@ -117,6 +122,7 @@ pub struct AuditEntry {
     /// The country of a sign-in.
     pub country: Option<CountryCode>,
     /// The salted hash of the client's address.
+    #[serde(rename = "address_hash")]
     pub address: Option<IpHash>,
     /// The correlation id of the request.
     pub correlation_id: CorrelationId,

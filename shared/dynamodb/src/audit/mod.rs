@@ -10,7 +10,7 @@ use linklet_domain::{ActionFilter, AuditEntry, AuditFilter, AuditLog, EventId};
 
 use self::item::{AuditItem, partition};
 use crate::item::{IS_NEW, SortKeys, Table, from_item, text};
-use crate::{Cursor, Page, RepositoryError, Result};
+use crate::{Cursor, Page, Result};
 
 /// The repository of audit logs: AuditTable.
 #[derive(Debug, Clone)]
@@ -61,7 +61,7 @@ impl AuditTable {
                 let item = from_item::<AuditItem>(OPERATION, item)?;
                 // The last key of a range is in it, and the cursor has been shown already.
                 if Some(&item.key.sk) != after.as_ref() {
-                    entries.push(item.into_entry(*audit_log).map_err(RepositoryError::unexpected_item(OPERATION))?);
+                    entries.push(item.value);
                 }
             }
         }
