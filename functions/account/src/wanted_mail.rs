@@ -21,7 +21,8 @@ impl Account {
     pub(crate) async fn change_wanted_mail(&self, request: &Request, person: &Person) -> Result<Response> {
         let wanted = request.json_object()?.read_patch::<WantedMail>(&[])?;
         let origin = self.guesses.origin(request, person.actor());
-        Problem::Unauthorized.unless(self.users.choose_mail(&person.user, wanted.mail, &origin).await?)?;
+        let is_there = self.users.choose_mail(&person.user, wanted.mail, &origin).await?;
+        Problem::Unauthorized.unless(is_there)?;
         Ok(json(StatusCode::OK, &wanted))
     }
 

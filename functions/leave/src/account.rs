@@ -38,7 +38,8 @@ impl Leave {
             self.users.stop_leaving(&person.user).await?;
         }
         refused?;
-        Problem::Unauthorized.unless(self.users.begin_leaving(&account.id, request.received_at).await?)?;
+        let has_begun = self.users.begin_leaving(&account.id, request.received_at).await?;
+        Problem::Unauthorized.unless(has_begun)?;
         self.leave_all(request, &person).await?;
         let (origin, ends) =
             (self.limits.guesses.origin(request, person.actor()), Timestamp::now().plus(LATEST_SESSION));

@@ -158,6 +158,7 @@ async fn connections_that_died_while_the_environment_was_frozen_cost_a_retry_onl
     assert_eq!(environment.follow().await, redirected());
 
     environment.signal("STOP");
+    tokio::time::sleep(Duration::from_secs(1)).await;
     let lost = gateway.lose_connections();
     environment.signal("CONT");
     let answer = environment.follow().await;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::{AttributeValue, DeleteRequest, KeysAndAttributes, ReturnConsumedCapacity, WriteRequest};
-use futures_util::future::try_join_all;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use linklet_domain::{Timestamp, WorkspaceId};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -240,21 +240,22 @@ impl Table {
         consistent: bool,
         projection: Option<&str>,
     ) -> Result<Vec<Item>> {
-        let batches = keys.chunks(Self::MAX_BATCH);
-        let batches = batches.map(|batch| self.get_batch(operation, batch, consistent, projection));
-        Ok(try_join_all(batches).await?.into_iter().flatten().collect())
+        const CONCURRENCY: usize = 4;
+        let batches: Vec<_> = keys.chunks(Self::MAX_BATCH).map(<[Key]>::to_vec).collect();
+        let batches = batches.into_iter().map(|batch| self.get_batch(operation, batch, consistent, projection));
+        stream::iter(batches).buffered(CONCURRENCY).try_concat().await
     }
 
     /// Reads as many items as one call may, and retries the keys that DynamoDB returns as unprocessed.
     async fn get_batch(
         &self,
         operation: &'static str,
-        keys: &[Key],
+        keys: Vec<Key>,
         consistent: bool,
         projection: Option<&str>,
     ) -> Result<Vec<Item>> {
         const TRIES: u32 = 7;
-        let mut pending: Vec<Item> = keys.iter().cloned().map(Key::into_item).collect();
+        let mut pending: Vec<Item> = keys.into_iter().map(Key::into_item).collect();
         let mut found = Vec::with_capacity(pending.len());
         for attempt in 0..TRIES {
             let request = KeysAndAttributes::builder()

@@ -1,13 +1,14 @@
 //! The configuration of the AWS SDK, which all clients share, and DynamoDB clients with a circuit breaker.
 
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use aws_config::{
     BehaviorVersion, SdkConfig, retry::RetryConfig, stalled_stream_protection::StalledStreamProtectionConfig,
     timeout::TimeoutConfig,
 };
 use aws_sdk_dynamodb::{Client as DynamoDb, config::Builder};
+use aws_smithy_async::rt::sleep::SharedAsyncSleep;
 use aws_smithy_http_client::Connector;
 use aws_smithy_http_client::proxy::ProxyConfig;
 use aws_smithy_http_client::tls::Provider;
@@ -17,7 +18,6 @@ use aws_smithy_runtime_api::client::http::{
 };
 use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_smithy_runtime_api::client::result::ConnectorError;
-use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_types::service_config::{LoadServiceConfig, ServiceConfigKey};
 use linklet_dynamodb::{AuditTable, JobsTable, Result, Table, UsersTable};
 use parking_lot::Mutex;
@@ -81,41 +81,54 @@ impl LoadServiceConfig for NonEmptySettings {
 fn http_client() -> SharedHttpClient {
     let connector = OnceLock::new();
     http_client_fn(move |settings, components| {
-        let connect = || Reconnecting {
-            current: Arc::new(Mutex::new(connected(settings, components))),
-            settings: settings.clone(),
-            components: components.clone(),
-        };
-        SharedHttpConnector::new(connector.get_or_init(connect).clone())
+        let connect = || SharedHttpConnector::new(Reconnecting::new(settings.clone(), components.sleep_impl()));
+        connector.get_or_init(connect).clone()
     })
-}
-
-fn connected(settings: &HttpConnectorSettings, components: &RuntimeComponents) -> SharedHttpConnector {
-    let mut builder = Connector::builder()
-        .tls_provider(Provider::Rustls(CryptoMode::AwsLc))
-        .connector_settings(settings.clone())
-        .proxy_config(ProxyConfig::from_env());
-    builder.set_sleep_impl(components.sleep_impl());
-    SharedHttpConnector::new(builder.build())
 }
 
 /// A connector that forgets all its connections when a call on one of them takes too long. Lambda freezes an environment between
 /// invocations, and connections may be gone afterwards without a word. The SDK forgets only the one on which it has waited, and a call
 /// has no time for a second one.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Reconnecting {
     settings: HttpConnectorSettings,
-    components: RuntimeComponents,
-    current: Arc<Mutex<SharedHttpConnector>>,
+    sleep: Option<SharedAsyncSleep>,
+    current: Arc<Mutex<Current>>,
+}
+
+/// A connector, and since when it is used.
+type Current = (Instant, SharedHttpConnector);
+
+impl Reconnecting {
+    /// So long new connections are kept: several calls at once may have waited on the old ones, or the service is slow.
+    const KEPT_FOR: Duration = Duration::from_secs(1);
+
+    fn new(settings: HttpConnectorSettings, sleep: Option<SharedAsyncSleep>) -> Self {
+        let current = Arc::new(Mutex::new(Self::connected(&settings, sleep.clone())));
+        Self { settings, sleep, current }
+    }
+
+    fn connected(settings: &HttpConnectorSettings, sleep: Option<SharedAsyncSleep>) -> Current {
+        let mut builder = Connector::builder()
+            .tls_provider(Provider::Rustls(CryptoMode::AwsLc))
+            .connector_settings(settings.clone())
+            .proxy_config(ProxyConfig::from_env());
+        builder.set_sleep_impl(sleep);
+        (Instant::now(), SharedHttpConnector::new(builder.build()))
+    }
 }
 
 impl HttpConnector for Reconnecting {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
-        let (this, connector) = (self.clone(), self.current.lock().clone());
+        let (current, settings, sleep) = (self.current.clone(), self.settings.clone(), self.sleep.clone());
         HttpConnectorFuture::new(async move {
+            let connector = current.lock().1.clone();
             let answered = connector.call(request).await;
             if answered.as_ref().is_err_and(ConnectorError::is_timeout) {
-                *this.current.lock() = connected(&this.settings, &this.components);
+                let mut current = current.lock();
+                if current.0.elapsed() >= Self::KEPT_FOR {
+                    *current = Self::connected(&settings, sleep);
+                }
             }
             answered
         })

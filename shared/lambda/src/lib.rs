@@ -65,12 +65,15 @@ pub fn start(service: &'static str, function: impl Future<Output = Result<(), St
         metrics::write_to(namespace);
     }
     telemetry::init(service);
-    let ended = Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).map(|runtime| {
+    let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default());
+    let ended = runtime.map_err(StartError::from).and_then(|runtime| {
         // As a task, since whatever wakes the runtime's own future makes a system call for it.
-        let task = runtime.spawn_local(function);
-        runtime.block_on(task).unwrap_or_else(|panicked| Err(panicked.into()))
+        let ended = runtime.block_on(runtime.spawn_local(function));
+        // Otherwise it waits for what has begun, such as looking up a name.
+        runtime.shutdown_background();
+        ended?
     });
-    match ended.unwrap_or_else(|error| Err(error.into())) {
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!(error = telemetry::chain(&*error), "the function cannot run");

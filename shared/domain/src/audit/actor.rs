@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changer_written_from_text_is_read_back_without_its_name() {
+    fn a_changer_written_as_text_is_read_back_without_its_name() {
         let (user, name) = (UserId::generate(), FullName::parse("Ada").ok());
         for key in [None, KeyPrefix::parse("sk_live_a1B2c3D4").ok()] {
             let changer = Changer { user, key, name: name.clone() };

@@ -9,8 +9,8 @@ use crate::{Client, Invalid, Routing, Source, Visitor};
 
 /// A property by which clicks are broken down.
 ///
-/// A new one needs its place in [`Dimension::ALL`] and an arm in each method: counting, merging, storing, comparing and showing
-/// go through all of them.
+/// A new one needs its name, its place in [`Dimension::ALL`] and an arm in each method: counting, merging, storing, comparing and
+/// showing go through all of them.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, DeserializeFromStr, EnumString, IntoStaticStr,
 )]
@@ -126,5 +126,6 @@ mod tests {
         let labels: BTreeSet<_> = Dimension::ALL.iter().map(|dimension| dimension.label()).collect();
 
         assert_eq!((names.len(), labels.len()), (Dimension::ALL.len(), Dimension::ALL.len()));
+        assert!(names.iter().all(|name| name.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_')));
     }
 }

@@ -101,8 +101,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// A new target: pending, not registered, without watchers. Its owner is the creator of its
-    /// workspace as well, unless that is changed.
+    /// A new target: pending, not registered, without watchers. Its owner is the creator of its workspace as well, unless that is
+    /// changed.
     ///
     /// # Errors
     /// When the URL has no canonical form: see [`CanonicalUrl::of`].

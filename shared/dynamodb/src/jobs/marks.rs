@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
+use futures_util::{StreamExt as _, stream};
 use linklet_domain::{Closure, Job, JobId, JobState, Run, Task, Timestamp, WorkId, WorkspaceId};
 use serde::Serialize;
 
@@ -145,24 +146,26 @@ impl JobsTable {
         self.0.put_item(MARK, &MarkItem::new(id, mark, due))?.or_fail().await
     }
 
-    /// Deletes the marks that are due, at most as many as a call has time for.
+    /// Deletes the marks that are due, at most as many as a call has time for. One that can't be deleted keeps none of the others.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn delete_due_marks(&self, now: Timestamp) -> Result<()> {
         const OPERATION: &str = "delete marks that are due";
         const MOST: usize = 250;
+        const CONCURRENCY: usize = 8;
         let now = number(&now.unix_seconds());
         let due =
             self.0.client.query().index_name("by-due").key_condition_expression("by_due_pk = :due AND #ttl <= :now");
         let due = due.expression_attribute_names("#ttl", "ttl").expression_attribute_values(":due", text(DUE));
         let due = due.expression_attribute_values(":now", now.clone()).projection_expression("pk, sk");
-        for item in self.0.query_all(OPERATION, due, MOST).await? {
+        let deletes = self.0.query_all(OPERATION, due, MOST).await?.into_iter().map(async |item| {
             // It may be for a later time by now.
             let delete = self.0.delete(OPERATION, from_item(OPERATION, item)?).only_if("#ttl <= :now");
-            delete.value(":now", now.clone()).unless_refused().await?;
-        }
-        Ok(())
+            delete.value(":now", now.clone()).unless_refused().await
+        });
+        let deleted: Vec<Result<bool>> = stream::iter(deletes).buffer_unordered(CONCURRENCY).collect().await;
+        deleted.into_iter().try_for_each(|deleted| deleted.map(|_| ()))
     }
 
     /// Has a job or a task that has failed begin anew. It changes nothing if another delivery was faster.

@@ -175,7 +175,7 @@ impl JobsTable {
                 let delete = self.0.delete(END, work_key(&run.id)).only_if(IS_STEP);
                 let is_ended = delete.values(step_values(&run)).unless_refused().await?;
                 if is_ended {
-                    // Its TTL would delete it, too, days later.
+                    // The clock would delete it, too, when it is due.
                     self.0.delete(END, JobMark::Revisit.key(&run.id)).or_fail().await?;
                 }
                 Ok(is_ended)
