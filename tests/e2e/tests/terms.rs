@@ -6,8 +6,7 @@ use crate::api::{Answer, Api, User, eventually, send};
 use crate::stack::exactly;
 
 async fn shorten(user: &User, body: Value) -> String {
-    let answer = send(user.request("POST", "/api/shorten").json(&body)).await;
-    answer.json()["short_code"].as_str().unwrap_or_else(|| panic!("{answer:?}")).to_owned()
+    send(user.request("POST", "/api/shorten").json(&body)).await.text("short_code")
 }
 
 async fn patch(user: &User, code: &str, body: Value) -> Answer {

@@ -21,7 +21,7 @@ pub fn reaches_this_machine() -> bool {
 pub async fn register(user: &User, url: &str) -> String {
     let registered: Answer = send(user.request("POST", "/v1/targets").json(&json!({"url": url}))).await;
     assert_eq!(registered.status, 201, "{registered:?}");
-    registered.json()["id"].as_str().unwrap().to_owned()
+    registered.text("id")
 }
 
 /// A site that isn't at 127.0.0.1: that is the address of the shortener itself, which is never checked.
@@ -37,8 +37,10 @@ struct Watched<'u> {
 
 impl Watched<'_> {
     async fn results(&self) -> Vec<Value> {
-        let answer = self.user.get(&format!("/v1/targets/{}/results?limit=100", self.id)).await;
-        answer.json()["items"].as_array().unwrap().clone()
+        self.user.get(&format!("/v1/targets/{}/results?limit=100", self.id)).await.json()["items"]
+            .as_array()
+            .unwrap()
+            .clone()
     }
 
     async fn status(&self) -> Value {

@@ -3,7 +3,7 @@
 use linklet_auth::Auth;
 use linklet_domain::{ApiKeySecret, IpHash, Role};
 use linklet_test_support::{
-    ApiKeyBuilder, CapturedLogs, RequestBuilder, TestDynamoDb, issuer, token_of, token_without_workspace, tokens,
+    ApiKeyBuilder, CapturedLogs, RequestBuilder, TestDynamoDb, issuer, token_without_workspace, tokens,
 };
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ async fn the_line_of_a_request_names_the_account_or_key_let_in() {
     let secret = ApiKeySecret::generate().unwrap();
     db.store_key(&ApiKeyBuilder::new(&secret, &ada).build()).await;
     let get = |path: &str| RequestBuilder::new("GET", path);
-    let session = token_of(&ada.id, &ada.workspace, Role::Admin);
+    let session = ada.token(Role::Admin);
 
     for (function, request_of, user, key) in [
         ("list", get("/api/urls").token(&session), json!(ada.id), Value::Null),

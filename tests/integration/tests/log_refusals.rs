@@ -112,7 +112,7 @@ async fn a_refused_token_is_one_warning_with_reason_and_proven_subject() {
         .issue(&SessionId::beginning_at(long_ago), &ada.id, &ada.email, Some(&membership), long_ago)
         .await
         .unwrap();
-    let good = token_of(&ada.id, &ada.workspace, Role::Admin);
+    let good = ada.token(Role::Admin);
     let forged = format!("{}.{}", good.rsplit_once('.').unwrap().0, "A".repeat(43));
 
     for (authorization, reason, subject) in [

@@ -257,7 +257,7 @@ async fn the_code_stays_reserved_and_the_url_is_free() {
         RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body).send_to(&shorten).await
     };
     let first = post(json!({"url": "https://example.com", "custom_code": "launch"})).await;
-    let code = first.json()["short_code"].as_str().unwrap().to_owned();
+    let code = first.text("short_code");
     // Its expiry is set later, and passes.
     let link = fixture.db.link(&code).await;
     fixture.db.patch(link.id(), &expiring_at(ago(7_200))).await;

@@ -111,7 +111,7 @@ fn lasting_headers(answer: &Answer) -> Vec<(String, String)> {
 #[tokio::test]
 async fn head_is_answered_as_get_without_a_body_wherever_get_is() {
     let (db, ada) = with_person("ada").await;
-    let token = token_of(&ada.id, &ada.workspace, Role::Admin);
+    let token = ada.token(Role::Admin);
     let routes = Contract::load().routes_with_head();
 
     for get in routes.iter().filter(|route| route.method == "GET") {

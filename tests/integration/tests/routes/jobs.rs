@@ -252,7 +252,7 @@ async fn nobody_begins_a_job_in_a_session_that_has_ended() {
     let office = Office::new().await;
     let authenticator = Authenticator::new(tokens().with_sessions(office.db.sessions()), office.db.api_keys());
     let environment = JobsApi { authenticator, ..jobs_api(&office.db) };
-    let token = token_of(&office.ada.id, &office.ada.workspace, Role::Admin);
+    let token = office.ada.token(Role::Admin);
     let send = async |method: &str, path: &str, body: &Value| {
         RequestBuilder::new(method, path).token(&token).json_unless_null(body).send_to(&environment).await.status
     };

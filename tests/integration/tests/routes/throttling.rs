@@ -102,7 +102,7 @@ async fn a_person_has_one_limit_for_all_tokens_keys_and_addresses() {
         metrics::observe(order.json(&json!({"url": "https://example.com/"})).send_to(&shorten)).await
     };
     let order = || RequestBuilder::new("POST", "/api/shorten");
-    let token = |person: &Person| order().token(&token_of(&person.id, &person.workspace, Role::Admin));
+    let token = |person: &Person| order().token(&person.token(Role::Admin));
     let credentials = [order().api_key(keys[0].reveal()), order().api_key(keys[1].reveal()), token(&ada)];
     for (host, credential) in (0..).zip(credentials) {
         let (answer, _) = send(credential, host).await;
