@@ -180,6 +180,13 @@ impl User {
     }
 }
 
+/// The system under test, and somebody who has registered and logged in there.
+pub async fn signed_up() -> (Api, User) {
+    let api = Api::new();
+    let user = User::new(&api).await;
+    (api, user)
+}
+
 /// Asks again until the answer is the expected one, for a minute, and returns it. Events travel in the background, so tests wait for
 /// their effect.
 pub async fn eventually<T, F>(what: &str, expected: T, mut ask: impl FnMut() -> F) -> T

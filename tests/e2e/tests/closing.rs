@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::api::{Answer, Api, PASSWORD, User, eventually, send};
+use crate::api::{Answer, Api, PASSWORD, User, eventually, send, signed_up};
 
 async fn change(user: &User, method: &str, path: &str, body: &Value) -> Answer {
     send(user.request(method, path).json(body)).await
@@ -21,8 +21,7 @@ fn suspended() -> (u16, Value) {
 
 #[tokio::test]
 async fn links_of_a_closed_workspace_lead_nowhere_until_it_is_brought_back() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
+    let (api, ada) = signed_up().await;
     let code = ada.shorten("https://example.com/back").await;
     let slug = ada.get("/api/workspace").await.json()["slug"].clone();
     let leading = visited(&api, &code).await;
@@ -49,8 +48,7 @@ async fn links_of_a_closed_workspace_lead_nowhere_until_it_is_brought_back() {
 
 #[tokio::test]
 async fn closing_an_account_frees_its_address_and_ends_its_links() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
+    let (api, ada) = signed_up().await;
     let code = ada.shorten("https://example.com/gone").await;
     let exported = ada.get("/api/me/export").await.json();
     let kinds: Vec<_> = exported["items"].as_array().unwrap().iter().map(|item| item["kind"].clone()).collect();

@@ -7,7 +7,7 @@ use linklet_domain::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::api::{Answer, Api, User, eventually, send};
+use crate::api::{Answer, Api, User, eventually, send, signed_up};
 use crate::stack::exactly;
 
 async fn shorten(user: &User, body: Value) -> Answer {
@@ -35,8 +35,7 @@ async fn what_was_made_is_where_the_answer_says() {
 
 #[tokio::test]
 async fn a_purged_link_leaves_nothing_but_its_code() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
+    let (api, ada) = signed_up().await;
     let custom = format!("purged-{}", &Uuid::new_v4().simple().to_string()[..8]);
     let code = shorten(&ada, json!({"url": "https://example.com/", "custom_code": custom})).await.text("short_code");
     let stats = format!("/api/stats/{code}");
@@ -60,8 +59,7 @@ async fn a_purged_link_leaves_nothing_but_its_code() {
 
 #[tokio::test]
 async fn a_purged_code_can_lead_elsewhere_with_statistics_from_zero() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
+    let (api, ada) = signed_up().await;
     shorten(&ada, json!({"url": "https://example.com/wrong", "custom_code": "launch26"})).await.expecting(201);
     let clicks = async || api.get("/api/stats/launch26").await.json()["total_clicks"].clone();
     api.get("/launch26").await;
@@ -79,8 +77,7 @@ async fn a_purged_code_can_lead_elsewhere_with_statistics_from_zero() {
 
 #[tokio::test]
 async fn an_expired_link_is_told_listed_and_extended() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
+    let (api, ada) = signed_up().await;
     let expiry = Timestamp::now().plus(Duration::from_secs(2));
     let code = shorten(&ada, json!({"url": "https://example.com/", "expires_at": expiry})).await.text("short_code");
     // A marker is deleted within a minute after the expiry here.

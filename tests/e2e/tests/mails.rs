@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::api::{Answer, Api, PASSWORD, User, eventually, send};
+use crate::api::{Answer, Api, PASSWORD, User, eventually, send, signed_up};
 use crate::mailbox::{mail_to, token_mailed_to};
 
 /// Confirms somebody's address, as its owner does with the mail that registering brings. `None` without an emulator.
@@ -54,8 +54,7 @@ async fn a_reset_as_first_proof_pauses_what_a_squatter_left() {
 #[tokio::test]
 async fn a_forgotten_password_is_replaced_once_and_ends_all_sessions() {
     const NEW: &str = "wrong horse battery";
-    let api = Api::new();
-    let ada = User::new(&api).await;
+    let (api, ada) = signed_up().await;
     for email in [&ada.email, "nobody@example.com"] {
         assert_eq!(api.post("/api/auth/password/forgot", &json!({"email": email})).await.status, 202, "{email}");
     }
@@ -75,8 +74,7 @@ async fn a_forgotten_password_is_replaced_once_and_ends_all_sessions() {
 
 #[tokio::test]
 async fn a_milestone_is_mailed_until_its_reader_unsubscribes_by_link() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
+    let (api, ada) = signed_up().await;
     if confirm(&api, &ada).await.is_none() {
         return;
     }

@@ -7,14 +7,13 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{limits, salt, send};
+use crate::fixture::{limits, salt, send, with_person};
 
 const PASSWORD: &str = "correct horse battery";
 
 #[tokio::test]
 async fn the_line_of_a_request_names_the_account_or_key_let_in() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let secret = ApiKeySecret::generate().unwrap();
     db.store_key(&ApiKeyBuilder::new(&secret, &ada).build()).await;
     let get = |path: &str| RequestBuilder::new("GET", path);

@@ -46,8 +46,7 @@ struct Office {
 
 impl Office {
     async fn new() -> Self {
-        let db = TestDynamoDb::start();
-        let ada = db.register("ada").await;
+        let (db, ada) = with_person("ada").await;
         let hash = Passwords::default().hash(&PASSWORD.into()).unwrap();
         db.users().replace_password_hash(&ada.id, "none", &hash).await.unwrap();
         let bob = colleague(&db, &ada, "bob", Role::Member).await;

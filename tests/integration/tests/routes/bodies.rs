@@ -30,8 +30,7 @@ const PASSWORD: &str = "correct horse battery";
 
 impl Office {
     async fn new() -> Self {
-        let db = TestDynamoDb::start();
-        let ada = db.register("ada").await;
+        let (db, ada) = with_person("ada").await;
         db.store(&LinkBuilder::new("launch").in_workspace(&ada.workspace).owned_by(&ada.id).build()).await;
         let key = ApiKeyBuilder::new(&ApiKeySecret::generate().unwrap(), &ada).build();
         db.store_key(&key).await;

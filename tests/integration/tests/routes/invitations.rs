@@ -27,6 +27,13 @@ impl Office {
         Self { db, account, auth, ada }
     }
 
+    /// With somebody else, who has an account.
+    async fn and(name: &str) -> (Self, Person) {
+        let office = Self::new().await;
+        let person = office.db.register(name).await;
+        (office, person)
+    }
+
     async fn send(&self, person: &Person, method: &str, path: &str, body: &Value) -> Answer {
         let request = RequestBuilder::new(method, path).token(&person.token(Role::Admin));
         request.json_unless_null(body).send_to(&self.account).await
@@ -104,8 +111,7 @@ fn statuses(answers: &[Answer]) -> Vec<u16> {
 
 #[tokio::test]
 async fn who_accepts_is_a_member_in_the_role_of_the_invitation() {
-    let office = Office::new().await;
-    let bob = office.db.register("bob").await;
+    let (office, bob) = Office::and("bob").await;
 
     let body = json!({"email": " BOB@example.com", "role": "viewer"});
     let answer = office.send(&office.ada, "POST", INVITATIONS, &body).await;
@@ -136,8 +142,7 @@ async fn who_accepts_is_a_member_in_the_role_of_the_invitation() {
 
 #[tokio::test]
 async fn an_invited_admin_is_counted_as_one() {
-    let office = Office::new().await;
-    let bob = office.db.register("bob").await;
+    let (office, bob) = Office::and("bob").await;
     let invited = office.invite(&json!({"email": "bob@example.com", "role": "admin"})).await;
     let herself = format!("/api/workspace/members/{}", office.ada.id);
     assert_eq!(office.send(&office.ada, "PATCH", &herself, &json!({"role": "member"})).await.status, 409);
@@ -189,8 +194,7 @@ async fn inviting_tells_nobody_who_has_an_account() {
 
 #[tokio::test]
 async fn a_token_works_for_its_address_only() {
-    let office = Office::new().await;
-    let carol = office.db.register("carol").await;
+    let (office, carol) = Office::and("carol").await;
     let token = office.token_for("bob@example.com").await;
     let before = office.rows();
 
@@ -211,8 +215,7 @@ async fn a_token_works_for_its_address_only() {
 
 #[tokio::test]
 async fn an_expired_invitation_counts_as_absent_before_its_rows_are_deleted() {
-    let office = Office::new().await;
-    let bob = office.db.register("bob").await;
+    let (office, bob) = Office::and("bob").await;
     let just_expired = Timestamp::now().minus(lifetimes::INVITATIONS);
     let expired = office.invited_at("bob@example.com", just_expired).await;
     let last_minute = office.invited_at("dora@example.com", just_expired.plus(Duration::from_secs(60))).await;
@@ -227,8 +230,7 @@ async fn an_expired_invitation_counts_as_absent_before_its_rows_are_deleted() {
 
 #[tokio::test]
 async fn a_withdrawn_a_replaced_or_a_used_invitation_is_none() {
-    let office = Office::new().await;
-    let bob = office.db.register("bob").await;
+    let (office, bob) = Office::and("bob").await;
 
     let withdrawn = office.invite(&json!({"email": "bob@example.com"})).await;
     let path = format!("{INVITATIONS}/{}", withdrawn["id"].as_str().unwrap());
@@ -252,8 +254,7 @@ async fn a_withdrawn_a_replaced_or_a_used_invitation_is_none() {
 
 #[tokio::test]
 async fn who_is_a_member_already_leaves_the_invitation_as_it_is() {
-    let office = Office::new().await;
-    let bob = office.db.register("bob-before").await;
+    let (office, bob) = Office::and("bob-before").await;
     let token = office.token_for("bob@example.com").await;
     office.db.add_member(&office.ada.workspace, &office.ada.id, &bob.as_member(Role::Viewer)).await;
     let address = AddressStep::Replace(EmailAddress::parse("bob@example.com").unwrap());
@@ -269,8 +270,7 @@ async fn who_is_a_member_already_leaves_the_invitation_as_it_is() {
 
 #[tokio::test]
 async fn of_several_who_use_a_token_at_once_one_does() {
-    let office = Office::new().await;
-    let bob = office.db.register("bob").await;
+    let (office, bob) = Office::and("bob").await;
     let bobs = office.token_for("bob@example.com").await;
     let doras = office.token_for("dora@example.com").await;
 
@@ -310,8 +310,7 @@ async fn an_invitations_two_tokens_work_once_and_only_while_it_exists() {
 
 #[tokio::test]
 async fn only_a_mailed_invitation_token_verifies_the_address() {
-    let office = Office::new().await;
-    let bob = office.db.register("bob").await;
+    let (office, bob) = Office::and("bob").await;
     let carol = office.db.register("carol").await;
     let (bobs, carols) = (office.mailed_token_for("bob").await, office.token_for("carol@example.com").await);
     let (doras, eves) = (office.mailed_token_for("dora").await, office.token_for("eve@example.com").await);
@@ -365,8 +364,7 @@ async fn who_registers_by_an_invitation_joins_that_workspace_and_no_other() {
 
 #[tokio::test]
 async fn who_has_an_account_registers_by_no_invitation_and_it_stays() {
-    let office = Office::new().await;
-    let bob = office.db.register("bob").await;
+    let (office, bob) = Office::and("bob").await;
     let token = office.token_for("bob@example.com").await;
     let before = office.rows();
 
@@ -456,8 +454,7 @@ async fn a_workspace_has_at_most_a_hundred_open_invitations() {
 
 #[tokio::test]
 async fn a_workspace_without_an_admin_takes_nobody_in() {
-    let office = Office::new().await;
-    let bob = office.db.register("bob").await;
+    let (office, bob) = Office::and("bob").await;
     let carol = office.db.register("carol").await;
     let (bobs, doras) = (office.token_for("bob@example.com").await, office.token_for("dora@example.com").await);
     let carols = office.invite(&json!({"email": "carol@example.com", "role": "admin"})).await;
@@ -480,8 +477,7 @@ async fn leave_empty(office: &Office) {
 
 #[tokio::test]
 async fn an_acceptance_that_meets_another_transaction_is_tried_again() {
-    let office = Office::new().await;
-    let bob = office.db.register("bob").await;
+    let (office, bob) = Office::and("bob").await;
     let token = office.invited_at("bob@example.com", Timestamp::now()).await;
     let account = office.db.users().account(&bob.id).await.unwrap().unwrap();
     let faults = Faults::default();
@@ -497,8 +493,7 @@ async fn an_acceptance_that_meets_another_transaction_is_tried_again() {
 
 #[tokio::test]
 async fn tokens_can_not_be_tried_without_end() {
-    let office = Office::new().await;
-    let bob = office.db.register("bob").await;
+    let (office, bob) = Office::and("bob").await;
     let token = office.token_for("bob@example.com").await;
     let wrong = OneTimeToken::generate(TokenPurpose::Invitation).unwrap();
     for _ in 0..5 {

@@ -309,8 +309,7 @@ async fn scheduled_expired_and_exhausted_links_lead_to_their_fallback() {
 
 #[tokio::test]
 async fn a_new_link_is_made_on_its_terms_and_says_so() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let token = ada.token(Role::Member);
     let body = json!({
         "url": "https://example.com/a", "custom_code": "launch", "valid_from": "2030-01-01T00:00:00Z",
@@ -361,8 +360,7 @@ async fn a_term_that_breaks_a_rule_is_refused_by_its_name() {
 
 #[tokio::test]
 async fn only_a_link_without_terms_is_found_again_by_its_url() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let token = ada.token(Role::Member);
     let shorten = async |more: Value| {
         let mut body = json!({"url": "https://example.com/a"});

@@ -22,8 +22,7 @@ struct Fixture {
 
 impl Fixture {
     async fn new() -> Self {
-        let db = TestDynamoDb::start();
-        let (grace, ada) = (db.register("grace").await, db.register("ada").await);
+        let (db, [grace, ada]) = with_people(["grace", "ada"]).await;
         db.add_member(&grace.workspace, &grace.id, &ada.as_member(Role::Admin)).await;
         let link = LinkBuilder::new("launch").in_workspace(&grace.workspace).owned_by(&grace.id).build();
         db.store(&link).await;

@@ -281,8 +281,7 @@ async fn a_link_that_watches_is_created_also_while_targets_cannot_be_read() {
 
 #[tokio::test]
 async fn a_purged_code_is_anybodys_once_its_tombstone_is_gone() {
-    let db = TestDynamoDb::start();
-    let (ada, bob) = (db.register("ada").await, db.register("bob").await);
+    let (db, [ada, bob]) = with_people(["ada", "bob"]).await;
     let choose = async |who: &linklet_test_support::Person, code: &str| {
         let body = json!({"url": "https://example.com/a", "custom_code": code});
         let token = who.token(Role::Member);

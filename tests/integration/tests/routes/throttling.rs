@@ -90,8 +90,7 @@ async fn without_the_table_links_are_created() {
 
 #[tokio::test]
 async fn a_person_has_one_limit_for_all_tokens_keys_and_addresses() {
-    let db = TestDynamoDb::start();
-    let (ada, bob) = (db.register("ada").await, db.register("bob").await);
+    let (db, [ada, bob]) = with_people(["ada", "bob"]).await;
     let keys = [ApiKeySecret::generate().unwrap(), ApiKeySecret::generate().unwrap()];
     for key in &keys {
         db.store_key(&ApiKeyBuilder::new(key, &ada).build()).await;

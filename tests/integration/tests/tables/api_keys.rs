@@ -9,7 +9,7 @@ use linklet_test_support::{
 };
 use serde_json::json;
 
-use crate::fixture::{change_role, colleague, with_person};
+use crate::fixture::{change_role, colleague, with_people, with_person};
 
 fn secret() -> ApiKeySecret {
     ApiKeySecret::generate().unwrap()
@@ -44,8 +44,7 @@ async fn revoked(users: &UsersTable, by: &Person, key: &ApiKey) -> KeyOutcome<Ap
 
 #[tokio::test]
 async fn a_key_is_found_by_its_hash_and_listed_by_its_workspace() {
-    let db = TestDynamoDb::start();
-    let (ada, bob) = (db.register("ada").await, db.register("bob").await);
+    let (db, [ada, bob]) = with_people(["ada", "bob"]).await;
     let lasting = ApiKeyBuilder::new(&secret(), &ada).with_scopes(&["links:read"]).build();
     let expiring =
         ApiKeyBuilder::new(&secret(), &ada).expires_at(Timestamp::now().plus(Duration::from_secs(60))).build();
@@ -77,8 +76,7 @@ async fn keys_are_listed_newest_first() {
 
 #[tokio::test]
 async fn a_revoked_key_leaves_nothing_behind() {
-    let db = TestDynamoDb::start();
-    let (ada, bob) = (db.register("ada").await, db.register("bob").await);
+    let (db, [ada, bob]) = with_people(["ada", "bob"]).await;
     let (key, other) = (key_of(&ada), key_of(&ada));
     db.store_key(&key).await;
     db.store_key(&other).await;
@@ -95,8 +93,7 @@ async fn a_revoked_key_leaves_nothing_behind() {
 
 #[tokio::test]
 async fn a_key_prefix_is_unique_within_a_workspace_only() {
-    let db = TestDynamoDb::start();
-    let (ada, bob) = (db.register("ada").await, db.register("bob").await);
+    let (db, [ada, bob]) = with_people(["ada", "bob"]).await;
     let alike = |last: char| ApiKeySecret::parse(&format!("sk_live_{}{last}", "a".repeat(31))).unwrap();
     let create = async |secret: ApiKeySecret, person: &Person| {
         created(&db.users(), &ApiKeyBuilder::new(&secret, person).build()).await
@@ -134,8 +131,7 @@ async fn whoever_is_no_admin_any_more_neither_creates_nor_revokes() {
 
 #[tokio::test]
 async fn a_workspace_has_at_most_a_hundred_keys_of_its_own() {
-    let db = TestDynamoDb::start();
-    let (ada, bob) = (db.register("ada").await, db.register("bob").await);
+    let (db, [ada, bob]) = with_people(["ada", "bob"]).await;
     for _ in 0..ApiKey::MAX_PER_WORKSPACE {
         db.store_key(&key_of(&ada)).await;
     }

@@ -207,8 +207,7 @@ async fn a_key_leads_to_its_target_for_a_day_whatever_the_url() {
 
 #[tokio::test]
 async fn a_key_registered_with_a_known_url_is_remembered() {
-    let db = TestDynamoDb::start();
-    let (first, table) = (target("https://example.com/a"), db.watch());
+    let (first, table) = (target("https://example.com/a"), TestDynamoDb::start().watch());
     done(table.register(&first, None, &correlation()).await);
     let key = key("k");
     let first_answer = async || table.first_registration(&first.workspace, &key, noon()).await.unwrap();
@@ -232,8 +231,7 @@ async fn of_two_bodies_with_one_key_at_once_one_is_registered() {
 
 #[tokio::test]
 async fn a_key_whose_target_was_deleted_serves_for_the_next_one() {
-    let db = TestDynamoDb::start();
-    let (first, table) = (target("https://example.com/a"), db.watch());
+    let (first, table) = (target("https://example.com/a"), TestDynamoDb::start().watch());
     done(table.register(&first, Some(&key("k")), &correlation()).await);
     table.delete(&first).await.unwrap();
     let other = target_at(&first.workspace, "https://example.com/b", noon());
@@ -248,8 +246,7 @@ async fn a_key_whose_target_was_deleted_serves_for_the_next_one() {
 #[tokio::test]
 async fn a_key_does_not_answer_with_a_later_target_of_its_url() {
     for comes_back_by_a_link in [false, true] {
-        let db = TestDynamoDb::start();
-        let (first, table) = (target("https://example.com/a"), db.watch());
+        let (first, table) = (target("https://example.com/a"), TestDynamoDb::start().watch());
         done(table.register(&first, Some(&key("k")), &correlation()).await);
         table.delete(&first).await.unwrap();
         let later = Target { created_at: slot(1), status_since: slot(1), ..first.clone() };
@@ -521,8 +518,7 @@ async fn an_unreadable_row_is_reported_and_its_neighbours_are_due() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_workers_taking_a_partition_at_once_one_gets_it_per_tick() {
-    let db = TestDynamoDb::start();
-    let (table, tick) = (db.watch(), tick_at(noon(), 15));
+    let (table, tick) = (TestDynamoDb::start().watch(), tick_at(noon(), 15));
     let take = async |tick: &PlannedTick| table.take_partition(tick, &CorrelationId::generate()).await.unwrap();
 
     let taken = join_all((0..20).map(|_| take(&tick))).await;
@@ -545,8 +541,7 @@ async fn a_partition_that_was_taken_with_a_lost_answer_is_taken() {
 
 #[tokio::test]
 async fn only_partitions_without_a_common_host_shard_are_taken_independently() {
-    let db = TestDynamoDb::start();
-    let (table, tick) = (db.watch(), tick_at(noon(), 15));
+    let (table, tick) = (TestDynamoDb::start().watch(), tick_at(noon(), 15));
     let partition = |places, number| Concurrency::try_from(places).unwrap().in_partitions().nth(number).unwrap();
     let take = async |partition| {
         table.take_partition(&PlannedTick { partition, ..tick.clone() }, &CorrelationId::generate()).await
@@ -1076,8 +1071,7 @@ async fn a_watcher_is_kept_as_long_as_its_link_watches() {
 
 #[tokio::test]
 async fn messages_about_a_former_link_spare_its_codes_current_one() {
-    let db = TestDynamoDb::start();
-    let (table, former) = (db.watch(), link_id("launch"));
+    let (table, former) = (TestDynamoDb::start().watch(), link_id("launch"));
     let now = LinkId { generation: Generation::generate().unwrap(), ..former.clone() };
     let wanted = target("https://example.com/a");
     table.unwatch(&wanted.id, &former, slot(2)).await.unwrap();
@@ -1090,8 +1084,7 @@ async fn messages_about_a_former_link_spare_its_codes_current_one() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn twelve_links_at_once_are_twelve_watchers() {
-    let db = TestDynamoDb::start();
-    let (table, wanted, ids) = (db.watch(), target("https://example.com/a"), correlation());
+    let (table, wanted, ids) = (TestDynamoDb::start().watch(), target("https://example.com/a"), correlation());
     let links: Vec<_> = (0..12).map(|number| link_id(&format!("code{number:02}"))).collect();
 
     // In waves, as the consumer's batches do: who meets whom is up to the machine.
