@@ -182,8 +182,7 @@ async fn after_a_handover_the_heir_gets_milestones_even_of_older_clicks() {
 
     analytics(&fixture.db, &fixture.queues).consume(event_batch(&(0..12).map(click).collect::<Vec<_>>())).await;
     let milestones = fixture.db.stream("StatsTable");
-    let table = Faults::default();
-    let links = LinksTable(fixture.db.table_with(table.clone(), "LinksTable"));
+    let (links, table): (_, Faults) = fixture.db.through(LinksTable, "LinksTable");
     let blind = Relay { links, ..relay(&fixture.db, &fixture.queues) };
     table.plan(Some((0, Fault::NotSent)));
     let unread = in_role_of::<Relay, _>(blind.consume(milestones.clone())).await;

@@ -16,7 +16,7 @@ use linklet_lambda::{
 };
 use linklet_test_support::{
     Answer, ApiKeyBuilder, FakeQueues, Fault, Faults, Person, RequestBuilder, TestDynamoDb, a_session, an_origin,
-    issuer, token_of, tokens, users_by,
+    issuer, token_of, tokens,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -382,8 +382,7 @@ async fn short_steps_and_calls_that_fail_come_to_the_same_end() {
             colleague(&fixture.db, &fixture.ada, name, Role::Member).await;
         }
         let key = fixture.key_of(&fixture.ada).await;
-        let faults = Faults::default();
-        let users = users_by(fixture.db.client_with(faults.clone()));
+        let (users, faults): (_, Faults) = fixture.db.users_through();
         let step = Duration::from_millis(step);
         let mut consumer = JobRunner { step, ..jobs(&fixture.db, &fixture.queues) };
         consumer.kinds.reclaims.users = users;

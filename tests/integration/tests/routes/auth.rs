@@ -69,8 +69,7 @@ async fn an_account_shows_its_last_login_and_its_last_change() {
 #[tokio::test]
 async fn a_login_whose_time_cannot_be_noted_succeeds() {
     let db = TestDynamoDb::start();
-    let faults = Faults::default();
-    let users = users_by(db.client_with(faults.clone()));
+    let (users, faults): (_, Faults) = db.users_through();
     let auth = Auth::new(users, tokens(), issuer(), limits(&db));
     let registered = register(&auth, &ada()).await.json();
     let user = UserId::parse(registered["user_id"].as_str().unwrap()).unwrap();

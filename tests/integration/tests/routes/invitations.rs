@@ -480,8 +480,7 @@ async fn an_acceptance_that_meets_another_transaction_is_tried_again() {
     let (office, bob) = Office::and("bob").await;
     let token = office.invited_at("bob@example.com", Timestamp::now()).await;
     let account = office.db.users().account(&bob.id).await.unwrap().unwrap();
-    let faults = Faults::default();
-    let users = users_by(office.db.client_with(faults.clone()));
+    let (users, faults): (_, Faults) = office.db.users_through();
     // Each try is five reads and a transaction.
     faults.plan_all([(5, Fault::Cancelled(Cancellation::TransactionConflict))]);
 

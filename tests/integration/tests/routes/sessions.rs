@@ -215,8 +215,7 @@ async fn who_has_just_joined_is_let_in_at_once() {
 #[tokio::test]
 async fn a_token_costs_one_and_a_half_read_units_a_minute() {
     let fixture = Fixture::new().await;
-    let meter = CapacityMeter::default();
-    let sessions = Sessions(fixture.db.table_with(meter.clone(), "UsersTable"));
+    let (sessions, meter): (_, CapacityMeter) = fixture.db.through(Sessions, "UsersTable");
     let auth = Auth::new(fixture.db.users(), tokens().with_sessions(sessions), issuer(), limits(&fixture.db));
     let now = Timestamp::now();
     // Many workspaces and sessions make it no dearer.
@@ -575,8 +574,7 @@ async fn one_session_is_ended_from_another_and_all_others_go_on() {
 #[tokio::test]
 async fn a_session_costs_one_write_unit_when_it_begins() {
     let signed_in = SignedIn::new().await;
-    let meter = CapacityMeter::default();
-    let users = users_by(signed_in.fixture.db.client_with(meter.clone()));
+    let (users, meter): (_, CapacityMeter) = signed_in.fixture.db.users_through();
     let user = signed_in.fixture.ada.id;
     let session = SessionId::beginning_at(Timestamp::now());
     let place = SignInPlace { device: Some("Samsung Internet on Android".to_owned()), country: None };

@@ -150,8 +150,7 @@ struct Environment {
 
 impl Environment {
     fn of(db: &TestDynamoDb) -> Self {
-        let merges = Faults::default();
-        let calls = ThrottleTable::new(db.table_with(merges.clone(), "ThrottleTable"));
+        let (calls, merges): (_, Faults) = db.through(ThrottleTable::new, "ThrottleTable");
         Self { redirect: fixture::redirect_with(db.links(), db.clicks(), calls), merges }
     }
 

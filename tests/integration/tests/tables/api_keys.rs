@@ -277,8 +277,7 @@ async fn a_lost_answer_creates_and_revokes_once() {
 async fn a_transaction_conflict_is_retried_but_other_failures_are_not() {
     let (db, ada) = with_person("ada").await;
     let key = key_of(&ada);
-    let faults = Faults::default();
-    let users = users_by(db.client_with(faults.clone()));
+    let (users, faults): (_, Faults) = db.users_through();
     let conflict = Fault::Cancelled(Cancellation::TransactionConflict);
 
     faults.plan_all([(2, conflict), (5, conflict)]);
@@ -300,8 +299,7 @@ async fn a_list_of_keys_asks_again_for_unprocessed_reads_or_fails() {
         db.store_key(&key).await;
         db.api_keys().touch(&key.hash, now).await.unwrap();
     }
-    let faults = Faults::default();
-    let users = users_by(db.client_with(faults.clone()));
+    let (users, faults): (_, Faults) = db.users_through();
 
     faults.plan_all([(1, Fault::HalfUnprocessed), (2, Fault::Unprocessed)]);
     let keys = users.keys(&ada.workspace, now).await.unwrap();
@@ -316,8 +314,7 @@ async fn a_list_of_keys_asks_again_for_unprocessed_reads_or_fails() {
 async fn a_key_costs_what_the_chart_says() {
     let (db, ada) = with_person("ada").await;
     let (key, now) = (key_of(&ada), Timestamp::now());
-    let meter = CapacityMeter::default();
-    let users = users_by(db.client_with(meter.clone()));
+    let (users, meter): (_, CapacityMeter) = db.users_through();
     let keys = ApiKeys(db.table_with(meter.clone(), "UsersTable"));
 
     users.create_key(&key, &a_session(), &an_origin(&key.created_by)).await.unwrap();

@@ -233,8 +233,7 @@ async fn nothing_readable_is_stored_and_ttl_removes_what_is_forgotten() {
 
 #[tokio::test]
 async fn a_guess_that_has_to_wait_costs_reads_only() {
-    let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
-    let table = ThrottleTable::new(db.table_with(meter.clone(), "ThrottleTable"));
+    let (table, meter): (_, CapacityMeter) = TestDynamoDb::start().through(ThrottleTable::new, "ThrottleTable");
     let cost = async |guess: &Guess| {
         meter.reset();
         admitted(&table, guess, 1, noon()).await;
@@ -326,8 +325,7 @@ async fn two_hashes_need_room_for_both() {
 #[tokio::test]
 async fn an_exhausted_hash_budget_is_not_asked_again_within_the_second() {
     for (class, hashers) in [(HashFor::Strangers, 100), (HashFor::Known, 1)] {
-        let (db, writes) = (TestDynamoDb::start(), Faults::default());
-        let table = ThrottleTable::new(db.table_with(writes.clone(), "ThrottleTable"));
+        let (table, writes): (_, Faults) = TestDynamoDb::start().through(ThrottleTable::new, "ThrottleTable");
         let spend = async |number: usize, now| {
             table.spend_hashes(&hasher(class, number % hashers), 1, budget(2), now).await.unwrap()
         };

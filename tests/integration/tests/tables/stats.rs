@@ -163,8 +163,7 @@ async fn a_day_that_has_changed_since_it_was_read_is_not_overwritten() {
 async fn a_consumer_dying_between_writes_leaves_what_the_next_one_repairs() {
     for age in AGES {
         for next_comes_with_its_own_click in [false, true] {
-            let (db, faults) = (TestDynamoDb::start(), Faults::default());
-            let table = StatsTable::new(db.table_with(faults.clone(), "StatsTable"));
+            let (table, faults): (_, Faults) = TestDynamoDb::start().through(StatsTable::new, "StatsTable");
             let events = clicks(10, days_ago(age));
             let nine = Clicks::of(&events[..9]);
             // The first write is that of the day.
@@ -235,8 +234,7 @@ async fn a_link_knows_its_last_click_after_all_its_days_rolled_up() {
 
 #[tokio::test]
 async fn rolling_up_restores_a_last_click_that_a_dead_consumer_missed() {
-    let (db, faults) = (TestDynamoDb::start(), Faults::default());
-    let table = StatsTable::new(db.table_with(faults.clone(), "StatsTable"));
+    let (table, faults): (_, Faults) = TestDynamoDb::start().through(StatsTable::new, "StatsTable");
     let long_ago = days_ago(30);
     let two = Clicks::of(&clicks(2, long_ago));
     // The day is written, and the total isn't.

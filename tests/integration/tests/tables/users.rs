@@ -11,7 +11,7 @@ use linklet_dynamodb::{
     UsersTable, WorkspaceOutcome,
 };
 use linklet_test_support::{
-    Cancellation, CapacityMeter, Fault, Faults, TestDynamoDb, a_session, an_origin, an_origin_at, removal, users_by,
+    Cancellation, CapacityMeter, Fault, Faults, TestDynamoDb, a_session, an_origin, an_origin_at, removal,
 };
 
 use crate::fixture::{change_role, with_person};
@@ -494,8 +494,7 @@ async fn who_is_no_admin_any_more_changes_nobodys_membership() {
 #[tokio::test]
 async fn a_transaction_conflict_is_retried_but_other_failures_are_not() {
     let (db, workspace, ada, bob) = two_admins().await;
-    let faults = Faults::default();
-    let users = users_by(db.client_with(faults.clone()));
+    let (users, faults): (_, Faults) = db.users_through();
     // Each try is a read and a transaction.
     let conflicts = [1, 3].map(|call| (call, Fault::Cancelled(Cancellation::TransactionConflict)));
 
@@ -572,8 +571,7 @@ async fn of_thirty_workspaces_at_once_a_person_joins_only_the_allowed_number() {
 #[tokio::test]
 async fn a_workspace_costs_what_the_chart_says() {
     let db = TestDynamoDb::start();
-    let meter = CapacityMeter::default();
-    let users = users_by(db.client_with(meter.clone()));
+    let (users, meter): (_, CapacityMeter) = db.users_through();
     let ada = registration("ada@example.com", "engines");
     let (workspace, caller) = (&ada.workspace.id, &ada.account.id);
     let bob = newcomer("bob@example.com", Role::Admin);

@@ -767,8 +767,7 @@ async fn results_whose_answer_was_lost_are_stored_once_and_count() {
 #[tokio::test]
 async fn a_changed_standing_costs_one_write_unit_and_an_unchanged_one_none() {
     let monitored = Monitored::new().await;
-    let meter = CapacityMeter::default();
-    let table = WatchTable::new(monitored.db.table_with(meter.clone(), "WatchTable"));
+    let (table, meter): (_, CapacityMeter) = monitored.db.through(WatchTable::new, "WatchTable");
     let cost = async |number, outcome| {
         let checked = checked(&monitored.due().await, number, outcome);
         assert!(table.store_results(&tick_at(slot(number), 15), 0, std::slice::from_ref(&checked)).await.unwrap());
@@ -790,8 +789,7 @@ async fn a_changed_standing_costs_one_write_unit_and_an_unchanged_one_none() {
 #[tokio::test]
 async fn sixty_four_results_are_one_write_unit_and_are_read_back() {
     let db = TestDynamoDb::start();
-    let meter = CapacityMeter::default();
-    let table = WatchTable::new(db.table_with(meter.clone(), "WatchTable"));
+    let (table, meter): (_, CapacityMeter) = db.through(WatchTable::new, "WatchTable");
     let workspace = WorkspaceId::generate();
     let mut results = Vec::new();
     for number in 0..64 {
@@ -816,8 +814,7 @@ async fn sixty_four_results_are_one_write_unit_and_are_read_back() {
 #[tokio::test]
 async fn registering_listing_and_watching_cost_what_the_chart_says() {
     let db = TestDynamoDb::start();
-    let meter = CapacityMeter::default();
-    let table = WatchTable::new(db.table_with(meter.clone(), "WatchTable"));
+    let (table, meter): (_, CapacityMeter) = db.through(WatchTable::new, "WatchTable");
     let (ids, link, now) = (correlation(), link_id("launch"), noon().plus(INTERVAL * 10));
     let wanted = target("https://example.com/a");
     let watched = target_at(&wanted.workspace, "https://example.com/b", noon());
