@@ -412,10 +412,8 @@ mod tests {
 
         let early = link.changed_by(&patch(r#"{"is_active": true}"#), link.updated_at.minus(Duration::from_secs(1)));
         assert!(early.updated_at > link.updated_at);
-        assert_eq!(
-            (early.availability.state, early.availability.exhausted_at),
-            (LinkState::Active, Some(link.created_at))
-        );
+        let expected = (LinkState::Active, Some(link.created_at));
+        assert_eq!((early.availability.state, early.availability.exhausted_at), expected);
         assert_eq!(link.changed_by(&patch(r#"{"max_clicks": 6}"#), early.updated_at).availability.exhausted_at, None);
         assert_eq!(link.changed_by(&patch("{}"), early.updated_at).options, link.options);
     }

@@ -191,13 +191,11 @@ async fn the_breaker_says_once_that_it_opened_and_that_it_closed() {
     *time.lock().unwrap() += Circuit::OPEN_FOR;
     look(3).await;
 
-    assert_eq!(
-        logs.messages("WARN"),
-        [
-            "DynamoDB does not answer: the circuit breaker has opened",
-            "DynamoDB answers again: the circuit breaker has closed"
-        ]
-    );
+    let expected = [
+        "DynamoDB does not answer: the circuit breaker has opened",
+        "DynamoDB answers again: the circuit breaker has closed",
+    ];
+    assert_eq!(logs.messages("WARN"), expected);
     assert_eq!(logs.messages("ERROR"), ["request failed"; 8]);
     let refused = logs.lines().into_iter().rfind(|line| line["level"] == "ERROR").unwrap();
     assert!(refused["error"].as_str().unwrap().ends_with("the circuit breaker is open"), "{refused}");

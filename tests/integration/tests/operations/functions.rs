@@ -86,11 +86,8 @@ fn the_access_log_has_nothing_that_a_client_writes() {
 #[test]
 fn every_function_writes_metrics_only_with_full_monitoring() {
     for (id, function) in Template::load().functions() {
-        assert_eq!(
-            function.pointer("/Environment/Variables/METRICS_NAMESPACE"),
-            Some(&json!(["IsFullyMonitored", "AWS::StackName", ""])),
-            "{id}"
-        );
+        let expected = Some(&json!(["IsFullyMonitored", "AWS::StackName", ""]));
+        assert_eq!(function.pointer("/Environment/Variables/METRICS_NAMESPACE"), expected, "{id}");
     }
 }
 
@@ -197,11 +194,8 @@ fn who_takes_or_fetches_urls_knows_where_we_are_ourselves() {
 
     for id in ["ShortenFunction", "WatchFunction", "WatchCheckFunction"] {
         let variables = &functions[id]["Environment"]["Variables"];
-        assert_eq!(
-            (&variables["PUBLIC_BASE_URL"], &variables["API_ENDPOINT"]),
-            (&json!("PublicBaseUrl"), &json!("HttpApi.ApiEndpoint")),
-            "{id}"
-        );
+        let expected = (&json!("PublicBaseUrl"), &json!("HttpApi.ApiEndpoint"));
+        assert_eq!((&variables["PUBLIC_BASE_URL"], &variables["API_ENDPOINT"]), expected, "{id}");
     }
 }
 

@@ -439,10 +439,8 @@ async fn a_link_that_no_longer_matches_when_reached_is_left_alone() {
     fixture.carry().await;
 
     assert_eq!(fixture.outcome(&job).await, (JobState::Done, [1, 1, 0]));
-    assert_eq!(
-        (fixture.tags("retagged").await, fixture.tags("taken").await),
-        (vec!["z".to_owned()], vec!["a".to_owned()])
-    );
+    let expected = (vec!["z".to_owned()], vec!["a".to_owned()]);
+    assert_eq!((fixture.tags("retagged").await, fixture.tags("taken").await), expected);
 }
 
 #[tokio::test]

@@ -205,10 +205,8 @@ async fn a_token_works_for_its_address_only() {
     // Nor does it help to register an address that is invited, without its token.
     office.token_for("eve@example.com").await;
     let body = json!({"email": "eve@example.com", "password": PASSWORD});
-    assert_ne!(
-        office.auth.post_openly("/api/auth/register", &body).await.json()["workspace_id"],
-        json!(office.ada.workspace)
-    );
+    let expected = json!(office.ada.workspace);
+    assert_ne!(office.auth.post_openly("/api/auth/register", &body).await.json()["workspace_id"], expected);
 
     assert_eq!(office.register("bob@example.com", &token).await.status, 201);
 }
@@ -518,13 +516,11 @@ async fn an_invitation_token_shows_inviter_workspace_and_role() {
 
     let shown = look_at(&office, token).await.expecting(200);
 
-    assert_eq!(
-        shown.json(),
-        json!({
-            "workspace": "ada", "invited_by": "ada@example.com", "role": "viewer", "email": "grace@example.com",
-            "expires_at": invitation["expires_at"],
-        })
-    );
+    let expected = json!({
+        "workspace": "ada", "invited_by": "ada@example.com", "role": "viewer", "email": "grace@example.com",
+        "expires_at": invitation["expires_at"],
+    });
+    assert_eq!(shown.json(), expected);
     assert_eq!(office.rows(), rows, "looking changes nothing");
     let grace = office.db.register("grace").await;
     assert_eq!(office.accept(&grace, token).await.status, 200);
@@ -538,10 +534,8 @@ async fn the_right_to_register_is_shown_without_a_workspace() {
 
     let shown = look_at(&office, token.reveal()).await.json();
 
-    assert_eq!(
-        (&shown["workspace"], &shown["invited_by"], &shown["role"], &shown["email"]),
-        (&Value::Null, &Value::Null, &Value::Null, &json!("grace@example.com"))
-    );
+    let expected = (&Value::Null, &Value::Null, &Value::Null, &json!("grace@example.com"));
+    assert_eq!((&shown["workspace"], &shown["invited_by"], &shown["role"], &shown["email"]), expected);
 }
 
 #[tokio::test]

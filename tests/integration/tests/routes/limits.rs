@@ -327,10 +327,8 @@ async fn a_new_link_is_made_on_its_terms_and_says_so() {
         assert_eq!((&made[member], &shown[member]), (&body[member], &body[member]), "{member}");
     }
     assert_eq!(made["valid_from"], json!("2030-01-01T00:00:00.000Z"));
-    assert_eq!(
-        json!([shown["status"], shown["used"], shown["is_protected"], shown["has_rules"]]),
-        json!(["scheduled", 0, false, false])
-    );
+    let expected = json!(["scheduled", 0, false, false]);
+    assert_eq!(json!([shown["status"], shown["used"], shown["is_protected"], shown["has_rules"]]), expected);
     let scheduled = RequestBuilder::new("GET", "/api/links?status=scheduled").token(&token);
     assert_eq!(send(&db, "list", scheduled).await.json()["total"], json!(1));
 }

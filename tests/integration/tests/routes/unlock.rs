@@ -89,10 +89,8 @@ async fn a_wrong_password_shows_the_form_again_and_uses_nothing_up() {
         assert!(page.body.contains("That isn’t the password."), "{}", page.body);
         assert!(!page.body.contains("secret"));
     }
-    assert_eq!(
-        unlock.post_openly("/launch", &json!({"password": "wrong"})).await.problem(),
-        (403, "this is not the link's password".to_owned())
-    );
+    let expected = (403, "this is not the link's password".to_owned());
+    assert_eq!(unlock.post_openly("/launch", &json!({"password": "wrong"})).await.problem(), expected);
     assert_eq!(db.links().uses(&[link.id()]).await.unwrap()[link.id()].used, 0);
 
     assert_eq!(send_form(&unlock, "open sesame").await.status, 303);
