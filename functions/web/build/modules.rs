@@ -332,10 +332,8 @@ mod tests {
         assert_eq!(kept("/** One. */\na();\n  // Two.\n/*\n * Three.\n */\n\nb();\n"), "a();|b();");
         let expected = "  /** @type {A} */ (a).b();|c(); /* d */|e(); // f";
         assert_eq!(kept("  /** @type {A} */ (a).b();\nc(); /* d */\ne(); // f"), expected);
-        assert_eq!(
-            kept("/** @type {A} */ (a).b(/** @type {C} */ c);\n/** @type {A} */ a; // */"),
-            "/** @type {A} */ (a).b(/** @type {C} */ c);|/** @type {A} */ a; // */"
-        );
+        let expected = "/** @type {A} */ (a).b(/** @type {C} */ c);|/** @type {A} */ a; // */";
+        assert_eq!(kept("/** @type {A} */ (a).b(/** @type {C} */ c);\n/** @type {A} */ a; // */"), expected);
     }
 
     #[test]

@@ -357,14 +357,10 @@ mod tests {
 
         let expected = "Your job to rename the tag a to b is done: 5,000 links changed, 2 failed.";
         assert_eq!(sentence(rename.clone(), JobState::Done, (5_000, 2), None), expected);
-        assert_eq!(
-            sentence(archive.clone(), JobState::Done, (1, 0), None),
-            "Your job to archive links is done: 1 link changed."
-        );
-        assert_eq!(
-            sentence(archive, JobState::Cancelled, (0, 0), None),
-            "Your job to archive links was cancelled: 0 links changed."
-        );
+        let expected = "Your job to archive links is done: 1 link changed.";
+        assert_eq!(sentence(archive.clone(), JobState::Done, (1, 0), None), expected);
+        let expected = "Your job to archive links was cancelled: 0 links changed.";
+        assert_eq!(sentence(archive, JobState::Cancelled, (0, 0), None), expected);
         assert_eq!(
             sentence(rename, JobState::Failed, (7, 0), Some(JobFailure::NoProgress)),
             "Your job to rename the tag a to b has failed, since it came no further for an hour: 7 links changed."

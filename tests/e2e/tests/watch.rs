@@ -5,7 +5,7 @@ use std::{env, net::Ipv4Addr};
 use linklet_test_support::{Manner, OpenRequests, Site};
 use serde_json::{Value, json};
 
-use crate::api::{Answer, Api, User, eventually, send};
+use crate::api::{Api, User, eventually, send};
 use crate::stack::exactly;
 use crate::ticks::Ticks;
 
@@ -19,9 +19,7 @@ pub fn reaches_this_machine() -> bool {
 }
 
 pub async fn register(user: &User, url: &str) -> String {
-    let registered: Answer = send(user.request("POST", "/v1/targets").json(&json!({"url": url}))).await;
-    assert_eq!(registered.status, 201, "{registered:?}");
-    registered.text("id")
+    send(user.request("POST", "/v1/targets").json(&json!({"url": url}))).await.expecting(201).text("id")
 }
 
 /// A site that isn't at 127.0.0.1: that is the address of the shortener itself, which is never checked.
@@ -37,10 +35,8 @@ struct Watched<'u> {
 
 impl Watched<'_> {
     async fn results(&self) -> Vec<Value> {
-        self.user.get(&format!("/v1/targets/{}/results?limit=100", self.id)).await.json()["items"]
-            .as_array()
-            .unwrap()
-            .clone()
+        let answer = self.user.get(&format!("/v1/targets/{}/results?limit=100", self.id)).await;
+        answer.json()["items"].as_array().unwrap().clone()
     }
 
     async fn status(&self) -> Value {

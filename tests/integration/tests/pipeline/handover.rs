@@ -152,8 +152,8 @@ async fn a_removed_members_links_and_targets_silently_become_the_removing_admins
     assert_eq!((fixture.owner(&carols).await, fixture.owner(&elsewhere).await), (carol.id, fixture.bob.id));
     let changed = fixture.db.link("expiring").await;
     assert_eq!(
-        Link { identity: expiring.identity.clone(), last_write: expiring.last_write.clone(), ..changed },
-        expiring
+        Link { identity: changed.identity.clone(), last_write: changed.last_write.clone(), ..expiring },
+        changed
     );
     assert_eq!(fixture.owner_of(&bobs_target).await, fixture.ada.id);
     assert_eq!(fixture.owner_of(&carols_target).await, carol.id);

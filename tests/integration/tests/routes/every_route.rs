@@ -147,11 +147,8 @@ async fn whatever_has_no_route_is_a_404_problem() {
         let answer = fixture::send(&db, &function, RequestBuilder::new(method, path)).await;
 
         assert_eq!(answer.header("x-ratelimit-limit"), "", "{method} {path} is no redirect");
-        assert_eq!(
-            answer.problem(),
-            (404, if method == "HEAD" { "" } else { "there is nothing at this address" }.into()),
-            "{method} {path}"
-        );
+        let sentence = if method == "HEAD" { "" } else { "there is nothing at this address" };
+        assert_eq!(answer.problem(), (404, sentence.into()), "{method} {path}");
     }
 }
 

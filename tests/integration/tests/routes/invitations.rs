@@ -59,10 +59,8 @@ impl Office {
     }
 
     async fn listed(&self) -> Vec<Value> {
-        self.send(&self.ada, "GET", INVITATIONS, &Value::Null).await.expecting(200).json()["invitations"]
-            .as_array()
-            .unwrap()
-            .clone()
+        let answer = self.send(&self.ada, "GET", INVITATIONS, &Value::Null).await.expecting(200);
+        answer.json()["invitations"].as_array().unwrap().clone()
     }
 
     /// The addresses and roles of the members of Ada's workspace.

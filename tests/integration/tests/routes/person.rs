@@ -218,10 +218,8 @@ async fn a_new_address_waits_for_its_confirmation_and_then_applies() {
     let me = fixture.me().await;
     // The session goes on, and shows the new address, whatever its token says.
     assert_eq!(json!([me["email"], me["pending_email"], me["verified"]]), json!([NEW, null, true]));
-    assert_eq!(
-        (fixture.auth.log_in(NEW, PASSWORD).await.status, fixture.auth.log_in(OLD, PASSWORD).await.status),
-        (200, 401)
-    );
+    let [new, old] = [fixture.auth.log_in(NEW, PASSWORD).await, fixture.auth.log_in(OLD, PASSWORD).await];
+    assert_eq!((new.status, old.status), (200, 401));
     fixture.assert_consistent(&fixture.ada, NEW, None);
     let mails = fixture.mails().await;
     assert_eq!(mails.len(), 1, "{mails:?}");

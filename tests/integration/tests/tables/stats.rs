@@ -559,10 +559,8 @@ async fn a_split_day_rolls_up_with_its_parts_and_takes_late_clicks() {
     let after = life_of(&table).await;
     assert_eq!((after.totals.past_clicks, after.totals.total_clicks()), (120, 120));
     assert_eq!(after.past.as_ref().map(|past| past.profile.clicks), Some(120));
-    assert_eq!(
-        after.totals.history,
-        [(events[0].occurred_at.day(), ClickCount { clicks: 120, human_clicks: 120 })].into()
-    );
+    let all = ClickCount { clicks: 120, human_clicks: 120 };
+    assert_eq!(after.totals.history, [(events[0].occurred_at.day(), all)].into());
     assert_eq!(life(&table).await.whole_life().clicks, 120);
 }
 

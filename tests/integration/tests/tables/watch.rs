@@ -424,10 +424,8 @@ async fn the_shards_have_each_target_once_wherever_they_are_split() {
         assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
         for (id, due) in found {
             let target = &expected[&id];
-            assert_eq!(
-                (due.workspace, due.workspace_creator, &due.url),
-                (target.workspace, target.workspace_creator, &target.url)
-            );
+            let expected = (target.workspace, target.workspace_creator, &target.url);
+            assert_eq!((due.workspace, due.workspace_creator, &due.url), expected);
             assert_eq!((due.host, due.created_at), (target.canonical_url.host(), target.created_at));
             assert_eq!(due.health, TargetHealth { status: TargetStatus::Pending, failed_slot: None });
         }
